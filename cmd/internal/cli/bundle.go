@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -27,7 +28,12 @@ func (a *app) bundleCmd() *cobra.Command {
 		Short: "Create, inspect, verify and sign model bundles",
 		Long: `Bundle works on model bundles. A bundle is one file with a graph, a model, its
 labels, metadata, and golden samples that prove the graph on any machine.`,
-		Args: oneOfCommands,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && (args[0] == "run" || args[0] == "diff") {
+				return usageErr("unknown command %q of bundle: want \"%s %s --bundle FILE\"", args[0], program, args[0])
+			}
+			return oneOfCommands(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.bundleCreateCmd(), a.bundleLsCmd(), a.bundleCatCmd(), a.bundleVerifyCmd(), a.bundleSignCmd(), a.bundleEmbedONNXCmd())
@@ -45,22 +51,41 @@ func openBundle(path string, l codec.Limits) (*modelbundle.Bundle, error) {
 	return b, nil
 }
 
-// bundleArgs requires a bundle and, if n is 2, a section.
-func bundleArgs(n int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		want := "a bundle"
-		if n == 2 {
-			want = "a bundle and the name of a section"
-		}
-		if len(args) != n {
-			return usageErr("%s: want %s, got %s", commandName(cmd), want, plural(len(args), "argument"))
-		}
-		return nil
+// oneBundle requires one argument.
+func oneBundle(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageErr("%s: want a bundle, got %s", commandName(cmd), plural(len(args), "argument"))
 	}
+	return nil
+}
+
+// sectionNames lists what bundle cat prints.
+func sectionNames(b *modelbundle.Bundle) []string {
+	l := []string{"manifest"}
+	for _, s := range b.Sections() {
+		l = append(l, s.Name)
+	}
+	slices.Sort(l)
+	return l
+}
+
+// noSection adds the names that exist to an error of a section that does not.
+func noSection(b *modelbundle.Bundle, name string, err error) error {
+	if !errors.Is(err, modelbundle.ErrNoSection) {
+		return err
+	}
+	const most = 12
+	l, more := sectionNames(b), ""
+	hint := registry.DidYouMean(name, l)
+	if len(l) > most {
+		l, more = l[:most], fmt.Sprintf(" and %d more, which \"bundle cat BUNDLE\" lists", len(l)-most)
+	}
+	return fmt.Errorf("%w: want %s%s%s", err, strings.Join(l, ", "), more, hint)
 }
 
 type bundleCreateFlags struct {
 	graphFlags
+	fitFlags
 	outside                                    outside
 	out, labels, least, expect                 string
 	models, meta, goldens, sections, libraries []string
@@ -82,7 +107,16 @@ Without --expect, the graph computes the tensors of the golden samples. With --e
 DIR, the tensors are those that the training program saved, and "bundle verify" checks
 that the graph reproduces them. For cat.jpg, the graph's first output is
 DIR/cat.jpg.npy or DIR/cat.npy. Any output can be DIR/cat.jpg.OUTPUT.npy or
-DIR/cat.OUTPUT.npy. A batch axis of 1 is dropped.
+DIR/cat.OUTPUT.npy. A batch axis of 1 is dropped. A tensor that the graph does not
+reproduce is refused with the likely cause.
+
+An ONNX model must be able to take the graph's outputs: an input of the same name (or
+the only one), the same dtype, and the same shape, with a batch axis in addition or
+without. A model with one score for each class must have as many as --labels has
+lines. Of several models, one must take the outputs. --unchecked-model skips this
+check, for programs that change the tensors before the model: they stack the frames of
+a video, or form batches for a model of a fixed batch size. Models of other formats
+are not checked.
 
 Exit status: 0 success; 1 a file could not be read or written, or an image failed;
 2 invalid flag or graph; 130 interrupted.`,
@@ -94,7 +128,8 @@ Exit status: 0 success; 1 a file could not be read or written, or an image faile
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.createBundle(cmd, f) },
 	}
-	f.add(cmd)
+	f.graphFlags.add(cmd)
+	f.fitFlags.add(cmd)
 	f.outside.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the bundle to `FILE`")
@@ -105,7 +140,7 @@ Exit status: 0 success; 1 a file could not be read or written, or an image faile
 	fl.StringVar(&f.expect, "expect", "", "read the tensors of the golden samples from `DIR`, as the training program saved them")
 	fl.StringArrayVar(&f.sections, "section", nil, "add any other file as a section, `NAME=FILE`; repeatable")
 	fl.StringVar(&f.least, "least", modelbundle.Exact, "require this `CLASS` of devices that run the graph: exact, within1 or approximate")
-	fl.StringArrayVar(&f.libraries, "library", nil, "record `NAME=VERSION` of a library that training preprocessed with; repeatable (default those that the version command lists)")
+	fl.StringArrayVar(&f.libraries, "library", nil, "record `NAME=VERSION` of a library that training preprocessed with; repeatable (default those that the graph reproduces, of those that the version command lists)")
 	for _, n := range []string{"output", "model", "labels"} {
 		noErr(cmd.MarkFlagFilename(n))
 	}
@@ -125,6 +160,9 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := f.renameOutputs(g); err != nil {
+		return err
+	}
 	if _, err := f.compile(g); err != nil {
 		return err
 	}
@@ -136,9 +174,7 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 		return err
 	}
 	if len(f.libraries) == 0 {
-		for _, r := range references {
-			c.Versions[r.Name] = r.Version
-		}
+		c.Versions = graphLibraries(g)
 	}
 	files, err := pairs("section", f.sections)
 	if err != nil {
@@ -163,6 +199,9 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 			return err
 		}
 		c.Labels = lines(string(b))
+	}
+	if err := f.fits(c); err != nil {
+		return err
 	}
 	if err := f.addGoldens(cmd, c); err != nil {
 		return err
@@ -203,7 +242,9 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 			if outputs, err = f.expected(c.Graph, in.name); err != nil {
 				return failErr("%s: %w", in.path, err)
 			}
-			s, err = modelbundle.GoldenOf(c.Graph, name, t.Data, outputs)
+			if s, err = modelbundle.GoldenOf(c.Graph, name, t.Data, outputs); err == nil {
+				err = f.proves(cmd.Context(), c.Graph, &s, outputs)
+			}
 		}
 		if errors.Is(err, modelbundle.ErrContent) {
 			return usageErr("%s: %w", in.path, err)
@@ -291,7 +332,7 @@ func (a *app) bundleLsCmd() *cobra.Command {
 bytes and SHA-256, and its golden samples. It does not check models and golden
 samples; "bundle verify" does.`,
 		DisableFlagsInUseLine: true,
-		Args:                  bundleArgs(1),
+		Args:                  oneBundle,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := openBundle(args[0], codec.DefaultLimits())
 			if err != nil {
@@ -416,23 +457,28 @@ func (a *app) printBundle(l *bundleJSON) error {
 func (a *app) bundleCatCmd() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "cat [-o FILE] BUNDLE SECTION",
-		Short: "Print a section of a bundle",
+		Use:   "cat [-o FILE] BUNDLE [SECTION]",
+		Short: "Print a section of a bundle, or the names of its sections",
 		Long: `Cat checks the digest of a section and prints its bytes. The graph is in its binary
 form; "graph import --bundle" prints it as JSON. The section manifest describes the
-others and is what a signature signs.`,
-		Example: `  infer-prep bundle cat cat.bundle model/model.onnx -o model.onnx
+others and is what a signature signs. Without SECTION, cat prints the names of all
+sections, one a line.`,
+		Example: `  infer-prep bundle cat cat.bundle
+  infer-prep bundle cat cat.bundle model/model.onnx -o model.onnx
   infer-prep bundle cat cat.bundle labels`,
 		DisableFlagsInUseLine: true,
-		Args:                  bundleArgs(2),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 && len(args) != 2 {
+				return usageErr("%s: want a bundle and the name of a section, got %s", commandName(cmd), plural(len(args), "argument"))
+			}
+			return nil
+		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (l []string, _ cobra.ShellCompDirective) {
 			if len(args) != 1 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
 			if b, err := openBundle(args[0], codec.DefaultLimits()); err == nil {
-				for _, s := range b.Sections() {
-					l = append(l, s.Name)
-				}
+				l = sectionNames(b)
 				_ = b.Close() // nothing was written
 			}
 			return l, cobra.ShellCompDirectiveNoFileComp
@@ -442,7 +488,12 @@ others and is what a signature signs.`,
 			if err != nil {
 				return err
 			}
-			data, err := b.Section(args[1])
+			var data []byte
+			if len(args) == 1 {
+				data = []byte(strings.Join(sectionNames(b), "\n") + "\n")
+			} else if data, err = b.Section(args[1]); err != nil {
+				err = noSection(b, args[1], err)
+			}
 			if err == nil {
 				if out == "" {
 					_, err = a.stdout.Write(data)

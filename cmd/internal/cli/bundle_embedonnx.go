@@ -25,6 +25,8 @@ The key ` + onnx.KeyGraph + ` holds the graph as JSON. The key ` + onnx.KeyGolde
 the digests of golden samples: those of --golden and, with --bundle and an unchanged
 graph, those of the bundle.
 
+The model must be able to take the graph's outputs, as for "bundle create".
+
 --onnx reads the graph back, as in "graph import --onnx MODEL".`,
 		Example: `  infer-prep bundle embed-onnx model.onnx --hf preprocessor_config.json -o model-prep.onnx
   infer-prep run --onnx model-prep.onnx -o tensors photos/`,
@@ -43,9 +45,15 @@ graph, those of the bundle.
 			if err != nil {
 				return err
 			}
+			if err := f.renameOutputs(g); err != nil {
+				return err
+			}
 			model, err := readSmall(args[0], a.stdin, math.MaxInt32)
 			if err != nil {
 				return wrapFail(err)
+			}
+			if err := f.fits(&modelbundle.Content{Graph: g, Models: []modelbundle.Model{{Name: args[0], Format: "onnx", Data: model}}}); err != nil {
+				return err
 			}
 			goldens, err := f.samples(cmd, g)
 			if err != nil {
@@ -64,7 +72,8 @@ graph, those of the bundle.
 			}))
 		},
 	}
-	f.add(cmd)
+	f.graphFlags.add(cmd)
+	f.fitFlags.add(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the model to `FILE`, which may be MODEL itself")
 	cmd.Flags().StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of `IMAGE`; repeatable")
 	noErr(cmd.MarkFlagFilename("output", "onnx"))
@@ -75,7 +84,7 @@ graph, those of the bundle.
 // bundle's own, and those of --golden.
 func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]onnx.Golden, error) {
 	var l []onnx.Golden
-	if f.bundle != "" && !f.exif && f.dtype == "" && f.layout == "" {
+	if f.bundle != "" && !f.exif && f.dtype == "" && f.layout == "" && len(f.names) == 0 {
 		b, err := openBundle(f.bundle, f.limits)
 		if err != nil {
 			return nil, err

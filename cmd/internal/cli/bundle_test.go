@@ -28,11 +28,11 @@ const (
 func bundled(t *testing.T, more ...string) (dir string, at func(string) string) {
 	dir = tree(t, map[string][]byte{
 		"in/a.png": pngBytes(t, 5, 4, 1), "in/sub/b.png": pngBytes(t, 3, 3, 2), "in/read.me": []byte("no image"),
-		"c.png": pngBytes(t, 6, 2, 3), "net.onnx": []byte("model"), "labels.txt": []byte("cat\r\ndog"), "extra": {0, 1, 2},
+		"c.png": pngBytes(t, 6, 2, 3), "net.tflite": []byte("model"), "labels.txt": []byte("cat\r\ndog"), "extra": {0, 1, 2}, "bad.onnx": []byte("model"),
 		"private.pem": []byte(testPrivate), "public.pem": []byte(testPublic), "other.pem": []byte(otherPublic), "text": []byte("text"),
 	})
 	at = func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-	args := append([]string{"bundle", "create", "--preset", "decode", "--dtype", "float32", "--golden", at("in"), "--golden", at("c.png"), "--model", at("net.onnx"),
+	args := append([]string{"bundle", "create", "--preset", "decode", "--dtype", "float32", "--golden", at("in"), "--golden", at("c.png"), "--model", at("net.tflite"),
 		"--labels", at("labels.txt"), "--meta", "license=MIT", "--meta", "url=https://example.org/?a=b", "--section", "x/extra=" + at("extra"), "-o", at("a.bundle")}, more...)
 	r := call(t, args...)
 	require.Equal(t, called{status: exitOK}, r)
@@ -46,7 +46,7 @@ func TestBundleCommands(t *testing.T) {
 
 	r := call(t, "bundle", "ls", at("a.bundle"))
 	require.Equal(t, exitOK, r.status, r.stderr)
-	for _, w := range []string{"made with    Pillow 13.0.0", "least class  exact", "labels       2", "license      MIT", "url          https://example.org/?a=b", "golden/sub/b.png          85 ", "model/net.onnx    onnx    5 "} {
+	for _, w := range []string{"made with    Pillow 13.0.0", "least class  exact", "labels       2", "license      MIT", "url          https://example.org/?a=b", "golden/sub/b.png          85 ", "model/net.tflite  tflite  5 "} {
 		require.Contains(t, r.stdout, w)
 	}
 	require.NotContains(t, r.stdout, "signed")
@@ -57,7 +57,7 @@ func TestBundleCommands(t *testing.T) {
 	for _, s := range l.Sections {
 		names = append(names, s.Name)
 	}
-	require.Equal(t, []string{"golden/a.png", "golden/c.png", "golden/sub/b.png", "graph", "labels", "meta", "model/net.onnx", "x/extra"}, names)
+	require.Equal(t, []string{"golden/a.png", "golden/c.png", "golden/sub/b.png", "graph", "labels", "meta", "model/net.tflite", "x/extra"}, names)
 	require.Equal(t, "sub/b.png", l.Goldens[2].Name)
 	require.Equal(t, "float32 HWC (3, 3, 3)", l.Goldens[2].Outputs[0].Desc.String())
 	require.Equal(t, 2, l.Labels)
@@ -69,7 +69,9 @@ func TestBundleCommands(t *testing.T) {
 	require.Equal(t, []byte{0, 1, 2}, b)
 	r = call(t, "bundle", "cat", at("a.bundle"), "model/nothing")
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, `a.bundle: modelbundle: section "model/nothing": no such section`)
+	require.Contains(t, r.stderr, `a.bundle: modelbundle: section "model/nothing": no such section: want golden/a.png, golden/c.png, golden/sub/b.png, graph, labels, manifest, meta, model/net.tflite, x/extra`)
+	require.Contains(t, call(t, "bundle", "cat", at("a.bundle"), "label").stderr, `did you mean "labels"?`)
+	require.Equal(t, called{stdout: "golden/a.png\ngolden/c.png\ngolden/sub/b.png\ngraph\nlabels\nmanifest\nmeta\nmodel/net.tflite\nx/extra\n"}, call(t, "bundle", "cat", at("a.bundle")))
 
 	r = call(t, "bundle", "verify", at("a.bundle"))
 	require.Equal(t, called{stdout: printable(at("a.bundle")) + ": 8 sections and 3 golden samples are right\n"}, r)
@@ -82,7 +84,7 @@ func TestBundleCommands(t *testing.T) {
 	require.Equal(t, preset, bundle)
 
 	// The same content yields the same bytes.
-	require.Equal(t, exitOK, call(t, "bundle", "create", "--bundle", at("a.bundle"), "--golden", at("c.png"), "--golden", at("in"), "--model", at("net.onnx"),
+	require.Equal(t, exitOK, call(t, "bundle", "create", "--bundle", at("a.bundle"), "--golden", at("c.png"), "--golden", at("in"), "--model", at("net.tflite"),
 		"--labels", at("labels.txt"), "--meta", "url=https://example.org/?a=b", "--meta", "license=MIT", "--section", "x/extra="+at("extra"), "-o", at("b.bundle")).status)
 	second, err := os.ReadFile(at("b.bundle"))
 	require.NoError(t, err)
@@ -157,10 +159,10 @@ func TestBundleOfTraining(t *testing.T) {
 		require.NoError(t, tensor.WriteNPY(&b, x))
 		require.NoError(t, os.MkdirAll(at(skew), 0o777))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, skew, "00.jpg.npy"), b.Bytes(), 0o666))
-		require.Equal(t, called{}, create(skew+".bundle", at(skew), "00.jpg"))
-		r := call(t, "bundle", "verify", at(skew+".bundle"))
+		r := create(skew+".bundle", at(skew), "00.jpg")
 		require.Equal(t, exitFailed, r.status)
-		require.Regexp(t, `golden sample "00.jpg": output "image" at \(\d, \d+, \d+\): got \S+, want \S+\n$`, r.stderr)
+		require.Regexp(t, `golden sample "00.jpg": output "image" at \(\d, \d+, \d+\): got \S+, want \S+; the likely cause: .*\(`+skew, r.stderr)
+		require.NoFileExists(t, at(skew+".bundle"))
 	}
 	r = create("none.bundle", at("bgr"), "01.jpg")
 	require.Equal(t, exitFailed, r.status)
@@ -190,7 +192,7 @@ func TestBundleDamage(t *testing.T) {
 	b, err := modelbundle.Open(raw, modelbundle.DefaultLimits())
 	require.NoError(t, err)
 	for _, s := range b.Sections() {
-		if s.Name == "model/net.onnx" || s.Name == "golden/a.png" {
+		if s.Name == "model/net.tflite" || s.Name == "golden/a.png" {
 			raw[s.Offset+1] ^= 4
 		}
 	}
@@ -207,7 +209,7 @@ func TestBundleDamage(t *testing.T) {
 	require.Len(t, verdicts, 5)
 	require.Len(t, verdicts[0].Errors, 2)
 	require.Contains(t, verdicts[0].Errors[0], `section "golden/a.png"`)
-	require.Contains(t, verdicts[0].Errors[1], `section "model/net.onnx"`)
+	require.Contains(t, verdicts[0].Errors[1], `section "model/net.tflite"`)
 	require.Contains(t, verdicts[1].Errors[0], "extend beyond the file")
 	require.Equal(t, verdict{Bundle: at("a.bundle"), OK: true, Sections: 8, Goldens: 3}, verdicts[2])
 	require.Contains(t, verdicts[3].Errors[0], "none.bundle: no such file")
@@ -218,7 +220,7 @@ func TestBundleDamage(t *testing.T) {
 		require.Contains(t, r.stderr, "the digest differs")
 		require.NoFileExists(t, at("x.sig"))
 	}
-	require.Contains(t, call(t, "bundle", "cat", at("damaged.bundle"), "model/net.onnx").stderr, "the digest differs")
+	require.Contains(t, call(t, "bundle", "cat", at("damaged.bundle"), "model/net.tflite").stderr, "the digest differs")
 	after, err := os.ReadFile(at("damaged.bundle"))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(raw, after))
@@ -238,7 +240,8 @@ func TestBundleDamage(t *testing.T) {
 	require.NoError(t, os.WriteFile(at("other.bundle"), other.Bytes(), 0o666))
 	r = call(t, "bundle", "verify", at("other.bundle"))
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, `golden sample "a.png": output "image" at (0, 0, 0): got 4, want 0`)
+	require.Contains(t, r.stderr, `golden sample "a.png": output "image" at (0, 0, 0): got 4, want 0; for the cause: infer-prep bundle cat `)
+	require.Contains(t, r.stderr, "other.bundle golden/a.png -o IMAGE, then infer-prep diff --bundle ")
 	require.Empty(t, r.stdout)
 	require.Equal(t, exitFailed, call(t, "bundle", "verify", "--limit-pixels", "3", at("a.bundle")).status)
 
@@ -275,6 +278,7 @@ func TestBundleUsage(t *testing.T) {
 		{"reserved section", create("--section", "graph="+at("text")), exitUsage, "taken"},
 		{"missing section", create("--section", "a="+at("none")), exitFailed, "none: no such file"},
 		{"missing model", create("--model", at("none.onnx")), exitFailed, "none.onnx: no such file"},
+		{"no ONNX model", create("--model", at("bad.onnx")), exitFailed, "bad.onnx: onnx: not an ONNX model"},
 		{"two models", create("--model", at("text"), "--model", at("text")), exitUsage, "two models"},
 		{"missing labels", create("--labels", at("none.txt")), exitFailed, "none.txt: no such file"},
 		{"missing sample", create("--golden", at("none.png")), exitFailed, "none.png: no such file"},
@@ -285,7 +289,11 @@ func TestBundleUsage(t *testing.T) {
 		{"ls of nothing", []string{"bundle", "ls"}, exitUsage, "bundle ls: want a bundle, got 0 arguments"},
 		{"ls of a missing file", []string{"bundle", "ls", at("none")}, exitFailed, "none: no such file"},
 		{"ls of text", []string{"bundle", "ls", at("text")}, exitFailed, "malformed"},
-		{"cat without a section", []string{"bundle", "cat", at("a.bundle")}, exitUsage, "want a bundle and the name of a section, got 1 argument"},
+		{"cat without a bundle", []string{"bundle", "cat"}, exitUsage, "want a bundle and the name of a section, got 0 arguments"},
+		{"run is not of bundle", []string{"bundle", "run", at("a.bundle")}, exitUsage, `unknown command "run" of bundle: want "infer-prep run --bundle FILE"`},
+		{"diff is not of bundle", []string{"bundle", "diff", at("a.bundle")}, exitUsage, `want "infer-prep diff --bundle FILE"`},
+		{"name", create("--name", "x=y"), exitUsage, `--name "x=y": want OUTPUT=INPUT, where OUTPUT is image`},
+		{"name twice", create("--name", "image=x", "--name", "image=y"), exitUsage, "the output is named twice"},
 		{"verify nothing", []string{"bundle", "verify"}, exitUsage, "no bundle"},
 		{"signature without a key", []string{"bundle", "verify", "--signature", at("text"), at("a.bundle")}, exitUsage, "--public-key"},
 		{"signature of two", []string{"bundle", "verify", "--public-key", at("public.pem"), "--signature", at("text"), at("a.bundle"), at("a.bundle")}, exitUsage, "one bundle"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,9 @@ func (a *app) bundleVerifyCmd() *cobra.Command {
 		Long: `Verify checks that a bundle is undamaged and that this machine computes the tensors of
 training. It compares every section with its digest, runs the graph on every golden
 sample and compares the digests of the outputs. It prints every difference: the
-section, or the sample with its output and the first element that differs.
+section, or the sample with its output and the first element that differs. A bundle
+keeps digests of the expected tensors, so the cause of a difference shows only against
+a tensor: the error names the command that finds it.
 
 With --public-key the bundle must also be signed by that key, either at its end, as
 "bundle sign" writes it, or in the file of --signature. Without --public-key, verify
@@ -114,7 +117,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 			return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", i, plural(len(paths), "bundle"))}
 		}
 		for _, e := range flatten(err) {
-			e = plain(p, e)
+			e = likely(p, e)
 			v.Errors = append(v.Errors, e.Error())
 			a.complain(e)
 		}
@@ -144,6 +147,27 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 		return &exitError{status: exitFailed}
 	}
 	return nil
+}
+
+// likely returns the error of a bundle. That of a golden sample names the
+// commands that find the cause.
+func likely(bundle string, err error) error {
+	var m *modelbundle.MismatchError
+	if !errors.As(err, &m) {
+		return plain(bundle, err)
+	}
+	return fmt.Errorf("%w; for the cause: %s bundle cat %s %s -o IMAGE, then %s diff --bundle %s --column %s IMAGE --against the tensor of training",
+		plain(bundle, err), program, shellWord(bundle), shellWord("golden/"+m.Golden), program, shellWord(bundle), shellWord(m.Output))
+}
+
+// shellWord quotes a word for a POSIX shell if that is necessary.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,+@%=", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // verifyBundle verifies the signature first: it runs nothing of a bundle with a
@@ -207,7 +231,7 @@ Keys are PEM files, as OpenSSL writes them.`,
   infer-prep bundle sign --key private.pem cat.bundle
   infer-prep bundle sign --key private.pem --detached cat.bundle.sig cat.bundle`,
 		DisableFlagsInUseLine: true,
-		Args:                  bundleArgs(1),
+		Args:                  oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case keyFile == "":

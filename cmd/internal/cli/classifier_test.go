@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -98,8 +101,8 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
-// TestClassifierSkew: verify rejects a bundle whose tensors come from another
-// preprocessing.
+// TestClassifierSkew: create and verify reject a bundle whose tensors come from
+// another preprocessing.
 func TestClassifierSkew(t *testing.T) {
 	inClassifier(t)
 	for _, skew := range []string{"opencv", "bgr"} {
@@ -110,9 +113,38 @@ func TestClassifierSkew(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name+".npy"), b, 0o600))
 		}
 		name := filepath.Join(dir, "x.bundle")
-		succeed(t, "bundle", "create", "--torchvision", "transforms.json", "--golden", "images/00.jpg", "--golden", "images/01.jpg", "--expect", dir, "-o", name)
-		r := call(t, "bundle", "verify", name)
+		r := call(t, "bundle", "create", "--torchvision", "transforms.json", "--golden", "images/00.jpg", "--golden", "images/01.jpg", "--expect", dir, "-o", name)
 		require.Equal(t, exitFailed, r.status)
 		require.Contains(t, r.stderr, "00.jpg")
+		require.Contains(t, r.stderr, "("+skew)
+		require.NoFileExists(t, name)
+
+		// Another program may have made the bundle without running the graph.
+		g := importedGraph(t, "--torchvision", "transforms.json")
+		b, err := os.ReadFile(filepath.Join("images", "00.jpg"))
+		require.NoError(t, err)
+		s, err := modelbundle.GoldenOf(g, "00.jpg", b, []tensor.Named{{Name: "image", T: readNPY(t, filepath.Join(dir, "00.npy"))}})
+		require.NoError(t, err)
+		var raw bytes.Buffer
+		require.NoError(t, modelbundle.Create(&raw, &modelbundle.Content{Graph: g, Goldens: []modelbundle.Golden{s}}))
+		require.NoError(t, os.WriteFile(name, raw.Bytes(), 0o600))
+		r = call(t, "bundle", "verify", name)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, "00.jpg")
+		// The commands that verify names find the cause.
+		command := regexp.MustCompile(`infer-prep (bundle cat \S+ golden/00.jpg) -o IMAGE, then infer-prep (diff --bundle \S+ --column image) IMAGE`).FindStringSubmatch(r.stderr)
+		require.Len(t, command, 3, r.stderr)
+		image := filepath.Join(dir, "image.jpg")
+		succeed(t, append(strings.Fields(command[1]), "-o", image)...)
+		r = call(t, append(strings.Fields(command[2]), image, "--against", filepath.Join(dir, "00.npy"))...)
+		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Contains(t, r.stdout, "("+skew)
 	}
+}
+
+// importedGraph returns the graph that flags name.
+func importedGraph(t *testing.T, flags ...string) *datagraph.Graph {
+	g := &datagraph.Graph{}
+	require.NoError(t, g.UnmarshalJSON([]byte(succeed(t, append([]string{"graph", "import"}, flags...)...))))
+	return g
 }

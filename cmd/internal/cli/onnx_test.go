@@ -154,7 +154,7 @@ func TestEmbedONNX(t *testing.T) {
 	// The samples of a bundle are embedded with its graph, unless that is
 	// changed.
 	require.Equal(t, exitOK, call(t, "bundle", "create", "--graph", graph, "--golden", at("a.png"), "-o", at("a.bundle")).status)
-	for _, more := range [][]string{nil, {"--dtype", "float16"}} {
+	for _, more := range [][]string{nil, {"--dtype", "float16", "--unchecked-model"}, {"--name", "pixels"}} {
 		r = call(t, append([]string{"bundle", "embed-onnx", model("tiny.onnx"), "--bundle", at("a.bundle"), "-o", at("b.onnx")}, more...)...)
 		require.Equal(t, called{}, r)
 		b, err := os.ReadFile(at("b.onnx"))
@@ -179,7 +179,8 @@ func TestEmbedONNX(t *testing.T) {
 		{exitUsage, "tiny.onnx: importer: onnx: missing key: onnx: the model has no embedded graph", []string{model("tiny.onnx"), "--onnx", model("tiny.onnx"), "-o", at("x")}},
 		{exitFailed, "a.png: onnx: not an ONNX model", []string{at("a.png"), "--preset", "clip", "-o", at("x")}},
 		{exitFailed, "no such file", []string{at("none"), "--preset", "clip", "-o", at("x")}},
-		{exitFailed, "none", []string{model("tiny.onnx"), "--preset", "clip", "--golden", at("none"), "-o", at("x")}},
+		{exitUsage, "tiny.onnx: onnx: the graph's output image (float32 CHW (3, 224, 224)) does not fit the model: the input pixels (float32 [?, 3, 28, 28]) has another size", []string{model("tiny.onnx"), "--preset", "imagenet", "-o", at("x")}},
+		{exitFailed, "none", []string{model("tiny.onnx"), "--graph", graph, "--golden", at("none"), "-o", at("x")}},
 	} {
 		r := call(t, append([]string{"bundle", "embed-onnx"}, c.args...)...)
 		require.Equal(t, c.status, r.status, c.want)
