@@ -37,7 +37,8 @@ func Run[T any](ctx context.Context, o Options, work func(ctx context.Context, w
 //
 // items makes the items one after another, on a goroutine of its own. It makes
 // an item only once a place in the window is free, and at most one that no
-// worker has begun. It must end soon after its context ends.
+// worker has begun. An item belongs to work once it is made, even if it is the
+// last one that is wanted. items must end soon after its context ends.
 //
 // If put returns an error, Stream begins no further items and returns that
 // error. If ctx ends, Stream begins no further items, puts the results of those

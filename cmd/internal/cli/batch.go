@@ -24,6 +24,8 @@ type batch struct {
 	inputs []input
 	jobs   int
 	held   *budget // of the inputs that hold their bytes; set by run
+	// source makes the inputs. nil means those of inputs.
+	source func(ctx context.Context) iter.Seq[*input]
 
 	sessions *sessions // nil on the CPU without a model
 	kept     kept
@@ -35,6 +37,7 @@ type outcome struct {
 	skipped bool // not an image, and found in a folder or by a glob
 	dropped bool // in the last batch, which was not full
 	err     error
+	at      string // kindRead, kindWrite or kindInternal: where err is from, if known
 	written
 }
 
@@ -66,6 +69,10 @@ func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
 func (b *batch) items(ctx context.Context) iter.Seq[*input] {
 	return func(put func(*input) bool) {
 		yield := func(in *input) bool { return b.kept.wait(ctx) && put(in) }
+		if b.source != nil {
+			b.source(ctx)(yield)
+			return
+		}
 		for i := range b.inputs {
 			in := &b.inputs[i]
 			more := false
@@ -143,7 +150,7 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 	}
 	defer func() {
 		if p := recover(); p != nil { // a bug: the other images go on
-			o.err = fmt.Errorf("internal error: %v", p)
+			o.err, o.at = fmt.Errorf("internal error: %v", p), kindInternal
 			w.runner = nil
 		}
 		if o.err != nil {
@@ -151,6 +158,7 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 		}
 	}()
 	if o.skipped, o.err = w.read(in); o.skipped || o.err != nil {
+		o.at = kindRead
 		return o
 	}
 	w.image = *tensor.FromBytes(w.data)
@@ -194,7 +202,9 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	if w.b.app.testDelay != nil {
 		w.b.app.testDelay()
 	}
-	o.written, o.err = w.b.sink.write(o.in.name, out)
+	if o.written, o.err = w.b.sink.write(o.in.name, out); o.err != nil {
+		o.at = kindWrite
+	}
 	w.b.kept.add(o.size)
 	return o
 }

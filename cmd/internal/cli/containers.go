@@ -137,7 +137,6 @@ func (c *container) image(name string, size int64, read func() ([]byte, error)) 
 		}
 	}
 	if !c.put(in) {
-		in.free()
 		return errStopped
 	}
 	return nil

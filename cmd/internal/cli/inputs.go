@@ -34,6 +34,7 @@ type input struct {
 	pipe      bool            // a stream: standard input or a named pipe
 	container *records.Format // of a file with images in it, else nil
 	numbered  bool            // imageFiles.number has seen it
+	asked     asked           // by a line
 }
 
 // free gives back the memory of an input that holds its bytes.

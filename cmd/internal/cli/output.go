@@ -220,6 +220,8 @@ type result struct {
 	Rows  *int         `json:"rows,omitempty"`
 	DType tensor.DType `json:"dtype"`
 	Shape tensor.Shape `json:"shape"`
+	// Data are the elements in row-major order, little-endian, of run --lines.
+	Data *[]byte `json:"data,omitempty"`
 }
 
 // named returns the tensors to write, with the names in files, and a result for

@@ -41,7 +41,7 @@ func isPipeMode(m fs.FileMode) bool { return m&(fs.ModeNamedPipe|fs.ModeCharDevi
 func oneStdin(cmd *cobra.Command, args []string) error {
 	var readers []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Value.String() == stdinArg && f.Name != "output" && f.Name != "svg" {
+		if f.Name == "lines" || f.Value.String() == stdinArg && f.Name != "output" && f.Name != "svg" {
 			readers = append(readers, "--"+f.Name)
 		}
 	})

@@ -25,6 +25,7 @@ type runFlags struct {
 	out, format, outputs string
 	names                []string
 	batch, json, quiet   bool
+	lines                bool
 	batchSize            int
 	last                 string
 	samples              int
@@ -88,6 +89,19 @@ Batches and shards are the same for any --jobs. Each appears under its name once
 complete, and only then --json prints the lines of its images. An interrupted run leaves
 out what is incomplete. A folder with batches or shards of an earlier run needs --force.
 
+With --lines, run is a worker for another program: it answers each line on standard
+input, in order, with a JSON object on one line of standard output. A line is a path, or
+one of these, with an "id" that the answer repeats:
+
+  {"path": "photos/cat.jpg", "id": "a"}
+  {"image": "BASE64", "id": 7}
+
+The answer is {"line": 1, "id": "a", "outputs": [{"name", "dtype", "shape", "data"}]}, where
+data are the elements in base64, row-major and little-endian. With -o DIR the tensors
+are written to files, and "file" replaces data. A line that fails has
+{"error": {"kind", "message"}} instead of outputs; run goes on and exits with 0 at the
+end of standard input. docs/run.md has the details.
+
 -o - writes to standard output: the file of one image, the files of several images one
 after another with --format npy or raw, or a single shard.
 
@@ -125,6 +139,7 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
   infer-prep run --preset imagenet --format webdataset -o shards photos/
   infer-prep run --preset imagenet -o - cat.jpg > cat.npy
   infer-prep run --preset clip --json -o tensors photos/ | jq .outputs
+  ls photos/*.jpg | infer-prep run --preset clip --lines > answers.jsonl
   infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -145,6 +160,7 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 	fl.IntVar(&f.samples, "samples-per-file", 2000, "write at most `N` samples to a shard")
 	fl.Var(&f.bytes, "bytes-per-file", "end a shard once its samples have that many `BYTES`")
 	fl.BoolVar(&f.force, "force", false, "remove the batches or shards of an earlier run from DIR")
+	fl.BoolVar(&f.lines, "lines", false, "answer each line on standard input, a path or a JSON object, with a JSON object on standard output")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` images at once")
@@ -161,11 +177,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return a.listDevices()
 	}
 	switch {
-	case f.out == "":
+	case f.out == "" && !f.lines:
 		return usageErr("no output folder: want -o DIR, or -o - for standard output")
 	case isURI(f.out):
 		return usageErr("-o %s: URIs are not supported: want a folder", f.out)
-	case len(args) == 0:
+	case len(args) == 0 && !f.lines:
 		return usageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
 		return usageErr("--jobs %d: want at least 1", f.jobs)
@@ -174,7 +190,12 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return err
 	}
 	k := slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })
-	if err := f.checkOutput(cmd, a, formats[k]); err != nil {
+	if f.lines {
+		err = f.checkLines(cmd, args, formats[k])
+	} else {
+		err = f.checkOutput(cmd, a, formats[k])
+	}
+	if err != nil {
 		return err
 	}
 	g, err := f.load(cmd, a.stdin)
@@ -231,6 +252,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return err
 	}
 
+	if f.lines {
+		return a.runLines(cmd.Context(), f, plan, on, *s)
+	}
 	l := expand(cmd.Context(), f.outside.files(), args, f.out)
 	defer l.close()
 	l.findContainers()
