@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records interop soak release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records serve-test interop soak release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -67,6 +67,13 @@ parity-onnx:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-onnx.txt) && $$py parity/onnx_forms.py bin/infer-prep
+
+# The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
+# its own. PHOTOS is a folder of images to add to testdata/images.
+serve-test:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	@py=$$(parity/venv.sh parity/requirements-serve.txt) && $$py parity/serve.py bin/infer-prep $(PHOTOS)
 
 # Record files both ways with MXNet, webdataset, kaldi_native_io, kaldiio, MindSpore and tfrecord, each pinned in an
 # environment of its own. PHOTOS is a folder of images to add to
