@@ -191,7 +191,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
 			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
-			cobra, pflag, progress, term,
+			cobra, pflag, progress, term, ximage,
 		}},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},

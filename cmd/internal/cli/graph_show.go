@@ -11,11 +11,11 @@ import (
 )
 
 func (a *app) graphShowCmd() *cobra.Command {
-	f := &graphFlags{}
+	f, sheet := &graphFlags{}, &sheetFlags{}
 	var asJSON, all bool
 	var svg, steps string
 	cmd := &cobra.Command{
-		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE]",
+		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE] | show --sheet FILE IMAGE...",
 		Short: "Show a graph's steps with their parameters and shapes",
 		Long: `Show prints the steps of a graph with their parameters, inputs and outputs. With
 IMAGE, the shapes are those of that image; show decodes only its header. Without
@@ -28,13 +28,39 @@ are omitted unless --all is given.
 DIR/00-decode.image.npy. For images of 1, 3 or 4 channels it adds a picture,
 DIR/00-decode.image.png, in gray, RGB or RGBA. Pictures show uint8 values unchanged;
 values of other types are scaled from the lowest, black, to the highest, white.
-Tensors of bfloat16, which npy cannot hold, are written as raw files.`,
+Tensors of bfloat16, which npy cannot hold, are written as raw files.
+
+--sheet draws a contact sheet: a row for each image and a column for each step, with
+the type, the shape, and the lowest and highest value. IMAGE is then files, folders or
+globs, as for run. Pictures are those of --steps, scaled to fit a square of --cell
+pixels. A step's output that is no such image is text: its values if they are few,
+else its type and shape. An image that fails has its error in its row. Equal images
+give equal sheets.`,
 		Example: `  infer-prep graph show --preset clip
   infer-prep graph show --preset yolo --svg yolo.svg
-  infer-prep graph show --preset clip --steps steps cat.jpg`,
+  infer-prep graph show --preset clip --steps steps cat.jpg
+  infer-prep graph show --preset clip --sheet sheet.png photos/`,
 		DisableFlagsInUseLine: true,
-		Args:                  oneImage,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if sheet.file != "" {
+				return nil
+			}
+			return oneImage(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if sheet.file != "" {
+				if with := firstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
+					return usageErr("--sheet and --%s: want only one", with)
+				}
+				g, err := f.load(cmd, a.stdin)
+				if err != nil {
+					return err
+				}
+				return a.sheet(cmd, f, sheet, g, args)
+			}
+			if with := firstChanged(cmd, "limit", "cell", "allow-outside"); with != "" {
+				return usageErr("--%s needs --sheet", with)
+			}
 			image := first(args)
 			if steps != "" && image == "" {
 				return usageErr("--steps needs an IMAGE")
@@ -76,6 +102,7 @@ Tensors of bfloat16, which npy cannot hold, are written as raw files.`,
 		},
 	}
 	f.add(cmd)
+	sheet.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
 	cmd.Flags().BoolVar(&all, "all", false, "show parameters with their default too")
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - writes standard output")
