@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -134,4 +135,25 @@ func TestTrainBenchWithoutCache(t *testing.T) {
 	r := call(t, "train-bench", "--json", "cached.json")
 	require.Equal(t, exitOK, r.status, r.stderr)
 	require.Equal(t, "infer-prep: dataset: file_cache: cache train.json/cache: not used: open train.json/cache: not a directory\n", r.stderr)
+}
+
+// TestStdoutTerminal: tensors are not written to a terminal, except as text.
+func TestStdoutTerminal(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminal to write to: %v", err)
+	}
+	defer terminal.Close()
+	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
+	for format, want := range map[string]string{"npy": "standard output is a terminal", "webdataset": "standard output is a terminal", "triton": ""} {
+		var stderr bytes.Buffer
+		a := &app{stdin: strings.NewReader(""), stdout: terminal, stderr: &stderr}
+		status := a.run(t.Context(), []string{"run", "-q", "--preset", "decode", "--format", format, "-o", "-", "a.png"})
+		if want == "" {
+			require.Equal(t, exitOK, status, stderr.String())
+		} else {
+			require.Equal(t, exitUsage, status)
+			require.Contains(t, stderr.String(), want)
+		}
+	}
 }
