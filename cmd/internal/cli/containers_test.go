@@ -379,3 +379,32 @@ func TestRecordsOnStdin(t *testing.T) {
 	require.Equal(t, exitUsage, r.status)
 	require.Contains(t, r.stderr, "- is a pipe: want it alone, or files")
 }
+
+// TestDiffStdin: diff reads a tensor from standard input by its content.
+func TestDiffStdin(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 30, 40, 1), "b.png": pngBytes(t, 30, 40, 2)}))
+	for _, format := range []string{"npy", "npz", "safetensors", "raw"} {
+		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", format, "-o", format, "a.png", "b.png").status)
+		a, err := os.ReadFile(filepath.Join(format, "a.png."+format))
+		require.NoError(t, err)
+		b, err := os.ReadFile(filepath.Join(format, "b.png."+format))
+		require.NoError(t, err)
+		args := []string{"diff", "-", filepath.Join(format, "a.png."+format)}
+		if format == "raw" {
+			args = append(args, "--like", "float32:3,224,224:CHW")
+		}
+		require.Equal(t, exitOK, callIn(t, string(a), args...).status, format)
+		require.Equal(t, exitFailed, callIn(t, string(b), args...).status, format)
+		args = []string{"diff", "--preset", "imagenet", "a.png", "--against", "-"}
+		require.Equal(t, exitOK, callIn(t, string(a), args...).status, format)
+		r := callIn(t, string(a[:len(a)-1]), args...)
+		require.Equal(t, exitUsage, r.status, r.stderr)
+		require.Contains(t, r.stderr, "infer-prep: -: ")
+		if format != "npz" { // zip files may have text at their end
+			require.Equal(t, exitUsage, callIn(t, string(a)+"x", args...).status)
+		}
+	}
+	r := callIn(t, "what", "diff", "-", "npy/a.png.npy")
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, "-: unknown format: a pipe holds npy, npz, safetensors")
+}

@@ -24,6 +24,7 @@ type diffFlags struct {
 	places                     int
 	json                       bool
 	likeDesc                   tensor.Desc // parsed from --like
+	cmd                        *cobra.Command
 }
 
 func (a *app) diffCmd() *cobra.Command {
@@ -55,6 +56,9 @@ safetensors, raw or bin. FILE:NAME selects one tensor of an npz or safetensors f
 In a folder every file is one tensor, such as 00-decode.image.npy; files with other
 extensions are ignored. raw and bin files hold elements only: diff assumes the type
 and shape of the other tensor unless --like states them.
+
+A tensor or IMAGE may be - (standard input) or a pipe. A tensor is then npy, npz or
+safetensors, or raw elements with --like or a graph.
 
 Places are (y, x, c) for images of any layout, else one index for each axis. Tensors
 are equal if dtype, shape and all bits are equal.
@@ -92,6 +96,7 @@ func (f *diffFlags) hasGraph(cmd *cobra.Command) bool {
 }
 
 func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) {
+	f.cmd = cmd
 	if f.places < 0 {
 		return usageErr("--places %d: want at least 0", f.places)
 	}
@@ -173,7 +178,16 @@ func (f *diffFlags) read(path string, like *tensor.Desc) ([]tensor.Named, error)
 	if f.like != "" {
 		like = &f.likeDesc
 	}
-	l, err := loadTensors(path, like, f.maxTensor())
+	var l []tensor.Named
+	var err error
+	if isPipe(path) {
+		l, err = readTensorPipe(f.cmd, path, like, f.maxTensor())
+		if f.cmd.Context().Err() != nil {
+			return nil, err
+		}
+	} else {
+		l, err = loadTensors(path, like, f.maxTensor())
+	}
 	if err != nil {
 		return nil, usageErr("%w", err)
 	}

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -91,6 +97,51 @@ func readTensorFile(path string, like *tensor.Desc, limit int64) ([]tensor.Named
 		return one("", t, err)
 	}
 	return nil, fmt.Errorf("unknown extension, want one of %s", strings.Join(tensorExtensions, ", "))
+}
+
+// readTensorPipe reads the tensors of standard input or a pipe. The first bytes
+// decide the format, since a pipe has no extension: npy, npz or safetensors, or
+// else the elements of like.
+func readTensorPipe(cmd *cobra.Command, path string, like *tensor.Desc, limit int64) (l []tensor.Named, err error) {
+	p := openPipe(cmd.Context(), cmd.InOrStdin(), path)
+	defer p.Close()
+	defer func() {
+		if stopped := interrupted(cmd.Context(), "nothing was compared"); stopped != nil {
+			err = stopped
+		}
+	}()
+	r := bufio.NewReaderSize(p, pipeBuffer)
+	head, err := peekHead(r)
+	if err != nil {
+		return nil, plain(path, err)
+	}
+	const object, longest = 8, 100_000_000 // the place of safetensors' JSON object, and its limit
+	switch {
+	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
+		t, err := tensor.ReadNPY(r, limit)
+		if err == nil {
+			err = atEnd(r)
+		}
+		return []tensor.Named{{T: t}}, plain(path, err)
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		// The list of a zip file is at its end. It is little longer than its
+		// tensors.
+		b, err := readStream(r, codec.Limits{Bytes: limit})
+		if err == nil {
+			l, err = tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), limit)
+		}
+		return l, plain(path, err)
+	case len(head) > object && head[object] == '{' && binary.LittleEndian.Uint64(head) <= longest:
+		l, _, err := tensor.ReadSafetensors(r, limit)
+		return l, plain(path, err)
+	case like != nil && like.DType != tensor.Bytes:
+		t, err := tensor.ReadRaw(r, *like, limit)
+		if err == nil {
+			err = atEnd(r)
+		}
+		return []tensor.Named{{T: t}}, plain(path, err)
+	}
+	return nil, fmt.Errorf("%s: unknown format: a pipe holds npy, npz, safetensors, or raw elements with --like or a graph", path)
 }
 
 func atEnd(r io.Reader) error {

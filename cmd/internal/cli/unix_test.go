@@ -99,7 +99,7 @@ func TestPipeInterrupted(t *testing.T) {
 	defer w.Close()
 	for _, args := range [][]string{
 		{"run", "--preset", "decode", "-o", "out", "a.png", "fifo"}, {"run", "--preset", "decode", "-o", "out", "a.png", "-"},
-		{"graph", "infer", "--preset", "decode", "-"}, {"diff", "--preset", "decode", "fifo", "a.npy"}, {"records", "ls", "fifo"}, {"records", "cat", "-"},
+		{"graph", "infer", "--preset", "decode", "-"}, {"diff", "--preset", "decode", "fifo", "a.npy"}, {"records", "ls", "fifo"}, {"diff", "fifo", "a.npy"}, {"records", "cat", "-"},
 	} {
 		within(t, 10*time.Second, func() {
 			ctx, cancel := context.WithCancel(t.Context())
