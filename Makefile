@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records serve-test interop soak release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test interop soak release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -106,6 +106,11 @@ bench-device:
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench-records:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
+
+# infer-prep serve against a server of FastAPI, Pillow and torchvision, in turn on one core each; see
+# bench/README.md. PHOTOS is a folder of JPEG files.
+bench-serve:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" ROUNDS="$(ROUNDS)" SECONDS_EACH="$(SECONDS_EACH)" CORES="$(CORES)" python3 bench/serve.py
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -33,6 +33,7 @@ ENVIRONMENTS = {
     "ort": ["bench/requirements-ort.txt"],
     "mxnet": ["testdata/gen/requirements-mxnet.txt"],
     "im2rec": ["testdata/gen/requirements-mxnet-im2rec.txt"],
+    "fastapi": ["bench/requirements-fastapi.txt"],
     "vips": ["bench/requirements-vips.txt"],
     "go": "bench/gopeers",
     "rust": "bench/rustpeers",

@@ -149,6 +149,7 @@ func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	if out.write(w) != nil {
 		status = statusGone
 	}
+	s.release(out.batches)
 }
 
 // Limits of reading a body to its end that is of no use. A client that is still

@@ -103,13 +103,14 @@ const maxText = 25
 
 // response is an encoded response.
 type response struct {
-	head  []byte           // the JSON object
-	tails []*tensor.Tensor // the binary tensors behind it
+	head    []byte           // the JSON object
+	tails   []*tensor.Tensor // the binary tensors behind it
+	batches []*tensor.Tensor // all tensors, to release
 }
 
 // encode encodes the batches of the outputs that r wants.
 func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*response, error) {
-	var out response
+	out := response{batches: batches}
 	j := struct {
 		Model   string       `json:"model_name"`
 		Version string       `json:"model_version"`

@@ -74,6 +74,7 @@ type Server struct {
 	pool    chan *worker       // the idle ones
 	work    *semaphore.Weighted
 	metrics metrics
+	spares  sync.Pool // of *tensor.Tensor, the batches of responses
 
 	draining atomic.Bool
 
