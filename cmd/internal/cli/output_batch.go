@@ -81,76 +81,43 @@ func (b *batches) add(o outcome) ([]outcome, error) {
 	return b.flush(0)
 }
 
+// maxBatch is the largest --batch-size.
+const maxBatch = 1 << 20
+
+// fits refuses a batch of more bytes than the limit.
 func (b *batches) fits(bytes int64) error {
 	if b.limit > 0 && bytes > b.limit {
-		return fmt.Errorf("a batch of %s needs more than %d bytes: want a smaller --batch-size or a larger --limit-bytes", plural(len(b.waiting), "image"), b.limit)
+		return fmt.Errorf("the batch with %s needs more than %d bytes: want a smaller --batch-size or a larger --limit-bytes", b.waiting[len(b.waiting)-1].in.path, b.limit)
 	}
 	return nil
 }
 
 // flush writes the batch. The last image stands padding times more in it.
 func (b *batches) flush(padding int) ([]outcome, error) {
-	name := fmt.Sprintf("batch-%06d", b.number)
-	if b.tensors == nil {
-		for range b.rules {
-			b.tensors = append(b.tensors, &tensor.Tensor{})
-		}
+	images := b.waiting
+	for range padding {
+		images = append(images, b.waiting[len(b.waiting)-1])
 	}
-	lines := make([]imageLine, len(b.waiting)+padding)
-	var files []string
-	if b.files != nil {
+	if err := b.join(images); err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("batch-%06d", b.number)
+	o := outcome{in: &input{name: name, path: name}}
+	done := b.waiting
+	var err error
+	if b.files == nil {
+		o.written, err = b.to.write(name, b.tensors)
+	} else {
 		if b.format.numbered {
 			b.files.numbers[name] = b.number
 		}
-		files = b.files.files(name)
-	}
-	for k := range lines {
-		o := &b.waiting[min(k, len(b.waiting)-1)]
-		lines[k] = imageLine{Input: o.in.path, Outputs: slices.Clone(o.results)}
-		if k >= len(b.waiting) {
-			lines[k] = imageLine{Padding: true, Outputs: lines[k].Outputs}
-		}
-	}
-	bytes := int64(0)
-	for i, r := range b.rules {
-		list := make([]*tensor.Tensor, len(lines))
-		row := 0
-		for k := range lines {
-			list[k] = b.waiting[min(k, len(b.waiting)-1)].tensors[i]
-			at, n := row, 1
-			x := &lines[k].Outputs[i]
-			x.Row = &at
-			if r.Rule == datagraph.BatchConcat {
-				n = list[k].Shape.At(0)
-				x.Rows = &n
-			}
-			row += n
-			if files != nil {
-				x.File = files[min(i, len(files)-1)]
-			}
-		}
-		d, err := r.Shape(list)
-		if err != nil {
-			return nil, err
-		}
-		bytes += d.Size()
-		if err := b.fits(bytes); err != nil {
-			return nil, err
-		}
-		if err := b.tensors[i].Reset(d); err != nil {
-			return nil, err
-		}
-		if err := r.Fill(b.tensors[i], list); err != nil {
-			return nil, err
-		}
-	}
-	o, err := outcome{in: &input{name: name, path: name}}, error(nil)
-	if b.files != nil {
+		lines := b.lines(images, b.files.files(name))
 		o.written, err = b.files.writeWith(name, b.tensors, newFile{filepath.Join(b.files.dir, name+".jsonl"), func(w io.Writer) error {
 			return b.list(w, lines)
 		}})
-	} else {
-		o.written, err = b.to.write(name, b.tensors)
+		for k := range done {
+			done[k].results = lines[k].Outputs
+		}
 	}
 	if err == nil {
 		_, err = b.to.add(o)
@@ -158,13 +125,69 @@ func (b *batches) flush(padding int) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	done := b.waiting
 	for k := range done {
-		done[k].written = written{results: lines[k].Outputs}
+		done[k].written = written{results: done[k].results}
 	}
 	b.waiting, b.bytes = nil, 0
 	b.number++
 	return done, nil
+}
+
+// join forms the batch's tensors.
+func (b *batches) join(images []outcome) error {
+	if b.tensors == nil {
+		for range b.rules {
+			b.tensors = append(b.tensors, &tensor.Tensor{})
+		}
+	}
+	bytes := int64(0)
+	for i, r := range b.rules {
+		var list []*tensor.Tensor
+		for _, o := range images {
+			list = append(list, o.tensors[i])
+		}
+		d, err := r.Shape(list)
+		if err == nil {
+			bytes += d.Size()
+			err = b.fits(bytes)
+		}
+		if err == nil {
+			err = b.tensors[i].Reset(d)
+		}
+		if err == nil {
+			err = r.Fill(b.tensors[i], list)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines describes the images of a batch in files. Those after the waiting ones
+// are padding.
+func (b *batches) lines(images []outcome, files []string) []imageLine {
+	lines := make([]imageLine, len(images))
+	for k, o := range images {
+		lines[k] = imageLine{Padding: k >= len(b.waiting), Outputs: slices.Clone(o.results)}
+		if !lines[k].Padding {
+			lines[k].Input = o.in.path
+		}
+	}
+	for i, r := range b.rules {
+		row := 0
+		for k, o := range images {
+			first, rows := row, 1
+			x := &lines[k].Outputs[i]
+			x.File, x.Row = files[min(i, len(files)-1)], &first
+			if r.Rule == datagraph.BatchConcat {
+				rows = o.tensors[i].Shape.At(0)
+				x.Rows = &rows
+			}
+			row += rows
+		}
+	}
+	return lines
 }
 
 // imageLine is a line of --json, and of the list of a batch's images.
@@ -208,6 +231,10 @@ func (b *batches) close() (done []outcome, err error) {
 		padding := 0
 		if b.last == lastPad {
 			padding = b.count - len(b.waiting)
+			last := b.waiting[len(b.waiting)-1].size
+			if err := b.fits(b.bytes + int64(padding)*last); err != nil { // before the memory is needed
+				return nil, err
+			}
 		}
 		if done, err = b.flush(padding); err != nil {
 			return nil, err

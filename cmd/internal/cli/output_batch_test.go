@@ -213,9 +213,11 @@ func TestBatchSizes(t *testing.T) {
 func TestBatchTooLarge(t *testing.T) {
 	imageFolder(t, 30)
 	args := []string{"run", "--preset", "decode", "--limit-bytes", "1k", "-o", "out", "in", "--batch-size"}
-	require.Equal(t, "infer-prep: a batch of 17 images needs more than 1000 bytes: want a smaller --batch-size or a larger --limit-bytes\n", withoutBroken(call(t, append(args, "30")...)).stderr)
+	require.Equal(t, "infer-prep: the batch with "+filepath.Join("in", "016.png")+" needs more than 1000 bytes: want a smaller --batch-size or a larger --limit-bytes\n", withoutBroken(call(t, append(args, "30")...)).stderr)
 	require.Empty(t, listFiles(t, "out"))
-	r := call(t, append(args, "16")...) // 960 bytes
+	r := call(t, "run", "--preset", "decode", "--limit-bytes", "1k", "-o", "out", "in/000.png", "--batch-size", "1000000", "--last-batch", "pad")
+	require.Contains(t, r.stderr, "the batch with "+filepath.Join("in", "000.png")+" needs more than 1000 bytes")
+	r = call(t, append(args, "16")...) // 960 bytes
 	require.Contains(t, r.stderr, "40 images, 10 failed")
 	require.Len(t, listFiles(t, "out"), 4)
 }
@@ -268,7 +270,7 @@ func TestBatchFormats(t *testing.T) {
 func TestBatchFlags(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1), "model.onnx": {1}}))
 	for _, c := range []struct{ args, want string }{
-		{"--batch-size 0", "--batch-size 0: want at least 1"},
+		{"--batch-size 0", "--batch-size 0: want 1 to 1048576"},
 		{"--batch-size 2 --batch", "want only one of --batch and --batch-size"},
 		{"--batch-size 2 --format webdataset", "--batch-size does not apply to --format webdataset"},
 		{"--last-batch pad", "--last-batch needs --batch-size"},

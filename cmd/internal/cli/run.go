@@ -287,8 +287,8 @@ func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
 	stdout := f.out == "-"
 	changed := cmd.Flags().Changed
 	switch n := firstChanged(cmd, "samples-per-file", "bytes-per-file"); {
-	case changed("batch-size") && f.batchSize < 1:
-		return usageErr("--batch-size %d: want at least 1", f.batchSize)
+	case changed("batch-size") && (f.batchSize < 1 || f.batchSize > maxBatch):
+		return usageErr("--batch-size %d: want 1 to %d", f.batchSize, maxBatch)
 	case f.batch && f.batchSize > 0:
 		return usageErr("--batch writes batches of one image, named after it: want only one of --batch and --batch-size")
 	case f.batchSize > 0 && x.shards != "":
