@@ -30,7 +30,6 @@ const (
 	jpegli     = "github.com/gen2brain/jpegli"
 	msgp       = "github.com/tinylib/msgp"
 	pflag      = "github.com/spf13/pflag"
-	progress   = "github.com/schollz/progressbar/v3"
 	prometheus = "github.com/prometheus/client_golang"
 	protobuf   = "google.golang.org/protobuf"
 	purego     = "github.com/ebitengine/purego"
@@ -46,13 +45,12 @@ const (
 // Brings lists the modules that a module of others depends on. A package that
 // may import the latter links the former too.
 var Brings = map[string][]string{
-	cobra:    {pflag, "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
-	jpegli:   {"github.com/tetratelabs/wazero", sys},
-	msgp:     {"github.com/philhofer/fwd"},
-	progress: {"github.com/mitchellh/colorstring", "github.com/rivo/uniseg", sys, term},
-	sqlite:   {"modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft", sys},
-	term:     {sys},
-	testify:  {"github.com/davecgh/go-spew", "github.com/pmezard/go-difflib", "go.yaml.in/yaml/v3"},
+	cobra:   {pflag, "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
+	jpegli:  {"github.com/tetratelabs/wazero", sys},
+	msgp:    {"github.com/philhofer/fwd"},
+	sqlite:  {"modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft", sys},
+	term:    {sys},
+	testify: {"github.com/davecgh/go-spew", "github.com/pmezard/go-difflib", "go.yaml.in/yaml/v3"},
 }
 
 // formats lists the packages of codec/all. Nothing below codec/all and eager
@@ -190,8 +188,8 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
-			cobra, pflag, progress, term, ximage,
+			"internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
+			cobra, pflag, term, ximage,
 		}},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},

@@ -135,7 +135,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 			if v.Device != nil {
 				signed += fmt.Sprintf("; %s is %v", v.Device.Device, v.Device.Class)
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: %s and %s are right%s\n", printable(p), plural(v.Sections, "section"), plural(v.Goldens, "golden sample"), signed)
+			_, err = fmt.Fprintf(a.stdout, "%s: %s and %s are %s%s\n", printable(p), plural(v.Sections, "section"), plural(v.Goldens, "golden sample"), a.colored(a.stdout, green, "right"), signed)
 		default:
 			err = nil
 		}

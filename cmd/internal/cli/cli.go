@@ -27,10 +27,12 @@ const program = "infer-prep"
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	command        *cobra.Command // that is running
-	testDelay      func()         // for tests: called before each image is written
-	benchTime      time.Duration  // for tests: the longest time of bench
-	testWidth      int            // for tests: standard error is a terminal of this width
+	command        *cobra.Command      // that is running
+	testDelay      func()              // for tests: called before each image is written
+	benchTime      time.Duration       // for tests: the longest time of bench
+	testWidth      int                 // for tests: standard error is a terminal of this width
+	color          string              // the value of --color
+	getenv         func(string) string // for tests; nil means os.Getenv
 }
 
 // Run runs the program with args, which exclude the program's name, and returns
@@ -50,6 +52,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	began := false // true once the command line was parsed
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		began, a.command = true, cmd
+		if err := oneOf("color", a.color, colorAuto, colorAlways, colorNever); err != nil {
+			return err
+		}
 		return oneStdin(cmd, args)
 	}
 	cmd, err := root.ExecuteContextC(ctx)
@@ -104,6 +109,8 @@ graph; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	cmd.PersistentFlags().StringVar(&a.color, "color", colorAuto, "color messages and results: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never")
+	complete(cmd, "color", colorAuto, colorAlways, colorNever)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint, names := "", []string(nil)
 		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {

@@ -57,6 +57,8 @@ type modelFlags struct {
 	deviceFlags
 	model string
 	infer bool
+
+	labels []string // of the bundle; set by options
 }
 
 func (f *modelFlags) add(cmd *cobra.Command) {
@@ -79,7 +81,7 @@ func (f *modelFlags) options(a *app, g *graphFlags) (o device.Options, err error
 			return o, err
 		}
 		defer b.Close()
-		bundled = b.Least()
+		bundled, f.labels = b.Least(), b.Labels()
 		if f.infer && f.model == "" {
 			m, err := b.Model("")
 			if err == nil && m.Format != "onnx" {

@@ -431,7 +431,7 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 	if f.json {
 		err = a.printJSON(r)
 	} else {
-		_, err = io.WriteString(a.stdout, r.text(f))
+		_, err = io.WriteString(a.stdout, r.text(func(style, s string) string { return a.colored(a.stdout, style, s) }))
 	}
 	if err != nil {
 		return err
@@ -464,15 +464,16 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 	return nil
 }
 
-func (r *diffReport) text(f *diffFlags) string {
+// text formats the report. colored adds styles to the verdict.
+func (r *diffReport) text(colored func(style, s string) string) string {
 	var b strings.Builder
 	if r.one {
 		d := r.Tensors[0].Difference
 		if r.Equal {
-			fmt.Fprintf(&b, "equal: %v\n", d.A)
+			fmt.Fprintf(&b, "%s: %v\n", colored(green, "equal"), d.A)
 			return b.String()
 		}
-		fmt.Fprintf(&b, "A  %s: %v\nB  %s: %v\n\n%s\n", printable(r.A), d.A, printable(r.B), d.B, sentence(d))
+		fmt.Fprintf(&b, "A  %s: %v\nB  %s: %v\n\n%s\n", printable(r.A), d.A, printable(r.B), d.B, colored(red, sentence(d)))
 		b.WriteString(places(d))
 	} else {
 		equal := 0
@@ -491,11 +492,12 @@ func (r *diffReport) text(f *diffFlags) string {
 		}
 		_ = t.write(&b) // to memory
 		if r.Equal {
-			fmt.Fprintf(&b, "\nequal: all %d\n", equal)
+			fmt.Fprintf(&b, "\n%s: all %d\n", colored(green, "equal"), equal)
 			return b.String()
 		}
 		i := slices.IndexFunc(r.Tensors, func(c compared) bool { return !c.equal() })
-		fmt.Fprintf(&b, "\n%d of %d are equal. The first that differs is %s\n", equal, len(r.Tensors), printable(*r.First))
+		verdict := fmt.Sprintf("%d of %d are equal. The first that differs is %s", equal, len(r.Tensors), printable(*r.First))
+		fmt.Fprintf(&b, "\n%s\n", colored(red, verdict))
 		if d := r.Tensors[i].Difference; d != nil {
 			if d.A != d.B {
 				fmt.Fprintf(&b, "  A is %v\n  B is %v\n", d.A, d.B)
@@ -504,7 +506,7 @@ func (r *diffReport) text(f *diffFlags) string {
 		}
 	}
 	if r.Explain != nil {
-		b.WriteString(explained(r.Explain))
+		b.WriteString(explained(r.Explain, colored))
 	}
 	return b.String()
 }
@@ -565,7 +567,7 @@ func places(d *diff.Difference) string {
 }
 
 // explained formats the report of diff.Explain.
-func explained(r *diff.Report) string {
+func explained(r *diff.Report, colored func(style, s string) string) string {
 	var b strings.Builder
 	b.WriteString("\n")
 	for _, f := range r.Facts {
@@ -577,9 +579,9 @@ func explained(r *diff.Report) string {
 	}
 	switch best := r.Explanations[0]; {
 	case best.Equal:
-		b.WriteString("all values are equal if\n")
+		b.WriteString(colored(bold, "all values are equal if") + "\n")
 	case best.Rounding:
-		b.WriteString("all values are equal within the rounding of float32 if\n")
+		b.WriteString(colored(bold, "all values are equal within the rounding of float32 if") + "\n")
 	case len(best.Changes) == 0:
 		fmt.Fprintf(&b, "none of %d combinations of usual differences comes much nearer; is it another image, or an unusual op?\n", r.Tried)
 		return b.String()

@@ -163,6 +163,8 @@ type written struct {
 	key     string // of the record
 	data    []byte
 	size    int64 // of these, in bytes
+
+	best []prediction // the image's best classes, for standard output
 }
 
 // columns are the outputs of an image and the way to write them.

@@ -196,6 +196,8 @@ type imageLine struct {
 	Padding bool     `json:"padding,omitempty"` // not an image
 	Dropped bool     `json:"dropped,omitempty"` // in no batch
 	Outputs []result `json:"outputs"`
+
+	Labels []prediction `json:"labels,omitempty"` // the best ones
 }
 
 // list writes the list of a batch's images. Its paths are relative to the

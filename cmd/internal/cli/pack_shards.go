@@ -204,7 +204,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	bar := &progress{}
 	done := 0
 	f.Progress = func(n, total int) {
-		if bar.bar == nil {
+		if bar.w == nil {
 			bar = newProgress(a.stderr, total, f.quiet)
 		}
 		for ; done < n; done++ {

@@ -22,6 +22,7 @@ type runFlags struct {
 	graphFlags
 	outside outside
 	modelFlags
+	topFlags
 	out, format, outputs string
 	names                []string
 	batch, json, quiet   bool
@@ -129,6 +130,11 @@ plan --device" shows which part, and how exactly. With --model, or with --bundle
 This needs a device that runs models, such as ort:cpu. Each job has its own copy of
 the model: use --jobs 1 for a large one, or an option such as ort:cpu,threads=1.
 
+If the bundle has labels and the model has one score for each, run prints the best
+labels of each image on standard output, a line for each: path, label and score, with
+tabs between them. --top says how many; -o is then optional. Scores are the model's
+own, in six digits. --softmax makes probabilities of logits.
+
 Exit status: 0 success; 1 some images failed or were missing, each reported on
 standard error; 2 invalid flag or graph; 130 interrupted.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
@@ -140,7 +146,8 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
   infer-prep run --preset imagenet -o - cat.jpg > cat.npy
   infer-prep run --preset clip --json -o tensors photos/ | jq .outputs
   ls photos/*.jpg | infer-prep run --preset clip --lines > answers.jsonl
-  infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/`,
+  infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/
+  infer-prep run --bundle cat.bundle --device ort:cpu --infer --top 1 --softmax photos/`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runImages(cmd, f, args)
@@ -149,6 +156,7 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 	f.graphFlags.add(cmd)
 	f.outside.add(cmd)
 	f.modelFlags.add(cmd)
+	f.topFlags.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, which is created if it does not exist; - is standard output")
 	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt; shards: webdataset, recordio or tfrecord")
@@ -177,7 +185,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return a.listDevices()
 	}
 	switch {
-	case f.out == "" && !f.lines:
+	case f.out == "" && !f.lines && !f.infer:
 		return usageErr("no output folder: want -o DIR, or -o - for standard output")
 	case isURI(f.out):
 		return usageErr("-o %s: URIs are not supported: want a folder", f.out)
@@ -255,6 +263,16 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if f.lines {
 		return a.runLines(cmd.Context(), f, plan, on, *s)
 	}
+	var to sink
+	if f.out != "" {
+		if to, err = f.newSink(a, *s, rules); err != nil {
+			return err
+		}
+	}
+	files, _ := to.(*imageFiles)
+	if to, err = f.newPredictions(cmd, to, on); err != nil {
+		return err
+	}
 	l := expand(cmd.Context(), f.outside.files(), args, f.out)
 	defer l.close()
 	l.findContainers()
@@ -264,14 +282,13 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
 	}
-	to, err := f.newSink(a, *s, rules)
 	if err == nil {
 		err = to.ready()
 	}
 	if err != nil {
 		return err
 	}
-	if files, ok := to.(*imageFiles); ok {
+	if files != nil {
 		files.number(l.inputs)
 		l.claim(files)
 	}
@@ -286,6 +303,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
 	stdout := f.out == "-"
 	changed := cmd.Flags().Changed
+	if n := firstChanged(cmd, "format", "name", "batch-size", "force"); f.out == "" && n != "" {
+		return usageErr("--%s applies to files: want -o DIR", n)
+	}
 	switch n := firstChanged(cmd, "samples-per-file", "bytes-per-file"); {
 	case changed("batch-size") && (f.batchSize < 1 || f.batchSize > maxBatch):
 		return usageErr("--batch-size %d: want 1 to %d", f.batchSize, maxBatch)
@@ -396,7 +416,11 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 				done++
 			}
 			if f.json {
-				return a.printLine(imageLine{Input: o.in.path, Dropped: o.dropped, Outputs: o.results})
+				return a.printLine(imageLine{Input: o.in.path, Dropped: o.dropped, Outputs: o.results, Labels: o.best})
+			}
+			if o.best != nil {
+				bar.clear()
+				return a.printBest(o.in.path, o.best)
 			}
 		}
 		return nil
