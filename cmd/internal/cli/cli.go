@@ -31,6 +31,7 @@ type app struct {
 	testDelay      func()              // for tests: called before each image is written
 	benchTime      time.Duration       // for tests: the longest time of bench
 	testWidth      int                 // for tests: standard error is a terminal of this width
+	testTerminal   bool                // for tests: output is a terminal that shows styles
 	color          string              // the value of --color
 	getenv         func(string) string // for tests; nil means os.Getenv
 }

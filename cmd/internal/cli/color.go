@@ -50,7 +50,7 @@ func (a *app) hasColor(w io.Writer) bool {
 	if runtime.GOOS == "windows" && env("WT_SESSION") == "" && env("TERM") == "" {
 		return false // an old console prints the sequences
 	}
-	if a.testWidth > 0 {
+	if a.testTerminal {
 		return true
 	}
 	f, ok := w.(*os.File)

@@ -16,7 +16,7 @@ import (
 // onTerminal runs the program as on a terminal with these variables.
 func onTerminal(t *testing.T, env map[string]string, args ...string) called {
 	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, testWidth: 80, getenv: func(name string) string {
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, testTerminal: true, getenv: func(name string) string {
 		if name == "TERM" && env["TERM"] == "" {
 			return "xterm"
 		}
