@@ -30,5 +30,5 @@ func Example() {
 	// to_type [image]
 	// normalize [image]
 	// hwc2chw [pixel_values]
-	// importer: hf: unknown key crop_pct; invalid value size: "big", want a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width
+	// importer: hf: unknown key crop_pct: it changes no pixel, since ViTImageProcessor of transformers 5.23.0 does not read it (ConvNextImageProcessor reads it); --ignore-key crop_pct imports the file without it; invalid value size: "big", want a whole number, [height, width], or an object with height and width, shortest_edge, shortest_edge and longest_edge, or max_height and max_width
 }

@@ -33,11 +33,17 @@ type Object struct {
 	asked map[string]bool
 	errs  *Errors
 	kids  []*Object // children that have been read
+
+	explain func(key string) string // may be nil
 }
 
-// Parse parses data as one JSON object. Duplicate keys are errors.
+// Parse parses data as one JSON object, in the forms that Text accepts.
+// Duplicate keys are errors.
 func Parse(data []byte) (*Object, error) {
-	v, err := parseAll(data, "", new(Errors))
+	if s := other(data); s != "" {
+		return nil, jsonErr(errors.New(s))
+	}
+	v, err := parseAll(Text(data), "", new(Errors))
 	if err != nil {
 		return nil, err
 	}
@@ -352,6 +358,10 @@ func (o *Object) Objects(key string) []*Object {
 	return c
 }
 
+// ExplainUnknown sets a function that says of an unread key whether it could
+// have an effect. Err adds its text to the key's error.
+func (o *Object) ExplainUnknown(f func(key string) string) { o.explain = f }
+
 // Err returns all problems recorded in o and in its objects, and the unread
 // keys, as Errors. It returns nil if no problem exists.
 func (o *Object) Err(name string) error {
@@ -376,6 +386,9 @@ func (o *Object) unknown(l Errors) Errors {
 			text := ""
 			if s := registry.Suggest(k, absent); s != "" {
 				text = fmt.Sprintf("did you mean %q?", s)
+			}
+			if o.explain != nil {
+				text = strings.TrimPrefix(text+"; "+o.explain(k), "; ")
 			}
 			l = append(l, &Error{ErrUnknownKey, o.path + k, text})
 		}

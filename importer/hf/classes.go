@@ -17,6 +17,7 @@ type class struct {
 	// refused is the reason why the class is not supported. The other fields
 	// are then empty.
 	refused string
+	nearest string // the supported class whose steps are most like a refused one's
 	// partial is the reason why a backend refuses the class's defaults.
 	partial string
 	batch   batchRules
@@ -264,16 +265,16 @@ func layoutLMv3(b *builder, o *importer.Object) {
 
 // These classes are not supported.
 func init() {
-	for name, reason := range map[string]string{
-		"Lfm2Vl":       "it cuts only large images into tiles, and pads the patches of each; no op does both",
-		"MiniCPMOcr":   "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced",
-		"MiniCPMV4_6":  "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced",
-		"Molmo2":       "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes",
-		"Owlv2":        "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced",
-		"Step3p7":      "it cuts windows that no op cuts, and has none for small images",
-		"TimmWrapper":  "its steps are those of timm's config; import the model's config.json as timm's",
-		"UnlimitedOcr": "it scales small images without their aspect ratio, and lists grids of tiles; no op does so",
+	for name, c := range map[string]class{
+		"Lfm2Vl":       {refused: "it cuts only large images into tiles, and pads the patches of each; no op does both", nearest: "Siglip2"},
+		"MiniCPMOcr":   {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
+		"MiniCPMV4_6":  {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
+		"Molmo2":       {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
+		"Owlv2":        {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
+		"Step3p7":      {refused: "it cuts windows that no op cuts, and has none for small images", nearest: "GotOcr2"},
+		"TimmWrapper":  {refused: "its steps are those of timm's config; import the model's config.json as timm's, with --timm"},
+		"UnlimitedOcr": {refused: "it scales small images without their aspect ratio, and lists grids of tiles; no op does so", nearest: "DeepseekOcr2"},
 	} {
-		classes[name] = class{refused: reason}
+		classes[name] = c
 	}
 }

@@ -21,7 +21,6 @@ package hf
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -29,7 +28,6 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
-	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -42,17 +40,8 @@ func init() {
 		Name: "hf", Import: Import,
 		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil",
 		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL},
+		Folder:   folder,
 	})
-}
-
-// inert lists keys without influence on pixel_values: names of classes,
-// settings of other backends, of segmentation maps and of OCR, and state that
-// older versions stored.
-var inert = []string{
-	"processor_class", "image_processor_type", "feature_extractor_type", "format", "transformers_version",
-	"_valid_processor_keys", "_valid_kwargs_names",
-	"do_reduce_labels", "reduce_labels", "ocr_lang", "tesseract_config",
-	"return_tensors", "device", "disable_grouping", "input_data_format", "image_seq_length",
 }
 
 // Import reads a preprocessor_config.json. The graph is that of the torchvision
@@ -64,14 +53,15 @@ func Import(data []byte) (*datagraph.Graph, error) { return load(data, true) }
 func ImportPIL(data []byte) (*datagraph.Graph, error) { return load(data, false) }
 
 func load(data []byte, torch bool) (*datagraph.Graph, error) {
-	o, err := importer.Parse(data)
+	file, o, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
-	c, err := classOf(o)
+	c, err := classOf(o, data)
 	if err != nil {
 		return nil, err
 	}
+	accept(o, c.name)
 	// Without a PIL backend transformers takes torchvision's.
 	torch = (torch || c.torchOnly) && !c.numpyOnly
 	c.defaults.torch = torch
@@ -84,8 +74,11 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	case !torch:
 		g.Reference = "transformers " + Version + " " + c.name + suffix + "Pil, backend pil"
 	}
+	if ownCode(o) {
+		g.Reference += ", without trust_remote_code"
+	}
 	c.build(&builder{Graph: g, settings: s}, o)
-	if err := o.Err("hf"); err != nil {
+	if err := file.Err("hf"); err != nil {
 		return nil, err
 	}
 	if g.Outputs[0] == datagraph.Image { // ImageGPT has two names
@@ -98,7 +91,7 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 // classOf finds the class as AutoImageProcessor does: image_processor_type,
 // else feature_extractor_type, with the names of older versions and other
 // backends.
-func classOf(o *importer.Object) (class, error) {
+func classOf(o *importer.Object, data []byte) (class, error) {
 	key := "image_processor_type"
 	if !o.Has(key) || o.Null(key) {
 		key = "feature_extractor_type"
@@ -108,34 +101,32 @@ func classOf(o *importer.Object) (class, error) {
 	if !ok {
 		text := "want the name of an image processor"
 		if v == nil {
-			text = "and no feature_extractor_type; AutoImageProcessor would go by model_type in the model's config.json, which is not read: add image_processor_type, such as \"ViTImageProcessor\""
+			text = "and no feature_extractor_type; AutoImageProcessor goes by model_type in the model's config.json: import the folder with both files, or add image_processor_type, such as \"ViTImageProcessor\""
 			key = "image_processor_type"
 		}
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: key, Text: text})
 	}
-	base := strings.TrimSuffix(strings.TrimSuffix(name, "Fast"), "Pil")
-	base, ok = strings.CutSuffix(strings.Replace(base, "FeatureExtractor", suffix, 1), suffix)
+	base := baseName(name)
 	c, known := classes[base]
-	if !ok || !known {
-		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{
-			Kind: importer.ErrUnknownClass, Path: key,
-			Text: importer.Describe(name) + registry.DidYouMean(name, processors()) + "; want an image processor of transformers " + Version + ", such as ViTImageProcessor; infer-prep importers --coverage lists them",
-		})
+	if base == name || !known {
+		return class{}, unknownClass(o, data, key, name)
 	}
 	if c.refused != "" {
-		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: key, Text: importer.Describe(name) + ": " + c.refused})
+		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: key, Text: importer.Describe(name) + ": " + c.refused + advice(c.nearest)})
 	}
 	c.name = base
 	return c, nil
 }
 
-// processors returns the full names of the classes.
-func processors() []string {
-	l := slices.Sorted(maps.Keys(classes))
-	for i := range l {
-		l[i] += suffix
+// baseName returns the name of a class without suffixes, as in classes. It
+// returns other names unchanged.
+func baseName(name string) string {
+	base := strings.TrimSuffix(strings.TrimSuffix(name, "Fast"), "Pil")
+	base, ok := strings.CutSuffix(strings.Replace(base, "FeatureExtractor", suffix, 1), suffix)
+	if !ok {
+		return name
 	}
-	return l
+	return base
 }
 
 // Version is the version of transformers that Import reproduces.

@@ -113,9 +113,9 @@ func gemma4(b *builder, o *importer.Object, unified bool) {
 	b.Then(transforms.NewPatchPositions(patch), []string{datagraph.Image}, []string{positions})
 	p := transforms.NewPatchify(patch)
 	b.Then(p, []string{datagraph.Image}, []string{datagraph.Image, "grid"})
-	for column, fill := range map[string]float64{datagraph.Image: 0, positions: -1} {
+	for i, column := range []string{datagraph.Image, positions} {
 		s := transforms.NewPadSequence(most)
-		s.KeepLonger, s.Fill = !b.resize, fill
+		s.KeepLonger, s.Fill = !b.resize, []float64{0, -1}[i]
 		b.Then(s, []string{column}, []string{column, padding})
 	}
 	b.Outputs = append(b.Outputs, positions, count)

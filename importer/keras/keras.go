@@ -52,7 +52,7 @@ var (
 
 // Import reads the arguments.
 func Import(data []byte) (*datagraph.Graph, error) {
-	file, err := importer.Parse(data)
+	file, err := importer.ParseLiteral(data)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func init() {
 
 // Import reads the parameters.
 func Import(data []byte) (*datagraph.Graph, error) {
-	file, err := importer.Parse(data)
+	file, err := importer.ParseLiteral(data)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@
 package timm
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -29,7 +30,15 @@ import (
 func init() {
 	importer.Register(importer.Importer{
 		Name: "timm", Import: Import,
-		Doc: "a timm model's config.json, as timm 1.0.31 applies it",
+		Doc: "a timm model's config.json, or a data configuration as Python prints it, as timm 1.0.31 applies it",
+		Folder: func(read func(string) ([]byte, error)) (string, []byte, error) {
+			const name = "config.json"
+			data, err := read(name)
+			if err != nil {
+				err = fmt.Errorf("importer: timm: %w: want %s", err, name)
+			}
+			return name, data, err
+		},
 	})
 }
 
@@ -67,7 +76,10 @@ var interpolations = map[string]transforms.Interpolation{
 
 // Import reads a config.json or a cfg.
 func Import(data []byte) (*datagraph.Graph, error) {
-	o, err := importer.Parse(data)
+	if bytes.HasPrefix(bytes.TrimSpace(importer.Text(data)), []byte("Compose(")) {
+		return nil, fmt.Errorf("importer: timm: %w", &importer.Error{Kind: importer.ErrFormat, Text: "transforms as Python prints them, want the model's data configuration: import transforms with --torchvision"})
+	}
+	o, err := importer.ParseLiteral(data)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,4 +41,78 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	require.Equal(t, exact, table.Exact)
+}
+
+// TestModelFolder imports the folders of models and checks that the file and
+// the backend are named.
+func TestModelFolder(t *testing.T) {
+	const vit = `{"image_processor_type":"ViTImageProcessorFast","size":{"height":8,"width":8}}`
+	t.Chdir(tree(t, map[string][]byte{
+		"hf/preprocessor_config.json":      []byte(vit),
+		"nested/processor_config.json":     []byte(`{"image_processor":` + vit + `}`),
+		"nested/preprocessor_config.json":  []byte(`{}`),
+		"untyped/preprocessor_config.json": []byte("\ufeff" + `{"size":{"height":8,"width":8}}`),
+		"untyped/config.json":              []byte(`{"model_type":"vit"}`),
+		"timm/config.json":                 []byte(`{"architecture":"x","pretrained_cfg":{"input_size":[3,8,8],"interpolation":"bicubic"}}`),
+		"empty/":                           nil,
+		"a.png":                            pngBytes(t, 20, 10, 1),
+	}))
+	want := call(t, "graph", "import", "--hf", filepath.Join("hf", "preprocessor_config.json"))
+	require.Equal(t, exitOK, want.status)
+	const backend = "transformers 5.23.0 ViTImageProcessor, backend torchvision (by default; --backend takes pil or torchvision)\n"
+	require.Equal(t, "infer-prep: "+filepath.Join("hf", "preprocessor_config.json")+": "+backend, want.stderr)
+	for dir, file := range map[string]string{"hf": "preprocessor_config.json", "nested": "processor_config.json", "untyped": "preprocessor_config.json and config.json"} {
+		r := call(t, "graph", "import", "--hf", dir)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, want.stdout, r.stdout)
+		require.Equal(t, "infer-prep: "+filepath.Join(dir, file)+": "+backend, r.stderr)
+	}
+	r := call(t, "graph", "import", "--hf", "hf", "--backend", "pil")
+	require.Equal(t, "infer-prep: "+filepath.Join("hf", "preprocessor_config.json")+": transformers 5.23.0 ViTImageProcessorPil, backend pil\n", r.stderr)
+	r = call(t, "graph", "import", "--timm", "timm")
+	require.Equal(t, "infer-prep: "+filepath.Join("timm", "config.json")+": timm 1.0.31 create_transform\n", r.stderr)
+	r = call(t, "run", "--quiet", "--hf", "hf", "-o", "out", "a.png")
+	require.Equal(t, called{exitOK, "", ""}, r)
+
+	for _, c := range []struct{ flag, dir, want string }{
+		{"--hf", "empty", "--hf empty: importer: hf: "},
+		{"--hf", "timm", "import the folder with --timm"},
+		{"--timm", "empty", "want config.json"},
+		{"--keras", "hf", "--keras hf: is a folder: want a file"},
+	} {
+		r := call(t, "graph", "import", c.flag, c.dir)
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, c.want)
+	}
+}
+
+// TestIgnoreKey ignores unknown keys of a file.
+func TestIgnoreKey(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{
+		"hf.json":   []byte(`{"image_processor_type":"ViTImageProcessor","size":8,"zz":1,"yy":2}`),
+		"timm.json": []byte(`{'input_size': (3, 8, 8), 'zz': 1}`),
+		"t.txt":     []byte("Compose(\n    ToTensor(zz=1)\n)\n"),
+	}))
+	r := call(t, "graph", "show", "--hf", "hf.json")
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, "--ignore-key zz imports the file without it")
+	r = call(t, "graph", "show", "--hf", "hf.json", "--ignore-key", "zz", "--ignore-key", "yy")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stdout, "reference  transformers 5.23.0 ViTImageProcessor, backend torchvision, ignoring yy, zz\n")
+	r = call(t, "graph", "import", "--timm", "timm.json", "--ignore-key", "zz")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stdout, `"reference": "timm 1.0.31 create_transform, ignoring zz"`)
+
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--hf", "hf.json", "--ignore-key", "size"}, `ignore key "size": key that cannot be ignored: the file has none, or the importer knows it`},
+		{[]string{"--torchvision", "t.txt", "--ignore-key", "zz"}, "the file is not JSON; remove the keys from it instead"},
+		{[]string{"--preset", "clip", "--ignore-key", "zz"}, "--ignore-key applies to an imported file, not to --preset"},
+	} {
+		r := call(t, append([]string{"graph", "show"}, c.args...)...)
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, c.want)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ type graphFlags struct {
 	bundle        string
 	imports       map[string]*string // the files, by importer name
 	backend       string
+	ignore        []string // keys of the imported file
 
 	dataset *datasetFlags // only for graph import
 
@@ -45,6 +47,7 @@ type graphFlags struct {
 
 	off     []datagraph.Pass
 	file    string // the graph's file, set by load; "" for a preset
+	folder  bool   // file was chosen in a folder
 	content []byte // of the file
 }
 
@@ -55,9 +58,14 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.bundle, "bundle", "", "use the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
 	for _, i := range importer.All() {
-		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from `FILE`: "+i.Doc)
+		what := "`FILE`"
+		if i.Folder != nil {
+			what = "`FILE` or a model's folder"
+		}
+		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from "+what+": "+i.Doc)
 		noErr(cmd.MarkFlagFilename(i.Name))
 	}
+	fl.StringArrayVar(&f.ignore, "ignore-key", nil, "import the file without its unknown key `NAME`; the graph's reference records it; repeatable")
 	fl.StringVar(&f.backend, "backend", "", "reproduce this `BACKEND`: with --hf torchvision (the default, as of transformers 5) or pil; with --torchvision pil (the default, for Pillow images) or tensor (for decode_image's tensors)")
 	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
@@ -124,7 +132,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 			if p, ok := i.Backends[f.backend]; ok {
 				parse = p
 			}
-			g, err = f.fromFile(*f.imports[i.Name], stdin, parse, i.MaxBytes)
+			if g, err = f.imported(*f.imports[i.Name], stdin, i, parse); err == nil && !quiet(cmd) {
+				f.say(cmd, i, g)
+			}
 		}
 	}
 	if f.dataset != nil && set("dataset") {
@@ -135,6 +145,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 			return nil, usageErr("no graph: want %s", f.flagNames())
 		}
 		return nil, usageErr("%s: want only one graph", strings.Join(sources, " and "))
+	}
+	if i, _ := importer.Lookup(sources[0][2:]); len(f.ignore) > 0 && i.Import == nil {
+		return nil, usageErr("--ignore-key applies to an imported file, not to %s", sources[0])
 	}
 	if cmd.Flags().Changed("backend") {
 		i, _ := importer.Lookup(sources[0][2:]) // without backends if it is no importer
@@ -165,7 +178,7 @@ func (f *graphFlags) alternatives(cmd *cobra.Command) (l []diff.Alternative) {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(i.Backends)) {
-			g, err := i.Backends[name](f.content)
+			g, err := importer.IgnoreKeys(i.Backends[name], f.ignore...)(f.content)
 			if err == nil {
 				err = f.change(g)
 			}
@@ -189,6 +202,49 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 		return nil, usageErr("%w", err)
 	}
 	return plan, nil
+}
+
+// imported imports a file, or the file that the importer chooses in a folder.
+func (f *graphFlags) imported(name string, stdin io.Reader, i importer.Importer, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
+	parse = importer.IgnoreKeys(parse, f.ignore...)
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return f.fromFile(name, stdin, parse, i.MaxBytes)
+	}
+	if i.Folder == nil {
+		return nil, fmt.Errorf("--%s %s: is a folder: want a file", i.Name, name)
+	}
+	chosen, data, err := i.Folder(func(file string) ([]byte, error) {
+		return readSmall(filepath.Join(name, file), nil, maxGraphBytes)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s: %w", i.Name, name, err)
+	}
+	f.folder, f.file, f.content = true, filepath.Join(name, chosen), data
+	g, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.file, err)
+	}
+	return g, nil
+}
+
+// say prints which file of a folder was read, and which of transformers'
+// backends the graph reproduces if the command line names none.
+func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.Graph) {
+	byDefault := strings.Contains(g.Reference, ", backend ") && !cmd.Flags().Changed("backend")
+	if !f.folder && !byDefault {
+		return
+	}
+	text := f.file + ": " + g.Reference
+	if byDefault {
+		text += " (by default; --backend takes " + orList(slices.Sorted(maps.Keys(i.Backends))) + ")"
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", program, printable(text))
+}
+
+// quiet reports whether the command has --quiet and it is set.
+func quiet(cmd *cobra.Command) bool {
+	q, err := cmd.Flags().GetBool("quiet")
+	return err == nil && q
 }
 
 func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error), most int64) (*datagraph.Graph, error) {
@@ -252,7 +308,7 @@ func parseGraph(b []byte) (*datagraph.Graph, error) {
 		}
 		return g, err
 	}
-	if len(bytes.TrimSpace(b)) == 0 {
+	if b = importer.Text(b); len(bytes.TrimSpace(b)) == 0 {
 		return nil, errors.New("the file is empty: want a graph")
 	}
 	return g, g.UnmarshalJSON(b)

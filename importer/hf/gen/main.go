@@ -1,5 +1,6 @@
-// Program gen writes coverage_gen.go: transformers' image processors and how
-// many golden configurations of each the importer's tests compare.
+// Program gen writes coverage_gen.go: transformers' image processors, how many
+// golden configurations of each the importer's tests compare, the names that
+// the code of each reads, and the class of each model type.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 const testdata = "../testdata"
@@ -20,6 +22,9 @@ func main() {
 	log.SetFlags(0)
 	var list struct {
 		Classes map[string][]string
+		Common  []string
+		Reads   map[string][]string
+		Models  map[string]string
 	}
 	read(filepath.Join(testdata, "transformers.json"), &list)
 
@@ -57,6 +62,15 @@ func main() {
 			counts[i] = cases[[2]string{labels[backend], class}]
 		}
 		fmt.Fprintf(&b, "{Name: %q, Backends: %#v, Cases: %#v},\n", class, backends, counts)
+	}
+	b.WriteString("}\n\n// common are the names that the code of every class reads.\n")
+	fmt.Fprintf(&b, "const common = %q\n\n// reads has the other names that the code of a class reads.\nvar reads = map[string]string{\n", strings.Join(list.Common, " "))
+	for _, name := range slices.Sorted(maps.Keys(list.Reads)) {
+		fmt.Fprintf(&b, "%q: %q,\n", name, strings.Join(list.Reads[name], " "))
+	}
+	b.WriteString("}\n\n// models has the class of each model type.\nvar models = map[string]string{\n")
+	for _, name := range slices.Sorted(maps.Keys(list.Models)) {
+		fmt.Fprintf(&b, "%q: %q,\n", name, list.Models[name])
 	}
 	b.WriteString("}\n")
 	text, err := format.Source(b.Bytes())
