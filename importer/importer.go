@@ -33,9 +33,9 @@ type Importer struct {
 	// its name there. It is nil if there is only one. Import is one of them.
 	Backends map[string]func(data []byte) (*datagraph.Graph, error)
 	// Folder, if not nil, chooses the file in a model's folder that Import
-	// reads. read returns the content of a file of the folder, or an error that
-	// matches fs.ErrNotExist. Folder returns the file's name and content. It may
-	// complete the content from another file, and then names both.
+	// reads. read returns the content of a file of the folder, or an error
+	// that matches fs.ErrNotExist. Folder returns the file's name and content.
+	// It may complete the content from another file, and then names both.
 	Folder func(read func(name string) ([]byte, error)) (name string, data []byte, err error)
 	// MaxBytes is the largest file size in bytes. 0 means 16 MiB. Model files
 	// are larger.
