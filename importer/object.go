@@ -404,10 +404,27 @@ func ParseValue(data []byte) (any, error) {
 	return parseAll(data, "", new(Errors))
 }
 
-// Embed parses data, which the file stores as a string, as the object at key.
-// Err of o includes its errors.
+// ParseLiteralValue parses data as ParseValue does, or as a Python literal.
+func ParseLiteralValue(data []byte) (any, error) {
+	return parseLiteral(data, "", new(Errors))
+}
+
+func parseLiteral(data []byte, path string, errs *Errors) (any, error) {
+	v, err := parseAll(data, path, errs)
+	if err == nil || len(data) > maxFile {
+		return v, err
+	}
+	b, perr := pythonJSON(data)
+	if perr != nil {
+		return nil, err
+	}
+	return parseAll(b, path, errs)
+}
+
+// Embed parses data, which the file stores as a string, as the object at key:
+// JSON or a Python literal. Err of o includes its errors.
 func (o *Object) Embed(key string, data []byte) (*Object, error) {
-	v, err := parseAll(data, o.path+key+".", o.errs)
+	v, err := parseLiteral(data, o.path+key+".", o.errs)
 	if err != nil {
 		return nil, err
 	}

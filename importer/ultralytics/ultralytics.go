@@ -1,11 +1,11 @@
 // Package ultralytics imports the letterbox of Ultralytics models, from its
-// arguments or from an exported model's metadata as a JSON object:
+// arguments as JSON, or from an exported model's metadata: metadata.yaml, or a
+// JSON object or Python dict of the same:
 //
 //	{"ultralytics": {"imgsz": [640, 640], "stride": 32, "auto": false}}
 //
 // The object "ultralytics" around them is optional. Values may be strings, as
-// in ONNX metadata_props ("imgsz": "[640, 640]"). The importer does not read
-// YAML: convert metadata.yaml to JSON.
+// in ONNX metadata_props ("imgsz": "[640, 640]").
 //
 // The reference is the predictor of ultralytics 8.4.190: LetterBox with OpenCV
 // 5.0.0.93, RGB, channels first, and a float32 division by 255. The output is
@@ -16,9 +16,9 @@
 package ultralytics
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
@@ -31,7 +31,15 @@ const output = "images"
 func init() {
 	importer.Register(importer.Importer{
 		Name: "ultralytics", Import: Import,
-		Doc: "LetterBox arguments or a model's metadata as JSON, as ultralytics 8.4.190 applies them",
+		Doc: "an exported model's metadata.yaml, or LetterBox arguments as JSON, as ultralytics 8.4.190 applies them",
+		Folder: func(read func(string) ([]byte, error)) (string, []byte, error) {
+			const name = "metadata.yaml"
+			data, err := read(name)
+			if err != nil {
+				err = fmt.Errorf("importer: ultralytics: %w: want %s", err, name)
+			}
+			return name, data, err
+		},
 	})
 }
 
@@ -63,9 +71,19 @@ const (
 
 // Import reads the letterbox's arguments or metadata.
 func Import(data []byte) (*datagraph.Graph, error) {
-	file, err := importer.Parse(data)
+	file, err := importer.ParseLiteral(data)
 	if err != nil {
-		return nil, err
+		text := bytes.TrimSpace(importer.Text(data))
+		if bytes.HasPrefix(text, []byte("{")) { // a damaged JSON object, not YAML
+			return nil, err
+		}
+		text, yerr := yamlJSON(text)
+		if yerr != nil {
+			return nil, err
+		}
+		if file, err = importer.Parse(text); err != nil {
+			return nil, err
+		}
 	}
 	o := file
 	if file.Has("ultralytics") {
@@ -117,30 +135,16 @@ func build(o *importer.Object) *datagraph.Graph {
 	return g.Rename(output)
 }
 
-// value returns the key's value. A string that contains JSON is parsed; most of
-// Python's literals are JSON too.
+// value returns the key's value. A string that contains a JSON or Python literal
+// is parsed.
 func value(o *importer.Object, key string) any {
 	v, _ := o.Get(key)
-	s, ok := v.(string)
-	if !ok {
-		return v
+	if s, ok := v.(string); ok {
+		if p, err := importer.ParseLiteralValue([]byte(s)); err == nil {
+			return p
+		}
 	}
-	switch s = strings.TrimSpace(s); s {
-	case "True":
-		return true
-	case "False":
-		return false
-	case "None":
-		return nil
-	}
-	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") { // a tuple
-		s = "[" + strings.TrimSuffix(s[1:len(s)-1], ",") + "]"
-	}
-	p, err := importer.ParseValue([]byte(s))
-	if err != nil {
-		return v
-	}
-	return p
+	return v
 }
 
 // imageSize returns the height and width in imgsz.
@@ -200,11 +204,8 @@ func dynamic(o *importer.Object) bool {
 	case *importer.Object:
 		args = o.Object("args")
 	case string:
-		b, err := literal(a)
-		if err == nil {
-			args, err = o.Embed("args", b)
-		}
-		if err != nil {
+		var err error
+		if args, err = o.Embed("args", []byte(a)); err != nil {
 			o.Bad("args", "an object or a Python dict of the export's arguments")
 			return false
 		}
@@ -223,60 +224,4 @@ func dynamic(o *importer.Object) bool {
 		args.Bad("quantize", want)
 	}
 	return toggle(o, "dynamic", toggle(args, "dynamic", false))
-}
-
-// literal converts a literal of Python's str(dict) to JSON.
-func literal(s string) ([]byte, error) {
-	var b []byte
-	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c == '\'' || c == '"':
-			n, text, err := quoted(s[i:])
-			if err != nil {
-				return nil, err
-			}
-			q, err := json.Marshal(text)
-			if err != nil {
-				return nil, err
-			}
-			b, i = append(b, q...), i+n
-		case c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
-			n := i
-			for n < len(s) && (s[n] >= 'A' && s[n] <= 'Z' || s[n] >= 'a' && s[n] <= 'z') {
-				n++
-			}
-			word, ok := map[string]string{"True": "true", "False": "false", "None": "null", "e": "e"}[s[i:n]]
-			if !ok {
-				return nil, fmt.Errorf("%q is no literal", s[i:n])
-			}
-			b, i = append(b, word...), n
-		case c == '(':
-			b, i = append(b, '['), i+1
-		case c == ')':
-			b, i = append(b, ']'), i+1
-		default:
-			b, i = append(b, c), i+1
-		}
-	}
-	return b, nil
-}
-
-// quoted reads the Python string at the start of s. It returns the string and
-// its length in s.
-func quoted(s string) (int, string, error) {
-	var text []byte
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == s[0]:
-			return i + 1, string(text), nil
-		case s[i] == '\\' && i+1 < len(s) && strings.IndexByte(`\'"`, s[i+1]) >= 0:
-			i++
-			text = append(text, s[i])
-		case s[i] == '\\':
-			return 0, "", fmt.Errorf("escape %q", s[i:min(i+2, len(s))])
-		default:
-			text = append(text, s[i])
-		}
-	}
-	return 0, "", fmt.Errorf("a string without end")
 }

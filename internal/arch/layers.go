@@ -125,7 +125,7 @@ var Layers = []Layer{
 		{Path: "importer/timm", May: imports()},
 		{Path: "importer/torchvision", May: imports()},
 		{Path: "importer/triton", May: imports()},
-		{Path: "importer/ultralytics", May: imports()},
+		{Path: "importer/ultralytics", May: imports("go.yaml.in/yaml/v3")},
 		{Path: "importer/all", May: []string{"importer/hf", "importer/keras", "importer/mindir", "importer/onnx", "importer/opencv", "importer/tflite", "importer/timm", "importer/torchvision", "importer/ultralytics"}},
 		{Path: "device", May: []string{"datagraph", "internal/registry", "modelbundle", "tensor", "transforms"}},
 		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
