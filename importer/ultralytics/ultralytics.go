@@ -135,8 +135,8 @@ func build(o *importer.Object) *datagraph.Graph {
 	return g.Rename(output)
 }
 
-// value returns the key's value. A string that contains a JSON or Python literal
-// is parsed.
+// value returns the key's value. A string that contains a literal of JSON or
+// Python is parsed.
 func value(o *importer.Object, key string) any {
 	v, _ := o.Get(key)
 	if s, ok := v.(string); ok {
