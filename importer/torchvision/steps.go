@@ -112,11 +112,18 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 		switch {
 		case printsV2(call):
 			form = v2
-		case name == "Resize" && o.Has("max_size"), name == "Normalize" && !o.Has("inplace"):
+		case name == "Resize" && o.Has("max_size") && !isList(o, "size"), name == "Resize" && o.Null("max_size"), name == "Normalize" && !o.Has("inplace"):
 			form = v1
 		}
 		add(b, o, form)
 	}
+}
+
+// isList reports whether an argument is a list, as v2 prints every size.
+func isList(o *importer.Object, key string) bool {
+	v, _ := o.Get(key)
+	_, ok := v.([]any)
+	return ok
 }
 
 // random lists random transforms by other names than Random….

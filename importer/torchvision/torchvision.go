@@ -4,6 +4,10 @@
 //
 //	python -c 'from torchvision.models import *; print(ResNet50_Weights.DEFAULT.transforms())'
 //
+// It reads their source too, transforms.Compose([…]) with literal arguments.
+// Lines that import the transforms say whether they are v1's or v2's; without
+// them, source is an error if the two differ.
+//
 // It also imports the arguments of the preset ImageClassification as JSON:
 //
 //	{"torchvision": {"crop_size": 224, "resize_size": 232, "interpolation": "bilinear", "mean": […], "std": […]}}
@@ -49,6 +53,10 @@ func Import(data []byte) (*datagraph.Graph, error) { return load(data, false) }
 func ImportTensor(data []byte) (*datagraph.Graph, error) { return load(data, true) }
 
 func load(data []byte, tensors bool) (*datagraph.Graph, error) {
+	if g, ok, err := importSource(data, tensors); ok {
+		return g, err
+	}
+	data = importer.Text(data)
 	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: tensors, tensor: tensors}
 	var file *importer.Object
 	var err error
@@ -65,7 +73,7 @@ func load(data []byte, tensors bool) (*datagraph.Graph, error) {
 			return nil, err
 		}
 	} else {
-		if file, err = importer.Parse(data); err != nil {
+		if file, err = importer.ParseLiteral(data); err != nil {
 			return nil, err
 		}
 		b.arguments(file)
