@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/eager"
+	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -105,6 +108,89 @@ func TestApplyIsConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestRandomOpsDraw checks that random ops draw new numbers at every call, the
+// same for the same seed and number.
+func TestRandomOpsDraw(t *testing.T) {
+	image, err := eager.Apply(read(t, "jpeg_base_420.jpg"), transforms.NewDecode())
+	require.NoError(t, err)
+	crop := transforms.NewRandomResizedCrop(8, 8)
+	run := func(at rng.Point) string {
+		got, err := eager.ApplyAt(at, image, crop)
+		require.NoError(t, err)
+		return string(got.Data)
+	}
+	one, two, other := eager.Draws{Seed: 1}, eager.Draws{Seed: 1}, eager.Draws{Seed: 2}
+	seen := map[string]bool{}
+	for range 20 {
+		a := run(one.Next())
+		require.Equal(t, a, run(two.Next()), "the same seed and number")
+		require.NotEqual(t, a, run(other.Next()), "another seed")
+		require.False(t, seen[a], "drawn before")
+		seen[a] = true
+	}
+	require.True(t, seen[run(rng.Point{Seed: 1, Ordinal: 19})])
+
+	seen = map[string]bool{}
+	for range 20 {
+		got, err := eager.Apply(image, crop)
+		require.NoError(t, err)
+		require.False(t, seen[string(got.Data)], "Apply drew the same numbers twice")
+		seen[string(got.Data)] = true
+	}
+}
+
+// TestApplyNumbersCallsThatDraw checks that the calls of Apply that draw have
+// the numbers 0, 1, … of seed 0, also from several goroutines, and that others
+// take none. It runs in a process of its own, since all tests share the count.
+func TestApplyNumbersCallsThatDraw(t *testing.T) {
+	const child = "EAGER_TEST_CHILD"
+	if os.Getenv(child) == "" {
+		if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
+			t.Skip("this platform cannot start a process")
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestApplyNumbersCallsThatDraw$")
+		cmd.Env = append(os.Environ(), child+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	image, err := eager.Apply(read(t, "jpeg_base_420.jpg"), transforms.NewDecode())
+	require.NoError(t, err)
+	crop := transforms.NewRandomResizedCrop(8, 8)
+	const calls = 24
+	want := map[string]int{}
+	for i := range calls {
+		got, err := eager.ApplyAt(rng.Point{Ordinal: uint64(i)}, image, crop)
+		require.NoError(t, err)
+		want[string(got.Data)]++
+	}
+	got := make(chan string, calls)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range calls / 4 {
+				x, err := eager.Apply(image, crop)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got <- string(x.Data)
+				if _, err := eager.Apply(image, transforms.NewResize(3, 3)); err != nil { // draws nothing
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(got)
+	for x := range got {
+		want[x]--
+	}
+	for _, n := range want {
+		require.Zero(t, n, "other numbers than 0 to 23")
+	}
 }
 
 func BenchmarkApply(b *testing.B) {

@@ -108,7 +108,7 @@ var Layers = []Layer{
 		{Path: "datagraph", May: []string{"codec", "internal/enum", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
 		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
 		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},
-		{Path: "eager", May: []string{"codec", "codec/all", "datagraph", "tensor", "transforms"}},
+		{Path: "eager", May: []string{"codec", "codec/all", "datagraph", "rng", "tensor", "transforms"}},
 	}},
 	{"models", []Package{
 		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/mapfile", "internal/msgpread", "store", "tensor", msgp}},
