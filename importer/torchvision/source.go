@@ -14,8 +14,8 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 )
 
-// isSource reports whether the text is Python source, not what Python prints: it
-// has imports, an assignment, a module before the first name, or a list in a
+// isSource reports whether the text is Python source, not what Python prints:
+// it has imports, an assignment, a module before the first name, or a list in a
 // Compose.
 func isSource(text []byte) bool {
 	text = bytes.TrimSpace(text)
