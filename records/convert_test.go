@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -484,4 +485,47 @@ func TestDetect(t *testing.T) {
 	require.ErrorIs(t, err, records.ErrUnknown)
 	_, err = records.Detect(t.Context(), store.Local, dir)
 	require.ErrorContains(t, err, "a folder")
+}
+
+// TestStreams: a stream has the records of the file, and every truncation of
+// the file is damage in both.
+func TestStreams(t *testing.T) {
+	read := func(r records.Reader, err error) (l []string, _ error) {
+		if err != nil {
+			return nil, err
+		}
+		defer func() { require.NoError(t, r.Close()) }()
+		var x records.Record
+		for {
+			if err := r.Next(&x); err != nil {
+				if err == io.EOF {
+					err = nil
+				}
+				return l, err
+			}
+			s := fmt.Sprintf("%q %d", x.Key, x.Offset)
+			for _, f := range x.Fields {
+				s += fmt.Sprintf(" %q %v %v %q", f.Name, f.Text, f.Value.Desc, f.Value.Data)
+			}
+			l = append(l, s)
+		}
+	}
+	for name, b := range files(t) {
+		f, err := records.Lookup(name)
+		require.NoError(t, err)
+		// A key of a RecordIO file is that of its index, which no stream has.
+		for n := len(b); n >= 0; n -= 1 + len(b)/200 {
+			path := filepath.Join(t.TempDir(), "x")
+			require.NoError(t, os.WriteFile(path, b[:n], 0o666))
+			want, fileErr := read(f.Open(t.Context(), store.Local, []string{path}, records.ReadOptions{}))
+			// The stream gives one byte a time and cannot seek.
+			got, err := read(f.Stream(iotest.OneByteReader(bytes.NewReader(b[:n])), path, records.ReadOptions{}))
+			require.Equal(t, want, got, "%s: %d bytes", name, n)
+			require.Equal(t, fileErr == nil, err == nil, "%s: %d bytes: %v and %v", name, n, fileErr, err)
+			require.Equal(t, errors.Is(fileErr, records.ErrCorrupt), errors.Is(err, records.ErrCorrupt))
+		}
+		x, err := records.DetectHead("-", b[:min(len(b), records.HeadSize)])
+		require.NoError(t, err)
+		require.Equal(t, name, x.Name)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -407,4 +408,43 @@ func TestDiffStdin(t *testing.T) {
 	r := callIn(t, "what", "diff", "-", "npy/a.png.npy")
 	require.Equal(t, exitUsage, r.status)
 	require.Contains(t, r.stderr, "-: unknown format: a pipe holds npy, npz, safetensors")
+}
+
+// TestRunContainerMemory: the memory of a run does not grow with the size of a
+// container: neither with its images nor with what they are among.
+func TestRunContainerMemory(t *testing.T) {
+	const images, each = 1500, 200_000 // 300 MB
+	png := append(pngBytes(t, 5, 4, 1), make([]byte, each)...)
+	other := make([]byte, 2*each)
+	var early, late uint64
+	stdin, w := io.Pipe()
+	go func() {
+		err := func() error {
+			archive := tar.NewWriter(w)
+			for i := range images {
+				for _, e := range []tarEntry{{fmt.Sprintf("%d.png", i), png}, {fmt.Sprintf("%d.txt", i), other}} {
+					if err := archive.WriteHeader(&tar.Header{Name: e.name, Size: int64(len(e.data)), Mode: 0o644}); err != nil {
+						return err
+					}
+					if _, err := archive.Write(e.data); err != nil {
+						return err
+					}
+				}
+				if i == images/5 || i == images-1 {
+					runtime.GC()
+					var m runtime.MemStats
+					runtime.ReadMemStats(&m)
+					if late = m.HeapAlloc; i < images-1 {
+						early = late
+					}
+				}
+			}
+			return archive.Close()
+		}()
+		_ = w.CloseWithError(err) // nil is the end
+	}()
+	var errs bytes.Buffer
+	require.Equal(t, exitOK, Run(t.Context(), []string{"run", "--preset", "decode", "--jobs", "2", "-o", t.TempDir(), "-"}, stdin, io.Discard, &errs), errs.String())
+	require.Contains(t, errs.String(), fmt.Sprintf("%d images, 0 failed, %d skipped", images, images))
+	require.Less(t, late, early+8<<20, "%d bytes, then %d", early, late)
 }
