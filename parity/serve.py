@@ -5,10 +5,11 @@ usage: serve.py INFER_PREP [PHOTOS]...
 Every file of testdata/images, and of the folders PHOTOS, goes through the server
 in each form of request and response: binary and JSON, alone and in batches,
 compressed. Without PHOTOS, one image of eight has JSON responses. The tensors
-must be those that run writes, bit for bit. The script then checks the
-metadata and the errors as the client sees them, sends four times the load that
-the server takes, and ends the server by SIGTERM under load. It prints one line
-for each check. The exit status is 1 if one fails.
+must be those that run writes, bit for bit. The script then checks the metadata
+and the errors as the client sees them, and runs the examples of docs/serve.md.
+It sends four times the load that the server takes, and ends the server by
+SIGTERM under load. It prints one line for each check. The exit status is 1 if
+one fails.
 """
 
 import base64
@@ -177,6 +178,25 @@ def metadata(server):
     connection.close()
 
 
+def documentation(server):
+    """Runs the examples of docs/serve.md against the server, with its address in place of theirs."""
+    text = (ROOT / "docs/serve.md").read_text().replace("localhost:8000", server.address)
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M)
+    ran = 0
+    for language, block in blocks:
+        if block.startswith("infer-prep serve"):
+            continue  # it runs already
+        with tempfile.TemporaryDirectory() as work:
+            os.symlink(ROOT / "testdata", os.path.join(work, "testdata"))
+            command = [sys.executable, "-c", block] if language == "python" else ["bash", "-euo", "pipefail", "-c", block]
+            p = subprocess.run(command, cwd=work, capture_output=True, text=True)
+            ran += 1
+            files = b"".join(f.read_bytes() for f in sorted(pathlib.Path(work).glob("response.*")))
+            good = p.returncode == 0 and ("float32 (2, 3, 224, 224)" in p.stdout or b'"shape":[1,3,224,224]' in files)
+            check(f"docs/serve.md: {language} block {ran}", good, "" if good else p.stdout + p.stderr)
+    check("docs/serve.md: blocks", ran == 3, ran)
+
+
 class Load:
     """Threads that send an image again and again."""
 
@@ -247,6 +267,7 @@ def main():
     check("status after SIGTERM", status == 0)
     server = Server()
     metadata(server)
+    documentation(server)
     server.end()
     overload(1)
     for i in range(5):

@@ -120,8 +120,8 @@ func (f *serveFlags) check() error {
 		return usageErr("--jobs %d: want at least 1", f.jobs)
 	case f.queue < 0:
 		return usageErr("--queue %d: want at least 0", f.queue)
-	case f.images < 1:
-		return usageErr("--limit-images %d: want at least 1", f.images)
+	case f.images < 1 || f.images > serve.MaxImages:
+		return usageErr("--limit-images %d: want 1 to %d", f.images, serve.MaxImages)
 	case f.body < 1:
 		return usageErr("--limit-body %d: want at least 1", f.body)
 	case f.held < 1:

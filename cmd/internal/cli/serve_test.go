@@ -153,7 +153,7 @@ func TestServeErrors(t *testing.T) {
 		{"--preset imagenet --drain -1s", exitUsage, "--drain -1s: want at least 0"},
 		{"--preset imagenet --limit-body 0", exitUsage, "--limit-body 0: want at least 1"},
 		{"--preset imagenet --limit-held 0", exitUsage, "--limit-held 0: want at least 1"},
-		{"--preset imagenet --limit-images 0", exitUsage, "--limit-images 0: want at least 1"},
+		{"--preset imagenet --limit-images 0", exitUsage, "--limit-images 0: want 1 to 65536"},
 		{"--preset imagenet --outputs some", exitUsage, `--outputs "some": want main or all`},
 		{"--preset imagenet --model-name a/b", exitUsage, `"a/b" cannot be a part of a URL: want --model-name`},
 		{"--preset imagenet --model-version ..", exitUsage, "want --model-version"},

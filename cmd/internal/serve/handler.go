@@ -196,10 +196,12 @@ func (s *Server) answer(start time.Time, w http.ResponseWriter, r *http.Request,
 	}
 	// From here on the server reads only to see whether the client has gone.
 	_ = control.SetReadDeadline(time.Time{})
-	if header < 0 {
-		if err := l.grow(int64(len(body))); err != nil { // the images without base64
-			return nil, err
-		}
+	object := int64(len(body))
+	if header >= 0 {
+		object = min(object, header)
+	}
+	if err := l.grow(object); err != nil { // strings of the JSON object, decoded
+		return nil, err
 	}
 	q, err := s.parse(header, body)
 	if err != nil {

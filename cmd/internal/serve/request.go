@@ -38,25 +38,75 @@ type requestJSON struct {
 		Timeout      uint64 `json:"timeout"` // in microseconds, as Triton defines it
 		ContentType  string `json:"content_type"`
 	} `json:"parameters"`
-	Inputs []struct {
-		Name       string  `json:"name"`
-		Datatype   string  `json:"datatype"`
-		Shape      []int64 `json:"shape"`
-		Parameters struct {
-			Size        *int64  `json:"binary_data_size"`
-			ContentType string  `json:"content_type"`
-			Shared      *string `json:"shared_memory_region"`
-		} `json:"parameters"`
-		Data *texts `json:"data"`
-	} `json:"inputs"`
-	Outputs []struct {
-		Name       string `json:"name"`
-		Parameters struct {
-			Binary *bool    `json:"binary_data"`
-			Shared *string  `json:"shared_memory_region"`
-			Top    *float64 `json:"classification"`
-		} `json:"parameters"`
-	} `json:"outputs"`
+	Inputs  few[inputJSON]  `json:"inputs"`
+	Outputs few[wantedJSON] `json:"outputs"`
+}
+
+type inputJSON struct {
+	Name       string     `json:"name"`
+	Datatype   string     `json:"datatype"`
+	Shape      few[int64] `json:"shape"`
+	Parameters struct {
+		Size        *int64  `json:"binary_data_size"`
+		ContentType string  `json:"content_type"`
+		Shared      *string `json:"shared_memory_region"`
+	} `json:"parameters"`
+	Data *texts `json:"data"`
+}
+
+type wantedJSON struct {
+	Name       string `json:"name"`
+	Parameters struct {
+		Binary *bool    `json:"binary_data"`
+		Shared *string  `json:"shared_memory_region"`
+		Top    *float64 `json:"classification"`
+	} `json:"parameters"`
+}
+
+// MaxImages is the largest value of Options.Images. The strings of a request
+// are decoded before its shape is known.
+const MaxImages = 1 << 16
+
+// maxFew is the largest number of inputs, outputs and axes of a request. Real
+// ones have a few.
+const maxFew = 1000
+
+// few is a JSON array of at most maxFew elements. Arrays of tiny elements would
+// need fifty times the memory of their text.
+type few[T any] []T
+
+// UnmarshalJSON counts the elements before it decodes b, which encoding/json
+// has checked.
+func (l *few[T]) UnmarshalJSON(b []byte) error {
+	n, depth := 1, 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case ',':
+			if depth == 1 {
+				n++
+			}
+		case '"':
+			i = endOfString(b, i)
+		}
+	}
+	if n > maxFew {
+		return fmt.Errorf("an array of %d elements: want at most %d", n, maxFew)
+	}
+	return json.Unmarshal(b, (*[]T)(l))
+}
+
+// endOfString returns the index of the quote that ends the string at b[i].
+func endOfString(b []byte, i int) int {
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return i
 }
 
 // texts are the strings of a JSON array, which may nest, decoded from base64. A
@@ -75,12 +125,11 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 		default:
 			return fmt.Errorf("data holds %.20q: want strings in base64", b[i:])
 		}
-		start := i
-		for i++; b[i] != '"'; i++ {
-			if b[i] == '\\' {
-				i++
-			}
+		if len(*t) == MaxImages {
+			return fmt.Errorf("data has more than %d strings", MaxImages)
 		}
+		start := i
+		i = endOfString(b, i)
 		text := b[start+1 : i]
 		if bytes.IndexByte(text, '\\') >= 0 { // some programs write / as \/
 			var s string
@@ -148,17 +197,17 @@ func (s *Server) parseImages(r *request, j *requestJSON, tail []byte) error {
 	}
 	in := &j.Inputs[0]
 	what := func(format string, args ...any) error {
-		return fail(http.StatusBadRequest, "input %q: %w", in.Name, fmt.Errorf(format, args...))
+		return fail(http.StatusBadRequest, "input %q: %w", s.input, fmt.Errorf(format, args...))
 	}
 	switch {
 	case in.Name != s.input:
-		return fail(http.StatusBadRequest, "unknown input %q: want %q", in.Name, s.input)
+		return fail(http.StatusBadRequest, "unknown input %.100q: want %q", in.Name, s.input)
 	case in.Datatype != "BYTES":
-		return what("datatype %q: want BYTES, encoded images", in.Datatype)
+		return what("datatype %.100q: want BYTES, encoded images", in.Datatype)
 	case len(in.Shape) == 0 || len(in.Shape) > 2 || in.Shape[0] < 1 || len(in.Shape) == 2 && in.Shape[1] != 1:
 		return what("shape %v: want [N] or [N, 1] for N images, at least one", in.Shape)
 	case in.Shape[0] > int64(s.o.Images):
-		return fail(http.StatusRequestEntityTooLarge, "input %q: %d images, the limit of --limit-images is %d", in.Name, in.Shape[0], s.o.Images)
+		return fail(http.StatusRequestEntityTooLarge, "input %q: %d images, the limit of --limit-images is %d", s.input, in.Shape[0], s.o.Images)
 	case in.Parameters.Shared != nil:
 		return what("shared memory is not supported")
 	case in.Parameters.Size != nil && in.Data != nil:
@@ -171,7 +220,7 @@ func (s *Server) parseImages(r *request, j *requestJSON, tail []byte) error {
 	switch {
 	case in.Data != nil:
 		if kind != "" && kind != contentBase64 {
-			return what("content_type %q: want base64 for data", kind)
+			return what("content_type %.100q: want base64 for data", kind)
 		}
 		if len(tail) > 0 {
 			return what("%d bytes follow the JSON object: want binary_data_size", len(tail))
@@ -258,7 +307,11 @@ func (s *Server) parseOutput(r *request, name string, shared, top bool) error {
 	var err error
 	switch {
 	case i < 0:
-		return fail(http.StatusBadRequest, "unknown output %q%s", name, registry.DidYouMean(name, names))
+		hint := ""
+		if len(name) < 100 { // else it takes long
+			hint = registry.DidYouMean(name, names)
+		}
+		return fail(http.StatusBadRequest, "unknown output %.100q%s", name, hint)
 	case slices.ContainsFunc(r.outputs, func(o wanted) bool { return o.column == i }):
 		err = errors.New("it is requested twice")
 	case shared:

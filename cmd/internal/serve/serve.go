@@ -37,9 +37,9 @@ type Options struct {
 	// Optional.
 	SideOutputs bool
 
-	// Open opens a session that runs the graph on a device. The server calls
-	// it at most Jobs times at once and closes the sessions. Optional; nil
-	// means the CPU.
+	// Open opens a session that runs the graph on a device. New calls it Jobs
+	// times; it is called again after a session panicked. The server closes the
+	// sessions. Optional; nil means the CPU.
 	Open func() (device.Session, error)
 	// Infer runs the sessions' model and serves its outputs. Optional.
 	Infer bool
@@ -47,7 +47,7 @@ type Options struct {
 	Jobs  int // images in progress at once; at least 1
 	Queue int // requests that may wait besides Jobs; at least 0
 
-	// Images is the largest number of images in one request.
+	// Images is the largest number of images in one request; 1 to MaxImages.
 	Images int
 	// Body is the largest number of bytes of a request's body, before and
 	// after decompression.
@@ -83,8 +83,8 @@ type Server struct {
 	held     int64 // bytes of their bodies and results
 }
 
-// New returns a Server. It opens one session, so that errors of the device show
-// at once.
+// New returns a Server. It opens the sessions, so that errors of the device
+// show at once and no request waits for a model to load.
 func New(o Options) (*Server, error) {
 	g := o.Plan.Graph()
 	s := &Server{
@@ -97,17 +97,19 @@ func New(o Options) (*Server, error) {
 	if !o.SideOutputs {
 		s.columns = s.columns[:len(g.Outputs)]
 	}
-	for i := range o.Jobs {
-		w := &worker{s: s}
-		if i == 0 {
-			if err := w.ready(); err != nil {
-				return nil, err
-			}
-			if o.Infer {
-				s.columns = modelColumns(w.session)
-			}
-		}
+	for range o.Jobs {
+		s.pool <- &worker{s: s}
+	}
+	for range o.Jobs {
+		w := <-s.pool
+		err := w.ready()
 		s.pool <- w
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		if o.Infer {
+			s.columns = modelColumns(w.session)
+		}
 	}
 	for _, c := range s.columns {
 		if datatypes[c.Desc.DType] == "" || c.Desc.DType == tensor.Bytes {
@@ -156,7 +158,8 @@ const (
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: s.o.Log,
+		WriteTimeout: 2 * s.o.Timeout, // of responses that set no deadline of their own
+		ErrorLog:     s.o.Log,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()

@@ -358,6 +358,9 @@ func TestErrors(t *testing.T) {
 		{name: "no shape", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES"}]}`), header: -1, status: 400, text: "shape []"},
 		{name: "a negative shape", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[-1]}]}`), header: -1, status: 400, text: "shape [-1]"},
 		{name: "a shape of two", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1,2]}]}`), header: -1, status: 400, text: "shape [1 2]"},
+		{name: "a huge name", body: []byte(`{"inputs":[{"name":"` + strings.Repeat("x", 1<<19) + `"}]}`), header: -1, status: 400, text: `unknown input "xxx`},
+		{name: "a huge output", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1],"data":["aaaa"]}],"outputs":[{"name":"` + strings.Repeat("x", 1<<19) + `"}]}`), header: -1, status: 400, text: `unknown output "xxx`},
+		{name: "many axes", body: []byte(`{"inputs":[{"shape":[` + strings.Repeat("1,", 1000) + `1]}]}`), header: -1, status: 400, text: "an array of 1001 elements"},
 		{name: "many images", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[4]}]}`), header: -1, status: 413, text: "--limit-images"},
 		{name: "no data", body: input(""), header: -1, status: 400, text: "neither data nor binary_data_size"},
 		{name: "null data", body: input(`,"data":null`), header: -1, status: 400, text: "neither data nor binary_data_size"},
@@ -385,6 +388,7 @@ func TestErrors(t *testing.T) {
 			require.Equal(t, c.status, r.status, "%.300s", r.body)
 			if c.status != 200 {
 				require.Contains(t, r.error(t), c.text)
+				require.Less(t, len(r.body), 1000)
 				require.Equal(t, "application/json", r.header.Get("Content-Type"))
 			}
 		})
@@ -615,7 +619,9 @@ func TestFault(t *testing.T) {
 	o.Log = log.New(&printed, "", 0)
 	good := false
 	o.Jobs = 1
+	opened := 0
 	o.Open = func() (device.Session, error) {
+		opened++
 		s, err := cpu.New().Open(o.Plan, device.Options{})
 		if good {
 			return s, err
@@ -632,6 +638,62 @@ func TestFault(t *testing.T) {
 	require.Contains(t, printed.String(), "a bug")
 	good = true
 	require.Equal(t, 200, send(t, url+"/infer", image(t, "png_rgb8.png"), 0).status, "the session is new after a panic")
+	require.Equal(t, 2, opened)
+
+	failing := options(t)
+	failing.Jobs = 3
+	closed := 0
+	failing.Open = func() (device.Session, error) {
+		if opened++; opened == 5 {
+			return nil, fmt.Errorf("no memory for a third one")
+		}
+		return closing{func() { closed++ }}, nil
+	}
+	_, err := New(failing)
+	require.ErrorContains(t, err, "no memory")
+	require.Equal(t, 2, closed)
+}
+
+// closing is a session that is only closed.
+type closing struct{ f func() }
+
+func (closing) Placement() device.Placement { return nil }
+
+func (closing) Preprocess(context.Context, ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	return nil, nil
+}
+
+func (closing) Infer(context.Context, ...*tensor.Tensor) ([]tensor.Named, error) { return nil, nil }
+
+func (c closing) Close() error { c.f(); return nil }
+
+// TestAmplify: a JSON object of many tiny parts needs no more memory than a few
+// times its text.
+func TestAmplify(t *testing.T) {
+	o := options(t)
+	s, err := New(o)
+	require.NoError(t, err)
+	const size = 6 << 20
+	for _, c := range []struct{ before, part, after string }{
+		{`{"inputs":[`, `{},`, `{}]}`},
+		{`{"outputs":[`, `{},`, `{}]}`},
+		{`{"inputs":[{"shape":[`, `1,`, `1]}]}`},
+		{`{"inputs":[{"data":[`, `"",`, `""]}]}`},
+		{`{"inputs":[{"data":[`, `[],`, `[]]}]}`},
+		{`{"parameters":{`, `"a":[],`, `"b":1}}`},
+		{`{"id":"`, `a`, `"}`},
+		{`{"inputs":[{"name":"`, `\n`, `"}]}`},
+	} {
+		body := []byte(c.before + strings.Repeat(c.part, size/len(c.part)) + c.after)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := s.parse(-1, body)
+		runtime.ReadMemStats(&after)
+		require.Equal(t, 400, statusOf(err))
+		require.Less(t, len(err.Error()), 1000)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*size), c.part)
+	}
+	require.NoError(t, s.Close())
 }
 
 // TestHostile sends damaged requests: none is a fault of the server, and
