@@ -169,7 +169,7 @@ func (v Value) problem(d tensor.Desc) FitProblem {
 	switch len(dims) {
 	case rank:
 	case rank + 1:
-		if dims[0] > 1 {
+		if dims[0] != 1 && dims[0] != tensor.Unknown {
 			return FitBatch
 		}
 		dims = dims[1:]

@@ -160,26 +160,16 @@ func (l *lowering) connect(m *modelProto) error {
 // fits checks that d can be the tensor of an input. batch reports whether the
 // input has a batch axis in addition.
 func fits(in valueInfo, d tensor.Desc) (batch bool, err error) {
-	if in.dtype != d.DType {
+	switch in.value().problem(d) {
+	case "":
+		if in.dims == nil {
+			return d.IsImage(), nil // unknown rank: models take images in batches
+		}
+		return len(in.dims) > d.Shape.Rank(), nil
+	case FitDType:
 		return false, mergeErr("the model's input %s is %v, the graph's output is %v", in.name, in.dtype, d)
 	}
-	if in.dims == nil {
-		return d.IsImage(), nil // unknown rank: models take images in batches
-	}
-	rank := d.Shape.Rank()
-	dims := in.dims
-	switch {
-	case len(dims) == rank+1 && (dims[0] == 1 || dims[0] == tensor.Unknown):
-		batch, dims = true, dims[1:]
-	case len(dims) != rank:
-		return false, mergeErr("the model's input %s has the dimensions %v, the graph's output is %v", in.name, in.dims, d)
-	}
-	for i, n := range dims {
-		if have := d.Shape.At(i); n != tensor.Unknown && have != tensor.Unknown && int64(have) != n {
-			return false, mergeErr("the model's input %s has the dimensions %v, the graph's output is %v", in.name, in.dims, d)
-		}
-	}
-	return batch, nil
+	return false, mergeErr("the model's input %s has the dimensions %v, the graph's output is %v", in.name, in.dims, d)
 }
 
 // merge writes the model with the lowered nodes in front of its own.

@@ -34,8 +34,8 @@ Tensors of bfloat16, which npy cannot hold, are written as raw files.
 the type, the shape, and the lowest and highest value. IMAGE is then files, folders or
 globs, as for run. Pictures are those of --steps, scaled to fit a square of --cell
 pixels. A step's output that is no such image is text: its values if they are few,
-else its type and shape. An image that fails has its error in its row. Equal images
-give equal sheets.`,
+else its type and shape. Random ops draw as in the first epoch of seed 0, for the first
+samples. An image that fails has its error in its row. Equal images give equal sheets.`,
 		Example: `  infer-prep graph show --preset clip
   infer-prep graph show --preset yolo --svg yolo.svg
   infer-prep graph show --preset clip --steps steps cat.jpg

@@ -97,7 +97,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	l := expand(cmd.Context(), s.outside.files(), args, s.file)
 	defer l.close()
 	var rows []sheetRow
-	total, failed := 0, 0
+	more, failed := false, 0
 	run := plan.NewRunner()
 	for i := range l.inputs {
 		in := &l.inputs[i]
@@ -107,9 +107,10 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		if in.err == nil && !in.explicit && !in.isImage() {
 			continue
 		}
-		if total++; len(rows) == s.images {
-			continue // counted for the note
+		if more = len(rows) == s.images; more {
+			break
 		}
+		run.At.Ordinal = uint64(len(rows)) // what random ops draw for
 		row := s.row(cmd, f, run, in, plan.Unfused().Steps())
 		if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
 			return err
@@ -124,8 +125,8 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		return noImages(0, l.skipped)
 	}
 	note := ""
-	if total > len(rows) {
-		note = fmt.Sprintf("%d of %s; --limit shows more", len(rows), plural(total, "image"))
+	if more {
+		note = fmt.Sprintf("the first %s of %s; --limit shows more", plural(len(rows), "image"), plural(len(l.inputs), "file"))
 		fmt.Fprintln(a.stderr, note)
 	}
 	m, err := s.draw(g, rows, width, note)
@@ -167,6 +168,12 @@ func (s *sheetFlags) row(cmd *cobra.Command, f *graphFlags, run *datagraph.Runne
 	}
 	if _, err = run.Run(t); err != nil {
 		r.err = fmt.Errorf("%s: %w", in.path, message(err))
+		return r
+	}
+	for i := range r.cells {
+		if r.cells[i].lines == nil { // a random op that drew no change
+			r.cells[i].lines = []string{"no change"}
+		}
 	}
 	return r
 }

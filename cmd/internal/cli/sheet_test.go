@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"image"
 	"image/color"
 	"image/png"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func readPNG(t *testing.T, path string) image.Image {
@@ -36,7 +39,7 @@ func TestSheetOfClassifier(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "sheet.png")
 	args := strings.Fields(strings.Replace(command, "../../docs/sheet.png", out, 1))[1:]
 	r := call(t, args...)
-	require.Equal(t, called{stderr: "3 of 12 images; --limit shows more\n"}, r)
+	require.Equal(t, called{stderr: "the first 3 images of 12 files; --limit shows more\n"}, r)
 	want, got := readPNG(t, filepath.Join(docs, "sheet.png")), readPNG(t, out)
 	require.Equal(t, want.Bounds(), got.Bounds())
 	for y := range want.Bounds().Dy() {
@@ -109,6 +112,31 @@ func TestSheetUsage(t *testing.T) {
 	_ = os.Remove(at("s.png"))
 	require.Equal(t, exitInterrupted, Run(ctx, []string{"graph", "show", "--preset", "clip", "--sheet", at("s.png"), at("a.png")}, strings.NewReader(""), &out, &errs))
 	require.NoFileExists(t, at("s.png"))
+
+	// Random ops draw for each row.
+	g := datagraph.New(transforms.NewDecode(), transforms.NewRandomHorizontalFlip())
+	raw, err := json.Marshal(g)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(at("g.json"), raw, 0o600))
+	args := []string{"graph", "show", "--graph", at("g.json"), "--sheet", at("r.png"), "--cell", "16"}
+	for range 16 {
+		args = append(args, at("a.png"))
+	}
+	require.Equal(t, called{}, call(t, args...))
+	m := readPNG(t, at("r.png"))
+	flipped, same := 0, 0
+	for row := range 16 {
+		// The rows are 92 high. The picture is enlarged to 15 x 12.
+		p := m.At(8+134+1, 44+row*92+14+2)
+		switch color.NRGBAModel.Convert(p) {
+		case sheetPaper:
+			same++ // only the text "no change"
+		default:
+			flipped++
+		}
+	}
+	require.Positive(t, flipped)
+	require.Positive(t, same)
 
 	// Side outputs are text, and a folder without images is an error.
 	require.Equal(t, called{}, call(t, "graph", "show", "--preset", "yolo", "--sheet", at("y.png"), at("a.png")))
