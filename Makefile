@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test interop soak release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test interop soak bigfolder release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -125,6 +125,11 @@ soak:
 	@mkdir -p bin
 	$(GO) build -o bin/soak ./internal/tools/soak
 	bin/soak -minutes $(MINUTES) -write docs/reliability.md
+
+# infer-prep run over 100,000 images, with ten interruptions at random; COUNT is
+# another number of images.
+bigfolder:
+	$(GO) run ./internal/tools/bigfolder $(if $(COUNT),-count $(COUNT))
 
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:

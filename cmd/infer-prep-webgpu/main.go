@@ -10,20 +10,8 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
 	_ "github.com/infer-prep/infer-prep/device/webgpu"
 )
 
-func main() {
-	// A closed pipe must be a write error, so that the program removes its
-	// temporary files.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { cli.Main() }

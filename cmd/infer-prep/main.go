@@ -3,10 +3,6 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/signal"
-
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
 	_ "github.com/infer-prep/infer-prep/device/ort" // here, since it cannot be linked together with device/webgpu
 
@@ -15,11 +11,4 @@ import (
 	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 )
 
-func main() {
-	if len(ignored) > 0 { // none would mean all
-		signal.Ignore(ignored...)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), ending...)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	os.Exit(cli.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { cli.Main() }

@@ -188,7 +188,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
+			"internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},
@@ -206,6 +206,7 @@ var Layers = []Layer{
 		{Path: "internal/opdoc/gen", May: []string{"internal/opdoc", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
+		{Path: "internal/tools/bigfolder"},
 		{Path: "internal/tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}, Why: "it runs the public packages for a long time"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},

@@ -13,5 +13,8 @@ func Lock(*os.File) error { return nil }
 // TryLock does nothing.
 func TryLock(*os.File) error { return nil }
 
+// Share does nothing.
+func Share(*os.File) error { return nil }
+
 // Unlock does nothing.
 func Unlock(*os.File) error { return nil }

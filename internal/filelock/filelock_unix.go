@@ -24,6 +24,10 @@ func TryLock(f *os.File) error {
 	return err
 }
 
+// Share waits until no other process holds the lock alone, and takes or turns
+// it into one that many can hold.
+func Share(f *os.File) error { return flock(f, syscall.LOCK_SH) }
+
 // Unlock releases the lock.
 func Unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 

@@ -17,13 +17,14 @@ import (
 
 // batch runs one plan over many inputs, with several workers.
 type batch struct {
-	app    *app
-	plan   *datagraph.Plan
-	limits codec.Limits
-	sink   sink
-	inputs []input
-	jobs   int
-	held   *budget // of the inputs that hold their bytes; set by run
+	app      *app
+	plan     *datagraph.Plan
+	limits   codec.Limits
+	sink     sink
+	inputs   []input
+	jobs     int
+	held     *budget   // of the inputs that hold their bytes; set by run
+	existing *existing // nil without --skip-existing
 	// source makes the inputs. nil means those of inputs.
 	source func(ctx context.Context) iter.Seq[*input]
 
@@ -34,7 +35,8 @@ type batch struct {
 // outcome is the result of one input.
 type outcome struct {
 	in      *input
-	skipped bool // not an image, and found in a folder or by a glob
+	left         // why it is no image, if it was found in a folder or by a glob
+	existed bool // it had its outputs already
 	dropped bool // in the last batch, which was not full
 	err     error
 	at      string // kindRead, kindWrite or kindInternal: where err is from, if known
@@ -140,12 +142,18 @@ type worker struct {
 	buf    []byte // of files
 	data   []byte // of the image
 	image  tensor.Tensor
+	stamp  made // of the image
 }
 
 func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 	defer in.free()
 	o = outcome{in: in, err: in.err}
 	if in.err != nil {
+		o.at = kindRead
+		return o
+	}
+	if in.skip != "" {
+		o.left = left{in.skip, in.named}
 		return o
 	}
 	defer func() {
@@ -157,8 +165,16 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 			o.err = fmt.Errorf("%s: %w", in.path, message(o.err))
 		}
 	}()
-	if o.skipped, o.err = w.read(in); o.skipped || o.err != nil {
+	if o.existed = w.b.existing.before(in); o.existed {
+		return o
+	}
+	w.stamp = w.b.existing.stamp(in)
+	if o.left, o.err = w.read(in); o.why != "" || o.err != nil {
 		o.at = kindRead
+		return o
+	}
+	if o.existed, o.err = w.b.existing.after(in, &w.stamp, w.data); o.existed || o.err != nil {
+		o.at = kindWrite
 		return o
 	}
 	w.image = *tensor.FromBytes(w.data)
@@ -202,39 +218,59 @@ func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
 	if w.b.app.testDelay != nil {
 		w.b.app.testDelay()
 	}
-	if o.written, o.err = w.b.sink.write(o.in.name, out); o.err != nil {
+	o.written, o.err = w.b.sink.write(o.in.name, out)
+	if o.err == nil {
+		o.err = w.b.existing.done(o.in, w.stamp)
+	}
+	if o.err != nil {
 		o.at = kindWrite
 	}
 	w.b.kept.add(o.size)
 	return o
 }
 
+// left says why a file is left out; why is "" if it is not.
+type left struct {
+	why   string
+	named bool // a user could expect it to be an image
+}
+
 // read reads an input, unless it holds its bytes. It checks the first bytes of
-// an input that the user did not name; skip reports that they are not an
+// an input that the user did not name, and leaves it out if they are not an
 // image's.
-func (w *worker) read(in *input) (skip bool, err error) {
+func (w *worker) read(in *input) (l left, err error) {
+	if in.skip != "" {
+		return left{in.skip, in.named}, nil
+	}
 	if in.held {
-		w.data = in.data
-		return !in.explicit && codec.Sniff(in.data) == "", nil
+		if w.data = in.data; !in.explicit && codec.Sniff(in.data) == "" {
+			l.why, l.named = leftOut(in.path, in.data)
+		}
+		return l, nil
 	}
 	f, err := in.open()
 	if err != nil {
-		return false, err
+		return l, err
 	}
 	defer f.Close()
 	if !in.explicit {
 		head := make([]byte, sniffBytes)
 		n, err := f.ReadAt(head, 0)
+		if err == nil && codec.Sniff(head) == "" {
+			head = make([]byte, headBytes)
+			n, err = f.ReadAt(head, 0)
+		}
 		if err != nil && err != io.EOF {
-			return false, err
+			return l, err
 		}
 		if codec.Sniff(head[:n]) == "" {
-			return true, nil
+			l.why, l.named = leftOut(in.path, head[:n])
+			return l, nil
 		}
 	}
 	w.buf, err = readAll(f, w.buf, w.b.limits)
 	w.data = w.buf
-	return false, err
+	return l, err
 }
 
 // readAll reads a file, into b if its capacity suffices. It checks the size

@@ -162,11 +162,11 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 			continue
 		}
 		w.data = nil // b.images keeps the slice
-		skip, err := w.read(in)
+		left, err := w.read(in)
 		if err != nil {
 			b.app.complain(fmt.Errorf("%s: %w", in.path, message(err)))
 		}
-		if skip || err != nil {
+		if left.why != "" || err != nil {
 			b.skipped++
 			continue
 		}
@@ -179,7 +179,6 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 	if l.ctx.Err() != nil {
 		return 0, errBenchInterrupted
 	}
-	b.skipped += l.skipped
 	if b.limits.Bytes > 0 {
 		b.mem = newBudget(max(1, b.limits.Bytes-total))
 	} else {

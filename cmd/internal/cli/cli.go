@@ -27,6 +27,7 @@ const program = "infer-prep"
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	args           []string            // without the program's name
 	command        *cobra.Command      // that is running
 	testDelay      func()              // for tests: called before each image is written
 	benchTime      time.Duration       // for tests: the longest time of bench
@@ -38,12 +39,14 @@ type app struct {
 
 // Run runs the program with args, which exclude the program's name, and returns
 // its exit status. When ctx ends, Run finishes the work it has begun, begins no
-// more and returns 130.
+// more and returns 130. If Main's signal ended ctx, Run returns 128 and the
+// signal's number, as a shell does for a process that the signal ended.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return (&app{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
+	a.args = args
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -83,6 +86,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	default: // cobra's own, of several lines
 		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
+	status := e.status
+	if s := stopped(0); status == exitInterrupted && errors.As(context.Cause(ctx), &s) {
+		status = 128 + int(s)
+	}
 	if e.err != nil {
 		a.complain(e.err)
 		if e.status == exitUsage {
@@ -90,7 +97,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 			fmt.Fprintf(a.stderr, "see: %s --help\n", cmd.CommandPath())
 		}
 	}
-	return e.status
+	return status
 }
 
 func (a *app) root() *cobra.Command {
@@ -102,7 +109,7 @@ tensors are byte for byte those of the Python reference (Pillow, OpenCV,
 torchvision, transformers, timm).
 
 Exit status: 0 success; 1 some inputs failed or were missing; 2 invalid flag or
-graph; 130 interrupted.`,
+graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json -o tensors cat.jpg
   infer-prep graph show --preset clip`,

@@ -27,7 +27,7 @@ var imageExts = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff
 // images in them. Files found below a folder are not opened.
 func (l *listing) findContainers() {
 	for i := range l.inputs {
-		if in := &l.inputs[i]; in.err == nil && in.folder == nil && !in.pipe {
+		if in := &l.inputs[i]; in.err == nil && in.skip == "" && in.folder == nil && !in.pipe {
 			in.detect()
 		}
 	}
@@ -106,7 +106,7 @@ func (c *container) put(in *input) bool {
 
 // skip makes an input that is not an image. head are its first bytes.
 func (c *container) skip(name string, head []byte) error {
-	if !c.put(&input{path: c.in.path + "/" + name, name: filepath.Join(c.in.name, filepath.FromSlash(name)), held: true, data: head}) {
+	if !c.put(&input{path: c.in.path + "/" + name, in: c.in.path, name: filepath.Join(c.in.name, filepath.FromSlash(name)), held: true, data: head}) {
 		return errStopped
 	}
 	return nil
@@ -115,7 +115,7 @@ func (c *container) skip(name string, head []byte) error {
 // image makes an input of an image. name is its name in the container, with
 // slashes. read returns its bytes, of which there are size.
 func (c *container) image(name string, size int64, read func() ([]byte, error)) error {
-	in := &input{path: c.in.path + "/" + name, held: true}
+	in := &input{path: c.in.path + "/" + name, in: c.in.path, held: true}
 	clean := path.Clean(name)
 	local := filepath.FromSlash(clean)
 	in.name = filepath.Join(c.in.name, local)

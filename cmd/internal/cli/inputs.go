@@ -24,6 +24,10 @@ type input struct {
 	explicit bool
 	folder   store.Opener // of the argument; nil if the argument names the file
 	err      error        // why the file cannot be read, for example because it is missing
+	skip     string       // why the file is left out without reading it
+	in       string       // the path of the container that holds it
+	// named reports that a message names the file that is left out.
+	named bool
 
 	// held reports that data has the bytes, so that there is no file to open.
 	// They need to be the first sniffBytes only if these are not an image's.
@@ -65,7 +69,8 @@ type listing struct {
 	files   store.Opener
 	folders []store.Folder // of the arguments
 	inputs  []input        // in the order of the arguments, folders sorted
-	skipped int            // number of other files in folders and globs
+	// keepPath reports that outputs are named by the whole path of an argument.
+	keepPath bool
 }
 
 // close closes the folders. Inputs cannot be opened after it.
@@ -75,22 +80,24 @@ func (l *listing) close() {
 	}
 }
 
-// expand turns arguments, each a file, a folder or a glob, into inputs. An
+// expandAll turns arguments, each a file, a folder or a glob, into inputs. An
 // existing path is never a glob. Folders are walked recursively in lexical
 // order. Symbolic links to files in the same folder are followed, to others
 // only if files allows it; links to folders are not, since they can form
 // cycles. The output folder out is skipped unless an argument names it. The
-// caller closes the listing.
-func expand(ctx context.Context, files store.Opener, args []string, out string) *listing {
-	l := &listing{ctx: ctx, files: files}
-	for _, arg := range args {
+// caller closes the listing. With keepPath, names of outputs begin with the
+// path of the argument.
+func expandAll(ctx context.Context, files store.Opener, args []argument, out string, keepPath bool) *listing {
+	l := &listing{ctx: ctx, files: files, keepPath: keepPath}
+	for _, a := range args {
+		arg := a.path
 		if arg == stdinArg {
 			l.inputs = append(l.inputs, input{path: arg, name: stdinName, explicit: true, pipe: true})
 			continue
 		}
 		_, err := os.Stat(arg)
 		if err == nil {
-			l.add(arg, filepath.Base(arg), true, out)
+			l.add(arg, a.name, true, out)
 			continue
 		}
 		if _, lerr := os.Lstat(arg); lerr == nil || !errors.Is(err, fs.ErrNotExist) && !hasGlob(arg) {
@@ -100,6 +107,11 @@ func expand(ctx context.Context, files store.Opener, args []string, out string) 
 		l.glob(arg, out)
 	}
 	return l
+}
+
+// expand is expandAll for plain arguments.
+func expand(ctx context.Context, files store.Opener, args []string, out string) *listing {
+	return expandAll(ctx, files, arguments(args), out, false)
 }
 
 func hasGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
@@ -123,7 +135,7 @@ func (l *listing) glob(pattern, out string) {
 		l.fail(pattern, errors.New("empty file name"))
 		return
 	case !hasGlob(pattern):
-		l.fail(pattern, fmt.Errorf("%s: no such file or folder", pattern))
+		l.fail(pattern, missing(pattern+": no such file or folder"))
 		return
 	case strings.Contains(pattern, "**"): // Glob reads ** as *, and would miss files
 		l.fail(pattern, fmt.Errorf("%s: no such file, and globs have no **: name the folder to walk it", pattern))
@@ -134,25 +146,47 @@ func (l *listing) glob(pattern, out string) {
 	case err != nil:
 		l.fail(pattern, fmt.Errorf("%s: no such file, and not a valid glob: %w", pattern, err))
 	case len(found) == 0:
-		l.fail(pattern, fmt.Errorf("%s: no file matches", pattern))
+		l.fail(pattern, missing(pattern+": no file matches"))
 	}
 	slices.Sort(found)
 	for _, f := range found {
 		if isTemp(f) {
-			l.skipped++
+			l.leave(f, "a temporary file", false)
 		} else if !sameFile(f, out) {
-			l.add(f, filepath.Base(f), false, out)
+			l.add(f, "", false, out)
 		}
 	}
 }
+
+// missing is an error that is fs.ErrNotExist.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (l *listing) fail(path string, err error) {
 	l.inputs = append(l.inputs, input{path: path, err: err})
 }
 
-// add adds a file, or a folder with everything below it.
+// leave adds a file that is left out.
+func (l *listing) leave(path, why string, named bool) {
+	l.inputs = append(l.inputs, input{path: path, skip: why, named: named})
+}
+
+// add adds a file, or a folder with everything below it. name is that of the
+// outputs; "" means the default.
 func (l *listing) add(path, name string, explicit bool, out string) {
 	info, err := os.Stat(path)
+	below := ""
+	if l.keepPath {
+		below = keptPath(path)
+	}
+	if name == "" {
+		if name = below; name == "" {
+			name = filepath.Base(path)
+		}
+	}
 	switch {
 	case err != nil:
 		l.fail(path, plain(path, err))
@@ -163,7 +197,7 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 			return
 		}
 		l.folders = append(l.folders, f)
-		l.folder(f, path, "", out)
+		l.folder(f, path, below, out, true)
 	case info.Mode().IsRegular():
 		l.inputs = append(l.inputs, input{path: path, name: name, explicit: explicit})
 	case explicit && isPipeMode(info.Mode()):
@@ -171,14 +205,14 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 	case explicit:
 		l.fail(path, fmt.Errorf("%s: not a regular file", path))
 	default:
-		l.skipped++
+		l.leave(path, "not a regular file", false)
 	}
 }
 
-// folder adds the files below a folder. rel is its path below the folder that
-// the user named, which is in.
-func (l *listing) folder(in store.Folder, path, rel, out string) {
-	if l.ctx.Err() != nil || rel != "" && sameFile(path, out) {
+// folder adds the files below a folder. rel is the name of its outputs, and in
+// the folder that the user named; top reports that it is this folder.
+func (l *listing) folder(in store.Folder, path, rel, out string, top bool) {
+	if l.ctx.Err() != nil || !top && sameFile(path, out) {
 		return
 	}
 	entries, err := os.ReadDir(path) // sorted
@@ -189,15 +223,15 @@ func (l *listing) folder(in store.Folder, path, rel, out string) {
 		p, r := filepath.Join(path, e.Name()), filepath.Join(rel, e.Name())
 		switch {
 		case isTemp(p):
-			l.skipped++
+			l.leave(p, "a temporary file", false)
 		case e.IsDir():
-			l.folder(in, p, r, out)
+			l.folder(in, p, r, out, false)
 		case e.Type().IsRegular():
 			l.inputs = append(l.inputs, input{path: p, name: r, folder: in})
 		case e.Type()&fs.ModeSymlink != 0:
 			l.link(in, p, r)
 		default:
-			l.skipped++ // a pipe or a device
+			l.leave(p, "not a regular file", false) // a pipe or a device
 		}
 	}
 }
@@ -208,8 +242,10 @@ func (l *listing) link(in store.Folder, path, rel string) {
 	switch {
 	case err != nil:
 		l.fail(path, plain(path, err))
+	case info.IsDir():
+		l.leave(path, "a link to a folder, which is not followed", true)
 	case !info.Mode().IsRegular():
-		l.skipped++
+		l.leave(path, "not a regular file", false)
 	default:
 		if _, err := in.Stat(l.ctx, path); err != nil {
 			l.fail(path, plain(path, err))
@@ -235,6 +271,9 @@ const sniffBytes = 64
 // reports true for a file that it cannot read: reading it again will return the
 // error.
 func (in *input) isImage() bool {
+	if in.skip != "" {
+		return false
+	}
 	if in.held {
 		return codec.Sniff(in.data) != ""
 	}
@@ -263,7 +302,7 @@ func (l *listing) claim(s *imageFiles) {
 	outputs := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
-		if in.err != nil || in.container != nil {
+		if in.err != nil || in.skip != "" || in.container != nil {
 			continue
 		}
 		for _, f := range s.files(in.name) {
@@ -276,7 +315,7 @@ func (l *listing) claim(s *imageFiles) {
 	taken := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
-		if in.err != nil || in.container != nil {
+		if in.err != nil || in.skip != "" || in.container != nil {
 			continue
 		}
 		files := s.files(in.name)
@@ -286,7 +325,7 @@ func (l *listing) claim(s *imageFiles) {
 		}
 		for _, f := range files {
 			if first := taken[key(f)]; first != nil {
-				in.err = fmt.Errorf("%s: its output %s is already the output of %s", in.path, f, first.path)
+				in.err = fmt.Errorf("%s: its output %s is already the output of %s%s", in.path, f, first.path, l.keepHint())
 			} else if len(outputs) > 0 {
 				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || o.isImage()) {
 					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
@@ -301,13 +340,21 @@ func (l *listing) claim(s *imageFiles) {
 	}
 }
 
+// keepHint advises --keep-path for inputs with equal outputs.
+func (l *listing) keepHint() string {
+	if l.keepPath {
+		return ""
+	}
+	return "; --keep-path keeps them apart by their folders"
+}
+
 // claimFolders assigns the folders of containers' outputs, which belong to one
 // container alone.
 func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 	folders := map[string]*input{}
 	for i := range l.inputs {
 		in := &l.inputs[i]
-		if in.err != nil || in.container == nil && !in.pipe {
+		if in.err != nil || in.skip != "" || in.container == nil && !in.pipe {
 			continue
 		}
 		folder := filepath.Join(s.dir, in.name)
@@ -325,7 +372,7 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 	}
 	for i := range l.inputs {
 		in := &l.inputs[i]
-		if in.err != nil || in.container != nil || in.pipe {
+		if in.err != nil || in.skip != "" || in.container != nil || in.pipe {
 			continue
 		}
 		first, rest, _ := strings.Cut(filepath.ToSlash(in.name), "/")

@@ -91,7 +91,7 @@ type asked struct {
 // checkLines checks the flags and arguments of run --lines.
 func (f *runFlags) checkLines(cmd *cobra.Command, args []string, x format) error {
 	toFiles := f.out != "" && f.out != "-"
-	n := firstChanged(cmd, "batch-size", "last-batch", "samples-per-file", "bytes-per-file", "force", "json", "top", "softmax")
+	n := firstChanged(cmd, "batch-size", "last-batch", "samples-per-file", "bytes-per-file", "force", "json", "top", "softmax", "skip-existing", "files-from", "null", "keep-path", "report", "strict")
 	switch {
 	case len(args) > 0:
 		return usageErr("--lines reads the images' paths from standard input: want no arguments")

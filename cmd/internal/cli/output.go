@@ -120,7 +120,7 @@ func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink,
 		s := &standardOutput{columns: c, w: a.stdout}
 		b.to, b.columns = s, &s.columns
 	} else {
-		s := &imageFiles{columns: c, dir: f.out, numbers: map[string]int{}}
+		s := &imageFiles{columns: c, dir: f.out, numbers: map[string]int{}, force: f.force}
 		b.to, b.columns, b.files = s, &s.columns, s
 	}
 	if f.batchSize == 0 {
@@ -184,6 +184,7 @@ type imageFiles struct {
 	fold    bool // dir's file system ignores case; set by ready
 	mu      sync.RWMutex
 	numbers map[string]int // of images, by name
+	force   bool           // remove numbered folders of an earlier run
 	late    bool           // some images are numbered while the run goes on
 	lines   []string       // of the list
 }
@@ -299,7 +300,7 @@ func writeAll(files []newFile) error {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 			return fmt.Errorf("cannot write %w", plain(f.path, err))
 		}
-		temp, err := writeTemp(filepath.Dir(f.path), f.write)
+		temp, err := writeTemp(filepath.Dir(f.path), runTempPrefix, f.write)
 		if err != nil {
 			return fmt.Errorf("cannot write %w", plain(f.path, err))
 		}
@@ -333,7 +334,8 @@ func batched(t *tensor.Tensor) (*tensor.Tensor, error) {
 
 // Temporary names are short, so that long image names fit, and recognizable, so
 // that the leftovers of a killed run are not taken for images.
-const tempPrefix, tempSuffix = ".infer-prep-", ".tmp"
+// Those of run have a prefix of their own, because a later run removes them.
+const tempPrefix, runTempPrefix, tempSuffix = ".infer-prep-", ".infer-prep-run-", ".tmp"
 
 func isTemp(path string) bool {
 	name := filepath.Base(path)
@@ -341,9 +343,9 @@ func isTemp(path string) bool {
 }
 
 // createTemp creates a file in dir. The user's umask sets its permissions.
-func createTemp(dir string) (*os.File, error) {
+func createTemp(dir, prefix string) (*os.File, error) {
 	for {
-		path := filepath.Join(dir, fmt.Sprintf("%s%08x%s", tempPrefix, rand.Uint32(), tempSuffix))
+		path := filepath.Join(dir, fmt.Sprintf("%s%08x%s", prefix, rand.Uint32(), tempSuffix))
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err == nil || !errors.Is(err, fs.ErrExist) {
 			return f, err
@@ -353,8 +355,8 @@ func createTemp(dir string) (*os.File, error) {
 
 // writeTemp writes a new file in dir and returns its path. On an error it
 // leaves no file.
-func writeTemp(dir string, write func(io.Writer) error) (path string, err error) {
-	f, err := createTemp(dir)
+func writeTemp(dir, prefix string, write func(io.Writer) error) (path string, err error) {
+	f, err := createTemp(dir, prefix)
 	if err != nil {
 		return "", err
 	}
@@ -392,7 +394,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 		}
 		return plain(path, err)
 	}
-	temp, err := writeTemp(filepath.Dir(real), write)
+	temp, err := writeTemp(filepath.Dir(real), tempPrefix, write)
 	if err == nil {
 		if err = os.Rename(temp, real); err != nil {
 			_ = os.Remove(temp)
@@ -403,7 +405,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 
 // ready creates the output folder and checks that it is writable.
 func (s *imageFiles) ready() (err error) {
-	s.fold, err = readyFolder(s.dir)
+	if s.fold, err = readyFolder(s.dir); err == nil && s.format.numbered {
+		err = newSeries(s.dir, numberedFolder, s.force)
+	}
 	return err
 }
 
@@ -412,7 +416,7 @@ func (s *imageFiles) ready() (err error) {
 func readyFolder(dir string) (fold bool, err error) {
 	if err = os.MkdirAll(dir, 0o777); err == nil {
 		var temp string
-		if temp, err = writeTemp(dir, func(io.Writer) error { return nil }); err == nil {
+		if temp, err = writeTemp(dir, runTempPrefix, func(io.Writer) error { return nil }); err == nil {
 			_, upper := os.Lstat(filepath.Join(dir, strings.ToUpper(filepath.Base(temp))))
 			fold = upper == nil
 			err = os.Remove(temp)

@@ -278,7 +278,7 @@ func TestBatchFlags(t *testing.T) {
 		{"--samples-per-file 5", "--samples-per-file applies to shards"},
 		{"--bytes-per-file 5 --format npz", "--bytes-per-file applies to shards"},
 		{"--samples-per-file 0 --format recordio", "--samples-per-file 0, --bytes-per-file 3000000000: want at least 1"},
-		{"--force", "--force applies to batches and shards"},
+		{"--force", "--force applies to batches, shards and numbered folders"},
 		{"--json -o -", "-o - and --json both write to standard output"},
 		{"--format onnx-test -o -", "-o -: --format onnx-test has files and a folder: want -o DIR"},
 		{"--preset yolo --outputs all -o -", "-o -: a file of --format npy holds one output, the graph has images, scale or pad: want --format npz or safetensors"},

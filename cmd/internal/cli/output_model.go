@@ -16,6 +16,9 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
+// numberedFolder is the start of the names of onnx-test's folders.
+const numberedFolder = "test_data_set_"
+
 // modelFormats are the formats of programs that run models. They name tensors
 // by the model's inputs.
 var modelFormats = []format{
@@ -25,7 +28,7 @@ var modelFormats = []format{
 		name: "onnx-test", ext: ".pb", named: true, numbered: true,
 		write: func(w io.Writer, ts []tensor.Named) error { return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T) },
 		file: func(s *imageFiles, image string, i int) string {
-			return filepath.Join(fmt.Sprintf("test_data_set_%d", s.numberOf(image)), fmt.Sprintf("input_%d.pb", i))
+			return filepath.Join(fmt.Sprintf(numberedFolder+"%d", s.numberOf(image)), fmt.Sprintf("input_%d.pb", i))
 		},
 		list: "test_data_sets.txt",
 		line: func(s *imageFiles, image string, files []string) (string, error) {

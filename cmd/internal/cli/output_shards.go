@@ -236,7 +236,7 @@ type runStore struct {
 }
 
 func (s runStore) Create(_ context.Context, name string) (store.NewFile, error) {
-	f, err := createTemp(s.dir)
+	f, err := createTemp(s.dir, runTempPrefix)
 	if err != nil {
 		return nil, err
 	}

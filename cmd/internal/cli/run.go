@@ -27,6 +27,10 @@ type runFlags struct {
 	names                []string
 	batch, json, quiet   bool
 	lines                bool
+	existing             string
+	report, filesFrom    string
+	null, strict         bool
+	keepPath             bool
 	batchSize            int
 	last                 string
 	samples              int
@@ -60,7 +64,17 @@ pipe or <(COMMAND) of a shell.
 cat.jpg becomes DIR/cat.jpg.npy or, with several outputs, DIR/cat.jpg.OUTPUT.npy. npz
 and safetensors files hold all outputs of an image. Files of a folder keep their
 relative path: photos/a/cat.jpg becomes DIR/a/cat.jpg.npy. If two images have the same
-output file, the second fails.
+output file, the second fails. --keep-path names outputs by the whole path of an
+argument instead, without a leading / or ../: DIR/photos/a/cat.jpg.npy.
+
+Files of a folder or glob that are left out are counted. Those that look like images, by
+their extension or because they are of a known format such as HEIF or SVG, are named
+too, and --strict makes the exit status 1 if there are any.
+
+--skip-existing goes on with an interrupted run: it skips images whose output files
+exist. --skip-existing=content also compares the image and the graph with those that
+made the output; both runs must have the flag. --report FILE writes what happened to
+each image, and --files-from FILE runs those again that are not done.
 
 A file is written completely or not at all, and replaces an older one. An image that
 fails leaves older files unchanged. A full disk ends the run.
@@ -136,9 +150,12 @@ tabs between them. --top says how many; -o is then optional. Scores are the mode
 own, in six digits. --softmax makes probabilities of logits.
 
 Exit status: 0 success; 1 some images failed or were missing, each reported on
-standard error; 2 invalid flag or graph; 130 interrupted.`,
+standard error; 2 invalid flag or graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or
+SIGHUP.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/
   infer-prep run --hf preprocessor_config.json --batch --format pb -o test_data_set_0 cat.jpg
+  infer-prep run --preset imagenet --skip-existing --report done.jsonl -o tensors photos/
+  find photos -name '*.jpg' -print0 | infer-prep run --preset clip --files-from - -0 --keep-path -o tensors
   infer-prep run --preset yolo --outputs all --format npz -o tensors 'photos/*.jpg'
   infer-prep run --preset imagenet --batch --format onnx-test --name data_0 -o resnet photos/
   infer-prep run --preset imagenet --batch-size 64 --last-batch pad -o batches photos/
@@ -167,7 +184,17 @@ standard error; 2 invalid flag or graph; 130 interrupted.`,
 	fl.StringVar(&f.last, "last-batch", lastShort, "write the last batch as it is if it has less images (short), repeat its last image (pad), or leave it out (drop); `HOW` is one of these")
 	fl.IntVar(&f.samples, "samples-per-file", 2000, "write at most `N` samples to a shard")
 	fl.Var(&f.bytes, "bytes-per-file", "end a shard once its samples have that many `BYTES`")
-	fl.BoolVar(&f.force, "force", false, "remove the batches or shards of an earlier run from DIR")
+	fl.BoolVar(&f.force, "force", false, "remove the batches, shards or numbered folders of an earlier run from DIR")
+	fl.StringVar(&f.existing, "skip-existing", "", "skip images that have their outputs: `HOW` is name, which only looks for the files, or content, which compares images and graph with those of the earlier run")
+	fl.Lookup("skip-existing").NoOptDefVal = existingName
+	fl.StringVar(&f.filesFrom, "files-from", "", "read more images, folders or globs from `FILE`, one a line, or from standard input with -; of a report of --report, take the images that are not done")
+	fl.BoolVarP(&f.null, "null", "0", false, "the entries of --files-from end with a NUL byte, as find -print0 writes them")
+	fl.BoolVar(&f.keepPath, "keep-path", false, "name outputs by the whole path of an argument: photos/cat.jpg becomes DIR/photos/cat.jpg.npy")
+	fl.StringVar(&f.report, "report", "", "write a JSON object for each image to `FILE`, one a line: done, skipped or failed, and why")
+	fl.BoolVar(&f.strict, "strict", false, "exit with 1 if a folder or glob has files that look like images and are left out")
+	noErr(cmd.MarkFlagFilename("files-from"))
+	noErr(cmd.MarkFlagFilename("report"))
+	complete(cmd, "skip-existing", existingName, existingContent)
 	fl.BoolVar(&f.lines, "lines", false, "answer each line on standard input, a path or a JSON object, with a JSON object on standard output")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
@@ -189,7 +216,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return usageErr("no output folder: want -o DIR, or -o - for standard output")
 	case isURI(f.out):
 		return usageErr("-o %s: URIs are not supported: want a folder", f.out)
-	case len(args) == 0 && !f.lines:
+	case len(args) == 0 && !f.lines && f.filesFrom == "":
 		return usageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
 		return usageErr("--jobs %d: want at least 1", f.jobs)
@@ -204,6 +231,13 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		err = f.checkOutput(cmd, a, formats[k])
 	}
 	if err != nil {
+		return err
+	}
+	if err := f.checkExisting(formats[k]); err != nil {
+		return err
+	}
+	inputs, err := f.inputs(a, args)
+	if err != nil || inputs == nil && !f.lines {
 		return err
 	}
 	g, err := f.load(cmd, a.stdin)
@@ -273,7 +307,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if to, err = f.newPredictions(cmd, to, on); err != nil {
 		return err
 	}
-	l := expand(cmd.Context(), f.outside.files(), args, f.out)
+	l := expandAll(cmd.Context(), f.outside.files(), inputs, f.out, f.keepPath)
 	defer l.close()
 	l.findContainers()
 	if cmd.Context().Err() != nil {
@@ -282,21 +316,39 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
 	}
+	if f.out != "" && f.out != "-" {
+		defer enter(f.out)()
+	}
 	if err == nil {
 		err = to.ready()
 	}
 	if err != nil {
 		return err
 	}
+	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, inputs: l.inputs, jobs: f.jobs}
 	if files != nil {
 		files.number(l.inputs)
 		l.claim(files)
+		if f.existing != "" {
+			digest, bad := f.digest(g, *s, o.Model)
+			if bad == nil {
+				b.existing, bad = openExisting(files, f.existing, digest)
+			}
+			if bad != nil {
+				return wrapFail(bad)
+			}
+			defer func() { err = errors.Join(err, b.existing.close()) }()
+		}
 	}
-	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, inputs: l.inputs, jobs: f.jobs}
+	report, err := newReport(f.report)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, report.close()) }()
 	if !unknown(l.inputs) {
 		b.jobs = min(b.jobs, len(l.inputs))
 	}
-	return a.report(cmd.Context(), b, f, l.skipped)
+	return a.report(cmd.Context(), b, f, report)
 }
 
 // checkOutput checks the flags of the output.
@@ -319,8 +371,8 @@ func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
 		return usageErr("--%s applies to shards: want --format webdataset, recordio or tfrecord, and -o DIR", n)
 	case f.samples < 1 || f.bytes < 1:
 		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.samples, int64(f.bytes))
-	case f.force && (x.shards == "" && f.batchSize == 0 || stdout):
-		return usageErr("--force applies to batches and shards in a folder")
+	case f.force && (x.shards == "" && !x.numbered && f.batchSize == 0 || stdout):
+		return usageErr("--force applies to batches, shards and numbered folders")
 	case !stdout:
 		return nil
 	case x.file != nil || x.list != "":
@@ -380,11 +432,11 @@ func (a *app) nothing(l *listing, asJSON bool) error {
 			return err
 		}
 	}
-	return noImages(len(l.inputs), l.skipped)
+	return noImages(len(l.inputs), 0)
 }
 
 // report runs a batch and prints its results in the order of the inputs.
-func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) error {
+func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) error {
 	start := time.Now()
 	total := len(b.inputs)
 	of := " of " + plural(total, "file")
@@ -392,31 +444,54 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 		total, of = -1, ""
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
-	done, failed, dropped := 0, 0, 0
-	full := false // the disk is full
+	done, failed, dropped, skipped, existed, named := 0, 0, 0, 0, 0, 0
+	reported := map[*input]bool{} // of b.inputs, if there is a report
+	full := false                 // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	final := func(o outcome) error {
 		switch {
 		case full && diskFull(o.err):
 			// reported already
-		case o.skipped:
+		case o.why != "":
 			skipped++
+			if o.named {
+				if named++; named <= maxNamed {
+					bar.clear()
+					a.complain(fmt.Errorf("%s: left out: %s", o.in.path, o.why))
+				}
+			}
+			return to.add(o.in, reportLine{Status: statusSkipped, Why: o.why})
 		case o.err != nil:
 			failed++
 			if full = diskFull(o.err); full {
 				stop()
 			}
 			bar.clear()
-			return a.failed(o.in.path, o.err, f.json)
+			err := to.add(o.in, reportLine{Status: statusFailed, Kind: kindOf(o), Why: a.advised(o.err)})
+			return errors.Join(err, a.failed(o.in.path, o.err, f.json))
+		case o.existed:
+			existed++
+			if err := to.add(o.in, reportLine{Status: statusSkipped, Why: "it has its outputs already"}); err != nil || !f.json {
+				return err
+			}
+			return a.printLine(struct {
+				Input   string `json:"input"`
+				Existed bool   `json:"existed"`
+			}{o.in.path, true})
+		case o.dropped:
+			dropped++
+			if err := to.add(o.in, reportLine{Status: statusSkipped, Why: "the last batch is not full"}); err != nil || !f.json {
+				return err
+			}
+			return a.printLine(imageLine{Input: o.in.path, Dropped: true, Outputs: o.results})
 		default:
-			if o.dropped {
-				dropped++
-			} else {
-				done++
+			done++
+			if err := to.add(o.in, reportLine{Status: statusDone, Outputs: o.results}); err != nil {
+				return err
 			}
 			if f.json {
-				return a.printLine(imageLine{Input: o.in.path, Dropped: o.dropped, Outputs: o.results, Labels: o.best})
+				return a.printLine(imageLine{Input: o.in.path, Outputs: o.results, Labels: o.best})
 			}
 			if o.best != nil {
 				bar.clear()
@@ -433,8 +508,14 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 	}
 	err := b.run(running, func(o outcome) error {
 		defer bar.step()
-		if o.skipped || o.err != nil {
+		if to != nil {
+			reported[o.in] = true
+		}
+		if o.why != "" || o.err != nil {
 			return final(o)
+		}
+		if o.existed { // lists have it
+			return finals(b.existing.files.add(o))
 		}
 		return finals(b.sink.add(o))
 	})
@@ -445,6 +526,16 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 		err = errors.Join(err, b.sink.abort())
 	}
 	bar.clear()
+	if named > maxNamed {
+		a.complain(fmt.Errorf("%s more were left out: --report lists them", plural(named-maxNamed, "file")))
+	}
+	if to != nil && (full || ctx.Err() != nil) {
+		for i := range b.inputs {
+			if in := &b.inputs[i]; !reported[in] {
+				err = errors.Join(err, to.add(in, reportLine{Status: statusPending}))
+			}
+		}
+	}
 	if !full && diskFull(err) {
 		full = true
 		a.complain(err)
@@ -456,22 +547,91 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, skipped int) er
 		return failErr("the disk is full: %d%s done", done, of)
 	}
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d%s done", done, of)}
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d%s done%s", done, of, a.goOn(f))}
 	}
-	if done+failed+dropped == 0 {
+	if done+failed+dropped+existed == 0 {
 		return noImages(0, skipped)
 	}
 	if dropped > 0 && !f.quiet {
 		a.complain(fmt.Errorf("%s left out: the last batch is not full", plural(dropped, "image")))
 	}
+	before := ""
+	if existed > 0 {
+		before = fmt.Sprintf(", %d done before", existed)
+	}
 	if took := time.Since(start); !f.quiet && !f.json {
-		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped, %.1f s, %.0f images/s\n",
-			plural(done+failed, "image"), failed, skipped, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
+		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
+			plural(done+failed, "image"), failed, skipped, before, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
 	} else if failed > 0 {
 		a.complain(fmt.Errorf("%d of %s failed", failed, plural(done+failed, "image")))
 	}
-	if failed > 0 {
+	if failed > 0 || f.strict && named > 0 {
 		return &exitError{status: exitFailed}
 	}
 	return nil
+}
+
+// maxNamed is the largest number of files left out that messages name.
+const maxNamed = 20
+
+// inputs returns the arguments and the entries of --files-from. They are nil if
+// a report leaves nothing to do.
+func (f *runFlags) inputs(a *app, args []string) ([]argument, error) {
+	if f.null && f.filesFrom == "" {
+		return nil, usageErr("--null is for the entries of --files-from")
+	}
+	l := append([]argument{}, arguments(args)...)
+	if f.filesFrom == "" {
+		return l, nil
+	}
+	if f.filesFrom == "-" && slices.Contains(args, stdinArg) {
+		return nil, usageErr("--files-from - and the image - both read standard input: want only one of them")
+	}
+	if f.report != "" && sameFile(f.filesFrom, f.report) {
+		return nil, usageErr("--report %s would replace the list of --files-from: want another file", f.report)
+	}
+	more, report, err := readFilesFrom(f.filesFrom, f.null, a.stdin)
+	if err != nil {
+		return nil, usageErr("--files-from %w", err)
+	}
+	if report && len(l)+len(more) == 0 {
+		if !f.quiet {
+			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", f.filesFrom)
+		}
+		return nil, nil
+	}
+	return append(l, more...), nil
+}
+
+// goOn returns the end of a message: the command that goes on with an
+// interrupted run, if there is one.
+func (a *app) goOn(f *runFlags) string {
+	x := formats[slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })]
+	if again := *f; again.existing == "" {
+		if again.existing = existingName; again.checkExisting(x) != nil {
+			return ""
+		}
+	}
+	if f.filesFrom == "-" || slices.Contains(a.args, "-") { // standard input is used up
+		return ""
+	}
+	var words []string
+	for i, arg := range a.args {
+		words = append(words, shellQuoted(arg))
+		if i == 0 && f.existing == "" {
+			words = append(words, "--skip-existing")
+		}
+	}
+	return "; to go on: " + program + " " + strings.Join(words, " ")
+}
+
+// shellQuoted quotes an argument for a POSIX shell, if that is necessary.
+func shellQuoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -159,7 +159,7 @@ func TestRunNames(t *testing.T) {
 		{
 			name: "two inputs of one name", args: []string{"a/x.png", "b/x.png", "c.png"},
 			files: map[string][]byte{"a/x.png": img, "b/x.png": img, "c.png": img}, want: []string{"c.png.npy", "x.png.npy"}, status: 1,
-			stderr: []string{`^infer-prep: b/x.png: its output out/x.png.npy is already the output of a/x.png$`, `^3 images, 1 failed`},
+			stderr: []string{`^infer-prep: b/x.png: its output out/x.png.npy is already the output of a/x.png; --keep-path keeps them apart by their folders$`, `^3 images, 1 failed`},
 		},
 		{
 			name: "two folders with one name", args: []string{"a", "b"},
@@ -655,7 +655,7 @@ func TestRunInterrupted(t *testing.T) {
 		require.GreaterOrEqual(t, got, 20)
 		require.Less(t, got, 30)
 		require.Equal(t, got, strings.Count(stdout.String(), "\n"), "what is done is told")
-		require.Equal(t, fmt.Sprintf("infer-prep: interrupted: %d of 200 files done\n", got), stderr.String())
+		require.Equal(t, fmt.Sprintf("infer-prep: interrupted: %d of 200 files done; to go on: infer-prep run --skip-existing --preset decode --json --jobs %s -o %s in\n", got, jobs, out), stderr.String())
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -682,7 +682,7 @@ func TestSignal(t *testing.T) {
 		files[fmt.Sprintf("in/%04d.png", i)] = img
 	}
 	dir := tree(t, files)
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for sig, status := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
 		out := filepath.Join(t.TempDir(), "out")
 		cmd := exec.Command(bin, "run", "--preset", "yolo", "-o", out, filepath.Join(dir, "in"))
 		var stderr bytes.Buffer
@@ -691,7 +691,7 @@ func TestSignal(t *testing.T) {
 		require.Eventually(t, func() bool { e, _ := os.ReadDir(out); return len(e) > 3 }, 20*time.Second, time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(sig))
 		_ = cmd.Wait()
-		require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), stderr.String())
+		require.Equal(t, status, cmd.ProcessState.ExitCode(), stderr.String())
 		require.Contains(t, stderr.String(), "interrupted: ")
 		require.Less(t, wholeFiles(t, out), 3000)
 	}

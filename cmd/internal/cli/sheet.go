@@ -122,7 +122,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return noImages(0, l.skipped)
+		return noImages(0, len(l.inputs))
 	}
 	note := ""
 	if more {

@@ -249,7 +249,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	case ctx.Err() != nil:
 		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	case len(s.inputs) == 0:
-		return nil, noImages(0, len(l.inputs)+l.skipped)
+		return nil, noImages(0, len(l.inputs))
 	}
 	return s, nil
 }

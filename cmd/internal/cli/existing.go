@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+)
+
+// The values of --skip-existing.
+const (
+	existingName    = "name"
+	existingContent = "content"
+)
+
+// manifestName is the file of --skip-existing=content in the output folder. Its
+// first line has the digest of what makes the outputs. Each other line is an
+// image, with these fields between spaces: the SHA-256 of the image; its size
+// and modification time (in ns, 0 if they prove nothing); the sizes of its
+// output files, joined with commas; the name of the outputs and the absolute
+// path of the image, as Go strings. The last line of a name holds.
+const manifestName = ".infer-prep-manifest"
+
+const manifestHead = "infer-prep manifest 1 "
+
+// existing decides which images have their outputs already. It is safe for
+// concurrent use.
+type existing struct {
+	files *imageFiles
+	mu    sync.Mutex
+	path  string // of the manifest; "" if names decide
+	log   *os.File
+	known map[string]made // by the name of the outputs
+}
+
+// made is what the manifest has of an image.
+type made struct {
+	sum         [sha256.Size]byte
+	size, mtime int64
+	outputs     []int64 // sizes
+	path        string
+}
+
+// racy is how old a file must be for its time to prove that it has not changed:
+// clocks of file systems are coarse.
+const racy = 2 * time.Second
+
+// openExisting returns the existing of an output folder. digest is that of what
+// makes the outputs. Images of a manifest with another digest count as changed.
+func openExisting(files *imageFiles, how string, digest string) (*existing, error) {
+	e := &existing{files: files}
+	if how == existingName {
+		return e, nil
+	}
+	e.path, e.known = filepath.Join(files.dir, manifestName), map[string]made{}
+	lines, err := e.read(digest)
+	if err != nil {
+		return nil, err
+	}
+	if lines != 1+len(e.known) { // new, of another graph, or longer than it need be
+		if err := e.compact(digest); err != nil {
+			return nil, err
+		}
+	}
+	e.log, err = os.OpenFile(e.path, os.O_WRONLY|os.O_APPEND, 0)
+	return e, plain(e.path, err)
+}
+
+// read reads the manifest and returns the number of its lines, 0 if it is not
+// usable. Lines that a killed run wrote in part are ignored.
+func (e *existing) read(digest string) (lines int, err error) {
+	f, err := os.Open(e.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, plain(e.path, err)
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<20)
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF {
+			if len(line) > 0 {
+				lines = -1 // a part of a line: compact
+			}
+			return lines, nil
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return 0, plain(e.path, err)
+		}
+		if lines++; lines == 1 {
+			if string(line) != manifestHead+digest+"\n" {
+				return 0, nil
+			}
+			continue
+		}
+		if name, m, ok := parseMade(string(line[:len(line)-1])); ok {
+			e.known[name] = m
+		}
+	}
+}
+
+func parseMade(line string) (name string, m made, ok bool) {
+	sum, line, _ := strings.Cut(line, " ")
+	if n, err := hex.Decode(m.sum[:], []byte(sum)); err != nil || n != len(m.sum) || len(sum) != 2*len(m.sum) {
+		return "", m, false
+	}
+	size, line, _ := strings.Cut(line, " ")
+	mtime, line, _ := strings.Cut(line, " ")
+	outputs, line, _ := strings.Cut(line, " ")
+	var err [4]error
+	m.size, err[0] = strconv.ParseInt(size, 10, 64)
+	m.mtime, err[1] = strconv.ParseInt(mtime, 10, 64)
+	for s := range strings.SplitSeq(outputs, ",") {
+		n, bad := strconv.ParseInt(s, 10, 64)
+		if bad != nil {
+			return "", m, false
+		}
+		m.outputs = append(m.outputs, n)
+	}
+	quoted, bad := strconv.QuotedPrefix(line)
+	if bad != nil || !strings.HasPrefix(line[len(quoted):], " ") {
+		return "", m, false
+	}
+	name, err[2] = strconv.Unquote(quoted)
+	m.path, err[3] = strconv.Unquote(line[len(quoted)+1:])
+	return name, m, errors.Join(err[:]...) == nil
+}
+
+func appendMade(b []byte, name string, m made) []byte {
+	b = hex.AppendEncode(b, m.sum[:])
+	b = strconv.AppendInt(append(b, ' '), m.size, 10)
+	b = strconv.AppendInt(append(b, ' '), m.mtime, 10)
+	for i, n := range m.outputs {
+		b = strconv.AppendInt(append(b, " ,"[min(i, 1)]), n, 10)
+	}
+	b = strconv.AppendQuote(append(b, ' '), name)
+	b = strconv.AppendQuote(append(b, ' '), m.path)
+	return append(b, '\n')
+}
+
+// compact writes the manifest anew, with a line for each image.
+func (e *existing) compact(digest string) error {
+	err := writeFile(e.path, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s%s\n", manifestHead, digest)
+		var b []byte
+		for name, m := range e.known {
+			if err == nil {
+				b = appendMade(b[:0], name, m)
+				_, err = w.Write(b)
+			}
+		}
+		return err
+	})
+	return wrapFail(err)
+}
+
+func (e *existing) close() error {
+	if e == nil || e.log == nil {
+		return nil
+	}
+	return plain(e.path, e.log.Close())
+}
+
+// outputSizes returns the sizes of an image's output files, nil if one is
+// missing.
+func (e *existing) outputSizes(name string) (sizes []int64) {
+	for _, f := range e.files.files(name) {
+		info, err := os.Lstat(f)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		sizes = append(sizes, info.Size())
+	}
+	return sizes
+}
+
+// before reports whether an image has its outputs, as far as that is known
+// without reading it.
+func (e *existing) before(in *input) bool {
+	if e == nil {
+		return false
+	}
+	if e.path == "" {
+		return e.outputSizes(in.name) != nil
+	}
+	m, ok := e.lookUp(in)
+	if !ok || in.held || m.mtime == 0 || m.path != absolute(in.path) {
+		return false
+	}
+	info, err := os.Stat(in.path)
+	return err == nil && info.Size() == m.size && info.ModTime().UnixNano() == m.mtime
+}
+
+// lookUp returns what the manifest has of an image whose outputs are still
+// there.
+func (e *existing) lookUp(in *input) (made, bool) {
+	e.mu.Lock()
+	m, ok := e.known[in.name]
+	e.mu.Unlock()
+	if !ok {
+		return m, false
+	}
+	sizes := e.outputSizes(in.name)
+	if len(sizes) != len(m.outputs) {
+		return m, false
+	}
+	for i, n := range sizes {
+		if n != m.outputs[i] {
+			return m, false
+		}
+	}
+	return m, true
+}
+
+// stamp is the state of a file before it was read.
+func (e *existing) stamp(in *input) (m made) {
+	if e == nil || e.path == "" {
+		return m
+	}
+	m.path = absolute(in.path)
+	if in.held {
+		return m
+	}
+	if info, err := os.Stat(in.path); err == nil {
+		m.size = info.Size()
+		if time.Since(info.ModTime()) > racy {
+			m.mtime = info.ModTime().UnixNano()
+		}
+	}
+	return m
+}
+
+// after completes an image's stamp with its data, and reports whether the image
+// has its outputs.
+func (e *existing) after(in *input, m *made, data []byte) (bool, error) {
+	if e == nil || e.path == "" {
+		return false, nil
+	}
+	m.sum = sha256.Sum256(data)
+	old, ok := e.lookUp(in)
+	if !ok || old.sum != m.sum {
+		return false, nil
+	}
+	m.outputs = old.outputs
+	return true, e.record(in.name, *m)
+}
+
+// done records an image whose outputs were written.
+func (e *existing) done(in *input, m made) error {
+	if e == nil || e.path == "" {
+		return nil
+	}
+	m.outputs = e.outputSizes(in.name)
+	return e.record(in.name, m)
+}
+
+// record appends a line with one call.
+func (e *existing) record(name string, m made) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known[name] = m
+	_, err := e.log.Write(appendMade(nil, name, m))
+	return plain(e.path, err)
+}
+
+// digest returns the digest of all that makes the outputs besides the images.
+func (f *runFlags) digest(g *datagraph.Graph, c columns, model []byte) (string, error) {
+	b, err := g.MarshalMsg(nil)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %v %q %v %x\n", c.format.name, c.names, c.inputs, c.batch, f.device, f.limits, sha256.Sum256(model))
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// checkExisting refuses --skip-existing for formats whose files are not those
+// of one image.
+func (f *runFlags) checkExisting(x format) error {
+	if f.existing == "" {
+		return nil
+	}
+	if err := oneOf("skip-existing", f.existing, existingName, existingContent); err != nil {
+		return err
+	}
+	switch {
+	case f.out == "" || f.out == "-":
+		return usageErr("--skip-existing needs -o DIR")
+	case f.batchSize > 0 || x.shards != "":
+		return usageErr("--skip-existing applies to files of one image: without them, remove what an earlier run wrote with --force")
+	case x.numbered:
+		return usageErr("--skip-existing does not apply to --format %s: a number stands for another image when images are added", x.name)
+	}
+	return nil
+}

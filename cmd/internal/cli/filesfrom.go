@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// argument is a file, folder or glob that the user named.
+type argument struct {
+	path string
+	name string // of its outputs, below the output folder; "" means the default
+}
+
+func arguments(paths []string) (l []argument) {
+	for _, p := range paths {
+		l = append(l, argument{path: p})
+	}
+	return l
+}
+
+// maxListed is the largest length of an entry of a list of files, in bytes.
+const maxListed = 1 << 20
+
+// readFilesFrom reads the file of --files-from: paths, one a line or, if nul is
+// true, each ended by a NUL byte; or a report of --report, of which it takes
+// the images that failed and those that an interrupted run did not begin.
+// report says which it is.
+func readFilesFrom(name string, nul bool, stdin io.Reader) (l []argument, report bool, err error) {
+	r := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, false, plain(name, err)
+		}
+		defer f.Close()
+		r = f
+	}
+	end := byte('\n')
+	if nul {
+		end = 0
+	}
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, maxListed)
+	s.Split(func(data []byte, eof bool) (int, []byte, error) {
+		if i := bytes.IndexByte(data, end); i >= 0 {
+			return i + 1, data[:i], nil
+		}
+		if eof && len(data) > 0 {
+			return len(data), data, nil
+		}
+		return 0, nil, nil
+	})
+	seen := map[string]bool{}
+	for n := 1; s.Scan(); n++ {
+		entry := s.Bytes()
+		if !nul {
+			entry = bytes.TrimSuffix(entry, []byte("\r"))
+		}
+		if len(entry) == 0 {
+			continue
+		}
+		var x reportLine
+		isLine := !nul && entry[0] == '{' && json.Unmarshal(entry, &x) == nil && x.Status != ""
+		if n == 1 {
+			report = isLine
+		}
+		switch {
+		case !report:
+			l = append(l, argument{path: string(entry)})
+			continue
+		case !isLine: // a kill can leave a part of the last line
+			if n++; s.Scan() {
+				return nil, true, fmt.Errorf("%s: line %d: not a line of a report", name, n-1)
+			}
+		case x.Status != statusFailed && x.Status != statusPending:
+		case x.In == "":
+			l = append(l, argument{x.Input, filepath.FromSlash(x.Name)})
+		case !seen[x.In]: // one image of a container: read the container again
+			seen[x.In] = true
+			l = append(l, argument{path: x.In})
+		}
+	}
+	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, false, fmt.Errorf("%s: an entry has more than %d bytes: want paths, one a line, or --null for paths that end with a NUL byte", name, maxListed)
+	} else if err != nil {
+		return nil, false, plain(name, err)
+	}
+	return l, report, nil
+}
+
+// keptPath returns the name of the outputs of a path with --keep-path: the path
+// without a drive, a leading slash and leading "..".
+func keptPath(path string) string {
+	path = filepath.Clean(path)
+	path = strings.TrimLeft(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
+	for path == ".." || strings.HasPrefix(path, "../") {
+		path = strings.TrimPrefix(strings.TrimPrefix(path, ".."), "/")
+	}
+	if path == "." {
+		path = ""
+	}
+	return filepath.FromSlash(path)
+}

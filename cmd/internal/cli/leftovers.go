@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/infer-prep/infer-prep/internal/filelock"
+)
+
+// leftoverAge is the age from which a temporary file is removed if locks do not
+// work.
+const leftoverAge = 24 * time.Hour
+
+// enter marks the output folder dir as used by this run until release is
+// called. If no other run uses it, enter removes the temporary files that a
+// killed run left there.
+//
+// Runs share a lock of the folder, and the one that finds it free holds it
+// alone for as long as it removes files. Where folders cannot be locked (on
+// Windows and some network disks), enter removes only files of leftoverAge.
+func enter(dir string) (release func()) {
+	_ = os.MkdirAll(dir, 0o777) // ready reports the error
+	f, err := os.Open(dir)
+	if err != nil {
+		return func() {}
+	}
+	switch err := filelock.TryLock(f); {
+	case err == filelock.ErrLocked:
+	case err == nil && filelock.Works:
+		removeTemps(dir, 0)
+	default:
+		removeTemps(dir, leftoverAge)
+	}
+	_ = filelock.Share(f) // without a lock, the rule of leftoverAge holds
+	return func() { f.Close() }
+}
+
+// removeTemps removes temporary files of at least an age below dir. What cannot
+// be removed stays: it is not taken for an image or a tensor.
+func removeTemps(dir string, age time.Duration) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !isTemp(path) || !strings.HasPrefix(d.Name(), runTempPrefix) {
+			return nil // the rest of the folder is still walked
+		}
+		if info, err := d.Info(); err == nil && time.Since(info.ModTime()) >= age {
+			_ = os.Remove(path)
+		}
+		return nil
+	})
+}
