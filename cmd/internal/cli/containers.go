@@ -87,13 +87,21 @@ type container struct {
 // digests is a set of names. It holds digests, which take less memory.
 type digests map[[16]byte]struct{}
 
+func digestOf(name string) [16]byte {
+	h := sha256.Sum256([]byte(name))
+	return [16]byte(h[:16])
+}
+
 // add adds a name and reports whether it is new.
 func (d digests) add(name string) bool {
-	h := sha256.Sum256([]byte(name))
-	key := [16]byte(h[:16])
-	_, taken := d[key]
-	d[key] = struct{}{}
+	taken := d.has(name)
+	d[digestOf(name)] = struct{}{}
 	return !taken
+}
+
+func (d digests) has(name string) bool {
+	_, ok := d[digestOf(name)]
+	return ok
 }
 
 // errStopped ends reading since no more images are wanted.

@@ -41,6 +41,8 @@ type existing struct {
 	path  string // of the manifest; "" if names decide
 	log   *os.File
 	known map[string]made // by the name of the outputs
+
+	listed digests // paths of the images in batches; nil for files of one image
 }
 
 // made is what the manifest has of an image.
@@ -192,6 +194,9 @@ func (e *existing) before(in *input) bool {
 	if e == nil {
 		return false
 	}
+	if e.listed != nil {
+		return e.listed.has(in.path)
+	}
 	if e.path == "" {
 		return e.outputSizes(in.name) != nil
 	}
@@ -299,8 +304,12 @@ func (f *runFlags) checkExisting(x format) error {
 	switch {
 	case f.out == "" || f.out == "-":
 		return usageErr("--skip-existing needs -o DIR")
-	case f.batchSize > 0 || x.shards != "":
-		return usageErr("--skip-existing applies to files of one image: without them, remove what an earlier run wrote with --force")
+	case x.shards != "":
+		return usageErr("--skip-existing does not apply to --format %s: remove what an earlier run wrote with --force", x.name)
+	case f.batchSize > 0 && f.existing == existingContent:
+		return usageErr("--skip-existing=content applies to files of one image: want --skip-existing, or --force to write all batches again")
+	case f.batchSize > 0 && f.force:
+		return usageErr("--force removes the batches that --skip-existing goes on with: want only one of them")
 	case x.numbered:
 		return usageErr("--skip-existing does not apply to --format %s: a number stands for another image when images are added", x.name)
 	}

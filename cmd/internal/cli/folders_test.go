@@ -126,8 +126,9 @@ func TestSkipExistingRefused(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
 	for _, c := range []struct{ flags, want string }{
 		{"--skip-existing=date -o out", `--skip-existing "date": want name or content`},
-		{"--skip-existing --batch-size 2 -o out", "--skip-existing applies to files of one image"},
-		{"--skip-existing --format webdataset -o out", "--skip-existing applies to files of one image"},
+		{"--skip-existing=content --batch-size 2 -o out", "--skip-existing=content applies to files of one image"},
+		{"--skip-existing --force --batch-size 2 -o out", "want only one of them"},
+		{"--skip-existing --format webdataset -o out", "--skip-existing does not apply to --format webdataset"},
 		{"--skip-existing --format onnx-test -o out", "--skip-existing does not apply to --format onnx-test"},
 		{"--skip-existing -o -", "--skip-existing needs -o DIR"},
 		{"-0 -o out", "--null is for the entries of --files-from"},

@@ -112,7 +112,7 @@ func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink,
 		}
 		return s, nil
 	}
-	b := &batches{rules: rules, count: f.batchSize, last: f.last, limit: f.limits.Bytes, force: f.force}
+	b := &batches{rules: rules, count: f.batchSize, last: f.last, limit: f.limits.Bytes, force: f.force, resume: f.existing != ""}
 	if stdout {
 		if !c.format.many && len(c.names) > 1 {
 			return nil, usageErr("-o -: a file of --format %s holds one output, the graph has %s: want --format npz or safetensors", c.format.name, orList(c.names))

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -29,6 +32,8 @@ type batches struct {
 	last  string
 	limit int64 // bytes of a batch; 0 means no limit
 	force bool  // replace older batches
+	// resume goes on after the batches of an earlier run.
+	resume bool
 
 	waiting []outcome // of the next batch
 	bytes   int64     // of their tensors
@@ -37,7 +42,7 @@ type batches struct {
 }
 
 func (b *batches) ready() error {
-	if err := b.to.ready(); err != nil || b.files == nil {
+	if err := b.to.ready(); err != nil || b.files == nil || b.resume {
 		return err
 	}
 	return newSeries(b.files.dir, "batch-", b.force)
@@ -57,6 +62,9 @@ func (b *batches) write(_ string, out []*tensor.Tensor) (w written, err error) {
 }
 
 func (b *batches) add(o outcome) ([]outcome, error) {
+	if o.existed {
+		return []outcome{o}, nil
+	}
 	for i, r := range b.rules {
 		list := []*tensor.Tensor{o.tensors[i]}
 		if len(b.waiting) > 0 {
@@ -101,7 +109,7 @@ func (b *batches) flush(padding int) ([]outcome, error) {
 	if err := b.join(images); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("batch-%06d", b.number)
+	name := batchName(b.number)
 	o := outcome{in: &input{name: name, path: name}}
 	done := b.waiting
 	var err error
@@ -248,3 +256,76 @@ func (b *batches) close() (done []outcome, err error) {
 }
 
 func (b *batches) abort() error { return b.to.abort() }
+
+func batchName(number int) string { return fmt.Sprintf("batch-%06d", number) }
+
+// goOn finds the batches of an earlier run and returns the paths of their
+// images. The next batch is the first one that is missing or not full; of the
+// latter it removes the files.
+func (b *batches) goOn() (digests, error) {
+	listed := digests{}
+	for ; ; b.number++ {
+		name := batchName(b.number)
+		list := filepath.Join(b.files.dir, name+".jsonl")
+		paths, files, err := readList(list)
+		if errors.Is(err, fs.ErrNotExist) {
+			return listed, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		later := filepath.Join(b.files.dir, batchName(b.number+1)+".jsonl")
+		if _, err := os.Lstat(later); len(paths) > b.count || err == nil && len(paths) < b.count {
+			return nil, fmt.Errorf("%s lists %s, but --batch-size is %d: want the same number, or --force instead of --skip-existing", list, plural(len(paths), "image"), b.count)
+		}
+		for _, f := range files {
+			if _, err := os.Stat(f); err != nil {
+				return nil, fmt.Errorf("%s lists a missing file: %w", list, plain(f, err))
+			}
+		}
+		if len(paths) < b.count {
+			for _, f := range append([]string{list}, files...) {
+				if err := os.Remove(f); err != nil {
+					return nil, plain(f, err)
+				}
+			}
+			return listed, nil
+		}
+		for _, p := range paths {
+			listed.add(p)
+		}
+		if _, err := b.to.add(outcome{in: &input{name: name, path: name}}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readList reads the list of a batch: the paths of its images, and its files.
+func readList(path string) (paths, files []string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, plain(path, err)
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	for {
+		var l imageLine
+		if err := d.Decode(&l); err == io.EOF {
+			return paths, files, nil
+		} else if err != nil {
+			return nil, nil, fmt.Errorf("%s: not a list of images: %w", path, err)
+		}
+		if !l.Padding {
+			paths = append(paths, l.Input)
+		}
+		for _, o := range l.Outputs {
+			local := filepath.FromSlash(o.File)
+			if !filepath.IsLocal(local) {
+				return nil, nil, fmt.Errorf("%s: not a list of images: the file %q is outside", path, o.File)
+			}
+			if file := filepath.Join(filepath.Dir(path), local); !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+}

@@ -375,7 +375,8 @@ func TestBatchInterrupted(t *testing.T) {
 			require.Equal(t, exitInterrupted, status)
 			done := strings.Count(stdout.String(), "\n")
 			require.Contains(t, []int{14, 21}, done)
-			require.Equal(t, fmt.Sprintf("infer-prep: interrupted: %d of 200 files done\n", done), stderr.String())
+			require.True(t, strings.HasPrefix(stderr.String(), fmt.Sprintf("infer-prep: interrupted: %d of 200 files done", done)), stderr.String())
+			require.Equal(t, strings.Contains(flags, "batch"), strings.Contains(stderr.String(), "to go on: infer-prep run --skip-existing"))
 			l := listFiles(t, out)
 			want := done / 7
 			if !strings.Contains(flags, "webdataset") && !strings.Contains(flags, "tfrecord") {
@@ -439,4 +440,66 @@ func TestKept(t *testing.T) {
 	require.EqualError(t, err, "stop", "an error ends the run although others wait")
 	require.GreaterOrEqual(t, s.most, int32(2))
 	require.LessOrEqual(t, s.most, int32(2+jobs+1))
+}
+
+// TestBatchGoOn: batches of a run that was interrupted again and again are
+// those of an uninterrupted run.
+func TestBatchGoOn(t *testing.T) {
+	imageFolder(t, 40)
+	for _, flags := range []string{"--batch-size 4", "--batch-size 7 --last-batch pad", "--batch-size 7 --last-batch drop", "--batch-size 3 --format tensorrt"} {
+		for _, jobs := range []string{"1", "4"} {
+			args := append([]string{"run", "-q", "--preset", "decode", "-j", jobs, "in", "-o"}, strings.Fields(flags)...)
+			out := func(dir string) []string { return slices.Insert(slices.Clone(args), 8, dir) }
+			whole, parts := "whole"+flags+jobs, "parts"+flags+jobs
+			require.Equal(t, exitFailed, call(t, out(whole)...).status)
+			runs := 0
+			for status := exitInterrupted; status == exitInterrupted; runs++ {
+				ctx, cancel := context.WithCancel(t.Context())
+				var n atomic.Int32
+				var stderr bytes.Buffer
+				a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, testDelay: func() {
+					if n.Add(1) == 12 {
+						cancel()
+					}
+				}}
+				status = a.run(ctx, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
+				if cancel(); status == exitInterrupted {
+					require.Contains(t, stderr.String(), "--skip-existing")
+					for _, l := range readReport(t, "report.jsonl") {
+						_, err := os.Stat(filepath.Join(parts, "batch-000000.jsonl"))
+						require.NoError(t, err)
+						require.Contains(t, []string{statusDone, statusFailed, statusSkipped, statusPending}, l.Status)
+					}
+					require.Len(t, readReport(t, "report.jsonl"), 54, "images that wait for their batch are pending")
+				}
+				require.Less(t, runs, 20)
+			}
+			require.Greater(t, runs, 2)
+			sameFiles(t, whole, parts)
+		}
+	}
+
+	// New images go into the last batch if it is not full.
+	first := []string{"run", "-q", "--preset", "decode", "--batch-size", "4", "-o", "more", "--skip-existing"}
+	images := func(from, to int) (l []string) {
+		for i := from; i < to; i++ {
+			l = append(l, filepath.Join("in", fmt.Sprintf("%03d.png", i)))
+		}
+		return l
+	}
+	require.Equal(t, exitOK, call(t, append(first, images(0, 6)...)...).status)
+	require.Equal(t, exitOK, call(t, append(first, images(0, 9)...)...).status)
+	require.Equal(t, exitOK, call(t, append([]string{"run", "-q", "--preset", "decode", "--batch-size", "4", "-o", "once"}, images(0, 9)...)...).status)
+	sameFiles(t, "once", "more")
+
+	first[5] = "5"
+	r := call(t, append(first, images(0, 9)...)...)
+	require.Equal(t, called{exitFailed, "", "infer-prep: " + filepath.Join("more", "batch-000000.jsonl") + " lists 4 images, but --batch-size is 5: want the same number, or --force instead of --skip-existing\n"}, r)
+	first[5] = "4"
+	require.NoError(t, os.Remove("more/batch-000001.npy"))
+	r = call(t, append(first, images(0, 9)...)...)
+	require.Contains(t, r.stderr, "batch-000001.jsonl lists a missing file: "+filepath.Join("more", "batch-000001.npy"))
+	require.NoError(t, os.WriteFile("more/batch-000000.jsonl", []byte(`{"input":"a","outputs":[{"file":"../once/batch-000000.npy"}]}`), 0o666))
+	r = call(t, append(first, images(0, 9)...)...)
+	require.Contains(t, r.stderr, `not a list of images: the file "../once/batch-000000.npy" is outside`)
 }

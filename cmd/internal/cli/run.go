@@ -72,7 +72,7 @@ their extension or because they are of a known format such as HEIF or SVG, are n
 too, and --strict makes the exit status 1 if there are any.
 
 --skip-existing goes on with an interrupted run: it skips images whose output files
-exist. --skip-existing=content also compares the image and the graph with those that
+exist, or that are in a batch. --skip-existing=content also compares the image and the graph with those that
 made the output; both runs must have the flag. --report FILE writes what happened to
 each image, and --files-from FILE runs those again that are not done.
 
@@ -340,6 +340,12 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 			defer func() { err = errors.Join(err, b.existing.close()) }()
 		}
 	}
+	if to, ok := to.(*batches); ok && to.resume {
+		b.existing = &existing{}
+		if b.existing.listed, err = to.goOn(); err != nil {
+			return wrapFail(err)
+		}
+	}
 	report, err := newReport(f.report)
 	if err != nil {
 		return err
@@ -450,6 +456,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	final := func(o outcome) error {
+		if to != nil {
+			reported[o.in] = true
+		}
 		switch {
 		case full && diskFull(o.err):
 			// reported already
@@ -508,13 +517,10 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	}
 	err := b.run(running, func(o outcome) error {
 		defer bar.step()
-		if to != nil {
-			reported[o.in] = true
-		}
 		if o.why != "" || o.err != nil {
 			return final(o)
 		}
-		if o.existed { // lists have it
+		if o.existed && b.existing.files != nil { // lists have it
 			return finals(b.existing.files.add(o))
 		}
 		return finals(b.sink.add(o))
@@ -608,7 +614,7 @@ func (f *runFlags) inputs(a *app, args []string) ([]argument, error) {
 func (a *app) goOn(f *runFlags) string {
 	x := formats[slices.IndexFunc(formats, func(x format) bool { return x.name == f.format })]
 	if again := *f; again.existing == "" {
-		if again.existing = existingName; again.checkExisting(x) != nil {
+		if again.existing, again.force = existingName, false; again.checkExisting(x) != nil {
 			return ""
 		}
 	}
@@ -617,6 +623,9 @@ func (a *app) goOn(f *runFlags) string {
 	}
 	var words []string
 	for i, arg := range a.args {
+		if arg == "--force" { // it would remove what there is
+			continue
+		}
 		words = append(words, shellQuoted(arg))
 		if i == 0 && f.existing == "" {
 			words = append(words, "--skip-existing")
