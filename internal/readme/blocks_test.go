@@ -1,0 +1,222 @@
+package readme
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/short"
+)
+
+// excepted are the lines of shell blocks that are not run, by how they start.
+var excepted = map[string]string{
+	"go get ": "it needs the network",
+	"go install github.com/infer-prep/infer-prep/": "it needs the network",
+	"make test": "it runs this test",
+}
+
+// fragments is the code around blocks of Go that are no programs, by file.
+var fragments = map[string]string{
+	"docs/graphs.md": `package fragment
+
+import (
+	"github.com/infer-prep/infer-prep/datagraph"
+	t "github.com/infer-prep/infer-prep/transforms"
+)
+
+func _(after *datagraph.Graph) {
+`,
+}
+
+// marked matches the line before a block that is not run. Readers see it.
+var marked = regexp.MustCompile(`^\*Not run by the tests: (.*)\.\*$`)
+
+// listening is where infer-prep serve listens.
+const listening = "127.0.0.1:8000"
+
+// block is a fenced block of a Markdown file.
+type block struct {
+	line     int // of the fence
+	language string
+	text     string
+	skip     string // why it is not run; "" for most
+}
+
+// blocks reads the fenced blocks of a file.
+func blocks(t *testing.T, file string) (l []block) {
+	b, err := os.ReadFile(filepath.Join(root, file))
+	require.NoError(t, err)
+	var open *block
+	before := "" // the last line with text
+	for i, line := range strings.Split(string(b), "\n") {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && open == nil:
+			open = &block{line: i + 1, language: language}
+			if m := marked.FindStringSubmatch(before); m != nil {
+				open.skip = m[1]
+			}
+		case fence:
+			l, open = append(l, *open), nil
+		case open != nil:
+			open.text += line + "\n"
+		}
+		if strings.TrimSpace(line) != "" {
+			before = line
+		}
+	}
+	require.Nil(t, open, "%s: a block without end", file)
+	return l
+}
+
+// clone copies the files of the repository, as a fresh clone has them.
+func clone(t *testing.T) string {
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Skipf("this is no clone of the repository: git ls-files: %v", err)
+	}
+	dir := t.TempDir()
+	for _, name := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		from, to := filepath.Join(root, name), filepath.Join(dir, name)
+		info, err := os.Lstat(from)
+		if os.IsNotExist(err) {
+			continue // removed, but not committed
+		}
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o777))
+		b, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(to, b, info.Mode().Perm()))
+	}
+	return dir
+}
+
+// TestBlocks runs every shell block of the README and of docs as printed, in a
+// fresh clone for each page, one block after another, and compiles every block
+// of Go.
+func TestBlocks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("blocks are for a shell with the tools of Linux")
+	}
+	if short.Step(t, 2) > 1 {
+		t.Skip("emulated platforms do not run the blocks")
+	}
+	bin := t.TempDir()
+	run(t, "build", "-o", filepath.Join(bin, "infer-prep"), "./cmd/infer-prep")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	pages := []string{"README.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/format/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		for _, f := range found {
+			rel, err := filepath.Rel(root, f)
+			require.NoError(t, err)
+			pages = append(pages, rel)
+		}
+	}
+	for _, page := range pages {
+		t.Run(page, func(t *testing.T) { runPage(t, page) })
+	}
+}
+
+func runPage(t *testing.T, page string) {
+	dir := ""
+	for _, b := range blocks(t, page) {
+		if b.skip != "" {
+			t.Logf("%s:%d is not run: %s", page, b.line, b.skip)
+			continue
+		}
+		switch b.language {
+		case "sh":
+			if dir == "" {
+				dir = clone(t)
+			}
+			runShell(t, dir, page, b)
+		case "go":
+			compile(t, page, b)
+		case "python":
+			t.Logf("%s:%d is not run: Python has its own tests", page, b.line)
+		default: // an output, or the bytes of a file
+		}
+	}
+}
+
+// runShell runs a block in the folder.
+func runShell(t *testing.T, dir, page string, b block) {
+	var script []string
+	for _, line := range strings.Split(b.text, "\n") {
+		reason := ""
+		for start, r := range excepted {
+			if strings.HasPrefix(line, start) {
+				reason = r
+			}
+		}
+		if reason != "" {
+			t.Logf("%s:%d: %s is not run: %s", page, b.line, line, reason)
+			continue
+		}
+		script = append(script, line)
+	}
+	text := strings.TrimSpace(strings.Join(script, "\n"))
+	if text == "" {
+		return
+	}
+	for _, tool := range []string{"curl", "jq", "python3", "base64", "tar"} {
+		if _, err := exec.LookPath(tool); err != nil && regexp.MustCompile(`(?m)(^|[|$( ])`+tool+` `).MatchString(text) {
+			t.Logf("%s:%d is not run: %s is not installed", page, b.line, tool)
+			return
+		}
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+	cmd := exec.CommandContext(ctx, "bash", "-e", "-c", text)
+	cmd.Dir = dir
+	if !strings.HasPrefix(text, "infer-prep serve") {
+		defer stop()
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s:%d:\n%s\nprints:\n%s", page, b.line, text, tail(out))
+		return
+	}
+	// A server runs until the page ends.
+	if c, err := net.Dial("tcp", listening); err == nil {
+		stop()
+		require.NoError(t, c.Close())
+		t.Skipf("%s:%d and the rest of the page are not run: another program listens on %s", page, b.line, listening)
+	}
+	cmd.Args[len(cmd.Args)-1] = "exec " + text // so that the signal reaches it
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		stop()
+		_ = cmd.Wait() // it was killed
+	})
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("tcp", listening)
+		return err == nil && c.Close() == nil
+	}, 20*time.Second, 50*time.Millisecond, "%s:%d does not listen", page, b.line)
+}
+
+// tail returns the end of an output.
+func tail(out []byte) string { return string(out[max(0, len(out)-2000):]) }
+
+// compile compiles a block of Go.
+func compile(t *testing.T, page string, b block) {
+	text := b.text
+	if !strings.HasPrefix(text, "package ") {
+		require.Contains(t, fragments, page, "%s:%d is no program", page, b.line)
+		text = fragments[page] + text + "}\n"
+	}
+	file := filepath.Join(t.TempDir(), "block.go")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	run(t, "vet", file)
+}
