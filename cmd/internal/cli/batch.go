@@ -21,6 +21,7 @@ type batch struct {
 	plan     *datagraph.Plan
 	limits   codec.Limits
 	sink     sink
+	files    *imageFiles // of sink, nil if it has others
 	inputs   []input
 	jobs     int
 	held     *budget   // of the inputs that hold their bytes; set by run
@@ -129,8 +130,8 @@ func (k *kept) wait(ctx context.Context) bool {
 
 // number numbers an image of a container, and one after it.
 func (b *batch) number(in *input) {
-	if s, ok := b.sink.(*imageFiles); ok {
-		s.numberLate(in)
+	if b.files != nil {
+		b.files.numberLate(in)
 	}
 }
 

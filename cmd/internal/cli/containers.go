@@ -112,9 +112,10 @@ func (c *container) put(in *input) bool {
 	return c.yield(in)
 }
 
-// skip makes an input that is not an image. head are its first bytes.
-func (c *container) skip(name string, head []byte) error {
-	if !c.put(&input{path: c.in.path + "/" + name, in: c.in.path, name: filepath.Join(c.in.name, filepath.FromSlash(name)), held: true, data: head}) {
+// skip makes an input that is left out: for a reason, or since it begins with
+// head and is no image.
+func (c *container) skip(name, why string, head []byte) error {
+	if !c.put(&input{path: c.in.path + "/" + name, in: c.in.path, skip: why, held: true, data: head}) {
 		return errStopped
 	}
 	return nil
@@ -153,7 +154,7 @@ func (c *container) image(name string, size int64, read func() ([]byte, error)) 
 // claim reports whether no earlier image has the same output.
 func (c *container) claim(name string) bool {
 	files := []string{name}
-	if s, ok := c.b.sink.(*imageFiles); ok {
+	if s := c.b.files; s != nil {
 		if files = s.files(name); s.fold {
 			for i := range files {
 				files[i] = strings.ToLower(files[i])
@@ -190,15 +191,15 @@ func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 		if err != nil {
 			return err
 		}
-		head := make([]byte, min(sniffBytes, x.Size))
+		head := make([]byte, min(headBytes, x.Size))
 		if _, err := io.ReadFull(m, head); err != nil {
 			return err
 		}
 		switch {
 		case isTemp(x.Name):
-			err = c.skip(x.Name, nil)
+			err = c.skip(x.Name, "a temporary file", nil)
 		case codec.Sniff(head) == "":
-			err = c.skip(x.Name, head)
+			err = c.skip(x.Name, "", head)
 		default:
 			err = c.image(x.Name, x.Size, func() ([]byte, error) { return readRest(m, head, x.Size) })
 		}
@@ -266,7 +267,7 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 			}
 		}
 		if images == 0 {
-			if err := c.skip(safeName(x.Key), nil); err != nil {
+			if err := c.skip(safeName(x.Key), "no field is an image", nil); err != nil {
 				return err
 			}
 		}

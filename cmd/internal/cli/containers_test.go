@@ -208,7 +208,7 @@ func TestRunContainerNames(t *testing.T) {
 		"infer-prep: in/p.tar/a/../b.png: the name leads out of the output folder\n",
 		"infer-prep: in/p.tar/./c.png: its output is already that of an earlier image of the same name in in/p.tar\n",
 		"infer-prep: in/p.tar/d.png: png: ",
-		"infer-prep: other/p.tar: its output folder out/p.tar is already that of in/p.tar\n",
+		"infer-prep: other/p.tar: its output folder out/p.tar is already that of in/p.tar; --keep-path keeps them apart by their folders\n",
 		"infer-prep: walk/p.tar/x.png: its output is in the output folder out/p.tar of in/p.tar\n",
 		"10 images, 7 failed, 2 skipped",
 	} {
@@ -487,4 +487,45 @@ func TestHeldBytes(t *testing.T) {
 	second.free()
 	require.Nil(t, <-made)
 	require.Zero(t, b.held.used)
+}
+
+// TestRunContainerAgain: a second run over a container skips the images that
+// are done. A report has its images, and as a list of files it names the
+// container. Members that could be taken for images are named.
+func TestRunContainerAgain(t *testing.T) {
+	img := func(seed uint8) []byte { return pngBytes(t, 5, 4, seed) }
+	write := func(second uint8) {
+		require.NoError(t, os.WriteFile("p.tar", tarBytes(t, tarEntry{"a.png", img(1)}, tarEntry{"b.png", img(second)}, tarEntry{"c.png", img(3)[:40]},
+			tarEntry{"d.svg", []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")}, tarEntry{"e.txt", []byte("text")}), 0o666))
+	}
+	t.Chdir(t.TempDir())
+	write(2)
+	run := func(args ...string) called {
+		return call(t, append([]string{"run", "--preset", "decode", "-o", "out", "--report", "report.jsonl", "--skip-existing=content"}, args...)...)
+	}
+	r := run("p.tar")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "3 images, 1 failed, 2 skipped")
+	require.Contains(t, r.stderr, "p.tar/d.svg")
+	require.NotContains(t, r.stderr, "e.txt")
+	b, err := os.ReadFile("report.jsonl")
+	require.NoError(t, err)
+	require.Regexp(t, `^\{"input":"p.tar/a.png","name":"p.tar/a.png","in":"p.tar","status":"done","outputs":\[.*
+\{"input":"p.tar/b.png","name":"p.tar/b.png","in":"p.tar","status":"done".*
+\{"input":"p.tar/c.png",.*"in":"p.tar","status":"failed","kind":"image".*
+\{"input":"p.tar/d.svg","in":"p.tar","status":"skipped",.*
+\{"input":"p.tar/e.txt","in":"p.tar","status":"skipped","why":"not an image"\}
+$`, string(b))
+	before, err := os.Stat("out/p.tar/a.png.npy")
+	require.NoError(t, err)
+
+	write(7)
+	require.NoError(t, os.Rename("report.jsonl", "first.jsonl"))
+	r = run("--files-from", "first.jsonl")
+	require.Equal(t, exitFailed, r.status)
+	requireDecoded(t, "out/p.tar/a.png.npy", 5, 4, 1)
+	requireDecoded(t, "out/p.tar/b.png.npy", 5, 4, 7)
+	after, err := os.Stat("out/p.tar/a.png.npy")
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after), "the image was done again")
 }

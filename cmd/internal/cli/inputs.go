@@ -360,7 +360,7 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 		folder := filepath.Join(s.dir, in.name)
 		switch first := folders[key(in.name)]; {
 		case first != nil:
-			in.err = fmt.Errorf("%s: its output folder %s is already that of %s", in.path, folder, first.path)
+			in.err = fmt.Errorf("%s: its output folder %s is already that of %s%s", in.path, folder, first.path, l.keepHint())
 		case in.container != nil && sameFile(folder, in.path):
 			in.err = fmt.Errorf("%s: its output folder %s is an input", in.path, folder)
 		default:
@@ -375,9 +375,14 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 		if in.err != nil || in.skip != "" || in.container != nil || in.pipe {
 			continue
 		}
-		first, rest, _ := strings.Cut(filepath.ToSlash(in.name), "/")
-		if o := folders[key(first)]; o != nil && rest != "" && (in.explicit || in.isImage()) {
-			in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, filepath.Join(s.dir, o.name), o.path)
+		for i := range in.name {
+			if i == 0 || !os.IsPathSeparator(in.name[i]) {
+				continue
+			}
+			if o := folders[key(in.name[:i])]; o != nil && (in.explicit || in.isImage()) {
+				in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, filepath.Join(s.dir, o.name), o.path)
+				break
+			}
 		}
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -110,6 +108,7 @@ func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, o
 	var to sink = &answers{columns: c}
 	if f.out != "" && f.out != "-" {
 		to = &imageFiles{columns: c, dir: f.out}
+		defer enter(f.out)()
 	}
 	if err := to.ready(); err != nil {
 		return err
@@ -234,7 +233,7 @@ func (b *batch) ask(in *input, line []byte) error {
 		case in.path == stdinArg:
 			return errors.New("the path is -, and standard input has the lines")
 		}
-		in.name = lineName(in.path)
+		in.name = keptPath(in.path)
 		return nil
 	}
 	in.path = fmt.Sprintf("line %d", in.asked.line)
@@ -260,21 +259,6 @@ func (b *batch) ask(in *input, line []byte) error {
 	b.held.take(size)
 	in.release = func() { b.held.give(size) }
 	return nil
-}
-
-// lineName returns the name of a path's outputs below the output folder: the
-// path itself, from the root of the file system if it leads out of the current
-// folder.
-func lineName(path string) string {
-	path = filepath.Clean(path)
-	if filepath.IsLocal(path) {
-		return path
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	drive := filepath.VolumeName(path)
-	return filepath.Join(strings.Trim(drive, `:\/`), path[len(drive):])
 }
 
 // errLong reports a line above the limit.

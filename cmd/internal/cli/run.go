@@ -325,7 +325,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
-	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, inputs: l.inputs, jobs: f.jobs}
+	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, files: files, inputs: l.inputs, jobs: f.jobs}
 	if files != nil {
 		files.number(l.inputs)
 		l.claim(files)
