@@ -155,17 +155,23 @@ func cause(ctx context.Context, g *datagraph.Graph, output string, image, other 
 		return "no usual difference of programs explains it"
 	}
 	x := r.Explanations[0]
+	switch text := changesText(x.Changes); {
+	case x.Equal:
+		return "the likely cause: " + text
+	case x.Rounding:
+		return "the likely cause, up to the rounding of float32: " + text
+	default:
+		return "nearest: " + text
+	}
+}
+
+// changesText describes changes on one line.
+func changesText(changes []diff.Change) string {
 	var l []string
-	for _, c := range x.Changes {
+	for _, c := range changes {
 		l = append(l, fmt.Sprintf("%s (%s)", c.Text, c.Name))
 	}
-	switch {
-	case x.Equal:
-		return "the likely cause: " + strings.Join(l, ", and ")
-	case x.Rounding:
-		return "the likely cause, up to the rounding of float32: " + strings.Join(l, ", and ")
-	}
-	return "nearest: " + strings.Join(l, ", and ")
+	return strings.Join(l, ", and ")
 }
 
 // backendLibraries are the libraries that a backend reproduces, as references

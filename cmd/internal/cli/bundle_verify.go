@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +16,9 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/modelbundle"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 type bundleVerifyFlags struct {
@@ -32,9 +36,11 @@ func (a *app) bundleVerifyCmd() *cobra.Command {
 		Long: `Verify checks that a bundle is undamaged and that this machine computes the tensors of
 training. It compares every section with its digest, runs the graph on every golden
 sample and compares the digests of the outputs. It prints every difference: the
-section, or the sample with its output and the first element that differs. A bundle
-keeps digests of the expected tensors, so the cause of a difference shows only against
-a tensor: the error names the command that finds it.
+section, or the sample with its output and the first element that differs. For the
+first sample that differs it names the likely cause, as diff does: the usual mistake
+of a program, or two, that yields the expected digest. If none does within 20 seconds,
+it names the commands that compare with a whole tensor, of which a bundle keeps only
+the digest.
 
 With --public-key the bundle must also be signed by that key, either at its end, as
 "bundle sign" writes it, or in the file of --signature. Without --public-key, verify
@@ -149,11 +155,67 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 	return nil
 }
 
+// causeError is an error with its likely cause.
+type causeError struct {
+	error
+	cause string
+}
+
+func (e *causeError) Error() string { return e.error.Error() + "; the likely cause: " + e.cause }
+func (e *causeError) Unwrap() error { return e.error }
+
+// causeTime is the longest search for a cause. Pairs of changes of a large
+// photo take minutes.
+const causeTime = 20 * time.Second
+
+// withCause adds the likely cause to the first difference among the errors of
+// Bundle.Verify.
+func withCause(ctx context.Context, b *modelbundle.Bundle, limits codec.Limits, err error) error {
+	l := flatten(err)
+	for i := range l {
+		var m *modelbundle.MismatchError
+		if !errors.As(l[i], &m) {
+			continue
+		}
+		ctx, stop := context.WithTimeout(ctx, causeTime)
+		defer stop()
+		if cause := causeOf(ctx, b, m, limits); cause != "" {
+			l[i] = &causeError{l[i], cause}
+		}
+		break
+	}
+	return errors.Join(l...)
+}
+
+// causeOf returns the likely cause of a difference, "" if none is found.
+func causeOf(ctx context.Context, b *modelbundle.Bundle, m *modelbundle.MismatchError, limits codec.Limits) string {
+	all := b.Expected()
+	i := slices.IndexFunc(all, func(g modelbundle.Golden) bool { return g.Name == m.Golden })
+	image, err := b.Section("golden/" + m.Golden)
+	if i < 0 || err != nil {
+		return ""
+	}
+	one := modelbundle.Golden{Name: m.Golden}
+	for _, e := range all[i].Outputs {
+		if e.Name == m.Output {
+			one.Outputs = append(one.Outputs, e)
+		}
+	}
+	columns := []datagraph.Column{{Name: m.Output}}
+	changes, err := diff.Match(ctx, b.Graph(), m.Output, tensor.FromBytes(image), m.Want, func(t *tensor.Tensor) bool {
+		return one.Compare(columns, []*tensor.Tensor{t}) == nil
+	}, diff.Options{Limits: limits})
+	if err != nil {
+		return ""
+	}
+	return changesText(changes)
+}
+
 // likely returns the error of a bundle. That of a golden sample names the
 // commands that find the cause.
 func likely(bundle string, err error) error {
 	var m *modelbundle.MismatchError
-	if !errors.As(err, &m) {
+	if known := new(causeError); !errors.As(err, &m) || errors.As(err, &known) {
 		return plain(bundle, err)
 	}
 	return fmt.Errorf("%w; for the cause: %s bundle cat %s %s -o IMAGE, then %s diff --bundle %s --column %s IMAGE --against the tensor of training",
@@ -191,7 +253,7 @@ func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed
 		if key != nil {
 			v.SignedBy = modelbundle.KeyID(key)
 		}
-		err = b.Verify(ctx)
+		err = withCause(ctx, b, f.limits, b.Verify(ctx))
 	}
 	if err == nil && f.device != cpu.Name {
 		v.Device, err = f.verifyDevice(ctx, b)

@@ -131,7 +131,18 @@ func TestClassifierSkew(t *testing.T) {
 		r = call(t, "bundle", "verify", name)
 		require.Equal(t, exitFailed, r.status)
 		require.Contains(t, r.stderr, "00.jpg")
-		// The commands that verify names find the cause.
+		require.Regexp(t, `the likely cause: .*\(`+skew, r.stderr)
+
+		// If the cause is unknown, verify names the commands that find more.
+		x := readNPY(t, filepath.Join(dir, "00.npy"))
+		tensor.View[float32](x)[0]++
+		s, err = modelbundle.GoldenOf(g, "00.jpg", b, []tensor.Named{{Name: "image", T: x}})
+		require.NoError(t, err)
+		raw.Reset()
+		require.NoError(t, modelbundle.Create(&raw, &modelbundle.Content{Graph: g, Goldens: []modelbundle.Golden{s}}))
+		require.NoError(t, os.WriteFile(name, raw.Bytes(), 0o600))
+		r = call(t, "bundle", "verify", name)
+		require.Equal(t, exitFailed, r.status)
 		command := regexp.MustCompile(`infer-prep (bundle cat \S+ golden/00.jpg) -o IMAGE, then infer-prep (diff --bundle \S+ --column image) IMAGE`).FindStringSubmatch(r.stderr)
 		require.Len(t, command, 3, r.stderr)
 		image := filepath.Join(dir, "image.jpg")
