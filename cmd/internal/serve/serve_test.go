@@ -545,6 +545,91 @@ func TestHeld(t *testing.T) {
 	require.Contains(t, r.error(t), "--limit-held")
 }
 
+// TestWork: images that together need more than the limit of memory run one
+// after another.
+func TestWork(t *testing.T) {
+	o := options(t)
+	a := image(t, "jpeg_large.jpg")
+	costs, err := o.Plan.NewRunner().Costs(tensor.FromBytes(a))
+	require.NoError(t, err)
+	need := costs.Memory()
+	for limit, together := range map[int64]int{need * 3 / 2: 1, need * 5 / 2: 2} {
+		o.Plan = compile(t, "imagenet", codec.Limits{Bytes: limit})
+		o.Jobs = 4
+		entered, leave := gated(&o)
+		s, url := start(t, o)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if r := send(t, url+"/infer", a, 0); r.status != 200 {
+					t.Errorf("status %d: %s", r.status, r.body)
+				}
+			})
+		}
+		require.Eventually(t, func() bool { return s.metrics.running.Load() == 4 }, time.Minute, time.Millisecond, "all have a worker")
+		require.Eventually(t, func() bool { return len(entered) == together }, time.Minute, time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
+		require.Len(t, entered, together)
+		close(leave)
+		wg.Wait()
+	}
+}
+
+// TestConnections: clients that send no HTTP, go in the middle, or never write
+// leave nothing behind.
+func TestConnections(t *testing.T) {
+	o := options(t)
+	s, err := New(o)
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.Serve(ctx, l) }()
+	a := image(t, "jpeg_large.jpg")
+	head := "POST /v2/models/m/infer HTTP/1.1\r\nHost: x\r\nInference-Header-Content-Length: 0\r\n"
+	rng := rand.New(rand.NewPCG(3, 4))
+	garbage := make([]byte, 1000)
+	for i := range garbage {
+		garbage[i] = byte(rng.Uint32())
+	}
+	before := runtime.NumGoroutine()
+	for i := range short.Rounds(t, 300, 30) {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		require.NoError(t, err)
+		switch i % 6 {
+		case 0: // nothing
+		case 1:
+			_, _ = conn.Write(garbage)
+		case 2: // a part of the body
+			_, _ = fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", head, len(a), a[:rng.IntN(len(a))])
+		case 3: // chunks without an end, or with a length that is none
+			_, _ = fmt.Fprintf(conn, "%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%s", head, 100, a[:100], []string{"", "zz\r\n", "ffffffffffffffff\r\n"}[i/6%3])
+		case 4: // two lengths
+			_, _ = fmt.Fprintf(conn, "%sContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", head)
+		case 5: // the response is not read
+			_, _ = fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", head, len(a), a)
+		}
+		if i%2 == 0 {
+			require.NoError(t, conn.(*net.TCPConn).SetLinger(0)) // a reset
+		}
+		require.NoError(t, conn.Close())
+	}
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	require.Equal(t, 200, send(t, "http://"+l.Addr().String()+"/v2/models/m/infer", a, 0).status)
+	stop()
+	require.NoError(t, <-ended)
+	require.NoError(t, s.Close())
+	require.Zero(t, s.held)
+	require.Zero(t, s.admitted)
+	for status := range s.metrics.requests.n {
+		require.Less(t, status, 500)
+	}
+}
+
 // TestTimeout: the server's and the client's deadlines end a request that waits
 // or computes, and a body that does not arrive.
 func TestTimeout(t *testing.T) {
