@@ -84,8 +84,10 @@ func (b *batch) items(ctx context.Context) iter.Seq[*input] {
 				more = yield(in)
 			case in.pipe:
 				more = b.stream(ctx, in, yield)
+				in.reported = true // it cannot be read again
 			case in.container != nil:
 				more = b.container(ctx, in, *in.container, nil, yield)
+				in.reported = more
 			default:
 				b.number(in)
 				more = yield(in)

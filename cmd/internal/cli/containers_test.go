@@ -515,6 +515,7 @@ func TestRunContainerAgain(t *testing.T) {
 \{"input":"p.tar/c.png",.*"in":"p.tar","status":"failed","kind":"image".*
 \{"input":"p.tar/d.svg","in":"p.tar","status":"skipped",.*
 \{"input":"p.tar/e.txt","in":"p.tar","status":"skipped","why":"not an image"\}
+\{"status":"end"\}
 $`, string(b))
 	before, err := os.Stat("out/p.tar/a.png.npy")
 	require.NoError(t, err)

@@ -28,10 +28,15 @@ const (
 // image, with these fields between spaces: the SHA-256 of the image; its size
 // and modification time (in ns, 0 if they prove nothing); the sizes of its
 // output files, joined with commas; the name of the outputs and the absolute
-// path of the image, as Go strings. The last line of a name holds.
+// path of the image, as Go strings. The last line of a name holds. A line
+// "begin NAME" says that the outputs of a name are about to be replaced: until
+// its next line the name has none.
 const manifestName = ".infer-prep-manifest"
 
-const manifestHead = "infer-prep manifest 1 "
+const (
+	manifestHead = "infer-prep manifest 1 "
+	beginLine    = "begin "
+)
 
 // existing decides which images have their outputs already. It is safe for
 // concurrent use.
@@ -41,6 +46,7 @@ type existing struct {
 	path  string // of the manifest; "" if names decide
 	log   *os.File
 	known map[string]made // by the name of the outputs
+	here  string          // the working directory
 
 	listed digests // paths of the images in batches; nil for files of one image
 }
@@ -65,6 +71,7 @@ func openExisting(files *imageFiles, how string, digest string) (*existing, erro
 		return e, nil
 	}
 	e.path, e.known = filepath.Join(files.dir, manifestName), map[string]made{}
+	e.here = absolute(".")
 	lines, err := e.read(digest)
 	if err != nil {
 		return nil, err
@@ -107,7 +114,12 @@ func (e *existing) read(digest string) (lines int, err error) {
 			}
 			continue
 		}
-		if name, m, ok := parseMade(string(line[:len(line)-1])); ok {
+		text := string(line[:len(line)-1])
+		if quoted, ok := strings.CutPrefix(text, beginLine); ok {
+			if name, err := strconv.Unquote(quoted); err == nil {
+				delete(e.known, name)
+			}
+		} else if name, m, ok := parseMade(text); ok {
 			e.known[name] = m
 		}
 	}
@@ -154,7 +166,7 @@ func appendMade(b []byte, name string, m made) []byte {
 
 // compact writes the manifest anew, with a line for each image.
 func (e *existing) compact(digest string) error {
-	err := writeFile(e.path, func(w io.Writer) error {
+	return wrapFail(writeAll([]newFile{{e.path, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", manifestHead, digest)
 		var b []byte
 		for name, m := range e.known {
@@ -164,8 +176,7 @@ func (e *existing) compact(digest string) error {
 			}
 		}
 		return err
-	})
-	return wrapFail(err)
+	}}}))
 }
 
 func (e *existing) close() error {
@@ -201,7 +212,7 @@ func (e *existing) before(in *input) bool {
 		return e.outputSizes(in.name) != nil
 	}
 	m, ok := e.lookUp(in)
-	if !ok || in.held || m.mtime == 0 || m.path != absolute(in.path) {
+	if !ok || in.held || m.mtime == 0 || m.path != e.absolute(in.path) {
 		return false
 	}
 	info, err := os.Stat(in.path)
@@ -229,12 +240,21 @@ func (e *existing) lookUp(in *input) (made, bool) {
 	return m, true
 }
 
+// absolute returns the absolute form of a path, for many files faster than
+// filepath.Abs.
+func (e *existing) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(e.here, path)
+}
+
 // stamp is the state of a file before it was read.
 func (e *existing) stamp(in *input) (m made) {
 	if e == nil || e.path == "" {
 		return m
 	}
-	m.path = absolute(in.path)
+	m.path = e.absolute(in.path)
 	if in.held {
 		return m
 	}
@@ -255,11 +275,34 @@ func (e *existing) after(in *input, m *made, data []byte) (bool, error) {
 	}
 	m.sum = sha256.Sum256(data)
 	old, ok := e.lookUp(in)
-	if !ok || old.sum != m.sum {
-		return false, nil
+	if ok && old.sum == m.sum {
+		m.outputs = old.outputs
+		return true, e.record(in.name, *m)
 	}
-	m.outputs = old.outputs
-	return true, e.record(in.name, *m)
+	return false, e.begin(in.name)
+}
+
+// begin forgets an image whose outputs are about to be replaced: a kill before
+// done could leave new outputs with the record of the old image.
+func (e *existing) begin(name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, ok := e.known[name]; !ok {
+		return nil
+	}
+	delete(e.known, name)
+	_, err := e.log.WriteString(beginLine + strconv.Quote(name) + "\n")
+	return plain(e.path, err)
+}
+
+// dropManifest removes the manifest of a folder to which a run writes without
+// keeping it.
+func dropManifest(dir string) error {
+	err := os.Remove(filepath.Join(dir, manifestName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return wrapFail(plain(filepath.Join(dir, manifestName), err))
 }
 
 // done records an image whose outputs were written.
@@ -287,7 +330,7 @@ func (f *runFlags) digest(g *datagraph.Graph, c columns, model []byte) (string, 
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %v %q %v %x\n", c.format.name, c.names, c.inputs, c.batch, f.device, f.limits, sha256.Sum256(model))
+	fmt.Fprintf(h, "%q %q %q %q %v %q %v %x\n", moduleVersion(), c.format.name, c.names, c.inputs, c.batch, f.device, f.limits, sha256.Sum256(model))
 	h.Write(b)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -57,7 +57,7 @@ func readFilesFrom(name string, nul bool, stdin io.Reader) (l []argument, report
 		}
 		return 0, nil, nil
 	})
-	seen := map[string]bool{}
+	seen, ended := map[string]bool{}, false
 	for n := 1; s.Scan(); n++ {
 		entry := s.Bytes()
 		if !nul {
@@ -69,7 +69,7 @@ func readFilesFrom(name string, nul bool, stdin io.Reader) (l []argument, report
 		var x reportLine
 		isLine := !nul && entry[0] == '{' && json.Unmarshal(entry, &x) == nil && x.Status != ""
 		if n == 1 {
-			report = isLine
+			report = isLine || !nul && bytes.HasPrefix(entry, []byte(`{"input":"`)) // perhaps a part of a line
 		}
 		switch {
 		case !report:
@@ -79,6 +79,8 @@ func readFilesFrom(name string, nul bool, stdin io.Reader) (l []argument, report
 			if n++; s.Scan() {
 				return nil, true, fmt.Errorf("%s: line %d: not a line of a report", name, n-1)
 			}
+		case x.Status == statusEnd:
+			ended = true
 		case x.Status != statusFailed && x.Status != statusPending:
 		case x.In == "":
 			l = append(l, argument{x.Input, filepath.FromSlash(x.Name)})
@@ -91,6 +93,9 @@ func readFilesFrom(name string, nul bool, stdin io.Reader) (l []argument, report
 		return nil, false, fmt.Errorf("%s: an entry has more than %d bytes: want paths, one a line, or --null for paths that end with a NUL byte", name, maxListed)
 	} else if err != nil {
 		return nil, false, plain(name, err)
+	}
+	if report && !ended {
+		return nil, true, fmt.Errorf("%s: the report has no end, because its run was killed: run the same command again, with --skip-existing", name)
 	}
 	return l, report, nil
 }

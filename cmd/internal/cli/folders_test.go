@@ -114,6 +114,26 @@ func TestSkipExistingByContent(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("nonsense\n"), 0o666))
 	require.Len(t, run("in"), 2)
 
+	// A run without the flag writes other tensors and drops the manifest.
+	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "-o", "out", "in").status)
+	require.NoFileExists(t, path)
+	require.Len(t, run("in"), 2)
+
+	// A kill between the outputs of a new image and its line: with the old
+	// image again, the outputs are not its own.
+	before := readText(t, path)
+	image := readText(t, "in/b.png")
+	info, err = os.Stat("in/b.png")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("in/b.png", pngBytes(t, 5, 4, 9), 0o666))
+	require.Len(t, run("in"), 1)
+	after := readText(t, path)
+	require.True(t, strings.HasPrefix(after, before+"begin \"b.png\"\n"))
+	require.NoError(t, os.WriteFile(path, []byte(before+"begin \"b.png\"\n"), 0o666))
+	require.NoError(t, os.WriteFile("in/b.png", []byte(image), 0o666))
+	require.NoError(t, os.Chtimes("in/b.png", time.Time{}, info.ModTime()))
+	require.Equal(t, []string{"in/b.png"}, run("in"))
+
 	// Images of containers are compared too.
 	require.Equal(t, exitOK, call(t, "pack", "shards", "-o", "tars", "in").status)
 	tars, err := filepath.Glob("tars/*.tar")
@@ -165,7 +185,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: in/d.jpg: left out: not an image\ninfer-prep: in/e.png: left out: the file is empty\ninfer-prep: in/f.svg: left out: unsupported: SVG\n")
 	l := readReport(t, "report.jsonl")
-	require.Len(t, l, 7)
+	require.Len(t, l, 8)
 	require.Equal(t, []result{{Name: "image", File: filepath.Join("out", "a", "x.png.npy"), DType: l[0].Outputs[0].DType, Shape: l[0].Outputs[0].Shape}}, l[0].Outputs)
 	l[0].Outputs = nil
 	require.Regexp(t, "truncated|ends", l[1].Why)
@@ -178,6 +198,7 @@ func TestReport(t *testing.T) {
 		{Input: "in/e.png", Name: "e.png", Status: "skipped", Why: "the file is empty"},
 		{Input: "in/f.svg", Name: "f.svg", Status: "skipped", Why: "unsupported: SVG"},
 		{Input: "missing.png", Status: "failed", Kind: "missing", Why: "missing.png: no such file or folder"},
+		{Status: "end"},
 	}, l)
 
 	require.NoError(t, os.WriteFile("in/b/x.png", img, 0o666))
@@ -191,14 +212,19 @@ func TestReport(t *testing.T) {
 	done = call(t, "run", "--preset", "decode", "--files-from", "done.jsonl", "-o", "out")
 	require.Equal(t, called{0, "", "done.jsonl: nothing to do: the report has no image that failed or was not begun\n"}, done)
 	l = readReport(t, "again.jsonl")
-	require.Len(t, l, 2)
+	require.Len(t, l, 3)
 	require.Equal(t, "done", l[0].Status)
 	require.FileExists(t, "out/b/x.png.npy")
 
-	// A part of a line at the end is what a kill leaves.
-	require.NoError(t, os.WriteFile("torn.jsonl", []byte(readText(t, "report.jsonl")+`{"input":"in/`), 0o666))
-	r = call(t, "run", "--preset", "decode", "--files-from", "torn.jsonl", "-o", "out")
-	require.NotContains(t, r.stderr, "not a line of a report")
+	// A killed run leaves no end, and perhaps a part of a line.
+	whole := readText(t, "report.jsonl")
+	whole = strings.TrimSuffix(whole, "{\"status\":\"end\"}\n")
+	for _, text := range []string{whole, whole + `{"input":"in/`, `{"input":"in/`} {
+		require.NoError(t, os.WriteFile("torn.jsonl", []byte(text), 0o666))
+		r = call(t, "run", "--preset", "decode", "--files-from", "torn.jsonl", "-o", "out")
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, "--files-from torn.jsonl: the report has no end, because its run was killed: ")
+	}
 	require.NoError(t, os.WriteFile("torn.jsonl", []byte(`{"input":"x","status":"failed"}`+"\nhello\n{}\n"), 0o666))
 	r = call(t, "run", "--preset", "decode", "--files-from", "torn.jsonl", "-o", "out")
 	require.Equal(t, exitUsage, r.status)
@@ -223,9 +249,9 @@ func TestReportOfInterruptedRun(t *testing.T) {
 	}}
 	require.Equal(t, exitInterrupted, a.run(ctx, []string{"run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", "in"}))
 	l := readReport(t, "r.jsonl")
-	require.Len(t, l, 100)
+	require.Len(t, l, 101)
 	done := wholeFiles(t, "out")
-	for i, x := range l {
+	for i, x := range l[:100] {
 		require.Equal(t, fmt.Sprintf("in/%03d.png", i), x.Input)
 		require.Equal(t, i < done, x.Status == "done")
 		require.Equal(t, i >= done, x.Status == "pending")

@@ -26,6 +26,7 @@ type input struct {
 	err      error        // why the file cannot be read, for example because it is missing
 	skip     string       // why the file is left out without reading it
 	in       string       // the path of the container that holds it
+	reported bool         // a report has its line, or those of its images
 	// named reports that a message names the file that is left out.
 	named bool
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 )
@@ -12,12 +13,13 @@ const (
 	statusDone    = "done"
 	statusSkipped = "skipped"
 	statusFailed  = "failed"
-	statusPending = "pending" // an interrupted run did not begin it
+	statusPending = "pending" // the run ended before it
+	statusEnd     = "end"     // of the last line, which has no input
 )
 
 // reportLine is a line of the file of --report.
 type reportLine struct {
-	Input   string   `json:"input"`
+	Input   string   `json:"input,omitempty"`
 	Name    string   `json:"name,omitempty"` // of its outputs below the output folder, with slashes
 	In      string   `json:"in,omitempty"`   // the container that holds it
 	Status  string   `json:"status"`
@@ -45,12 +47,30 @@ func newReport(path string) (*report, error) {
 	return &report{path: path, f: f}, nil
 }
 
-// add writes a line with one call, so that a killed run leaves whole lines.
+// add writes the line of an input.
 func (r *report) add(in *input, l reportLine) error {
 	if r == nil {
 		return nil
 	}
 	l.Input, l.Name, l.In = in.path, filepath.ToSlash(in.name), in.in
+	return r.write(l)
+}
+
+// end writes the lines of the inputs that have none, and the last line.
+func (r *report) end(inputs []input) (err error) {
+	if r == nil {
+		return nil
+	}
+	for i := range inputs {
+		if in := &inputs[i]; !in.reported {
+			err = errors.Join(err, r.add(in, reportLine{Status: statusPending}))
+		}
+	}
+	return errors.Join(err, r.write(reportLine{Status: statusEnd}))
+}
+
+// write writes a line with one call, so that a killed run leaves whole lines.
+func (r *report) write(l reportLine) error {
 	r.buf.Reset()
 	e := json.NewEncoder(&r.buf)
 	e.SetEscapeHTML(false)

@@ -311,7 +311,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	defer l.close()
 	l.findContainers()
 	if cmd.Context().Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done" + a.goOn(f))}
 	}
 	if !slices.ContainsFunc(l.inputs, func(in input) bool { return in.err == nil }) {
 		return a.nothing(l, f.json)
@@ -344,6 +344,11 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		b.existing = &existing{}
 		if b.existing.listed, err = to.goOn(); err != nil {
 			return wrapFail(err)
+		}
+	}
+	if files != nil && f.existing != existingContent {
+		if err := dropManifest(f.out); err != nil {
+			return err
 		}
 	}
 	report, err := newReport(f.report)
@@ -451,17 +456,14 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	done, failed, dropped, skipped, existed, named := 0, 0, 0, 0, 0, 0
-	reported := map[*input]bool{} // of b.inputs, if there is a report
-	full := false                 // the disk is full
+	full := false // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	final := func(o outcome) error {
-		if to != nil {
-			reported[o.in] = true
-		}
+		o.in.reported = true
 		switch {
-		case full && diskFull(o.err):
-			// reported already
+		case full && diskFull(o.err): // a message says so already
+			return to.add(o.in, reportLine{Status: statusFailed, Kind: kindOf(o), Why: a.advised(o.err)})
 		case o.why != "":
 			skipped++
 			if o.named {
@@ -535,13 +537,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if named > maxNamed {
 		a.complain(fmt.Errorf("%s more were left out: --report lists them", plural(named-maxNamed, "file")))
 	}
-	if to != nil && (full || ctx.Err() != nil) {
-		for i := range b.inputs {
-			if in := &b.inputs[i]; !reported[in] {
-				err = errors.Join(err, to.add(in, reportLine{Status: statusPending}))
-			}
-		}
-	}
+	err = errors.Join(err, to.end(b.inputs))
 	if !full && diskFull(err) {
 		full = true
 		a.complain(err)
@@ -618,7 +614,10 @@ func (a *app) goOn(f *runFlags) string {
 			return ""
 		}
 	}
-	if f.filesFrom == "-" || slices.Contains(a.args, "-") { // standard input is used up
+	stream := func(arg string) bool {
+		return arg == "-" || strings.HasSuffix(arg, "=-") || strings.Contains(arg, "/dev/stdin") || strings.Contains(arg, "/dev/fd/")
+	}
+	if slices.ContainsFunc(a.args, stream) { // they are used up
 		return ""
 	}
 	var words []string
