@@ -103,9 +103,9 @@ func (e *FitError) Is(target error) bool { return target == ErrFit }
 // a batch axis in addition, of 1 or of no fixed size. Sizes that are not fixed
 // fit every size.
 //
-// An output without an input is accepted if every input has an output, and an
-// input without an output if every output has an input: the program then makes
-// that input itself.
+// An output without an input is accepted if every input has an output. An input
+// without an output is accepted if every output has an input; the program then
+// makes that input itself.
 //
 // labels is the number of names of classes, 0 for none. It must be the number
 // of classes of a float output that holds one score for each class. A model

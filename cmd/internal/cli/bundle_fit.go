@@ -63,8 +63,8 @@ func (f *fitFlags) renameOutputs(g *datagraph.Graph) error {
 }
 
 // fits refuses ONNX models that cannot take the graph's outputs, and labels
-// that are not those of the model's classes. Of several models, one must take
-// the outputs.
+// that are not those of the model's classes. One of several models must take the
+// outputs.
 func (f *fitFlags) fits(c *modelbundle.Content) error {
 	if f.unchecked {
 		return nil
@@ -182,8 +182,8 @@ var backendLibraries = map[transforms.Backend]string{
 }
 
 // graphLibraries returns the libraries, with versions, that the graph
-// reproduces: those of its reference, those of the backends of its ops and,
-// where the reference does not choose between them, those of the ops.
+// reproduces. They are those of its reference and of its ops' backends. An op
+// with several equal references counts for the graph's own, if it is one.
 func graphLibraries(g *datagraph.Graph) map[string]string {
 	pixels := []string{"Pillow", "OpenCV"} // decoders and backends choose between these
 	found := map[string]bool{}

@@ -64,7 +64,7 @@ func (f *runFlags) newPredictions(cmd *cobra.Command, to sink, on *sessions) (si
 	switch {
 	case why != "" && asked != "" && f.top > 0:
 		return nil, usageErr("--%s: %s", asked, why)
-	case why != "" || f.top == 0 || f.quiet && to != nil && !f.json:
+	case why != "" || f.top == 0 || f.quiet && asked == "" && to != nil && !f.json:
 		if to == nil {
 			return nil, usageErr("no output folder: want -o DIR, or -o - for standard output%s", labelHint(f, why))
 		}
@@ -160,7 +160,7 @@ func softmax(l []prediction) {
 }
 
 // mayScore reports whether a tensor can hold one score for each of n classes of
-// one image: it is of floats, and has n elements on one axis besides axes of 1.
+// one image. It is of floats, and has n elements on one axis besides axes of 1.
 // A size that is not known counts as any.
 func mayScore(d tensor.Desc, n int) bool {
 	if !isFloat(d.DType) || d.Shape.Rank() == 0 {

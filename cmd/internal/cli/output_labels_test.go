@@ -130,6 +130,7 @@ func TestClassifierLabels(t *testing.T) {
 	// No labels: as before.
 	require.Equal(t, called{}, call(t, append(run, "--top", "0", "-q", "-o", at("out"), "images/03.jpg")...))
 	require.Equal(t, called{}, call(t, append(run, "-q", "-o", at("out"), "images/03.jpg")...))
+	require.Contains(t, call(t, append(run, "-q", "--top", "1", "-o", at("out"), "images/03.jpg")...).stdout, "\tblue square\t")
 	r = call(t, append(run, "--top", "0", "images/03.jpg")...)
 	require.Equal(t, exitUsage, r.status)
 	require.Contains(t, r.stderr, "want -o DIR")

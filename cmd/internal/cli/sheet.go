@@ -91,7 +91,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		return err
 	}
 	width := sheetGap + len(g.Steps)*(max(s.cell, captionWidth)+sheetGap)
-	if least := width * s.images * (s.cell + lineHeight); least > maxSheet {
+	if least := int64(width) * int64(s.images) * int64(s.cell+lineHeight); least > maxSheet {
 		return usageErr("--sheet: %d images of %s take %d pixels, the limit is %d: want a smaller --limit or --cell", s.images, plural(len(g.Steps), "step"), least, int(maxSheet))
 	}
 	l := expand(cmd.Context(), s.outside.files(), args, s.file)
@@ -271,7 +271,7 @@ func (s *sheetFlags) draw(g *datagraph.Graph, rows []sheetRow, width int, note s
 	if note != "" {
 		height += lineHeight + sheetGap
 	}
-	if width*height > maxSheet {
+	if int64(width)*int64(height) > maxSheet {
 		return nil, usageErr("--sheet: %d x %d pixels, the limit is %d in all: want a smaller --limit or --cell", width, height, int(maxSheet))
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, width, height))
