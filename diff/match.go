@@ -13,8 +13,8 @@ import (
 // another program's tensor of which only a digest is left. want describes that
 // tensor. Match tries each change of Explain alone, then pairs of those that
 // have an effect. It returns the first match, nil if nothing matches. Changes
-// that mirror or reshape the finished tensor are not tried. It uses
-// the Limits and Alternatives of o.
+// that mirror or reshape the finished tensor are not tried. It uses the
+// Limits and Alternatives of o.
 func Match(ctx context.Context, g *datagraph.Graph, output string, image *tensor.Tensor, want tensor.Desc, equal func(*tensor.Tensor) bool, o Options) ([]Change, error) {
 	if g.Random() {
 		return nil, errors.New("diff: match: the graph has random ops")

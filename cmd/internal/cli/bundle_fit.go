@@ -63,8 +63,8 @@ func (f *fitFlags) renameOutputs(g *datagraph.Graph) error {
 }
 
 // fits refuses ONNX models that cannot take the graph's outputs, and labels
-// that are not those of the model's classes. One of several models must take the
-// outputs.
+// that are not those of the model's classes. One of several models must take
+// the outputs.
 func (f *fitFlags) fits(c *modelbundle.Content) error {
 	if f.unchecked {
 		return nil
