@@ -874,8 +874,8 @@ func TestHostile(t *testing.T) {
 	g, after := settle()
 	t.Logf("goroutines %d -> %d, heap %d KiB -> %d KiB", goroutines, g, heap>>10, after>>10)
 	require.LessOrEqual(t, g, goroutines+1)
-	// The workers keep the memory of an image, of up to 64 MiB.
-	require.Less(t, after, heap+2*(64<<20))
+	// Each worker keeps the memory of its largest image, of up to 4 megapixels.
+	require.Less(t, after, heap+2*(16<<20))
 	h.Close()
 	require.NoError(t, s.Close())
 	require.Zero(t, s.held)
