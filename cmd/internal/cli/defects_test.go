@@ -90,6 +90,7 @@ func TestSuggestions(t *testing.T) {
 		{[]string{"run", "--presset", "clip"}, `unknown flag: --presset; did you mean "--preset"?`},
 		{[]string{"run", "-presset", "clip"}, `unknown shorthand flag: 'p' in -presset; did you mean "--preset"?`},
 		{[]string{"run", "--preset", "CLIP", "-o", "x", "y"}, `--preset "CLIP": want clip, decode, imagenet or yolo; did you mean "clip"?`},
+		{[]string{"run", "--batch=8"}, `--batch=8: the flag is a switch and takes no value; did you mean --batch-size 8?`},
 		{[]string{"run", "--json=8"}, `--json=8: the flag is a switch and takes no value`},
 		{[]string{"graph", "show", "--timm", "timm.json"}, `"BICUBIC", want nearest, bilinear, bicubic, box, hamming or lanczos; did you mean "bicubic"?`},
 		{[]string{"graph", "show", "--hf", "hf.json"}, `did you mean 3?`},
