@@ -29,7 +29,8 @@ var inert = []string{
 // unread lists keys of real files that describe something else than pixels:
 // where the file comes from, the model, its tokens, and the audio, video or
 // masks that other code makes. They are accepted in files of classes that do
-// not read them. testdata/keys.json names the files that have them.
+// not read them. testdata/keys.json names the files that have them, and
+// parity/keys.py runs every class of transformers with them.
 var unread = []string{
 	"auto_map", "_name_or_path", "_class_name", "_diffusers_version", "architectures", "model_type", "num_channels",
 	"id2label", "label2id", "torch_dtype", "use_fast", "version", "train", "align", "ignore_index", "hidden_stride", "resize_policy",
