@@ -157,7 +157,7 @@ func newSeries(dir, prefix string, force bool, ext ...string) error {
 // written is what a sink knows of an image's outputs.
 type written struct {
 	results []result
-	// What write prepared for add, for files of several images.
+	// The other fields hold what write prepared for add.
 	tensors []*tensor.Tensor // copies
 	record  records.Record
 	key     string // of the record

@@ -32,7 +32,7 @@ type batches struct {
 	last  string
 	limit int64 // bytes of a batch; 0 means no limit
 	force bool  // replace older batches
-	// resume goes on after the batches of an earlier run.
+	// resume continues the batches of an earlier run.
 	resume bool
 
 	waiting []outcome // of the next batch
@@ -259,10 +259,10 @@ func (b *batches) abort() error { return b.to.abort() }
 
 func batchName(number int) string { return fmt.Sprintf("batch-%06d", number) }
 
-// goOn finds the batches of an earlier run and returns the paths of their
-// images. The next batch is the first one that is missing or not full; of the
-// latter it removes the files.
-func (b *batches) goOn() (digests, error) {
+// earlier finds the batches of an earlier run and returns the paths of their
+// images. The next batch is the first one that is missing or not full. It
+// removes the files of a batch that is not full.
+func (b *batches) earlier() (digests, error) {
 	listed := digests{}
 	for ; ; b.number++ {
 		name := batchName(b.number)

@@ -342,7 +342,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	}
 	if to, ok := to.(*batches); ok && to.resume {
 		b.existing = &existing{}
-		if b.existing.listed, err = to.goOn(); err != nil {
+		if b.existing.listed, err = to.earlier(); err != nil {
 			return wrapFail(err)
 		}
 	}
