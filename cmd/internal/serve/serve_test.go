@@ -638,15 +638,21 @@ func TestTimeout(t *testing.T) {
 	entered, leave := gated(&o)
 	_, url := start(t, o)
 	a := image(t, "jpeg_large.jpg")
-	for range 2 { // in the worker, and for the worker
-		body, n := binaryBody(`,"parameters":{"timeout":20000}`, a)
-		r := send(t, url+"/infer", body, n)
+	hasty, m := binaryBody(`,"parameters":{"timeout":20000}`, a)
+	late := func() {
+		r := send(t, url+"/infer", hasty, m)
 		require.Equal(t, 504, r.status)
 		require.Equal(t, "the request took longer than 20ms", r.error(t))
 	}
-	for len(entered) > 0 {
-		<-entered
-	}
+	late() // while it computes
+	<-entered
+	first := make(chan int)
+	go func() { first <- send(t, url+"/infer", a, 0).status }()
+	<-entered
+	late() // while it waits for the worker
+	require.Empty(t, entered)
+	leave <- struct{}{}
+	require.Equal(t, 200, <-first)
 	body, n := binaryBody(`,"parameters":{"timeout":18446744073709551615}`, a) // as good as none
 	go func() { leave <- struct{}{} }()
 	require.Equal(t, 200, send(t, url+"/infer", body, n).status)
