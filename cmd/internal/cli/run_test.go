@@ -682,7 +682,8 @@ func TestSignal(t *testing.T) {
 		files[fmt.Sprintf("in/%04d.png", i)] = img
 	}
 	dir := tree(t, files)
-	for sig, status := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143, syscall.SIGHUP: 129} {
+	want := map[string]int{"interrupt": 130, "terminated": 143, "hangup": 129}
+	for _, sig := range ending {
 		out := filepath.Join(t.TempDir(), "out")
 		cmd := exec.Command(bin, "run", "--preset", "yolo", "-o", out, filepath.Join(dir, "in"))
 		var stderr bytes.Buffer
@@ -691,7 +692,7 @@ func TestSignal(t *testing.T) {
 		require.Eventually(t, func() bool { e, _ := os.ReadDir(out); return len(e) > 3 }, 20*time.Second, time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(sig))
 		_ = cmd.Wait()
-		require.Equal(t, status, cmd.ProcessState.ExitCode(), stderr.String())
+		require.Equal(t, want[sig.String()], cmd.ProcessState.ExitCode(), stderr.String())
 		require.Contains(t, stderr.String(), "interrupted: ")
 		require.Less(t, wholeFiles(t, out), 3000)
 	}
