@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command load sends images to a server over HTTP and measures it. It is the
 // load generator of make bench-serve.
 //
@@ -21,11 +23,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/infer-prep/infer-prep/bench/internal/peer"
 )
 
 func main() {
@@ -41,17 +44,9 @@ func run(args []string) error {
 	if len(args) != 4 {
 		return fmt.Errorf("%q: want URL DIR CONNECTIONS SECONDS", args)
 	}
-	names, err := filepath.Glob(filepath.Join(args[1], "*.jpg")) // sorted
+	_, images, err := peer.Images(args[1])
 	if err != nil {
 		return err
-	}
-	var images [][]byte
-	for _, n := range names {
-		b, err := os.ReadFile(n)
-		if err != nil {
-			return err
-		}
-		images = append(images, b)
 	}
 	connections, err := strconv.Atoi(args[2])
 	if err != nil || connections < 1 || len(images) == 0 {

@@ -215,7 +215,7 @@ var Layers = []Layer{
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
 		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "codec", "codec/png", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
-		{Path: "bench/load"},
+		{Path: "bench/load", May: []string{"bench/internal/peer"}},
 		{Path: "bench/spawn"},
 		{Path: "interop/iterate", May: []string{"codec/all", "compat/mxnet", "tensor"}},
 		{Path: "interop/parts", May: []string{"recordio", "recordio/imagerecord", "store"}},

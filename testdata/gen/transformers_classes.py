@@ -22,9 +22,8 @@ from transformers.models.auto.image_processing_auto import IMAGE_PROCESSOR_MAPPI
 OUT = pathlib.Path(__file__).resolve().parents[2] / "importer" / "testdata" / "transformers.json"
 
 
-def classes():
-    """Returns {name without ImageProcessor: [backends]}; a class that is of neither backend has its own code, in numpy."""
-    found = {}
+def kinds():
+    """Gives (name without ImageProcessor, class) for each image processor of each backend."""
     for package in pkgutil.iter_modules(importlib.import_module("transformers.models").__path__):
         folder = pathlib.Path(transformers.__file__).parent / "models" / package.name
         for file in sorted(folder.glob("image_processing_*.py")):
@@ -32,9 +31,15 @@ def classes():
                 continue
             module = importlib.import_module(f"transformers.models.{package.name}.{file.stem}")
             for name in re.findall(r"^class (\w+ImageProcessor(?:Pil)?)\(", file.read_text(), re.M):
-                kind = getattr(module, name)
-                backend = "torchvision" if issubclass(kind, TorchvisionBackend) else "pil" if issubclass(kind, PilBackend) else "numpy"
-                found.setdefault(name.removesuffix("Pil").removesuffix("ImageProcessor"), set()).add(backend)
+                yield name.removesuffix("Pil").removesuffix("ImageProcessor"), getattr(module, name)
+
+
+def classes():
+    """Returns {name without ImageProcessor: [backends]}; a class that is of neither backend has its own code, in numpy."""
+    found = {}
+    for name, kind in kinds():
+        backend = "torchvision" if issubclass(kind, TorchvisionBackend) else "pil" if issubclass(kind, PilBackend) else "numpy"
+        found.setdefault(name, set()).add(backend)
     registered = {c.removesuffix("Pil").removesuffix("ImageProcessor") for d in IMAGE_PROCESSOR_MAPPING_NAMES.values() for c in d.values() if c}
     assert registered <= found.keys(), registered - found.keys()
     return {name: sorted(found[name], reverse=True) for name in sorted(found)}
@@ -66,18 +71,11 @@ def words(source):
 def reads():
     """Returns {name without ImageProcessor: names that the code of any of its backends reads}, and the names common to all classes."""
     found = {}
-    for package in pkgutil.iter_modules(importlib.import_module("transformers.models").__path__):
-        folder = pathlib.Path(transformers.__file__).parent / "models" / package.name
-        for file in sorted(folder.glob("image_processing_*.py")):
-            if package.name == "auto":
-                continue
-            module = importlib.import_module(f"transformers.models.{package.name}.{file.stem}")
-            for name in re.findall(r"^class (\w+ImageProcessor(?:Pil)?)\(", file.read_text(), re.M):
-                kind = getattr(module, name)
-                have = found.setdefault(name.removesuffix("Pil").removesuffix("ImageProcessor"), set())
-                have |= set(kind.valid_kwargs.__annotations__)
-                for base in kind.__mro__[:-1]:
-                    have |= words(textwrap.dedent(inspect.getsource(base)))
+    for name, kind in kinds():
+        have = found.setdefault(name, set())
+        have |= set(kind.valid_kwargs.__annotations__)
+        for base in kind.__mro__[:-1]:
+            have |= words(textwrap.dedent(inspect.getsource(base)))
     common = set.intersection(*found.values())
     return {name: sorted(found[name] - common) for name in sorted(found)}, sorted(common)
 

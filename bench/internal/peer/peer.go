@@ -32,21 +32,28 @@ func Main(version string, cases map[string]Case) {
 	}
 }
 
+// Images reads the files DIR/*.jpg, sorted by name.
+func Images(dir string) (names []string, images [][]byte, err error) {
+	if names, err = filepath.Glob(filepath.Join(dir, "*.jpg")); err != nil {
+		return nil, nil, err
+	}
+	for _, n := range names {
+		b, err := os.ReadFile(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		images = append(images, b)
+	}
+	return names, images, nil
+}
+
 func run(version string, cases map[string]Case, args []string) error {
 	if len(args) < 2 || cases[args[0]] == nil {
 		return fmt.Errorf("%q: want CASE DIR [EXTRA]", args)
 	}
-	names, err := filepath.Glob(filepath.Join(args[1], "*.jpg")) // sorted
+	names, images, err := Images(args[1])
 	if err != nil {
 		return err
-	}
-	var images [][]byte
-	for _, n := range names {
-		b, err := os.ReadFile(n)
-		if err != nil {
-			return err
-		}
-		images = append(images, b)
 	}
 	var extra []byte
 	if len(args) > 2 {
