@@ -56,13 +56,13 @@ func load(data []byte, tensors bool) (*datagraph.Graph, error) {
 	if g, ok, err := importSource(data, tensors); ok {
 		return g, err
 	}
-	data = importer.Text(data)
+	call := importer.Text(data)
 	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: tensors, tensor: tensors}
 	var file *importer.Object
 	var err error
-	if i := bytes.IndexByte(data, '('); i > 0 && isName(bytes.TrimSpace(data[:i])) {
+	if i := bytes.IndexByte(call, '('); i > 0 && isName(bytes.TrimSpace(call[:i])) {
 		var text []byte
-		if text, err = parse(data); err != nil {
+		if text, err = parse(call); err != nil {
 			return nil, err
 		}
 		if file, err = importer.Parse(text); err != nil {
