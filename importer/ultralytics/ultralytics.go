@@ -74,7 +74,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	file, err := importer.ParseLiteral(data)
 	if err != nil {
 		text := bytes.TrimSpace(importer.Text(data))
-		if bytes.HasPrefix(text, []byte("{")) { // a damaged JSON object, not YAML
+		// A damaged JSON object is not YAML, nor is a second byte order mark,
+		// which YAML's reader would skip.
+		if bytes.HasPrefix(text, []byte("{")) || bytes.HasPrefix(text, []byte("\ufeff")) {
 			return nil, err
 		}
 		text, yerr := yamlJSON(text)
