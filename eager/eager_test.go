@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"os/exec"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -143,19 +141,9 @@ func TestRandomOpsDraw(t *testing.T) {
 
 // TestApplyNumbersCallsThatDraw checks that the calls of Apply that draw have
 // the numbers 0, 1, … of seed 0, also from several goroutines, and that others
-// take none. It runs in a process of its own, since all tests share the count.
+// take none.
 func TestApplyNumbersCallsThatDraw(t *testing.T) {
-	const child = "EAGER_TEST_CHILD"
-	if os.Getenv(child) == "" {
-		if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
-			t.Skip("this platform cannot start a process")
-		}
-		cmd := exec.Command(os.Args[0], "-test.run=^TestApplyNumbersCallsThatDraw$")
-		cmd.Env = append(os.Environ(), child+"=1")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return
-	}
+	eager.Restart()
 	image, err := eager.Apply(read(t, "jpeg_base_420.jpg"), transforms.NewDecode())
 	require.NoError(t, err)
 	crop := transforms.NewRandomResizedCrop(8, 8)
