@@ -411,6 +411,14 @@ func TestMemoryIsFlat(t *testing.T) {
 			// 160 more records cost at most twice as much as 80 more: the cost
 			// per record does not grow.
 			a, b, c := per(20), per(100), per(260)
+			// The garbage collector empties pools, which adds allocations:
+			// the least of several runs counts.
+			for range 3 {
+				if math.Abs(2*(b-a)-(c-b)) <= 0.02*c+50 {
+					break
+				}
+				a, b, c = min(a, per(20)), min(b, per(100)), min(c, per(260))
+			}
 			require.InDelta(t, 2*(b-a), c-b, 0.02*c+50, "%s to %s: %v, %v, %v allocations", from, to, a, b, c)
 		}
 	}
