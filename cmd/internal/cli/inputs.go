@@ -220,6 +220,7 @@ func (l *listing) folder(in store.Folder, path, rel, out string, top bool) {
 	if err != nil {
 		l.fail(path, plain(path, err))
 	}
+	l.inputs = slices.Grow(l.inputs, len(entries))
 	for _, e := range entries {
 		p, r := filepath.Join(path, e.Name()), filepath.Join(rel, e.Name())
 		switch {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,13 +40,25 @@ func enter(dir string) (release func()) {
 // removeTemps removes temporary files of at least an age below dir. What cannot
 // be removed stays: it is not taken for an image or a tensor.
 func removeTemps(dir string, age time.Duration) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !isTemp(path) || !strings.HasPrefix(d.Name(), runTempPrefix) {
-			return nil // the rest of the folder is still walked
+	f, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for {
+		entries, err := f.ReadDir(1 << 10) // unsorted, which is faster
+		for _, e := range entries {
+			switch {
+			case e.IsDir():
+				removeTemps(filepath.Join(dir, e.Name()), age)
+			case strings.HasPrefix(e.Name(), runTempPrefix) && isTemp(e.Name()):
+				if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= age {
+					_ = os.Remove(filepath.Join(dir, e.Name()))
+				}
+			}
 		}
-		if info, err := d.Info(); err == nil && time.Since(info.ModTime()) >= age {
-			_ = os.Remove(path)
+		if err != nil {
+			return
 		}
-		return nil
-	})
+	}
 }
