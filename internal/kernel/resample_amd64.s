@@ -3078,24 +3078,24 @@ TEXT ·resampleGroupsVBMI(SB), NOSPLIT, $0-48
 	KMOVW        R8, K2
 	VMOVDQU32    resampleGroups_transpose<>+0(SB), Z0
 	VPBROADCASTD resample_round<>+0(SB), Z1
-	XORQ         R8, R8
+	XORQ         R10, R10
 
 group:
-	MOVLQSX    (SI)(R8*4), R9
-	LEAQ       (R9)(R9*2), R9
-	MOVQ       AX, R10
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
+	MOVLQSX    (SI)(R10*4), R8
+	LEAQ       (R8)(R8*2), R8
+	MOVQ       AX, R9
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
 	VMOVDQU64  (DI), Z2
 	ADDQ       $0x40, DI
 	VPXORD     Z3, Z3, Z3
@@ -3110,26 +3110,26 @@ group:
 	VPXORD     Z9, Z9, Z9
 	VPXORD     Z10, Z10, Z10
 	VPADDD     Z1, Z9, Z9
-	MOVQ       pairs+40(FP), R10
+	MOVQ       pairs+40(FP), R9
 
 pair:
 	VMOVDQU64     (DI), Z11
 	VMOVDQU64     64(DI), Z12
-	VPERMB.Z      (CX)(R9*1), Z2, K1, Z13
+	VPERMB.Z      (CX)(R8*1), Z2, K1, Z13
 	VPDPWSSD      Z11, Z13, Z3
 	VPDPWSSD      Z12, Z13, Z4
-	VPERMB.Z      (DX)(R9*1), Z2, K1, Z13
+	VPERMB.Z      (DX)(R8*1), Z2, K1, Z13
 	VPDPWSSD      Z11, Z13, Z5
 	VPDPWSSD      Z12, Z13, Z6
-	VPERMB.Z      (BX)(R9*1), Z2, K1, Z13
+	VPERMB.Z      (BX)(R8*1), Z2, K1, Z13
 	VPDPWSSD      Z11, Z13, Z7
 	VPDPWSSD      Z12, Z13, Z8
-	VPERMB.Z      (AX)(R9*1), Z2, K1, Z13
+	VPERMB.Z      (AX)(R8*1), Z2, K1, Z13
 	VPDPWSSD      Z11, Z13, Z9
 	VPDPWSSD      Z12, Z13, Z10
-	ADDQ          $0x06, R9
+	ADDQ          $0x06, R8
 	ADDQ          $+128, DI
-	DECQ          R10
+	DECQ          R9
 	JNZ           pair
 	VPSLLD        $0x10, Z4, Z4
 	VPADDD        Z4, Z3, Z3
@@ -3147,27 +3147,27 @@ pair:
 	VPACKSSDW     Z9, Z7, Z7
 	VPACKUSWB     Z7, Z3, Z3
 	VPERMD        Z3, Z0, Z3
-	LEAQ          (R8)(R8*2), R9
-	MOVQ          dst+0(FP), R10
-	MOVQ          (R10), R11
-	VMOVDQU8      X3, K2, (R11)(R9*1)
-	MOVQ          8(R10), R11
+	LEAQ          (R10)(R10*2), R8
+	MOVQ          dst+0(FP), R9
+	MOVQ          (R9), R11
+	VMOVDQU8      X3, K2, (R11)(R8*1)
+	MOVQ          8(R9), R11
 	VEXTRACTI32X4 $0x01, Z3, X2
-	VMOVDQU8      X2, K2, (R11)(R9*1)
-	MOVQ          16(R10), R11
+	VMOVDQU8      X2, K2, (R11)(R8*1)
+	MOVQ          16(R9), R11
 	VEXTRACTI32X4 $0x02, Z3, X2
-	VMOVDQU8      X2, K2, (R11)(R9*1)
-	MOVQ          24(R10), R10
+	VMOVDQU8      X2, K2, (R11)(R8*1)
+	MOVQ          24(R9), R9
 	VEXTRACTI32X4 $0x03, Z3, X2
-	VMOVDQU8      X2, K2, (R10)(R9*1)
-	ADDQ          $0x05, R8
-	MOVQ          n+32(FP), R9
-	MOVQ          R9, R10
-	SUBQ          R8, R10
+	VMOVDQU8      X2, K2, (R9)(R8*1)
+	ADDQ          $0x05, R10
+	MOVQ          n+32(FP), R8
+	MOVQ          R8, R9
+	SUBQ          R10, R9
 	JLE           done
-	CMPQ          R10, $0x05
+	CMPQ          R9, $0x05
 	JGE           group
-	LEAQ          -5(R9), R8
+	LEAQ          -5(R8), R10
 	JMP           group
 
 done:
@@ -3214,24 +3214,24 @@ TEXT ·resampleGroupsShortVBMI(SB), NOSPLIT, $0-56
 	VPBROADCASTD X2, Z2
 	VPSLLD       X1, Z2, Z2
 	VPSRLD       $0x01, Z2, Z2
-	XORQ         R8, R8
+	XORQ         R10, R10
 
 group:
-	MOVLQSX    (SI)(R8*4), R9
-	LEAQ       (R9)(R9*2), R9
-	MOVQ       AX, R10
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
-	SUBQ       CX, R10
-	ADDQ       DX, R10
-	PREFETCHT0 (R10)(R9*1)
+	MOVLQSX    (SI)(R10*4), R8
+	LEAQ       (R8)(R8*2), R8
+	MOVQ       AX, R9
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
+	SUBQ       CX, R9
+	ADDQ       DX, R9
+	PREFETCHT0 (R9)(R8*1)
 	VMOVDQU64  (DI), Z3
 	ADDQ       $0x40, DI
 	VPXORD     Z4, Z4, Z4
@@ -3242,21 +3242,21 @@ group:
 	VPADDD     Z2, Z6, Z6
 	VPXORD     Z7, Z7, Z7
 	VPADDD     Z2, Z7, Z7
-	MOVQ       pairs+40(FP), R10
+	MOVQ       pairs+40(FP), R9
 
 pair:
 	VMOVDQU64     (DI), Z8
-	VPERMB.Z      (CX)(R9*1), Z3, K1, Z9
+	VPERMB.Z      (CX)(R8*1), Z3, K1, Z9
 	VPDPWSSD      Z8, Z9, Z4
-	VPERMB.Z      (DX)(R9*1), Z3, K1, Z9
+	VPERMB.Z      (DX)(R8*1), Z3, K1, Z9
 	VPDPWSSD      Z8, Z9, Z5
-	VPERMB.Z      (BX)(R9*1), Z3, K1, Z9
+	VPERMB.Z      (BX)(R8*1), Z3, K1, Z9
 	VPDPWSSD      Z8, Z9, Z6
-	VPERMB.Z      (AX)(R9*1), Z3, K1, Z9
+	VPERMB.Z      (AX)(R8*1), Z3, K1, Z9
 	VPDPWSSD      Z8, Z9, Z7
-	ADDQ          $0x06, R9
+	ADDQ          $0x06, R8
 	ADDQ          $+64, DI
-	DECQ          R10
+	DECQ          R9
 	JNZ           pair
 	VPSRAD        X1, Z4, Z4
 	VPSRAD        X1, Z5, Z5
@@ -3266,27 +3266,27 @@ pair:
 	VPACKSSDW     Z7, Z6, Z6
 	VPACKUSWB     Z6, Z4, Z4
 	VPERMD        Z4, Z0, Z4
-	LEAQ          (R8)(R8*2), R9
-	MOVQ          dst+0(FP), R10
-	MOVQ          (R10), R11
-	VMOVDQU8      X4, K2, (R11)(R9*1)
-	MOVQ          8(R10), R11
+	LEAQ          (R10)(R10*2), R8
+	MOVQ          dst+0(FP), R9
+	MOVQ          (R9), R11
+	VMOVDQU8      X4, K2, (R11)(R8*1)
+	MOVQ          8(R9), R11
 	VEXTRACTI32X4 $0x01, Z4, X3
-	VMOVDQU8      X3, K2, (R11)(R9*1)
-	MOVQ          16(R10), R11
+	VMOVDQU8      X3, K2, (R11)(R8*1)
+	MOVQ          16(R9), R11
 	VEXTRACTI32X4 $0x02, Z4, X3
-	VMOVDQU8      X3, K2, (R11)(R9*1)
-	MOVQ          24(R10), R10
+	VMOVDQU8      X3, K2, (R11)(R8*1)
+	MOVQ          24(R9), R9
 	VEXTRACTI32X4 $0x03, Z4, X3
-	VMOVDQU8      X3, K2, (R10)(R9*1)
-	ADDQ          $0x05, R8
-	MOVQ          n+32(FP), R9
-	MOVQ          R9, R10
-	SUBQ          R8, R10
+	VMOVDQU8      X3, K2, (R9)(R8*1)
+	ADDQ          $0x05, R10
+	MOVQ          n+32(FP), R8
+	MOVQ          R8, R9
+	SUBQ          R10, R9
 	JLE           done
-	CMPQ          R10, $0x05
+	CMPQ          R9, $0x05
 	JGE           group
-	LEAQ          -5(R9), R8
+	LEAQ          -5(R8), R10
 	JMP           group
 
 done:

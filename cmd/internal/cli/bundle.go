@@ -69,7 +69,8 @@ func sectionNames(b *modelbundle.Bundle) []string {
 	return l
 }
 
-// noSection adds the names that exist to an error of a section that does not.
+// noSection adds the names of the bundle's sections to an error about a section
+// that the bundle does not have.
 func noSection(b *modelbundle.Bundle, name string, err error) error {
 	if !errors.Is(err, modelbundle.ErrNoSection) {
 		return err

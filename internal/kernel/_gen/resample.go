@@ -196,24 +196,24 @@ func multiply(k kind, v func() VecVirtual, words VecVirtual, weights []Op, sums 
 	}
 }
 
-// group writes a loop over n outputs in groups of four; n is 4 or more. It may
-// compute some of the last four twice. move sets the pointers for output x,
-// which is in a register.
-func group(move, body func(x Register)) {
+// group writes a loop over n outputs in groups of size outputs; n is size or
+// more. It may compute some of the last group twice. move sets the pointers for
+// output x, which is in a register.
+func group(size int, move, body func(x Register)) {
 	x := GP64()
 	XORQ(x, x)
 	Label("group")
 	move(x)
 	body(x)
-	ADDQ(U8(4), x)
+	ADDQ(U8(size), x)
 	n, left := GP64(), GP64()
 	Load(Param("n"), n)
 	MOVQ(n, left)
 	SUBQ(x, left)
 	JLE(LabelRef("done"))
-	CMPQ(left, U8(4))
+	CMPQ(left, U8(size))
 	JGE(LabelRef("group"))
-	LEAQ(Mem{Base: n, Disp: -4}, x)
+	LEAQ(Mem{Base: n, Disp: -size}, x)
 	JMP(LabelRef("group"))
 	Label("done")
 	VZEROUPPER()
@@ -307,7 +307,7 @@ func resampleRows(k kind, ch, rows int) {
 		KMOVW(ones, stored)
 	}
 	k.begin(vec)
-	group(func(x Register) {
+	group(4, func(x Register) {
 		toWeights(x, blocks, output)
 	}, func(x Register) {
 		var out [4]VecVirtual
@@ -442,82 +442,70 @@ func resampleGroups(k kind, halves int) {
 	transpose := ZMM()
 	VMOVDQU32(groupsTranspose, transpose)
 	k.begin(zmm)
-	x, off, left := GP64(), GP64(), GP64()
-	XORQ(x, x)
+	off, left := GP64(), GP64()
+	group(5, func(x Register) {
+		MOVLQSX(Mem{Base: start, Index: x, Scale: 4}, off)
+		LEAQ(Mem{Base: off, Index: off, Scale: 2}, off)
+	}, func(x Register) {
+		next := GP64()
+		MOVQ(src[3], next) // prefetch the next rows, as in resampleRows
+		for range 4 {
+			SUBQ(src[0], next)
+			ADDQ(src[1], next)
+			PREFETCHT0(Mem{Base: next, Index: off, Scale: 1})
+		}
+		index := ZMM()
+		VMOVDQU64(Mem{Base: table}, index)
+		ADDQ(U8(64), table)
+		var sums [4][]VecVirtual
+		for i := range sums {
+			for range halves {
+				sum := ZMM()
+				VPXORD(sum, sum, sum)
+				sums[i] = append(sums[i], sum)
+			}
+			k.round(sums[i])
+		}
+		Load(Param("pairs"), left)
+		Label("pair")
+		var weights []VecVirtual
+		for i := range halves {
+			w := ZMM()
+			VMOVDQU64(Mem{Base: table, Disp: 64 * i}, w)
+			weights = append(weights, w)
+		}
+		for r, sum := range sums {
+			px := ZMM()
+			VPERMB_Z(Mem{Base: src[r], Index: off, Scale: 1}, index, words, px)
+			for i, w := range weights {
+				VPDPWSSD(w, px, sum[i])
+			}
+		}
+		ADDQ(U8(6), off)
+		ADDQ(I32(64*halves), table)
+		DECQ(left)
+		JNZ(LabelRef("pair"))
 
-	Label("group")
-	MOVLQSX(Mem{Base: start, Index: x, Scale: 4}, off)
-	LEAQ(Mem{Base: off, Index: off, Scale: 2}, off)
-	next := GP64()
-	MOVQ(src[3], next) // prefetch the next rows, as in resampleRows
-	for range 4 {
-		SUBQ(src[0], next)
-		ADDQ(src[1], next)
-		PREFETCHT0(Mem{Base: next, Index: off, Scale: 1})
-	}
-	index := ZMM()
-	VMOVDQU64(Mem{Base: table}, index)
-	ADDQ(U8(64), table)
-	var sums [4][]VecVirtual
-	for i := range sums {
-		for range halves {
-			sum := ZMM()
-			VPXORD(sum, sum, sum)
-			sums[i] = append(sums[i], sum)
+		for _, sum := range sums {
+			k.end(sum)
 		}
-		k.round(sums[i])
-	}
-	Load(Param("pairs"), left)
-	Label("pair")
-	var weights []VecVirtual
-	for i := range halves {
-		w := ZMM()
-		VMOVDQU64(Mem{Base: table, Disp: 64 * i}, w)
-		weights = append(weights, w)
-	}
-	for r, sum := range sums {
-		px := ZMM()
-		VPERMB_Z(Mem{Base: src[r], Index: off, Scale: 1}, index, words, px)
-		for i, w := range weights {
-			VPDPWSSD(w, px, sum[i])
+		out := sums[0][0]
+		VPACKSSDW(sums[1][0], out, out)
+		VPACKSSDW(sums[3][0], sums[2][0], sums[2][0])
+		VPACKUSWB(sums[2][0], out, out)
+		VPERMD(out, transpose, out)
+		LEAQ(Mem{Base: x, Index: x, Scale: 2}, off)
+		to := Load(Param("dst"), GP64())
+		for i := range sums {
+			p, row := GP64(), out.AsX()
+			MOVQ(Mem{Base: to, Disp: 8 * i}, p)
+			if i > 0 {
+				row = XMM()
+				VEXTRACTI32X4(U8(i), out, row)
+			}
+			VMOVDQU8(row, stored, Mem{Base: p, Index: off, Scale: 1})
 		}
-	}
-	ADDQ(U8(6), off)
-	ADDQ(I32(64*halves), table)
-	DECQ(left)
-	JNZ(LabelRef("pair"))
-
-	for _, sum := range sums {
-		k.end(sum)
-	}
-	out := sums[0][0]
-	VPACKSSDW(sums[1][0], out, out)
-	VPACKSSDW(sums[3][0], sums[2][0], sums[2][0])
-	VPACKUSWB(sums[2][0], out, out)
-	VPERMD(out, transpose, out)
-	LEAQ(Mem{Base: x, Index: x, Scale: 2}, off)
-	to := Load(Param("dst"), GP64())
-	for i := range sums {
-		p, row := GP64(), out.AsX()
-		MOVQ(Mem{Base: to, Disp: 8 * i}, p)
-		if i > 0 {
-			row = XMM()
-			VEXTRACTI32X4(U8(i), out, row)
-		}
-		VMOVDQU8(row, stored, Mem{Base: p, Index: off, Scale: 1})
-	}
-	ADDQ(U8(5), x)
-	n := Load(Param("n"), GP64())
-	MOVQ(n, left)
-	SUBQ(x, left)
-	JLE(LabelRef("done"))
-	CMPQ(left, U8(5))
-	JGE(LabelRef("group"))
-	LEAQ(Mem{Base: n, Disp: -5}, x)
-	JMP(LabelRef("group"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	})
 }
 
 // groupsTranspose is a constant of resampleGroups, which its variants share.
@@ -556,7 +544,7 @@ func resamplePlanes(k kind) {
 	MOVQ(blocks, size)
 	SHLQ(U8(k.shift()), size)
 	k.begin(ymm)
-	group(func(x Register) {
+	group(4, func(x Register) {
 		toWeights(x, size, weights)
 	}, func(x Register) {
 		var out [4][]VecVirtual
