@@ -30,7 +30,7 @@ func parse(text []byte) ([]byte, error) {
 	if len(text) > maxText {
 		return nil, formatErr("%d bytes, want at most %d", len(text), maxText)
 	}
-	p := &parser{text: text}
+	p := &parser{cursor: cursor{text: text}}
 	p.space()
 	if err := p.call(0); err != nil {
 		return nil, err
@@ -42,9 +42,14 @@ func parse(text []byte) ([]byte, error) {
 }
 
 type parser struct {
+	cursor
+	out bytes.Buffer
+}
+
+// cursor is a place in a text.
+type cursor struct {
 	text []byte
 	at   int
-	out  bytes.Buffer
 }
 
 func formatErr(format string, args ...any) error {
@@ -52,15 +57,16 @@ func formatErr(format string, args ...any) error {
 }
 
 // want returns the error of text that is not what is expected here.
-func (p *parser) want(what string) error {
-	line := 1 + bytes.Count(p.text[:p.at], []byte("\n"))
-	rest, _, _ := strings.Cut(string(p.text[p.at:min(len(p.text), p.at+40)]), "\n")
+func (c *cursor) want(what string) error {
+	line := 1 + bytes.Count(c.text[:c.at], []byte("\n"))
+	rest, _, _ := strings.Cut(string(c.text[c.at:min(len(c.text), c.at+40)]), "\n")
 	return formatErr("line %d: %q, want %s", line, rest, what)
 }
 
-func (p *parser) peek() byte {
-	if p.at < len(p.text) {
-		return p.text[p.at]
+// peek returns the next byte, 0 at the end.
+func (c *cursor) peek() byte {
+	if c.at < len(c.text) {
+		return c.text[c.at]
 	}
 	return 0
 }

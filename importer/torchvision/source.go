@@ -45,7 +45,7 @@ var parameters = map[string][]string{
 // fromSource imports transforms.Compose([…]) and the like: it prints them as
 // Python does, and imports that.
 func fromSource(text []byte, tensors bool) (*datagraph.Graph, error) {
-	s := &source{text: text, modules: map[string]generation{}}
+	s := &source{cursor: cursor{text: text}, modules: map[string]generation{}}
 	root, err := s.parse()
 	if err != nil {
 		return nil, err
@@ -93,14 +93,13 @@ type node struct {
 
 // source parses Python source of transforms.
 type source struct {
-	text    []byte
-	at      int
+	cursor
 	modules map[string]generation // that imports name
 }
 
-func (s *source) want(at int, what string) error {
-	p := &parser{text: s.text, at: at}
-	return p.want(what)
+// wantAt is want for another place.
+func (s *source) wantAt(at int, what string) error {
+	return (&cursor{s.text, at}).want(what)
 }
 
 // parse reads lines of imports, and one expression that may be assigned to a
@@ -132,10 +131,10 @@ func (s *source) parse() (node, error) {
 		return n, err
 	}
 	if s.space(); s.at < len(s.text) {
-		return n, s.want(s.at, "the end after the transforms")
+		return n, s.want("the end after the transforms")
 	}
 	if !n.call {
-		return n, s.want(n.at, "transforms such as transforms.Compose([…])")
+		return n, s.wantAt(n.at, "transforms such as transforms.Compose([…])")
 	}
 	return n, nil
 }
@@ -178,13 +177,6 @@ func (s *source) imports(words []string) {
 	}
 }
 
-func (s *source) peek() byte {
-	if s.at < len(s.text) {
-		return s.text[s.at]
-	}
-	return 0
-}
-
 // space skips white space, comments and continued lines.
 func (s *source) space() {
 	for s.at < len(s.text) {
@@ -212,7 +204,7 @@ func (s *source) name() string {
 
 func (s *source) expression(depth int) (node, error) {
 	if depth > maxDepth {
-		return node{}, s.want(s.at, fmt.Sprintf("transforms nested at most %d deep", maxDepth))
+		return node{}, s.want(fmt.Sprintf("transforms nested at most %d deep", maxDepth))
 	}
 	n := node{at: s.at}
 	switch c := s.peek(); {
@@ -224,7 +216,7 @@ func (s *source) expression(depth int) (node, error) {
 	case c == '\'' || c == '"':
 		end := bytes.IndexByte(s.text[s.at+1:], c)
 		if end < 0 {
-			return n, s.want(s.at, "a closing quotation mark")
+			return n, s.want("a closing quotation mark")
 		}
 		s.at += end + 2
 	case c == '-' || c == '+' || c == '.' || c >= '0' && c <= '9':
@@ -233,7 +225,7 @@ func (s *source) expression(depth int) (node, error) {
 		}
 	default:
 		if n.name = s.name(); n.name == "" {
-			return n, s.want(s.at, "a transform or a value")
+			return n, s.want("a transform or a value")
 		}
 		s.space()
 		if s.peek() == '(' {
@@ -245,7 +237,7 @@ func (s *source) expression(depth int) (node, error) {
 	n.text = string(s.text[n.at:s.at])
 	s.space()
 	if c := s.peek(); c != 0 && strings.IndexByte(",)]=", c) < 0 {
-		return n, s.want(n.at, "a literal, not an expression")
+		return n, s.wantAt(n.at, "a literal, not an expression")
 	}
 	return n, nil
 }
@@ -279,7 +271,7 @@ func (s *source) elements(n *node, end byte, call bool, depth int) error {
 			s.at++
 		case end:
 		default:
-			return s.want(s.at, fmt.Sprintf("a comma or %q", end))
+			return s.want(fmt.Sprintf("a comma or %q", end))
 		}
 	}
 }
@@ -306,7 +298,7 @@ func (s *source) generationOf(n node) (generation, error) {
 			from = s.modules[module]
 		}
 		if from != either && found != either && from != found {
-			return s.want(n.at, "transforms of v1 or of v2, not of both")
+			return s.wantAt(n.at, "transforms of v1 or of v2, not of both")
 		}
 		if from != either {
 			found = from
