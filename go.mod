@@ -2,6 +2,8 @@ module github.com/infer-prep/infer-prep
 
 go 1.26.0
 
+ignore ./wasm/node_modules
+
 require (
 	github.com/disintegration/gift v1.2.1
 	github.com/ebitengine/purego v0.11.3

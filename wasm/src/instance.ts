@@ -1,0 +1,237 @@
+import { InferPrepError, type ErrorCode } from './errors.js';
+import { exit, wasi } from './wasi.js';
+
+/** The exports of the module; wasm/abi.go documents them. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  alloc(size: number): number;
+  free(at: number): void;
+  failure(): number;
+  failure_size(): number;
+  open(at: number, size: number, pixels: number, bytes: number): number;
+  opened(): number;
+  close(graph: number): void;
+  tensors(): number;
+  describe(graph: number): number;
+  run(graph: number, table: number): number;
+  trace(graph: number, table: number): number;
+  probe(at: number, size: number): number;
+}
+
+/** The kinds of error in the order of abi.go. */
+const codes: ErrorCode[] = ['internal', 'internal', 'format', 'unsupported', 'limit', 'graph', 'unknown-op', 'param', 'input'];
+
+/** The dtypes in the order of tensor.DType. */
+export const dtypes = [
+  'invalid', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'int64',
+  'float16', 'bfloat16', 'float32', 'float64', 'bool', 'bytes',
+] as const;
+
+/** The layouts in the order of tensor.Layout. */
+export const layouts = ['none', 'HWC', 'CHW'] as const;
+
+/** The modes of a decoded file in the order of codec.Mode. */
+export const modes = ['none', 'L', 'LA', 'P', 'RGB', 'RGBA', 'CMYK', 'I;16'] as const;
+
+/** RawTensor is a tensor in the module's memory, or of a description. */
+export interface RawTensor {
+  name: string;
+  step: number;
+  dtype: (typeof dtypes)[number];
+  layout: (typeof layouts)[number];
+  /** The sizes; -1 if unknown. */
+  dims: number[];
+  /** A view of the module's memory, valid until the next call. Empty in descriptions. */
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** RawInput is an input of a run: an encoded image, or the elements of a tensor. */
+export type RawInput =
+  | { bytes: Uint8Array }
+  | { bytes: Uint8Array; dtype: (typeof dtypes)[number]; layout: (typeof layouts)[number]; dims: number[] };
+
+/** Header is what the header of an image says. */
+export interface Header {
+  width: number;
+  height: number;
+  mode: (typeof modes)[number];
+  /** EXIF's orientation, 1 to 8. */
+  orientation: number;
+  /** The format and its variant: "jpeg baseline 4:2:0". */
+  kind: string;
+}
+
+const entry = 16; // values of a table per tensor: 8, and 8 sizes
+
+/** align rounds a size up to the alignment of every dtype. */
+const align = (n: number): number => (n + 7) & ~7;
+
+/**
+ * Instance is an instance of the module. Its calls are synchronous. After a
+ * trap it is dead: every later call throws an error of code "internal".
+ */
+export class Instance {
+  private readonly exports: Exports;
+  private dead: unknown;
+  /** The host's buffer in the module's memory, kept from call to call. */
+  private buffer = { at: 0, size: 0 };
+
+  private constructor(instance: WebAssembly.Instance) {
+    this.exports = instance.exports as unknown as Exports;
+  }
+
+  /** create instantiates a module. */
+  static async create(module: WebAssembly.Module): Promise<Instance> {
+    let memory: WebAssembly.Memory | undefined;
+    const instance = await WebAssembly.instantiate(module, wasi(() => memory!));
+    const i = new Instance(instance);
+    memory = i.exports.memory;
+    i.guarded(() => i.exports._initialize());
+    return i;
+  }
+
+  /** The bytes of the module's memory. It never shrinks. */
+  get memoryBytes(): number { return this.exports.memory.buffer.byteLength; }
+
+  /** alive reports whether the instance can be called. */
+  get alive(): boolean { return this.dead === undefined; }
+
+  /** open opens a graph and returns its handle. A limit of 0 is the default. */
+  open(graph: Uint8Array, limits: { pixels: number; bytes: number }): number {
+    return this.guarded(() => {
+      const at = this.exports.alloc(graph.length);
+      try {
+        this.view(at, graph.length).set(graph);
+        this.check(this.exports.open(at, graph.length, limits.pixels, limits.bytes));
+        return this.exports.opened();
+      } finally {
+        this.exports.free(at);
+      }
+    });
+  }
+
+  /** close closes a graph. */
+  close(graph: number): void {
+    if (this.alive) this.guarded(() => this.exports.close(graph));
+  }
+
+  /** describe describes a graph's inputs (step 0), outputs (1) and side outputs (2). */
+  describe(graph: number): RawTensor[] {
+    return this.guarded(() => {
+      this.check(this.exports.describe(graph));
+      return this.table();
+    });
+  }
+
+  /** run runs a graph. The result is valid until the next call. */
+  run(graph: number, inputs: RawInput[]): RawTensor[] {
+    return this.guarded(() => {
+      this.check(this.exports.run(graph, this.write(inputs)));
+      return this.table();
+    });
+  }
+
+  /** trace runs a graph and returns the outputs of every step, valid until the next call. */
+  trace(graph: number, inputs: RawInput[]): RawTensor[] {
+    return this.guarded(() => {
+      this.check(this.exports.trace(graph, this.write(inputs)));
+      return this.table();
+    });
+  }
+
+  /** probe reads the header of an image. */
+  probe(image: Uint8Array): Header {
+    return this.guarded(() => {
+      const at = this.reserve(image.length);
+      this.view(at, image.length).set(image);
+      this.check(this.exports.probe(at, image.length));
+      const [width, height, mode, orientation, text, size] = new Uint32Array(this.exports.memory.buffer, this.exports.tensors(), 6) as unknown as
+        [number, number, number, number, number, number];
+      return { width, height, mode: modes[mode]!, orientation, kind: this.text(text, size) };
+    });
+  }
+
+  /** release frees the host's buffer. */
+  release(): void {
+    if (this.alive && this.buffer.at !== 0) this.guarded(() => this.exports.free(this.buffer.at));
+    this.buffer = { at: 0, size: 0 };
+  }
+
+  private view(at: number, size: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer, at, size);
+  }
+
+  private text(at: number, size: number): string { return new TextDecoder().decode(this.view(at, size)); }
+
+  /** reserve returns the address of a buffer of at least size bytes. */
+  private reserve(size: number): number {
+    if (this.buffer.size < size) {
+      if (this.buffer.at !== 0) this.exports.free(this.buffer.at);
+      this.buffer = { at: 0, size: 0 };
+      this.buffer = { at: this.exports.alloc(size), size };
+    }
+    return this.buffer.at;
+  }
+
+  /** write writes inputs and their table, and returns the table's address. */
+  private write(inputs: RawInput[]): number {
+    const head = align(4 * (1 + entry * inputs.length));
+    const at = this.reserve(inputs.reduce((size, i) => size + align(i.bytes.length), head));
+    const table = new Int32Array(this.exports.memory.buffer, at, 1 + entry * inputs.length).fill(0);
+    table[0] = inputs.length;
+    let next = at + head;
+    inputs.forEach((input, i) => {
+      const e = table.subarray(1 + i * entry);
+      e[3] = dtypes.indexOf('dtype' in input ? input.dtype : 'bytes');
+      e[5] = next;
+      e[6] = input.bytes.length;
+      if ('dtype' in input) {
+        if (input.dims.length > entry - 8) {
+          throw new InferPrepError('input', `infer-prep: run: input ${i} has ${input.dims.length} axes: must be at most ${entry - 8}`);
+        }
+        e[4] = layouts.indexOf(input.layout);
+        e[7] = input.dims.length;
+        e.set(input.dims, 8);
+      }
+      this.view(next, input.bytes.length).set(input.bytes);
+      next += align(input.bytes.length);
+    });
+    return at;
+  }
+
+  private table(): RawTensor[] {
+    const at = this.exports.tensors();
+    const buffer = this.exports.memory.buffer;
+    const n = new Uint32Array(buffer, at, 1)[0]!;
+    const t = new Int32Array(buffer, at + 4, n * entry);
+    const list: RawTensor[] = [];
+    for (let i = 0; i < n; i++) {
+      const e = t.subarray(i * entry, (i + 1) * entry);
+      list.push({
+        name: this.text(e[0]! >>> 0, e[1]!), step: e[2]!, dtype: dtypes[e[3]!]!, layout: layouts[e[4]!]!,
+        bytes: this.view(e[5]! >>> 0, e[6]! >>> 0), dims: Array.from(e.subarray(8, 8 + e[7]!)),
+      });
+    }
+    return list;
+  }
+
+  private check(status: number): void {
+    if (status === 0) return;
+    throw new InferPrepError(codes[status] ?? 'internal', this.text(this.exports.failure(), this.exports.failure_size()));
+  }
+
+  /** guarded calls f, and marks the instance dead if the module traps. */
+  private guarded<T>(f: () => T): T {
+    if (this.dead !== undefined) {
+      throw new InferPrepError('internal', 'infer-prep: the instance ended after an error; create another', { cause: this.dead });
+    }
+    try {
+      return f();
+    } catch (e) {
+      if (e instanceof InferPrepError) throw e;
+      this.dead = e ?? true;
+      throw new InferPrepError('internal', `infer-prep: the module ended: ${e instanceof exit ? e.message : String(e)}`, { cause: e });
+    }
+  }
+}
