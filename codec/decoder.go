@@ -1,9 +1,9 @@
 package codec
 
 import (
-	"fmt"
-	"runtime/debug"
+	"runtime"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -132,7 +132,7 @@ const (
 // reopen makes the format's decoder ready to decode the image once more.
 func (i *Image) reopen() error {
 	if i.data == nil {
-		return fmt.Errorf("codec: decode: the image is closed")
+		return errfmt.Errorf("codec: decode: the image is closed")
 	}
 	if i.format != nil {
 		return nil
@@ -158,7 +158,14 @@ func (d *Decoder) recovered(format string, fd FormatDecoder, err *error) {
 	if p, ok := fd.(interface{ Offset() int64 }); ok {
 		offset = p.Offset()
 	}
-	*err = &Error{Format: format, Offset: offset, Kind: ErrInternal, Msg: fmt.Sprint(v), Stack: debug.Stack()}
+	*err = &Error{Format: format, Offset: offset, Kind: ErrInternal, Msg: errfmt.Sprintf("%v", v), Stack: stack()}
+}
+
+// stack returns the stack of the current goroutine, as debug.Stack does.
+// Package runtime/debug would link fmt and os.
+func stack() []byte {
+	b := make([]byte, 1<<16)
+	return b[:runtime.Stack(b, false)]
 }
 
 // Info describes the image and its result.
@@ -176,7 +183,7 @@ func (i *Image) Close() { i.data, i.format = nil, nil }
 // Errors about the image are of type *Error.
 func (i *Image) Decode(dst []byte) (err error) {
 	if len(dst) != i.info.Size() {
-		return fmt.Errorf("codec: decode: destination of %d bytes: want %d for %dx%d pixels of %d channels",
+		return errfmt.Errorf("codec: decode: destination of %d bytes: want %d for %dx%d pixels of %d channels",
 			len(dst), i.info.Size(), i.info.OutWidth, i.info.OutHeight, i.info.Channels)
 	}
 	if err := i.reopen(); err != nil {

@@ -2,7 +2,8 @@ package codec
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // The kinds of decoding error, for errors.Is.
@@ -15,8 +16,8 @@ var (
 
 // The two limits that a caller can raise. Both match ErrLimit.
 var (
-	ErrPixels = fmt.Errorf("%w", ErrLimit) // more than Limits.Pixels
-	ErrBytes  = fmt.Errorf("%w", ErrLimit) // more than Limits.Bytes
+	ErrPixels = errfmt.Errorf("%w", ErrLimit) // more than Limits.Pixels
+	ErrBytes  = errfmt.Errorf("%w", ErrLimit) // more than Limits.Bytes
 )
 
 // Error reports an image that was not decoded.
@@ -34,7 +35,7 @@ func (e *Error) Error() string {
 		s = e.Format + ": "
 	}
 	if e.Offset >= 0 {
-		s += fmt.Sprintf("offset %d: ", e.Offset)
+		s += errfmt.Sprintf("offset %d: ", e.Offset)
 	}
 	return s + e.Kind.Error() + ": " + e.Msg
 }
@@ -44,5 +45,5 @@ func (e *Error) Unwrap() error { return e.Kind }
 
 // Errorf returns an *Error. Decoders use it.
 func Errorf(format string, offset int64, kind error, msg string, args ...any) error {
-	return &Error{Format: format, Offset: offset, Kind: kind, Msg: fmt.Sprintf(msg, args...)}
+	return &Error{Format: format, Offset: offset, Kind: kind, Msg: errfmt.Sprintf(msg, args...)}
 }

@@ -1,6 +1,6 @@
 package codec
 
-import "fmt"
+import "github.com/infer-prep/infer-prep/internal/errfmt"
 
 // Options are the policies of decoding. The zero value is Pillow's
 // Image.open(f).convert("RGB") with DefaultLimits.
@@ -40,7 +40,7 @@ func (o *Options) Validate() error {
 		{"scale", scaleNames, uint8(o.Scale)},
 	} {
 		if int(p.v) >= len(p.names) {
-			return fmt.Errorf("codec: invalid %s %d: want 0 to %d", p.kind, p.v, len(p.names)-1)
+			return errfmt.Errorf("codec: invalid %s %d: want 0 to %d", p.kind, p.v, len(p.names)-1)
 		}
 	}
 	return nil

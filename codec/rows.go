@@ -1,6 +1,6 @@
 package codec
 
-import "fmt"
+import "github.com/infer-prep/infer-prep/internal/errfmt"
 
 // Region is a rectangle of an image's pixels.
 type Region struct{ Left, Top, Width, Height int }
@@ -35,7 +35,7 @@ func (i *Image) DecodeRows(sink RowSink, region Region) error {
 	info, d, o := &i.info, i.d, &i.d.options
 	if region.Left < 0 || region.Top < 0 || region.Width < 1 || region.Height < 1 ||
 		region.Width > info.OutWidth-region.Left || region.Height > info.OutHeight-region.Top {
-		return fmt.Errorf("codec: decode rows: region %dx%d at (%d, %d): want at least 1x1 within %dx%d pixels",
+		return errfmt.Errorf("codec: decode rows: region %dx%d at (%d, %d): want at least 1x1 within %dx%d pixels",
 			region.Width, region.Height, region.Left, region.Top, info.OutWidth, info.OutHeight)
 	}
 	if err := i.reopen(); err != nil {

@@ -2,10 +2,10 @@ package codec
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // The names of the policies in graphs and on the command line, by value.
@@ -99,7 +99,7 @@ func (r Refuse) String() string { return strings.Join(r.Names(), ",") }
 // MarshalJSON returns a list of names.
 func (r Refuse) MarshalJSON() ([]byte, error) {
 	if r>>len(refuseNames) != 0 {
-		return nil, fmt.Errorf("codec: invalid set of refused kinds %#x", uint8(r))
+		return nil, errfmt.Errorf("codec: invalid set of refused kinds %#x", uint8(r))
 	}
 	return json.Marshal(r.Names())
 }
@@ -108,7 +108,7 @@ func (r Refuse) MarshalJSON() ([]byte, error) {
 func (r *Refuse) UnmarshalJSON(b []byte) error {
 	var names []string
 	if err := json.Unmarshal(b, &names); err != nil {
-		return fmt.Errorf("codec: refused kinds: want a list of names: %w", err)
+		return errfmt.Errorf("codec: refused kinds: want a list of names: %w", err)
 	}
 	v, err := ParseRefuse(names...)
 	if err == nil {

@@ -1,12 +1,12 @@
 package datagraph
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -106,11 +106,11 @@ func (g *Graph) validateBatch(have map[string]bool) error {
 func (p *Plan) Collate(samples [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
 	columns := p.Outputs()
 	if len(samples) == 0 {
-		return nil, fmt.Errorf("datagraph: collate: no samples")
+		return nil, errfmt.Errorf("datagraph: collate: no samples")
 	}
 	for i, s := range samples {
 		if len(s) != len(columns) {
-			return nil, fmt.Errorf("datagraph: collate: sample %d has %d tensors, want %d", i, len(s), len(columns))
+			return nil, errfmt.Errorf("datagraph: collate: sample %d has %d tensors, want %d", i, len(s), len(columns))
 		}
 	}
 	batch := make([]*tensor.Tensor, len(columns))
@@ -123,7 +123,7 @@ func (p *Plan) Collate(samples [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
 		d, err := c.Batch.Shape(list)
 		if err == nil && p.options.Limits.Bytes > 0 {
 			if room -= d.Size(); room < 0 {
-				err = fmt.Errorf("%w: the batch needs more than %d bytes", codec.ErrBytes, p.options.Limits.Bytes)
+				err = errfmt.Errorf("%w: the batch needs more than %d bytes", codec.ErrBytes, p.options.Limits.Bytes)
 			}
 		}
 		if err == nil {
@@ -133,7 +133,7 @@ func (p *Plan) Collate(samples [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("datagraph: collate: output %q: %w", c.Name, err)
+			return nil, errfmt.Errorf("datagraph: collate: output %q: %w", c.Name, err)
 		}
 	}
 	return batch, nil
@@ -144,25 +144,25 @@ func (b Batching) Shape(list []*tensor.Tensor) (d tensor.Desc, err error) {
 	first := list[0].Desc
 	rank := first.Shape.Rank()
 	if first.DType == tensor.Bytes || b.Rule != BatchConcat && rank == tensor.MaxRank || b.Rule == BatchConcat && rank == 0 {
-		return d, fmt.Errorf("%w: %v has no batch by rule %v", tensor.ErrDesc, first, b.Rule)
+		return d, errfmt.Errorf("%w: %v has no batch by rule %v", tensor.ErrDesc, first, b.Rule)
 	}
 	shape := first.Shape
 	for i, t := range list[1:] {
 		if t.DType != first.DType || t.Shape.Rank() != rank {
-			return d, fmt.Errorf("%w: sample %d is %v, sample 0 %v", tensor.ErrDesc, i+1, t.Desc, first)
+			return d, errfmt.Errorf("%w: sample %d is %v, sample 0 %v", tensor.ErrDesc, i+1, t.Desc, first)
 		}
 		for a := range rank {
 			n, m := shape.At(a), t.Shape.At(a)
 			switch {
 			case b.Rule == BatchConcat && a == 0:
 				if n > math.MaxInt-m {
-					return d, fmt.Errorf("%w: too many rows", tensor.ErrDesc)
+					return d, errfmt.Errorf("%w: too many rows", tensor.ErrDesc)
 				}
 				shape = shape.With(0, n+m)
 			case b.Rule == BatchPad:
 				shape = shape.With(a, max(n, m))
 			case n != m:
-				return d, fmt.Errorf("%w: sample %d is %v, sample 0 %v: rule %v needs equal sizes", tensor.ErrDesc, i+1, t.Desc, first, b.Rule)
+				return d, errfmt.Errorf("%w: sample %d is %v, sample 0 %v: rule %v needs equal sizes", tensor.ErrDesc, i+1, t.Desc, first, b.Rule)
 			}
 		}
 	}

@@ -16,9 +16,9 @@
 package datagraph
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -157,7 +157,7 @@ type StepError struct {
 }
 
 func (e *StepError) Error() string {
-	return fmt.Sprintf("datagraph: step %d (%s): %v", e.Step, e.Op, e.Err)
+	return errfmt.Sprintf("datagraph: step %d (%s): %v", e.Step, e.Op, e.Err)
 }
 
 // Unwrap returns the cause.

@@ -2,8 +2,8 @@ package datagraph
 
 import (
 	"encoding/json"
-	"fmt"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -70,10 +70,10 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 func (g *Graph) UnmarshalJSON(b []byte) error {
 	var j jsonGraph
 	if err := spec.Decode(b, &j); err != nil {
-		return fmt.Errorf("datagraph: %w: %w", ErrGraph, err)
+		return errfmt.Errorf("datagraph: %w: %w", ErrGraph, err)
 	}
 	if j.Version != Version {
-		return fmt.Errorf("datagraph: %w", graphErr("infer_prep_graph is %d, this build reads %d", j.Version, Version))
+		return errfmt.Errorf("datagraph: %w", graphErr("infer_prep_graph is %d, this build reads %d", j.Version, Version))
 	}
 	n := Graph{Reference: j.Reference, Outputs: j.Outputs, SideOutputs: j.SideOutputs}
 	for _, c := range j.Inputs {
@@ -81,7 +81,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	}
 	for i, b := range j.Batch {
 		if b.Column == nil || b.Rule == nil || b.Value == nil {
-			return fmt.Errorf("datagraph: %w", graphErr("batch rule %d lacks column, rule or value", i))
+			return errfmt.Errorf("datagraph: %w", graphErr("batch rule %d lacks column, rule or value", i))
 		}
 		n.Batch = append(n.Batch, BatchColumn{*b.Column, Batching{*b.Rule, *b.Value}})
 	}

@@ -1,10 +1,9 @@
 package datagraph
 
 import (
-	"fmt"
-
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/internal/msgpread"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -87,7 +86,7 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		r.Fail("tuple of %d, want 6 or 7", length)
 	}
 	if v := r.Int(); r.Err == nil && v != Version {
-		return nil, fmt.Errorf("datagraph: %w", graphErr("version %d, this build reads %d", v, Version))
+		return nil, errfmt.Errorf("datagraph: %w", graphErr("version %d, this build reads %d", v, Version))
 	}
 	n := Graph{Reference: r.Text(maxText)}
 	for range r.Count(maxColumns) {
@@ -126,7 +125,7 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		}
 	}
 	if r.Err != nil {
-		return nil, fmt.Errorf("datagraph: %w: offset %d: %w", ErrGraph, len(b)-len(r.B), r.Err)
+		return nil, errfmt.Errorf("datagraph: %w: offset %d: %w", ErrGraph, len(b)-len(r.B), r.Err)
 	}
 	if err := n.Validate(); err != nil {
 		return nil, err

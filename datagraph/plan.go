@@ -1,10 +1,10 @@
 package datagraph
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -83,7 +83,7 @@ func Compile(g *Graph, o CompileOptions) (*Plan, error) {
 		p.assign()
 	}
 	if n, limit := p.arenaSize(), o.Limits.Bytes; limit > 0 && n > limit {
-		return nil, fmt.Errorf("datagraph: compile: %w: the tensors need %d bytes, the limit is %d", codec.ErrBytes, n, limit)
+		return nil, errfmt.Errorf("datagraph: compile: %w: the tensors need %d bytes, the limit is %d", codec.ErrBytes, n, limit)
 	}
 	return p, nil
 }

@@ -2,10 +2,10 @@ package datagraph
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -176,7 +176,7 @@ func (r *Runner) run(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 func (r *Runner) bind(inputs []*tensor.Tensor) error {
 	g := r.plan.graph
 	if len(inputs) != len(g.Inputs) {
-		return fmt.Errorf("datagraph: run: %d inputs, want %d", len(inputs), len(g.Inputs))
+		return errfmt.Errorf("datagraph: run: %d inputs, want %d", len(inputs), len(g.Inputs))
 	}
 	for i, t := range inputs {
 		if t == nil || !g.Inputs[i].Desc.Matches(t.Desc) {
@@ -184,7 +184,7 @@ func (r *Runner) bind(inputs []*tensor.Tensor) error {
 			if t != nil {
 				d = t.Desc
 			}
-			return fmt.Errorf("datagraph: run: input %q is %v, want %v: %w", g.Inputs[i].Name, d, g.Inputs[i].Desc, transforms.ErrInput)
+			return errfmt.Errorf("datagraph: run: input %q is %v, want %v: %w", g.Inputs[i].Name, d, g.Inputs[i].Desc, transforms.ErrInput)
 		}
 		r.values[i] = t
 	}
@@ -243,7 +243,7 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 			}
 		}
 		if limit := r.plan.options.Limits.Bytes; limit > 0 && (n > limit || total > limit) {
-			return fmt.Errorf("%w: the tensors need %d bytes, the limit is %d", codec.ErrBytes, total, limit)
+			return errfmt.Errorf("%w: the tensors need %d bytes, the limit is %d", codec.ErrBytes, total, limit)
 		}
 	}
 	t := r.values[v]

@@ -2,9 +2,9 @@ package datagraph
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -22,34 +22,34 @@ const (
 )
 
 func graphErr(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrGraph, fmt.Sprintf(format, args...))
+	return errfmt.Errorf("%w: %s", ErrGraph, errfmt.Sprintf(format, args...))
 }
 
 // Validate checks names, columns and the parameters of every op. Infer also
 // checks shapes.
 func (g *Graph) Validate() error {
 	if len(g.Inputs) == 0 || len(g.Inputs) > maxColumns {
-		return fmt.Errorf("datagraph: %w", graphErr("%d inputs, want 1 to %d", len(g.Inputs), maxColumns))
+		return errfmt.Errorf("datagraph: %w", graphErr("%d inputs, want 1 to %d", len(g.Inputs), maxColumns))
 	}
 	if len(g.Steps) > maxSteps {
-		return fmt.Errorf("datagraph: %w", graphErr("%d steps, want at most %d", len(g.Steps), maxSteps))
+		return errfmt.Errorf("datagraph: %w", graphErr("%d steps, want at most %d", len(g.Steps), maxSteps))
 	}
 	if len(g.Outputs) == 0 || len(g.Outputs)+len(g.SideOutputs) > maxColumns {
-		return fmt.Errorf("datagraph: %w", graphErr("%d outputs, want 1 to %d", len(g.Outputs)+len(g.SideOutputs), maxColumns))
+		return errfmt.Errorf("datagraph: %w", graphErr("%d outputs, want 1 to %d", len(g.Outputs)+len(g.SideOutputs), maxColumns))
 	}
 	have := map[string]bool{}
 	for _, c := range g.Inputs {
 		if err := checkName(c.Name); err != nil {
-			return fmt.Errorf("datagraph: input: %w", err)
+			return errfmt.Errorf("datagraph: input: %w", err)
 		}
 		if have[c.Name] {
-			return fmt.Errorf("datagraph: %w", graphErr("two inputs are named %q, want different names", c.Name))
+			return errfmt.Errorf("datagraph: %w", graphErr("two inputs are named %q, want different names", c.Name))
 		}
 		if err := c.Desc.Validate(); err != nil {
-			return fmt.Errorf("datagraph: input %q: %w", c.Name, err)
+			return errfmt.Errorf("datagraph: input %q: %w", c.Name, err)
 		}
 		if c.Batch != (Batching{}) {
-			return fmt.Errorf("datagraph: %w", graphErr("input %q has a batch rule: only outputs have one", c.Name))
+			return errfmt.Errorf("datagraph: %w", graphErr("input %q has a batch rule: only outputs have one", c.Name))
 		}
 		have[c.Name] = true
 	}
@@ -60,14 +60,14 @@ func (g *Graph) Validate() error {
 	}
 	for i, o := range slices.Concat(g.Outputs, g.SideOutputs) {
 		if !have[o] {
-			return fmt.Errorf("datagraph: %w", graphErr("output %q is not produced by any step", o))
+			return errfmt.Errorf("datagraph: %w", graphErr("output %q is not produced by any step", o))
 		}
 		if slices.Index(slices.Concat(g.Outputs, g.SideOutputs), o) != i {
-			return fmt.Errorf("datagraph: %w", graphErr("output %q is listed twice", o))
+			return errfmt.Errorf("datagraph: %w", graphErr("output %q is listed twice", o))
 		}
 	}
 	if err := g.validateBatch(have); err != nil {
-		return fmt.Errorf("datagraph: %w", err)
+		return errfmt.Errorf("datagraph: %w", err)
 	}
 	return nil
 }

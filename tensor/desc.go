@@ -2,7 +2,8 @@ package tensor
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // Desc describes a tensor without its data. It is a comparable value.
@@ -78,19 +79,19 @@ func (d Desc) Size() int64 {
 func (d Desc) Validate() error {
 	switch {
 	case !d.DType.Valid() || int(d.Layout) >= len(layoutNames):
-		return fmt.Errorf("%w: %v", ErrDesc, d)
+		return errfmt.Errorf("%w: %v", ErrDesc, d)
 	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
-		return fmt.Errorf("%w: %v: bytes must have no shape and no layout", ErrDesc, d)
+		return errfmt.Errorf("%w: %v: bytes must have no shape and no layout", ErrDesc, d)
 	case d.Layout != NoLayout && d.Shape.Rank() != 3:
-		return fmt.Errorf("%w: %v: layout %v must have three axes", ErrDesc, d, d.Layout)
+		return errfmt.Errorf("%w: %v: layout %v must have three axes", ErrDesc, d, d.Layout)
 	}
 	for i := range d.Shape.Rank() {
 		if d.Shape.At(i) < Unknown {
-			return fmt.Errorf("%w: %v: sizes must not be negative", ErrDesc, d)
+			return errfmt.Errorf("%w: %v: sizes must not be negative", ErrDesc, d)
 		}
 	}
 	if d.Shape.Known() && d.Size() < 0 {
-		return fmt.Errorf("%w: %v: the data must be smaller than 2^62 bytes", ErrDesc, d)
+		return errfmt.Errorf("%w: %v: the data must be smaller than 2^62 bytes", ErrDesc, d)
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (d Desc) String() string {
 	case d.DType == Bytes:
 		return "bytes"
 	case d.Layout == NoLayout:
-		return fmt.Sprintf("%v %v", d.DType, d.Shape)
+		return errfmt.Sprintf("%v %v", d.DType, d.Shape)
 	}
-	return fmt.Sprintf("%v %v %v", d.DType, d.Layout, d.Shape)
+	return errfmt.Sprintf("%v %v %v", d.DType, d.Layout, d.Shape)
 }

@@ -1,6 +1,6 @@
 package tensor
 
-import "fmt"
+import "github.com/infer-prep/infer-prep/internal/errfmt"
 
 // DType is the type of a tensor's elements.
 type DType uint8
@@ -52,7 +52,7 @@ func (d DType) String() string {
 	if int(d) < len(dtypeNames) {
 		return dtypeNames[d]
 	}
-	return fmt.Sprintf("dtype(%d)", uint8(d))
+	return errfmt.Sprintf("dtype(%d)", uint8(d))
 }
 
 // ParseDType returns the type with the given name; see String.
@@ -62,13 +62,13 @@ func ParseDType(s string) (DType, error) {
 			return DType(d), nil
 		}
 	}
-	return Invalid, fmt.Errorf("tensor: unknown dtype %q: must be one of %v", s, dtypeNames[1:])
+	return Invalid, errfmt.Errorf("tensor: unknown dtype %q: must be one of %v", s, dtypeNames[1:])
 }
 
 // MarshalText returns the type's name.
 func (d DType) MarshalText() ([]byte, error) {
 	if !d.Valid() {
-		return nil, fmt.Errorf("tensor: invalid dtype %d", uint8(d))
+		return nil, errfmt.Errorf("tensor: invalid dtype %d", uint8(d))
 	}
 	return []byte(d.String()), nil
 }

@@ -3,11 +3,12 @@ package tensor
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // ErrEncoding matches every error about an encoding, but no error of the
@@ -78,7 +79,7 @@ func swapElems(b []byte, size int) {
 // and known, and its elements must be inside Data.
 func (t *Tensor) sound() error {
 	if t == nil {
-		return fmt.Errorf("%w: the tensor is nil", ErrDesc)
+		return errfmt.Errorf("%w: the tensor is nil", ErrDesc)
 	}
 	if err := t.Validate(); err != nil {
 		return err
@@ -88,7 +89,7 @@ func (t *Tensor) sound() error {
 	}
 	n := t.Size()
 	if n < 0 {
-		return fmt.Errorf("%w: %v: every size must be known", ErrDesc, t.Desc)
+		return errfmt.Errorf("%w: %v: every size must be known", ErrDesc, t.Desc)
 	}
 	if n == 0 {
 		return nil
@@ -97,12 +98,12 @@ func (t *Tensor) sound() error {
 	for i := range t.Shape.Rank() {
 		steps, st := int64(t.Shape.At(i)-1), int64(t.Strides[i])
 		if st < 0 || steps > 0 && st > int64(len(t.Data))/steps {
-			return fmt.Errorf("%w: %v with strides %v is outside its %d bytes", ErrDesc, t.Desc, t.Strides[:t.Shape.Rank()], len(t.Data))
+			return errfmt.Errorf("%w: %v with strides %v is outside its %d bytes", ErrDesc, t.Desc, t.Strides[:t.Shape.Rank()], len(t.Data))
 		}
 		last += steps * st
 	}
 	if (last+1)*size > int64(len(t.Data)) {
-		return fmt.Errorf("%w: %v with strides %v is outside its %d bytes", ErrDesc, t.Desc, t.Strides[:t.Shape.Rank()], len(t.Data))
+		return errfmt.Errorf("%w: %v with strides %v is outside its %d bytes", ErrDesc, t.Desc, t.Strides[:t.Shape.Rank()], len(t.Data))
 	}
 	return nil
 }
@@ -237,7 +238,7 @@ type decoder struct {
 }
 
 func (d *decoder) fail(kind error, off int64, format string, args ...any) error {
-	return &Error{Format: d.format, Kind: kind, Name: d.name, Offset: off, Detail: fmt.Sprintf(format, args...)}
+	return &Error{Format: d.format, Kind: kind, Name: d.name, Offset: off, Detail: errfmt.Sprintf(format, args...)}
 }
 
 // bytes reads n bytes; what names them in errors.
@@ -250,9 +251,9 @@ func (d *decoder) bytes(n int64, what string) ([]byte, error) {
 		return nil, d.fail(ErrLimit, -1, "%s has %d bytes: must fit the address space", what, n)
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
 		return nil, &Error{Format: d.format, Kind: ErrFormat, Name: d.name, Offset: d.off,
-			Detail: fmt.Sprintf("the input ends inside %s of %d bytes", what, n), Err: io.ErrUnexpectedEOF}
+			Detail: errfmt.Sprintf("the input ends inside %s of %d bytes", what, n), Err: io.ErrUnexpectedEOF}
 	case err != nil:
-		return nil, fmt.Errorf("tensor: %s: %w", d.format, err)
+		return nil, errfmt.Errorf("tensor: %s: %w", d.format, err)
 	}
 	return b, nil
 }
@@ -264,7 +265,7 @@ func (d *decoder) end() error {
 	case n > 0:
 		return d.fail(ErrFormat, d.off, "data after the end")
 	case err != io.EOF:
-		return fmt.Errorf("tensor: %s: %w", d.format, err)
+		return errfmt.Errorf("tensor: %s: %w", d.format, err)
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package tensor
 
-import "fmt"
+import "github.com/infer-prep/infer-prep/internal/errfmt"
 
 // Layout names the axes of an image tensor.
 type Layout uint8
@@ -20,13 +20,13 @@ func (l Layout) String() string {
 	if int(l) < len(layoutNames) {
 		return layoutNames[l]
 	}
-	return fmt.Sprintf("layout(%d)", uint8(l))
+	return errfmt.Sprintf("layout(%d)", uint8(l))
 }
 
 // MarshalText returns the layout's name.
 func (l Layout) MarshalText() ([]byte, error) {
 	if int(l) >= len(layoutNames) {
-		return nil, fmt.Errorf("tensor: invalid layout %d", uint8(l))
+		return nil, errfmt.Errorf("tensor: invalid layout %d", uint8(l))
 	}
 	return []byte(l.String()), nil
 }
@@ -39,5 +39,5 @@ func (l *Layout) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("tensor: unknown layout %q: must be one of %v", b, layoutNames)
+	return errfmt.Errorf("tensor: unknown layout %q: must be one of %v", b, layoutNames[:])
 }

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ func npyHeader(format, name string, t *Tensor) ([]byte, error) {
 		return nil, refuse(format, name, t, "has no type in NumPy's format")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "{'descr': '%s', 'fortran_order': False, 'shape': %v, }", npyDescr[t.DType], t.Shape)
+	b.WriteString("{'descr': '" + npyDescr[t.DType] + "', 'fortran_order': False, 'shape': " + t.Shape.String() + ", }")
 	if t.Shape.Rank() > 0 {
 		b.WriteString(strings.Repeat(" ", npyGrow-len(strconv.Itoa(t.Shape.At(0)))))
 	}

@@ -5,11 +5,12 @@ import (
 	"compress/flate"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // The parts of a zip archive that WriteNPZ writes, with the values of Python's
@@ -216,7 +217,7 @@ func (d *decoder) zipError(err error) error {
 	case errors.Is(err, zip.ErrAlgorithm):
 		kind = ErrUnsupported
 	default:
-		return fmt.Errorf("tensor: npz: %w", err)
+		return errfmt.Errorf("tensor: npz: %w", err)
 	}
 	return &Error{Format: d.format, Kind: kind, Name: d.name, Offset: -1, Detail: "archive", Err: err}
 }

@@ -1,8 +1,9 @@
 package tensor
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // CopyPadded copies t to the start of every axis of dst and sets the elements
@@ -18,7 +19,7 @@ func (t *Tensor) CopyPadded(dst *Tensor, value float64) error {
 		ok = t.Shape.At(a) <= dst.Shape.At(a)
 	}
 	if !ok {
-		return fmt.Errorf("tensor: pad: %v to %v: want one type and number of axes, a dense target that is not smaller, and no bytes", t.Desc, dst.Desc)
+		return errfmt.Errorf("tensor: pad: %v to %v: want one type and number of axes, a dense target that is not smaller, and no bytes", t.Desc, dst.Desc)
 	}
 	fill(dst, value)
 	if t.Len() > 0 {

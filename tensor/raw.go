@@ -1,8 +1,9 @@
 package tensor
 
 import (
-	"fmt"
 	"io"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // WriteRaw writes only t's elements: row-major, little-endian, without padding.
@@ -35,7 +36,7 @@ func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
 	}
 	n := d.Size()
 	if n < 0 {
-		return nil, fmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
+		return nil, errfmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
 	}
 	if n > limit {
 		return nil, dec.fail(ErrLimit, -1, "%v has %d bytes: must be at most %d", d, n, limit)
@@ -54,5 +55,5 @@ func (d *decoder) all(limit int64) ([]byte, error) {
 	case err == nil || err == ErrLimit:
 		return nil, d.fail(ErrLimit, limit, "the input is longer than %d bytes", limit)
 	}
-	return nil, fmt.Errorf("tensor: %s: %w", d.format, err)
+	return nil, errfmt.Errorf("tensor: %s: %w", d.format, err)
 }

@@ -5,13 +5,14 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // The safetensors format (github.com/huggingface/safetensors, 0.8.0) is the
@@ -76,7 +77,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		for k, v := range metadata {
 			if !utf8.ValidString(k) || !utf8.ValidString(v) {
 				return &Error{Format: "safetensors", Kind: ErrUnsupported, Name: stMeta, Offset: -1,
-					Detail: fmt.Sprintf("metadata %q: %q: must be UTF-8", k, v)}
+					Detail: errfmt.Sprintf("metadata %q: %q: must be UTF-8", k, v)}
 			}
 			keys = append(keys, k)
 		}
@@ -108,7 +109,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		if end < off {
 			return refuse("safetensors", n.Name, n.T, "must end within the range of an int64")
 		}
-		head = fmt.Appendf(head, `],"data_offsets":[%d,%d]}`, off, end)
+		head = errfmt.Appendf(head, `],"data_offsets":[%d,%d]}`, off, end)
 		off = end
 	}
 	head = append(head, '}')
@@ -117,7 +118,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 	}
 	if len(head)-8 > stMaxHeader {
 		return &Error{Format: "safetensors", Kind: ErrLimit, Offset: -1,
-			Detail: fmt.Sprintf("header of %d bytes: must be at most %d", len(head)-8, stMaxHeader)}
+			Detail: errfmt.Sprintf("header of %d bytes: must be at most %d", len(head)-8, stMaxHeader)}
 	}
 	binary.LittleEndian.PutUint64(head, uint64(len(head)-8))
 	if _, err := w.Write(head); err != nil {
@@ -146,7 +147,7 @@ func stString(b []byte, s string) []byte {
 			if k := strings.IndexByte("\b\f\n\r\t", c); k >= 0 {
 				b = append(b, '\\', "bfnrt"[k])
 			} else {
-				b = fmt.Appendf(b, `\u%04x`, c)
+				b = errfmt.Appendf(b, `\u%04x`, c)
 			}
 		}
 	}

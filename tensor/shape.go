@@ -2,9 +2,11 @@ package tensor
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // MaxRank is the largest number of axes of a tensor.
@@ -102,7 +104,7 @@ func (s Shape) String() string {
 		if s.dim[i] == Unknown {
 			b.WriteByte('?')
 		} else {
-			fmt.Fprint(&b, s.dim[i])
+			b.WriteString(strconv.Itoa(s.dim[i]))
 		}
 	}
 	if s.Rank() == 1 {
@@ -122,11 +124,11 @@ func (s *Shape) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(d) > MaxRank {
-		return fmt.Errorf("tensor: shape: %d axes: must be at most %d", len(d), MaxRank)
+		return errfmt.Errorf("tensor: shape: %d axes: must be at most %d", len(d), MaxRank)
 	}
 	for _, n := range d {
 		if n < Unknown {
-			return fmt.Errorf("tensor: shape %v: sizes must be -1 or more", d)
+			return errfmt.Errorf("tensor: shape %v: sizes must be -1 or more", d)
 		}
 	}
 	*s = Dims(d...)

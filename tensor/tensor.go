@@ -33,9 +33,10 @@
 package tensor
 
 import (
-	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // Tensor is an array, or a view of one. Data starts at the first element.
@@ -65,10 +66,10 @@ func Wrap(d Desc, data []byte) (*Tensor, error) {
 		return nil, err
 	}
 	if d.DType != Bytes && (!d.Shape.Known() || d.Size() != int64(len(data))) {
-		return nil, fmt.Errorf("%w: %v: data has %[4]d bytes: must have %[3]d", ErrDesc, d, d.Size(), len(data))
+		return nil, errfmt.Errorf("%w: %v: data has %[4]d bytes: must have %[3]d", ErrDesc, d, d.Size(), len(data))
 	}
 	if n := d.DType.Size(); n > 1 && len(data) > 0 && uintptr(unsafe.Pointer(&data[0]))%uintptr(n) != 0 {
-		return nil, fmt.Errorf("%w: %v: data must be aligned to %d bytes", ErrDesc, d, n)
+		return nil, errfmt.Errorf("%w: %v: data must be aligned to %d bytes", ErrDesc, d, n)
 	}
 	t := &Tensor{Desc: d, Data: data}
 	t.Strides = denseStrides(d.Shape)
@@ -93,10 +94,10 @@ func (t *Tensor) Reset(d Desc) error {
 	}
 	n := d.Size()
 	if n < 0 {
-		return fmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
+		return errfmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
 	}
 	if n != int64(int(n)) || n > maxBytes {
-		return fmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
+		return errfmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
 	}
 	if size := uintptr(d.DType.Size()); int64(cap(t.Data)) < n || // Bytes and views may start at any address
 		n > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(t.Data)))%size != 0 {
@@ -146,7 +147,7 @@ func (t *Tensor) Dense() bool {
 // Slice returns the view of t with lo <= index < hi along an axis.
 func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 	if t.DType == Bytes || axis < 0 || axis >= t.Shape.Rank() || lo < 0 || hi < lo || hi > t.Shape.At(axis) {
-		return nil, fmt.Errorf("tensor: slice: [%d:%d] of axis %d: must be inside %v", lo, hi, axis, t.Desc)
+		return nil, errfmt.Errorf("tensor: slice: [%d:%d] of axis %d: must be inside %v", lo, hi, axis, t.Desc)
 	}
 	v := *t
 	v.Shape = t.Shape.With(axis, hi-lo)
@@ -164,7 +165,7 @@ func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 // data.
 func (t *Tensor) Transposed() (*Tensor, error) {
 	if !t.IsImage() {
-		return nil, fmt.Errorf("tensor: transposed: %v: must be an image", t.Desc)
+		return nil, errfmt.Errorf("tensor: transposed: %v: must be an image", t.Desc)
 	}
 	v := *t
 	s := t.Strides
@@ -192,7 +193,7 @@ func (t *Tensor) extent() int {
 // the same dtype and shape, and must not overlap t.
 func (t *Tensor) CopyTo(dst *Tensor) error {
 	if t.DType == Bytes || dst.DType != t.DType || dst.Shape != t.Shape || !dst.Dense() {
-		return fmt.Errorf("tensor: copy: %v to %v: types and shapes must be equal, the target dense, and not bytes", t.Desc, dst.Desc)
+		return errfmt.Errorf("tensor: copy: %v to %v: types and shapes must be equal, the target dense, and not bytes", t.Desc, dst.Desc)
 	}
 	if t.Len() == 0 {
 		return nil

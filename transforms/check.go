@@ -1,10 +1,10 @@
 package transforms
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -29,8 +29,7 @@ func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
 		}
 	}
 	if len(dtypes) > 0 && !slices.Contains(dtypes, d.DType) {
-		// The copy keeps the variadic list off the heap on success.
-		return inputErr("%v, want dtype %v", d, slices.Clone(dtypes))
+		return inputErr("%v, want dtype %v", d, errfmt.Strings(dtypes))
 	}
 	return nil
 }
@@ -81,7 +80,7 @@ func checkSides(height, width int) error {
 // checkEnum rejects a value that has no name.
 func checkEnum[E interface {
 	~uint8
-	fmt.Stringer
+	String() string
 }](name string, v E, names []string) error {
 	if int(v) >= len(names) {
 		return paramErr("%s is %v, want one of %q", name, v, names)

@@ -1,6 +1,10 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"slices"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // CropPadding cuts a padding off an image or a mask.
 //
@@ -54,7 +58,7 @@ func (o *CropPadding) InferData(c *Context, dst []tensor.Desc, src []*tensor.Ten
 	}
 	h, w := sidesOf(src[0].Desc)
 	if p[0]+p[1] >= int64(h) || p[2]+p[3] >= int64(w) {
-		return inputErr("pad is %v (top, bottom, left, right), want less than the image, %d x %d (height x width)", p, h, w)
+		return inputErr("pad is %v (top, bottom, left, right), want less than the image, %d x %d (height x width)", slices.Clone(p[:]), h, w)
 	}
 	dst[0] = withSides(src[0].Desc, h-int(p[0]+p[1]), w-int(p[2]+p[3]))
 	return nil

@@ -1,11 +1,11 @@
 package transforms
 
 import (
-	"fmt"
 	"math"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -253,7 +253,7 @@ func (l OpList) result(i int, d tensor.Desc) (tensor.Desc, error) {
 	defer descPairs.Put(p)
 	p[0] = d
 	if err := l[i].Infer(p[1:], p[:1]); err != nil {
-		return d, fmt.Errorf("op %d, %s: %w", i, InfoOf(l[i]).Name, err)
+		return d, errfmt.Errorf("op %d, %s: %w", i, InfoOf(l[i]).Name, err)
 	}
 	return p[1], nil
 }
@@ -302,7 +302,7 @@ func (o *MapTiles) Infer(dst, in []tensor.Desc) error {
 			}
 			r, err := o.results(d.WithSize(th, tw))
 			if err != nil {
-				return fmt.Errorf("tile %d: %w", i, err)
+				return errfmt.Errorf("tile %d: %w", i, err)
 			}
 			switch {
 			case i == 0:
@@ -364,7 +364,7 @@ func (o *MapTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		bufs, tensors := c.scratch.usedB, c.scratch.usedT
 		r, err := o.tile(c, state, s, &cuts, i)
 		if err != nil {
-			return fmt.Errorf("tile %d: %w", i, err)
+			return errfmt.Errorf("tile %d: %w", i, err)
 		}
 		to := &state.part
 		*to = tensor.Tensor{}
@@ -413,7 +413,7 @@ func (o *MapTiles) tile(c *Context, state *mapState, s *tensor.Tensor, cuts *cut
 		}
 		state.dst[0], state.src[0] = to, t
 		if err := op.Apply(state.ops[k], state.dst[:], state.src[:]); err != nil {
-			return nil, fmt.Errorf("op %d, %s: %w", k, InfoOf(op).Name, err)
+			return nil, errfmt.Errorf("op %d, %s: %w", k, InfoOf(op).Name, err)
 		}
 		t = to
 	}

@@ -13,8 +13,8 @@ package transforms
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -51,10 +51,10 @@ var (
 
 // paramErr returns an error of kind ErrParam.
 func paramErr(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrParam, fmt.Sprintf(format, args...))
+	return errfmt.Errorf("%w: %s", ErrParam, errfmt.Sprintf(format, args...))
 }
 
 // inputErr returns an error of kind ErrInput.
 func inputErr(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrInput, fmt.Sprintf(format, args...))
+	return errfmt.Errorf("%w: %s", ErrInput, errfmt.Sprintf(format, args...))
 }

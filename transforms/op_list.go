@@ -2,11 +2,11 @@ package transforms
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -65,7 +65,7 @@ func (l OpList) check(name string) error {
 			return paramErr("%s[%d] is %s, of %d inputs and %d outputs: want one of each", name, i, info.Name, len(info.In), len(info.Out))
 		}
 		if err := op.Validate(); err != nil {
-			return fmt.Errorf("%s[%d], %s: %w", name, i, info.Name, err)
+			return errfmt.Errorf("%s[%d], %s: %w", name, i, info.Name, err)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (l OpList) infer(d tensor.Desc) (_ tensor.Desc, err error) {
 func (l OpList) inferAt(i int, d tensor.Desc) (tensor.Desc, error) {
 	d, err := inferOne(l[i], d)
 	if err != nil {
-		err = fmt.Errorf("op %d, %s: %w", i, InfoOf(l[i]).Name, err)
+		err = errfmt.Errorf("op %d, %s: %w", i, InfoOf(l[i]).Name, err)
 	}
 	return d, err
 }
@@ -141,7 +141,7 @@ func (l OpList) emit(d *Draw) error {
 func (l OpList) emitAt(i int, d *Draw) error {
 	err := d.Emit(l[i])
 	if err != nil {
-		err = fmt.Errorf("op %d: %w", i, err)
+		err = errfmt.Errorf("op %d: %w", i, err)
 	}
 	return err
 }
@@ -191,11 +191,11 @@ func (l *OpList) UnmarshalJSON(b []byte) error {
 	for i, r := range raw {
 		var j jsonOp
 		if err := specs.Unmarshal(r, &j); err != nil {
-			return fmt.Errorf("op %d: %w", i, err)
+			return errfmt.Errorf("op %d: %w", i, err)
 		}
 		op, err := UnmarshalParams(j.Op, j.Version, j.Params)
 		if err != nil {
-			return fmt.Errorf("op %d, %s: %w", i, j.Op, err)
+			return errfmt.Errorf("op %d, %s: %w", i, j.Op, err)
 		}
 		(*l)[i] = op
 	}
@@ -273,7 +273,7 @@ func (l *OpList) UnmarshalMsg(b []byte) ([]byte, error) {
 			return nil, err
 		}
 		if list[i], b, err = ReadParams(string(name), version, b); err != nil {
-			return nil, fmt.Errorf("op %d, %s: %w", i, name, err)
+			return nil, errfmt.Errorf("op %d, %s: %w", i, name, err)
 		}
 	}
 	*l = list

@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -25,7 +26,7 @@ func wantPlanes(d tensor.Desc, dtypes ...tensor.DType) error {
 		ok = ok || t == d.DType
 	}
 	if !ok {
-		return inputErr("%v, want dtype %v", d, append([]tensor.DType(nil), dtypes...))
+		return inputErr("%v, want dtype %v", d, errfmt.Strings(dtypes))
 	}
 	for i := r - 2; i < r; i++ {
 		if n := d.Shape.At(i); n == 0 || n > maxSide {

@@ -2,9 +2,9 @@ package transforms
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -86,14 +86,14 @@ func (d *Draw) Emit(op Op) error {
 		return r.Draw(d)
 	}
 	if err := op.Validate(); err != nil {
-		return fmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
+		return errfmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
 	}
 	if len(d.out) < len(d.In) {
 		d.out = make([]tensor.Desc, len(d.In))
 	}
 	out := d.out[:len(d.In)]
 	if err := op.Infer(out, d.In); err != nil {
-		return fmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
+		return errfmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
 	}
 	if s, ok := op.(DataShaped); ok && d.Src != nil {
 		d.ctx.Begin()

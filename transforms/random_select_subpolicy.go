@@ -1,8 +1,7 @@
 package transforms
 
 import (
-	"fmt"
-
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -51,7 +50,7 @@ func (o *RandomSelectSubpolicy) Validate() error {
 		return paramErr("probabilities has %d lists, want %d, one for each policy", len(o.Probabilities), len(o.Policies))
 	}
 	for i, l := range o.Policies {
-		if err := l.check(fmt.Sprintf("policies[%d]", i)); err != nil {
+		if err := l.check(errfmt.Sprintf("policies[%d]", i)); err != nil {
 			return err
 		}
 		if len(o.Probabilities[i]) != len(l) {
@@ -78,7 +77,7 @@ func (o *RandomSelectSubpolicy) Infer(dst, in []tensor.Desc) error {
 				d, err = either(d, out)
 			}
 			if err != nil {
-				return fmt.Errorf("policy %d: %w", i, err)
+				return errfmt.Errorf("policy %d: %w", i, err)
 			}
 		}
 		if i > 0 {

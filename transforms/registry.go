@@ -1,11 +1,12 @@
 package transforms
 
 import (
-	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -42,7 +43,7 @@ func Register(i Info) {
 		i.Out = []string{"image"}
 	}
 	if i.Version < 1 {
-		registered.Refuse(i.Name, fmt.Sprintf("version %d: must be at least 1", i.Version))
+		registered.Refuse(i.Name, errfmt.Sprintf("version %d: must be at least 1", i.Version))
 	}
 	registered.AddType(i.Name, i.New(), i)
 }
@@ -52,7 +53,7 @@ func Register(i Info) {
 func Lookup(name string) (Info, error) {
 	i, err := registered.Lookup(name)
 	if err != nil {
-		return i, fmt.Errorf("transforms: %w", err)
+		return i, errfmt.Errorf("transforms: %w", err)
 	}
 	return i, nil
 }
@@ -63,7 +64,15 @@ func InfoOf(op Op) Info {
 	if i, ok := registered.ByType(op); ok {
 		return i
 	}
-	return Info{Name: fmt.Sprintf("%T", op), In: []string{"image"}, Out: []string{"image"}}
+	return Info{Name: typeName(op), In: []string{"image"}, Out: []string{"image"}}
+}
+
+// typeName returns the name of an op's type, "<nil>" if op is nil.
+func typeName(op Op) string {
+	if op == nil {
+		return "<nil>"
+	}
+	return reflect.TypeOf(op).String()
 }
 
 // Ops returns the registered ops, sorted by name.

@@ -3,6 +3,7 @@ package transforms
 import (
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -129,7 +130,7 @@ func (o *Resize) Validate() error {
 		return err
 	}
 	if fits := sizeRuleFits[o.SizeRule]; fits != nil && !slices.Contains(fits, o.Fit) {
-		return paramErr("size_rule %v with fit %v, want fit %v", o.SizeRule, o.Fit, fits)
+		return paramErr("size_rule %v with fit %v, want fit %v", o.SizeRule, o.Fit, errfmt.Strings(fits))
 	}
 	if o.SizeRule != SizeTruncate && o.SizeRule != SizeTruncateGap && o.Fit == FitThumbnail {
 		return paramErr("size_rule %v with fit thumbnail, want truncate or truncate_gap", o.SizeRule)

@@ -2,8 +2,8 @@ package transforms
 
 import (
 	"encoding/json"
-	"fmt"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/internal/msgpread"
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
@@ -18,11 +18,11 @@ func lookup(name string, version int) (Info, spec, error) {
 		return Info{}, nil, err
 	}
 	if version != i.Version {
-		return Info{}, nil, fmt.Errorf("transforms: %w %q version %d: this build has version %d", ErrUnknownOp, name, version, i.Version)
+		return Info{}, nil, errfmt.Errorf("transforms: %w %q version %d: this build has version %d", ErrUnknownOp, name, version, i.Version)
 	}
 	s, ok := i.New().(spec)
 	if !ok {
-		return Info{}, nil, fmt.Errorf("transforms: %w %q: it is registered without msgp methods", ErrUnknownOp, name)
+		return Info{}, nil, errfmt.Errorf("transforms: %w %q: it is registered without msgp methods", ErrUnknownOp, name)
 	}
 	return i, s, nil
 }
@@ -30,7 +30,7 @@ func lookup(name string, version int) (Info, spec, error) {
 // MarshalParams returns an op's parameters as a JSON object.
 func MarshalParams(op Op) (json.RawMessage, error) {
 	if InfoOf(op).Version == 0 {
-		return nil, fmt.Errorf("transforms: %w %T: it is not registered", ErrUnknownOp, op)
+		return nil, errfmt.Errorf("transforms: %w %s: it is not registered", ErrUnknownOp, typeName(op))
 	}
 	return json.Marshal(op)
 }
@@ -44,7 +44,7 @@ func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 		return nil, err
 	}
 	if err := specs.Unmarshal(params, op); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrParam, err)
+		return nil, errfmt.Errorf("%w: %w", ErrParam, err)
 	}
 	return op, op.Validate()
 }
@@ -54,7 +54,7 @@ func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 func AppendParams(b []byte, op Op) ([]byte, error) {
 	s, ok := op.(spec)
 	if !ok || InfoOf(op).Version == 0 {
-		return nil, fmt.Errorf("transforms: %w %T: it is not registered with msgp methods", ErrUnknownOp, op)
+		return nil, errfmt.Errorf("transforms: %w %s: it is not registered with msgp methods", ErrUnknownOp, typeName(op))
 	}
 	return s.MarshalMsg(b)
 }
@@ -67,11 +67,11 @@ func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
 		return nil, nil, err
 	}
 	if err := msgpread.Whole(b); err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrParam, err)
+		return nil, nil, errfmt.Errorf("%w: %w", ErrParam, err)
 	}
 	rest, err := op.UnmarshalMsg(b)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrParam, err)
+		return nil, nil, errfmt.Errorf("%w: %w", ErrParam, err)
 	}
 	return op, rest, op.Validate()
 }

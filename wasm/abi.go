@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"unsafe"
 
@@ -14,6 +13,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/pixels"
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -96,7 +96,7 @@ func guard(f func() error) (status uint32) {
 	failed = failed[:0]
 	defer func() {
 		if p := recover(); p != nil {
-			failed = fmt.Appendf(failed, "wasm: internal error: %v", p)
+			failed = errfmt.Appendf(failed, "wasm: internal error: %v", p)
 			status = kindInternal
 		}
 	}()
@@ -123,7 +123,7 @@ func memory(at, n uint32) ([]byte, error) {
 			return b[at-start:][:n:n], nil
 		}
 	}
-	return nil, fmt.Errorf("wasm: %d bytes at %d: want memory that alloc returned", n, at)
+	return nil, errfmt.Errorf("wasm: %d bytes at %d: want memory that alloc returned", n, at)
 }
 
 // alloc returns the address of n bytes, which the host frees.
@@ -186,7 +186,7 @@ func closeGraph(handle uint32) { delete(graphs, handle) }
 func lookup(handle uint32) (*graph, error) {
 	g, ok := graphs[handle]
 	if !ok {
-		return nil, fmt.Errorf("wasm: graph %d is not open", handle)
+		return nil, errfmt.Errorf("wasm: graph %d is not open", handle)
 	}
 	return g, nil
 }
@@ -197,8 +197,7 @@ func lookup(handle uint32) (*graph, error) {
 func tensors() uint32 { return address(table) }
 
 // describe makes a table of a graph's inputs, then of its outputs and side
-// outputs. The step of an input is 0, of an output 1, of a side output 2. The
-// batch rule (datagraph.BatchRule) is added to the latter two, times 4.
+// outputs. The step of an input is 0, of an output 1, of a side output 2.
 //
 //go:wasmexport describe
 func describe(handle uint32) uint32 {
@@ -216,7 +215,7 @@ func describe(handle uint32) uint32 {
 			if i >= len(g.plan.Graph().Outputs) {
 				step = 2
 			}
-			addTensor(c.Name, step+4*int(c.Batch.Rule), c.Desc, nil)
+			addTensor(c.Name, step, c.Desc, nil)
 		}
 		finishTable()
 		return nil
@@ -285,7 +284,7 @@ func (g *graph) read(at uint32) error {
 	b := held[at]
 	u := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	if len(b) < 4 || u(0) > tableLimit || len(b) < 4+4*tableEntry*int(u(0)) {
-		return fmt.Errorf("wasm: a table of %d bytes: want its number of tensors, at most %d, and %d bytes for each", len(b), tableLimit, 4*tableEntry)
+		return errfmt.Errorf("wasm: a table of %d bytes: want its number of tensors, at most %d, and %d bytes for each", len(b), tableLimit, 4*tableEntry)
 	}
 	g.inputs = g.inputs[:0]
 	for i := range int(u(0)) {
@@ -300,12 +299,12 @@ func (g *graph) read(at uint32) error {
 			continue
 		}
 		if rank := u(e + 7); rank > tensor.MaxRank {
-			return fmt.Errorf("wasm: input %d has rank %d, want at most %d", i, rank, tensor.MaxRank)
+			return errfmt.Errorf("wasm: input %d has rank %d, want at most %d", i, rank, tensor.MaxRank)
 		}
 		for j := range int(u(e + 7)) {
 			n := u(e + 8 + j)
 			if n > math.MaxInt32 {
-				return fmt.Errorf("wasm: input %d has a size of %d, want at most %d", i, n, math.MaxInt32)
+				return errfmt.Errorf("wasm: input %d has a size of %d, want at most %d", i, n, math.MaxInt32)
 			}
 			d.Shape = d.Shape.Append(int(n))
 		}
@@ -378,7 +377,7 @@ func parseMsg(b []byte) (*datagraph.Graph, error) {
 	g := &datagraph.Graph{}
 	rest, err := g.UnmarshalMsg(b)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("wasm: %w: %d bytes after its end", datagraph.ErrGraph, len(rest))
+		err = errfmt.Errorf("wasm: %w: %d bytes after its end", datagraph.ErrGraph, len(rest))
 	}
 	return g, err
 }

@@ -1,9 +1,8 @@
 package jpeg
 
 import (
-	"fmt"
-
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // component is one colour component of the frame.
@@ -185,7 +184,7 @@ func (d *decoder) appendVariant(s []byte) []byte {
 			if i > 0 {
 				s = append(s, ","...)
 			}
-			s = fmt.Appendf(s, "%dx%d", c[i].h, c[i].v)
+			s = errfmt.Appendf(s, "%dx%d", c[i].h, c[i].v)
 		}
 		return s
 	}
@@ -205,7 +204,7 @@ func (d *decoder) appendVariant(s []byte) []byte {
 	case [2]int{2, 4}:
 		s = append(s, " 2x4"...)
 	default:
-		s = fmt.Appendf(s, " %dx%d", fh, fv)
+		s = errfmt.Appendf(s, " %dx%d", fh, fv)
 	}
 	return s
 }

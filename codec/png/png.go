@@ -15,10 +15,10 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"hash/crc32"
 	"io"
+	"strconv"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
@@ -316,9 +316,8 @@ func (h *header) orientation() int {
 	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
 		if lines := bytes.SplitN(h.rawExif, []byte("\n"), 4); len(lines) == 4 {
-			raw := bytes.Join(bytes.Fields(lines[3]), nil)
-			if n, err := hex.Decode(raw, raw); err == nil {
-				block = raw[:n]
+			if raw, ok := unhex(bytes.Join(bytes.Fields(lines[3]), nil)); ok {
+				block = raw
 			}
 		}
 	}
@@ -327,6 +326,19 @@ func (h *header) orientation() int {
 		return exif.XMPOrientation(h.xmp)
 	}
 	return o
+}
+
+// unhex decodes pairs of hexadecimal digits in place. Package encoding/hex
+// would link fmt.
+func unhex(b []byte) (_ []byte, ok bool) {
+	for i := 0; i+1 < len(b); i += 2 {
+		v, err := strconv.ParseUint(string(b[i:i+2]), 16, 8)
+		if err != nil {
+			return nil, false
+		}
+		b[i/2] = byte(v)
+	}
+	return b[:len(b)/2], len(b)%2 == 0
 }
 
 // Open implements codec.FormatDecoder.

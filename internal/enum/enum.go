@@ -3,17 +3,17 @@
 package enum
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Format returns the text of v, names[v]. A value without a name is an error.
 func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
 	if int(v) >= len(names) {
-		return nil, fmt.Errorf("invalid %s %d", what, uint8(v))
+		return nil, errfmt.Errorf("invalid %s %d", what, uint8(v))
 	}
 	return []byte(names[v]), nil
 }
@@ -21,7 +21,7 @@ func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
 // String returns the text of v, "what(v)" if it has no name.
 func String[E ~uint8](what string, names []string, v E) string {
 	if int(v) >= len(names) {
-		return fmt.Sprintf("%s(%d)", what, uint8(v))
+		return errfmt.Sprintf("%s(%d)", what, uint8(v))
 	}
 	return names[v]
 }
@@ -31,7 +31,7 @@ func String[E ~uint8](what string, names []string, v E) string {
 func Parse[E ~uint8](dst *E, what string, names []string, text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown %s %q, want one of %s%s", what, text, strings.Join(names, ", "), registry.DidYouMean(string(text), names))
+		return errfmt.Errorf("unknown %s %q, want one of %s%s", what, text, strings.Join(names, ", "), registry.DidYouMean(string(text), names))
 	}
 	*dst = E(i)
 	return nil

@@ -2,9 +2,9 @@
 package msgpread
 
 import (
-	"fmt"
-
 	"github.com/tinylib/msgp/msgp"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // Reader reads values from the beginning of B and keeps the first error. It
@@ -32,7 +32,7 @@ func Read[T any](r *Reader, f func([]byte) (T, []byte, error)) (v T) {
 // Fail records an error, unless there is one already.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.Err == nil {
-		r.Err = fmt.Errorf(format, args...)
+		r.Err = errfmt.Errorf(format, args...)
 	}
 }
 

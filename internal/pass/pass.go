@@ -4,9 +4,9 @@ package pass
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -47,7 +47,7 @@ func (t *Table[P, F]) All() []P {
 func (t *Table[P, F]) Enabled(disabled []P) ([]P, error) {
 	for _, p := range disabled {
 		if int(p) >= len(t.infos) {
-			return nil, fmt.Errorf("%s: %w %d", t.owner, ErrUnknown, uint8(p))
+			return nil, errfmt.Errorf("%s: %w %d", t.owner, ErrUnknown, uint8(p))
 		}
 	}
 	return slices.DeleteFunc(t.All(), func(p P) bool { return slices.Contains(disabled, p) }), nil
@@ -63,7 +63,7 @@ func (t *Table[P, F]) Parse(name string) (P, error) {
 		}
 		known = append(known, info.Name)
 	}
-	return 0, fmt.Errorf("%s: %w %q%s", t.owner, ErrUnknown, name, registry.Hint(name, known))
+	return 0, errfmt.Errorf("%s: %w %q%s", t.owner, ErrUnknown, name, registry.Hint(name, known))
 }
 
 // Name returns the name of p, or "pass N" if p does not exist.
@@ -71,7 +71,7 @@ func (t *Table[P, F]) Name(p P) string {
 	if int(p) < len(t.infos) {
 		return t.infos[p].Name
 	}
-	return fmt.Sprintf("pass %d", uint8(p))
+	return errfmt.Sprintf("pass %d", uint8(p))
 }
 
 // Doc returns the documentation of p, or "" if p does not exist.

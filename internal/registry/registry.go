@@ -7,13 +7,14 @@ package registry
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
 // ErrUnknown reports a name that is not registered. Every error of Lookup
@@ -75,7 +76,7 @@ func (r *Registry[T]) add(name string, t reflect.Type, v T) {
 	}
 	if t != nil {
 		if _, ok := r.byType[t]; ok {
-			r.Refuse(name, fmt.Sprintf("the type %v is taken", t))
+			r.Refuse(name, errfmt.Sprintf("the type %v is taken", t))
 		}
 		r.byType[t] = v
 	}
@@ -106,7 +107,7 @@ func (r *Registry[T]) load() *snapshot[T] {
 // Refuse panics with the message of a failed registration. Packages call it for
 // their own conditions, such as a missing function.
 func (r *Registry[T]) Refuse(name, reason string) {
-	panic(fmt.Sprintf("register %s %q: %s", r.kind, name, reason))
+	panic(errfmt.Sprintf("register %s %q: %s", r.kind, name, reason))
 }
 
 // Lookup returns the value of a name. The error of an unknown name suggests the
@@ -149,7 +150,7 @@ type unknownError struct {
 }
 
 func (e *unknownError) Error() string {
-	return fmt.Sprintf("%v %q%s", e.unknown, e.name, Hint(e.name, e.known))
+	return errfmt.Sprintf("%v %q%s", e.unknown, e.name, Hint(e.name, e.known))
 }
 
 func (e *unknownError) Is(target error) bool { return target == e.unknown || target == ErrUnknown }
@@ -173,7 +174,7 @@ func Hint(name string, known []string) string {
 // "".
 func DidYouMean(name string, known []string) string {
 	if s := Suggest(name, known); s != "" {
-		return fmt.Sprintf("; did you mean %q?", s)
+		return errfmt.Sprintf("; did you mean %q?", s)
 	}
 	return ""
 }
