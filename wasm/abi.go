@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -277,6 +278,37 @@ func trace(handle, at uint32) uint32 {
 		finishTable()
 		return nil
 	})
+}
+
+// takesPixels reports whether an input of a graph, of which the host knows the
+// number, is only decoded, and so that a file and the same pixels in codec
+// pixels' form have the same result or error: at full size, with Pillow's
+// treatment of damage, nothing refused, and no luma, which a file may store.
+//
+//go:wasmexport takes_pixels
+func takesPixels(handle, input uint32) uint32 {
+	g, ok := graphs[handle]
+	if !ok || uint64(input) >= uint64(len(g.plan.Graph().Inputs)) {
+		return 0
+	}
+	def := g.plan.Graph()
+	name, found := def.Inputs[input].Name, uint32(0)
+	for _, s := range def.Steps {
+		if slices.Contains(s.In, name) {
+			d, ok := s.Op.(*transforms.Decode)
+			if !ok || d.Scale != codec.ScaleFull || d.Damage != codec.DamagePillow || d.Refuse != 0 || d.Color == codec.ToLuma {
+				return 0
+			}
+			found = 1
+		}
+		if slices.Contains(s.Out, name) {
+			return found // later steps read the new column
+		}
+	}
+	if slices.Contains(def.Outputs, name) || slices.Contains(def.SideOutputs, name) {
+		return 0
+	}
+	return found
 }
 
 // read makes the inputs of a table that the host wrote.

@@ -118,6 +118,9 @@ func TestBad(t *testing.T) {
 		"5 bytes from pixel": change(17, 5),
 		"orientation 9":      change(18, 9),
 		"a byte 1, want 0":   change(23, 1),
+		"chroma 0x13":        change(19, 0x13),
+		"want mode RGB":      func() []byte { b := change(19, 0x22); b[16] = byte(codec.L); return b }(),
+		"this kind have 12":  func() []byte { b := change(19, 0x22); return b[:len(b)-1] }(),
 		"offset 24":          good[:len(good)-1],
 		"25 bytes of pixels": append(append([]byte(nil), good...), 0),
 	} {

@@ -17,6 +17,7 @@ interface Exports {
   run(graph: number, table: number): number;
   trace(graph: number, table: number): number;
   probe(at: number, size: number): number;
+  takes_pixels(graph: number, input: number): number;
 }
 
 /** The kinds of error in the order of abi.go. */
@@ -139,6 +140,9 @@ export class Instance {
       return this.table();
     });
   }
+
+  /** takesPixels reports whether decoded pixels may take the place of a file, with the same result. */
+  takesPixels(graph: number, input: number): boolean { return this.guarded(() => this.exports.takes_pixels(graph, input) === 1); }
 
   /** probe reads the header of an image. */
   probe(image: Uint8Array): Header {
