@@ -280,10 +280,10 @@ func trace(handle, at uint32) uint32 {
 	})
 }
 
-// takesPixels reports whether an input of a graph, of which the host knows the
-// number, is only decoded, and so that a file and the same pixels in codec
-// pixels' form have the same result or error: at full size, with Pillow's
-// treatment of damage, nothing refused, and no luma, which a file may store.
+// takesPixels reports whether the host may pass a JPEG's pixels, in the form of
+// package pixels, in place of the file, with the same result. It may if the
+// input's only use is to be decoded at full size, with Pillow's treatment of
+// damage and without refusals. Color luma is excluded because files store it.
 //
 //go:wasmexport takes_pixels
 func takesPixels(handle, input uint32) uint32 {

@@ -73,7 +73,7 @@ type decoder struct {
 	h    Header
 	data []byte
 	row  []byte
-	// toLuma asks for the plane Y.
+	// toLuma selects the luma plane as the pixels.
 	toLuma bool
 	up     [2][]byte // upsampled rows of Cb and Cr
 }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import test from 'node:test';
+import { init, InferPrepError } from 'infer-prep';
+
+const testdata = new URL('../../testdata/', import.meta.url);
+const image = (name) => readFile(new URL(`images/${name}`, testdata));
+// A graph that decodes, by hand; see docs/format/bundle.md.
+const decode = Uint8Array.from([
+  0x96, 1, 0xa0, 0x91, 0x94, 0xa5, ...Buffer.from('image'), 12, 0, 0x90,
+  0x91, 0x95, 0xa6, ...Buffer.from('decode'), 1, 0x91, 0xa5, ...Buffer.from('image'), 0x91, 0xa6, ...Buffer.from('pixels'),
+  0x97, 0, 0, 0, 0, 0, 0, 0, 0x91, 0xa6, ...Buffer.from('pixels'), 0x90,
+]);
+
+const rejects = (p, code, text) => assert.rejects(p, (e) => {
+  assert.ok(e instanceof InferPrepError, String(e));
+  assert.equal(e.code, code, e.message);
+  assert.match(e.message, text);
+  return true;
+});
+
+for (const simd of [false, true]) {
+  test(`run, simd ${simd}`, async () => {
+    const prep = await init({ simd });
+    const graph = await prep.graph(decode);
+    assert.deepEqual(graph.outputs, [{ name: 'pixels', type: 'uint8', layout: 'HWC', dims: [-1, -1, 3] }]);
+    const file = await image('png_rgb8.png');
+    const first = await graph.run(file);
+    assert.equal(first.type, 'uint8');
+    assert.equal(first.data, first.outputs.pixels.data);
+    assert.equal(first.dims.length, 4);
+    assert.deepEqual((await graph.run(file, { batch: false })).dims, first.dims.slice(1));
+    for (const other of [new Blob([file]), new Uint8Array(file).buffer, { image: file }]) {
+      assert.deepEqual((await graph.run(other)).data, first.data);
+    }
+
+    await rejects(graph.run(file.subarray(0, 100)), 'format', /png/);
+    await rejects(graph.run(new Uint8Array(0)), 'format', /empty input/);
+    await rejects(graph.run('image.png'), 'input', /a value of type String: want a Blob/);
+    await rejects(graph.run({ picture: file }), 'input', /unknown input "picture": want "image"/);
+    await rejects(graph.run({}), 'input', /input "image" is missing/);
+    const moved = new ArrayBuffer(8);
+    structuredClone(moved, { transfer: [moved] });
+    await rejects(graph.run(moved), 'input', /detached|empty/);
+    await assert.rejects(graph.run(file, { signal: AbortSignal.abort('stop') }), (e) => e === 'stop');
+    assert.deepEqual((await graph.run(file)).data, first.data);
+
+    graph.dispose();
+    prep.dispose();
+    await rejects(graph.run(file), 'disposed', /disposed/);
+  });
+}
+
+test('limits', async () => {
+  const prep = await init({ limits: { pixels: 100, input: 10_000 } });
+  const graph = await prep.graph(decode);
+  await rejects(graph.run(new Uint8Array(10_001)), 'limit', /10001 bytes, limits.input is 10000/);
+  await rejects(graph.run(await image('jpeg_base_420.jpg')), 'limit', /the limit is 100/);
+  await rejects(init({ limits: { pixels: 0 } }), 'param', /limits.pixels is 0/);
+});
+
+test('graphs that are not', async () => {
+  const prep = await init();
+  await rejects(prep.graph(new Uint8Array([1, 2])), 'graph', /datagraph/);
+  await rejects(prep.graph(decode.with(10, 0x41)), 'graph', /datagraph/);
+  await rejects(init({ module: new Uint8Array(4) }), 'param', /module cannot be loaded/);
+});
