@@ -1,7 +1,8 @@
 /**
  * The kinds of {@link InferPrepError}:
  *
- * - `internal`: a bug in this package.
+ * - `internal`: a bug in this package, or not enough memory. Later calls work.
+ * - `load`: the WebAssembly file, a bundle or a Worker cannot be loaded.
  * - `format`: the data is not an image, is damaged, or is truncated.
  * - `unsupported`: valid data that is not decoded here.
  * - `limit`: more pixels or bytes than the limits allow.
@@ -15,7 +16,7 @@
  * - `disposed`: an object that was disposed of.
  */
 export type ErrorCode =
-  | 'internal' | 'format' | 'unsupported' | 'limit' | 'graph' | 'unknown-op' | 'param' | 'input'
+  | 'internal' | 'load' | 'format' | 'unsupported' | 'limit' | 'graph' | 'unknown-op' | 'param' | 'input'
   | 'digest' | 'signature' | 'golden' | 'disposed';
 
 /** InferPrepError is the error of every function of this package, except for aborted calls. */

@@ -1,5 +1,12 @@
+/**
+ * infer-prep for browsers and node: images become tensors with the bytes of
+ * Python's preprocessing.
+ *
+ * @packageDocumentation
+ */
 export { InferPrepError, type ErrorCode } from './errors.js';
-export type { ImageInput, Input } from './inputs.js';
-export type { Limits } from './machine.js';
-export { init, Graph, InferPrep, type Description, type InitOptions, type Result, type RunOptions } from './prep.js';
+export type { ImageInput, Input, TensorInput } from './inputs.js';
+export type { Description, Limits, Trace } from './machine.js';
+export { createPool, type PoolOptions } from './pool.js';
+export { init, type Graph, type InferPrep, type InitOptions, type Result, type RunOptions } from './prep.js';
 export type { Tensor, TensorData, TensorType } from './tensor.js';

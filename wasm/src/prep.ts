@@ -1,16 +1,15 @@
-import { compile, load } from '#load';
+import { compile, load } from '#platform';
 import { InferPrepError } from './errors.js';
-import { read, tensorLike, type ImageInput, type Input } from './inputs.js';
-import type { RawTensor } from './instance.js';
-import { checked, Machine, type Limits, type Program } from './machine.js';
+import { isTensor, portable, type Input } from './inputs.js';
+import { checked, Machine, type Column, type Description, type Engine, type Limits, type Program, type Trace } from './machine.js';
 import { hasSIMD } from './simd.js';
-import { copied, type Tensor, type TensorType } from './tensor.js';
+import type { Tensor } from './tensor.js';
 
 /** The options of {@link init}. */
 export interface InitOptions {
   /**
    * The WebAssembly file: its address, its bytes, a response or a compiled
-   * module. Default: the package's own file, as `build` and `simd` say.
+   * module. Default: the package's own file, chosen by `build` and `simd`.
    */
   module?: string | URL | BufferSource | WebAssembly.Module | Response | PromiseLike<Response>;
   /**
@@ -24,33 +23,44 @@ export interface InitOptions {
   limits?: Limits;
 }
 
-/** init compiles the WebAssembly module and starts an instance of it. */
+/**
+ * init compiles the WebAssembly file and starts an instance of it. It rejects
+ * with an error of code `load` if the file cannot be fetched or compiled. A
+ * page's CSP must allow `'wasm-unsafe-eval'` in `script-src`.
+ */
 export async function init(options: InitOptions = {}): Promise<InferPrep> {
   const limits = checked(options.limits);
-  return new InferPrep(await Machine.create(await moduleOf(options), limits));
+  return new InferPrep(await Machine.create(await moduleOf(options), limits), options);
 }
 
 /** moduleOf compiles the module that the options name. */
 export async function moduleOf(options: InitOptions): Promise<WebAssembly.Module> {
-  const { module: m, build = 'small' } = options;
+  const { module: m, build = 'small', simd = hasSIMD() } = options;
+  if (build !== 'small' && build !== 'full') {
+    throw new InferPrepError('param', `infer-prep: init: unknown build "${String(build)}": want small or full`);
+  }
   try {
-    if (m === undefined) return await load(`infer-prep${build === 'full' ? '-full' : ''}${options.simd ?? hasSIMD() ? '-simd' : ''}`);
+    if (m === undefined) return await load(`infer-prep${build === 'full' ? '-full' : ''}${simd ? '-simd' : ''}`);
     if (m instanceof WebAssembly.Module) return m;
     if (typeof m === 'string' || m instanceof URL) return await compile(fetch(m));
     if (m instanceof ArrayBuffer || ArrayBuffer.isView(m)) return await WebAssembly.compile(m);
     return await compile(m);
   } catch (cause) {
-    throw new InferPrepError('param', `infer-prep: init: the WebAssembly module cannot be loaded: ${String(cause)}`, { cause });
+    throw new InferPrepError('load', `infer-prep: init: the WebAssembly file cannot be loaded: ${String(cause)}`, { cause });
   }
 }
 
 /** The options of {@link Graph.run}. */
 export interface RunOptions {
-  /** Ends the run between its steps: reading the input, running. The promise rejects with its reason. */
+  /**
+   * Ends the run between its parts: reading the input, waiting for a Worker,
+   * running. The promise rejects with the signal's reason.
+   */
   signal?: AbortSignal;
   /**
-   * Adds a first axis of 1 to the outputs, as models take batches. Outputs that
-   * the graph concatenates in a batch, and byte strings, get none. Default true.
+   * Adds a first axis of 1 to the outputs, since models take batches. Outputs
+   * that the graph concatenates in a batch, and byte strings, get none.
+   * Default true.
    */
   batch?: boolean;
 }
@@ -61,35 +71,38 @@ export interface Result extends Tensor {
   outputs: Record<string, Tensor>;
 }
 
-/** Description describes an input or output of a graph. */
-export interface Description {
-  name: string;
-  type: TensorType;
-  layout: Tensor['layout'];
-  /** The sizes without a batch's axis; -1 if they depend on the image. */
-  dims: number[];
-}
-
 /**
- * InferPrep is a running module. {@link init} makes it.
+ * InferPrep opens graphs. {@link init} returns one that runs them on the
+ * calling thread, which they block; {@link createPool} one that runs them in
+ * Workers.
  *
- * Runs happen on the calling thread, one at a time; a pool runs them in Workers.
+ * Every method may be called at any time, also before earlier promises have
+ * settled. If the module ends (it ran out of memory, for example), that call
+ * rejects with an error of code `internal`, and later calls run on a new
+ * instance, with the same graphs.
  */
 export class InferPrep {
-  /** @internal */
-  constructor(private readonly machine: Machine) {}
+  private readonly hint: boolean;
 
-  /** graph opens a graph in msgpack form; the full build also reads JSON. */
-  async graph(graph: Uint8Array | ArrayBuffer): Promise<Graph> {
-    const program = await this.machine.open(graph instanceof Uint8Array ? graph : new Uint8Array(graph));
-    return new Graph(this.machine, program, await this.machine.with(program, (i, h) => i.describe(h)));
+  /** @internal */
+  constructor(private readonly engine: Engine, options: InitOptions) {
+    this.hint = options.module === undefined && options.build !== 'full';
   }
 
-  /** The bytes of the module's memory. It grows to the needs of the largest image and never shrinks. */
-  get memoryBytes(): number { return this.machine.memoryBytes; }
+  /** graph opens a graph in msgpack form. The full build also reads JSON. */
+  async graph(graph: Uint8Array | ArrayBuffer): Promise<Graph> {
+    const bytes = graph instanceof Uint8Array ? graph : new Uint8Array(graph);
+    return hinted(this.hint, async () => new Graph(this.engine, await this.engine.open(bytes), this.hint));
+  }
 
-  /** dispose ends the instance and its graphs. */
-  dispose(): void { this.machine.dispose(); }
+  /** The bytes of memory of all instances. It grows to the needs of the largest image and never shrinks. */
+  get memoryBytes(): number { return this.engine.memoryBytes; }
+
+  /**
+   * dispose ends the instance or the Workers. Runs that have not ended reject
+   * with an error of code `disposed`, as later ones do.
+   */
+  dispose(): void { this.engine.dispose(); }
 }
 
 /** Graph is an open graph. */
@@ -98,38 +111,52 @@ export class Graph {
   readonly inputs: readonly Description[];
   /** The outputs, then the side outputs. */
   readonly outputs: readonly Description[];
-  private readonly axis: boolean[];
+  private readonly stacked: boolean[];
 
   /** @internal */
-  constructor(private readonly machine: Machine, private readonly program: Program, columns: RawTensor[]) {
-    const all = columns.map((c) => ({ name: c.name, type: c.dtype as TensorType, layout: c.layout, dims: c.dims }));
-    this.inputs = all.filter((_, i) => columns[i]!.step === 0);
-    this.outputs = all.filter((_, i) => columns[i]!.step !== 0);
-    this.axis = columns.filter((c) => c.step !== 0).map((c) => c.step >> 2 !== 2); // 2 is the rule concat
+  constructor(private readonly engine: Engine, private readonly program: Program, private readonly hint: boolean) {
+    const described = (c: Column): Description => ({ name: c.name, type: c.type, layout: c.layout, dims: c.dims });
+    const outputs = program.columns.filter((c) => !c.input);
+    this.inputs = program.columns.filter((c) => c.input).map(described);
+    this.outputs = outputs.map(described);
+    this.stacked = outputs.map((c) => c.stacked && c.type !== 'bytes');
   }
 
   /**
    * run computes the graph's outputs. A graph of several inputs takes an object
    * with one value for each, by name. The result belongs to the caller.
    */
-  async run(input: ImageInput | Input | Record<string, Input>, options: RunOptions = {}): Promise<Result> {
+  async run(input: Input | Record<string, Input>, options: RunOptions = {}): Promise<Result> {
     const { signal, batch = true } = options;
-    signal?.throwIfAborted();
-    const inputs = await Promise.all(this.listed(input).map((i) => read(i, this.machine.limits.input, signal)));
-    signal?.throwIfAborted();
-    return this.machine.with(this.program, (i, handle) => {
-      const out = i.run(handle, inputs).map((t, k) => [t.name, copied(t, batch && this.axis[k]!)] as const);
-      return { ...out[0]![1], outputs: Object.fromEntries(out) };
+    return hinted(this.hint, async () => {
+      const out = await this.engine.run(this.program, await this.read(input, signal), signal);
+      const named = out.map(({ name, ...t }, i) => [name, batch && this.stacked[i] ? { ...t, dims: [1, ...t.dims] } : t] as const);
+      return { ...named[0]![1], outputs: Object.fromEntries(named) };
     });
   }
 
-  /** dispose closes the graph. */
-  dispose(): void { this.machine.close(this.program); }
+  /**
+   * trace runs the graph and returns the outputs of every step, without a
+   * batch's axis. It takes more time and memory than run.
+   */
+  async trace(input: Input | Record<string, Input>, options: Pick<RunOptions, 'signal'> = {}): Promise<Trace[]> {
+    return hinted(this.hint, async () => this.engine.trace(this.program, await this.read(input, options.signal), options.signal));
+  }
+
+  /** dispose closes the graph. Runs that have not begun reject with an error of code `disposed`. */
+  dispose(): void { this.engine.close(this.program); }
+
+  private async read(input: Input | Record<string, Input>, signal?: AbortSignal) {
+    signal?.throwIfAborted();
+    const inputs = await Promise.all(this.listed(input).map((i) => portable(i, this.engine.limits.input, signal)));
+    signal?.throwIfAborted();
+    return inputs;
+  }
 
   /** listed returns the inputs in order. */
-  private listed(input: ImageInput | Input | Record<string, Input>): Input[] {
+  private listed(input: Input | Record<string, Input>): Input[] {
     const prototype: unknown = typeof input === 'object' && input !== null ? Object.getPrototypeOf(input) : undefined;
-    const named = (prototype === Object.prototype || prototype === null) && !tensorLike(input);
+    const named = (prototype === Object.prototype || prototype === null) && !isTensor(input);
     if (!named) {
       if (this.inputs.length === 1) return [input as Input];
       throw new InferPrepError('input', `infer-prep: run: the graph has ${this.inputs.length} inputs: want an object with ${this.names()}`);
@@ -146,3 +173,17 @@ export class Graph {
 
   private names(): string { return this.inputs.map((i) => `"${i.name}"`).join(', '); }
 }
+
+/** hinted calls f. Errors about what the small build lacks name the full one. */
+async function hinted<T>(hint: boolean, f: () => Promise<T>): Promise<T> {
+  try {
+    return await f();
+  } catch (e) {
+    if (!hint || !(e instanceof InferPrepError)) throw e;
+    // Go's text about formats that are not linked names Go packages.
+    const text = e.message.replace(/ is not linked: import .*/s, ' is not in the small build');
+    if (e.code !== 'unknown-op' && text === e.message) throw e;
+    throw new InferPrepError(e.code, `${text}; init({ build: 'full' }) has every op and format`, { cause: e });
+  }
+}
+

@@ -24,18 +24,17 @@ export interface Tensor {
   layout: 'none' | 'HWC' | 'CHW';
 }
 
-const arrays = {
+/** The arrays that hold the elements of each type. */
+export const arrays = {
   uint8: Uint8Array, int8: Int8Array, uint16: Uint16Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array,
   float16: Uint16Array, bfloat16: Uint16Array, float32: Float32Array, float64: Float64Array, bool: Uint8Array, bytes: Uint8Array,
 } as const;
 
-/** copied copies a tensor out of the module's memory. batch adds a first axis of 1. */
-export function copied(t: RawTensor, batch: boolean): Tensor {
+/** The types of tensors. */
+export const types = Object.keys(arrays) as TensorType[];
+
+/** copied copies a tensor out of the module's memory. */
+export function copied(t: RawTensor): Tensor {
   const type = t.dtype as TensorType;
-  return {
-    data: new arrays[type](t.bytes.slice().buffer),
-    dims: batch && type !== 'bytes' ? [1, ...t.dims] : t.dims,
-    type,
-    layout: t.layout,
-  };
+  return { data: new arrays[type](t.bytes.slice().buffer), dims: t.dims, type, layout: t.layout };
 }

@@ -1,23 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { init, InferPrepError } from 'infer-prep';
-
-const testdata = new URL('../../testdata/', import.meta.url);
-const image = (name) => readFile(new URL(`images/${name}`, testdata));
-// A graph that decodes, by hand; see docs/format/bundle.md.
-const decode = Uint8Array.from([
-  0x96, 1, 0xa0, 0x91, 0x94, 0xa5, ...Buffer.from('image'), 12, 0, 0x90,
-  0x91, 0x95, 0xa6, ...Buffer.from('decode'), 1, 0x91, 0xa5, ...Buffer.from('image'), 0x91, 0xa6, ...Buffer.from('pixels'),
-  0x97, 0, 0, 0, 0, 0, 0, 0, 0x91, 0xa6, ...Buffer.from('pixels'), 0x90,
-]);
-
-const rejects = (p, code, text) => assert.rejects(p, (e) => {
-  assert.ok(e instanceof InferPrepError, String(e));
-  assert.equal(e.code, code, e.message);
-  assert.match(e.message, text);
-  return true;
-});
+import { init } from 'infer-prep';
+import { decode, image, rejects } from './common.mjs';
 
 for (const simd of [false, true]) {
   test(`run, simd ${simd}`, async () => {
@@ -54,7 +38,7 @@ for (const simd of [false, true]) {
 test('limits', async () => {
   const prep = await init({ limits: { pixels: 100, input: 10_000 } });
   const graph = await prep.graph(decode);
-  await rejects(graph.run(new Uint8Array(10_001)), 'limit', /10001 bytes, limits.input is 10000/);
+  await rejects(graph.run(new Uint8Array(10_001)), 'limit', /10001 bytes: limits.input is 10000/);
   await rejects(graph.run(await image('jpeg_base_420.jpg')), 'limit', /the limit is 100/);
   await rejects(init({ limits: { pixels: 0 } }), 'param', /limits.pixels is 0/);
 });
@@ -63,5 +47,5 @@ test('graphs that are not', async () => {
   const prep = await init();
   await rejects(prep.graph(new Uint8Array([1, 2])), 'graph', /datagraph/);
   await rejects(prep.graph(decode.with(10, 0x41)), 'graph', /datagraph/);
-  await rejects(init({ module: new Uint8Array(4) }), 'param', /module cannot be loaded/);
+  await rejects(init({ module: new Uint8Array(4) }), 'load', /file cannot be loaded/);
 });

@@ -1,0 +1,23 @@
+// Builds the JavaScript files of the package into dist, beside the WebAssembly
+// files of build.sh, and into lib every module of src by itself, for tests.
+import { readdir, rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+const common = {
+  bundle: true, format: 'esm', target: 'es2022', legalComments: 'none', logLevel: 'warning',
+};
+const alias = (platform) => ({ '#platform': `./src/${platform}.ts` });
+const at = (path) => new URL(path, import.meta.url).pathname;
+process.chdir(at('.'));
+
+for (const f of await readdir('dist').catch(() => [])) if (/\.js$/.test(f)) await rm(`dist/${f}`);
+await rm('lib', { recursive: true, force: true });
+const names = (await readdir('src')).filter((f) => f.endsWith('.ts')).map((f) => `src/${f}`);
+await Promise.all([
+  build({ ...common, entryPoints: ['src/index.ts', 'src/worker.ts'], outdir: 'dist', alias: alias('platform') }),
+  build({
+    ...common, entryPoints: { 'index.node': 'src/index.ts', 'worker.node': 'src/worker.node.ts' }, outdir: 'dist',
+    alias: alias('platform.node'), external: ['node:*'],
+  }),
+  build({ ...common, entryPoints: names, outdir: 'lib', splitting: true, alias: alias('platform.node'), external: ['node:*'] }),
+]);
