@@ -9,6 +9,8 @@ packages="./tensor ./codec/... ./internal/kernel/... ./transforms ./datagraph ./
 # -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
 # is in packages that import internal/kernel or internal/cpu, or that compute.
 numbers="./internal/cpu ./internal/kernel/... ./tensor ./codec/... ./transforms ./datagraph ./onnx ./rng ./recordio ./compat/... ./internal/digest"
+# The packages that the vectors of wasm change.
+kernels="./internal/kernel/... ./codec/jpeg ./transforms ./datagraph ./internal/digest"
 # The packages that read or write numbers of several bytes.
 bytes="./internal/kernel/... ./tensor ./codec/... ./transforms ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./compat/... ./dataset/internal/... ./internal/digest"
 # The compiler takes a quarter less time without its garbage collector. Tests
@@ -53,10 +55,19 @@ on() {
   [ -n "$digest" ] && [ "$digest" = "$reference" ] || { echo "$name: its digest is not amd64's"; fail=1; }
 }
 
+# executor FILE GO...: writes a program that runs js/wasm tests of that toolchain.
 # go_js_wasm_exec hands node the whole environment, which must fit 4 KiB.
-wasm=$dir/exec
-printf '#!/bin/sh\nexec env -i PATH="$PATH" HOME="$HOME" TMPDIR="${TMPDIR:-/tmp}" PWD="$PWD" %s "$@"\n' "$("$GO" env GOROOT)/lib/wasm/go_js_wasm_exec" >"$wasm"
-chmod +x "$wasm"
+executor() {
+  file=$1; shift
+  root=$("$@" env GOROOT) || { echo "cross: $* does not run"; exit 1; }
+  printf '#!/bin/sh\nexec env -i PATH="$PATH" HOME="$HOME" TMPDIR="${TMPDIR:-/tmp}" PWD="$PWD" %s "$@"\n' "$root/lib/wasm/go_js_wasm_exec" >"$file"
+  chmod +x "$file"
+}
+# The vectors of internal/kernel for wasm need Go 1.27.
+vectors='GOTOOLCHAIN=go1.27.2 GOEXPERIMENT=simd'
+wasm=$dir/exec wasmSIMD=$dir/exec127
+executor "$wasm" "$GO"
+executor "$wasmSIMD" env $vectors "$GO"
 
 # These are the flags of "make test", so that its results are not computed
 # again. The other platforms repeat fewer rounds of the same work.
@@ -74,6 +85,7 @@ emulated linux/arm64 aarch64 "$packages" GOARCH=arm64
 emulated linux/arm arm "$packages" GOARCH=arm GOARM=7
 emulated linux/s390x s390x "$bytes" GOARCH=s390x
 on 'js/wasm (node)' "$packages" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasm"
+on 'js/wasm SIMD (node)' "$kernels" $vectors GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasmSIMD"
 echo 'Fewer rounds than in make test, on each platform but the first:'
 sort "$dir/short" | uniq -c | sort -k 2 | sed 's/^/    /'
 
