@@ -34,14 +34,21 @@ export type Input = ImageInput | TensorInput;
 /** Portable is an input that a Worker can read. */
 export type Portable = Exclude<Input, HTMLImageElement | HTMLVideoElement | HTMLCanvasElement | OffscreenCanvas>;
 
+/** The classes of inputs. */
+interface Classes {
+  Blob: Blob; File: File; ArrayBuffer: ArrayBuffer; SharedArrayBuffer: SharedArrayBuffer;
+  ImageData: ImageData; ImageBitmap: ImageBitmap; VideoFrame: VideoFrame;
+  HTMLImageElement: HTMLImageElement; HTMLVideoElement: HTMLVideoElement; HTMLCanvasElement: HTMLCanvasElement; OffscreenCanvas: OffscreenCanvas;
+}
+
 /** is reports whether v is an object of a class, perhaps of another realm's. */
-function is<T>(v: unknown, name: string): v is T {
+function is<N extends keyof Classes>(v: unknown, name: N): v is Classes[N] {
   const c = (globalThis as Record<string, unknown>)[name];
   return (typeof c === 'function' && v instanceof c) || Object.prototype.toString.call(v) === `[object ${name}]`;
 }
 
-const isBlob = (v: unknown): v is Blob => is<Blob>(v, 'Blob') || is<File>(v, 'File');
-const isBuffer = (v: unknown): v is ArrayBuffer => is<ArrayBuffer>(v, 'ArrayBuffer') || is(v, 'SharedArrayBuffer');
+const isBlob = (v: unknown): v is Blob => is(v, 'Blob') || is(v, 'File');
+const isBuffer = (v: unknown): v is ArrayBuffer => is(v, 'ArrayBuffer') || is(v, 'SharedArrayBuffer');
 
 /** isTensor reports whether v has the fields of a Tensor. */
 export function isTensor(v: unknown): v is TensorInput {
@@ -79,9 +86,9 @@ function view(v: ArrayBuffer | ArrayBufferView, limit: number): Uint8Array {
  * closes or transfers nothing of the result.
  */
 export async function portable(input: Input, limit: number, signal?: AbortSignal): Promise<Portable> {
-  if (is<HTMLImageElement>(input, 'HTMLImageElement')) return refetch(input, limit, signal);
-  if (is<HTMLVideoElement>(input, 'HTMLVideoElement')) return drawn(input, input.videoWidth, input.videoHeight, 'RGB', limit);
-  if (is<HTMLCanvasElement>(input, 'HTMLCanvasElement') || is<OffscreenCanvas>(input, 'OffscreenCanvas')) {
+  if (is(input, 'HTMLImageElement')) return refetch(input, limit, signal);
+  if (is(input, 'HTMLVideoElement')) return drawn(input, input.videoWidth, input.videoHeight, 'RGB', limit);
+  if (is(input, 'HTMLCanvasElement') || is(input, 'OffscreenCanvas')) {
     return drawn(input, input.width, input.height, 'RGBA', limit);
   }
   return input;
@@ -112,7 +119,7 @@ export function sendable(input: Portable, limit: number): { value: Portable; tra
     // A view's whole buffer would be cloned.
     const value = view(input, limit).slice();
     return { value, transfer: [value.buffer] };
-  } else if (is<VideoFrame>(input, 'VideoFrame')) {
+  } else if (is(input, 'VideoFrame')) {
     if (input.displayWidth === 0) throw empty(input);
     const value = input.clone();
     return { value, transfer: [value] };
@@ -135,9 +142,9 @@ export async function read(input: Portable, limit: number): Promise<RawInput> {
     }
   }
   if (isBuffer(input) || ArrayBuffer.isView(input)) return { bytes: view(input, limit) };
-  if (is<ImageData>(input, 'ImageData')) return pixels(input, limit);
-  if (is<VideoFrame>(input, 'VideoFrame')) return { bytes: drawn(input, input.displayWidth, input.displayHeight, 'RGB', limit) };
-  if (is<ImageBitmap>(input, 'ImageBitmap')) return { bytes: drawn(input, input.width, input.height, 'RGBA', limit) };
+  if (is(input, 'ImageData')) return pixels(input, limit);
+  if (is(input, 'VideoFrame')) return { bytes: drawn(input, input.displayWidth, input.displayHeight, 'RGB', limit) };
+  if (is(input, 'ImageBitmap')) return { bytes: drawn(input, input.width, input.height, 'RGBA', limit) };
   if (isTensor(input)) return tensor(input, limit);
   throw invalid(`${typeName(input)}: want a Blob, ArrayBuffer, ImageData, ImageBitmap, VideoFrame, HTMLImageElement, ` +
     'HTMLVideoElement or canvas, or a tensor {data, dims, type}');
@@ -205,4 +212,4 @@ function drawn(image: CanvasImageSource, width: number, height: number, mode: 'R
 const empty = (v: unknown): InferPrepError => invalid(`${typeName(v)} has no pixels: it is empty, closed or transferred`);
 
 const typeName = (v: unknown): string =>
-  v === null || v === undefined ? String(v) : `a value of type ${(v as object).constructor?.name ?? typeof v}`;
+  v === null || v === undefined ? String(v) : `a value of type ${(v as { constructor?: { name: string } }).constructor?.name ?? typeof v}`;

@@ -84,10 +84,8 @@ export class Instance {
 
   /** create instantiates a module. */
   static async create(module: WebAssembly.Module): Promise<Instance> {
-    let memory: WebAssembly.Memory | undefined;
-    const instance = await WebAssembly.instantiate(module, wasi(() => memory!));
+    const instance: WebAssembly.Instance = await WebAssembly.instantiate(module, wasi(() => instance.exports.memory as WebAssembly.Memory));
     const i = new Instance(instance);
-    memory = i.exports.memory;
     i.guarded(() => i.exports._initialize());
     return i;
   }
@@ -163,7 +161,7 @@ export class Instance {
   }
 
   private view(at: number, size: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer, at, size);
+    return new Uint8Array(this.exports.memory.buffer, at, size);
   }
 
   private text(at: number, size: number): string { return new TextDecoder().decode(this.view(at, size)); }

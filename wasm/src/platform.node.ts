@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { Worker as NodeWorker } from 'node:worker_threads';
-import type { TransferListItem } from 'node:worker_threads';
+import { Worker as NodeWorker, type Transferable as NodeTransferable } from 'node:worker_threads';
 import type { File } from './files.js';
 import { urls } from './platform.js';
 import type { Thread } from './thread.js';
@@ -19,7 +18,7 @@ export function cores(): number { return availableParallelism(); }
 export function spawn(make?: () => unknown): Thread {
   const w = make ? make() as NodeWorker : new NodeWorker(new URL('./worker.node.js', import.meta.url), { name: 'infer-prep', execArgv: [] });
   return {
-    post(message, transfer) { w.postMessage(message, transfer as TransferListItem[]); },
+    post(message, transfer) { w.postMessage(message, transfer as NodeTransferable[]); },
     listen(message, error) {
       w.on('message', message);
       w.on('messageerror', error);

@@ -1,5 +1,5 @@
 import type { File } from './files.js';
-import type { Thread } from './thread.js';
+import type { Reply, Thread } from './thread.js';
 
 /**
  * The addresses of the package's files. They are written out, so that bundlers
@@ -37,7 +37,7 @@ export function spawn(make?: () => Worker): Thread {
   return {
     post(message, transfer) { w.postMessage(message, transfer); },
     listen(message, error) {
-      w.addEventListener('message', (e) => { message(e.data); });
+      w.addEventListener('message', (e: MessageEvent<Reply>) => { message(e.data); });
       w.addEventListener('messageerror', () => { error(new Error('a message cannot be deserialized')); });
       w.addEventListener('error', (e) => {
         e.preventDefault();

@@ -47,7 +47,7 @@ export function wasi(memory: () => WebAssembly.Memory): WebAssembly.Imports {
       },
       random_get: (at: number, size: number) => {
         for (let i = 0; i < size; i += 65536) { // the limit of getRandomValues
-          crypto.getRandomValues(new Uint8Array(memory().buffer as ArrayBuffer, at + i, Math.min(65536, size - i)));
+          crypto.getRandomValues(new Uint8Array(memory().buffer, at + i, Math.min(65536, size - i)));
         }
         return success;
       },
