@@ -1,3 +1,4 @@
+/// <reference lib="dom" preserve="true" />
 /**
  * infer-prep for browsers and node: images become tensors with the bytes of
  * Python's preprocessing.
