@@ -4,16 +4,34 @@
 # and without SIMD. SIMD needs Go 1.27, which all four are built with.
 # Without nojsonv2 encoding/json is twice as large; without
 # nosizespecializedmalloc the runtime is larger, and no faster here.
+#
+# The small build links the ops of small.txt only. OPS=FILE names another list.
 set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go}
 export GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 GOTOOLCHAIN=go1.27.2 GOFLAGS=
+OPS=${OPS:-small.txt}
+host() { GOOS= GOARCH= GOTOOLCHAIN= "$GO" "$@"; } # builds for this machine
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 mkdir -p dist
-build() { # build FILE EXPERIMENT TAGS
-  GOEXPERIMENT=nojsonv2,nosizespecializedmalloc${2:+,$2} "$GO" build -buildmode=c-shared -trimpath -buildvcs=false -ldflags='-s -w' -tags="$3" -o "dist/$1" .
+host build -o "$work/" ../internal/tools/shake ../internal/tools/wasmstrip
+
+# No package of the small build calls the JSON methods: it does not link
+# encoding/json. The copied packages would link fmt and encoding/json.
+"$work/shake" -ops "$OPS" -drop MarshalJSON,UnmarshalJSON \
+  -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small" .
+
+build() { # build FILE EXPERIMENT FLAGS...
+  local file=$1 experiment=$2
+  shift 2
+  GOEXPERIMENT=nojsonv2,nosizespecializedmalloc${experiment:+,$experiment} "$GO" build \
+    -buildmode=c-shared -trimpath -buildvcs=false -ldflags='-s -w' "$@" -o "dist/$file" .
+  "$work/wasmstrip" "dist/$file"
 }
-build infer-prep.wasm '' ''
-build infer-prep-simd.wasm simd ''
-build infer-prep-full.wasm '' full
-build infer-prep-full-simd.wasm simd full
+small=(-overlay "$work/small/overlay.json")
+build infer-prep.wasm '' "${small[@]}"
+build infer-prep-simd.wasm simd "${small[@]}"
+build infer-prep-full.wasm '' -tags full
+build infer-prep-full-simd.wasm simd -tags full
 ls -l dist

@@ -1,0 +1,437 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// shaken is the folder of the main module in which the overlay puts packages of
+// others.
+const shaken = "internal/shaken"
+
+// program is the source of all packages that are reduced.
+type program struct {
+	fset         *token.FileSet
+	pkgs         []*pkg
+	byPath       map[string]*pkg
+	root, module string          // the main module
+	registered   map[string]bool // the ops
+	drop         []string
+}
+
+type pkg struct {
+	*listed
+	files []*file
+	units map[string][]*unit // by the name of what they declare, or the receiver's type
+}
+
+type file struct {
+	name    string
+	src     []byte
+	ast     *ast.File
+	imports map[string]string // path by name
+	units   []*unit
+	cuts    [][2]int // offsets to cut, whatever is reached
+}
+
+// unit is a declaration that stays or goes as a whole.
+type unit struct {
+	pkg        *pkg
+	file       *file
+	start, end int // offsets in the file
+	names      []string
+	mentions   []mention
+	imports    map[string]bool // names of imports that it uses
+	kept       bool
+	group      *group // the declaration in parentheses that it is part of
+}
+
+// group is a declaration in parentheses.
+type group struct{ start, end int }
+
+// mention is a use of a name, of the package itself if path is empty.
+type mention struct{ path, name string }
+
+func parse(list []*listed, o options) (*program, error) {
+	p := &program{fset: token.NewFileSet(), byPath: map[string]*pkg{}, registered: map[string]bool{}, drop: o.drop}
+	for _, l := range list {
+		if l.Module != nil && l.Module.Main {
+			p.root, p.module = l.Module.Dir, l.Module.Path
+		}
+		k := &pkg{listed: l, units: map[string][]*unit{}}
+		for _, name := range l.GoFiles {
+			f, err := p.parseFile(k, name)
+			if err != nil {
+				return nil, err
+			}
+			k.files = append(k.files, f)
+		}
+		p.pkgs = append(p.pkgs, k)
+		p.byPath[l.ImportPath] = k
+	}
+	for _, k := range p.pkgs {
+		for _, f := range k.files {
+			for _, d := range f.ast.Decls {
+				p.declare(k, f, d, o.ops)
+			}
+		}
+	}
+	return p, nil
+}
+
+func (p *program) parseFile(k *pkg, name string) (*file, error) {
+	path := filepath.Join(k.Dir, name)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := parser.ParseFile(p.fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{name: name, src: src, ast: a, imports: map[string]string{}}
+	for _, i := range a.Imports {
+		path, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		n := importName(path)
+		if i.Name != nil {
+			n = i.Name.Name
+		}
+		f.imports[n] = path
+	}
+	return f, nil
+}
+
+var version = regexp.MustCompile(`^v[0-9]+$`)
+
+// importName returns the usual name of a package.
+func importName(path string) string {
+	parts := strings.Split(path, "/")
+	if n := len(parts); n > 1 && version.MatchString(parts[n-1]) {
+		return parts[n-2]
+	}
+	return parts[len(parts)-1]
+}
+
+func (p *program) offset(pos token.Pos) int { return p.fset.Position(pos).Offset }
+
+// span returns the offsets of a declaration with its comment.
+func (p *program) span(n ast.Node, doc *ast.CommentGroup) (start, end int) {
+	start = p.offset(n.Pos())
+	if doc != nil {
+		start = p.offset(doc.Pos())
+	}
+	return start, p.offset(n.End())
+}
+
+// declare records the units of a declaration.
+func (p *program) declare(k *pkg, f *file, d ast.Decl, ops map[string]bool) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		u := p.unit(k, f, d, d.Doc)
+		switch {
+		case d.Recv != nil:
+			if !slices.Contains(p.drop, d.Name.Name) {
+				k.add(u, receiver(d.Recv.List[0].Type))
+			}
+		case d.Name.Name == "init":
+			u.kept = !k.copied
+			if calls := p.registrations(d, ops); len(calls) > 0 {
+				u.kept = false
+				var rest []ast.Stmt
+				for _, s := range d.Body.List {
+					if slices.Contains(calls, s) {
+						f.cuts = append(f.cuts, [2]int{p.offset(s.Pos()), p.offset(s.End())})
+						continue
+					}
+					rest = append(rest, s)
+					_, call := s.(*ast.ExprStmt)
+					u.kept = u.kept || call
+				}
+				u.mentions, u.imports = nil, map[string]bool{}
+				for _, s := range rest {
+					u.mention(s)
+				}
+			}
+		default:
+			k.add(u, d.Name.Name)
+		}
+	case *ast.GenDecl:
+		if d.Tok == token.IMPORT {
+			return
+		}
+		if d.Tok == token.CONST || !d.Lparen.IsValid() { // a list of constants depends on its order
+			u := p.unit(k, f, d, d.Doc)
+			for _, s := range d.Specs {
+				k.add(u, names(s)...)
+			}
+			return
+		}
+		g := &group{}
+		g.start, g.end = p.span(d, d.Doc)
+		for _, s := range d.Specs {
+			var doc *ast.CommentGroup
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				doc = s.Doc
+			case *ast.ValueSpec:
+				doc = s.Doc
+			}
+			u := p.unit(k, f, s, doc)
+			u.group = g
+			k.add(u, names(s)...)
+		}
+	}
+}
+
+// unit returns the unit of a node.
+func (p *program) unit(k *pkg, f *file, n ast.Node, doc *ast.CommentGroup) *unit {
+	u := &unit{pkg: k, file: f, imports: map[string]bool{}, kept: k.Name == "main"}
+	u.start, u.end = p.span(n, doc)
+	u.mention(n)
+	f.units = append(f.units, u)
+	return u
+}
+
+func (k *pkg) add(u *unit, names ...string) {
+	u.names = append(u.names, names...)
+	for _, n := range names {
+		k.units[n] = append(k.units[n], u)
+	}
+}
+
+func names(s ast.Spec) (l []string) {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		return []string{s.Name.Name}
+	case *ast.ValueSpec:
+		for _, n := range s.Names {
+			l = append(l, n.Name)
+		}
+	}
+	return l
+}
+
+// receiver returns the name of a receiver's type.
+func receiver(t ast.Expr) string {
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// mention records the names that a node uses. Names of fields, methods and
+// parameters are none of a package.
+func (u *unit) mention(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv != nil {
+				u.mention(n.Recv)
+			}
+			u.mention(n.Type)
+			if n.Body != nil {
+				u.mention(n.Body)
+			}
+			return false
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok {
+				u.mention(n.X)
+				return false
+			}
+			if path, ok := u.file.imports[x.Name]; ok {
+				u.imports[x.Name] = true
+				u.mentions = append(u.mentions, mention{path, n.Sel.Name})
+			}
+			u.mentions = append(u.mentions, mention{"", x.Name})
+			return false
+		case *ast.Field:
+			u.mention(n.Type)
+			return false
+		case *ast.Ident:
+			u.mentions = append(u.mentions, mention{"", n.Name})
+		}
+		return true
+	})
+}
+
+// registrations returns the statements of an init function that register an op
+// outside ops.
+func (p *program) registrations(d *ast.FuncDecl, ops map[string]bool) (l []ast.Stmt) {
+	for _, s := range d.Body.List {
+		e, ok := s.(*ast.ExprStmt)
+		if !ok {
+			continue
+		}
+		name := opName(e.X)
+		if name == "" {
+			continue
+		}
+		p.registered[name] = true
+		if ops != nil && !ops[name] {
+			l = append(l, s)
+		}
+	}
+	return l
+}
+
+// opName returns the name of the op that a call registers, "" if it is no call
+// of Register(Info{Name: "…", …}).
+func opName(x ast.Expr) string {
+	c, ok := x.(*ast.CallExpr)
+	if !ok || len(c.Args) != 1 {
+		return ""
+	}
+	if f, ok := c.Fun.(*ast.Ident); !ok || f.Name != "Register" {
+		return ""
+	}
+	l, ok := c.Args[0].(*ast.CompositeLit)
+	if !ok {
+		return ""
+	}
+	if t, ok := l.Type.(*ast.Ident); !ok || t.Name != "Info" {
+		return ""
+	}
+	for _, e := range l.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		k, isName := kv.Key.(*ast.Ident)
+		v, isText := kv.Value.(*ast.BasicLit)
+		if isName && isText && k.Name == "Name" && v.Kind == token.STRING {
+			if s, err := strconv.Unquote(v.Value); err == nil {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// reach marks the units that the kept ones mention.
+func (p *program) reach() {
+	var work []*unit
+	for _, k := range p.pkgs {
+		for _, f := range k.files {
+			for _, u := range f.units {
+				if u.kept {
+					work = append(work, u)
+				}
+			}
+		}
+	}
+	for len(work) > 0 {
+		u := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, m := range u.mentions {
+			k := u.pkg
+			if m.path != "" {
+				k = p.byPath[m.path]
+			}
+			if k == nil {
+				continue
+			}
+			for _, n := range k.units[m.name] {
+				if !n.kept {
+					n.kept = true
+					work = append(work, n)
+				}
+			}
+		}
+	}
+}
+
+// source returns the text of a file without what goes, nil if nothing stays.
+func (p *program) source(f *file) []byte {
+	cuts := slices.Clone(f.cuts)
+	used := map[string]bool{}
+	some := false
+	groups := map[*group]bool{} // whether a unit of it stays
+	for _, u := range f.units {
+		if u.group != nil {
+			groups[u.group] = groups[u.group] || u.kept
+		}
+		if !u.kept {
+			cuts = append(cuts, [2]int{u.start, u.end})
+			continue
+		}
+		some = true
+		for n := range u.imports {
+			used[n] = true
+		}
+	}
+	for g, kept := range groups {
+		if !kept {
+			cuts = append(cuts, [2]int{g.start, g.end})
+		}
+	}
+	type edit struct {
+		start, end int
+		text       string
+	}
+	var edits []edit
+	for _, c := range cuts {
+		edits = append(edits, edit{c[0], c[1], ""})
+	}
+	for _, i := range f.ast.Imports {
+		path, _ := strconv.Unquote(i.Path.Value)
+		name := importName(path)
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		start, end := p.span(i, i.Doc)
+		if name == "_" {
+			some = true
+		} else if !used[name] {
+			edits = append(edits, edit{start, end, ""})
+			continue
+		}
+		if k := p.byPath[path]; k != nil && k.copied {
+			edits = append(edits, edit{start, end, name + " " + fmt.Sprintf("%q", p.module+"/"+shaken+"/"+path)})
+		}
+	}
+	if !some {
+		return nil
+	}
+	for _, g := range f.ast.Comments {
+		for _, c := range g.List {
+			if strings.HasPrefix(c.Text, "//go:build ") {
+				// The files are chosen already, perhaps with another tag.
+				edits = append(edits, edit{p.offset(c.Pos()), p.offset(c.End()), ""})
+			}
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return a.start - b.start })
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		if e.start >= at {
+			out = append(append(out, f.src[at:e.start]...), e.text...)
+		}
+		at = max(at, e.end)
+	}
+	out = append(out, f.src[at:]...)
+	// An import without a group, and a group that has lost all of its specs.
+	return regexp.MustCompile(`(?m)^(import|var|type) *(\(\s*\))?$`).ReplaceAll(out, nil)
+}
