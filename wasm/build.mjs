@@ -1,7 +1,8 @@
 // Builds the JavaScript files of the package into dist, beside the WebAssembly
 // files of build.sh, and into lib every module of src by itself, for tests.
-import { readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { samples } from './scripts/samples.mjs';
 
 const common = {
   bundle: true, format: 'esm', target: 'es2022', legalComments: 'none', logLevel: 'warning',
@@ -12,6 +13,8 @@ process.chdir(at('.'));
 
 for (const f of await readdir('dist').catch(() => [])) if (/\.js$/.test(f)) await rm(`dist/${f}`);
 await rm('lib', { recursive: true, force: true });
+await mkdir('dist', { recursive: true });
+await writeFile('dist/browser-samples.bin', samples());
 const names = (await readdir('src')).filter((f) => f.endsWith('.ts')).map((f) => `src/${f}`);
 await Promise.all([
   build({ ...common, entryPoints: ['src/index.ts', 'src/worker.ts'], outdir: 'dist', alias: alias('platform') }),

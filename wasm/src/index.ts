@@ -5,6 +5,7 @@
  *
  * @packageDocumentation
  */
+export type { Decoding, DecodingKind } from './browser-decode.js';
 export { InferPrepError, type ErrorCode } from './errors.js';
 export type { ImageInput, Input, TensorInput } from './inputs.js';
 export type { Description, Limits, Trace } from './machine.js';

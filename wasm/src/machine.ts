@@ -1,3 +1,4 @@
+import { BrowserDecoder, type Decoding } from './browser-decode.js';
 import { InferPrepError } from './errors.js';
 import { attached, read, type Portable } from './inputs.js';
 import { Instance, type RawInput, type RawTensor } from './instance.js';
@@ -68,6 +69,8 @@ export interface Engine<P extends Program = Program> {
   open(graph: Uint8Array): Promise<P>;
   run(p: P, inputs: Portable[], signal?: AbortSignal): Promise<Output[]>;
   trace(p: P, inputs: Portable[], signal?: AbortSignal): Promise<Trace[]>;
+  /** decoding says who decodes JPEG files, by a proof that the first call makes. */
+  decoding(): Promise<Decoding>;
   close(p: P): void;
   dispose(): void;
 }
@@ -76,6 +79,8 @@ export interface Engine<P extends Program = Program> {
 export interface Local extends Program {
   readonly graph: Uint8Array;
   columns: Column[];
+  /** Whether each input takes pixels in place of a file. */
+  takesPixels: boolean[];
   /** Its handle, and the instance that has it. */
   handle: number;
   owner: Instance | undefined;
@@ -91,12 +96,15 @@ export class Machine implements Engine<Local> {
   private instance: Promise<Instance> | undefined;
   private current: Instance | undefined;
 
-  private constructor(private readonly module: WebAssembly.Module, readonly limits: Required<Limits>) {
+  private readonly decoder: BrowserDecoder | undefined;
+
+  private constructor(private readonly module: WebAssembly.Module, readonly limits: Required<Limits>, decode: Decoding['decode']) {
     this.instance = Instance.create(module);
+    if (decode === 'browser') this.decoder = new BrowserDecoder(() => this.ready(), limits);
   }
 
-  static async create(module: WebAssembly.Module, limits: Required<Limits>): Promise<Machine> {
-    const m = new Machine(module, limits);
+  static async create(module: WebAssembly.Module, limits: Required<Limits>, decode: Decoding['decode'] = 'own'): Promise<Machine> {
+    const m = new Machine(module, limits, decode);
     await m.ready();
     return m;
   }
@@ -104,7 +112,7 @@ export class Machine implements Engine<Local> {
   get memoryBytes(): number { return this.current?.memoryBytes ?? 0; }
 
   async open(graph: Uint8Array): Promise<Local> {
-    const p: Local = { graph: graph.slice(), columns: [], handle: 0, owner: undefined, closed: false };
+    const p: Local = { graph: graph.slice(), columns: [], takesPixels: [], handle: 0, owner: undefined, closed: false };
     const i = await this.ready();
     this.attach(p, i);
     p.columns = i.describe(p.handle).map((t) => ({
@@ -112,7 +120,12 @@ export class Machine implements Engine<Local> {
       input: t.step === 0,
       stacked: t.step >> 2 !== 2, // 2 is datagraph's rule concat
     }));
+    p.takesPixels = p.columns.filter((c) => c.input).map((_, n) => i.takesPixels(p.handle, n));
     return p;
+  }
+
+  async decoding(): Promise<Decoding> {
+    return this.decoder?.decoding() ?? { decode: 'own', reason: "init was called without decode: 'browser'", kinds: {} };
   }
 
   async run(p: Local, inputs: Portable[], signal?: AbortSignal): Promise<Output[]> {
@@ -146,7 +159,10 @@ export class Machine implements Engine<Local> {
   }
 
   private async with<T>(p: Local, inputs: Portable[], signal: AbortSignal | undefined, f: (i: Instance, raw: RawInput[]) => T): Promise<T> {
-    const raw = await Promise.all(inputs.map((i) => read(i, this.limits.input)));
+    const raw = await Promise.all(inputs.map(async (input, n) => {
+      const r = await read(input, this.limits.input);
+      return this.decoder && p.takesPixels[n] && !signal?.aborted ? this.decoder.replace(r) : r;
+    }));
     const i = await this.ready();
     signal?.throwIfAborted();
     if (p.closed) throw new InferPrepError('disposed', 'infer-prep: the graph was disposed of');

@@ -4,7 +4,7 @@ import { Worker as NodeWorker, type Transferable as NodeTransferable } from 'nod
 import type { File } from './files.js';
 import { urls } from './platform.js';
 import type { Thread } from './thread.js';
-export { compile } from './platform.js';
+export { compile, loadSamples } from './platform.js';
 
 /** load reads and compiles one of the package's files. */
 export async function load(file: File): Promise<WebAssembly.Module> {

@@ -28,6 +28,13 @@ export async function compile(response: Response | PromiseLike<Response>): Promi
   return WebAssembly.compile(await r.arrayBuffer());
 }
 
+/** loadSamples returns the file of scripts/samples.mjs. */
+export async function loadSamples(): Promise<Uint8Array> {
+  const r = await fetch(new URL('./browser-samples.bin', import.meta.url));
+  if (!r.ok) throw new Error(`${r.url}: HTTP status ${r.status} ${r.statusText}`);
+  return new Uint8Array(await r.arrayBuffer());
+}
+
 /** cores returns the number of threads that the machine runs at once. */
 export function cores(): number { return navigator.hardwareConcurrency; }
 

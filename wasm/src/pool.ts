@@ -1,8 +1,9 @@
 import { cores, spawn } from '#platform';
+import type { Decoding } from './browser-decode.js';
 import { InferPrepError } from './errors.js';
 import { sendable, type Portable } from './inputs.js';
 import { checked, type Column, type Engine, type Limits, type Output, type Program, type Trace } from './machine.js';
-import { InferPrep, moduleOf, type InitOptions } from './prep.js';
+import { decodeOf, InferPrep, moduleOf, type InitOptions } from './prep.js';
 import type { Reply, Request, Thread, Value } from './thread.js';
 
 /** The options of {@link createPool}. */
@@ -32,8 +33,8 @@ export async function createPool(options: PoolOptions = {}): Promise<InferPrep> 
   if (!Number.isInteger(workers) || workers < 1 || workers > 64) {
     throw new InferPrepError('param', `infer-prep: createPool: workers is ${workers}: must be a whole number from 1 to 64`);
   }
-  const limits = checked(options.limits);
-  const pool = new Pool(await moduleOf(options), limits, worker);
+  const limits = checked(options.limits), decode = decodeOf(options);
+  const pool = new Pool(await moduleOf(options), limits, decode, worker);
   await pool.start(workers);
   return new InferPrep(pool, options);
 }
@@ -68,7 +69,8 @@ class Pool implements Engine<Remote> {
   private disposed = false;
   private programs = 0;
 
-  constructor(private readonly module: WebAssembly.Module, readonly limits: Required<Limits>, private readonly make?: () => Worker) {}
+  constructor(private readonly module: WebAssembly.Module, readonly limits: Required<Limits>, private readonly decode: Decoding['decode'],
+    private readonly make?: () => Worker) {}
 
   get memoryBytes(): number { return [...this.members].reduce((n, m) => n + m.memory, 0); }
 
@@ -91,6 +93,8 @@ class Pool implements Engine<Remote> {
   run(p: Remote, inputs: Portable[], signal?: AbortSignal): Promise<Output[]> { return this.call('run', p, inputs, signal); }
 
   trace(p: Remote, inputs: Portable[], signal?: AbortSignal): Promise<Trace[]> { return this.call('trace', p, inputs, signal); }
+
+  decoding(): Promise<Decoding> { return this.enqueue<Decoding>({ request: () => ({ call: 'decoding' }), transfer: [] }); }
 
   close(p: Remote): void {
     p.closed = true;
@@ -187,7 +191,7 @@ class Pool implements Engine<Remote> {
         if (started && !this.disposed) this.add().catch((e: unknown) => { this.fail(e); });
       });
       this.give(m, {
-        request: () => ({ call: 'start', module: this.module, limits: this.limits }), transfer: [],
+        request: () => ({ call: 'start', module: this.module, limits: this.limits, decode: this.decode }), transfer: [],
         resolve: () => { resolve(); },
         reject: (e) => {
           if (this.members.delete(m)) thread.end();

@@ -1,4 +1,5 @@
 import { compile, load } from '#platform';
+import type { Decoding } from './browser-decode.js';
 import { InferPrepError } from './errors.js';
 import { isTensor, portable, type Input } from './inputs.js';
 import { checked, Machine, type Column, type Description, type Engine, type Limits, type Program, type Trace } from './machine.js';
@@ -21,6 +22,14 @@ export interface InitOptions {
   simd?: boolean;
   /** The bounds of one run. */
   limits?: Limits;
+  /**
+   * Who decodes JPEG files. `browser` lets the browser decode the kinds of file
+   * for which a proof at first use finds that every byte is equal;
+   * {@link InferPrep.decoding} returns the proof. It takes some 0.2 s. All
+   * other files, and all files where the browser has no ImageDecoder, are
+   * decoded by this package. Results are the same. Default `own`.
+   */
+  decode?: 'own' | 'browser';
 }
 
 /**
@@ -29,8 +38,14 @@ export interface InitOptions {
  * page's CSP must allow `'wasm-unsafe-eval'` in `script-src`.
  */
 export async function init(options: InitOptions = {}): Promise<InferPrep> {
-  const limits = checked(options.limits);
-  return new InferPrep(await Machine.create(await moduleOf(options), limits), options);
+  const limits = checked(options.limits), decode = decodeOf(options);
+  return new InferPrep(await Machine.create(await moduleOf(options), limits, decode), options);
+}
+
+/** decodeOf returns who decodes. */
+export function decodeOf({ decode = 'own' }: InitOptions): 'own' | 'browser' {
+  if (decode === 'own' || decode === 'browser') return decode;
+  throw new InferPrepError('param', `infer-prep: init: unknown decode "${String(decode)}": want own or browser`);
 }
 
 /** moduleOf compiles the module that the options name. */
@@ -94,6 +109,13 @@ export class InferPrep {
     const bytes = graph instanceof Uint8Array ? graph : new Uint8Array(graph);
     return hinted(this.hint, async () => new Graph(this.engine, await this.engine.open(bytes), this.hint));
   }
+
+  /**
+   * decoding returns which kinds of JPEG file the browser decodes, and why. The
+   * first call, or the first JPEG, makes the proof. In a pool each Worker makes
+   * its own; this is that of one Worker.
+   */
+  async decoding(): Promise<Decoding> { return this.engine.decoding(); }
 
   /** The bytes of memory of all instances. It grows to the needs of the largest image and never shrinks. */
   get memoryBytes(): number { return this.engine.memoryBytes; }

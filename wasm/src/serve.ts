@@ -19,10 +19,11 @@ export function serve(post: (reply: Reply, transfer: Transferable[]) => void): (
 
   const answer = async (r: Exclude<Request, { call: 'close' }>, transfer: Transferable[]): Promise<Value> => {
     if (r.call === 'start') {
-      machine = await Machine.create(r.module, r.limits);
+      machine = await Machine.create(r.module, r.limits, r.decode);
       return undefined;
     }
     const m = machine!;
+    if (r.call === 'decoding') return m.decoding();
     const p = await open(m, r.program, r.graph);
     if (r.call === 'open') return p.columns;
     try {

@@ -1,3 +1,4 @@
+import type { Decoding } from './browser-decode.js';
 import type { ErrorCode } from './errors.js';
 import type { Portable } from './inputs.js';
 import type { Column, Limits, Output, Trace } from './machine.js';
@@ -18,7 +19,8 @@ export interface Thread {
  * Worker does not have yet.
  */
 export type Request =
-  | { call: 'start'; module: WebAssembly.Module; limits: Required<Limits> }
+  | { call: 'start'; module: WebAssembly.Module; limits: Required<Limits>; decode: Decoding['decode'] }
+  | { call: 'decoding' }
   | { call: 'open'; program: number; graph: Uint8Array }
   | { call: 'run' | 'trace'; program: number; graph?: Uint8Array; inputs: Portable[] }
   | { call: 'close'; program: number };
@@ -27,4 +29,4 @@ export type Request =
 export type Reply = { memory: number } & ({ value: Value } | { error: { code: ErrorCode; message: string } });
 
 /** Value is the result of a request. */
-export type Value = undefined | Column[] | Output[] | Trace[];
+export type Value = undefined | Decoding | Column[] | Output[] | Trace[];

@@ -69,7 +69,7 @@ async function inChromium(folder, page) {
 /** copyWasm copies the files that a bundle loads beside it, as the README says. */
 async function copyWasm(to) {
   const from = join(project, 'node_modules/infer-prep/dist');
-  for (const f of await readdir(from)) if (f.endsWith('.wasm')) await cp(join(from, f), join(to, f));
+  for (const f of await readdir(from)) if (/\.(wasm|bin)$/.test(f)) await cp(join(from, f), join(to, f));
 }
 
 const html = (folder, script) => writeFile(join(folder, 'index.html'), `<!doctype html><title>consumer</title><link rel="icon" href="/none.svg"><script type="module" src="${script}"></script>\n`);
@@ -77,7 +77,7 @@ const html = (folder, script) => writeFile(join(folder, 'index.html'), `<!doctyp
 test('npm pack takes the files that the package needs', async () => {
   const names = packed.files.map((f) => f.path);
   const wasm = ['infer-prep', 'infer-prep-simd', 'infer-prep-full', 'infer-prep-full-simd'].map((f) => `dist/${f}.wasm`);
-  const want = ['LICENSE', 'README.md', 'package.json', ...wasm, ...['index', 'index.node', 'worker', 'worker.node'].map((f) => `dist/${f}.js`)];
+  const want = ['LICENSE', 'README.md', 'package.json', 'dist/browser-samples.bin', ...wasm, ...['index', 'index.node', 'worker', 'worker.node'].map((f) => `dist/${f}.js`)];
   assert.deepEqual(names.filter((n) => !n.endsWith('.d.ts')).sort(), want.sort());
   assert.ok(names.includes('dist/index.d.ts'));
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
