@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
+import globals from 'globals';
 import ts from 'typescript-eslint';
 
 export default defineConfig(
@@ -23,7 +24,6 @@ export default defineConfig(
   },
   {
     files: ['**/*.mjs'],
-    languageOptions: { globals: Object.fromEntries(['process', 'console', 'URL', 'Blob', 'Buffer', 'AbortController', 'AbortSignal', 'WebAssembly',
-      'structuredClone', 'performance', 'fetch', 'setTimeout', 'setImmediate', 'document', 'window', 'navigator', 'crypto', 'Response', 'TextEncoder', 'TextDecoder'].map((n) => [n, 'readonly'])) },
+    languageOptions: { globals: { ...globals.node, ...globals.browser } },
   },
 );

@@ -1,11 +1,11 @@
 /**
  * The kinds of {@link InferPrepError}:
  *
- * - `internal`: a bug in this package, or not enough memory. Later calls work.
+ * - `internal`: a bug in this package. Later calls work.
  * - `load`: the WebAssembly file, a bundle or a Worker cannot be loaded.
  * - `format`: the data is not an image, is damaged, or is truncated.
  * - `unsupported`: valid data that is not decoded here.
- * - `limit`: more pixels or bytes than the limits allow.
+ * - `limit`: more pixels or bytes than the limits allow, or than the memory holds.
  * - `graph`: an invalid graph or bundle.
  * - `unknown-op`: an op that this build does not have.
  * - `param`: an invalid parameter of an op or of a function.

@@ -1,5 +1,5 @@
 import { InferPrepError, type ErrorCode } from './errors.js';
-import { exit, wasi } from './wasi.js';
+import { wasi } from './wasi.js';
 
 /** The exports of the module; wasm/abi.go documents them. */
 interface Exports {
@@ -78,14 +78,15 @@ export class Instance {
   /** The host's buffer in the module's memory, kept from call to call. */
   private buffer = { at: 0, size: 0 };
 
-  private constructor(instance: WebAssembly.Instance) {
+  private constructor(instance: WebAssembly.Instance, private readonly output: () => string) {
     this.exports = instance.exports as unknown as Exports;
   }
 
   /** create instantiates a module. */
   static async create(module: WebAssembly.Module): Promise<Instance> {
-    const instance: WebAssembly.Instance = await WebAssembly.instantiate(module, wasi(() => instance.exports.memory as WebAssembly.Memory));
-    const i = new Instance(instance);
+    const { imports, output } = wasi(() => instance.exports.memory as WebAssembly.Memory);
+    const instance = await WebAssembly.instantiate(module, imports);
+    const i = new Instance(instance, output);
     i.guarded(() => i.exports._initialize());
     return i;
   }
@@ -233,7 +234,10 @@ export class Instance {
     } catch (e) {
       if (e instanceof InferPrepError) throw e;
       this.dead = e ?? true;
-      throw new InferPrepError('internal', `infer-prep: the module ended: ${e instanceof exit ? e.message : String(e)}`, { cause: e });
+      const output = this.output();
+      const text = /^(fatal error|panic): .*/m.exec(output)?.[0] ?? String(e);
+      throw new InferPrepError(text.includes('out of memory') ? 'limit' : 'internal', `infer-prep: the module ended: ${text}`,
+        { cause: new Error(`${String(e)}\n${output}`, { cause: e }) });
     }
   }
 }

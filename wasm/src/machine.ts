@@ -8,7 +8,7 @@ import { copied, type Tensor, type TensorType } from './tensor.js';
 export interface Limits {
   /** Pixels of an image as stored. Default 100,000,000. */
   pixels?: number;
-  /** Bytes of memory for the pixels, a decoder's buffers and the tensors. Default 1 GiB. */
+  /** Bytes of memory for the pixels, a decoder's buffers and the tensors, at most 4 GiB. Default 1 GiB. */
   bytes?: number;
   /** Bytes of an input, checked before it is read. Default 256 MiB. */
   input?: number;
@@ -21,6 +21,7 @@ export function checked(limits: Limits = {}): Required<Limits> {
     if (v === undefined) continue;
     if (!(name in all)) throw new InferPrepError('param', `infer-prep: init: unknown limit "${name}": want ${Object.keys(all).join(', ')}`);
     if (!Number.isSafeInteger(v) || v < 1) throw new InferPrepError('param', `infer-prep: init: limits.${name} is ${v}: must be a whole number from 1`);
+    if (name === 'bytes' && v > 2 ** 32) throw new InferPrepError('param', `infer-prep: init: limits.bytes is ${v}: must be at most 4 GiB, the largest memory of a module`);
     all[name] = v;
   }
   return all;

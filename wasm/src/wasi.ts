@@ -1,14 +1,14 @@
-/** exit is thrown when the module ends itself, as Go does after a fatal error. */
-export class exit extends Error {}
+/** The characters of the module's output that are kept. Go prints all goroutines at a fatal error. */
+const most = 2 ** 16;
 
 const success = 0, badf = 8, nosys = 52;
 
 /**
  * wasi returns the functions of WASI preview 1 that Go's runtime calls: clocks,
- * random numbers, and standard output and error, whose text goes to the
- * console. There are no files, arguments or environment variables.
+ * random numbers, and standard output and error, whose text output returns.
+ * There are no files, arguments or environment variables.
  */
-export function wasi(memory: () => WebAssembly.Memory): WebAssembly.Imports {
+export function wasi(memory: () => WebAssembly.Memory): { imports: WebAssembly.Imports; output(): string } {
   const view = (): DataView => new DataView(memory().buffer);
   let text = '';
   const print = (fd: number, list: number, count: number, written: number): number => {
@@ -17,15 +17,10 @@ export function wasi(memory: () => WebAssembly.Memory): WebAssembly.Imports {
     let n = 0;
     for (let i = 0; i < count; i++) {
       const at = v.getUint32(list + 8 * i, true), size = v.getUint32(list + 8 * i + 4, true);
-      text += new TextDecoder().decode(new Uint8Array(v.buffer, at, size));
+      if (text.length < most) text += new TextDecoder().decode(new Uint8Array(v.buffer, at, size));
       n += size;
     }
     v.setUint32(written, n, true);
-    const end = text.lastIndexOf('\n');
-    if (end >= 0) {
-      console.error(text.slice(0, end));
-      text = text.slice(end + 1);
-    }
     return success;
   };
   const none = (count: number, size: number): number => {
@@ -34,7 +29,7 @@ export function wasi(memory: () => WebAssembly.Memory): WebAssembly.Imports {
     v.setUint32(size, 0, true);
     return success;
   };
-  return {
+  const imports = {
     wasi_snapshot_preview1: {
       args_get: () => success,
       args_sizes_get: none,
@@ -63,7 +58,7 @@ export function wasi(memory: () => WebAssembly.Memory): WebAssembly.Imports {
         return success;
       },
       sched_yield: () => success,
-      proc_exit: (code: number) => { throw new exit(`it exited with status ${code}${text === '' ? '' : `: ${text}`}`); },
+      proc_exit: (code: number) => { throw new Error(`exit status ${code}`); },
       fd_write: print,
       fd_close: () => badf,
       fd_read: () => badf,
@@ -79,5 +74,5 @@ export function wasi(memory: () => WebAssembly.Memory): WebAssembly.Imports {
       fd_prestat_get: () => badf,
       fd_prestat_dir_name: () => badf,
     },
-  };
+  };  return { imports, output: () => text };
 }
