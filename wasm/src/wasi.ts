@@ -8,7 +8,7 @@ const success = 0, badf = 8, nosys = 52;
  * random numbers, and standard output and error, whose text output returns.
  * There are no files, arguments or environment variables.
  */
-export function wasi(memory: () => WebAssembly.Memory): { imports: WebAssembly.Imports; output(): string } {
+export function wasi(memory: () => WebAssembly.Memory): { imports: WebAssembly.Imports; output: () => string } {
   const view = (): DataView => new DataView(memory().buffer);
   let text = '';
   const print = (fd: number, list: number, count: number, written: number): number => {
