@@ -17,21 +17,25 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p dist
 host build -o "$work/" ../internal/tools/shake ../internal/tools/wasmstrip
 
+experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiments EXPERIMENT
+
 # No package of the small build calls the JSON methods: it does not link
-# encoding/json. The copied packages would link fmt and encoding/json.
-"$work/shake" -ops "$OPS" -drop MarshalJSON,UnmarshalJSON \
-  -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small" .
+# encoding/json. The copied packages would link fmt and encoding/json. With and
+# without SIMD the packages have different files.
+for x in '' simd; do
+  GOEXPERIMENT=$(experiments "$x") "$work/shake" -ops "$OPS" -drop MarshalJSON,UnmarshalJSON \
+    -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small$x" .
+done
 
 build() { # build FILE EXPERIMENT FLAGS...
   local file=$1 experiment=$2
   shift 2
-  GOEXPERIMENT=nojsonv2,nosizespecializedmalloc${experiment:+,$experiment} "$GO" build \
+  GOEXPERIMENT=$(experiments "$experiment") "$GO" build \
     -buildmode=c-shared -trimpath -buildvcs=false -ldflags='-s -w' "$@" -o "dist/$file" .
   "$work/wasmstrip" "dist/$file"
 }
-small=(-overlay "$work/small/overlay.json")
-build infer-prep.wasm '' "${small[@]}"
-build infer-prep-simd.wasm simd "${small[@]}"
+build infer-prep.wasm '' -overlay "$work/small/overlay.json"
+build infer-prep-simd.wasm simd -overlay "$work/smallsimd/overlay.json"
 build infer-prep-full.wasm '' -tags full
 build infer-prep-full-simd.wasm simd -tags full
 ls -l dist
