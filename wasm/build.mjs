@@ -16,7 +16,15 @@ await rm('lib', { recursive: true, force: true });
 await mkdir('dist', { recursive: true });
 await writeFile('dist/browser-samples.bin', samples());
 const names = (await readdir('src')).filter((f) => f.endsWith('.ts')).map((f) => `src/${f}`);
+/** errorsOf makes the entry graph use the error class of an index, so that instanceof knows its errors. */
+const errorsOf = (index) => ({
+  name: 'errors',
+  setup: (b) => b.onResolve({ filter: /^\.\/errors\.js$/ }, () => ({ path: index, external: true })),
+});
 await Promise.all([
+  build({ ...common, entryPoints: ['src/graph.ts'], outdir: 'dist', plugins: [errorsOf('./index.js')] }),
+  build({ ...common, entryPoints: { 'graph.node': 'src/graph.ts' }, outdir: 'dist', plugins: [errorsOf('./index.node.js')] }),
+  build({ ...common, entryPoints: ['src/presets.ts'], outdir: 'dist' }),
   build({ ...common, entryPoints: ['src/index.ts', 'src/worker.ts'], outdir: 'dist', alias: alias('platform') }),
   build({
     ...common, entryPoints: { 'index.node': 'src/index.ts', 'worker.node': 'src/worker.node.ts' }, outdir: 'dist',

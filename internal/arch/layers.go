@@ -214,6 +214,8 @@ var Layers = []Layer{
 		{Path: "internal/tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}, Why: "it runs the public packages for a long time"},
 		{Path: "internal/tools/shake"},
 		{Path: "internal/tools/wasmstrip"},
+		{Path: "internal/tools/tsops", May: []string{"codec", "internal/opdoc", "preset", "transforms"}, Why: "it generates files of the npm package from the registered ops"},
+		{Path: "internal/tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "preset", "tensor", "transforms"}, Why: "it prints results of public packages for the tests of the npm package"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},

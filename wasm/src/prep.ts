@@ -1,5 +1,6 @@
 import { compile, load } from '#platform';
 import type { Decoding } from './browser-decode.js';
+import { openBundle, sourceBytes, type Bundle, type BundleSource } from './bundle.js';
 import { InferPrepError } from './errors.js';
 import { isTensor, portable, type Input } from './inputs.js';
 import { checked, Machine, type Column, type Description, type Engine, type Limits, type Program, type Trace } from './machine.js';
@@ -116,6 +117,14 @@ export class InferPrep {
    * its own; this is that of one Worker.
    */
   async decoding(): Promise<Decoding> { return this.engine.decoding(); }
+
+  /**
+   * open opens a bundle, and checks its digests and its signature. The bundle
+   * keeps the bytes without a copy.
+   */
+  async open(bundle: BundleSource, options: { signal?: AbortSignal } = {}): Promise<Bundle> {
+    return openBundle((g) => this.graph(g), await sourceBytes(bundle, options.signal));
+  }
 
   /** The bytes of memory of all instances. It grows to the needs of the largest image and never shrinks. */
   get memoryBytes(): number { return this.engine.memoryBytes; }

@@ -77,7 +77,7 @@ const html = (folder, script) => writeFile(join(folder, 'index.html'), `<!doctyp
 test('npm pack takes the files that the package needs', async () => {
   const names = packed.files.map((f) => f.path);
   const wasm = ['infer-prep', 'infer-prep-simd', 'infer-prep-full', 'infer-prep-full-simd'].map((f) => `dist/${f}.wasm`);
-  const want = ['LICENSE', 'README.md', 'package.json', 'dist/browser-samples.bin', ...wasm, ...['index', 'index.node', 'worker', 'worker.node'].map((f) => `dist/${f}.js`)];
+  const want = ['LICENSE', 'README.md', 'package.json', 'dist/browser-samples.bin', ...wasm, ...['index', 'index.node', 'worker', 'worker.node', 'graph', 'graph.node', 'presets'].map((f) => `dist/${f}.js`)];
   assert.deepEqual(names.filter((n) => !n.endsWith('.d.ts')).sort(), want.sort());
   assert.ok(names.includes('dist/index.d.ts'));
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));

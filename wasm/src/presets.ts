@@ -1,0 +1,1 @@
+export * from './presets_gen.js';
