@@ -26,7 +26,7 @@ type Found struct {
 }
 
 // Read finds the packages below root, by folder. It skips the same folders as
-// the go tool.
+// the go tool, and node_modules, which go.mod ignores.
 func Read(root string) (map[string]*Found, error) {
 	found := map[string]*Found{}
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
@@ -35,7 +35,7 @@ func Read(root string) (map[string]*Found, error) {
 		}
 		name := e.Name()
 		if e.IsDir() {
-			if path != root && (name == "testdata" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".")) {
+			if path != root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".")) {
 				return filepath.SkipDir
 			}
 			return nil
