@@ -429,7 +429,7 @@ export type ListedOp = Pick<Step, 'op' | 'version' | 'params'>;
 export interface AdjustBrightnessParams {
   /** 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image */
   factor: number;
-  /** Pillow, opencv, torch or mxnet; default pillow */
+  /** pillow, opencv, torch or mxnet; default pillow */
   backend?: Backend;
 }
 
@@ -437,25 +437,25 @@ export interface AdjustBrightnessParams {
 export interface AdjustContrastParams {
   /** 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image */
   factor: number;
-  /** Pillow, opencv, torch or mxnet; default pillow */
+  /** pillow, opencv, torch or mxnet; default pillow */
   backend?: Backend;
 }
 
 /** The parameters of {@link Ops.adjust_hls}. */
 export interface AdjustHLSParams {
-  /** Added to the hue, -255 to 255; 0 keeps it */
+  /** added to the hue, -255 to 255; 0 keeps it */
   h: number;
-  /** Added to the lightness, -255 to 255; 0 keeps it */
+  /** added to the lightness, -255 to 255; 0 keeps it */
   l: number;
-  /** Added to the saturation, -255 to 255; 0 keeps it */
+  /** added to the saturation, -255 to 255; 0 keeps it */
   s: number;
 }
 
 /** The parameters of {@link Ops.adjust_hue}. */
 export interface AdjustHueParams {
-  /** In turns, -0.5 to 0.5; 0 keeps the hue */
+  /** in turns, -0.5 to 0.5; 0 keeps the hue */
   factor: number;
-  /** Pillow, opencv or torch; default pillow */
+  /** pillow, opencv or torch; default pillow */
   backend?: Backend;
 }
 
@@ -463,15 +463,15 @@ export interface AdjustHueParams {
 export interface AdjustSaturationParams {
   /** 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image */
   factor: number;
-  /** Pillow, opencv, torch or mxnet; default pillow */
+  /** pillow, opencv, torch or mxnet; default pillow */
   backend?: Backend;
 }
 
 /** The parameters of {@link Ops.align_long_axis}. */
 export interface AlignLongAxisParams {
-  /** Target height in pixels, 1 to 2^24 */
+  /** target height in pixels, 1 to 2^24 */
   height: number;
-  /** Target width in pixels, 1 to 2^24 */
+  /** target width in pixels, 1 to 2^24 */
   width: number;
 }
 
@@ -492,19 +492,19 @@ export interface ArgmaxParams {
 
 /** The parameters of {@link Ops.blob_crop}. */
 export interface BlobCropParams {
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
 }
 
 /** The parameters of {@link Ops.center_crop}. */
 export interface CenterCropParams {
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
-  /** Half_even, floor, truncate or ceil; default half_even */
+  /** half_even, floor, truncate or ceil; default half_even */
   crop_rounding?: CropRounding;
   /**
    * Fill is the value of the padding, in the image's own range: one for all channels or one per
@@ -515,11 +515,11 @@ export interface CenterCropParams {
 
 /** The parameters of {@link Ops.center_crop_fraction}. */
 export interface CenterCropFractionParams {
-  /** Of the window, in shorter sides; above 0, at most 2^24 */
+  /** of the window, in shorter sides; above 0, at most 2^24 */
   height: number;
-  /** Of the window, in shorter sides; above 0, at most 2^24 */
+  /** of the window, in shorter sides; above 0, at most 2^24 */
   width: number;
-  /** Half_even, floor or truncate; default half_even */
+  /** half_even, floor or truncate; default half_even */
   crop_rounding?: CropRounding;
   /**
    * Fill is the value of the padding, in the image's own range: one for all channels or one per
@@ -530,15 +530,15 @@ export interface CenterCropFractionParams {
 
 /** The parameters of {@link Ops.clamp}. */
 export interface ClampParams {
-  /** Finite in float32; default 0 */
+  /** finite in float32; default 0 */
   min?: number;
-  /** Finite in float32, at least Min; default 1 */
+  /** finite in float32, at least Min; default 1 */
   max?: number;
 }
 
 /** The parameters of {@link Ops.clip_coords}. */
 export interface ClipCoordsParams {
-  /** Of boxes: xyxy or xy; default xyxy */
+  /** of boxes: xyxy or xy; default xyxy */
   format?: CoordFormat;
 }
 
@@ -559,57 +559,57 @@ export interface ConcatParams {
 
 /** The parameters of {@link Ops.constant}. */
 export interface ConstantParams {
-  /** Must be a value of DType; default 0 */
+  /** must be a value of DType; default 0 */
   value?: number;
-  /** Any except bytes; default int64 */
+  /** any except bytes; default int64 */
   dtype?: DType;
 }
 
 /** The parameters of {@link Ops.convert_boxes}. */
 export interface ConvertBoxesParams {
-  /** Of the input: xyxy, cxcywh or ltwh; default cxcywh */
+  /** of the input: xyxy, cxcywh or ltwh; default cxcywh */
   from?: CoordFormat;
-  /** Of the output: another one of them; default xyxy */
+  /** of the output: another one of them; default xyxy */
   to?: CoordFormat;
 }
 
 /** The parameters of {@link Ops.convert_color}. */
 export interface ConvertColorParams {
-  /** Colour space of the input */
+  /** colour space of the input */
   from: ColorSpace;
-  /** Colour space of the output; the same as From copies */
+  /** colour space of the output; the same as From copies */
   to: ColorSpace;
-  /** Opencv or pillow; default opencv */
+  /** opencv or pillow; default opencv */
   backend?: Backend;
 }
 
 /** The parameters of {@link Ops.count_patches}. */
 export interface CountPatchesParams {
-  /** Side of a patch in pixels, 1 to 2^24; 1 counts pixels */
+  /** side of a patch in pixels, 1 to 2^24; 1 counts pixels */
   patch: number;
-  /** Default all */
+  /** default all */
   axis?: PatchAxis;
-  /** Patches that a model merges, 1 to 2^24; default 1 */
+  /** patches that a model merges, 1 to 2^24; default 1 */
   divisor?: number;
 }
 
 /** The parameters of {@link Ops.crop}. */
 export interface CropParams {
-  /** First row of the window, -2^24 to 2^24 */
+  /** first row of the window, -2^24 to 2^24 */
   top: number;
-  /** First column of the window, -2^24 to 2^24 */
+  /** first column of the window, -2^24 to 2^24 */
   left: number;
-  /** Height of the window in pixels, 1 to 2^24 */
+  /** height of the window in pixels, 1 to 2^24 */
   height: number;
-  /** Width of the window in pixels, 1 to 2^24 */
+  /** width of the window in pixels, 1 to 2^24 */
   width: number;
 }
 
 /** The parameters of {@link Ops.crop_margin}. */
 export interface CropMarginParams {
-  /** Of the stretched gray values, 1 to 255; default 200 */
+  /** of the stretched gray values, 1 to 255; default 200 */
   threshold?: number;
-  /** Pillow or torch; default pillow */
+  /** pillow or torch; default pillow */
   backend?: Backend;
 }
 
@@ -636,13 +636,13 @@ export interface DecodeParams {
 
 /** The parameters of {@link Ops.erase}. */
 export interface EraseParams {
-  /** First row of the box, 0 to 2^24 */
+  /** first row of the box, 0 to 2^24 */
   top: number;
-  /** First column of the box, 0 to 2^24 */
+  /** first column of the box, 0 to 2^24 */
   left: number;
-  /** Height of the box in pixels, 1 to 2^24 */
+  /** height of the box in pixels, 1 to 2^24 */
   height: number;
-  /** Width of the box in pixels, 1 to 2^24 */
+  /** width of the box in pixels, 1 to 2^24 */
   width: number;
   /**
    * Value is the new value, in the image's own range: one for all channels or one per channel.
@@ -653,68 +653,68 @@ export interface EraseParams {
 
 /** The parameters of {@link Ops.erase_noise}. */
 export interface EraseNoiseParams {
-  /** First row of the box, 0 to 2^24 */
+  /** first row of the box, 0 to 2^24 */
   top: number;
-  /** First column of the box, 0 to 2^24 */
+  /** first column of the box, 0 to 2^24 */
   left: number;
-  /** Height of the box in pixels, 1 to 2^24 */
+  /** height of the box in pixels, 1 to 2^24 */
   height: number;
-  /** Width of the box in pixels, 1 to 2^24 */
+  /** width of the box in pixels, 1 to 2^24 */
   width: number;
-  /** Key of the noise; its lower half is the first word of the stream's key */
+  /** key of the noise; its lower half is the first word of the stream's key */
   key: number | bigint;
 }
 
 /** The parameters of {@link Ops.expand_dims}. */
 export interface ExpandDimsParams {
-  /** Index of the new axis in the output, from 0, the outermost; default 0 */
+  /** index of the new axis in the output, from 0, the outermost; default 0 */
   axis?: number;
 }
 
 /** The parameters of {@link Ops.grayscale}. */
 export interface GrayscaleParams {
-  /** Of the output: 1 or 3; default 1 */
+  /** of the output: 1 or 3; default 1 */
   channels?: number;
-  /** Pillow, opencv or torch; default pillow */
+  /** pillow, opencv or torch; default pillow */
   backend?: Backend;
 }
 
 /** The parameters of {@link Ops.image_size}. */
 export interface ImageSizeParams {
-  /** Of the output: int32, int64 or float32, which hold every size; default int64 */
+  /** of the output: int32, int64 or float32, which hold every size; default int64 */
   dtype?: DType;
 }
 
 /** The parameters of {@link Ops.keep_rows}. */
 export interface KeepRowsParams {
-  /** In pixels, 1 to 2^24 */
+  /** in pixels, 1 to 2^24 */
   side: number;
 }
 
 /** The parameters of {@link Ops.letterbox}. */
 export interface LetterboxParams {
-  /** Output height in pixels, 1 to 2^24; default 640 */
+  /** output height in pixels, 1 to 2^24; default 640 */
   height?: number;
-  /** Output width in pixels, 1 to 2^24; default 640 */
+  /** output width in pixels, 1 to 2^24; default 640 */
   width?: number;
-  /** Pad only to the next multiple of Stride; default false */
+  /** pad only to the next multiple of Stride; default false */
   auto?: boolean;
-  /** Stretch instead of padding; default false */
+  /** stretch instead of padding; default false */
   scale_fill?: boolean;
-  /** Do not enlarge small images; default false */
+  /** do not enlarge small images; default false */
   no_scale_up?: boolean;
-  /** Place the image in the top left corner instead of the centre; default false */
+  /** place the image in the top left corner instead of the centre; default false */
   top_left?: boolean;
-  /** In pixels, 1 to 2^24, for Auto; default 32 */
+  /** in pixels, 1 to 2^24, for Auto; default 32 */
   stride?: number;
   /**
-   * Value of the padding, in the image's own range: one for all channels or one per channel;
+   * value of the padding, in the image's own range: one for all channels or one per channel;
    * default 114
    */
   fill?: number[];
-  /** See Resize; default bilinear */
+  /** see Resize; default bilinear */
   interpolation?: Interpolation;
-  /** See Resize; default opencv */
+  /** see Resize; default opencv */
   backend?: Backend;
 }
 
@@ -726,37 +726,37 @@ export interface LightingNoiseParams {
 
 /** The parameters of {@link Ops.luma}. */
 export interface LumaParams {
-  /** Add the weighted green and blue with one rounding each; default false */
+  /** add the weighted green and blue with one rounding each; default false */
   fused?: boolean;
 }
 
 /** The parameters of {@link Ops.map_tiles}. */
 export interface MapTilesParams {
-  /** Default size */
+  /** default size */
   cut?: TileCut;
-  /** For size: pixels of a tile, 1 to 2^24; for grid: rows, 1 to 1024; else 0 */
+  /** for size: pixels of a tile, 1 to 2^24; for grid: rows, 1 to 1024; else 0 */
   height: number;
-  /** For size: pixels of a tile, 1 to 2^24; for grid: columns, 1 to 1024; else 0 */
+  /** for size: pixels of a tile, 1 to 2^24; for grid: columns, 1 to 1024; else 0 */
   width: number;
-  /** For aspect: 1 to 2^24; else 0; default 0 */
+  /** for aspect: 1 to 2^24; else 0; default 0 */
   min_side?: number;
-  /** For aspect: 1 to 1024; else 0; default 0 */
+  /** for aspect: 1 to 1024; else 0; default 0 */
   max_tiles?: number;
-  /** For aspect: 0 to 1e6; else 0; default 0 */
+  /** for aspect: 0 to 1e6; else 0; default 0 */
   min_aspect?: number;
-  /** Default none */
+  /** default none */
   whole?: WholeTile;
   /** 1 to 64 ops, which must not be random */
   ops: ListedOp[];
-  /** Pad results of different sizes; default false */
+  /** pad results of different sizes; default false */
   pad?: boolean;
-  /** In pixels, 0 to 2^24, for Pad; default 0 */
+  /** in pixels, 0 to 2^24, for Pad; default 0 */
   pad_height?: number;
-  /** In pixels, 0 to 2^24, for Pad; default 0 */
+  /** in pixels, 0 to 2^24, for Pad; default 0 */
   pad_width?: number;
-  /** Value of the padding: one for all channels or one per channel; default 0 */
+  /** value of the padding: one for all channels or one per channel; default 0 */
   fill?: number[];
-  /** Any except bytes; default int64 */
+  /** any except bytes; default int64 */
   mask_dtype?: DType;
   /**
    * Empty makes one pixel of zeros of a tile without pixels, as Pillow's resize of an empty image
@@ -767,33 +767,33 @@ export interface MapTilesParams {
 
 /** The parameters of {@link Ops.multiply}. */
 export interface MultiplyParams {
-  /** One for all channels or one per channel; finite in float32 */
+  /** one for all channels or one per channel; finite in float32 */
   factor: number[];
 }
 
 /** The parameters of {@link Ops.nearest_color}. */
 export interface NearestColorParams {
-  /** Red, green and blue of each colour, in the image's range; 16 to 2^16 colours */
+  /** red, green and blue of each colour, in the image's range; 16 to 2^16 colours */
   colors: number[];
-  /** Of the distances: float32 or float64; default float32 */
+  /** of the distances: float32 or float64; default float32 */
   dtype?: DType;
 }
 
 /** The parameters of {@link Ops.normalize}. */
 export interface NormalizeParams {
-  /** One for all channels or one per channel, in the image's own range */
+  /** one for all channels or one per channel, in the image's own range */
   mean: number[];
-  /** One for all channels or one per channel; not 0, also after rounding to float32 */
+  /** one for all channels or one per channel; not 0, also after rounding to float32 */
   std: number[];
 }
 
 /** The parameters of {@link Ops.normalize_pad}. */
 export interface NormalizePadParams {
-  /** One for all three channels or one per channel, in the image's own range */
+  /** one for all three channels or one per channel, in the image's own range */
   mean: number[];
-  /** One for all three channels or one per channel; not 0, also after rounding to float32 */
+  /** one for all three channels or one per channel; not 0, also after rounding to float32 */
   std: number[];
-  /** Of the output: float32 or float16; default float32 */
+  /** of the output: float32 or float16; default float32 */
   dtype?: DType;
 }
 
@@ -807,15 +807,15 @@ export interface OneHotParams {
 
 /** The parameters of {@link Ops.pad}. */
 export interface PadParams {
-  /** Rows added above, 0 to 2^24 */
+  /** rows added above, 0 to 2^24 */
   top: number;
-  /** Rows added below, 0 to 2^24 */
+  /** rows added below, 0 to 2^24 */
   bottom: number;
-  /** Columns added on the left, 0 to 2^24 */
+  /** columns added on the left, 0 to 2^24 */
   left: number;
-  /** Columns added on the right, 0 to 2^24 */
+  /** columns added on the right, 0 to 2^24 */
   right: number;
-  /** Default constant */
+  /** default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -826,11 +826,11 @@ export interface PadParams {
 
 /** The parameters of {@link Ops.pad_sequence}. */
 export interface PadSequenceParams {
-  /** Rows of the output, 1 to 2^24 */
+  /** rows of the output, 1 to 2^24 */
   length: number;
-  /** Value of the added rows; default 0 */
+  /** value of the added rows; default 0 */
   fill?: number;
-  /** Accept longer sequences, whose mask is then too short; default false */
+  /** accept longer sequences, whose mask is then too short; default false */
   keep_longer?: boolean;
 }
 
@@ -838,7 +838,7 @@ export interface PadSequenceParams {
 export interface PadSqrtParams {
   /** 0 to 2^12; default 3 */
   factor?: number;
-  /** Default reflect */
+  /** default reflect */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -854,13 +854,13 @@ export interface PadSqrtParams {
 
 /** The parameters of {@link Ops.pad_to_min}. */
 export interface PadToMinParams {
-  /** Smallest output height in pixels, 1 to 2^24 */
+  /** smallest output height in pixels, 1 to 2^24 */
   height: number;
-  /** Smallest output width in pixels, 1 to 2^24 */
+  /** smallest output width in pixels, 1 to 2^24 */
   width: number;
-  /** Of the image in the output; default top_left */
+  /** of the image in the output; default top_left */
   position?: Position;
-  /** Default constant */
+  /** default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -871,11 +871,11 @@ export interface PadToMinParams {
 
 /** The parameters of {@link Ops.pad_to_multiple}. */
 export interface PadToMultipleParams {
-  /** Of both sides, in pixels, 1 to 2^24; 14 and 32 are common */
+  /** of both sides, in pixels, 1 to 2^24; 14 and 32 are common */
   multiple: number;
-  /** Of the image in the output; default center */
+  /** of the image in the output; default center */
   position?: Position;
-  /** Default constant */
+  /** default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -886,11 +886,11 @@ export interface PadToMultipleParams {
 
 /** The parameters of {@link Ops.pad_to_next_multiple}. */
 export interface PadToNextMultipleParams {
-  /** Of both sides, in pixels, 1 to 2^24; default 8 */
+  /** of both sides, in pixels, 1 to 2^24; default 8 */
   multiple?: number;
-  /** Of the image in the output; default top_left */
+  /** of the image in the output; default top_left */
   position?: Position;
-  /** Default symmetric */
+  /** default symmetric */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -906,13 +906,13 @@ export interface PadToNextMultipleParams {
 
 /** The parameters of {@link Ops.pad_to_size}. */
 export interface PadToSizeParams {
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
-  /** Of the image in the output; default center */
+  /** of the image in the output; default center */
   position?: Position;
-  /** Default constant */
+  /** default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -923,9 +923,9 @@ export interface PadToSizeParams {
 
 /** The parameters of {@link Ops.pad_to_square}. */
 export interface PadToSquareParams {
-  /** Of the image in the output; default center */
+  /** of the image in the output; default center */
   position?: Position;
-  /** Default constant */
+  /** default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -936,61 +936,61 @@ export interface PadToSquareParams {
 
 /** The parameters of {@link Ops.pad_with_mask}. */
 export interface PadWithMaskParams {
-  /** Output height in pixels, 1 to 2^24; 0 keeps the height; default 0 */
+  /** output height in pixels, 1 to 2^24; 0 keeps the height; default 0 */
   height?: number;
-  /** Output width in pixels, 1 to 2^24; 0 keeps the width; default 0 */
+  /** output width in pixels, 1 to 2^24; 0 keeps the width; default 0 */
   width?: number;
-  /** Of the image in the output; default top_left */
+  /** of the image in the output; default top_left */
   position?: Position;
-  /** Default constant */
+  /** default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
    * per channel. Default 0.
    */
   fill?: number[];
-  /** Any except bytes; default int64 */
+  /** any except bytes; default int64 */
   mask_dtype?: DType;
 }
 
 /** The parameters of {@link Ops.patch_mask}. */
 export interface PatchMaskParams {
-  /** Of a tile in pixels, 1 to 2^24; default 448 */
+  /** of a tile in pixels, 1 to 2^24; default 448 */
   height?: number;
-  /** Of a tile in pixels, 1 to 2^24; default 448 */
+  /** of a tile in pixels, 1 to 2^24; default 448 */
   width?: number;
-  /** Side of a patch in pixels, 1 to 2^24, at most a tile's; default 14 */
+  /** side of a patch in pixels, 1 to 2^24, at most a tile's; default 14 */
   patch?: number;
-  /** Add a tile of ones in front; default false */
+  /** add a tile of ones in front; default false */
   whole?: boolean;
-  /** Any except bytes; default float32 */
+  /** any except bytes; default float32 */
   dtype?: DType;
 }
 
 /** The parameters of {@link Ops.patch_positions}. */
 export interface PatchPositionsParams {
-  /** Side of a patch in pixels, 1 to 2^24 */
+  /** side of a patch in pixels, 1 to 2^24 */
   patch: number;
 }
 
 /** The parameters of {@link Ops.patchify}. */
 export interface PatchifyParams {
-  /** Side of a patch in pixels, 1 to 2^24; 14 and 16 are common */
+  /** side of a patch in pixels, 1 to 2^24; 14 and 16 are common */
   patch: number;
-  /** Frames of a patch, 0 to 2^24; default 0, Qwen2-VL: 2 */
+  /** frames of a patch, 0 to 2^24; default 0, Qwen2-VL: 2 */
   temporal?: number;
-  /** Side of a square of patches, 1 to 2^24; default 1, Qwen2-VL: 2 */
+  /** side of a square of patches, 1 to 2^24; default 1, Qwen2-VL: 2 */
   merge?: number;
-  /** Of a patch: CHW or HWC; default HWC */
+  /** of a patch: CHW or HWC; default HWC */
   layout?: Layout;
   /**
    * FramesFirst puts the frames before the other axes. It requires a Temporal above 0. Default
    * false.
    */
   frames_first?: boolean;
-  /** All patches are in raster order, whatever Merge is; default false */
+  /** all patches are in raster order, whatever Merge is; default false */
   raster?: boolean;
-  /** The output keeps the axes of a patch; not for HWC without FramesFirst; default false */
+  /** the output keeps the axes of a patch; not for HWC without FramesFirst; default false */
   planes?: boolean;
   /**
    * Numbered puts two values before those of each row: the line and the column of the patch,
@@ -1001,11 +1001,11 @@ export interface PatchifyParams {
 
 /** The parameters of {@link Ops.quantize}. */
 export interface QuantizeParams {
-  /** Above 0, also after rounding to float32; one for all channels or one per channel */
+  /** above 0, also after rounding to float32; one for all channels or one per channel */
   scale: number[];
-  /** In the range of the dtype; one for all channels or one per channel */
+  /** in the range of the dtype; one for all channels or one per channel */
   zero_point: number[];
-  /** Of the output: uint8, int8, uint16 or int16 */
+  /** of the output: uint8, int8, uint16 or int16 */
   dtype: DType;
 }
 
@@ -1021,41 +1021,41 @@ export interface RandomApplyParams {
 export interface RandomChoiceParams {
   /** 1 to 64 ops */
   ops: ListedOp[];
-  /** One per op, 0 to 1e30 and not all 0; default 1 each */
+  /** one per op, 0 to 1e30 and not all 0; default 1 each */
   weights: number[];
 }
 
 /** The parameters of {@link Ops.random_color_adjust}. */
 export interface RandomColorAdjustParams {
-  /** Of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
+  /** of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
   brightness: [min: number, max: number];
-  /** Of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
+  /** of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
   contrast: [min: number, max: number];
-  /** Of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
+  /** of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
   saturation: [min: number, max: number];
-  /** In turns, within -0.5 to 0.5 (mxnet: 0 to 0) */
+  /** in turns, within -0.5 to 0.5 (mxnet: 0 to 0) */
   hue: [min: number, max: number];
-  /** Default pillow */
+  /** default pillow */
   backend?: Backend;
 }
 
 /** The parameters of {@link Ops.random_crop}. */
 export interface RandomCropParams {
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
-  /** Rows added above, 0 to 2^24; default 0 */
+  /** rows added above, 0 to 2^24; default 0 */
   top: number;
-  /** Rows added below, 0 to 2^24; default 0 */
+  /** rows added below, 0 to 2^24; default 0 */
   bottom: number;
-  /** Columns added on the left, 0 to 2^24; default 0 */
+  /** columns added on the left, 0 to 2^24; default 0 */
   left: number;
-  /** Columns added on the right, 0 to 2^24; default 0 */
+  /** columns added on the right, 0 to 2^24; default 0 */
   right: number;
-  /** Pad an image that is too small; default false */
+  /** pad an image that is too small; default false */
   pad_if_needed?: boolean;
-  /** Of the border; default constant */
+  /** of the border; default constant */
   mode?: PadMode;
   /**
    * Fill is the value of a constant border, in the image's own range: one for all channels or one
@@ -1066,31 +1066,31 @@ export interface RandomCropParams {
 
 /** The parameters of {@link Ops.random_crop_decode_resize}. */
 export interface RandomCropDecodeResizeParams {
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
-  /** Area of the box relative to the image, 0 to 100; default 0.08 to 1 */
+  /** area of the box relative to the image, 0 to 100; default 0.08 to 1 */
   scale?: [min: number, max: number];
-  /** Aspect ratio of the box, width by height, 0.001 to 1000; default 3/4 to 4/3 */
+  /** aspect ratio of the box, width by height, 0.001 to 1000; default 3/4 to 4/3 */
   ratio?: [min: number, max: number];
-  /** Default bilinear */
+  /** default bilinear */
   interpolation?: Interpolation;
-  /** Of the scaling; default pillow */
+  /** of the scaling; default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
-  /** See Decode; default rgb */
+  /** see Decode; default rgb */
   color?: ColorRule;
-  /** See Decode; default drop */
+  /** see Decode; default drop */
   alpha?: Alpha;
-  /** See Decode; default clip */
+  /** see Decode; default clip */
   gray16?: Gray16;
-  /** See Decode; default nothing */
+  /** see Decode; default nothing */
   refuse?: RefusedKind[];
-  /** See Decode; default ignore */
+  /** see Decode; default ignore */
   orientation?: Orientation;
-  /** See Decode; default pillow */
+  /** see Decode; default pillow */
   damage?: DamageRule;
 }
 
@@ -1098,16 +1098,16 @@ export interface RandomCropDecodeResizeParams {
 export interface RandomErasingParams {
   /** 0 to 1; default 0.5 */
   probability?: number;
-  /** Area of the box relative to the image, 0 to 1; default 0.02 to 0.33 */
+  /** area of the box relative to the image, 0 to 1; default 0.02 to 0.33 */
   scale?: [min: number, max: number];
-  /** Aspect ratio of the box, height by width, 0.001 to 1000; default 0.3 to 3.3 */
+  /** aspect ratio of the box, height by width, 0.001 to 1000; default 0.3 to 3.3 */
   ratio?: [min: number, max: number];
   /**
    * Value is the new value, in the image's own range: one for all channels or one per channel.
    * Default 0.
    */
   value?: number[];
-  /** Fill the box with normal noise and ignore Value; default false */
+  /** fill the box with normal noise and ignore Value; default false */
   noise?: boolean;
 }
 
@@ -1115,17 +1115,17 @@ export interface RandomErasingParams {
 export interface RandomGrayscaleParams {
   /** 0 to 1; default 0.1 */
   probability?: number;
-  /** See Grayscale; default pillow */
+  /** see Grayscale; default pillow */
   backend?: Backend;
 }
 
 /** The parameters of {@link Ops.random_hls}. */
 export interface RandomHLSParams {
-  /** Largest change of the hue, 0 to 255; default 36 */
+  /** largest change of the hue, 0 to 255; default 36 */
   h?: number;
-  /** Largest change of the lightness, 0 to 255; default 50 */
+  /** largest change of the lightness, 0 to 255; default 50 */
   l?: number;
-  /** Largest change of the saturation, 0 to 255; default 50 */
+  /** largest change of the saturation, 0 to 255; default 50 */
   s?: number;
 }
 
@@ -1137,7 +1137,7 @@ export interface RandomHorizontalFlipParams {
 
 /** The parameters of {@link Ops.random_lighting_noise}. */
 export interface RandomLightingNoiseParams {
-  /** Standard deviation, 0 to 1e5; default 0.1 */
+  /** standard deviation, 0 to 1e5; default 0.1 */
   sd?: number;
 }
 
@@ -1149,19 +1149,19 @@ export interface RandomOrderParams {
 
 /** The parameters of {@link Ops.random_resized_crop}. */
 export interface RandomResizedCropParams {
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
-  /** Area of the box relative to the image, 0 to 100; default 0.08 to 1 */
+  /** area of the box relative to the image, 0 to 100; default 0.08 to 1 */
   scale?: [min: number, max: number];
-  /** Aspect ratio of the box, width by height, 0.001 to 1000; default 3/4 to 4/3 */
+  /** aspect ratio of the box, width by height, 0.001 to 1000; default 3/4 to 4/3 */
   ratio?: [min: number, max: number];
-  /** Default bilinear */
+  /** default bilinear */
   interpolation?: Interpolation;
-  /** Default pillow */
+  /** default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
 }
 
@@ -1181,9 +1181,9 @@ export interface RandomVerticalFlipParams {
 
 /** The parameters of {@link Ops.random_warp}. */
 export interface RandomWarpParams {
-  /** Within -1000 to 1000; default 0 to 0 */
+  /** within -1000 to 1000; default 0 to 0 */
   shear?: [min: number, max: number];
-  /** Whole degrees from -MaxAngle to MaxAngle, 0 to 1,000,000; default 0 */
+  /** whole degrees from -MaxAngle to MaxAngle, 0 to 1,000,000; default 0 */
   max_angle: number;
   /**
    * Angles, if not empty, holds the angles to choose from and replaces MaxAngle. Whole degrees,
@@ -1192,59 +1192,59 @@ export interface RandomWarpParams {
   angles?: number[];
   /** 0.001 to 1000; default 1 to 1 */
   scale?: [min: number, max: number];
-  /** Width by height, 0.001 to 1000; default 1 to 1 */
+  /** width by height, 0.001 to 1000; default 1 to 1 */
   aspect?: [min: number, max: number];
-  /** Smallest side of the output, 0 to 2^24; default 0 */
+  /** smallest side of the output, 0 to 2^24; default 0 */
   min_size?: number;
-  /** Largest side of the output, MinSize to 1e10; default 1e10 */
+  /** largest side of the output, MinSize to 1e10; default 1e10 */
   max_size?: number;
-  /** See WarpAffine; default bilinear */
+  /** see WarpAffine; default bilinear */
   interpolation?: Interpolation;
-  /** Opencv4; default opencv4 */
+  /** opencv4; default opencv4 */
   backend?: Backend;
-  /** Value of the pixels outside the input: one for all channels or one per channel; default 255 */
+  /** value of the pixels outside the input: one for all channels or one per channel; default 255 */
   fill?: number[];
 }
 
 /** The parameters of {@link Ops.rescale}. */
 export interface RescaleParams {
-  /** Finite in float32; for divide not 0; 1/255 is common, for divide 255 */
+  /** finite in float32; for divide not 0; 1/255 is common, for divide 255 */
   scale: number;
-  /** Finite in float32; default 0 */
+  /** finite in float32; default 0 */
   offset?: number;
-  /** Default hf */
+  /** default hf */
   rule?: RescaleRule;
 }
 
 /** The parameters of {@link Ops.resize}. */
 export interface ResizeParams {
-  /** Rule for the output size; default exact */
+  /** rule for the output size; default exact */
   fit?: Fit;
-  /** For exact, inside, multiple, cover, thumbnail, longest_min, height; default 0 */
+  /** for exact, inside, multiple, cover, thumbnail, longest_min, height; default 0 */
   height?: number;
-  /** For exact, inside, multiple, cover, thumbnail, longest_min, height; default 0 */
+  /** for exact, inside, multiple, cover, thumbnail, longest_min, height; default 0 */
   width?: number;
-  /** For shortest, longest, longest_min; default 0 */
+  /** for shortest, longest, longest_min; default 0 */
   edge?: number;
   /**
-   * For shortest and size_rules even and near: largest length of the longer edge; 0 means no limit.
+   * for shortest and size_rules even and near: largest length of the longer edge; 0 means no limit.
    * For height: largest width; default 0
    */
   max_edge?: number;
   /**
-   * For fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up, vilt,
+   * for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up, vilt,
    * shrink_up and near; default 0
    */
   multiple?: number;
-  /** For multiple: scale both sides by one factor; default false */
+  /** for multiple: scale both sides by one factor; default false */
   keep_aspect?: boolean;
-  /** For all except exact; default truncate */
+  /** for all except exact; default truncate */
   size_rule?: SizeRule;
-  /** Default bilinear */
+  /** default bilinear */
   interpolation?: Interpolation;
-  /** Default pillow */
+  /** default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
 }
 
@@ -1256,61 +1256,61 @@ export interface ResizeAlignCornersParams {
   width: number;
   /** 1 to 2^24; default 1 */
   multiple?: number;
-  /** Scale both sides by one factor; default false */
+  /** scale both sides by one factor; default false */
   keep_aspect?: boolean;
-  /** Truncate, half_even, half_up or fraction; default half_even */
+  /** truncate, half_even, half_up or fraction; default half_even */
   size_rule?: SizeRule;
-  /** Bilinear or bicubic; default bilinear */
+  /** bilinear or bicubic; default bilinear */
   interpolation?: Interpolation;
 }
 
 /** The parameters of {@link Ops.resize_bilinear11}. */
 export interface ResizeBilinear11Params {
-  /** Length of the longer edge in pixels, 1 to 2^24 */
+  /** length of the longer edge in pixels, 1 to 2^24 */
   edge: number;
 }
 
 /** The parameters of {@link Ops.resize_libyuv}. */
 export interface ResizeLibyuvParams {
-  /** Output height in pixels, 1 to 32767 */
+  /** output height in pixels, 1 to 32767 */
   height: number;
-  /** Output width in pixels, 1 to 32767 */
+  /** output width in pixels, 1 to 32767 */
   width: number;
 }
 
 /** The parameters of {@link Ops.resize_to}. */
 export interface ResizeToParams {
-  /** See Resize; default bilinear */
+  /** see Resize; default bilinear */
   interpolation?: Interpolation;
-  /** See Resize; default torch */
+  /** see Resize; default torch */
   backend?: Backend;
-  /** See Resize; default true */
+  /** see Resize; default true */
   no_antialias?: boolean;
 }
 
 /** The parameters of {@link Ops.resize_to_patches}. */
 export interface ResizeToPatchesParams {
-  /** Side of a patch in pixels, 1 to 2^24; default 16 */
+  /** side of a patch in pixels, 1 to 2^24; default 16 */
   patch?: number;
   /** 1 to 2^24; default 256 */
   max_patches?: number;
-  /** See Resize; default bilinear */
+  /** see Resize; default bilinear */
   interpolation?: Interpolation;
-  /** See Resize; default pillow */
+  /** see Resize; default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
-  /** Default naflex */
+  /** default naflex */
   rule?: PatchRule;
   /**
-   * For gemma4 and nemotron: side in patches of the squares that the model merges, 1 to 2^12;
+   * for gemma4 and nemotron: side in patches of the squares that the model merges, 1 to 2^12;
    * default 1
    */
   merge?: number;
-  /** For nemotron and glm5: 0 to 2^24; default 0 */
+  /** for nemotron and glm5: 0 to 2^24; default 0 */
   min_patches?: number;
   /**
-   * For kimi: most patches along a side; for ultravbert: longest edge in pixels; 1 to 2^24; default
+   * for kimi: most patches along a side; for ultravbert: longest edge in pixels; 1 to 2^24; default
    * 0
    */
   max_side?: number;
@@ -1318,11 +1318,11 @@ export interface ResizeToPatchesParams {
 
 /** The parameters of {@link Ops.resize_to_tiles}. */
 export interface ResizeToTilesParams {
-  /** Of a tile in pixels, 1 to 2^24 */
+  /** of a tile in pixels, 1 to 2^24 */
   height: number;
-  /** Of a tile in pixels, 1 to 2^24 */
+  /** of a tile in pixels, 1 to 2^24 */
   width: number;
-  /** Default aspect */
+  /** default aspect */
   rule?: TileRule;
   /**
    * MinTiles and MaxTiles bound the number of tiles, 1 to 1024; default 1 and 12. They are 0 for
@@ -1339,20 +1339,20 @@ export interface ResizeToTilesParams {
    * else empty; default []
    */
   sizes?: number[][];
-  /** Default stretch */
+  /** default stretch */
   fit?: TileFit;
-  /** Of the image in the canvas; default top_left */
+  /** of the image in the canvas; default top_left */
   position?: Position;
   /**
-   * Value of the padding, in the image's own range: one for all channels or one per channel;
+   * value of the padding, in the image's own range: one for all channels or one per channel;
    * default 0
    */
   fill?: number[];
-  /** See Resize; default bicubic */
+  /** see Resize; default bicubic */
   interpolation?: Interpolation;
-  /** See Resize; default pillow */
+  /** see Resize; default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
   /**
    * MinSide is the shortest side that a scaled image may have, 0 to 2^24 in pixels. A shorter one
@@ -1363,85 +1363,85 @@ export interface ResizeToTilesParams {
 
 /** The parameters of {@link Ops.resized_crop}. */
 export interface ResizedCropParams {
-  /** First row of the box, 0 to 2^24 */
+  /** first row of the box, 0 to 2^24 */
   top: number;
-  /** First column of the box, 0 to 2^24 */
+  /** first column of the box, 0 to 2^24 */
   left: number;
-  /** Height of the box in pixels, 1 to 2^24 */
+  /** height of the box in pixels, 1 to 2^24 */
   height: number;
-  /** Width of the box in pixels, 1 to 2^24 */
+  /** width of the box in pixels, 1 to 2^24 */
   width: number;
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   out_height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   out_width: number;
-  /** See Resize; default bilinear */
+  /** see Resize; default bilinear */
   interpolation?: Interpolation;
-  /** See Resize; default pillow */
+  /** see Resize; default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
 }
 
 /** The parameters of {@link Ops.rotate90}. */
 export interface Rotate90Params {
-  /** Number of rotations by 90 degrees counter-clockwise; negative is clockwise */
+  /** number of rotations by 90 degrees counter-clockwise; negative is clockwise */
   turns: number;
 }
 
 /** The parameters of {@link Ops.scale_coords}. */
 export interface ScaleCoordsParams {
-  /** Of boxes; default xyxy */
+  /** of boxes; default xyxy */
   format?: CoordFormat;
-  /** Divide by the factors; default false */
+  /** divide by the factors; default false */
   divide?: boolean;
-  /** Use the larger factor for both axes; default false */
+  /** use the larger factor for both axes; default false */
   larger?: boolean;
 }
 
 /** The parameters of {@link Ops.shift_coords}. */
 export interface ShiftCoordsParams {
-  /** Of boxes; default xyxy */
+  /** of boxes; default xyxy */
   format?: CoordFormat;
-  /** Subtract the offset; default false */
+  /** subtract the offset; default false */
   subtract?: boolean;
 }
 
 /** The parameters of {@link Ops.smart_resize}. */
 export interface SmartResizeParams {
-  /** In pixels, 1 to 2^24; Qwen2-VL: patch size times merge size, 28 */
+  /** in pixels, 1 to 2^24; Qwen2-VL: patch size times merge size, 28 */
   factor: number;
-  /** Smallest area of the output, 1 to 2^48; Qwen2-VL: 3136 */
+  /** smallest area of the output, 1 to 2^48; Qwen2-VL: 3136 */
   min_pixels: number;
-  /** Largest area of the output, 1 to 2^48; Qwen2-VL: 1003520 */
+  /** largest area of the output, 1 to 2^48; Qwen2-VL: 1003520 */
   max_pixels: number;
-  /** See Resize; default bicubic */
+  /** see Resize; default bicubic */
   interpolation?: Interpolation;
-  /** See Resize; default pillow */
+  /** see Resize; default pillow */
   backend?: Backend;
-  /** For torch; default false */
+  /** for torch; default false */
   no_antialias?: boolean;
-  /** Default qwen2_vl */
+  /** default qwen2_vl */
   rule?: SmartRule;
-  /** Frames of a video that share the area, 1 to 32; 1 except for rule glm4v; default 1 */
+  /** frames of a video that share the area, 1 to 32; 1 except for rule glm4v; default 1 */
   frames?: number;
-  /** For rule neomme: largest length of the longer edge, 0 to 2^24; 0 means no limit; default 0 */
+  /** for rule neomme: largest length of the longer edge, 0 to 2^24; 0 means no limit; default 0 */
   max_edge?: number;
 }
 
 /** The parameters of {@link Ops.split_side}. */
 export interface SplitSideParams {
-  /** Of a window in pixels, 1 to 2^24 */
+  /** of a window in pixels, 1 to 2^24 */
   size: number;
 }
 
 /** The parameters of {@link Ops.split_tiles}. */
 export interface SplitTilesParams {
-  /** Of a tile in pixels, 1 to 2^24; 0 means the image's */
+  /** of a tile in pixels, 1 to 2^24; 0 means the image's */
   height: number;
-  /** Of a tile in pixels, 1 to 2^24; 0 means the image's */
+  /** of a tile in pixels, 1 to 2^24; 0 means the image's */
   width: number;
-  /** Pixels that neighbours share, 0 to less than a side; default 0 */
+  /** pixels that neighbours share, 0 to less than a side; default 0 */
   overlap?: number;
 }
 
@@ -1455,42 +1455,42 @@ export interface TakeRowsParams {
 
 /** The parameters of {@link Ops.threshold}. */
 export interface ThresholdParams {
-  /** A finite number in the range of float32; default 0 */
+  /** a finite number in the range of float32; default 0 */
   value?: number;
-  /** Of the output: bool or uint8; default bool */
+  /** of the output: bool or uint8; default bool */
   dtype?: DType;
 }
 
 /** The parameters of {@link Ops.tile_mask}. */
 export interface TileMaskParams {
-  /** Return (tiles, height, width) instead of (tiles); default false */
+  /** return (tiles, height, width) instead of (tiles); default false */
   pixels?: boolean;
-  /** Any except bytes; default int64 */
+  /** any except bytes; default int64 */
   dtype?: DType;
 }
 
 /** The parameters of {@link Ops.to_type}. */
 export interface ToTypeParams {
-  /** Of the output: any except bytes */
+  /** of the output: any except bytes */
   dtype: DType;
-  /** Default truncate */
+  /** default truncate */
   rule?: CastRule;
 }
 
 /** The parameters of {@link Ops.warp_affine}. */
 export interface WarpAffineParams {
-  /** From the input to the output */
+  /** from the input to the output */
   matrix: [number, number, number, number, number, number];
-  /** Output height in pixels, 1 to 2^24 */
+  /** output height in pixels, 1 to 2^24 */
   height: number;
-  /** Output width in pixels, 1 to 2^24 */
+  /** output width in pixels, 1 to 2^24 */
   width: number;
-  /** Nearest, bilinear, bicubic, lanczos or area, which is bilinear here; default bilinear */
+  /** nearest, bilinear, bicubic, lanczos or area, which is bilinear here; default bilinear */
   interpolation?: Interpolation;
-  /** Opencv4; default opencv4 */
+  /** opencv4; default opencv4 */
   backend?: Backend;
   /**
-   * Value of the pixels outside the input: one for all channels or one per channel, integers of 0
+   * value of the pixels outside the input: one for all channels or one per channel, integers of 0
    * to 255; default 0
    */
   fill?: number[];
@@ -1498,11 +1498,11 @@ export interface WarpAffineParams {
 
 /** The parameters of {@link Ops.warp_box}. */
 export interface WarpBoxParams {
-  /** Output height in pixels, 2 to 2^24 */
+  /** output height in pixels, 2 to 2^24 */
   height: number;
-  /** Output width in pixels, 2 to 2^24 */
+  /** output width in pixels, 2 to 2^24 */
   width: number;
-  /** Divides the size of the box, above 0 in float32; default 200, which keeps it */
+  /** divides the size of the box, above 0 in float32; default 200, which keeps it */
   factor?: number;
 }
 
@@ -1535,16 +1535,15 @@ export interface Ops {
    * All arithmetic is float32 with each operation rounded, except that fma rounds a*b+c once. The
    * result is clipped.
    *
-   * - Pillow: m is the mean of Grayscale's pillow gray, rounded half up. The
-   * result is m + f*(v - m), truncated.
-   * - Torch: m is the sum divided by the number of pixels, both float32, of
-   * Grayscale's torch gray with its products and sums fused. The result is fma(m, 1-f, v*f),
-   * truncated.
-   * - OpenCV: m is the sum of Grayscale's opencv gray times the reciprocal of
-   * the number of pixels, rounded half up. The result is fma(m, 1-f, v*f), rounded half to even.
-   * - MXNet: m is the unrounded float32 mean of (1868 R + 9617 G + 4899 B +
-   * 8192) \>\> 14. The weights of red and blue are exchanged, as in MXNet. The result is v*f +
-   * m*(1-f), rounded half to even.
+   * - Pillow: m is the mean of Grayscale's pillow gray, rounded half up. The result is m + f*(v -
+   *   m), truncated.
+   * - Torch: m is the sum divided by the number of pixels, both float32, of Grayscale's torch gray
+   *   with its products and sums fused. The result is fma(m, 1-f, v*f), truncated.
+   * - OpenCV: m is the sum of Grayscale's opencv gray times the reciprocal of the number of pixels,
+   *   rounded half up. The result is fma(m, 1-f, v*f), rounded half to even.
+   * - MXNet: m is the unrounded float32 mean of (1868 R + 9617 G + 4899 B + 8192) \>\> 14. The
+   *   weights of red and blue are exchanged, as in MXNet. The result is v*f + m*(1-f), rounded half
+   *   to even.
    *
    * The sum is exact here. Torch sums in float32, which is exact up to 65,793 pixels. Beyond that
    * torch's sum depends on the CPU and the number of threads, and its mean may differ in the last
@@ -1583,13 +1582,13 @@ export interface Ops {
    * red into green. It takes a uint8 image of three channels, HWC or CHW, and keeps the
    * description. An image of one channel is copied (opencv rejects it). Values range from 0 to 255.
    *
-   * - Pillow: converts to 8-bit HSV and back as ConvertColor does, and adds
-   * int(255*f) to the hue modulo 256.
-   * - Torch: computes in float32 HSV with values of 0 to 1, as torchvision does
-   * for tensors. The result is multiplied by 255.999 and truncated.
-   * - OpenCV: uses COLOR_RGB2HSV_FULL and COLOR_HSV2RGB_FULL, and adds
-   * int(255*f) to the hue modulo 256. The conversion to RGB truncates in the columns that OpenCV
-   * processes 32 at a time and rounds in the last ones, as in ConvertColor.
+   * - Pillow: converts to 8-bit HSV and back as ConvertColor does, and adds int(255*f) to the hue
+   *   modulo 256.
+   * - Torch: computes in float32 HSV with values of 0 to 1, as torchvision does for tensors. The
+   *   result is multiplied by 255.999 and truncated.
+   * - OpenCV: uses COLOR_RGB2HSV_FULL and COLOR_HSV2RGB_FULL, and adds int(255*f) to the hue modulo
+   *   256. The conversion to RGB truncates in the columns that OpenCV processes 32 at a time and
+   *   rounds in the last ones, as in ConvertColor.
    *
    * Reference: torchvision 0.29.2, adjust_hue of a Pillow 13.0.0 image, and v2's adjust_hue of a
    * uint8 tensor; MindSpore 2.10.0, vision.AdjustHue of an array.
@@ -1607,12 +1606,11 @@ export interface Ops {
    * result is clipped.
    *
    * - Pillow: g + f*(v - g), truncated; g is Grayscale's pillow gray.
-   * - Torch: fma(g, 1-f, v*f), truncated; g is Grayscale's torch gray with its
-   * products and sums fused.
-   * - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv
-   * gray.
-   * - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899
-   * B + 8192) \>\> 14. The weights of red and blue are exchanged, as in MXNet.
+   * - Torch: fma(g, 1-f, v*f), truncated; g is Grayscale's torch gray with its products and sums
+   *   fused.
+   * - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv gray.
+   * - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899 B + 8192) \>\> 14.
+   *   The weights of red and blue are exchanged, as in MXNet.
    *
    * Reference: Pillow 13.0.0, ImageEnhance.Color, which torchvision's adjust_saturation calls for a
    * Pillow image; torchvision 0.29.2, v2's adjust_saturation of a uint8 tensor; MindSpore 2.10.0,
@@ -1799,14 +1797,14 @@ export interface Ops {
    * old alpha is dropped. Gray becomes three equal channels. A colour becomes gray as in Grayscale
    * with the same backend. The other conversions are:
    *
-   * - OpenCV, HSV: the hue is 0 to 179 in steps of 2 degrees. The conversion to
-   * RGB matches OpenCV's x86-64 build on a CPU with AVX2. It truncates in the columns that OpenCV
-   * processes 32 at a time, and rounds in the last W mod 32 columns of each row. Hues from 180 on
-   * wrap around.
+   * - OpenCV, HSV: the hue is 0 to 179 in steps of 2 degrees. The conversion to RGB matches
+   *   OpenCV's x86-64 build on a CPU with AVX2. It truncates in the columns that OpenCV processes
+   *   32 at a time, and rounds in the last W mod 32 columns of each row. Hues from 180 on wrap
+   *   around.
    * - OpenCV, YCrCb: the 14-bit fixed point of COLOR_RGB2YCrCb and its inverse.
    * - Pillow, HSV: convert("HSV"), with all channels 0 to 255.
-   * - Pillow, YCrCb: convert("YCbCr"), JPEG's full range, with the chroma
-   * channels in the order Cr, Cb. A conversion between gray and its Y uses Pillow's gray.
+   * - Pillow, YCrCb: convert("YCbCr"), JPEG's full range, with the chroma channels in the order Cr,
+   *   Cb. A conversion between gray and its Y uses Pillow's gray.
    *
    * A pair without a single conversion in the reference goes through RGB.
    *
@@ -1947,10 +1945,10 @@ export interface Ops {
    *
    * - Pillow: (19595 R + 38470 G + 7471 B + 32768) \>\> 16, as convert("L");
    * - OpenCV: (9798 R + 19235 G + 3735 B + 16384) \>\> 15, as COLOR_RGB2GRAY;
-   * - Torch: 0.2989 R + 0.587 G + 0.114 B in float32, with each product and sum
-   * rounded and the result truncated, as torchvision's functional.rgb_to_grayscale of a tensor. Its
-   * v2 namesake fuses the multiplications and additions on a CPU with FMA: 21 of the 2^24 colours
-   * then differ, by 1.
+   * - Torch: 0.2989 R + 0.587 G + 0.114 B in float32, with each product and sum rounded and the
+   *   result truncated, as torchvision's functional.rgb_to_grayscale of a tensor. Its v2 namesake
+   *   fuses the multiplications and additions on a CPU with FMA: 21 of the 2^24 colours then
+   *   differ, by 1.
    *
    * Reference: Pillow 13.0.0, Image.convert; OpenCV 5.0.0, cvtColor; torchvision 0.29.2,
    * rgb_to_grayscale.
@@ -2429,11 +2427,11 @@ export interface Ops {
    * Reference: torchvision 0.29.2's RandomErasing. One number of [0, 1) is drawn. If it is not
    * below the probability, nothing happens. Otherwise the op draws boxes, up to ten times:
    *
-   * - The area is uniform in Scale times the image's area. The logarithm of the
-   * aspect ratio (height by width) is uniform between the logarithms of Ratio's bounds.
+   * - The area is uniform in Scale times the image's area. The logarithm of the aspect ratio
+   *   (height by width) is uniform between the logarithms of Ratio's bounds.
    * - The sides sqrt(area*ratio) and sqrt(area/ratio) are rounded half to even.
-   * - If both are smaller than the image's, the key of the noise is drawn (with
-   * Noise), then the first row and the first column, both uniformly.
+   * - If both are smaller than the image's, the key of the noise is drawn (with Noise), then the
+   *   first row and the first column, both uniformly.
    *
    * A side of 0 erases nothing, and neither does the op after ten failed attempts.
    *
@@ -2505,11 +2503,11 @@ export interface Ops {
    *
    * Reference: torchvision 0.29.2's RandomResizedCrop. It draws boxes, up to ten times:
    *
-   * - The area is uniform in Scale times the image's area. The logarithm of the
-   * aspect ratio (width by height) is uniform between the logarithms of Ratio's bounds.
+   * - The area is uniform in Scale times the image's area. The logarithm of the aspect ratio (width
+   *   by height) is uniform between the logarithms of Ratio's bounds.
    * - The sides sqrt(area*ratio) and sqrt(area/ratio) are rounded half to even.
-   * - If neither is 0 or larger than the image's, the first row and then the
-   * first column are drawn, both uniformly.
+   * - If neither is 0 or larger than the image's, the first row and then the first column are
+   *   drawn, both uniformly.
    *
    * After ten failed attempts the box is the largest centred box whose ratio is within Ratio.
    *

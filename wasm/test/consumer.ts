@@ -1,5 +1,7 @@
 // A strict TypeScript project of a package user. It is checked, not run.
-import { createPool, init, InferPrepError, type Graph, type ImageInput, type Limits, type Result, type Tensor } from 'infer-prep';
+import { createPool, init, InferPrepError, type Bundle, type Graph, type ImageInput, type Limits, type Result, type Tensor } from 'infer-prep';
+import { encode, graph as define, ops, rename, type GraphDefinition, type ResizeParams } from 'infer-prep/graph';
+import { imagenet } from 'infer-prep/presets';
 
 const limits: Limits = { pixels: 1e6 };
 const prep = await init({ build: 'full', limits });
@@ -32,3 +34,24 @@ try {
   // @ts-expect-error unknown codes
   if (e instanceof InferPrepError && e.code === 'none') console.log(e.message);
 }
+
+const bundle: Bundle = await prep.open('model.bundle', { signal: AbortSignal.timeout(1000) });
+await bundle.verify();
+await bundle.verifySignature('-----BEGIN PUBLIC KEY-----');
+const model: Uint8Array = (await bundle.model()).data;
+const tensor: Result = await bundle.run(new Blob([]));
+console.log(model, tensor, bundle.labels[0]?.length, bundle.meta['license'], (await bundle.graph.run(new Blob([]))).dims);
+
+const size: ResizeParams = { height: 224, width: 224, interpolation: 'bicubic' };
+const definition: GraphDefinition = rename(define(ops.decode(), ops.resize(size), ops.to_tensor()), 'pixel_values');
+await prep.graph(encode({ ...definition, reference: 'mine' }));
+await prep.graph(encode('{}'));
+await prep.graph(imagenet);
+// @ts-expect-error a required parameter is missing
+ops.crop({ top: 0, left: 0, height: 1 });
+// @ts-expect-error an unknown backend
+ops.resize({ backend: 'pil' });
+// @ts-expect-error an unknown parameter
+ops.resize({ widht: 1 });
+// @ts-expect-error an unknown op
+ops.reszie();

@@ -474,17 +474,10 @@ func writeParams(b *bytes.Buffer, o op) {
 		if p.required {
 			opt = ""
 		}
-		b.WriteString(comment("  ", upper(d)))
+		b.WriteString(comment("  ", d))
 		fmt.Fprintf(b, "  %s%s: %s;\n", p.Name, opt, p.ts)
 	}
 	b.WriteString("}\n")
-}
-
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // comment returns a TSDoc comment with lines of at most 100 columns. Blank
@@ -543,6 +536,10 @@ func text(s string) string {
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, "\n")
 		t := strings.TrimSpace(line)
+		if strings.HasPrefix(line, "    ") && len(l) > 0 { // an item goes on
+			l[len(l)-1] += " " + t
+			continue
+		}
 		if strings.HasPrefix(line, "  - ") {
 			line = t
 		} else if strings.HasPrefix(line, "\t") {
