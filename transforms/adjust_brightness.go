@@ -27,7 +27,6 @@ type AdjustBrightness struct {
 }
 
 //msgp:tuple AdjustBrightness
-//msgp:ignore adjustBrightnessState blend
 
 func init() {
 	Register(Info{

@@ -25,7 +25,6 @@ type BlobCrop struct {
 }
 
 //msgp:tuple BlobCrop
-//msgp:ignore blobCropState
 
 func init() {
 	Register(Info{

@@ -58,7 +58,6 @@ type Decode struct {
 //msgp:shim codec.Orientation as:uint8 using:uint8/codec.Orientation
 //msgp:shim codec.Damage as:uint8 using:uint8/codec.Damage
 //msgp:shim codec.Scale as:uint8 using:uint8/codec.Scale
-//msgp:ignore decodeState
 
 func init() {
 	Register(Info{

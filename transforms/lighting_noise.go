@@ -29,7 +29,6 @@ type LightingNoise struct {
 }
 
 //msgp:tuple LightingAlpha LightingNoise
-//msgp:ignore lightingState
 
 func init() {
 	Register(Info{

@@ -33,8 +33,8 @@ var registered = registry.New[Info]("op")
 
 // Register adds an op. Call it from an init function. An op that graphs and
 // bundles can hold must also have JSON tags and implement msgp.Marshaler and
-// msgp.Unmarshaler, which the msgp tool generates. Register panics if the name
-// or the type is taken, which is a programming error.
+// msgp.Unmarshaler, whose methods go generate writes. Register panics if the
+// name or the type is taken, which is a programming error.
 func Register(i Info) {
 	if i.In == nil {
 		i.In = []string{"image"}

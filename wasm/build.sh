@@ -23,8 +23,8 @@ experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiment
 # encoding/json. The copied packages would link fmt and encoding/json. With and
 # without SIMD the packages have different files.
 for x in '' simd; do
-  GOEXPERIMENT=$(experiments "$x") "$work/shake" -ops "$OPS" -drop MarshalJSON,UnmarshalJSON \
-    -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small$x" .
+  GOEXPERIMENT=$(experiments "$x") "$work/shake" -ops "$OPS" -drop MarshalJSON,UnmarshalJSON,OpList.String \
+    -random datagraph.Runner.runRandom -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small$x" .
 done
 
 build() { # build FILE EXPERIMENT FLAGS...

@@ -1,4 +1,5 @@
-// Package msgpread reads msgp values of known kinds one after another.
+// Package msgpread reads msgp values of known kinds one after another, and
+// reads and writes tuples.
 package msgpread
 
 import (

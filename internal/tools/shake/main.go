@@ -12,9 +12,12 @@
 //
 // The list has one op on each line; # starts a comment. The packages of -copy
 // are reduced too, under another path, and lose their init functions: go build
-// lets an overlay replace only files of the main module. The methods of -drop
-// are dropped from all types: name those that are only called by packages that
-// the program no longer links.
+// lets an overlay replace only files of the main module. The methods of -drop,
+// METHOD of all types or TYPE.METHOD, are dropped: name those that are only
+// called by packages that the program no longer links.
+//
+// The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
+// random numbers. They panic in the program if it has no such op.
 //
 // The tool compares names, not types. It keeps too much rather than too little:
 // every method of a type stays.
@@ -39,6 +42,7 @@ func main() {
 	var o options
 	copies := flag.String("copy", "", "packages of others to reduce, separated by commas; PATH:TAG adds a build tag")
 	drop := flag.String("drop", "", "methods to drop, separated by commas")
+	random := flag.String("random", "", "functions that only random ops need, separated by commas")
 	ops := flag.String("ops", "", "file with the names of the ops; empty keeps all")
 	flag.StringVar(&o.tags, "tags", "", "build tags")
 	flag.StringVar(&o.out, "o", "", "folder to write to")
@@ -47,7 +51,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o.copies, o.drop = split(*copies), split(*drop)
+	o.copies, o.drop, o.random = split(*copies), split(*drop), split(*random)
 	if err := run(flag.Arg(0), *ops, o); err != nil {
 		fmt.Fprintln(os.Stderr, "shake:", err)
 		os.Exit(1)
@@ -61,6 +65,7 @@ func split(s string) []string {
 type options struct {
 	ops          map[string]bool // nil keeps all
 	copies, drop []string
+	random       []string
 	tags, out    string
 }
 
@@ -84,7 +89,14 @@ func run(main, list string, o options) error {
 			return fmt.Errorf("%s: unknown op %q", list, name)
 		}
 	}
+	if err := p.leaveOut(o.random); err != nil {
+		return err
+	}
 	p.reach()
+	if p.draws() {
+		p.restore()
+		p.reach()
+	}
 	return p.write(o.out)
 }
 

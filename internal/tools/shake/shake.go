@@ -25,6 +25,7 @@ type program struct {
 	root, module string          // the main module
 	registered   map[string]bool // the ops
 	drop         []string
+	left         []*unit // functions without their bodies
 }
 
 type pkg struct {
@@ -51,6 +52,8 @@ type unit struct {
 	mentions   []mention
 	imports    map[string]bool // names of imports that it uses
 	kept       bool
+	function   *ast.FuncDecl // nil for other declarations
+	bodyless   bool
 	group      *group // the declaration in parentheses that it is part of
 }
 
@@ -139,10 +142,12 @@ func (p *program) declare(k *pkg, f *file, d ast.Decl, ops map[string]bool) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		u := p.unit(k, f, d, d.Doc)
+		u.function = d
 		switch {
 		case d.Recv != nil:
-			if !slices.Contains(p.drop, d.Name.Name) {
-				k.add(u, receiver(d.Recv.List[0].Type))
+			t := receiver(d.Recv.List[0].Type)
+			if !slices.Contains(p.drop, d.Name.Name) && !slices.Contains(p.drop, t+"."+d.Name.Name) {
+				k.add(u, t)
 			}
 		case d.Name.Name == "init":
 			u.kept = !k.copied
@@ -329,6 +334,56 @@ func opName(x ast.Expr) string {
 	return ""
 }
 
+// leaveOut takes the bodies of functions, PACKAGE.TYPE.METHOD.
+func (p *program) leaveOut(names []string) error {
+	for _, name := range names {
+		found := false
+		for _, k := range p.pkgs {
+			for _, f := range k.files {
+				for _, u := range f.units {
+					d := u.function
+					if d == nil || d.Recv == nil || name != k.Name+"."+receiver(d.Recv.List[0].Type)+"."+d.Name.Name {
+						continue
+					}
+					found = true
+					u.bodyless = true
+					u.mentions, u.imports = nil, map[string]bool{}
+					u.mention(d.Recv)
+					u.mention(d.Type)
+					p.left = append(p.left, u)
+				}
+			}
+		}
+		if !found {
+			return fmt.Errorf("unknown function %q", name)
+		}
+	}
+	return nil
+}
+
+// restore gives the functions of leaveOut their bodies back.
+func (p *program) restore() {
+	for _, u := range p.left {
+		u.bodyless = false
+		u.mention(u.function.Body)
+	}
+}
+
+// draws reports whether an op of the program is random: a type with a method
+// Draw stays.
+func (p *program) draws() bool {
+	for _, k := range p.pkgs {
+		for _, f := range k.files {
+			for _, u := range f.units {
+				if u.kept && u.function != nil && u.function.Recv != nil && u.function.Name.Name == "Draw" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // reach marks the units that the kept ones mention.
 func (p *program) reach() {
 	var work []*unit
@@ -364,6 +419,11 @@ func (p *program) reach() {
 
 // source returns the text of a file without what goes, nil if nothing stays.
 func (p *program) source(f *file) []byte {
+	type edit struct {
+		start, end int
+		text       string
+	}
+	var edits []edit
 	cuts := slices.Clone(f.cuts)
 	used := map[string]bool{}
 	some := false
@@ -380,17 +440,15 @@ func (p *program) source(f *file) []byte {
 		for n := range u.imports {
 			used[n] = true
 		}
+		if u.bodyless {
+			edits = append(edits, edit{p.offset(u.function.Body.Pos()), u.end, fmt.Sprintf("{ panic(%q) }", "shake: only random ops need "+u.function.Name.Name)})
+		}
 	}
 	for g, kept := range groups {
 		if !kept {
 			cuts = append(cuts, [2]int{g.start, g.end})
 		}
 	}
-	type edit struct {
-		start, end int
-		text       string
-	}
-	var edits []edit
 	for _, c := range cuts {
 		edits = append(edits, edit{c[0], c[1], ""})
 	}
