@@ -123,10 +123,16 @@ export function sendable(input: Portable, limit: number): { value: Portable; tra
     if (input.displayWidth === 0) throw empty(input);
     const value = input.clone();
     return { value, transfer: [value] };
+  } else if (is(input, 'ImageBitmap')) {
+    if (input.width === 0) throw empty(input);
+  } else if (is(input, 'ImageData')) {
+    checkPixels(input, limit);
   } else if (isTensor(input)) {
     const { bytes } = tensor(input, limit);
     const data = new arrays[input.type](bytes.slice().buffer);
     return { value: { ...input, data }, transfer: [data.buffer] };
+  } else {
+    throw unknown(input);
   }
   return { value: input, transfer: [] };
 }
@@ -142,20 +148,20 @@ export async function read(input: Portable, limit: number): Promise<RawInput> {
     }
   }
   if (isBuffer(input) || ArrayBuffer.isView(input)) return { bytes: view(input, limit) };
-  if (is(input, 'ImageData')) return pixels(input, limit);
+  if (is(input, 'ImageData')) {
+    checkPixels(input, limit);
+    return { bytes: withHeader({ data: input.data, width: input.width, height: input.height, mode: 'RGBA' }) };
+  }
   if (is(input, 'VideoFrame')) return { bytes: drawn(input, input.displayWidth, input.displayHeight, 'RGB', limit) };
   if (is(input, 'ImageBitmap')) return { bytes: drawn(input, input.width, input.height, 'RGBA', limit) };
   if (isTensor(input)) return tensor(input, limit);
-  throw invalid(`${typeName(input)}: want a Blob, ArrayBuffer, ImageData, ImageBitmap, VideoFrame, HTMLImageElement, ` +
-    'HTMLVideoElement or canvas, or a tensor {data, dims, type}');
+  throw unknown(input);
 }
 
-function pixels(input: ImageData, limit: number): RawInput {
-  const { data, width, height } = input;
+function checkPixels({ data }: ImageData, limit: number): void {
   if (data.BYTES_PER_ELEMENT !== 1) throw invalid('an ImageData of 16-bit floats: want the default pixel format, rgba-unorm8');
   attached(data.buffer);
   limited(data.byteLength, limit);
-  return { bytes: withHeader({ data, width, height, mode: 'RGBA' }) };
 }
 
 function tensor(input: TensorInput, limit: number): RawInput {
@@ -210,6 +216,10 @@ function drawn(image: CanvasImageSource, width: number, height: number, mode: 'R
 }
 
 const empty = (v: unknown): InferPrepError => invalid(`${typeName(v)} has no pixels: it is empty, closed or transferred`);
+
+const unknown = (v: unknown): InferPrepError =>
+  invalid(`${typeName(v)}: want a Blob, ArrayBuffer, ImageData, ImageBitmap, VideoFrame, HTMLImageElement, HTMLVideoElement or canvas, ` +
+    'or a tensor {data, dims, type}');
 
 const typeName = (v: unknown): string =>
   v === null || v === undefined ? String(v) : `a value of type ${(v as { constructor?: { name: string } }).constructor?.name ?? typeof v}`;
