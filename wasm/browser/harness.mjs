@@ -24,11 +24,12 @@ const types = {
 /**
  * serve serves folders at loopback: by default the package at /wasm/ and the
  * repository's test data at /testdata/. mounts adds others, by their prefix.
- * cache is the Cache-Control of every answer. /page.html is an empty page.
+ * cache is the Cache-Control of every answer; port 0 is any free one.
+ * /page.html is an empty page.
  *
  * @returns its address, the CSP violations that browsers reported, and close
  */
-export async function serve({ mounts = {}, cache = 'no-store', policy = csp } = {}) {
+export async function serve({ mounts = {}, cache = 'no-store', policy = csp, port = 0 } = {}) {
   const roots = { '/wasm/': wasm, '/testdata/': join(wasm, '../testdata'), ...mounts };
   const violations = [];
   const server = createServer((request, response) => {
@@ -71,7 +72,7 @@ export async function serve({ mounts = {}, cache = 'no-store', policy = csp } = 
       createReadStream(file).pipe(response);
     }, missing);
   });
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise((resolve, reject) => { server.on('error', reject).listen(port, '127.0.0.1', resolve); });
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     violations,
