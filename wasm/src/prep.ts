@@ -120,7 +120,9 @@ export class InferPrep {
 
   /**
    * open opens a bundle, and checks its digests and its signature. The bundle
-   * keeps the bytes without a copy.
+   * keeps the bytes without a copy. The files that Go's reader refuses are
+   * refused. So are those whose graph exceeds the limits or has an op that the
+   * build lacks: errors of code `limit` and `unknown-op`.
    */
   async open(bundle: BundleSource, options: { signal?: AbortSignal } = {}): Promise<Bundle> {
     return openBundle((g) => this.graph(g), await sourceBytes(bundle, options.signal));

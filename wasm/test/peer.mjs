@@ -22,7 +22,7 @@ export function graphs() {
   return all;
 }
 
-/** verdicts returns what Go's reader says of each file: "ok", "open" if it refuses it, or "digest" and the corrupt sections. */
+/** verdicts returns what Go's reader says of each file: "ok", "open" if it refuses it, "compile" if its graph exceeds the limits, or "digest" and the corrupt sections. */
 export function verdicts(files) {
   const frames = files.flatMap((f) => {
     const n = Buffer.alloc(4);

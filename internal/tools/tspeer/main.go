@@ -11,7 +11,8 @@
 //	tspeer bundles
 //
 // reads bundles as frames from standard input and prints a line for each: "ok",
-// "open" if it is refused, or "digest" and the names of corrupt sections.
+// "open" if it is refused, "compile" if its graph exceeds the default limits,
+// or "digest" and the names of corrupt sections.
 package main
 
 import (
@@ -181,6 +182,9 @@ func verdict(raw []byte) string {
 	b, err := modelbundle.Open(raw, modelbundle.DefaultLimits())
 	if err != nil {
 		return "open"
+	}
+	if _, err := datagraph.Compile(b.Graph(), datagraph.CompileOptions{}); err != nil {
+		return "compile"
 	}
 	if b.VerifyDigests(context.Background()) == nil {
 		return "ok"
