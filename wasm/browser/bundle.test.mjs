@@ -49,3 +49,24 @@ for (const name of ['chromium', 'firefox']) {
     }
   });
 }
+
+test('an insecure context of chromium has no WebCrypto', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'infer-prep-'));
+  await files(dir);
+  const server = await serve({ mounts: { '/bundles/': dir } });
+  const browser = await launch('chromium', { args: ['--host-resolver-rules=MAP insecure.test 127.0.0.1'] });
+  try {
+    const url = server.url.replace('127.0.0.1', 'insecure.test');
+    const page = await open(browser, `${url}/page.html`);
+    assert.equal(await page.evaluate(() => `${window.isSecureContext} ${crypto.subtle}`), 'false undefined');
+    // Digests are checked all the same; the signature is not.
+    for (const [file, code] of Object.entries({ signed: 'unsupported', signature: 'unsupported', input: 'digest', manifest: 'digest' })) {
+      assert.equal(await call(page, '/wasm/browser/bundle.mjs', 'refused', { bundle: `${url}/bundles/${file}.bundle`, key: make.publicPEM }), code, file);
+    }
+    assert.deepEqual([server.violations, page.errors], [[], []]);
+  } finally {
+    await browser.close();
+    await server.close();
+    await rm(dir, { recursive: true });
+  }
+});
