@@ -4,10 +4,10 @@ import globals from 'globals';
 import ts from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'lib/', 'docs/', 'demo/', 'bench/'] },
+  { ignores: ['dist/', 'lib/', 'docs/', 'demo/dist/', 'bench/'] },
   js.configs.recommended,
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'demo/src/**/*.ts'],
     extends: [ts.configs.strictTypeChecked, ts.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

@@ -1,5 +1,6 @@
 // The demo page in Chromium. SCREENSHOT names the file of the screenshot.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +57,37 @@ test('the demo page', async (t) => {
       const pixel = await page.$eval('#step-list li:nth-child(3) canvas', (c) => [...c.getContext('2d').getImageData(7, 5, 1, 1).data]);
       const mean = [0.485, 0.456, 0.406], std = [0.229, 0.224, 0.225];
       assert.deepEqual(pixel, [...[0, 1, 2].map((c) => Math.round((want[c * 1600 + 5 * 40 + 7] * std[c] + mean[c]) * 255)), 255]);
-      await page.screenshot({ path: process.env.SCREENSHOT ?? at('../demo/dist/screenshot.png'), fullPage: true });
+      const path = process.env.SCREENSHOT ?? at('../demo/dist/screenshot.png');
+      await page.screenshot({ path, fullPage: true });
+      for (const file of [path, at('../../docs/demo.png')]) {
+        const png = await readFile(file);
+        assert.equal(png.readUInt32BE(16), 1280, `the width of ${file}`);
+        assert.ok(png.length < 500_000, `${file} has ${png.length} bytes`);
+      }
+    });
+
+    await t.test('has Python\'s tensor and label for every image', async () => {
+      const want = JSON.parse(await readFile(`${classifier}expected.json`));
+      for (const [name, { sha256, label, logits }] of Object.entries(want)) {
+        await upload(page, '#image-file', `${classifier}images/${name}`);
+        await done(page, new RegExp(`^${name.replace('.', '\\.')}: image`));
+        assert.equal(await text(page, '#digest'), sha256, name);
+        const [best, value] = await page.$eval('#label-list li', (e) => [e.firstElementChild.textContent, Number(e.dataset.value)]);
+        assert.equal(best, label, name);
+        assert.ok(Math.abs(value - Math.max(...logits)) < 1e-5 * Math.max(1, ...logits), `${name}: ${value}`);
+      }
+      assert.equal(Object.keys(want).length, 12);
+    });
+
+    await t.test('shows a file\'s own pixels, by each preset\'s steps', async () => {
+      const golden = JSON.parse(await readFile(at('../../testdata/golden/codecs.json'))).images['png_rgb8.png'];
+      await page.select('#graph', await page.$eval('#graph', (s) => [...s.options].find((o) => o.text === 'Preset decode').value));
+      await upload(page, '#image-file', at('../../testdata/images/png_rgb8.png'));
+      await done(page, new RegExp(`^png_rgb8\\.png: .* ${golden.height} × ${golden.width} × 3$`));
+      assert.equal(await text(page, '#digest'), golden.rgb);
+      const drawn = await page.$eval('#step-list canvas', (c) => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]);
+      const rgb = Uint8Array.from(drawn.filter((_, i) => i % 4 !== 3));
+      assert.equal(createHash('sha256').update(rgb).digest('hex'), golden.rgb);
     });
 
     await t.test('takes presets, files and the camera', async () => {
@@ -93,6 +124,9 @@ test('the demo page', async (t) => {
         await upload(page, input, join(dir, name));
         await page.waitForFunction(() => !document.getElementById('error').hidden);
         assert.match(await text(page, '#error'), message);
+        // No results of an earlier image stay beside a wrong one; a wrong graph leaves the earlier one.
+        assert.equal(await page.$eval('#tensor', (e) => e.hidden), input === '#image-file');
+        assert.equal(await page.$eval('#graph', (s) => s.selectedOptions[0].text), 'example.bundle');
         await upload(page, '#image-file', `${classifier}images/01.jpg`);
         await done(page, /^01\.jpg: /);
         assert.equal(await page.$eval('#error', (e) => e.hidden), true);

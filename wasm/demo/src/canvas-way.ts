@@ -1,6 +1,6 @@
 // The way in which most pages prepare an image: the browser's canvas resizes it.
 import type { Trace } from 'infer-prep';
-import { planes } from './picture.js';
+import { planes, shape } from './picture.js';
 
 /** Geometry is a resize of the whole image followed by a window in its centre. */
 export interface Geometry {
@@ -19,27 +19,25 @@ export function geometry(steps: Trace[]): Geometry | undefined {
   let size: [number, number] | undefined, window: [number, number] | undefined;
   let last: Trace | undefined;
   for (const s of steps) {
-    const p = planes(s);
+    const p = shape(s);
     if (!p) return undefined;
     const to: [number, number] = [p.height, p.width];
-    const same = window !== undefined && to[0] === window[0] && to[1] === window[1];
+    const same = to[0] === window?.[0] && to[1] === window[1];
     if (size === undefined) { // the image as decoded
       size = window = to;
     } else if (!same) {
-      if (/^resize/.test(s.op) && size === window) size = window = to;
-      else if (/^center_crop/.test(s.op) && to[0] <= window![0] && to[1] <= window![1]) window = to;
+      if (s.op.startsWith('resize') && size === window) size = window = to;
+      else if (s.op.startsWith('center_crop') && to[0] <= window![0] && to[1] <= window![1]) window = to;
       else return undefined;
     } else if (!/^(resize\w*|center_crop\w*|rescale|normalize|to_tensor|to_type|hwc2chw|standardize|multiply)$/.test(s.op)) {
       return undefined; // it may have moved pixels
     }
-    if (s.type === 'uint8' && p.channels.length === 3) last = s;
+    if (s.type === 'uint8' && p.channels === 3) last = s;
   }
-  const p = last && planes(last);
-  if (!last || !p || p.height !== window![0] || p.width !== window![1]) return undefined;
-  return {
-    height: size![0], width: size![1], windowHeight: window![0], windowWidth: window![1],
-    top: Math.round((size![0] - window![0]) / 2), left: Math.round((size![1] - window![1]) / 2), step: last,
-  };
+  const p = last && shape(last);
+  if (!last || p?.height !== window![0] || p.width !== window![1]) return undefined;
+  const top = (size![0] - window![0]) / 2, left = (size![1] - window![1]) / 2;
+  return { height: size![0], width: size![1], windowHeight: window![0], windowWidth: window![1], top: Math.floor(top), left: Math.floor(left), step: last };
 }
 
 /** draw does with the canvas what the geometry says. */
@@ -50,6 +48,20 @@ export async function draw(image: Blob | ImageData, g: Geometry): Promise<ImageD
   context.drawImage(bitmap, -g.left, -g.top, g.width, g.height);
   bitmap.close();
   return context.getImageData(0, 0, g.windowWidth, g.windowHeight);
+}
+
+/**
+ * compare draws the picture and compares it. Libraries round the corner of a
+ * centred window up or down; the canvas gets the one that fits better.
+ */
+export async function compare(image: Blob | ImageData, g: Geometry): Promise<{ drawn: ImageData; difference: Difference }> {
+  const tops = (g.height - g.windowHeight) % 2 ? [g.top, g.top + 1] : [g.top];
+  const lefts = (g.width - g.windowWidth) % 2 ? [g.left, g.left + 1] : [g.left];
+  const all = await Promise.all(tops.flatMap((top) => lefts.map(async (left) => {
+    const drawn = await draw(image, { ...g, top, left });
+    return { drawn, difference: difference(drawn, g.step) };
+  })));
+  return all.reduce((a, b) => (b.difference.mean < a.difference.mean ? b : a));
 }
 
 /** normalised is the rest of the usual way: a float32 tensor of planes. */
@@ -71,10 +83,10 @@ export interface Difference {
 }
 
 /** difference compares the canvas's pixels with the step's. */
-export function difference(canvas: ImageData, step: Trace): Difference {
+function difference(canvas: ImageData, step: Trace): Difference {
   const map = new Float64Array(canvas.width * canvas.height);
   let sum = 0, n = 0, largest = 0;
-  planes(step)!.channels.forEach((p, c) => {
+  planes(step, shape(step)!).channels.forEach((p, c) => {
     for (let i = 0; i < map.length; i++) {
       const d = Math.abs(p[i]! - canvas.data[4 * i + c]!);
       sum += d;

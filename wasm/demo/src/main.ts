@@ -2,19 +2,27 @@
 import { init, InferPrepError, type Bundle, type Graph, type InferPrep, type Result, type Tensor, type Trace } from 'infer-prep';
 import { encode, type GraphDefinition } from 'infer-prep/graph';
 import * as presets from 'infer-prep/presets';
-import { difference, draw, geometry, normalised, type Geometry } from './canvas-way.js';
-import { captioned, colours, figure, heat, planes, range, type Planes } from './picture.js';
+import { compare, draw, geometry, normalised, type Geometry } from './canvas-way.js';
+import { captioned, colours, figure, heat, number as valueOf, planes, range, shape, type Planes } from './picture.js';
 import type { Classifier } from './model.js';
 
+// The caller knows index.html.
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
 const get = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const number = (v: number, digits = 4): string => (Number.isInteger(v) ? String(v) : Number(v.toPrecision(digits)).toString());
 const sizes = (t: Pick<Tensor, 'dims'>): string => (t.dims.length ? t.dims.join(' × ') : 'scalar');
 const text = (t: Tensor): string => `${t.type}${t.layout === 'none' ? '' : ` ${t.layout}`}, ${sizes(t)}`;
 
+/** Opened is an open graph, with its bundle if it came in one. */
+interface Opened {
+  graph: Graph;
+  bundle?: Bundle;
+}
+
 /** Choice is a graph that can be chosen. */
 interface Choice {
   name: string;
-  load(): Promise<{ graph: Graph; bundle?: Bundle }>;
+  load(): Promise<Opened>;
 }
 
 /** Shown is the image on the page. */
@@ -29,6 +37,8 @@ let graph: Graph | undefined, classifier: Classifier | undefined;
 let shown: Shown | undefined;
 let result: Result | undefined;
 let turn = 0; // the newest run; older ones stop
+let chosen = 0; // the index of graph in choices
+let verified = 0; // the golden samples of its bundle
 
 const engine = (): Promise<InferPrep> => (prep ??= init({ build: 'full' }));
 
@@ -57,21 +67,35 @@ const fetched = async (path: string): Promise<Blob> => {
   return r.blob();
 };
 
-/** choose makes graph i the current one. */
+/** choose makes graph i the current one. If that fails, the earlier one stays. */
 async function choose(i: number): Promise<void> {
   const mine = ++turn;
   status(`Opening ${choices[i]!.name} …`);
-  const opened = await choices[i]!.load();
-  let model: Classifier | undefined;
-  if (opened.bundle) {
-    await opened.bundle.verify();
-    model = await (await import('./model.js')).Classifier.open(opened.bundle);
+  let opened: Opened | undefined, model: Classifier | undefined;
+  try {
+    opened = await choices[i]!.load();
+    if (opened.bundle) {
+      await opened.bundle.verify();
+      model = await (await import('./model.js')).Classifier.open(opened.bundle);
+    }
+  } catch (e) {
+    opened?.graph.dispose();
+    if (mine !== turn) return;
+    get<HTMLSelectElement>('graph').value = String(chosen);
+    throw e;
   }
-  if (mine !== turn) return;
+  if (mine !== turn) {
+    opened.graph.dispose();
+    await model?.close();
+    return;
+  }
   graph?.dispose();
-  await classifier?.close();
-  ({ graph } = opened);
+  const old = classifier;
+  graph = opened.graph;
   classifier = model;
+  chosen = i;
+  verified = opened.bundle?.goldens.length ?? 0;
+  await old?.close();
   await run();
 }
 
@@ -80,7 +104,7 @@ async function file(f: File): Promise<void> {
   const bytes = new Uint8Array(await f.arrayBuffer());
   const p = await engine();
   const first = String.fromCharCode(...bytes.subarray(0, 8));
-  const load = async (): Promise<{ graph: Graph; bundle?: Bundle }> => {
+  const load = async (): Promise<Opened> => {
     if (first === 'IPbundle') {
       const bundle = await p.open(bytes);
       return { graph: bundle.graph, bundle };
@@ -105,6 +129,7 @@ async function show(s: Shown): Promise<void> {
   if (s.image instanceof Blob) {
     image.src = URL.createObjectURL(s.image);
     image.alt = `The input, ${s.name}`;
+    image.onerror = () => { image.hidden = true; }; // formats that the browser lacks; the run says what is wrong
   } else {
     frame.width = s.image.width;
     frame.height = s.image.height;
@@ -123,20 +148,40 @@ async function run(): Promise<void> {
   const mine = ++turn;
   const g = graph, { image, name } = shown;
   status(`Running on ${name} …`);
-  const steps = await g.trace(image);
-  const out = await g.run(image);
-  const way = geometry(steps);
-  const scores = await classifier?.run(out);
-  const times = await measure(g, image, way, out);
-  const drawn = way && await draw(image, way);
-  if (mine !== turn) return;
-  result = out;
-  showSteps(steps);
-  showCanvas(way, drawn);
-  showLabels(scores);
-  showOutputs(out);
-  showTimes(times);
-  status(`${name}: ${Object.entries(out.outputs).map(([n, t]) => `${n} ${text(t)}`).join('; ')}`);
+  try {
+    const steps = await g.trace(image);
+    const out = await g.run(image);
+    const way = geometry(steps);
+    const scores = await classifier?.run(out);
+    const compared = way && await compare(image, way);
+    const digests = await digestsOf(out);
+    const times = await measure(g, image, way, out);
+    if (mine !== turn) return;
+    result = out;
+    digest = digests;
+    showSteps(steps);
+    showCanvas(way, compared);
+    showLabels(scores);
+    showOutputs(out);
+    showTimes(times);
+    status(`${name}: ${Object.entries(out.outputs).map(([n, t]) => `${n} ${text(t)}`).join('; ')}`);
+  } catch (e) {
+    if (mine !== turn) return;
+    for (const id of sections) get(id).hidden = true;
+    throw e;
+  }
+}
+
+const sections = ['labels', 'steps', 'canvas-way', 'tensor', 'timing'];
+let digest: Record<string, string> = {};
+
+/** digestsOf returns the SHA-256 of the outputs' bytes. */
+async function digestsOf(out: Result): Promise<Record<string, string>> {
+  const list = Object.entries(out.outputs).map(async ([name, t]) => {
+    const sum = new Uint8Array(await crypto.subtle.digest('SHA-256', t.data));
+    return [name, Array.from(sum, (b) => b.toString(16).padStart(2, '0')).join('')] as const;
+  });
+  return Object.fromEntries(await Promise.all(list));
 }
 
 /** measure returns the parts' median times. */
@@ -157,35 +202,40 @@ async function measure(g: Graph, image: Blob | ImageData, way: Geometry | undefi
   return list;
 }
 
+/** The most pixels of a step's picture along a side. */
+const preview = 512;
+
 function showSteps(steps: Trace[]): void {
   get('steps').hidden = false;
   get('step-list').replaceChildren(...steps.map((s) => {
-    const item = document.createElement('li'), p = planes(s);
+    const item = document.createElement('li'), size = shape(s);
     const title = `${s.step + 1}. ${s.op}`;
-    if (p) {
-      item.append(figure(colours(s, p), title, text(s), `The picture after step ${s.step + 1}, ${s.op}: ${text(s)}`));
+    if (size) {
+      const stride = Math.ceil(Math.max(size.height, size.width) / preview);
+      const note = stride > 1 ? `; one pixel of ${stride} × ${stride} is shown` : '';
+      item.append(figure(colours(s, planes(s, size, stride)), title, text(s) + note, `The picture after step ${s.step + 1}, ${s.op}: ${text(s)}`));
     } else {
       const values = document.createElement('div');
       values.className = 'values';
-      values.textContent = s.type === 'bytes' ? `${s.data.length} bytes` : Array.from(s.data.subarray(0, 12), (v) => number(Number(v))).join(', ') + (s.data.length > 12 ? ', …' : '');
+      values.textContent = s.type === 'bytes' ? `${s.data.length} bytes` : Array.from({ length: Math.min(s.data.length, 12) }, (_, i) => number(valueOf(s)(i))).join(', ') + (s.data.length > 12 ? ', …' : '');
       item.append(captioned(values, title, text(s)));
     }
     return item;
   }));
 }
 
-function showCanvas(way: Geometry | undefined, drawn: ImageData | undefined): void {
+function showCanvas(way: Geometry | undefined, compared: Awaited<ReturnType<typeof compare>> | undefined): void {
   get('canvas-way').hidden = false;
   const pictures = get('canvas-pictures'), figures = get('canvas-figures');
-  if (!way || !drawn) {
+  if (!way || !compared) {
     pictures.replaceChildren();
     figures.textContent = 'This graph is not a resize and a centre crop of bytes, so the page does not compare it with a canvas.';
     return;
   }
-  const d = difference(drawn, way.step);
+  const { drawn, difference: d } = compared;
   const most = Math.max(d.largest, 1);
   pictures.replaceChildren(
-    figure(colours(way.step, planes(way.step)!), 'infer-prep', `after step ${way.step.step + 1}, ${way.step.op}`, 'The picture that infer-prep makes'),
+    figure(colours(way.step, planes(way.step, shape(way.step)!)), 'infer-prep', `after step ${way.step.step + 1}, ${way.step.op}`, 'The picture that infer-prep makes'),
     figure(drawn, 'Canvas', 'as drawn', 'The picture that the canvas makes'),
     figure(heat(d.map, drawn.width, drawn.height, 0, most), 'Difference', `dark 0, bright ${most} of 255 levels`, `Where the two differ, at most ${d.largest} of 255 levels`),
   );
@@ -199,12 +249,15 @@ function showLabels(scores: Awaited<ReturnType<Classifier['run']>> | undefined):
     const item = document.createElement('li'), name = document.createElement('span'), value = document.createElement('span'), bar = document.createElement('meter');
     name.textContent = s.label;
     value.textContent = `${(100 * s.share).toFixed(2)} %`;
+    value.title = `The model's value: ${number(s.value, 8)}`;
+    item.dataset.value = String(s.value);
     bar.value = s.share;
     bar.setAttribute('aria-label', `${s.label}: ${value.textContent}`);
     item.append(name, value, bar);
     return item;
   }));
-  get('label-note').textContent = 'Softmax of the model\'s output. The bundle\'s golden samples were verified in this browser.';
+  const checked = verified === 0 ? '' : ` This browser reproduced ${verified === 1 ? 'the golden sample' : `all ${verified} golden samples`} of the bundle.`;
+  get('label-note').textContent = `Softmax of the model's output, unless it is one already.${checked}`;
 }
 
 function showTimes(times: [string, number][]): void {
@@ -237,11 +290,12 @@ let current: Planes | undefined;
 
 function showTensor(): void {
   const t = result!.outputs[get<HTMLSelectElement>('output').value]!;
-  const p = planes(t);
+  const size = shape(t), p = size && planes(t, size);
   current = p;
   get('tensor-text').textContent = text(t);
+  get('digest').textContent = digest[get<HTMLSelectElement>('output').value]!;
   get('cell').hidden = !p;
-  const channels = p?.channels ?? [Float64Array.from(t.data as Iterable<number | bigint>, Number)];
+  const channels = p?.channels ?? [Float64Array.from({ length: t.data.length }, (_, i) => valueOf(t)(i))];
   const [lo, hi] = range(channels);
   get('heat').replaceChildren(...(p ? p.channels.slice(0, 16).map((c, i) => {
     const f = figure(heat(c, p.width, p.height, lo, hi), `Channel ${i}`, `dark ${number(lo)}, bright ${number(hi)}`, `Channel ${i} of the tensor as a heat map`);
@@ -303,7 +357,7 @@ async function camera(): Promise<void> {
   try {
     stream = await media.getUserMedia({ video: { facingMode: 'environment' } });
   } catch (e) {
-    throw new Error(`The camera cannot be used: ${e instanceof Error ? e.message : String(e)}`);
+    throw new Error(`The camera cannot be used: ${e instanceof Error ? e.message : String(e)}`, { cause: e });
   }
   const video = get<HTMLVideoElement>('video');
   video.srcObject = stream;

@@ -1,26 +1,64 @@
 // Pictures of tensors.
 import type { Tensor } from 'infer-prep';
 
-/** Planes is an image tensor, as channels of height x width numbers. */
+/** Shape is the size of an image tensor. */
+export interface Shape {
+  height: number;
+  width: number;
+  channels: number;
+}
+
+/** shape returns the size of an image tensor, or undefined for another tensor. */
+export function shape(t: Tensor): Shape | undefined {
+  const dims = t.dims.length === 4 && t.dims[0] === 1 ? t.dims.slice(1) : t.dims;
+  if (dims.length !== 3 || t.layout === 'none' || t.type === 'bytes') return undefined;
+  const [height, width, channels] = (t.layout === 'HWC' ? dims : [dims[1], dims[2], dims[0]]) as [number, number, number];
+  return height * width === 0 || channels === 0 || channels > 64 ? undefined : { height, width, channels };
+}
+
+/** Planes is an image as channels of height x width numbers. */
 export interface Planes {
   height: number;
   width: number;
   channels: Float64Array[];
 }
 
-/** planes returns the channels of an image tensor, or undefined for another tensor. */
-export function planes(t: Tensor): Planes | undefined {
-  const dims = t.dims.length === 4 && t.dims[0] === 1 ? t.dims.slice(1) : t.dims;
-  if (dims.length !== 3 || t.layout === 'none' || t.type === 'bytes') return undefined;
-  const hwc = t.layout === 'HWC';
-  const [height, width, n] = (hwc ? dims : [dims[1], dims[2], dims[0]]) as [number, number, number];
-  if (height * width === 0 || n > 64) return undefined;
-  const channels = Array.from({ length: n }, (_, c) => {
+/**
+ * planes returns the channels of an image tensor of shape s. It keeps every
+ * stride-th pixel of every stride-th row.
+ */
+export function planes(t: Tensor, s: Shape, stride = 1): Planes {
+  const height = Math.ceil(s.height / stride), width = Math.ceil(s.width / stride);
+  const value = number(t);
+  const channels = Array.from({ length: s.channels }, (_, c) => {
     const p = new Float64Array(height * width);
-    for (let i = 0; i < p.length; i++) p[i] = Number(t.data[hwc ? i * n + c : c * p.length + i]);
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        const i = y * stride * s.width + x * stride;
+        p[y * width + x] = value(t.layout === 'HWC' ? i * s.channels + c : c * s.height * s.width + i);
+      }
+    }
     return p;
   });
   return { height, width, channels };
+}
+
+/** number returns a function from an element's index to its value. */
+export function number(t: Tensor): (i: number) => number {
+  const { data } = t;
+  if (t.type === 'bfloat16') {
+    const bits = new Uint32Array(1), value = new Float32Array(bits.buffer);
+    return (i) => {
+      bits[0] = Number(data[i]) << 16;
+      return value[0]!;
+    };
+  }
+  if (t.type !== 'float16') return (i) => Number(data[i]);
+  return (i) => {
+    const h = Number(data[i]), sign = h & 0x8000 ? -1 : 1, exponent = (h >> 10) & 31, fraction = h & 1023;
+    if (exponent === 31) return fraction ? NaN : sign * Infinity;
+    return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
+  };
 }
 
 /** range returns the least and the largest value of channels. */
