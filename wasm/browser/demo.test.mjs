@@ -50,6 +50,11 @@ test('the demo page', async (t) => {
       await page.$eval('#row', (e) => { e.value = '5'; e.dispatchEvent(new Event('input')); });
       await page.$eval('#column', (e) => { e.value = '7'; e.dispatchEvent(new Event('input')); });
       assert.equal(await text(page, '#value'), [0, 1, 2].map((c) => Number(want[c * 1600 + 5 * 40 + 7].toPrecision(8))).join(', '));
+      const map = await page.$('#heat canvas');
+      await map.scrollIntoView();
+      const box = await map.boundingBox();
+      await page.mouse.move(box.x + box.width * 20.5 / 40, box.y + box.height * 30.5 / 40);
+      assert.equal(await text(page, '#value'), [0, 1, 2].map((c) => Number(want[c * 1600 + 30 * 40 + 20].toPrecision(8))).join(', '));
       const [, largest, share] = /Largest difference (\d+) of 255 levels, mean [\d.]+; ([\d.]+) % of all values differ/.exec(await text(page, '#canvas-figures'));
       assert.ok(largest > 5 && share > 10, `the canvas differs by ${largest}, in ${share} % of the values`);
       assert.equal((await texts(page, '#times tr')).length, 3);
@@ -57,6 +62,7 @@ test('the demo page', async (t) => {
       const pixel = await page.$eval('#step-list li:nth-child(3) canvas', (c) => [...c.getContext('2d').getImageData(7, 5, 1, 1).data]);
       const mean = [0.485, 0.456, 0.406], std = [0.229, 0.224, 0.225];
       assert.deepEqual(pixel, [...[0, 1, 2].map((c) => Math.round((want[c * 1600 + 5 * 40 + 7] * std[c] + mean[c]) * 255)), 255]);
+      await page.evaluate(() => { scrollTo(0, 0); });
       const path = process.env.SCREENSHOT ?? at('../demo/dist/screenshot.png');
       await page.screenshot({ path, fullPage: true });
       for (const file of [path, at('../../docs/demo.png')]) {
@@ -111,6 +117,15 @@ test('the demo page', async (t) => {
       await upload(page, '#graph-file', at('../demo/dist/example.bundle'));
       await done(page, /^camera: image float32/);
       assert.equal((await texts(page, '#label-list li')).length, 4);
+    });
+
+    await t.test('takes dropped files', async () => {
+      await page.evaluate(async () => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([await (await fetch('example.jpg')).blob()], 'dropped.jpg'));
+        document.getElementById('drop').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      });
+      await done(page, /^dropped\.jpg: image float32/);
     });
 
     await t.test('says what is wrong with a file, and goes on', async () => {

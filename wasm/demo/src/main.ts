@@ -3,7 +3,7 @@ import { init, InferPrepError, type Bundle, type Graph, type InferPrep, type Res
 import { encode, type GraphDefinition } from 'infer-prep/graph';
 import * as presets from 'infer-prep/presets';
 import { compare, draw, geometry, normalised, type Geometry } from './canvas-way.js';
-import { captioned, colours, figure, heat, number as valueOf, planes, range, shape, type Planes } from './picture.js';
+import { captioned, colours, figure, figures, heat, index, number as valueOf, planes, shape, type Shape } from './picture.js';
 import type { Classifier } from './model.js';
 
 // The caller knows index.html.
@@ -205,13 +205,15 @@ async function measure(g: Graph, image: Blob | ImageData, way: Geometry | undefi
 /** The most pixels of a step's picture along a side. */
 const preview = 512;
 
+const strideOf = (s: Shape): number => Math.ceil(Math.max(s.height, s.width) / preview);
+
 function showSteps(steps: Trace[]): void {
   get('steps').hidden = false;
   get('step-list').replaceChildren(...steps.map((s) => {
     const item = document.createElement('li'), size = shape(s);
     const title = `${s.step + 1}. ${s.op}`;
     if (size) {
-      const stride = Math.ceil(Math.max(size.height, size.width) / preview);
+      const stride = strideOf(size);
       const note = stride > 1 ? `; one pixel of ${stride} × ${stride} is shown` : '';
       item.append(figure(colours(s, planes(s, size, stride)), title, text(s) + note, `The picture after step ${s.step + 1}, ${s.op}: ${text(s)}`));
     } else {
@@ -286,18 +288,25 @@ function showOutputs(out: Result): void {
   showTensor();
 }
 
-let current: Planes | undefined;
+/** The tensor whose cells can be read. */
+let current: { tensor: Tensor; size: Shape } | undefined;
+
+/** The most channels that are shown as pictures. */
+const pictured = 16;
 
 function showTensor(): void {
-  const t = result!.outputs[get<HTMLSelectElement>('output').value]!;
-  const size = shape(t), p = size && planes(t, size);
-  current = p;
-  get('tensor-text').textContent = text(t);
-  get('digest').textContent = digest[get<HTMLSelectElement>('output').value]!;
-  get('cell').hidden = !p;
-  const channels = p?.channels ?? [Float64Array.from({ length: t.data.length }, (_, i) => valueOf(t)(i))];
-  const [lo, hi] = range(channels);
-  get('heat').replaceChildren(...(p ? p.channels.slice(0, 16).map((c, i) => {
+  const name = get<HTMLSelectElement>('output').value, t = result!.outputs[name]!;
+  const size = shape(t), value = valueOf(t);
+  current = size && { tensor: t, size };
+  get('tensor-text').textContent = text(t) + (size && size.channels > pictured ? `; pictures of the first ${pictured} channels` : '');
+  get('digest').textContent = digest[name]!;
+  get('cell').hidden = !size;
+  const rows = size
+    ? Array.from({ length: size.channels }, (_, c) => figures(size.height * size.width, (i) => value(index(t, size, c, i))))
+    : [figures(t.data.length, value)];
+  const lo = Math.min(...rows.map((f) => f.least)), hi = Math.max(...rows.map((f) => f.largest));
+  const p = size && planes(t, size, strideOf(size));
+  get('heat').replaceChildren(...(p ? p.channels.slice(0, pictured).map((c, i) => {
     const f = figure(heat(c, p.width, p.height, lo, hi), `Channel ${i}`, `dark ${number(lo)}, bright ${number(hi)}`, `Channel ${i} of the tensor as a heat map`);
     f.firstElementChild!.addEventListener('pointermove', (e) => { point(e as PointerEvent); });
     return f;
@@ -310,16 +319,9 @@ function showTensor(): void {
     return th;
   }));
   get('figures-head').replaceChildren(head);
-  get('figures').replaceChildren(...channels.map((c, i) => {
-    let sum = 0, squares = 0;
-    for (const v of c) sum += v;
-    const mean = sum / c.length;
-    for (const v of c) squares += (v - mean) ** 2;
-    const [least, largest] = range([c]);
-    return row(p ? String(i) : 'all', number(least), number(largest), number(mean), number(Math.sqrt(squares / c.length)));
-  }));
-  if (!p) return;
-  for (const [id, n] of [['row', p.height], ['column', p.width]] as const) {
+  get('figures').replaceChildren(...rows.map((f, i) => row(size ? String(i) : 'all', number(f.least), number(f.largest), number(f.mean), number(f.deviation))));
+  if (!size) return;
+  for (const [id, n] of [['row', size.height], ['column', size.width]] as const) {
     const input = get<HTMLInputElement>(id);
     input.max = String(n - 1);
     if (Number(input.value) >= n) input.value = '0';
@@ -328,16 +330,18 @@ function showTensor(): void {
 }
 
 function point(e: PointerEvent): void {
-  const box = (e.target as HTMLElement).getBoundingClientRect(), p = current!;
-  get<HTMLInputElement>('column').value = String(Math.min(Math.max(Math.floor((e.clientX - box.left) / box.width * p.width), 0), p.width - 1));
-  get<HTMLInputElement>('row').value = String(Math.min(Math.max(Math.floor((e.clientY - box.top) / box.height * p.height), 0), p.height - 1));
+  const box = (e.target as HTMLElement).getBoundingClientRect(), { size } = current!;
+  const cell = (part: number, n: number): string => String(Math.min(Math.max(Math.floor(part * n), 0), n - 1));
+  get<HTMLInputElement>('column').value = cell((e.clientX - box.left) / box.width, size.width);
+  get<HTMLInputElement>('row').value = cell((e.clientY - box.top) / box.height, size.height);
   showValue();
 }
 
 function showValue(): void {
-  const p = current!, y = Number(get<HTMLInputElement>('row').value), x = Number(get<HTMLInputElement>('column').value);
-  const inside = Number.isInteger(y) && Number.isInteger(x) && y >= 0 && x >= 0 && y < p.height && x < p.width;
-  get<HTMLOutputElement>('value').value = inside ? p.channels.map((c) => number(c[y * p.width + x]!, 8)).join(', ') : `want 0 to ${p.height - 1} and 0 to ${p.width - 1}`;
+  const { tensor, size } = current!, y = get<HTMLInputElement>('row').valueAsNumber, x = get<HTMLInputElement>('column').valueAsNumber;
+  const inside = Number.isInteger(y) && Number.isInteger(x) && y >= 0 && x >= 0 && y < size.height && x < size.width;
+  const values = inside ? Array.from({ length: size.channels }, (_, c) => number(valueOf(tensor)(index(tensor, size, c, y * size.width + x)), 8)) : [];
+  get<HTMLOutputElement>('value').value = inside ? values.join(', ') : `want 0 to ${size.height - 1} and 0 to ${size.width - 1}`;
 }
 
 // The camera.

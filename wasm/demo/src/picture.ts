@@ -33,14 +33,39 @@ export function planes(t: Tensor, s: Shape, stride = 1): Planes {
   const channels = Array.from({ length: s.channels }, (_, c) => {
     const p = new Float64Array(height * width);
     for (let y = 0; y < height; y++) {
-      for (let x = 0; x < width; x++) {
-        const i = y * stride * s.width + x * stride;
-        p[y * width + x] = value(t.layout === 'HWC' ? i * s.channels + c : c * s.height * s.width + i);
-      }
+      for (let x = 0; x < width; x++) p[y * width + x] = value(index(t, s, c, y * stride * s.width + x * stride));
     }
     return p;
   });
   return { height, width, channels };
+}
+
+/** index returns the index of channel c of pixel i. */
+export function index(t: Tensor, s: Shape, c: number, i: number): number {
+  return t.layout === 'HWC' ? i * s.channels + c : c * s.height * s.width + i;
+}
+
+/** Figures is what a table says about numbers. */
+export interface Figures {
+  least: number;
+  largest: number;
+  mean: number;
+  /** The standard deviation. */
+  deviation: number;
+}
+
+/** figures returns those of the numbers value(0) to value(n - 1). */
+export function figures(n: number, value: (i: number) => number): Figures {
+  let least = Infinity, largest = -Infinity, sum = 0, squares = 0;
+  for (let i = 0; i < n; i++) {
+    const v = value(i);
+    sum += v;
+    if (v < least) least = v;
+    if (v > largest) largest = v;
+  }
+  const mean = sum / n;
+  for (let i = 0; i < n; i++) squares += (value(i) - mean) ** 2;
+  return { least, largest, mean, deviation: Math.sqrt(squares / n) };
 }
 
 /** number returns a function from an element's index to its value. */
@@ -62,7 +87,7 @@ export function number(t: Tensor): (i: number) => number {
 }
 
 /** range returns the least and the largest value of channels. */
-export function range(channels: Float64Array[]): [number, number] {
+function range(channels: Float64Array[]): [number, number] {
   let lo = Infinity, hi = -Infinity;
   for (const p of channels) {
     for (const v of p) {
