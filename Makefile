@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test interop soak bigfolder release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench interop soak bigfolder release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -111,6 +111,12 @@ bench-records:
 # bench/README.md. PHOTOS is a folder of JPEG files.
 bench-serve:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" ROUNDS="$(ROUNDS)" SECONDS_EACH="$(SECONDS_EACH)" CORES="$(CORES)" python3 bench/serve.py
+
+# The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
+# are installed on Debian when they can be. PHOTOS is a folder of photographs to add.
+wasm-test:
+	wasm/browser/install.sh
+	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && npm run lint && npm test && GO="$(GO)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -59,29 +59,26 @@ func (d *decoder) startProgression() error {
 // It doubles as it grows, up to the most that the image can need.
 type slab[T any] struct {
 	parts [][]T
+	next  int // the first part that this image has not used
 	free  []T
 	total int // elements in parts
 	want  int // most elements that can still be requested
 }
 
-func (s *slab[T]) reset(want int) {
-	// Replace the several parts of the last image by one.
-	if len(s.parts) > 1 {
-		s.parts = append(s.parts[:0], make([]T, s.total))
-		clear(s.parts[1:cap(s.parts)])
-	}
-	s.free = nil
-	if len(s.parts) > 0 {
-		s.free = s.parts[0]
-	}
-	s.want = want
-}
+// reset starts an image. The parts stay as they are: one large part in their
+// place would need as much memory again until the collector frees them.
+func (s *slab[T]) reset(want int) { s.next, s.free, s.want = 0, nil, want }
 
 func (s *slab[T]) alloc(n int) []T {
+	for len(s.free) < n && s.next < len(s.parts) {
+		s.free = s.parts[s.next]
+		s.next++
+	}
 	if len(s.free) < n {
 		m := max(n, min(s.total, s.want))
 		s.free = make([]T, m)
 		s.parts = append(s.parts, s.free)
+		s.next = len(s.parts)
 		s.total += m
 	}
 	b := s.free[:n:n]

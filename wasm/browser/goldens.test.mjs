@@ -2,10 +2,11 @@
 // the package's files. The huge ones run with the full files, in node and in a
 // Worker of Chromium.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { mounts, write } from './cases.mjs';
 import { summary } from './goldens.mjs';
 import { call, launch, open, serve } from './harness.mjs';
 
@@ -15,8 +16,8 @@ const files = ['small', 'full'].flatMap((build) => [false, true].map((simd) => (
 let server;
 const browsers = {};
 before(async () => {
-  console.log(execFileSync(process.env.GO ?? 'go', ['run', './internal/tools/wasmcases', '-out', at('../cases')], { cwd: at('../..'), encoding: 'utf8' }));
-  server = await serve({ mounts: Object.fromEntries(['cases', 'importer'].map((n) => [`/${n}/`, at(n === 'cases' ? '../cases' : `../../${n}`)])), cache: 'max-age=600' });
+  console.log(write());
+  server = await serve({ mounts, cache: 'max-age=600' });
   [browsers.chromium, browsers.firefox] = await Promise.all([launch('chromium'), launch('firefox')]);
 });
 after(async () => {

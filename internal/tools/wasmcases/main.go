@@ -119,6 +119,19 @@ func (w *writer) all(out string) error {
 	if err := os.WriteFile(filepath.Join(out, "cases.json"), b, 0o666); err != nil {
 		return err
 	}
+	imagenet, err := preset.Graph("imagenet")
+	if err != nil {
+		return err
+	}
+	if b, err = imagenet.MarshalMsg(nil); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out, "imagenet.msgp"), b, 0o666); err != nil {
+		return err
+	}
+	if err := w.images(out); err != nil {
+		return err
+	}
 	kinds, tensors := map[string]int{}, 0
 	for _, c := range w.file.Cases {
 		kinds[c.Kind]++
