@@ -2,7 +2,7 @@
 // use by bundlers, whose output runs in Chromium under the package's CSP.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -57,6 +57,7 @@ async function inChromium(folder, page) {
   const browser = await launch('chromium');
   try {
     const tab = await open(browser, `${server.url}/app/${page}`);
+    await tab.waitForFunction(() => 'decoded' in window, { timeout: 30_000 }).catch((e) => { throw new Error(`${e.message}: ${tab.errors} ${server.violations}`); });
     const decoded = await tab.evaluate(async () => window.decoded).catch((e) => e);
     assert.deepEqual([tab.errors, server.violations], [[], []]);
     return decoded;
@@ -72,7 +73,8 @@ async function copyWasm(to) {
   for (const f of await readdir(from)) if (/\.(wasm|bin)$/.test(f)) await cp(join(from, f), join(to, f));
 }
 
-const html = (folder, script) => writeFile(join(folder, 'index.html'), `<!doctype html><title>consumer</title><link rel="icon" href="/none.svg"><script type="module" src="${script}"></script>\n`);
+const html = (folder, ...scripts) => writeFile(join(folder, 'index.html'), '<!doctype html><title>consumer</title><link rel="icon" href="/none.svg">' +
+  scripts.map((f) => `<script type="module" src="${f}"></script>\n`).join(''));
 
 test('npm pack takes the files that the package needs', async () => {
   const names = packed.files.map((f) => f.path);
@@ -88,6 +90,40 @@ test('npm pack takes the files that the package needs', async () => {
 });
 
 test('node', async () => { assert.deepEqual(await inNode('node.mjs'), expected); });
+
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+const blocks = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map((m) => m[1]);
+
+test("the README's first example, in Chromium with onnxruntime-web", async () => {
+  const out = join(project, 'readme'), classifier = fileURLToPath(new URL('../../examples/classifier/', import.meta.url));
+  await mkdir(out);
+  await exec('go', ['run', '../../cmd/infer-prep', 'bundle', 'create', '--torchvision', 'transforms.json', '--model', 'model.onnx',
+    '--labels', 'labels.txt', '--golden', 'images', '--expect', 'tensors', '-o', join(out, 'classifier.bundle')], classifier);
+  const images = JSON.parse(await readFile(join(classifier, 'expected.json'), 'utf8'));
+  await writeFile(join(project, 'example.mjs'), blocks[0]);
+  assert.ok(blocks[0].trimEnd().split('\n').length <= 10, 'ten lines');
+  await esbuild.build({
+    absWorkingDir: project, entryPoints: { page: './example.mjs' }, bundle: true, format: 'esm', outdir: out,
+    nodePaths: [join(root, 'node_modules')], logLevel: 'error',
+  });
+  await copyWasm(out);
+  const ort = join(root, 'node_modules/onnxruntime-web/dist');
+  for (const f of await readdir(ort)) if (/^ort-wasm-simd-threaded\.(wasm|mjs)$/.test(f)) await cp(join(ort, f), join(out, f));
+  await writeFile(join(out, 'printed.js'), 'console.log = (text) => { window.decoded = text; };\n');
+  await html(out, './printed.js', './page.js');
+  for (const name of ['00.jpg', '05.jpg']) {
+    await cp(join(classifier, 'images', name), join(out, 'photo.jpg'));
+    assert.equal(await inChromium(out, 'index.html'), images[name].label);
+  }
+});
+
+test("the README's example for node, as printed", async () => {
+  const folder = join(project, 'readme-node');
+  await mkdir(folder);
+  await writeFile(join(folder, 'example.mjs'), blocks[1]);
+  await cp(fileURLToPath(new URL('../../testdata/images/jpeg_large.jpg', import.meta.url)), join(folder, 'photo.jpg'));
+  assert.equal(await exec(process.execPath, ['example.mjs'], folder), /^```text\n(.*?)^```$/ms.exec(readme)[1]);
+});
 
 test('a page without a bundler', async () => {
   await writeFile(join(project, 'native.mjs'), (await readFile(join(project, 'page.mjs'), 'utf8')).replace('./consumer.mjs', './native-consumer.mjs'));
