@@ -89,6 +89,7 @@ type graph struct {
 	plan   *datagraph.Plan
 	runner *datagraph.Runner
 	inputs []*tensor.Tensor
+	device any // a *gpuGraph, after gpu_open
 }
 
 // guard turns an error of f, or its panic, into the status that exports return:

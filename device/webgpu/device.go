@@ -15,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/gpu"
 )
 
 func init() {
@@ -178,7 +179,7 @@ type Device struct {
 	strict   bool
 	instance *core.Instance
 	gpu      *wgpu.Device
-	kernels  [entryCount]*wgpu.ComputePipeline
+	kernels  [gpu.KernelCount]*wgpu.ComputePipeline
 	layout   *wgpu.BindGroupLayout
 	limits   gputypes.Limits
 	release  []func() // in the order of creation
@@ -251,11 +252,7 @@ func (d *Device) GPU() *wgpu.Device { return d.gpu }
 // Place returns where each step would run; see the package comment. A graph
 // with random ops is ErrRandom.
 func (d *Device) Place(p *datagraph.Plan) (device.Placement, error) {
-	l, err := lower(p.Graph())
-	if err != nil {
-		return nil, err
-	}
-	return l.placement(), nil
+	return placement(p.Graph())
 }
 
 // Close releases the GPU. Close its sessions first. Sessions that are still

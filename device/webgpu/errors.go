@@ -7,7 +7,9 @@ import (
 	"fmt"
 
 	"github.com/gogpu/wgpu"
+
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/gpu"
 )
 
 // The kinds of error beside those of package device, for errors.Is.
@@ -22,7 +24,7 @@ var (
 	ErrOption = errors.New("invalid option")
 	// ErrRandom reports a graph with random ops, which inference does not
 	// allow.
-	ErrRandom = errors.New("the graph has random ops")
+	ErrRandom = gpu.ErrRandom
 	// ErrModel reports a model, or a call of Infer: this device runs no models.
 	// It is a device.ErrUnavailable.
 	ErrModel = fmt.Errorf("%w: it runs graphs, no models", device.ErrUnavailable)
@@ -52,11 +54,3 @@ func failed(err error, doing string, args ...any) error {
 	}
 	return &Error{fmt.Sprintf(doing, args...), err}
 }
-
-// tooLarge says why a step cannot run on the device at these sizes. The caller
-// sees it only if the host cannot take over.
-type tooLarge struct{ why string }
-
-func (e *tooLarge) Error() string { return "webgpu: " + e.why }
-
-func tooLargef(format string, args ...any) error { return &tooLarge{fmt.Sprintf(format, args...)} }

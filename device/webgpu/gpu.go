@@ -3,7 +3,6 @@
 package webgpu
 
 import (
-	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,29 +10,12 @@ import (
 
 	"github.com/gogpu/gputypes"
 	"github.com/gogpu/wgpu"
+
+	"github.com/infer-prep/infer-prep/internal/gpu"
 )
-
-//go:embed kernels.wgsl
-var source string
-
-// entry is an entry point of kernels.wgsl.
-type entry int
-
-const (
-	horizontal entry = iota
-	vertical
-	pick
-	lookup
-	entryCount
-)
-
-var entryNames = [entryCount]string{"horizontal", "vertical", "pick", "lookup"}
-
-// groupSize is the workgroup size of all kernels; WebGPU guarantees 256.
-const groupSize = 64
 
 func (d *Device) makeKernels() error {
-	module, err := d.gpu.CreateShaderModule(&wgpu.ShaderModuleDescriptor{Label: "infer-prep", WGSL: source})
+	module, err := d.gpu.CreateShaderModule(&wgpu.ShaderModuleDescriptor{Label: "infer-prep", WGSL: gpu.Source})
 	if err != nil {
 		return failed(err, "compiling the kernels")
 	}
@@ -56,7 +38,8 @@ func (d *Device) makeKernels() error {
 		return failed(err, "describing the kernels' buffers")
 	}
 	d.release = append(d.release, layout.Release)
-	for k, name := range entryNames {
+	for k := range gpu.KernelCount {
+		name := k.String()
 		p, err := d.gpu.CreateComputePipeline(&wgpu.ComputePipelineDescriptor{Label: name, Layout: layout, Module: module, EntryPoint: name})
 		if err != nil {
 			return failed(err, "compiling kernel %s", name)
@@ -94,8 +77,8 @@ const (
 	staging = wgpu.BufferUsageMapRead | wgpu.BufferUsageCopyDst
 )
 
-// largest returns the size limit of one buffer in bytes.
-func (m *memory) largest() int64 {
+// Largest returns the size limit of one buffer in bytes.
+func (m *memory) Largest() int64 {
 	n := min(m.d.limits.MaxStorageBufferBindingSize, m.d.limits.MaxBufferSize, math.MaxInt32)
 	if m.budget > 0 {
 		n = min(n, uint64(m.budget))
@@ -103,12 +86,12 @@ func (m *memory) largest() int64 {
 	return int64(n)
 }
 
-// get returns a buffer of at least size bytes. The error is a *tooLarge if none
-// fits.
+// get returns a buffer of at least size bytes. The error is a *gpu.TooLarge if
+// none fits.
 func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
 	size = max((size+255)&^255, 256)
-	if most := m.largest(); size > most {
-		return nil, tooLargef("a buffer of %d bytes, the most is %d", size, most)
+	if most := m.Largest(); size > most {
+		return nil, gpu.TooLargef("a buffer of %d bytes, the most is %d", size, most)
 	}
 	var best *buffer
 	for _, b := range m.buffers {
@@ -123,7 +106,7 @@ func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
 			}
 		}
 		if m.budget > 0 && m.total+size > m.budget {
-			return nil, tooLargef("buffers of %d bytes, the limit is %d", m.total+size, m.budget)
+			return nil, gpu.TooLargef("buffers of %d bytes, the limit is %d", m.total+size, m.budget)
 		}
 		g, err := m.d.gpu.CreateBuffer(&wgpu.BufferDescriptor{Label: "infer-prep", Size: uint64(size), Usage: usage})
 		if err != nil {
@@ -137,12 +120,24 @@ func (m *memory) get(size int64, usage wgpu.BufferUsage) (*buffer, error) {
 	return best, nil
 }
 
-// put removes one user of a buffer.
-func (m *memory) put(b *buffer) {
-	if b != nil && b.users > 0 {
+// Get returns a buffer for kernels.
+func (m *memory) Get(size int64) (gpu.Buffer, error) {
+	b, err := m.get(size, storage)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Put releases a buffer.
+func (m *memory) Put(b gpu.Buffer) {
+	if b, ok := b.(*buffer); ok && b != nil && b.users > 0 {
 		b.users--
 	}
 }
+
+// Keep takes a buffer that Reset released.
+func (m *memory) Keep(b gpu.Buffer) { b.(*buffer).users = 1 }
 
 // trim releases the unused buffers. It first waits for the device, since the
 // library does not count pending uploads as users.
@@ -168,9 +163,9 @@ func (m *memory) release() {
 	m.buffers = kept
 }
 
-// reset frees all buffers and discards the recorded work, at the start of a
+// Reset frees all buffers and discards the recorded work, at the start of a
 // run.
-func (m *memory) reset() error {
+func (m *memory) Reset() error {
 	m.drop()
 	if err := m.wait(); err != nil {
 		return err
@@ -202,6 +197,15 @@ func (m *memory) upload(data []byte, usage wgpu.BufferUsage) (*buffer, error) {
 	return b, m.write(b, data)
 }
 
+// Upload writes data to a buffer for kernels.
+func (m *memory) Upload(data []byte) (gpu.Buffer, error) {
+	b, err := m.upload(data, storage)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
 // write uploads data to the start of b. Uploads run before all recorded work.
 // If that work may use b, write waits for it first.
 func (m *memory) write(b *buffer, data []byte) error {
@@ -229,41 +233,15 @@ func (m *memory) write(b *buffer, data []byte) error {
 	return nil
 }
 
-// params holds the kernels' parameters; see Params in kernels.wgsl.
-type params struct {
-	total                int64
-	size                 int // bytes of an element of the output
-	chw                  bool
-	w, h, ch             int
-	sw, sh               int
-	schw                 bool
-	first, base, weights int
-}
-
-func flag(b bool) uint32 {
-	if b {
-		return 1
+// Run records one kernel.
+func (m *memory) Run(k gpu.Kernel, to, from, with gpu.Buffer, p gpu.Params) error {
+	dst, src, table := to.(*buffer), from.(*buffer), with.(*buffer)
+	values, gx, gy, err := p.Uniform(int64(m.d.limits.MaxComputeWorkgroupsPerDimension))
+	if err != nil {
+		return err
 	}
-	return 0
-}
-
-// run records one kernel.
-func (m *memory) run(k entry, dst, src, table *buffer, p params) error {
-	per := int64(4 / p.size)
-	words := (p.total + per - 1) / per
-	groups := (words + groupSize - 1) / groupSize
-	most := int64(m.d.limits.MaxComputeWorkgroupsPerDimension)
-	gx := min(groups, most)
-	gy := (groups + gx - 1) / gx
-	if gy > most {
-		return tooLargef("%d workgroups, the most are %d", groups, most*most)
-	}
-	bits := uint32(8 * p.size)
 	var b []byte
-	for _, v := range [16]uint32{
-		uint32(words), uint32(gx * groupSize), uint32(p.total), uint32(per), bits, uint32(1<<bits - 1), flag(p.chw), uint32(p.w),
-		uint32(p.h), uint32(p.ch), uint32(p.sw), uint32(p.sh), flag(p.schw), uint32(p.first), uint32(p.base), uint32(p.weights),
-	} {
+	for _, v := range values {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	u, err := m.upload(b, uniform)
@@ -277,7 +255,7 @@ func (m *memory) run(k entry, dst, src, table *buffer, p params) error {
 		{Binding: 3, Buffer: table.gpu, Size: uint64(table.size)},
 	}})
 	if err != nil {
-		return failed(err, "binding the buffers of kernel %s", entryNames[k])
+		return failed(err, "binding the buffers of kernel %v", k)
 	}
 	m.groups = append(m.groups, g)
 	e, err := m.recorder()
@@ -288,13 +266,13 @@ func (m *memory) run(k entry, dst, src, table *buffer, p params) error {
 	// before.
 	pass, err := e.BeginComputePass(nil)
 	if err != nil {
-		return failed(err, "recording kernel %s", entryNames[k])
+		return failed(err, "recording kernel %v", k)
 	}
 	pass.SetPipeline(m.d.kernels[k])
 	pass.SetBindGroup(0, g, nil)
-	pass.Dispatch(uint32(gx), uint32(gy), 1)
+	pass.Dispatch(gx, gy, 1)
 	dst.dirty, src.dirty, table.dirty = true, true, true
-	return failed(pass.End(), "recording kernel %s", entryNames[k])
+	return failed(pass.End(), "recording kernel %v", k)
 }
 
 func (m *memory) recorder() (*wgpu.CommandEncoder, error) {
@@ -349,19 +327,13 @@ func (m *memory) wait() error {
 	return nil
 }
 
-// fetch is one result to read back.
-type fetch struct {
-	from *buffer
-	to   []byte
-}
-
-// read waits for all recorded work and copies the results to the host.
-func (m *memory) read(l []fetch) error {
+// Read waits for all recorded work and copies the results to the host.
+func (m *memory) Read(l []gpu.Fetch) error {
 	// Each round reads as many results as one buffer holds.
 	for len(l) > 0 {
 		n, size := 0, int64(0)
-		for n < len(l) && (n == 0 || size+int64(len(l[n].to)) <= m.largest()-256) {
-			size += (int64(len(l[n].to)) + 7) &^ 7
+		for n < len(l) && (n == 0 || size+int64(len(l[n].To)) <= m.Largest()-256) {
+			size += (int64(len(l[n].To)) + 7) &^ 7
 			n++
 		}
 		if err := m.readSome(l[:n], size); err != nil {
@@ -372,20 +344,20 @@ func (m *memory) read(l []fetch) error {
 	return nil
 }
 
-func (m *memory) readSome(l []fetch, size int64) (err error) {
+func (m *memory) readSome(l []gpu.Fetch, size int64) (err error) {
 	s, err := m.get(size, staging)
 	if err != nil {
 		return err
 	}
-	defer m.put(s)
+	defer m.Put(s)
 	e, err := m.recorder()
 	if err != nil {
 		return err
 	}
 	at := uint64(0)
 	for _, f := range l {
-		e.CopyBufferToBuffer(f.from.gpu, 0, s.gpu, at, (uint64(len(f.to))+3)&^3)
-		at += (uint64(len(f.to)) + 7) &^ 7
+		e.CopyBufferToBuffer(f.From.(*buffer).gpu, 0, s.gpu, at, (uint64(len(f.To))+3)&^3)
+		at += (uint64(len(f.To)) + 7) &^ 7
 	}
 	if err := m.wait(); err != nil {
 		return err
@@ -414,8 +386,8 @@ func (m *memory) readSome(l []fetch, size int64) (err error) {
 		return failed(fmt.Errorf("%d bytes, want %d", len(data), at), "mapping")
 	}
 	for _, f := range l {
-		copy(f.to, data)
-		data = data[(len(f.to)+7)&^7:]
+		copy(f.To, data)
+		data = data[(len(f.To)+7)&^7:]
 	}
 	return nil
 }

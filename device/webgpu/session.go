@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/gpu"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -20,40 +21,12 @@ import (
 // Session runs a graph. It is not safe for concurrent use.
 type Session struct {
 	d         *Device
-	low       *lowered
-	limits    codec.Limits
+	graph     *datagraph.Graph
+	runner    *gpu.Runner
+	planned   device.Placement // before any image
 	placement device.Placement // of the last run
 	mem       *memory
-	hosts     map[part]*hostPart
-	tables    map[*table]*buffer // of asTable steps; kept between runs
-	scales    []*scaling         // of asScaled steps
-	columns   map[string]*value
-	out       []*tensor.Tensor // the results read back, a tensor for each output
-	back      map[string]*tensor.Tensor
 	closed    bool
-}
-
-// part denotes n steps from first on.
-type part struct{ first, n int }
-
-// hostPart runs a part on the host.
-type hostPart struct {
-	inputs, outputs []string
-	runner          *datagraph.Runner
-}
-
-// value is a column during a run: in host memory, on the device, or both.
-type value struct {
-	desc  tensor.Desc
-	host  *tensor.Tensor
-	gpu   *image
-	table *table // the table not yet applied to gpu, or nil
-}
-
-// image is a dense image on the device.
-type image struct {
-	desc tensor.Desc
-	buf  *buffer
 }
 
 // Open opens a session. A model is ErrModel.
@@ -67,26 +40,19 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 	if o.Model != nil {
 		return nil, fmt.Errorf("webgpu: %w", ErrModel)
 	}
-	l, err := lower(p.Graph())
+	at, err := placement(p.Graph())
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{
-		d: d, low: l, limits: p.Limits(), placement: l.placement(), mem: &memory{d: d, budget: p.Limits().Bytes},
-		hosts: map[part]*hostPart{}, tables: map[*table]*buffer{}, scales: make([]*scaling, len(l.steps)),
-		back: map[string]*tensor.Tensor{},
-	}
 	// Every step is exact, wherever it runs, so only a Least above Exact fails.
-	if least := s.placement.Least(); least < o.Least {
+	if least := at.Least(); least < o.Least {
 		return nil, fmt.Errorf("webgpu: %w: %v, want %v", device.ErrClass, least, o.Least)
 	}
-	for i, st := range l.steps {
-		if st.way == onHost && (i == 0 || l.steps[i-1].way != onHost) {
-			if _, err := s.host(part{i, l.hostRun(i)}); err != nil {
-				return nil, err
-			}
-		}
+	s := &Session{d: d, graph: p.Graph(), planned: at, placement: slices.Clone(at), mem: &memory{d: d, budget: p.Limits().Bytes}}
+	if s.runner, err = gpu.New(p, s.mem); err != nil {
+		return nil, err
 	}
+	s.runner.FellBack = s.fellBack
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -96,40 +62,35 @@ func (d *Device) NewSession(p *datagraph.Plan, o device.Options) (*Session, erro
 	return s, nil
 }
 
-// hostRun returns the number of consecutive host steps from i on.
-func (l *lowered) hostRun(i int) int {
-	n := 0
-	for i+n < len(l.steps) && l.steps[i+n].way == onHost {
-		n++
-	}
-	return n
-}
-
-// host returns the runner of a part, which it compiles on first use.
-func (s *Session) host(p part) (*hostPart, error) {
-	if h := s.hosts[p]; h != nil {
-		return h, nil
-	}
-	g := s.low.part(p.first, p.n)
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: s.limits})
+// placement returns a graph's placement, before any image.
+func placement(g *datagraph.Graph) (device.Placement, error) {
+	steps, err := gpu.Lower(g)
 	if err != nil {
-		return nil, shifted(err, p.first)
+		return nil, err
 	}
-	h := &hostPart{outputs: g.Outputs, runner: plan.NewRunner()}
-	for _, c := range g.Inputs {
-		h.inputs = append(h.inputs, c.Name)
+	var p device.Placement
+	for i, s := range steps {
+		where := "cpu"
+		if s.OnDevice {
+			where = "webgpu"
+		}
+		p = append(p, device.Place{Step: i, Op: transforms.InfoOf(g.Steps[i].Op).Name, Where: where, Class: device.Exact, Why: s.Why})
 	}
-	s.hosts[p] = h
-	return h, nil
+	return p, nil
 }
 
-// shifted converts a StepError's step number to that of the whole graph.
-func shifted(err error, by int) error {
-	var se *datagraph.StepError
-	if errors.As(err, &se) {
-		return &datagraph.StepError{Step: se.Step + by, Op: se.Op, Err: se.Err}
+// fellBack notes that the host runs the steps from i on.
+func (s *Session) fellBack(i int, why string) error {
+	if s.d.strict {
+		return &datagraph.StepError{Step: i, Op: s.placement[i].Op, Err: fmt.Errorf("%w: %s", device.ErrFellBack, why)}
 	}
-	return err
+	for j := range s.placement[i:] {
+		p := &s.placement[i+j]
+		if p.Where != "cpu" {
+			p.Where, p.Why = "cpu", why
+		}
+	}
+	return nil
 }
 
 // Placement returns where the steps of the last run ran, or before the first
@@ -146,22 +107,14 @@ func (s *Session) Infer(context.Context, ...*tensor.Tensor) ([]tensor.Named, err
 // *datagraph.StepError, as in datagraph's Runner. Others are *Error, ErrLost or
 // the context's error, which is checked between steps.
 func (s *Session) Preprocess(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
-	var names []string
-	err := s.locked(func() error {
-		if err := s.run(ctx, inputs); err != nil {
-			return err
+	var out []*tensor.Tensor
+	err := s.locked(func() (err error) {
+		if err = s.run(ctx, inputs); err == nil {
+			out, err = s.runner.Host(slices.Concat(s.graph.Outputs, s.graph.SideOutputs))
 		}
-		names = slices.Concat(s.low.graph.Outputs, s.low.graph.SideOutputs)
-		return s.toHost(names)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.out = s.out[:0]
-	for _, n := range names {
-		s.out = append(s.out, s.columns[n].host)
-	}
-	return s.out, nil
+	return out, err
 }
 
 // Buffer is a result on the device: its elements in row-major order,
@@ -182,22 +135,12 @@ func (s *Session) PreprocessOnDevice(ctx context.Context, inputs ...*tensor.Tens
 		if err := s.run(ctx, inputs); err != nil {
 			return err
 		}
-		for _, n := range slices.Concat(s.low.graph.Outputs, s.low.graph.SideOutputs) {
-			v := s.columns[n]
-			if v.gpu == nil {
-				if v.desc.DType == tensor.Bytes {
-					return fmt.Errorf("webgpu: output %q is a byte string, which stays on the host", n)
-				}
-				var err error
-				if v.gpu, err = s.upload(v.host); err != nil {
-					return err
-				}
-			}
-			i, err := s.image(v)
+		for _, n := range slices.Concat(s.graph.Outputs, s.graph.SideOutputs) {
+			desc, b, err := s.runner.Device(n)
 			if err != nil {
 				return err
 			}
-			l = append(l, Buffer{n, v.desc, i.buf.gpu})
+			l = append(l, Buffer{n, desc, b.(*buffer).gpu})
 		}
 		return s.mem.wait()
 	})
@@ -240,258 +183,16 @@ func (s *Session) locked(f func() error) error {
 	if errors.Is(err, ErrLost) {
 		s.d.lost = err
 	}
-	var t *tooLarge
+	var t *gpu.TooLarge
 	if errors.As(err, &t) {
-		err = fmt.Errorf("webgpu: %w: %s", codec.ErrLimit, t.why)
+		err = fmt.Errorf("webgpu: %w: %s", codec.ErrLimit, t.Why)
 	}
 	return err
 }
 
 // run computes all columns, each on the device or on the host.
 func (s *Session) run(ctx context.Context, inputs []*tensor.Tensor) error {
-	g := s.low.graph
-	if len(inputs) != len(g.Inputs) {
-		return fmt.Errorf("webgpu: %d inputs, want %d", len(inputs), len(g.Inputs))
-	}
-	if err := s.mem.reset(); err != nil {
-		return err
-	}
-	for _, b := range s.tables {
-		b.users = 1
-	}
-	for _, c := range s.scales {
-		c.keep()
-	}
-	s.placement = s.low.placement()
-	s.columns = map[string]*value{}
-	for i, t := range inputs {
-		if t == nil {
-			return fmt.Errorf("webgpu: input %q is nil, want %v: %w", g.Inputs[i].Name, g.Inputs[i].Desc, transforms.ErrInput)
-		}
-		if !g.Inputs[i].Desc.Matches(t.Desc) {
-			return fmt.Errorf("webgpu: input %q is %v, want %v: %w", g.Inputs[i].Name, t.Desc, g.Inputs[i].Desc, transforms.ErrInput)
-		}
-		s.columns[g.Inputs[i].Name] = &value{desc: t.Desc, host: t}
-	}
-	for i := 0; i < len(s.low.steps); {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if s.low.steps[i].way == onHost {
-			n := s.low.hostRun(i)
-			if err := s.runHost(part{i, n}); err != nil {
-				return err
-			}
-			i += n
-			continue
-		}
-		err := s.runStep(i)
-		var t *tooLarge
-		if errors.As(err, &t) && s.d.strict {
-			return &datagraph.StepError{Step: i, Op: s.placement[i].Op, Err: fmt.Errorf("%w: %s", device.ErrFellBack, t.why)}
-		}
-		if errors.As(err, &t) {
-			// Later steps may need this step's result on the device.
-			for j := range s.placement[i:] {
-				p := &s.placement[i+j]
-				if p.Where != "cpu" {
-					p.Where, p.Why = "cpu", t.why
-				}
-			}
-			return s.runHost(part{i, len(s.low.steps) - i})
-		}
-		if err != nil {
-			return err
-		}
-		i++
-	}
-	return nil
-}
-
-// runHost runs a part on the host.
-func (s *Session) runHost(p part) error {
-	h, err := s.host(p)
-	if err != nil {
-		return err
-	}
-	if err := s.toHost(h.inputs); err != nil {
-		return err
-	}
-	var in []*tensor.Tensor
-	for _, n := range h.inputs {
-		in = append(in, s.columns[n].host)
-	}
-	out, err := h.runner.Run(in...)
-	if err != nil {
-		return shifted(err, p.first)
-	}
-	for i, n := range h.outputs {
-		s.bind(n, &value{desc: out[i].Desc, host: out[i]})
-	}
-	return nil
-}
-
-// bind gives a column a new value. It frees the old value's memory if no column
-// uses it.
-func (s *Session) bind(column string, v *value) {
-	old := s.columns[column]
-	s.columns[column] = v
-	if old == nil || old.gpu == nil {
-		return
-	}
-	for _, o := range s.columns {
-		if o.gpu == old.gpu {
-			return
-		}
-	}
-	s.mem.put(old.gpu.buf)
-}
-
-// runStep runs a step on the device.
-func (s *Session) runStep(i int) error {
-	st := s.low.graph.Steps[i]
-	v := s.columns[st.In[0]]
-	out := make([]tensor.Desc, len(st.Out))
-	err := st.Op.Infer(out, []tensor.Desc{v.desc})
-	for j := range out {
-		if err == nil {
-			err = out[j].Validate()
-		}
-	}
-	if err != nil {
-		return &datagraph.StepError{Step: i, Op: transforms.InfoOf(st.Op).Name, Err: err}
-	}
-	if n := out[0].Size(); n > s.mem.largest() {
-		return tooLargef("%v takes %d bytes, the most of one buffer is %d", out[0], n, s.mem.largest())
-	}
-	r := &value{desc: out[0]}
-	switch s.low.steps[i].way {
-	case asTable:
-		if v.gpu == nil {
-			if v.gpu, err = s.upload(v.host); err != nil {
-				return err
-			}
-		}
-		r.gpu, r.table = v.gpu, s.low.steps[i].table
-	case asPick:
-		r.gpu, err = s.pickStep(st.Op, v, out[0])
-	case asScaled:
-		var side []*tensor.Tensor
-		for _, d := range out[1:] {
-			t, err := tensor.New(d)
-			if err != nil {
-				return err
-			}
-			side = append(side, t)
-		}
-		r.gpu, err = s.scaleStep(i, st.Op.(transforms.Scaled), v, out[0], side)
-		for j, t := range side {
-			if err == nil {
-				s.bind(st.Out[j+1], &value{desc: t.Desc, host: t})
-			}
-		}
-	}
-	if err != nil {
-		return err
-	}
-	s.bind(st.Out[0], r)
-	return nil
-}
-
-// upload copies an image or another dense tensor to the device.
-func (s *Session) upload(t *tensor.Tensor) (*image, error) {
-	t, err := dense(t)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.mem.upload(t.Data, storage)
-	if err != nil {
-		return nil, err
-	}
-	return &image{t.Desc, b}, nil
-}
-
-func dense(t *tensor.Tensor) (*tensor.Tensor, error) {
-	if t.Dense() {
-		return t, nil
-	}
-	d, err := tensor.New(t.Desc)
-	if err != nil {
-		return nil, err
-	}
-	return d, t.CopyTo(d)
-}
-
-// image returns a value's image on the device, with its table applied.
-func (s *Session) image(v *value) (*image, error) {
-	if v.gpu == nil {
-		var err error
-		if v.gpu, err = s.upload(v.host); err != nil {
-			return nil, err
-		}
-	}
-	if v.table == nil {
-		return v.gpu, nil
-	}
-	entries, err := s.entries(v.table)
-	if err != nil {
-		return nil, err
-	}
-	b, err := s.mem.get(v.desc.Size(), storage)
-	if err != nil {
-		return nil, err
-	}
-	in := v.gpu.desc
-	err = s.mem.run(lookup, b, v.gpu.buf, entries, params{
-		total: v.desc.Len(), size: v.desc.DType.Size(), chw: v.desc.Layout == tensor.CHW, w: v.desc.Width(), h: v.desc.Height(), ch: v.desc.Channels(),
-		schw: in.Layout == tensor.CHW,
-	})
-	if err != nil {
-		return nil, err
-	}
-	// Keep the uint8 image: other steps may start from it.
-	return &image{v.desc, b}, nil
-}
-
-// entries returns a table's buffer on the device, where it stays.
-func (s *Session) entries(t *table) (*buffer, error) {
-	if b := s.tables[t]; b != nil {
-		return b, nil
-	}
-	b, err := s.mem.upload(t.entries, storage)
-	if err == nil {
-		s.tables[t] = b
-	}
-	return b, err
-}
-
-// toHost copies the columns' values to host memory.
-func (s *Session) toHost(names []string) error {
-	var l []fetch
-	done := map[*value]bool{}
-	for _, n := range names {
-		v := s.columns[n]
-		if v.host != nil || done[v] {
-			continue
-		}
-		done[v] = true
-		i, err := s.image(v)
-		if err != nil {
-			return err
-		}
-		t := s.back[n]
-		if t == nil {
-			t = &tensor.Tensor{}
-			s.back[n] = t
-		}
-		if err := t.Reset(v.desc); err != nil {
-			return err
-		}
-		v.host = t
-		l = append(l, fetch{i.buf, t.Data})
-	}
-	if len(l) == 0 {
-		return nil
-	}
-	return s.mem.read(l)
+	copy(s.placement, s.planned)
+	s.runner.Band = s.d.band
+	return s.runner.Run(ctx, inputs)
 }

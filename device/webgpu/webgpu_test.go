@@ -28,7 +28,7 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/gpu"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -38,9 +38,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const lavapipe = "llvmpipe"
 
-// gpu opens lavapipe. lavapipe.sh installs it, and .ci/run calls that script,
+// lava opens lavapipe. lavapipe.sh installs it, and .ci/run calls that script,
 // so that CI skips no test.
-func gpu(t testing.TB) *Device {
+func lava(t testing.TB) *Device {
 	l, err := Adapters()
 	require.NoError(t, err)
 	if _, err := choose(l, Options{Adapter: lavapipe, Software: true}); err != nil {
@@ -131,7 +131,7 @@ var everyFilter = []transforms.Interpolation{
 }
 
 func TestResize(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	bytes, bad := 0, 0
 	for i, c := range []struct{ h, w, oh, ow int }{
 		{97, 131, 24, 33}, {64, 64, 32, 32}, {33, 47, 66, 94}, {17, 19, 224, 224}, {1, 1, 7, 5}, {7, 5, 1, 1}, {1, 50, 1, 9},
@@ -166,28 +166,6 @@ func TestResize(t *testing.T) {
 	t.Logf("20 sizes, %d filters, 4 numbers of channels: %d of %d bytes differ", len(everyFilter), bad, bytes)
 }
 
-// TestSums checks that the kernels' sums fit 32 bits, as axis.load states.
-func TestSums(t *testing.T) {
-	most := int64(0)
-	for f, k := range filters {
-		for _, n := range [][2]int{{1, 7}, {7, 1}, {640, 224}, {224, 640}, {1000, 999}, {999, 1000}, {5000, 3}, {3, 5000}, {97, 31}} {
-			var taps kernel.Taps
-			taps.Pillow(n[0], n[1], 0, n[1], k, false)
-			for i := range n[1] {
-				up, down := int64(1<<21), int64(0)
-				for _, w := range taps.W32[i*taps.K:][:taps.Len[i]] {
-					up += 255 * max(int64(w), 0)
-					down += 255 * min(int64(w), 0)
-				}
-				most = max(most, up, -down)
-				require.Less(t, up, int64(1<<31), "%v %v output %d", f, n, i)
-				require.Greater(t, down, -int64(1<<31), "%v %v output %d", f, n, i)
-			}
-		}
-	}
-	t.Logf("the largest sum is %.2f of 2^31", float64(most)/(1<<31))
-}
-
 // images returns the files of testdata/images.
 func images(t testing.TB) map[string][]byte { return files(t, "images") }
 
@@ -217,7 +195,7 @@ func imported(t testing.TB, name, file string) *datagraph.Graph {
 // TestGraphs runs the most important graphs over all images, and one graph over
 // the damaged images.
 func TestGraphs(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	all := images(t)
 	graphs := map[string]*datagraph.Graph{}
 	for _, name := range preset.Names() {
@@ -267,7 +245,7 @@ func TestGraphs(t *testing.T) {
 // TestConfigs runs every importer's configurations on a large and a small
 // image.
 func TestConfigs(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	all := images(t)
 	n := 0
 	for _, name := range []string{"hf", "timm", "torchvision", "ultralytics"} {
@@ -332,7 +310,7 @@ func anyOp(r *rand.Rand) transforms.Op {
 // TestRandomGraphs checks that random graphs return the same results and errors
 // on both devices.
 func TestRandomGraphs(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	r := rand.New(rand.NewPCG(7, 11))
 	ran, refused, steps, there := 0, 0, 0, 0
 	for ran < 400 {
@@ -376,7 +354,7 @@ func TestRandomGraphs(t *testing.T) {
 }
 
 func TestPlacement(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	lanczos := transforms.NewResize(20, 20)
 	lanczos.Interpolation = transforms.Lanczos
 	opencv := transforms.NewResize(20, 20)
@@ -416,7 +394,7 @@ func TestPlacement(t *testing.T) {
 
 // TestBands checks every way of uploading an image in pieces.
 func TestBands(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	for _, c := range []struct {
 		name          string
 		h, w, oh, ow  int
@@ -448,7 +426,7 @@ func TestBands(t *testing.T) {
 // TestLimits checks that the host runs exactly the steps that exceed the
 // adapter's or the plan's limits.
 func TestLimits(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	limits := d.limits
 	defer func() { d.limits = limits }()
 	g := onImage(tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3),
@@ -503,7 +481,7 @@ func TestLimits(t *testing.T) {
 // TestMemory checks that running the same images again allocates no more
 // memory.
 func TestMemory(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	g, err := preset.Graph("imagenet")
 	require.NoError(t, err)
 	s := session(t, d, compile(t, g))
@@ -523,7 +501,7 @@ func TestMemory(t *testing.T) {
 // TestOnDevice checks that results on the device equal those read back, and
 // that other GPU work can use them.
 func TestOnDevice(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 30, 41, 3), 9)
 	letterbox := transforms.NewLetterbox(19, 23)
 	letterbox.Backend = transforms.Pillow
@@ -540,7 +518,7 @@ func TestOnDevice(t *testing.T) {
 			require.Equal(t, want[i].Desc, b.Desc)
 			follower := &memory{d: d}
 			back := make([]byte, len(want[i].Data))
-			require.NoError(t, follower.read([]fetch{{&buffer{gpu: b.GPU}, back}}))
+			require.NoError(t, follower.Read([]gpu.Fetch{{From: &buffer{gpu: b.GPU}, To: back}}))
 			require.NoError(t, follower.close())
 			require.Equal(t, want[i].Data, back, b.Name)
 		}
@@ -555,7 +533,7 @@ func TestOnDevice(t *testing.T) {
 
 // TestStrided checks that inputs may be views and are not changed.
 func TestStrided(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 20, 30, 3), 2)
 	view, err := in.Slice(1, 3, 20)
 	require.NoError(t, err)
@@ -570,7 +548,7 @@ func TestStrided(t *testing.T) {
 
 // TestSessions runs several sessions of one device at once.
 func TestSessions(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 60, 41, 3), 9)
 	var wg sync.WaitGroup
 	for n := range 4 {
@@ -640,7 +618,7 @@ func TestErrors(t *testing.T) {
 	_, err := device.Open("webgpu,software=true,adapter=none of this name")
 	require.ErrorIs(t, err, device.ErrUnavailable)
 
-	d := gpu(t)
+	d := lava(t)
 	require.Equal(t, "webgpu", d.Name())
 	require.True(t, d.Adapter().Software)
 	_, err = device.Open("webgpu,adapter=" + lavapipe)
@@ -700,7 +678,7 @@ func TestErrors(t *testing.T) {
 // TestLost checks that a lost device stays lost and that a panic of the library
 // becomes an error.
 func TestLost(t *testing.T) {
-	d := gpu(t)
+	d := lava(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 8, 8, 3), 1)
 	s := session(t, d, compile(t, onImage(in.Desc, transforms.NewResize(4, 4))))
 	var e *Error

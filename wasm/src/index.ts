@@ -14,3 +14,4 @@ export type { Exactness, Expected, Golden, Section } from './manifest.js';
 export { createPool, type PoolOptions } from './pool.js';
 export { init, type Graph, type InferPrep, type InitOptions, type Result, type RunOptions } from './prep.js';
 export type { Tensor, TensorData, TensorType } from './tensor.js';
+export type { DeviceGraph, DeviceOptions, DeviceProof, DeviceResult, DeviceTensor, GPUBufferLike, GPUDeviceLike } from './webgpu.js';

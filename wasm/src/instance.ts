@@ -18,6 +18,12 @@ interface Exports {
   trace(graph: number, table: number): number;
   probe(at: number, size: number): number;
   takes_pixels(graph: number, input: number): number;
+  // Of the full build.
+  gpu_open?(graph: number, bytes: number, groups: number): number;
+  gpu_run?(graph: number, table: number): number;
+  gpu_program?(): number;
+  gpu_source?: () => number;
+  gpu_source_size?: () => number;
 }
 
 /** The kinds of error in the order of abi.go. */
@@ -61,6 +67,17 @@ export interface Header {
   orientation: number;
   /** The format and its variant: "jpeg baseline 4:2:0". */
   kind: string;
+}
+
+/** Commands are what a GPU is to do for a run. Their views are valid until the next call. */
+export interface Commands {
+  /** The buffers that the run uses. The contents of a buffer last while every run uses it. */
+  buffers: { buffer: number; size: number }[];
+  uploads: { buffer: number; data: Uint8Array<ArrayBuffer> }[];
+  /** The kernels, in order, after all uploads. */
+  kernels: { kernel: number; output: number; input: number; table: number; groups: [number, number]; uniform: Uint32Array<ArrayBuffer> }[];
+  /** The outputs and side outputs: the step is the number of the buffer, or 0 if the bytes are here. */
+  outputs: RawTensor[];
 }
 
 const entry = 16; // values of a table per tensor: 8, and 8 sizes
@@ -142,6 +159,47 @@ export class Instance {
 
   /** takesPixels reports whether decoded pixels may take the place of a file, with the same result. */
   takesPixels(graph: number, input: number): boolean { return this.guarded(() => this.exports.takes_pixels(graph, input) === 1); }
+
+  /** gpuSource returns the kernels in WGSL. The small build has none. */
+  gpuSource(): string | undefined {
+    const { gpu_source, gpu_source_size } = this.exports;
+    return gpu_source && gpu_source_size && this.guarded(() => this.text(gpu_source(), gpu_source_size()));
+  }
+
+  /** gpuOpen prepares a graph for runs on a GPU with these limits. */
+  gpuOpen(graph: number, bytes: number, groups: number): void {
+    this.guarded(() => { this.check(this.exports.gpu_open!(graph, bytes, groups)); });
+  }
+
+  /** gpuRun runs the steps of the host and returns the commands for the GPU. */
+  gpuRun(graph: number, inputs: RawInput[]): Commands {
+    return this.guarded(() => {
+      this.check(this.exports.gpu_run!(graph, this.write(inputs)));
+      const { buffer } = this.exports.memory;
+      let at = this.exports.gpu_program!();
+      const take = (n: number): Uint32Array<ArrayBuffer> => {
+        at += 4 * n;
+        return new Uint32Array(buffer, at - 4 * n, n);
+      };
+      const [buffers, uploads, kernels] = take(3) as unknown as [number, number, number];
+      const list = <T>(n: number, f: () => T): T[] => Array.from({ length: n }, f);
+      return {
+        buffers: list(buffers, () => {
+          const [number, size] = take(2) as unknown as [number, number];
+          return { buffer: number, size };
+        }),
+        uploads: list(uploads, () => {
+          const [number, from, size] = take(3) as unknown as [number, number, number];
+          return { buffer: number, data: this.view(from, size) };
+        }),
+        kernels: list(kernels, () => {
+          const [kernel, output, input, table, x, y] = take(6) as unknown as [number, number, number, number, number, number];
+          return { kernel, output, input, table, groups: [x, y] as [number, number], uniform: take(16) };
+        }),
+        outputs: this.table(),
+      };
+    });
+  }
 
   /** probe reads the header of an image. */
   probe(image: Uint8Array): Header {

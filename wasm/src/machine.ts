@@ -130,11 +130,11 @@ export class Machine implements Engine<Local> {
   }
 
   async run(p: Local, inputs: Portable[], signal?: AbortSignal): Promise<Output[]> {
-    return this.with(p, inputs, signal, (i, raw) => i.run(p.handle, raw).map((t) => ({ name: t.name, ...copied(t) })));
+    return this.use(p, inputs, signal, (i, raw) => i.run(p.handle, raw).map((t) => ({ name: t.name, ...copied(t) })));
   }
 
   async trace(p: Local, inputs: Portable[], signal?: AbortSignal): Promise<Trace[]> {
-    return this.with(p, inputs, signal, (i, raw) => i.trace(p.handle, raw).map((t) => ({ step: t.step, op: t.name, ...copied(t) })));
+    return this.use(p, inputs, signal, (i, raw) => i.trace(p.handle, raw).map((t) => ({ step: t.step, op: t.name, ...copied(t) })));
   }
 
   close(p: Local): void {
@@ -159,7 +159,8 @@ export class Machine implements Engine<Local> {
     }
   }
 
-  private async with<T>(p: Local, inputs: Portable[], signal: AbortSignal | undefined, f: (i: Instance, raw: RawInput[]) => T): Promise<T> {
+  /** use calls f with an instance that has the program, and with the inputs as it takes them. */
+  async use<T>(p: Local, inputs: Portable[], signal: AbortSignal | undefined, f: (i: Instance, raw: RawInput[]) => T): Promise<T> {
     const raw = await Promise.all(inputs.map(async (input, n) => {
       const r = await read(input, this.limits.input);
       return this.decoder && p.takesPixels[n] && !signal?.aborted ? this.decoder.replace(r) : r;

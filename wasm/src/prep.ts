@@ -3,9 +3,10 @@ import type { Decoding } from './browser-decode.js';
 import { openBundle, sourceBytes, type Bundle, type BundleSource } from './bundle.js';
 import { InferPrepError } from './errors.js';
 import { isTensor, portable, type Input } from './inputs.js';
-import { checked, Machine, type Column, type Description, type Engine, type Limits, type Program, type Trace } from './machine.js';
+import { checked, Machine, type Column, type Description, type Engine, type Limits, type Local, type Program, type Trace } from './machine.js';
 import { hasSIMD } from './simd.js';
 import type { Tensor } from './tensor.js';
+import { DeviceGraph, type DeviceOptions, type GPUDeviceLike } from './webgpu.js';
 
 /** The options of {@link init}. */
 export interface InitOptions {
@@ -174,6 +175,18 @@ export class Graph {
    */
   async trace(input: Input | Record<string, Input>, options: Pick<RunOptions, 'signal'> = {}): Promise<Trace[]> {
     return hinted(this.hint, async () => this.engine.trace(this.program, await this.read(input, options.signal), options.signal));
+  }
+
+  /**
+   * onDevice returns the graph with its last steps on a GPU, whose results stay
+   * there for a model: resize, crops, flips, pads and the arithmetic on values,
+   * with the bytes of {@link run}. It first proves that they are equal, and
+   * otherwise rejects with an error of code `golden`; with `unsupported` if the
+   * graph has other steps at its end. It needs the full build, not in a pool.
+   */
+  async onDevice(device: GPUDeviceLike, options: DeviceOptions = {}): Promise<DeviceGraph> {
+    if (!(this.engine instanceof Machine)) throw new InferPrepError('unsupported', 'infer-prep: onDevice: pools have no GPU; use init');
+    return DeviceGraph.create(this.engine, this.program as Local, device, options, { inputs: (i) => this.listed(i), stacked: this.stacked });
   }
 
   /** dispose closes the graph. Runs that have not begun reject with an error of code `disposed`. */

@@ -1,6 +1,4 @@
-//go:build !(js && wasm)
-
-package webgpu
+package gpu
 
 import (
 	"fmt"
@@ -8,7 +6,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -138,17 +135,23 @@ func nearest(i transforms.Interpolation) bool {
 	return i == transforms.Nearest || i == transforms.NearestExact
 }
 
-// placement returns the graph's placement, before any image.
-func (l *lowered) placement() device.Placement {
-	var p device.Placement
-	for i, s := range l.steps {
-		where := "webgpu"
-		if s.way == onHost {
-			where = "cpu"
-		}
-		p = append(p, device.Place{Step: i, Op: transforms.InfoOf(l.graph.Steps[i].Op).Name, Where: where, Class: device.Exact, Why: s.why})
+// Step says where a step runs.
+type Step struct {
+	OnDevice bool
+	Why      string // why it runs on the host, unless the op is none of the device's
+}
+
+// Lower returns where a graph's steps run. It depends on the graph alone.
+func Lower(g *datagraph.Graph) ([]Step, error) {
+	l, err := lower(g)
+	if err != nil {
+		return nil, err
 	}
-	return p
+	steps := make([]Step, len(l.steps))
+	for i, s := range l.steps {
+		steps[i] = Step{s.way != onHost, s.why}
+	}
+	return steps, nil
 }
 
 // desc returns the description of a column before step i.

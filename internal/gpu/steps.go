@@ -1,6 +1,4 @@
-//go:build !(js && wasm)
-
-package webgpu
+package gpu
 
 import (
 	"encoding/binary"
@@ -13,13 +11,13 @@ import (
 )
 
 // pickStep runs a step that moves pixels.
-func (s *Session) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image, error) {
+func (s *Runner) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image, error) {
 	in, err := s.image(v)
 	if err != nil {
 		return nil, err
 	}
 	if in != v.gpu {
-		defer s.mem.put(in.buf)
+		defer s.mem.Put(in.buf)
 	}
 	if f, ok := op.(transforms.Framed); ok {
 		return s.frame(in, f.Frame(v.desc.Height(), v.desc.Width()))
@@ -92,7 +90,7 @@ func places(op transforms.Op, n int, rows bool) ([]int32, error) {
 }
 
 // frame crops, pads and flips an image as f says.
-func (s *Session) frame(in *image, f transforms.Frame) (*image, error) {
+func (s *Runner) frame(in *image, f transforms.Frame) (*image, error) {
 	fill := f.Fill
 	if len(fill) == 0 {
 		fill = []float64{0}
@@ -125,7 +123,7 @@ func isWhole(f transforms.Frame, h, w int) bool {
 
 // pick makes an image of h x w from the source columns xs and rows ys. -1
 // stands for the fill.
-func (s *Session) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*image, error) {
+func (s *Runner) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*image, error) {
 	out := in.desc.WithSize(h, w)
 	filled, err := fillOf(in.desc, fill)
 	if err != nil {
@@ -150,19 +148,19 @@ func (s *Session) pick(in *image, h, w int, xs, ys []int32, fill []float64) (*im
 		copy(e[:], filled[c*size:][:size])
 		t = append(t, e[:]...)
 	}
-	table, err := s.mem.upload(t, storage)
+	table, err := s.mem.Upload(t)
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.mem.get(out.Size(), storage)
+	b, err := s.mem.Get(out.Size())
 	if err != nil {
 		return nil, err
 	}
 	chw := in.desc.Layout == tensor.CHW
-	err = s.mem.run(pick, b, in.buf, table, params{
-		total: out.Len(), size: size, chw: chw, w: w, h: h, ch: in.desc.Channels(), sw: in.desc.Width(), sh: in.desc.Height(), schw: chw,
+	err = s.mem.Run(Pick, b, in.buf, table, Params{
+		Total: out.Len(), Size: size, CHW: chw, W: w, H: h, Ch: in.desc.Channels(), SW: in.desc.Width(), SH: in.desc.Height(), SCHW: chw,
 	})
-	s.mem.put(table)
+	s.mem.Put(table)
 	return &image{out, b}, err
 }
 
@@ -188,7 +186,7 @@ type axis struct {
 	how     sampling
 	in, out int
 	taps    kernel.Taps
-	buf     *buffer
+	buf     Buffer
 }
 
 // sampling is the method of a scaling.
@@ -199,13 +197,13 @@ type sampling struct {
 }
 
 // keep marks the weights' memory as used, at the start of a run.
-func (c *scaling) keep() {
+func (s *Runner) keep(c *scaling) {
 	if c == nil {
 		return
 	}
 	for _, a := range []*axis{&c.x, &c.y} {
 		if a.buf != nil {
-			a.buf.users = 1
+			s.mem.Keep(a.buf)
 		}
 	}
 }
@@ -223,15 +221,15 @@ var torchFilters = map[transforms.Interpolation]kernel.TorchFilter{
 // sum to 2^22, and those of one sign to less than 1.3 times that. Multiplied by
 // bytes, with the half for rounding, they stay below 2^31. (Otherwise both the
 // kernel and the CPU would wrap.)
-func (a *axis) load(s *Session, how sampling, in, out int) error {
+func (a *axis) load(s *Runner, how sampling, in, out int) error {
 	if a.buf != nil && a.how == how && a.in == in && a.out == out {
 		return nil
 	}
-	s.mem.put(a.buf)
+	s.mem.Put(a.buf)
 	a.buf = nil
 	t := &a.taps
-	if need := 4 * int64(out) * int64(in/out*6+16); need > s.mem.largest() {
-		return tooLargef("weights of %d bytes, the most of one buffer is %d", need, s.mem.largest())
+	if need := 4 * int64(out) * int64(in/out*6+16); need > s.mem.Largest() {
+		return TooLargef("weights of %d bytes, the most of one buffer is %d", need, s.mem.Largest())
 	}
 	if how.backend == transforms.Pillow {
 		t.Pillow(in, out, 0, out, filters[how.filter], false)
@@ -247,7 +245,7 @@ func (a *axis) load(s *Session, how sampling, in, out int) error {
 		b = binary.LittleEndian.AppendUint32(b, uint32(w))
 	}
 	var err error
-	a.buf, err = s.mem.upload(b, storage)
+	a.buf, err = s.mem.Upload(b)
 	a.how, a.in, a.out = how, in, out
 	return err
 }
@@ -263,7 +261,7 @@ func (a *axis) rows(lo, hi int) (first, end int) {
 }
 
 // scaleStep runs a scaling with its crop before and its placement after.
-func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor.Desc, side []*tensor.Tensor) (*image, error) {
+func (s *Runner) scaleStep(step int, op transforms.Scaled, v *value, out tensor.Desc, side []*tensor.Tensor) (*image, error) {
 	h, w := v.desc.Height(), v.desc.Width()
 	sc, err := op.Scale(h, w, side)
 	if err != nil {
@@ -332,21 +330,21 @@ func (s *Session) scaleStep(step int, op transforms.Scaled, v *value, out tensor
 		return nil, err
 	}
 	if in != nil && in != v.gpu && in != scaled {
-		s.mem.put(in.buf)
+		s.mem.Put(in.buf)
 	}
 	if isWhole(sc.Place, sc.Height, sc.Width) {
 		return scaled, nil
 	}
 	placed, err := s.frame(scaled, sc.Place)
 	if err == nil && scaled != v.gpu {
-		s.mem.put(scaled.buf)
+		s.mem.Put(scaled.buf)
 	}
 	return placed, err
 }
 
 // passes holds the sizes of one scaling of uint8 HWC.
 type passes struct {
-	s             *Session
+	s             *Runner
 	c             *scaling
 	ch            int
 	w, h, ow, oh  int
@@ -355,24 +353,24 @@ type passes struct {
 
 func (z *passes) image(h, w int) (*image, error) {
 	d := tensor.Image(tensor.Uint8, tensor.HWC, h, w, z.ch)
-	b, err := z.s.mem.get(d.Size(), storage)
+	b, err := z.s.mem.Get(d.Size())
 	return &image{d, b}, err
 }
 
 // horizontal scales rows into dst, from its row first on. first is a multiple
 // of 4, so that the output starts at a whole word.
 func (z *passes) horizontal(dst, src *image, rows, first int) error {
-	return z.s.mem.run(horizontal, dst.buf, src.buf, z.c.x.buf, params{
-		total: int64(rows) * int64(z.ow) * int64(z.ch), size: 1, w: z.ow, ch: z.ch, sw: z.w, weights: z.c.x.taps.K, first: first * z.ow * z.ch / 4,
+	return z.s.mem.Run(Horizontal, dst.buf, src.buf, z.c.x.buf, Params{
+		Total: int64(rows) * int64(z.ow) * int64(z.ch), Size: 1, W: z.ow, Ch: z.ch, SW: z.w, Weights: z.c.x.taps.K, First: first * z.ow * z.ch / 4,
 	})
 }
 
 // vertical computes the output rows lo to hi, of width w, into dst from its row
 // first on. first is a multiple of 4. src starts with the input's row base.
 func (z *passes) vertical(dst, src *image, w, lo, hi, base, first int) error {
-	return z.s.mem.run(vertical, dst.buf, src.buf, z.c.y.buf, params{
-		total: int64(hi-lo) * int64(w) * int64(z.ch), size: 1, h: lo, ch: z.ch, sw: w, sh: z.oh, base: base, weights: z.c.y.taps.K,
-		first: first * w * z.ch / 4,
+	return z.s.mem.Run(Vertical, dst.buf, src.buf, z.c.y.buf, Params{
+		Total: int64(hi-lo) * int64(w) * int64(z.ch), Size: 1, H: lo, Ch: z.ch, SW: w, SH: z.oh, Base: base, Weights: z.c.y.taps.K,
+		First: first * w * z.ch / 4,
 	})
 }
 
@@ -400,7 +398,7 @@ func (z *passes) whole(in *image) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer z.s.mem.put(mid.buf)
+	defer z.s.mem.Put(mid.buf)
 	out, err := z.image(z.oh, z.ow)
 	if err != nil {
 		return nil, err
@@ -420,12 +418,12 @@ func (z *passes) whole(in *image) (*image, error) {
 // maxBand limits the bytes of a host image uploaded at a time.
 const maxBand = 64 << 20
 
-func (s *Session) bandBytes() int64 {
+func (s *Runner) bandBytes() int64 {
 	n := int64(maxBand)
-	if s.d.band > 0 {
-		n = s.d.band
+	if s.Band > 0 {
+		n = s.Band
 	}
-	return min(n, s.mem.largest())
+	return min(n, s.mem.Largest())
 }
 
 // banded scales an image in host memory, some rows at a time.
@@ -441,7 +439,7 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 		return nil, err
 	}
 	upload := func(first, end int) (*image, error) {
-		b, err := z.s.mem.upload(t.Data[first*line:end*line], storage)
+		b, err := z.s.mem.Upload(t.Data[first*line : end*line])
 		return &image{buf: b}, err
 	}
 	if z.h == z.oh || z.w != z.ow && !z.verticalFirst {
@@ -452,11 +450,11 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 			if mid, err = z.image(z.h, z.ow); err != nil {
 				return nil, err
 			}
-			defer z.s.mem.put(mid.buf)
+			defer z.s.mem.Put(mid.buf)
 		}
 		n := most &^ 3
 		if n == 0 {
-			return nil, tooLargef("4 rows of %d bytes, the most at a time are %d", line, z.s.bandBytes())
+			return nil, TooLargef("4 rows of %d bytes, the most at a time are %d", line, z.s.bandBytes())
 		}
 		for y := 0; y < z.h; y += n {
 			end := min(y+n, z.h)
@@ -467,7 +465,7 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 			if err := z.horizontal(mid, in, end-y, y); err != nil {
 				return nil, err
 			}
-			z.s.mem.put(in.buf)
+			z.s.mem.Put(in.buf)
 		}
 		if z.h == z.oh {
 			return out, nil
@@ -486,7 +484,7 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 		}
 		lo, hi := z.c.y.rows(y, end)
 		if hi-lo > most {
-			return nil, tooLargef("%d rows of %d bytes at a time, the most are %d", hi-lo, line, z.s.bandBytes())
+			return nil, TooLargef("%d rows of %d bytes at a time, the most are %d", hi-lo, line, z.s.bandBytes())
 		}
 		in, err := upload(lo, hi)
 		if err != nil {
@@ -502,12 +500,12 @@ func (z *passes) banded(t *tensor.Tensor) (*image, error) {
 			if err = z.vertical(mid, in, z.w, y, end, lo, 0); err == nil {
 				err = z.horizontal(out, mid, end-y, y)
 			}
-			z.s.mem.put(mid.buf)
+			z.s.mem.Put(mid.buf)
 		}
 		if err != nil {
 			return nil, err
 		}
-		z.s.mem.put(in.buf)
+		z.s.mem.Put(in.buf)
 		y = end
 	}
 	return out, nil
