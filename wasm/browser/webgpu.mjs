@@ -101,3 +101,28 @@ export async function refused({ path }) {
   gpu.destroy();
   return result;
 }
+
+/** model passes a result on the GPU to a model of onnxruntime-web, which returns its absolute values. */
+export async function model({ path }) {
+  const ort = await import('/wasm/node_modules/onnxruntime-web/dist/ort.webgpu.min.mjs');
+  ort.env.wasm.wasmPaths = '/wasm/node_modules/onnxruntime-web/dist/';
+  ort.env.wasm.numThreads = 1;
+  // A model in ONNX form, by hand: y = Abs(x).
+  const text = (s) => [...new TextEncoder().encode(s)];
+  const field = (n, bytes) => [n << 3 | 2, bytes.length, ...bytes];
+  const value = (name) => [...field(1, text(name)), ...field(2, field(1, [8, 1]))];
+  const node = [...field(1, text('x')), ...field(2, text('y')), ...field(4, text('Abs'))];
+  const graph = [...field(1, node), ...field(2, text('g')), ...field(11, value('x')), ...field(12, value('y'))];
+  const onnx = Uint8Array.from([8, 8, ...field(7, graph), ...field(8, [16, 13])]);
+  const session = await ort.InferenceSession.create(onnx, { executionProviders: ['webgpu'] });
+  const gpu = await ort.env.webgpu.device; // onnxruntime-web made it for the session
+  const prep = await init({ build: 'full' });
+  const g = await prep.graph(encoded(graphs.imagenet));
+  const file = await (await fetch(path)).blob();
+  const r = await (await g.onDevice(gpu)).run(file);
+  const { y } = await session.run({ x: ort.Tensor.fromGpuBuffer(r.buffer, { dataType: r.type, dims: r.dims, dispose: r.dispose }) });
+  const got = await y.getData(), want = await g.run(file);
+  await session.release();
+  prep.dispose();
+  return { dims: y.dims, equal: got.length === want.data.length && got.every((v, i) => v === Math.abs(want.data[i])) };
+}

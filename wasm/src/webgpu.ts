@@ -21,6 +21,7 @@ export interface GPUBufferLike {
 /**
  * DeviceTensor is a tensor in a buffer of a GPU. onnxruntime-web takes it:
  * `ort.Tensor.fromGpuBuffer(t.buffer, { dataType: t.type, dims: t.dims, dispose: t.dispose })`.
+ * Its device is `await ort.env.webgpu.device`, once a session exists.
  */
 export interface DeviceTensor extends Omit<Tensor, 'data'> {
   /** The elements, from the buffer's start on. The buffer may be longer. It belongs to the caller. */
