@@ -118,6 +118,13 @@ wasm-test:
 	wasm/browser/install.sh
 	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && npm run lint && npm test && GO="$(GO)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
+# The npm package beside other ways to make a model's input in a browser; see bench/README.md.
+# PHOTOS is a folder of JPEG files.
+wasm-bench:
+	@[ -n "$(PHOTOS)" ] || { echo "wasm-bench: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
+	wasm/browser/install.sh
+	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
+
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph
 

@@ -2,7 +2,10 @@ module github.com/infer-prep/infer-prep
 
 go 1.26.0
 
-ignore ./wasm/node_modules
+ignore (
+	./wasm/bench/node_modules
+	./wasm/node_modules
+)
 
 require (
 	github.com/disintegration/gift v1.2.1

@@ -24,12 +24,12 @@ const types = {
 /**
  * serve serves folders at loopback: by default the package at /wasm/ and the
  * repository's test data at /testdata/. mounts adds others, by their prefix.
- * cache is the Cache-Control of every answer; port 0 is any free one.
+ * cache is the Cache-Control of every answer, headers are further ones; port 0 is any free one.
  * /page.html is an empty page.
  *
  * @returns its address, the CSP violations that browsers reported, and close
  */
-export async function serve({ mounts = {}, cache = 'no-store', policy = csp, port = 0 } = {}) {
+export async function serve({ mounts = {}, cache = 'no-store', policy = csp, headers = {}, port = 0 } = {}) {
   const roots = { '/wasm/': wasm, '/testdata/': join(wasm, '../testdata'), ...mounts };
   const violations = [];
   const server = createServer((request, response) => {
@@ -42,7 +42,8 @@ export async function serve({ mounts = {}, cache = 'no-store', policy = csp, por
       });
       return;
     }
-    response.setHeader('Content-Security-Policy', policy);
+    if (policy) response.setHeader('Content-Security-Policy', policy);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.setHeader('Cache-Control', cache);
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (path === '/page.html') {
