@@ -1,4 +1,4 @@
-// Builds the demo page and serves it at loopback: npm run demo -- [--port PORT]
+// Builds the demo page, from the package in dist, and serves it at loopback: npm run demo -- [--port PORT]
 import { parseArgs } from 'node:util';
 import { serve } from '../browser/harness.mjs';
 import './build.mjs';
