@@ -102,6 +102,18 @@ export async function refused({ path }) {
   return result;
 }
 
+/** bundled proves a bundle's graph with its golden samples, and returns the proof and whether a result is the host's. */
+export async function bundled({ bundle: address, path }) {
+  const prep = await init({ build: 'full' }), gpu = await device();
+  const bundle = await prep.open(address), on = await bundle.onDevice(gpu);
+  const file = await (await fetch(path)).blob();
+  const r = await on.run(file);
+  const result = { goldens: bundle.goldens.length, samples: on.proof.samples, equal: equal(await r.download(), await bundle.run(file)) };
+  prep.dispose();
+  gpu.destroy();
+  return result;
+}
+
 /** model passes a result on the GPU to a model of onnxruntime-web, which returns its absolute values. */
 export async function model({ path }) {
   const ort = await import('/wasm/node_modules/onnxruntime-web/dist/ort.webgpu.min.mjs');

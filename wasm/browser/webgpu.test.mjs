@@ -25,6 +25,10 @@ test('WebGPU', async (t) => {
         hostLast: 'unsupported', onlyHost: 'unsupported', wrong: 'golden', large: 'unsupported', damaged: 'format', afterwards: 'none', disposed: 'disposed',
       });
     });
+    await t.test('a bundle is proven with its golden samples', async () => {
+      assert.deepEqual(await call(page, module, 'bundled', { bundle: '/testdata/bundle/torchvision.bundle', path: image('jpeg_large.jpg') }),
+        { goldens: 4, samples: 4, equal: true });
+    });
     await t.test('a model of onnxruntime-web takes the result from the GPU', async () => {
       assert.deepEqual(await call(page, module, 'model', { path: image('jpeg_large.jpg') }), { dims: [1, 3, 50, 56], equal: true });
     });

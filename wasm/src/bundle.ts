@@ -7,6 +7,7 @@ import { randomOps } from './random_gen.js';
 import { hex, same, sha256 } from './sha256.js';
 import { keyID, publicKey, verifyEd25519 } from './signature.js';
 import type { Tensor } from './tensor.js';
+import type { DeviceGraph, GPUDeviceLike } from './webgpu.js';
 
 /** BundleSource is a bundle: its bytes, or where it is downloaded from. */
 export type BundleSource = Uint8Array | ArrayBuffer | Blob | Response | PromiseLike<Response> | URL | string;
@@ -365,6 +366,17 @@ export class Bundle {
     if (errors.length > 0) {
       throw new InferPrepError(corrupt.size > 0 ? 'digest' : 'golden', `infer-prep: bundle: verify: ${errors.join('\n')}`, { cause: differ });
     }
+  }
+
+  /**
+   * onDevice is {@link Graph.onDevice} of the graph, proven with the golden
+   * samples: the host's tensors equal the expected ones, and the device's equal
+   * the host's. A bundle without golden samples is proven as a graph is.
+   */
+  async onDevice(device: GPUDeviceLike): Promise<DeviceGraph> {
+    await this.verify();
+    const samples = await Promise.all(this.goldens.map((g) => this.section(`golden/${g.name}`)));
+    return this.graph.onDevice(device, samples.length > 0 ? { samples } : {});
   }
 
   /** dispose closes the graph. */

@@ -8,6 +8,7 @@ import { arrays, copied, type Tensor } from './tensor.js';
 export interface GPUDeviceLike {
   readonly queue: object;
   readonly limits: object;
+  /** Makes a buffer. */
   createBuffer(d: { size: number; usage: number }): object;
 }
 
@@ -15,6 +16,7 @@ export interface GPUDeviceLike {
 export interface GPUBufferLike {
   readonly size: number;
   readonly mapState: 'unmapped' | 'pending' | 'mapped';
+  /** Frees the buffer's memory. */
   destroy(): void;
 }
 
