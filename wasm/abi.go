@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -67,7 +68,14 @@ var kinds = []struct {
 	{tensor.ErrDesc, kindInput},
 }
 
+// collectEvery is the number of runs between garbage collections. A run leaves
+// up to some kilobytes, which Go would let fill 4 MiB first, and memory never
+// shrinks. A collection of the few buffers takes about a millisecond.
+const collectEvery = 32
+
 var (
+	// runs counts the runs of all graphs.
+	runs uint32
 	// held keeps the host's memory from the garbage collector, by address.
 	held = map[uint32][]byte{}
 	// graphs are the open graphs, by handle.
@@ -236,6 +244,9 @@ func run(handle, at uint32) uint32 {
 		}
 		if err := g.read(at); err != nil {
 			return err
+		}
+		if runs++; runs%collectEvery == 0 {
+			runtime.GC()
 		}
 		out, err := g.runner.Run(g.inputs...)
 		if err != nil {
