@@ -207,7 +207,8 @@ func lookup(handle uint32) (*graph, error) {
 func tensors() uint32 { return address(table) }
 
 // describe makes a table of a graph's inputs, then of its outputs and side
-// outputs. The step of an input is 0, of an output 1, of a side output 2.
+// outputs. The step of an input is 0, of an output 1, of a side output 2. The
+// batch rule (datagraph.BatchRule), times 4, is added to the latter two.
 //
 //go:wasmexport describe
 func describe(handle uint32) uint32 {
@@ -225,7 +226,7 @@ func describe(handle uint32) uint32 {
 			if i >= len(g.plan.Graph().Outputs) {
 				step = 2
 			}
-			addTensor(c.Name, step, c.Desc, nil)
+			addTensor(c.Name, step+4*int(c.Batch.Rule), c.Desc, nil)
 		}
 		finishTable()
 		return nil

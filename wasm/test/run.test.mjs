@@ -49,3 +49,13 @@ test('graphs that are not', async () => {
   await rejects(prep.graph(decode.with(10, 0x41)), 'graph', /datagraph/);
   await rejects(init({ module: new Uint8Array(4) }), 'load', /file cannot be loaded/);
 });
+
+test('outputs that batches concatenate get no axis', async () => {
+  const prep = await init();
+  // The same graph in seven parts, with the rule [column, 2 (concat), 0.0].
+  const concat = Uint8Array.from([0x97, ...decode.subarray(1), 0x91, 0x93, 0xa6, ...Buffer.from('pixels'), 2, 0xcb, 0, 0, 0, 0, 0, 0, 0, 0]);
+  const file = await image('png_rgb8.png');
+  assert.equal((await (await prep.graph(concat)).run(file)).dims.length, 3);
+  assert.equal((await (await prep.graph(decode)).run(file)).dims.length, 4);
+  prep.dispose();
+});
