@@ -3,6 +3,7 @@ package datagraph
 import (
 	"errors"
 	"slices"
+	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
@@ -30,6 +31,8 @@ type Runner struct {
 	// At identifies the sample that random ops draw for. Set it before each
 	// run. It has no effect on a graph without random ops.
 	At rng.Point
+
+	into []into // of RunInto, by output
 
 	drawing *drawing // the state of random ops; nil before the first run
 
@@ -131,6 +134,94 @@ func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
 	t = *l.values[v]
 	l.buffers[l.plan.values[v].buffer] = spare[:0:cap(spare)]
 	return t, true
+}
+
+// RunInto is Run with memory of the caller for outputs: output i fills the
+// first bytes of dst[i], unless that is nil. It is computed there, without a
+// copy, if the plan and the alignment of dst[i] permit that; the Runner keeps
+// none of the memory after the call. A shorter dst leaves out the last outputs.
+// Other outputs belong to the Runner as those of Run.
+//
+// An output larger than its dst[i] is an error that wraps
+// transforms.ErrInput. After an error the contents of dst are undefined.
+func (r *Runner) RunInto(dst [][]byte, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	if len(dst) > len(r.plan.outputs) {
+		return nil, errfmt.Errorf("datagraph: run: memory for %d outputs, the graph has %d: %w", len(dst), len(r.plan.outputs), transforms.ErrInput)
+	}
+	for len(r.into) < len(dst) {
+		r.into = append(r.into, into{})
+	}
+	for i := range dst {
+		r.lend(i, dst[i])
+	}
+	out, err := r.Run(inputs...)
+	for i := len(dst) - 1; i >= 0; i-- {
+		r.reclaim(i, dst[i])
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range dst {
+		t, n := out[i], out[i].Desc.Size()
+		if t.DType == tensor.Bytes {
+			n = int64(len(t.Data))
+		}
+		if d == nil || n == 0 || (len(t.Data) > 0 && &t.Data[0] == unsafe.SliceData(d)) {
+			continue
+		}
+		if n > int64(len(d)) {
+			return nil, errfmt.Errorf("datagraph: run: output %q has %d bytes, its memory has %d: %w", r.plan.Outputs()[i].Name, n, len(d), transforms.ErrInput)
+		}
+		if t.DType == tensor.Bytes {
+			copy(d, t.Data)
+			out[i] = tensor.FromBytes(d[:n:n])
+			continue
+		}
+		c, err := tensor.Wrap(t.Desc, d[:n:n])
+		if err != nil {
+			return nil, err
+		}
+		if err := t.CopyTo(c); err != nil {
+			return nil, err
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// into is the state of one output during RunInto.
+type into struct {
+	lent bool
+	own  []byte // the memory that the caller's replaces
+}
+
+// wordSize is the alignment of memory that kernels may view as any dtype.
+const wordSize = 8
+
+// lend replaces the memory of output i by d until reclaim. It does not if other
+// tensors needed more of that memory than d has.
+func (r *Runner) lend(i int, d []byte) {
+	v := r.plan.outputs[i]
+	r.into[i] = into{}
+	if len(d) == 0 || r.plan.random || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
+		return
+	}
+	if b := &r.buffers[r.plan.values[v].buffer]; cap(*b) <= len(d) {
+		r.into[i] = into{true, *b}
+		*b = d[:0:len(d)]
+	}
+}
+
+// reclaim takes d out of the Runner's memory.
+func (r *Runner) reclaim(i int, d []byte) {
+	if !r.into[i].lent {
+		return
+	}
+	// A tensor larger than d has got new memory, which the Runner keeps.
+	if b := &r.buffers[r.plan.values[r.plan.outputs[i]].buffer]; cap(*b) == 0 || unsafe.SliceData(*b) == unsafe.SliceData(d) {
+		*b = r.into[i].own
+	}
+	r.into[i] = into{}
 }
 
 // isDecoders reports whether a decoder refused its input. It would do so

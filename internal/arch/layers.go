@@ -194,6 +194,8 @@ var Layers = []Layer{
 			"internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
+		{Path: "mobile/internal/direct"},
+		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "dataset/inmemory", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},

@@ -1,0 +1,18 @@
+package io.github.inferprep
+
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Test
+import java.io.File
+
+class SmokeTest {
+    @Test
+    fun decode() {
+        val graph = """{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
+            "steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
+            "gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}"""
+        InferPrep.openGraph(graph.toByteArray()).use { p ->
+            val data = p.run(File("../../testdata/images/jpeg_large.jpg").readBytes())
+            assertEquals(420 * 310 * 3, data.size)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// Package mobile is the flat form of this module for Java, Kotlin and other
+// languages: gobind makes bindings of it. Apps use the Kotlin layer above those
+// bindings, in the folder kotlin, and Go programs use the other packages.
+//
+// A [Preprocessor] holds the preprocessing of a model. It turns an encoded
+// image, a bitmap or a camera frame into the tensors that the model takes:
+//
+//	p, err := mobile.Open(bundle)
+//	result, err := p.RunJPEG(jpeg)
+//	tensor := result.Data(0)
+//
+// # Conventions
+//
+// The signatures have only types that gobind binds: int, float64, string, bool,
+// []byte, structs and interfaces. Lists are a method that returns their length
+// and one that returns an element; an index out of range returns the zero
+// value. Nothing keeps a []byte argument after the call.
+//
+// No panic reaches the caller: every function and method recovers. The zero
+// values of the types, which Java can create, and nil answer with errors. Code
+// returns the kind of an error.
+//
+// A Preprocessor is safe for concurrent use. The other types are not.
+package mobile
+
+import (
+	"runtime/debug"
+)
+
+// Version returns the version of this module that was built, or "(devel)".
+func Version() string {
+	b, ok := debug.ReadBuildInfo()
+	if !ok {
+		return devel
+	}
+	for _, m := range append(b.Deps, &b.Main) {
+		if m.Path != module {
+			continue
+		}
+		if m.Replace == nil && m.Version != "" {
+			return m.Version
+		}
+	}
+	return devel
+}
+
+const (
+	devel  = "(devel)"
+	module = "github.com/infer-prep/infer-prep"
+)
