@@ -38,6 +38,7 @@ const (
 	sys        = "golang.org/x/sys"
 	term       = "golang.org/x/term"
 	testify    = "github.com/stretchr/testify"
+	xmobile    = "golang.org/x/mobile"
 	webgpu     = "github.com/gogpu/wgpu"
 	webgpuType = "github.com/gogpu/gputypes"
 )
@@ -196,6 +197,7 @@ var Layers = []Layer{
 		}},
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "dataset/inmemory", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
+		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},

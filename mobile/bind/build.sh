@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the bindings of package mobile: Java sources in build/java, and the
-# native library of each TARGET in build/lib/TARGET/libinferprep.so.
+# Makes the bindings of package mobile: Java sources in _build/java, and the
+# native library of each TARGET in _build/lib/TARGET/libinferprep.so.
 # usage: mobile/bind/build.sh TARGET...
 #   linux/amd64, linux/arm64      for a JVM; JAVA_HOME has the JDK
 #   android/arm64, android/amd64  NDK has the Android NDK, API is the API level, 21 by default
@@ -11,38 +11,38 @@ GO=${GO:-go} API=${API:-21}
 [ $# -gt 0 ] || { sed -n '2,7s/^# //p' "$0" >&2; exit 2; }
 package=io.github.inferprep
 
-rm -rf build/java build/src build/gobind
-mkdir -p build
-"$GO" build -o build/tool golang.org/x/mobile/cmd/gobind
-log=$(build/tool -lang=go,java -javapkg=$package -outdir="$PWD/build/gobind" github.com/infer-prep/infer-prep/mobile 2>&1) ||
+rm -rf _build/java _build/src _build/gobind
+mkdir -p _build
+"$GO" build -o _build/tool golang.org/x/mobile/cmd/gobind
+log=$(_build/tool -lang=go,java -javapkg=$package -outdir="$PWD/_build/gobind" github.com/infer-prep/infer-prep/mobile 2>&1) ||
   { echo "$log" >&2; exit 1; }
-mv build/gobind/java build/java
-mv build/gobind/src/gobind build/src
-rm -rf build/gobind
+mv _build/gobind/java _build/java
+mv _build/gobind/src/gobind _build/src
+rm -rf _build/gobind
 # gobind leaves out what it cannot bind, with a comment.
-if [ -n "$log" ] || grep -rn skipped build/java build/src; then
+if [ -n "$log" ] || grep -rn skipped _build/java _build/src; then
   echo "$log"; echo "mobile/bind: gobind does not bind all of package mobile" >&2; exit 1
 fi
 
 # Package go and its library would clash with those of other bindings in the
 # same app. Class Context is only for Go code that calls Android.
 bridge=$package.bridge
-mkdir -p build/java/${bridge//./\/}
-mv build/java/go/* build/java/${bridge//./\/}/
-rmdir build/java/go
-find build/java -name '*.java' -exec sed -i \
+mkdir -p _build/java/${bridge//./\/}
+mv _build/java/go/* _build/java/${bridge//./\/}/
+rmdir _build/java/go
+find _build/java -name '*.java' -exec sed -i \
   -e "s/^package go;/package $bridge;/; s/\bgo\.\(Seq\|Universe\|error\)\b/$bridge.\1/g" {} +
 sed -i -e '/^import android\.content\.Context/d; /public static void setContext/,/^\t}/d; /static native void setContext/d' \
-  -e '/setContext sets the context/d; /ctx is an android/d' -e 's/System\.loadLibrary("gojni")/Native.load()/' build/java/${bridge//./\/}/Seq.java
-cp Direct.java Native.java build/java/${bridge//./\/}/
+  -e '/setContext sets the context/d; /ctx is an android/d' -e 's/System\.loadLibrary("gojni")/Native.load()/' _build/java/${bridge//./\/}/Seq.java
+cp Direct.java Native.java _build/java/${bridge//./\/}/
 path=${bridge//./\/} name=${bridge//./_}
 sed -i -e "s#\"go/\(Seq\|Universe\|error\)#\"$path/\1#; s#Lgo/\(Seq\|Universe\|error\)#L$path/\1#g; s/Java_go_/Java_${name}_/" \
-  -e 's/AttachCurrentThread(jvm, &env/AttachCurrentThread(jvm, (void *)\&env/' build/src/*.c
-cp direct.c build/src/
-cp direct.go.in build/src/direct.go
+  -e 's/AttachCurrentThread(jvm, &env/AttachCurrentThread(jvm, (void *)\&env/' _build/src/*.c
+cp direct.c _build/src/
+cp direct.go.in _build/src/direct.go
 # Files named _android are left out of builds for other systems.
-for f in build/src/*_android.*; do mv "$f" "${f/_android./_jni.}"; done
-sed -i 's/_android\.h"/_jni.h"/' build/src/*
+for f in _build/src/*_android.*; do mv "$f" "${f/_android./_jni.}"; done
+sed -i 's/_android\.h"/_jni.h"/' _build/src/*
 
 for target; do
   export GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS=
@@ -58,9 +58,9 @@ for target; do
     log=-llog ;;
   *) echo "mobile/bind: unknown target $target" >&2; exit 2 ;;
   esac
-  sed -i "s/^\/\/#cgo LDFLAGS:.*/\/\/#cgo LDFLAGS: $log/" build/src/seq_jni.go
-  mkdir -p "build/lib/$target"
+  sed -i "s/^\/\/#cgo LDFLAGS:.*/\/\/#cgo LDFLAGS: $log/" _build/src/seq_jni.go
+  mkdir -p "_build/lib/$target"
   CC=${CC:-$cc} "$GO" build -trimpath -buildmode=c-shared \
-    -ldflags='-s -w -extldflags=-Wl,-z,max-page-size=16384' -o "build/lib/$target/libinferprep.so" ./build/src
-  rm -f "build/lib/$target/libinferprep.h"
+    -ldflags='-s -w -extldflags=-Wl,-z,max-page-size=16384' -o "_build/lib/$target/libinferprep.so" ./_build/src
+  rm -f "_build/lib/$target/libinferprep.h"
 done
