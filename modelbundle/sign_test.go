@@ -197,9 +197,9 @@ func TestKeys(t *testing.T) {
 	for _, c := range []struct{ private, public, want string }{
 		{"", "", "no PEM block"},
 		{publicPEM, privatePEM, "want a p"},
-		{ecPrivate, ecPublic, "ecdsa"},
+		{ecPrivate, ecPublic, "another kind"},
 		{privatePEM + publicPEM, publicPEM + publicPEM, "data after"},
-		{strings.Replace(privatePEM, "MC4C", "AC4C", 1), strings.Replace(publicPEM, "MCow", "ACow", 1), "asn1"},
+		{strings.Replace(privatePEM, "MC4C", "AC4C", 1), strings.Replace(publicPEM, "MCow", "ACow", 1), "another kind"},
 	} {
 		_, err := ParsePrivateKey([]byte(c.private))
 		require.ErrorIs(t, err, ErrKey)
@@ -208,5 +208,26 @@ func TestKeys(t *testing.T) {
 		require.ErrorIs(t, err, ErrKey)
 		require.ErrorContains(t, err, c.want)
 	}
+	der, err = x509.MarshalPKIXPublicKey(publicKey(t))
+	require.NoError(t, err)
+	require.Equal(t, publicPrefix, string(der[:len(der)-ed25519.PublicKeySize]))
+	_, err = ParsePublicKey(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der[:len(der)-1]}))
+	require.ErrorIs(t, err, ErrKey)
+
+	der, err = x509.MarshalPKCS8PrivateKey(privateKey(t))
+	require.NoError(t, err)
+	parse := func(der []byte) (ed25519.PrivateKey, error) {
+		return ParsePrivateKey(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	}
+	for n := range der { // truncated
+		_, err := parse(der[:n])
+		require.ErrorIs(t, err, ErrKey)
+	}
+	// Version 1 has the public key, as OneAsymmetricKey of RFC 5958.
+	whole := append(append(slices.Clone(der), 0x81, 0x21, 0), publicKey(t)...)
+	whole[1], whole[4] = byte(len(whole)-2), 1
+	k, err := parse(whole)
+	require.NoError(t, err)
+	require.Equal(t, privateKey(t), k)
 	require.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(publicPEM))), KeyID(publicKey(t)))
 }
