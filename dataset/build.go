@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
+	"log"
 	"slices"
 	"strconv"
 	"sync"
@@ -52,7 +52,7 @@ type Options struct {
 	// OnWarning, if not nil, is called when the run goes on without something
 	// that the definition asks for: a FileCache that cannot be used. The error
 	// is a *NodeError, one for each node. Any goroutine may call OnWarning, one
-	// at a time. Default: slog.Warn.
+	// at a time. Default: log.Print.
 	OnWarning func(error)
 	// MaxSkips is the number of bad samples in succession that end a run whose
 	// OnError skips them. Default: 1,000. At -1 skips have no bound. The bounds
@@ -403,7 +403,7 @@ func (b *Built) warn(s *step, err error) {
 	defer b.warning.Unlock()
 	err = &NodeError{s.path, err}
 	if b.options.OnWarning == nil {
-		slog.Warn(err.Error())
+		log.Print(err)
 		return
 	}
 	b.options.OnWarning(err)
