@@ -113,10 +113,11 @@ bench-serve:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" ROUNDS="$(ROUNDS)" SECONDS_EACH="$(SECONDS_EACH)" CORES="$(CORES)" python3 bench/serve.py
 
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
-# are installed on Debian when they can be. PHOTOS is a folder of photographs to add.
+# are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
+# every file in Chromium's page and in a Worker; without, each in one of them.
 wasm-test:
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && npm run lint && npm test && GO="$(GO)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
 # The npm package beside other ways to make a model's input in a browser; see bench/README.md.
 # PHOTOS is a folder of JPEG files.

@@ -140,7 +140,7 @@ func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
 // first bytes of dst[i], unless that is nil. It is computed there, without a
 // copy, if the plan and the alignment of dst[i] permit that; the Runner keeps
 // none of the memory after the call. A shorter dst leaves out the last outputs.
-// Other outputs belong to the Runner as those of Run.
+// The tensors are in dst or, if they were copied or left out, the Runner's.
 //
 // An output larger than its dst[i] is an error that wraps
 // transforms.ErrInput. After an error the contents of dst are undefined.
@@ -172,19 +172,10 @@ func (r *Runner) RunInto(dst [][]byte, inputs ...*tensor.Tensor) ([]*tensor.Tens
 		if n > int64(len(d)) {
 			return nil, errfmt.Errorf("datagraph: run: output %q has %d bytes, its memory has %d: %w", r.plan.Outputs()[i].Name, n, len(d), transforms.ErrInput)
 		}
-		if t.DType == tensor.Bytes {
-			copy(d, t.Data)
-			out[i] = tensor.FromBytes(d[:n:n])
-			continue
+		if !t.Dense() {
+			t = t.Clone()
 		}
-		c, err := tensor.Wrap(t.Desc, d[:n:n])
-		if err != nil {
-			return nil, err
-		}
-		if err := t.CopyTo(c); err != nil {
-			return nil, err
-		}
-		out[i] = c
+		copy(d, t.Data)
 	}
 	return out, nil
 }

@@ -74,7 +74,11 @@ func (r *Result) run(runner *datagraph.Runner, columns []datagraph.Column, image
 		t := out[i]
 		o.desc = t.Desc
 		if o.into != nil {
-			o.data = t.Data
+			n := int64(len(t.Data)) // of encoded data
+			if t.DType != tensor.Bytes {
+				n = t.Desc.Size()
+			}
+			o.data = o.into[:n]
 			continue
 		}
 		taken, own := runner.Take(i, o.own)

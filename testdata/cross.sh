@@ -82,7 +82,7 @@ emulated() { # emulated NAME QEMU PACKAGES ENV...
   on "$name (qemu)" "$list" "$@" CGO_ENABLED=0 EMULATOR=$qemu -- "${more[@]}" -exec $qemu
 }
 emulated linux/arm64 aarch64 "$packages" GOARCH=arm64
-emulated linux/arm arm "$packages" GOARCH=arm GOARM=7
+emulated linux/arm arm "$numbers" GOARCH=arm GOARM=7 # 386 runs the others with 32 bits
 emulated linux/s390x s390x "$bytes" GOARCH=s390x
 on 'js/wasm (node)' "$packages" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasm"
 on 'js/wasm SIMD (node)' "$kernels" $vectors GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasmSIMD"
