@@ -132,6 +132,22 @@ func (r *Result) Size(i int) int { return len(r.at(i).data) }
 // native byte order, which is little-endian on all supported platforms.
 func (r *Result) Data(i int) []byte { return r.at(i).data }
 
+// Copy copies the elements of output i into a Buffer, from its first byte on.
+// It is for outputs whose size depends on the image: read it with Size.
+func (r *Result) Copy(i int, b *Buffer) (err error) {
+	defer guard(&err)
+	o := r.at(i)
+	if o.data == nil {
+		return fmt.Errorf("mobile: result: output %d: %w: there is none", i, errInput)
+	}
+	dst, err := b.memory(0, len(o.data))
+	if err != nil {
+		return err
+	}
+	copy(dst, o.data)
+	return nil
+}
+
 func layout(d tensor.Desc) string {
 	if d.Layout == tensor.NoLayout {
 		return ""
