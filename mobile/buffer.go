@@ -37,3 +37,10 @@ func (b *Buffer) memory(offset, size int) ([]byte, error) {
 	}
 	return b.data[offset:][:size:size], nil
 }
+
+func (b *Buffer) whole() ([]byte, error) {
+	if b == nil {
+		return b.memory(0, 0)
+	}
+	return b.memory(0, len(b.data))
+}

@@ -9,8 +9,9 @@ type Frame struct {
 	// rows. In YUV frames it is that of Y.
 	RowStride int
 	// ChromaRowStride and ChromaPixelStride are the number of bytes from one
-	// row, and from one sample, of U and V to the next. PixelStride is 1 for
-	// planes of their own and 2 for interleaved ones (NV12, NV21).
+	// row, and from one sample, of U and V to the next. The latter is 1 for
+	// planes of their own and 2 for interleaved ones (NV12, NV21). 0 means
+	// dense rows and 1.
 	ChromaRowStride, ChromaPixelStride int
 	// The crop rectangle in pixels: Left and Top are inside it, Right and
 	// Bottom outside. All 0 means the whole frame.

@@ -2,8 +2,8 @@ package mobile
 
 import (
 	"fmt"
+	"image"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/pixels"
 )
 
@@ -19,9 +19,9 @@ type Input struct {
 func NewInput() *Input { return &Input{} }
 
 // SetEncoded sets an encoded image, which it copies.
-func (in *Input) SetEncoded(image []byte) (err error) {
+func (in *Input) SetEncoded(file []byte) (err error) {
 	defer guard(&err)
-	in.own = append(in.own[:0], image...)
+	in.own = append(in.own[:0], file...)
 	in.encoded = in.own
 	return nil
 }
@@ -36,36 +36,48 @@ func (in *Input) SetBuffer(b *Buffer, offset, size int) (err error) {
 
 // SetRGBA sets pixels of four bytes: red, green, blue and alpha, which is not
 // premultiplied. It copies them. The data graph treats them as it treats a file
-// of the same pixels.
+// of the same pixels: its Decode decides about alpha.
 func (in *Input) SetRGBA(b *Buffer, f *Frame) (err error) {
 	defer guard(&err)
-	data, err := b.memory(0, int(b.Size()))
+	data, err := b.whole()
 	if err != nil {
 		return err
 	}
-	return in.setRGBA(data, f)
+	return in.setFrame(f, data)
 }
 
-func (in *Input) setRGBA(data []byte, f *Frame) error {
-	if f == nil {
-		return fmt.Errorf("mobile: frame: %w: want the size of the pixels", errInput)
-	}
-	if stride := f.Width * 4; f.RowStride != 0 && f.RowStride != stride || *f != (Frame{Width: f.Width, Height: f.Height, RowStride: f.RowStride}) {
-		return fmt.Errorf("mobile: frame: %w: strides, crops and rotations are not there yet", errInput)
-	}
-	in.own = pixels.Header{Width: f.Width, Height: f.Height, Mode: codec.RGBA}.Append(in.own[:0])
-	in.own = append(in.own, data...)
-	in.encoded = in.own
-	return nil
-}
-
-// SetYUV420 sets a camera frame of three planes, 4:2:0 in BT.601 full range,
-// as android.media.Image has them in format YUV_420_888. It converts them.
+// SetYUV420 sets a camera frame of three planes, 4:2:0 in BT.601 full range, as
+// android.media.Image has them in format YUV_420_888. It converts them to RGB
+// as libyuv does; see codec/pixels.Frame for the rule.
 func (in *Input) SetYUV420(y, u, v *Buffer, f *Frame) (err error) {
 	defer guard(&err)
-	return in.setYUV420(nil, nil, nil, f)
+	var data [3][]byte
+	for i, b := range []*Buffer{y, u, v} {
+		if data[i], err = b.whole(); err != nil {
+			return err
+		}
+	}
+	return in.setFrame(f, data[:]...)
 }
 
-func (in *Input) setYUV420(y, u, v []byte, f *Frame) error {
-	return fmt.Errorf("mobile: frame: %w: YUV is not there yet", errInput)
+// setFrame sets the pixels of one plane (RGBA) or of three (YUV).
+func (in *Input) setFrame(f *Frame, data ...[]byte) error {
+	if f == nil {
+		return fmt.Errorf("mobile: frame is null: %w", errInput)
+	}
+	in.encoded = nil
+	p := pixels.Frame{
+		Width: f.Width, Height: f.Height, Rotation: f.Rotation,
+		Crop:   image.Rectangle{Min: image.Pt(f.CropLeft, f.CropTop), Max: image.Pt(f.CropRight, f.CropBottom)},
+		Planes: []pixels.Plane{{Data: data[0], RowStride: f.RowStride}},
+	}
+	for _, d := range data[1:] {
+		p.Planes = append(p.Planes, pixels.Plane{Data: d, RowStride: f.ChromaRowStride, PixelStride: f.ChromaPixelStride})
+	}
+	b, err := p.Append(in.own[:0])
+	if err != nil {
+		return fmt.Errorf("mobile: %w: %w", errInput, err)
+	}
+	in.own, in.encoded = b, b
+	return nil
 }

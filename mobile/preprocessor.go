@@ -138,30 +138,36 @@ func (p *Preprocessor) Close() (err error) {
 // RunJPEG runs on an encoded image: JPEG, PNG, GIF, BMP, TIFF or WebP.
 func (p *Preprocessor) RunJPEG(image []byte) (r *Result, err error) {
 	defer guard(&err)
-	r = &Result{}
-	return r, p.run(image, r)
+	return p.newResult(image)
+}
+
+// newResult runs on an encoded image.
+func (p *Preprocessor) newResult(image []byte) (*Result, error) {
+	r := &Result{}
+	if err := p.run(image, r); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // RunRGBA runs on pixels of four bytes; see [Input.SetRGBA].
 func (p *Preprocessor) RunRGBA(pixels []byte, f *Frame) (r *Result, err error) {
 	defer guard(&err)
 	in := &Input{}
-	if err := in.setRGBA(pixels, f); err != nil {
+	if err := in.setFrame(f, pixels); err != nil {
 		return nil, err
 	}
-	r = &Result{}
-	return r, p.run(in.encoded, r)
+	return p.newResult(in.encoded)
 }
 
 // RunYUV420 runs on a camera frame; see [Input.SetYUV420].
 func (p *Preprocessor) RunYUV420(y, u, v []byte, f *Frame) (r *Result, err error) {
 	defer guard(&err)
 	in := &Input{}
-	if err := in.setYUV420(y, u, v, f); err != nil {
+	if err := in.setFrame(f, y, u, v); err != nil {
 		return nil, err
 	}
-	r = &Result{}
-	return r, p.run(in.encoded, r)
+	return p.newResult(in.encoded)
 }
 
 // RunInto runs on an image and replaces the tensors of out. Both keep their

@@ -31,7 +31,7 @@ func (r *Result) SetBuffer(i int, b *Buffer) (err error) {
 	}
 	var into []byte
 	if b != nil {
-		if into, err = b.memory(0, len(b.data)); err != nil {
+		if into, err = b.whole(); err != nil {
 			return err
 		}
 	}

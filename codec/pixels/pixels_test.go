@@ -13,8 +13,8 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/png"
 )
 
-// image returns w x h pixels of step bytes, no two of which are equal.
-func image(h pixels.Header) []byte {
+// pixelsOf returns w x h pixels of step bytes, no two of which are equal.
+func pixelsOf(h pixels.Header) []byte {
 	b := h.Append(nil)
 	step := h.Step
 	if step == 0 {
@@ -29,7 +29,7 @@ func image(h pixels.Header) []byte {
 func TestModes(t *testing.T) {
 	for _, m := range []codec.Mode{codec.L, codec.LA, codec.RGB, codec.RGBA} {
 		for step := m.Size(); step <= 4; step++ {
-			b := image(pixels.Header{Width: 5, Height: 3, Mode: m, Step: step})
+			b := pixelsOf(pixels.Header{Width: 5, Height: 3, Mode: m, Step: step})
 			for _, color := range []codec.Color{codec.ToRGB, codec.ToGray} {
 				got, err := codec.Decode(b, &codec.Options{Color: color})
 				require.NoError(t, err)
@@ -56,7 +56,7 @@ func (r *rows) Rows(_, _ int, pix []byte) { r.pix = append(r.pix, pix...) }
 
 func TestRows(t *testing.T) {
 	for _, step := range []int{3, 4} {
-		b := image(pixels.Header{Width: 7, Height: 6, Mode: codec.RGB, Step: step})
+		b := pixelsOf(pixels.Header{Width: 7, Height: 6, Mode: codec.RGB, Step: step})
 		whole, err := codec.Decode(b, nil)
 		require.NoError(t, err)
 		var d codec.Decoder
@@ -102,7 +102,7 @@ func TestLikeFile(t *testing.T) {
 }
 
 func TestBad(t *testing.T) {
-	good := image(pixels.Header{Width: 4, Height: 2, Mode: codec.RGB})
+	good := pixelsOf(pixels.Header{Width: 4, Height: 2, Mode: codec.RGB})
 	change := func(at int, v byte) []byte {
 		b := append([]byte(nil), good...)
 		b[at] = v
@@ -134,8 +134,8 @@ func TestBad(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	for _, m := range []codec.Mode{codec.L, codec.LA, codec.RGB, codec.RGBA} {
-		f.Add(image(pixels.Header{Width: 3, Height: 2, Mode: m}))
-		f.Add(image(pixels.Header{Width: 2, Height: 2, Mode: m, Step: 4, Orientation: 6}))
+		f.Add(pixelsOf(pixels.Header{Width: 3, Height: 2, Mode: m}))
+		f.Add(pixelsOf(pixels.Header{Width: 2, Height: 2, Mode: m, Step: 4, Orientation: 6}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o := &codec.Options{Limits: codec.Limits{Pixels: 1 << 20}, Orientation: codec.OrientationApply}

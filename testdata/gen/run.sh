@@ -25,6 +25,8 @@ case ${1-} in
   requirements=(requirements-pack.txt) scripts=(shards_pack.py) ;;
 --onnx) # what ONNX Runtime makes of exported models
   requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py) ;;
+--yuv) # what libyuv makes of camera frames; Debian 12's libyuv0
+  requirements=(requirements-yuv.txt) scripts=(yuv.py) ;;
 --scipy) # what transformers warps by SciPy
   requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(warp_box.py) ;;
 --keras) # what Keras gives for importer/keras
