@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench interop soak bigfolder release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test interop soak bigfolder release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -125,6 +125,12 @@ wasm-bench:
 	@[ -n "$(PHOTOS)" ] || { echo "wasm-bench: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
 	wasm/browser/install.sh
 	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
+
+# The bindings for Java and Kotlin: the native libraries for Linux, and their tests on a JVM.
+mobile-test:
+	mobile/install.sh
+	GO="$(GO)" mobile/bind/build.sh linux/amd64 linux/arm64
+	cd mobile && mvn -q -B verify
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -63,4 +63,8 @@ for target; do
   CC=${CC:-$cc} "$GO" build -trimpath -buildmode=c-shared \
     -ldflags='-s -w -extldflags=-Wl,-z,max-page-size=16384' -o "_build/lib/$target/libinferprep.so" ./_build/src
   rm -f "_build/lib/$target/libinferprep.h"
+  # Android 15 and later load libraries on pages of 16 KiB.
+  readelf -lW "_build/lib/$target/libinferprep.so" | awk '/LOAD/ { n++; if ($NF != "0x4000") bad = 1 } END { exit bad || !n }' ||
+    { echo "mobile/bind: $target: a segment is not aligned to 16 KiB" >&2; exit 1; }
+  printf 'mobile/bind: %s: %s bytes\n' "$target" "$(stat -c %s "_build/lib/$target/libinferprep.so")"
 done
