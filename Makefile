@@ -130,7 +130,9 @@ wasm-bench:
 mobile-test:
 	mobile/install.sh
 	GO="$(GO)" mobile/bind/build.sh linux/amd64 linux/arm64
+	rm -rf mobile/jvm/target/surefire-reports
 	cd mobile && mvn -q -B verify
+	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }
 
 microbench:
 	$(GO) test -run xxx -bench . -benchmem ./codec/jpeg ./transforms ./eager ./datagraph

@@ -21,7 +21,7 @@ func NewInput() *Input { return &Input{} }
 // SetEncoded sets an encoded image, which it copies.
 func (in *Input) SetEncoded(file []byte) (err error) {
 	defer guard(&err)
-	in.own = append(in.own[:0], file...)
+	in.own = append(append(in.own[:0], 0)[:0], file...) // not nil
 	in.encoded = in.own
 	return nil
 }

@@ -38,6 +38,9 @@ cp Direct.java Native.java _build/java/${bridge//./\/}/
 path=${bridge//./\/} name=${bridge//./_}
 sed -i -e "s#\"go/\(Seq\|Universe\|error\)#\"$path/\1#; s#Lgo/\(Seq\|Universe\|error\)#L$path/\1#g; s/Java_go_/Java_${name}_/" \
   -e 's/AttachCurrentThread(jvm, &env/AttachCurrentThread(jvm, (void *)\&env/' _build/src/*.c
+# -Xcheck:jni wants exceptions to be looked for after each call of Java.
+sed -i -e 's/return \((int32_t)(\*env)->CallStaticIntMethod(.*)\);/int32_t r = \1; (*env)->ExceptionCheck(env); return r;/' \
+  -e '/(\*env)->CallStatic\(Void\|Object\)Method(/s/;$/; (*env)->ExceptionCheck(env);/' _build/src/seq_android.c
 cp direct.c _build/src/
 cp direct.go.in _build/src/direct.go
 # Files named _android are left out of builds for other systems.

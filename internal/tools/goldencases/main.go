@@ -1,5 +1,5 @@
-// Command wasmcases writes the goldens of the reference libraries as cases for
-// the WebAssembly package's tests: a graph, its inputs and the digests of its
+// Command goldencases writes the goldens of the reference libraries as cases
+// for the tests of other languages: a graph, its inputs and the digests of its
 // outputs. It reads the golden files of the Go tests, and computes nothing but
 // the kinds of the errors of refused files. It prints how many goldens of each
 // kind there are and which are left out.
@@ -89,7 +89,7 @@ func main() {
 	flag.Parse()
 	w := &writer{root: *root, graphs: map[string]int{}, inputs: map[string]int{}, left: map[string]int{}}
 	if err := w.all(*out); err != nil {
-		fmt.Fprintln(os.Stderr, "wasmcases:", err)
+		fmt.Fprintln(os.Stderr, "goldencases:", err)
 		os.Exit(1)
 	}
 }
