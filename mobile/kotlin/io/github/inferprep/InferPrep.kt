@@ -34,26 +34,26 @@ public fun interface Progress {
  * All methods are safe for concurrent use. A run uses one core; run on several threads to use more.
  * Do not run on Android's main thread: an image takes milliseconds.
  */
-public class InferPrep private constructor(private val native: Preprocessor) : AutoCloseable {
+public class InferPrep private constructor(private val go: Preprocessor) : AutoCloseable {
     /** The outputs of every run: the model's inputs, then further columns. Unmodifiable. */
-    public val outputs: List<OutputInfo> = list(native.outputs()) { OutputInfo.of(native, it) }
+    public val outputs: List<OutputInfo> = list(go.outputs()) { OutputInfo.of(go, it) }
 
     /** The names of the model's classes; empty without a bundle. Unmodifiable. */
-    public val labels: List<String> = list(native.labels()) { native.label(it) }
+    public val labels: List<String> = list(go.labels()) { go.label(it) }
 
     /** The bundle's metadata, sorted by keys; empty without a bundle. Unmodifiable. */
     public val meta: Map<String, String> = Collections.unmodifiableMap(
-        list(native.metas()) { native.metaKey(it) }.associateWith { native.meta(it) },
+        list(go.metas()) { go.metaKey(it) }.associateWith { go.meta(it) },
     )
 
     /** The names of the bundle's models, sorted; empty without a bundle. Unmodifiable. */
-    public val models: List<String> = list(native.models()) { native.modelName(it) }
+    public val models: List<String> = list(go.models()) { go.modelName(it) }
 
     /**
      * The SHA-256 of the bundle in hexadecimal; empty without a bundle. Bundles of equal digests
      * have equal content.
      */
-    public val digest: String = native.digest()
+    public val digest: String = go.digest()
 
     /**
      * Returns a copy of a model in its own format, such as ONNX.
@@ -64,7 +64,7 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
      */
     @JvmOverloads
     @Throws(InferPrepException::class)
-    public fun model(name: String = ""): ByteArray = native { native.model(name) ?: ByteArray(0) }
+    public fun model(name: String = ""): ByteArray = native { go.model(name) ?: ByteArray(0) }
 
     /** Returns memory for runs of this InferPrep. It takes the memory of outputs of a fixed shape. */
     public fun newOutputs(): Outputs = native { Outputs(this, outputs) }
@@ -81,7 +81,7 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
      */
     @JvmOverloads
     @Throws(InferPrepException::class)
-    public fun run(image: ByteArray, into: Outputs = newOutputs()): Outputs = into.run(this, native, image)
+    public fun run(image: ByteArray, into: Outputs = newOutputs()): Outputs = into.run(this, go, image)
 
     /**
      * Runs on an encoded image in a buffer, from its position to its limit, which do not change. A
@@ -95,7 +95,7 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
      */
     @JvmOverloads
     @Throws(InferPrepException::class)
-    public fun run(image: ByteBuffer, into: Outputs = newOutputs()): Outputs = into.run(this, native, image)
+    public fun run(image: ByteBuffer, into: Outputs = newOutputs()): Outputs = into.run(this, go, image)
 
     /**
      * Runs on pixels of four bytes: red, green, blue and alpha, which is not premultiplied. The
@@ -111,7 +111,7 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
     @JvmOverloads
     @Throws(InferPrepException::class)
     public fun run(pixels: ByteBuffer, frame: Frame, into: Outputs = newOutputs()): Outputs =
-        into.run(this, native, frame, pixels)
+        into.run(this, go, frame, pixels)
 
     /**
      * Runs on a camera frame in YUV 4:2:0, BT.601 full range, as android.media.Image has it in format
@@ -134,7 +134,7 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
         v: ByteBuffer,
         frame: Frame,
         into: Outputs = newOutputs(),
-    ): Outputs = into.run(this, native, frame, y, u, v)
+    ): Outputs = into.run(this, go, frame, y, u, v)
 
     /**
      * Checks every byte of the bundle against its digest and runs its golden samples on this device.
@@ -158,7 +158,7 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
             }
         }
         try {
-            native.verify(listener)
+            go.verify(listener)
         } catch (e: Exception) {
             throw thrown ?: typed(e)
         }
@@ -173,14 +173,14 @@ public class InferPrep private constructor(private val native: Preprocessor) : A
      * bundle, INPUT without a bundle, CLOSED after [close].
      */
     @Throws(InferPrepException::class)
-    public fun verifySignature(publicKey: String): Unit = native { native.verifySignature(publicKey.toByteArray()) }
+    public fun verifySignature(publicKey: String): Unit = native { go.verifySignature(publicKey.toByteArray()) }
 
     /**
      * Releases the bundle's memory. Runs in progress end normally, and later ones throw code CLOSED.
      * Properties and tensors stay valid. A second call does nothing.
      */
     @Throws(InferPrepException::class)
-    override fun close(): Unit = native { native.close() }
+    override fun close(): Unit = native { go.close() }
 
     /** Opens bundles and graphs. */
     public companion object {

@@ -11,8 +11,9 @@ class SmokeTest {
             "steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
             "gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}"""
         InferPrep.openGraph(graph.toByteArray()).use { p ->
-            val data = p.run(File("../../testdata/images/jpeg_large.jpg").readBytes())
-            assertEquals(420 * 310 * 3, data.size)
+            val out = p.run(File("../../testdata/images/jpeg_large.jpg").readBytes())
+            assertEquals(listOf(310L, 420, 3), out["image"].shape.toList())
+            assertEquals(420 * 310 * 3, out[0].buffer.remaining())
         }
     }
 }
