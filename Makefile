@@ -126,10 +126,11 @@ wasm-bench:
 	wasm/browser/install.sh
 	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
 
-# The bindings for Java and Kotlin: the native libraries for Linux, and their tests on a JVM.
+# The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
+# Robolectric, and all of the Android library but its native libraries, which need the NDK.
 mobile-test:
 	mobile/install.sh
-	GO="$(GO)" mobile/bind/build.sh linux/amd64 linux/arm64
+	GO="$(GO)" mobile/build-aar.sh --dry-run
 	rm -rf mobile/jvm/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }

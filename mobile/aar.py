@@ -1,0 +1,104 @@
+"""Puts an AAR, its sources and its POM into _aar, for build-aar.sh.
+
+usage: aar.py VERSION BUDGET ABI=LIBRARY...
+"""
+import io, os, re, sys, zipfile
+
+version, budget, libraries = sys.argv[1], int(sys.argv[2]), [a.split("=", 1) for a in sys.argv[3:]]
+STAMP = (1980, 1, 1, 0, 0, 0)  # the first that ZIP has
+
+
+def archive(files):
+    """A ZIP archive of {name: bytes}, with the same bytes for the same files."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
+        for name in sorted(files):
+            info = zipfile.ZipInfo(name, STAMP)
+            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            z.writestr(info, files[name])
+    return out.getvalue()
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def tree(root, suffixes):
+    return {
+        os.path.relpath(os.path.join(d, n), root).replace(os.sep, "/"): read(os.path.join(d, n))
+        for d, _, names in os.walk(root) for n in names if n.endswith(suffixes)
+    }
+
+
+def jar(path, keep):
+    with zipfile.ZipFile(path) as z:
+        return {n: z.read(n) for n in z.namelist() if keep(n)}
+
+
+# CameraX's declarations, which were only compiled against, stay out.
+keep = lambda n: n.endswith(".class") and not n.startswith("androidx/") or n.endswith(".kotlin_module")
+classes = jar("jvm/target/infer-prep-0.0.0-SNAPSHOT.jar", keep)
+android = jar("android/target/infer-prep-android-0.0.0-SNAPSHOT.jar", keep)
+twice = classes.keys() & android.keys()
+if twice:
+    sys.exit(f"aar.py: two classes have the name {sorted(twice)[0]}")
+classes |= android
+
+aar = {
+    "AndroidManifest.xml": read("android/AndroidManifest.xml"),
+    "R.txt": b"",
+    "classes.jar": archive(classes),
+    "proguard.txt": read("android/proguard.txt"),
+}
+over = False
+for abi, path in libraries:
+    so = read(path)
+    aar[f"jni/{abi}/libinferprep.so"] = so
+    compressed = len(archive({"x": so}))
+    over |= len(so) > budget
+    print(f"aar: {abi}: {len(so):,} bytes, {compressed:,} compressed; the budget is {budget:,}{' (exceeded)' if len(so) > budget else ''}")
+
+os.makedirs("_aar", exist_ok=True)
+name = f"_aar/infer-prep-android-{version}"
+with open(f"{name}.aar", "wb") as f:
+    f.write(archive(aar))
+with open(f"{name}-sources.jar", "wb") as f:
+    f.write(archive(tree("kotlin", ".kt") | tree("android/src/main/kotlin", ".kt") | tree("bind/_build/java", ".java")))
+pom = read("pom.xml").decode()
+needs = [
+    ("org.jetbrains.kotlin", "kotlin-stdlib", "kotlin.version"),
+    ("org.jetbrains.kotlinx", "kotlinx-coroutines-core", "coroutines.version"),
+]
+with open(f"{name}.pom", "w") as f:
+    f.write(f"""<?xml version="1.0" encoding="UTF-8"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>io.github.infer-prep</groupId>
+  <artifactId>infer-prep-android</artifactId>
+  <version>{version}</version>
+  <packaging>aar</packaging>
+  <name>infer-prep for Android</name>
+  <description>Turns images into the tensors that a model was trained on, with the same bytes as in Python.</description>
+  <url>https://github.com/infer-prep/infer-prep</url>
+  <licenses>
+    <license>
+      <name>Apache-2.0</name>
+      <url>https://www.apache.org/licenses/LICENSE-2.0.txt</url>
+    </license>
+  </licenses>
+  <dependencies>
+""")
+    for group, artifact, prop in needs:
+        f.write(f"""    <dependency>
+      <groupId>{group}</groupId>
+      <artifactId>{artifact}</artifactId>
+      <version>{re.search(f"<{prop}>(.*?)</{prop}>", pom).group(1)}</version>
+      <scope>compile</scope>
+    </dependency>
+""")
+    f.write("  </dependencies>\n</project>\n")
+for suffix in (".aar", "-sources.jar", ".pom"):
+    print(f"aar: mobile/{name}{suffix}: {os.path.getsize(name + suffix):,} bytes")
+if over:
+    sys.exit("aar.py: a native library exceeds the budget")

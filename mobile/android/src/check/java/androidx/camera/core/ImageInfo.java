@@ -1,0 +1,6 @@
+package androidx.camera.core;
+
+/** See ImageProxy. */
+public interface ImageInfo {
+	int getRotationDegrees();
+}

@@ -1,0 +1,119 @@
+package io.github.inferprep
+
+import android.graphics.Bitmap
+import android.graphics.BitmapFactory
+import android.graphics.Color
+import android.graphics.Rect
+import androidx.camera.core.ImageInfo
+import androidx.camera.core.ImageProxy
+import org.junit.Assert.assertArrayEquals
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertThrows
+import org.junit.Test
+import org.junit.runner.RunWith
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.annotation.Config
+import org.robolectric.annotation.GraphicsMode
+import java.io.File
+import java.nio.ByteBuffer
+
+/** Android's classes are Robolectric's, on the JVM; the native library is the one for Linux. */
+@RunWith(RobolectricTestRunner::class)
+@Config(sdk = [34], manifest = Config.NONE)
+@GraphicsMode(GraphicsMode.Mode.NATIVE)
+class AndroidTest {
+    private fun decode(color: String) = InferPrep.openGraph(
+        """{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
+        "steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "$color", "alpha": "drop",
+        "gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}""".toByteArray(),
+    )
+
+    private fun bytes(t: Tensor): ByteArray = t.buffer.let { b -> ByteArray(b.remaining()).also { b.duplicate().get(it) } }
+
+    @Test
+    fun opaqueBitmap() {
+        val p = decode("rgb")
+        val png = File("../../testdata/images/png_rgb8.png").readBytes()
+        val want = p.run(png)[0]
+        val bitmap = BitmapFactory.decodeByteArray(png, 0, png.size)
+        val got = p.run(bitmap)[0]
+        assertArrayEquals(want.shape, got.shape)
+        assertArrayEquals(bytes(want), bytes(got))
+        val hard = bitmap.copy(Bitmap.Config.RGB_565, false)
+        assertArrayEquals(want.shape, p.run(hard)[0].shape)
+    }
+
+    @Test
+    fun transparentBitmap() {
+        val p = decode("rgba")
+        val bitmap = Bitmap.createBitmap(3, 2, Bitmap.Config.ARGB_8888)
+        bitmap.setPixel(1, 0, Color.argb(255, 10, 20, 30))
+        bitmap.setPixel(2, 1, Color.argb(0x80, 255, 0, 255))
+        val want = ByteArray(24)
+        byteArrayOf(10, 20, 30, -1).copyInto(want, 4)
+        byteArrayOf(-1, 0, -1, 0x80.toByte()).copyInto(want, 20)
+        assertArrayEquals(want, bytes(p.run(bitmap)[0]))
+        val straight = Bitmap.createBitmap(3, 2, Bitmap.Config.ARGB_8888)
+        straight.isPremultiplied = false
+        straight.setPixel(1, 0, Color.argb(255, 10, 20, 30))
+        straight.setPixel(2, 1, Color.argb(0x80, 255, 0, 255))
+        assertArrayEquals(want, bytes(p.run(straight)[0]))
+    }
+
+    private class Plane(val data: ByteBuffer, val row: Int, val pixel: Int) : ImageProxy.PlaneProxy {
+        override fun getRowStride() = row
+        override fun getPixelStride() = pixel
+        override fun getBuffer() = data
+    }
+
+    private class Proxy(
+        val w: Int, val h: Int, val format_: Int, val list: Array<ImageProxy.PlaneProxy>, val rotation: Int, val crop: Rect = Rect(0, 0, w, h),
+    ) : ImageProxy {
+        override fun close() = Unit
+        override fun getCropRect() = crop
+        override fun getFormat() = format_
+        override fun getHeight() = h
+        override fun getWidth() = w
+        override fun getPlanes() = list
+        override fun getImageInfo() = ImageInfo { rotation }
+    }
+
+    private fun direct(vararg b: Int): ByteBuffer = ByteBuffer.allocateDirect(b.size).also { d -> b.forEach { d.put(it.toByte()) }; d.rewind() }
+
+    @Test
+    fun cameraFrames() {
+        val p = decode("rgb")
+        // Four by two pixels in NV21 with rows of six bytes: white and black on the left, red on the right.
+        val y = direct(255, 255, 76, 76, 9, 9, 0, 0, 76, 76)
+        val vu = direct(128, 128, 255, 85)
+        val u = vu.duplicate().also { it.position(1) }
+        val planes = arrayOf<ImageProxy.PlaneProxy>(Plane(y, 6, 1), Plane(u.slice(), 6, 2), Plane(vu, 6, 2))
+        val upright = p.run(Proxy(4, 2, 35, planes, 0))[0]
+        assertArrayEquals(longArrayOf(2, 4, 3), upright.shape)
+        val rgb = bytes(upright)
+        assertArrayEquals(byteArrayOf(-1, -1, -1, -1, -1, -1), rgb.copyOf(6))
+        assertArrayEquals(byteArrayOf(0, 0, 0, 0, 0, 0), rgb.copyOfRange(12, 18))
+        assertEquals(255, rgb[6].toInt() and 255)
+        val turned = p.run(Proxy(4, 2, 35, planes, 90))[0]
+        assertArrayEquals(longArrayOf(4, 2, 3), turned.shape)
+        assertArrayEquals(byteArrayOf(0, 0, 0, -1, -1, -1), bytes(turned).copyOf(6))
+        val cut = p.run(Proxy(4, 2, 35, planes, 0, Rect(1, 1, 3, 2)))[0]
+        assertArrayEquals(rgb.copyOfRange(15, 21), bytes(cut))
+        val rgba = arrayOf<ImageProxy.PlaneProxy>(Plane(direct(1, 2, 3, 255, 4, 5, 6, 255, 0, 0, 7, 8, 9, 255, 10, 11, 12, 255), 10, 4))
+        assertArrayEquals(byteArrayOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), bytes(p.run(Proxy(2, 2, 1, rgba, 0))[0]))
+        val jpeg = File("../../testdata/images/jpeg_large.jpg").readBytes()
+        val file = ByteBuffer.allocateDirect(jpeg.size).put(jpeg).also { it.rewind() }
+        val still = p.run(Proxy(420, 310, 256, arrayOf(Plane(file, 0, 0)), 0))[0]
+        assertArrayEquals(bytes(p.run(jpeg)[0]), bytes(still))
+    }
+
+    @Test
+    fun invalidFrames() {
+        val p = decode("rgb")
+        val y = arrayOf<ImageProxy.PlaneProxy>(Plane(direct(1), 1, 1))
+        for (bad in listOf(Proxy(1, 1, 35, y, 0), Proxy(1, 1, 4, y, 0), Proxy(1, 1, 1, y, 0))) {
+            val e = assertThrows(InferPrepException::class.java) { p.run(bad) }
+            assertEquals(InferPrepException.Code.INPUT, e.code)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Builds the Android library into mobile/_aar: infer-prep-VERSION.aar, its
+# sources and its POM. Equal sources and tools give equal bytes.
+# usage: mobile/build-aar.sh [--abi ABI]... [--version VERSION] [--dry-run]
+#   --abi      arm64-v8a, x86_64; default: both
+#   --version  default: 0.0.0-SNAPSHOT
+#   --dry-run  put the libraries for Linux, which need no NDK, in the place of
+#              Android's: all other steps are the same. Such an AAR does not load.
+# It needs Linux on x86-64, JDK 17, Maven, and the Android NDK, r27 or later, in
+# NDK, ANDROID_NDK_HOME, ANDROID_NDK_ROOT or ANDROID_HOME/ndk.
+set -euo pipefail
+cd "$(dirname "$0")"
+GO=${GO:-go}
+abis=() version=0.0.0-SNAPSHOT dry=
+usage() { sed -n '2,11s/^# \?//p' build-aar.sh >&2; exit 2; }
+while [ $# -gt 0 ]; do
+  case $1 in
+  --abi) [ $# -gt 1 ] || usage; abis+=("$2"); shift ;;
+  --version) [ $# -gt 1 ] || usage; version=$2; shift ;;
+  --dry-run) dry=yes ;;
+  *) echo "build-aar: unknown argument $1" >&2; usage ;;
+  esac
+  shift
+done
+[ ${#abis[@]} -gt 0 ] || abis=(arm64-v8a x86_64)
+budget=$((6 << 20)) # bytes of a native library
+
+targets=() arguments=()
+for abi in "${abis[@]}"; do
+  case $abi in
+  arm64-v8a) arch=arm64 ;;
+  x86_64) arch=amd64 ;;
+  *) echo "build-aar: unknown ABI $abi: want arm64-v8a or x86_64" >&2; exit 2 ;;
+  esac
+  os=android; [ -z "$dry" ] || os=linux
+  targets+=("$os/$arch")
+  arguments+=("$abi=bind/_build/lib/$os/$arch/libinferprep.so")
+done
+
+if [ -z "$dry" ]; then
+  for d in "${NDK:-}" "${ANDROID_NDK_HOME:-}" "${ANDROID_NDK_ROOT:-}" $(ls -d "${ANDROID_HOME:-/nowhere}"/ndk/* 2>/dev/null | sort -rV); do
+    [ -z "$d" ] || { NDK=$d; break; }
+  done
+  if [ ! -e "${NDK:-/nowhere}/source.properties" ]; then
+    cat >&2 <<'TEXT'
+build-aar: the Android NDK is missing. Either install it with the SDK's tools:
+    sdkmanager --install "ndk;27.2.12479018" && export ANDROID_HOME=/path/of/the/sdk
+or unpack android-ndk-r27c-linux.zip of https://developer.android.com/ndk/downloads and
+    export NDK=/path/of/android-ndk-r27c
+Without it, --dry-run does all other steps.
+TEXT
+    exit 1
+  fi
+  have=$(sed -n 's/^Pkg.Revision *= *//p' "$NDK/source.properties")
+  [ "${have%%.*}" -ge 27 ] || { echo "build-aar: the NDK in $NDK is $have, want 27 or later" >&2; exit 1; }
+  export NDK
+fi
+
+GO="$GO" bind/build.sh "${targets[@]}"
+mvn -q -B -DskipTests package
+python3 aar.py "$version" "$budget" "${arguments[@]}"
+[ -z "$dry" ] || echo "build-aar: this was a dry run: the native libraries are Linux's"
