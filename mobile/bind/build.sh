@@ -41,6 +41,9 @@ sed -i -e "s#\"go/\(Seq\|Universe\|error\)#\"$path/\1#; s#Lgo/\(Seq\|Universe\|e
 # -Xcheck:jni wants exceptions to be looked for after each call of Java.
 sed -i -e 's/return \((int32_t)(\*env)->CallStaticIntMethod(.*)\);/int32_t r = \1; (*env)->ExceptionCheck(env); return r;/' \
   -e '/(\*env)->CallStatic\(Void\|Object\)Method(/s/;$/; (*env)->ExceptionCheck(env);/' _build/src/seq_android.c
+# The message of a Java exception may itself throw.
+grep -q 'res = .*mid_error_Error);' _build/src/universe_android.c
+sed -i 's/^\(\s*\)jstring res = .*mid_error_Error);/&\n\1if (go_seq_get_exception(env) != NULL) {\n\1\tres = NULL;\n\1}/' _build/src/universe_android.c
 cp direct.c _build/src/
 cp direct.go.in _build/src/direct.go
 # Files named _android are left out of builds for other systems.
