@@ -98,6 +98,33 @@ with open(f"{name}.pom", "w") as f:
     </dependency>
 """)
     f.write("  </dependencies>\n</project>\n")
+
+def check(ok, what):
+    if not ok:
+        sys.exit(f"aar.py: {name}.aar: {what}")
+
+
+# An app fails with any of these only on a device, so the file is read again.
+MACHINES = {"arm64-v8a": 183, "x86_64": 62}  # e_machine of ELF
+with zipfile.ZipFile(f"{name}.aar") as z:
+    want = {"AndroidManifest.xml", "R.txt", "classes.jar", "proguard.txt"} | {f"jni/{abi}/libinferprep.so" for abi, _ in libraries}
+    check(sorted(z.namelist()) == sorted(want), f"holds {z.namelist()}, want {sorted(want)}")
+    check(b'android:minSdkVersion="21"' in z.read("AndroidManifest.xml"), "the manifest has no minSdkVersion 21")
+    with zipfile.ZipFile(io.BytesIO(z.read("classes.jar"))) as c:
+        names = set(c.namelist())
+    for n in ("InferPrep", "InferPrepAssets", "InferPrepBitmaps", "InferPrepImages", "InferPrepCameraX", "bridge/Seq", "mobile/Preprocessor"):
+        check(f"io/github/inferprep/{n}.class" in names, f"classes.jar lacks {n}")
+    check(all(n.startswith(("io/github/inferprep/", "META-INF/")) for n in names), "classes.jar has classes of others")
+    first = None
+    for abi, _ in libraries:
+        so = z.read(f"jni/{abi}/libinferprep.so")
+        check(so[:5] == b"\x7fELF\x02" and int.from_bytes(so[18:20], "little") == MACHINES[abi], f"the library of {abi} is for another machine")
+        natives = sorted(set(re.findall(rb"\x00(Java_io_github_inferprep_\w+)(?=\x00)", so)))
+        check(b"Java_io_github_inferprep_bridge_Seq_init" in natives and len(natives) > 50, f"the library of {abi} exports {len(natives)} functions to Java")
+        first = first or natives
+        check(natives == first, f"the library of {abi} exports others than that of {libraries[0][0]}")
+    print(f"aar: {len(names)} files in classes.jar; {len(first)} functions for Java in each library")
+
 for suffix in (".aar", "-sources.jar", ".pom"):
     print(f"aar: mobile/{name}{suffix}: {os.path.getsize(name + suffix):,} bytes")
 if over:

@@ -41,18 +41,23 @@ if [ -z "$dry" ]; then
   for d in "${NDK:-}" "${ANDROID_NDK_HOME:-}" "${ANDROID_NDK_ROOT:-}" $(ls -d "${ANDROID_HOME:-/nowhere}"/ndk/* 2>/dev/null | sort -rV); do
     [ -z "$d" ] || { NDK=$d; break; }
   done
-  if [ ! -e "${NDK:-/nowhere}/source.properties" ]; then
+  have=$(sed -n 's/^Pkg.Revision *= *//p' "${NDK:-/nowhere}/source.properties" 2>/dev/null || true)
+  if ! [ "${have%%.*}" -ge 27 ] 2>/dev/null; then
+    if [ -z "$have" ]; then
+      echo "build-aar: the Android NDK is missing${NDK:+: $NDK has no source.properties}." >&2
+    else
+      echo "build-aar: the Android NDK in $NDK is $have: want 27 or later." >&2
+    fi
     cat >&2 <<'TEXT'
-build-aar: the Android NDK is missing. Either install it with the SDK's tools:
-    sdkmanager --install "ndk;27.2.12479018" && export ANDROID_HOME=/path/of/the/sdk
+Either install it with the SDK's tools:
+    sdkmanager --install "ndk;27.2.12479018"
+    export ANDROID_HOME=/path/of/the/sdk; unset NDK ANDROID_NDK_HOME ANDROID_NDK_ROOT
 or unpack android-ndk-r27c-linux.zip of https://developer.android.com/ndk/downloads and
     export NDK=/path/of/android-ndk-r27c
 Without it, --dry-run does all other steps.
 TEXT
     exit 1
   fi
-  have=$(sed -n 's/^Pkg.Revision *= *//p' "$NDK/source.properties")
-  [ "${have%%.*}" -ge 27 ] || { echo "build-aar: the NDK in $NDK is $have, want 27 or later" >&2; exit 1; }
   export NDK
 fi
 

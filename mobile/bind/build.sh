@@ -66,8 +66,9 @@ for target; do
   esac
   sed -i "s/^\/\/#cgo LDFLAGS:.*/\/\/#cgo LDFLAGS: $log/" _build/src/seq_jni.go
   mkdir -p "_build/lib/$target"
+  # Without a build ID, which holds the paths in CGO_CFLAGS, equal sources give equal bytes.
   CC=${CC:-$cc} "$GO" build -trimpath -buildmode=c-shared \
-    -ldflags='-s -w -extldflags=-Wl,-z,max-page-size=16384' -o "_build/lib/$target/libinferprep.so" ./_build/src
+    -ldflags='-s -w -buildid= -extldflags=-Wl,-z,max-page-size=16384' -o "_build/lib/$target/libinferprep.so" ./_build/src
   rm -f "_build/lib/$target/libinferprep.h"
   # Android 15 and later load libraries on pages of 16 KiB.
   readelf -lW "_build/lib/$target/libinferprep.so" | awk '/LOAD/ { n++; if ($NF != "0x4000") bad = 1 } END { exit bad || !n }' ||

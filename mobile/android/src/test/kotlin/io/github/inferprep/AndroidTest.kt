@@ -1,21 +1,28 @@
 package io.github.inferprep
 
+import android.content.res.AssetManager
 import android.graphics.Bitmap
 import android.graphics.BitmapFactory
 import android.graphics.Color
 import android.graphics.Rect
+import android.media.Image
 import androidx.camera.core.ImageInfo
 import androidx.camera.core.ImageProxy
 import org.junit.Assert.assertArrayEquals
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertThrows
+import org.junit.Assert.assertTrue
 import org.junit.Test
 import org.junit.runner.RunWith
 import org.robolectric.RobolectricTestRunner
+import org.robolectric.RuntimeEnvironment
 import org.robolectric.annotation.Config
 import org.robolectric.annotation.GraphicsMode
 import java.io.File
+import java.io.IOException
 import java.nio.ByteBuffer
+import java.util.zip.ZipEntry
+import java.util.zip.ZipOutputStream
 
 /** Android's classes are Robolectric's, on the JVM; the native library is the one for Linux. */
 @RunWith(RobolectricTestRunner::class)
@@ -105,6 +112,69 @@ class AndroidTest {
         val file = ByteBuffer.allocateDirect(jpeg.size).put(jpeg).also { it.rewind() }
         val still = p.run(Proxy(420, 310, 256, arrayOf(Plane(file, 0, 0)), 0))[0]
         assertArrayEquals(bytes(p.run(jpeg)[0]), bytes(still))
+    }
+
+    private class MediaPlane(val p: AndroidTest.Plane) : Image.Plane() {
+        override fun `$$robo$getData`(): Any? = Image.Plane::class.java.getField("__robo_data__").get(this)
+        override fun getRowStride() = p.row
+        override fun getPixelStride() = p.pixel
+        override fun getBuffer() = p.data
+    }
+
+    /** Apps get images from a camera only; its constructor is hidden from them. */
+    private class MediaImage(val w: Int, val h: Int, val format_: Int, vararg list: AndroidTest.Plane) : Image() {
+        // Robolectric's own, which compilers do not see in Image.
+        override fun `$$robo$getData`(): Any? = Image::class.java.getField("__robo_data__").get(this)
+        val list = list.map { MediaPlane(it) }.toTypedArray<Image.Plane>()
+        init { mIsImageValid = true }
+        override fun close() { mIsImageValid = false }
+        override fun getFormat() = format_
+        override fun getHeight() = h
+        override fun getWidth() = w
+        override fun getPlanes() = list
+        override fun getTimestamp() = 0L
+        override fun getTransform() = 0
+        override fun getScalingMode() = 0
+    }
+
+    @Test
+    fun images() {
+        val p = decode("rgb")
+        val y = direct(255, 255, 76, 76, 0, 0, 76, 76)
+        val u = direct(128, 85)
+        val v = direct(128, 255)
+        val image = MediaImage(4, 2, 35, Plane(y, 4, 1), Plane(u, 2, 1), Plane(v, 2, 1))
+        val want = bytes(p.run(y, u, v, Frame(4, 2))[0])
+        assertEquals(24, want.size)
+        assertArrayEquals(want, bytes(p.run(image)[0]))
+        val half = p.run(image, 180)[0]
+        assertArrayEquals(want.toList().chunked(3).reversed().flatten().toByteArray(), bytes(half))
+        image.cropRect = Rect(0, 1, 2, 2)
+        assertArrayEquals(want.copyOfRange(12, 18), bytes(p.run(image)[0]))
+        val e = assertThrows(InferPrepException::class.java) { p.run(image, 45) }
+        assertEquals(InferPrepException.Code.INPUT, e.code)
+    }
+
+    @Test
+    fun assets() {
+        // An app's assets are files of its ZIP archive.
+        val apk = File("target/assets.apk")
+        ZipOutputStream(apk.outputStream()).use { z ->
+            for (name in listOf("bundle/torchvision.bundle", "images/png_rgb8.png")) {
+                z.putNextEntry(ZipEntry("assets/$name"))
+                z.write(File("../../testdata", name).readBytes())
+            }
+        }
+        val assets = RuntimeEnvironment.getApplication().assets
+        val add = AssetManager::class.java.getMethod("addAssetPath", String::class.java) // hidden from apps
+        assertTrue((add.invoke(assets, apk.absolutePath) as Int) > 0)
+        InferPrep.open(assets, "bundle/torchvision.bundle").use { p ->
+            assertEquals(InferPrep.open(File("../../testdata/bundle/torchvision.bundle")).digest, p.digest)
+            p.verify()
+        }
+        assertThrows(IOException::class.java) { InferPrep.open(assets, "missing.bundle") }
+        val e = assertThrows(InferPrepException::class.java) { InferPrep.open(assets, "images/png_rgb8.png") }
+        assertEquals(InferPrepException.Code.BUNDLE, e.code)
     }
 
     @Test
