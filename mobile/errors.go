@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -21,6 +22,8 @@ var (
 	errCanceled = errors.New("canceled")
 	errInternal = errors.New("internal error")
 )
+
+func errNull(what string) error { return fmt.Errorf("mobile: %s is null: %w", what, errInput) }
 
 // codes is searched in order: an unknown op within an invalid graph has the
 // former's code.
@@ -36,6 +39,8 @@ var codes = []struct {
 	{modelbundle.ErrClosed, "closed"},
 	{errZero, "closed"},
 	{errInput, "input"},
+	{dataset.ErrState, "state"},
+	{dataset.ErrClosed, "closed"},
 	{modelbundle.ErrGolden, "golden"},
 	{modelbundle.ErrDigest, "digest"},
 	{modelbundle.ErrVersion, "version"},
@@ -53,6 +58,8 @@ var codes = []struct {
 	{transforms.ErrParam, "param"},
 	{transforms.ErrInput, "input"},
 	{tensor.ErrDesc, "input"},
+	{dataset.ErrParam, "input"},
+	{dataset.ErrDefinition, "input"},
 	{fs.ErrNotExist, "io"},
 	{fs.ErrPermission, "io"},
 }
@@ -72,6 +79,7 @@ var codes = []struct {
 //	"limit"        the image, or what it takes to decode it, is too large
 //	"input"        an argument is invalid
 //	"closed"       the object is closed, or was not made by this package
+//	"state"        the state is damaged, or of another Pipe or other images
 //	"canceled"     the Listener ended the work
 //	"io"           a file cannot be read
 //	"internal"     a bug in this module; please report it
@@ -85,6 +93,9 @@ func Code(err error) (code string) {
 	}()
 	if err == nil {
 		return ""
+	}
+	if p := (*dataset.PanicError)(nil); errors.As(err, &p) {
+		return "internal"
 	}
 	for _, c := range codes {
 		if errors.Is(err, c.err) {

@@ -21,6 +21,9 @@ func NewInput() *Input { return &Input{} }
 // SetEncoded sets an encoded image, which it copies.
 func (in *Input) SetEncoded(file []byte) (err error) {
 	defer guard(&err)
+	if in == nil {
+		return errNull("input")
+	}
 	in.own = append(append(in.own[:0], 0)[:0], file...) // not nil
 	in.encoded = in.own
 	return nil
@@ -30,6 +33,9 @@ func (in *Input) SetEncoded(file []byte) (err error) {
 // is read by RunInto, not copied.
 func (in *Input) SetBuffer(b *Buffer, offset, size int) (err error) {
 	defer guard(&err)
+	if in == nil {
+		return errNull("input")
+	}
 	in.encoded, err = b.memory(offset, size)
 	return err
 }
@@ -39,6 +45,9 @@ func (in *Input) SetBuffer(b *Buffer, offset, size int) (err error) {
 // of the same pixels: its Decode decides about alpha.
 func (in *Input) SetRGBA(b *Buffer, f *Frame) (err error) {
 	defer guard(&err)
+	if in == nil {
+		return errNull("input")
+	}
 	data, err := b.whole()
 	if err != nil {
 		return err
@@ -51,6 +60,9 @@ func (in *Input) SetRGBA(b *Buffer, f *Frame) (err error) {
 // as libyuv does; see codec/pixels.Frame for the rule.
 func (in *Input) SetYUV420(y, u, v *Buffer, f *Frame) (err error) {
 	defer guard(&err)
+	if in == nil {
+		return errNull("input")
+	}
 	var data [3][]byte
 	for i, b := range []*Buffer{y, u, v} {
 		if data[i], err = b.whole(); err != nil {
@@ -63,7 +75,7 @@ func (in *Input) SetYUV420(y, u, v *Buffer, f *Frame) (err error) {
 // setFrame sets the pixels of one plane (RGBA) or of three (YUV).
 func (in *Input) setFrame(f *Frame, data ...[]byte) error {
 	if f == nil {
-		return fmt.Errorf("mobile: frame is null: %w", errInput)
+		return errNull("frame")
 	}
 	in.encoded = nil
 	p := pixels.Frame{

@@ -20,7 +20,8 @@
 // values of the types, which Java can create, and nil answer with errors. Code
 // returns the kind of an error.
 //
-// A Preprocessor is safe for concurrent use. The other types are not.
+// A Preprocessor and a Pipe are safe for concurrent use. The other types are
+// not.
 package mobile
 
 import (

@@ -179,7 +179,7 @@ func (p *Preprocessor) RunInto(in *Input, out *Result) (err error) {
 		return fmt.Errorf("mobile: input %w: set an image first", errZero)
 	}
 	if out == nil {
-		return fmt.Errorf("mobile: result is null: %w", errInput)
+		return errNull("result")
 	}
 	return p.run(in.encoded, out)
 }
@@ -189,13 +189,21 @@ func (p *Preprocessor) run(image []byte, out *Result) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.release()) }()
-	if in := p.plan.Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
-		return fmt.Errorf("mobile: run: %w: the graph has the inputs %v, want one encoded image", errInput, in)
+	if err := p.takesImage(); err != nil {
+		return err
 	}
 	r := p.runner()
 	err = out.run(r, p.columns, image)
 	p.putBack(r) // not after a panic, which may have left it broken
 	return err
+}
+
+// takesImage returns an error if the graph's input is not an encoded image.
+func (p *Preprocessor) takesImage() error {
+	if in := p.plan.Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
+		return fmt.Errorf("mobile: run: %w: the graph has the inputs %v, want one encoded image", errInput, in)
+	}
+	return nil
 }
 
 func (p *Preprocessor) runner() *datagraph.Runner {

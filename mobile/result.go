@@ -2,6 +2,7 @@ package mobile
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -9,7 +10,10 @@ import (
 
 // Result holds the tensors of a run. It is reused by passing it to another run,
 // which replaces them.
-type Result struct{ outputs []output }
+type Result struct {
+	outputs []output
+	images  []int // of a Pipe: the number of each image
+}
 
 type output struct {
 	desc tensor.Desc
@@ -26,6 +30,9 @@ func NewResult() *Result { return &Result{} }
 // its Buffer is an error of RunInto.
 func (r *Result) SetBuffer(i int, b *Buffer) (err error) {
 	defer guard(&err)
+	if r == nil {
+		return errNull("result")
+	}
 	if i < 0 || i >= maxOutputs {
 		return fmt.Errorf("mobile: result: output %d: %w: want 0 to %d", i, errInput, maxOutputs-1)
 	}
@@ -49,21 +56,49 @@ func (r *Result) grow(n int) {
 	}
 }
 
-// run runs a graph and replaces the tensors of r.
-func (r *Result) run(runner *datagraph.Runner, columns []datagraph.Column, image []byte) error {
-	if len(r.outputs) > len(columns) {
-		for i, o := range r.outputs[len(columns):] {
+// begin makes r a Result of n outputs without tensors.
+func (r *Result) begin(n int) error {
+	if len(r.outputs) > n {
+		for i, o := range r.outputs[n:] {
 			if o.into != nil {
-				return fmt.Errorf("mobile: result: output %d has a buffer: %w: the graph has %d outputs", len(columns)+i, errInput, len(columns))
+				return fmt.Errorf("mobile: result: output %d has a buffer: %w: the graph has %d outputs", n+i, errInput, n)
 			}
 		}
-		r.outputs = r.outputs[:len(columns)]
+		r.outputs = r.outputs[:n]
 	}
-	r.grow(len(columns))
+	r.grow(n)
+	r.images = r.images[:0]
+	for i := range r.outputs {
+		r.outputs[i].desc, r.outputs[i].data = tensor.Desc{}, nil
+	}
+	return nil
+}
+
+// copyFrom makes output i a copy of t.
+func (o *output) copyFrom(i int, t *tensor.Tensor) error {
+	if !t.Dense() {
+		t = t.Clone()
+	}
+	dst := o.into
+	if dst == nil {
+		o.own = slices.Grow(o.own[:0], len(t.Data))[:len(t.Data)]
+		dst = o.own
+	}
+	if len(t.Data) > len(dst) {
+		return fmt.Errorf("mobile: result: output %d has %d bytes, its buffer has %d: %w", i, len(t.Data), len(dst), errInput)
+	}
+	o.desc, o.data = t.Desc, dst[:copy(dst, t.Data)]
+	return nil
+}
+
+// run runs a graph and replaces the tensors of r.
+func (r *Result) run(runner *datagraph.Runner, columns []datagraph.Column, image []byte) error {
+	if err := r.begin(len(columns)); err != nil {
+		return err
+	}
 	dst := make([][]byte, len(columns))
 	for i := range r.outputs {
-		o := &r.outputs[i]
-		dst[i], o.desc, o.data = o.into, tensor.Desc{}, nil
+		dst[i] = r.outputs[i].into
 	}
 	out, err := runner.RunInto(dst, tensor.FromBytes(image))
 	if err != nil {
@@ -105,6 +140,24 @@ func (r *Result) Outputs() int {
 		return 0
 	}
 	return len(r.outputs)
+}
+
+// Images returns the number of images that the tensors of a [Pipe] are of, 0
+// for other results.
+func (r *Result) Images() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.images)
+}
+
+// Image returns the number of image k of the batch, from 0 in the order in
+// which the images were added to the PipeConfig, and -1 if there is none.
+func (r *Result) Image(k int) int {
+	if r == nil || k < 0 || k >= len(r.images) {
+		return -1
+	}
+	return r.images[k]
 }
 
 // DType returns the type of the elements of output i: "uint8", "float32" and

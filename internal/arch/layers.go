@@ -196,7 +196,7 @@ var Layers = []Layer{
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},
-		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "dataset/inmemory", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
+		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},

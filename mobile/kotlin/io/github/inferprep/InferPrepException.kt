@@ -55,6 +55,9 @@ public class InferPrepException @JvmOverloads constructor(
         /** The object is closed. */
         CLOSED,
 
+        /** The state of a pipe is damaged, or of another pipe or other images. */
+        STATE,
+
         /** The work was canceled. */
         CANCELED,
 
