@@ -97,8 +97,9 @@ func (f *Frame) check() (crop image.Rectangle, p [3]Plane, err error) {
 
 // Append appends the frame's pixels to b in the encoded form of this package,
 // as an image that any data graph takes: RGBA, or RGB for YUV. It allocates
-// nothing if b has the capacity. The error of an invalid Frame wraps
-// codec.ErrFormat, and b is unchanged.
+// nothing if b has the capacity, except 32 rows for rotations by 90 and 270
+// degrees. The error of an invalid Frame wraps codec.ErrFormat, and b is
+// unchanged.
 func (f *Frame) Append(b []byte) ([]byte, error) {
 	crop, planes, err := f.check()
 	if err != nil {
@@ -162,8 +163,8 @@ const band = 32
 
 // turn fills dst with the rows of the crop, rotated by 90 or 270 degrees.
 func (f *Frame) turn(dst []byte, crop image.Rectangle, size int, row func([]byte, int)) {
-	w, h := crop.Dx(), crop.Dy() // of the crop; dst has h x w pixels
-	rows := make([]byte, band*w*size)
+	w, h := crop.Dx(), crop.Dy()              // of the crop; dst has h x w pixels
+	rows := make([]byte, min(band, h)*w*size) // never more than dst
 	for top := 0; top < h; top += band {
 		n := min(band, h-top)
 		for i := range n {

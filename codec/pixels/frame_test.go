@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"image"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -192,6 +193,21 @@ func TestFrameAllocatesNothing(t *testing.T) {
 			panic(err)
 		}
 	}))
+}
+
+// TestFrameWide turns one row of many pixels: the rows that are turned together
+// must not take more memory than the image.
+func TestFrameWide(t *testing.T) {
+	const w = 1 << 20
+	f := &pixels.Frame{Width: w, Height: 1, Planes: []pixels.Plane{{Data: make([]byte, 4*w)}}, Rotation: 90}
+	b := make([]byte, 0, pixels.HeaderSize+4*w)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	b, err := f.Append(b)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Len(t, b, cap(b))
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(5*w))
 }
 
 func FuzzFrame(f *testing.F) {
