@@ -1,0 +1,117 @@
+package io.github.inferprep
+
+import ai.onnxruntime.OnnxTensor
+import ai.onnxruntime.OrtEnvironment
+import com.google.gson.Gson
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.BeforeAll
+import org.junit.jupiter.api.Tag
+import org.junit.jupiter.api.Test
+import java.io.File
+import java.nio.ByteBuffer
+import java.security.MessageDigest
+import kotlin.math.abs
+
+/**
+ * The bundle of examples/classifier with ONNX Runtime, against Python's predictions. ONNX Runtime's own calls of JNI do
+ * not pass -Xcheck:jni, so this runs without it.
+ */
+@Tag("goldens")
+class ClassifierTest {
+    private class Expected(val sha256: String, val logits: FloatArray, val label: String)
+
+    private fun direct(t: Tensor): ByteArray = t.buffer.duplicate().let { b -> ByteArray(b.remaining()).also { b.get(it) } }
+
+    @Test
+    fun predictions() {
+        val names = File(example, "images").list()!!.sorted()
+        assertEquals(12, names.size)
+        InferPrep.open(bundle).use { prep ->
+            val progress = mutableListOf<Pair<Int, Int>>()
+            prep.verify { done, total -> progress += done to total }
+            assertEquals((0..13).map { it to 13 }, progress, "12 golden samples, and the digests")
+            val env = OrtEnvironment.getEnvironment()
+            env.createSession(prep.model()).use { session ->
+                val want = File(example, "expected.json").reader().use { Gson().fromJson(it, Map::class.java) }
+                val outputs = prep.newOutputs()
+                var worst = 0f
+                for (name in names) {
+                    val e = Gson().fromJson(Gson().toJson(want[name]), Expected::class.java)
+                    val t = prep.run(File(example, "images/$name").readBytes(), outputs)[0]
+                    val digest = MessageDigest.getInstance("SHA-256").digest(direct(t)).joinToString("") { "%02x".format(it) }
+                    assertEquals(e.sha256, digest, "$name: the tensor")
+                    OnnxTensor.createTensor(env, t.asFloatBuffer(), t.batchShape).use { input ->
+                        session.run(mapOf(session.inputNames.first() to input)).use { result ->
+                            @Suppress("UNCHECKED_CAST")
+                            val logits = (result[0].value as Array<FloatArray>)[0]
+                            for ((i, l) in logits.withIndex()) worst = maxOf(worst, abs(l - e.logits[i]))
+                            assertEquals(e.label, prep.labels[logits.indices.maxByOrNull { logits[it] }!!], name)
+                        }
+                    }
+                }
+                println("classifier: 12 tensors and 12 labels equal to Python's; outputs within $worst")
+                assertTrue(worst < 1e-3, "$worst")
+            }
+        }
+    }
+
+    @Test
+    fun cancel() {
+        InferPrep.open(bundle).use { prep ->
+            val stop = IllegalStateException("enough")
+            assertEquals(stop, assertThrows(IllegalStateException::class.java) { prep.verify { done, _ -> if (done == 3) throw stop } })
+            prep.verify()
+        }
+    }
+
+    /** 10,000 camera frames through one InferPrep: the process and Java's heap stay as large. */
+    @Test
+    fun memory() {
+        InferPrep.open(bundle).use { prep ->
+            val outputs = prep.newOutputs()
+            val y = ByteBuffer.allocateDirect(320 * 240)
+            val u = ByteBuffer.allocateDirect(160 * 120)
+            val v = ByteBuffer.allocateDirect(160 * 120)
+            for (i in 0 until y.capacity()) y.put(i, (i * 7).toByte())
+            val frame = Frame(320, 240, rotation = 90)
+            fun resident() = File("/proc/self/status").readLines().first { it.startsWith("VmRSS") }.filter { it.isDigit() }.toLong() / 1024.0
+            fun used(): Double {
+                System.gc()
+                return Runtime.getRuntime().let { it.totalMemory() - it.freeMemory() } / 1048576.0
+            }
+            var first = 0.0
+            var firstUsed = 0.0
+            for (i in 1..10_000) {
+                prep.run(y, u, v, frame, outputs)
+                if (i == 2000) {
+                    firstUsed = used()
+                    first = resident()
+                }
+            }
+            val lastUsed = used()
+            val last = resident()
+            println("10,000 frames: Java heap %.1f MiB after 2,000 and %.1f at the end, RSS %.1f and %.1f MiB".format(firstUsed, lastUsed, first, last))
+            assertTrue(last < first + 8, "RSS grew from $first to $last MiB")
+            assertTrue(lastUsed < firstUsed + 4, "Java's heap grew from $firstUsed to $lastUsed MiB")
+        }
+    }
+
+    companion object {
+        private val example = File("../../examples/classifier").absoluteFile
+        private val bundle = File("target/classifier.bundle").absoluteFile
+
+        @JvmStatic
+        @BeforeAll
+        fun make() {
+            bundle.delete()
+            val p = ProcessBuilder(
+                System.getenv("GO") ?: "go", "run", "../../cmd/infer-prep", "bundle", "create", "--torchvision", "transforms.json", "--model", "model.onnx",
+                "--labels", "labels.txt", "--golden", "images", "--expect", "tensors", "-o", bundle.path,
+            ).directory(example).redirectErrorStream(true).start()
+            val log = p.inputStream.bufferedReader().readText()
+            assertEquals(0, p.waitFor(), log)
+        }
+    }
+}
