@@ -103,7 +103,7 @@ func TestPipe(t *testing.T) {
 		{4, true, false, []int{4, 4, 3}},
 		{4, true, true, []int{4, 4}},
 		{11, true, true, []int{11}},
-		{1 << 40, false, false, []int{11}},
+		{math.MaxInt / 2, false, false, []int{11}},
 		{math.MaxInt, true, false, []int{11}},
 	} {
 		t.Run(fmt.Sprintf("%d %v %v", c.size, c.shuffle, c.drop), func(t *testing.T) {
