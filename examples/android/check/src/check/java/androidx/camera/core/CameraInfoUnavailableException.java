@@ -1,0 +1,4 @@
+package androidx.camera.core;
+
+public class CameraInfoUnavailableException extends Exception {
+}

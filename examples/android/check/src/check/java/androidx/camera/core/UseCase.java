@@ -1,0 +1,4 @@
+package androidx.camera.core;
+
+public abstract class UseCase {
+}
