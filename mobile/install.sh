@@ -18,3 +18,4 @@ need mvn maven
 need gcc gcc libc6-dev
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 need readelf binutils
+need aapt2 aapt

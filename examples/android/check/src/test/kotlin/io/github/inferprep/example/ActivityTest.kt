@@ -257,6 +257,7 @@ class ActivityTest {
         start(camera = false)
         permission().callback.onActivityResult(false)
         awaitVerified()
+        await("layout") { activity.findViewById<TextView>(R.id.verified).layout != null }
         val density = activity.resources.displayMetrics.density
         val all = views(activity.findViewById(android.R.id.content))
         val background = activity.getColor(R.color.background)

@@ -10,11 +10,21 @@ import org.junit.Assert.assertNull
 import org.junit.Assert.assertThrows
 import org.junit.Assert.assertTrue
 import org.junit.Test
+import org.junit.runner.RunWith
+import org.robolectric.RobolectricTestRunner
+import org.robolectric.annotation.Config
+import org.robolectric.annotation.GraphicsMode
 import java.nio.ByteBuffer
 import java.util.concurrent.Executor
 import java.util.concurrent.RejectedExecutionException
 
-/** The presenter with the real preprocessing and ONNX Runtime. */
+/**
+ * The presenter with the real preprocessing and ONNX Runtime. It needs no Android, but one class
+ * loader of a JVM has the native library: ActivityTest's.
+ */
+@RunWith(RobolectricTestRunner::class)
+@Config(sdk = [34])
+@GraphicsMode(GraphicsMode.Mode.NATIVE)
 class PresenterTest {
     /** Runs tasks when the test says so, in order. */
     private class Queue : Executor {
