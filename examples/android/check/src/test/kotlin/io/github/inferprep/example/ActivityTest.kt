@@ -257,9 +257,9 @@ class ActivityTest {
         start(camera = false)
         permission().callback.onActivityResult(false)
         awaitVerified()
-        await("layout") { activity.findViewById<TextView>(R.id.verified).layout != null }
-        val density = activity.resources.displayMetrics.density
         val all = views(activity.findViewById(android.R.id.content))
+        await("the texts' layouts") { all.all { it !is TextView || !it.isShown || it.layout != null } }
+        val density = activity.resources.displayMetrics.density
         val background = activity.getColor(R.color.background)
         for (v in all.filter { it.isShown }) {
             val name = if (v.id == View.NO_ID) v.javaClass.simpleName else activity.resources.getResourceEntryName(v.id)

@@ -77,7 +77,7 @@ class PresenterTest {
         settle()
         assertEquals(Model.READY, p.state.model)
         assertEquals(Verification.Passed, p.state.verification)
-        assertTrue(states.any { it.verification == Verification.Running(6, 12) })
+        assertTrue(states.any { it.verification == Verification.Running(6, expected.size + 1) })
         for ((name, want) in expected) {
             p.picture { Presenter.Picture(image(name), "small $name") }
             assertNull(p.state.result)
