@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package kernel
 
 // yuv420ToRGB converts the first pixels of a row and returns their number,

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// yuvWant is the rule of YUV420ToRGB for one pixel.
+func yuvWant(y, u, v byte) [3]byte {
+	l := int32(uint32(y)*257*yuvY>>16) + 32
+	cu, cv := int32(u)-128, int32(v)-128
+	return [3]byte{
+		clampByte((l + yuvVR*cv) >> 6),
+		clampByte((l - yuvUG*cu - yuvVG*cv) >> 6),
+		clampByte((l + yuvUB*cu) >> 6),
+	}
+}
+
+func TestYUV420ToRGB(t *testing.T) {
+	var g guard
+	rnd := rand.New(rand.NewPCG(18, 1))
+	check := func(n, step int, fill func(y, u, v []byte)) {
+		last := (n - 1) / 2 * step
+		dst, y := g.bytes(0, 3*n), g.bytes(1, n)
+		u, v := g.bytes(2, last+1), g.bytes(3, last+1)
+		fill(y, u, v)
+		want := make([]byte, 0, 3*n)
+		for i := range n {
+			p := yuvWant(y[i], u[i/2*step], v[i/2*step])
+			want = append(want, p[:]...)
+		}
+		YUV420ToRGB(dst, y, u, v, step)
+		if string(want) != string(dst) {
+			require.Equal(t, want, dst, "%d pixels, step %d", n, step)
+		}
+		g.check(t, "yuv420ToRGB")
+	}
+	for step := 1; step <= 3; step++ {
+		for n := 1; n <= 100; n++ {
+			check(n, step, func(y, u, v []byte) {
+				for _, p := range [][]byte{y, u, v} {
+					for i := range p {
+						p[i] = byte(rnd.Uint32())
+					}
+				}
+			})
+		}
+	}
+	// All values of Y with each sampled pair of U and V, extremes included.
+	for u := 0; u < 256; u += 15 {
+		for v := 0; v < 256; v += 5 {
+			check(512+32, 1, func(py, pu, pv []byte) {
+				for i := range py {
+					py[i] = byte(i / 2)
+				}
+				for i := range pu {
+					pu[i], pv[i] = byte(u), byte(v)
+				}
+			})
+		}
+	}
+}
