@@ -137,6 +137,23 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
     ): Outputs = into.run(this, go, frame, y, u, v)
 
     /**
+     * Returns a pipe over a list of images, at the start of epoch 0. It opens no files.
+     *
+     * @throws InferPrepException with code INPUT if there are no images, the batches are invalid or
+     * the graph does not take one image, LIMIT if a batch is too large, CLOSED after [close].
+     */
+    @Throws(InferPrepException::class)
+    public fun pipe(config: PipeConfig): Pipe = native {
+        val c = config.native
+        c.batchSize = config.batchSize.toLong()
+        c.seed = config.seed
+        c.shuffle = config.shuffle
+        c.dropLast = config.dropLast
+        c.skipBad = config.skipBad
+        Pipe(go.newPipe(c), outputs, config.batchSize <= 1)
+    }
+
+    /**
      * Checks every byte of the bundle against its digest and runs its golden samples on this device.
      *
      * @param progress receives the golden samples done. Default none.

@@ -115,8 +115,9 @@ public class OutputInfo internal constructor(
 }
 
 /**
- * A tensor in direct memory, in row-major and native byte order. It belongs to an [Outputs] and is
- * valid until the next run into that; its memory then has the next run's elements.
+ * A tensor in direct memory, in row-major and native byte order. A tensor of an
+ * [Outputs] is valid until the next run into that; its memory then has the next run's elements. A
+ * tensor of a [Batch] stays valid.
  *
  * Runtimes read the memory in place, for example ONNX Runtime:
  * `OnnxTensor.createTensor(env, tensor.asFloatBuffer(), tensor.batchShape)`.
