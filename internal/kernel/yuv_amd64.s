@@ -210,9 +210,9 @@ DATA yuv_b1<>+30(SB)/1, $0x80
 DATA yuv_b1<>+31(SB)/1, $0x80
 GLOBL yuv_b1<>(SB), RODATA|NOPTR, $32
 
-// func yuv420AVX2(dst *byte, y *byte, u *byte, v *byte, n int, twice *[16]uint8, advance int)
+// func yuv420SIMD(dst *byte, y *byte, u *byte, v *byte, n int, twice *[16]uint8, advance int)
 // Requires: AVX, AVX2
-TEXT ·yuv420AVX2(SB), NOSPLIT, $0-56
+TEXT ·yuv420SIMD(SB), NOSPLIT, $0-56
 	MOVQ    dst+0(FP), AX
 	MOVQ    y+8(FP), CX
 	MOVQ    u+16(FP), DX

@@ -4,8 +4,8 @@
 
 package kernel
 
-// yuv420AVX2 is YUV420ToRGB for n pixels, a multiple of 16 and not 0. It reads 16 bytes
-// of u and v for each 16 pixels, orders them as twice says and moves on by advance.
+// yuv420SIMD is YUV420ToRGB for n pixels, a multiple of 16 and not 0. For each 16
+// pixels it reads 16 bytes of u and v, orders them as twice says and advances.
 //
 //go:noescape
-func yuv420AVX2(dst *byte, y *byte, u *byte, v *byte, n int, twice *[16]uint8, advance int)
+func yuv420SIMD(dst *byte, y *byte, u *byte, v *byte, n int, twice *[16]uint8, advance int)

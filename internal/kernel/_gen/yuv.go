@@ -25,8 +25,8 @@ func yuv() {
 	}
 	rg0, b0 := order("yuv_rg0", 0, false), order("yuv_b0", 0, true)
 	rg1, b1 := order("yuv_rg1", 16, false), order("yuv_b1", 16, true)
-	function("yuv420AVX2", "func(dst, y, u, v *byte, n int, twice *[16]uint8, advance int)")
-	Doc("yuv420AVX2 is YUV420ToRGB for n pixels, a multiple of 16 and not 0. It reads 16 bytes", "of u and v for each 16 pixels, orders them as twice says and moves on by advance.")
+	function("yuv420SIMD", "func(dst, y, u, v *byte, n int, twice *[16]uint8, advance int)")
+	Doc("yuv420SIMD is YUV420ToRGB for n pixels, a multiple of 16 and not 0. For each 16", "pixels it reads 16 bytes of u and v, orders them as twice says and advances.")
 	dst, yp := Load(Param("dst"), GP64()), Load(Param("y"), GP64())
 	up, vp := Load(Param("u"), GP64()), Load(Param("v"), GP64())
 	n, tp := Load(Param("n"), GP64()), Load(Param("twice"), GP64())

@@ -82,6 +82,7 @@ func mul(d, n, m vec)   { sized("mul", 0, 0b10011, d, n, m) }
 func mla(d, n, m vec)   { sized("mla", 0, 0b10010, d, n, m) }
 func addp(d, n, m vec)  { sized("addp", 0, 0b10111, d, n, m) }
 func sqadd(d, n, m vec) { sized("sqadd", 0, 0b00001, d, n, m) }
+func uqsub(d, n, m vec) { sized("uqsub", 1, 0b00101, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)
@@ -135,6 +136,7 @@ func by(name string, u, op uint32, d, n vec, m lane) {
 	want(d.size == n.size && n.size == m.size && d.q == n.q, name, d, n, m)
 	word(0x0F000000|d.Q()|u<<29|element(m)|op<<12|uint32(n.n)<<5|uint32(d.n), "%s %v, %v, %v", name, d, n, m)
 }
+func mulBy(d, n vec, m lane)     { by("mul", 0, 0b1000, d, n, m) }
 func mlaBy(d, n vec, m lane)     { by("mla", 1, 0b0000, d, n, m) }
 func sqdmulhBy(d, n vec, m lane) { by("sqdmulh", 0, 0b1100, d, n, m) }
 func fmulBy(d, n vec, m lane)    { by("fmul", 0, 0b1001, d, n, m) }

@@ -16,6 +16,7 @@ var groups = map[string]func(){
 	"resample": resample,
 	"pixels":   pixels,
 	"cv":       cv,
+	"yuv":      yuv,
 }
 
 func main() {
