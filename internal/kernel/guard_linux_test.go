@@ -41,4 +41,5 @@ func TestPageEnds(t *testing.T) {
 	t.Run("cv", func(t *testing.T) { testCVIn(t, p) })
 	t.Run("cv rows", func(t *testing.T) { testCVRowsIn(t, p) })
 	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })
+	t.Run("yuv", func(t *testing.T) { testYUVIn(t, p) })
 }

@@ -74,6 +74,23 @@ func TestYCCPageEnd(t *testing.T) {
 	}
 }
 
+// TestYUVPageEnd checks that nothing outside the slices is accessed, which end
+// with the last sample. In NV21, V starts before U and ends before it.
+func TestYUVPageEnd(t *testing.T) {
+	for step := 1; step <= 3; step++ {
+		for n := 1; n < 130; n++ {
+			chroma := yuvSample(n-1, step) + 1
+			for _, mem := range []func(*testing.T, int) []byte{pageEnd, pageStart} {
+				y := mem(t, n)
+				YUV420ToRGB(mem(t, 3*n), y, mem(t, chroma), mem(t, chroma), step)
+				if vu := mem(t, chroma+1); step == 2 {
+					YUV420ToRGB(mem(t, 3*n), y, vu[1:], vu[:chroma], step)
+				}
+			}
+		}
+	}
+}
+
 // TestFindWordPageEnd checks that nothing outside the slice is read.
 func TestFindWordPageEnd(t *testing.T) {
 	for n := 1; n < 400; n++ {

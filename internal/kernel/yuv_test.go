@@ -18,24 +18,28 @@ func yuvWant(y, u, v byte) [3]byte {
 	}
 }
 
-func TestYUV420ToRGB(t *testing.T) {
-	var g guard
+// yuvSample returns the position of the chroma sample of pixel i.
+func yuvSample(i, step int) int { return i / 2 * step }
+
+func TestYUV420ToRGB(t *testing.T) { testYUVIn(t, &guard{}) }
+
+func testYUVIn(t *testing.T, f fence) {
 	rnd := rand.New(rand.NewPCG(18, 1))
 	check := func(n, step int, fill func(y, u, v []byte)) {
-		last := (n - 1) / 2 * step
-		dst, y := g.bytes(0, 3*n), g.bytes(1, n)
-		u, v := g.bytes(2, last+1), g.bytes(3, last+1)
+		chroma := yuvSample(n-1, step) + 1
+		dst, y := f.bytes(0, 3*n), f.bytes(1, n)
+		u, v := f.bytes(2, chroma), f.bytes(3, chroma)
 		fill(y, u, v)
 		want := make([]byte, 0, 3*n)
 		for i := range n {
-			p := yuvWant(y[i], u[i/2*step], v[i/2*step])
+			p := yuvWant(y[i], u[yuvSample(i, step)], v[yuvSample(i, step)])
 			want = append(want, p[:]...)
 		}
 		YUV420ToRGB(dst, y, u, v, step)
 		if string(want) != string(dst) {
 			require.Equal(t, want, dst, "%d pixels, step %d", n, step)
 		}
-		g.check(t, "yuv420ToRGB")
+		f.check(t, "yuv420ToRGB")
 	}
 	for step := 1; step <= 3; step++ {
 		for n := 1; n <= 100; n++ {
@@ -48,17 +52,23 @@ func TestYUV420ToRGB(t *testing.T) {
 			})
 		}
 	}
-	// All values of Y with each sampled pair of U and V, extremes included.
-	for u := 0; u < 256; u += 15 {
-		for v := 0; v < 256; v += 5 {
-			check(512+32, 1, func(py, pu, pv []byte) {
-				for i := range py {
-					py[i] = byte(i / 2)
-				}
-				for i := range pu {
-					pu[i], pv[i] = byte(u), byte(v)
-				}
-			})
+	// All values of Y with each sampled pair of U and V, extremes included. The
+	// bytes between the samples are others.
+	for step := 1; step <= 2; step++ {
+		for u := 0; u < 256; u += 15 {
+			for v := 0; v < 256; v += 5 {
+				check(512+32, step, func(py, pu, pv []byte) {
+					for i := range py {
+						py[i] = byte(i / 2)
+					}
+					for i := range pu {
+						pu[i], pv[i] = byte(u), byte(v)
+						if i%step != 0 {
+							pu[i], pv[i] = byte(v+128), byte(u+128)
+						}
+					}
+				})
+			}
 		}
 	}
 }
