@@ -97,97 +97,113 @@ func (f *Frame) check() (crop image.Rectangle, p [3]Plane, err error) {
 
 // Append appends the frame's pixels to b in the encoded form of this package,
 // as an image that any data graph takes: RGBA, or RGB for YUV. It allocates
-// nothing if b has the capacity, except 32 rows for rotations by 90 and 270
-// degrees. The error of an invalid Frame wraps codec.ErrFormat, and b is
-// unchanged.
+// nothing if b has the capacity. The error of an invalid Frame wraps
+// codec.ErrFormat, and b is unchanged.
 func (f *Frame) Append(b []byte) ([]byte, error) {
 	crop, planes, err := f.check()
 	if err != nil {
 		return b, err
 	}
-	w, h, size, mode := crop.Dx(), crop.Dy(), 3, codec.RGB
+	p := part{planes: planes, crop: crop, size: 3}
+	w, h, mode := crop.Dx(), crop.Dy(), codec.RGB
 	if len(f.Planes) == 1 {
-		size, mode = 4, codec.RGBA
+		p.size, mode = 4, codec.RGBA
 	}
+	line := w * p.size
+	header := Header{Width: w, Height: h, Mode: mode}
 	if f.Rotation%180 != 0 {
-		w, h = h, w
+		header.Width, header.Height = h, w
 	}
 	start := len(b) + HeaderSize
-	if n := start + w*h*size; cap(b) < n {
+	if n := start + h*line; cap(b) < n {
 		b = append(make([]byte, 0, n), b...)
 	}
-	b = Header{Width: w, Height: h, Mode: mode}.Append(b)
-	b = b[:start+w*h*size]
+	b = header.Append(b)
+	b = b[:start+h*line]
 	dst := b[start:]
-
-	row := func(dst []byte, y int) { // fills dst with the pixels of row y of the crop
-		y += crop.Min.Y
-		if size == 4 {
-			copy(dst, planes[0].Data[y*planes[0].RowStride+4*crop.Min.X:])
-			return
-		}
-		x, n := crop.Min.X, crop.Dx()
-		luma := planes[0].Data[y*planes[0].RowStride+x:][:n]
-		u, v := planes[1], planes[2]
-		cu, cv := u.Data[y/2*u.RowStride+x/2*u.PixelStride:], v.Data[y/2*v.RowStride+x/2*v.PixelStride:]
-		if x%2 == 1 { // the chroma sample's second pixel
-			kernel.YUV420ToRGB(dst, luma[:1], cu, cv, u.PixelStride)
-			if n == 1 {
-				return
-			}
-			dst, luma, cu, cv = dst[3:], luma[1:], cu[u.PixelStride:], cv[v.PixelStride:]
-		}
-		kernel.YUV420ToRGB(dst, luma, cu, cv, u.PixelStride)
-	}
-	line := crop.Dx() * size
 	switch f.Rotation {
 	case 0:
 		for y := range h {
-			row(dst[y*line:][:line], y)
+			p.row(dst[y*line:][:line], 0, y)
 		}
 	case 180:
 		for y := range h {
 			d := dst[(h-1-y)*line:][:line]
-			row(d, y)
-			reverse(d, size)
+			p.row(d, 0, y)
+			reverse(d, p.size)
 		}
 	default:
-		f.turn(dst, crop, size, row)
+		p.turn(dst, f.Rotation)
 	}
 	return b, nil
 }
 
-// band is the number of rows that are rotated together: their pixels, which
-// become neighbours, then fill whole cache lines.
-const band = 32
+// part is the crop of a valid Frame.
+type part struct {
+	planes [3]Plane
+	crop   image.Rectangle
+	size   int // bytes of a pixel: 3 or 4
+}
+
+// row fills dst with the pixels from x on of row y of the crop.
+func (p *part) row(dst []byte, x, y int) {
+	x, y = x+p.crop.Min.X, y+p.crop.Min.Y
+	first := &p.planes[0]
+	if p.size == 4 {
+		copy(dst, first.Data[y*first.RowStride+4*x:])
+		return
+	}
+	luma := first.Data[y*first.RowStride+x:][:len(dst)/3]
+	u, v := &p.planes[1], &p.planes[2]
+	cu, cv := u.Data[y/2*u.RowStride+x/2*u.PixelStride:], v.Data[y/2*v.RowStride+x/2*v.PixelStride:]
+	if x%2 == 1 { // the chroma sample's second pixel
+		kernel.YUV420ToRGB(dst, luma[:1], cu, cv, u.PixelStride)
+		if len(luma) == 1 {
+			return
+		}
+		dst, luma, cu, cv = dst[3:], luma[1:], cu[u.PixelStride:], cv[v.PixelStride:]
+	}
+	kernel.YUV420ToRGB(dst, luma, cu, cv, u.PixelStride)
+}
+
+// The pixels of a tile are rotated together. Those of a column become
+// neighbours, which fill whole cache lines.
+const tileWidth, tileHeight = 128, 32
 
 // turn fills dst with the rows of the crop, rotated by 90 or 270 degrees.
-func (f *Frame) turn(dst []byte, crop image.Rectangle, size int, row func([]byte, int)) {
-	w, h := crop.Dx(), crop.Dy()              // of the crop; dst has h x w pixels
-	rows := make([]byte, min(band, h)*w*size) // never more than dst
-	for top := 0; top < h; top += band {
-		n := min(band, h-top)
-		for i := range n {
-			row(rows[i*w*size:][:w*size], top+i)
-		}
-		for x := range w {
-			// Column x, from the bottom up for 90 degrees, becomes row x, or
-			// from the top down row w-1-x for 270.
-			from, step, at := (n-1)*w+x, -w, x*h+h-top-n
-			if f.Rotation == 270 {
-				from, step, at = x, w, (w-1-x)*h+top
+func (p *part) turn(dst []byte, rotation int) {
+	const stride = 4 * tileWidth
+	var tile [tileHeight * stride]byte
+	w, h, size := p.crop.Dx(), p.crop.Dy(), p.size // dst has h x w pixels
+	for top := 0; top < h; top += tileHeight {
+		n := min(tileHeight, h-top)
+		for left, next := 0, 0; left < w; left = next {
+			// All tiles but the first start with a chroma sample's first pixel.
+			next = min(w, left+tileWidth-(p.crop.Min.X+left)%2)
+			for i := range n {
+				p.row(tile[i*stride:][:(next-left)*size], left, top+i)
 			}
-			d := dst[at*size:][:n*size]
-			from, step = from*size, step*size
-			if size == 4 {
-				for ; len(d) >= 4; d, from = d[4:], from+step {
-					copy(d[:4], rows[from:from+4])
+			for x := left; x < next; x++ {
+				// Column x, from the bottom up for 90 degrees, becomes row x,
+				// or from the top down row w-1-x for 270.
+				from, step, at := (n-1)*stride, -stride, x*h+h-top-n
+				if rotation == 270 {
+					from, step, at = 0, stride, (w-1-x)*h+top
 				}
-				continue
-			}
-			for ; len(d) >= 3; d, from = d[3:], from+step {
-				s := rows[from : from+3 : from+3]
-				d[0], d[1], d[2] = s[0], s[1], s[2]
+				from += (x - left) * size
+				d := dst[at*size:][:n*size]
+				if size == 4 {
+					for ; len(d) >= 4; d, from = d[4:], from+step {
+						copy(d[:4], tile[from:from+4])
+					}
+					continue
+				}
+				// Four bytes are copied of three: the next pixel replaces the
+				// fourth.
+				for ; len(d) >= 4; d, from = d[3:], from+step {
+					copy(d[:4], tile[from:from+4])
+				}
+				copy(d, tile[from:])
 			}
 		}
 	}
