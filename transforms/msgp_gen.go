@@ -414,6 +414,21 @@ func (z *ExpandDims) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ExpandDims) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *GaussianBlur) msgp() []any {
+	return []any{&z.KernelHeight, &z.KernelWidth, &z.SigmaY, &z.SigmaX, (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z GaussianBlur) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GaussianBlur) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "KernelHeight KernelWidth SigmaY SigmaX Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GaussianBlur) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Grayscale) msgp() []any { return []any{&z.Channels, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.

@@ -671,6 +671,20 @@ export interface ExpandDimsParams {
   axis?: number;
 }
 
+/** The parameters of {@link Ops.gaussian_blur}. */
+export interface GaussianBlurParams {
+  /** rows of the kernel; 0 with pillow; default 0 */
+  kernel_height?: number;
+  /** columns of the kernel; 0 with pillow; default 0 */
+  kernel_width?: number;
+  /** standard deviation along the columns in pixels, 0 to 10000 */
+  sigma_y: number;
+  /** standard deviation along the rows in pixels, 0 to 10000 */
+  sigma_x: number;
+  /** pillow; default pillow */
+  backend?: Backend;
+}
+
 /** The parameters of {@link Ops.grayscale}. */
 export interface GrayscaleParams {
   /** of the output: 1 or 3; default 1 */
@@ -1937,6 +1951,23 @@ export interface Ops {
    */
   expand_dims(params?: ExpandDimsParams, columns?: Columns): Step;
   /**
+   * GaussianBlur blurs an image with a Gaussian of standard deviation SigmaX along the rows and
+   * SigmaY along the columns. It takes a uint8 image with any number of channels, HWC or CHW, and
+   * keeps the description. Every channel is blurred on its own, including alpha.
+   *
+   * pillow: three box blurs along the rows, then three along the columns. A sigma of 0 skips its
+   * axis. With v = sigma^2/3 and L = sqrt(12*v+1), a box has the whole radius l = floor((L-1)/2)
+   * and a part of one more pixel on each side, (2l+1)*(l*(l+1)-3v) / (6*(v-(l+1)^2)). The radius r,
+   * with its part, is computed in float32. A whole pixel weighs w = floor(2^24/(2r+1)), and a
+   * partial one half of the rest, floor((2^24-(2l+1)*w)/2). Each of the six blurs rounds half up to
+   * uint8. Pixels outside the image are the nearest ones inside.
+   *
+   * Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the sigma.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gaussian_blur(params: GaussianBlurParams, columns?: Columns): Step;
+  /**
    * Grayscale converts a uint8 RGB image to one channel, or to three equal channels. It takes one
    * or three channels, HWC or CHW, and returns uint8. The values of a gray image do not change.
    * Values range from 0 to 255.
@@ -3063,6 +3094,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
+  gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],
   hwc2chw: [1, 'image', 'image'],
