@@ -19,14 +19,27 @@ import (
 // rounds half up to uint8. Pixels outside the image are the nearest ones
 // inside.
 //
+// opencv: tap i of n weighs exp(-(i-(n-1)/2)^2 / (2*sigma^2)), divided by the
+// sum. The weights are rounded half to even to 8 bits, from the outside in. The
+// error of each carries over to the next, and the centre takes the rest. The
+// sums over rows and columns are exact, and the result is rounded half up.
+// Outside the image, pixels are mirrored at the centres of the border pixels.
+// Kernel size 0 is round(6*sigma+1), half to even, and 1 more if that is even.
+// SigmaY 0 stands for SigmaX. Without both, kernels of 3, 5, 7 and 9 taps have
+// the weights 64 128; 16 64 96; 8 28 56 72; 4 13 30 51 60 (first half and
+// centre), and longer ones have sigma 0.15*n+0.35. An image of one row (column)
+// is not blurred along the columns (rows).
+//
 // Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the
-// sigma.
+// sigma. OpenCV 5.0.0, GaussianBlur with BORDER_REFLECT_101; the wheel from
+// PyPI returns the same with and without IPP. MindSpore 2.10.0's GaussianBlur
+// is OpenCV's with explicit sigmas; its default is 0.3*((n-1)*0.5-1)+0.8.
 type GaussianBlur struct {
-	KernelHeight int     `json:"kernel_height"` // rows of the kernel; 0 with pillow
-	KernelWidth  int     `json:"kernel_width"`  // columns of the kernel; 0 with pillow
+	KernelHeight int     `json:"kernel_height"` // rows of the kernel, odd, 1 to 4095; opencv: 0 derives it from the sigma; pillow: 0
+	KernelWidth  int     `json:"kernel_width"`  // columns of the kernel, as KernelHeight
 	SigmaY       float64 `json:"sigma_y"`       // standard deviation along the columns in pixels, 0 to 10000
 	SigmaX       float64 `json:"sigma_x"`       // standard deviation along the rows in pixels, 0 to 10000
-	Backend      Backend `json:"backend"`       // pillow
+	Backend      Backend `json:"backend"`       // pillow or opencv; default pillow
 }
 
 //msgp:tuple GaussianBlur
@@ -34,12 +47,13 @@ type GaussianBlur struct {
 func init() {
 	Register(Info{
 		Name: "gaussian_blur", Version: 1, New: func() Op { return NewGaussianBlur(2) },
-		Reference: "Pillow 13.0.0 ImageFilter.GaussianBlur", Exactness: "0",
+		Reference: "Pillow 13.0.0 ImageFilter.GaussianBlur; OpenCV 5.0.0 GaussianBlur", Exactness: "0",
 	})
 }
 
 const (
-	maxSigma = 10000
+	maxSigma  = 10000
+	maxKernel = 4095 // taps per axis of a blur
 	// boxPasses is the number of box blurs per axis of Pillow's Gaussian.
 	boxPasses = 3
 )
@@ -52,25 +66,61 @@ func NewGaussianBlur(sigma float64) *GaussianBlur {
 
 // Validate checks the sigmas, the sizes and the backend.
 func (o *GaussianBlur) Validate() error {
-	if o.Backend != Pillow {
-		return paramErr("backend is %v, want pillow", o.Backend)
-	}
 	if err := checkSigma("sigma_y", o.SigmaY); err != nil {
 		return err
 	}
 	if err := checkSigma("sigma_x", o.SigmaX); err != nil {
 		return err
 	}
-	if o.KernelHeight != 0 || o.KernelWidth != 0 {
-		return paramErr("kernel_height %d, kernel_width %d, want 0 with backend pillow", o.KernelHeight, o.KernelWidth)
+	switch o.Backend {
+	case Pillow:
+		if o.KernelHeight != 0 || o.KernelWidth != 0 {
+			return paramErr("kernel_height %d, kernel_width %d, want 0 with backend pillow", o.KernelHeight, o.KernelWidth)
+		}
+		return nil
+	case OpenCV:
+		if err := checkTaps("kernel_height", o.KernelHeight, "sigma_y", o.cvSigmaY()); err != nil {
+			return err
+		}
+		return checkTaps("kernel_width", o.KernelWidth, "sigma_x", o.SigmaX)
 	}
-	return nil
+	return paramErr("backend is %v, want pillow or opencv", o.Backend)
+}
+
+// cvSigmaY is OpenCV's sigma along the columns.
+func (o *GaussianBlur) cvSigmaY() float64 {
+	if o.SigmaY == 0 {
+		return o.SigmaX
+	}
+	return o.SigmaY
 }
 
 // checkSigma wants a standard deviation of 0..maxSigma.
 func checkSigma(name string, v float64) error {
 	if !(v >= 0 && v <= maxSigma) {
 		return paramErr("%s is %v, want 0 to %d", name, v, maxSigma)
+	}
+	return nil
+}
+
+// checkTaps wants a kernel size for OpenCV, or a sigma to derive it from.
+func checkTaps(name string, n int, sigmaName string, sigma float64) error {
+	if n != 0 {
+		return checkKernel(name, n)
+	}
+	if sigma == 0 {
+		return paramErr("%s and %s are 0, want one of them to be positive", name, sigmaName)
+	}
+	if n = kernel.CVBlurSize(sigma); n > maxKernel {
+		return paramErr("%s is 0 and %s is %v, which makes a kernel of %d taps, want at most %d", name, sigmaName, sigma, n, maxKernel)
+	}
+	return nil
+}
+
+// checkKernel wants an odd number of taps.
+func checkKernel(name string, n int) error {
+	if n < 1 || n > maxKernel || n%2 == 0 {
+		return paramErr("%s is %d, want an odd number of 1 to %d", name, n, maxKernel)
 	}
 	return nil
 }
@@ -87,19 +137,24 @@ func (o *GaussianBlur) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	g := gridOf(s.Desc)
-	size := g.height * g.width * g.pixel
-	blur := boxBlur{grid: g}
+	if o.Backend == OpenCV {
+		o.applyCV(c, dst[0], s)
+		return nil
+	}
+	o.applyPillow(c, dst[0], s)
+	return nil
+}
+
+func (o *GaussianBlur) applyPillow(c *Context, dst, src *tensor.Tensor) {
+	g := gridOf(src.Desc)
+	line := g.width * g.pixel
+	size := g.height * line
+	blur := boxBlur{grid: g, lines: c.Scratch(2 * line), sums: tensor.Cast[int32](c.Scratch(4 * line)), spare: c.Scratch(size)}
 	blur.x, blur.alongX = kernel.GaussianBox(o.SigmaX, boxPasses)
 	blur.y, blur.alongY = kernel.GaussianBox(o.SigmaY, boxPasses)
-	line := g.width * g.pixel
-	blur.lines = c.Scratch(2 * line)
-	blur.sums = tensor.Cast[int32](c.Scratch(4 * line))
-	blur.spare = c.Scratch(size)
 	for p := range g.planes {
-		blur.plane(dst[0].Data[p*size:][:size], s.Data[p*size:][:size])
+		blur.plane(dst.Data[p*size:][:size], src.Data[p*size:][:size])
 	}
-	return nil
 }
 
 // boxBlur blurs the planes of an image as Pillow does.
@@ -137,4 +192,76 @@ func (b *boxBlur) plane(dst, src []uint8) {
 	b.y.Rows(dst, src, b.sums, n, b.height)
 	b.y.Rows(b.spare, dst, b.sums, n, b.height)
 	b.y.Rows(dst, b.spare, b.sums, n, b.height)
+}
+
+func (o *GaussianBlur) applyCV(c *Context, dst, src *tensor.Tensor) {
+	g := gridOf(src.Desc)
+	blur := cvBlur{grid: g, tapsX: cvTaps(c, g.width, o.KernelWidth, o.SigmaX), tapsY: cvTaps(c, g.height, o.KernelHeight, o.cvSigmaY())}
+	n := kernel.CVBlurWidth(g.width * g.pixel)
+	blur.slots = min(len(blur.tapsY), g.height)
+	blur.slot = 2 * n
+	blur.rows = c.Scratch(blur.slot * blur.slots)
+	blur.spare = c.Scratch(blur.slot)
+	blur.padded = c.Scratch(2 * (n + (len(blur.tapsX)-1)*g.pixel))
+	blur.at = tensor.Cast[int64](c.Scratch(8 * len(blur.tapsY)))
+	size := g.height * g.width * g.pixel
+	for p := range g.planes {
+		blur.plane(dst.Data[p*size:][:size], src.Data[p*size:][:size])
+	}
+}
+
+// cvTaps returns the weights of an axis of the given length.
+func cvTaps(c *Context, length, n int, sigma float64) []uint16 {
+	switch {
+	case length == 1:
+		n, sigma = 1, 0
+	case n == 0:
+		n = kernel.CVBlurSize(sigma)
+	}
+	taps := tensor.Cast[uint16](c.Scratch(2 * n))
+	kernel.CVBlurTaps(taps, sigma)
+	return taps
+}
+
+// cvBlur blurs the planes of an image as OpenCV does.
+type cvBlur struct {
+	grid
+	tapsX, tapsY []uint16
+	padded       []byte // a row of uint16 with the pixels beyond its ends
+	rows         []byte // the last rows that were blurred along the row, a ring
+	slot, slots  int    // bytes of a row of rows, and their number
+	spare        []byte
+	at           []int64
+}
+
+func (b *cvBlur) plane(dst, src []uint8) {
+	n, half, done := b.width*b.pixel, len(b.tapsY)/2, 0
+	for y := range b.height {
+		for ; done <= min(y+half, b.height-1); done++ {
+			b.pad(src[done*n:][:n])
+			kernel.CVBlurRow(b.rows[done%b.slots*b.slot:], b.padded, b.tapsX, n, b.pixel)
+		}
+		for j := range b.at {
+			b.at[j] = int64(kernel.Reflect101(y+j-half, b.height) % b.slots * b.slot)
+		}
+		kernel.CVBlurMix(dst[y*n:], b.rows, b.spare, b.at, b.tapsY, n)
+	}
+}
+
+// pad fills padded with a row.
+func (b *cvBlur) pad(row []uint8) {
+	half, px := len(b.tapsX)/2, b.pixel
+	out := tensor.Cast[uint16](b.padded)
+	for x := range half {
+		left := row[kernel.Reflect101(x-half, b.width)*px:]
+		right := row[kernel.Reflect101(b.width+x, b.width)*px:]
+		for c := range px {
+			out[x*px+c] = uint16(left[c])
+			out[(half+b.width+x)*px+c] = uint16(right[c])
+		}
+	}
+	out = out[half*px:]
+	for i, v := range row {
+		out[i] = uint16(v)
+	}
 }

@@ -24,12 +24,35 @@ func TestGaussianBlurPillow(t *testing.T) {
 	require.Equal(t, row.Data, applyOne(t, NewGaussianBlur(0), row).Data)
 }
 
+func TestGaussianBlurOpenCV(t *testing.T) {
+	row := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 1, 5, 1, 0, 0, 128, 0, 7)
+	// The weights are 64, 128, 64 of 256; the pixel beyond the end is the last
+	// but one.
+	three := &GaussianBlur{KernelWidth: 3, KernelHeight: 3, Backend: OpenCV}
+	require.Equal(t, []byte{0, 32, 64, 34, 4}, applyOne(t, three, row).Data)
+	// 16, 64, 96, 64, 16 of 256, and rounded once.
+	square := pixelsOf[uint8](t, tensor.Uint8, tensor.CHW, 1, 1, 9, 0, 0, 0, 0, 255, 0, 0, 0, 0).Data
+	image := pixelsOf(t, tensor.Uint8, tensor.HWC, 3, 3, 1, square...)
+	// (16+96+16)/256 and 128/256 of 255 for each axis.
+	require.Equal(t, []byte{64, 64, 64, 64, 64, 64, 64, 64, 64}, applyOne(t, &GaussianBlur{KernelWidth: 5, KernelHeight: 5, Backend: OpenCV}, image).Data)
+	// SigmaY 0 is SigmaX, and size 0 is derived from it.
+	a := &GaussianBlur{SigmaX: 1, Backend: OpenCV}
+	b := &GaussianBlur{KernelWidth: 7, KernelHeight: 7, SigmaX: 1, SigmaY: 1, Backend: OpenCV}
+	x := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 2, 2, 3, 1, 2, 3, 40, 50, 60, 70, 80, 90, 100, 110, 120)
+	require.Equal(t, applyOne(t, b, x).Data, applyOne(t, a, x).Data)
+}
+
 func TestGaussianBlurWrong(t *testing.T) {
 	refusesInput(t, "want dtype", NewGaussianBlur(1), rgb32)
 	refusesInput(t, "want an image", NewGaussianBlur(1), vector)
 	refusesParam(t, "sigma_y is -1, want 0 to 10000", NewGaussianBlur(-1))
 	refusesParam(t, "sigma_x is NaN", &GaussianBlur{SigmaX: math.NaN()})
 	refusesParam(t, "kernel_height 3, kernel_width 0, want 0 with backend pillow", &GaussianBlur{KernelHeight: 3})
+	refusesParam(t, "kernel_width is 4, want an odd number of 1 to 4095", &GaussianBlur{KernelHeight: 3, KernelWidth: 4, Backend: OpenCV})
+	refusesParam(t, "kernel_height is -1", &GaussianBlur{KernelHeight: -1, Backend: OpenCV})
+	refusesParam(t, "kernel_height is 4097", &GaussianBlur{KernelHeight: 4097, Backend: OpenCV})
+	refusesParam(t, "kernel_height and sigma_y are 0", &GaussianBlur{KernelWidth: 3, Backend: OpenCV})
+	refusesParam(t, "kernel_height is 0 and sigma_y is 700, which makes a kernel of 4201 taps", &GaussianBlur{SigmaX: 700, Backend: OpenCV})
 	refusesParam(t, "backend is mxnet", &GaussianBlur{Backend: MXNet})
 }
 

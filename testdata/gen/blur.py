@@ -1,13 +1,15 @@
 """Writes the goldens of GaussianBlur.
 
-Run with Python 3.11, NumPy 2.4.6 and Pillow 13.0.0, on x86-64. Every run gives the same bytes.
+Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0 and opencv-python-headless 5.0.0.93, on x86-64. Every run gives the same bytes.
 """
 
+import cv2
 import numpy as np
 from PIL import Image, ImageFilter
 
 from golden import Golden, chw, image
 
+cv2.setNumThreads(1)
 MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 
 
@@ -32,23 +34,45 @@ def pillow(a, sx, sy):
     return np.frombuffer(im.filter(ImageFilter.GaussianBlur((sx, sy))).tobytes(), np.uint8).reshape(a.shape)
 
 
+def opencv(a, kh, kw, sy, sx):
+    """The same with IPP and without it."""
+    out = []
+    for ipp in (True, False):
+        cv2.ipp.setUseIPP(ipp)
+        out.append(cv2.GaussianBlur(a, (kw, kh), sx, sigmaY=sy, borderType=cv2.BORDER_REFLECT_101).reshape(a.shape))
+    assert np.array_equal(*out)
+    return out[0]
+
+
+def case(g, name, backend, a, kh, kw, sy, sx, planes):
+    q = {"kernel_height": kh, "kernel_width": kw, "sigma_y": sy, "sigma_x": sx, "backend": backend}
+    want = pillow(a, sx, sy) if backend == "pillow" else opencv(a, kh, kw, sy, sx)
+    if planes:
+        g.case(f"{backend}_{name}_chw", q, chw(a), chw(want), "CHW")
+    else:
+        g.case(f"{backend}_{name}", q, a, want)
+
+
+PILLOW = [(2.0, 2.0), (0.0, 0.0), (0.5, 0.5), (1.0, 0.1), (0.0, 1.3), (7.7, 0.0), (3.0, 40.0), (10000.0, 1e-30), (1.4142135, 0.8660254037844386)]
+OPENCV = [(5, 5, 1.1, 1.1), (3, 3, 0.0, 0.0), (5, 7, 0.0, 0.0), (9, 11, 0.0, 0.0), (0, 0, 0.0, 1.5), (0, 0, 3.3, 0.7), (1, 9, 0.0, 2.0), (31, 1, 4.0, 0.0),
+          (41, 101, 30.0, 60.0), (3, 5, 1e-200, 1e-3), (7, 7, 10000.0, 10000.0), (601, 701, 100.0, 200.0)]
+
+
 def blur():
-    g = Golden("gaussian_blur", "Pillow 13.0.0 ImageFilter.GaussianBlur")
-    sigmas = [(2.0, 2.0), (0.0, 0.0), (0.5, 0.5), (0.1, 1.0), (1.3, 0.0), (0.0, 7.7), (40.0, 3.0), (1e-30, 10000.0), (0.8660254037844386, 1.4142135)]
-    for i, (sx, sy) in enumerate(sigmas):
+    g = Golden("gaussian_blur", "Pillow 13.0.0 ImageFilter.GaussianBlur; OpenCV 5.0.0 GaussianBlur")
+    for i, (sy, sx) in enumerate(PILLOW):
         for j, (name, a) in enumerate(IMAGES.items()):
-            q = {"kernel_height": 0, "kernel_width": 0, "sigma_y": sy, "sigma_x": sx, "backend": "pillow"}
-            want = pillow(a, sx, sy)
-            if (i + j) % 3:
-                g.case(f"pillow_{i}_{name}", q, a, want)
-            else:
-                g.case(f"pillow_{i}_{name}_chw", q, chw(a), chw(want), "CHW")
+            case(g, f"{i}_{name}", "pillow", a, 0, 0, sy, sx, (i + j) % 3 == 0)
+    for i, q in enumerate(OPENCV):
+        for j, (name, a) in enumerate(IMAGES.items()):
+            case(g, f"{i}_{name}", "opencv", a, *q, (i + j) % 3 == 0)
     rng = np.random.default_rng(3)
     for i in range(40):
-        s = [float(v) for v in np.exp(rng.uniform(-2, 3, 2))]
-        q = {"kernel_height": 0, "kernel_width": 0, "sigma_y": s[1], "sigma_x": s[0], "backend": "pillow"}
+        sy, sx = (float(v) for v in np.exp(rng.uniform(-2, 3, 2)))
+        kh, kw = (int(v) for v in 2 * rng.integers(0, 16, 2) + 1)
         a = IMAGES["gray"] if i % 2 else IMAGES["odd"]
-        g.case(f"pillow_random_{i}", q, a, pillow(a, *s))
+        case(g, f"random_{i}", "pillow", a, 0, 0, sy, sx, False)
+        case(g, f"random_{i}", "opencv", a, kh, kw, sy, sx, False)
     g.write()
 
 

@@ -673,15 +673,17 @@ export interface ExpandDimsParams {
 
 /** The parameters of {@link Ops.gaussian_blur}. */
 export interface GaussianBlurParams {
-  /** rows of the kernel; 0 with pillow; default 0 */
+  /**
+   * rows of the kernel, odd, 1 to 4095; opencv: 0 derives it from the sigma; pillow: 0; default 0
+   */
   kernel_height?: number;
-  /** columns of the kernel; 0 with pillow; default 0 */
+  /** columns of the kernel, as KernelHeight; default 0 */
   kernel_width?: number;
   /** standard deviation along the columns in pixels, 0 to 10000 */
   sigma_y: number;
   /** standard deviation along the rows in pixels, 0 to 10000 */
   sigma_x: number;
-  /** pillow; default pillow */
+  /** pillow or opencv; default pillow */
   backend?: Backend;
 }
 
@@ -1962,7 +1964,19 @@ export interface Ops {
    * partial one half of the rest, floor((2^24-(2l+1)*w)/2). Each of the six blurs rounds half up to
    * uint8. Pixels outside the image are the nearest ones inside.
    *
-   * Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the sigma.
+   * opencv: tap i of n weighs exp(-(i-(n-1)/2)^2 / (2*sigma^2)), divided by the sum. The weights
+   * are rounded half to even to 8 bits, from the outside in. The error of each carries over to the
+   * next, and the centre takes the rest. The sums over rows and columns are exact, and the result
+   * is rounded half up. Outside the image, pixels are mirrored at the centres of the border pixels.
+   * Kernel size 0 is round(6*sigma+1), half to even, and 1 more if that is even. SigmaY 0 stands
+   * for SigmaX. Without both, kernels of 3, 5, 7 and 9 taps have the weights 64 128; 16 64 96; 8 28
+   * 56 72; 4 13 30 51 60 (first half and centre), and longer ones have sigma 0.15*n+0.35. An image
+   * of one row (column) is not blurred along the columns (rows).
+   *
+   * Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the sigma. OpenCV 5.0.0,
+   * GaussianBlur with BORDER_REFLECT_101; the wheel from PyPI returns the same with and without
+   * IPP. MindSpore 2.10.0's GaussianBlur is OpenCV's with explicit sigmas; its default is
+   * 0.3*((n-1)*0.5-1)+0.8.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
