@@ -1246,6 +1246,21 @@ func (z *ResizedCrop) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizedCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Rotate) msgp() []any {
+	return []any{&z.Angle, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Expand, (*[]float64)(&z.Center), (*[]float64)(&z.Fill)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Rotate) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Rotate) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Angle Interpolation Backend Expand Center Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Rotate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Rotate90) msgp() []any { return []any{&z.Turns} }
 
 // MarshalMsg appends the msgp form to b.

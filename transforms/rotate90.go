@@ -43,11 +43,18 @@ func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	in, out := gridOf(s.Desc), gridOf(dst[0].Desc)
+	turn(dst[0], s, mod(o.Turns, 4))
+	return nil
+}
+
+// turn rotates the dense image src counter-clockwise by 0 to 3 times 90
+// degrees.
+func turn(dst, src *tensor.Tensor, turns int) {
+	in, out := gridOf(src.Desc), gridOf(dst.Desc)
 	// Pixel (x, y) of dst comes from the pixel start + x*dx + y*dy of src.
 	var start, dx, dy int
 	w, h := in.width, in.height
-	switch mod(o.Turns, 4) {
+	switch turns {
 	case 0:
 		start, dx, dy = 0, 1, w
 	case 1:
@@ -59,9 +66,9 @@ func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	px := in.pixel
 	for p := range out.planes {
-		plane := s.Data[p*w*h*px:][:w*h*px]
+		plane := src.Data[p*w*h*px:][:w*h*px]
 		for y := range out.height {
-			line, at := out.row(dst[0].Data, p, y), start+y*dy
+			line, at := out.row(dst.Data, p, y), start+y*dy
 			switch px {
 			case 1:
 				for x := range line {
@@ -82,5 +89,4 @@ func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			}
 		}
 	}
-	return nil
 }

@@ -1,0 +1,172 @@
+package transforms
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// NumberList is a list of numbers. It may be empty.
+type NumberList []float64
+
+// MarshalJSON returns a list, never null.
+func (l NumberList) MarshalJSON() ([]byte, error) { return json.Marshal(append([]float64{}, l...)) }
+
+// UnmarshalJSON parses a list.
+func (l *NumberList) UnmarshalJSON(b []byte) error {
+	*l = nil
+	var list []float64
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		*l = list
+	}
+	return nil
+}
+
+// checkWithin rejects a number outside -most..most.
+func checkWithin(name string, v, most float64) error {
+	if !(v >= -most && v <= most) {
+		return paramErr("%s is %v, want -%v to %[3]v", name, v, most)
+	}
+	return nil
+}
+
+// checkCenter wants no numbers, or a point.
+func checkCenter(center NumberList) error {
+	if n := len(center); n != 0 && n != 2 {
+		return paramErr("center has %d values, want none or x and y", n)
+	}
+	for _, v := range center {
+		if err := checkWithin("center", v, maxSide); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFill is checkValues for a fill that may be empty.
+func checkFill(fill NumberList) error {
+	if len(fill) == 0 {
+		return nil
+	}
+	return checkValues("fill", fill)
+}
+
+// checkMove wants a backend and an interpolation that the ops that move pixels
+// support.
+func checkMove(b Backend, i Interpolation) error {
+	switch b {
+	case Pillow:
+		if i != Nearest && i != Bilinear && i != Bicubic {
+			return paramErr("interpolation is %v with backend pillow, want nearest, bilinear or bicubic", i)
+		}
+	default:
+		return paramErr("backend is %v, want pillow", b)
+	}
+	return nil
+}
+
+// wantMoved rejects images that the ops that move pixels do not support.
+func wantMoved(d tensor.Desc, b Backend, fill NumberList) error {
+	if err := wantImage(d, tensor.Uint8); err != nil {
+		return err
+	}
+	for _, n := range [2]int{d.Height(), d.Width()} {
+		if n > maxSide {
+			return inputErr("%v, want sides of at most %d", d, maxSide)
+		}
+	}
+	if err := wantChannels(d, 1, 2, 3, 4); err != nil {
+		return err
+	}
+	if len(fill) == 0 {
+		return nil
+	}
+	return wantFill(d, "fill", fill)
+}
+
+// movedFill returns a pixel of the fill. An empty fill is 0.
+func movedFill(c *Context, d tensor.Desc, fill NumberList) []byte {
+	if len(fill) == 0 {
+		b := c.Scratch(d.Channels())
+		clear(b)
+		return b
+	}
+	return fillPixel(c, d, fill)
+}
+
+// pillowMap is a transform of Pillow's: six numbers of an affine matrix or the
+// eight of a perspective, from the output to the input.
+type pillowMap struct {
+	affine      [6]float64
+	perspective [8]float64
+	projective  bool // use perspective
+}
+
+// apply computes dst from the dense image src.
+func (m *pillowMap) apply(c *Context, i Interpolation, fill []byte, dst, src *tensor.Tensor) error {
+	alpha := src.Channels() == 2 || src.Channels() == 4
+	if i == Nearest || !alpha {
+		m.plain(c, i, fill, dst, src)
+		return nil
+	}
+	n := src.Channels()
+	pre, err := c.Temp(src.Desc)
+	if err != nil {
+		return err
+	}
+	if src.Layout == tensor.HWC {
+		kernel.Premultiply(pre.Data, src.Data, n)
+		m.plain(c, i, fill, dst, pre)
+		kernel.Unpremultiply(dst.Data, dst.Data, n)
+		return nil
+	}
+	kernel.PremultiplyPlanes(pre.Data, src.Data, n)
+	m.plain(c, i, fill, dst, pre)
+	kernel.UnpremultiplyPlanes(dst.Data, dst.Data, n)
+	return nil
+}
+
+// plain is apply without regard to alpha.
+func (m *pillowMap) plain(c *Context, i Interpolation, fill []byte, dst, src *tensor.Tensor) {
+	in, out := shapeOf(src.Desc), shapeOf(dst.Desc)
+	plane := func(p int) (kernel.PILImage, []byte) {
+		n := in.h * in.w * in.ch
+		return kernel.PILImage{
+			Pix: src.Data[p*n:][:n], Width: in.w, Height: in.h, Channels: in.ch, Fill: fill[p*in.ch:][:in.ch],
+		}, dst.Data[p*out.h*out.w*out.ch:][:out.h*out.w*out.ch]
+	}
+	if i == Nearest && !m.projective {
+		for p := range in.planes {
+			s, d := plane(p)
+			s.PILNearest(d, out.w, &m.affine)
+		}
+		return
+	}
+	taps := kernel.PILTaps(1)
+	switch i {
+	case Bilinear:
+		taps = 2
+	case Bicubic:
+		taps = 4
+	}
+	xs, ys := tensor.Cast[float64](c.Scratch(8*out.w)), tensor.Cast[float64](c.Scratch(8*out.w))
+	for y := range out.h {
+		if m.projective {
+			kernel.PerspectiveCoords(xs, ys, &m.perspective, y)
+		} else {
+			kernel.AffineCoords(xs, ys, &m.affine, y)
+		}
+		for p := range in.planes {
+			s, d := plane(p)
+			s.PILRow(taps, d[y*out.w*out.ch:][:out.w*out.ch], xs, ys)
+		}
+	}
+}
+
+// radians converts degrees as Python's math.radians does.
+func radians(degrees float64) float64 { return float64(degrees * (math.Pi / 180)) }
