@@ -7,8 +7,8 @@ import (
 
 // GaussianBlur blurs an image with a Gaussian of standard deviation SigmaX
 // along the rows and SigmaY along the columns. It takes a uint8 image with any
-// number of channels, HWC or CHW, and keeps the description. Every channel is
-// blurred on its own, including alpha.
+// number of channels, HWC or CHW, with torch also a float32 image, and keeps
+// the description. Every channel is blurred on its own, including alpha.
 //
 // pillow: three box blurs along the rows, then three along the columns. A sigma
 // of 0 skips its axis. With v = sigma^2/3 and L = sqrt(12*v+1), a box has the
@@ -30,16 +30,28 @@ import (
 // centre), and longer ones have sigma 0.15*n+0.35. An image of one row (column)
 // is not blurred along the columns (rows).
 //
+// torch: tap i of n weighs the softmax of -(x/sigma)^2 with x from -lim to lim
+// in n-1 equal steps, lim = (n-1)/(2*sqrt(2)). The kernel is the product of
+// both axes, rounded to float32. The products of kernel and pixels are added
+// row by row in float32, each with one rounding (FMA). An image of one channel
+// with at most 20480 pixels, borders included, and a kernel of at most three
+// rows or columns rounds the products too. uint8 rounds half to even. Outside
+// the image, pixels are mirrored at the centres of the border pixels; sides of
+// at most half a kernel are an ErrInput.
+//
 // Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the
 // sigma. OpenCV 5.0.0, GaussianBlur with BORDER_REFLECT_101; the wheel from
 // PyPI returns the same with and without IPP. MindSpore 2.10.0's GaussianBlur
 // is OpenCV's with explicit sigmas; its default is 0.3*((n-1)*0.5-1)+0.8.
+// torchvision 0.29.2, v2 gaussian_blur of one image with torch 2.15.0, on
+// x86-64 with AVX-512; its default sigma is 0.15*n+0.35. With AVX2, torch adds
+// the weights of kernels of nine taps or more in another order.
 type GaussianBlur struct {
-	KernelHeight int     `json:"kernel_height"` // rows of the kernel, odd, 1 to 4095; opencv: 0 derives it from the sigma; pillow: 0
+	KernelHeight int     `json:"kernel_height"` // rows of the kernel, odd, 1 to 4095; opencv: 0 derives them from the sigma; pillow: 0
 	KernelWidth  int     `json:"kernel_width"`  // columns of the kernel, as KernelHeight
-	SigmaY       float64 `json:"sigma_y"`       // standard deviation along the columns in pixels, 0 to 10000
-	SigmaX       float64 `json:"sigma_x"`       // standard deviation along the rows in pixels, 0 to 10000
-	Backend      Backend `json:"backend"`       // pillow or opencv; default pillow
+	SigmaY       float64 `json:"sigma_y"`       // standard deviation along the columns in pixels, 0 to 10000; torch: from 0.001
+	SigmaX       float64 `json:"sigma_x"`       // standard deviation along the rows in pixels, 0 to 10000; torch: from 0.001
+	Backend      Backend `json:"backend"`       // pillow, opencv or torch; default pillow
 }
 
 //msgp:tuple GaussianBlur
@@ -47,13 +59,15 @@ type GaussianBlur struct {
 func init() {
 	Register(Info{
 		Name: "gaussian_blur", Version: 1, New: func() Op { return NewGaussianBlur(2) },
-		Reference: "Pillow 13.0.0 ImageFilter.GaussianBlur; OpenCV 5.0.0 GaussianBlur", Exactness: "0",
+		Reference: "Pillow 13.0.0 ImageFilter.GaussianBlur; OpenCV 5.0.0 GaussianBlur; torchvision 0.29.2 v2 gaussian_blur (x86-64 with AVX-512)", Exactness: "0",
 	})
 }
 
 const (
-	maxSigma  = 10000
-	maxKernel = 4095 // taps per axis of a blur
+	maxSigma = 10000
+	// minTorchSigma keeps float32 exponents of the Gaussian finite.
+	minTorchSigma = 0.001
+	maxKernel     = 4095 // taps per axis of a blur
 	// boxPasses is the number of box blurs per axis of Pillow's Gaussian.
 	boxPasses = 3
 )
@@ -84,7 +98,16 @@ func (o *GaussianBlur) Validate() error {
 		}
 		return checkTaps("kernel_width", o.KernelWidth, "sigma_x", o.SigmaX)
 	}
-	return paramErr("backend is %v, want pillow or opencv", o.Backend)
+	if err := checkLibrary(o.Backend); err != nil {
+		return err
+	}
+	if o.SigmaY < minTorchSigma || o.SigmaX < minTorchSigma {
+		return paramErr("sigma_y is %v, sigma_x is %v, want %v to %d with backend torch", o.SigmaY, o.SigmaX, minTorchSigma, maxSigma)
+	}
+	if err := checkKernel("kernel_height", o.KernelHeight); err != nil {
+		return err
+	}
+	return checkKernel("kernel_width", o.KernelWidth)
 }
 
 // cvSigmaY is OpenCV's sigma along the columns.
@@ -128,7 +151,16 @@ func checkKernel(name string, n int) error {
 // Infer keeps the description.
 func (o *GaussianBlur) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
-	return wantImage(in[0], tensor.Uint8)
+	if o.Backend != Torch {
+		return wantImage(in[0], tensor.Uint8)
+	}
+	if err := wantImage(in[0], tensor.Uint8, tensor.Float32); err != nil {
+		return err
+	}
+	if h, w := in[0].Height(), in[0].Width(); h != tensor.Unknown && h <= o.KernelHeight/2 || w != tensor.Unknown && w <= o.KernelWidth/2 {
+		return inputErr("%v, want more than %d x %d pixels (height x width), half the kernel", in[0], o.KernelHeight/2, o.KernelWidth/2)
+	}
+	return nil
 }
 
 // Apply blurs plane by plane.
@@ -137,11 +169,14 @@ func (o *GaussianBlur) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if o.Backend == OpenCV {
+	switch o.Backend {
+	case Pillow:
+		o.applyPillow(c, dst[0], s)
+	case OpenCV:
 		o.applyCV(c, dst[0], s)
-		return nil
+	default:
+		o.applyTorch(c, dst[0], s)
 	}
-	o.applyPillow(c, dst[0], s)
 	return nil
 }
 
@@ -263,5 +298,71 @@ func (b *cvBlur) pad(row []uint8) {
 	out = out[half*px:]
 	for i, v := range row {
 		out[i] = uint16(v)
+	}
+}
+
+// applyTorch keeps the rows that the kernel covers as float32, with the pixels
+// beyond their ends, in a ring.
+func (o *GaussianBlur) applyTorch(c *Context, dst, src *tensor.Tensor) {
+	h, w, ch := src.Height(), src.Width(), src.Channels()
+	kh, kw := o.KernelHeight, o.KernelWidth
+	ky, kx := tensor.Cast[float32](c.Scratch(4*kh)), tensor.Cast[float32](c.Scratch(4*kw))
+	kernel.TorchGaussian(ky, o.SigmaY)
+	kernel.TorchGaussian(kx, o.SigmaX)
+	taps := tensor.Cast[float32](c.Scratch(4 * kh * kw))
+	for y, a := range ky {
+		for x, b := range kx {
+			taps[y*kw+x] = float32(a * b)
+		}
+	}
+	// torch passes other sizes to oneDNN.
+	fused := ch > 1 || kh > 3 && kw > 3 || (h+kh-1)*(w+kw-1) > 20480
+
+	planes, px := 1, ch
+	if src.Layout == tensor.CHW {
+		planes, px = ch, 1
+	}
+	slot := (w + kw - 1) * px
+	rows := tensor.Cast[float32](c.Scratch(4 * kh * slot))
+	at := tensor.Cast[int64](c.Scratch(8 * kh))
+	sums := tensor.Cast[float32](c.Scratch(4 * w * px))
+	for p := range planes {
+		done := 0
+		for y := range h {
+			for ; done <= min(y+kh/2, h-1); done++ {
+				reflectRow(rows[done%kh*slot:][:slot], src, (p*h+done)*w*px, px, kw/2)
+			}
+			for j := range at {
+				at[j] = int64(kernel.Reflect101(y+j-kh/2, h) % kh * slot)
+			}
+			to := (p*h + y) * w * px
+			if dst.DType == tensor.Float32 {
+				kernel.TorchBlurRow(tensor.View[float32](dst)[to:][:w*px], rows, at, taps, kw, px, fused)
+				continue
+			}
+			kernel.TorchBlurRow(sums, rows, at, taps, kw, px, fused)
+			out := dst.Data[to:][:w*px]
+			for i, v := range sums {
+				out[i] = round8(v)
+			}
+		}
+	}
+}
+
+// reflectRow copies a row of src from element i on to the middle of dst and
+// mirrors half pixels at each end.
+func reflectRow(dst []float32, src *tensor.Tensor, i, px, half int) {
+	middle := dst[half*px : len(dst)-half*px]
+	if src.DType == tensor.Float32 {
+		copy(middle, tensor.View[float32](src)[i:])
+	} else {
+		for x, v := range src.Data[i:][:len(middle)] {
+			middle[x] = float32(v)
+		}
+	}
+	last := len(middle) - px
+	for x := range half {
+		copy(dst[(half-1-x)*px:][:px], middle[(x+1)*px:])
+		copy(dst[half*px+last+(x+1)*px:][:px], middle[last-(x+1)*px:])
 	}
 }

@@ -42,6 +42,24 @@ func TestGaussianBlurOpenCV(t *testing.T) {
 	require.Equal(t, applyOne(t, b, x).Data, applyOne(t, a, x).Data)
 }
 
+func TestGaussianBlurTorch(t *testing.T) {
+	// A sigma of 0.001 keeps the image, and one of 10000 averages.
+	row := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 1, 4, 1, 9, 0, 30, 90)
+	blur := &GaussianBlur{KernelHeight: 1, KernelWidth: 3, SigmaY: 1, SigmaX: 0.001, Backend: Torch}
+	require.Equal(t, row.Data, applyOne(t, blur, row).Data)
+	blur.SigmaX = maxSigma
+	require.Equal(t, []byte{3, 13, 40, 50}, applyOne(t, blur, row).Data)
+	// float32 is not rounded.
+	x := pixelsOf[float32](t, tensor.Float32, tensor.CHW, 1, 3, 1, 1, 0, 0)
+	out := tensor.View[float32](applyOne(t, blur, x))
+	require.InDeltaSlice(t, []float32{1. / 3, 1. / 3, 0}, out, 1e-6)
+
+	refusesInput(t, "want more than 2 x 1 pixels", &GaussianBlur{KernelHeight: 5, KernelWidth: 3, SigmaY: 1, SigmaX: 1, Backend: Torch}, tensor.Image(tensor.Uint8, tensor.HWC, 2, 2, 3))
+	refusesInput(t, "want more than 0 x 1 pixels", blur, tensor.Image(tensor.Float32, tensor.HWC, 2, 1, 3))
+	refusesParam(t, "want 0.001 to 10000 with backend torch", &GaussianBlur{KernelHeight: 3, KernelWidth: 3, SigmaX: 1, Backend: Torch})
+	refusesParam(t, "kernel_height is 0, want an odd number", &GaussianBlur{KernelWidth: 3, SigmaX: 1, SigmaY: 1, Backend: Torch})
+}
+
 func TestGaussianBlurWrong(t *testing.T) {
 	refusesInput(t, "want dtype", NewGaussianBlur(1), rgb32)
 	refusesInput(t, "want an image", NewGaussianBlur(1), vector)

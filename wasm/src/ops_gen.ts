@@ -674,16 +674,16 @@ export interface ExpandDimsParams {
 /** The parameters of {@link Ops.gaussian_blur}. */
 export interface GaussianBlurParams {
   /**
-   * rows of the kernel, odd, 1 to 4095; opencv: 0 derives it from the sigma; pillow: 0; default 0
+   * rows of the kernel, odd, 1 to 4095; opencv: 0 derives them from the sigma; pillow: 0; default 0
    */
   kernel_height?: number;
   /** columns of the kernel, as KernelHeight; default 0 */
   kernel_width?: number;
-  /** standard deviation along the columns in pixels, 0 to 10000 */
+  /** standard deviation along the columns in pixels, 0 to 10000; torch: from 0.001 */
   sigma_y: number;
-  /** standard deviation along the rows in pixels, 0 to 10000 */
+  /** standard deviation along the rows in pixels, 0 to 10000; torch: from 0.001 */
   sigma_x: number;
-  /** pillow or opencv; default pillow */
+  /** pillow, opencv or torch; default pillow */
   backend?: Backend;
 }
 
@@ -1976,8 +1976,9 @@ export interface Ops {
   expand_dims(params?: ExpandDimsParams, columns?: Columns): Step;
   /**
    * GaussianBlur blurs an image with a Gaussian of standard deviation SigmaX along the rows and
-   * SigmaY along the columns. It takes a uint8 image with any number of channels, HWC or CHW, and
-   * keeps the description. Every channel is blurred on its own, including alpha.
+   * SigmaY along the columns. It takes a uint8 image with any number of channels, HWC or CHW, with
+   * torch also a float32 image, and keeps the description. Every channel is blurred on its own,
+   * including alpha.
    *
    * pillow: three box blurs along the rows, then three along the columns. A sigma of 0 skips its
    * axis. With v = sigma^2/3 and L = sqrt(12*v+1), a box has the whole radius l = floor((L-1)/2)
@@ -1995,10 +1996,20 @@ export interface Ops {
    * 56 72; 4 13 30 51 60 (first half and centre), and longer ones have sigma 0.15*n+0.35. An image
    * of one row (column) is not blurred along the columns (rows).
    *
+   * torch: tap i of n weighs the softmax of -(x/sigma)^2 with x from -lim to lim in n-1 equal
+   * steps, lim = (n-1)/(2*sqrt(2)). The kernel is the product of both axes, rounded to float32. The
+   * products of kernel and pixels are added row by row in float32, each with one rounding (FMA). An
+   * image of one channel with at most 20480 pixels, borders included, and a kernel of at most three
+   * rows or columns rounds the products too. uint8 rounds half to even. Outside the image, pixels
+   * are mirrored at the centres of the border pixels; sides of at most half a kernel are an
+   * ErrInput.
+   *
    * Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the sigma. OpenCV 5.0.0,
    * GaussianBlur with BORDER_REFLECT_101; the wheel from PyPI returns the same with and without
    * IPP. MindSpore 2.10.0's GaussianBlur is OpenCV's with explicit sigmas; its default is
-   * 0.3*((n-1)*0.5-1)+0.8.
+   * 0.3*((n-1)*0.5-1)+0.8. torchvision 0.29.2, v2 gaussian_blur of one image with torch 2.15.0, on
+   * x86-64 with AVX-512; its default sigma is 0.15*n+0.35. With AVX2, torch adds the weights of
+   * kernels of nine taps or more in another order.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
