@@ -75,18 +75,33 @@ func (z *AdjustSaturation) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z AdjustSaturation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *Affine) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5]} }
+func (z *Affine) msgp() []any {
+	return []any{&z.Angle, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), (*[]float64)(&z.Center), (*[]float64)(&z.Fill)}
+}
 
 // MarshalMsg appends the msgp form to b.
 func (z Affine) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Affine) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5]")
+	return msgpread.ReadTuple(b, z.msgp(), "Angle TranslateX TranslateY Scale ShearX ShearY Interpolation Backend Center Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Affine) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *AffineMatrix) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5]} }
+
+// MarshalMsg appends the msgp form to b.
+func (z AffineMatrix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AffineMatrix) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5]")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AffineMatrix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *AlignLongAxis) msgp() []any { return []any{&z.Height, &z.Width} }
 
@@ -859,6 +874,34 @@ func (z *Patchify) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Patchify) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Perspective) msgp() []any {
+	return []any{&z.Start, &z.End, (*[]float64)(&z.Coefficients), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), (*[]float64)(&z.Fill)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Perspective) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Perspective) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Start End Coefficients Interpolation Backend Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Perspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Quad) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Quad) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Quad) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7]")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Quad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Quantize) msgp() []any { return []any{&z.Scale, &z.ZeroPoint, (*uint8)(&z.DType)} }
 

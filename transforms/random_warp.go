@@ -181,7 +181,7 @@ func (o *RandomWarp) Draw(d *Draw) error {
 	}
 	op := NewOp[WarpAffine](d)
 	*op = WarpAffine{
-		Matrix: Affine{float64(m0), float64(m1), float64(m2), float64(m3), float64(m4), float64(m5)},
+		Matrix: AffineMatrix{float64(m0), float64(m1), float64(m2), float64(m3), float64(m4), float64(m5)},
 		Height: int(nh), Width: int(nw),
 		Interpolation: o.Interpolation, Backend: o.Backend, Fill: o.Fill,
 	}

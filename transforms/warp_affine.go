@@ -8,12 +8,12 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Affine is an affine map of pixels: two rows of three numbers. The third
+// AffineMatrix is an affine map of pixels: two rows of three numbers. The third
 // number of a row is the translation.
-type Affine [6]float64
+type AffineMatrix [6]float64
 
 // UnmarshalJSON parses a list of six numbers.
-func (a *Affine) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, a[:]) }
+func (a *AffineMatrix) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, a[:]) }
 
 // unmarshalExactly parses a JSON list of len(dst) numbers. encoding/json would
 // accept shorter and longer lists for an array.
@@ -46,7 +46,7 @@ func unmarshalExactly[T any](b []byte, dst []T) error {
 // releases from 3.4 on return the same, except 4.7 for coordinates that do not
 // fit an int32 in units of 1/1024 of a pixel. OpenCV 5 has other kernels.
 type WarpAffine struct {
-	Matrix        Affine        `json:"matrix"`        // from the input to the output
+	Matrix        AffineMatrix  `json:"matrix"`        // from the input to the output
 	Height        int           `json:"height"`        // output height in pixels, 1 to 2^24
 	Width         int           `json:"width"`         // output width in pixels, 1 to 2^24
 	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear, bicubic, lanczos or area, which is bilinear here; default bilinear
@@ -54,7 +54,7 @@ type WarpAffine struct {
 	Fill          []float64     `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default 0
 }
 
-//msgp:tuple Affine WarpAffine
+//msgp:tuple AffineMatrix WarpAffine
 
 func init() {
 	Register(Info{

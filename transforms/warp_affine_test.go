@@ -54,7 +54,7 @@ func TestWarpAffine(t *testing.T) {
 	refusesInput(t, "cannot hold", op, rgb8)
 
 	for _, text := range []string{"[]", "[1,2,3,4,5]", "[1,2,3,4,5,6,7]"} {
-		var m Affine
+		var m AffineMatrix
 		require.ErrorIs(t, json.Unmarshal([]byte(text), &m), ErrParam, text)
 	}
 }

@@ -1,10 +1,12 @@
-"""Writes the goldens of Rotate.
+"""Writes the goldens of Rotate, Affine and Perspective.
 
-Run with Python 3.11, NumPy 2.4.6 and Pillow 13.0.0, on x86-64. Every run gives the same bytes.
+Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, torch 2.15.0 and torchvision 0.29.2, on x86-64 with glibc 2.36. Every run gives the same bytes.
 """
 
 import numpy as np
 from PIL import Image
+from torchvision.transforms import InterpolationMode
+from torchvision.transforms.v2 import functional as v2
 
 from golden import Golden, chw, image
 
@@ -85,5 +87,91 @@ def rotate():
     g.write()
 
 
+def affine():
+    g = Golden("affine", "torchvision 0.29.2 affine with Pillow 13.0.0")
+
+    def case(name, a, method, angle=0.0, translate=(0, 0), scale=1.0, shear=(0.0, 0.0), center=(), fill=()):
+        v, _ = fill_of(list(fill), a.shape[2])
+        q = {"angle": float(angle), "translate_x": float(translate[0]), "translate_y": float(translate[1]), "scale": float(scale),
+             "shear_x": float(shear[0]), "shear_y": float(shear[1]), "interpolation": method, "backend": "pillow",
+             "center": [float(c) for c in center], "fill": v}
+        want = v2.affine(pil(a), float(angle), list(translate), float(scale), list(shear), InterpolationMode(method), v or None, list(center) or None)
+        add(g, name, q, a, arr(want))
+
+    sets = [
+        dict(angle=30, fill=[9, 200, 77]), dict(translate=(3, -2), fill=[5]), dict(scale=1.7, angle=-12.5), dict(shear=(20, 0)),
+        dict(shear=(-35.5, 12), scale=0.6, fill=[255]), dict(angle=90), dict(angle=200, translate=(0.5, 1), shear=(5, 70), center=(2, 4.5)),
+        dict(angle=0.001, scale=3, center=(-3, 20), fill=[1, 2, 3]),
+    ]
+    for i, a in enumerate(IMAGES):
+        for j, s in enumerate(sets):
+            for method in METHODS:
+                case(f"{a.shape[1]}x{a.shape[0]}x{a.shape[2]}_{i}_{j}_{method}", a, method, **s)
+    for method in METHODS:
+        case(f"identity_{method}", IMAGES[2], method)
+        case(f"turn_{method}", IMAGES[2], method, 180)
+        case(f"alpha_{method}", image(7, 9, 4), method, 33, shear=(10, 0), fill=[10, 200, 30, 128])
+        case(f"la_{method}", image(7, 9, 2), method, 33, scale=1.2)
+        case(f"far_{method}", IMAGES[4], method, 1, translate=(40000, -1e5), scale=1e-3, fill=[7])
+        case(f"steep_{method}", IMAGES[4], method, 0, shear=(90, 0), fill=[7])
+    rng = np.random.default_rng(2)
+    for i in range(60):
+        h, w, c = (int(rng.integers(1, 14)), int(rng.integers(1, 14)), int(rng.choice([1, 3, 3, 4])))
+        case(f"random{i}", image(h, w, c), list(METHODS)[i % 3], float(np.float32(rng.uniform(-180, 180))),
+             (int(rng.integers(-4, 5)), int(rng.integers(-4, 5))), float(np.exp(rng.uniform(-1, 1))), rng.uniform(-60, 60, 2),
+             [] if i % 5 else rng.uniform(-3, 12, 2), [[], [5], [200, 100, 50, 255]][i % 4 % 3])
+    g.write()
+
+
+def corners(h, w):
+    return [[0, 0], [w - 1, 0], [w - 1, h - 1], [0, h - 1]]
+
+
+def flat(points):
+    return [float(v) for p in points for v in p]
+
+
+def perspective():
+    g = Golden("perspective", "torchvision 0.29.2 perspective with Pillow 13.0.0")
+
+    def case(name, a, method, start=None, end=None, coefficients=None, fill=()):
+        v, _ = fill_of(list(fill), a.shape[2])
+        q = {"start": flat(start or [[0, 0]] * 4), "end": flat(end or [[0, 0]] * 4), "coefficients": [float(c) for c in coefficients or []],
+             "interpolation": method, "backend": "pillow", "fill": v}
+        want = v2.perspective(pil(a), start, end, InterpolationMode(method), v or None, coefficients)
+        add(g, name, q, a, arr(want))
+
+    rng = np.random.default_rng(3)
+    for i, a in enumerate(IMAGES):
+        h, w = a.shape[:2]
+        s, d = max(w, 3), max(h, 3)  # a map needs four points, no three of them on a line
+        box = corners(d, s)
+        sets = [
+            dict(start=box, end=[[1, 2], [s - 2, 0], [s - 1, d - 2], [0, d - 1]], fill=[9, 200, 77]),
+            dict(start=box, end=[[s // 3, d // 3], [s, 0], [s - 1, d + 4], [-3, d]], fill=[5]),
+            dict(start=[[2, 1], [s + 2, -1], [s, d + 3], [1, d - 1]], end=box),
+            dict(coefficients=[1, 0, 0, 0, 1, 0, 0, 0]),
+            dict(coefficients=[0.9, 0.2, -1, 0.1, 1.2, 0.3, 0.03, -0.02], fill=[1, 2, 3]),
+            dict(coefficients=[2, 0, 0, 0, 2, 0, -0.25, 0], fill=[50]),
+            dict(coefficients=[1, 0, -0.5, 0, 1, 0, -2, 0], fill=[50]),
+            dict(coefficients=rng.normal(0, 1, 8).tolist()),
+        ]
+        for j, t in enumerate(sets):
+            for method in METHODS:
+                case(f"{w}x{h}x{a.shape[2]}_{i}_{j}_{method}", a, method, **t)
+    for method in METHODS:
+        for c in (2, 4):
+            case(f"alpha{c}_{method}", image(7, 9, c), method, corners(7, 9), [[1, 0], [7, 2], [8, 5], [0, 6]], fill=[] if c == 2 else [10, 200, 30, 128])
+    for i in range(60):
+        h, w, c = (int(rng.integers(4, 14)), int(rng.integers(4, 14)), int(rng.choice([1, 3, 3, 4])))
+        bw, bh = w // 4 + 1, h // 4 + 1
+        end = [[int(rng.integers(bw)), int(rng.integers(bh))], [w - 1 - int(rng.integers(bw)), int(rng.integers(bh))],
+               [w - 1 - int(rng.integers(bw)), h - 1 - int(rng.integers(bh))], [int(rng.integers(bw)), h - 1 - int(rng.integers(bh))]]
+        case(f"random{i}", image(h, w, c), list(METHODS)[i % 3], corners(h, w), end, fill=[[], [5], [200, 100, 50, 255]][i % 4 % 3])
+    g.write()
+
+
 if __name__ == "__main__":
     rotate()
+    affine()
+    perspective()

@@ -467,6 +467,36 @@ export interface AdjustSaturationParams {
   backend?: Backend;
 }
 
+/** The parameters of {@link Ops.affine}. */
+export interface AffineParams {
+  /** degrees clockwise, -1,000,000 to 1,000,000 */
+  angle: number;
+  /** pixels to the right, -2^24 to 2^24; default 0 */
+  translate_x?: number;
+  /** pixels down, -2^24 to 2^24; default 0 */
+  translate_y?: number;
+  /** factor of both sides, 0.000001 to 1,000,000; default 1 */
+  scale?: number;
+  /** degrees, -1,000,000 to 1,000,000; default 0 */
+  shear_x?: number;
+  /** degrees, -1,000,000 to 1,000,000; default 0 */
+  shear_y?: number;
+  /** nearest, bilinear or bicubic; default nearest */
+  interpolation?: Interpolation;
+  /** pillow; default pillow */
+  backend?: Backend;
+  /**
+   * x and y in pixels from the top left corner, -2^24 to 2^24; default empty, which is the image's
+   * centre
+   */
+  center?: number[];
+  /**
+   * value of the pixels outside the input: one for all channels or one per channel, integers of 0
+   * to 255; default empty, which is 0
+   */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.align_long_axis}. */
 export interface AlignLongAxisParams {
   /** target height in pixels, 1 to 2^24 */
@@ -1013,6 +1043,25 @@ export interface PatchifyParams {
    * counted from 1. It requires float32 and no Planes. Default false.
    */
   numbered?: boolean;
+}
+
+/** The parameters of {@link Ops.perspective}. */
+export interface PerspectiveParams {
+  /** points of the input, -2^24 to 2^24 */
+  start: [number, number, number, number, number, number, number, number];
+  /** where they are in the output, -2^24 to 2^24 */
+  end: [number, number, number, number, number, number, number, number];
+  /** the eight coefficients of the inverse map, in place of the points; default empty */
+  coefficients?: number[];
+  /** nearest, bilinear or bicubic; default bilinear */
+  interpolation?: Interpolation;
+  /** pillow; default pillow */
+  backend?: Backend;
+  /**
+   * value of the pixels outside the input: one for all channels or one per channel, integers of 0
+   * to 255; default empty, which is 0
+   */
+  fill?: number[];
 }
 
 /** The parameters of {@link Ops.quantize}. */
@@ -1658,6 +1707,29 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   adjust_saturation(params: AdjustSaturationParams, columns?: Columns): Step;
+  /**
+   * Affine shears, rotates, scales and moves an image about a point, in this order. It takes a
+   * uint8 image of one to four channels, HWC or CHW, and keeps layout, channels and size. Pixels
+   * outside the input are Fill.
+   *
+   * Let a be Angle, t the tangent of ShearX, s ShearY, and k Scale. A pixel at a distance (x, y)
+   * from the centre moves to the distance k*(A*x + B*y) + TranslateX, k*(C*x + D*y) + TranslateY
+   * with
+   *
+   * - `A = cos(a-s)/cos(s) B = -(A*t + sin(a))`
+   * - `C = sin(a-s)/cos(s) D = cos(a) - C*t`
+   *
+   * The inverse of this map is computed in float64. With backend pillow, the centre is that of the
+   * whole image, and pixels are computed as by Rotate.
+   *
+   * Reference: affine of torchvision 0.29.2 on Pillow images, with Pillow 13.0.0 and glibc 2.36.
+   * The sines, cosines and tangents of infer-prep are correctly rounded. Of random angles, 0.3%
+   * have one whose last bit differs. A position that is a whole number of pixels in exact
+   * arithmetic can then be truncated to another value.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  affine(params: AffineParams, columns?: Columns): Step;
   /**
    * AlignLongAxis rotates an image clockwise by 90 degrees if its longer axis is not that of Height
    * x Width. It turns portrait images for a landscape target, and landscape images for a portrait
@@ -2424,6 +2496,34 @@ export interface Ops {
    */
   patchify(params: PatchifyParams, columns?: Columns): Step;
   /**
+   * Perspective moves the pixels of an image by the perspective map that takes four points to four
+   * others. It takes a uint8 image of one to four channels, HWC or CHW, and keeps layout, channels
+   * and size. Pixels outside the input are Fill.
+   *
+   * The eight coefficients c of the inverse map, from End to Start, are computed from the points
+   * and rounded to float32. The centre (u, v) of a pixel of the output, which is 0.5 for the first
+   * one, samples the input at
+   *
+   * - `x = (c0*u + c1*v + c2) / (c6*u + c7*v + 1)`
+   * - `y = (c3*u + c4*v + c5) / (c6*u + c7*v + 1)`
+   *
+   * Coefficients replaces the points, which must then be 0, and is not rounded. Points that no map
+   * or several maps connect are an ErrParam.
+   *
+   * With backend pillow, coordinates and pixels are computed in float64, and values are truncated
+   * to bytes. Nearest takes the pixel that contains the position. Bilinear, bicubic and alpha are
+   * as in Rotate.
+   *
+   * Reference: perspective of torchvision 0.29.2 on Pillow images, with Pillow 13.0.0. torchvision
+   * solves for the coefficients with the least squares of LAPACK. Over 8,000 random sets of points,
+   * all coefficients are equal except those that are 0 in exact arithmetic. LAPACK returns about
+   * 1e-16 for some of these. A position that is a whole number of pixels in exact arithmetic can
+   * then be truncated to another value.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  perspective(params: PerspectiveParams, columns?: Columns): Step;
+  /**
    * Quantize converts float32 to an integer type. It divides x by the scale in float32, rounds half
    * to even, adds the zero point and clamps the sum to the range of the type. NaN becomes the zero
    * point (ONNX leaves it undefined). Infinities become the bounds of the range. It takes a float32
@@ -3137,6 +3237,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   adjust_hls: [1, 'image', 'image', 'h:int', 'l:int', 's:int'],
   adjust_hue: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
   adjust_saturation: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
+  affine: [1, 'image', 'image', 'angle:float', 'translate_x:float=0', 'translate_y:float=0', 'scale:float=1', 'shear_x:float=0', 'shear_y:float=0', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[]'],
   align_long_axis: [1, 'image', 'image', 'height:int', 'width:int'],
   alpha_composite: [1, 'image', 'image', 'background:float[]=[255,255,255]'],
   argmax: [1, 'image', 'image', 'axis:int=0'],
@@ -3192,6 +3293,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   patch_mask: [1, 'image size', 'mask', 'height:int=448', 'width:int=448', 'patch:int=14', 'whole:bool=false', 'dtype:DType="float32"'],
   patch_positions: [1, 'image', 'positions', 'patch:int'],
   patchify: [1, 'image', 'image grid', 'patch:int', 'temporal:int=0', 'merge:int=1', 'layout:Layout="HWC"', 'frames_first:bool=false', 'raster:bool=false', 'planes:bool=false', 'numbered:bool=false'],
+  perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   random_apply: [1, 'image', 'image', 'ops:op[]', 'probability:float=0.5'],
   random_choice: [1, 'image', 'image', 'ops:op[]', 'weights:float[]'],
