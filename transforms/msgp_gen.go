@@ -444,6 +444,19 @@ func (z *GaussianBlur) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GaussianBlur) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *GaussianNoise) msgp() []any { return []any{&z.Mean, &z.Sigma, &z.Clip, &z.Key} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GaussianNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Mean Sigma Clip Key")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Grayscale) msgp() []any { return []any{&z.Channels, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1005,6 +1018,38 @@ func (z *RandomErasing) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomErasing) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomGaussianBlur) msgp() []any {
+	return []any{&z.KernelHeight, &z.KernelWidth, &z.Sigma, (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomGaussianBlur) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomGaussianBlur) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "KernelHeight KernelWidth Sigma Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomGaussianBlur) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomGaussianNoise) msgp() []any { return []any{&z.Mean, &z.Sigma, &z.Clip} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomGaussianNoise) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomGaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Mean Sigma Clip")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomGaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomGrayscale) msgp() []any { return []any{&z.Probability, (*uint8)(&z.Backend)} }
 

@@ -1,4 +1,4 @@
-"""Writes the goldens of Erase, EraseNoise and the colour adjustments.
+"""Writes the goldens of Erase, EraseNoise, GaussianNoise and the colour adjustments.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, opencv-python-headless
 5.0.0.93, torch 2.15.0, torchvision 0.29.2 and mpmath 1.3.0, on x86-64 with AVX2.
@@ -185,7 +185,29 @@ def erase_noise():
     g.write()
 
 
+def gaussian_noise():
+    mpmath.mp.dps = 60
+    g = Golden("gaussian_noise", "torchvision 0.29.2 v2 gaussian_noise, with the normal numbers of erase_noise")
+    images = [image(7, 9, 3), image(1, 1, 3), image(5, 3, 1), image(4, 3, 4), (image(7, 9, 3, "float32") / 300).astype(np.float32), image(3, 2, 2, "float32")]
+    params = [(0.0, 0.1, True, 0), (0.0, 0.0, True, 1), (0.3, 0.02, True, 2**64 - 1), (-0.2, 0.5, False, 0x0123456789ABCDEF), (50.0, 8.0, False, 5),
+              (-50.0, 8.0, True, 6), (1 / 3, 1 / 7, False, 7), (-1e-9, 1e-3, True, 8)]
+    randn = torch.randn_like
+    for i, (mean, sigma, clip, key) in enumerate(params):
+        for j, a in enumerate(images):
+            noise = t(np.array([normal(key, n) for n in range(a.size)], np.float32).reshape(chw(a).shape))
+            torch.randn_like = lambda x, **_: noise
+            want = v2.gaussian_noise(t(chw(a)), mean, sigma, clip).numpy()
+            q = {"mean": mean, "sigma": sigma, "clip": clip, "key": key}
+            if (i + j) % 2:
+                g.case(f"{i}_{j}_chw", q, chw(a), want, "CHW")
+            else:
+                g.case(f"{i}_{j}", q, a, want.transpose(1, 2, 0))
+    torch.randn_like = randn
+    g.write()
+
+
 if __name__ == "__main__":
     adjustments()
     erase()
     erase_noise()
+    gaussian_noise()

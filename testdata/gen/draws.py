@@ -151,6 +151,27 @@ def colours():
     d.write()
 
 
+def blurs():
+    d = Draws("random_gaussian_blur", "torchvision 0.29.2")
+
+    def convert(p):
+        return [("gaussian_blur", {"sigma_y": p["sigma"][1], "sigma_x": p["sigma"][0]})]
+
+    for size, sigma in ((3, (0.1, 2.0)), ((5, 3), (1.0, 1.0)), ((1, 7), (0.5, 9.0))):
+        t = v2.GaussianBlur(size, sigma)
+        w, h = t.kernel_size
+        q = {"kernel_height": h, "kernel_width": w, "sigma": list(sigma), "backend": "torch"}
+        d.case(f"{w}x{h}", q, (9, 7), recorded(t, (9, 7), convert))
+    d.write()
+
+    d = Draws("random_gaussian_noise", "torchvision 0.29.2")
+    for mean, sigma, clip in ((0.0, 0.1, True), (0.5, 0.0, False)):
+        t = v2.GaussianNoise(mean, sigma, clip)
+        convert = lambda p: [("gaussian_noise", {"mean": t.mean, "sigma": t.sigma})]
+        d.case(f"{mean}_{sigma}", {"mean": mean, "sigma": sigma, "clip": clip}, (9, 7), recorded(t, (9, 7), convert, n=1000))
+    d.write()
+
+
 PARAMS = {"horizontal_flip": {}, "vertical_flip": {}, "invert": {}}
 
 
@@ -186,4 +207,5 @@ if __name__ == "__main__":
     crops()
     erasing()
     colours()
+    blurs()
     lists()

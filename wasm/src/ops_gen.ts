@@ -717,6 +717,18 @@ export interface GaussianBlurParams {
   backend?: Backend;
 }
 
+/** The parameters of {@link Ops.gaussian_noise}. */
+export interface GaussianNoiseParams {
+  /** mean of the noise, -1e6 to 1e6; for uint8 -50 to 50; default 0 */
+  mean?: number;
+  /** standard deviation of the noise, 0 to 1e6; for uint8 up to 8; default 0.1 */
+  sigma?: number;
+  /** clip the result to the range of the image; default true */
+  clip?: boolean;
+  /** key of the noise; its lower half is the first word of the stream's key */
+  key: number | bigint;
+}
+
 /** The parameters of {@link Ops.grayscale}. */
 export interface GrayscaleParams {
   /** of the output: 1 or 3; default 1 */
@@ -1174,6 +1186,28 @@ export interface RandomErasingParams {
   value?: number[];
   /** fill the box with normal noise and ignore Value; default false */
   noise?: boolean;
+}
+
+/** The parameters of {@link Ops.random_gaussian_blur}. */
+export interface RandomGaussianBlurParams {
+  /** rows of the kernel, odd, 1 to 4095; see GaussianBlur */
+  kernel_height: number;
+  /** columns of the kernel, as KernelHeight */
+  kernel_width: number;
+  /** of standard deviations in pixels, 0 to 10000; torch: from 0.001; default 0.1 to 2 */
+  sigma?: [min: number, max: number];
+  /** pillow, opencv or torch; default torch */
+  backend?: Backend;
+}
+
+/** The parameters of {@link Ops.random_gaussian_noise}. */
+export interface RandomGaussianNoiseParams {
+  /** mean of the noise, -1e6 to 1e6; for uint8 -50 to 50; default 0 */
+  mean?: number;
+  /** standard deviation of the noise, 0 to 1e6; for uint8 up to 8; default 0.1 */
+  sigma?: number;
+  /** clip the result to the range of the image; default true */
+  clip?: boolean;
 }
 
 /** The parameters of {@link Ops.random_grayscale}. */
@@ -2087,6 +2121,23 @@ export interface Ops {
    */
   gaussian_blur(params: GaussianBlurParams, columns?: Columns): Step;
   /**
+   * GaussianNoise adds normal noise to an image. Mean and Sigma are in units of the full range: 255
+   * for uint8, 1 for float32. The image is uint8 or float32, HWC or CHW; the layout is kept and
+   * does not affect the noise.
+   *
+   * The number n of channel c at row y and column x is a float32 from package rng: Normal of the
+   * stream with key Key and ordinal (c*height + y)*width + x. A float32 value becomes v + (Mean +
+   * n*Sigma); each operation rounds to float32. For uint8 the noise is Mean*255 + n*(Sigma*255) in
+   * the same way, truncated to an integer. With Clip the result is clipped to 0..1 or 0..255;
+   * otherwise uint8 wraps around.
+   *
+   * Reference: torchvision 0.29.2, v2 gaussian_noise, for the same normal numbers; the numbers are
+   * package rng's.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gaussian_noise(params: GaussianNoiseParams, columns?: Columns): Step;
+  /**
    * Grayscale converts a uint8 RGB image to one channel, or to three equal channels. It takes one
    * or three channels, HWC or CHW, and returns uint8. The values of a gray image do not change.
    * Values range from 0 to 255.
@@ -2617,6 +2668,28 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_erasing(params?: RandomErasingParams, columns?: Columns): Step;
+  /**
+   * RandomGaussianBlur blurs an image with a Gaussian of random standard deviation, the same for
+   * both axes. It takes the images, the kernel sizes and the sigmas of GaussianBlur with the same
+   * backend. RandomApply adds a probability.
+   *
+   * Reference: torchvision 0.29.2's v2 GaussianBlur. One number is drawn uniformly from Sigma.
+   * torchvision always blurs as the backend torch does, Pillow's images too.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_gaussian_blur(params: RandomGaussianBlurParams, columns?: Columns): Step;
+  /**
+   * RandomGaussianNoise adds normal noise to an image, other noise to each sample. It takes the
+   * images of GaussianNoise.
+   *
+   * Reference: torchvision 0.29.2's v2 GaussianNoise. The key of the noise is drawn.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_gaussian_noise(params?: RandomGaussianNoiseParams, columns?: Columns): Step;
   /**
    * RandomGrayscale turns a uint8 image gray with a given probability; otherwise it does not change
    * the image. It takes one or three channels, HWC or CHW, and keeps their number.
@@ -3263,6 +3336,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
+  gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true', 'key:uint'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],
   hwc2chw: [1, 'image', 'image'],
@@ -3301,6 +3375,8 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_crop: [1, 'image', 'image', 'height:int', 'width:int', 'top:int', 'bottom:int', 'left:int', 'right:int', 'pad_if_needed:bool=false', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   random_crop_decode_resize: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"'],
   random_erasing: [1, 'image', 'image', 'probability:float=0.5', 'scale:float[2]=[0.02,0.33]', 'ratio:float[2]=[0.3,3.3]', 'value:float[]=[0]', 'noise:bool=false'],
+  random_gaussian_blur: [1, 'image', 'image', 'kernel_height:int', 'kernel_width:int', 'sigma:float[2]=[0.1,2]', 'backend:Backend="torch"'],
+  random_gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true'],
   random_grayscale: [1, 'image', 'image', 'probability:float=0.1', 'backend:Backend="pillow"'],
   random_hls: [1, 'image', 'image', 'h:int=36', 'l:int=50', 's:int=50'],
   random_horizontal_flip: [1, 'image', 'image', 'probability:float=0.5'],
