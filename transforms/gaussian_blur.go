@@ -42,7 +42,8 @@ import (
 // Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the
 // sigma. OpenCV 5.0.0, GaussianBlur with BORDER_REFLECT_101; the wheel from
 // PyPI returns the same with and without IPP. MindSpore 2.10.0's GaussianBlur
-// is OpenCV's with explicit sigmas; its default is 0.3*((n-1)*0.5-1)+0.8.
+// is OpenCV's with explicit sigmas, rounded to float32; its default is
+// 0.3*((n-1)*0.5-1)+0.8.
 // torchvision 0.29.2, v2 gaussian_blur of one image with torch 2.15.0, on
 // x86-64 with AVX-512; its default sigma is 0.15*n+0.35. With AVX2, torch adds
 // the weights of kernels of nine taps or more in another order.

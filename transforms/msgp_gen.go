@@ -375,6 +375,19 @@ func (z *CropToSize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z CropToSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *CutOut) msgp() []any { return []any{&z.Length, &z.Patches} }
+
+// MarshalMsg appends the msgp form to b.
+func (z CutOut) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *CutOut) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Length Patches")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z CutOut) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Decode) msgp() []any {
 	return []any{(*uint8)(&z.Color), (*uint8)(&z.Alpha), (*uint8)(&z.Gray16), (*uint8)(&z.Refuse), (*uint8)(&z.Orientation), (*uint8)(&z.Damage), (*uint8)(&z.Scale)}
 }

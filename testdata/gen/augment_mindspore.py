@@ -1,5 +1,5 @@
-"""Writes the goldens of OneHot and the draws of RandomSelectSubpolicy, and checks against MindSpore the cases of the
-colour adjustments' backend opencv, which augment.py makes with OpenCV.
+"""Writes the goldens of OneHot and the draws of RandomSelectSubpolicy and CutOut, and checks against MindSpore the cases
+of the backend opencv of the colour adjustments and of GaussianBlur, which augment.py and blur.py make with OpenCV.
 
 Run with Python 3.11, NumPy 2.4.6 and mindspore 2.10.0, on x86-64 with AVX2. Every run gives the same bytes.
 """
@@ -36,6 +36,44 @@ def adjustments():
             n += 1
         print(op, n, "cases equal")
         assert n > 20
+
+
+def blurs():
+    """MindSpore's sigmas are float32, and it derives those that are 0 from the kernel size."""
+    cases = json.loads((ROOT / "gaussian_blur" / "cases.json").read_text())["cases"]
+    arrays = np.load(ROOT / "gaussian_blur" / "golden.npz")
+    n = 0
+    for c in cases:
+        q = c["params"]
+        if q["backend"] != "opencv" or 0 in (q["kernel_height"], q["kernel_width"], np.float32(q["sigma_y"]), np.float32(q["sigma_x"])):
+            continue
+        src, want = (arrays[c[k][0]["array"]] for k in ("in", "out"))
+        if c["in"][0]["layout"] == "CHW":
+            src, want = src.transpose(1, 2, 0), want.transpose(1, 2, 0)
+        if src.shape[2] not in (1, 3):
+            continue
+        got = vision.GaussianBlur((q["kernel_width"], q["kernel_height"]), (q["sigma_x"], q["sigma_y"]))(np.ascontiguousarray(src))
+        assert (got == want).all(), c["name"]
+        n += 1
+    print("gaussian_blur", n, "cases equal")
+    assert n > 20
+
+
+def cut_out():
+    d = Draws("cut_out", "MindSpore 2.10.0 vision.CutOut")
+    ds.config.set_seed(1)
+    ds.config.set_num_parallel_workers(1)
+    n = 8000
+    for (h, w), length in (((8, 10), 3), ((5, 5), 5), ((1, 1), 1), ((20, 30), 16)):
+        x = np.full((h, w, 1), 255, np.uint8)
+        rows = ds.NumpySlicesDataset({"image": np.repeat(x[None], n, 0)}, shuffle=False).map(vision.CutOut(length), "image")
+        drawn = []
+        for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True):
+            y = np.flatnonzero((r["image"] == 0).any((1, 2)))
+            x = np.flatnonzero((r["image"] == 0).any((0, 2)))
+            drawn.append([("erase", {"top": y[0], "left": x[0], "height": len(y), "width": len(x)})] if len(y) else [])
+        d.case(f"{w}x{h}_{length}", {"length": length, "patches": 1}, (h, w), drawn)
+    d.write()
 
 
 def one_hot():
@@ -81,4 +119,6 @@ def subpolicies():
 if __name__ == "__main__":
     subpolicies()
     adjustments()
+    blurs()
+    cut_out()
     one_hot()

@@ -643,6 +643,14 @@ export interface CropMarginParams {
   backend?: Backend;
 }
 
+/** The parameters of {@link Ops.cut_out}. */
+export interface CutOutParams {
+  /** side of a square in pixels, 1 to 2^24 */
+  length: number;
+  /** number of squares, 1 to 1024; default 1 */
+  patches?: number;
+}
+
 /** The parameters of {@link Ops.decode}. */
 export interface DecodeParams {
   /** Color is the layout of the pixels: rgb, bgr, gray, luma or rgba. Default rgb. */
@@ -2021,6 +2029,18 @@ export interface Ops {
    */
   crop_to_size(params?: Record<string, never>, columns?: Columns): Step;
   /**
+   * CutOut overwrites random squares of an image with 0. It takes any dtype of fixed size, HWC or
+   * CHW, and keeps both. A side of the image below Length is an ErrInput.
+   *
+   * Reference: MindSpore 2.10.0's vision.CutOut. For each square, the first row is drawn uniformly
+   * from -Length to the image's height, both included, then the first column from -Length to the
+   * width. The part of the square within the image is erased; there may be none.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  cut_out(params: CutOutParams, columns?: Columns): Step;
+  /**
    * Decode decodes an image. It takes an encoded image (a bytes scalar) and returns a uint8 HWC
    * image of three channels; gray and luma have one channel, rgba has four. It supports the formats
    * that the program imports: codec/all, or single formats such as codec/jpeg and codec/png.
@@ -2112,10 +2132,10 @@ export interface Ops {
    *
    * Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the sigma. OpenCV 5.0.0,
    * GaussianBlur with BORDER_REFLECT_101; the wheel from PyPI returns the same with and without
-   * IPP. MindSpore 2.10.0's GaussianBlur is OpenCV's with explicit sigmas; its default is
-   * 0.3*((n-1)*0.5-1)+0.8. torchvision 0.29.2, v2 gaussian_blur of one image with torch 2.15.0, on
-   * x86-64 with AVX-512; its default sigma is 0.15*n+0.35. With AVX2, torch adds the weights of
-   * kernels of nine taps or more in another order.
+   * IPP. MindSpore 2.10.0's GaussianBlur is OpenCV's with explicit sigmas, rounded to float32; its
+   * default is 0.3*((n-1)*0.5-1)+0.8. torchvision 0.29.2, v2 gaussian_blur of one image with torch
+   * 2.15.0, on x86-64 with AVX-512; its default sigma is 0.15*n+0.35. With AVX2, torch adds the
+   * weights of kernels of nine taps or more in another order.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
@@ -3331,6 +3351,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   crop_margin: [1, 'image', 'image', 'threshold:int=200', 'backend:Backend="pillow"'],
   crop_padding: [1, 'image pad', 'image'],
   crop_to_size: [1, 'image size', 'image'],
+  cut_out: [1, 'image', 'image', 'length:int', 'patches:int=1'],
   decode: [1, 'image', 'image', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"', 'scale:Scale="full"'],
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],

@@ -2,7 +2,7 @@
 
 /** The names of the random ops, whose parameters are drawn for each image. */
 export const randomOps: readonly string[] = [
-  'compose', 'random_apply', 'random_choice', 'random_color_adjust', 'random_crop',
+  'compose', 'cut_out', 'random_apply', 'random_choice', 'random_color_adjust', 'random_crop',
   'random_crop_decode_resize', 'random_erasing', 'random_gaussian_blur', 'random_gaussian_noise',
   'random_grayscale', 'random_hls', 'random_horizontal_flip', 'random_lighting_noise',
   'random_order', 'random_resized_crop', 'random_select_subpolicy', 'random_vertical_flip',
