@@ -6,8 +6,9 @@ import (
 )
 
 // Affine shears, rotates, scales and moves an image about a point, in this
-// order. It takes a uint8 image of one to four channels, HWC or CHW, and keeps
-// layout, channels and size. Pixels outside the input are Fill.
+// order. It takes a uint8 image of any number of channels (pillow: one to
+// four), HWC or CHW, and keeps layout, channels and size. Pixels outside the
+// input are Fill.
 //
 // Let a be Angle, t the tangent of ShearX, s ShearY, and k Scale. A pixel at a
 // distance (x, y) from the centre moves to the distance k*(A*x + B*y) +
@@ -16,14 +17,14 @@ import (
 //	A = cos(a-s)/cos(s)   B = -(A*t + sin(a))
 //	C = sin(a-s)/cos(s)   D = cos(a) - C*t
 //
-// The inverse of this map is computed in float64. With backend pillow, the
-// centre is that of the whole image, and pixels are computed as by Rotate.
+// The inverse of this map is computed in float64. Pixels are computed as by
+// Rotate.
 //
-// Reference: affine of torchvision 0.29.2 on Pillow images, with Pillow 13.0.0
-// and glibc 2.36. The sines, cosines and tangents of infer-prep are correctly
-// rounded. Of random angles, 0.3% have one whose last bit differs. A position
-// that is a whole number of pixels in exact arithmetic can then be truncated to
-// another value.
+// Reference: affine of torchvision 0.29.2 on Pillow images with Pillow 13.0.0,
+// and on tensors with torch 2.15.0, with glibc 2.36. The sines, cosines and
+// tangents of infer-prep are correctly rounded. Of random angles, 0.3% have one
+// whose last bit differs. With backend pillow, a position that is a whole
+// number of pixels in exact arithmetic can then be truncated to another value.
 type Affine struct {
 	Angle         float64       `json:"angle"`         // degrees clockwise, -1,000,000 to 1,000,000
 	TranslateX    float64       `json:"translate_x"`   // pixels to the right, -2^24 to 2^24
@@ -31,8 +32,8 @@ type Affine struct {
 	Scale         float64       `json:"scale"`         // factor of both sides, 0.000001 to 1,000,000; default 1
 	ShearX        float64       `json:"shear_x"`       // degrees, -1,000,000 to 1,000,000
 	ShearY        float64       `json:"shear_y"`       // degrees, -1,000,000 to 1,000,000
-	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or bicubic; default nearest
-	Backend       Backend       `json:"backend"`       // pillow
+	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or (pillow) bicubic; default nearest
+	Backend       Backend       `json:"backend"`       // pillow or torch; default pillow
 	Center        NumberList    `json:"center"`        // x and y in pixels from the top left corner, -2^24 to 2^24; default empty, which is the image's centre
 	Fill          NumberList    `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default empty, which is 0
 }
@@ -42,7 +43,7 @@ type Affine struct {
 func init() {
 	Register(Info{
 		Name: "affine", Version: 1, New: func() Op { return NewAffine(15) },
-		Reference: "torchvision 0.29.2 affine with Pillow 13.0.0", Exactness: "0",
+		Reference: "torchvision 0.29.2 affine, with Pillow 13.0.0 and on tensors", Exactness: movedExactness,
 	})
 }
 
@@ -111,9 +112,16 @@ func (o *Affine) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	cx, cy := float64(s.Width())/2, float64(s.Height())/2
+	w, h := s.Width(), s.Height()
+	cx, cy := float64(w)/2, float64(h)/2
 	if len(o.Center) > 0 {
 		cx, cy = o.Center[0], o.Center[1]
+	}
+	if o.Backend == Torch {
+		m := o.inverse(cx-float64(w)/2, cy-float64(h)/2)
+		t := torchMap{theta: kernel.TorchTheta(&m, w, h)}
+		t.apply(c, o.Interpolation, o.Fill, dst[0], s)
+		return nil
 	}
 	p := pillowMap{affine: o.inverse(cx, cy)}
 	return p.apply(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), dst[0], s)

@@ -15,9 +15,9 @@ type Quad [8]float64
 func (q *Quad) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, q[:]) }
 
 // Perspective moves the pixels of an image by the perspective map that takes
-// four points to four others. It takes a uint8 image of one to four channels,
-// HWC or CHW, and keeps layout, channels and size. Pixels outside the input are
-// Fill.
+// four points to four others. It takes a uint8 image of any number of channels
+// (pillow: one to four), HWC or CHW, and keeps layout, channels and size.
+// Pixels outside the input are Fill.
 //
 // The eight coefficients c of the inverse map, from End to Start, are computed
 // from the points and rounded to float32. The centre (u, v) of a pixel of the
@@ -31,20 +31,21 @@ func (q *Quad) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, q[:]) 
 //
 // With backend pillow, coordinates and pixels are computed in float64, and
 // values are truncated to bytes. Nearest takes the pixel that contains the
-// position. Bilinear, bicubic and alpha are as in Rotate.
+// position. Everything else is as in Rotate.
 //
-// Reference: perspective of torchvision 0.29.2 on Pillow images, with Pillow
-// 13.0.0. torchvision solves for the coefficients with the least squares of
-// LAPACK. Over 8,000 random sets of points, all coefficients are equal except
-// those that are 0 in exact arithmetic. LAPACK returns about 1e-16 for some of
-// these. A position that is a whole number of pixels in exact arithmetic can
+// Reference: perspective of torchvision 0.29.2 on Pillow images with Pillow
+// 13.0.0, and on tensors with torch 2.15.0. torchvision solves for the
+// coefficients with the least squares of LAPACK. Over 8,000 random sets of
+// points, all coefficients are equal except those that are 0 in exact
+// arithmetic. LAPACK returns about 1e-16 for some of these. With backend
+// pillow, a position that is a whole number of pixels in exact arithmetic can
 // then be truncated to another value.
 type Perspective struct {
 	Start         Quad          `json:"start"`         // points of the input, -2^24 to 2^24
 	End           Quad          `json:"end"`           // where they are in the output, -2^24 to 2^24
 	Coefficients  NumberList    `json:"coefficients"`  // the eight coefficients of the inverse map, in place of the points; default empty
-	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or bicubic; default bilinear
-	Backend       Backend       `json:"backend"`       // pillow
+	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or (pillow) bicubic; default bilinear
+	Backend       Backend       `json:"backend"`       // pillow or torch; default pillow
 	Fill          NumberList    `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default empty, which is 0
 }
 
@@ -56,7 +57,7 @@ func init() {
 		New: func() Op {
 			return NewPerspective(Quad{0, 0, 223, 0, 223, 223, 0, 223}, Quad{20, 10, 200, 20, 210, 190, 10, 220})
 		},
-		Reference: "torchvision 0.29.2 perspective with Pillow 13.0.0", Exactness: "0",
+		Reference: "torchvision 0.29.2 perspective, with Pillow 13.0.0 and on tensors", Exactness: movedExactness,
 	})
 }
 
@@ -125,6 +126,16 @@ func (o *Perspective) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	p := pillowMap{perspective: o.inverse(), projective: true}
+	m := o.inverse()
+	if o.Backend == Torch {
+		w, h := s.Width(), s.Height()
+		t := torchMap{
+			theta:   kernel.TorchTheta((*[6]float64)(m[:6]), w, h),
+			divisor: [2]float32{float32(m[6]), float32(m[7])}, projective: true,
+		}
+		t.apply(c, o.Interpolation, o.Fill, dst[0], s)
+		return nil
+	}
+	p := pillowMap{perspective: m, projective: true}
 	return p.apply(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), dst[0], s)
 }

@@ -48,6 +48,8 @@ func refusesMove(t *testing.T, op func(angle float64, i Interpolation, b Backend
 	plain := op(1, Nearest, Pillow, nil, nil)
 	refusesInput(t, "want dtype", plain, rgb32)
 	refusesInput(t, "want [1 2 3 4] channels", plain, rgb8.WithChannels(5))
+	refusesInput(t, "has no pixels", op(1, Nearest, Torch, nil, nil), rgb8.WithChannels(0))
+	refusesParam(t, "want nearest or bilinear", op(1, Bicubic, Torch, nil, nil))
 	refusesInput(t, "want sides of at most", plain, rgb8.WithSize(4, maxSide+1))
 	refusesInput(t, "fill has 2 values", op(1, Nearest, Pillow, nil, NumberList{1, 2}), rgb8)
 	for _, v := range []float64{256, -1, 0.5} {
@@ -73,6 +75,20 @@ func TestRound15(t *testing.T) {
 	require.Equal(t, -1.0, round15(-1))
 }
 
+func TestRotateTorch(t *testing.T) {
+	x := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 2, 3, 1, 10, 20, 30, 40, 50, 60)
+	op := NewRotate(180)
+	op.Backend, op.Center = Torch, NumberList{1, 1}
+	require.Equal(t, []byte{50, 40, 0, 20, 10, 0}, applyOne(t, op, x).Data)
+	op.Fill = NumberList{7}
+	require.Equal(t, []byte{50, 40, 7, 20, 10, 7}, applyOne(t, op, x).Data)
+	// Half a pixel to the right: half of the first column is outside.
+	op.Interpolation, op.Center, op.Fill = Bilinear, NumberList{1.75, 1}, nil
+	require.Equal(t, []byte{30, 55, 45, 15, 25, 15}, applyOne(t, op, x).Data)
+	op.Fill = NumberList{100}
+	require.Equal(t, []byte{65, 55, 45, 58, 25, 15}, applyOne(t, op, x).Data, "(30-100)/2 + 100 and (15-100)/2 + 100")
+}
+
 func ExampleRotate() {
 	op := NewRotate(45)
 	op.Fill = NumberList{9}
@@ -88,6 +104,13 @@ func BenchmarkRotate(b *testing.B) {
 			op.Interpolation = i
 			benchmarkMove(b, op)
 		})
+		if i != Bicubic {
+			b.Run("torch_"+i.String(), func(b *testing.B) {
+				op := NewRotate(15)
+				op.Interpolation, op.Backend = i, Torch
+				benchmarkMove(b, op)
+			})
+		}
 	}
 }
 

@@ -1,14 +1,22 @@
 """Writes the goldens of Rotate, Affine and Perspective.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, torch 2.15.0 and torchvision 0.29.2, on x86-64 with glibc 2.36. Every run gives the same bytes.
+The CPU needs fused multiply-add. MKL's matrix products, of which torch makes its grids, fuse on Intel's CPUs only; here they never do.
 """
 
+import os
+
+os.environ["MKL_CBWR"] = "COMPATIBLE"
+
 import numpy as np
+import torch
 from PIL import Image
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as v2
 
 from golden import Golden, chw, image
+
+torch.set_num_threads(1)
 
 METHODS = {"nearest": Image.NEAREST, "bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC}
 
@@ -39,6 +47,14 @@ def fill_of(v, channels):
     return v, None if not v else color[0] if channels == 1 else tuple(color)
 
 
+def tensor(f, a, *args, **kw):
+    """What a function of torchvision makes of a uint8 tensor."""
+    return f(torch.from_numpy(chw(a)), *args, **kw).numpy().transpose(1, 2, 0)
+
+
+TORCH = ["nearest", "bilinear"]
+
+
 def add(g, name, params, a, want):
     """Every third case is CHW."""
     if len(g.cases) % 3 == 2:
@@ -48,7 +64,13 @@ def add(g, name, params, a, want):
 
 
 def rotate():
-    g = Golden("rotate", "Pillow 13.0.0 Image.rotate")
+    g = Golden("rotate", "Pillow 13.0.0 Image.rotate; torchvision 0.29.2 rotate")
+
+    def torch_case(name, a, angle, method, expand=False, center=(), fill=()):
+        v, _ = fill_of(list(fill), a.shape[2])
+        q = {"angle": float(angle), "interpolation": method, "backend": "torch", "expand": expand, "center": [float(c) for c in center], "fill": v}
+        want = tensor(v2.rotate, a, angle, InterpolationMode(method), expand, list(center) or None, [float(f) for f in v] or None)
+        add(g, "torch_" + name, q, a, want)
 
     def case(name, a, angle, method, expand=False, center=(), fill=()):
         v, color = fill_of(list(fill), a.shape[2])
@@ -64,6 +86,8 @@ def rotate():
         for j, s in enumerate(sets):
             for method in METHODS:
                 case(f"{a.shape[1]}x{a.shape[0]}x{a.shape[2]}_{i}_{j}_{method}", a, method=method, **s)
+            for method in TORCH:
+                torch_case(f"{a.shape[1]}x{a.shape[0]}x{a.shape[2]}_{i}_{j}_{method}", a, method=method, **s)
     for angle in (0, 360, -360, -90, 180, 270, 450, -1e-20, 1e6, 540.0):
         for expand in (False, True):
             case(f"turn_{angle}_{expand}", IMAGES[2], angle, "bilinear", expand, fill=[50])
@@ -84,19 +108,28 @@ def rotate():
         angle = float(rng.uniform(-400, 400)) if i % 2 else int(rng.integers(-400, 400))
         center = [] if i % 5 else rng.uniform(-3, 12, 2)
         case(f"random{i}", image(h, w, c), angle, method, bool(rng.integers(2)), center, [[], [5], [200, 100, 50, 255]][i % 4 % 3])
+        torch_case(f"random{i}", image(h, w, c), angle, TORCH[i % 2], bool(rng.integers(2)), center, [[], [5], [200, 100, 50, 255]][i % 4 % 3])
+    for method in TORCH:
+        torch_case(f"5_channels_{method}", image(7, 9, 5), 33, method, True, fill=[9])
+        torch_case(f"far_{method}", IMAGES[4], 45, method, center=(1.6e7, -1.6e7), fill=[9])
+    for i in range(30):
+        h, w = (int(rng.integers(1, 400)), int(rng.integers(1, 400)))
+        torch_case(f"size{i}", np.zeros((h, w, 1), np.uint8), float(rng.choice([45, 30, 60, 12.5, rng.uniform(0, 360)])), "nearest", True)
     g.write()
 
 
 def affine():
-    g = Golden("affine", "torchvision 0.29.2 affine with Pillow 13.0.0")
+    g = Golden("affine", "torchvision 0.29.2 affine, with Pillow 13.0.0 and on tensors")
 
     def case(name, a, method, angle=0.0, translate=(0, 0), scale=1.0, shear=(0.0, 0.0), center=(), fill=()):
         v, _ = fill_of(list(fill), a.shape[2])
         q = {"angle": float(angle), "translate_x": float(translate[0]), "translate_y": float(translate[1]), "scale": float(scale),
              "shear_x": float(shear[0]), "shear_y": float(shear[1]), "interpolation": method, "backend": "pillow",
              "center": [float(c) for c in center], "fill": v}
-        want = v2.affine(pil(a), float(angle), list(translate), float(scale), list(shear), InterpolationMode(method), v or None, list(center) or None)
-        add(g, name, q, a, arr(want))
+        args = float(angle), list(translate), float(scale), list(shear), InterpolationMode(method)
+        add(g, name, q, a, arr(v2.affine(pil(a), *args, v or None, list(center) or None)))
+        if method in TORCH:
+            add(g, "torch_" + name, dict(q, backend="torch"), a, tensor(v2.affine, a, *args, [float(f) for f in v] or None, list(center) or None))
 
     sets = [
         dict(angle=30, fill=[9, 200, 77]), dict(translate=(3, -2), fill=[5]), dict(scale=1.7, angle=-12.5), dict(shear=(20, 0)),
@@ -132,14 +165,16 @@ def flat(points):
 
 
 def perspective():
-    g = Golden("perspective", "torchvision 0.29.2 perspective with Pillow 13.0.0")
+    g = Golden("perspective", "torchvision 0.29.2 perspective, with Pillow 13.0.0 and on tensors")
 
     def case(name, a, method, start=None, end=None, coefficients=None, fill=()):
         v, _ = fill_of(list(fill), a.shape[2])
         q = {"start": flat(start or [[0, 0]] * 4), "end": flat(end or [[0, 0]] * 4), "coefficients": [float(c) for c in coefficients or []],
              "interpolation": method, "backend": "pillow", "fill": v}
-        want = v2.perspective(pil(a), start, end, InterpolationMode(method), v or None, coefficients)
-        add(g, name, q, a, arr(want))
+        args = start, end, InterpolationMode(method)
+        add(g, name, q, a, arr(v2.perspective(pil(a), *args, v or None, coefficients)))
+        if method in TORCH:
+            add(g, "torch_" + name, dict(q, backend="torch"), a, tensor(v2.perspective, a, *args, [float(f) for f in v] or None, coefficients))
 
     rng = np.random.default_rng(3)
     for i, a in enumerate(IMAGES):

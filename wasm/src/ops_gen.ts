@@ -481,9 +481,9 @@ export interface AffineParams {
   shear_x?: number;
   /** degrees, -1,000,000 to 1,000,000; default 0 */
   shear_y?: number;
-  /** nearest, bilinear or bicubic; default nearest */
+  /** nearest, bilinear or (pillow) bicubic; default nearest */
   interpolation?: Interpolation;
-  /** pillow; default pillow */
+  /** pillow or torch; default pillow */
   backend?: Backend;
   /**
    * x and y in pixels from the top left corner, -2^24 to 2^24; default empty, which is the image's
@@ -1073,9 +1073,9 @@ export interface PerspectiveParams {
   end: [number, number, number, number, number, number, number, number];
   /** the eight coefficients of the inverse map, in place of the points; default empty */
   coefficients?: number[];
-  /** nearest, bilinear or bicubic; default bilinear */
+  /** nearest, bilinear or (pillow) bicubic; default bilinear */
   interpolation?: Interpolation;
-  /** pillow; default pillow */
+  /** pillow or torch; default pillow */
   backend?: Backend;
   /**
    * value of the pixels outside the input: one for all channels or one per channel, integers of 0
@@ -1494,9 +1494,9 @@ export interface ResizedCropParams {
 export interface RotateParams {
   /** degrees counter-clockwise, -1,000,000 to 1,000,000 */
   angle: number;
-  /** nearest, bilinear or bicubic; default nearest */
+  /** nearest, bilinear or (pillow) bicubic; default nearest */
   interpolation?: Interpolation;
-  /** pillow; default pillow */
+  /** pillow or torch; default pillow */
   backend?: Backend;
   /** enlarge the output to hold the rotated image; default false */
   expand?: boolean;
@@ -1751,8 +1751,8 @@ export interface Ops {
   adjust_saturation(params: AdjustSaturationParams, columns?: Columns): Step;
   /**
    * Affine shears, rotates, scales and moves an image about a point, in this order. It takes a
-   * uint8 image of one to four channels, HWC or CHW, and keeps layout, channels and size. Pixels
-   * outside the input are Fill.
+   * uint8 image of any number of channels (pillow: one to four), HWC or CHW, and keeps layout,
+   * channels and size. Pixels outside the input are Fill.
    *
    * Let a be Angle, t the tangent of ShearX, s ShearY, and k Scale. A pixel at a distance (x, y)
    * from the centre moves to the distance k*(A*x + B*y) + TranslateX, k*(C*x + D*y) + TranslateY
@@ -1761,15 +1761,16 @@ export interface Ops {
    * - `A = cos(a-s)/cos(s) B = -(A*t + sin(a))`
    * - `C = sin(a-s)/cos(s) D = cos(a) - C*t`
    *
-   * The inverse of this map is computed in float64. With backend pillow, the centre is that of the
-   * whole image, and pixels are computed as by Rotate.
+   * The inverse of this map is computed in float64. Pixels are computed as by Rotate.
    *
-   * Reference: affine of torchvision 0.29.2 on Pillow images, with Pillow 13.0.0 and glibc 2.36.
-   * The sines, cosines and tangents of infer-prep are correctly rounded. Of random angles, 0.3%
-   * have one whose last bit differs. A position that is a whole number of pixels in exact
-   * arithmetic can then be truncated to another value.
+   * Reference: affine of torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on tensors
+   * with torch 2.15.0, with glibc 2.36. The sines, cosines and tangents of infer-prep are correctly
+   * rounded. Of random angles, 0.3% have one whose last bit differs. With backend pillow, a
+   * position that is a whole number of pixels in exact arithmetic can then be truncated to another
+   * value.
    *
-   * Inputs: image. Outputs: image. Difference: 0.
+   * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
+   * of the values).
    */
   affine(params: AffineParams, columns?: Columns): Step;
   /**
@@ -2568,8 +2569,8 @@ export interface Ops {
   patchify(params: PatchifyParams, columns?: Columns): Step;
   /**
    * Perspective moves the pixels of an image by the perspective map that takes four points to four
-   * others. It takes a uint8 image of one to four channels, HWC or CHW, and keeps layout, channels
-   * and size. Pixels outside the input are Fill.
+   * others. It takes a uint8 image of any number of channels (pillow: one to four), HWC or CHW, and
+   * keeps layout, channels and size. Pixels outside the input are Fill.
    *
    * The eight coefficients c of the inverse map, from End to Start, are computed from the points
    * and rounded to float32. The centre (u, v) of a pixel of the output, which is 0.5 for the first
@@ -2582,16 +2583,16 @@ export interface Ops {
    * or several maps connect are an ErrParam.
    *
    * With backend pillow, coordinates and pixels are computed in float64, and values are truncated
-   * to bytes. Nearest takes the pixel that contains the position. Bilinear, bicubic and alpha are
-   * as in Rotate.
+   * to bytes. Nearest takes the pixel that contains the position. Everything else is as in Rotate.
    *
-   * Reference: perspective of torchvision 0.29.2 on Pillow images, with Pillow 13.0.0. torchvision
-   * solves for the coefficients with the least squares of LAPACK. Over 8,000 random sets of points,
-   * all coefficients are equal except those that are 0 in exact arithmetic. LAPACK returns about
-   * 1e-16 for some of these. A position that is a whole number of pixels in exact arithmetic can
-   * then be truncated to another value.
+   * Reference: perspective of torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on
+   * tensors with torch 2.15.0. torchvision solves for the coefficients with the least squares of
+   * LAPACK. Over 8,000 random sets of points, all coefficients are equal except those that are 0 in
+   * exact arithmetic. LAPACK returns about 1e-16 for some of these. With backend pillow, a position
+   * that is a whole number of pixels in exact arithmetic can then be truncated to another value.
    *
-   * Inputs: image. Outputs: image. Difference: 0.
+   * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
+   * of the values).
    */
   perspective(params: PerspectiveParams, columns?: Columns): Step;
   /**
@@ -3041,23 +3042,34 @@ export interface Ops {
    */
   resized_crop(params: ResizedCropParams, columns?: Columns): Step;
   /**
-   * Rotate rotates an image counter-clockwise about a point. It takes a uint8 image of one to four
-   * channels, HWC or CHW, and keeps layout and channels. Pixels outside the input are Fill. The
-   * output has the input's size. With Expand it has the size of the rectangle of whole pixels
-   * around the rotated image, and shows all of it if Center is empty.
+   * Rotate rotates an image counter-clockwise about a point. It takes a uint8 image of any number
+   * of channels (pillow: one to four), HWC or CHW, and keeps layout and channels. Pixels outside
+   * the input are Fill. The output has the input's size. With Expand it has the size of the
+   * rectangle of whole pixels around the rotated image, and shows all of it if Center is empty.
    *
-   * With backend pillow, an angle of 0, 90, 180 or 270 degrees, modulo 360, moves whole pixels if
-   * Center is empty. The angles 90 and 270 do so only with Expand or for a square image. For all
-   * other angles, sine and cosine are rounded to 15 decimal places. Nearest uses coordinates of 16
-   * fractional bits. Bilinear and bicubic (a = -1) compute in float64 and truncate. They repeat the
-   * border of the image, so that nothing mixes with Fill. Two and four channels are LA and RGBA.
-   * Bilinear and bicubic mix their colours multiplied by alpha, and Fill is then such a colour too.
+   * An angle of 0, 90, 180 or 270 degrees, modulo 360, moves whole pixels if Center is empty. The
+   * angles 90 and 270 do so only with Expand or for a square image.
    *
-   * Reference: Image.rotate of Pillow 13.0.0, with sines and cosines of glibc 2.36. Those of
-   * infer-prep are correctly rounded. Of random angles, 0.02% have a sine or a cosine that differs
-   * in the 15th decimal place.
+   * With backend pillow, sine and cosine are rounded to 15 decimal places. Nearest uses coordinates
+   * of 16 fractional bits. Bilinear and bicubic (a = -1) compute in float64 and truncate. They
+   * repeat the border of the image, so that nothing mixes with Fill. Two and four channels are LA
+   * and RGBA. Bilinear and bicubic mix their colours multiplied by alpha, and Fill is then such a
+   * colour too.
    *
-   * Inputs: image. Outputs: image. Difference: 0.
+   * Backend torch computes as torchvision does for uint8 tensors, with nearest or bilinear.
+   * Positions and values are float32, and values are rounded half to even. Bilinear mixes the
+   * border of the image with Fill, whose weight there is 1-w^2 for a pixel with the weight w inside
+   * the image. With an empty Fill it is 1-w. The bytes are those of x86-64 with fused multiply-add,
+   * except in torch's matrix products: MKL does not fuse there on AMD's CPUs, or with
+   * MKL_CBWR=COMPATIBLE. On Intel's CPUs, 0.01% of torch's bilinear values of noise differ by 1,
+   * and one nearest pixel in 100,000.
+   *
+   * Reference: Image.rotate of Pillow 13.0.0, and rotate of torchvision 0.29.2 and torch 2.15.0,
+   * with sines and cosines of glibc 2.36. Those of infer-prep are correctly rounded. Of random
+   * angles, 0.02% have a sine or a cosine that differs in the 15th decimal place.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
+   * of the values).
    */
   rotate(params: RotateParams, columns?: Columns): Step;
   /**
