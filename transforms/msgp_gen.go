@@ -470,6 +470,45 @@ func (z *GaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *GiftMaximum) msgp() []any { return []any{&z.Size, &z.Disk} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftMaximum) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftMaximum) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Size Disk")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftMaximum) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftMedian) msgp() []any { return []any{&z.Size, &z.Disk} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftMedian) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftMedian) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Size Disk")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftMedian) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftMinimum) msgp() []any { return []any{&z.Size, &z.Disk} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftMinimum) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftMinimum) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Size Disk")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftMinimum) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Grayscale) msgp() []any { return []any{&z.Channels, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.

@@ -42,11 +42,18 @@ case ${1-} in
   command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }
   have=$(cjpeg -version 2>&1 </dev/null | head -n 1)
   [ "$have" = "$want" ] || { echo "run.sh: cjpeg is $have, want $want" >&2; exit 1; } ;;
+--gift) # what the Go library gift gives, in the version of go.mod
+  requirements=() scripts=() ;;
 *)
   echo "usage: run.sh [--MODE], where MODE is one of: $(sed -n 's/^--\([a-z]*\)).*/\1/p' run.sh | xargs)" >&2
   exit 2 ;;
 esac
-py=${PYTHON:-$($root/parity/venv.sh "${requirements[@]}")}
+if [ "${1-}" = --gift ]; then
+  # Elsewhere Go fuses products into sums.
+  (cd $root && GOARCH=amd64 GOAMD64=v1 go run ./testdata/gen/gift transforms/testdata)
+else
+  py=${PYTHON:-$($root/parity/venv.sh "${requirements[@]}")}
+fi
 for s in "${scripts[@]}"; do
   echo "== $s"
   "$py" "$s"

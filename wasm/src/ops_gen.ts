@@ -737,6 +737,30 @@ export interface GaussianNoiseParams {
   key: number | bigint;
 }
 
+/** The parameters of {@link Ops.gift_maximum}. */
+export interface GiftMaximumParams {
+  /** side of the window in pixels, odd, 1 to 255 */
+  size: number;
+  /** take a disk in place of a square; default false */
+  disk?: boolean;
+}
+
+/** The parameters of {@link Ops.gift_median}. */
+export interface GiftMedianParams {
+  /** side of the window in pixels, odd, 1 to 255 */
+  size: number;
+  /** take a disk in place of a square; default false */
+  disk?: boolean;
+}
+
+/** The parameters of {@link Ops.gift_minimum}. */
+export interface GiftMinimumParams {
+  /** side of the window in pixels, odd, 1 to 255 */
+  size: number;
+  /** take a disk in place of a square; default false */
+  disk?: boolean;
+}
+
 /** The parameters of {@link Ops.grayscale}. */
 export interface GrayscaleParams {
   /** of the output: 1 or 3; default 1 */
@@ -2159,6 +2183,42 @@ export interface Ops {
    */
   gaussian_noise(params: GaussianNoiseParams, columns?: Columns): Step;
   /**
+   * GiftMaximum replaces each value with the greatest of its channel in a window around the pixel.
+   * The window is a square of Size x Size pixels, or those of its pixels whose distance from the
+   * centre is at most (Size-1)/2. Outside the image, the nearest border pixels count. It takes a
+   * uint8 image of one, three or four channels, HWC or CHW, and keeps the description. Alpha is
+   * filtered like the other channels.
+   *
+   * Reference: gift 1.2.1, Maximum.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_maximum(params: GiftMaximumParams, columns?: Columns): Step;
+  /**
+   * GiftMedian replaces each value with the median of its channel in a window around the pixel. The
+   * window is a square of Size x Size pixels, or those of its pixels whose distance from the centre
+   * is at most (Size-1)/2. Outside the image, the nearest border pixels count. It takes a uint8
+   * image of one, three or four channels, HWC or CHW, and keeps the description. Alpha is filtered
+   * like the other channels.
+   *
+   * Reference: gift 1.2.1, Median.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_median(params: GiftMedianParams, columns?: Columns): Step;
+  /**
+   * GiftMinimum replaces each value with the least of its channel in a window around the pixel. The
+   * window is a square of Size x Size pixels, or those of its pixels whose distance from the centre
+   * is at most (Size-1)/2. Outside the image, the nearest border pixels count. It takes a uint8
+   * image of one, three or four channels, HWC or CHW, and keeps the description. Alpha is filtered
+   * like the other channels.
+   *
+   * Reference: gift 1.2.1, Minimum.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_minimum(params: GiftMinimumParams, columns?: Columns): Step;
+  /**
    * Grayscale converts a uint8 RGB image to one channel, or to three equal channels. It takes one
    * or three channels, HWC or CHW, and returns uint8. The values of a gray image do not change.
    * Values range from 0 to 255.
@@ -3370,6 +3430,9 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
   gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true', 'key:uint'],
+  gift_maximum: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
+  gift_median: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
+  gift_minimum: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],
   hwc2chw: [1, 'image', 'image'],
