@@ -29,3 +29,66 @@ func checkWindow(name string, n int) error {
 
 // maxWindow bounds windows and square kernels, in pixels.
 const maxWindow = 255
+
+// giftUnits holds the values of bytes as gift computes with them.
+var giftUnits = func() (t [256]float32) {
+	for v := range t {
+		t[v] = float32(float32(v) * (1.0 / 255))
+	}
+	return t
+}()
+
+// giftByte turns a value back into a byte. It rounds half up and clips.
+func giftByte(v float32) uint8 {
+	v = float32(v*255) + 0.5
+	switch {
+	case v >= 256:
+		return 255
+	case v >= 1:
+		return uint8(v)
+	}
+	return 0
+}
+
+// giftGray returns the byte of an image.Gray for a pixel whose three colours
+// are v.
+func giftGray(v, alpha float32) uint8 {
+	sum := float32(v*0.299) + float32(v*0.587) + float32(v*0.114)
+	return giftByte(float32(sum * alpha))
+}
+
+// giftRows is an image as rows of one channel each.
+type giftRows struct {
+	data             []uint8
+	h, w, ch         int
+	pixel, next, row int // distances between pixels, channels and rows
+}
+
+func giftRowsOf(t *tensor.Tensor) giftRows {
+	g := giftRows{data: t.Data, h: t.Height(), w: t.Width(), ch: t.Channels()}
+	g.pixel, g.next = strides(t.Desc)
+	g.row = g.w * g.pixel
+	return g
+}
+
+// load reads a row of one channel.
+func (g *giftRows) load(dst []float32, y, c int) {
+	src := g.data[y*g.row+c*g.next:]
+	for x := range dst[:g.w] {
+		dst[x] = giftUnits[src[x*g.pixel]]
+	}
+}
+
+// store writes a row of one channel. alpha is that of a gray image.
+func (g *giftRows) store(src []float32, y, c int, alpha float32) {
+	dst := g.data[y*g.row+c*g.next:]
+	if g.ch == 1 {
+		for x, v := range src[:g.w] {
+			dst[x*g.pixel] = giftGray(v, alpha)
+		}
+		return
+	}
+	for x, v := range src[:g.w] {
+		dst[x*g.pixel] = giftByte(v)
+	}
+}

@@ -470,6 +470,23 @@ func (z *GaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *GiftConvolution) msgp() []any {
+	return []any{&z.Kernel, &z.Normalize, &z.Alpha, &z.Abs, &z.Delta}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftConvolution) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftConvolution) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Kernel Normalize Alpha Abs Delta")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftConvolution) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *GiftMaximum) msgp() []any { return []any{&z.Size, &z.Disk} }
 
 // MarshalMsg appends the msgp form to b.
@@ -508,6 +525,19 @@ func (z *GiftMinimum) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GiftMinimum) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftPixelate) msgp() []any { return []any{&z.Size} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftPixelate) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftPixelate) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Size")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftPixelate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Grayscale) msgp() []any { return []any{&z.Channels, (*uint8)(&z.Backend)} }
 

@@ -737,6 +737,20 @@ export interface GaussianNoiseParams {
   key: number | bigint;
 }
 
+/** The parameters of {@link Ops.gift_convolution}. */
+export interface GiftConvolutionParams {
+  /** weights row by row: n*n numbers of -1e6 to 1e6, n odd, up to 255 */
+  kernel: number[];
+  /** divide the weights by their sum; default false */
+  normalize?: boolean;
+  /** filter alpha; default false */
+  alpha?: boolean;
+  /** take absolute values; default false */
+  abs?: boolean;
+  /** added to the result, -1e6 to 1e6; default 0 */
+  delta?: number;
+}
+
 /** The parameters of {@link Ops.gift_maximum}. */
 export interface GiftMaximumParams {
   /** side of the window in pixels, odd, 1 to 255 */
@@ -759,6 +773,12 @@ export interface GiftMinimumParams {
   size: number;
   /** take a disk in place of a square; default false */
   disk?: boolean;
+}
+
+/** The parameters of {@link Ops.gift_pixelate}. */
+export interface GiftPixelateParams {
+  /** side of a block in pixels, 1 to 4096 */
+  size: number;
 }
 
 /** The parameters of {@link Ops.grayscale}. */
@@ -2183,6 +2203,24 @@ export interface Ops {
    */
   gaussian_noise(params: GaussianNoiseParams, columns?: Columns): Step;
   /**
+   * GiftConvolution replaces each pixel with a weighted sum of its neighbours. It takes a uint8
+   * image of one, three or four channels, HWC or CHW, and keeps the description.
+   *
+   * Values are float32 from 0 to 1. Normalize divides the weights by their sum or, if that is 0, by
+   * the sum of the positive ones, unless that is 0 too. The products are added column by column of
+   * the kernel, from the top; weights of 0 are left out. Outside the image, the nearest border
+   * pixels count. Abs takes the absolute value, and then Delta is added. The result is clipped and
+   * rounded half up. Every operation rounds to float32.
+   *
+   * Alpha filters alpha too; otherwise it is kept. One channel is the luma 0.299*v + 0.587*v +
+   * 0.114*v of the result v. With Alpha it is multiplied by the result for an alpha of 1.
+   *
+   * Reference: gift 1.2.1, Convolution.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_convolution(params: GiftConvolutionParams, columns?: Columns): Step;
+  /**
    * GiftMaximum replaces each value with the greatest of its channel in a window around the pixel.
    * The window is a square of Size x Size pixels, or those of its pixels whose distance from the
    * centre is at most (Size-1)/2. Outside the image, the nearest border pixels count. It takes a
@@ -2218,6 +2256,20 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   gift_minimum(params: GiftMinimumParams, columns?: Columns): Step;
+  /**
+   * GiftPixelate replaces each block of Size x Size pixels with its mean. Blocks at the right and
+   * the bottom border may be smaller. It takes a uint8 image of one, three or four channels, HWC or
+   * CHW, and keeps the description. Alpha is averaged like the other channels.
+   *
+   * Values are float32 from 0 to 1. They are added row by row and divided by the number of pixels;
+   * each operation rounds to float32. The mean is rounded half up. One channel is the luma 0.299*v
+   * + 0.587*v + 0.114*v of the mean v.
+   *
+   * Reference: gift 1.2.1, Pixelate.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_pixelate(params: GiftPixelateParams, columns?: Columns): Step;
   /**
    * Grayscale converts a uint8 RGB image to one channel, or to three equal channels. It takes one
    * or three channels, HWC or CHW, and returns uint8. The values of a gray image do not change.
@@ -3430,9 +3482,11 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
   gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true', 'key:uint'],
+  gift_convolution: [1, 'image', 'image', 'kernel:float[]', 'normalize:bool=false', 'alpha:bool=false', 'abs:bool=false', 'delta:float=0'],
   gift_maximum: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
   gift_median: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
   gift_minimum: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
+  gift_pixelate: [1, 'image', 'image', 'size:int'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],
   hwc2chw: [1, 'image', 'image'],

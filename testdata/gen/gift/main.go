@@ -69,10 +69,53 @@ func rank(f func(size int, disk bool) gift.Filter) (l []params) {
 	return l
 }
 
+// convolutions returns kernels of 1 x 1 to 7 x 7 with all combinations of the
+// other parameters.
+func convolutions() (l []params) {
+	r := rand.New(rand.NewPCG(3, 4))
+	kernels := [][]float32{
+		{-1, -1, 0, -1, 1, 1, 0, 1, 1}, {1, 2, 1, 2, 4, 2, 1, 2, 1}, {0.7}, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0},
+	}
+	for _, n := range []int{5, 7, 3} {
+		k := make([]float32, n*n)
+		for i := range k {
+			k[i] = float32(r.NormFloat64()) / float32(n)
+		}
+		kernels = append(kernels, k)
+	}
+	for i := range 16 {
+		k, delta := kernels[i%len(kernels)], []float32{0, 0.25, -1.5}[i%3]
+		normalize, alpha, abs := i%2 == 1, i%4 > 1, i%8 > 3
+		l = append(l, params{
+			fmt.Sprintf(`{"kernel": %s, "normalize": %t, "alpha": %t, "abs": %t, "delta": %v}`, text(k), normalize, alpha, abs, delta),
+			gift.Convolution(k, normalize, alpha, abs, delta),
+		})
+	}
+	return l
+}
+
+// text returns the JSON form of a value; a float32 has the shortest one.
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return string(b)
+}
+
+func pixelate() (l []params) {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 12, 4096} {
+		l = append(l, params{fmt.Sprintf(`{"size": %d}`, n), gift.Pixelate(n)})
+	}
+	return l
+}
+
 var ops = []op{
+	{"gift_convolution", convolutions()},
 	{"gift_maximum", rank(gift.Maximum)},
 	{"gift_median", rank(gift.Median)},
 	{"gift_minimum", rank(gift.Minimum)},
+	{"gift_pixelate", pixelate()},
 }
 
 // picture is an image of 1, 3 or 4 channels, HWC.
