@@ -470,6 +470,34 @@ func (z *GaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *GiftColorBalance) msgp() []any { return []any{&z.Red, &z.Green, &z.Blue} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftColorBalance) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftColorBalance) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Red Green Blue")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftColorBalance) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftColorize) msgp() []any { return []any{&z.Hue, &z.Saturation, &z.Percentage} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftColorize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftColorize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Hue Saturation Percentage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftColorize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *GiftConvolution) msgp() []any {
 	return []any{&z.Kernel, &z.Normalize, &z.Alpha, &z.Abs, &z.Delta}
 }
@@ -486,6 +514,19 @@ func (z *GiftConvolution) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GiftConvolution) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftGamma) msgp() []any { return []any{&z.Gamma} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftGamma) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftGamma) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Gamma")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftGamma) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *GiftMaximum) msgp() []any { return []any{&z.Size, &z.Disk} }
 
@@ -538,6 +579,47 @@ func (z *GiftPixelate) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GiftPixelate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftSepia) msgp() []any { return []any{&z.Percentage} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftSepia) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftSepia) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Percentage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftSepia) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftSigmoid) msgp() []any { return []any{&z.Midpoint, &z.Factor} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftSigmoid) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftSigmoid) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Midpoint Factor")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftSigmoid) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *GiftUnsharpMask) msgp() []any { return []any{&z.Sigma, &z.Amount, &z.Threshold} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftUnsharpMask) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftUnsharpMask) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Sigma Amount Threshold")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftUnsharpMask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Grayscale) msgp() []any { return []any{&z.Channels, (*uint8)(&z.Backend)} }
 

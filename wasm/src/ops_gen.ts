@@ -737,6 +737,26 @@ export interface GaussianNoiseParams {
   key: number | bigint;
 }
 
+/** The parameters of {@link Ops.gift_color_balance}. */
+export interface GiftColorBalanceParams {
+  /** percentage to add, -100 to 500 */
+  red: number;
+  /** percentage to add, -100 to 500 */
+  green: number;
+  /** percentage to add, -100 to 500 */
+  blue: number;
+}
+
+/** The parameters of {@link Ops.gift_colorize}. */
+export interface GiftColorizeParams {
+  /** angle in degrees, -360 to 360 */
+  hue: number;
+  /** 0 to 100 */
+  saturation: number;
+  /** strength, 0 to 100; default 100 */
+  percentage?: number;
+}
+
 /** The parameters of {@link Ops.gift_convolution}. */
 export interface GiftConvolutionParams {
   /** weights row by row: n*n numbers of -1e6 to 1e6, n odd, up to 255 */
@@ -749,6 +769,12 @@ export interface GiftConvolutionParams {
   abs?: boolean;
   /** added to the result, -1e6 to 1e6; default 0 */
   delta?: number;
+}
+
+/** The parameters of {@link Ops.gift_gamma}. */
+export interface GiftGammaParams {
+  /** 0.01 to 100; 1 changes nothing */
+  gamma: number;
 }
 
 /** The parameters of {@link Ops.gift_maximum}. */
@@ -779,6 +805,30 @@ export interface GiftMinimumParams {
 export interface GiftPixelateParams {
   /** side of a block in pixels, 1 to 4096 */
   size: number;
+}
+
+/** The parameters of {@link Ops.gift_sepia}. */
+export interface GiftSepiaParams {
+  /** strength, 0 to 100; default 100 */
+  percentage?: number;
+}
+
+/** The parameters of {@link Ops.gift_sigmoid}. */
+export interface GiftSigmoidParams {
+  /** midpoint of the contrast, 0 to 1; default 0.5 */
+  midpoint?: number;
+  /** change of the contrast: -1000 to -0.001, 0 (none) or 0.001 to 1000 */
+  factor: number;
+}
+
+/** The parameters of {@link Ops.gift_unsharp_mask}. */
+export interface GiftUnsharpMaskParams {
+  /** standard deviation of the blur in pixels, 0.01 to 100 */
+  sigma: number;
+  /** factor of the difference, -100 to 100; usually 0.5 to 1.5 */
+  amount: number;
+  /** difference from which values change, 0 to 1; default 0 */
+  threshold?: number;
 }
 
 /** The parameters of {@link Ops.grayscale}. */
@@ -2203,6 +2253,33 @@ export interface Ops {
    */
   gaussian_noise(params: GaussianNoiseParams, columns?: Columns): Step;
   /**
+   * GiftColorBalance multiplies red, green and blue by a factor each. It takes a uint8 image of
+   * one, three or four channels, HWC or CHW, and keeps the description and alpha.
+   *
+   * A value v of 0 to 1 becomes v*(1 + percentage/100) in float32, clipped and rounded half up. One
+   * channel becomes the luma 0.299r + 0.587g + 0.114b of the result for a gray pixel.
+   *
+   * Reference: gift 1.2.1, ColorBalance.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_color_balance(params: GiftColorBalanceParams, columns?: Columns): Step;
+  /**
+   * GiftColorize gives all pixels one hue and one saturation. It takes a uint8 image of one, three
+   * or four channels, HWC or CHW, and keeps the description and alpha.
+   *
+   * Values are float32 from 0 to 1, and every operation rounds to float32. The lightness l of a
+   * pixel is the mean of its greatest and its least value. The colour (Hue, Saturation, l) of the
+   * HSL model becomes r, g and b. Each value v of the pixel becomes v + (r-v)*Percentage/100,
+   * clipped and rounded half up. One channel becomes the luma 0.299r + 0.587g + 0.114b of the
+   * result for a gray pixel.
+   *
+   * Reference: gift 1.2.1, Colorize.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_colorize(params: GiftColorizeParams, columns?: Columns): Step;
+  /**
    * GiftConvolution replaces each pixel with a weighted sum of its neighbours. It takes a uint8
    * image of one, three or four channels, HWC or CHW, and keeps the description.
    *
@@ -2220,6 +2297,19 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   gift_convolution(params: GiftConvolutionParams, columns?: Columns): Step;
+  /**
+   * GiftGamma corrects gamma: a value v of 0 to 1 becomes v^(1/Gamma). It takes a uint8 image of
+   * one, three or four channels, HWC or CHW, and keeps the description and alpha. A gamma above 1
+   * lightens the image.
+   *
+   * The power is rounded to float32, and the result half up. One channel becomes the luma 0.299r +
+   * 0.587g + 0.114b of the result for a gray pixel.
+   *
+   * Reference: gift 1.2.1, Gamma. AdjustGamma follows other references.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_gamma(params: GiftGammaParams, columns?: Columns): Step;
   /**
    * GiftMaximum replaces each value with the greatest of its channel in a window around the pixel.
    * The window is a square of Size x Size pixels, or those of its pixels whose distance from the
@@ -2270,6 +2360,60 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   gift_pixelate(params: GiftPixelateParams, columns?: Columns): Step;
+  /**
+   * GiftSepia tones an image in sepia. It takes a uint8 image of one, three or four channels, HWC
+   * or CHW, and keeps the description and alpha.
+   *
+   * With p = Percentage/100 and values of 0 to 1, the new colour is
+   *
+   * - `r*(1-0.607p) + g*0.769p + b*0.189p`
+   * - `r*0.349p + g*(1-0.314p) + b*0.168p`
+   * - `r*0.272p + g*0.534p + b*(1-0.869p)`
+   *
+   * computed in float32 from the left, clipped and rounded half up. One channel becomes the luma
+   * 0.299r + 0.587g + 0.114b of the new colour of a gray pixel.
+   *
+   * Reference: gift 1.2.1, Sepia.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_sepia(params?: GiftSepiaParams, columns?: Columns): Step;
+  /**
+   * GiftSigmoid changes the contrast by a sigmoid function, which keeps details in highlights and
+   * shadows. It takes a uint8 image of one, three or four channels, HWC or CHW, and keeps the
+   * description and alpha.
+   *
+   * With s(v) = 1/(1 + exp(|Factor|*(Midpoint-v))), a value v of 0 to 1 becomes (s(v)-s(0)) /
+   * (s(1)-s(0)) if Factor is positive. If it is negative, v becomes Midpoint - log(1/u-1)/|Factor|
+   * with u = (s(1)-s(0))*v + s(0), clipped to 0.00001..0.99999. Exponentials, logarithms and every
+   * other operation round to float32. The result is clipped and rounded half up. One channel
+   * becomes the luma 0.299r + 0.587g + 0.114b of the result for a gray pixel.
+   *
+   * Reference: gift 1.2.1, Sigmoid.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_sigmoid(params: GiftSigmoidParams, columns?: Columns): Step;
+  /**
+   * GiftUnsharpMask sharpens an image: it adds the difference from a Gaussian blur. It takes a
+   * uint8 image of one, three or four channels, HWC or CHW, and keeps the description. Alpha is
+   * sharpened too.
+   *
+   * Values are float32 from 0 to 1, and every operation rounds to float32. Tap i of the kernel, |i|
+   * \<= ceil(3*Sigma), weighs exp(-i^2/(2*Sigma^2)) / (Sigma*sqrt(2*pi)), divided by the sum. The
+   * blur goes along the rows, then along the columns. It weighs colours by alpha and divides by the
+   * sum of the weights. Outside the image, the nearest border pixels count. Each of the two results
+   * is rounded half up to 16 bits.
+   *
+   * The difference of the original and the blurred value is multiplied by Amount, and added if its
+   * absolute value is greater than Threshold. The result is clipped and rounded half up. One
+   * channel is the luma 0.299*v + 0.587*v + 0.114*v of the result v.
+   *
+   * Reference: gift 1.2.1, UnsharpMask.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_unsharp_mask(params: GiftUnsharpMaskParams, columns?: Columns): Step;
   /**
    * Grayscale converts a uint8 RGB image to one channel, or to three equal channels. It takes one
    * or three channels, HWC or CHW, and returns uint8. The values of a gray image do not change.
@@ -3482,11 +3626,17 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
   gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true', 'key:uint'],
+  gift_color_balance: [1, 'image', 'image', 'red:float', 'green:float', 'blue:float'],
+  gift_colorize: [1, 'image', 'image', 'hue:float', 'saturation:float', 'percentage:float=100'],
   gift_convolution: [1, 'image', 'image', 'kernel:float[]', 'normalize:bool=false', 'alpha:bool=false', 'abs:bool=false', 'delta:float=0'],
+  gift_gamma: [1, 'image', 'image', 'gamma:float'],
   gift_maximum: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
   gift_median: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
   gift_minimum: [1, 'image', 'image', 'size:int', 'disk:bool=false'],
   gift_pixelate: [1, 'image', 'image', 'size:int'],
+  gift_sepia: [1, 'image', 'image', 'percentage:float=100'],
+  gift_sigmoid: [1, 'image', 'image', 'midpoint:float=0.5', 'factor:float'],
+  gift_unsharp_mask: [1, 'image', 'image', 'sigma:float', 'amount:float', 'threshold:float=0'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],
   hwc2chw: [1, 'image', 'image'],

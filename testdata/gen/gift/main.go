@@ -110,12 +110,62 @@ func pixelate() (l []params) {
 	return l
 }
 
+func unsharp() (l []params) {
+	for _, v := range [][3]float32{{1, 1, 0}, {0.3, 0.5, 0.05}, {2.5, 1.5, 0}, {0.01, 3, 0}, {7, -0.8, 0.01}, {1.2, 100, 0.5}, {0.9, 0, 1}, {4.4, 0.7, 0.001}} {
+		l = append(l, params{fmt.Sprintf(`{"sigma": %v, "amount": %v, "threshold": %v}`, v[0], v[1], v[2]), gift.UnsharpMask(v[0], v[1], v[2])})
+	}
+	return l
+}
+
+func sepia() (l []params) {
+	for _, v := range []float32{100, 0, 50, 33.3, 1, 80, 12.5, 99} {
+		l = append(l, params{fmt.Sprintf(`{"percentage": %v}`, v), gift.Sepia(v)})
+	}
+	return l
+}
+
+func colorize() (l []params) {
+	for _, v := range [][3]float32{
+		{240, 50, 100}, {0, 100, 100}, {120, 0, 70}, {-60, 80, 30}, {359.5, 33.3, 99}, {360, 100, 50}, {45, 10, 0}, {-360, 70, 100}, {180, 90, 60}, {301, 100, 1},
+	} {
+		l = append(l, params{fmt.Sprintf(`{"hue": %v, "saturation": %v, "percentage": %v}`, v[0], v[1], v[2]), gift.Colorize(v[0], v[1], v[2])})
+	}
+	return l
+}
+
+func balance() (l []params) {
+	for _, v := range [][3]float32{{0, 0, 0}, {20, -20, 0}, {-100, 500, 33.3}, {1, 2, 3}, {-50, -50, -50}, {100, 100, 100}, {0.1, -0.1, 12.5}, {499, -99, 50}} {
+		l = append(l, params{fmt.Sprintf(`{"red": %v, "green": %v, "blue": %v}`, v[0], v[1], v[2]), gift.ColorBalance(v[0], v[1], v[2])})
+	}
+	return l
+}
+
+func gamma() (l []params) {
+	for _, v := range []float32{1, 2.2, 0.5, 0.4545, 100, 0.01, 1.8, 3} {
+		l = append(l, params{fmt.Sprintf(`{"gamma": %v}`, v), gift.Gamma(v)})
+	}
+	return l
+}
+
+func sigmoid() (l []params) {
+	for _, v := range [][2]float32{{0.5, 5}, {0.5, -5}, {0.5, 0}, {0, 3}, {1, -7.5}, {0.3, 1000}, {0.7, -1000}, {0.5, 0.001}, {0.2, -0.001}, {0.9, 10}} {
+		l = append(l, params{fmt.Sprintf(`{"midpoint": %v, "factor": %v}`, v[0], v[1]), gift.Sigmoid(v[0], v[1])})
+	}
+	return l
+}
+
 var ops = []op{
+	{"gift_color_balance", balance()},
+	{"gift_colorize", colorize()},
 	{"gift_convolution", convolutions()},
+	{"gift_gamma", gamma()},
 	{"gift_maximum", rank(gift.Maximum)},
 	{"gift_median", rank(gift.Median)},
 	{"gift_minimum", rank(gift.Minimum)},
 	{"gift_pixelate", pixelate()},
+	{"gift_sepia", sepia()},
+	{"gift_sigmoid", sigmoid()},
+	{"gift_unsharp_mask", unsharp()},
 }
 
 // picture is an image of 1, 3 or 4 channels, HWC.
