@@ -1,13 +1,15 @@
 package transforms
 
 import (
+	"math"
+
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Affine shears, rotates, scales and moves an image about a point, in this
-// order. It takes a uint8 image of any number of channels (pillow: one to
-// four), HWC or CHW, and keeps layout, channels and size. Pixels outside the
+// order. It takes a uint8 image of any number of channels (pillow, opencv4: one
+// to four), HWC or CHW, and keeps layout, channels and size. Pixels outside the
 // input are Fill.
 //
 // Let a be Angle, t the tangent of ShearX, s ShearY, and k Scale. A pixel at a
@@ -20,8 +22,14 @@ import (
 // The inverse of this map is computed in float64. Pixels are computed as by
 // Rotate.
 //
+// Backend opencv4 is WarpAffine as MindSpore calls it. The map is computed in
+// float32, with the sine, cosine and tangent of glibc, and the centre is that
+// of the image's pixels: half a pixel less than with the other backends. Angles
+// are up to 3000 degrees. MindSpore's translation is a fraction of the sides.
+//
 // Reference: affine of torchvision 0.29.2 on Pillow images with Pillow 13.0.0,
-// and on tensors with torch 2.15.0, with glibc 2.36. The sines, cosines and
+// and on tensors with torch 2.15.0; Affine of MindSpore 2.10.0 with OpenCV
+// 4.11.0; with glibc 2.36. With pillow and torch, the sines, cosines and
 // tangents of infer-prep are correctly rounded. Of random angles, 0.3% have one
 // whose last bit differs. With backend pillow, a position that is a whole
 // number of pixels in exact arithmetic can then be truncated to another value.
@@ -32,8 +40,8 @@ type Affine struct {
 	Scale         float64       `json:"scale"`         // factor of both sides, 0.000001 to 1,000,000; default 1
 	ShearX        float64       `json:"shear_x"`       // degrees, -1,000,000 to 1,000,000
 	ShearY        float64       `json:"shear_y"`       // degrees, -1,000,000 to 1,000,000
-	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or (pillow) bicubic; default nearest
-	Backend       Backend       `json:"backend"`       // pillow or torch; default pillow
+	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear, bicubic (pillow, opencv4), lanczos or area (opencv4; area is bilinear); default nearest
+	Backend       Backend       `json:"backend"`       // pillow, torch or opencv4; default pillow
 	Center        NumberList    `json:"center"`        // x and y in pixels from the top left corner, -2^24 to 2^24; default empty, which is the image's centre
 	Fill          NumberList    `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default empty, which is 0
 }
@@ -43,7 +51,7 @@ type Affine struct {
 func init() {
 	Register(Info{
 		Name: "affine", Version: 1, New: func() Op { return NewAffine(15) },
-		Reference: "torchvision 0.29.2 affine, with Pillow 13.0.0 and on tensors", Exactness: movedExactness,
+		Reference: "torchvision 0.29.2 affine, with Pillow 13.0.0 and on tensors; MindSpore 2.10.0 Affine", Exactness: movedExactness,
 	})
 }
 
@@ -53,16 +61,23 @@ func NewAffine(angle float64) *Affine {
 	return &Affine{Angle: angle, Scale: 1, Interpolation: Nearest, Backend: Pillow}
 }
 
-const maxAffineScale = 1e6
+const (
+	maxAffineScale = 1e6
+	maxAngle32     = 3000 // the sum of two is within kernel.Sin32
+)
 
 // Validate checks the numbers and the names.
 func (o *Affine) Validate() error {
-	for _, v := range []struct {
+	turn := float64(maxAngle)
+	if o.Backend == OpenCV4 {
+		turn = maxAngle32
+	}
+	for _, v := range [5]struct {
 		name    string
 		v, most float64
 	}{
-		{"angle", o.Angle, maxAngle}, {"translate_x", o.TranslateX, maxSide}, {"translate_y", o.TranslateY, maxSide},
-		{"shear_x", o.ShearX, maxAngle}, {"shear_y", o.ShearY, maxAngle},
+		{"angle", o.Angle, turn}, {"translate_x", o.TranslateX, maxSide}, {"translate_y", o.TranslateY, maxSide},
+		{"shear_x", o.ShearX, turn}, {"shear_y", o.ShearY, turn},
 	} {
 		if err := checkWithin(v.name, v.v, v.most); err != nil {
 			return err
@@ -106,6 +121,26 @@ func (o *Affine) inverse(cx, cy float64) [6]float64 {
 	return m
 }
 
+// opencv returns MindSpore's matrix from the input to the output, which is
+// float32.
+func (o *Affine) opencv(h, w int) (m [6]float64) {
+	rad := func(degrees float64) float32 {
+		return float32(float64(math.Pi*float64(float32(degrees))) / 180)
+	}
+	d, sx, sy := rad(o.Angle), rad(o.ShearX), rad(-o.ShearY)
+	cx, cy := float32(float64(w-1)/2), float32(float64(h-1)/2)
+	if len(o.Center) > 0 {
+		cx, cy = float32(o.Center[0]), float32(o.Center[1])
+	}
+	k, t, cosY := float32(o.Scale), kernel.Tan32(sx), kernel.Cos32(sy)
+	s, c := kernel.Sin32(d+sy), kernel.Cos32(d+sy)
+	m0, m1 := float32(k*c)/cosY, float32(k*(float32(-c*t)/cosY-kernel.Sin32(d)))
+	m3, m4 := float32(k*s)/cosY, float32(k*(float32(-s*t)/cosY+kernel.Cos32(d)))
+	m2 := (float32((1-m0)*cx) - float32(m1*cy)) + float32(o.TranslateX)
+	m5 := (float32((1-m4)*cy) - float32(m3*cx)) + float32(o.TranslateY)
+	return [6]float64{float64(m0), float64(m1), float64(m2), float64(m3), float64(m4), float64(m5)}
+}
+
 // Apply transforms.
 func (o *Affine) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
@@ -113,6 +148,10 @@ func (o *Affine) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	w, h := s.Width(), s.Height()
+	if o.Backend == OpenCV4 {
+		warp(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), o.opencv(h, w), dst[0], s)
+		return nil
+	}
 	cx, cy := float64(w)/2, float64(h)/2
 	if len(o.Center) > 0 {
 		cx, cy = o.Center[0], o.Center[1]

@@ -26,6 +26,12 @@ func TestAffine(t *testing.T) {
 	require.Equal(t, []byte{20, 30, 0, 60, 0, 0}, applyOne(t, shear, x).Data)
 	require.Equal(t, []byte{60, 50, 40, 30, 20, 10}, applyOne(t, NewAffine(180), x).Data)
 
+	for _, op := range []*Affine{shift, half} {
+		op.Backend = OpenCV4
+	}
+	require.Equal(t, []byte{7, 40, 50, 7, 7, 7}, applyOne(t, shift, x).Data)
+	require.Equal(t, []byte{5, 15, 25, 20, 45, 55}, applyOne(t, half, x).Data)
+
 	refusesMove(t, func(a float64, i Interpolation, b Backend, center, fill NumberList) Op {
 		return &Affine{Angle: a, Scale: 1, Interpolation: i, Backend: b, Center: center, Fill: fill}
 	})
@@ -41,6 +47,7 @@ func TestAffine(t *testing.T) {
 		refusesParam(t, "shear_y", change(func(o *Affine) { o.ShearY = v }))
 		refusesParam(t, "scale", change(func(o *Affine) { o.Scale = v }))
 	}
+	refusesParam(t, "angle", change(func(o *Affine) { o.Angle, o.Backend = 3001, OpenCV4 }))
 	for _, v := range []float64{0, -1, 1e-7} {
 		refusesParam(t, "scale", change(func(o *Affine) { o.Scale = v }))
 	}

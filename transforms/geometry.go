@@ -70,8 +70,10 @@ func checkMove(b Backend, i Interpolation) error {
 		if i != Nearest && i != Bilinear {
 			return paramErr("interpolation is %v with backend torch, want nearest or bilinear", i)
 		}
+	case OpenCV4:
+		return checkWarp(i, b)
 	default:
-		return paramErr("backend is %v, want pillow or torch", b)
+		return paramErr("backend is %v, want pillow, torch or opencv4", b)
 	}
 	return nil
 }
@@ -81,15 +83,16 @@ func wantMoved(d tensor.Desc, b Backend, fill NumberList) error {
 	if err := wantImage(d, tensor.Uint8); err != nil {
 		return err
 	}
+	most := maxSide
+	if b == OpenCV4 {
+		most = maxWarpSide
+	}
 	for _, n := range [2]int{d.Height(), d.Width()} {
-		if n > maxSide {
-			return inputErr("%v, want sides of at most %d", d, maxSide)
+		if n > most {
+			return inputErr("%v, want sides of at most %d", d, most)
 		}
 	}
-	if d.Channels() == 0 {
-		return inputErr("%v, want at least one channel", d)
-	}
-	if b == Pillow {
+	if b != Torch {
 		if err := wantChannels(d, 1, 2, 3, 4); err != nil {
 			return err
 		}
@@ -176,6 +179,40 @@ func (m *pillowMap) plain(c *Context, i Interpolation, fill []byte, dst, src *te
 			s, d := plane(p)
 			s.PILRow(taps, d[y*out.w*out.ch:][:out.w*out.ch], xs, ys)
 		}
+	}
+}
+
+// warp computes dst from the dense image src as OpenCV's warpAffine does. The
+// matrix maps the input to the output.
+func warp(c *Context, i Interpolation, fill []byte, m [6]float64, dst, src *tensor.Tensor) {
+	m = kernel.WarpInvert(m)
+	taps := warpTaps(i)
+	dx, dy := tensor.Cast[int32](c.Scratch(4*dst.Width())), tensor.Cast[int32](c.Scratch(4*dst.Width()))
+	kernel.WarpDeltas(dx, m[0])
+	kernel.WarpDeltas(dy, m[3])
+	for y := range dst.Height() {
+		warpRow(taps, fill, dst, src, y, taps.WarpStart(m[1], m[2], y), taps.WarpStart(m[4], m[5], y), dx, dy)
+	}
+}
+
+// warpPerspective is warp for warpPerspective and a map from the output to the
+// input.
+func warpPerspective(c *Context, i Interpolation, fill []byte, m *[9]float64, dst, src *tensor.Tensor) {
+	taps := warpTaps(i)
+	dx, dy := tensor.Cast[int32](c.Scratch(4*dst.Width())), tensor.Cast[int32](c.Scratch(4*dst.Width()))
+	for y := range dst.Height() {
+		taps.PerspectiveDeltas(dx, dy, m, y, dst.Height())
+		warpRow(taps, fill, dst, src, y, 0, 0, dx, dy)
+	}
+}
+
+// warpRow computes row y of all planes.
+func warpRow(taps kernel.WarpTaps, fill []byte, dst, src *tensor.Tensor, y int, x0, y0 int32, dx, dy []int32) {
+	in, out := shapeOf(src.Desc), shapeOf(dst.Desc)
+	for p := range in.planes {
+		n, line := in.h*in.w*in.ch, out.w*out.ch
+		row := dst.Data[(p*out.h+y)*line:][:line]
+		taps.WarpRow(row, src.Data[p*n:][:n], in.w, in.h, in.ch, fill[p*in.ch:][:in.ch], x0, y0, dx, dy)
 	}
 }
 

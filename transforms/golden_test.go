@@ -68,21 +68,24 @@ func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor
 	for _, n := range list {
 		arrays[n.Name] = n.T
 	}
-	// Results from another environment have their own folder.
-	if _, err := os.Stat(dir + "_mxnet"); err == nil {
-		more, theirs := readGoldens(t, op+"_mxnet")
+	// Results from other environments have their own folders.
+	for _, from := range []string{"mxnet", "opencv4", "mindspore"} {
+		if _, err := os.Stat(dir + "_" + from); err != nil {
+			continue
+		}
+		more, theirs := readGoldens(t, op+"_"+from)
 		require.Equal(t, g.Op, more.Op)
 		for _, k := range more.Cases {
-			k.Name = "mxnet_" + k.Name
+			k.Name = from + "_" + k.Name
 			for _, l := range [][]goldenArray{k.In, k.Out} {
 				for i := range l {
-					l[i].Array = "mxnet_" + l[i].Array
+					l[i].Array = from + "_" + l[i].Array
 				}
 			}
 			g.Cases = append(g.Cases, k)
 		}
 		for n, x := range theirs {
-			arrays["mxnet_"+n] = x
+			arrays[from+"_"+n] = x
 		}
 	}
 	return g, arrays

@@ -16,8 +16,8 @@ func (q *Quad) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, q[:]) 
 
 // Perspective moves the pixels of an image by the perspective map that takes
 // four points to four others. It takes a uint8 image of any number of channels
-// (pillow: one to four), HWC or CHW, and keeps layout, channels and size.
-// Pixels outside the input are Fill.
+// (pillow, opencv4: one to four), HWC or CHW, and keeps layout, channels and
+// size. Pixels outside the input are Fill.
 //
 // The eight coefficients c of the inverse map, from End to Start, are computed
 // from the points and rounded to float32. The centre (u, v) of a pixel of the
@@ -33,19 +33,24 @@ func (q *Quad) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, q[:]) 
 // values are truncated to bytes. Nearest takes the pixel that contains the
 // position. Everything else is as in Rotate.
 //
-// Reference: perspective of torchvision 0.29.2 on Pillow images with Pillow
-// 13.0.0, and on tensors with torch 2.15.0. torchvision solves for the
-// coefficients with the least squares of LAPACK. Over 8,000 random sets of
-// points, all coefficients are equal except those that are 0 in exact
-// arithmetic. LAPACK returns about 1e-16 for some of these. With backend
-// pillow, a position that is a whole number of pixels in exact arithmetic can
-// then be truncated to another value.
+// Backend opencv4 computes the map from Start to End and its inverse in
+// float64, as getPerspectiveTransform and warpPerspective do. The centre of the
+// first pixel is 0. Positions are rounded half to even to 1/32 of a pixel, and
+// pixels are computed as by WarpAffine.
+//
+// Reference: OpenCV 4.11.0 without IPP, and Perspective of MindSpore 2.10.0;
+// perspective of torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on
+// tensors with torch 2.15.0. torchvision solves for the coefficients with the
+// least squares of LAPACK. Over 8,000 random sets of points, all coefficients
+// are equal except those that are 0 in exact arithmetic. LAPACK returns about
+// 1e-16 for some of these. With backend pillow, a position that is a whole
+// number of pixels in exact arithmetic can then be truncated to another value.
 type Perspective struct {
 	Start         Quad          `json:"start"`         // points of the input, -2^24 to 2^24
 	End           Quad          `json:"end"`           // where they are in the output, -2^24 to 2^24
 	Coefficients  NumberList    `json:"coefficients"`  // the eight coefficients of the inverse map, in place of the points; default empty
-	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or (pillow) bicubic; default bilinear
-	Backend       Backend       `json:"backend"`       // pillow or torch; default pillow
+	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear, bicubic (pillow, opencv4), lanczos or area (opencv4; area is bilinear); default bilinear
+	Backend       Backend       `json:"backend"`       // pillow, torch or opencv4; default pillow
 	Fill          NumberList    `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default empty, which is 0
 }
 
@@ -57,7 +62,7 @@ func init() {
 		New: func() Op {
 			return NewPerspective(Quad{0, 0, 223, 0, 223, 223, 0, 223}, Quad{20, 10, 200, 20, 210, 190, 10, 220})
 		},
-		Reference: "torchvision 0.29.2 perspective, with Pillow 13.0.0 and on tensors", Exactness: movedExactness,
+		Reference: "torchvision 0.29.2 perspective, with Pillow 13.0.0 and on tensors; OpenCV 4.11.0 warpPerspective", Exactness: movedExactness,
 	})
 }
 
@@ -80,6 +85,9 @@ func (o *Perspective) Validate() error {
 	switch n := len(o.Coefficients); {
 	case n == 0:
 		if _, ok := kernel.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start)); !ok {
+			return paramErr("start %v and end %v, want points of which no three are on a line", o.Start, o.End)
+		}
+		if _, ok := kernel.CVPerspective((*[8]float64)(&o.Start), (*[8]float64)(&o.End)); !ok && o.Backend == OpenCV4 {
 			return paramErr("start %v and end %v, want points of which no three are on a line", o.Start, o.End)
 		}
 	case n != 8:
@@ -125,6 +133,15 @@ func (o *Perspective) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
+	}
+	if o.Backend == OpenCV4 {
+		m, _ := kernel.CVPerspective((*[8]float64)(&o.Start), (*[8]float64)(&o.End))
+		if m = kernel.CVInvert(&m); len(o.Coefficients) > 0 {
+			copy(m[:], o.Coefficients)
+			m[8] = 1
+		}
+		warpPerspective(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), &m, dst[0], s)
+		return nil
 	}
 	m := o.inverse()
 	if o.Backend == Torch {

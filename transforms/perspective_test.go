@@ -21,6 +21,9 @@ func TestPerspective(t *testing.T) {
 	// The second row is twice as far away.
 	far := &Perspective{Coefficients: NumberList{1, 0, 0, 0, 1, 0, 0, 1}, Interpolation: Nearest}
 	require.Equal(t, []byte{10, 20, 20, 10, 10, 20}, applyOne(t, far, x).Data)
+	shift.Backend = OpenCV4
+	require.Equal(t, []byte{7, 10, 20, 7, 40, 50}, applyOne(t, shift, x).Data)
+	shift.Backend = Pillow
 	// The divisor of the first pixel is 0, and so is the dividend of x.
 	none := &Perspective{Coefficients: NumberList{1, 0, -0.5, 0, 0, 1, -2, 0}, Fill: NumberList{9}}
 	for _, i := range []Interpolation{Nearest, Bilinear, Bicubic} {
@@ -53,6 +56,8 @@ func TestPerspective(t *testing.T) {
 	}
 	refusesParam(t, "no three are on a line", change(func(o *Perspective) { o.End[0], o.End[1] = 3, 0 }))
 	refusesParam(t, "no three are on a line", &Perspective{})
+	// All of the end is on a line of the start.
+	refusesParam(t, "no three are on a line", change(func(o *Perspective) { o.Backend, o.Start = OpenCV4, Quad{0, 0, 1, 0, 2, 0, 0, 1} }))
 	refusesParam(t, "coefficients has 7 values", &Perspective{Coefficients: make(NumberList, 7)})
 	refusesParam(t, "with coefficients, want 0", change(func(o *Perspective) { o.Coefficients = make(NumberList, 8) }))
 	for _, v := range []float64{math.NaN(), math.Inf(-1), 1e39} {

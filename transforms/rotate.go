@@ -9,10 +9,10 @@ import (
 )
 
 // Rotate rotates an image counter-clockwise about a point. It takes a uint8
-// image of any number of channels (pillow: one to four), HWC or CHW, and keeps
-// layout and channels. Pixels outside the input are Fill. The output has the
-// input's size. With Expand it has the size of the rectangle of whole pixels
-// around the rotated image, and shows all of it if Center is empty.
+// image of any number of channels (pillow, opencv4: one to four), HWC or CHW,
+// and keeps layout and channels. Pixels outside the input are Fill. The output
+// has the input's size. With Expand it has the size of the rectangle of whole
+// pixels around the rotated image, and shows all of it if Center is empty.
 //
 // An angle of 0, 90, 180 or 270 degrees, modulo 360, moves whole pixels if
 // Center is empty. The angles 90 and 270 do so only with Expand or for a square
@@ -34,14 +34,21 @@ import (
 // MKL_CBWR=COMPATIBLE. On Intel's CPUs, 0.01% of torch's bilinear values of
 // noise differ by 1, and one nearest pixel in 100,000.
 //
-// Reference: Image.rotate of Pillow 13.0.0, and rotate of torchvision 0.29.2
-// and torch 2.15.0, with sines and cosines of glibc 2.36. Those of infer-prep
-// are correctly rounded. Of random angles, 0.02% have a sine or a cosine that
-// differs in the 15th decimal place.
+// Backend opencv4 is WarpAffine with the matrix of getRotationMatrix2D. The
+// centre of the image is half a pixel less than with the other backends, that
+// of its pixels. No angle has a path of its own. Expand moves the centre of the
+// rotated image to that of the output, whose sides are rounded half to even.
+// MindSpore passes its angle modulo 360 in float32, and reverses the fill.
+//
+// Reference: Image.rotate of Pillow 13.0.0; rotate of torchvision 0.29.2 and
+// torch 2.15.0; OpenCV 4.11.0 without IPP, and Rotate of MindSpore 2.10.0; with
+// sines and cosines of glibc 2.36. Those of infer-prep are correctly rounded.
+// Of random angles, 0.02% have a sine or a cosine that differs in the 15th
+// decimal place.
 type Rotate struct {
 	Angle         float64       `json:"angle"`         // degrees counter-clockwise, -1,000,000 to 1,000,000
-	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear or (pillow) bicubic; default nearest
-	Backend       Backend       `json:"backend"`       // pillow or torch; default pillow
+	Interpolation Interpolation `json:"interpolation"` // nearest, bilinear, bicubic (pillow, opencv4), lanczos or area (opencv4; area is bilinear); default nearest
+	Backend       Backend       `json:"backend"`       // pillow, torch or opencv4; default pillow
 	Expand        bool          `json:"expand"`        // enlarge the output to hold the rotated image; default false
 	Center        NumberList    `json:"center"`        // x and y in pixels from the top left corner, -2^24 to 2^24; default empty, which is the image's centre
 	Fill          NumberList    `json:"fill"`          // value of the pixels outside the input: one for all channels or one per channel, integers of 0 to 255; default empty, which is 0
@@ -52,7 +59,7 @@ type Rotate struct {
 func init() {
 	Register(Info{
 		Name: "rotate", Version: 1, New: func() Op { return NewRotate(15) },
-		Reference: "Pillow 13.0.0 Image.rotate; torchvision 0.29.2 rotate", Exactness: movedExactness,
+		Reference: "Pillow 13.0.0 Image.rotate; torchvision 0.29.2 rotate; OpenCV 4.11.0; MindSpore 2.10.0 Rotate", Exactness: movedExactness,
 	})
 }
 
@@ -91,8 +98,8 @@ func (o *Rotate) Infer(dst, in []tensor.Desc) error {
 		return nil
 	}
 	_, _, h, w = o.plan(h, w)
-	if h > maxSide || w > maxSide {
-		return inputErr("%v rotated is %d x %d (height x width), want sides of at most %d", in[0], h, w, maxSide)
+	if h == 0 || w == 0 || h > maxSide || w > maxSide {
+		return inputErr("%v rotated is %d x %d (height x width), want sides of 1 to %d", in[0], h, w, maxSide)
 	}
 	dst[0] = in[0].WithSize(h, w)
 	return inferred(dst[0])
@@ -101,6 +108,10 @@ func (o *Rotate) Infer(dst, in []tensor.Desc) error {
 // plan returns the rotation by a multiple of 90 degrees, or the matrix if turns
 // is negative, and the size of the output.
 func (o *Rotate) plan(h, w int) (turns int, m [6]float64, oh, ow int) {
+	if o.Backend == OpenCV4 {
+		m, oh, ow = o.opencv(h, w)
+		return -1, m, oh, ow
+	}
 	angle := math.Mod(o.Angle, 360)
 	if angle < 0 {
 		angle += 360
@@ -157,6 +168,38 @@ func (o *Rotate) pillow(angle, cx, cy float64, h, w int) (m [6]float64, oh, ow i
 	return m, oh, ow
 }
 
+// opencv returns the matrix from the input to the output and the size of the
+// output.
+func (o *Rotate) opencv(h, w int) (m [6]float64, oh, ow int) {
+	cx, cy := float32(float64(w-1)/2), float32(float64(h-1)/2)
+	if len(o.Center) > 0 {
+		cx, cy = float32(o.Center[0]), float32(o.Center[1])
+	}
+	s, c := kernel.SinCos(radians(o.Angle))
+	x, y := float64(cx), float64(cy)
+	m = [6]float64{
+		c, s, float64((1-c)*x) - float64(s*y),
+		-s, c, float64(s*x) + float64((1-c)*y),
+	}
+	if !o.Expand {
+		return m, h, w
+	}
+	// The rectangle around the corners, in float32.
+	s, c = kernel.SinCos(float64(float64(float32(o.Angle))*math.Pi) / 180)
+	a, b := float32(float32(s)*0.5), float32(float32(c)*0.5)
+	fw, fh := float32(w), float32(h)
+	px := [4]float32{cx - float32(a*fh) - float32(b*fw), cx + float32(a*fh) - float32(b*fw)}
+	py := [4]float32{cy + float32(b*fh) - float32(a*fw), cy - float32(b*fh) - float32(a*fw)}
+	for i := range 2 {
+		px[i+2], py[i+2] = float32(2*cx)-px[i], float32(2*cy)-py[i]
+	}
+	bw := max(px[0], px[1], px[2], px[3]) - min(px[0], px[1], px[2], px[3])
+	bh := max(py[0], py[1], py[2], py[3]) - min(py[0], py[1], py[2], py[3])
+	m[2] += float64(bw)/2 - float64(w)/2
+	m[5] += float64(bh)/2 - float64(h)/2
+	return m, int(math.RoundToEven(float64(bh))), int(math.RoundToEven(float64(bw)))
+}
+
 // torchExpanded returns the size of the output that holds the rotated image, in
 // float32. Corners are truncated to 4 decimal places before they are rounded to
 // whole pixels.
@@ -195,7 +238,11 @@ func (o *Rotate) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		turn(dst[0], s, turns)
 		return nil
 	}
-	if o.Backend == Torch {
+	switch o.Backend {
+	case OpenCV4:
+		warp(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), m, dst[0], s)
+		return nil
+	case Torch:
 		t := torchMap{theta: kernel.TorchTheta(&m, s.Width(), s.Height())}
 		t.apply(c, o.Interpolation, o.Fill, dst[0], s)
 		return nil

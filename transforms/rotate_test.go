@@ -28,7 +28,7 @@ func TestRotate(t *testing.T) {
 		return &Rotate{a, i, b, false, center, fill}
 	})
 	huge := tensor.Image(tensor.Uint8, tensor.HWC, maxSide, maxSide, 3)
-	refusesInput(t, "want sides of at most", wide, huge)
+	refusesInput(t, "want sides of 1 to", wide, huge)
 }
 
 // refusesMove checks that an op that moves pixels rejects wrong parameters and
@@ -50,6 +50,9 @@ func refusesMove(t *testing.T, op func(angle float64, i Interpolation, b Backend
 	refusesInput(t, "want [1 2 3 4] channels", plain, rgb8.WithChannels(5))
 	refusesInput(t, "has no pixels", op(1, Nearest, Torch, nil, nil), rgb8.WithChannels(0))
 	refusesParam(t, "want nearest or bilinear", op(1, Bicubic, Torch, nil, nil))
+	refusesParam(t, "interpolation is hamming", op(1, Hamming, OpenCV4, nil, nil))
+	refusesInput(t, "sides of at most 32766", op(1, Area, OpenCV4, nil, nil), rgb8.WithSize(4, 32767))
+	refusesInput(t, "want [1 2 3 4] channels", op(1, Area, OpenCV4, nil, nil), rgb8.WithChannels(5))
 	refusesInput(t, "want sides of at most", plain, rgb8.WithSize(4, maxSide+1))
 	refusesInput(t, "fill has 2 values", op(1, Nearest, Pillow, nil, NumberList{1, 2}), rgb8)
 	for _, v := range []float64{256, -1, 0.5} {
@@ -89,6 +92,17 @@ func TestRotateTorch(t *testing.T) {
 	require.Equal(t, []byte{65, 55, 45, 58, 25, 15}, applyOne(t, op, x).Data, "(30-100)/2 + 100 and (15-100)/2 + 100")
 }
 
+func TestRotateOpenCV(t *testing.T) {
+	x := pixelsOf[uint8](t, tensor.Uint8, tensor.HWC, 2, 3, 1, 10, 20, 30, 40, 50, 60)
+	op := NewRotate(180)
+	op.Backend = OpenCV4
+	require.Equal(t, []byte{60, 50, 40, 30, 20, 10}, applyOne(t, op, x).Data)
+	op.Center, op.Fill = NumberList{1, 0}, NumberList{7}
+	require.Equal(t, []byte{30, 20, 10, 7, 7, 7}, applyOne(t, op, x).Data)
+	op.Angle, op.Center, op.Expand = 90, nil, true
+	require.Equal(t, []byte{30, 60, 20, 50, 10, 40}, applyOne(t, op, x).Data)
+}
+
 func ExampleRotate() {
 	op := NewRotate(45)
 	op.Fill = NumberList{9}
@@ -102,6 +116,11 @@ func BenchmarkRotate(b *testing.B) {
 		b.Run(i.String(), func(b *testing.B) {
 			op := NewRotate(15)
 			op.Interpolation = i
+			benchmarkMove(b, op)
+		})
+		b.Run("opencv4_"+i.String(), func(b *testing.B) {
+			op := NewRotate(15)
+			op.Interpolation, op.Backend = i, OpenCV4
 			benchmarkMove(b, op)
 		})
 		if i != Bicubic {

@@ -149,16 +149,6 @@ func (o *WarpAffine) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	h, w, ch := s.Height(), s.Width(), s.Channels()
-	fill := fillPixel(c, s.Desc, o.Fill)
-	m, taps := kernel.WarpInvert(o.Matrix), warpTaps(o.Interpolation)
-	dx, dy := tensor.Cast[int32](c.Scratch(4*o.Width)), tensor.Cast[int32](c.Scratch(4*o.Width))
-	kernel.WarpDeltas(dx, m[0])
-	kernel.WarpDeltas(dy, m[3])
-	line := o.Width * ch
-	for y := range o.Height {
-		x0, y0 := taps.WarpStart(m[1], m[2], y), taps.WarpStart(m[4], m[5], y)
-		taps.WarpRow(dst[0].Data[y*line:][:line], s.Data, w, h, ch, fill, x0, y0, dx, dy)
-	}
+	warp(c, o.Interpolation, fillPixel(c, s.Desc, o.Fill), o.Matrix, dst[0], s)
 	return nil
 }

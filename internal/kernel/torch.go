@@ -84,37 +84,6 @@ func sinc32(x float32) float32 {
 	return sin32(y) / y
 }
 
-// sin32 is the sine of 0 <= y < 3*pi as glibc 2.28 and later compute it in
-// single precision. It is not always the nearest float32: a polynomial in
-// float64 follows a reduction by multiples of pi/2. The coefficients are those
-// of ARM's optimized-routines, the source of glibc's.
-func sin32(y float32) float32 {
-	const (
-		c1, c2, c3, c4 = -0x1.ffffffd0c621cp-2, 0x1.55553e1068f19p-5, -0x1.6c087e89a359dp-10, 0x1.99343027bf8c3p-16
-		s1, s2, s3     = -0x1.555545995a603p-3, 0x1.1107605230bc4p-7, -0x1.994eb3774cf24p-13
-	)
-	if y < 0x1p-12 {
-		return y
-	}
-	x := float64(y)
-	n := int(math.Floor(float64(x*(2/math.Pi)) + 0.5))
-	x -= float64(float64(n) * (math.Pi / 2))
-	q := float64(x * x)
-	if n&1 == 0 {
-		if n&2 != 0 {
-			x = -x
-		}
-		cube := float64(x * q)
-		return float32(x + float64(cube*s1) + float64(float64(cube*q)*(s2+float64(q*s3))))
-	}
-	square := float64(q * q)
-	c := 1 + float64(q*c1) + float64(square*c2) + float64(float64(square*q)*(c3+float64(q*c4)))
-	if n&2 != 0 {
-		c = -c
-	}
-	return float32(c)
-}
-
 func (f TorchFilter) size() int { return 2 * (int(f) + 1) }
 
 // Torch fills t for torch's antialiased resampling, in float32. Source:

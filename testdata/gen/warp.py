@@ -1,4 +1,4 @@
-"""Writes the goldens of WarpAffine.
+"""Writes the goldens of WarpAffine, and some of Rotate and Perspective with the backend opencv4.
 
 Run with Python 3.11, NumPy 2.2.6 and opencv-python-headless 4.11.0.86, on x86-64: OpenCV 5 warps otherwise.
 Every run gives the same bytes.
@@ -76,5 +76,58 @@ def warp():
     g.write()
 
 
+def rotate():
+    g = Golden("rotate", "OpenCV 4.11.0 getRotationMatrix2D and warpAffine without IPP", "rotate_opencv4")
+    rng = np.random.default_rng(6)
+    names = list(METHODS)
+    for i in range(40):
+        channels, method = (1, 3, 4, 2)[i % 4], names[i % 5]
+        h, w = (int(v) for v in rng.integers(1, 20, 2))
+        a, fill = image(h, w, channels), fill_of(rng, channels, i)
+        angle = float(rng.uniform(-400, 400)) if i % 3 else float(rng.integers(-8, 9) * 45)
+        center = [] if i % 2 else [float(np.float32(v)) for v in rng.uniform(-3, 20, 2)]
+        m = cv2.getRotationMatrix2D(tuple(center) or ((w - 1) / 2, (h - 1) / 2), angle, 1.0)
+        want = cv2.warpAffine(a, m, (w, h), flags=METHODS[method], borderMode=cv2.BORDER_CONSTANT, borderValue=fill * 4 if len(fill) == 1 else fill)
+        q = {"angle": angle, "interpolation": method, "backend": "opencv4", "expand": False, "center": center, "fill": fill}
+        g.case(f"{i}", q, a, want.reshape(a.shape))
+    g.write()
+
+
+def perspective():
+    g = Golden("perspective", "OpenCV 4.11.0 getPerspectiveTransform and warpPerspective without IPP", "perspective_opencv4")
+    rng = np.random.default_rng(7)
+    names = list(METHODS)
+
+    def case(name, a, method, start=(), end=(), coefficients=(), fill=(0,)):
+        if start:
+            m, flags = cv2.getPerspectiveTransform(np.array(start, np.float32), np.array(end, np.float32)), METHODS[method]
+        else:
+            m, flags = np.array([*coefficients, 1.0]).reshape(3, 3), METHODS[method] | cv2.WARP_INVERSE_MAP
+        fill = list(fill)
+        h, w = a.shape[:2]
+        want = cv2.warpPerspective(a, m, (w, h), flags=flags, borderMode=cv2.BORDER_CONSTANT, borderValue=fill * 4 if len(fill) == 1 else fill)
+        flat = lambda points: [float(v) for p in points for v in p] or [0.0] * 8
+        q = {"start": flat(start), "end": flat(end), "coefficients": [float(v) for v in coefficients], "interpolation": method, "backend": "opencv4", "fill": fill}
+        g.case(name, q, a, want.reshape(a.shape))
+
+    for i in range(30):
+        channels, method = (1, 3, 4, 2)[i % 4], names[i % 5]
+        h, w = (int(v) for v in rng.integers(3, 18, 2))
+        start = [[0, 0], [w - 1, 0], [w - 1, h - 1], [0, h - 1]]
+        end = [[float(np.float32(v)) for v in np.array(p) + rng.uniform(-0.3, 0.3, 2) * [w, h]] for p in start]
+        case(f"{i}", image(h, w, channels), method, start, end, fill=fill_of(rng, channels, i))
+    a = image(9, 11, 1)
+    for method in names[:4]:
+        for i, c in enumerate([[1, 0, 0, 0, 1, 0, 0, 0], [0.9, 0.2, -1, 0.1, 1.2, 0.3, 0.03, -0.02], [2, 0, 0, 0, 2, 0, -0.25, 0], [1, 0, -1, 0, 1, 0, -0.5, 0],
+                               [1e9, 0, 3, 0, 1e9, 3, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]):
+            case(f"coefficients{i}_{method}", a, method, coefficients=c, fill=[50])
+    # Beyond a block of OpenCV's, of 64 x 16 pixels or wider.
+    case("blocks", (image(34, 130, 1) // 64).astype(np.uint8), "bilinear", [[0, 0], [129, 0], [129, 33], [0, 33]], [[10, 3], [120, 0], [129, 30], [5, 33]])
+    case("wide", (image(3, 700, 1) // 64).astype(np.uint8), "bilinear", [[0, 0], [699, 0], [699, 2], [0, 2]], [[10, 0], [690, 0.5], [699, 2], [5, 1.5]])
+    g.write()
+
+
 if __name__ == "__main__":
     warp()
+    rotate()
+    perspective()

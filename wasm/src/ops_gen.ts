@@ -481,9 +481,12 @@ export interface AffineParams {
   shear_x?: number;
   /** degrees, -1,000,000 to 1,000,000; default 0 */
   shear_y?: number;
-  /** nearest, bilinear or (pillow) bicubic; default nearest */
+  /**
+   * nearest, bilinear, bicubic (pillow, opencv4), lanczos or area (opencv4; area is bilinear);
+   * default nearest
+   */
   interpolation?: Interpolation;
-  /** pillow or torch; default pillow */
+  /** pillow, torch or opencv4; default pillow */
   backend?: Backend;
   /**
    * x and y in pixels from the top left corner, -2^24 to 2^24; default empty, which is the image's
@@ -1167,9 +1170,12 @@ export interface PerspectiveParams {
   end: [number, number, number, number, number, number, number, number];
   /** the eight coefficients of the inverse map, in place of the points; default empty */
   coefficients?: number[];
-  /** nearest, bilinear or (pillow) bicubic; default bilinear */
+  /**
+   * nearest, bilinear, bicubic (pillow, opencv4), lanczos or area (opencv4; area is bilinear);
+   * default bilinear
+   */
   interpolation?: Interpolation;
-  /** pillow or torch; default pillow */
+  /** pillow, torch or opencv4; default pillow */
   backend?: Backend;
   /**
    * value of the pixels outside the input: one for all channels or one per channel, integers of 0
@@ -1588,9 +1594,12 @@ export interface ResizedCropParams {
 export interface RotateParams {
   /** degrees counter-clockwise, -1,000,000 to 1,000,000 */
   angle: number;
-  /** nearest, bilinear or (pillow) bicubic; default nearest */
+  /**
+   * nearest, bilinear, bicubic (pillow, opencv4), lanczos or area (opencv4; area is bilinear);
+   * default nearest
+   */
   interpolation?: Interpolation;
-  /** pillow or torch; default pillow */
+  /** pillow, torch or opencv4; default pillow */
   backend?: Backend;
   /** enlarge the output to hold the rotated image; default false */
   expand?: boolean;
@@ -1845,8 +1854,8 @@ export interface Ops {
   adjust_saturation(params: AdjustSaturationParams, columns?: Columns): Step;
   /**
    * Affine shears, rotates, scales and moves an image about a point, in this order. It takes a
-   * uint8 image of any number of channels (pillow: one to four), HWC or CHW, and keeps layout,
-   * channels and size. Pixels outside the input are Fill.
+   * uint8 image of any number of channels (pillow, opencv4: one to four), HWC or CHW, and keeps
+   * layout, channels and size. Pixels outside the input are Fill.
    *
    * Let a be Angle, t the tangent of ShearX, s ShearY, and k Scale. A pixel at a distance (x, y)
    * from the centre moves to the distance k*(A*x + B*y) + TranslateX, k*(C*x + D*y) + TranslateY
@@ -1857,11 +1866,16 @@ export interface Ops {
    *
    * The inverse of this map is computed in float64. Pixels are computed as by Rotate.
    *
+   * Backend opencv4 is WarpAffine as MindSpore calls it. The map is computed in float32, with the
+   * sine, cosine and tangent of glibc, and the centre is that of the image's pixels: half a pixel
+   * less than with the other backends. Angles are up to 3000 degrees. MindSpore's translation is a
+   * fraction of the sides.
+   *
    * Reference: affine of torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on tensors
-   * with torch 2.15.0, with glibc 2.36. The sines, cosines and tangents of infer-prep are correctly
-   * rounded. Of random angles, 0.3% have one whose last bit differs. With backend pillow, a
-   * position that is a whole number of pixels in exact arithmetic can then be truncated to another
-   * value.
+   * with torch 2.15.0; Affine of MindSpore 2.10.0 with OpenCV 4.11.0; with glibc 2.36. With pillow
+   * and torch, the sines, cosines and tangents of infer-prep are correctly rounded. Of random
+   * angles, 0.3% have one whose last bit differs. With backend pillow, a position that is a whole
+   * number of pixels in exact arithmetic can then be truncated to another value.
    *
    * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
    * of the values).
@@ -2825,8 +2839,8 @@ export interface Ops {
   patchify(params: PatchifyParams, columns?: Columns): Step;
   /**
    * Perspective moves the pixels of an image by the perspective map that takes four points to four
-   * others. It takes a uint8 image of any number of channels (pillow: one to four), HWC or CHW, and
-   * keeps layout, channels and size. Pixels outside the input are Fill.
+   * others. It takes a uint8 image of any number of channels (pillow, opencv4: one to four), HWC or
+   * CHW, and keeps layout, channels and size. Pixels outside the input are Fill.
    *
    * The eight coefficients c of the inverse map, from End to Start, are computed from the points
    * and rounded to float32. The centre (u, v) of a pixel of the output, which is 0.5 for the first
@@ -2841,11 +2855,16 @@ export interface Ops {
    * With backend pillow, coordinates and pixels are computed in float64, and values are truncated
    * to bytes. Nearest takes the pixel that contains the position. Everything else is as in Rotate.
    *
-   * Reference: perspective of torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on
-   * tensors with torch 2.15.0. torchvision solves for the coefficients with the least squares of
-   * LAPACK. Over 8,000 random sets of points, all coefficients are equal except those that are 0 in
-   * exact arithmetic. LAPACK returns about 1e-16 for some of these. With backend pillow, a position
-   * that is a whole number of pixels in exact arithmetic can then be truncated to another value.
+   * Backend opencv4 computes the map from Start to End and its inverse in float64, as
+   * getPerspectiveTransform and warpPerspective do. The centre of the first pixel is 0. Positions
+   * are rounded half to even to 1/32 of a pixel, and pixels are computed as by WarpAffine.
+   *
+   * Reference: OpenCV 4.11.0 without IPP, and Perspective of MindSpore 2.10.0; perspective of
+   * torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on tensors with torch 2.15.0.
+   * torchvision solves for the coefficients with the least squares of LAPACK. Over 8,000 random
+   * sets of points, all coefficients are equal except those that are 0 in exact arithmetic. LAPACK
+   * returns about 1e-16 for some of these. With backend pillow, a position that is a whole number
+   * of pixels in exact arithmetic can then be truncated to another value.
    *
    * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
    * of the values).
@@ -3299,8 +3318,8 @@ export interface Ops {
   resized_crop(params: ResizedCropParams, columns?: Columns): Step;
   /**
    * Rotate rotates an image counter-clockwise about a point. It takes a uint8 image of any number
-   * of channels (pillow: one to four), HWC or CHW, and keeps layout and channels. Pixels outside
-   * the input are Fill. The output has the input's size. With Expand it has the size of the
+   * of channels (pillow, opencv4: one to four), HWC or CHW, and keeps layout and channels. Pixels
+   * outside the input are Fill. The output has the input's size. With Expand it has the size of the
    * rectangle of whole pixels around the rotated image, and shows all of it if Center is empty.
    *
    * An angle of 0, 90, 180 or 270 degrees, modulo 360, moves whole pixels if Center is empty. The
@@ -3320,9 +3339,15 @@ export interface Ops {
    * MKL_CBWR=COMPATIBLE. On Intel's CPUs, 0.01% of torch's bilinear values of noise differ by 1,
    * and one nearest pixel in 100,000.
    *
-   * Reference: Image.rotate of Pillow 13.0.0, and rotate of torchvision 0.29.2 and torch 2.15.0,
-   * with sines and cosines of glibc 2.36. Those of infer-prep are correctly rounded. Of random
-   * angles, 0.02% have a sine or a cosine that differs in the 15th decimal place.
+   * Backend opencv4 is WarpAffine with the matrix of getRotationMatrix2D. The centre of the image
+   * is half a pixel less than with the other backends, that of its pixels. No angle has a path of
+   * its own. Expand moves the centre of the rotated image to that of the output, whose sides are
+   * rounded half to even. MindSpore passes its angle modulo 360 in float32, and reverses the fill.
+   *
+   * Reference: Image.rotate of Pillow 13.0.0; rotate of torchvision 0.29.2 and torch 2.15.0; OpenCV
+   * 4.11.0 without IPP, and Rotate of MindSpore 2.10.0; with sines and cosines of glibc 2.36. Those
+   * of infer-prep are correctly rounded. Of random angles, 0.02% have a sine or a cosine that
+   * differs in the 15th decimal place.
    *
    * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
    * of the values).
