@@ -69,7 +69,7 @@ func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor
 		arrays[n.Name] = n.T
 	}
 	// Results from other environments have their own folders.
-	for _, from := range []string{"mxnet", "opencv4", "mindspore"} {
+	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai"} {
 		if _, err := os.Stat(dir + "_" + from); err != nil {
 			continue
 		}

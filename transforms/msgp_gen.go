@@ -442,6 +442,19 @@ func (z *ExpandDims) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ExpandDims) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *FiveCrop) msgp() []any { return []any{&z.Height, &z.Width} }
+
+// MarshalMsg appends the msgp form to b.
+func (z FiveCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *FiveCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z FiveCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *GaussianBlur) msgp() []any {
 	return []any{&z.KernelHeight, &z.KernelWidth, &z.SigmaY, &z.SigmaX, (*uint8)(&z.Backend)}
 }
@@ -1565,6 +1578,19 @@ func (z *ShiftCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ShiftCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *SlicePatches) msgp() []any { return []any{&z.Rows, &z.Columns, &z.Drop, &z.Fill} }
+
+// MarshalMsg appends the msgp form to b.
+func (z SlicePatches) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *SlicePatches) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Rows Columns Drop Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z SlicePatches) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *SmartResize) msgp() []any {
 	return []any{&z.Factor, &z.MinPixels, &z.MaxPixels, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, (*uint8)(&z.Rule), &z.Frames, &z.MaxEdge}
 }
@@ -1632,6 +1658,19 @@ func (z *TakeRows) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z TakeRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *TenCrop) msgp() []any { return []any{&z.Height, &z.Width, &z.Vertical} }
+
+// MarshalMsg appends the msgp form to b.
+func (z TenCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *TenCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Height Width Vertical")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z TenCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Threshold) msgp() []any { return []any{&z.Value, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1644,6 +1683,21 @@ func (z *Threshold) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Threshold) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Tile) msgp() []any {
+	return []any{&z.Height, &z.Width, &z.OverlapHeight, &z.OverlapWidth, (*uint8)(&z.Edge), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Tile) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Tile) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Height Width OverlapHeight OverlapWidth Edge Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Tile) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *TileMask) msgp() []any { return []any{&z.Pixels, (*uint8)(&z.DType)} }
 

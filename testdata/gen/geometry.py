@@ -1,4 +1,4 @@
-"""Writes the goldens of Rotate, Affine and Perspective.
+"""Writes the goldens of Rotate, Affine, Perspective, FiveCrop, TenCrop and Tile.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, torch 2.15.0 and torchvision 0.29.2, on x86-64 with glibc 2.36. Every run gives the same bytes.
 The CPU needs fused multiply-add. MKL's matrix products, of which torch makes its grids, fuse on Intel's CPUs only; here they never do.
@@ -210,7 +210,59 @@ def perspective():
     g.write()
 
 
+# Several dtypes, layouts and channels.
+CROPPED = [image(1, 1, 3), image(7, 9, 3), image(8, 8, 1), image(9, 6, 4, "float32"), image(6, 11, 2, "int16"), image(5, 5, 3, "bool")]
+
+
+def stacked(f, a, *args):
+    """The outputs of a function of torchvision of a HWC array, along a new first axis."""
+    return np.stack([t.numpy().transpose(1, 2, 0) for t in f(torch.from_numpy(chw(a)), *args)])
+
+
+def both(g, name, params, a, want):
+    """A case in each layout."""
+    g.case(name, params, a, want, "HWC", "none")
+    g.case(name + "_chw", params, chw(a), np.ascontiguousarray(want.transpose(0, 3, 1, 2)), "CHW", "none")
+
+
+def crops():
+    five = Golden("five_crop", "torchvision 0.29.2 five_crop")
+    ten = Golden("ten_crop", "torchvision 0.29.2 ten_crop")
+    for i, a in enumerate(CROPPED):
+        h, w = a.shape[:2]
+        for ch, cw in sorted({(1, 1), (h, w), (h - h // 3, w - w // 2), (max(h - 3, 1), max(w - 1, 1))}):
+            q = {"height": ch, "width": cw}
+            both(five, f"{i}_{cw}x{ch}", q, a, stacked(v2.five_crop, a, [ch, cw]))
+            for vertical in (False, True):
+                both(ten, f"{i}_{cw}x{ch}_{vertical}", dict(q, vertical=vertical), a, stacked(v2.ten_crop, a, [ch, cw], vertical))
+    five.write()
+    ten.write()
+
+
+def tiles():
+    g = Golden("tile", "torch 2.15.0 unfold, and pad")
+    for i, a in enumerate(CROPPED):
+        h, w = a.shape[:2]
+        for j, (th, tw, oh, ow) in enumerate([(1, 1, 0, 0), (2, 3, 0, 0), (3, 4, 1, 2), (5, 4, 4, 0), (h, w, 0, 0), (h + 2, w - w // 2, 1, 0)]):
+            for edge in ("pad", "drop"):
+                if edge == "drop" and (th > h or tw > w):
+                    continue
+                fill = [[0], [1], [1] * a.shape[2]][j % 3]
+                sh, sw = th - oh, tw - ow
+                x = torch.from_numpy(chw(a))
+                if edge == "pad":
+                    more = [max(n - t, 0) for n, t in ((h, th), (w, tw))]
+                    bottom, right = th + -(-more[0] // sh) * sh - h, tw + -(-more[1] // sw) * sw - w
+                    x = torch.nn.functional.pad(x.double(), (0, right, 0, bottom), value=fill[0]).to(x.dtype)
+                want = x.unfold(1, th, sh).unfold(2, tw, sw).permute(1, 2, 3, 4, 0).reshape(-1, th, tw, a.shape[2]).numpy()
+                q = {"height": th, "width": tw, "overlap_height": oh, "overlap_width": ow, "edge": edge, "fill": [float(f) for f in fill]}
+                both(g, f"{i}_{j}_{edge}", q, a, want)
+    g.write()
+
+
 if __name__ == "__main__":
     rotate()
     affine()
     perspective()
+    crops()
+    tiles()

@@ -1,11 +1,11 @@
-"""Writes goldens of Rotate, Affine and Perspective with the backend opencv4.
+"""Writes goldens of Rotate, Affine and Perspective with the backend opencv4, and those of SlicePatches.
 
 Run with Python 3.11, NumPy 2.4.6 and mindspore 2.10.0, on x86-64 with glibc 2.36. Every run gives the same bytes.
 """
 
 import numpy as np
 from mindspore.dataset import vision
-from mindspore.dataset.vision import Inter
+from mindspore.dataset.vision import Inter, SliceMode
 
 from golden import Golden, chw, image
 
@@ -73,7 +73,25 @@ def perspective():
     g.write()
 
 
+def patches():
+    g = Golden("slice_patches", "mindspore 2.10.0 SlicePatches")
+    for i, a in enumerate(IMAGES[:4] + [image(10, 13, 3)]):
+        h, w = a.shape[:2]
+        for rows, columns in sorted({(1, 1), (min(2, h), min(2, w)), (min(3, h), min(2, w)), (h, w), (h - h // 3, w), (min(4, h), min(7, w))}):
+            for drop in (False, True):
+                fill = i * 50
+                q = {"rows": rows, "columns": columns, "drop": drop, "fill": [fill]}
+                got = vision.SlicePatches(rows, columns, SliceMode.DROP if drop else SliceMode.PAD, fill)(a)
+                want = np.stack([np.asarray(p) for p in (got if isinstance(got, (list, tuple)) else [got])])
+                want = want.reshape(want.shape[:3] + a.shape[2:])
+                name = f"{i}_{rows}x{columns}_{drop}"
+                g.case(name, q, a, want, "HWC", "none")
+                g.case(name + "_chw", q, chw(a), np.ascontiguousarray(want.transpose(0, 3, 1, 2)), "CHW", "none")
+    g.write()
+
+
 if __name__ == "__main__":
     rotate()
     affine()
     perspective()
+    patches()

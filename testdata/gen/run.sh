@@ -17,6 +17,8 @@ case ${1-} in
   requirements=(requirements-warp.txt) scripts=(warp.py) ;;
 --im2rec) # what MXNet's im2rec lists and packs; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(im2rec.py) ;;
+--monai) # where MONAI puts windows
+  requirements=(requirements-monai.txt) scripts=(tile_monai.py) ;;
 --records) # what webdataset reads of shards
   requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read

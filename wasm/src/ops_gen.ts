@@ -366,6 +366,16 @@ export type SmartRule = 'qwen2_vl' | 'paddleocr_vl' | 'glm4v' | 'glm_image' | 'n
 export type TileCut = 'none' | 'size' | 'grid' | 'aspect';
 
 /**
+ * TileEdge is the rule for the pixels at the bottom and at the right that tiles do not cover
+ * exactly.
+ *
+ * - `shift`: TileShift moves the last tile inwards, so that it ends with the image.
+ * - `pad`: TilePad fills the part of the last tile that is outside of the image.
+ * - `drop`: TileDrop has no tile for the pixels that remain.
+ */
+export type TileEdge = 'shift' | 'pad' | 'drop';
+
+/**
  * TileFit is the rule by which ResizeToTiles places an image in the canvas.
  *
  * - `stretch`: TileStretch scales the image to the canvas.
@@ -710,6 +720,14 @@ export interface EraseNoiseParams {
 export interface ExpandDimsParams {
   /** index of the new axis in the output, from 0, the outermost; default 0 */
   axis?: number;
+}
+
+/** The parameters of {@link Ops.five_crop}. */
+export interface FiveCropParams {
+  /** of a crop in pixels, 1 to 2^24 */
+  height: number;
+  /** of a crop in pixels, 1 to 2^24 */
+  width: number;
 }
 
 /** The parameters of {@link Ops.gaussian_blur}. */
@@ -1639,6 +1657,21 @@ export interface ShiftCoordsParams {
   subtract?: boolean;
 }
 
+/** The parameters of {@link Ops.slice_patches}. */
+export interface SlicePatchesParams {
+  /** patches along the height, 1 to 2^24 */
+  rows: number;
+  /** patches along the width, 1 to 2^24 */
+  columns: number;
+  /** drop what remains, in place of padding; default false */
+  drop?: boolean;
+  /**
+   * Fill is the value of the padding, in the image's own range: one for all channels or one per
+   * channel. Default 0.
+   */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.smart_resize}. */
 export interface SmartResizeParams {
   /** in pixels, 1 to 2^24; Qwen2-VL: patch size times merge size, 28 */
@@ -1685,12 +1718,41 @@ export interface TakeRowsParams {
   count?: number;
 }
 
+/** The parameters of {@link Ops.ten_crop}. */
+export interface TenCropParams {
+  /** of a crop in pixels, 1 to 2^24 */
+  height: number;
+  /** of a crop in pixels, 1 to 2^24 */
+  width: number;
+  /** flip top and bottom in place of left and right; default false */
+  vertical?: boolean;
+}
+
 /** The parameters of {@link Ops.threshold}. */
 export interface ThresholdParams {
   /** a finite number in the range of float32; default 0 */
   value?: number;
   /** of the output: bool or uint8; default bool */
   dtype?: DType;
+}
+
+/** The parameters of {@link Ops.tile}. */
+export interface TileParams {
+  /** of a window in pixels, 1 to 2^24 */
+  height: number;
+  /** of a window in pixels, 1 to 2^24 */
+  width: number;
+  /** rows that neighbours share, 0 to less than Height; default 0 */
+  overlap_height: number;
+  /** columns that neighbours share, 0 to less than Width; default 0 */
+  overlap_width: number;
+  /** shift, pad or drop; default shift */
+  edge?: TileEdge;
+  /**
+   * Fill is the value of the padding, in the image's own range: one for all channels or one per
+   * channel. Default 0.
+   */
+  fill?: number[];
 }
 
 /** The parameters of {@link Ops.tile_mask}. */
@@ -2209,6 +2271,20 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   expand_dims(params?: ExpandDimsParams, columns?: Columns): Step;
+  /**
+   * FiveCrop cuts the four corners and the centre of Height x Width out of an image: top left, top
+   * right, bottom left, bottom right, centre. It takes any dtype of fixed size, HWC or CHW. No
+   * value changes. The centre starts at row (h-Height)/2, rounded half to even; the columns follow
+   * the same rule. An image that is smaller than the crops is an ErrInput.
+   *
+   * The output has no layout. Its first axis counts the crops, and the others are those of an
+   * image.
+   *
+   * Reference: torchvision 0.29.2 five_crop, with its outputs stacked.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  five_crop(params: FiveCropParams, columns?: Columns): Step;
   /**
    * GaussianBlur blurs an image with a Gaussian of standard deviation SigmaX along the rows and
    * SigmaY along the columns. It takes a uint8 image with any number of channels, HWC or CHW, with
@@ -3406,6 +3482,21 @@ export interface Ops {
    */
   shift_coords(params?: ShiftCoordsParams, columns?: Columns): Step;
   /**
+   * SlicePatches cuts an image into Rows x Columns patches of one size, row by row. It takes any
+   * dtype of fixed size, HWC or CHW. No value changes. The sides of a patch are those of the image
+   * divided by Rows and Columns, rounded up. Pixels beyond the image are Fill. With Drop, the sides
+   * are rounded down, and the pixels that remain at the bottom and at the right are dropped. More
+   * rows or columns than pixels are an ErrInput.
+   *
+   * The output has no layout. Its first axis counts the patches, and the others are those of an
+   * image.
+   *
+   * Reference: MindSpore 2.10.0 SlicePatches, with its outputs stacked.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  slice_patches(params: SlicePatchesParams, columns?: Columns): Step;
+  /**
    * SmartResize scales an image so that both sides are multiples of Factor, the area is within
    * MinPixels and MaxPixels, and the aspect ratio changes little. It takes a uint8 or float32 image
    * of any number of channels, HWC or CHW, and keeps dtype, layout and channels. An image whose
@@ -3487,6 +3578,15 @@ export interface Ops {
    */
   take_rows(params?: TakeRowsParams, columns?: Columns): Step;
   /**
+   * TenCrop cuts the crops of FiveCrop out of an image and then those of the flipped image. It
+   * takes the images of FiveCrop, and its output is the same with ten crops.
+   *
+   * Reference: torchvision 0.29.2 ten_crop, with its outputs stacked.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  ten_crop(params: TenCropParams, columns?: Columns): Step;
+  /**
    * Threshold reports which values are greater than a value. It takes a float32 tensor of any
    * shape, with or without a layout, and keeps both. The output is 1 for a greater value, else 0,
    * also for NaN.
@@ -3497,6 +3597,22 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   threshold(params?: ThresholdParams, columns?: Columns): Step;
+  /**
+   * Tile cuts an image into windows of Height x Width, row by row, which share pixels with their
+   * neighbours. It takes any dtype of fixed size, HWC or CHW. No value changes. The first window
+   * starts at the top left corner, and the next ones at steps of Height - OverlapHeight and Width -
+   * OverlapWidth. Edge says how the last ones end. An image that is smaller than a window is an
+   * ErrInput unless Edge is pad. SplitTiles is the op for images that tiles must cover exactly.
+   *
+   * The output has no layout. Its first axis counts the windows, and the others are those of an
+   * image.
+   *
+   * Reference: for shift, the windows of MONAI 1.6.1's dense_patch_slices, for images that are not
+   * smaller than a window; for drop, torch 2.15.0's unfold; for pad, the same after torch's pad.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  tile(params: TileParams, columns?: Columns): Step;
   /**
    * TileMask returns ones for tiles: a mask that marks every tile, or every pixel of every tile, as
    * part of the image. It takes tiles (tiles, channels, height, width) of any dtype of fixed size,
@@ -3608,6 +3724,7 @@ export const enums = {
   SizeRule: 'truncate half_even half_up detr yolos truncate32 truncate_up detr_up scale_up vilt scale aspect fraction even truncate_gap shrink scale_down capped shrink_up near',
   SmartRule: 'qwen2_vl paddleocr_vl glm4v glm_image neomme',
   TileCut: 'none size grid aspect',
+  TileEdge: 'shift pad drop',
   TileFit: 'stretch ceil floor floor_small',
   TileRule: 'aspect scale cover canvas canvas32 largest32 size multiple inside ceil',
   WholeTile: 'none first last',
@@ -3649,6 +3766,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
+  five_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
   gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true', 'key:uint'],
   gift_color_balance: [1, 'image', 'image', 'red:float', 'green:float', 'blue:float'],
@@ -3725,12 +3843,15 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   row_count: [1, 'image', 'count'],
   scale_coords: [1, 'boxes scale', 'boxes', 'format:CoordFormat="xyxy"', 'divide:bool=false', 'larger:bool=false'],
   shift_coords: [1, 'boxes offset', 'boxes', 'format:CoordFormat="xyxy"', 'subtract:bool=false'],
+  slice_patches: [1, 'image', 'image', 'rows:int', 'columns:int', 'drop:bool=false', 'fill:float[]=[0]'],
   smart_resize: [1, 'image', 'image', 'factor:int', 'min_pixels:int', 'max_pixels:int', 'interpolation:Interpolation="bicubic"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:SmartRule="qwen2_vl"', 'frames:int=1', 'max_edge:int=0'],
   split_side: [1, 'image', 'image offsets', 'size:int'],
   split_tiles: [1, 'image', 'image', 'height:int', 'width:int', 'overlap:int=0'],
   standardize: [1, 'image', 'image'],
   take_rows: [1, 'image', 'image', 'start:int=0', 'count:int=1'],
+  ten_crop: [1, 'image', 'image', 'height:int', 'width:int', 'vertical:bool=false'],
   threshold: [1, 'image', 'image', 'value:float=0', 'dtype:DType="bool"'],
+  tile: [1, 'image', 'image', 'height:int', 'width:int', 'overlap_height:int', 'overlap_width:int', 'edge:TileEdge="shift"', 'fill:float[]=[0]'],
   tile_mask: [1, 'image', 'mask', 'pixels:bool=false', 'dtype:DType="int64"'],
   to_tensor: [1, 'image', 'image'],
   to_type: [1, 'image', 'image', 'dtype:DType', 'rule:CastRule="truncate"'],
