@@ -3,10 +3,12 @@ package transforms
 import "github.com/infer-prep/infer-prep/tensor"
 
 // The ops gift_* are filters of github.com/disintegration/gift 1.2.1. The
-// prefix names the reference, because other libraries' filters of the same
-// names take other parameters and return other pixels. gift itself allocates
-// for every image, and its sums fuse on some platforms. The ops compute the
-// bytes of gift on amd64 (GOAMD64=v1) with kernels of their own.
+// prefix names the reference: filters of the same names in other libraries take
+// other parameters and return other pixels.
+//
+// gift itself allocates for every image. On arm64 and others the compiler fuses
+// its products into sums, which changes bytes. The ops have kernels of their
+// own, which return on every platform what gift returns on amd64 (GOAMD64=v1).
 
 const giftReference = "gift 1.2.1 (amd64)"
 

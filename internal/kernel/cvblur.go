@@ -75,9 +75,10 @@ func Reflect101(i, n int) int {
 // process at a time.
 func CVBlurWidth(n int) int { return (n + 3) &^ 3 }
 
-// CVBlurRow blurs along a row of n values, which are uint16 in memory:
-// dst[i] = sum of taps[j] * src[i+j*step]. dst has CVBlurWidth(n) elements, src
-// (len(taps)-1)*step more, and each of those after n is arbitrary.
+// CVBlurRow blurs along a row of n values: dst[i] is the sum of taps[j] *
+// src[i+j*step]. The elements are uint16 in memory. dst has CVBlurWidth(n) of
+// them, and src (len(taps)-1)*step more. Those after the first n of dst are
+// arbitrary.
 func CVBlurRow(dst, src []byte, taps []uint16, n, step int) {
 	half := len(taps) / 2
 	centre := uint64(taps[half])
@@ -95,9 +96,9 @@ func CVBlurRow(dst, src []byte, taps []uint16, n, step int) {
 
 func load64(b []byte, i int) uint64 { return binary.NativeEndian.Uint64(b[i : i+8]) }
 
-// CVBlurMix computes n values of a row from the rows of CVBlurRow that start at
-// at, one for each tap, and rounds half up. spare has CVBlurWidth(n) elements
-// of two bytes.
+// CVBlurMix computes n values of a row from the results of CVBlurRow. That for
+// tap j starts at byte at[j] of rows. The sums are rounded half up. spare has
+// CVBlurWidth(n) elements of two bytes.
 func CVBlurMix(dst, rows, spare []byte, at []int64, taps []uint16, n int) {
 	// The upper and the lower byte of a value are summed apart.
 	const low = 0x00ff00ff00ff00ff

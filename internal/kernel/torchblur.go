@@ -79,8 +79,8 @@ func sleefExp(x float32) float32 {
 }
 
 // TorchBlurRow computes len(sums) values of a row with a two-dimensional
-// kernel: the sum of taps[y*width+x] * rows[at[y]+i+x*step] in the order of the
-// taps. fused reports whether each product is added without being rounded.
+// kernel. Value i is the sum of taps[y*width+x] * rows[at[y]+i+x*step] in the
+// order of the taps. With fused, products are added without being rounded.
 func TorchBlurRow(sums, rows []float32, at []int64, taps []float32, width, step int, fused bool) {
 	for y, from := range at {
 		for x, k := range taps[y*width:][:width] {

@@ -2303,24 +2303,24 @@ export interface Ops {
    * next, and the centre takes the rest. The sums over rows and columns are exact, and the result
    * is rounded half up. Outside the image, pixels are mirrored at the centres of the border pixels.
    * Kernel size 0 is round(6*sigma+1), half to even, and 1 more if that is even. SigmaY 0 stands
-   * for SigmaX. Without both, kernels of 3, 5, 7 and 9 taps have the weights 64 128; 16 64 96; 8 28
-   * 56 72; 4 13 30 51 60 (first half and centre), and longer ones have sigma 0.15*n+0.35. An image
-   * of one row (column) is not blurred along the columns (rows).
+   * for SigmaX. If both are 0, kernels of more than nine taps have the sigma 0.15*n+0.35. The
+   * weights of smaller ones are, up to the centre and in 1/256: 64 128; 16 64 96; 8 28 56 72; 4 13
+   * 30 51 60. An image of one row (column) is not blurred along the columns (rows).
    *
    * torch: tap i of n weighs the softmax of -(x/sigma)^2 with x from -lim to lim in n-1 equal
    * steps, lim = (n-1)/(2*sqrt(2)). The kernel is the product of both axes, rounded to float32. The
-   * products of kernel and pixels are added row by row in float32, each with one rounding (FMA). An
-   * image of one channel with at most 20480 pixels, borders included, and a kernel of at most three
-   * rows or columns rounds the products too. uint8 rounds half to even. Outside the image, pixels
-   * are mirrored at the centres of the border pixels; sides of at most half a kernel are an
-   * ErrInput.
+   * products of kernel and pixels are added row by row in float32, each with one rounding (FMA).
+   * torch rounds the products too if the image has one channel and at most 20480 pixels, borders
+   * included, and the kernel has at most three rows or three columns. uint8 rounds half to even.
+   * Outside the image, pixels are mirrored at the centres of the border pixels. Sides of at most
+   * half a kernel are an ErrInput.
    *
    * Reference: Pillow 13.0.0, ImageFilter.GaussianBlur, whose radius is the sigma. OpenCV 5.0.0,
    * GaussianBlur with BORDER_REFLECT_101; the wheel from PyPI returns the same with and without
-   * IPP. MindSpore 2.10.0's GaussianBlur is OpenCV's with explicit sigmas, rounded to float32; its
-   * default is 0.3*((n-1)*0.5-1)+0.8. torchvision 0.29.2, v2 gaussian_blur of one image with torch
-   * 2.15.0, on x86-64 with AVX-512; its default sigma is 0.15*n+0.35. With AVX2, torch adds the
-   * weights of kernels of nine taps or more in another order.
+   * IPP. MindSpore 2.10.0's GaussianBlur is OpenCV's with explicit sigmas, rounded to float32.
+   * MindSpore's default sigma is 0.3*((n-1)*0.5-1)+0.8. torchvision 0.29.2, v2 gaussian_blur of one
+   * image with torch 2.15.0, on x86-64 with AVX-512. Its default sigma is 0.15*n+0.35. With AVX2,
+   * torch adds the weights of kernels of nine taps or more in another order.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
