@@ -1,6 +1,7 @@
-// Package jpeg decodes JPEG in plain Go to the same bytes as libjpeg-turbo 3.x
-// built with SIMD, which Pillow 13.0.0 (libjpeg-turbo 3.2.0) and OpenCV 5.0.0
-// (3.1.2) use. Importing it registers the format "jpeg" with package codec.
+// Package jpeg decodes and encodes JPEG in plain Go to the same bytes as
+// libjpeg-turbo 3.x built with SIMD, which Pillow 13.0.0 (libjpeg-turbo 3.2.0)
+// and OpenCV 5.0.0 (3.1.2) use. Importing it registers the format "jpeg" with
+// package codec.
 //
 // It decodes baseline, extended sequential and progressive JPEG with Huffman or
 // arithmetic coding (SOF0, 1, 2, 9, 10), and lossless Huffman JPEG (SOF3).
@@ -43,6 +44,15 @@
 // it allocates anything that grows with the image. In files with several scans,
 // it allocates a row of coefficients when the first data for it arrives. A
 // short file therefore cannot claim much memory, even under raised limits.
+//
+// # Encoding
+//
+// [Encode] and [Encoder] write the files that Pillow's Image.save and OpenCV's
+// imencode write for the same pixels and options, byte for byte: baseline with
+// the standard or with optimal Huffman tables, and progressive. The forward DCT
+// is libjpeg's "islow". A sequential file is encoded in rows of MCUs. Optimal
+// tables need the image's symbols in memory, four bytes each, and progressive
+// files need all coefficients.
 package jpeg
 
 import (
