@@ -66,12 +66,17 @@ const (
 	maxAngle32     = 3000 // the sum of two is within kernel.Sin32
 )
 
+// maxAngle returns the largest angle in degrees.
+func (o *Affine) maxAngle() float64 {
+	if o.Backend == OpenCV4 {
+		return maxAngle32
+	}
+	return maxAngle
+}
+
 // Validate checks the numbers and the names.
 func (o *Affine) Validate() error {
-	turn := float64(maxAngle)
-	if o.Backend == OpenCV4 {
-		turn = maxAngle32
-	}
+	turn := o.maxAngle()
 	for _, v := range [5]struct {
 		name    string
 		v, most float64

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/tinylib/msgp/msgp"
+
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -28,6 +30,39 @@ func (l *NumberList) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
+
+// MarshalMsg appends the msgp form.
+func (l NumberList) MarshalMsg(b []byte) ([]byte, error) {
+	b = msgp.AppendArrayHeader(b, uint32(len(l)))
+	for _, v := range l {
+		b = msgp.AppendFloat64(b, v)
+	}
+	return b, nil
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b. An empty list is
+// nil, as in JSON.
+func (l *NumberList) UnmarshalMsg(b []byte) ([]byte, error) {
+	*l = nil
+	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(n) > uint64(len(b)) {
+		return nil, msgp.ErrShortBytes
+	}
+	for range n {
+		var v float64
+		if v, b, err = msgp.ReadFloat64Bytes(b); err != nil {
+			return nil, err
+		}
+		*l = append(*l, v)
+	}
+	return b, nil
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (l NumberList) Msgsize() int { return msgp.ArrayHeaderSize + len(l)*msgp.Float64Size }
 
 // checkWithin rejects a number outside -most..most.
 func checkWithin(name string, v, most float64) error {

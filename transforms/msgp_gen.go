@@ -76,7 +76,7 @@ func (z *AdjustSaturation) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z AdjustSaturation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Affine) msgp() []any {
-	return []any{&z.Angle, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), (*[]float64)(&z.Center), (*[]float64)(&z.Fill)}
+	return []any{&z.Angle, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Center, &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -402,6 +402,34 @@ func (z *Decode) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Decode) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Elastic) msgp() []any { return []any{(*uint8)(&z.Interpolation), &z.Fill} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Elastic) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Elastic) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Interpolation Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Elastic) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ElasticNoise) msgp() []any {
+	return []any{&z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, &z.Key, (*uint8)(&z.Interpolation), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ElasticNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ElasticNoise) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "AlphaX AlphaY SigmaX SigmaY Key Interpolation Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ElasticNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Erase) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Value} }
 
@@ -1066,7 +1094,7 @@ func (z *Patchify) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z Patchify) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Perspective) msgp() []any {
-	return []any{&z.Start, &z.End, (*[]float64)(&z.Coefficients), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), (*[]float64)(&z.Fill)}
+	return []any{&z.Start, &z.End, &z.Coefficients, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -1105,6 +1133,21 @@ func (z *Quantize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Quantize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomAffine) msgp() []any {
+	return []any{&z.Degrees, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Center, &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomAffine) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomAffine) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Degrees TranslateX TranslateY Scale ShearX ShearY Interpolation Backend Center Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomAffine) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomApply) msgp() []any { return []any{&z.Ops, &z.Probability} }
 
@@ -1180,6 +1223,21 @@ func (z *RandomCropDecodeResize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomCropDecodeResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomElastic) msgp() []any {
+	return []any{&z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, (*uint8)(&z.Interpolation), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomElastic) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomElastic) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "AlphaX AlphaY SigmaX SigmaY Interpolation Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomElastic) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomErasing) msgp() []any {
 	return []any{&z.Probability, &z.Scale, &z.Ratio, &z.Value, &z.Noise}
@@ -1299,6 +1357,38 @@ func (z *RandomOrder) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomOrder) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomPerspective) msgp() []any {
+	return []any{&z.Probability, &z.Distortion, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomPerspective) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomPerspective) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Distortion Interpolation Backend Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomPerspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomResize) msgp() []any {
+	return []any{&z.MinSize, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomResize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomResize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "MinSize MaxSize Interpolation Backend NoAntialias")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomResizedCrop) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Scale, &z.Ratio, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -1316,6 +1406,23 @@ func (z *RandomResizedCrop) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomResizedCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomRotation) msgp() []any {
+	return []any{&z.Degrees, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Expand, &z.Center, &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomRotation) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomRotation) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Degrees Interpolation Backend Expand Center Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomRotation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomSelectSubpolicy) msgp() []any {
 	return []any{msgpread.List(&z.Policies), &z.Probabilities}
 }
@@ -1332,6 +1439,23 @@ func (z *RandomSelectSubpolicy) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomSelectSubpolicy) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomShortestSize) msgp() []any {
+	return []any{&z.Sizes, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomShortestSize) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomShortestSize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Sizes MaxSize Interpolation Backend NoAntialias")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomShortestSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomVerticalFlip) msgp() []any { return []any{&z.Probability} }
 
@@ -1362,6 +1486,19 @@ func (z *RandomWarp) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomWarp) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomZoomOut) msgp() []any { return []any{&z.Probability, &z.Side, &z.Fill} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomZoomOut) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomZoomOut) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Side Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomZoomOut) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Range) msgp() []any { return []any{&z.Min, &z.Max} }
 
@@ -1512,7 +1649,7 @@ func (z *ResizedCrop) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z ResizedCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Rotate) msgp() []any {
-	return []any{&z.Angle, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Expand, (*[]float64)(&z.Center), (*[]float64)(&z.Fill)}
+	return []any{&z.Angle, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Expand, &z.Center, &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -1564,6 +1701,21 @@ func (z *ScaleCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ScaleCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ScaleJitter) msgp() []any {
+	return []any{&z.Height, &z.Width, &z.Scale, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ScaleJitter) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ScaleJitter) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Height Width Scale Interpolation Backend NoAntialias")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ScaleJitter) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *ShiftCoords) msgp() []any { return []any{(*uint8)(&z.Format), &z.Subtract} }
 

@@ -84,10 +84,7 @@ func (o *Perspective) Validate() error {
 	}
 	switch n := len(o.Coefficients); {
 	case n == 0:
-		if _, ok := kernel.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start)); !ok {
-			return paramErr("start %v and end %v, want points of which no three are on a line", o.Start, o.End)
-		}
-		if _, ok := kernel.CVPerspective((*[8]float64)(&o.Start), (*[8]float64)(&o.End)); !ok && o.Backend == OpenCV4 {
+		if !o.connected() {
 			return paramErr("start %v and end %v, want points of which no three are on a line", o.Start, o.End)
 		}
 	case n != 8:
@@ -104,6 +101,17 @@ func (o *Perspective) Validate() error {
 		return err
 	}
 	return checkFill(o.Fill)
+}
+
+// connected reports whether one map takes the points to the others.
+func (o *Perspective) connected() bool {
+	if o.Backend == OpenCV4 {
+		if _, ok := kernel.CVPerspective((*[8]float64)(&o.Start), (*[8]float64)(&o.End)); !ok {
+			return false
+		}
+	}
+	_, ok := kernel.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start))
+	return ok
 }
 
 // Infer keeps the description.

@@ -1,4 +1,4 @@
-"""Writes the goldens of Rotate, Affine, Perspective, FiveCrop, TenCrop and Tile.
+"""Writes the goldens of Rotate, Affine, Perspective, Elastic, ElasticNoise, FiveCrop, TenCrop and Tile.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, torch 2.15.0 and torchvision 0.29.2, on x86-64 with glibc 2.36. Every run gives the same bytes.
 The CPU needs fused multiply-add. MKL's matrix products, of which torch makes its grids, fuse on Intel's CPUs only; here they never do.
@@ -13,7 +13,9 @@ import torch
 from PIL import Image
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms.v2 import functional as v2
+from torchvision.transforms.v2.functional._misc import _get_gaussian_kernel1d
 
+from augment import philox
 from golden import Golden, chw, image
 
 torch.set_num_threads(1)
@@ -210,6 +212,68 @@ def perspective():
     g.write()
 
 
+def elastic():
+    g = Golden("elastic", "torchvision 0.29.2 elastic")
+    rng = np.random.default_rng(8)
+    sides = [image(2, 3, 5), image(6, 1, 4)]
+    for i, a in enumerate(IMAGES + sides):
+        h, w = a.shape[:2]
+        fields = [np.zeros((h, w, 2)), rng.uniform(-1, 1, (h, w, 2)) / [w, h], rng.normal(0, 1, (h, w, 2)), np.full((h, w, 2), 2.0) / [w, h]]
+        fields[2].flat[:4] = np.nan, np.inf, -np.inf, 1e30
+        for j, field in enumerate(fields):
+            field = field.astype(np.float32)
+            for method in TORCH:
+                v, _ = fill_of([[], [7], [9, 200, 77, 3, 128]][(i + j) % 3], a.shape[2])
+                want = tensor(v2.elastic, a, torch.from_numpy(field[None]), InterpolationMode(method), [float(f) for f in v] or None)
+                q = {"interpolation": method, "fill": v}
+                flip = len(g.cases) % 3 == 2
+                layout = "CHW" if flip else "HWC"
+                g.columns_case(f"{i}_{j}_{method}", q, [(chw(a) if flip else a, layout), field], [(chw(want) if flip else want, layout)])
+    g.write()
+
+
+def blurred(v, n, sigmas):
+    """Along the rows, then along the columns, tap by tap in float32."""
+    for axis, sigma in ((1, sigmas[0]), (0, sigmas[1])):
+        taps = _get_gaussian_kernel1d(n, sigma, torch.float32, torch.device("cpu")).numpy()
+        pad = [(0, 0), (0, 0)]
+        pad[axis] = (n // 2, n // 2)
+        wide, out = np.pad(v, pad, mode="reflect"), np.zeros_like(v)
+        for k, tap in enumerate(taps):
+            out += np.take(wide, range(k, k + v.shape[axis]), axis) * tap
+        v = out
+    return v
+
+
+def elastic_noise():
+    g = Golden("elastic_noise", "torchvision 0.29.2 elastic, with a displacement of Philox 4x32-10")
+    images = [image(1, 1, 3), image(11, 7, 3), image(8, 8, 3), gradient(12, 17, 3), gradient(9, 14, 1), image(33, 30, 1)]
+    for i, a in enumerate(images):
+        h, w = a.shape[:2]
+        for j, (alpha, sigma, key) in enumerate([((50, 50), (0, 0), 0), ((20, 30), (0.5, 0.3), 2**64 - 1), ((-100, 40), (0.7, 0.8), 0x0123456789ABCDEF),
+                                                 ((1000, 1000), (3.5, 2), 5), ((60, 50), (5, 5), 77)]):
+            sizes = [int(8 * s + 1) | 1 for s in sigma]
+            if any(sigma) and max(sizes) // 2 >= min(h, w):
+                continue
+            bits = np.array([philox([key & 0xFFFFFFFF, key >> 32], [0, 0, n, 0])[:2] for n in range(h * w)])
+            noise = ((bits >> 8).astype(np.float32) * np.float32(2**-23) - np.float32(1)).reshape(h, w, 2)
+            field = []
+            for k in range(2):
+                v = noise[:, :, k]
+                if any(sigma):
+                    blur = v2.gaussian_blur(torch.from_numpy(v[None].copy()), [sizes[k]] * 2, list(sigma)).numpy()[0]
+                    v = blurred(v, sizes[k], sigma)
+                    assert np.abs(v - blur).max() < 1e-6
+                field.append(v * np.float32(alpha[k]) / np.float32((w, h)[k]))
+            field = torch.from_numpy(np.stack(field, 2)[None])
+            method = TORCH[(i + j) % 2]
+            v, _ = fill_of([[0], [], [9, 200, 77]][(i + j) % 3], a.shape[2])
+            q = {"alpha_x": float(alpha[0]), "alpha_y": float(alpha[1]), "sigma_x": float(sigma[0]), "sigma_y": float(sigma[1]), "key": key,
+                 "interpolation": method, "fill": v}
+            add(g, f"{i}_{j}", q, a, tensor(v2.elastic, a, field, InterpolationMode(method), [float(f) for f in v] or None))
+    g.write()
+
+
 # Several dtypes, layouts and channels.
 CROPPED = [image(1, 1, 3), image(7, 9, 3), image(8, 8, 1), image(9, 6, 4, "float32"), image(6, 11, 2, "int16"), image(5, 5, 3, "bool")]
 
@@ -266,3 +330,5 @@ if __name__ == "__main__":
     perspective()
     crops()
     tiles()
+    elastic()
+    elastic_noise()

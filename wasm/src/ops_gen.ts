@@ -685,6 +685,38 @@ export interface DecodeParams {
   scale?: Scale;
 }
 
+/** The parameters of {@link Ops.elastic}. */
+export interface ElasticParams {
+  /** nearest or bilinear; default bilinear */
+  interpolation?: Interpolation;
+  /**
+   * value of the pixels outside the input: one for all channels or one per channel, integers of 0
+   * to 255; default empty, see Rotate
+   */
+  fill?: number[];
+}
+
+/** The parameters of {@link Ops.elastic_noise}. */
+export interface ElasticNoiseParams {
+  /** factor of the noise of x, in half pixels, -1e6 to 1e6; default 50 */
+  alpha_x?: number;
+  /** factor of the noise of y, in half pixels, -1e6 to 1e6; default 50 */
+  alpha_y?: number;
+  /**
+   * standard deviation of the blur along the rows in pixels, 0.001 to 511; both may be 0, which
+   * means no blur; default 5
+   */
+  sigma_x?: number;
+  /** standard deviation of the blur along the columns in pixels, as SigmaX; default 5 */
+  sigma_y?: number;
+  /** key of the noise; its lower half is the first word of the stream's key */
+  key: number | bigint;
+  /** nearest or bilinear; default bilinear */
+  interpolation?: Interpolation;
+  /** as for Elastic; default 0 */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.erase}. */
 export interface EraseParams {
   /** first row of the box, 0 to 2^24 */
@@ -1212,6 +1244,30 @@ export interface QuantizeParams {
   dtype: DType;
 }
 
+/** The parameters of {@link Ops.random_affine}. */
+export interface RandomAffineParams {
+  /** of angles, clockwise, within -1,000,000 to 1,000,000 */
+  degrees: [min: number, max: number];
+  /** largest translation as a fraction of the width, 0 to 1; default 0 */
+  translate_x?: number;
+  /** largest translation as a fraction of the height, 0 to 1; default 0 */
+  translate_y?: number;
+  /** of factors of both sides, within 0.000001 to 1,000,000; default 1 to 1 */
+  scale?: [min: number, max: number];
+  /** of degrees, within -1,000,000 to 1,000,000; default 0 to 0 */
+  shear_x?: [min: number, max: number];
+  /** of degrees, within -1,000,000 to 1,000,000; default 0 to 0 */
+  shear_y?: [min: number, max: number];
+  /** see Affine; default nearest */
+  interpolation?: Interpolation;
+  /** pillow, torch or opencv4; default pillow */
+  backend?: Backend;
+  /** see Affine; default empty, which is the image's centre */
+  center?: number[];
+  /** see Affine; default 0 */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.random_apply}. */
 export interface RandomApplyParams {
   /** 1 to 64 ops */
@@ -1297,6 +1353,22 @@ export interface RandomCropDecodeResizeParams {
   damage?: DamageRule;
 }
 
+/** The parameters of {@link Ops.random_elastic}. */
+export interface RandomElasticParams {
+  /** see ElasticNoise; default 50 */
+  alpha_x?: number;
+  /** see ElasticNoise; default 50 */
+  alpha_y?: number;
+  /** see ElasticNoise; default 5 */
+  sigma_x?: number;
+  /** see ElasticNoise; default 5 */
+  sigma_y?: number;
+  /** nearest or bilinear; default bilinear */
+  interpolation?: Interpolation;
+  /** as for Elastic; default 0 */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.random_erasing}. */
 export interface RandomErasingParams {
   /** 0 to 1; default 0.5 */
@@ -1372,6 +1444,34 @@ export interface RandomOrderParams {
   ops: ListedOp[];
 }
 
+/** The parameters of {@link Ops.random_perspective}. */
+export interface RandomPerspectiveParams {
+  /** 0 to 1; default 0.5 */
+  probability?: number;
+  /** how far corners move, as a fraction of half the sides, 0 to 1; default 0.5 */
+  distortion?: number;
+  /** see Perspective; default bilinear */
+  interpolation?: Interpolation;
+  /** pillow, torch or opencv4; default pillow */
+  backend?: Backend;
+  /** see Perspective; default 0 */
+  fill?: number[];
+}
+
+/** The parameters of {@link Ops.random_resize}. */
+export interface RandomResizeParams {
+  /** shortest edge in pixels, 1 to 2^24-1 */
+  min_size: number;
+  /** one more than the longest edge in pixels, MinSize+1 to 2^24 */
+  max_size: number;
+  /** default bilinear */
+  interpolation?: Interpolation;
+  /** default pillow */
+  backend?: Backend;
+  /** for torch; default false */
+  no_antialias?: boolean;
+}
+
 /** The parameters of {@link Ops.random_resized_crop}. */
 export interface RandomResizedCropParams {
   /** output height in pixels, 1 to 2^24 */
@@ -1390,12 +1490,42 @@ export interface RandomResizedCropParams {
   no_antialias?: boolean;
 }
 
+/** The parameters of {@link Ops.random_rotation}. */
+export interface RandomRotationParams {
+  /** of angles, counter-clockwise, within -1,000,000 to 1,000,000 */
+  degrees: [min: number, max: number];
+  /** see Rotate; default nearest */
+  interpolation?: Interpolation;
+  /** pillow, torch or opencv4; default pillow */
+  backend?: Backend;
+  /** enlarge the output to hold the rotated image; default false */
+  expand?: boolean;
+  /** see Rotate; default empty, which is the image's centre */
+  center?: number[];
+  /** see Rotate; default 0 */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.random_select_subpolicy}. */
 export interface RandomSelectSubpolicyParams {
   /** 1 to 64 */
   policies: ListedOp[][];
   /** 0 to 1, one per op of each policy; default [[0.5]] */
   probabilities?: number[][];
+}
+
+/** The parameters of {@link Ops.random_shortest_size}. */
+export interface RandomShortestSizeParams {
+  /** lengths of the shorter edge in pixels, 1 to 2^24; 1 to 1024 of them */
+  sizes: number[];
+  /** longest edge in pixels, 1 to 2^24; 0 means no limit; default 0 */
+  max_size: number;
+  /** default bilinear */
+  interpolation?: Interpolation;
+  /** default pillow */
+  backend?: Backend;
+  /** for torch; default false */
+  no_antialias?: boolean;
 }
 
 /** The parameters of {@link Ops.random_vertical_flip}. */
@@ -1428,6 +1558,19 @@ export interface RandomWarpParams {
   /** opencv4; default opencv4 */
   backend?: Backend;
   /** value of the pixels outside the input: one for all channels or one per channel; default 255 */
+  fill?: number[];
+}
+
+/** The parameters of {@link Ops.random_zoom_out}. */
+export interface RandomZoomOutParams {
+  /** 0 to 1; default 0.5 */
+  probability?: number;
+  /** of the canvas's sides relative to the image's, 1 to 1000; default 1 to 4 */
+  side?: [min: number, max: number];
+  /**
+   * Fill is the value of the canvas, in the image's own range: one for all channels or one per
+   * channel. Default 0.
+   */
   fill?: number[];
 }
 
@@ -1647,6 +1790,22 @@ export interface ScaleCoordsParams {
   divide?: boolean;
   /** use the larger factor for both axes; default false */
   larger?: boolean;
+}
+
+/** The parameters of {@link Ops.scale_jitter}. */
+export interface ScaleJitterParams {
+  /** of the box in pixels, 1 to 2^24 */
+  height: number;
+  /** of the box in pixels, 1 to 2^24 */
+  width: number;
+  /** of factors, 0.001 to 1000; default 0.1 to 2 */
+  scale?: [min: number, max: number];
+  /** default bilinear */
+  interpolation?: Interpolation;
+  /** default pillow */
+  backend?: Backend;
+  /** for torch; default false */
+  no_antialias?: boolean;
 }
 
 /** The parameters of {@link Ops.shift_coords}. */
@@ -2235,6 +2394,41 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   decode(params?: DecodeParams, columns?: Columns): Step;
+  /**
+   * Elastic moves the pixels of an image by a displacement of each. It takes a uint8 image of any
+   * number of channels, HWC or CHW, and keeps the description. The second input is the
+   * displacement, float32 (height, width, 2): x and y, in units of half the width and half the
+   * height. Each pixel of the output samples the input at its own position plus its displacement.
+   * Pixels are computed as by Rotate with backend torch, also those outside the image and of
+   * positions that are not finite, which become 0.
+   *
+   * Reference: torchvision 0.29.2 elastic with torch 2.15.0, on x86-64 with fused multiply-add. For
+   * Pillow images, torchvision computes the same.
+   *
+   * Inputs: image, displacement. Outputs: image. Difference: 0.
+   */
+  elastic(params?: ElasticParams, columns?: Columns): Step;
+  /**
+   * ElasticNoise is Elastic with a random displacement: uniform noise that is blurred and scaled.
+   * It takes the images of Elastic.
+   *
+   * The noise of x and y at pixel n = row*width + column is -1 + 2u with the numbers u =
+   * floor(v/2^8) / 2^24, for the first and the second 32 bits v of the stream of package rng with
+   * key Key and ordinal n. If its sigma is not 0, the noise of x is blurred by a kernel of as many
+   * rows and columns as the odd number of floor(8*SigmaX+1) and the next one, that of y likewise.
+   * The taps are those of GaussianBlur with backend torch, of SigmaX along the rows and SigmaY
+   * along the columns, and so are the pixels outside the image. The rows are blurred first, and
+   * then the columns. Every product and every sum of taps is rounded to float32, from the first tap
+   * to the last. The displacement is the noise times AlphaX, divided by the width, and times
+   * AlphaY, divided by the height.
+   *
+   * Reference: torchvision 0.29.2 ElasticTransform, for the same uniform numbers and up to the
+   * rounding of the blur, which torchvision does with the product of both kernels. The pixels are
+   * those of torchvision's elastic for the displacement.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  elastic_noise(params: ElasticNoiseParams, columns?: Columns): Step;
   /**
    * Erase overwrites a box of Height x Width pixels. The box's first pixel is at row Top and column
    * Left. A box that exceeds the image is an ErrInput, and so is a value that the dtype cannot
@@ -2959,6 +3153,18 @@ export interface Ops {
    */
   quantize(params: QuantizeParams, columns?: Columns): Step;
   /**
+   * RandomAffine shears, rotates, scales and moves an image at random. It takes the images of
+   * Affine with the same backend.
+   *
+   * Reference: torchvision 0.29.2's RandomAffine. The angle, the translation of x and of y, the
+   * scale and the shear of x and of y are drawn uniformly, in this order. The translations are
+   * within the fractions of the sides and rounded to whole pixels, half to even.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_affine(params: RandomAffineParams, columns?: Columns): Step;
+  /**
    * RandomApply runs all of its ops with a given probability; otherwise it does not change the
    * image. The ops must keep the dtype and the layout.
    *
@@ -3020,6 +3226,16 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_crop_decode_resize(params: RandomCropDecodeResizeParams, columns?: Columns): Step;
+  /**
+   * RandomElastic moves the pixels of an image by a random displacement that is smooth. Parameters
+   * and images are those of ElasticNoise.
+   *
+   * Reference: torchvision 0.29.2's ElasticTransform. The key of the noise is drawn.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_elastic(params?: RandomElasticParams, columns?: Columns): Step;
   /**
    * RandomErasing overwrites a random box of an image with a given probability; otherwise it does
    * not change the image. It takes the dtypes and the layouts of Erase, or those of EraseNoise if
@@ -3120,6 +3336,32 @@ export interface Ops {
    */
   random_order(params: RandomOrderParams, columns?: Columns): Step;
   /**
+   * RandomPerspective moves the corners of an image inwards at random, with a given probability;
+   * otherwise it does not change the image. It takes the images of Perspective with the same
+   * backend. An image with a side of one pixel is an ErrInput.
+   *
+   * Reference: torchvision 0.29.2's RandomPerspective. One number of [0, 1) is drawn. If it is
+   * below the probability, x and y of the corners are drawn, in the order top left, top right,
+   * bottom right, bottom left. They are whole numbers, uniform among the
+   * floor(Distortion*floor(side/2)) + 1 nearest to the corner. If three corners are on a line,
+   * which torchvision may refuse, all of them are drawn again, up to 100 times.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_perspective(params?: RandomPerspectiveParams, columns?: Columns): Step;
+  /**
+   * RandomResize scales an image so that its shorter edge has a random length and the aspect ratio
+   * stays. It takes the images of Resize and uses its arithmetic, with the size rule truncate.
+   *
+   * Reference: torchvision 0.29.2's RandomResize. The edge is drawn uniformly from the whole
+   * numbers from MinSize up to and without MaxSize.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_resize(params: RandomResizeParams, columns?: Columns): Step;
+  /**
    * RandomResizedCrop cuts a box of random size, shape and position out of an image and scales it
    * to Height x Width. It takes the dtypes and the layouts of ResizedCrop and uses its arithmetic,
    * with the same differences.
@@ -3139,6 +3381,16 @@ export interface Ops {
    */
   random_resized_crop(params: RandomResizedCropParams, columns?: Columns): Step;
   /**
+   * RandomRotation rotates an image by a random angle. It takes the images of Rotate with the same
+   * backend.
+   *
+   * Reference: torchvision 0.29.2's RandomRotation. The angle is drawn uniformly.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_rotation(params: RandomRotationParams, columns?: Columns): Step;
+  /**
    * RandomSelectSubpolicy runs one of several policies. A policy is a list of ops, each with its
    * own probability. All policies are equally likely. All ops must keep the dtype and the layout.
    *
@@ -3150,6 +3402,18 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_select_subpolicy(params: RandomSelectSubpolicyParams, columns?: Columns): Step;
+  /**
+   * RandomShortestSize scales an image so that its shorter edge has a length of a list and its
+   * longer edge at most MaxSize. It takes the images of Resize and uses its arithmetic.
+   *
+   * Reference: torchvision 0.29.2's RandomShortestSize. The length is drawn uniformly from the
+   * list. Both sides are multiplied by the same factor and truncated. A side that becomes 0 is an
+   * ErrInput.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_shortest_size(params: RandomShortestSizeParams, columns?: Columns): Step;
   /**
    * RandomVerticalFlip mirrors an image top to bottom with a given probability; otherwise it does
    * not change the image. It takes the dtypes and the layouts of VerticalFlip.
@@ -3183,6 +3447,20 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_warp(params: RandomWarpParams, columns?: Columns): Step;
+  /**
+   * RandomZoomOut puts an image at a random place on a larger canvas, with a given probability;
+   * otherwise it does not change the image. It takes any dtype of fixed size, HWC or CHW, and keeps
+   * both. No value changes.
+   *
+   * Reference: torchvision 0.29.2's RandomZoomOut. One number of [0, 1) is drawn. If it is below
+   * the probability, a factor is drawn uniformly and rounded to float32. Its products with the
+   * sides are rounded to float32, and truncated. Two more numbers of [0, 1), for the columns and
+   * then for the rows, times the pixels that were added, truncated, are the place.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_zoom_out(params?: RandomZoomOutParams, columns?: Columns): Step;
   /**
    * Rescale multiplies or divides every value by Scale and adds Offset. The result is float32. It
    * takes an image of any dtype except int64, bool and bytes, HWC or CHW.
@@ -3465,6 +3743,19 @@ export interface Ops {
    * Inputs: boxes, scale. Outputs: boxes. Difference: 0.
    */
   scale_coords(params?: ScaleCoordsParams, columns?: Columns): Step;
+  /**
+   * ScaleJitter scales an image to fit into a box and then by a random factor, in one step. It
+   * takes the images of Resize and uses its arithmetic.
+   *
+   * Reference: torchvision 0.29.2's ScaleJitter. The factor is drawn uniformly and rounded to
+   * float32. It is multiplied by the smaller ratio of the box's sides to the image's, and both
+   * sides of the image by the product. Every product is rounded to float32, and the sides are
+   * truncated. A side that becomes 0 is an ErrInput.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  scale_jitter(params: ScaleJitterParams, columns?: Columns): Step;
   /**
    * ShiftCoords moves points or boxes: by the origin of the tile that they were found in, or back
    * by an image's padding.
@@ -3763,6 +4054,8 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   crop_to_size: [1, 'image size', 'image'],
   cut_out: [1, 'image', 'image', 'length:int', 'patches:int=1'],
   decode: [1, 'image', 'image', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"', 'scale:Scale="full"'],
+  elastic: [1, 'image displacement', 'image', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[]'],
+  elastic_noise: [1, 'image', 'image', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'key:uint', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[0]'],
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
@@ -3812,11 +4105,13 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   patchify: [1, 'image', 'image grid', 'patch:int', 'temporal:int=0', 'merge:int=1', 'layout:Layout="HWC"', 'frames_first:bool=false', 'raster:bool=false', 'planes:bool=false', 'numbered:bool=false'],
   perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
+  random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_apply: [1, 'image', 'image', 'ops:op[]', 'probability:float=0.5'],
   random_choice: [1, 'image', 'image', 'ops:op[]', 'weights:float[]'],
   random_color_adjust: [1, 'image', 'image', 'brightness:float[2]', 'contrast:float[2]', 'saturation:float[2]', 'hue:float[2]', 'backend:Backend="pillow"'],
   random_crop: [1, 'image', 'image', 'height:int', 'width:int', 'top:int', 'bottom:int', 'left:int', 'right:int', 'pad_if_needed:bool=false', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   random_crop_decode_resize: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"'],
+  random_elastic: [1, 'image', 'image', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[0]'],
   random_erasing: [1, 'image', 'image', 'probability:float=0.5', 'scale:float[2]=[0.02,0.33]', 'ratio:float[2]=[0.3,3.3]', 'value:float[]=[0]', 'noise:bool=false'],
   random_gaussian_blur: [1, 'image', 'image', 'kernel_height:int', 'kernel_width:int', 'sigma:float[2]=[0.1,2]', 'backend:Backend="torch"'],
   random_gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true'],
@@ -3825,10 +4120,15 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_horizontal_flip: [1, 'image', 'image', 'probability:float=0.5'],
   random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
+  random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
+  random_resize: [1, 'image', 'image', 'min_size:int', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_resized_crop: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
+  random_rotation: [1, 'image', 'image', 'degrees:float[2]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'expand:bool=false', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_select_subpolicy: [1, 'image', 'image', 'policies:op[][]', 'probabilities:float[][]=[[0.5]]'],
+  random_shortest_size: [1, 'image', 'image', 'sizes:int[]', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_vertical_flip: [1, 'image', 'image', 'probability:float=0.5'],
   random_warp: [1, 'image', 'image', 'shear:float[2]=[0,0]', 'max_angle:int', 'angles:int[]=[]', 'scale:float[2]=[1,1]', 'aspect:float[2]=[1,1]', 'min_size:float=0', 'max_size:float=10000000000', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv4"', 'fill:float[]=[255]'],
+  random_zoom_out: [1, 'image', 'image', 'probability:float=0.5', 'side:float[2]=[1,4]', 'fill:float[]=[0]'],
   rescale: [1, 'image', 'image', 'scale:float', 'offset:float=0', 'rule:RescaleRule="hf"'],
   resize: [1, 'image', 'image', 'fit:Fit="exact"', 'height:int=0', 'width:int=0', 'edge:int=0', 'max_edge:int=0', 'multiple:int=0', 'keep_aspect:bool=false', 'size_rule:SizeRule="truncate"', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   resize_align_corners: [1, 'image', 'image', 'height:int', 'width:int', 'multiple:int=1', 'keep_aspect:bool=false', 'size_rule:SizeRule="half_even"', 'interpolation:Interpolation="bilinear"'],
@@ -3842,6 +4142,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   rotate90: [1, 'image', 'image', 'turns:int'],
   row_count: [1, 'image', 'count'],
   scale_coords: [1, 'boxes scale', 'boxes', 'format:CoordFormat="xyxy"', 'divide:bool=false', 'larger:bool=false'],
+  scale_jitter: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.1,2]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   shift_coords: [1, 'boxes offset', 'boxes', 'format:CoordFormat="xyxy"', 'subtract:bool=false'],
   slice_patches: [1, 'image', 'image', 'rows:int', 'columns:int', 'drop:bool=false', 'fill:float[]=[0]'],
   smart_resize: [1, 'image', 'image', 'factor:int', 'min_pixels:int', 'max_pixels:int', 'interpolation:Interpolation="bicubic"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:SmartRule="qwen2_vl"', 'frames:int=1', 'max_edge:int=0'],
