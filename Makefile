@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -54,6 +54,13 @@ parity-extremes:
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-extremes.txt) && $$py parity/extremes.py bin/infer-prep "$(PHOTOS)"
+
+# JPEG files of codec/jpeg against those of Pillow and OpenCV, for noise and the photographs of the folder PHOTOS.
+parity-encode:
+	@[ -n "$(PHOTOS)" ] || { echo "parity-encode: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
+	@mkdir -p bin
+	$(GO) build -o bin/jpegencode ./internal/tools/jpegencode
+	@py=$$(parity/venv.sh parity/requirements-encode.txt) && $$py parity/encode.py bin/jpegencode "$(PHOTOS)"
 
 # 200 random changes of transformers' configurations on 10 photographs of the folder PHOTOS.
 parity-configs:
