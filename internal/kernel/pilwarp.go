@@ -237,10 +237,24 @@ func cubic(a, b, c, d, t float64) float64 {
 	return b + float64(t*(p2+float64(t*(p3+float64(t*p4)))))
 }
 
+// cubic8 is cubic for bytes. Their sums are exact.
+func cubic8(a, b, c, d uint8, t float64) float64 {
+	i, j, k, l := int(a), int(b), int(c), int(d)
+	return float64(j) + float64(t*(float64(k-i)+float64(t*(float64(2*(i-j)+k-l)+float64(t*float64(j-i-k+l))))))
+}
+
 func (s *PILImage) bicubic(out []uint8, x, y float64) {
 	xi, dx := floorFrom(x)
 	yi, dy := floorFrom(y)
 	ch, line := s.Channels, s.Width*s.Channels
+	if len(out) == 3 && xi > 0 && xi < s.Width-2 && yi > 0 && yi < s.Height-2 {
+		p := s.Pix[(yi-1)*line+(xi-1)*3:]
+		a, b, c, d := p[:12], p[line:][:12], p[2*line:][:12], p[3*line:][:12]
+		out[0] = byteOf(cubic(cubic8(a[0], a[3], a[6], a[9], dx), cubic8(b[0], b[3], b[6], b[9], dx), cubic8(c[0], c[3], c[6], c[9], dx), cubic8(d[0], d[3], d[6], d[9], dx), dy))
+		out[1] = byteOf(cubic(cubic8(a[1], a[4], a[7], a[10], dx), cubic8(b[1], b[4], b[7], b[10], dx), cubic8(c[1], c[4], c[7], c[10], dx), cubic8(d[1], d[4], d[7], d[10], dx), dy))
+		out[2] = byteOf(cubic(cubic8(a[2], a[5], a[8], a[11], dx), cubic8(b[2], b[5], b[8], b[11], dx), cubic8(c[2], c[5], c[8], c[11], dx), cubic8(d[2], d[5], d[8], d[11], dx), dy))
+		return
+	}
 	var at [4]int
 	for j := range at {
 		at[j] = min(max(xi-1+j, 0), s.Width-1) * ch
@@ -254,14 +268,17 @@ func (s *PILImage) bicubic(out []uint8, x, y float64) {
 		for j, p := range rows {
 			v[j] = cubic(float64(p[at[0]+c]), float64(p[at[1]+c]), float64(p[at[2]+c]), float64(p[at[3]+c]), dx)
 		}
-		t := cubic(v[0], v[1], v[2], v[3], dy)
-		switch {
-		case t <= 0:
-			out[c] = 0
-		case t >= 255:
-			out[c] = 255
-		default:
-			out[c] = uint8(int(t))
-		}
+		out[c] = byteOf(cubic(v[0], v[1], v[2], v[3], dy))
 	}
+}
+
+// byteOf clamps and truncates.
+func byteOf(v float64) uint8 {
+	switch {
+	case v <= 0:
+		return 0
+	case v >= 255:
+		return 255
+	}
+	return uint8(int(v))
 }

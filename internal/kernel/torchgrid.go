@@ -11,9 +11,19 @@ import "math"
 // centre of the first pixel is 0.
 type TorchGrid struct{ X, Y []float32 }
 
-// torchPlace converts a position in -1..1 to pixels. half is half the size.
-func torchPlace(v, half float32) float32 {
-	return FMA32(float64(float64(v+1)*float64(half)), -0.5)
+// torchPlaces converts positions in -1..1 to pixels of a side of n: (v+1)*n/2 -
+// 0.5 with one rounding after the first sum.
+func torchPlaces(v []float32, n int) {
+	half := float64(float32(n) / 2)
+	for i, x := range v {
+		p := float64(float64(x+1) * half)
+		s := p - 0.5
+		if math.Float64bits(s)<<35 == 1<<63 || s > -0x1p-125 && s < 0x1p-125 {
+			v[i] = FMA32(p, -0.5)
+			continue
+		}
+		v[i] = float32(s)
+	}
 }
 
 // TorchTheta returns a matrix in the units of Affine for an input of w x h: the
@@ -42,27 +52,30 @@ func row3(a, b, c, x, y float32) float32 { return (float32(x*a) + float32(y*b)) 
 // h.
 func (g TorchGrid) Affine(t *[6]float32, y, outH, w, h int) {
 	xs, ys := g.X, g.Y[:len(g.X)]
-	hw, hh := float32(w)/2, float32(h)/2
 	v := centred(y, outH)
+	xv, yv := float32(v*t[1]), float32(v*t[4])
 	for i := range xs {
 		u := centred(i, len(xs))
-		xs[i] = torchPlace(row3(t[0], t[1], t[2], u, v), hw)
-		ys[i] = torchPlace(row3(t[3], t[4], t[5], u, v), hh)
+		xs[i] = (float32(u*t[0]) + xv) + t[2]
+		ys[i] = (float32(u*t[3]) + yv) + t[5]
 	}
+	torchPlaces(xs, w)
+	torchPlaces(ys, h)
 }
 
 // Perspective computes row y for an input and output of w x h. t is from
 // TorchTheta, and d holds the two coefficients of the divisor.
 func (g TorchGrid) Perspective(t *[6]float32, d [2]float32, y, w, h int) {
 	xs, ys := g.X, g.Y[:len(g.X)]
-	hw, hh := float32(w)/2, float32(h)/2
 	v := float32(y) + 0.5
 	for i := range xs {
 		u := float32(i) + 0.5
 		q := row3(d[0], d[1], 1, u, v)
-		xs[i] = torchPlace(row3(t[0], t[1], t[2], u, v)/q-1, hw)
-		ys[i] = torchPlace(row3(t[3], t[4], t[5], u, v)/q-1, hh)
+		xs[i] = row3(t[0], t[1], t[2], u, v)/q - 1
+		ys[i] = row3(t[3], t[4], t[5], u, v)/q - 1
 	}
+	torchPlaces(xs, w)
+	torchPlaces(ys, h)
 }
 
 // torchLinspace returns value i of n from -(n-1)/n to (n-1)/n.
@@ -83,13 +96,14 @@ func torchLinspace(i, n int) float32 {
 // pixel in units of half the size: x and y of each.
 func (g TorchGrid) Displace(displacement []float32, y, w, h int) {
 	xs, ys := g.X[:w], g.Y[:w]
-	hw, hh := float32(w)/2, float32(h)/2
 	v := torchLinspace(y, h)
 	for i := range xs {
 		d := displacement[2*i:][:2]
-		xs[i] = torchPlace(torchLinspace(i, w)+d[0], hw)
-		ys[i] = torchPlace(v+d[1], hh)
+		xs[i] = torchLinspace(i, w) + d[0]
+		ys[i] = v + d[1]
 	}
+	torchPlaces(xs, w)
+	torchPlaces(ys, h)
 }
 
 // TorchImage is a dense image to sample, with the value of the pixels outside.
@@ -105,11 +119,18 @@ type TorchImage struct {
 func (s *TorchImage) Nearest(dst []uint8, g TorchGrid) {
 	ch, ys := s.Channels, g.Y[:len(g.X)]
 	for i, x := range g.X {
-		out := dst[i*ch:][:ch]
-		xi, yi := math.RoundToEven(float64(x)), math.RoundToEven(float64(ys[i]))
-		if xi >= 0 && xi < float64(s.Width) && yi >= 0 && yi < float64(s.Height) {
-			copyPixel(out, s.Pix[(int(yi)*s.Width+int(xi))*ch:])
-			continue
+		y, out := ys[i], dst[i*ch:][:ch]
+		if x > -1 && x < float32(s.Width) && y > -1 && y < float32(s.Height) {
+			// The sums round half to even.
+			const whole = 3 << 22
+			xi, yi := int((x+whole)-whole), int((y+whole)-whole)
+			if s.Width > 1<<22 || s.Height > 1<<22 {
+				xi, yi = int(math.RoundToEven(float64(x))), int(math.RoundToEven(float64(y)))
+			}
+			if uint(xi) < uint(s.Width) && uint(yi) < uint(s.Height) {
+				copyPixel(out, s.Pix[(yi*s.Width+xi)*ch:])
+				continue
+			}
 		}
 		for c := range out {
 			out[c] = 0
@@ -137,20 +158,27 @@ func (s *TorchImage) Bilinear(dst []uint8, g TorchGrid) {
 			}
 			continue
 		}
-		xf, yf := float32(math.Floor(float64(x))), float32(math.Floor(float64(y)))
-		w, n := x-xf, y-yf
+		xi, yi := floor32(x), floor32(y)
+		w, n := x-float32(xi), y-float32(yi)
 		e, south := 1-w, 1-n
-		xi, yi := int(xf), int(yf)
 		nw, ne, sw, se := float32(south*e), float32(south*w), float32(n*e), float32(n*w)
 		at := yi*line + xi*ch
 		if xi >= 0 && xi < s.Width-1 && yi >= 0 && yi < s.Height-1 {
 			p, q := s.Pix[at:][:2*ch], s.Pix[at+line:][:2*ch]
 			inside := ((nw + ne) + sw) + se
+			weights := torchWeights{float64(nw), float64(ne), float64(sw), float64(se)}
+			// Smaller weights make sums below the normal numbers.
+			normal := (w == 0 || w > 0x1p-60) && (n == 0 || n > 0x1p-60)
 			for c := range out {
-				v := float32(float32(p[c]) * nw)
-				v = FMA32(float64(float64(p[c+ch])*float64(ne)), v)
-				v = FMA32(float64(float64(q[c])*float64(sw)), v)
-				v = FMA32(float64(float64(q[c+ch])*float64(se)), v)
+				var v float32
+				if normal {
+					v = weights.mix(p[c], p[c+ch], q[c], q[c+ch])
+				} else {
+					v = float32(float32(p[c]) * nw)
+					v = FMA32(float64(float64(p[c+ch])*weights.ne), v)
+					v = FMA32(float64(float64(q[c])*weights.sw), v)
+					v = FMA32(float64(float64(q[c+ch])*weights.se), v)
+				}
 				out[c] = s.round(v, inside, c)
 			}
 			continue
@@ -174,6 +202,41 @@ func (s *TorchImage) Bilinear(dst []uint8, g TorchGrid) {
 			out[c] = s.round(v, inside, c)
 		}
 	}
+}
+
+// floor32 returns the floor of v > -1.
+func floor32(v float32) int {
+	if v < 0 {
+		return -1
+	}
+	return int(v)
+}
+
+// torchWeights are the weights of four pixels: float32 numbers.
+type torchWeights struct{ nw, ne, sw, se float64 }
+
+// mix returns the weighted sum of four pixels in float32 with fused
+// multiply-add, for sums that are 0 or normal.
+func (w *torchWeights) mix(a, b, c, d uint8) float32 {
+	v := float64(float32(float64(float64(a) * w.nw)))
+	p := float64(float64(b) * w.ne)
+	s := p + v
+	if math.Float64bits(s)<<35 == 1<<63 {
+		s = float64(fmaTie(p, v, s))
+	}
+	v = float64(float32(s))
+	p = float64(float64(c) * w.sw)
+	s = p + v
+	if math.Float64bits(s)<<35 == 1<<63 {
+		s = float64(fmaTie(p, v, s))
+	}
+	v = float64(float32(s))
+	p = float64(float64(d) * w.se)
+	s = p + v
+	if math.Float64bits(s)<<35 == 1<<63 {
+		s = float64(fmaTie(p, v, s))
+	}
+	return float32(s)
 }
 
 // round mixes v with the fill of channel c and rounds half to even. inside is

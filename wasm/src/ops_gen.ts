@@ -24,7 +24,8 @@ export type Alpha = 'drop' | 'white' | 'key_white';
  * - `pillow`: Pillow 13.0.0
  * - `opencv`: OpenCV 5.0.0
  * - `torch`: torch 2.15.0 and torchvision 0.29.2
- * - `opencv4`: OpenCV 3.4 to 4.11, where it differs from OpenCV 5: for WarpAffine and RandomWarp
+ * - `opencv4`: OpenCV 3.4 to 4.11, where it differs from OpenCV 5: for warps, Rotate, Affine and
+ *   Perspective
  * - `mxnet`: MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, and for bicubic
  *   resizing
  * - `torch_uint8`: torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for
