@@ -137,6 +137,10 @@ def im2rec():
     run(binary, "pack", "recordio", "--pass-through", "ours/a", images)
     same_file("im2rec's records, the files as they are", "ours/a.rec", "theirs/a.rec")
     same_file("and their index", "ours/a.idx", "theirs/a.idx")
+    for flags in (), ("--resize", "64", "--quality", "80"), ("--center-crop", "--quality", "100"):
+        mxnet("im2rec", *flags, "theirs/a", images)
+        run(binary, "pack", "recordio", "--force", *flags, "ours/a", images)
+        same_file(" ".join(("im2rec's records, JPEG files", *flags)), "ours/a.rec", "theirs/a.rec")
     shaped = ("--resize", "64", "--center-crop", "--encoding", ".png", "--quality", "3")
     mxnet("im2rec", *shaped, "theirs/a", images)
     run(binary, "pack", "recordio", "--force", *shaped, "ours/a", images)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/store"
@@ -17,7 +18,7 @@ import (
 type Encoding uint8
 
 const (
-	JPEG        Encoding = iota // baseline, encoded by jpegli
+	JPEG        Encoding = iota // baseline
 	PNG                         // 8 bits per sample
 	PassThrough                 // the unchanged bytes of the files
 )
@@ -26,6 +27,31 @@ var encodingNames = []string{"jpeg", "png", "pass-through"}
 
 // String returns the name.
 func (e Encoding) String() string { return enum.String("encoding", encodingNames, e) }
+
+// JPEGEncoder is an encoder of JPEG files.
+type JPEGEncoder uint8
+
+const (
+	// Turbo is package codec/jpeg. It writes the files of libjpeg-turbo, byte
+	// for byte those of cv2.imencode.
+	Turbo JPEGEncoder = iota
+	// Jpegli is package codec/jpegli. Its files are an eighth smaller and take
+	// ten times as long.
+	Jpegli
+)
+
+var jpegEncoderNames = []string{"turbo", "jpegli"}
+
+// String returns the name.
+func (e JPEGEncoder) String() string { return enum.String("encoder", jpegEncoderNames, e) }
+
+// version names the encoder's version for journals.
+func (e JPEGEncoder) version() string {
+	if e == Jpegli {
+		return jpegli.Version
+	}
+	return e.String()
+}
 
 // Color selects the packed channels, as the flag of cv2.imread does.
 type Color uint8
@@ -50,8 +76,9 @@ func (c Color) String() string { return enum.String("color", colorNames, c) }
 // PassThrough only Limits has an effect.
 type ImageOptions struct {
 	Encoding   Encoding
-	Quality    int           // JPEG: 1 to 100, default 95; PNG: compression level 1 to 9, default 3
-	Chroma     jpegli.Chroma // chroma subsampling of JPEG; default 4:2:0
+	Encoder    JPEGEncoder // of JPEG; default Turbo
+	Quality    int         // JPEG: 1 to 100, default 95; PNG: compression level 1 to 9, default 3
+	Chroma     jpeg.Chroma // chroma subsampling of JPEG; default 4:2:0; Jpegli has neither 4:4:0 nor 4:1:1
 	Color      Color
 	CenterCrop bool         // crop the largest centred square, before Resize
 	Resize     int          // length of the shorter edge in pixels, up to 2^24; 0: no resize
@@ -70,15 +97,20 @@ func (o *ImageOptions) fill() error {
 		if most = 100; o.Quality == 0 {
 			o.Quality = 95
 		}
+		if o.Chroma == jpeg.ChromaDefault {
+			o.Chroma = jpeg.Chroma420
+		}
 	case PNG:
-		o.Chroma = 0
+		o.Chroma, o.Encoder = 0, 0
 		if most = 9; o.Quality == 0 {
 			o.Quality = 3
 		}
 	}
 	switch {
-	case most == 0 || o.Color > Unchanged || o.Chroma > jpegli.Chroma444:
-		return fmt.Errorf("pack: encoding %v, color %v, chroma %v: unknown value", o.Encoding, o.Color, o.Chroma)
+	case most == 0 || o.Color > Unchanged || o.Encoder > Jpegli || o.Chroma > jpeg.Chroma411:
+		return fmt.Errorf("pack: encoding %v, encoder %v, color %v, chroma %v: unknown value", o.Encoding, o.Encoder, o.Color, o.Chroma)
+	case o.Encoder == Jpegli && o.Chroma > jpeg.Chroma444:
+		return fmt.Errorf("pack: chroma %v: want 420, 422 or 444 for %v", o.Chroma, o.Encoder)
 	case o.Quality < 1 || o.Quality > most:
 		return fmt.Errorf("pack: quality %d: want 1 to %d for %v", o.Quality, most, o.Encoding)
 	case o.Resize < 0 || o.Resize > 1<<24:
@@ -99,6 +131,7 @@ type images struct {
 	crop    tensor.Tensor
 	context *transforms.Context
 	png     pngWriter
+	jpeg    jpeg.Encoder
 }
 
 // image appends the packed form of an image file to dst.
@@ -126,8 +159,13 @@ func (m *images) image(ctx context.Context, files store.Opener, dst []byte, path
 	if m.o.Encoding == PNG {
 		return m.png.encode(dst, t, m.o.Quality)
 	}
-	return jpegli.Encode(dst, t, jpegli.Options{Quality: m.o.Quality, Chroma: m.o.Chroma})
+	if m.o.Encoder == Jpegli {
+		return jpegli.Encode(dst, t, jpegli.Options{Quality: m.o.Quality, Chroma: jpegliChroma[m.o.Chroma]})
+	}
+	return m.jpeg.Encode(dst, t, jpeg.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma, Dialect: jpeg.OpenCV})
 }
+
+var jpegliChroma = [...]jpegli.Chroma{jpeg.Chroma420: jpegli.Chroma420, jpeg.Chroma422: jpegli.Chroma422, jpeg.Chroma444: jpegli.Chroma444}
 
 // decode decodes m.file as cv2.imread does.
 func (m *images) decode() (*tensor.Tensor, error) {

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/internal/filelock"
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/recordio"
@@ -350,6 +351,7 @@ func TestRefused(t *testing.T) {
 	// Another pack's journal.
 	for name, change := range map[string]func(p *RecordIO){
 		"quality": func(p *RecordIO) { p.Image.Quality = 2 },
+		"encoder": func(p *RecordIO) { p.Image = ImageOptions{Encoder: Jpegli, Resize: 3, Quality: 1} },
 		"labels":  func(p *RecordIO) { p.PackLabels = true },
 		"sums":    func(p *RecordIO) { p.Sums = false },
 		"item":    func(p *RecordIO) { p.Outputs[1].Items = p.Outputs[1].Items[1:] },
@@ -401,7 +403,11 @@ func TestRefused(t *testing.T) {
 
 	// Invalid options.
 	for want, change := range map[string]func(p *RecordIO){
-		"quality 10: want 1 to 9 for png":     func(p *RecordIO) { p.Image.Quality = 10 },
+		"quality 10: want 1 to 9 for png": func(p *RecordIO) { p.Image.Quality = 10 },
+		"chroma 411: want 420, 422 or 444 for jpegli": func(p *RecordIO) {
+			p.Image = ImageOptions{Encoder: Jpegli, Chroma: jpeg.Chroma411}
+		},
+		"encoder encoder(2)":                  func(p *RecordIO) { p.Image = ImageOptions{Encoder: 2} },
 		"quality 101: want 1 to 100 for jpeg": func(p *RecordIO) { p.Image.Encoding, p.Image.Quality = JPEG, 101 },
 		"resize -1: want 0 to 16777216":       func(p *RecordIO) { p.Image.Resize = -1 },
 		"color(3)":                            func(p *RecordIO) { p.Image.Color = 3 },
@@ -492,9 +498,12 @@ func TestJPEG(t *testing.T) {
 		o      ImageOptions
 		digest uint32
 	}{
-		{ImageOptions{Resize: 40}, 0xf8681a5},
-		{ImageOptions{Resize: 30, CenterCrop: true, Quality: 80, Color: Gray}, 0x9fd03ab1},
-		{ImageOptions{Quality: 50, Chroma: 2, Color: Unchanged}, 0x730b4fa1},
+		{ImageOptions{Resize: 40}, 0x717cd142},
+		{ImageOptions{Resize: 30, CenterCrop: true, Quality: 80, Color: Gray}, 0x5ac4a780},
+		{ImageOptions{Quality: 50, Chroma: jpeg.Chroma444, Color: Unchanged}, 0x2204454b},
+		{ImageOptions{Encoder: Jpegli, Resize: 40}, 0xf8681a5},
+		{ImageOptions{Encoder: Jpegli, Resize: 30, CenterCrop: true, Quality: 80, Color: Gray}, 0x9fd03ab1},
+		{ImageOptions{Encoder: Jpegli, Quality: 50, Chroma: jpeg.Chroma444, Color: Unchanged}, 0x730b4fa1},
 	} {
 		p := &RecordIO{Root: testImages, Image: c.o, Workers: 2, Outputs: []RecordIOOutput{{
 			filepath.Join(t.TempDir(), "x"), "", goldenItems([]string{"jpeg_base_420.jpg", "png_gray8.png", "png_rgba8.png", "webp_lossy_64x48.webp", "gif_8bit.gif"}, 1),

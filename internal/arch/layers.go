@@ -147,7 +147,7 @@ var Layers = []Layer{
 		{Path: "records/tfexample", May: []string{"records", "records/tfrecord", "store", "tensor", protobuf}},
 		{Path: "records/webdataset", May: []string{"records", "rng", "store", "tensor", compress}},
 		{Path: "records/all", May: []string{"records/kaldi", "records/mxnet", "records/tfexample", "records/tfrecord", "records/webdataset"}},
-		{Path: "pack", May: []string{"codec", "codec/jpegli", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
+		{Path: "pack", May: []string{"codec", "codec/jpeg", "codec/jpegli", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
@@ -191,7 +191,7 @@ var Layers = []Layer{
 	{"programs", []Package{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
-			"cmd/internal/serve", "codec", "codec/all", "codec/jpegli", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
+			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
 			"internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
@@ -228,7 +228,7 @@ var Layers = []Layer{
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
-		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "codec", "codec/png", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "bench/load", May: []string{"bench/internal/peer"}},
 		{Path: "bench/spawn"},

@@ -5,7 +5,8 @@ arguments; running it again gives the same bytes.
 
 "lists" has, for the empty files of "tree" and the arguments of each case, the lists that --list writes. "pixels" has, for
 lists of testdata/images, the heads of the records (hex) and the sha256 (16 digits) of the size, the channels and the
-pixels (RGB or RGBA or gray) of each image that im2rec packs as PNG. "pass_through" has the sha256 of whole files.
+pixels (RGB or RGBA or gray) of each image that im2rec packs as PNG. "jpeg" has, for other lists, the sha256 (16 digits)
+of each record that im2rec packs as JPEG. "pass_through" has the sha256 of whole files.
 """
 
 import hashlib
@@ -49,6 +50,13 @@ PIXELS = [
     (3, ["--resize", "20", "--center-crop"]),
     (3, ["--resize", "61", "--pack-label"]),
     (5, ["--center-crop", "--color", "0"]),
+]
+
+JPEG = [
+    (2, []),
+    (3, ["--quality", "80", "--resize", "61"]),
+    (3, ["--quality", "100", "--color", "0"]),
+    (3, ["--quality", "50", "--color", "-1", "--center-crop", "--pack-label"]),
 ]
 
 
@@ -109,6 +117,21 @@ def pixels(every, args):
     return {"every": every, "args": args, "records": records}
 
 
+def jpeg(every, args):
+    names = [n for n in sorted(os.listdir(IMAGES)) if n.endswith((".jpg", ".png"))][::every]
+    records = {}
+    with tempfile.TemporaryDirectory() as d:
+        write_list(os.path.join(d, "x.lst"), names)
+        im2rec(d, "--num-thread", "2", *args, "x", IMAGES)
+        r = mx.recordio.MXIndexedRecordIO(os.path.join(d, "x.idx"), os.path.join(d, "x.rec"), "r")
+        for k in r.keys:
+            # cv2.imencode converts 16 bits per sample, which infer-prep refuses with --color -1.
+            if "-1" in args and cv2.imread(os.path.join(IMAGES, names[k // 3]), cv2.IMREAD_UNCHANGED).dtype != np.uint8:
+                continue
+            records[names[k // 3]] = hashlib.sha256(r.read_idx(k)).hexdigest()[:16]
+    return {"every": every, "args": args, "records": records}
+
+
 def pass_through(args):
     names = sorted(os.listdir(IMAGES))[::9]
     with tempfile.TemporaryDirectory() as d:
@@ -125,6 +148,7 @@ def main():
         "tree": TREE,
         "lists": lists(),
         "pixels": [pixels(*c) for c in PIXELS],
+        "jpeg": [jpeg(*c) for c in JPEG],
         "pass_through": [pass_through([]), pass_through(["--pack-label"])],
     }
     with open(os.path.join(DATA, "im2rec", "golden.json"), "w", encoding="utf-8") as f:

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/codec/jpegli"
+	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/pack"
 )
 
@@ -36,6 +36,7 @@ that was interrupted or killed, give the same command again.`,
 type packFlags struct {
 	image    pack.ImageOptions
 	encoding string
+	encoder  string
 	chroma   string
 	color    int
 	bad      string
@@ -47,14 +48,14 @@ type packFlags struct {
 }
 
 // imageFlags are the flags that change images.
-var imageFlags = []string{"resize", "center-crop", "quality", "encoding", "chroma", "color"}
+var imageFlags = []string{"resize", "center-crop", "quality", "encoding", "encoder", "chroma", "color"}
 
 // collectLess makes the garbage collector run a quarter as often, unless GOGC
-// is set. The JPEG encoder allocates some MB of WebAssembly memory for each
-// image, which would trigger a collection for almost every image. With two
-// workers the speed-up is 1.7, for 150 MB of memory instead of 60.
-func collectLess() (restore func()) {
-	if os.Getenv("GOGC") != "" {
+// is set or jpegli is not used. jpegli allocates some MB of WebAssembly memory
+// for each image, which would trigger a collection for almost every image. With
+// two workers the speed-up is 1.7, for 150 MB of memory instead of 60.
+func collectLess(o *pack.ImageOptions) (restore func()) {
+	if o.Encoding != pack.JPEG || o.Encoder != pack.Jpegli || os.Getenv("GOGC") != "" {
 		return func() {}
 	}
 	before := debug.SetGCPercent(400)
@@ -68,6 +69,7 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.image.CenterCrop, "center-crop", false, "crop the center square, before --resize")
 	fl.IntVar(&f.image.Quality, "quality", 0, "`QUALITY` of JPEG, 1 to 100 (default 95), or compression of PNG, 1 to 9 (default 3)")
 	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images: .jpg or .png")
+	fl.StringVar(&f.encoder, "encoder", "turbo", "`ENCODER` of JPEG: turbo writes OpenCV's files; jpegli's are an eighth smaller and slow to make")
 	fl.StringVar(&f.chroma, "chroma", "420", "chroma `SUBSAMPLING` of JPEG: 420, 422 or 444")
 	fl.IntVar(&f.color, "color", 1, "`MODE` of color: 1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
 	fl.Var((*limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
@@ -80,6 +82,7 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	f.outside.add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
 	complete(cmd, "encoding", ".jpg", ".png")
+	complete(cmd, "encoder", "turbo", "jpegli")
 	complete(cmd, "chroma", "420", "422", "444")
 	complete(cmd, "color", "1", "0", "-1")
 	complete(cmd, "bad", "skip", "fail")
@@ -87,10 +90,11 @@ func (f *packFlags) add(cmd *cobra.Command) {
 
 // check validates the flags and sets f.image.
 func (f *packFlags) check(cmd *cobra.Command) error {
-	var ok [3]bool
+	var ok [4]bool
 	f.image.Encoding, ok[0] = map[string]pack.Encoding{".jpg": pack.JPEG, ".png": pack.PNG}[f.encoding]
-	f.image.Chroma, ok[1] = map[string]jpegli.Chroma{"420": jpegli.Chroma420, "422": jpegli.Chroma422, "444": jpegli.Chroma444}[f.chroma]
+	f.image.Chroma, ok[1] = map[string]jpeg.Chroma{"420": jpeg.Chroma420, "422": jpeg.Chroma422, "444": jpeg.Chroma444}[f.chroma]
 	f.image.Color, ok[2] = map[int]pack.Color{1: pack.RGB, 0: pack.Gray, -1: pack.Unchanged}[f.color]
+	f.image.Encoder, ok[3] = map[string]pack.JPEGEncoder{"turbo": pack.Turbo, "jpegli": pack.Jpegli}[f.encoder]
 	most := map[pack.Encoding]int{pack.JPEG: 100, pack.PNG: 9}[f.image.Encoding]
 	switch {
 	case f.jobs < 1:
@@ -105,8 +109,10 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 		return oneOf("chroma", f.chroma, "420", "422", "444")
 	case !ok[2]:
 		return usageErr("--color %d: want 1, 0 or -1", f.color)
-	case f.image.Encoding == pack.PNG && cmd.Flags().Changed("chroma"):
-		return usageErr("--chroma needs --encoding .jpg")
+	case !ok[3]:
+		return oneOf("encoder", f.encoder, "turbo", "jpegli")
+	case f.image.Encoding == pack.PNG && firstChanged(cmd, "chroma", "encoder") != "":
+		return usageErr("--%s needs --encoding .jpg", firstChanged(cmd, "chroma", "encoder"))
 	case cmd.Flags().Changed("quality") && (f.image.Quality < 1 || f.image.Quality > most):
 		return usageErr("--quality %d: want 1 to %d for %s", f.image.Quality, most, f.encoding)
 	}

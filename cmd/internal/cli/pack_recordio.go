@@ -42,9 +42,9 @@ func (a *app) packRecordIOCmd() *cobra.Command {
 		Use:   "recordio [flags] PREFIX ROOT",
 		Short: "Pack images into RecordIO files, as MXNet's im2rec does",
 		Long: `Recordio packs the images below the folder ROOT into PREFIX.rec, with the index
-PREFIX.idx. Its flags, lists and records are those of MXNet's im2rec. Lists, pixels
-and, with --pass-through, records are byte for byte the same. JPEG files differ, since
-jpegli encodes them.
+PREFIX.idx. Its flags, lists and records are those of MXNet's im2rec: lists, pixels,
+JPEG files and, with --pass-through, whole records are byte for byte the same. PNG
+files have the same pixels. --encoder jpegli writes other, smaller JPEG files.
 
 A list names the images, their order and their labels. Each line has a number, labels
 and a path below ROOT, separated by tabs. The list is --lst FILE or, by default, the
@@ -181,7 +181,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 			a.complain(e)
 		}
 	}
-	defer collectLess()()
+	defer collectLess(&f.image)()
 	report, err := p.Run(cmd.Context())
 	bar.clear()
 	if err != nil {

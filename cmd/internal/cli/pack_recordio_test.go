@@ -85,7 +85,7 @@ func TestPackRecordIO(t *testing.T) {
 	// Flags that change the files, and one that does not.
 	files := map[string]string{}
 	for name, args := range map[string]string{
-		"jobs 1": "--jobs 1", "jobs 5": "--jobs 5", "seed": "--seed 7", "quality": "--quality 50", "chroma": "--chroma 444", "unchanged": "--color -1 --encoding .png", "pass": "--pass-through",
+		"jobs 1": "--jobs 1", "jobs 5": "--jobs 5", "seed": "--seed 7", "quality": "--quality 50", "chroma": "--chroma 444", "encoder": "--encoder jpegli", "unchanged": "--color -1 --encoding .png", "pass": "--pass-through",
 	} {
 		r := call(t, append(append([]string{"pack", "recordio", "-q", "--recursive"}, strings.Fields(args)...), "out/"+name, "in")...)
 		require.Equal(t, called{exitOK, "", ""}, r, name)
@@ -215,20 +215,22 @@ func TestPackRecordIOUsage(t *testing.T) {
 		"--test-ratio -0.1 x in": "--test-ratio -0.1: want 0 to 1",
 		"--test-ratio 0.1 x in":  "no images are left for testing",
 		"--train-ratio 0.6 --test-ratio 0.5 x in": "want a sum of at most 1",
-		"--jobs 0 x in":                     "--jobs 0: want at least 1",
-		"--resize -1 x in":                  "--resize -1: want 0 to 16777216",
-		"--bad maybe x in":                  `--bad "maybe": want skip or fail`,
-		"--exts jpg x in":                   `--exts "jpg": want extensions such as .jpg`,
-		"--encoding .gif x in":              `--encoding ".gif": want .jpg or .png`,
-		"--encoding .png --chroma 444 x in": "--chroma needs --encoding .jpg",
-		"--encoding .png --quality 10 x in": "--quality 10: want 1 to 9 for .png",
-		"--quality 0 x in":                  "--quality 0: want 1 to 100 for .jpg",
-		"--chroma 411 x in":                 `--chroma "411": want 420, 422 or 444`,
-		"--color 2 x in":                    "--color 2: want 1, 0 or -1",
-		"--list --resize 5 x in":            "--resize applies to records, but --list writes none",
-		"--lst a.lst --recursive x in":      "--recursive applies to new lists, but --lst names one",
-		"--pass-through --resize 5 x in":    "--resize changes images, but --pass-through keeps them unchanged",
-		"--nonsense x in":                   "unknown flag: --nonsense",
+		"--jobs 0 x in":                        "--jobs 0: want at least 1",
+		"--resize -1 x in":                     "--resize -1: want 0 to 16777216",
+		"--bad maybe x in":                     `--bad "maybe": want skip or fail`,
+		"--exts jpg x in":                      `--exts "jpg": want extensions such as .jpg`,
+		"--encoding .gif x in":                 `--encoding ".gif": want .jpg or .png`,
+		"--encoding .png --chroma 444 x in":    "--chroma needs --encoding .jpg",
+		"--encoding .png --quality 10 x in":    "--quality 10: want 1 to 9 for .png",
+		"--quality 0 x in":                     "--quality 0: want 1 to 100 for .jpg",
+		"--chroma 411 x in":                    `--chroma "411": want 420, 422 or 444`,
+		"--encoder libjpeg x in":               `--encoder "libjpeg": want turbo or jpegli`,
+		"--encoding .png --encoder turbo x in": "--encoder needs --encoding .jpg",
+		"--color 2 x in":                       "--color 2: want 1, 0 or -1",
+		"--list --resize 5 x in":               "--resize applies to records, but --list writes none",
+		"--lst a.lst --recursive x in":         "--recursive applies to new lists, but --lst names one",
+		"--pass-through --resize 5 x in":       "--resize changes images, but --pass-through keeps them unchanged",
+		"--nonsense x in":                      "unknown flag: --nonsense",
 	} {
 		r := call(t, append([]string{"pack", "recordio"}, strings.Fields(args)...)...)
 		require.Equal(t, exitUsage, r.status, args)

@@ -218,7 +218,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 			a.complain(err)
 		}
 	}
-	defer collectLess()()
+	defer collectLess(&f.image)()
 	r, err := f.Run(ctx)
 	bar.clear()
 	if err != nil {
