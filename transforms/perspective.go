@@ -43,8 +43,9 @@ func (q *Quad) UnmarshalJSON(b []byte) error { return unmarshalExactly(b, q[:]) 
 // tensors with torch 2.15.0. torchvision solves for the coefficients with the
 // least squares of LAPACK. Over 8,000 random sets of points, all coefficients
 // are equal except those that are 0 in exact arithmetic. LAPACK returns about
-// 1e-16 for some of these. With backend pillow, a position that is a whole
-// number of pixels in exact arithmetic can then be truncated to another value.
+// 1e-16 for some of these. Random points lead to the same pixels. Points that
+// move by whole pixels or not at all do not with backend pillow: torchvision's
+// bilinear then truncates half of the values to 1 less.
 type Perspective struct {
 	Start         Quad          `json:"start"`         // points of the input, -2^24 to 2^24
 	End           Quad          `json:"end"`           // where they are in the output, -2^24 to 2^24

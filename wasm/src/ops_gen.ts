@@ -3134,8 +3134,9 @@ export interface Ops {
    * torchvision 0.29.2 on Pillow images with Pillow 13.0.0, and on tensors with torch 2.15.0.
    * torchvision solves for the coefficients with the least squares of LAPACK. Over 8,000 random
    * sets of points, all coefficients are equal except those that are 0 in exact arithmetic. LAPACK
-   * returns about 1e-16 for some of these. With backend pillow, a position that is a whole number
-   * of pixels in exact arithmetic can then be truncated to another value.
+   * returns about 1e-16 for some of these. Random points lead to the same pixels. Points that move
+   * by whole pixels or not at all do not with backend pillow: torchvision's bilinear then truncates
+   * half of the values to 1 less.
    *
    * Inputs: image. Outputs: image. Difference: 0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01%
    * of the values).
