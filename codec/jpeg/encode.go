@@ -148,8 +148,9 @@ type Encoder struct {
 
 	out      []byte // the file so far
 	interval int    // of the restart markers, as last written
+	left     int    // MCUs before the next restart marker
 	writer   kernel.HuffWriter
-	codes    kernel.HuffTokens
+	codes    kernel.HuffCodes
 	specs    [4]huffSpec // the tables in codes
 	counts   kernel.HuffCounts
 	tokens   []kernel.Token
@@ -177,7 +178,6 @@ type encComp struct {
 	// kernel.FDCTRow.
 	blocks [][64]int16
 	masks  []uint64
-	lastDC int32
 }
 
 // Encode encodes t and appends the JPEG file to dst. The file equals that of

@@ -88,8 +88,8 @@ func (e *Encoder) dcScan(s *encScan) {
 			if len(e.tokens)-e.used < maxMCU {
 				e.growTokens(maxMCU)
 			}
-			for i := range s.comps {
-				c := &e.comps[s.comps[i]]
+			for _, i := range s.comps {
+				c, pred := &e.comps[i], &e.writer.Pred[i]
 				ch, cv := c.h, c.v
 				if single {
 					ch, cv = 1, 1
@@ -97,15 +97,15 @@ func (e *Encoder) dcScan(s *encScan) {
 				for v := range cv {
 					for h := range ch {
 						// Blocks outside the image repeat the DC value.
-						dc := c.lastDC
+						dc := *pred
 						if y, x := r*cv+v, x*ch+h; y < c.hBlocks && x < c.wBlocks {
 							dc = int32(c.blocks[y*c.wBlocks+x][0])
 							if s.ah == 0 {
 								dc >>= s.al
 							}
 						}
-						diff := dc - c.lastDC
-						c.lastDC = dc
+						diff := dc - *pred
+						*pred = dc
 						if s.ah == 0 {
 							e.used += e.counts.DC(e.tokens[e.used:], diff, uint(c.table))
 						} else {
@@ -133,7 +133,7 @@ func (e *Encoder) acScan(s *encScan) {
 	left := interval
 	band := ^uint64(0) >> (63 - s.se) &^ (1<<s.ss - 1)
 	e.eobRun, e.late = 0, e.late[:0]
-	table := 512 | uint(c.table)<<8
+	table := kernel.TokenAC | uint(c.table)<<8
 	for i := range c.blocks {
 		if interval > 0 {
 			if left == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// stdSpecs holds the standard tables in the order of kernel.HuffTokens.
+// stdSpecs holds the standard tables in the order of kernel.HuffCodes.
 var stdSpecs = [4]*huffSpec{&stdDCLuma, &stdDCChroma, &stdACLuma, &stdACChroma}
 
 // sequentialScan is the only scan of a sequential file, for up to four
@@ -48,75 +48,129 @@ func (e *Encoder) firstScan(s *encScan) encScan {
 func (e *Encoder) sequential(t *tensor.Tensor, s *encScan) {
 	mcus, _ := e.scanSize(s)
 	interval := e.restart(s)
-	left := interval // MCUs before the next marker
+	e.left = interval
 	e.resetDC()
 	for r := range e.mcuRows() {
 		e.transform(t, r)
 		if len(e.comps) == 1 {
 			c := &e.comps[0]
-			for i := range min(c.v, c.hBlocks-r*c.v) * c.wBlocks {
-				if interval > 0 {
-					if left == 0 {
-						e.restartMarker()
-						left = interval
-					}
-					left--
-				}
-				e.block(c, &c.blocks[i], c.masks[i])
+			for y := range min(c.v, c.hBlocks-r*c.v) {
+				e.row(r, mcus, mcus, interval, y)
 			}
 			continue
 		}
-		for x := range mcus {
-			if interval > 0 {
-				if left == 0 {
-					e.restartMarker()
-					left = interval
-				}
-				left--
+		// inside counts the MCUs without blocks outside the image.
+		inside := mcus
+		for i := range e.comps {
+			c := &e.comps[i]
+			inside = min(inside, c.wBlocks/c.h)
+			if (r+1)*c.v > c.hBlocks {
+				inside = 0
 			}
-			for i := range e.comps {
-				c := &e.comps[i]
-				for v := range c.v {
-					for h := range c.h {
-						if r*c.v+v >= c.hBlocks || x*c.h+h >= c.wBlocks {
-							// Blocks outside the image repeat the DC value.
-							e.block(c, &[64]int16{int16(c.lastDC)}, 0)
-							continue
-						}
-						i := v*c.wBlocks + x*c.h + h
-						e.block(c, &c.blocks[i], c.masks[i])
-					}
+		}
+		e.row(r, mcus, inside, interval, 0)
+	}
+}
+
+// row encodes MCU row r, or row y of its blocks if there is one component. All
+// blocks of the first MCUs are inside the image.
+func (e *Encoder) row(r, mcus, inside, interval, y int) {
+	w := &e.writer
+	w.MCU = 0
+	for i := range e.comps {
+		if inside == 0 {
+			break
+		}
+		c := &e.comps[i]
+		cv, ch := c.v, c.h
+		if len(e.comps) == 1 {
+			cv, ch = 1, 1
+		}
+		for v := range cv {
+			for h := range ch {
+				from := (y+v)*c.wBlocks + h
+				w.From[w.MCU] = kernel.HuffSource{Blocks: c.blocks[from:], Masks: c.masks[from:], Step: ch, Comp: i, Table: int(c.table)}
+				w.MCU++
+			}
+		}
+	}
+	for x := 0; x < mcus; {
+		n := max(inside-x, 1)
+		if interval > 0 {
+			if e.left == 0 {
+				e.restartMarker()
+				e.left = interval
+			}
+			n = min(n, e.left)
+			e.left -= n
+		}
+		if x >= inside {
+			e.edge(r, x)
+		} else if e.o.Optimize {
+			e.tokenRow(x, x+n)
+		} else {
+			for w.X, w.Limit = x, x+n; w.X < w.Limit; {
+				w.Row()
+				if w.X < w.Limit {
+					e.flush()
 				}
+			}
+		}
+		x += n
+	}
+}
+
+// tokenRow makes the tokens of MCUs whose blocks are inside the image.
+func (e *Encoder) tokenRow(from, to int) {
+	for x := from; x < to; x++ {
+		for i := range e.writer.From[:e.writer.MCU] {
+			s := &e.writer.From[i]
+			e.block(s.Comp, &s.Blocks[x*s.Step], s.Masks[x*s.Step])
+		}
+	}
+}
+
+// edge encodes MCU x of row r, which has blocks outside the image. They repeat
+// the DC value.
+func (e *Encoder) edge(r, x int) {
+	for i := range e.comps {
+		c := &e.comps[i]
+		for v := range c.v {
+			for h := range c.h {
+				if r*c.v+v >= c.hBlocks || x*c.h+h >= c.wBlocks {
+					e.block(i, &[64]int16{int16(e.writer.Pred[i])}, 0)
+					continue
+				}
+				at := v*c.wBlocks + x*c.h + h
+				e.block(i, &c.blocks[at], c.masks[at])
 			}
 		}
 	}
 }
 
-func (e *Encoder) resetDC() {
-	for i := range e.comps {
-		e.comps[i].lastDC = 0
-	}
-}
+func (e *Encoder) resetDC() { clear(e.writer.Pred[:]) }
 
-// flushAt is the number of bytes after which the writer's buffer is flushed.
-const flushAt = 1 << 14
+// bufferSize is the number of bytes of the writer's buffer. It has space for
+// several MCUs of ten blocks.
+const bufferSize = 1 << 14
 
-// block encodes a block of component c.
-func (e *Encoder) block(c *encComp, b *[64]int16, mask uint64) {
+// block encodes a block of component i.
+func (e *Encoder) block(i int, b *[64]int16, mask uint64) {
+	table := e.comps[i].table
 	dc := int32(b[0])
-	diff := dc - c.lastDC
-	c.lastDC = dc
+	diff := dc - e.writer.Pred[i]
+	e.writer.Pred[i] = dc
 	if e.o.Optimize {
 		if len(e.tokens)-e.used < kernel.BlockTokens {
 			e.growTokens(kernel.BlockTokens)
 		}
-		e.used += e.counts.Block(e.tokens[e.used:], b, mask, diff, uint(c.table))
+		e.used += e.counts.Block(e.tokens[e.used:], b, mask, diff, uint(table))
 		return
 	}
-	if e.writer.N > flushAt {
+	if len(e.writer.Buf)-e.writer.N < kernel.HuffBlockSpace {
 		e.flush()
 	}
-	e.writer.Block(b, mask, diff, e.codes.Table(int(c.table)), e.codes.Table(2+int(c.table)))
+	e.writer.Block(b, mask, diff, int(table))
 }
 
 // restartMarker ends a restart segment.
@@ -154,6 +208,9 @@ func (e *Encoder) flush() {
 
 // endSegment writes the rest of a restart segment or scan.
 func (e *Encoder) endSegment() {
+	if len(e.writer.Buf)-e.writer.N < 8 {
+		e.flush()
+	}
 	e.writer.Pad()
 	e.flush()
 }
@@ -163,12 +220,12 @@ func (e *Encoder) endSegment() {
 func (e *Encoder) beginScan() {
 	e.markers = 0
 	if e.writer.Buf == nil {
-		e.writer.Buf = make([]byte, flushAt+kernel.HuffBlockSpace+8)
+		e.writer.Buf = make([]byte, bufferSize)
 	}
 	e.writer.Reset()
-	e.codes.SetRaw()
+	e.writer.Codes = &e.codes
 	for i := range e.specs {
-		e.codes.Table(i).Build(&e.specs[i].bits, &e.specs[i].vals)
+		e.codes.Build(i, &e.specs[i].bits, &e.specs[i].vals)
 	}
 }
 
@@ -199,8 +256,8 @@ func (e *Encoder) writeTokens(s *encScan) {
 			to = e.segments[i]
 		}
 		for from < to {
-			n := min(to-from, flushAt/4)
-			e.writer.Tokens(e.tokens[from:from+n], &e.codes)
+			n := min(to-from, bufferSize/4-2)
+			e.writer.Tokens(e.tokens[from : from+n])
 			e.flush()
 			from += n
 		}

@@ -72,6 +72,9 @@ func (d *Divisors) Set(quant *[64]uint8) {
 // between the passes.
 func FDCTRow(blocks [][64]int16, masks []uint64, src []byte, stride int, d *Divisors) {
 	masks = masks[:len(blocks)]
+	if fdctRow(blocks, masks, src, stride, d) {
+		return
+	}
 	for i := range blocks {
 		masks[i] = fdctBlock(&blocks[i], src[8*i:], stride, d)
 	}

@@ -42,4 +42,8 @@ func TestPageEnds(t *testing.T) {
 	t.Run("cv rows", func(t *testing.T) { testCVRowsIn(t, p) })
 	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })
 	t.Run("yuv", func(t *testing.T) { testYUVIn(t, p) })
+	t.Run("fdct", func(t *testing.T) { testFDCTIn(t, p) })
+	t.Run("rgb to ycc", func(t *testing.T) { testRGBToYCCIn(t, p) })
+	t.Run("downsample", func(t *testing.T) { testDownsampleIn(t, p) })
+	t.Run("huffman row", func(t *testing.T) { testHuffRowIn(t, p) })
 }

@@ -23,6 +23,9 @@ const (
 func RGBToYCC(y, cb, cr, rgb []byte) {
 	n := len(y)
 	cb, cr, rgb = cb[:n], cr[:n], rgb[:3*n]
+	if rgbToYCC(y, cb, cr, rgb) {
+		return
+	}
 	for i := range y {
 		p := rgb[3*i : 3*i+3 : 3*i+3]
 		r, g, b := int32(p[0]), int32(p[1]), int32(p[2])
@@ -36,6 +39,9 @@ func RGBToYCC(y, cb, cr, rgb []byte) {
 // even positions of dst and up at odd ones.
 func DownsampleH2V1(dst, src []byte) {
 	src = src[:2*len(dst)]
+	if downsampleH2V1(dst, src) {
+		return
+	}
 	for i := range dst {
 		p := src[2*i : 2*i+2 : 2*i+2]
 		dst[i] = byte((uint(p[0]) + uint(p[1]) + uint(i&1)) >> 1)
@@ -46,6 +52,9 @@ func DownsampleH2V1(dst, src []byte) {
 // added at even positions of dst and 2/4 at odd ones before rounding down.
 func DownsampleH2V2(dst, a, b []byte) {
 	a, b = a[:2*len(dst)], b[:2*len(dst)]
+	if downsampleH2V2(dst, a, b) {
+		return
+	}
 	for i := range dst {
 		p, q := a[2*i:2*i+2:2*i+2], b[2*i:2*i+2:2*i+2]
 		dst[i] = byte((uint(p[0]) + uint(p[1]) + uint(q[0]) + uint(q[1]) + 1 + uint(i&1)) >> 2)

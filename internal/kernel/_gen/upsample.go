@@ -38,6 +38,11 @@ func arg(name string, step int) place { return place{Load(Param(name), GP64()), 
 // samples. If n is not a multiple of width, the last samples overlap the
 // previous ones.
 func sampleLoop(width int, n Register, places []place, body func()) {
+	loopOver(width, width == 32, n, places, body)
+}
+
+// loopOver is sampleLoop. wide is whether body uses registers of 32 bytes.
+func loopOver(width int, wide bool, n Register, places []place, body func()) {
 	SUBQ(U8(width), n)
 	Label("loop")
 	body()
@@ -57,7 +62,7 @@ func sampleLoop(width int, n Register, places []place, body func()) {
 	XORQ(n, n)
 	JMP(LabelRef("loop"))
 	Label("done")
-	if width == 32 {
+	if wide {
 		VZEROUPPER()
 	}
 	RET()
