@@ -11,7 +11,8 @@ var _ = add("encode", fdct)
 // The offsets of the tables in kernel.Divisors; a test compares them.
 const divisorsAdd, divisorsRecip, divisorsScale = 0, 128, 256
 
-// fdct writes FDCTRow. Each lane of a register holds a row of one of two blocks.
+// fdct writes FDCTRow. Each lane of a register holds a row of one of two
+// blocks.
 func fdct() {
 	// The factors of pairs of words.
 	k := struct{ e2, e6, y3, y4, o7, o1, o5, o3 Mem }{
