@@ -25,10 +25,10 @@ func NewToken(index uint, value uint32) Token { return Token(uint32(index) | val
 // 32 to 36 are the length of code and value together.
 type HuffCodes [2048]uint64
 
-// Build sets the codes of table n, by the order of tokens. There are counts[l]
-// codes of l bits with the symbols vals, in order. The counts must be valid for
-// their lengths. The low four bits of a symbol are the number of value bits, at
-// most 11.
+// Build sets the codes of table n, by the order of tokens. Length l has
+// counts[l] codes; the symbols vals take them in order. The counts must be
+// valid for their lengths. The low four bits of a symbol are the number of
+// value bits, at most 11.
 func (t *HuffCodes) Build(n int, counts *[17]uint8, vals *[256]uint8) {
 	table := t[256*n:][:256]
 	clear(table)
