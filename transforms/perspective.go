@@ -86,12 +86,12 @@ func (o *Perspective) Validate() error {
 	switch n := len(o.Coefficients); {
 	case n == 0:
 		if !o.connected() {
-			return paramErr("start %v and end %v, want points of which no three are on a line", o.Start, o.End)
+			return paramErr("start %v and end %v, want points of which no three are on a line", o.Start[:], o.End[:])
 		}
 	case n != 8:
 		return paramErr("coefficients has %d values, want none or 8", n)
 	case o.Start != Quad{} || o.End != Quad{}:
-		return paramErr("start is %v and end is %v with coefficients, want 0", o.Start, o.End)
+		return paramErr("start is %v and end is %v with coefficients, want 0", o.Start[:], o.End[:])
 	}
 	for i, v := range o.Coefficients {
 		if f := float64(float32(v)); math.IsNaN(f) || math.IsInf(f, 0) {
