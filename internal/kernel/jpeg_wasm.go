@@ -175,15 +175,15 @@ func upsampleH2V2(dst, near, far []byte) bool {
 		p0, p1, p2 := load16(p), load16(p[1:]), load16(p[2:])
 		q0, q1, q2 := load16(q), load16(q[1:]), load16(q[2:])
 		out := dst[2+2*i:][:32]
-		v := mix(p1.ExtendLo8ToUint16(), q1.ExtendLo8ToUint16())
+		v := mix3(p1.ExtendLo8ToUint16(), q1.ExtendLo8ToUint16())
 		v = v.Add(v).Add(v).Add(seven)
-		even := v.Add(one).Add(mix(p0.ExtendLo8ToUint16(), q0.ExtendLo8ToUint16())).ShiftAllRight(4)
-		odd := v.Add(mix(p2.ExtendLo8ToUint16(), q2.ExtendLo8ToUint16())).ShiftAllRight(4)
+		even := v.Add(one).Add(mix3(p0.ExtendLo8ToUint16(), q0.ExtendLo8ToUint16())).ShiftAllRight(4)
+		odd := v.Add(mix3(p2.ExtendLo8ToUint16(), q2.ExtendLo8ToUint16())).ShiftAllRight(4)
 		store16(out, even.Or(odd.ShiftAllLeft(8)).ReshapeToUint8s())
-		v = mix(p1.ExtendHi8ToUint16(), q1.ExtendHi8ToUint16())
+		v = mix3(p1.ExtendHi8ToUint16(), q1.ExtendHi8ToUint16())
 		v = v.Add(v).Add(v).Add(seven)
-		even = v.Add(one).Add(mix(p0.ExtendHi8ToUint16(), q0.ExtendHi8ToUint16())).ShiftAllRight(4)
-		odd = v.Add(mix(p2.ExtendHi8ToUint16(), q2.ExtendHi8ToUint16())).ShiftAllRight(4)
+		even = v.Add(one).Add(mix3(p0.ExtendHi8ToUint16(), q0.ExtendHi8ToUint16())).ShiftAllRight(4)
+		odd = v.Add(mix3(p2.ExtendHi8ToUint16(), q2.ExtendHi8ToUint16())).ShiftAllRight(4)
 		store16(out[16:], even.Or(odd.ShiftAllLeft(8)).ReshapeToUint8s())
 		if i == n-16 {
 			return true
@@ -191,8 +191,8 @@ func upsampleH2V2(dst, near, far []byte) bool {
 	}
 }
 
-// mix returns 3a + b.
-func mix(a, b u16x8) u16x8 { return a.Add(a).Add(a).Add(b) }
+// mix3 returns 3a + b.
+func mix3(a, b u16x8) u16x8 { return a.Add(a).Add(a).Add(b) }
 
 // upsampleH1V2 is UpsampleH1V2. It takes even and odd bytes apart, which needs
 // no narrowing.
@@ -206,8 +206,8 @@ func upsampleH1V2(dst, near, far []byte, bias int) bool {
 	for i := 0; ; i += 16 {
 		i = min(i, n-16)
 		a, b := load16(near[i:]).ReshapeToUint16s(), load16(far[i:]).ReshapeToUint16s()
-		even := mix(a.And(low), b.And(low)).Add(round).ShiftAllRight(2)
-		odd := mix(a.ShiftAllRight(8), b.ShiftAllRight(8)).Add(round).ShiftAllRight(2)
+		even := mix3(a.And(low), b.And(low)).Add(round).ShiftAllRight(2)
+		odd := mix3(a.ShiftAllRight(8), b.ShiftAllRight(8)).Add(round).ShiftAllRight(2)
 		store16(dst[i:], even.Or(odd.ShiftAllLeft(8)).ReshapeToUint8s())
 		if i == n-16 {
 			return true

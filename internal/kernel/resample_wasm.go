@@ -120,10 +120,10 @@ func weave(window []uint8, r *rowSlices, from, to int) {
 		i = min(i, to-16)
 		a, b, c, d := load16(r0[i:]), load16(r1[i:]), load16(r2[i:]), load16(r3[i:])
 		out := window[4*(i-from):][:64]
-		ab, cd := pair(a.ExtendLo8ToUint16(), b.ExtendLo8ToUint16()), pair(c.ExtendLo8ToUint16(), d.ExtendLo8ToUint16())
+		ab, cd := pairBytes(a.ExtendLo8ToUint16(), b.ExtendLo8ToUint16()), pairBytes(c.ExtendLo8ToUint16(), d.ExtendLo8ToUint16())
 		store16(out, pair32(ab.ExtendLo4ToUint32(), cd.ExtendLo4ToUint32()))
 		store16(out[16:], pair32(ab.ExtendHi4ToUint32(), cd.ExtendHi4ToUint32()))
-		ab, cd = pair(a.ExtendHi8ToUint16(), b.ExtendHi8ToUint16()), pair(c.ExtendHi8ToUint16(), d.ExtendHi8ToUint16())
+		ab, cd = pairBytes(a.ExtendHi8ToUint16(), b.ExtendHi8ToUint16()), pairBytes(c.ExtendHi8ToUint16(), d.ExtendHi8ToUint16())
 		store16(out[32:], pair32(ab.ExtendLo4ToUint32(), cd.ExtendLo4ToUint32()))
 		store16(out[48:], pair32(ab.ExtendHi4ToUint32(), cd.ExtendHi4ToUint32()))
 		if i == to-16 {
@@ -132,7 +132,7 @@ func weave(window []uint8, r *rowSlices, from, to int) {
 	}
 }
 
-func pair(a, b u16x8) u16x8 { return a.Or(b.ShiftAllLeft(8)) }
+func pairBytes(a, b u16x8) u16x8 { return a.Or(b.ShiftAllLeft(8)) }
 
 func pair32(a, b u32x4) u8x16 { return a.Or(b.ShiftAllLeft(16)).ReshapeToUint8s() }
 
