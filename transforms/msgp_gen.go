@@ -1108,6 +1108,19 @@ func (z *Perspective) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Perspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Posterize) msgp() []any { return []any{&z.Bits} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Posterize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Posterize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Bits")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Posterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Quad) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1757,6 +1770,19 @@ func (z *SmartResize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z SmartResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Solarize) msgp() []any { return []any{&z.Threshold} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Solarize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Solarize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Threshold")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Solarize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *SplitSide) msgp() []any { return []any{&z.Size} }
 

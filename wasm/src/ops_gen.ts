@@ -1235,6 +1235,12 @@ export interface PerspectiveParams {
   fill?: number[];
 }
 
+/** The parameters of {@link Ops.posterize}. */
+export interface PosterizeParams {
+  /** 0 to 8; 8 keeps a uint8 image */
+  bits: number;
+}
+
 /** The parameters of {@link Ops.quantize}. */
 export interface QuantizeParams {
   /** above 0, also after rounding to float32; one for all channels or one per channel */
@@ -1852,6 +1858,12 @@ export interface SmartResizeParams {
   frames?: number;
   /** for rule neomme: largest length of the longer edge, 0 to 2^24; 0 means no limit; default 0 */
   max_edge?: number;
+}
+
+/** The parameters of {@link Ops.solarize}. */
+export interface SolarizeParams {
+  /** of the values that are inverted, within 0 to 1e6; default 128 to 255 */
+  threshold: [min: number, max: number];
 }
 
 /** The parameters of {@link Ops.split_side}. */
@@ -3143,6 +3155,21 @@ export interface Ops {
    */
   perspective(params: PerspectiveParams, columns?: Columns): Step;
   /**
+   * Posterize keeps the most significant bits of every value. It takes a uint8 or float32 image
+   * with any number of channels, HWC or CHW, and keeps the description.
+   *
+   * A uint8 value v becomes v &^ (255 \>\> bits): 0 to 255. A float32 value v, of 0 to 1, becomes
+   * min(max(floor(v*2^bits), 0), 2^bits-1) / 2^bits. All of its steps are exact in float32 except
+   * v*2^bits, which may overflow to infinity. NaN stays NaN.
+   *
+   * Reference: Pillow 13.0.0, ImageOps.posterize, for 1 to 8 bits; torchvision 0.29.2, v2's
+   * posterize, for uint8 and float32; MindSpore 2.10.0, vision.Posterize. They agree on uint8.
+   * RandomPosterize is its random form.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  posterize(params: PosterizeParams, columns?: Columns): Step;
+  /**
    * Quantize converts float32 to an integer type. It divides x by the scale in float32, rounds half
    * to even, adds the zero point and clamps the sum to the range of the type. NaN becomes the zero
    * point (ONNX leaves it undefined). Infinities become the bounds of the range. It takes a float32
@@ -3813,6 +3840,24 @@ export interface Ops {
    */
   smart_resize(params: SmartResizeParams, columns?: Columns): Step;
   /**
+   * Solarize inverts the values of an interval and keeps all others. It takes a uint8 or float32
+   * image with any number of channels, HWC or CHW, and keeps the description.
+   *
+   * A value v with Min \<= v \<= Max becomes 255-v (uint8) or 1-v (float32). uint8 values are
+   * compared with Min and Max themselves. float32 values are compared with Min and Max rounded to
+   * float32. NaN stays NaN.
+   *
+   * Pillow and torchvision have one threshold t: Min is t, and Max is 255, for float32 1. Min and
+   * Max of 256 invert nothing, as Pillow's 256. In MindSpore's threshold (a, b), a is Min and b is
+   * Max. If a equals b, or there is only one number, Max is 255.
+   *
+   * Reference: Pillow 13.0.0, ImageOps.solarize; torchvision 0.29.2, v2's solarize, for uint8 and
+   * float32; MindSpore 2.10.0, vision.Solarize. RandomSolarize is its random form.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  solarize(params: SolarizeParams, columns?: Columns): Step;
+  /**
    * SplitSide cuts an image along its longer side into windows of Size pixels, the fewest that
    * cover it. The windows are spread evenly and may overlap. A square is cut along its width. An
    * image whose longer side is at most Size is the only window. It takes any dtype of fixed size,
@@ -4106,6 +4151,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   patch_positions: [1, 'image', 'positions', 'patch:int'],
   patchify: [1, 'image', 'image grid', 'patch:int', 'temporal:int=0', 'merge:int=1', 'layout:Layout="HWC"', 'frames_first:bool=false', 'raster:bool=false', 'planes:bool=false', 'numbered:bool=false'],
   perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
+  posterize: [1, 'image', 'image', 'bits:int'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_apply: [1, 'image', 'image', 'ops:op[]', 'probability:float=0.5'],
@@ -4148,6 +4194,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   shift_coords: [1, 'boxes offset', 'boxes', 'format:CoordFormat="xyxy"', 'subtract:bool=false'],
   slice_patches: [1, 'image', 'image', 'rows:int', 'columns:int', 'drop:bool=false', 'fill:float[]=[0]'],
   smart_resize: [1, 'image', 'image', 'factor:int', 'min_pixels:int', 'max_pixels:int', 'interpolation:Interpolation="bicubic"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:SmartRule="qwen2_vl"', 'frames:int=1', 'max_edge:int=0'],
+  solarize: [1, 'image', 'image', 'threshold:float[2]'],
   split_side: [1, 'image', 'image offsets', 'size:int'],
   split_tiles: [1, 'image', 'image', 'height:int', 'width:int', 'overlap:int=0'],
   standardize: [1, 'image', 'image'],
