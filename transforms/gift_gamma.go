@@ -12,7 +12,7 @@ import (
 // The power is rounded to float32, and the result half up. One channel becomes
 // the luma 0.299r + 0.587g + 0.114b of the result for a gray pixel.
 //
-// Reference: gift 1.2.1, Gamma. AdjustGamma follows other references.
+// Reference: gift 1.2.1, Gamma.
 type GiftGamma struct {
 	Gamma float64 `json:"gamma"` // 0.01 to 100; 1 changes nothing
 }

@@ -18,7 +18,7 @@ import (
 //
 // Reference: Pillow 13.0.0, ImageOps.posterize, for 1 to 8 bits; torchvision
 // 0.29.2, v2's posterize, for uint8 and float32; MindSpore 2.10.0,
-// vision.Posterize. They agree on uint8. RandomPosterize is its random form.
+// vision.Posterize. They agree on uint8.
 type Posterize struct {
 	Bits int `json:"bits"` // 0 to 8; 8 keeps a uint8 image
 }

@@ -20,7 +20,6 @@ import (
 //
 // Reference: Pillow 13.0.0, ImageOps.solarize; torchvision 0.29.2, v2's
 // solarize, for uint8 and float32; MindSpore 2.10.0, vision.Solarize.
-// RandomSolarize is its random form.
 type Solarize struct {
 	Threshold Range `json:"threshold"` // of the values that are inverted, within 0 to 1e6; default 128 to 255
 }

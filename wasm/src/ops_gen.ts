@@ -2602,7 +2602,7 @@ export interface Ops {
    * The power is rounded to float32, and the result half up. One channel becomes the luma 0.299r +
    * 0.587g + 0.114b of the result for a gray pixel.
    *
-   * Reference: gift 1.2.1, Gamma. AdjustGamma follows other references.
+   * Reference: gift 1.2.1, Gamma.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
@@ -3164,7 +3164,6 @@ export interface Ops {
    *
    * Reference: Pillow 13.0.0, ImageOps.posterize, for 1 to 8 bits; torchvision 0.29.2, v2's
    * posterize, for uint8 and float32; MindSpore 2.10.0, vision.Posterize. They agree on uint8.
-   * RandomPosterize is its random form.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
@@ -3852,7 +3851,7 @@ export interface Ops {
    * Max. If a equals b, or there is only one number, Max is 255.
    *
    * Reference: Pillow 13.0.0, ImageOps.solarize; torchvision 0.29.2, v2's solarize, for uint8 and
-   * float32; MindSpore 2.10.0, vision.Solarize. RandomSolarize is its random form.
+   * float32; MindSpore 2.10.0, vision.Solarize.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */

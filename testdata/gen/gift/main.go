@@ -47,7 +47,7 @@ func fused() {
 	}
 }
 
-// op is an op and the parameters of its cases.
+// op names an op and lists the parameters of its cases.
 type op struct {
 	name  string
 	cases []params
