@@ -19,8 +19,8 @@ const maxFactor = 1e6
 
 // checkAdjust wants a factor in leastFactor..maxFactor and a supported backend.
 func checkAdjust(f float64, b Backend) error {
-	if least := leastFactor(b); !(f >= least && f <= maxFactor) {
-		return paramErr("factor is %v, want %v to %v", f, least, maxFactor)
+	if err := checkBounds("factor", f, leastFactor(b), maxFactor); err != nil {
+		return err
 	}
 	return checkAdjustBackend(b)
 }

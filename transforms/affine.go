@@ -88,8 +88,8 @@ func (o *Affine) Validate() error {
 			return err
 		}
 	}
-	if !(o.Scale >= 1/maxAffineScale && o.Scale <= maxAffineScale) {
-		return paramErr("scale is %v, want %v to %v", o.Scale, 1/maxAffineScale, maxAffineScale)
+	if err := checkBounds("scale", o.Scale, 1/maxAffineScale, maxAffineScale); err != nil {
+		return err
 	}
 	if err := checkMove(o.Backend, o.Interpolation); err != nil {
 		return err
@@ -133,10 +133,8 @@ func (o *Affine) opencv(h, w int) (m [6]float64) {
 		return float32(float64(math.Pi*float64(float32(degrees))) / 180)
 	}
 	d, sx, sy := rad(o.Angle), rad(o.ShearX), rad(-o.ShearY)
-	cx, cy := float32(float64(w-1)/2), float32(float64(h-1)/2)
-	if len(o.Center) > 0 {
-		cx, cy = float32(o.Center[0]), float32(o.Center[1])
-	}
+	x, y := centerOf(o.Center, w-1, h-1)
+	cx, cy := float32(x), float32(y)
 	k, t, cosY := float32(o.Scale), kernel.Tan32(sx), kernel.Cos32(sy)
 	s, c := kernel.Sin32(d+sy), kernel.Cos32(d+sy)
 	m0, m1 := float32(k*c)/cosY, float32(k*(float32(-c*t)/cosY-kernel.Sin32(d)))
@@ -152,21 +150,17 @@ func (o *Affine) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	w, h := s.Width(), s.Height()
+	return moveAffine(c, o.Backend, o.Interpolation, o.Fill, o.matrix(s.Height(), s.Width()), dst[0], s)
+}
+
+// matrix returns the matrix for moveAffine.
+func (o *Affine) matrix(h, w int) [6]float64 {
 	if o.Backend == OpenCV4 {
-		warp(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), o.opencv(h, w), dst[0], s)
-		return nil
+		return o.opencv(h, w)
 	}
-	cx, cy := float64(w)/2, float64(h)/2
-	if len(o.Center) > 0 {
-		cx, cy = o.Center[0], o.Center[1]
-	}
+	cx, cy := centerOf(o.Center, w, h)
 	if o.Backend == Torch {
-		m := o.inverse(cx-float64(w)/2, cy-float64(h)/2)
-		t := torchMap{theta: kernel.TorchTheta(&m, w, h)}
-		t.apply(c, o.Interpolation, o.Fill, dst[0], s)
-		return nil
+		cx, cy = cx-float64(w)/2, cy-float64(h)/2
 	}
-	p := pillowMap{affine: o.inverse(cx, cy)}
-	return p.apply(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), dst[0], s)
+	return o.inverse(cx, cy)
 }

@@ -129,3 +129,11 @@ func channelValue[T any](values []T, i int) T {
 	}
 	return values[i]
 }
+
+// checkBounds wants a number within bounds.
+func checkBounds(name string, v, lo, hi float64) error {
+	if !(v >= lo && v <= hi) {
+		return paramErr("%s is %v, want %v to %v", name, v, lo, hi)
+	}
+	return nil
+}

@@ -2,7 +2,6 @@ package transforms
 
 import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
-	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -107,7 +106,7 @@ func (o *ElasticNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	n := h * w
 	noise := [2][]float32{tensor.Cast[float32](c.Scratch(4 * n)), tensor.Cast[float32](c.Scratch(4 * n))}
-	key := rng.Key{uint32(o.Key), uint32(o.Key >> 32)}
+	key := noiseKey(o.Key)
 	for i := range n {
 		stream := key.At(uint64(i))
 		for f := range noise {

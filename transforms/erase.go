@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Erase overwrites a box of Height x Width pixels. The box's first pixel is at
 // row Top and column Left. A box that exceeds the image is an ErrInput, and so
@@ -83,7 +86,7 @@ func (o *Erase) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	for p := range g.planes {
 		pixel := pixels[p*g.pixel:][:g.pixel]
 		for y := range o.Height {
-			repeat(g.row(dst[0].Data, p, o.Top+y)[o.Left*g.pixel:][:o.Width*g.pixel], pixel)
+			kernel.RepeatPixel(g.row(dst[0].Data, p, o.Top+y)[o.Left*g.pixel:][:o.Width*g.pixel], pixel)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (o *EraseNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	copyUnlessSame(dst[0], s)
 	out := tensor.View[float32](dst[0])
 	step, next := strides(s.Desc)
-	key := rng.Key{uint32(o.Key), uint32(o.Key >> 32)}
+	key := noiseKey(o.Key)
 	n := uint64(0)
 	for ch := range s.Channels() {
 		for y := range o.Height {
@@ -74,3 +74,6 @@ func (o *EraseNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// noiseKey returns the key of the streams of an op's noise.
+func noiseKey(key uint64) rng.Key { return rng.Key{uint32(key), uint32(key >> 32)} }

@@ -81,10 +81,10 @@ func NewGaussianBlur(sigma float64) *GaussianBlur {
 
 // Validate checks the sigmas, the sizes and the backend.
 func (o *GaussianBlur) Validate() error {
-	if err := checkSigma("sigma_y", o.SigmaY); err != nil {
+	if err := checkBounds("sigma_y", o.SigmaY, 0, maxSigma); err != nil {
 		return err
 	}
-	if err := checkSigma("sigma_x", o.SigmaX); err != nil {
+	if err := checkBounds("sigma_x", o.SigmaX, 0, maxSigma); err != nil {
 		return err
 	}
 	switch o.Backend {
@@ -117,14 +117,6 @@ func (o *GaussianBlur) cvSigmaY() float64 {
 		return o.SigmaX
 	}
 	return o.SigmaY
-}
-
-// checkSigma wants a standard deviation of 0..maxSigma.
-func checkSigma(name string, v float64) error {
-	if !(v >= 0 && v <= maxSigma) {
-		return paramErr("%s is %v, want 0 to %d", name, v, maxSigma)
-	}
-	return nil
 }
 
 // checkTaps wants a kernel size for OpenCV, or a sigma to derive it from.
@@ -319,15 +311,13 @@ func (o *GaussianBlur) applyTorch(c *Context, dst, src *tensor.Tensor) {
 	// torch passes other sizes to oneDNN.
 	fused := ch > 1 || kh > 3 && kw > 3 || (h+kh-1)*(w+kw-1) > 20480
 
-	planes, px := 1, ch
-	if src.Layout == tensor.CHW {
-		planes, px = ch, 1
-	}
+	in := shapeOf(src.Desc)
+	px := in.ch
 	slot := (w + kw - 1) * px
 	rows := tensor.Cast[float32](c.Scratch(4 * kh * slot))
 	at := tensor.Cast[int64](c.Scratch(8 * kh))
 	sums := tensor.Cast[float32](c.Scratch(4 * w * px))
-	for p := range planes {
+	for p := range in.planes {
 		done := 0
 		for y := range h {
 			for ; done <= min(y+kh/2, h-1); done++ {

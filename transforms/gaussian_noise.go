@@ -3,7 +3,6 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -53,13 +52,10 @@ const (
 func (o *GaussianNoise) Validate() error { return checkNoise(o.Mean, o.Sigma) }
 
 func checkNoise(mean, sigma float64) error {
-	if !(math.Abs(mean) <= maxNoise) {
-		return paramErr("mean is %v, want %v to %v", mean, -maxNoise, maxNoise)
+	if err := checkBounds("mean", mean, -maxNoise, maxNoise); err != nil {
+		return err
 	}
-	if !(sigma >= 0 && sigma <= maxNoise) {
-		return paramErr("sigma is %v, want 0 to %v", sigma, maxNoise)
-	}
-	return nil
+	return checkBounds("sigma", sigma, 0, maxNoise)
 }
 
 // Infer keeps the description.
@@ -89,7 +85,7 @@ func (o *GaussianNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		unit = 255
 	}
 	mean, sigma := float32(float64(o.Mean*unit)), float32(float64(o.Sigma*unit))
-	key := rng.Key{uint32(o.Key), uint32(o.Key >> 32)}
+	key := noiseKey(o.Key)
 	step, next := strides(s.Desc)
 	count := s.Height() * s.Width()
 	ordinal := uint64(0)

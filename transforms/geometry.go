@@ -66,10 +66,7 @@ func (l NumberList) Msgsize() int { return msgp.ArrayHeaderSize + len(l)*msgp.Fl
 
 // checkWithin rejects a number outside -most..most.
 func checkWithin(name string, v, most float64) error {
-	if !(v >= -most && v <= most) {
-		return paramErr("%s is %v, want -%v to %[3]v", name, v, most)
-	}
-	return nil
+	return checkBounds(name, v, -most, most)
 }
 
 // checkCenter wants no numbers, or a point.
@@ -83,6 +80,14 @@ func checkCenter(center NumberList) error {
 		}
 	}
 	return nil
+}
+
+// centerOf returns the point x, y of an op, by default that at half of w and h.
+func centerOf(center NumberList, w, h int) (x, y float64) {
+	if len(center) > 0 {
+		return center[0], center[1]
+	}
+	return float64(w) / 2, float64(h) / 2
 }
 
 // checkFill is checkValues for a fill that may be empty.
@@ -163,21 +168,7 @@ func (m *pillowMap) apply(c *Context, i Interpolation, fill []byte, dst, src *te
 		m.plain(c, i, fill, dst, src)
 		return nil
 	}
-	n := src.Channels()
-	pre, err := c.Temp(src.Desc)
-	if err != nil {
-		return err
-	}
-	if src.Layout == tensor.HWC {
-		kernel.Premultiply(pre.Data, src.Data, n)
-		m.plain(c, i, fill, dst, pre)
-		kernel.Unpremultiply(dst.Data, dst.Data, n)
-		return nil
-	}
-	kernel.PremultiplyPlanes(pre.Data, src.Data, n)
-	m.plain(c, i, fill, dst, pre)
-	kernel.UnpremultiplyPlanes(dst.Data, dst.Data, n)
-	return nil
+	return premultiplied(c, dst, src, func(src *tensor.Tensor) { m.plain(c, i, fill, dst, src) })
 }
 
 // plain is apply without regard to alpha.
@@ -249,6 +240,23 @@ func warpRow(taps kernel.WarpTaps, fill []byte, dst, src *tensor.Tensor, y int, 
 		row := dst.Data[(p*out.h+y)*line:][:line]
 		taps.WarpRow(row, src.Data[p*n:][:n], in.w, in.h, in.ch, fill[p*in.ch:][:in.ch], x0, y0, dx, dy)
 	}
+}
+
+// moveAffine computes dst from the dense image src with a backend's matrix: for
+// OpenCV4 from the input to the output, for the others from the output to the
+// input, and for Torch relative to the centres of both.
+func moveAffine(c *Context, b Backend, i Interpolation, fill NumberList, m [6]float64, dst, src *tensor.Tensor) error {
+	switch b {
+	case OpenCV4:
+		warp(c, i, movedFill(c, src.Desc, fill), m, dst, src)
+		return nil
+	case Torch:
+		t := torchMap{theta: kernel.TorchTheta(&m, src.Width(), src.Height())}
+		t.apply(c, i, fill, dst, src)
+		return nil
+	}
+	p := pillowMap{affine: m}
+	return p.apply(c, i, movedFill(c, src.Desc, fill), dst, src)
 }
 
 // torchMap is a transform as torchvision computes it for tensors.

@@ -81,6 +81,15 @@ func (g *giftRows) load(dst []float32, y, c int) {
 	}
 }
 
+// loadWide reads a row of one channel between half copies of its first and of
+// its last value.
+func (g *giftRows) loadWide(dst []float32, y, c, half int) {
+	g.load(dst[half:], y, c)
+	for x := range half {
+		dst[x], dst[half+g.w+x] = dst[half], dst[half+g.w-1]
+	}
+}
+
 // store writes a row of one channel. alpha is that of a gray image.
 func (g *giftRows) store(src []float32, y, c int, alpha float32) {
 	dst := g.data[y*g.row+c*g.next:]

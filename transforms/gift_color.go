@@ -34,20 +34,20 @@ func applyGiftColor[F giftColor](c *Context, f F, dst, src *tensor.Tensor) error
 }
 
 // giftTables holds one table of 256 bytes per channel.
-type giftTables [4][256]uint8
+type giftTables [4 * 256]uint8
 
 // set fills the tables of an image with this number of channels. f computes a
 // value of channel 0, 1 or 2. Alpha is kept.
 func (t *giftTables) set(channels int, f func(v float32, channel int) float32) {
 	for i, v := range giftUnits {
 		if channels == 1 {
-			t[0][i] = giftByte(float32(f(v, 0)*0.299) + float32(f(v, 1)*0.587) + float32(f(v, 2)*0.114))
+			t[i] = giftByte(float32(f(v, 0)*0.299) + float32(f(v, 1)*0.587) + float32(f(v, 2)*0.114))
 			continue
 		}
 		for ch := range 3 {
-			t[ch][i] = giftByte(f(v, ch))
+			t[ch*256+i] = giftByte(f(v, ch))
 		}
-		t[3][i] = uint8(i)
+		t[3*256+i] = uint8(i)
 	}
 }
 
@@ -57,14 +57,6 @@ func (t *giftTables) apply(c *Context, dst, src *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	in := giftRowsOf(s)
-	for ch := range in.ch {
-		table := &t[ch]
-		at := ch * in.next
-		for range in.h * in.w {
-			dst.Data[at] = table[s.Data[at]]
-			at += in.pixel
-		}
-	}
+	lookupChannels(dst, s, t[:])
 	return nil
 }

@@ -142,11 +142,7 @@ func (o *GiftConvolution) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	for y := range in.h {
 		for ; done <= min(y+half, in.h-1); done++ {
 			for ch := range filtered {
-				row := rows[done%n*slot+ch*line:][:line]
-				in.load(row[half:], done, ch)
-				for x := range half {
-					row[x], row[half+in.w+x] = row[half], row[half+in.w-1]
-				}
+				in.loadWide(rows[done%n*slot+ch*line:][:line], done, ch, half)
 			}
 		}
 		for ch := range filtered {

@@ -67,6 +67,6 @@ func padRow(dst, row []uint8, px, half int, flip uint8) {
 	for i, v := range row {
 		middle[i] = v ^ flip
 	}
-	repeat(dst[:half*px], middle[:px])
-	repeat(dst[half*px+len(row):], middle[len(row)-px:])
+	kernel.RepeatPixel(dst[:half*px], middle[:px])
+	kernel.RepeatPixel(dst[half*px+len(row):], middle[len(row)-px:])
 }

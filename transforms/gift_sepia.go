@@ -43,7 +43,7 @@ func (o *GiftSepia) Infer(dst, in []tensor.Desc) error {
 // giftMatrix is a linear map of colours.
 type giftMatrix [3][3]float32
 
-func (m *giftMatrix) of(r, g, b float32) (x, y, z float32) {
+func (m giftMatrix) of(r, g, b float32) (x, y, z float32) {
 	x = float32(r*m[0][0]) + float32(g*m[0][1]) + float32(b*m[0][2])
 	y = float32(r*m[1][0]) + float32(g*m[1][1]) + float32(b*m[1][2])
 	z = float32(r*m[2][0]) + float32(g*m[2][1]) + float32(b*m[2][2])
@@ -52,16 +52,11 @@ func (m *giftMatrix) of(r, g, b float32) (x, y, z float32) {
 
 // Apply computes every pixel.
 func (o *GiftSepia) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	st, ok := c.State.(*giftMatrix)
-	if !ok {
-		st = new(giftMatrix)
-		c.State = st
-	}
 	p := float32(o.Percentage) / 100
-	*st = giftMatrix{
+	m := giftMatrix{
 		{1 - float32(0.607*p), float32(0.769 * p), float32(0.189 * p)},
 		{float32(0.349 * p), 1 - float32(0.314*p), float32(0.168 * p)},
 		{float32(0.272 * p), float32(0.534 * p), 1 - float32(0.869*p)},
 	}
-	return applyGiftColor(c, st, dst[0], src[0])
+	return applyGiftColor(c, m, dst[0], src[0])
 }

@@ -55,14 +55,6 @@ func (o *GiftUnsharpMask) Validate() error {
 	return checkBounds("threshold", o.Threshold, 0, 1)
 }
 
-// checkBounds wants a number within bounds.
-func checkBounds(name string, v, lo, hi float64) error {
-	if !(v >= lo && v <= hi) {
-		return paramErr("%s is %v, want %v to %v", name, v, lo, hi)
-	}
-	return nil
-}
-
 // Infer keeps the description.
 func (o *GiftUnsharpMask) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
@@ -120,11 +112,7 @@ func (o *GiftUnsharpMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	for y := range in.h {
 		for ; done <= min(y+half, in.h-1); done++ {
 			for ch := range in.ch {
-				row := wide[ch*line:][:line]
-				in.load(row[half:], done, ch)
-				for x := range half {
-					row[x], row[half+in.w+x] = row[half], row[half+in.w-1]
-				}
+				in.loadWide(wide[ch*line:][:line], done, ch, half)
 			}
 			blur.begin()
 			for i, w := range weights {

@@ -1,9 +1,6 @@
 package transforms
 
-import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
-	"github.com/infer-prep/infer-prep/tensor"
-)
+import "github.com/infer-prep/infer-prep/tensor"
 
 // LightingAlpha is the distance by which a colour moves along each of three
 // directions.
@@ -98,14 +95,7 @@ func (o *LightingNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			}
 		}
 	}
-	if s.Layout == tensor.HWC {
-		kernel.LookupHWC(dst[0].Data, s.Data[:len(dst[0].Data)], 3, st.table[:])
-		return nil
-	}
-	plane := s.Height() * s.Width()
-	for i := range 3 {
-		kernel.LookupHWC(dst[0].Data[i*plane:][:plane], s.Data[i*plane:][:plane], 1, st.table[i*256:][:256])
-	}
+	lookupChannels(dst[0], s, st.table[:])
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // PadSequence pads a sequence at the end to Length rows and reports which rows
 // are from the input. A sequence is a tensor without a layout; its first axis
@@ -77,7 +80,7 @@ func (o *PadSequence) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if rest := dst[0].Data[n:]; len(rest) > 0 {
 		fill := c.Scratch(s.DType.Size())
 		putNumber(fill, s.DType, o.Fill)
-		repeat(rest, fill)
+		kernel.RepeatPixel(rest, fill)
 	}
 	mask, rows := tensor.View[int32](dst[1]), s.Shape.At(0)
 	for i := range mask {

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // PatchMask returns for each tile of a padded canvas which square patches show
 // the image: 1, or 0 for patches of the padding at the bottom and right. With p
@@ -85,7 +88,7 @@ func (o *PatchMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	putNumber(one, o.DType, 1)
 	at := dst[0].Data
 	if o.Whole {
-		repeat(at[:rows*columns*n], one)
+		kernel.RepeatPixel(at[:rows*columns*n], one)
 		at = at[rows*columns*n:]
 	}
 	clear(at)
@@ -93,7 +96,7 @@ func (o *PatchMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		for j := range w / o.Width {
 			for y := range rows {
 				if shown := min(across-j*columns, columns); i*rows+y < down && shown > 0 {
-					repeat(at[:shown*n], one)
+					kernel.RepeatPixel(at[:shown*n], one)
 				}
 				at = at[columns*n:]
 			}

@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -131,11 +132,39 @@ func putNumber(b []byte, d tensor.DType, v float64) {
 	}
 }
 
-// repeat fills b with copies of the pixel p. len(p) must divide len(b).
-func repeat(b, p []byte) {
-	n := copy(b, p)
-	for n > 0 && n < len(b) {
-		n += copy(b[n:], b[:n])
+// premultiplied calls f for src with its colours multiplied by alpha, the last
+// of the channels, as Pillow does before it mixes pixels of LA and RGBA. Then
+// it divides the colours of dst by alpha. src is dense and has two or four
+// channels.
+func premultiplied(c *Context, dst, src *tensor.Tensor, f func(src *tensor.Tensor)) error {
+	pre, err := c.Temp(src.Desc)
+	if err != nil {
+		return err
+	}
+	n := src.Channels()
+	if src.Layout == tensor.HWC {
+		kernel.Premultiply(pre.Data, src.Data, n)
+		f(pre)
+		kernel.Unpremultiply(dst.Data, dst.Data, n)
+		return nil
+	}
+	kernel.PremultiplyPlanes(pre.Data, src.Data, n)
+	f(pre)
+	kernel.UnpremultiplyPlanes(dst.Data, dst.Data, n)
+	return nil
+}
+
+// lookupChannels looks up the bytes of the dense image src in a table of 256
+// entries per channel.
+func lookupChannels(dst, src *tensor.Tensor, tables []uint8) {
+	ch := src.Channels()
+	if src.Layout == tensor.HWC {
+		kernel.LookupHWC(dst.Data, src.Data[:len(dst.Data)], ch, tables)
+		return
+	}
+	plane := src.Height() * src.Width()
+	for i := range ch {
+		kernel.LookupHWC(dst.Data[i*plane:][:plane], src.Data[i*plane:][:plane], 1, tables[i*256:][:256])
 	}
 }
 
@@ -165,7 +194,7 @@ func (w window) apply(dst, src *tensor.Tensor) {
 			line := out.row(dst.Data, p, y)
 			sy, ok := w.mode.index(y+w.top, in.height)
 			if !ok {
-				repeat(line, fill)
+				kernel.RepeatPixel(line, fill)
 				continue
 			}
 			row := in.row(src.Data, p, sy)
@@ -173,8 +202,8 @@ func (w window) apply(dst, src *tensor.Tensor) {
 				copy(line[from*px:to*px], row[(from+w.left)*px:])
 			}
 			if w.mode == PadConstant {
-				repeat(line[:from*px], fill)
-				repeat(line[to*px:], fill)
+				kernel.RepeatPixel(line[:from*px], fill)
+				kernel.RepeatPixel(line[to*px:], fill)
 				continue
 			}
 			for x := 0; x < out.width; x++ {
@@ -189,4 +218,12 @@ func (w window) apply(dst, src *tensor.Tensor) {
 			}
 		}
 	}
+}
+
+// cut writes the window of src as an image of description d to the start of
+// dst, and returns the rest of dst.
+func (w window) cut(dst []byte, d tensor.Desc, src *tensor.Tensor) []byte {
+	n := int(d.Size())
+	w.apply(&tensor.Tensor{Desc: d, Data: dst[:n]}, src)
+	return dst[n:]
 }

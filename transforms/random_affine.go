@@ -62,11 +62,11 @@ func (o *RandomAffine) Validate() error {
 			return err
 		}
 	}
-	if !(o.TranslateX >= 0 && o.TranslateX <= 1) {
-		return paramErr("translate_x is %v, want 0 to 1", o.TranslateX)
+	if err := checkBounds("translate_x", o.TranslateX, 0, 1); err != nil {
+		return err
 	}
-	if !(o.TranslateY >= 0 && o.TranslateY <= 1) {
-		return paramErr("translate_y is %v, want 0 to 1", o.TranslateY)
+	if err := checkBounds("translate_y", o.TranslateY, 0, 1); err != nil {
+		return err
 	}
 	return turn.Validate()
 }

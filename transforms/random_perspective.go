@@ -48,8 +48,8 @@ func (o *RandomPerspective) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
 	}
-	if !(o.Distortion >= 0 && o.Distortion <= 1) {
-		return paramErr("distortion is %v, want 0 to 1", o.Distortion)
+	if err := checkBounds("distortion", o.Distortion, 0, 1); err != nil {
+		return err
 	}
 	p := o.perspective(2, 2, Quad{0, 0, 1, 0, 1, 1, 0, 1})
 	return p.Validate()

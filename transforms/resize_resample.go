@@ -258,28 +258,9 @@ func (r *resampler) pillow(c *Context, how sampling, dst, src *tensor.Tensor) er
 		return nil
 	}
 	if n := src.Channels(); src.DType == tensor.Uint8 && (n == 2 || n == 4) {
-		return r.pillowAlpha(c, how, dst, src)
+		return premultiplied(c, dst, src, func(src *tensor.Tensor) { r.pillowPlain(c, how, dst, src) })
 	}
 	r.pillowPlain(c, how, dst, src)
-	return nil
-}
-
-// pillowAlpha scales LA and RGBA.
-func (r *resampler) pillowAlpha(c *Context, how sampling, dst, src *tensor.Tensor) error {
-	n := src.Channels()
-	pre, err := c.Temp(src.Desc)
-	if err != nil {
-		return err
-	}
-	if src.Layout == tensor.HWC {
-		kernel.Premultiply(pre.Data, src.Data, n)
-		r.pillowPlain(c, how, dst, pre)
-		kernel.Unpremultiply(dst.Data, dst.Data, n)
-		return nil
-	}
-	kernel.PremultiplyPlanes(pre.Data, src.Data, n)
-	r.pillowPlain(c, how, dst, pre)
-	kernel.UnpremultiplyPlanes(dst.Data, dst.Data, n)
 	return nil
 }
 

@@ -128,10 +128,7 @@ func (o *Rotate) plan(h, w int) (turns int, m [6]float64, oh, ow int) {
 			}
 		}
 	}
-	cx, cy := float64(w)/2, float64(h)/2
-	if len(o.Center) > 0 {
-		cx, cy = o.Center[0], o.Center[1]
-	}
+	cx, cy := centerOf(o.Center, w, h)
 	if o.Backend == Torch {
 		a := Affine{Angle: -angle, Scale: 1}
 		m = a.inverse(cx-float64(w)/2, cy-float64(h)/2)
@@ -171,12 +168,10 @@ func (o *Rotate) pillow(angle, cx, cy float64, h, w int) (m [6]float64, oh, ow i
 // opencv returns the matrix from the input to the output and the size of the
 // output.
 func (o *Rotate) opencv(h, w int) (m [6]float64, oh, ow int) {
-	cx, cy := float32(float64(w-1)/2), float32(float64(h-1)/2)
-	if len(o.Center) > 0 {
-		cx, cy = float32(o.Center[0]), float32(o.Center[1])
-	}
+	x, y := centerOf(o.Center, w-1, h-1)
+	cx, cy := float32(x), float32(y)
+	x, y = float64(cx), float64(cy)
 	s, c := kernel.SinCos(radians(o.Angle))
-	x, y := float64(cx), float64(cy)
 	m = [6]float64{
 		c, s, float64((1-c)*x) - float64(s*y),
 		-s, c, float64(s*x) + float64((1-c)*y),
@@ -238,15 +233,5 @@ func (o *Rotate) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		turn(dst[0], s, turns)
 		return nil
 	}
-	switch o.Backend {
-	case OpenCV4:
-		warp(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), m, dst[0], s)
-		return nil
-	case Torch:
-		t := torchMap{theta: kernel.TorchTheta(&m, s.Width(), s.Height())}
-		t.apply(c, o.Interpolation, o.Fill, dst[0], s)
-		return nil
-	}
-	p := pillowMap{affine: m}
-	return p.apply(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), dst[0], s)
+	return moveAffine(c, o.Backend, o.Interpolation, o.Fill, m, dst[0], s)
 }

@@ -82,35 +82,13 @@ func (o *SlicePatches) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	h, w := o.side(s.Height(), o.Rows), o.side(s.Width(), o.Columns)
+	patch := s.WithSize(o.side(s.Height(), o.Rows), o.side(s.Width(), o.Columns))
 	fill := fillPixel(c, s.Desc, o.Fill)
 	rest := dst[0].Data
 	for r := range o.Rows {
 		for k := range o.Columns {
-			rest = copyPadded(rest, s, r*h, k*w, h, w, fill)
+			rest = window{r * patch.Height(), k * patch.Width(), PadConstant, fill}.cut(rest, patch, s)
 		}
 	}
 	return nil
-}
-
-// copyPadded writes the window of h x w at (top, left) >= 0 of the dense image
-// s, with the pixel fill outside of the image, and returns the rest of dst.
-func copyPadded(dst []byte, s *tensor.Tensor, top, left, h, w int, fill []byte) []byte {
-	g := gridOf(s.Desc)
-	line := w * g.pixel
-	inside := min(max(g.width-left, 0), w) * g.pixel
-	for p := range g.planes {
-		f := fill[p*g.pixel:][:g.pixel]
-		for y := range h {
-			row := dst[:line]
-			dst = dst[line:]
-			if top+y >= g.height || inside == 0 {
-				repeat(row, f)
-				continue
-			}
-			copy(row, g.row(s.Data, p, top+y)[left*g.pixel:][:inside])
-			repeat(row[inside:], f)
-		}
-	}
-	return dst
 }

@@ -86,21 +86,15 @@ func (o *SplitSide) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if h > w {
 		height, width = min(h, o.Size), w
 	}
-	from := gridOf(s.Desc)
-	line, at, offsets := width*from.pixel, dst[0].Data, tensor.View[int64](dst[1])
+	part, rest, offsets := s.WithSize(height, width), dst[0].Data, tensor.View[int64](dst[1])
 	for i := range n {
 		start := o.start(i, n, max(h, w))
 		offsets[3*i], offsets[3*i+1], offsets[3*i+2] = 0, int64(start), int64(start+o.Size)
-		top, left := 0, start*from.pixel
+		at := window{left: start, mode: PadEdge} // nothing is outside
 		if h > w {
-			top, left = start, 0
+			at = window{top: start, mode: PadEdge}
 		}
-		for p := range from.planes {
-			for y := range height {
-				copy(at[:line], from.row(s.Data, p, top+y)[left:])
-				at = at[line:]
-			}
-		}
+		rest = at.cut(rest, part, s)
 	}
 	return nil
 }

@@ -107,17 +107,11 @@ func (o *SplitTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	rows, _ := o.along(s.Height(), o.Height)
 	columns, _ := o.along(s.Width(), o.Width)
-	from := gridOf(s.Desc)
-	line, at := o.Width*from.pixel, dst[0].Data
+	tile, rest := s.WithSize(o.Height, o.Width), dst[0].Data
 	for r := range rows {
 		for k := range columns {
-			top, left := r*(o.Height-o.Overlap), k*(o.Width-o.Overlap)*from.pixel
-			for p := range from.planes {
-				for y := range o.Height {
-					copy(at[:line], from.row(s.Data, p, top+y)[left:])
-					at = at[line:]
-				}
-			}
+			at := window{top: r * (o.Height - o.Overlap), left: k * (o.Width - o.Overlap), mode: PadEdge} // nothing is outside
+			rest = at.cut(rest, tile, s)
 		}
 	}
 	return nil

@@ -133,12 +133,13 @@ func (o *Tile) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		}
 		return at
 	}
+	part := s.WithSize(o.Height, o.Width)
 	rest := dst[0].Data
 	for r := range o.along(s.Height(), o.Height, o.OverlapHeight) {
 		top := at(r, s.Height(), o.Height, o.OverlapHeight)
 		for k := range o.along(s.Width(), o.Width, o.OverlapWidth) {
 			left := at(k, s.Width(), o.Width, o.OverlapWidth)
-			rest = copyPadded(rest, s, top, left, o.Height, o.Width, fill)
+			rest = window{top, left, PadConstant, fill}.cut(rest, part, s)
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // TileMask returns ones for tiles: a mask that marks every tile, or every pixel
 // of every tile, as part of the image. It takes tiles (tiles, channels, height,
@@ -60,6 +63,6 @@ func (o *TileMask) Infer(dst, in []tensor.Desc) error {
 func (o *TileMask) Apply(c *Context, dst, _ []*tensor.Tensor) error {
 	one := c.Scratch(o.DType.Size())
 	putNumber(one, o.DType, 1)
-	repeat(dst[0].Data, one)
+	kernel.RepeatPixel(dst[0].Data, one)
 	return nil
 }

@@ -1,6 +1,9 @@
 package jpeg
 
-import "github.com/infer-prep/infer-prep/codec"
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
+)
 
 // arithState is the arithmetic decoder, T.81 annex D, with libjpeg's registers.
 type arithState struct {
@@ -243,7 +246,7 @@ func (d *decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int
 		if !ok {
 			return lastK, false
 		}
-		blk[naturalOrder[k]] = int16(v << al)
+		blk[kernel.NaturalOrder[k]] = int16(v << al)
 		lastK = k
 	}
 	return lastK, true
@@ -255,7 +258,7 @@ func (d *decoder) arithRefine(blk *[64]int16, tab int) {
 	p1, m1 := int16(1)<<d.al, int16(-1)<<d.al
 	// The end of the block in the previous stage.
 	kex := d.se
-	for kex > 0 && blk[naturalOrder[kex]] == 0 {
+	for kex > 0 && blk[kernel.NaturalOrder[kex]] == 0 {
 		kex--
 	}
 	for k := d.ss; k <= d.se; k++ {
@@ -264,7 +267,7 @@ func (d *decoder) arithRefine(blk *[64]int16, tab int) {
 			return
 		}
 		for {
-			p := &blk[naturalOrder[k]]
+			p := &blk[kernel.NaturalOrder[k]]
 			if *p != 0 {
 				if d.decide(&stats[at+2]) {
 					if *p < 0 {

@@ -1,6 +1,10 @@
 package jpeg
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/kernel"
+)
 
 // encScan is a scan: the components, the band of coefficients, and the bits of
 // successive approximation. A sequential file has one scan of band 0 to 63.
@@ -22,7 +26,7 @@ func (e *Encoder) fileHeader() {
 	}
 	for i := range e.quantTables() {
 		e.out = append(e.out, 0xFF, mDQT, 0, 67, byte(i))
-		for _, at := range naturalOrder[:64] {
+		for _, at := range kernel.NaturalOrder[:64] {
 			e.out = append(e.out, e.quant[i][at])
 		}
 	}

@@ -138,7 +138,7 @@ func (e *Encoder) acScan(s *encScan) {
 		if interval > 0 {
 			if left == 0 {
 				e.endRun(table)
-				e.segments = append(e.segments, e.used)
+				e.restartMarker()
 				left = interval
 			}
 			left--
@@ -198,7 +198,7 @@ func (e *Encoder) acFirst(b *[64]int16, mask uint64, s *encScan, table uint) {
 	before := s.ss - 1
 	for ; mask != 0; mask &= mask - 1 {
 		k := bits.TrailingZeros64(mask)
-		v := int32(b[naturalOrder[k]&63])
+		v := int32(b[kernel.NaturalOrder[k]&63])
 		sign := v >> 31
 		v = (v ^ sign - sign) >> s.al
 		if v == 0 {
@@ -232,7 +232,7 @@ func (e *Encoder) acRefine(b *[64]int16, mask uint64, s *encScan, table uint) {
 	var size [64]uint16 // magnitudes after the shift
 	for m := mask; m != 0; m &= m - 1 {
 		k := bits.TrailingZeros64(m)
-		v := int32(b[naturalOrder[k]&63])
+		v := int32(b[kernel.NaturalOrder[k]&63])
 		sign := v >> 31
 		v = (v ^ sign - sign) >> s.al
 		size[k] = uint16(v)
@@ -257,7 +257,7 @@ func (e *Encoder) acRefine(b *[64]int16, mask uint64, s *encScan, table uint) {
 			continue
 		}
 		positive := uint32(0)
-		if b[naturalOrder[k]&63] > 0 {
+		if b[kernel.NaturalOrder[k]&63] > 0 {
 			positive = 1
 		}
 		e.zeroRun(table|uint(run)<<4|1, positive, &earlier, table)

@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // Marker codes, T.81 table B.1.
@@ -34,17 +35,6 @@ const (
 	arithTabs  = 16    // arithmetic conditioning tables of a kind
 	blockCoefs = 64
 )
-
-// naturalOrder maps the zigzag index of a coefficient to its index in a block.
-// Corrupt data can exceed the end by up to 15; such coefficients go to the last
-// place, as in libjpeg. It has 128 entries so that k&127 needs no bounds check.
-var naturalOrder = [128]uint8{
-	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
-	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-	58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-	63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
-}
 
 // colorSpace is the meaning of the components.
 type colorSpace uint8
@@ -389,7 +379,7 @@ func (d *decoder) readDQT() error {
 			if err != nil {
 				return err
 			}
-			d.quant[n][naturalOrder[i]] = uint16(v)
+			d.quant[n][kernel.NaturalOrder[i]] = uint16(v)
 		}
 		d.hasQuant[n] = true
 		length -= 65

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // coefBits holds the number of unknown low bits of each component's
@@ -318,7 +319,7 @@ func (d *decoder) dcRefine() bool {
 // put stores a coefficient that was 0. Corrupt data may exceed the block's end;
 // such coefficients go to the last place.
 func (d *decoder) put(k int, v int16) {
-	d.blockPtrs[0][naturalOrder[k]] = v
+	d.blockPtrs[0][kernel.NaturalOrder[k]] = v
 	if v != 0 { // a value may be 0 in 16 bits
 		*d.mask |= 1 << min(k, 63)
 	}
@@ -401,7 +402,7 @@ func (d *decoder) acRefine() bool {
 			}
 			// Skip r zeros and correct the coefficients between them.
 			for ; k <= d.se; k++ {
-				p := &blk[naturalOrder[k]]
+				p := &blk[kernel.NaturalOrder[k]]
 				if *p == 0 {
 					if r--; r < 0 {
 						break
@@ -417,7 +418,7 @@ func (d *decoder) acRefine() bool {
 	}
 	if d.eobrun > 0 {
 		for ; k <= d.se; k++ {
-			if p := &blk[naturalOrder[k]]; *p != 0 && !d.correct(p, p1, m1) {
+			if p := &blk[kernel.NaturalOrder[k]]; *p != 0 && !d.correct(p, p1, m1) {
 				return false
 			}
 		}

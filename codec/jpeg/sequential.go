@@ -197,7 +197,7 @@ func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 			v := int32(acc>>(n&63)) & (1<<(s&31) - 1)
 			// T.81's EXTEND: a first bit of 0 means negative.
 			v -= (v>>((s-1)&31) - 1) & (1<<(s&31) - 1)
-			blk[naturalOrder[k&127]&63] = int16(v)
+			blk[kernel.NaturalOrder[k&127]&63] = int16(v)
 			lastK = k
 			k++
 		}
@@ -267,7 +267,7 @@ func (d *decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 			if !ok {
 				return false
 			}
-			blk[naturalOrder[k]] = int16(extend(v, s))
+			blk[kernel.NaturalOrder[k]] = int16(extend(v, s))
 			lastK = k
 		}
 		d.lastK[b] = lastK

@@ -178,9 +178,9 @@ func testHuffRowIn(t *testing.T, f fence) {
 						if r.IntN(2) == 0 {
 							v = -v
 						}
-						blocks[j][naturalOf[k]] = max(min(v, 1023), -1023)
+						blocks[j][NaturalOrder[k]] = max(min(v, 1023), -1023)
 					}
-					if blocks[j][naturalOf[k]] != 0 {
+					if blocks[j][NaturalOrder[k]] != 0 {
 						masks[j] |= 1 << k
 					}
 				}
@@ -227,7 +227,8 @@ func BenchmarkEncodeKernels(b *testing.B) {
 	for i := range quant {
 		quant[i] = uint8(8 + i)
 	}
-	d := NewDivisors(&quant)
+	d := new(Divisors)
+	d.Set(&quant)
 	blocks, masks := make([][64]int16, n), make([]uint64, n)
 	b.Run("fdct", func(b *testing.B) {
 		for b.Loop() {

@@ -2,25 +2,24 @@ package kernel
 
 import "math/bits"
 
-// zigzagOf maps the index of a coefficient in a block to its zigzag index, and
-// naturalOf is the inverse. The mask makes a byte index without bounds checks.
-var zigzagOf, naturalOf [64]uint8
-
-func init() {
-	// The zigzag runs along the diagonals, upwards along the even ones.
-	k := 0
-	for d := range 15 {
-		for i := max(0, d-7); i <= min(d, 7); i++ {
-			y := i
-			if d%2 == 0 {
-				y = d - i
-			}
-			naturalOf[k] = uint8(8*y + d - y)
-			zigzagOf[naturalOf[k]] = uint8(k)
-			k++
-		}
-	}
+// NaturalOrder maps the zigzag index of a coefficient to its index in a block.
+// Corrupt data can exceed the end by up to 15; such coefficients go to the last
+// place, as in libjpeg. It has 128 entries so that k&127 needs no bounds check.
+var NaturalOrder = [128]uint8{
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+	12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+	58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+	63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
 }
+
+// zigzagOf is the inverse of NaturalOrder.
+var zigzagOf = func() (t [64]uint8) {
+	for k, at := range NaturalOrder[:64] {
+		t[at] = uint8(k)
+	}
+	return t
+}()
 
 // Divisors divides the output of the forward DCT by a quantization table. For
 // every value v of the DCT, it computes sign(v) * floor((|v| + 4q) / 8q), which
@@ -31,15 +30,8 @@ type Divisors struct {
 	add, recip, scale [64]uint16
 }
 
-// NewDivisors returns the divisors of a table in natural order, with values of
-// 1 to 255.
-func NewDivisors(quant *[64]uint8) *Divisors {
-	d := new(Divisors)
-	d.Set(quant)
-	return d
-}
-
-// Set makes d the divisors of a table; see NewDivisors.
+// Set makes d the divisors of a table in natural order, with values of 1 to
+// 255.
 func (d *Divisors) Set(quant *[64]uint8) {
 	for i, q := range quant {
 		// The reciprocal is 2^(16+b)/8q, where b makes it a number of exactly

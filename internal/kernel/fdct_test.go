@@ -16,7 +16,8 @@ func TestDivisors(t *testing.T) {
 		for i := range quant {
 			quant[i] = uint8(q)
 		}
-		d := NewDivisors(&quant)
+		d := new(Divisors)
+		d.Set(&quant)
 		for v := range uint32(1<<16 - 4*255 - 1) {
 			got := (v + uint32(d.add[0])) * uint32(d.recip[0]) >> 16 * uint32(d.scale[0]) >> 16
 			if want := (v + 4*uint32(q)) / (8 * uint32(q)); got != want {
@@ -27,10 +28,10 @@ func TestDivisors(t *testing.T) {
 }
 
 func TestZigzag(t *testing.T) {
-	require.Equal(t, [16]uint8{0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5}, [16]uint8(naturalOf[:16]))
-	require.Equal(t, [8]uint8{53, 60, 61, 54, 47, 55, 62, 63}, [8]uint8(naturalOf[56:]))
+	require.Equal(t, [16]uint8{0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5}, [16]uint8(NaturalOrder[:16]))
+	require.Equal(t, [8]uint8{53, 60, 61, 54, 47, 55, 62, 63}, [8]uint8(NaturalOrder[56:]))
 	for i := range 64 {
-		require.EqualValues(t, i, naturalOf[zigzagOf[i]])
+		require.EqualValues(t, i, NaturalOrder[zigzagOf[i]])
 	}
 }
 
@@ -43,7 +44,8 @@ func TestFDCTInverse(t *testing.T) {
 	for i := range ones {
 		ones[i], quant[i] = 1, 1
 	}
-	d := NewDivisors(&ones)
+	d := new(Divisors)
+	d.Set(&ones)
 	for round := range 500 {
 		src := make([]byte, 64)
 		for i := range src {
@@ -55,7 +57,7 @@ func TestFDCTInverse(t *testing.T) {
 		var b [1][64]int16
 		var mask [1]uint64
 		FDCTRow(b[:], mask[:], src, 8, d)
-		for k, at := range naturalOf {
+		for k, at := range NaturalOrder[:64] {
 			require.Equal(t, b[0][at] != 0, mask[0]>>k&1 == 1)
 		}
 		got := make([]byte, 64)

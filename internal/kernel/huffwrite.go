@@ -149,7 +149,7 @@ func (w *HuffWriter) Block(block *[64]int16, mask uint64, diff int32, n int) {
 			put(ac[0xF0], 0)
 			run -= 16
 		}
-		size, v := valueBits(int32(block[naturalOf[k&63]&63]))
+		size, v := valueBits(int32(block[NaturalOrder[k&63]&63]))
 		put(ac[uint8(uint(run)<<4|size)], v)
 	}
 	if before != 63 {
@@ -206,7 +206,7 @@ func (c *HuffCounts) Block(l []Token, block *[64]int16, mask uint64, diff int32,
 			at++
 			run -= 16
 		}
-		size, v := valueBits(int32(block[naturalOf[k&63]&63]))
+		size, v := valueBits(int32(block[NaturalOrder[k&63]&63]))
 		i := ac | uint(run)<<4 | size&15
 		c[i]++
 		l[at] = NewToken(i, v)

@@ -49,7 +49,7 @@ type PILImage struct {
 // pixels. The matrix maps the output to the input.
 func (s *PILImage) PILNearest(dst []uint8, width int, m *[6]float64) {
 	height := len(dst) / (width * s.Channels)
-	repeatPixel(dst, s.Fill)
+	RepeatPixel(dst, s.Fill)
 	fits := func(x, y float64) bool {
 		return math.Abs(float64(x*m[0])+float64(y*m[1])+m[2]) < 1<<15 && math.Abs(float64(x*m[3])+float64(y*m[4])+m[5]) < 1<<15
 	}
@@ -61,13 +61,6 @@ func (s *PILImage) PILNearest(dst []uint8, width int, m *[6]float64) {
 		s.fixed(dst, width, m)
 	default:
 		s.floating(dst, width, m)
-	}
-}
-
-// repeatPixel fills dst with copies of p.
-func repeatPixel(dst, p []uint8) {
-	for n := copy(dst, p); n < len(dst); {
-		n += copy(dst[n:], dst[:n])
 	}
 }
 

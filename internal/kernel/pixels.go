@@ -12,6 +12,15 @@ type Word interface {
 	~uint8 | ~int8 | ~uint16 | ~int16 | ~uint32 | ~int32 | ~uint64 | ~int64 | ~float32 | ~float64
 }
 
+// RepeatPixel fills dst with copies of the pixel p. len(p) must divide
+// len(dst).
+func RepeatPixel(dst, p []uint8) {
+	n := copy(dst, p)
+	for n > 0 && n < len(dst) {
+		n += copy(dst[n:], dst[:n])
+	}
+}
+
 // LookupCHW looks up the bytes of len(src)/ch interleaved pixels in tables and
 // writes the results as planes. Byte v of channel c of pixel i becomes
 // tables[c*256+v] at dst[c*plane+i]. tables has ch tables of 256 entries. dst

@@ -7,6 +7,18 @@ import "math"
 // way between two float32 numbers needs care.
 func fma32(a, b, c float32) float32 { return FMA32(float64(float64(a)*float64(b)), c) }
 
+// torchLinspace returns value i of n from first to last, as torch.linspace.
+func torchLinspace(i, n int, first, last float32) float32 {
+	if n == 1 {
+		return first
+	}
+	step := (last - first) / float32(n-1)
+	if i < n/2 {
+		return fma32(step, float32(i), first)
+	}
+	return fma32(-step, float32(n-1-i), last)
+}
+
 // fmaTie rounds p+z once: to odd, then to float32. s is the sum in float64.
 func fmaTie(p, z, s float64) float32 {
 	t := s - p

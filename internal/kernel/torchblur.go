@@ -11,17 +11,10 @@ import "math"
 func TorchGaussian(taps []float32, sigma float64) {
 	n := len(taps)
 	end := float32(float64(n-1) / float64(2*math.Sqrt2))
-	step, s := float32(0), float32(sigma)
-	if n > 1 {
-		step = float32(end+end) / float32(n-1)
-	}
+	s := float32(sigma)
 	most := float32(math.Inf(-1))
 	for i := range taps {
-		x := fma32(step, float32(i), -end)
-		if i >= n/2 && n > 1 {
-			x = fma32(-step, float32(n-1-i), end)
-		}
-		x /= s
+		x := torchLinspace(i, n, -end, end) / s
 		taps[i] = -float32(x * x)
 		most = max(most, taps[i])
 	}

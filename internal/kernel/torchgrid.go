@@ -78,28 +78,19 @@ func (g TorchGrid) Perspective(t *[6]float32, d [2]float32, y, w, h int) {
 	torchPlaces(ys, h)
 }
 
-// torchLinspace returns value i of n from -(n-1)/n to (n-1)/n.
-func torchLinspace(i, n int) float32 {
-	last := float32(float64(n-1) / float64(n))
-	first := float32(float64(1-n) / float64(n))
-	if n == 1 {
-		return first
-	}
-	step := (last - first) / float32(n-1)
-	if i < n/2 {
-		return FMA32(float64(float64(step)*float64(i)), first)
-	}
-	return FMA32(-float64(float64(step)*float64(n-1-i)), last)
+// identity returns value i of n from -(n-1)/n to (n-1)/n.
+func identity(i, n int) float32 {
+	return torchLinspace(i, n, float32(float64(1-n)/float64(n)), float32(float64(n-1)/float64(n)))
 }
 
 // Displace computes row y of an image of w x h, for a displacement of each
 // pixel in units of half the size: x and y of each.
 func (g TorchGrid) Displace(displacement []float32, y, w, h int) {
 	xs, ys := g.X[:w], g.Y[:w]
-	v := torchLinspace(y, h)
+	v := identity(y, h)
 	for i := range xs {
 		d := displacement[2*i:][:2]
-		xs[i] = torchLinspace(i, w) + d[0]
+		xs[i] = identity(i, w) + d[0]
 		ys[i] = v + d[1]
 	}
 	torchPlaces(xs, w)
@@ -110,8 +101,9 @@ func (g TorchGrid) Displace(displacement []float32, y, w, h int) {
 type TorchImage struct {
 	Pix                     []uint8
 	Width, Height, Channels int
-	// Fill has one value per channel. Without values, positions at the border
-	// mix with 0. With them, they are weighted by the part inside twice.
+	// Fill has one value per channel, or none, which means 0. At the border,
+	// the pixels inside the image have a total weight of w. Their weighted sum
+	// v becomes v without values and (v-Fill)*w + Fill with them.
 	Fill []float32
 }
 
