@@ -3,10 +3,10 @@ package io.github.inferprep
 import ai.onnxruntime.OnnxTensor
 import ai.onnxruntime.OrtEnvironment
 import com.google.gson.Gson
+import com.google.gson.reflect.TypeToken
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
-import org.junit.jupiter.api.BeforeAll
 import org.junit.jupiter.api.Tag
 import org.junit.jupiter.api.Test
 import java.io.File
@@ -20,26 +20,23 @@ import kotlin.math.abs
  */
 @Tag("goldens")
 class ClassifierTest {
-    private class Expected(val sha256: String, val logits: FloatArray, val label: String)
-
     private fun direct(t: Tensor): ByteArray = t.buffer.duplicate().let { b -> ByteArray(b.remaining()).also { b.get(it) } }
 
     @Test
     fun predictions() {
-        val names = File(example, "images").list()!!.sorted()
+        val names = File(Example.folder, "images").list()!!.sorted()
         assertEquals(12, names.size)
-        InferPrep.open(bundle).use { prep ->
+        InferPrep.open(Example.bundle).use { prep ->
             val progress = mutableListOf<Pair<Int, Int>>()
             prep.verify { done, total -> progress += done to total }
             assertEquals((0..13).map { it to 13 }, progress, "12 golden samples, and the digests")
             val env = OrtEnvironment.getEnvironment()
             env.createSession(prep.model()).use { session ->
-                val want = File(example, "expected.json").reader().use { Gson().fromJson(it, Map::class.java) }
                 val outputs = prep.newOutputs()
                 var worst = 0f
                 for (name in names) {
-                    val e = Gson().fromJson(Gson().toJson(want[name]), Expected::class.java)
-                    val t = prep.run(File(example, "images/$name").readBytes(), outputs)[0]
+                    val e = Example.expected.getValue(name)
+                    val t = prep.run(File(Example.folder, "images/$name").readBytes(), outputs)[0]
                     val digest = MessageDigest.getInstance("SHA-256").digest(direct(t)).joinToString("") { "%02x".format(it) }
                     assertEquals(e.sha256, digest, "$name: the tensor")
                     OnnxTensor.createTensor(env, t.asFloatBuffer(), t.batchShape).use { input ->
@@ -59,7 +56,7 @@ class ClassifierTest {
 
     @Test
     fun cancel() {
-        InferPrep.open(bundle).use { prep ->
+        InferPrep.open(Example.bundle).use { prep ->
             val stop = IllegalStateException("enough")
             assertEquals(stop, assertThrows(IllegalStateException::class.java) { prep.verify { done, _ -> if (done == 3) throw stop } })
             prep.verify()
@@ -69,7 +66,7 @@ class ClassifierTest {
     /** 10,000 camera frames through one InferPrep: the process and Java's heap stay as large. */
     @Test
     fun memory() {
-        InferPrep.open(bundle).use { prep ->
+        InferPrep.open(Example.bundle).use { prep ->
             val outputs = prep.newOutputs()
             val y = ByteBuffer.allocateDirect(320 * 240)
             val u = ByteBuffer.allocateDirect(160 * 120)
@@ -97,21 +94,28 @@ class ClassifierTest {
             assertTrue(lastUsed < firstUsed + 4, "Java's heap grew from $firstUsed to $lastUsed MiB")
         }
     }
+}
 
-    companion object {
-        private val example = File("../../examples/classifier").absoluteFile
-        private val bundle = File("target/classifier.bundle").absoluteFile
+/** The bundle of examples/classifier, made once for all tests. */
+internal object Example {
+    val folder: File = File("../../examples/classifier").absoluteFile
 
-        @JvmStatic
-        @BeforeAll
-        fun make() {
-            bundle.delete()
-            val p = ProcessBuilder(
-                System.getenv("GO") ?: "go", "run", "../../cmd/infer-prep", "bundle", "create", "--torchvision", "transforms.json", "--model", "model.onnx",
-                "--labels", "labels.txt", "--golden", "images", "--expect", "tensors", "-o", bundle.path,
-            ).directory(example).redirectErrorStream(true).start()
-            val log = p.inputStream.bufferedReader().readText()
-            assertEquals(0, p.waitFor(), log)
-        }
+    val bundle: File by lazy {
+        val bundle = File("target/classifier.bundle").absoluteFile
+        bundle.delete()
+        val p = ProcessBuilder(
+            System.getenv("GO") ?: "go", "run", "../../cmd/infer-prep", "bundle", "create", "--torchvision", "transforms.json", "--model", "model.onnx",
+            "--labels", "labels.txt", "--golden", "images", "--expect", "tensors", "-o", bundle.path,
+        ).directory(folder).redirectErrorStream(true).start()
+        val log = p.inputStream.bufferedReader().readText()
+        assertEquals(0, p.waitFor(), log)
+        bundle
+    }
+
+    class Expected(val sha256: String, val logits: FloatArray, val label: String)
+
+    /** What Python computes of the picture of a name. */
+    val expected: Map<String, Expected> by lazy {
+        File(folder, "expected.json").reader().use { Gson().fromJson(it, object : TypeToken<Map<String, Expected>>() {}) }
     }
 }
