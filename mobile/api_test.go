@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -265,6 +266,8 @@ func TestCodes(t *testing.T) {
 	}
 	require.Equal(t, "internal", Code(bad{}))
 	require.NotEmpty(t, Version())
+	runtime.GC()
+	require.NotZero(t, HeapSize())
 }
 
 // bad is an error whose methods panic.

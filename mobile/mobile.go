@@ -26,6 +26,7 @@ package mobile
 
 import (
 	"runtime/debug"
+	"runtime/metrics"
 )
 
 // Version returns the version of this module that was built, or "(devel)".
@@ -49,3 +50,13 @@ const (
 	devel  = "(devel)"
 	module = "github.com/infer-prep/infer-prep"
 )
+
+// HeapSize returns the bytes of the objects that were alive in the last garbage
+// collection of Go's heap, 0 before the first. The tools of a JVM do not count
+// them.
+func HeapSize() (n int64) {
+	defer guardValue()
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
+}

@@ -75,7 +75,8 @@ func (c *PipeConfig) AddImage(image []byte) (err error) {
 // reads ahead nothing. A Pipe ends with its Preprocessor: after that one's
 // Close, its methods return errors of the code "closed".
 type Pipe struct {
-	of *Preprocessor
+	of   *Preprocessor
+	size int // of a batch
 
 	mu    sync.Mutex
 	built *dataset.Built
@@ -130,7 +131,7 @@ func (p *Preprocessor) NewPipe(c *PipeConfig) (q *Pipe, err error) {
 	if err != nil {
 		return nil, errors.Join(err, built.Close())
 	}
-	return &Pipe{of: p, built: built, run: run}, nil
+	return &Pipe{of: p, size: size, built: built, run: run}, nil
 }
 
 // maxBatchBytes bounds a tensor of a batch: a ByteBuffer holds no more, and Go
@@ -191,8 +192,11 @@ func (q *Pipe) Next() (r *Result, err error) {
 }
 
 // NextInto is Next with the memory of out, whose tensors it replaces. It
-// returns false at the end of the epoch, when out has no tensors. A tensor that
-// is larger than its Buffer is an error, and its batch is lost.
+// returns false at the end of the epoch, when out has no tensors.
+//
+// A Buffer that is too small for a full batch of an output of fixed shape is an
+// error, and the Pipe stays where it is. For other outputs, the error is that
+// of a tensor larger than its Buffer, and its batch is lost.
 func (q *Pipe) NextInto(out *Result) (more bool, err error) {
 	defer guard(&err)
 	if out == nil {
@@ -208,6 +212,12 @@ func (q *Pipe) next(out *Result) (more bool, err error) {
 	defer func() { err = errors.Join(err, q.release()) }()
 	if err := out.begin(len(q.of.columns)); err != nil {
 		return false, err
+	}
+	for i := range out.outputs {
+		into, d := out.outputs[i].into, q.of.columns[i].Desc
+		if n := d.Size() * int64(q.size); into != nil && n > int64(len(into)) { // NewPipe has bounded n
+			return false, fmt.Errorf("mobile: pipe: output %d: %w: a batch of %d has %d bytes, its buffer has %d", i, errInput, q.size, n, len(into))
+		}
 	}
 	s, err := q.run.Next(context.Background())
 	if err == io.EOF {

@@ -344,11 +344,20 @@ func TestPipeInto(t *testing.T) {
 	require.NoError(t, small.SetBuffer(0, &Buffer{make([]byte, 4*8*6*3-1)}))
 	_, err := q.NextInto(small)
 	require.Equal(t, "input", Code(err))
-	require.ErrorContains(t, err, "output 0 has 576 bytes, its buffer has 575")
+	require.ErrorContains(t, err, "a batch of 4 has 576 bytes, its buffer has 575")
+	require.Equal(t, want, rest(t, q), "the batch is not lost")
 	further := NewResult()
 	require.NoError(t, further.SetBuffer(1, &Buffer{make([]byte, 1)}))
 	_, err = q.NextInto(further)
 	require.Equal(t, "input", Code(err))
+
+	_, q = newPipe(t, decodeRGB, files[:1], nil) // the shape depends on the image
+	whole := rest(t, q)[0]
+	require.NoError(t, q.NextEpoch())
+	require.NoError(t, small.SetBuffer(0, &Buffer{make([]byte, len(whole.data)-1)}))
+	_, err = q.NextInto(small)
+	require.Equal(t, "input", Code(err))
+	require.ErrorContains(t, err, fmt.Sprintf("output 0 has %d bytes, its buffer has %d", len(whole.data), len(whole.data)-1))
 }
 
 // TestPipeConfig refuses invalid configurations, and keeps nothing of one.

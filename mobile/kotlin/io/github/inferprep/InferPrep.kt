@@ -113,6 +113,9 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
     public fun run(pixels: ByteBuffer, frame: Frame, into: Outputs = newOutputs()): Outputs =
         into.run(this, go, frame, pixels)
 
+    /** Runs on pixels without gaps that [write] puts into memory of [into]: red, green, blue, alpha. */
+    internal fun run(frame: Frame, into: Outputs, write: (ByteBuffer) -> Unit): Outputs = into.run(this, go, frame, write)
+
     /**
      * Runs on a camera frame in YUV 4:2:0, BT.601 full range, as android.media.Image has it in format
      * YUV_420_888: I420, NV12 or NV21. The frame becomes RGB as libyuv converts it.
@@ -208,6 +211,18 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
             get() {
                 loadNative()
                 return Mobile.version()
+            }
+
+        /**
+         * The bytes of the native library's heap: the objects that were alive in its last garbage
+         * collection, 0 before the first. The JVM's tools do not count them.
+         */
+        @JvmStatic
+        public val nativeHeap: Long
+            @Throws(InferPrepException::class)
+            get() {
+                loadNative()
+                return Mobile.heapSize()
             }
 
         /**

@@ -119,6 +119,22 @@ public class Outputs internal constructor(
             p.runInto(input, result)
         }
 
+    /** Runs on pixels without gaps that [write] puts into memory of this object. */
+    internal fun run(caller: InferPrep, p: Preprocessor, frame: Frame, write: (ByteBuffer) -> Unit): Outputs =
+        locked(caller, null) {
+            val n = 4L * frame.width * frame.height
+            if (n > Int.MAX_VALUE) {
+                throw InferPrepException(
+                    InferPrepException.Code.LIMIT,
+                    "inferprep: ${frame.width}x${frame.height} pixels have $n bytes: a buffer has at most ${Int.MAX_VALUE}",
+                )
+            }
+            planes[0].grow(n.toInt())
+            write(planes[0].bytes.duplicate())
+            input.setRGBA(planes[0].native, frame.native)
+            p.runInto(input, result)
+        }
+
     private inline fun locked(caller: InferPrep, buffers: Any?, run: () -> Unit): Outputs {
         if (caller !== owner) {
             throw invalid("outputs of another InferPrep: want ones that newOutputs of this InferPrep returned")

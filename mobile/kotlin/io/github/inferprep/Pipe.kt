@@ -53,8 +53,9 @@ public class PipeConfig {
 }
 
 /**
- * The tensors of one image or one batch, in the order of [InferPrep.outputs]. They have memory of
- * their own, which the garbage collector frees when no view of them is reachable. It is immutable.
+ * The tensors of one image or one batch, in the order of [InferPrep.outputs]. Those of [Pipe.next]
+ * have memory of their own, which the garbage collector frees when no view of them is reachable.
+ * Those of [Pipe.nextInto] are in the caller's memory.
  */
 public class Batch internal constructor(
     private val tensors: List<Tensor>,
@@ -105,6 +106,15 @@ public class Pipe internal constructor(
     private val infos: List<OutputInfo>,
     private val single: Boolean,
 ) : AutoCloseable {
+    private val lock = Any()
+
+    /** The last batch, under [lock]. */
+    private var result = Result()
+
+    /** The caller's buffers while Go writes to them: they stay reachable with this object. */
+    @Volatile
+    private var held: Any? = null
+
     /** The number of the epoch, from 0; 0 after [close]. */
     public val epoch: Long
         get() = go.epoch()
@@ -121,34 +131,89 @@ public class Pipe internal constructor(
         get() = go.skipped()
 
     /**
-     * Returns the next batch, or null at the end of the epoch.
+     * Returns the next batch in new memory, or null at the end of the epoch.
+     *
+     * The memory is outside of Java's heap and is free after a garbage collection, for which there
+     * is little reason while the heap has room: large batches may take memory up to the limit
+     * -XX:MaxDirectMemorySize. [nextInto] has no such need.
      *
      * @throws InferPrepException with the code of a run, or IO if a file cannot be read. Later calls
      * throw the same until [nextEpoch] or [restore]. CLOSED after [close].
      */
     @Throws(InferPrepException::class)
     public fun next(): Batch? = native {
-        val r: Result = go.next() ?: return null
-        val numbers = IntArray(r.images().toInt()) { r.image(it.toLong()).toInt() }
-        Batch(List(infos.size) { tensor(r, it) }, numbers)
+        synchronized(lock) {
+            if (!go.nextInto(result)) {
+                return null
+            }
+            batch { i, n ->
+                val memory = ByteBuffer.allocateDirect(n)
+                if (n > 0) {
+                    result.copy(i.toLong(), handle(memory))
+                }
+                memory
+            }
+        }
     }
 
-    private fun tensor(r: Result, i: Int): Tensor {
-        val at = i.toLong()
-        val n = r.size(at)
-        if (n > Int.MAX_VALUE) {
-            throw InferPrepException(
-                InferPrepException.Code.LIMIT,
-                "inferprep: output \"${infos[i].name}\" has $n bytes: a buffer has at most ${Int.MAX_VALUE}",
-            )
+    /**
+     * Writes the next batch into memory of the caller, without a further copy, and returns it, or
+     * null at the end of the epoch. Its tensors are views of that memory, so the next write changes
+     * them.
+     *
+     * @param into a direct buffer for each of [InferPrep.outputs], filled from its position on. Its
+     * position and limit do not change. It must have room for a full batch.
+     * @throws InferPrepException with code INPUT if a buffer is missing, not direct, read-only or too
+     * small. The pipe then stays where it is; only a batch whose size depends on the images may be
+     * lost, if it does not fit. Other codes as [next] does.
+     */
+    @Throws(InferPrepException::class)
+    public fun nextInto(vararg into: ByteBuffer): Batch? {
+        if (into.size != infos.size) {
+            throw invalid("pipe: ${into.size} buffers: want one for each of the outputs ${infos.map { it.name }}")
         }
-        val memory = ByteBuffer.allocateDirect(n.toInt())
-        if (n > 0) {
-            r.copy(at, Mobile.newBuffer(Direct.register(memory)))
+        for ((i, b) in into.withIndex()) {
+            if (!b.isDirect || b.isReadOnly || !b.hasRemaining()) {
+                throw invalid(
+                    "pipe: buffer $i is ${if (b.isDirect) "" else "not "}direct, " +
+                        "${if (b.isReadOnly) "" else "not "}read-only and has ${b.remaining()} bytes: " +
+                        "want a direct buffer to write to, not an empty one",
+                )
+            }
         }
-        val dims = LongArray(r.rank(at).toInt()) { r.dim(at, it.toLong()) }
-        return infos[i].run { Tensor(name, type, layout, dims, single && batched, memory) }
+        return native {
+            synchronized(lock) {
+                val views = into.map { it.slice() }
+                held = views
+                try {
+                    views.forEachIndexed { i, b -> result.setBuffer(i.toLong(), handle(b)) }
+                    if (go.nextInto(result)) batch { i, n -> views[i].also { it.limit(n) } } else null
+                } finally {
+                    infos.indices.forEach { result.setBuffer(it.toLong(), null) }
+                    held = null
+                }
+            }
+        }
     }
+
+    /** Makes a batch of the result; [memory] returns the memory of an output and its size. */
+    private inline fun batch(memory: (Int, Int) -> ByteBuffer): Batch {
+        val tensors = List(infos.size) { i ->
+            val at = i.toLong()
+            val n = result.size(at)
+            if (n > Int.MAX_VALUE) {
+                throw InferPrepException(
+                    InferPrepException.Code.LIMIT,
+                    "inferprep: output \"${infos[i].name}\" has $n bytes: a buffer has at most ${Int.MAX_VALUE}",
+                )
+            }
+            val dims = LongArray(result.rank(at).toInt()) { result.dim(at, it.toLong()) }
+            infos[i].run { Tensor(name, type, layout, dims, single && batched, memory(i, n.toInt())) }
+        }
+        return Batch(tensors, IntArray(result.images().toInt()) { result.image(it.toLong()).toInt() })
+    }
+
+    private fun handle(direct: ByteBuffer) = Mobile.newBuffer(Direct.register(direct))
 
     /** Starts the next epoch, also before the end of this one. */
     @Throws(InferPrepException::class)
@@ -173,5 +238,8 @@ public class Pipe internal constructor(
 
     /** Releases the memory and waits for a running call. A second call does nothing. */
     @Throws(InferPrepException::class)
-    override fun close(): Unit = native { go.close() }
+    override fun close() {
+        native { go.close() }
+        synchronized(lock) { result = Result() }
+    }
 }

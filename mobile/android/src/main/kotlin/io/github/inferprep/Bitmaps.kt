@@ -3,7 +3,7 @@
 package io.github.inferprep
 
 import android.graphics.Bitmap
-import java.nio.ByteBuffer
+import java.nio.ByteOrder
 
 /**
  * Runs on a bitmap's pixels, into [into].
@@ -12,6 +12,8 @@ import java.nio.ByteBuffer
  * `Bitmap.getPixels`, used here, cannot restore: pass the file where there is one, or decode it with
  * `inPremultiplied = false`. Hardware bitmaps are copied first. Colors are not converted to another color space, except
  * by Android for bitmaps that are not of 8 bits.
+ *
+ * The pixels are copied into memory of [into], which keeps it for the next run.
  *
  * @throws InferPrepException with code CLOSED after close.
  */
@@ -27,15 +29,16 @@ public fun InferPrep.run(bitmap: Bitmap, into: Outputs = newOutputs()): Outputs 
             copy.recycle()
         }
     }
-    // Bitmap.copyPixelsToBuffer is faster, but its order of bytes is the device's.
-    val pixels = ByteBuffer.allocateDirect(bitmap.width * 4 * bitmap.height)
-    val row = IntArray(bitmap.width)
-    for (y in 0 until bitmap.height) {
-        bitmap.getPixels(row, 0, bitmap.width, 0, y, bitmap.width, 1)
-        for (c in row) {
-            pixels.putInt((c shl 8) or (c ushr 24)) // ARGB to RGBA
+    return run(Frame(bitmap.width, bitmap.height), into) { pixels ->
+        // Bitmap.copyPixelsToBuffer is faster, but its order of bytes is the device's.
+        val ints = pixels.order(ByteOrder.BIG_ENDIAN).asIntBuffer()
+        val row = IntArray(bitmap.width)
+        for (y in 0 until bitmap.height) {
+            bitmap.getPixels(row, 0, row.size, 0, y, row.size, 1)
+            for (x in row.indices) {
+                row[x] = (row[x] shl 8) or (row[x] ushr 24) // ARGB to RGBA
+            }
+            ints.put(row)
         }
     }
-    pixels.rewind()
-    return run(pixels, Frame(bitmap.width, bitmap.height), into)
 }

@@ -20,7 +20,11 @@ import org.robolectric.annotation.Config
 import org.robolectric.annotation.GraphicsMode
 import java.io.File
 import java.io.IOException
+import java.lang.management.BufferPoolMXBean
+import java.lang.management.ManagementFactory
 import java.nio.ByteBuffer
+import java.util.concurrent.Callable
+import java.util.concurrent.Executors
 import java.util.zip.ZipEntry
 import java.util.zip.ZipOutputStream
 
@@ -65,6 +69,41 @@ class AndroidTest {
         straight.setPixel(1, 0, Color.argb(255, 10, 20, 30))
         straight.setPixel(2, 1, Color.argb(0x80, 255, 0, 255))
         assertArrayEquals(want, bytes(p.run(straight)[0]))
+    }
+
+    @Test
+    fun bitmapsInTurn() {
+        val p = decode("rgba")
+        val bitmaps = listOf(3 to 5, 640 to 480, 1 to 1, 33 to 2).map { (w, h) ->
+            Bitmap.createBitmap(IntArray(w * h) { (it * 0x010305) or (255 shl 24) }, w, h, Bitmap.Config.ARGB_8888)
+        }
+        val want = bitmaps.map { bytes(p.run(it)[0]) }
+        for ((b, w) in bitmaps.zip(want)) {
+            assertArrayEquals(ByteArray(b.width * b.height * 4) { i -> (i / 4 * 0x010305 or (255 shl 24)).let { c -> listOf(c shr 16, c shr 8, c, c shr 24)[i % 4] }.toByte() }, w)
+        }
+        fun direct() = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean::class.java).first { it.name == "direct" }.totalCapacity
+        val shared = p.newOutputs()
+        for (b in bitmaps) p.run(b, shared)
+        val before = direct()
+        repeat(20) {
+            for ((b, w) in bitmaps.zip(want)) assertArrayEquals(w, bytes(p.run(b, shared)[0]))
+        }
+        assertTrue("a run makes no memory of its own: $before, ${direct()}", direct() <= before)
+        val pool = Executors.newFixedThreadPool(4)
+        val work = List(4) { t ->
+            pool.submit(Callable {
+                val own = p.newOutputs()
+                repeat(50) { i ->
+                    val k = (i + t) % bitmaps.size
+                    assertArrayEquals(want[k], bytes(p.run(bitmaps[k], own)[0]))
+                    p.run(bitmaps[k], shared)
+                }
+            })
+        }
+        work.forEach { it.get() }
+        pool.shutdown()
+        shared.close()
+        assertEquals(InferPrepException.Code.CLOSED, assertThrows(InferPrepException::class.java) { p.run(bitmaps[0], shared) }.code)
     }
 
     private class Plane(val data: ByteBuffer, val row: Int, val pixel: Int) : ImageProxy.PlaneProxy {

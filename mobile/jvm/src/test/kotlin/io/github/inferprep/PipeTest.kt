@@ -7,8 +7,12 @@ import org.junit.jupiter.api.Assertions.assertNotEquals
 import org.junit.jupiter.api.Assertions.assertNotNull
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
 import java.io.File
+import java.nio.ByteBuffer
+import java.security.MessageDigest
 
 /** Batches of a list of images, compared with runs of the single images. */
 class PipeTest {
@@ -126,5 +130,110 @@ class PipeTest {
         assertEquals(Code.CLOSED, code { left.next() })
         assertEquals(Code.CLOSED, code { prep.pipe(config()) })
         left.close()
+    }
+
+    @Test
+    fun intoBuffers() = InferPrep.open(bundle).use { prep ->
+        val want = prep.pipe(config { batchSize = 2 }).use { all(it) }
+        val full = bytes(want[0][0]).size
+        prep.pipe(config { batchSize = 2 }).use { pipe ->
+            val whole = ByteBuffer.allocateDirect(full + 24)
+            repeat(whole.capacity()) { whole.put(it, 0x5a) }
+            whole.position(8).limit(full + 16)
+            val wrong = listOf(
+                arrayOf(), arrayOf(whole, whole), arrayOf(ByteBuffer.allocate(full)), arrayOf(whole.asReadOnlyBuffer()),
+                arrayOf(ByteBuffer.allocateDirect(full - 1)), arrayOf(ByteBuffer.allocateDirect(0)),
+            )
+            for (w in wrong) assertEquals(Code.INPUT, code { pipe.nextInto(*w) })
+            for (w in want) {
+                val got = pipe.nextInto(whole)!!
+                assertArrayEquals(w.images, got.images)
+                assertArrayEquals(w[0].shape, got[0].shape)
+                assertArrayEquals(bytes(w[0]), bytes(got[0]))
+                assertArrayEquals(bytes(w[0]), ByteArray(got[0].buffer.remaining()) { whole.get(8 + it) })
+                assertEquals(8, whole.position())
+                assertEquals(full + 16, whole.limit())
+            }
+            for (i in (0 until 8) + (full + 8 until full + 24)) assertEquals(0x5a, whole.duplicate().also { it.clear() }.get(i))
+            assertNull(pipe.nextInto(whole))
+            pipe.nextEpoch()
+            whole.put(8, 0x5a)
+            assertArrayEquals(bytes(want[0][0]), bytes(pipe.next()!![0]))
+            assertEquals(0x5a, whole.get(8), "the buffer of an earlier call")
+        }
+    }
+
+    /** Each JVM ends after two batches without a close; the next one goes on with the batch after them. */
+    @Test
+    fun stateInAnotherProcess(@TempDir dir: File) {
+        val want = InferPrep.open(bundle).use { prep -> prep.pipe(Child.config()).use { p -> List(10) { Child.line(p) } } }
+        val got = mutableListOf<String>()
+        repeat(5) {
+            val p = ProcessBuilder(
+                File(System.getProperty("java.home"), "bin/java").path, "-cp", System.getProperty("java.class.path"),
+                Child::class.java.name, dir.resolve("state").path,
+            ).redirectError(ProcessBuilder.Redirect.INHERIT).start()
+            got += p.inputStream.bufferedReader().readLines()
+            assertEquals(3, p.waitFor())
+        }
+        assertEquals(want, got)
+        assertEquals(10, want.toSet().size)
+    }
+
+    /** Reads, restores and saves the state of a pipe in a file. */
+    object Child {
+        private fun files() = File("../../testdata/images").listFiles { f -> f.name.startsWith("png_gray") }!!.sorted().take(11)
+
+        fun config() = PipeConfig().apply { batchSize = 2; shuffle = true; seed = 11; files().forEach(::addFile) }
+
+        /** The next batch of any epoch: its images and its tensor's digest. */
+        fun line(p: Pipe): String {
+            val b = p.next() ?: p.run { nextEpoch(); next()!! }
+            val digest = MessageDigest.getInstance("SHA-256").apply { update(b[0].buffer) }.digest()
+            return "${p.epoch} ${b.images.toList()} ${digest.joinToString("") { "%02x".format(it) }}"
+        }
+
+        @JvmStatic
+        fun main(args: Array<String>) {
+            val state = File(args[0])
+            val pipe = InferPrep.open(File("../../testdata/bundle/torchvision.bundle")).pipe(config())
+            if (state.exists()) pipe.restore(state.readBytes())
+            repeat(2) { println(line(pipe)) }
+            state.writeBytes(pipe.state())
+            Runtime.getRuntime().halt(3)
+        }
+    }
+
+    /** 1,000 batches in new memory, and 1,000 in one buffer: Go's heap, Java's and the process stay as large. */
+    @Test
+    fun memory() = InferPrep.open(bundle).use { prep ->
+        prep.pipe(config { batchSize = 2; shuffle = true }).use { pipe ->
+            val one = ByteBuffer.allocateDirect(2 * bytes(prep.run(files[0].readBytes())[0]).size)
+            for (into in listOf(false, true)) {
+                fun batches(n: Int) {
+                    var left = n
+                    while (left > 0) if ((if (into) pipe.nextInto(one) else pipe.next()) == null) pipe.nextEpoch() else left--
+                }
+                fun sizes(): List<Double> {
+                    repeat(2) { // direct buffers are freed after a collection
+                        System.gc()
+                        Thread.sleep(20)
+                    }
+                    val java = Runtime.getRuntime().let { it.totalMemory() - it.freeMemory() }
+                    val resident = File("/proc/self/status").readLines().first { it.startsWith("VmRSS") }.filter { it.isDigit() }.toLong() * 1024
+                    return listOf(InferPrep.nativeHeap, java, resident).map { it / 1048576.0 }
+                }
+                batches(200)
+                val first = sizes()
+                batches(800)
+                val last = sizes()
+                println(
+                    "1,000 batches of %s: Go's heap %.2f MiB after 200 and %.2f at the end, Java's %.1f and %.1f, RSS %.1f and %.1f".format(
+                        if (into) "nextInto" else "next", first[0], last[0], first[1], last[1], first[2], last[2],
+                    ),
+                )
+                for ((i, limit) in listOf(1, 4, 8).withIndex()) assertTrue(last[i] < first[i] + limit, "$i: $first, $last MiB")
+            }
+        }
     }
 }
