@@ -243,6 +243,15 @@ func TestNamesOfOtherFormats(t *testing.T) {
 	}
 }
 
+// TestNewEncoder checks the errors for formats without an encoder.
+func TestNewEncoder(t *testing.T) {
+	_, err := codec.NewEncoder("webp")
+	require.ErrorIs(t, err, codec.ErrUnsupported)
+	require.ErrorContains(t, err, "webp is not linked: import github.com/infer-prep/infer-prep/codec/webp")
+	_, err = codec.NewEncoder("png")
+	require.EqualError(t, err, "png: unsupported: no encoder")
+}
+
 // TestKindsOfLimits checks that the error of a limit says which one it was.
 func TestKindsOfLimits(t *testing.T) {
 	pixels := codec.Limits{Pixels: 5}.CheckSize("x", 2, 3, 1)

@@ -26,7 +26,8 @@ type Format struct {
 // it. Options that it receives have limits without zero fields.
 //
 // A FormatDecoder may have a method Offset() int64, which returns its position
-// in the data. Errors of kind ErrInternal use it.
+// in the data; errors of kind ErrInternal use it. It may have a method
+// NewEncoder() FormatEncoder, which function NewEncoder calls.
 type FormatDecoder interface {
 	// Open reads the header. It allocates nothing that grows with the image. It
 	// may keep data and o until Decode returns or until the next Open.
@@ -255,17 +256,26 @@ func unknown(data []byte) error {
 	if len(data) == 0 {
 		return Errorf("", -1, ErrFormat, "empty input: want an encoded image")
 	}
-	linked := "none (import a package below codec, such as codec/all)"
-	if names := formats.Names(); len(names) > 0 {
-		linked = strings.Join(names, ", ")
-	}
 	if name, folder := name(data); folder != "" {
 		if _, ok := formats.Get(folder); !ok {
-			return Errorf("", -1, ErrUnsupported,
-				"%s is not linked: import github.com/infer-prep/infer-prep/codec/%s; the linked formats are: %s", name, folder, linked)
+			return notLinked(name, folder)
 		}
 	} else if name != "" {
-		return Errorf("", -1, ErrUnsupported, "%s: want one of the linked formats: %s", name, linked)
+		return Errorf("", -1, ErrUnsupported, "%s: want one of the linked formats: %s", name, linked())
 	}
-	return Errorf("", 0, ErrFormat, "unknown format, first bytes %q: want one of the linked formats: %s", data[:min(len(data), 12)], linked)
+	return Errorf("", 0, ErrFormat, "unknown format, first bytes %q: want one of the linked formats: %s", data[:min(len(data), 12)], linked())
+}
+
+// notLinked returns the error for a format that the program does not import.
+func notLinked(name, folder string) error {
+	return Errorf("", -1, ErrUnsupported,
+		"%s is not linked: import github.com/infer-prep/infer-prep/codec/%s; the linked formats are: %s", name, folder, linked())
+}
+
+// linked lists the linked formats for error messages.
+func linked() string {
+	if names := formats.Names(); len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	return "none (import a package below codec, such as codec/all)"
 }

@@ -729,6 +729,19 @@ func (z *Invert) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Invert) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *JPEG) msgp() []any { return []any{&z.Quality, (*uint8)(&z.Chroma)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z JPEG) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *JPEG) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Quality Chroma")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z JPEG) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *KeepRows) msgp() []any { return []any{&z.Side} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1341,6 +1354,19 @@ func (z *RandomHorizontalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomHorizontalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomJPEG) msgp() []any { return []any{&z.MinQuality, &z.MaxQuality, (*uint8)(&z.Chroma)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomJPEG) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomJPEG) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "MinQuality MaxQuality Chroma")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomJPEG) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomLightingNoise) msgp() []any { return []any{&z.SD} }
 

@@ -19,33 +19,23 @@ const MaxSide = maxSide
 // ErrOptions reports invalid EncodeOptions.
 var ErrOptions = errors.New("jpeg: invalid encode options")
 
-// Chroma is the resolution of the colour channels.
-type Chroma uint8
+// Chroma is the resolution of the colour channels. ChromaDefault is Chroma420
+// for RGB, and Chroma444 for gray and CMYK.
+type Chroma = codec.Chroma
 
+// The resolutions. Pillow cannot write Chroma440 and Chroma411.
 const (
-	// ChromaDefault is Chroma420 for RGB, and Chroma444 for gray and CMYK.
-	ChromaDefault Chroma = iota
-	Chroma420            // half the width and height
-	Chroma422            // half the width
-	Chroma444            // full size
-	Chroma440            // half the height; Pillow cannot write it
-	Chroma411            // a quarter of the width; Pillow cannot write it
+	ChromaDefault = codec.ChromaDefault
+	Chroma420     = codec.Chroma420
+	Chroma422     = codec.Chroma422
+	Chroma444     = codec.Chroma444
+	Chroma440     = codec.Chroma440
+	Chroma411     = codec.Chroma411
 )
-
-var chromaNames = []string{"default", "420", "422", "444", "440", "411"}
 
 // chromaFactors holds the sampling factors of the first component. Those of the
 // others are 1.
 var chromaFactors = [...][2]int{Chroma420: {2, 2}, Chroma422: {2, 1}, Chroma444: {1, 1}, Chroma440: {1, 2}, Chroma411: {4, 1}}
-
-// String returns the name: "default", "420", "422", "444", "440" or "411".
-func (c Chroma) String() string { return enum.String("chroma", chromaNames, c) }
-
-// MarshalText writes the name.
-func (c Chroma) MarshalText() ([]byte, error) { return enum.Format("chroma", chromaNames, c) }
-
-// UnmarshalText reads the name.
-func (c *Chroma) UnmarshalText(b []byte) error { return enum.Parse(c, "chroma", chromaNames, b) }
 
 // Dialect is the library whose files the encoder writes. Pillow and OpenCV both
 // use libjpeg-turbo; the comments of EncodeOptions state where they differ.
@@ -130,6 +120,16 @@ func Encode(dst []byte, t *tensor.Tensor, o EncodeOptions) ([]byte, error) {
 }
 
 var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
+// NewEncoder returns an encoder for package codec.
+func (d *decoder) NewEncoder() codec.FormatEncoder { return &formatEncoder{} }
+
+// formatEncoder is an Encoder with the options of package codec.
+type formatEncoder struct{ e Encoder }
+
+func (f *formatEncoder) Encode(dst []byte, t *tensor.Tensor, o codec.EncodeOptions) ([]byte, error) {
+	return f.e.Encode(dst, t, EncodeOptions{Quality: o.Quality, Chroma: o.Chroma})
+}
 
 // An Encoder encodes images and keeps its memory for the next one. It is not
 // safe for concurrent use. The zero value is ready.

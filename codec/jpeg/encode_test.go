@@ -234,6 +234,23 @@ func TestEncodeMemory(t *testing.T) {
 }
 
 // TestEncodeConcurrent uses the shared encoders from several goroutines.
+// TestEncodeThroughCodec compares the encoder that package codec returns with
+// Encode.
+func TestEncodeThroughCodec(t *testing.T) {
+	e, err := codec.NewEncoder("jpeg")
+	require.NoError(t, err)
+	m := encodeImage(t, 17, 9, 3, 3)
+	for _, o := range []codec.EncodeOptions{{}, {Quality: 20, Chroma: codec.Chroma444}} {
+		want, err := Encode(nil, m, EncodeOptions{Quality: o.Quality, Chroma: o.Chroma})
+		require.NoError(t, err)
+		got, err := e.Encode([]byte("x"), m, o)
+		require.NoError(t, err)
+		require.Equal(t, append([]byte("x"), want...), got)
+	}
+	_, err = e.Encode(nil, m, codec.EncodeOptions{Quality: 101})
+	require.ErrorIs(t, err, ErrOptions)
+}
+
 func TestEncodeConcurrent(t *testing.T) {
 	m := encodeImage(t, 161, 113, 3, 3)
 	want, err := Encode(nil, m, EncodeOptions{Optimize: true})

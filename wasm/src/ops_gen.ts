@@ -48,6 +48,18 @@ export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'tor
 export type CastRule = 'truncate' | 'saturate';
 
 /**
+ * Chroma is the resolution of the colour channels of an encoded image.
+ *
+ * - `default`: the encoder's own choice
+ * - `420`: half the width and height
+ * - `422`: half the width
+ * - `444`: full size
+ * - `440`: half the height
+ * - `411`: a quarter of the width
+ */
+export type Chroma = 'default' | '420' | '422' | '444' | '440' | '411';
+
+/**
  * ColorRule is the colour layout of the decoded pixels.
  *
  * - `rgb`: 3 channels
@@ -899,6 +911,17 @@ export interface ImageSizeParams {
   dtype?: DType;
 }
 
+/** The parameters of {@link Ops.jpeg}. */
+export interface JPEGParams {
+  /** 1 to 100; default 75 */
+  quality?: number;
+  /**
+   * Chroma is the resolution of the colour channels: 420, 422, 444, 440 or 411. It has no effect on
+   * gray images. Default 420.
+   */
+  chroma?: Chroma;
+}
+
 /** The parameters of {@link Ops.keep_rows}. */
 export interface KeepRowsParams {
   /** in pixels, 1 to 2^24 */
@@ -1437,6 +1460,16 @@ export interface RandomHLSParams {
 export interface RandomHorizontalFlipParams {
   /** 0 to 1; default 0.5 */
   probability?: number;
+}
+
+/** The parameters of {@link Ops.random_jpeg}. */
+export interface RandomJPEGParams {
+  /** 1 to 100 */
+  min_quality: number;
+  /** MinQuality to 100 */
+  max_quality: number;
+  /** see JPEG; default 420 */
+  chroma?: Chroma;
 }
 
 /** The parameters of {@link Ops.random_lighting_noise}. */
@@ -2772,6 +2805,21 @@ export interface Ops {
    */
   invert(params?: Record<string, never>, columns?: Columns): Step;
   /**
+   * JPEG encodes an image as a JPEG file and decodes the file. It takes a uint8 HWC image of one
+   * channel (gray) or three (RGB), with sides of 1 to 65500 pixels, and keeps the description. The
+   * program must import codec/jpeg or codec/all.
+   *
+   * The libraries of the reference write different files but give the same pixels, because all of
+   * them use libjpeg-turbo: the forward and inverse DCT "islow", its colour tables, and its filters
+   * for the colour channels. OpenCV's images are BGR: convert them with ConvertColor.
+   *
+   * Reference: Pillow 13.0.0, Image.save(f, "JPEG") and Image.open, for 420, 422 and 444;
+   * torchvision 0.29.2, v2's jpeg, for 420; OpenCV 5.0.0, imencode and imdecode, for all.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  jpeg(params?: JPEGParams, columns?: Columns): Step;
+  /**
    * KeepRows returns all rows of a tensor if the longer side of an image is above Side, else none.
    * Models that cut only large images into tiles take it. A row is an element of the first axis.
    * The tensor has no layout and any dtype of fixed size, which is kept. No value changes.
@@ -3343,6 +3391,17 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_horizontal_flip(params?: RandomHorizontalFlipParams, columns?: Columns): Step;
+  /**
+   * RandomJPEG encodes an image as a JPEG file of random quality and decodes the file. It takes the
+   * images of JPEG.
+   *
+   * Reference: torchvision 0.29.2's v2 JPEG. The quality is drawn uniformly from the whole numbers
+   * from MinQuality to MaxQuality.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_jpeg(params: RandomJPEGParams, columns?: Columns): Step;
   /**
    * RandomLightingNoise moves all colours of an image as LightingNoise does, with three alphas from
    * a normal distribution of mean 0. It takes the images of LightingNoise and uses its arithmetic.
@@ -4039,6 +4098,7 @@ export const enums = {
   Alpha: 'drop white key_white',
   Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2',
   CastRule: 'truncate saturate',
+  Chroma: 'default 420 422 444 440 411',
   ColorRule: 'rgb bgr gray luma rgba',
   ColorSpace: 'rgb bgr rgba bgra gray hsv ycrcb',
   CoordFormat: 'xy xyxy cxcywh ltwh',
@@ -4124,6 +4184,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   hwc2chw: [1, 'image', 'image'],
   image_size: [1, 'image', 'size', 'dtype:DType="int64"'],
   invert: [1, 'image', 'image'],
+  jpeg: [1, 'image', 'image', 'quality:int=75', 'chroma:Chroma="420"'],
   keep_rows: [1, 'rows image', 'rows', 'side:int'],
   letterbox: [1, 'image', 'image scale pad', 'height:int=640', 'width:int=640', 'auto:bool=false', 'scale_fill:bool=false', 'no_scale_up:bool=false', 'top_left:bool=false', 'stride:int=32', 'fill:float[]=[114]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv"'],
   letterbox_geometry: [1, 'size original_size', 'scale pad'],
@@ -4165,6 +4226,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_grayscale: [1, 'image', 'image', 'probability:float=0.1', 'backend:Backend="pillow"'],
   random_hls: [1, 'image', 'image', 'h:int=36', 'l:int=50', 's:int=50'],
   random_horizontal_flip: [1, 'image', 'image', 'probability:float=0.5'],
+  random_jpeg: [1, 'image', 'image', 'min_quality:int', 'max_quality:int', 'chroma:Chroma="420"'],
   random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
