@@ -4,39 +4,10 @@ usage: aar.py VERSION BUDGET ABI=LIBRARY...
 """
 import io, os, re, sys, zipfile
 
+from pack import archive, jar, pom, read, tree
+
 version, budget, libraries = sys.argv[1], int(sys.argv[2]), [a.split("=", 1) for a in sys.argv[3:]]
 LIMIT = 7 << 20  # bytes of arm64-v8a's library; more is an error
-STAMP = (1980, 1, 1, 0, 0, 0)  # the first that ZIP has
-
-
-def archive(files):
-    """A ZIP archive of {name: bytes}, with the same bytes for the same files."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
-        for name in sorted(files):
-            info = zipfile.ZipInfo(name, STAMP)
-            info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            z.writestr(info, files[name])
-    return out.getvalue()
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
-def tree(root, suffixes):
-    return {
-        os.path.relpath(os.path.join(d, n), root).replace(os.sep, "/"): read(os.path.join(d, n))
-        for d, _, names in os.walk(root) for n in names if n.endswith(suffixes)
-    }
-
-
-def jar(path, keep):
-    with zipfile.ZipFile(path) as z:
-        return {n: z.read(n) for n in z.namelist() if keep(n)}
-
-
 # CameraX's declarations, which were only compiled against, stay out.
 keep = lambda n: n.endswith(".class") and not n.startswith("androidx/") or n.endswith(".kotlin_module")
 classes = jar("jvm/target/infer-prep-0.0.0-SNAPSHOT.jar", keep)
@@ -67,39 +38,9 @@ with open(f"{name}.aar", "wb") as f:
     f.write(archive(aar))
 with open(f"{name}-sources.jar", "wb") as f:
     f.write(archive(tree("kotlin", ".kt") | tree("android/src/main/kotlin", ".kt") | tree("bind/_build/java", ".java")))
-pom = read("pom.xml").decode()
-needs = [
-    ("org.jetbrains.kotlin", "kotlin-stdlib", "kotlin.version"),
-    ("org.jetbrains.kotlinx", "kotlinx-coroutines-core", "coroutines.version"),
-]
 with open(f"{name}.pom", "w") as f:
-    f.write(f"""<?xml version="1.0" encoding="UTF-8"?>
-<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>io.github.infer-prep</groupId>
-  <artifactId>infer-prep-android</artifactId>
-  <version>{version}</version>
-  <packaging>aar</packaging>
-  <name>infer-prep for Android</name>
-  <description>Turns images into the tensors that a model was trained on, with the same bytes as in Python.</description>
-  <url>https://github.com/infer-prep/infer-prep</url>
-  <licenses>
-    <license>
-      <name>Apache-2.0</name>
-      <url>https://www.apache.org/licenses/LICENSE-2.0.txt</url>
-    </license>
-  </licenses>
-  <dependencies>
-""")
-    for group, artifact, prop in needs:
-        f.write(f"""    <dependency>
-      <groupId>{group}</groupId>
-      <artifactId>{artifact}</artifactId>
-      <version>{re.search(f"<{prop}>(.*?)</{prop}>", pom).group(1)}</version>
-      <scope>compile</scope>
-    </dependency>
-""")
-    f.write("  </dependencies>\n</project>\n")
+    f.write(pom("infer-prep-android", version, "aar", "infer-prep for Android", "Turns images into the tensors that a model was trained on, with the same bytes as in Python."))
+
 
 def check(ok, what):
     if not ok:

@@ -61,7 +61,9 @@ TEXT
   export NDK
 fi
 
+[ "$version" = 0.0.0-SNAPSHOT ] || export VERSION=v$version
 GO="$GO" bind/build.sh "${targets[@]}"
+rm -rf {jvm,android}/target/classes # Maven leaves the classes of deleted sources
 mvn -q -B -DskipTests package
 python3 aar.py "$version" "$budget" "${arguments[@]}"
 [ -z "$dry" ] || echo "build-aar: this was a dry run: the native libraries are Linux's"

@@ -29,8 +29,15 @@ import (
 	"runtime/metrics"
 )
 
+// version is the version of a release's library, such as "v0.1.0": the linker
+// sets it (bind/build.sh), because a build in a clone does not know it.
+var version string
+
 // Version returns the version of this module that was built, or "(devel)".
 func Version() string {
+	if version != "" {
+		return version
+	}
 	b, ok := debug.ReadBuildInfo()
 	if !ok {
 		return devel

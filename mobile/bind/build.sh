@@ -4,11 +4,12 @@
 # usage: mobile/bind/build.sh TARGET...
 #   linux/amd64, linux/arm64      for a JVM; JAVA_HOME has the JDK
 #   android/arm64, android/amd64  NDK has the Android NDK, API is the API level, 21 by default
-# CC overrides the compiler of a single target. GO names the go command.
+# CC overrides the compiler of a single target. GO names the go command. VERSION
+# is what Version returns, as in "v0.1.0".
 set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go} API=${API:-21}
-[ $# -gt 0 ] || { sed -n '2,7s/^# //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,8s/^# //p' "$0" >&2; exit 2; }
 package=io.github.inferprep
 
 rm -rf _build/java _build/src _build/gobind
@@ -68,7 +69,7 @@ for target; do
   mkdir -p "_build/lib/$target"
   # Without a build ID, which holds the paths in CGO_CFLAGS, equal sources give equal bytes.
   CC=${CC:-$cc} "$GO" build -trimpath -buildmode=c-shared \
-    -ldflags='-s -w -buildid= -extldflags=-Wl,-z,max-page-size=16384' -o "_build/lib/$target/libinferprep.so" ./_build/src
+    -ldflags="-s -w -buildid= -extldflags=-Wl,-z,max-page-size=16384${VERSION:+ -X github.com/infer-prep/infer-prep/mobile.version=$VERSION}" -o "_build/lib/$target/libinferprep.so" ./_build/src
   rm -f "_build/lib/$target/libinferprep.h"
   # Android 15 and later load libraries on pages of 16 KiB.
   readelf -lW "_build/lib/$target/libinferprep.so" | awk '/LOAD/ { n++; if ($NF != "0x4000") bad = 1 } END { exit bad || !n }' ||
