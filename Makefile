@@ -55,7 +55,8 @@ parity-extremes:
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-extremes.txt) && $$py parity/extremes.py bin/infer-prep "$(PHOTOS)"
 
-# JPEG files of codec/jpeg against those of Pillow and OpenCV, for noise and the photographs of the folder PHOTOS.
+# JPEG files of codec/jpeg against those of Pillow and OpenCV, for noise and for 600 images: the photographs of the
+# folder PHOTOS, crops and scaled copies. PART=I/N takes every Nth image from I on.
 parity-encode:
 	@[ -n "$(PHOTOS)" ] || { echo "parity-encode: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
 	@mkdir -p bin

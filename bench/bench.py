@@ -26,10 +26,10 @@ class Peer:
 
 
 PEERS = {
-    "opencv": Peer("base", "opencv.py", "decode imagenet resize-bilinear", ["decode"],
+    "opencv": Peer("base", "opencv.py", "decode imagenet resize-bilinear encode encode-75", ["decode", "encode", "encode-75"],
                    {"imagenet": "without antialiasing", "resize-bilinear": "INTER_AREA"}, "opencv.py"),
-    "pillow": Peer("base", "pillow.py", "decode imagenet resize-bilinear resize-bicubic",
-                   ["decode", "imagenet", "resize-bilinear", "resize-bicubic"], {}, "pillow.py"),
+    "pillow": Peer("base", "pillow.py", "decode imagenet resize-bilinear resize-bicubic encode encode-75",
+                   ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "encode", "encode-75"], {}, "pillow.py"),
     "torchvision-pil": Peer("torchvision", "torchvision_pil.py", "imagenet train", ["imagenet", "train"], {}, "torchvision.py"),
     "torchvision-tensors": Peer("torchvision", "torchvision_tensors.py", "decode imagenet v2-tensors hf-default resize-u8-bilinear resize-u8-bicubic",
                                 ["v2-tensors", "hf-default", "resize-u8-bilinear", "resize-u8-bicubic"]),
@@ -45,7 +45,7 @@ PEERS = {
     "zune-jpeg": Peer("rust", "", "decode"),
     "fast-image-resize": Peer("rust", "", "resize-bilinear resize-bicubic"),
 }
-CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "resize-u8-bilinear", "resize-u8-bicubic", "v2-tensors", "hf-default", "train", "start", "linear"]
+CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "resize-u8-bilinear", "resize-u8-bicubic", "v2-tensors", "hf-default", "train", "encode", "encode-75", "start", "linear"]
 CONFIG = "testdata/configs/hf/clip-vit-base-patch32.json"  # of case hf-default
 
 # The goals: the least speed-up over each peer, in CPU time.
@@ -58,15 +58,18 @@ GOALS = [
     ("resize-u8-bilinear", "torchvision-planes", 3), ("resize-u8-bicubic", "torchvision-planes", 3),
     ("v2-tensors", "torchvision-tensors", 2.5), ("hf-default", "torchvision-tensors", 2.5), ("hf-default", "transformers", 2.5),
     ("train", "mindspore", 1.5),
+    ("encode", "opencv", 1.3), ("encode", "pillow", 1.3), ("encode-75", "opencv", 1.3), ("encode-75", "pillow", 1.3),
 ]
 STRETCH = {"fast-image-resize"}
 # The stages of infer-prep's own time, by the functions that a profile names; the
 # first that fits counts.
 STAGES = [
-    ("entropy", r"kernel\.(huff|\(?\*?Huff)|indexbytebody|unstuff|[qQ]uick|\.symbol$|\.receive$|segmentEnd|decodeSlow|\(\*reader\)"),
+    ("entropy", r"kernel\.(huff|\(?\*?Huff)|indexbytebody|unstuff|[qQ]uick|\.symbol$|\.receive$|segmentEnd|decodeSlow|\(\*reader\)|\(\*Encoder\)\.(flush|row)"),
+    ("forward DCT", r"kernel\.(fdct|FDCT)"),
+    ("downsampling", r"kernel\.[dD]ownsample"),
     ("IDCT", r"kernel\.(idct|IDCT)|\.transform$"),
     ("upsampling", r"[uU]psample"),
-    ("colour", r"kernel\.(ycc|YCC)|interleave3"),
+    ("colour", r"kernel\.(ycc|YCC|rgbToYCC|RGBToYCC)|interleave3"),
     ("resize", r"kernel\.(resample|\(\*Taps|\(\*rows4|Filter|bilinear|bicubic)|\(\*resampler\)|^math\."),
     ("normalise, layout, dtype", r"[lL]ookup|kernel\.(flip|Flip|Normalize|normalize)"),
     ("all else", r""),

@@ -1,16 +1,26 @@
 """Compares the JPEG files of codec/jpeg with those of Pillow and OpenCV.
 
-usage: encode.py JPEGENCODE PHOTOS
+usage: [PART=I/N] encode.py JPEGENCODE PHOTOS
 
-Each photograph of the folder PHOTOS is encoded as RGB and gray, and with Pillow
-as CMYK, at nine qualities with random options: subsampling, optimized tables,
-progressive, restart markers. 200 images of noise of up to 200 pixels a side are
-added. JPEGENCODE is the program of internal/tools/jpegencode. The script prints
-how many files are equal, names the others, and exits with 1 if there are any.
+The first comparison encodes each photograph of the folder PHOTOS as RGB and
+gray, and with Pillow as CMYK, at nine qualities with random options:
+subsampling, optimized tables, progressive, restart markers. 200 images of noise
+of up to 200 pixels a side are added.
+
+The second comparison encodes 600 images: the photographs, and crops and scaled
+copies of them, half of which have added noise. Each is encoded at six qualities,
+with four subsamplings, plain, optimized and progressive. OpenCV's subsamplings
+are 4:2:0, 4:2:2, 4:4:4 and 4:1:1. Pillow cannot write 4:1:1; gray stands for it.
+
+JPEGENCODE is the program of internal/tools/jpegencode. The script prints how
+many files are equal, names the others, and exits with 1 if there are any. With
+PART, it takes every Nth image of the second comparison from number I on (0 to
+N-1), and makes the first comparison only if I is 0.
 """
 
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -83,37 +93,104 @@ def options(rng, dialect, quality):
     return o
 
 
+GRID_IMAGES = 600
+GRID_QUALITIES = (1, 30, 75, 90, 95, 100)
+GRID_CHROMA = {PILLOW: ("420", "422", "444", "gray"), OPENCV: ("420", "422", "444", "411")}
+GRID_MODES = ({}, {"Optimize": True}, {"Progressive": True})
+
+
+def variant(a, k, rng):
+    """Returns variant k of a photograph, which is variant 0."""
+    if k == 0:
+        return a
+    h, w = a.shape[:2]
+    if k % 2:  # a crop
+        ch, cw = int(rng.integers(h // 4, h)), int(rng.integers(w // 4, w))
+        y, x = int(rng.integers(h - ch + 1)), int(rng.integers(w - cw + 1))
+        a = a[y:y + ch, x:x + cw]
+    else:
+        size = [max(1, int(v * rng.uniform(0.2, 1.2))) for v in (w, h)]
+        a = np.asarray(Image.fromarray(a).resize(size, Image.Resampling.BICUBIC))
+    if k % 4 >= 2:
+        a = np.clip(a + rng.normal(0, 12, a.shape), 0, 255).astype(np.uint8)
+    return np.ascontiguousarray(a)
+
+
+def grid_images(photos, part, parts):
+    """Yields every parts-th name and array of the second comparison."""
+    for i in range(part, GRID_IMAGES, parts):
+        p, k = photos[i % len(photos)], i // len(photos)
+        with Image.open(p) as im:
+            a = np.asarray(im.convert("RGB"))
+        yield f"{p.name} {k}", variant(a, k, np.random.default_rng([11, i]))
+
+
+class Comparison:
+    """Counts equal files of both dialects."""
+
+    def __init__(self, path):
+        self.program = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.equal, self.count = [0, 0], [0, 0]
+        self.right = True
+
+    def add(self, name, a, o):
+        request = {"Width": a.shape[1], "Height": a.shape[0], "Channels": a.shape[2], "Options": {**o, "Chroma": CHROMA[o["Chroma"]]}}
+        self.program.stdin.write(json.dumps(request).encode() + b"\n" + np.ascontiguousarray(a).tobytes())
+        self.program.stdin.flush()
+        want = (pillow, opencv)[o["Dialect"]](a, o)
+        size = self.program.stdout.readline()
+        if not size:
+            sys.exit("encode.py: jpegencode ended")
+        self.count[o["Dialect"]] += 1
+        if self.program.stdout.read(int(size)) == want:
+            self.equal[o["Dialect"]] += 1
+        else:
+            print(f"{name}, {a.shape}: another file with {o}")
+
+    def report(self, what):
+        """Prints the counts, and starts again at 0."""
+        print(f"{what}: {self.equal[0]} of {self.count[0]} equal Pillow {PIL.__version__}, "
+              f"{self.equal[1]} of {self.count[1]} equal OpenCV {cv2.__version__}", flush=True)
+        self.right = self.right and self.equal == self.count
+        self.equal, self.count = [0, 0], [0, 0]
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     if (PIL.__version__, cv2.__version__) != ("13.0.0", "5.0.0"):
         sys.exit(f"encode.py: Pillow {PIL.__version__}, OpenCV {cv2.__version__}: want 13.0.0 and 5.0.0")
+    try:
+        part, parts = map(int, os.environ.get("PART", "0/1").split("/"))
+    except ValueError:
+        part, parts = 0, 0
+    if not 0 <= part < parts:
+        sys.exit(f"encode.py: PART is {os.environ['PART']!r}: want I/N, I from 0 to N-1")
     photos = sorted(p for p in pathlib.Path(sys.argv[2]).rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png"))
     if not photos:
         sys.exit(f"encode.py: {sys.argv[2]}: no photographs, want .jpg or .png files")
-    program = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    rng = np.random.default_rng(17)
-    equal, count = [0, 0], [0, 0]
-    for name, a in images(photos):
-        for quality in QUALITIES:
-            for dialect, encode in ((PILLOW, pillow), (OPENCV, opencv)):
-                if dialect == OPENCV and a.shape[2] == 4:
-                    continue
-                o = options(rng, dialect, quality)
-                request = {"Width": a.shape[1], "Height": a.shape[0], "Channels": a.shape[2], "Options": {**o, "Chroma": CHROMA[o["Chroma"]]}}
-                program.stdin.write(json.dumps(request).encode() + b"\n" + np.ascontiguousarray(a).tobytes())
-                program.stdin.flush()
-                size = program.stdout.readline()
-                if not size:
-                    sys.exit("encode.py: jpegencode ended")
-                have = program.stdout.read(int(size))
-                count[dialect] += 1
-                if have == encode(a, o):
-                    equal[dialect] += 1
-                else:
-                    print(f"{name}, {a.shape}: another file with {o}")
-    print(f"{equal[0]} of {count[0]} equal Pillow {PIL.__version__}, {equal[1]} of {count[1]} equal OpenCV {cv2.__version__}")
-    return 0 if equal == count else 1
+    c = Comparison(sys.argv[1])
+    if part == 0:
+        rng = np.random.default_rng(17)
+        for name, a in images(photos):
+            for quality in QUALITIES:
+                for dialect in PILLOW, OPENCV:
+                    if dialect == PILLOW or a.shape[2] != 4:
+                        c.add(name, a, options(rng, dialect, quality))
+        c.report("random options")
+    seen = 0
+    for name, a in grid_images(photos, part, parts):
+        gray = np.asarray(Image.fromarray(a).convert("L"))[..., np.newaxis]
+        for dialect, chromas in GRID_CHROMA.items():
+            for chroma in chromas:
+                for quality in GRID_QUALITIES:
+                    for mode in GRID_MODES:
+                        o = {"Quality": quality, "ChromaQuality": 0, "Dialect": dialect, "Chroma": 0 if chroma == "gray" else CHROMA.index(chroma),
+                             "Optimize": False, "Progressive": False, "RestartBlocks": 0, "RestartRows": 0, **mode}
+                        c.add(name, gray if chroma == "gray" else a, o)
+        seen += 1
+    c.report(f"{seen} images x {len(GRID_QUALITIES)} qualities x 4 subsamplings x {len(GRID_MODES)} modes")
+    return 0 if c.right else 1
 
 
 if __name__ == "__main__":

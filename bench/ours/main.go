@@ -9,7 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/bench/internal/peer"
 	"github.com/infer-prep/infer-prep/codec"
-	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/hf"
 	"github.com/infer-prep/infer-prep/importer/torchvision"
@@ -32,8 +32,10 @@ func main() {
 		"hf-default": func(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
 			return graphCase(images, extra, hf.Import)
 		},
-		"train":   trainCase,
-		"tensors": tensorsCase,
+		"train":     trainCase,
+		"encode":    encodeCase(95),
+		"encode-75": encodeCase(75),
+		"tensors":   tensorsCase,
 	})
 }
 
@@ -80,16 +82,40 @@ func presetCase(name string) peer.Case {
 	}
 }
 
+func decodeAll(images [][]byte) (decoded []*tensor.Tensor, err error) {
+	for _, b := range images {
+		t, err := codec.Decode(b, nil)
+		if err != nil {
+			return nil, err
+		}
+		decoded = append(decoded, t)
+	}
+	return decoded, nil
+}
+
+// encodeCase encodes decoded images as Pillow and OpenCV do: 4:2:0, with the
+// standard Huffman tables.
+func encodeCase(quality int) peer.Case {
+	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
+		decoded, err := decodeAll(images)
+		if err != nil {
+			return nil, err
+		}
+		var e jpeg.Encoder
+		var file []byte
+		return func(i int) (_ []byte, err error) {
+			file, err = e.Encode(file[:0], decoded[i], jpeg.EncodeOptions{Quality: quality})
+			return file, err
+		}, nil
+	}
+}
+
 // resizeCase resizes decoded images to a short edge of 256.
 func resizeCase(interpolation transforms.Interpolation, backend transforms.Backend) peer.Case {
 	return func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
-		var decoded []*tensor.Tensor
-		for _, b := range images {
-			t, err := codec.Decode(b, nil)
-			if err != nil {
-				return nil, err
-			}
-			decoded = append(decoded, t)
+		decoded, err := decodeAll(images)
+		if err != nil {
+			return nil, err
 		}
 		op := transforms.NewResizeShortest(256)
 		op.Interpolation, op.Backend = interpolation, backend
@@ -105,13 +131,9 @@ func resizeCase(interpolation transforms.Interpolation, backend transforms.Backe
 
 // tensorsCase runs preset imagenet on decoded images.
 func tensorsCase(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
-	var decoded []*tensor.Tensor
-	for _, b := range images {
-		t, err := codec.Decode(b, nil)
-		if err != nil {
-			return nil, err
-		}
-		decoded = append(decoded, t)
+	decoded, err := decodeAll(images)
+	if err != nil {
+		return nil, err
 	}
 	g, err := preset.Graph("imagenet")
 	if err != nil {

@@ -41,4 +41,12 @@ def area(images, _):
     return common.Each(lambda i: cv2.resize(decoded[i], sizes[i], interpolation=cv2.INTER_AREA))
 
 
-common.main(cv2.__version__, {"decode": decode, "imagenet": imagenet, "resize-bilinear": area})
+def encode(quality):
+    def case(images, _):
+        decoded = [cv2.imdecode(np.frombuffer(b, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION) for b in images]
+        return common.Each(lambda i: cv2.imencode(".jpg", decoded[i], [cv2.IMWRITE_JPEG_QUALITY, quality])[1])
+
+    return case
+
+
+common.main(cv2.__version__, {"decode": decode, "imagenet": imagenet, "resize-bilinear": area, "encode": encode(95), "encode-75": encode(75)})

@@ -44,7 +44,24 @@ def resize(filter):
     return case
 
 
+def encode(quality):
+    def case(images, _):
+        decoded = [rgb(b) for b in images]
+        for x in decoded:
+            x.info.clear()  # save would copy the comment of the file
+
+        def f(i):
+            out = io.BytesIO()
+            decoded[i].save(out, "JPEG", quality=quality)
+            return np.frombuffer(out.getbuffer(), np.uint8)
+
+        return common.Each(f)
+
+    return case
+
+
 common.main(PIL.__version__, {
     "decode": decode, "imagenet": imagenet,
     "resize-bilinear": resize(Image.Resampling.BILINEAR), "resize-bicubic": resize(Image.Resampling.BICUBIC),
+    "encode": encode(95), "encode-75": encode(75),
 })
