@@ -5,47 +5,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/internal/registry"
-	"github.com/infer-prep/infer-prep/pipeline"
-	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // CSVParams are the parameters of NewCSVIter. ParseCSVParams takes them under
-// the MXNet names given in parentheses. DefaultCSVParams returns the defaults.
+// MXNet's names, which are the fields' tags. DefaultCSVParams returns the
+// defaults.
 type CSVParams struct {
 	// DataCSV is a file, or a folder of files, which are read in the order of
 	// their names. Each line has one row: numbers separated by commas.
-	// (data_csv)
-	DataCSV string
+	DataCSV string `mxnet:"data_csv"`
 	// DataShape is the shape of a row; every line must have as many numbers.
-	// (data_shape)
-	DataShape tensor.Shape
+	DataShape tensor.Shape `mxnet:"data_shape"`
 	// LabelCSV is the same for labels. It must have at least as many rows as
 	// the data; more are ignored. Empty or "NULL": all labels are 0.
-	// (label_csv)
-	LabelCSV   string
-	LabelShape tensor.Shape // (label_shape)
-	BatchSize  int          // (batch_size)
+	LabelCSV   string       `mxnet:"label_csv"`
+	LabelShape tensor.Shape `mxnet:"label_shape"`
+	BatchSize  int          `mxnet:"batch_size"`
 	// RoundBatch completes the last batch with rows from the beginning of the
-	// data. Otherwise zeros complete it. Pad counts both. (round_batch)
-	RoundBatch bool
+	// data. Otherwise zeros complete it. Pad counts both.
+	RoundBatch bool `mxnet:"round_batch"`
 	// PrefetchBuffer is the number of batches read ahead with Context "gpu".
-	// Default 4; 0 to 1024. (prefetch_buffer)
-	PrefetchBuffer int
+	// Default 4; 0 to 1024.
+	PrefetchBuffer int `mxnet:"prefetch_buffer"`
 	// Context is "gpu" to read ahead in goroutines, or "cpu" to read within
-	// Next. (ctx)
-	Context string
-	// DType is the type of data and labels: Float32, Int32 or Int64. (dtype;
-	// None is float32)
-	DType tensor.DType
+	// Next.
+	Context string `mxnet:"ctx"`
+	// DType is the type of data and labels: Float32, Int32 or Int64. (None is
+	// float32.)
+	DType tensor.DType `mxnet:"dtype"`
 	// Store opens the files. Default: store.Local. It has no name in MXNet.
 	Store store.Opener
 }
@@ -57,35 +50,16 @@ func DefaultCSVParams() CSVParams {
 	return CSVParams{LabelShape: tensor.Dims(1), RoundBatch: true, PrefetchBuffer: 4, Context: "gpu", DType: tensor.Float32}
 }
 
-// csvParam describes a parameter.
-type csvParam struct {
-	want string
-	set  func(p *CSVParams, v string) error
-}
+const csvIter = "CSVIter"
 
-var csvParams = map[string]csvParam{
-	"data_csv":    {"a file or a folder", func(p *CSVParams, v string) error { p.DataCSV = v; return nil }},
-	"label_csv":   {"a file or a folder, or NULL", func(p *CSVParams, v string) error { p.LabelCSV = v; return nil }},
-	"data_shape":  {wantShape, func(p *CSVParams, v string) (err error) { p.DataShape, err = parseShape(v); return err }},
-	"label_shape": {wantShape, func(p *CSVParams, v string) (err error) { p.LabelShape, err = parseShape(v); return err }},
-	"batch_size": {wantBatch, func(p *CSVParams, v string) (err error) {
-		p.BatchSize, err = strconv.Atoi(v)
-		return err
-	}},
-	"round_batch": {"True or False", func(p *CSVParams, v string) (err error) { p.RoundBatch, err = parseBool(v); return err }},
-	"prefetch_buffer": {wantPrefetch, func(p *CSVParams, v string) (err error) {
-		p.PrefetchBuffer, err = strconv.Atoi(v)
-		return err
-	}},
-	"ctx": {wantContext, func(p *CSVParams, v string) error { p.Context = v; return nil }},
-	"dtype": {wantDType, func(p *CSVParams, v string) (err error) {
-		if v == "None" {
-			v = "float32"
-		}
-		p.DType, err = tensor.ParseDType(v)
-		return err
-	}},
-}
+var csvParamSet = newParamSet[CSVParams](csvIter, paramSet{
+	required: []string{"data_csv", "data_shape", "batch_size"},
+	wants: map[string]string{
+		"data_csv": "a file or a folder", "data_shape": wantShape, "label_shape": wantShape,
+		"ctx": wantContext, "dtype": wantDType,
+	},
+	ranges: map[string][2]float64{"batch_size": {1, maxBatch}, "prefetch_buffer": {0, maxPrefetch}},
+})
 
 const (
 	wantShape   = "the sizes of 1 to 7 axes, as in (3, 2)"
@@ -107,14 +81,8 @@ const maxPrefetch = 1024
 // one.
 func ParseCSVParams(kwargs map[string]string) (CSVParams, error) {
 	p := DefaultCSVParams()
-	for _, k := range slices.Sorted(maps.Keys(kwargs)) {
-		x, ok := csvParams[k]
-		if !ok {
-			return p, &ParamError{Iter: "CSVIter", Name: k, Suggestion: registry.Suggest(k, slices.Collect(maps.Keys(csvParams)))}
-		}
-		if err := x.set(&p, kwargs[k]); err != nil {
-			return p, &ParamError{Iter: "CSVIter", Name: k, Value: strconv.Quote(kwargs[k]), Want: x.want}
-		}
+	if err := csvParamSet.parse(&p, kwargs); err != nil {
+		return p, err
 	}
 	return p, p.Validate()
 }
@@ -122,33 +90,25 @@ func ParseCSVParams(kwargs map[string]string) (CSVParams, error) {
 // Validate checks all parameters. Its error is a *ParamError with MXNet's name
 // of the parameter.
 func (p CSVParams) Validate() error {
-	fail := func(name, value string) error {
-		return &ParamError{Iter: "CSVIter", Name: name, Value: value, Want: csvParams[name].want}
-	}
 	badShape := func(s tensor.Shape) bool {
 		return s.Rank() == 0 || s.Rank() == tensor.MaxRank || s.Len() < 1 || s.Len() > maxRow
 	}
+	name := ""
 	switch {
 	case p.DataCSV == "":
-		return fail("data_csv", "")
-	case p.DataShape.Rank() == 0:
-		return fail("data_shape", "")
+		name = "data_csv"
 	case badShape(p.DataShape):
-		return fail("data_shape", p.DataShape.String())
+		name = "data_shape"
 	case badShape(p.LabelShape):
-		return fail("label_shape", p.LabelShape.String())
-	case p.BatchSize == 0:
-		return fail("batch_size", "")
-	case p.BatchSize < 1 || p.BatchSize > maxBatch:
-		return fail("batch_size", strconv.Itoa(p.BatchSize))
-	case p.PrefetchBuffer < 0 || p.PrefetchBuffer > maxPrefetch:
-		return fail("prefetch_buffer", strconv.Itoa(p.PrefetchBuffer))
+		name = "label_shape"
 	case p.Context != "cpu" && p.Context != "gpu":
-		return fail("ctx", strconv.Quote(p.Context))
+		name = "ctx"
 	case p.DType != tensor.Float32 && p.DType != tensor.Int32 && p.DType != tensor.Int64:
-		return fail("dtype", p.DType.String())
+		name = "dtype"
+	default:
+		return csvParamSet.check(p)
 	}
-	return nil
+	return csvParamSet.fail(p, name)
 }
 
 // maxRow bounds the numbers of a row.
@@ -195,14 +155,8 @@ func NewCSVIter(ctx context.Context, p CSVParams) (*CSVIter, error) {
 	if p.RoundBatch {
 		how = lastPad
 	}
-	ahead := p.Context == "gpu" && p.PrefetchBuffer > 0
 	it, err := newRowIter(ctx, c, []DataDesc{data}, []DataDesc{label}, rowOptions{
-		size: p.BatchSize, last: how, blocks: ahead, engine: func(b *dataset.Built) (Runner, error) {
-			if !ahead {
-				return pullpipe.New(b, nil)
-			}
-			return pipeline.New(b, pipeline.Options{Prefetch: p.PrefetchBuffer}, nil)
-		},
+		size: p.BatchSize, last: how, blocks: readsAhead(p.Context, p.PrefetchBuffer), engine: engineOf(p.Context, p.PrefetchBuffer),
 	})
 	if err != nil {
 		return nil, err

@@ -44,6 +44,20 @@ type golden struct {
 		Name, Text string
 		Values     [][]float32
 	} `json:"csv_text"`
+	MNISTParams [][2]*string `json:"mnist_params"`
+	MNIST       []struct {
+		N, H, W int
+		Params  map[string]any
+		Desc    []goldenDesc
+		Labels  [][]float32
+		Data    string
+	}
+	Resize []struct {
+		N, Batch, Size int
+		Mode           string
+		Internal       bool
+		Out            [][][2]any
+	}
 }
 
 type goldenBatch struct {

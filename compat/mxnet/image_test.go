@@ -30,10 +30,10 @@ import (
 func TestImageParamNames(t *testing.T) {
 	g := readImageGolden(t)
 	require.Len(t, g.Params, 61)
-	require.Len(t, imageFields, 62)
+	require.Len(t, imageParamSet.fields, 62)
 	v := reflect.ValueOf(DefaultImageRecordParams())
 	for _, p := range g.Params {
-		i, ok := imageFields[*p[0]]
+		i, ok := imageParamSet.fields[*p[0]]
 		require.True(t, ok, "%s", *p[0])
 		f := v.Field(i)
 		if p[1] == nil { // required

@@ -3,14 +3,10 @@ package mxnet
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -180,86 +176,23 @@ func DefaultImageRecordParams() ImageRecordParams {
 	}
 }
 
-// imageFields maps MXNet's names to the indices of fields.
-var imageFields = func() map[string]int {
-	m := map[string]int{}
-	t := reflect.TypeFor[ImageRecordParams]()
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("mxnet"); name != "" {
-			m[name] = i
-		}
-	}
-	return m
-}()
-
 // ParseImageRecordParams parses parameters under MXNet's names, in the text
 // forms of MXNet's C interface. Missing ones have the defaults of
 // DefaultImageRecordParams. Its error is a *ParamError; for an unknown name it
 // suggests the closest known one.
 func ParseImageRecordParams(kwargs map[string]string) (ImageRecordParams, error) {
 	p := DefaultImageRecordParams()
-	v := reflect.ValueOf(&p).Elem()
-	for _, k := range slices.Sorted(maps.Keys(kwargs)) {
-		i, ok := imageFields[k]
-		if !ok {
-			return p, &ParamError{Iter: imageIter, Name: k, Suggestion: registry.Suggest(k, slices.Collect(maps.Keys(imageFields)))}
-		}
-		if want, err := parseField(v.Field(i), kwargs[k]); err != nil {
-			if w, ok := imageWants[k]; ok {
-				want = w
-			}
-			return p, &ParamError{Iter: imageIter, Name: k, Value: strconv.Quote(kwargs[k]), Want: want}
-		}
+	if err := imageParamSet.parse(&p, kwargs); err != nil {
+		return p, err
 	}
 	return p, p.Validate()
 }
 
 const imageIter = "ImageRecordIter"
 
-// parseField parses a parameter. want describes the valid values for the error.
-func parseField(f reflect.Value, s string) (want string, err error) {
-	switch x := f.Addr().Interface().(type) {
-	case *tensor.Shape:
-		*x, err = parseShape(s)
-		return wantShape, err
-	case *tensor.DType:
-		if s == "None" {
-			s = "float32"
-		}
-		*x, err = tensor.ParseDType(s)
-		return "", err
-	case **int64, **float32:
-		if s == "None" {
-			f.SetZero()
-			return "", nil
-		}
-		n := reflect.New(f.Type().Elem())
-		want, err = parseField(n.Elem(), s)
-		f.Set(n)
-		return want + " or None", err
-	}
-	switch f.Kind() {
-	case reflect.Bool:
-		var b bool
-		b, err = parseBool(s)
-		f.SetBool(b)
-		return "True or False", err
-	case reflect.Int, reflect.Int64:
-		var n int64
-		n, err = strconv.ParseInt(s, 10, f.Type().Bits())
-		f.SetInt(n)
-		return "a whole number", err
-	case reflect.Float32:
-		if strings.ContainsAny(s, "xX_") { // Go's hexadecimal and grouped numbers
-			err = strconv.ErrSyntax
-		}
-		n, e := strconv.ParseFloat(s, 32)
-		f.SetFloat(n)
-		return "a number", errors.Join(err, e)
-	}
-	f.SetString(s)
-	return "", nil
-}
+var imageParamSet = newParamSet[ImageRecordParams](imageIter, paramSet{
+	required: []string{"batch_size", "path_imgrec", "data_shape"}, wants: imageWants, ranges: imageRanges,
+})
 
 // imageWants describes valid values for errors.
 var imageWants = map[string]string{
@@ -302,49 +235,9 @@ var imageRanges = map[string][2]float64{
 // Validate checks all parameters. Its error is a *ParamError with MXNet's name
 // of the parameter.
 func (p ImageRecordParams) Validate() error {
-	v := reflect.ValueOf(p)
-	fail := func(name string) error {
-		e := &ParamError{Iter: imageIter, Name: name, Want: imageWants[name]}
-		i, ok := imageFields[name]
-		if !ok {
-			e.Value = strconv.Quote(p.LastBatch)
-			return e
-		}
-		switch f := v.Field(i); {
-		case f.Kind() == reflect.Pointer:
-			e.Value = fmt.Sprint(f.Elem())
-		case f.Kind() == reflect.String && f.String() != "":
-			e.Value = strconv.Quote(f.String())
-		case !f.IsZero() || name != "batch_size" && name != "path_imgrec" && name != "data_shape":
-			e.Value = fmt.Sprint(f)
-		}
-		if r, ok := imageRanges[name]; ok && e.Want == "" {
-			e.Want = fmt.Sprintf("%v to %v", r[0], r[1])
-		}
-		return e
-	}
-	for _, name := range slices.Sorted(maps.Keys(imageFields)) {
-		f := v.Field(imageFields[name])
-		var n float64
-		switch {
-		case f.Kind() == reflect.Pointer && !f.IsNil():
-			f = f.Elem()
-			fallthrough
-		default:
-			switch {
-			case f.CanInt():
-				n = float64(f.Int())
-			case f.CanFloat():
-				if n = f.Float(); math.IsNaN(n) || math.IsInf(n, 0) {
-					return &ParamError{Iter: imageIter, Name: name, Value: fmt.Sprint(n), Want: "a finite number"}
-				}
-			default:
-				continue
-			}
-		}
-		if r, ok := imageRanges[name]; ok && !(n >= r[0] && n <= r[1]) {
-			return fail(name)
-		}
+	fail := func(name string) error { return imageParamSet.fail(p, name) }
+	if err := imageParamSet.check(p); err != nil {
+		return err
 	}
 	for name, std := range map[string]float32{"std_r": p.StdR, "std_g": p.StdG, "std_b": p.StdB, "std_a": p.StdA} {
 		if std == 0 {
@@ -358,7 +251,7 @@ func (p ImageRecordParams) Validate() error {
 	case s.Rank() != 3 || s.At(0) != 1 && s.At(0) != 3 && s.At(0) != 4 || s.At(1) < 1 || s.At(1) > 1<<16 || s.At(2) < 1 || s.At(2) > 1<<16:
 		return fail("data_shape")
 	case s.At(0) != 3 && p.colors() != "":
-		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(v.Field(imageFields[p.colors()])), Want: "0 unless data_shape has 3 channels"}
+		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(reflect.ValueOf(p).Field(imageParamSet.fields[p.colors()])), Want: "0 unless data_shape has 3 channels"}
 	case p.PartIndex < 0 || p.PartIndex >= p.NumParts:
 		return fail("part_index")
 	case p.AugSeq != "aug_default":
@@ -396,7 +289,7 @@ func (p ImageRecordParams) Validate() error {
 		return fail("rotate_list")
 	}
 	if _, ok := imageLasts[p.LastBatch]; !ok {
-		return fail("LastBatch")
+		return &ParamError{Iter: imageIter, Name: "LastBatch", Value: strconv.Quote(p.LastBatch), Want: imageWants["LastBatch"]}
 	}
 	return nil
 }
@@ -416,7 +309,7 @@ func (p *ImageRecordParams) lastBatch() last {
 func (p *ImageRecordParams) colors() string {
 	v := reflect.ValueOf(*p)
 	for _, name := range []string{"brightness", "contrast", "saturation", "random_h", "random_s", "random_l", "pca_noise"} {
-		if !v.Field(imageFields[name]).IsZero() {
+		if !v.Field(imageParamSet.fields[name]).IsZero() {
 			return name
 		}
 	}

@@ -1,7 +1,8 @@
 // Package mxnet provides MXNet's data iterators with MXNet's names and
 // parameters. They build on package dataset and the engines: [NDArrayIter],
-// [CSVIter] and [ImageRecordIter]. [FromDataset] converts a dataset to a
-// [DataIter], and [ToDataset] converts any DataIter to a dataset's source.
+// [CSVIter], [MNISTIter] and [ImageRecordIter]. [ResizeIter] changes the length
+// of an iterator's epochs. [FromDataset] converts a dataset to a [DataIter],
+// and [ToDataset] converts any DataIter to a dataset's source.
 //
 // A [DataIter] returns batches until io.EOF, and the next epoch after Reset.
 // The reference is MXNet 1.9.1. Its batches are in testdata/iters.json and
@@ -20,11 +21,11 @@
 //   - Rows carried over wait until a batch has them. MXNet loses them if Next
 //     is called again at the end of the epoch, or Reset is called twice. It
 //     fails if they are fewer than half a batch.
-//   - Every batch has an Index. MXNet's NDArrayIter has none, and
-//     ImageRecordIter's is 0.
+//   - Every batch has an Index. MXNet's NDArrayIter has none, and that of
+//     MNISTIter and ImageRecordIter is 0.
 //   - Shuffles are a function of a seed and the epoch. MXNet's NDArrayIter uses
 //     NumPy's global generator. Its ImageRecordIter without an index leaves
-//     records near their positions.
+//     records near their positions. Its MNISTIter shuffles only once.
 //   - ImageRecordIter's random numbers are a function of the seeds, the epoch,
 //     the part and the image's position in the epoch. Their distributions are
 //     MXNet's, the numbers are not. MXNet's depend on the thread that gets the

@@ -2,11 +2,148 @@ package mxnet
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 )
+
+// paramSet describes the parameters of an iterator: a struct whose fields have
+// MXNet's names as tags.
+type paramSet struct {
+	iter   string
+	fields map[string]int // by MXNet's name
+	// required are the parameters without a default; their zero values are
+	// reported as missing.
+	required []string
+	// wants describes valid values for errors.
+	wants map[string]string
+	// ranges are the valid ranges of numbers.
+	ranges map[string][2]float64
+}
+
+func newParamSet[T any](iter string, s paramSet) *paramSet {
+	s.iter, s.fields = iter, map[string]int{}
+	t := reflect.TypeFor[T]()
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("mxnet"); name != "" {
+			s.fields[name] = i
+		}
+	}
+	return &s
+}
+
+// parse parses parameters into p, a pointer to the struct.
+func (s *paramSet) parse(p any, kwargs map[string]string) error {
+	v := reflect.ValueOf(p).Elem()
+	for _, k := range slices.Sorted(maps.Keys(kwargs)) {
+		i, ok := s.fields[k]
+		if !ok {
+			return &ParamError{Iter: s.iter, Name: k, Suggestion: registry.Suggest(k, slices.Collect(maps.Keys(s.fields)))}
+		}
+		if want, err := parseField(v.Field(i), kwargs[k]); err != nil {
+			if w, ok := s.wants[k]; ok {
+				want = w
+			}
+			return &ParamError{Iter: s.iter, Name: k, Value: strconv.Quote(kwargs[k]), Want: want}
+		}
+	}
+	return nil
+}
+
+// fail returns the error of a parameter of p, a struct.
+func (s *paramSet) fail(p any, name string) error {
+	e := &ParamError{Iter: s.iter, Name: name, Want: s.wants[name]}
+	switch f := reflect.ValueOf(p).Field(s.fields[name]); {
+	case f.Kind() == reflect.Pointer:
+		e.Value = fmt.Sprint(f.Elem())
+	case f.Kind() == reflect.String && f.String() != "":
+		e.Value = strconv.Quote(f.String())
+	case !f.IsZero() || !slices.Contains(s.required, name):
+		e.Value = fmt.Sprint(f)
+	}
+	if r, ok := s.ranges[name]; ok && e.Want == "" {
+		e.Want = strconv.FormatFloat(r[0], 'f', -1, 64) + " to " + strconv.FormatFloat(r[1], 'f', -1, 64)
+	}
+	return e
+}
+
+// check checks that the numbers of p, a struct, are finite and in their ranges.
+func (s *paramSet) check(p any) error {
+	v := reflect.ValueOf(p)
+	for _, name := range slices.Sorted(maps.Keys(s.fields)) {
+		f := v.Field(s.fields[name])
+		if f.Kind() == reflect.Pointer && !f.IsNil() {
+			f = f.Elem()
+		}
+		var n float64
+		switch {
+		case f.CanInt():
+			n = float64(f.Int())
+		case f.CanFloat():
+			if n = f.Float(); math.IsNaN(n) || math.IsInf(n, 0) {
+				return &ParamError{Iter: s.iter, Name: name, Value: fmt.Sprint(n), Want: "a finite number"}
+			}
+		default:
+			continue
+		}
+		if r, ok := s.ranges[name]; ok && !(n >= r[0] && n <= r[1]) {
+			return s.fail(p, name)
+		}
+	}
+	return nil
+}
+
+// parseField parses a parameter. want describes the valid values for the error.
+func parseField(f reflect.Value, s string) (want string, err error) {
+	switch x := f.Addr().Interface().(type) {
+	case *tensor.Shape:
+		*x, err = parseShape(s)
+		return wantShape, err
+	case *tensor.DType:
+		if s == "None" {
+			s = "float32"
+		}
+		*x, err = tensor.ParseDType(s)
+		return "", err
+	case **int64, **float32:
+		if s == "None" {
+			f.SetZero()
+			return "", nil
+		}
+		n := reflect.New(f.Type().Elem())
+		want, err = parseField(n.Elem(), s)
+		f.Set(n)
+		return want + " or None", err
+	}
+	switch f.Kind() {
+	case reflect.Bool:
+		var b bool
+		b, err = parseBool(s)
+		f.SetBool(b)
+		return "True or False", err
+	case reflect.Int, reflect.Int64:
+		var n int64
+		n, err = strconv.ParseInt(s, 10, f.Type().Bits())
+		f.SetInt(n)
+		return "a whole number", err
+	case reflect.Float32:
+		if strings.ContainsAny(s, "xX_") { // Go's hexadecimal and grouped numbers
+			err = strconv.ErrSyntax
+		}
+		n, e := strconv.ParseFloat(s, 32)
+		f.SetFloat(n)
+		return "a number", errors.Join(err, e)
+	}
+	f.SetString(s)
+	return "", nil
+}
 
 // The text forms of parameters are those that MXNet's C interface takes and its
 // Python interface writes.

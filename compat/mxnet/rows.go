@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -454,6 +456,19 @@ func setRow(v *dataset.Value, row int64) error {
 	}
 	tensor.View[int64](&v.Tensor)[0] = row
 	return nil
+}
+
+// readsAhead reports whether batches are prepared in goroutines.
+func readsAhead(context string, buffer int) bool { return context == "gpu" && buffer > 0 }
+
+// engineOf returns the engine of the parameters ctx and prefetch_buffer.
+func engineOf(context string, buffer int) func(*dataset.Built) (Runner, error) {
+	return func(b *dataset.Built) (Runner, error) {
+		if !readsAhead(context, buffer) {
+			return pullpipe.New(b, nil)
+		}
+		return pipeline.New(b, pipeline.Options{Prefetch: buffer}, nil)
+	}
 }
 
 func localIfNil(o store.Opener) store.Opener {

@@ -1,4 +1,4 @@
-"""Makes compat/mxnet/testdata/iters.json: what MXNet's NDArrayIter and CSVIter give, batch by batch.
+"""Makes compat/mxnet/testdata/iters.json: what MXNet's NDArrayIter, CSVIter, MNISTIter and ResizeIter give, batch by batch.
 
 Needs mxnet 1.9.1 and numpy 1.23.5 (its last that MXNet can be imported with; Python 3.11 or earlier).
 Takes no arguments; running it again gives the same bytes.
@@ -8,8 +8,11 @@ and "hard_reset" are the methods. For each step there is the list of batches tha
 the rows (the data's first element), the labels, pad, index. "error" is a step in which MXNet fails; it is the last.
 """
 
+import hashlib
 import json
 import os
+import re
+import struct
 import tempfile
 
 import mxnet as mx
@@ -134,6 +137,65 @@ def csv_text_cases():
             yield {"name": name, "text": text, "values": [[float(x) for x in r] for r in it.next().data[0].asnumpy()]}
 
 
+def params(name):
+    """Name and default of each parameter, from the documentation."""
+    found = re.findall(r"^(\w+) : (.*)$", getattr(mx.io, name).__doc__, re.M)
+    defaults = [re.search(r"default='?([^']*)'?$", kind) for _, kind in found]
+    return [[n, d.group(1) if d else None] for (n, _), d in zip(found, defaults)]
+
+
+def digest(a):
+    return hashlib.sha256(a).hexdigest()[:12]
+
+
+def write_idx(folder, n, h, w):
+    """Images whose bytes count up in steps of 7, and labels from 0."""
+    image, label = os.path.join(folder, "image"), os.path.join(folder, "label")
+    with open(image, "wb") as f:
+        f.write(struct.pack(">IIII", 2051, n, h, w) + (np.arange(n * h * w) * 7).astype(np.uint8).tobytes())
+    with open(label, "wb") as f:
+        f.write(struct.pack(">II", 2049, n) + bytes(range(n)))
+    return {"image": image, "label": label}
+
+
+def mnist_cases():
+    def case(n=10, h=3, w=4, **kwargs):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                it = mx.io.MNISTIter(silent=True, shuffle=False, **write_idx(folder, n, h, w), **kwargs)
+            except StopIteration:  # fewer images than a batch
+                return {"n": n, "h": h, "w": w, "params": kwargs, "desc": [], "labels": [], "data": digest(b"")}
+            epochs = []
+            for _ in range(2):
+                epochs.append([(b.label[0].asnumpy().tolist(), b.data[0].asnumpy().tobytes()) for b in it])
+                it.reset()
+            assert epochs[0] == epochs[1]
+            labels, data = zip(*epochs[0])
+            return {"n": n, "h": h, "w": w, "params": kwargs, "desc": describe(it), "labels": labels, "data": digest(b"".join(data))}
+
+    yield case(batch_size=4)
+    yield case(batch_size=5, flat=True)
+    yield case(n=9, h=28, w=28, batch_size=2)
+    yield case(batch_size=11)
+    for parts in (2, 3, 7):
+        for k in range(parts):
+            yield case(n=23, batch_size=1, num_parts=parts, part_index=k)
+
+
+def resize_cases():
+    """Epochs of size batches of an NDArrayIter of n rows."""
+    for n, batch, mode, size, internal in (
+        (10, 4, "pad", 2, True), (10, 4, "pad", 3, True), (10, 4, "pad", 5, True), (10, 4, "pad", 7, False),
+        (10, 4, "discard", 3, False), (10, 4, "discard", 1, False), (8, 4, "pad", 9, True),
+    ):
+        it = mx.io.ResizeIter(mx.io.NDArrayIter(np.arange(n, dtype=np.float32), None, batch, last_batch_handle=mode), size, internal)
+        out = []
+        for _ in range(3):
+            out.append([[b.data[0].asnumpy().tolist(), int(b.pad)] for b in it])
+            it.reset()
+        yield {"n": n, "batch": batch, "mode": mode, "size": size, "internal": internal, "out": out}
+
+
 def main():
     all_cases = {
         "mxnet": mx.__version__,
@@ -141,6 +203,9 @@ def main():
         "names": list(names_cases()),
         "csv": list(csv_cases()),
         "csv_text": list(csv_text_cases()),
+        "mnist_params": params("MNISTIter"),
+        "mnist": list(mnist_cases()),
+        "resize": list(resize_cases()),
     }
     os.makedirs(os.path.dirname(OUT), exist_ok=True)
     with open(OUT, "w") as f:
