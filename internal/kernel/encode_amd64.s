@@ -638,9 +638,9 @@ DATA fdct_zigzag<>+510(SB)/1, $0x0e
 DATA fdct_zigzag<>+511(SB)/1, $0x0f
 GLOBL fdct_zigzag<>(SB), RODATA|NOPTR, $512
 
-// func fdctRowAVX2(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)
+// func fdctRowSIMD(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·fdctRowAVX2(SB), NOSPLIT, $256-48
+TEXT ·fdctRowSIMD(SB), NOSPLIT, $256-48
 	MOVQ blocks+0(FP), AX
 	MOVQ masks+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -1461,9 +1461,9 @@ DATA rgb_order<>+24(SB)/4, $0x00000003
 DATA rgb_order<>+28(SB)/4, $0x00000007
 GLOBL rgb_order<>(SB), RODATA|NOPTR, $32
 
-// func rgbToYCCAVX2(y *byte, cb *byte, cr *byte, rgb *byte, n int)
+// func rgbToYCCSIMD(y *byte, cb *byte, cr *byte, rgb *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·rgbToYCCAVX2(SB), NOSPLIT, $0-40
+TEXT ·rgbToYCCSIMD(SB), NOSPLIT, $0-40
 	MOVQ    y+0(FP), AX
 	MOVQ    cb+8(FP), CX
 	MOVQ    cr+16(FP), DX
@@ -1625,9 +1625,9 @@ DATA down_bias2<>+24(SB)/4, $0x00020001
 DATA down_bias2<>+28(SB)/4, $0x00020001
 GLOBL down_bias2<>(SB), RODATA|NOPTR, $32
 
-// func downsampleH2V1AVX2(dst *byte, a *byte, n int)
+// func downsampleH2V1SIMD(dst *byte, a *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·downsampleH2V1AVX2(SB), NOSPLIT, $0-24
+TEXT ·downsampleH2V1SIMD(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -1658,9 +1658,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func downsampleH2V2AVX2(dst *byte, a *byte, b *byte, n int)
+// func downsampleH2V2SIMD(dst *byte, a *byte, b *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·downsampleH2V2AVX2(SB), NOSPLIT, $0-32
+TEXT ·downsampleH2V2SIMD(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), AX
 	MOVQ    a+8(FP), CX
 	MOVQ    b+16(FP), DX

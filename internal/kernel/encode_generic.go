@@ -1,4 +1,4 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package kernel
 
@@ -9,5 +9,3 @@ func rgbToYCC(_, _, _, _ []byte) bool { return false }
 func downsampleH2V1(_, _ []byte) bool { return false }
 
 func downsampleH2V2(_, _, _ []byte) bool { return false }
-
-func huffRow(*HuffWriter) bool { return false }

@@ -4,10 +4,10 @@
 
 package kernel
 
-// fdctRowAVX2 is FDCTRow of n blocks, n > 1. d points to a Divisors.
+// fdctRowSIMD is FDCTRow of n blocks, n > 1. d points to a Divisors.
 //
 //go:noescape
-func fdctRowAVX2(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)
+func fdctRowSIMD(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)
 
 // leadingZeros counts the leading zeros of v with LZCNT.
 //
@@ -19,17 +19,17 @@ func leadingZeros(v uint64) int
 //go:noescape
 func huffRowBMI2(w *byte)
 
-// rgbToYCCAVX2 converts n pixels, n >= 32.
+// rgbToYCCSIMD converts n pixels, n >= 32.
 //
 //go:noescape
-func rgbToYCCAVX2(y *byte, cb *byte, cr *byte, rgb *byte, n int)
+func rgbToYCCSIMD(y *byte, cb *byte, cr *byte, rgb *byte, n int)
 
-// downsampleH2V1AVX2 averages to n samples, n >= 16 and even.
+// downsampleH2V1SIMD averages to n samples, n >= 16 and even.
 //
 //go:noescape
-func downsampleH2V1AVX2(dst *byte, a *byte, n int)
+func downsampleH2V1SIMD(dst *byte, a *byte, n int)
 
-// downsampleH2V2AVX2 averages to n samples, n >= 16 and even.
+// downsampleH2V2SIMD averages to n samples, n >= 16 and even.
 //
 //go:noescape
-func downsampleH2V2AVX2(dst *byte, a *byte, b *byte, n int)
+func downsampleH2V2SIMD(dst *byte, a *byte, b *byte, n int)

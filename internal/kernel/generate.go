@@ -10,6 +10,7 @@ package kernel
 //go:generate go run -C _gen . -group yuv -out ../yuv_amd64.s -stubs ../yuv_stubs_amd64.go -pkg kernel
 
 //go:generate go run -C _gen ./arm64 -group jpeg -out ../jpeg_arm64.s
+//go:generate go run -C _gen ./arm64 -group encode -out ../encode_arm64.s
 //go:generate go run -C _gen ./arm64 -group resample -out ../resample_arm64.s
 //go:generate go run -C _gen ./arm64 -group pixels -out ../pixels_arm64.s
 //go:generate go run -C _gen ./arm64 -group cv -out ../cv_arm64.s

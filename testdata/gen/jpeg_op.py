@@ -31,7 +31,7 @@ def smooth(h, w, c):
 IMAGES = [("noise", image(17, 33, 3)), ("smooth", smooth(35, 30, 3)), ("gray", smooth(21, 19, 1)), ("gray_noise", image(9, 17, 1)), ("dot", image(1, 1, 3)),
           ("gray_dot", image(1, 1, 1)), ("row", image(1, 35, 3)), ("column", image(18, 1, 3)), ("few", (image(16, 16, 3) // 128 * 255).astype(np.uint8)),
           ("blocks", smooth(8, 24, 3))]
-PARAMS = [(q, "420") for q in (1, 10, 24, 30, 50, 75, 90, 95, 99, 100)] + [(q, c) for c in ("422", "444", "440", "411") for q in (2, 75, 100)]
+PARAMS = [(q, "420") for q in (1, 10, 30, 50, 75, 95, 100)] + [(2, "422"), (75, "422"), (75, "444"), (100, "444"), (75, "440"), (24, "411")]
 
 
 def pillow(a, quality, chroma):

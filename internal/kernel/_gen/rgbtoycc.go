@@ -35,8 +35,8 @@ func rgbToYCC() {
 		DATA(4*i, U32(uint32(v)))
 	}
 
-	function("rgbToYCCAVX2", "func(y, cb, cr, rgb *byte, n int)")
-	Doc("rgbToYCCAVX2 converts n pixels, n >= 32.")
+	function("rgbToYCCSIMD", "func(y, cb, cr, rgb *byte, n int)")
+	Doc("rgbToYCCSIMD converts n pixels, n >= 32.")
 	dst := [3]place{arg("y", 1), arg("cb", 1), arg("cr", 1)}
 	rgb := arg("rgb", 3)
 	n := Load(Param("n"), GP64())
@@ -92,11 +92,11 @@ func downsample() {
 	bias := [3]Mem{1: words("down_bias1", 0, 1), 2: words("down_bias2", 1, 2)}
 	for rows := 1; rows <= 2; rows++ {
 		if rows == 1 {
-			function("downsampleH2V1AVX2", "func(dst, a *byte, n int)")
-			Doc("downsampleH2V1AVX2 averages to n samples, n >= 16 and even.")
+			function("downsampleH2V1SIMD", "func(dst, a *byte, n int)")
+			Doc("downsampleH2V1SIMD averages to n samples, n >= 16 and even.")
 		} else {
-			function("downsampleH2V2AVX2", "func(dst, a, b *byte, n int)")
-			Doc("downsampleH2V2AVX2 averages to n samples, n >= 16 and even.")
+			function("downsampleH2V2SIMD", "func(dst, a, b *byte, n int)")
+			Doc("downsampleH2V2SIMD averages to n samples, n >= 16 and even.")
 		}
 		dst, a := arg("dst", 1), arg("a", 2)
 		places := []place{dst, a}

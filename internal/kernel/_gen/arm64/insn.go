@@ -76,17 +76,20 @@ func same(name string, code uint32, d, n, m vec) {
 // sized is same for integers of any size.
 func sized(name string, u, op uint32, d, n, m vec) { same(name, u<<29|d.size<<22|op<<11, d, n, m) }
 
-func add(d, n, m vec)   { sized("add", 0, 0b10000, d, n, m) }
-func sub(d, n, m vec)   { sized("sub", 1, 0b10000, d, n, m) }
-func mul(d, n, m vec)   { sized("mul", 0, 0b10011, d, n, m) }
-func mla(d, n, m vec)   { sized("mla", 0, 0b10010, d, n, m) }
-func addp(d, n, m vec)  { sized("addp", 0, 0b10111, d, n, m) }
-func sqadd(d, n, m vec) { sized("sqadd", 0, 0b00001, d, n, m) }
-func uqsub(d, n, m vec) { sized("uqsub", 1, 0b00101, d, n, m) }
+func add(d, n, m vec)     { sized("add", 0, 0b10000, d, n, m) }
+func sub(d, n, m vec)     { sized("sub", 1, 0b10000, d, n, m) }
+func mul(d, n, m vec)     { sized("mul", 0, 0b10011, d, n, m) }
+func mla(d, n, m vec)     { sized("mla", 0, 0b10010, d, n, m) }
+func addp(d, n, m vec)    { sized("addp", 0, 0b10111, d, n, m) }
+func sqadd(d, n, m vec)   { sized("sqadd", 0, 0b00001, d, n, m) }
+func uqsub(d, n, m vec)   { sized("uqsub", 1, 0b00101, d, n, m) }
+func cmtst(d, n, m vec)   { sized("cmtst", 0, 0b10001, d, n, m) }
+func sqdmulh(d, n, m vec) { sized("sqdmulh", 0, 0b10110, d, n, m) }
 func logic(name string, u, size uint32, d, n, m vec) {
 	want(d.size == 0, name, d)
 	same(name, u<<29|size<<22|0b00011<<11, d, n, m)
 }
+func and(d, n, m vec) { logic("and", 0, 0, d, n, m) }
 func orr(d, n, m vec) { logic("orr", 0, 2, d, n, m) }
 func eor(d, n, m vec) { logic("eor", 1, 0, d, n, m) }
 
@@ -147,6 +150,9 @@ func longBy(name string, u, op uint32, d, n vec, m lane) {
 }
 func smullBy(d, n vec, m lane) { longBy("smull", 0, 0b1010, d, n, m) }
 func smlalBy(d, n vec, m lane) { longBy("smlal", 0, 0b0010, d, n, m) }
+func umullBy(d, n vec, m lane) { longBy("umull", 1, 0b1010, d, n, m) }
+func umlalBy(d, n vec, m lane) { longBy("umlal", 1, 0b0010, d, n, m) }
+func umlslBy(d, n vec, m lane) { longBy("umlsl", 1, 0b0110, d, n, m) }
 
 // shift encodes a shift by a constant.
 func shift(name string, u, op uint32, q uint32, immhb int, d, n vec, by int) {
@@ -160,6 +166,7 @@ func right(name string, u, op uint32, d, n vec, by int) {
 	shift(name, u, op, d.Q(), 2*bits-by, d, n, by)
 }
 func sshr(d, n vec, by int)  { right("sshr", 0, 0b00000, d, n, by) }
+func srshr(d, n vec, by int) { right("srshr", 0, 0b00100, d, n, by) }
 func ushr(d, n vec, by int)  { right("ushr", 1, 0b00000, d, n, by) }
 func srsra(d, n vec, by int) { right("srsra", 0, 0b00110, d, n, by) }
 func ssra(d, n vec, by int)  { right("ssra", 0, 0b00010, d, n, by) }
@@ -209,6 +216,7 @@ func unary(name string, u, size, op uint32, d, n vec) {
 	want(d.size == n.size && d.q == n.q, name, d, n)
 	misc(name, u, size, op, d.Q(), d, n)
 }
+func abs(d, n vec)    { unary("abs", 0, d.size, 0b01011, d, n) }
 func scvtf(d, n vec)  { want(d.size == 2, "scvtf", d); unary("scvtf", 0, 0, 0b11101, d, n) }
 func ucvtf(d, n vec)  { want(d.size == 2, "ucvtf", d); unary("ucvtf", 1, 0, 0b11101, d, n) }
 func fcvtns(d, n vec) { want(d.size == 2, "fcvtns", d); unary("fcvtns", 0, 0, 0b11010, d, n) }
@@ -352,7 +360,7 @@ func ldur(d V, at R, off int) {
 	word(0x3CC00000|uint32(off&511)<<12|uint32(at)<<5|uint32(d), "ldur q%d, [x%d, #%d]", d, at, off)
 }
 
-// st1Lane stores a lane of 4 or 8 bytes; ld1Lane loads one of 2 or 4. by is the
+// st1Lane stores a lane of 4 or 8 bytes; ld1Lane loads one of 2 to 8. by is the
 // post-increment of the address: 0, or the number of bytes.
 func st1Lane(n lane, at R)         { single("st1", 0, n, at, 0) }
 func ld1Lane(n lane, at R, by int) { single("ld1", 1, n, at, by) }

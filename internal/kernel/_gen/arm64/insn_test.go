@@ -107,6 +107,15 @@ func TestWords(t *testing.T) {
 		{func() { st1Lane(v(1).d(1), 3) }, 0x4d008461, "st1 {v1.d}[1], [x3]"},
 		{func() { ld1Lane(v(1).h(7), 3, 0) }, 0x4d405861, "ld1 {v1.h}[7], [x3]"},
 		{func() { ld1Lane(v(1).s(3), 13, 4) }, 0x4ddf91a1, "ld1 {v1.s}[3], [x13], #4"},
+		{func() { cmtst(v(1).b16(), v(2).b16(), v(31).b16()) }, 0x4e3f8c41, "cmtst v1.16b, v2.16b, v31.16b"},
+		{func() { sqdmulh(v(10).h8(), v(11).h8(), v(12).h8()) }, 0x4e6cb56a, "sqdmulh v10.8h, v11.8h, v12.8h"},
+		{func() { and(v(1).b16(), v(2).b16(), v(3).b16()) }, 0x4e231c41, "and v1.16b, v2.16b, v3.16b"},
+		{func() { umullBy(v(16).s4(), v(17).h4(), v(9).h(5)) }, 0x2f59aa30, "umull v16.4s, v17.4h, v9.h[5]"},
+		{func() { umlalBy(v(16).s4(), v(17).h8(), v(10).h(2)) }, 0x6f6a2230, "umlal2 v16.4s, v17.8h, v10.h[2]"},
+		{func() { umlslBy(v(16).s4(), v(17).h8(), v(0).h(7)) }, 0x6f706a30, "umlsl2 v16.4s, v17.8h, v0.h[7]"},
+		{func() { srshr(v(1).h8(), v(2).h8(), 2) }, 0x4f1e2441, "srshr v1.8h, v2.8h, #2"},
+		{func() { abs(v(1).h8(), v(2).h8()) }, 0x4e60b841, "abs v1.8h, v2.8h"},
+		{func() { ld1Lane(v(1).d(1), 3, 0) }, 0x4d408461, "ld1 {v1.d}[1], [x3]"},
 	} {
 		out.Reset()
 		c.emit()

@@ -13,6 +13,7 @@ import (
 // it.
 var groups = map[string]func(){
 	"jpeg":     func() { ycc(); idct(); idct4(); idct2(); upsample() },
+	"encode":   func() { fdct(); rgbToYCC(); downsample() },
 	"resample": resample,
 	"pixels":   pixels,
 	"cv":       cv,

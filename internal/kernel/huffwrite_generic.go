@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func huffRow(*HuffWriter) bool { return false }
