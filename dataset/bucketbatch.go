@@ -47,10 +47,8 @@ func (n *BucketBatch) Validate() error {
 	if len(n.Sizes) != len(n.Boundaries)+1 {
 		return paramErr("%d sizes for %d boundaries, want one size more than boundaries", len(n.Sizes), len(n.Boundaries))
 	}
-	for i, b := range n.Boundaries {
-		if b < 1 || i > 0 && b <= n.Boundaries[i-1] {
-			return paramErr("boundaries %v, want ascending lengths of 1 or more", n.Boundaries)
-		}
+	if err := validateBoundaries(n.Boundaries); err != nil {
+		return err
 	}
 	for _, s := range n.Sizes {
 		if s < 1 || s > maxBatch {
@@ -58,6 +56,15 @@ func (n *BucketBatch) Validate() error {
 		}
 	}
 	return validatePad(n.Pad)
+}
+
+func validateBoundaries(l []int) error {
+	for i, b := range l {
+		if b < 1 || i > 0 && b <= l[i-1] {
+			return paramErr("boundaries %v, want ascending lengths of 1 or more", l)
+		}
+	}
+	return nil
 }
 
 func (n *BucketBatch) build(_ *Built, s *step) error {
@@ -90,44 +97,133 @@ type bucketState struct {
 
 func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	st := s.state.(bucketState)
-	it := &bucketed{n: n, column: st.column, c: st.c.clone(), buckets: make([][]*Sample, len(n.Sizes))}
-	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
-	var l []held
-	if o.state != nil {
-		if last := o.state.int(); last < -1 || last > int64(len(n.Sizes)) {
-			o.state.fail("bucket %d, want -1 to %d", last, len(n.Sizes))
-		} else {
-			it.last = int(last)
-		}
-		room := 0
-		for _, size := range n.Sizes {
-			room += size - 1
-		}
-		l = o.b.loadHeld(o.state, s.in[0], room)
-		if o.state.err != nil {
-			return nil, o.state.err
-		}
-	} else {
-		it.last = -1
+	room := 0
+	for _, size := range n.Sizes {
+		room += size - 1
 	}
-	var err error
-	if it.in, err = o.open(s.in[0], epoch); err != nil {
+	w, err := o.openBuckets(s, epoch, len(n.Sizes), room)
+	if err != nil {
 		return nil, err
 	}
-	it.refill = o.refilling(s.in[0], l)
+	it := &bucketed{buckets: w, n: n, column: st.column, c: st.c.clone()}
+	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
 	return it, nil
 }
 
+// buckets are the samples that wait for their batches, and the input that they
+// come from.
+type buckets struct {
+	in     iterator
+	list   [][]*Sample
+	free   []*Sample
+	last   int     // at the end of the input, the last bucket returned; -1 before
+	refill *refill // nil unless a resumed run has yet to find its samples
+}
+
+// openBuckets opens the input of s with n buckets, which have room for the
+// samples of a state.
+func (o *opener) openBuckets(s *step, epoch uint64, n, room int) (b buckets, err error) {
+	b = buckets{list: make([][]*Sample, n), last: -1}
+	var l []held
+	if o.state != nil {
+		if last := o.state.int(); last < -1 || last > int64(n) {
+			o.state.fail("bucket %d, want -1 to %d", last, n)
+		} else {
+			b.last = int(last)
+		}
+		l = o.b.loadHeld(o.state, s.in[0], room)
+		if o.state.err != nil {
+			return b, o.state.err
+		}
+	}
+	if b.in, err = o.open(s.in[0], epoch); err != nil {
+		return b, err
+	}
+	b.refill = o.refilling(s.in[0], l)
+	return b, nil
+}
+
+// find calls add for each sample of a resumed run's state.
+func (b *buckets) find(ctx context.Context, add func(*Sample) error) error {
+	if b.refill == nil {
+		return nil
+	}
+	l, err := b.refill.find(ctx)
+	if err != nil {
+		return err
+	}
+	b.list = make([][]*Sample, len(b.list))
+	for _, x := range l {
+		if err := add(x); err != nil {
+			return err
+		}
+	}
+	b.refill = nil
+	return nil
+}
+
+// take returns the next sample of the input, or nil at its end.
+func (b *buckets) take(ctx context.Context) (*Sample, error) {
+	x := &Sample{}
+	if n := len(b.free); n > 0 {
+		x, b.free = b.free[n-1], b.free[:n-1]
+	}
+	switch err := pull(ctx, b.in, x); {
+	case err == io.EOF:
+		b.last = 0
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return x, nil
+}
+
+// rest returns a bucket that has samples at the end of the input, or io.EOF.
+func (b *buckets) rest() (int, error) {
+	for ; b.last < len(b.list); b.last++ {
+		if len(b.list[b.last]) > 0 {
+			return b.last, nil
+		}
+	}
+	return 0, io.EOF
+}
+
+// empty empties bucket i. The samples are valid until the next take.
+func (b *buckets) empty(i int) []*Sample {
+	l := b.list[i]
+	b.list[i] = nil
+	b.free = append(b.free, l...)
+	return l
+}
+
+func (b *buckets) Save(w []int64) []int64 {
+	if b.refill != nil {
+		return b.in.Save(appendHeld(append(w, int64(b.last)), b.refill.l))
+	}
+	var l []*Sample
+	for _, x := range b.list {
+		l = append(l, x...)
+	}
+	return b.in.Save(saveHeld(append(w, int64(b.last)), l))
+}
+
+func (b *buckets) Close() error { return b.in.Close() }
+
 type bucketed struct {
-	in      iterator
-	n       *BucketBatch
-	column  int
-	c       *collator
-	buckets [][]*Sample
-	free    []*Sample
-	last    int // at the end of the input, the last bucket returned; -1 before
-	failed  func(*Sample, error) error
-	refill  *refill // nil unless a resumed run has yet to find its samples
+	buckets
+	n      *BucketBatch
+	column int
+	c      *collator
+	failed func(*Sample, error) error
+}
+
+// bucket returns the number of the bucket of a length.
+func bucket(boundaries []int, length int) int {
+	i, found := slices.BinarySearch(boundaries, length)
+	if found {
+		i++
+	}
+	return i
 }
 
 // bucket returns the number of a sample's bucket.
@@ -136,64 +232,47 @@ func (b *bucketed) bucket(x *Sample) int {
 	if s := x.Values[b.column].Shape; s.Rank() > 0 {
 		length = s.At(0)
 	}
-	i, found := slices.BinarySearch(b.n.Boundaries, length)
-	if found {
-		i++
-	}
-	return i
+	return bucket(b.n.Boundaries, length)
 }
 
 func (b *bucketed) Next(ctx context.Context, s *Sample) error {
-	if b.refill != nil {
-		l, err := b.refill.find(ctx)
-		if err != nil {
-			return err
+	if err := b.find(ctx, func(x *Sample) error {
+		i := b.bucket(x)
+		if len(b.list[i]) == b.n.Sizes[i]-1 {
+			return fmt.Errorf("%w: a full bucket of %d samples", ErrState, b.n.Sizes[i])
 		}
-		b.buckets = make([][]*Sample, len(b.n.Sizes))
-		for _, x := range l {
-			i := b.bucket(x)
-			if len(b.buckets[i]) == b.n.Sizes[i]-1 {
-				return fmt.Errorf("%w: a full bucket of %d samples", ErrState, b.n.Sizes[i])
-			}
-			b.buckets[i] = append(b.buckets[i], x)
-		}
-		b.refill = nil
+		b.list[i] = append(b.list[i], x)
+		return nil
+	}); err != nil {
+		return err
 	}
 	for b.last < 0 {
-		x := &Sample{}
-		if n := len(b.free); n > 0 {
-			x, b.free = b.free[n-1], b.free[:n-1]
-		}
-		err := pull(ctx, b.in, x)
-		if err == io.EOF {
-			b.last = 0
-			break
-		}
+		x, err := b.take(ctx)
 		if err != nil {
 			return err
 		}
+		if x == nil {
+			break
+		}
 		i := b.bucket(x)
-		b.buckets[i] = append(b.buckets[i], x)
-		if len(b.buckets[i]) == b.n.Sizes[i] {
+		b.list[i] = append(b.list[i], x)
+		if len(b.list[i]) == b.n.Sizes[i] {
 			return b.flush(s, i)
 		}
 	}
 	if b.n.DropRemainder {
 		return io.EOF
 	}
-	for ; b.last < len(b.buckets); b.last++ {
-		if len(b.buckets[b.last]) > 0 {
-			return b.flush(s, b.last)
-		}
+	i, err := b.rest()
+	if err != nil {
+		return err
 	}
-	return io.EOF
+	return b.flush(s, i)
 }
 
 // flush stacks bucket i.
 func (b *bucketed) flush(s *Sample, i int) error {
-	l := b.buckets[i]
-	b.buckets[i] = nil
-	b.free = append(b.free, l...)
+	l := b.empty(i)
 	if b.n.PadToBoundary {
 		if i == len(b.n.Boundaries) {
 			s.identity(l[0])
@@ -220,16 +299,3 @@ func (b *bucketed) flush(s *Sample, i int) error {
 	}
 	return nil
 }
-
-func (b *bucketed) Save(w []int64) []int64 {
-	if b.refill != nil {
-		return b.in.Save(appendHeld(append(w, int64(b.last)), b.refill.l))
-	}
-	var l []*Sample
-	for _, x := range b.buckets {
-		l = append(l, x...)
-	}
-	return b.in.Save(saveHeld(append(w, int64(b.last)), l))
-}
-
-func (b *bucketed) Close() error { return b.in.Close() }

@@ -112,6 +112,8 @@ func (t *tracer) node(ctx context.Context, node Node, s *scope, in []*scope) err
 		}
 	case *BucketBatch:
 		t.batch(s, in[0], n, n.Pad)
+	case *BudgetBatch:
+		t.batch(s, in[0], n, n.Pad)
 	case *Unbatch:
 		if s.axes--; s.axes < 0 {
 			s.axes = 0

@@ -140,7 +140,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 			return nil, err
 		}
 		switch n.(type) {
-		case *FlatMap, *Unbatch, *Batch, *BucketBatch: // the others have no bad samples of their own
+		case *FlatMap, *Unbatch, *Batch, *BucketBatch, *BudgetBatch: // the others have no bad samples of their own
 			it = o.judged(s, it)
 		}
 		return it, nil

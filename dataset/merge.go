@@ -146,7 +146,7 @@ func (m *merger) step(s *step, epoch uint64) error {
 	case *ShuffleBuffer:
 		m.out = append(m.out, slices.Max(m.each()))
 		m.drain(s, n.Size)
-	case *BucketBatch:
+	case *BucketBatch, *BudgetBatch:
 		m.each()
 		m.out = append(m.out, -1)
 		m.drain(s, math.MaxInt)

@@ -46,6 +46,8 @@ func stateful() []*dataset.Dataset {
 		rows(0, 30).Batch(4).Unbatch().Batch(3),
 		dataset.Of(&dataset.BucketBatch{Column: "v", Boundaries: []int{3, 6}, Sizes: []int{4, 3, 2}, Pad: []dataset.PadColumn{{Column: "v", Shape: []int{-1}}}},
 			dataset.Of(&vectors{Lengths: []int{1, 5, 9, 2, 4, 3, 7, 1, 1, 6, 2, 8, 3, 5, 5, 1, 2, 9, 4, 6}}).Shuffle()),
+		dataset.Of(&dataset.BudgetBatch{Column: "v", Axes: []int{0}, Budget: 12, MaxSamples: 4, Boundaries: []int{4}, Pad: []dataset.PadColumn{{Column: "v", Shape: []int{-1}}}},
+			dataset.Of(&vectors{Lengths: []int{1, 5, 9, 2, 4, 3, 7, 1, 1, 6, 2, 8, 3, 5, 5, 1, 2, 9, 4, 6}}).Shuffle()),
 		some(stream(0, 15)).Repeat(3),
 		some(rows(0, 15).Shuffle()).Repeat(0).Take(50),
 		flat(rows(0, 25).Shuffle()).ShuffleBuffer(5),

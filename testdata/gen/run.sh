@@ -13,6 +13,8 @@ case ${1-} in
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py mxnet_images.py recordio_mxnet.py mxnet_aug.py) ;;
+--budget) # what fairseq batches by a number of tokens
+  requirements=(requirements-budget.txt requirements-budget-no-deps.txt) scripts=(budget.py) ;;
 --warp) # what OpenCV 4 gives where OpenCV 5 is another
   requirements=(requirements-warp.txt) scripts=(warp.py) ;;
 --im2rec) # what MXNet's im2rec lists and packs; Python 3.11 or earlier

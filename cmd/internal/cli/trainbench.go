@@ -360,7 +360,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 func givesBatches(d *dataset.Dataset) bool {
 	for {
 		switch d.Node.(type) {
-		case *dataset.Batch, *dataset.BucketBatch:
+		case *dataset.Batch, *dataset.BucketBatch, *dataset.BudgetBatch:
 			return true
 		case *dataset.Unbatch, *dataset.FlatMap:
 			return false
