@@ -139,11 +139,11 @@ func NewCSVIter(ctx context.Context, p CSVParams) (*CSVIter, error) {
 	}
 	c := &csvRows{columns: columns([]DataDesc{data}, []DataDesc{label})}
 	var err error
-	if c.data, err = openCSV(ctx, localIfNil(p.Store), p.DataCSV); err != nil {
+	if c.data, err = openLines(ctx, localIfNil(p.Store), csvIter, p.DataCSV, false); err != nil {
 		return nil, err
 	}
 	if p.LabelCSV != "" && p.LabelCSV != "NULL" {
-		if c.label, err = openCSV(ctx, localIfNil(p.Store), p.LabelCSV); err != nil {
+		if c.label, err = openLines(ctx, localIfNil(p.Store), csvIter, p.LabelCSV, false); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 		if c.label.len() < c.data.len() {
@@ -167,7 +167,7 @@ func NewCSVIter(ctx context.Context, p CSVParams) (*CSVIter, error) {
 // csvRows is the rows of data and labels.
 type csvRows struct {
 	columns     []dataset.Column
-	data, label *csvFiles // label is nil for zeros
+	data, label *lineFiles // label is nil for zeros
 }
 
 func (c *csvRows) Columns() []dataset.Column { return c.columns }
@@ -192,12 +192,12 @@ func (c *csvRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 			return err
 		}
 	}
-	if err := c.data.read(i, &s.Values[0].Tensor); err != nil {
+	if err := c.data.read(i, func(line []byte) error { return parse(line, &s.Values[0].Tensor) }); err != nil {
 		return err
 	}
 	if c.label == nil {
 		clear(s.Values[1].Data)
-	} else if err := c.label.read(i, &s.Values[1].Tensor); err != nil {
+	} else if err := c.label.read(i, func(line []byte) error { return parse(line, &s.Values[1].Tensor) }); err != nil {
 		return err
 	}
 	return setRow(&s.Values[2], i)
@@ -233,12 +233,18 @@ func parseNumber(s string, t *tensor.Tensor, i int) error {
 		tensor.View[int64](t)[i] = n
 		return cause(err)
 	}
+	f, err := parseFloat(s)
+	tensor.View[float32](t)[i] = f
+	return err
+}
+
+// parseFloat parses a decimal number.
+func parseFloat(s string) (float32, error) {
 	if strings.ContainsAny(s, "xX_") { // Go's hexadecimal and grouped numbers
-		return strconv.ErrSyntax
+		return 0, strconv.ErrSyntax
 	}
 	f, err := strconv.ParseFloat(s, 32)
-	tensor.View[float32](t)[i] = float32(f)
-	return cause(err)
+	return float32(f), cause(err)
 }
 
 // cause removes the number from an error of strconv.

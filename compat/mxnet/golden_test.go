@@ -58,6 +58,26 @@ type golden struct {
 		Internal       bool
 		Out            [][][2]any
 	}
+	LibSVMParams [][2]*string `json:"libsvm_params"`
+	LibSVM       []struct {
+		Name, Text string
+		Labels     *string
+		N          int
+		Params     map[string]any
+		Desc       []goldenDesc
+		Out        []struct {
+			Data  goldenCSR
+			Label json.RawMessage
+			Dense []float32
+			Pad   int
+			Index []int64
+		}
+	} `json:"libsvm"`
+}
+
+type goldenCSR struct {
+	Data            []float32
+	Indices, Indptr []int64
 }
 
 type goldenBatch struct {

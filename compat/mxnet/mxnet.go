@@ -1,8 +1,8 @@
 // Package mxnet provides MXNet's data iterators with MXNet's names and
 // parameters. They build on package dataset and the engines: [NDArrayIter],
-// [CSVIter], [MNISTIter] and [ImageRecordIter]. [ResizeIter] changes the length
-// of an iterator's epochs. [FromDataset] converts a dataset to a [DataIter],
-// and [ToDataset] converts any DataIter to a dataset's source.
+// [CSVIter], [LibSVMIter], [MNISTIter] and [ImageRecordIter]. [ResizeIter]
+// changes the length of an iterator's epochs. [FromDataset] converts a dataset
+// to a [DataIter], and [ToDataset] converts any DataIter to a dataset's source.
 //
 // A [DataIter] returns batches until io.EOF, and the next epoch after Reset.
 // The reference is MXNet 1.9.1. Its batches are in testdata/iters.json and
@@ -14,10 +14,11 @@
 //     over on an epoch's first batch, although no other batch has them; here
 //     that Pad is 0. Full batches of MXNet's record iterators repeat an earlier
 //     batch's pad.
-//   - An epoch is always the whole data. With round_batch, MXNet's CSVIter and
-//     ImageRecordIter start the next epoch after the rows that filled the last
-//     batch. Without round_batch, ImageRecordIter's last batch is filled with
-//     zeros and has a Pad; MXNet's has stale memory and a pad of 0.
+//   - An epoch is always the whole data. With round_batch, MXNet's CSVIter,
+//     LibSVMIter and ImageRecordIter start the next epoch after the rows that
+//     filled the last batch. Without round_batch, ImageRecordIter's last batch
+//     is filled with zeros and has a Pad; MXNet's has stale memory and a pad of
+//     0.
 //   - Rows carried over wait until a batch has them. MXNet loses them if Next
 //     is called again at the end of the epoch, or Reset is called twice. It
 //     fails if they are fewer than half a batch.
@@ -31,13 +32,18 @@
 //     MXNet's, the numbers are not. MXNet's depend on the thread that gets the
 //     image, or, with seed_aug, are the same in every epoch.
 //   - Data smaller than a batch fill it repeatedly; MXNet's ImageRecordIter
-//     fails.
+//     fails, and LibSVMIter often does.
+//   - The labels of LibSVMIter's parts are those of the parts' rows. MXNet
+//     divides the file of labels by its own bytes.
+//   - A LibSVM line with only a comment is no row, and a feature without a
+//     value or beyond data_shape is an error. MXNet reads a row of label 0,
+//     or memory of others.
 //   - Files of a folder are sorted by name, so that all hosts have the same
 //     parts.
 //   - Unknown parameters are errors; the error suggests the closest known name.
 //   - Dtypes are kept; MXNet converts NumPy's arrays to float32.
 //
-// Sparse (CSR) and HDF5 arrays are not supported. ImageRecordIter's pixels
+// NDArrayIter takes no sparse (CSR) or HDF5 arrays. ImageRecordIter's pixels
 // equal those of MXNet's wheel (OpenCV 3.4.2), with these exceptions:
 //
 //   - CMYK is decoded with Pillow's formula.

@@ -1,4 +1,4 @@
-"""Makes compat/mxnet/testdata/iters.json: what MXNet's NDArrayIter, CSVIter, MNISTIter and ResizeIter give, batch by batch.
+"""Makes compat/mxnet/testdata/iters.json: what MXNet's NDArrayIter, CSVIter, MNISTIter, LibSVMIter and ResizeIter give, batch by batch.
 
 Needs mxnet 1.9.1 and numpy 1.23.5 (its last that MXNet can be imported with; Python 3.11 or earlier).
 Takes no arguments; running it again gives the same bytes.
@@ -182,6 +182,63 @@ def mnist_cases():
             yield case(n=23, batch_size=1, num_parts=parts, part_index=k)
 
 
+def isolated(f):
+    """The result of f in another process, whose end is not clean: MXNet 1.9.1 often crashes when it frees a LibSVMIter."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with os.fdopen(w, "w") as out:
+            json.dump(f(), out)
+        os._exit(0)
+    os.close(w)
+    with os.fdopen(r) as out:
+        text = out.read()
+    os.waitpid(pid, 0)
+    return json.loads(text)
+
+
+def csr(a):
+    if a.stype == "default":
+        return a.asnumpy().tolist()
+    return {"data": a.data.asnumpy().tolist(), "indices": a.indices.asnumpy().tolist(), "indptr": a.indptr.asnumpy().tolist()}
+
+
+LIBSVM = "".join(f"{i}.5" + "".join(f" {k}:{(i * 7 + k * 3) % 11 / 8}" for k in range(6) if (i + k) % (2 + i % 3) == 0) + "\n" for i in range(11))
+LIBSVM_LABELS = "".join(f"0 {i % 3}:{i}" + (f" 2:{i + 0.25}\n" if i % 3 < 2 else "\n") for i in range(11))
+
+
+def libsvm_cases():
+    def case(name, text=LIBSVM, labels=None, epochs=1, n=6, **kwargs):
+        def run():
+            with tempfile.TemporaryDirectory() as d:
+                files = {}
+                for k, t in (("data_libsvm", text), ("label_libsvm", labels)):
+                    if t is not None:
+                        files[k] = os.path.join(d, k)
+                        with open(files[k], "wb") as f:
+                            f.write(t.encode())
+                try:
+                    it = mx.io.LibSVMIter(data_shape=(n,), **files, **kwargs)
+                except StopIteration:  # an empty part
+                    return {"desc": [], "out": []}
+                got = [{"data": csr(b.data[0]), "label": csr(b.label[0]), "dense": b.data[0].asnumpy().ravel().tolist(), "pad": int(b.pad), "index": [int(i) for i in b.index]} for b in it]
+                return {"desc": describe(it), "out": got}
+
+        return {"name": name, "text": text, "labels": labels, "n": n, "params": kwargs, **isolated(run)}
+
+    yield case("whole batches", batch_size=1)
+    yield case("rounded", batch_size=4)
+    yield case("one batch", batch_size=11)
+    yield case("larger than the data", batch_size=22)
+    yield case("labels", labels=LIBSVM_LABELS, label_shape=(3,), batch_size=4)
+    for parts in (2, 3, 5):
+        for k in range(parts):
+            yield case(f"part {k} of {parts}", batch_size=1, num_parts=parts, part_index=k)
+    yield case("weights, queries, comments and spaces", "1:0.5 0:1\n 2 1:2 # c\n\n3 qid:7 2:1\t3:5\r\n4 0:1e-3 1:.5", batch_size=4)
+    yield case("any order", "1 2:1 0:5\n", batch_size=1)
+    yield case("twice", "2 0:1 0:2\n", batch_size=1)
+
+
 def resize_cases():
     """Epochs of size batches of an NDArrayIter of n rows."""
     for n, batch, mode, size, internal in (
@@ -206,6 +263,8 @@ def main():
         "mnist_params": params("MNISTIter"),
         "mnist": list(mnist_cases()),
         "resize": list(resize_cases()),
+        "libsvm_params": params("LibSVMIter"),
+        "libsvm": list(libsvm_cases()),
     }
     os.makedirs(os.path.dirname(OUT), exist_ok=True)
     with open(OUT, "w") as f:

@@ -13,18 +13,20 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/store"
-	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// csvFiles is the lines of several files, with random access.
-type csvFiles struct {
-	files []*csvFile
+// lineFiles is the lines of several files, with random access. Each line that
+// is not empty is a row.
+type lineFiles struct {
+	iter  string // for errors
+	files []*lineFile
 	ends  []int64 // for each file, the number of rows up to its end
 }
 
-// csvFile is an indexed file. It is safe for concurrent use.
-type csvFile struct {
+// lineFile is an indexed file. It is safe for concurrent use.
+type lineFile struct {
 	f     store.File
 	name  string
 	start []int64 // of each row's line, and the file's size
@@ -38,22 +40,23 @@ type emptyLines struct {
 	lines int64
 }
 
-// openCSV opens a file, or the files of a folder in the order of their names.
-func openCSV(ctx context.Context, o store.Opener, path string) (*csvFiles, error) {
+// openLines opens a file, or the files of a folder in the order of their names.
+// comments makes lines of spaces or of a comment (#) empty too.
+func openLines(ctx context.Context, o store.Opener, iter, path string, comments bool) (*lineFiles, error) {
 	names := []string{path}
 	info, err := o.Stat(ctx, path)
 	if err == nil && info.Folder {
 		names, err = filesIn(ctx, o, path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("mxnet: CSVIter: %w", err)
+		return nil, fmt.Errorf("mxnet: %s: %w", iter, err)
 	}
-	c := &csvFiles{}
+	c := &lineFiles{iter: iter}
 	n := int64(0)
 	for _, name := range names {
-		f, err := openCSVFile(ctx, o, name)
+		f, err := openLineFile(ctx, o, name, comments)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("mxnet: CSVIter: %w", err), c.close())
+			return nil, errors.Join(fmt.Errorf("mxnet: %s: %w", iter, err), c.close())
 		}
 		c.files = append(c.files, f)
 		n += int64(len(f.start) - 1)
@@ -74,12 +77,12 @@ func filesIn(ctx context.Context, o store.Opener, folder string) (names []string
 	return names, err
 }
 
-func openCSVFile(ctx context.Context, o store.Opener, name string) (_ *csvFile, err error) {
+func openLineFile(ctx context.Context, o store.Opener, name string, comments bool) (_ *lineFile, err error) {
 	f, err := o.Open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	c := &csvFile{f: f, name: name}
+	c := &lineFile{f: f, name: name}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, f.Close())
@@ -97,7 +100,7 @@ func openCSVFile(ctx context.Context, o store.Opener, name string) (_ *csvFile, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		line, size, err := lineEnd(r)
+		line, size, err := lineEnd(r, comments)
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
@@ -120,18 +123,25 @@ func openCSVFile(ctx context.Context, o store.Opener, name string) (_ *csvFile, 
 
 // lineEnd reads a line. It returns its size and reports whether it is not
 // empty.
-func lineEnd(r *bufio.Reader) (some bool, size int64, err error) {
-	for {
+func lineEnd(r *bufio.Reader, comments bool) (some bool, size int64, err error) {
+	space := "\r\n"
+	if comments {
+		space = " \t\f\r\n"
+	}
+	for comment := false; ; {
 		b, err := r.ReadSlice('\n')
 		size += int64(len(b))
-		some = some || len(bytes.Trim(b, "\r\n")) > 0
+		if b = bytes.Trim(b, space); !some && len(b) > 0 {
+			comment = comment || comments && b[0] == '#'
+			some = !comment
+		}
 		if err != bufio.ErrBufferFull {
 			return some, size, err
 		}
 	}
 }
 
-func (c *csvFiles) len() int64 {
+func (c *lineFiles) len() int64 {
 	if len(c.ends) == 0 {
 		return 0
 	}
@@ -139,7 +149,7 @@ func (c *csvFiles) len() int64 {
 }
 
 // find returns the file of row i and the row's index in it.
-func (c *csvFiles) find(i int64) (*csvFile, int) {
+func (c *lineFiles) find(i int64) (*lineFile, int) {
 	k := sort.Search(len(c.ends), func(k int) bool { return c.ends[k] > i })
 	if k > 0 {
 		i -= c.ends[k-1]
@@ -148,7 +158,7 @@ func (c *csvFiles) find(i int64) (*csvFile, int) {
 }
 
 // key returns the key of row i: the file and the line, as in "data.csv:17".
-func (c *csvFiles) key(i int64) string {
+func (c *lineFiles) key(i int64) string {
 	f, k := c.find(i)
 	n := sort.Search(len(f.empty), func(j int) bool { return f.empty[j].row > k })
 	line := int64(k) + 1
@@ -160,8 +170,8 @@ func (c *csvFiles) key(i int64) string {
 
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
-// read reads the numbers of row i.
-func (c *csvFiles) read(i int64, t *tensor.Tensor) error {
+// read calls parse with the line of row i, without its end.
+func (c *lineFiles) read(i int64, parse func(line []byte) error) error {
 	f, k := c.find(i)
 	b := lines.Get().(*[]byte)
 	defer lines.Put(b)
@@ -176,7 +186,7 @@ func (c *csvFiles) read(i int64, t *tensor.Tensor) error {
 		if j := bytes.IndexByte(line, '\n'); j >= 0 { // empty lines may follow
 			line = line[:j]
 		}
-		if err = parse(bytes.TrimRight(line, "\r"), t); err != nil {
+		if err = parse(bytes.TrimRight(line, "\r")); err != nil {
 			err = fmt.Errorf("%w: %w", dataset.ErrData, err)
 		}
 	}
@@ -184,12 +194,43 @@ func (c *csvFiles) read(i int64, t *tensor.Tensor) error {
 		err = fmt.Errorf("%w: the file was truncated after it was opened", dataset.ErrData)
 	}
 	if err != nil {
-		return fmt.Errorf("mxnet: CSVIter: %s: %w", c.key(i), err)
+		return fmt.Errorf("mxnet: %s: %s: %w", c.iter, c.key(i), err)
 	}
 	return nil
 }
 
-func (c *csvFiles) close() error {
+// part returns the rows of part k of n: a range, cut as dmlc-core cuts text.
+func (c *lineFiles) part(ctx context.Context, o store.Opener, k, n int) (from, to int64, err error) {
+	if n == 1 {
+		return 0, c.len(), nil
+	}
+	var files []store.Info
+	for _, f := range c.files {
+		files = append(files, store.Info{Name: f.name, Size: f.f.Size()})
+	}
+	s, err := recordio.NewStream(ctx, o, files, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	first, end, err := s.Part(k, n, true)
+	return c.row(first), c.row(end), errors.Join(err, s.Close())
+}
+
+// row returns the first row that begins at a place of the files, or after it.
+func (c *lineFiles) row(place int64) (row int64) {
+	for _, f := range c.files {
+		rows := f.start[:len(f.start)-1]
+		if place < f.f.Size() {
+			k, _ := slices.BinarySearch(rows, place)
+			return row + int64(k)
+		}
+		row += int64(len(rows))
+		place -= f.f.Size()
+	}
+	return row
+}
+
+func (c *lineFiles) close() error {
 	var l []error
 	for _, f := range c.files {
 		l = append(l, f.f.Close())
