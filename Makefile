@@ -139,9 +139,10 @@ wasm-bench:
 mobile-test:
 	mobile/install.sh
 	GO="$(GO)" mobile/build-aar.sh --dry-run
-	rm -rf mobile/jvm/target/surefire-reports
+	rm -rf mobile/jvm/target/surefire-reports mobile/android/target/surefire-reports examples/android/check/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }
+	@cat mobile/*/target/surefire-reports/TEST-*.xml examples/android/check/target/surefire-reports/TEST-*.xml | grep -c '<testcase ' | sed 's/$$/ tests passed/; s/^/mobile-test: /'
 
 # A JVM's runs beside Go's, and camera frames beside OpenCV's conversion.
 mobile-bench:

@@ -96,6 +96,18 @@ func TestZeroValues(t *testing.T) {
 	require.Greater(t, calls, 5000)
 }
 
+// TestOpenOther opens bundles and graphs as the other: the error says so.
+func TestOpenOther(t *testing.T) {
+	_, err := Open([]byte(" " + decodeRGB))
+	require.Equal(t, "bundle", Code(err))
+	require.ErrorContains(t, err, "OpenGraph opens data graphs")
+	bundle, err := os.ReadFile("../testdata/bundle/torchvision.bundle")
+	require.NoError(t, err)
+	_, err = OpenGraph(bundle)
+	require.Equal(t, "graph", Code(err))
+	require.ErrorContains(t, err, "Open opens bundles")
+}
+
 // TestExtremes calls every method of valid objects with extreme arguments: the
 // objects still work afterwards.
 func TestExtremes(t *testing.T) {

@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -42,6 +43,9 @@ func Open(bundle []byte) (p *Preprocessor, err error) {
 	defer guard(&err)
 	b, err := modelbundle.Open(slices.Clone(bundle), modelbundle.Limits{})
 	if err != nil {
+		if bytes.HasPrefix(bytes.TrimSpace(bundle), []byte("{")) {
+			err = fmt.Errorf("mobile: open: the file is JSON, want a bundle; OpenGraph opens data graphs: %w", err)
+		}
 		return nil, err
 	}
 	return ofBundle(b)
@@ -78,6 +82,9 @@ func OpenGraph(graph []byte) (p *Preprocessor, err error) {
 		_, err = g.UnmarshalMsg(graph)
 	}
 	if err != nil {
+		if bytes.HasPrefix(graph, []byte("IPbundle")) {
+			err = fmt.Errorf("mobile: open: the file is a bundle, want a data graph; Open opens bundles: %w", err)
+		}
 		return nil, err
 	}
 	return compile(g)

@@ -202,6 +202,9 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
     @Throws(InferPrepException::class)
     override fun close(): Unit = native { go.close() }
 
+    /** Returns the outputs, for logs. */
+    override fun toString(): String = "InferPrep$outputs"
+
     /** Opens bundles and graphs. */
     public companion object {
         /** The version of the native library, "(devel)" if it was not built from a release. */

@@ -5,6 +5,7 @@ import io.github.inferprep.mobile.Mobile
 import io.github.inferprep.mobile.Result
 import java.io.File
 import java.nio.ByteBuffer
+import java.util.Objects
 
 /**
  * The images of a [Pipe] and how it makes batches of them. Later changes do not affect a pipe that
@@ -172,14 +173,15 @@ public class Pipe internal constructor(
         if (into.size != infos.size) {
             throw invalid("pipe: ${into.size} buffers: want one for each of the outputs ${infos.map { it.name }}")
         }
-        for ((i, b) in into.withIndex()) {
-            if (!b.isDirect || b.isReadOnly || !b.hasRemaining()) {
-                throw invalid(
-                    "pipe: buffer $i is ${if (b.isDirect) "" else "not "}direct, " +
-                        "${if (b.isReadOnly) "" else "not "}read-only and has ${b.remaining()} bytes: " +
-                        "want a direct buffer to write to, not an empty one",
-                )
+        into.forEachIndexed { i, b ->
+            Objects.requireNonNull(b, "inferprep: pipe: buffer $i is null") // from Java
+            val wrong = when {
+                !b.isDirect -> "is not direct: want one of ByteBuffer.allocateDirect"
+                b.isReadOnly -> "is read-only"
+                !b.hasRemaining() -> "has no room from its position to its limit"
+                else -> return@forEachIndexed
             }
+            throw invalid("pipe: buffer $i $wrong")
         }
         return native {
             synchronized(lock) {

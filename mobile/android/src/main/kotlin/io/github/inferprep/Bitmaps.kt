@@ -15,11 +15,14 @@ import java.nio.ByteOrder
  *
  * The pixels are copied into memory of [into], which keeps it for the next run.
  *
- * @throws InferPrepException with code CLOSED after close.
+ * @throws InferPrepException with code INPUT for a recycled bitmap, CLOSED after close.
  */
 @JvmOverloads
 @Throws(InferPrepException::class)
 public fun InferPrep.run(bitmap: Bitmap, into: Outputs = newOutputs()): Outputs {
+    if (bitmap.isRecycled) {
+        throw InferPrepException(InferPrepException.Code.INPUT, "inferprep: a recycled bitmap: it has no pixels")
+    }
     // The pixels of hardware bitmaps, which are newer than Android 5, cannot be read.
     if (bitmap.config?.name == "HARDWARE") {
         val copy = bitmap.copy(Bitmap.Config.ARGB_8888, false)

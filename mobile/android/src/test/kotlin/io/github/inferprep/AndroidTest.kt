@@ -102,8 +102,10 @@ class AndroidTest {
         }
         work.forEach { it.get() }
         pool.shutdown()
+        fun code(b: Bitmap) = assertThrows(InferPrepException::class.java) { p.run(b, shared) }.code
+        assertEquals(InferPrepException.Code.INPUT, code(bitmaps[1].copy(Bitmap.Config.ARGB_8888, false).also { it.recycle() }))
         shared.close()
-        assertEquals(InferPrepException.Code.CLOSED, assertThrows(InferPrepException::class.java) { p.run(bitmaps[0], shared) }.code)
+        assertEquals(InferPrepException.Code.CLOSED, code(bitmaps[0]))
     }
 
     private class Plane(val data: ByteBuffer, val row: Int, val pixel: Int) : ImageProxy.PlaneProxy {

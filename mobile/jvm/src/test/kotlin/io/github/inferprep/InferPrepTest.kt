@@ -100,6 +100,7 @@ class InferPrepTest {
         val p = graph()
         assertEquals(listOf(-1L, -1, 3), p.outputs[0].shape.toList())
         assertEquals("image: uint8 HWC (?, ?, 3)", "${p.outputs[0]}")
+        assertEquals("InferPrep[image: uint8 HWC (?, ?, 3)]", "$p")
         val out = p.newOutputs()
         val small = bytes(p.run(gray))
         val big = bytes(p.run(large))

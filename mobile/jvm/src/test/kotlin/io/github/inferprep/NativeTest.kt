@@ -22,7 +22,9 @@ class NativeTest {
         return out.trim()
     }
 
-    private fun library(): File = File("target/classes/io/github/inferprep/native/linux/amd64/libinferprep.so")
+    private val platform = if (System.getProperty("os.arch") == "aarch64") "linux/arm64" else "linux/amd64"
+
+    private fun library(): File = File("target/classes/io/github/inferprep/native/$platform/libinferprep.so")
 
     @Test
     fun processesAtOnce(@TempDir dir: File) {
@@ -55,7 +57,7 @@ class NativeTest {
     @Test
     fun noTemporaryFolder(@TempDir dir: File) {
         val out = text(start("-Djava.io.tmpdir=$dir/none"))
-        assertTrue(out.startsWith("NATIVE inferprep: the native library for linux/amd64 cannot be copied to $dir/none"), out)
+        assertTrue(out.startsWith("NATIVE inferprep: the native library for $platform cannot be copied to $dir/none"), out)
     }
 
     @Test

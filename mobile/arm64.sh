@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Runs the tests of the jar on a JVM for Linux on arm64 under qemu: Debian's
+# OpenJDK 17, unpacked into mobile/jvm/target/arm64. mobile/jvm must be built
+# (make mobile-test). Needs Debian, qemu-user-static and some minutes.
+# usage: mobile/arm64.sh [TESTCLASS]...      default: all but the goldens of graphs
+set -euo pipefail
+cd "$(dirname "$0")/jvm"
+[ $# -gt 0 ] || set -- io.github.inferprep.{InferPrepTest,JavaTest,NativeTest,PipeTest} io.github.inferprep.mobile.BridgeTest
+work=$PWD/target/arm64
+root=$work/root
+home=$root/usr/lib/jvm/java-17-openjdk-arm64
+if [ ! -x "$home/bin/java.arm64" ]; then
+  mkdir -p "$work"/state/lists/partial "$work"/cache/archives/partial "$root"
+  touch "$work/state/status" # nothing is installed
+  cat >"$work/apt.conf" <<CONF
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+Dir::State "$work/state";
+Dir::State::status "$work/state/status";
+Dir::Cache "$work/cache";
+CONF
+  export APT_CONFIG=$work/apt.conf
+  apt-get -qq update
+  apt-get -qq install -y --no-install-recommends --download-only openjdk-17-jre-headless
+  for deb in "$work"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; done
+  # Tests start the JVM again by this name.
+  mv "$home/bin/java" "$home/bin/java.arm64"
+  printf '#!/bin/sh\nexec qemu-aarch64-static -L %s %s/bin/java.arm64 -Djdk.lang.Process.launchMechanism=FORK "$@"\n' "$root" "$home" >"$home/bin/java"
+  chmod +x "$home/bin/java"
+fi
+plugin=org.apache.maven.plugins:maven-dependency-plugin:3.8.1 launcher=junit-platform-console-standalone
+(cd .. && mvn -q -B "$plugin:build-classpath" -pl jvm -DincludeScope=test -Dmdep.outputFile="$work/classpath" &&
+  mvn -q -B "$plugin:copy" -pl jvm -Dartifact=org.junit.platform:$launcher:1.13.4 -DoutputDirectory="$work")
+classes=()
+for c; do classes+=(-c "$c"); done
+"$home/bin/java" -cp "target/classes:target/test-classes:$(cat "$work/classpath"):$work/$launcher-1.13.4.jar" \
+  org.junit.platform.console.ConsoleLauncher execute --details=tree --disable-banner --disable-ansi-colors "${classes[@]}"
