@@ -35,7 +35,7 @@ func TestImageParamNames(t *testing.T) {
 	for _, p := range g.Params {
 		i, ok := imageParamSet.fields[*p[0]]
 		require.True(t, ok, "%s", *p[0])
-		f := v.Field(i)
+		f := v.FieldByIndex(i)
 		if p[1] == nil { // required
 			require.True(t, f.IsZero(), *p[0])
 			continue

@@ -193,7 +193,6 @@ type augment struct {
 	rotations transforms.AngleList
 	hls       *transforms.RandomHLS
 	lighting  *transforms.RandomLightingNoise
-	method    [5]transforms.Interpolation
 }
 
 func newAugment(p *ImageRecordParams) *augment {
@@ -210,7 +209,6 @@ func newAugment(p *ImageRecordParams) *augment {
 	}
 	o.hls = transforms.NewRandomHLS(p.RandomH, p.RandomL, p.RandomS)
 	o.lighting = transforms.NewRandomLightingNoise(float64(p.PCANoise))
-	o.method = [5]transforms.Interpolation{transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos}
 	return o
 }
 
@@ -228,30 +226,43 @@ func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor)
 	return transforms.ErrNotDrawn
 }
 
-// interpolation returns the interpolation for a change of size.
-func (o *augment) interpolation(d *transforms.Draw, h, w, nh, nw int) transforms.Interpolation {
-	switch n := o.p.InterMethod; {
-	case n == 9 && nw > w && nh > h:
+// interpolations are the values 0 to 4 of inter_method.
+var interpolations = [5]transforms.Interpolation{transforms.Nearest, transforms.Bilinear, transforms.Bicubic, transforms.Area, transforms.Lanczos}
+
+// interpolation returns the interpolation of inter_method for a change of size.
+func interpolation(d *transforms.Draw, method, h, w, nh, nw int) transforms.Interpolation {
+	switch {
+	case method == 9 && nw > w && nh > h:
 		return transforms.Bicubic
-	case n == 9 && nw < w && nh < h:
+	case method == 9 && nw < w && nh < h:
 		return transforms.Area
-	case n == 9:
+	case method == 9:
 		return transforms.Bilinear
-	case n == 10:
-		return o.method[d.IntN(len(o.method))]
+	case method == 10:
+		return interpolations[d.IntN(len(interpolations))]
 	default:
-		return o.method[n]
+		return interpolations[method]
 	}
 }
 
 // scale resizes the image if its size differs.
-func (o *augment) scale(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
+func scale(d *transforms.Draw, nh, nw int, m transforms.Interpolation) error {
 	if d.In[0].Height() == nh && d.In[0].Width() == nw {
 		return nil
 	}
 	op := transforms.NewOp[transforms.Resize](d)
 	*op = transforms.Resize{Fit: transforms.FitExact, Height: nh, Width: nw, Interpolation: m, Backend: backend(m)}
 	return d.Emit(op)
+}
+
+// scaleShort resizes the image so that its shorter side has a size.
+func scaleShort(d *transforms.Draw, size, method int) error {
+	h, w := d.In[0].Height(), d.In[0].Width()
+	nh, nw := size, size*w/h
+	if h > w {
+		nh, nw = size*h/w, size
+	}
+	return scale(d, nh, nw, interpolation(d, method, h, w, nh, nw))
 }
 
 // backend returns the one that equals the OpenCV in MXNet's wheel.
@@ -263,7 +274,7 @@ func backend(m transforms.Interpolation) transforms.Backend {
 }
 
 // place returns the position of a crop, random or central.
-func (o *augment) place(d *transforms.Draw, h, w int, random bool) (top, left int) {
+func place(d *transforms.Draw, h, w int, random bool) (top, left int) {
 	top, left = d.In[0].Height()-h, d.In[0].Width()-w
 	if random {
 		return d.IntN(top + 1), d.IntN(left + 1)
@@ -272,8 +283,8 @@ func (o *augment) place(d *transforms.Draw, h, w int, random bool) (top, left in
 }
 
 // crop crops to a size.
-func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
-	top, left := o.place(d, h, w, random)
+func crop(d *transforms.Draw, h, w int, random bool) error {
+	top, left := place(d, h, w, random)
 	if h == d.In[0].Height() && w == d.In[0].Width() {
 		return nil
 	}
@@ -282,13 +293,13 @@ func (o *augment) crop(d *transforms.Draw, h, w int, random bool) error {
 	return d.Emit(op)
 }
 
-// cropScaled crops a box and scales it to DataShape's size.
-func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
-	top, left := o.place(d, h, w, random)
-	m := o.interpolation(d, h, w, o.h, o.w)
+// cropScaled crops a box of h x w and scales it to nh x nw.
+func cropScaled(d *transforms.Draw, h, w, nh, nw, method int, random bool) error {
+	top, left := place(d, h, w, random)
+	m := interpolation(d, method, h, w, nh, nw)
 	op := transforms.NewOp[transforms.ResizedCrop](d)
 	*op = transforms.ResizedCrop{
-		Top: top, Left: left, Height: h, Width: w, OutHeight: o.h, OutWidth: o.w, Interpolation: m, Backend: backend(m),
+		Top: top, Left: left, Height: h, Width: w, OutHeight: nh, OutWidth: nw, Interpolation: m, Backend: backend(m),
 	}
 	return d.Emit(op)
 }
@@ -297,12 +308,7 @@ func (o *augment) cropScaled(d *transforms.Draw, h, w int, random bool) error {
 func (o *augment) Draw(d *transforms.Draw) error {
 	p := o.p
 	if p.Resize != -1 {
-		h, w := d.In[0].Height(), d.In[0].Width()
-		nh, nw := p.Resize, p.Resize*w/h
-		if h > w {
-			nh, nw = p.Resize*h/w, p.Resize
-		}
-		if err := o.scale(d, nh, nw, o.interpolation(d, h, w, nh, nw)); err != nil {
+		if err := scaleShort(d, p.Resize, p.InterMethod); err != nil {
 			return err
 		}
 	}
@@ -380,7 +386,7 @@ func (o *augment) warp(d *transforms.Draw) error {
 	*op = transforms.RandomWarp{
 		Shear: transforms.Range{Min: -float64(p.MaxShearRatio), Max: float64(p.MaxShearRatio)}, MaxAngle: p.MaxRotateAngle, Angles: o.rotations,
 		Scale: transforms.Range{Min: float64(scale), Max: float64(scale)}, Aspect: transforms.Range{Min: 1, Max: 1},
-		MinSize: float64(p.MinImgSize), MaxSize: float64(p.MaxImgSize), Interpolation: o.interpolation(d, h, w, side(h), side(w)),
+		MinSize: float64(p.MinImgSize), MaxSize: float64(p.MaxImgSize), Interpolation: interpolation(d, p.InterMethod, h, w, side(h), side(w)),
 		Backend: transforms.OpenCV4, Fill: o.fill,
 	}
 	if !p.RandomResizedCrop { // otherwise the crop has the aspect
@@ -414,7 +420,7 @@ func (o *augment) resizedCrop(d *transforms.Draw) (found bool, err error) {
 	for range 10 {
 		area, ratio := between(d, p.MinRandomArea, p.MaxRandomArea), max(between(d, lo, hi), leastAspect)
 		if bh, bw, ok := box(h, w, area, ratio, d.Coin(0.5)); ok {
-			return true, o.cropScaled(d, bh, bw, true)
+			return true, cropScaled(d, bh, bw, o.h, o.w, p.InterMethod, true)
 		}
 	}
 	return false, nil
@@ -450,14 +456,14 @@ func (o *augment) fit(d *transforms.Draw) error {
 			return errSmall
 		}
 		side := p.MinCropSize + d.IntN(p.MaxCropSize-p.MinCropSize+1)
-		return o.cropScaled(d, side, side, p.RandCrop)
+		return cropScaled(d, side, side, o.h, o.w, p.InterMethod, p.RandCrop)
 	}
 	if h < o.h || w < o.w {
 		if err := o.grow(d); err != nil {
 			return err
 		}
 	}
-	return o.crop(d, o.h, o.w, p.RandCrop)
+	return crop(d, o.h, o.w, p.RandCrop)
 }
 
 // grow scales up an image that is too small, the height first. Like MXNet, it
@@ -465,15 +471,15 @@ func (o *augment) fit(d *transforms.Draw) error {
 // size.
 func (o *augment) grow(d *transforms.Draw) error {
 	h, w := d.In[0].Height(), d.In[0].Width()
-	m := o.interpolation(d, h, w, o.h, o.w)
+	m := interpolation(d, o.p.InterMethod, h, w, o.h, o.w)
 	if h < o.h {
-		if err := o.scale(d, o.h, max(int(float32(float32(o.h)/float32(h))*float32(w)), 1), m); err != nil {
+		if err := scale(d, o.h, max(int(float32(float32(o.h)/float32(h))*float32(w)), 1), m); err != nil {
 			return err
 		}
 		h, w = d.In[0].Height(), d.In[0].Width()
 	}
 	if w < o.w {
-		return o.scale(d, max(int(float32(float32(o.w)/float32(w))*float32(h)), 1), o.w, m)
+		return scale(d, max(int(float32(float32(o.w)/float32(w))*float32(h)), 1), o.w, m)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package mxnet
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -251,7 +250,7 @@ func (p ImageRecordParams) Validate() error {
 	case s.Rank() != 3 || s.At(0) != 1 && s.At(0) != 3 && s.At(0) != 4 || s.At(1) < 1 || s.At(1) > 1<<16 || s.At(2) < 1 || s.At(2) > 1<<16:
 		return fail("data_shape")
 	case s.At(0) != 3 && p.colors() != "":
-		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(reflect.ValueOf(p).Field(imageParamSet.fields[p.colors()])), Want: "0 unless data_shape has 3 channels"}
+		return &ParamError{Iter: imageIter, Name: p.colors(), Value: fmt.Sprint(imageParamSet.field(p, p.colors())), Want: "0 unless data_shape has 3 channels"}
 	case p.PartIndex < 0 || p.PartIndex >= p.NumParts:
 		return fail("part_index")
 	case p.AugSeq != "aug_default":
@@ -307,9 +306,8 @@ func (p *ImageRecordParams) lastBatch() last {
 // colors returns the name of a parameter that is set and requires colour
 // images, or "".
 func (p *ImageRecordParams) colors() string {
-	v := reflect.ValueOf(*p)
 	for _, name := range []string{"brightness", "contrast", "saturation", "random_h", "random_s", "random_l", "pca_noise"} {
-		if !v.Field(imageParamSet.fields[name]).IsZero() {
+		if !imageParamSet.field(*p, name).IsZero() {
 			return name
 		}
 	}

@@ -28,7 +28,7 @@ func requireParams(t *testing.T, s *paramSet, defaults any, want [][2]*string) {
 	for _, p := range want {
 		i, ok := s.fields[*p[0]]
 		require.True(t, ok, "%s", *p[0])
-		f := v.Field(i)
+		f := v.FieldByIndex(i)
 		if p[1] == nil {
 			require.True(t, f.IsZero(), *p[0])
 			continue
@@ -40,8 +40,10 @@ func requireParams(t *testing.T, s *paramSet, defaults any, want [][2]*string) {
 		case float32:
 			got = strconv.FormatFloat(float64(x), 'g', 9, 64)
 		case tensor.DType:
+			if got = "None"; *p[1] == x.String() {
+				got = x.String()
+			}
 			require.Equal(t, tensor.Float32, x)
-			got = "None"
 		case tensor.Shape:
 			got = strings.NewReplacer("(", "[", ",)", "]", ")", "]").Replace(x.String())
 		default:

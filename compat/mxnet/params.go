@@ -18,7 +18,7 @@ import (
 // MXNet's names as tags.
 type paramSet struct {
 	iter   string
-	fields map[string]int // by MXNet's name
+	fields map[string][]int // indices by MXNet's name
 	// required are the parameters without a default; their zero values are
 	// reported as missing.
 	required []string
@@ -29,11 +29,10 @@ type paramSet struct {
 }
 
 func newParamSet[T any](iter string, s paramSet) *paramSet {
-	s.iter, s.fields = iter, map[string]int{}
-	t := reflect.TypeFor[T]()
-	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("mxnet"); name != "" {
-			s.fields[name] = i
+	s.iter, s.fields = iter, map[string][]int{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		if name := f.Tag.Get("mxnet"); name != "" {
+			s.fields[name] = f.Index
 		}
 	}
 	return &s
@@ -47,7 +46,7 @@ func (s *paramSet) parse(p any, kwargs map[string]string) error {
 		if !ok {
 			return &ParamError{Iter: s.iter, Name: k, Suggestion: registry.Suggest(k, slices.Collect(maps.Keys(s.fields)))}
 		}
-		if want, err := parseField(v.Field(i), kwargs[k]); err != nil {
+		if want, err := parseField(v.FieldByIndex(i), kwargs[k]); err != nil {
 			if w, ok := s.wants[k]; ok {
 				want = w
 			}
@@ -57,10 +56,15 @@ func (s *paramSet) parse(p any, kwargs map[string]string) error {
 	return nil
 }
 
+// field returns the field of a parameter of p, a struct.
+func (s *paramSet) field(p any, name string) reflect.Value {
+	return reflect.ValueOf(p).FieldByIndex(s.fields[name])
+}
+
 // fail returns the error of a parameter of p, a struct.
 func (s *paramSet) fail(p any, name string) error {
 	e := &ParamError{Iter: s.iter, Name: name, Want: s.wants[name]}
-	switch f := reflect.ValueOf(p).Field(s.fields[name]); {
+	switch f := s.field(p, name); {
 	case f.Kind() == reflect.Pointer:
 		e.Value = fmt.Sprint(f.Elem())
 	case f.Kind() == reflect.String && f.String() != "":
@@ -76,9 +80,8 @@ func (s *paramSet) fail(p any, name string) error {
 
 // check checks that the numbers of p, a struct, are finite and in their ranges.
 func (s *paramSet) check(p any) error {
-	v := reflect.ValueOf(p)
 	for _, name := range slices.Sorted(maps.Keys(s.fields)) {
-		f := v.Field(s.fields[name])
+		f := s.field(p, name)
 		if f.Kind() == reflect.Pointer && !f.IsNil() {
 			f = f.Elem()
 		}
@@ -133,13 +136,33 @@ func parseField(f reflect.Value, s string) (want string, err error) {
 		n, err = strconv.ParseInt(s, 10, f.Type().Bits())
 		f.SetInt(n)
 		return "a whole number", err
-	case reflect.Float32:
+	case reflect.Float32, reflect.Float64:
 		if strings.ContainsAny(s, "xX_") { // Go's hexadecimal and grouped numbers
 			err = strconv.ErrSyntax
 		}
-		n, e := strconv.ParseFloat(s, 32)
+		n, e := strconv.ParseFloat(s, f.Type().Bits())
 		f.SetFloat(n)
 		return "a number", errors.Join(err, e)
+	case reflect.Slice:
+		f.SetZero()
+		if s == "None" {
+			return "", nil
+		}
+		if f.Type().Elem().Kind() != reflect.Float64 {
+			return "None; set the field of the struct", strconv.ErrSyntax
+		}
+		s = strings.TrimSpace(s)
+		if n := len(s); n > 1 && (s[0] == '(' && s[n-1] == ')' || s[0] == '[' && s[n-1] == ']') {
+			s = strings.TrimSuffix(strings.TrimSpace(s[1:n-1]), ",")
+		}
+		for x := range strings.SplitSeq(s, ",") {
+			n := reflect.New(f.Type().Elem()).Elem()
+			if _, err := parseField(n, strings.TrimSpace(x)); err != nil {
+				return "numbers, as in (0.5, 1), or None", err
+			}
+			f.Set(reflect.Append(f, n))
+		}
+		return "", nil
 	}
 	f.SetString(s)
 	return "", nil

@@ -361,6 +361,9 @@ func (it *rowIter) give(pad int) *DataBatch {
 // put copies a row to index i of the batch.
 func put(cols []stacked, i int, s *dataset.Sample) error {
 	for j := range cols {
+		if t, c := &s.Values[j].Tensor, &cols[j]; t.DType != c.DType || t.Size() != int64(c.outer*c.inner) {
+			return fmt.Errorf("mxnet: %s: %v in a batch of %v", s.Key, t.Desc, c.Desc)
+		}
 		if err := cols[j].put(i, &s.Values[j].Tensor); err != nil {
 			return fmt.Errorf("mxnet: %s: %w", s.Key, err)
 		}

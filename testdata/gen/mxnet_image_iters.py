@@ -1,0 +1,191 @@
+"""Makes compat/mxnet/testdata/image_iters.json: what MXNet's mx.image.ImageIter gives, batch by batch.
+
+Needs mxnet 1.9.1 and numpy 1.23.5 (Python 3.11 or earlier). Takes no arguments; running it again gives the same bytes.
+
+"params" are the parameters of ImageIter and CreateAugmenter with their defaults. "files" are files of testdata/images. Each of
+"cases" names the source that they are in ("rec": x.rec; "idx": with x.idx, whose lines are in the reverse order; "lst": x.lst;
+"imglist"), the parameters and the batches of each epoch: pad, labels, and a digest for each image (the first 12 letters of
+the SHA-256 of its bytes). Record and line i have the key 10*i+3. The labels in records are i, i+0.25, ...; those in lists
+are i+0.125, 100+i+0.125, ... "color" are the colour augmenters with drawn numbers, over a small image. "boxes" are deciles
+of 20,000 random boxes, and the share of boxes below them.
+"""
+
+import hashlib
+import inspect
+import json
+import logging
+import os
+import random
+import tempfile
+
+import mxnet as mx
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+IMAGES = os.path.join(ROOT, "testdata", "images")
+OUT = os.path.join(ROOT, "compat", "mxnet", "testdata", "image_iters.json")
+logging.disable(logging.CRITICAL)
+
+PHOTOS = [
+    "jpeg_base_422.jpg", "jpeg_base_420.jpg", "jpeg_base_444.jpg", "jpeg_gray.jpg", "jpeg_exif_mm_6.jpg", "jpeg_size_2x2_17x33.jpg",
+    "png_rgb8.png", "png_rgba8.png", "png_gray8.png", "png_p8.png",
+]
+
+
+def digest(a):
+    return hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest()[:12]
+
+
+def pack(folder, files, width):
+    w = mx.recordio.MXIndexedRecordIO(os.path.join(folder, "x.idx"), os.path.join(folder, "x.rec"), "w")
+    for i, name in enumerate(files):
+        with open(os.path.join(IMAGES, name), "rb") as f:
+            label = float(i) if width == 1 else [i + k / 4 for k in range(width)]
+            w.write_idx(10 * i + 3, mx.recordio.pack(mx.recordio.IRHeader(0, label, 10 * i + 3, 0), f.read()))
+    w.close()
+    with open(os.path.join(folder, "x.idx")) as f:
+        lines = f.readlines()
+    with open(os.path.join(folder, "x.idx"), "w") as f:
+        f.writelines(reversed(lines))
+
+
+def write_list(folder, files, width):
+    with open(os.path.join(folder, "x.lst"), "w") as f:
+        for i in range(len(files)):
+            labels = "\t".join(f"{100 * k + i + 0.125:f}" for k in range(width))
+            f.write(f"{10 * i + 3}\t{labels}\t{files[i]}\n")
+
+
+def arguments(folder, source, files, width):
+    """The parameters of a source."""
+    args = {}
+    if source in ("rec", "idx", "idx+lst"):
+        pack(folder, files, width)
+        args["path_imgrec"] = os.path.join(folder, "x.rec")
+    if source.startswith("idx"):
+        args["path_imgidx"] = os.path.join(folder, "x.idx")
+    if source.endswith("lst"):
+        write_list(folder, files, width)
+        args["path_imglist"] = os.path.join(folder, "x.lst")
+    if source == "imglist":
+        args["imglist"] = [[100 * k + i + 0.125 for k in range(width)] + [name] for i, name in enumerate(files)]
+    if source in ("lst", "imglist"):
+        args["path_root"] = IMAGES
+    return args
+
+
+def batches(it, epochs):
+    out = []
+    for _ in range(epochs):
+        out.append([{"pad": int(b.pad), "labels": b.label[0].asnumpy().ravel().tolist(), "images": [digest(x) for x in b.data[0].asnumpy()]} for b in it])
+        it.reset()
+    return out
+
+
+def values(params):
+    """True, and lists as arrays, for mean and std."""
+    return {k: np.array(v) if k in ("mean", "std") and isinstance(v, list) else tuple(v) if isinstance(v, list) else v for k, v in params.items()}
+
+
+def describe(it):
+    return [[name, list(shape)] for name, shape in it.provide_data + it.provide_label]
+
+
+def image_cases():
+    def case(name, source="rec", epochs=1, **params):
+        params = {"batch_size": 4, "data_shape": [3, 24, 32], **params}
+        with tempfile.TemporaryDirectory() as folder:
+            it = mx.image.ImageIter(**arguments(folder, source, PHOTOS, params.get("label_width", 1)), **values(params))
+            return {"name": name, "source": source, "params": params, "desc": describe(it), "out": batches(it, epochs)}
+
+    yield case("default", epochs=2)
+    for source in ("idx", "lst", "imglist", "idx+lst"):
+        yield case(source, source=source)
+        yield case(f"{source}, three labels", source=source, label_width=3)
+        for parts in (2, 3):
+            for k in range(parts):
+                yield case(f"{source}, part {k} of {parts}", source=source, batch_size=1, num_parts=parts, part_index=k)
+    yield case("three labels", label_width=3)
+    yield case("integer labels", source="imglist", dtype="int32")
+    for mode in ("pad", "discard", "roll_over"):
+        yield case(mode, epochs=3, last_batch_handle=mode)
+        yield case(f"{mode}, list", source="lst", epochs=3, last_batch_handle=mode, batch_size=7)
+        yield case(f"{mode}, whole batches", source="lst", epochs=2, last_batch_handle=mode, batch_size=5)
+    for m in (0, 1, 2, 3, 4, 9):
+        yield case(f"resize, inter_method {m}", resize=41, inter_method=m)
+        yield case(f"resize up, inter_method {m}", resize=130, inter_method=m)
+        yield case(f"too small, inter_method {m}", data_shape=[3, 96, 61], inter_method=m)
+    for h, w in ((20, 100), (100, 20), (37, 45), (224, 224), (33, 17), (35, 17), (33, 18)):
+        yield case(f"too small, {h} x {w}", data_shape=[3, h, w])
+    yield case("mean and std", mean=True, std=True)
+    yield case("mean", mean=[100.5, 3, 77.25])
+    yield case("mean of one", mean=[100.5])
+    yield case("std", std=[3, 0.7, 200])
+    yield case("names", data_name="x", label_name="y")
+
+
+def color_cases():
+    """The colour augmenters of mx.image, whose random numbers are given."""
+    rng = np.random.RandomState(1)
+    image = rng.randint(0, 256, (5, 4, 3)).astype(np.float32)
+    real = random.uniform, random.random, np.random.normal
+    for name, aug, draw in (
+        *(("brightness", mx.image.BrightnessJitterAug(0.9), d) for d in (-0.75, 0.1, 0.9)),
+        *(("contrast", mx.image.ContrastJitterAug(0.9), d) for d in (-0.75, 0.1, 0.9)),
+        *(("saturation", mx.image.SaturationJitterAug(0.9), d) for d in (-0.75, 0.1, 0.9)),
+        *(("hue", mx.image.HueJitterAug(0.9), d) for d in (-0.75, 0.1, 0.9)),
+        ("gray", mx.image.RandomGrayAug(1), 0),
+        ("lighting", mx.image.LightingAug(0.1, np.array([55.46, 4.794, 1.148]), np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]])), [0.1, -0.25, 0.05]),
+    ):
+        random.uniform, random.random, np.random.normal = lambda a, b: draw, lambda: 0, lambda *a, **k: np.array(draw)
+        out = aug(mx.nd.array(image)).asnumpy()
+        random.uniform, random.random, np.random.normal = real
+        yield {"name": name, "draw": draw, "image": image.ravel().tolist(), "out": out.ravel().tolist()}
+
+
+def box_cases():
+    """Deciles of the boxes that random_size_crop draws: left, top, width, height. It draws with Python's generator."""
+    random.seed(7)
+    fixed = mx.image.image.fixed_crop
+    mx.image.image.fixed_crop = lambda *a: None  # no pixels
+    for h, w in ((60, 80), (30, 200)):
+        src = mx.nd.zeros((h, w, 3))
+        boxes = np.array([mx.image.random_size_crop(src, (32, 24), 0.08, (3 / 4, 4 / 3))[1] for _ in range(20000)])
+        yield {"h": h, "w": w, "deciles": [np.sort(b)[2000::2000].tolist() for b in boxes.T], "below": [[float((b < v).mean()) for v in np.sort(b)[2000::2000]] for b in boxes.T]}
+    mx.image.image.fixed_crop = fixed
+
+
+def params(*functions):
+    """Name and default of each parameter."""
+    out = []
+    for f in functions:
+        for p in inspect.signature(f).parameters.values():
+            if p.name in ("self", "kwargs") or p.name in [n for n, _ in out]:
+                continue
+            text = {None: "[]" if p.name in ("mean", "std", "aug_list", "imglist") else "", True: "1", False: "0"}
+            default = None if p.default is p.empty else text[p.default] if p.default is None or isinstance(p.default, bool) else json.dumps(p.default).strip('"')
+            out.append([p.name, default])
+    return out
+
+
+def main():
+    all_cases = {
+        "mxnet": mx.__version__,
+        "params": params(mx.image.ImageIter.__init__, mx.image.CreateAugmenter),
+        "files": PHOTOS,
+        "cases": list(image_cases()),
+        "color": list(color_cases()),
+        "boxes": list(box_cases()),
+    }
+    with open(OUT, "w") as f:
+        f.write("{\n")
+        for i, (k, v) in enumerate(all_cases.items()):
+            end = "," if i + 1 < len(all_cases) else ""
+            if isinstance(v, list):
+                f.write(f" {json.dumps(k)}: [\n" + ",\n".join("  " + json.dumps(c, separators=(",", ":")) for c in v) + f"\n ]{end}\n")
+            else:
+                f.write(f" {json.dumps(k)}: {json.dumps(v)}{end}\n")
+        f.write("}\n")
+
+
+main()
