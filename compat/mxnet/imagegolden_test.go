@@ -56,6 +56,19 @@ func readImageGolden(t *testing.T) *imageGolden {
 // and writes x.rec, x.idx and x.lst into a folder.
 func packImages(t testing.TB, folder string, files []string, width int) {
 	t.Helper()
+	packLabelled(t, folder, files, func(i int) (record, list []float32) {
+		for k := range width {
+			record = append(record, float32(i)+float32(k)/4)
+			list = append(list, float32(100*k+i)+0.125)
+		}
+		return record, list
+	})
+}
+
+// packLabelled packs files with the labels of image i for its record and for
+// the list.
+func packLabelled(t testing.TB, folder string, files []string, labels func(i int) (record, list []float32)) {
+	t.Helper()
 	rec, err := os.Create(filepath.Join(folder, "x.rec"))
 	require.NoError(t, err)
 	idx, err := os.Create(filepath.Join(folder, "x.idx"))
@@ -66,12 +79,10 @@ func packImages(t testing.TB, folder string, files []string, width int) {
 	for i, name := range files {
 		content, err := os.ReadFile(filepath.Join("../../testdata/images", name))
 		require.NoError(t, err)
-		r := imagerecord.Record{ID: uint64(10*i + 3), Listed: width > 1, Content: content}
+		r := imagerecord.Record{ID: uint64(10*i + 3), Content: content}
 		item := imagerecord.Item{Index: r.ID, Path: name}
-		for k := range width {
-			r.Labels = append(r.Labels, float32(i)+float32(k)/4)
-			item.Labels = append(item.Labels, float32(100*k+i)+0.125)
-		}
+		r.Labels, item.Labels = labels(i)
+		r.Listed = len(r.Labels) > 1
 		require.NoError(t, w.WriteKey(int64(r.ID), r.Append(nil)))
 		list = item.Append(list)
 	}

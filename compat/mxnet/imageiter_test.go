@@ -43,6 +43,14 @@ type imageIterGolden struct {
 		Deciles [4][]float64
 		Below   [4][]float64
 	}
+	DetParams [][2]*string `json:"det_params"`
+	Det       []struct {
+		Name, Source string
+		Width        int
+		Params       map[string]any
+		Desc         [][2]any
+		Out          [][]imageBatch
+	}
 }
 
 func readImageIterGolden(t *testing.T) *imageIterGolden {
@@ -74,6 +82,12 @@ func pythonText(v any) string {
 func packSources(t *testing.T, folder string, files []string, width int) {
 	t.Helper()
 	packImages(t, folder, files, width)
+	reverseIndex(t, folder)
+}
+
+// reverseIndex reverses the lines of x.idx.
+func reverseIndex(t *testing.T, folder string) {
+	t.Helper()
 	name := filepath.Join(folder, "x.idx")
 	index, err := os.ReadFile(name)
 	require.NoError(t, err)
@@ -84,7 +98,7 @@ func packSources(t *testing.T, folder string, files []string, width int) {
 
 // sourceParams adds the source of a case to the text parameters. It returns
 // imglist.
-func sourceParams(folder, source string, files []string, width int, args map[string]string) (list []ImageItem) {
+func sourceParams(folder, source string, files []string, labels func(i int) []float32, args map[string]string) (list []ImageItem) {
 	join := func(name string) string { return filepath.Join(folder, name) }
 	if source == "rec" || strings.HasPrefix(source, "idx") {
 		args["path_imgrec"] = join("x.rec")
@@ -100,11 +114,7 @@ func sourceParams(folder, source string, files []string, width int, args map[str
 	}
 	if source == "imglist" {
 		for i, name := range files {
-			item := ImageItem{Path: name}
-			for k := range width {
-				item.Labels = append(item.Labels, float32(100*k+i)+0.125)
-			}
-			list = append(list, item)
+			list = append(list, ImageItem{Path: name, Labels: labels(i)})
 		}
 	}
 	return list
@@ -121,7 +131,12 @@ func caseParams(t *testing.T, folder, source string, files []string, params map[
 			width = int(v.(float64))
 		}
 	}
-	list := sourceParams(folder, source, files, width, args)
+	list := sourceParams(folder, source, files, func(i int) (l []float32) {
+		for k := range width {
+			l = append(l, float32(100*k+i)+0.125)
+		}
+		return l
+	}, args)
 	p := DefaultImageIterParams()
 	require.NoError(t, imageListParamSet.parse(&p, imageNet(args)))
 	p.ImgList = list

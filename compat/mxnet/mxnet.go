@@ -1,19 +1,19 @@
 // Package mxnet provides MXNet's data iterators with MXNet's names and
 // parameters. They build on package dataset and the engines: [NDArrayIter],
-// [CSVIter], [LibSVMIter], [MNISTIter], [ImageIter] and [ImageRecordIter].
-// [ResizeIter] changes the length of an iterator's epochs. [FromDataset]
-// converts a dataset to a [DataIter], and [ToDataset] converts any DataIter to
-// a dataset's source.
+// [CSVIter], [LibSVMIter], [MNISTIter], [ImageIter], [ImageDetIter] and
+// [ImageRecordIter]. [ResizeIter] changes the length of an iterator's epochs.
+// [FromDataset] converts a dataset to a [DataIter], and [ToDataset] converts
+// any DataIter to a dataset's source.
 //
 // A [DataIter] returns batches until io.EOF, and the next epoch after Reset.
 // The reference is MXNet 1.9.1. Its batches are in the folder testdata, and the
 // tests compare all of them. These differences are intended:
 //
 //   - Pad is exact on every batch: the number of rows at its end that only fill
-//     it. After a roll_over, MXNet's NDArrayIter and ImageIter also count the
-//     rows carried over on an epoch's first batch, although no other batch has
-//     them; here that Pad is 0. Full batches of MXNet's record iterators repeat
-//     an earlier batch's pad.
+//     it. After a roll_over, MXNet's NDArrayIter, ImageIter and ImageDetIter
+//     also count the rows carried over on an epoch's first batch, although no
+//     other batch has them; here that Pad is 0. Full batches of MXNet's record
+//     iterators repeat an earlier batch's pad.
 //   - An epoch is always the whole data. With round_batch, MXNet's CSVIter,
 //     LibSVMIter and ImageRecordIter start the next epoch after the rows that
 //     filled the last batch. Without round_batch, ImageRecordIter's last batch
@@ -22,20 +22,20 @@
 //   - Rows carried over wait until a batch has them. MXNet loses them if Next
 //     is called again at the end of the epoch, or Reset is called twice. It
 //     fails if they are fewer than half a batch.
-//   - Every batch has an Index. MXNet's NDArrayIter and ImageIter have none,
-//     and that of MNISTIter and ImageRecordIter is 0.
+//   - Every batch has an Index. MXNet's NDArrayIter, ImageIter and ImageDetIter
+//     have none, and that of MNISTIter and ImageRecordIter is 0.
 //   - Shuffles are a function of a seed and the epoch. MXNet's NDArrayIter uses
-//     NumPy's global generator, and its ImageIter Python's. Its ImageRecordIter
-//     without an index leaves records near their positions. Its MNISTIter
-//     shuffles only once.
-//   - The random numbers of ImageIter and ImageRecordIter are a function of the
-//     seeds, the epoch, the part and the image's position in the epoch. Their
-//     distributions are MXNet's, the numbers are not. Those of MXNet's
-//     ImageRecordIter depend on the thread that gets the image, or, with
-//     seed_aug, are the same in every epoch.
+//     NumPy's global generator, and its ImageIter and ImageDetIter Python's.
+//     Its ImageRecordIter without an index leaves records near their positions.
+//     Its MNISTIter shuffles only once.
+//   - The random numbers of ImageIter, ImageDetIter and ImageRecordIter are a
+//     function of the seeds, the epoch, the part and the image's position in
+//     the epoch. Their distributions are MXNet's, the numbers are not. Those of
+//     MXNet's ImageRecordIter depend on the thread that gets the image, or,
+//     with seed_aug, are the same in every epoch.
 //   - Data smaller than a batch fill it repeatedly; MXNet's ImageRecordIter
-//     fails, LibSVMIter often does, and ImageIter fills a batch once and then
-//     with zeros.
+//     fails, LibSVMIter often does, and ImageIter and ImageDetIter fill a batch
+//     once and then with zeros.
 //   - The labels of LibSVMIter's parts are those of the parts' rows. MXNet
 //     divides the file of labels by its own bytes.
 //   - A LibSVM line with only a comment is no row, and a feature without a

@@ -148,7 +148,11 @@ func parseField(f reflect.Value, s string) (want string, err error) {
 		if s == "None" {
 			return "", nil
 		}
-		if f.Type().Elem().Kind() != reflect.Float64 {
+		if x, ok := f.Addr().Interface().(*[][2]float64); ok {
+			*x, err = parsePairs(s)
+			return "", err
+		}
+		if k := f.Type().Elem().Kind(); k != reflect.Float64 && k != reflect.Int {
 			return "None; set the field of the struct", strconv.ErrSyntax
 		}
 		s = strings.TrimSpace(s)
@@ -198,4 +202,37 @@ func parseBool(s string) (bool, error) {
 		return false, nil
 	}
 	return false, errors.New("invalid truth value")
+}
+
+const wantRanges = "two numbers, as in (0.5, 1), or a list of them"
+
+// parsePairs parses a number, "(a, b)" or "[(a, b), (c, d)]". A number is a
+// pair of equal ones.
+func parsePairs(s string) (l [][2]float64, err error) {
+	bad := errors.New("invalid pairs")
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		return [][2]float64{{n, n}}, nil
+	}
+	if n := len(s); n > 1 && s[0] == '[' && s[n-1] == ']' {
+		s = strings.TrimSpace(s[1 : n-1])
+	}
+	for s != "" {
+		end := strings.IndexByte(s, ')')
+		if s[0] != '(' || end < 0 {
+			return nil, bad
+		}
+		a, b, ok := strings.Cut(s[1:end], ",")
+		x, err := strconv.ParseFloat(strings.TrimSpace(a), 64)
+		y, err2 := strconv.ParseFloat(strings.TrimSpace(b), 64)
+		if !ok || err != nil || err2 != nil {
+			return nil, bad
+		}
+		l = append(l, [2]float64{x, y})
+		s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s[end+1:]), ","))
+	}
+	if len(l) == 0 {
+		return nil, bad
+	}
+	return l, nil
 }

@@ -1,4 +1,4 @@
-"""Makes compat/mxnet/testdata/image_iters.json: what MXNet's mx.image.ImageIter gives, batch by batch.
+"""Makes compat/mxnet/testdata/image_iters.json: what MXNet's mx.image.ImageIter and ImageDetIter give, batch by batch.
 
 Needs mxnet 1.9.1 and numpy 1.23.5 (Python 3.11 or earlier). Takes no arguments; running it again gives the same bytes.
 
@@ -7,7 +7,8 @@ Needs mxnet 1.9.1 and numpy 1.23.5 (Python 3.11 or earlier). Takes no arguments;
 "imglist"), the parameters and the batches of each epoch: pad, labels, and a digest for each image (the first 12 letters of
 the SHA-256 of its bytes). Record and line i have the key 10*i+3. The labels in records are i, i+0.25, ...; those in lists
 are i+0.125, 100+i+0.125, ... "color" are the colour augmenters with drawn numbers, over a small image. "boxes" are deciles
-of 20,000 random boxes, and the share of boxes below them.
+of 20,000 random boxes, and the share of boxes below them. "det_params" and "det" are those of ImageDetIter and
+CreateDetAugmenter, with the labels of boxes().
 """
 
 import hashlib
@@ -36,11 +37,25 @@ def digest(a):
     return hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest()[:12]
 
 
+def boxes(i, width=5):
+    """The label of image i for detection: a header of 2 or 4 numbers, and 1 to 4 objects; some have no area or a negative class."""
+    label = [2, width] if i % 2 else [4, width, 7, 7]
+    for k in range(1 + i * 5 % 4):
+        n = i + 3 * k
+        label += [-1 if i % 5 == 3 or n % 7 == 5 else n % 4, n % 5 / 16, n % 7 / 16, (n % 5 + (0 if k and n % 3 == 0 else 6)) / 16, (n % 7 + 5) / 16] + [n / 4] * (width - 5)
+    return label
+
+
+def labels_of(i, width, base):
+    """The labels of image i: width numbers, or for -5 and -6 those of boxes."""
+    return boxes(i, -width) if width < 0 else [base * k + i for k in range(width)]
+
+
 def pack(folder, files, width):
     w = mx.recordio.MXIndexedRecordIO(os.path.join(folder, "x.idx"), os.path.join(folder, "x.rec"), "w")
     for i, name in enumerate(files):
         with open(os.path.join(IMAGES, name), "rb") as f:
-            label = float(i) if width == 1 else [i + k / 4 for k in range(width)]
+            label = float(i) if width == 1 else labels_of(i, width, 1 / 4)
             w.write_idx(10 * i + 3, mx.recordio.pack(mx.recordio.IRHeader(0, label, 10 * i + 3, 0), f.read()))
     w.close()
     with open(os.path.join(folder, "x.idx")) as f:
@@ -52,7 +67,7 @@ def pack(folder, files, width):
 def write_list(folder, files, width):
     with open(os.path.join(folder, "x.lst"), "w") as f:
         for i in range(len(files)):
-            labels = "\t".join(f"{100 * k + i + 0.125:f}" for k in range(width))
+            labels = "\t".join(f"{v + (0.125 if width > 0 else 0):f}" for v in labels_of(i, width, 100))
             f.write(f"{10 * i + 3}\t{labels}\t{files[i]}\n")
 
 
@@ -68,7 +83,7 @@ def arguments(folder, source, files, width):
         write_list(folder, files, width)
         args["path_imglist"] = os.path.join(folder, "x.lst")
     if source == "imglist":
-        args["imglist"] = [[100 * k + i + 0.125 for k in range(width)] + [name] for i, name in enumerate(files)]
+        args["imglist"] = [[v + (0.125 if width > 0 else 0) for v in labels_of(i, width, 100)] + [name] for i, name in enumerate(files)]
     if source in ("lst", "imglist"):
         args["path_root"] = IMAGES
     return args
@@ -124,6 +139,29 @@ def image_cases():
     yield case("names", data_name="x", label_name="y")
 
 
+def det_cases():
+    def case(name, source="rec", epochs=1, width=5, **params):
+        params = {"batch_size": 4, "data_shape": [3, 24, 32], "inter_method": 1, **params}
+        with tempfile.TemporaryDirectory() as folder:
+            it = mx.image.ImageDetIter(**arguments(folder, source, PHOTOS, -width), **values(params))
+            return {"name": name, "source": source, "width": width, "params": params, "desc": describe(it), "out": batches(it, epochs)}
+
+    yield case("default", epochs=2)
+    yield case("wide objects", width=6)
+    for source in ("idx", "lst", "imglist", "idx+lst"):
+        yield case(source, source=source)
+        for k in range(3):
+            yield case(f"{source}, part {k} of 3", source=source, batch_size=1, num_parts=3, part_index=k)
+    for mode in ("pad", "discard", "roll_over"):
+        yield case(mode, epochs=3, last_batch_handle=mode)
+        yield case(f"{mode}, list", source="lst", epochs=3, last_batch_handle=mode, batch_size=5)
+    for m in (0, 1, 2, 3, 4, 9):
+        yield case(f"inter_method {m}", inter_method=m, resize=57)
+        yield case(f"up, inter_method {m}", inter_method=m, data_shape=[3, 113, 91])
+    yield case("mean and std", mean=True, std=True)
+    yield case("names", data_name="x", label_name="y")
+
+
 def color_cases():
     """The colour augmenters of mx.image, whose random numbers are given."""
     rng = np.random.RandomState(1)
@@ -163,7 +201,12 @@ def params(*functions):
             if p.name in ("self", "kwargs") or p.name in [n for n, _ in out]:
                 continue
             text = {None: "[]" if p.name in ("mean", "std", "aug_list", "imglist") else "", True: "1", False: "0"}
-            default = None if p.default is p.empty else text[p.default] if p.default is None or isinstance(p.default, bool) else json.dumps(p.default).strip('"')
+            if p.default is p.empty:
+                default = None
+            elif p.default is None or isinstance(p.default, bool):
+                default = text[p.default]
+            else:
+                default = json.dumps(p.default).strip('"')
             out.append([p.name, default])
     return out
 
@@ -176,6 +219,8 @@ def main():
         "cases": list(image_cases()),
         "color": list(color_cases()),
         "boxes": list(box_cases()),
+        "det_params": params(mx.image.ImageDetIter.__init__, mx.image.CreateDetAugmenter),
+        "det": list(det_cases()),
     }
     with open(OUT, "w") as f:
         f.write("{\n")

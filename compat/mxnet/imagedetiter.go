@@ -1,0 +1,401 @@
+package mxnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// ImageDetIterParams are the parameters of NewImageDetIter.
+// ParseImageDetIterParams takes them under MXNet's names, which are the fields'
+// tags. DefaultImageDetIterParams returns the defaults.
+//
+// The parameters that crop, pad or mirror images together with their boxes are
+// not supported yet: RandCrop, RandPad and RandMirror must be 0 and false.
+type ImageDetIterParams struct {
+	ImageCommonParams
+	RandCrop float64 `mxnet:"rand_crop"`
+	RandPad  float64 `mxnet:"rand_pad"`
+	// MinObjectCovered, AspectRatioRange, AreaRange, MinEjectCoverage,
+	// MaxAttempts and PadVal belong to RandCrop and RandPad.
+	MinObjectCovered []float64    `mxnet:"min_object_covered"`
+	AspectRatioRange [][2]float64 `mxnet:"aspect_ratio_range"`
+	AreaRange        [][2]float64 `mxnet:"area_range"`
+	MinEjectCoverage []float64    `mxnet:"min_eject_coverage"`
+	MaxAttempts      []int        `mxnet:"max_attempts"`
+	PadVal           []float64    `mxnet:"pad_val"`
+}
+
+// DefaultImageDetIterParams returns MXNet's defaults. BatchSize, DataShape and
+// PathImgRec or a list are required.
+func DefaultImageDetIterParams() ImageDetIterParams {
+	return ImageDetIterParams{
+		ImageCommonParams: defaultCommon("label"), MinObjectCovered: []float64{0.1}, AspectRatioRange: [][2]float64{{0.75, 1.33}},
+		AreaRange: [][2]float64{{0.05, 3}}, MinEjectCoverage: []float64{0.3}, MaxAttempts: []int{50}, PadVal: []float64{127, 127, 127},
+	}
+}
+
+const imageDetIter = "ImageDetIter"
+
+const wantNoBoxes = "%s: augmenters that move boxes are not supported"
+
+var imageDetParamSet = newParamSet[ImageDetIterParams](imageDetIter, paramSet{
+	required: []string{"batch_size", "data_shape", "path_imgrec", "path_imgidx", "path_root"}, ranges: commonRanges,
+	wants: merged(commonWants, map[string]string{
+		"rand_crop": fmt.Sprintf(wantNoBoxes, "0"), "rand_pad": fmt.Sprintf(wantNoBoxes, "0"), "rand_mirror": fmt.Sprintf(wantNoBoxes, "False"),
+		"aspect_ratio_range": wantRanges, "area_range": wantRanges,
+	}),
+})
+
+// ParseImageDetIterParams parses parameters under MXNet's names: those of
+// mx.image.ImageDetIter and CreateDetAugmenter, as Python prints them. Missing
+// ones have the defaults of DefaultImageDetIterParams. Its error is a
+// *ParamError; for an unknown name it suggests the closest known one. The lists
+// imglist and aug_list have no text form.
+func ParseImageDetIterParams(kwargs map[string]string) (ImageDetIterParams, error) {
+	p := DefaultImageDetIterParams()
+	if err := imageDetParamSet.parse(&p, imageNet(kwargs)); err != nil {
+		return p, err
+	}
+	return p, p.Validate()
+}
+
+// Validate checks all parameters. Its error is a *ParamError with MXNet's name
+// of the parameter.
+func (p ImageDetIterParams) Validate() error {
+	if err := imageDetParamSet.check(p); err != nil {
+		return err
+	}
+	name := p.validate()
+	switch {
+	case name != "":
+	case p.RandCrop != 0:
+		name = "rand_crop"
+	case p.RandPad != 0:
+		name = "rand_pad"
+	case p.RandMirror:
+		name = "rand_mirror"
+	default:
+		return checkOps(imageDetIter, p.AugList)
+	}
+	return imageDetParamSet.fail(p, name)
+}
+
+// ImageDetIter iterates over batches of images with boxes, of a record file or
+// of a list of files. Its first input is float32, NCHW and RGB: the image,
+// scaled to DataShape without regard to its aspect, and normalized if Mean or
+// Std is set. Its second input is float32, of the shape (batch size, objects,
+// width): for each object its class, the left, top, right and bottom side of
+// its box from 0 to 1, and further numbers. Rows of -1 follow the last object.
+//
+// The labels of an image are those that im2rec packs for detection: the number
+// of header fields H, 2 or more; the number of fields of an object, 5 or more;
+// further header fields; and the objects. Objects whose box is empty are
+// dropped. An image without a box, or with different object widths, is an error
+// of NewImageDetIter. As in MXNet, an image is left out if the classes of all
+// its objects are negative.
+//
+// A batch's Index is that of ImageIter. The package comment lists the
+// differences from mx.image.ImageDetIter.
+type ImageDetIter struct {
+	it    *rowIter
+	p     ImageDetIterParams
+	rows  *detRows
+	epoch int
+	used  bool // Next was called in this epoch
+}
+
+// NewImageDetIter opens the files and reads the labels of all images of the
+// part, but not the images. The label's shape has as many objects as the image
+// with the most. An error of a parameter is a *ParamError. An error of a label
+// wraps dataset.ErrData and names the image.
+func NewImageDetIter(ctx context.Context, p ImageDetIterParams) (*ImageDetIter, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	r, err := p.open(ctx, imageDetIter)
+	if err != nil {
+		return nil, err
+	}
+	rows := &detRows{imageRows: r}
+	if err := rows.measure(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	it := &ImageDetIter{p: p, rows: rows}
+	if err := it.build(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return it, nil
+}
+
+// build makes the iterator of the rows.
+func (it *ImageDetIter) build(ctx context.Context) (err error) {
+	p := &it.p
+	data := DataDesc{Name: p.DataName, Shape: with(p.DataShape, 0, p.BatchSize), DType: tensor.Float32, Layout: "NCHW"}
+	label := DataDesc{Name: p.LabelName, Shape: tensor.Dims(p.BatchSize, it.rows.objects, it.rows.width), DType: tensor.Float32, Layout: "NCHW"}
+	it.rows.columns = imageColumns(label)
+	rows := *it.rows // an earlier run may still read
+	it.it, err = p.iterate(ctx, keptOpen{&rows}, data, label, p.graph(&forcedSize{p.Resize, p.DataShape.At(1), p.DataShape.At(2), p.InterMethod}))
+	if err != nil {
+		return fmt.Errorf("mxnet: %s: %w", imageDetIter, err)
+	}
+	return nil
+}
+
+// ProvideData describes the batches' data.
+func (it *ImageDetIter) ProvideData() []DataDesc { return it.it.ProvideData() }
+
+// ProvideLabel describes the batches' labels.
+func (it *ImageDetIter) ProvideLabel() []DataDesc { return it.it.ProvideLabel() }
+
+// LabelShape returns the shape of an image's label: objects and width. (MXNet:
+// label_shape.)
+func (it *ImageDetIter) LabelShape() tensor.Shape {
+	return tensor.Dims(it.rows.objects, it.rows.width)
+}
+
+// Next returns the next batch; see DataIter.
+func (it *ImageDetIter) Next(ctx context.Context) (*DataBatch, error) {
+	it.used = true
+	return it.it.Next(ctx)
+}
+
+// Reset starts the next epoch.
+func (it *ImageDetIter) Reset() error {
+	it.epoch, it.used = it.epoch+1, false
+	return it.it.Reset()
+}
+
+// HardReset is like Reset, but drops the images that were carried over.
+func (it *ImageDetIter) HardReset() error {
+	it.it.carried = 0
+	return it.Reset()
+}
+
+// Close ends the iterator.
+func (it *ImageDetIter) Close() error {
+	closed := it.it.ended == dataset.ErrClosed
+	err := it.it.Close()
+	if closed {
+		return err
+	}
+	return errors.Join(err, it.rows.Close())
+}
+
+// Reshape changes the shape of the images, (3, height, width), and of the
+// labels, (objects, width). An empty Shape keeps the old one. Labels may get
+// more objects but another width is an error. It must be called before an
+// epoch's first Next; images carried over are dropped. An error is a
+// *ParamError.
+func (it *ImageDetIter) Reshape(ctx context.Context, data, label tensor.Shape) error {
+	fail := func(name, value, want string) error {
+		return &ParamError{Iter: imageDetIter + ".Reshape", Name: name, Value: value, Want: want}
+	}
+	if it.it.ended == dataset.ErrClosed {
+		return it.it.ended
+	}
+	p := it.p
+	if data.Rank() > 0 {
+		p.DataShape = data
+	}
+	objects, width := it.rows.objects, it.rows.width
+	switch {
+	case it.used:
+		return fail("data_shape", data.String(), "a call before the epoch's first Next")
+	case p.validate() == "data_shape":
+		return fail("data_shape", data.String(), commonWants["data_shape"])
+	case label.Rank() == 0:
+	case label.Rank() != 2 || label.At(0) < objects || label.At(1) != width || label.At(0) > maxObjects:
+		return fail("label_shape", label.String(), fmt.Sprintf("%d objects or more and the width %d", objects, width))
+	default:
+		objects = label.At(0)
+	}
+	if err := it.it.Close(); err != nil {
+		return err
+	}
+	it.p, it.rows.objects = p, objects
+	if err := it.build(ctx); err != nil {
+		return err
+	}
+	for range it.epoch {
+		if err := it.it.Reset(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxObjects bounds the objects of a label.
+const maxObjects = 1 << 20
+
+// SyncLabelShape gives both iterators the label shape of that with more
+// objects, for training and validation. Both must be before an epoch's first
+// Next. Labels of different widths are an error. (MXNet: sync_label_shape.)
+func (it *ImageDetIter) SyncLabelShape(ctx context.Context, other *ImageDetIter) error {
+	most := tensor.Dims(max(it.rows.objects, other.rows.objects), other.rows.width)
+	for _, x := range []*ImageDetIter{it, other} {
+		if x.LabelShape() == most {
+			continue
+		}
+		if err := x.Reshape(ctx, tensor.Shape{}, most); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// detRows is imageRows with boxes.
+type detRows struct {
+	*imageRows
+	columns        []dataset.Column
+	objects, width int // of a label
+}
+
+func (r *detRows) Columns() []dataset.Column { return r.columns }
+
+// measure reads all labels. It finds the shape of a label, and drops the images
+// whose objects have negative classes.
+func (r *detRows) measure(ctx context.Context) error {
+	var keep []int32
+	first := ""
+	for i := range r.Len() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err := r.read(ctx, i, nil, func(labels []float32) error {
+			l, err := parseBoxes(labels)
+			if err != nil {
+				return err
+			}
+			if r.width == 0 {
+				r.width, first = l.width, r.key(i)
+			}
+			if l.width != r.width {
+				return fmt.Errorf("objects of %d fields, want %d as in %s", l.width, r.width, first)
+			}
+			n, positive := 0, false
+			l.each(func(o []float32) {
+				n++
+				positive = positive || o[0] >= 0
+			})
+			if n == 0 {
+				return errors.New("no object with a box, want at least one")
+			}
+			r.objects = max(r.objects, n)
+			if positive {
+				keep = append(keep, r.rows[i])
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.objects == 0 {
+		return fmt.Errorf("mxnet: %s: %w: no images, want at least one", r.iter, dataset.ErrData)
+	}
+	r.rows = keep
+	return nil
+}
+
+// boxes is the label of an image for detection.
+type boxes struct {
+	header, width int
+	objects       []float32
+}
+
+// parseBoxes parses a label. The result shares its memory.
+func parseBoxes(l []float32) (b boxes, err error) {
+	if len(l) < 7 {
+		return b, fmt.Errorf("a label of %d numbers, want at least 7: those of a header (2) and an object (5)", len(l))
+	}
+	b.header, b.width = whole(l[0]), whole(l[1])
+	switch {
+	case b.header < 2 || b.header > len(l):
+		return b, fmt.Errorf("a header of %v numbers, want 2 to %d", l[0], len(l))
+	case b.width < 5:
+		return b, fmt.Errorf("objects of %v numbers, want at least 5: class, left, top, right, bottom", l[1])
+	case (len(l)-b.header)%b.width != 0:
+		return b, fmt.Errorf("%d numbers after the header, want a multiple of the objects' %d", len(l)-b.header, b.width)
+	}
+	b.objects = l[b.header:]
+	return b, nil
+}
+
+// whole returns a number of fields, or -1 if it is too large.
+func whole(v float32) int {
+	if !(v >= 0 && v < maxObjects) {
+		return -1
+	}
+	return int(v)
+}
+
+// each calls f for each object with a box that is not empty.
+func (b *boxes) each(f func(object []float32)) {
+	for l := b.objects; len(l) > 0; l = l[b.width:] {
+		if l[3] > l[1] && l[4] > l[2] {
+			f(l[:b.width])
+		}
+	}
+}
+
+func (r *detRows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
+	if i >= 0 && i < r.Len() {
+		s.Key = r.key(i)
+	}
+	n, err := r.read(ctx, i, &s.Values[0], func(labels []float32) error {
+		b, err := parseBoxes(labels)
+		if err != nil {
+			return err
+		}
+		if err := s.Values[1].Reset(r.columns[1].Desc); err != nil {
+			return err
+		}
+		to := tensor.View[float32](&s.Values[1].Tensor)
+		err = nil
+		b.each(func(o []float32) {
+			if len(o) > len(to) || len(o) != r.width {
+				err = errors.New("the label changed since the iterator was opened")
+				return
+			}
+			to = to[copy(to, o):]
+		})
+		for k := range to {
+			to[k] = -1
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return setRow(&s.Values[2], n)
+}
+
+// forcedSize resizes the shorter side, then to the size of data_shape without
+// regard to the aspect.
+type forcedSize struct{ resize, h, w, method int }
+
+func (o *forcedSize) Validate() error { return nil }
+
+func (o *forcedSize) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0].WithSize(o.h, o.w)
+	return nil
+}
+
+func (o *forcedSize) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return transforms.ErrNotDrawn
+}
+
+func (o *forcedSize) Draw(d *transforms.Draw) error {
+	if o.resize > 0 {
+		if err := scaleShort(d, o.resize, o.method); err != nil {
+			return err
+		}
+	}
+	h, w := d.In[0].Height(), d.In[0].Width()
+	return scale(d, o.h, o.w, interpolation(d, o.method, h, w, o.h, o.w))
+}
