@@ -86,11 +86,7 @@ func (p *ImageCommonParams) open(ctx context.Context, iter string) (*imageRows, 
 	case p.PathImgRec == "":
 		err = r.openList(ctx, files, p.PathRoot, list)
 	default:
-		var index []string
-		if p.PathImgIdx != "" {
-			index = []string{p.PathImgIdx}
-		}
-		if err = r.openRecords(ctx, files, []string{p.PathImgRec}, index); err == nil && p.PathImgList != "" {
+		if err = r.openRecords(ctx, files, []string{p.PathImgRec}, p.PathImgIdx, 0, 1); err == nil && p.PathImgList != "" {
 			err = r.relabel(p.PathImgList, list)
 		}
 	}

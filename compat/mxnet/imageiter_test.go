@@ -51,6 +51,24 @@ type imageIterGolden struct {
 		Desc         [][2]any
 		Out          [][]imageBatch
 	}
+	RecordParams [][2]*string `json:"record_params"`
+	Record       []struct {
+		Name, Source string
+		Files        []string
+		Width        int
+		Params       map[string]any
+		Desc         [][2]any
+		Out          []struct {
+			imageBatch
+			Index []int64
+		}
+	}
+	RecordColors []struct {
+		File    string
+		H, S, L int
+		C       float32
+		Image   string
+	} `json:"record_colors"`
 }
 
 func readImageIterGolden(t *testing.T) *imageIterGolden {

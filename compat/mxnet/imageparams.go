@@ -295,12 +295,13 @@ func (p ImageRecordParams) Validate() error {
 
 var imageLasts = map[string]last{"": 0, "pad": lastPad, "zero": lastZero, "discard": lastDiscard, "roll_over": lastRoll, "short": lastShort}
 
-// lastBatch returns the handling of an epoch's last images.
-func (p *ImageRecordParams) lastBatch() last {
-	if p.LastBatch == "" && !p.RoundBatch {
+// lastOf returns the handling of an epoch's last images by LastBatch and
+// RoundBatch.
+func lastOf(lastBatch string, round bool) last {
+	if lastBatch == "" && !round {
 		return lastZero
 	}
-	return imageLasts[p.LastBatch]
+	return imageLasts[lastBatch]
 }
 
 // colors returns the name of a parameter that is set and requires colour

@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/imagerecord"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -73,7 +74,7 @@ func newImageIter(ctx context.Context, p ImageRecordParams) (*ImageRecordIter, e
 		labels.Shape = tensor.Dims(p.BatchSize, p.LabelWidth)
 	}
 	it, err := newRowIter(ctx, src, []DataDesc{images}, []DataDesc{labels}, rowOptions{
-		size: p.BatchSize, last: p.lastBatch(), seed: p.seed(), shuffle: p.Shuffle, blocks: true,
+		size: p.BatchSize, last: lastOf(p.LastBatch, p.RoundBatch), seed: p.seed(), shuffle: p.Shuffle, blocks: true,
 		each: p.each(mean), engine: p.engine,
 	})
 	if err != nil {
@@ -110,35 +111,49 @@ func (p *ImageRecordParams) each(mean *tensor.Tensor) func(*dataset.Dataset) *da
 
 // engine starts the run of the dataset.
 func (p *ImageRecordParams) engine(b *dataset.Built) (Runner, error) {
-	if p.Context == "cpu" {
-		return pullpipe.New(b, nil)
+	return imageEngine(p.Context, p.PreprocessThreads, p.PrefetchBuffer)(b)
+}
+
+// imageEngine returns the engine of the parameters ctx, preprocess_threads and
+// prefetch_buffer.
+func imageEngine(context string, threads, buffer int) func(*dataset.Built) (Runner, error) {
+	return func(b *dataset.Built) (Runner, error) {
+		if context == "cpu" {
+			return pullpipe.New(b, nil)
+		}
+		return pipeline.New(b, pipeline.Options{Workers: max(threads, 1), Prefetch: max(buffer, 1)}, nil)
 	}
-	return pipeline.New(b, pipeline.Options{Workers: max(p.PreprocessThreads, 1), Prefetch: max(p.PrefetchBuffer, 1)}, nil)
 }
 
 // meanImage reads the mean image. If the file does not exist, it computes the
 // mean of the images and writes the file.
 func (p ImageRecordParams) meanImage(ctx context.Context, src dataset.Rows) (*tensor.Tensor, error) {
-	files := localIfNil(p.Store)
-	mean, err := readMean(ctx, files, p.MeanImg, p.DataShape)
+	p.DType = tensor.Float32
+	images := p.each(nil)(dataset.From(&source{keptOpen{src}}))
+	// The buffer counts images here.
+	return meanImage(ctx, localIfNil(p.Store), p.MeanImg, p.DataShape, images, p.seed(), imageEngine(p.Context, p.PreprocessThreads, 16))
+}
+
+// meanImage reads a mean image. If the file does not exist, it computes the
+// mean of a dataset's first column, which has the shape, and writes the file.
+func meanImage(ctx context.Context, files store.Opener, name string, shape tensor.Shape, images *dataset.Dataset, seed uint64, engine func(*dataset.Built) (Runner, error)) (*tensor.Tensor, error) {
+	mean, err := readMean(ctx, files, name, shape)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return mean, err
 	}
-	p.DType = tensor.Float32
-	p.PrefetchBuffer = 16 // counts images here
-	built, err := dataset.Build(ctx, p.each(nil)(dataset.From(&source{keptOpen{src}})), dataset.Options{Seed: p.seed()})
+	built, err := dataset.Build(ctx, images, dataset.Options{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
-	run, err := p.engine(built)
+	run, err := engine(built)
 	if err != nil {
 		return nil, errors.Join(err, built.Close())
 	}
-	mean, err = meanOf(ctx, run, p.DataShape)
+	mean, err = meanOf(ctx, run, shape)
 	if err = errors.Join(err, run.Close(), built.Close()); err != nil {
 		return nil, err
 	}
-	return mean, writeMean(ctx, files, p.MeanImg, mean)
+	return mean, writeMean(ctx, files, name, mean)
 }
 
 // keptOpen keeps rows open when the dataset built on them is closed.

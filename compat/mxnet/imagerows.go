@@ -27,8 +27,10 @@ type imageRows struct {
 	// items are the images of a list, or the labels of the index's records. It
 	// is nil if the records have their labels themselves.
 	items  []imagerecord.Item
-	rows   []int32 // into the index, or the items
-	keyed  bool    // the index has keys; otherwise the records' ids are the numbers
+	rows   []int32              // into the index, or the items
+	keyed  bool                 // the index has keys; otherwise the records' ids are the numbers
+	byID   map[uint64][]float32 // labels in place of the records', by their ids; nil for none
+	list   string               // with them
 	memory sync.Pool
 }
 
@@ -38,8 +40,9 @@ type imageMemory struct {
 	record imagerecord.Record
 }
 
-// openRecords opens record files. With an index the images have its order.
-func (r *imageRows) openRecords(ctx context.Context, o store.Opener, files, index []string) error {
+// openRecords opens part k of n of record files, divided by bytes. With an
+// index, which has no parts, the images have its order.
+func (r *imageRows) openRecords(ctx context.Context, o store.Opener, files []string, index string, k, n int) error {
 	list, err := store.Files(ctx, o, files, false)
 	if err != nil {
 		return err
@@ -48,17 +51,16 @@ func (r *imageRows) openRecords(ctx context.Context, o store.Opener, files, inde
 		return err
 	}
 	var entries []recordio.Entry
-	options := recordio.Options{}
-	if r.keyed = len(index) > 0; r.keyed {
-		options.Name = index[0]
-		entries, err = readLines(ctx, o, index[0], recordio.ReadIndex)
+	options, end := recordio.Options{Name: index}, r.stream.Size()
+	if r.keyed = index != ""; r.keyed {
+		entries, err = readLines(ctx, o, index, recordio.ReadIndex)
 	} else {
-		entries, err = r.stream.Index(options)
+		entries, end, err = r.stream.IndexPart(k, n, options)
 	}
 	if err != nil {
 		return err
 	}
-	if r.index, err = r.stream.Indexed(entries, options); err != nil {
+	if r.index, err = r.stream.IndexedTo(end, entries, options); err != nil {
 		return err
 	}
 	r.number(r.index.Len())
@@ -198,6 +200,12 @@ func (r *imageRows) read(ctx context.Context, i int64, image *dataset.Value, use
 	labels := m.record.Labels
 	if r.items != nil {
 		labels = r.items[k].Labels
+	} else if r.byID != nil {
+		l, ok := r.byID[m.record.ID]
+		if !ok {
+			return fail(fmt.Errorf("id %d is not in %s", m.record.ID, r.list))
+		}
+		labels = l
 	}
 	if err := use(labels); err != nil {
 		return fail(err)

@@ -48,7 +48,7 @@ func requireParams(t *testing.T, s *paramSet, defaults any, want [][2]*string) {
 			got = strings.NewReplacer("(", "[", ",)", "]", ")", "]").Replace(x.String())
 		case []int, []float64, [][2]float64: // a list of one is written as its element
 			got = strings.ReplaceAll(fmt.Sprint(x), " ", ", ")
-			if n := f.Len(); n == 1 {
+			if f.Len() == 1 && (!strings.HasPrefix(*p[1], "[") || strings.HasPrefix(got, "[[")) {
 				got = got[1 : len(got)-1]
 			}
 			if *p[0] == "area_range" {

@@ -1,9 +1,9 @@
 // Package mxnet provides MXNet's data iterators with MXNet's names and
 // parameters. They build on package dataset and the engines: [NDArrayIter],
-// [CSVIter], [LibSVMIter], [MNISTIter], [ImageIter], [ImageDetIter] and
-// [ImageRecordIter]. [ResizeIter] changes the length of an iterator's epochs.
-// [FromDataset] converts a dataset to a [DataIter], and [ToDataset] converts
-// any DataIter to a dataset's source.
+// [CSVIter], [LibSVMIter], [MNISTIter], [ImageIter], [ImageDetIter],
+// [ImageRecordIter] and [ImageDetRecordIter]. [ResizeIter] changes the length
+// of an iterator's epochs. [FromDataset] converts a dataset to a [DataIter],
+// and [ToDataset] converts any DataIter to a dataset's source.
 //
 // A [DataIter] returns batches until io.EOF, and the next epoch after Reset.
 // The reference is MXNet 1.9.1. Its batches are in the folder testdata, and the
@@ -15,10 +15,10 @@
 //     other batch has them; here that Pad is 0. Full batches of MXNet's record
 //     iterators repeat an earlier batch's pad.
 //   - An epoch is always the whole data. With round_batch, MXNet's CSVIter,
-//     LibSVMIter and ImageRecordIter start the next epoch after the rows that
-//     filled the last batch. Without round_batch, ImageRecordIter's last batch
-//     is filled with zeros and has a Pad; MXNet's has stale memory and a pad of
-//     0.
+//     LibSVMIter, ImageRecordIter and ImageDetRecordIter start the next epoch
+//     after the rows that filled the last batch. Without round_batch, the last
+//     batch of images is filled with zeros and has a Pad; MXNet's has stale
+//     memory, and ImageRecordIter's a pad of 0.
 //   - Rows carried over wait until a batch has them. MXNet loses them if Next
 //     is called again at the end of the epoch, or Reset is called twice. It
 //     fails if they are fewer than half a batch.
@@ -26,16 +26,16 @@
 //     have none, and that of MNISTIter and ImageRecordIter is 0.
 //   - Shuffles are a function of a seed and the epoch. MXNet's NDArrayIter uses
 //     NumPy's global generator, and its ImageIter and ImageDetIter Python's.
-//     Its ImageRecordIter without an index leaves records near their positions.
-//     Its MNISTIter shuffles only once.
-//   - The random numbers of ImageIter, ImageDetIter and ImageRecordIter are a
-//     function of the seeds, the epoch, the part and the image's position in
-//     the epoch. Their distributions are MXNet's, the numbers are not. Those of
-//     MXNet's ImageRecordIter depend on the thread that gets the image, or,
-//     with seed_aug, are the same in every epoch.
-//   - Data smaller than a batch fill it repeatedly; MXNet's ImageRecordIter
-//     fails, LibSVMIter often does, and ImageIter and ImageDetIter fill a batch
-//     once and then with zeros.
+//     Its ImageRecordIter without an index and ImageDetRecordIter leave records
+//     near their positions. Its MNISTIter shuffles only once.
+//   - The random numbers of the iterators of images are a function of the
+//     seeds, the epoch, the part and the image's position in the epoch. Their
+//     distributions are MXNet's, the numbers are not. Those of MXNet's
+//     iterators of records depend on the thread that gets the image, or, with
+//     seed_aug, are the same in every epoch.
+//   - Data smaller than a batch fill it repeatedly; MXNet's ImageRecordIter and
+//     ImageDetRecordIter fail, LibSVMIter often does, and ImageIter and
+//     ImageDetIter fill a batch once and then with zeros.
 //   - The labels of LibSVMIter's parts are those of the parts' rows. MXNet
 //     divides the file of labels by its own bytes.
 //   - A LibSVM line with only a comment is no row, and a feature without a

@@ -22,60 +22,10 @@ import mxnet as mx
 import numpy as np
 
 from golden import Draws, Golden, image
+from mxnet_random import Generator
 
 F = np.float32
 REFERENCE = "MXNet 1.9.1 ImageRecordIter"
-
-
-class Generator:
-    """std::mt19937 of the first image, and libstdc++'s distributions of floats."""
-
-    def __init__(self, seed_aug):
-        self.mt = [seed_aug + 111]
-        for i in range(1, 624):
-            self.mt.append((1812433253 * (self.mt[-1] ^ self.mt[-1] >> 30) + i) & 0xFFFFFFFF)
-        self.at, self.saved = 624, None
-
-    def bits(self):
-        if self.at == 624:
-            mt = self.mt
-            for i in range(624):
-                y = mt[i] & 0x80000000 | mt[(i + 1) % 624] & 0x7FFFFFFF
-                mt[i] = mt[(i + 397) % 624] ^ y >> 1 ^ (0x9908B0DF if y & 1 else 0)
-            self.at = 0
-        y = self.mt[self.at]
-        self.at += 1
-        y ^= y >> 11
-        y ^= y << 7 & 0x9D2C5680
-        y ^= y << 15 & 0xEFC60000
-        return y ^ y >> 18
-
-    def unit(self):
-        return min(F(self.bits()) / F(2**32), np.nextafter(F(1), F(0)))
-
-    def uniform(self, a, b):
-        return self.unit() * (F(b) - F(a)) + F(a)
-
-    def below(self, n):
-        """A whole number below n: std::uniform_int_distribution as GCC had it before 11."""
-        scale = 0xFFFFFFFF // n
-        while True:
-            v = self.bits()
-            if v < n * scale:
-                return v // scale
-
-    def normal(self, sd):
-        if self.saved is not None:
-            v, self.saved = self.saved, None
-            return v * F(sd)
-        while True:
-            x, y = F(2) * self.unit() - F(1), F(2) * self.unit() - F(1)
-            r = x * x + y * y
-            if 0 < r <= 1:
-                break
-        m = np.sqrt(F(-2) * F(np.log(np.float64(r))) / r)
-        self.saved = x * m
-        return y * m * F(sd)
 
 
 def png(a):
@@ -118,7 +68,7 @@ def hls():
     corners = np.stack(np.meshgrid(levels, levels, levels), -1).reshape(7, 49, 3)
 
     def case(name, a, h, l, s, seed):
-        r = Generator(seed)
+        r = Generator(seed + 111)
         q = {"h": shift(r, h), "s": shift(r, s), "l": shift(r, l)}
         g.case(name, q, a, iterate(a, random_h=h, random_l=l, random_s=s, seed_aug=seed))
 
@@ -142,7 +92,7 @@ def adjustments():
         g = Golden("adjust_" + name, REFERENCE, "adjust_" + name + "_mxnet")
 
         def case(what, a, v, seed):
-            r = Generator(seed)
+            r = Generator(seed + 111)
             values = [{"brightness": 0, "contrast": 1, "saturation": 2}[name] == i and v or 0 for i in range(3)]
             f = [F(1.0 + float(r.uniform(-w, w))) for w in values][draw]
             g.case(what, {"factor": float(f), "backend": "mxnet"}, a, iterate(a, seed_aug=seed, **{name: v}))
@@ -160,7 +110,7 @@ def lighting():
     ramp = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, 2)
     # With the last three it shows that the products of eigenvalues and eigenvectors are float32's of float32s.
     for i, (v, seed) in enumerate([(v, seed) for seed in range(10) for v in (0.1, 0.5, 2.0)] + [(2.0, 77), (2.75, 647), (4.125, 776)]):
-        r = Generator(seed)
+        r = Generator(seed + 111)
         alpha = [float(r.normal(v)) for _ in range(3)]
         a = image(5, 9, 3) if i % 5 == 4 and i < 30 else ramp
         g.case(f"{v}_{seed}", {"alpha": alpha}, a, iterate(a, pca_noise=v, seed_aug=seed))
@@ -194,7 +144,7 @@ def warps():
     rng = np.random.default_rng(23)
 
     def case(name, a, method, fill, seed, options, drawn):
-        m, size = warp(Generator(seed), *a.shape[:2], **drawn)
+        m, size = warp(Generator(seed + 111), *a.shape[:2], **drawn)
         q = {"matrix": m, "height": size[0], "width": size[1], "interpolation": INTERPOLATION[method], "backend": "opencv4", "fill": [fill]}
         g.case(name, q, a, iterate(a, size, inter_method=method, fill_value=fill, seed_aug=seed, **options))
 
@@ -237,13 +187,13 @@ def boxes():
         h, w = 20 + seed % 40, 61 - seed % 40
         a = np.stack(np.broadcast_arrays(np.arange(h)[:, None] * 4, np.arange(w)[None] * 4, 9), -1).astype(np.uint8)
         area, ratio = (((0.1, 0.9), (0.5, 2)), ((0.08, 1), (3 / 4, 4 / 3)), ((0.5, 1.5), (0.25, 4)))[seed % 3]
-        tries, b = box(Generator(seed), h, w, area, ratio)
+        tries, b = box(Generator(seed + 111), h, w, area, ratio)
         size = b[2:] if b else (5, 5)
         out = iterate(a, size, random_resized_crop=True, min_random_area=area[0], max_random_area=area[1], min_aspect_ratio=ratio[0], max_aspect_ratio=ratio[1], seed_aug=seed)
         top, left = b[:2] if b else ((h - 5) // 2, (w - 5) // 2)
         assert np.array_equal(out, a[top:top + size[0], left:left + size[1]]), (seed, b)
         cases.append({"height": h, "width": w, "tries": tries, "box": b})
-        r = Generator(seed)
+        r = Generator(seed + 111)
         side = 5 + r.below(12)
         for random in (True, False):
             top, left = (r.below(h - side + 1), r.below(w - side + 1)) if random else ((h - side) // 2, (w - side) // 2)
@@ -258,7 +208,7 @@ N = 20000
 
 
 def draws():
-    r = Generator(0)
+    r = Generator(111)
     d = Draws("random_hls", REFERENCE)
     for h, l, s in ((36, 50, 50), (255, 1, 0)):
         q = {"h": h, "l": l, "s": s}

@@ -1,4 +1,5 @@
-"""Makes compat/mxnet/testdata/image_iters.json: what MXNet's mx.image.ImageIter and ImageDetIter give, batch by batch.
+"""Makes compat/mxnet/testdata/image_iters.json: what MXNet's mx.image.ImageIter and ImageDetIter, and mx.io.ImageDetRecordIter give, batch by batch,
+and det_mean.bin: the mean image that the latter's case "mean image" makes.
 
 Needs mxnet 1.9.1 and numpy 1.23.5 (Python 3.11 or earlier). Takes no arguments; running it again gives the same bytes.
 
@@ -8,7 +9,7 @@ Needs mxnet 1.9.1 and numpy 1.23.5 (Python 3.11 or earlier). Takes no arguments;
 the SHA-256 of its bytes). Record and line i have the key 10*i+3. The labels in records are i, i+0.25, ...; those in lists
 are i+0.125, 100+i+0.125, ... "color" are the colour augmenters with drawn numbers, over a small image. "boxes" are deciles
 of 20,000 random boxes, and the share of boxes below them. "det_params" and "det" are those of ImageDetIter and
-CreateDetAugmenter, with the labels of boxes().
+CreateDetAugmenter, with the labels of boxes(). "record_params" and "record" are those of ImageDetRecordIter.
 """
 
 import hashlib
@@ -17,14 +18,19 @@ import json
 import logging
 import os
 import random
+import re
+import shutil
 import tempfile
 
 import mxnet as mx
 import numpy as np
 
+from mxnet_random import F, Generator
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 IMAGES = os.path.join(ROOT, "testdata", "images")
 OUT = os.path.join(ROOT, "compat", "mxnet", "testdata", "image_iters.json")
+MEAN = os.path.join(os.path.dirname(OUT), "det_mean.bin")
 logging.disable(logging.CRITICAL)
 
 PHOTOS = [
@@ -162,6 +168,78 @@ def det_cases():
     yield case("names", data_name="x", label_name="y")
 
 
+def record_cases():
+    """ImageDetRecordIter: the first epoch. Of batches that round_batch=False leaves short only what is data."""
+
+    def case(name, files=None, source="rec", width=5, total=None, **params):
+        files = files or PHOTOS
+        params = {"batch_size": 4, "data_shape": [3, 24, 32], **params}
+        with tempfile.TemporaryDirectory() as folder:
+            pack(folder, files, -width)
+            args = {k: tuple(v) if isinstance(v, list) else v for k, v in params.items()}
+            if source == "rec+lst":
+                write_list(folder, [f"images/{f}" for f in files], -width)
+                args["path_imglist"] = os.path.join(folder, "x.lst")
+            if "mean_img" in params:
+                args["mean_img"] = os.path.join(folder, "mean.bin")
+                if name != "mean image":
+                    shutil.copyfile(MEAN, args["mean_img"])
+            it = mx.io.ImageDetRecordIter(path_imgrec=os.path.join(folder, "x.rec"), preprocess_threads=1, verbose=False, **args)
+            desc = [[d.name, list(d.shape)] for d in it.provide_data + it.provide_label]
+            out = []
+            for b in it:
+                n = len(b.data[0]) - (int(b.pad) if total else 0)
+                out.append({
+                    "pad": int(b.pad), "labels": b.label[0].asnumpy()[:n].ravel().tolist(), "images": [digest(x) for x in b.data[0].asnumpy()[:n]],
+                    "index": [int(i) for i in b.index[:n]],
+                })
+            if name == "mean image":
+                shutil.copyfile(args["mean_img"], MEAN)
+        return {"name": name, "files": files, "source": source, "width": width, "params": params, "desc": desc, "out": out}
+
+    yield case("default")
+    yield case("wide objects", width=6)
+    yield case("list", source="rec+lst")
+    yield case("label_pad_width", label_pad_width=40, label_pad_value=-7.5)
+    for k in range(3):
+        yield case(f"part {k} of 3", batch_size=1, num_parts=3, part_index=k)
+    yield case("not rounded", round_batch=False, total=True)
+    for m in (0, 1, 2, 3, 4, 9):
+        yield case(f"inter_method {m}", inter_method=m)
+        yield case(f"resize, inter_method {m}", inter_method=m, resize=41)
+    for mode in ("shrink", "fit"):
+        yield case(mode, resize_mode=mode)
+        yield case(f"{mode}, large", resize_mode=mode, data_shape=[3, 50, 90])
+        yield case(f"{mode}, mean and std", resize_mode=mode, data_shape=[3, 50, 40], mean_r=100, mean_g=10.5, std_b=3, scale=0.25)
+    yield case("gray", data_shape=[1, 24, 32])
+    yield case("alpha", files=["png_rgba8.png", "png_rgba8_interlaced.png"], data_shape=[4, 20, 32], batch_size=2)
+    yield case("mean and std", mean_r=123.68, mean_g=116.28, mean_b=103.53, std_r=58.395, std_g=57.12, std_b=57.375)
+    yield case("negative means", mean_r=-10, mean_g=-1, std_r=-2)
+    yield case("one positive mean", mean_r=-10, mean_b=1)
+    yield case("std", std_r=3, std_g=0.7, scale=0.017)
+    yield case("mean image", mean_img="", data_shape=[3, 20, 24])
+    yield case("mean image, std", mean_img="", data_shape=[3, 20, 24], std_r=7, scale=3)
+
+
+def record_colors():
+    """The colours that ImageDetRecordIter changes, with the numbers that it draws: its one thread's generator has the seed 233."""
+    n, name = 12, "jpeg_base_420.jpg"
+    h, w = mx.image.imread(os.path.join(IMAGES, name)).shape[:2]
+    rng, draws, out = Generator(233), [], []
+    limits = {"max_random_hue": 18, "max_random_saturation": 40, "max_random_illumination": 50, "max_random_contrast": 0.5}
+    chance = 0.6
+    probs = {k.replace("max_", "") + "_prob": chance for k in limits}
+    for _ in range(n):
+        drawn = [rng.uniform(-1, 1) * F(v) for v in limits.values()]
+        drawn = [int(v) for v in drawn[:3]] + [float(drawn[3])]
+        draws.append([v if rng.unit() < F(chance) else 0 for v in drawn])
+    with tempfile.TemporaryDirectory() as folder:
+        pack(folder, [name] * n, -5)
+        it = mx.io.ImageDetRecordIter(path_imgrec=os.path.join(folder, "x.rec"), preprocess_threads=1, verbose=False, data_shape=(3, h, w), batch_size=1, **limits, **probs)
+        for b, d in zip(it, draws):
+            yield {"file": name, "h": d[0], "s": d[1], "l": d[2], "c": d[3], "image": digest(b.data[0].asnumpy()[0])}
+
+
 def color_cases():
     """The colour augmenters of mx.image, whose random numbers are given."""
     rng = np.random.RandomState(1)
@@ -211,6 +289,13 @@ def params(*functions):
     return out
 
 
+def documented(f):
+    """Name and default of each parameter, from the documentation."""
+    found = re.findall(r"^(\w+) : (.*)$", f.__doc__, re.M)
+    defaults = [re.search(r"default='?([^']*)'?$", kind) for _, kind in found]
+    return [[n, d.group(1) if d else None] for (n, _), d in zip(found, defaults)]
+
+
 def main():
     all_cases = {
         "mxnet": mx.__version__,
@@ -221,6 +306,9 @@ def main():
         "boxes": list(box_cases()),
         "det_params": params(mx.image.ImageDetIter.__init__, mx.image.CreateDetAugmenter),
         "det": list(det_cases()),
+        "record_params": documented(mx.io.ImageDetRecordIter),
+        "record": list(record_cases()),
+        "record_colors": list(record_colors()),
     }
     with open(OUT, "w") as f:
         f.write("{\n")
