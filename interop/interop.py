@@ -144,9 +144,37 @@ def im2rec():
     shaped = ("--resize", "64", "--center-crop", "--encoding", ".png", "--quality", "3")
     mxnet("im2rec", *shaped, "theirs/a", images)
     run(binary, "pack", "recordio", "--force", *shaped, "ours/a", images)
-    want = mxnet("iterate", "theirs/a.rec", "1", "64")
-    equal("images resized and cropped, packed here and by im2rec, in MXNet's ImageRecordIter", mxnet("iterate", "ours/a.rec", "1", "64"), want)
-    equal("the same in the ImageRecordIter of compat/mxnet", lines(run(os.path.join(work, "iterate"), "ours/a.rec", "1", "64")), want)
+    params = "data_shape=(3, 64, 64)", "batch_size=1", "dtype=uint8", "round_batch=False"
+    want = mxnet("iterate", "ImageRecordIter", "path_imgrec=theirs/a.rec", "path_imgidx=theirs/a.idx", *params)
+    mine = "path_imgrec=ours/a.rec", "path_imgidx=ours/a.idx", *params
+    equal("images resized and cropped, packed here and by im2rec, in MXNet's ImageRecordIter", mxnet("iterate", "ImageRecordIter", *mine), want)
+    equal("the same in the ImageRecordIter of compat/mxnet", iterate("ImageRecordIter", *mine), want)
+
+
+def iterate(*arguments):
+    return lines(run(os.path.join(work, "iterate"), *arguments))
+
+
+def iterators():
+    """Compares the iterators of compat/mxnet with MXNet's over JPEG files by im2rec, with classes and with boxes."""
+    mxnet("im2rec", "--resize", "300", "theirs/a", "images")
+    mxnet("boxes", "theirs/a.rec", "boxes.rec")
+    classes = "path_imgrec=theirs/a.rec", "path_imgidx=theirs/a.idx", "batch_size=7"
+    boxes = "path_imgrec=boxes.rec", "batch_size=7"
+    index = *boxes, "path_imgidx=boxes.idx"
+    for name, *params in (
+        ("ImageRecordIter", *classes, "data_shape=(3, 224, 224)", "resize=256"),
+        ("ImageIter", *classes, "data_shape=(3, 224, 224)", "mean=True", "std=True"),
+        ("ImageIter", *classes, "data_shape=(3, 224, 224)", "resize=256", "inter_method=9"),
+        ("ImageIter", *classes, "data_shape=(3, 331, 299)", "last_batch_handle=discard", "num_parts=3", "part_index=1"),
+        ("ImageDetIter", *index, "data_shape=(3, 300, 300)", "mean=True", "std=True"),
+        ("ImageDetIter", *index, "data_shape=(3, 320, 256)", "inter_method=3", "num_parts=2", "part_index=1"),
+        ("ImageDetRecordIter", *boxes, "data_shape=(3, 300, 300)", "mean_r=123.68", "mean_g=116.28", "mean_b=103.53", "std_r=58.395", "std_g=57.12", "std_b=57.375"),
+        ("ImageDetRecordIter", *boxes, "data_shape=(3, 320, 256)", "resize_mode=fit", "inter_method=2"),
+        ("ImageDetRecordIter", *boxes, "data_shape=(3, 320, 256)", "resize_mode=shrink", "num_parts=2", "part_index=1"),
+    ):
+        settings = [p for p in params if not p.startswith(("path", "batch"))]
+        equal(" ".join((name, *settings)).replace(", ", ","), iterate(name, *params), mxnet("iterate", name, *params))
 
 
 def typed(shards):
@@ -226,7 +254,7 @@ def tensors():
 def main():
     for program in "iterate", "parts":
         subprocess.run([go, "build", "-o", os.path.join(work, program), "./interop/" + program], cwd=ROOT, check=True)
-    for part in recordio, partitions, im2rec, tensors, tar, tf, kaldis, mind:
+    for part in recordio, partitions, im2rec, iterators, tensors, tar, tf, kaldis, mind:
         part()
     print(f"{failed} differ" if failed else "all are equal")
     shutil.rmtree(work)

@@ -1,8 +1,9 @@
 """MXNet's side of interop.py.
 
-usage: peer_mxnet.py write-raw FILE.rec | write-images FILE.rec | read-raw FILE.rec | read-images FILE.rec | iterate FILE.rec LABELS SIDE | parts FOLDER | choose FOLDER FROM... | im2rec ARGUMENTS... | tensors FILE.rec...
+usage: peer_mxnet.py write-raw FILE.rec | write-images FILE.rec | read-raw FILE.rec | read-images FILE.rec | iterate ITERATOR PARAMETER=VALUE... | boxes FROM.rec TO.rec | parts FOLDER | choose FOLDER FROM... | im2rec ARGUMENTS... | tensors FILE.rec...
 """
 
+import ast
 import json
 import os
 import random
@@ -63,12 +64,39 @@ def indexed(path):
     r.close()
 
 
-def iterate(path, labels, side):
-    """Prints the labels and pixels from ImageRecordIter, in order."""
-    it = mx.io.ImageRecordIter(path_imgrec=path, path_imgidx=path[:-4] + ".idx", data_shape=(3, int(side), int(side)), batch_size=1, dtype="uint8", label_width=int(labels),
-                               round_batch=False, preprocess_threads=1, verbose=False)
-    for n, batch in enumerate(it):
-        samples.show(n, {"label": batch.label[0].asnumpy()[0].reshape(-1), "data": batch.data[0].asnumpy()[0]})
+def iterate(name, *params):
+    """Prints the labels and pixels from an iterator of images, in order."""
+
+    def value(text):
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            return text
+
+    kwargs = {k: value(v) for k, v in (p.split("=", 1) for p in params)}
+    if hasattr(mx.image, name):
+        it = getattr(mx.image, name)(**kwargs)
+    else:
+        it = getattr(mx.io, name)(verbose=False, preprocess_threads=1, **kwargs)
+    n = 0
+    for batch in it:
+        labels, data = batch.label[0].asnumpy(), batch.data[0].asnumpy()
+        for i in range(len(data) - batch.pad):
+            samples.show(n, {"label": np.atleast_1d(labels[i]), "data": data[i]})
+            n += 1
+
+
+def boxes(source, path):
+    """Packs the images of a file of records again, with random boxes."""
+    rng = random.Random(5)
+    w = R.MXIndexedRecordIO(path[:-4] + ".idx", path, "w")
+    for n, b in enumerate(records(source)):
+        label = [2, 5]
+        for _ in range(1 + rng.randrange(6)):
+            x, y = rng.random(), rng.random()
+            label += [rng.randrange(20), x * 0.8, y * 0.8, x * 0.8 + rng.random() * 0.2, y * 0.8 + rng.random() * 0.2]
+        w.write_idx(n, R.pack(R.IRHeader(0, label, n, 0), R.unpack(b)[1]))
+    w.close()
 
 
 def parts(folder, sets=200):
@@ -131,5 +159,5 @@ def tensors(*paths):
         r.close()
 
 
-commands = {"tensors": tensors, "write-raw": write_raw, "write-images": write_images, "read-raw": read_raw, "read-images": read_images, "indexed": indexed, "iterate": iterate, "parts": parts, "choose": choose, "im2rec": im2rec}
+commands = {"boxes": boxes, "tensors": tensors, "write-raw": write_raw, "write-images": write_images, "read-raw": read_raw, "read-images": read_images, "indexed": indexed, "iterate": iterate, "parts": parts, "choose": choose, "im2rec": im2rec}
 commands[sys.argv[1]](*sys.argv[2:])

@@ -26,6 +26,12 @@ var excepted = map[string]string{
 
 // fragments is the code around blocks of Go that are no programs, by file.
 var fragments = map[string]string{
+	"docs/datasets.md": `package fragment
+
+import "github.com/infer-prep/infer-prep/dataset"
+
+func _(d *dataset.Dataset) {
+`,
 	"docs/graphs.md": `package fragment
 
 import (
