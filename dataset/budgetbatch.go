@@ -57,7 +57,7 @@ func (d *Dataset) BudgetBatch(column string, budget int64, pad ...PadColumn) *Da
 }
 
 // maxBudget bounds a budget.
-const maxBudget = 1 << 40
+const maxBudget int64 = 1 << 40
 
 // Validate requires axes, a budget and ascending boundaries.
 func (n *BudgetBatch) Validate() error {
