@@ -1,6 +1,8 @@
 package mxnet
 
 import (
+	"encoding/binary"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -241,4 +243,31 @@ func TestImageDetColor(t *testing.T) {
 			require.NotEqual(t, want[e][i].Images, got[e][i].Images)
 		}
 	}
+}
+
+func FuzzBoxes(f *testing.F) {
+	raw := func(l []float32) (b []byte) {
+		for _, v := range l {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+		}
+		return b
+	}
+	f.Add(raw(boxesOf(2, 5)))
+	f.Add(raw([]float32{2, 5, 0, 0, 0, 1}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var l []float32
+		for ; len(b) >= 4; b = b[4:] {
+			l = append(l, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		}
+		x, err := parseBoxes(l)
+		if err != nil {
+			return
+		}
+		n := 0
+		x.each(func(o []float32) {
+			require.Len(t, o, x.width)
+			n++
+		})
+		require.LessOrEqual(t, x.header+n*x.width, len(l))
+	})
 }

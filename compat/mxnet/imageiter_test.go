@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -465,10 +464,6 @@ func TestImageIterAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	most := 30.0
-	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" {
-		most = 250 // reading a file that is not mapped allocates
-	}
-	require.LessOrEqual(t, per, most, "10 images, with a key each")
+	require.LessOrEqual(t, per, fewAllocations(), "10 images, with a key each")
 	require.NoError(t, it.Close())
 }

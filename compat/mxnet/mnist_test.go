@@ -206,3 +206,29 @@ func TestMNISTErrors(t *testing.T) {
 	_, err = NewMNISTIter(t.Context(), p)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+func FuzzIDX(f *testing.F) {
+	f.Add([]byte{0, 0, 8, 1, 0, 0, 0, 2, 5, 6}, 1)
+	f.Add([]byte{0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 5, 6}, 3)
+	f.Fuzz(func(t *testing.T, b []byte, axes int) {
+		if axes != 1 {
+			axes = 3
+		}
+		sizes, err := idxHead(memory(b), "x", axes)
+		if err != nil {
+			return
+		}
+		n := int64(1)
+		for _, s := range sizes {
+			n *= s
+		}
+		require.EqualValues(t, len(b)-headSize(axes), n)
+	})
+}
+
+// memory is a file in memory.
+type memory []byte
+
+func (m memory) ReadAt(b []byte, at int64) (int, error) { return bytes.NewReader(m).ReadAt(b, at) }
+func (m memory) Size() int64                            { return int64(len(m)) }
+func (m memory) Close() error                           { return nil }
