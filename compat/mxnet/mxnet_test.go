@@ -662,3 +662,9 @@ func TestSources(t *testing.T) {
 	require.NoError(t, csv.Close())
 	sourcetest.Run(t, &source{ndIter(t, 5, func(o *NDArrayOptions) { o.Layout = "N" }).src})
 }
+
+// All iterators are DataIters.
+var _ = []DataIter{
+	(*NDArrayIter)(nil), (*CSVIter)(nil), (*LibSVMIter)(nil), (*MNISTIter)(nil), (*ResizeIter)(nil),
+	(*ImageIter)(nil), (*ImageDetIter)(nil), (*ImageRecordIter)(nil), (*ImageDetRecordIter)(nil),
+}
