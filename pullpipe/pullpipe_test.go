@@ -14,6 +14,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -75,12 +76,12 @@ func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 		require.NoError(test, err)
 		require.NoError(test, goleak.Find(before, js))
 	}
-	for range 100 {
+	for range short.Rounds(test, 100, 20) {
 		next()
 	}
 	// Take the best of several measurements: the runtime allocates at times.
 	least := uint64(1 << 60)
-	for range 10 {
+	for range short.Rounds(test, 10, 4) {
 		var m0, m1 runtime.MemStats
 		runtime.ReadMemStats(&m0)
 		for range 50 {

@@ -159,7 +159,7 @@ const deviations = 5
 // compares the mean, the bounds and the distribution function at nine points.
 func TestDraws(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
-		n := short.Rounds(t, k.N, k.N/4)
+		n := short.Rounds(t, k.N, k.N/16)
 		type collected struct {
 			count  int
 			values map[string][]float64

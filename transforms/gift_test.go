@@ -70,4 +70,4 @@ func sameAsGift(t *testing.T, computes bool, draw func(r *rand.Rand) (Op, gift.F
 // fuses reports whether this platform rounds a product and its sum once.
 //
 //go:noinline
-func fuses(a float32) bool { return a*a-float32(a*a) != 0 }
+func fuses(a float32) bool { return a*a+-float32(a*a) != 0 }

@@ -144,7 +144,7 @@ func checkColumns(t *testing.T, taps *Taps, in, line, kind int) {
 }
 
 func TestHorizontal(t *testing.T) {
-	step := short.Step(t, 3)
+	step := short.Step(t, 7)
 	levels(t, func(t *testing.T) {
 		var taps Taps
 		for _, fill := range tables {
