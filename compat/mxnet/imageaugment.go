@@ -67,22 +67,26 @@ func (o *decodeAlpha) InferData(c *transforms.Context, dst []tensor.Desc, src []
 	return nil
 }
 
+// newDecode returns the op that decodes images to 1 (gray), 3 (RGB) or 4 (RGBA)
+// channels.
+func newDecode(channels int) transforms.Op {
+	o := transforms.NewDecode()
+	o.Gray16, o.Orientation = codec.Gray16High, codec.OrientationApply
+	switch channels {
+	case 1:
+		return newDecodeGray(o)
+	case 4: // as MXNet: without orientation
+		o.Color, o.Orientation = codec.ToRGBA, codec.OrientationIgnore
+		return &decodeAlpha{o}
+	}
+	return o
+}
+
 // graph returns the processing of each image. path is the prefix of the random
 // numbers' names.
 func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.Graph {
 	c := p.DataShape.At(0)
-	decode := transforms.NewDecode()
-	decode.Gray16, decode.Orientation = codec.Gray16High, codec.OrientationApply
-	g := datagraph.New()
-	switch c {
-	case 1:
-		g.Add(newDecodeGray(decode))
-	case 3:
-		g.Add(decode)
-	case 4: // as MXNet: without orientation
-		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
-		g.Add(&decodeAlpha{decode})
-	}
+	g := datagraph.New(newDecode(c))
 	g.Add(newAugment(p))
 	float := false
 	if mean != nil && p.DType != tensor.Uint8 {
@@ -105,7 +109,7 @@ func (p *ImageRecordParams) graph(mean *tensor.Tensor, path string) *datagraph.G
 	case p.DType == tensor.Int8:
 		g.Add(&transforms.ToType{DType: tensor.Int8, Rule: transforms.CastSaturate})
 	case p.DType == tensor.Float32 && (p.MaxRandomContrast != 0 || p.MaxRandomIllumination != 0):
-		g.Add(&exposure{p})
+		g.Add(&exposure{p: p})
 	case p.DType == tensor.Float32:
 		for _, op := range p.expose(p.Scale, float32(0*p.Scale), &transforms.Multiply{}, &transforms.Normalize{}) {
 			g.Add(op)
@@ -152,18 +156,32 @@ func (p *ImageRecordParams) expose(contrast, illumination float32, factor *trans
 	return []transforms.Op{factor, bias}
 }
 
-// exposure draws contrast and illumination.
-type exposure struct{ p *ImageRecordParams }
+// randomOp is embedded in random ops whose parameters are already checked.
+type randomOp struct{}
 
-func (o *exposure) Validate() error { return nil }
+// Validate returns nil.
+func (randomOp) Validate() error { return nil }
+
+// Apply fails: random ops must be drawn.
+func (randomOp) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return transforms.ErrNotDrawn
+}
+
+// addDrawn adds a random op whose numbers have the name path.
+func addDrawn(g *datagraph.Graph, op transforms.Op, path string) {
+	g.Add(op)
+	g.Steps[len(g.Steps)-1].Path = path
+}
+
+// exposure draws contrast and illumination.
+type exposure struct {
+	randomOp
+	p *ImageRecordParams
+}
 
 func (o *exposure) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
 	return nil
-}
-
-func (o *exposure) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
 }
 
 func (o *exposure) Draw(d *transforms.Draw) error {
@@ -187,6 +205,7 @@ func between(d *transforms.Draw, lo, hi float32) float32 {
 // augment is MXNet's aug_default. It draws the ops for one image; most depend
 // only on the image's size. The image is uint8 and HWC.
 type augment struct {
+	randomOp
 	p         *ImageRecordParams
 	h, w      int
 	fill      []float64
@@ -212,18 +231,10 @@ func newAugment(p *ImageRecordParams) *augment {
 	return o
 }
 
-// Validate returns nil: the parameters are already checked.
-func (o *augment) Validate() error { return nil }
-
 // Infer returns an image of DataShape's size.
 func (o *augment) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0].WithSize(o.h, o.w)
 	return nil
-}
-
-// Apply fails: random ops must be drawn.
-func (o *augment) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
 }
 
 // interpolations are the values 0 to 4 of inter_method.

@@ -99,7 +99,10 @@ func (o *jitter) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 
 // jitters draws the colour augmentation of mx.image's CreateAugmenter:
 // brightness, contrast and saturation in random order, hue, lighting, gray.
-type jitters struct{ p *ImageCommonParams }
+type jitters struct {
+	randomOp
+	p *ImageCommonParams
+}
 
 // none reports whether it has no effect.
 func (o *jitters) none() bool {
@@ -107,15 +110,9 @@ func (o *jitters) none() bool {
 	return p.Brightness == 0 && p.Contrast == 0 && p.Saturation == 0 && p.Hue == 0 && p.PCANoise == 0 && p.RandGray == 0
 }
 
-func (o *jitters) Validate() error { return nil }
-
 func (o *jitters) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
 	return nil
-}
-
-func (o *jitters) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
 }
 
 func (o *jitters) Draw(d *transforms.Draw) error {

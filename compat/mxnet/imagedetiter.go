@@ -7,7 +7,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // ImageDetIterParams are the parameters of NewImageDetIter.
@@ -138,8 +137,9 @@ func (it *ImageDetIter) build(ctx context.Context) (err error) {
 	data := DataDesc{Name: p.DataName, Shape: with(p.DataShape, 0, p.BatchSize), DType: tensor.Float32, Layout: "NCHW"}
 	label := DataDesc{Name: p.LabelName, Shape: tensor.Dims(p.BatchSize, it.rows.objects, it.rows.width), DType: tensor.Float32, Layout: "NCHW"}
 	it.rows.columns = imageColumns(label)
+	size := &detSize{resize: p.Resize, h: p.DataShape.At(1), w: p.DataShape.At(2), method: p.InterMethod, fit: "force"}
 	rows := *it.rows // an earlier run may still read
-	it.it, err = p.iterate(ctx, keptOpen{&rows}, data, label, p.graph(&forcedSize{p.Resize, p.DataShape.At(1), p.DataShape.At(2), p.InterMethod}))
+	it.it, err = p.iterate(ctx, keptOpen{&rows}, data, label, p.graph(size))
 	if err != nil {
 		return fmt.Errorf("mxnet: %s: %w", imageDetIter, err)
 	}
@@ -262,38 +262,33 @@ func (r *detRows) Columns() []dataset.Column { return r.columns }
 func (r *detRows) measure(ctx context.Context) error {
 	var keep []int32
 	first := ""
-	for i := range r.Len() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		_, err := r.read(ctx, i, nil, func(labels []float32) error {
-			l, err := parseBoxes(labels)
-			if err != nil {
-				return err
-			}
-			if r.width == 0 {
-				r.width, first = l.width, r.key(i)
-			}
-			if l.width != r.width {
-				return fmt.Errorf("objects of %d fields, want %d as in %s", l.width, r.width, first)
-			}
-			n, positive := 0, false
-			l.each(func(o []float32) {
-				n++
-				positive = positive || o[0] >= 0
-			})
-			if n == 0 {
-				return errors.New("no object with a box, want at least one")
-			}
-			r.objects = max(r.objects, n)
-			if positive {
-				keep = append(keep, r.rows[i])
-			}
-			return nil
-		})
+	err := r.eachLabels(ctx, func(i int64, labels []float32) error {
+		l, err := parseBoxes(labels)
 		if err != nil {
 			return err
 		}
+		if r.width == 0 {
+			r.width, first = l.width, r.key(i)
+		}
+		if l.width != r.width {
+			return fmt.Errorf("objects of %d fields, want %d as in %s", l.width, r.width, first)
+		}
+		n, positive := 0, false
+		l.each(func(o []float32) {
+			n++
+			positive = positive || o[0] >= 0
+		})
+		if n == 0 {
+			return errors.New("no object with a box, want at least one")
+		}
+		r.objects = max(r.objects, n)
+		if positive {
+			keep = append(keep, r.rows[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if r.objects == 0 {
 		return fmt.Errorf("mxnet: %s: %w: no images, want at least one", r.iter, dataset.ErrData)
@@ -344,19 +339,11 @@ func (b *boxes) each(f func(object []float32)) {
 }
 
 func (r *detRows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	if i >= 0 && i < r.Len() {
-		s.Key = r.key(i)
-	}
-	n, err := r.read(ctx, i, &s.Values[0], func(labels []float32) error {
+	return r.sample(ctx, i, s, r.columns[1].Desc, func(to, labels []float32) error {
 		b, err := parseBoxes(labels)
 		if err != nil {
 			return err
 		}
-		if err := s.Values[1].Reset(r.columns[1].Desc); err != nil {
-			return err
-		}
-		to := tensor.View[float32](&s.Values[1].Tensor)
-		err = nil
 		b.each(func(o []float32) {
 			if len(o) > len(to) || len(o) != r.width {
 				err = errors.New("the label changed since the iterator was opened")
@@ -369,33 +356,4 @@ func (r *detRows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return setRow(&s.Values[2], n)
-}
-
-// forcedSize resizes the shorter side, then to the size of data_shape without
-// regard to the aspect.
-type forcedSize struct{ resize, h, w, method int }
-
-func (o *forcedSize) Validate() error { return nil }
-
-func (o *forcedSize) Infer(dst, in []tensor.Desc) error {
-	dst[0] = in[0].WithSize(o.h, o.w)
-	return nil
-}
-
-func (o *forcedSize) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
-}
-
-func (o *forcedSize) Draw(d *transforms.Draw) error {
-	if o.resize > 0 {
-		if err := scaleShort(d, o.resize, o.method); err != nil {
-			return err
-		}
-	}
-	h, w := d.In[0].Height(), d.In[0].Width()
-	return scale(d, o.h, o.w, interpolation(d, o.method, h, w, o.h, o.w))
 }

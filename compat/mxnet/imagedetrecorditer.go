@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -116,32 +115,17 @@ func (p *ImageDetRecordParams) each(mean *tensor.Tensor, label tensor.Desc) func
 // it also returns the column "size".
 func (p *ImageDetRecordParams) graph(mean *tensor.Tensor) *datagraph.Graph {
 	s := p.DataShape
-	decode := transforms.NewDecode()
-	decode.Gray16, decode.Orientation = codec.Gray16High, codec.OrientationApply
-	g := datagraph.New()
-	switch s.At(0) {
-	case 1:
-		g.Add(newDecodeGray(decode))
-	case 3:
-		g.Add(decode)
-	case 4: // as MXNet: without orientation
-		decode.Color, decode.Orientation = codec.ToRGBA, codec.OrientationIgnore
-		g.Add(&decodeAlpha{decode})
-	}
+	g := datagraph.New(newDecode(s.At(0)))
 	path := fmt.Sprintf("part %d of %d/", p.PartIndex, p.NumParts)
-	random := func(op transforms.Op, name string) {
-		g.Add(op)
-		g.Steps[len(g.Steps)-1].Path = path + name
-	}
-	size := &detSize{p: p, fit: p.ResizeMode}
+	size := &detSize{resize: max(p.Resize, 0), h: s.At(1), w: s.At(2), method: p.InterMethod, fit: p.ResizeMode}
 	if p.RandomHueProb > 0 || p.RandomSaturationProb > 0 || p.RandomIlluminationProb > 0 || p.RandomContrastProb > 0 {
-		if p.Resize != -1 {
-			random(&detSize{p: p}, "resize")
-			size.resized = true
+		if size.resize > 0 {
+			addDrawn(g, &detSize{resize: size.resize, method: size.method}, path+"resize")
+			size.resize = 0
 		}
-		random(&detColor{p}, "color")
+		addDrawn(g, &detColor{p: p}, path+"color")
 	}
-	random(size, "augment")
+	addDrawn(g, size, path+"augment")
 	if p.ResizeMode != "force" {
 		g.Outputs = append(g.Outputs, "size")
 		g.Then(transforms.NewImageSize(), []string{datagraph.Image}, []string{"size"})
@@ -207,38 +191,32 @@ func labelSize(_ *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) erro
 	return nil
 }
 
-// detSize resizes the shorter side, and then the image to data_shape by
-// resize_mode.
+// detSize resizes the shorter side, then the image to the size h x w.
 type detSize struct {
-	p       *ImageDetRecordParams
-	resized bool   // another op resized the shorter side
-	fit     string // resize_mode; empty: not
+	randomOp
+	resize int // 0: none
+	h, w   int
+	method int
+	fit    string // resize_mode of ImageDetRecordIter; empty: only the shorter side
 }
-
-func (o *detSize) Validate() error { return nil }
 
 func (o *detSize) Infer(dst, in []tensor.Desc) error {
 	h, w := tensor.Unknown, tensor.Unknown
 	if o.fit == "force" {
-		h, w = o.p.DataShape.At(1), o.p.DataShape.At(2)
+		h, w = o.h, o.w
 	}
 	dst[0] = in[0].WithSize(h, w)
 	return nil
 }
 
-func (o *detSize) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
-}
-
 func (o *detSize) Draw(d *transforms.Draw) error {
-	p := o.p
-	if p.Resize != -1 && !o.resized {
-		if err := scaleShort(d, p.Resize, p.InterMethod); err != nil {
+	if o.resize > 0 {
+		if err := scaleShort(d, o.resize, o.method); err != nil {
 			return err
 		}
 	}
 	h, w := d.In[0].Height(), d.In[0].Width()
-	nh, nw := p.DataShape.At(1), p.DataShape.At(2)
+	nh, nw := o.h, o.w
 	switch {
 	case o.fit == "" || o.fit == "shrink" && h <= nh && w <= nw:
 		return nil
@@ -249,21 +227,18 @@ func (o *detSize) Draw(d *transforms.Draw) error {
 			return errNarrow
 		}
 	}
-	return scale(d, nh, nw, interpolation(d, p.InterMethod, h, w, nh, nw))
+	return scale(d, nh, nw, interpolation(d, o.method, h, w, nh, nw))
 }
 
 // detColor draws hue, saturation, lightness and contrast.
-type detColor struct{ p *ImageDetRecordParams }
-
-func (o *detColor) Validate() error { return nil }
+type detColor struct {
+	randomOp
+	p *ImageDetRecordParams
+}
 
 func (o *detColor) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
 	return nil
-}
-
-func (o *detColor) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
 }
 
 func (o *detColor) Draw(d *transforms.Draw) error {
@@ -317,38 +292,22 @@ func (r *detRecordRows) measure(ctx context.Context) error {
 		}
 		return nil
 	}
-	for i := range r.Len() {
-		if err := ctx.Err(); err != nil {
-			return err
+	return r.eachLabels(ctx, func(_ int64, labels []float32) error {
+		if w := r.p.LabelWidth; w > 0 && len(labels) != w {
+			return fmt.Errorf("%d labels, want label_width = %d", len(labels), w)
 		}
-		_, err := r.read(ctx, i, nil, func(labels []float32) error {
-			if w := r.p.LabelWidth; w > 0 && len(labels) != w {
-				return fmt.Errorf("%d labels, want label_width = %d", len(labels), w)
-			}
-			_, err := parseBoxes(labels)
-			r.most = max(r.most, len(labels))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		_, err := parseBoxes(labels)
+		r.most = max(r.most, len(labels))
+		return err
+	})
 }
 
 func (r *detRecordRows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	if i >= 0 && i < r.Len() {
-		s.Key = r.key(i)
-	}
-	n, err := r.read(ctx, i, &s.Values[0], func(labels []float32) error {
+	return r.sample(ctx, i, s, r.columns[1].Desc, func(to, labels []float32) error {
 		b, err := parseBoxes(labels)
 		if err != nil {
 			return err
 		}
-		if err := s.Values[1].Reset(r.columns[1].Desc); err != nil {
-			return err
-		}
-		to := tensor.View[float32](&s.Values[1].Tensor)
 		if len(labels) > len(to)-4 {
 			return errors.New("the label changed since the iterator was opened")
 		}
@@ -363,8 +322,4 @@ func (r *detRecordRows) Read(ctx context.Context, i int64, s *dataset.Sample) er
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return setRow(&s.Values[2], n)
 }

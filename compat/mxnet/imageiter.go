@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg" // the formats that im2rec packs
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -114,9 +113,7 @@ func (p *ImageCommonParams) iterate(ctx context.Context, rows dataset.Rows, data
 
 // graph returns the processing of each image; size changes its size.
 func (p *ImageCommonParams) graph(size transforms.Op) *datagraph.Graph {
-	decode := transforms.NewDecode()
-	decode.Gray16, decode.Orientation = codec.Gray16High, codec.OrientationApply
-	g := datagraph.New().Add(decode)
+	g := datagraph.New(newDecode(3))
 	if p.AugList != nil {
 		for _, op := range p.AugList {
 			g.Add(op)
@@ -124,17 +121,13 @@ func (p *ImageCommonParams) graph(size transforms.Op) *datagraph.Graph {
 		return g.Add(transforms.NewToType(tensor.Float32)).Add(transforms.NewHWC2CHW())
 	}
 	path := fmt.Sprintf("part %d of %d/", p.PartIndex, p.NumParts)
-	random := func(op transforms.Op, name string) {
-		g.Add(op)
-		g.Steps[len(g.Steps)-1].Path = path + name
-	}
-	random(size, "augment")
+	addDrawn(g, size, path+"augment")
 	if p.RandMirror {
-		random(transforms.NewRandomHorizontalFlip(), "mirror")
+		addDrawn(g, transforms.NewRandomHorizontalFlip(), path+"mirror")
 	}
 	g.Add(transforms.NewToType(tensor.Float32))
-	if j := (&jitters{p}); !j.none() {
-		random(j, "color")
+	if j := (&jitters{p: p}); !j.none() {
+		addDrawn(g, j, path+"color")
 	}
 	if p.Mean != nil || p.Std != nil {
 		n := transforms.NewNormalize(p.Mean, p.Std)
@@ -157,6 +150,7 @@ func (p *ImageIterParams) crop() transforms.Op {
 // sizedCrop resizes the shorter side, then crops and scales, as the augmenters
 // of mx.image do. Most of it depends only on the image's size.
 type sizedCrop struct {
+	randomOp
 	resize int // 0: none
 	h, w   int
 	method int
@@ -164,15 +158,9 @@ type sizedCrop struct {
 	sized  bool // crops a box of random area and aspect
 }
 
-func (o *sizedCrop) Validate() error { return nil }
-
 func (o *sizedCrop) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0].WithSize(o.h, o.w)
 	return nil
-}
-
-func (o *sizedCrop) Apply(*transforms.Context, []*tensor.Tensor, []*tensor.Tensor) error {
-	return transforms.ErrNotDrawn
 }
 
 // scaledDown returns the size of a crop of h x w in an image of sh x sw: scaled

@@ -16,8 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// imageRows is the images of record files, or those that a list names, with
-// their labels.
+// imageRows serves the images of record files or of a list, with their labels.
 type imageRows struct {
 	iter   string // for errors
 	stream *recordio.Stream
@@ -223,6 +222,38 @@ func (r *imageRows) read(ctx context.Context, i int64, image *dataset.Value, use
 	return int64(m.record.ID), nil
 }
 
+// eachLabels calls use with the number and the labels of each row. The labels
+// are valid during the call.
+func (r *imageRows) eachLabels(ctx context.Context, use func(i int64, labels []float32) error) error {
+	for i := range r.Len() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := r.read(ctx, i, nil, func(labels []float32) error { return use(i, labels) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sample reads row i into the image, the label and the number of s. label
+// writes the row's labels into the second; they are valid during the call.
+func (r *imageRows) sample(ctx context.Context, i int64, s *dataset.Sample, desc tensor.Desc, label func(to, labels []float32) error) error {
+	if i >= 0 && i < r.Len() {
+		s.Key = r.key(i)
+	}
+	n, err := r.read(ctx, i, &s.Values[0], func(labels []float32) error {
+		if err := s.Values[1].Reset(desc); err != nil {
+			return err
+		}
+		return label(tensor.View[float32](&s.Values[1].Tensor), labels)
+	})
+	if err != nil {
+		return err
+	}
+	return setRow(&s.Values[2], n)
+}
+
 // maxImageFile bounds the size of a file with an image.
 const maxImageFile = 1 << 30
 
@@ -250,14 +281,7 @@ type labelled struct {
 func (r *labelled) Columns() []dataset.Column { return r.columns }
 
 func (r *labelled) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	if i >= 0 && i < r.Len() {
-		s.Key = r.key(i)
-	}
-	n, err := r.read(ctx, i, &s.Values[0], func(labels []float32) error {
-		if err := s.Values[1].Reset(r.columns[1].Desc); err != nil {
-			return err
-		}
-		to := tensor.View[float32](&s.Values[1].Tensor)
+	return r.sample(ctx, i, s, r.columns[1].Desc, func(to, labels []float32) error {
 		if len(labels) != len(to) && len(labels) != 1 {
 			return fmt.Errorf("%d labels, want label_width = %d", len(labels), len(to))
 		}
@@ -270,8 +294,4 @@ func (r *labelled) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return setRow(&s.Values[2], n)
 }

@@ -8,7 +8,7 @@ const (
 	rgbToYCCLeast = 16
 )
 
-// fdctRowSIMD is FDCTRow of n blocks, n > 0. d points to a Divisors.
+// fdctRowSIMD runs FDCTRow on n blocks, n > 0. d points to a Divisors.
 //
 //go:noescape
 func fdctRowSIMD(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)

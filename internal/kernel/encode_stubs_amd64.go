@@ -4,7 +4,7 @@
 
 package kernel
 
-// fdctRowSIMD is FDCTRow of n blocks, n > 1. d points to a Divisors.
+// fdctRowSIMD runs FDCTRow on n blocks, n > 1. d points to a Divisors.
 //
 //go:noescape
 func fdctRowSIMD(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)

@@ -60,7 +60,7 @@ func fdct() {
 	}
 
 	function("fdctRowSIMD", "func(blocks *[64]int16, masks *uint64, src *byte, stride int, d *byte, n int)")
-	Doc("fdctRowSIMD is FDCTRow of n blocks, n > 1. d points to a Divisors.")
+	Doc("fdctRowSIMD runs FDCTRow on n blocks, n > 1. d points to a Divisors.")
 	blocks, masks := Load(Param("blocks"), GP64()), Load(Param("masks"), GP64())
 	src, stride := Load(Param("src"), GP64()), Load(Param("stride"), GP64())
 	d, n := Load(Param("d"), GP64()), Load(Param("n"), GP64())

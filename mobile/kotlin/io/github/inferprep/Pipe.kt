@@ -134,9 +134,9 @@ public class Pipe internal constructor(
     /**
      * Returns the next batch in new memory, or null at the end of the epoch.
      *
-     * The memory is outside of Java's heap and is free after a garbage collection, for which there
-     * is little reason while the heap has room: large batches may take memory up to the limit
-     * -XX:MaxDirectMemorySize. [nextInto] has no such need.
+     * The memory is outside of Java's heap. A garbage collection frees it, but the JVM seldom starts
+     * one while its heap has room. Large batches may therefore take memory up to the limit
+     * -XX:MaxDirectMemorySize. [nextInto] allocates none.
      *
      * @throws InferPrepException with the code of a run, or IO if a file cannot be read. Later calls
      * throw the same until [nextEpoch] or [restore]. CLOSED after [close].
@@ -158,8 +158,8 @@ public class Pipe internal constructor(
     }
 
     /**
-     * Writes the next batch into memory of the caller, without a further copy, and returns it, or
-     * null at the end of the epoch. Its tensors are views of that memory, so the next write changes
+     * Copies the next batch into memory of the caller and returns it, or returns null at the end of
+     * the epoch. Its tensors are views of that memory, so the next write changes
      * them.
      *
      * @param into a direct buffer for each of [InferPrep.outputs], filled from its position on. Its
