@@ -71,6 +71,7 @@ func imports(more ...string) []string {
 // Layers lists every package of this repository, from the bottom to the top.
 var Layers = []Layer{
 	{"foundations", []Package{
+		{Path: "internal/coverage"},
 		{Path: "internal/cpu", May: []string{sys}},
 		{Path: "internal/engine"},
 		{Path: "internal/errfmt"},
@@ -192,7 +193,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
+			"internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},
@@ -212,7 +213,7 @@ var Layers = []Layer{
 		{Path: "internal/arch/gen", May: []string{"internal/arch"}},
 		{Path: "internal/digest"},
 		{Path: "internal/msgpgen"},
-		{Path: "internal/opdoc/gen", May: []string{"internal/opdoc", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
+		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
 		{Path: "internal/tools/bigfolder"},

@@ -8,11 +8,11 @@ cd "$(dirname "$0")"
 root=../..
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(normalize_pad.py augment_mindspore.py geometry_mindspore.py colour_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py colour_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
 --datasets) # what torchvision reads from the datasets of datasets2.py
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
-  requirements=(requirements-mxnet.txt) scripts=(mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py) ;;
+  requirements=(requirements-mxnet.txt) scripts=(coverage.py mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py) ;;
 --budget) # what fairseq batches by a number of tokens
   requirements=(requirements-budget.txt requirements-budget-no-deps.txt) scripts=(budget.py) ;;
 --warp) # what OpenCV 4 gives where OpenCV 5 is another
@@ -40,7 +40,7 @@ case ${1-} in
 "")
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
   # The images first: decode.py and preset.py read them.
-  scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py diff.py importers.py importers_opencv.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py torchvision_source.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py postprocess.py augment.py draws.py draws_geometry.py blur.py colour.py jpeg_op.py preset.py resize.py sizes.py special.py tensor.py bundle.py)
+  scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py diff.py importers.py importers_opencv.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py coverage.py torchvision_source.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py postprocess.py augment.py draws.py draws_geometry.py blur.py colour.py jpeg_op.py preset.py resize.py sizes.py special.py tensor.py bundle.py)
   # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
   want="libjpeg-turbo version 2.1.5 (build 20230203)"
   command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }

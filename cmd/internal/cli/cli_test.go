@@ -150,6 +150,7 @@ func TestUsageErrors(t *testing.T) {
 		{"two images to infer", []string{"graph", "infer", "--preset", "clip", "a", "b"}, []string{"one image"}},
 		{"unknown op name", []string{"ops", "center-crop"}, []string{`did you mean "center_crop"?`}},
 		{"two ops", []string{"ops", "a", "b"}, []string{"one name"}},
+		{"coverage of an op", []string{"ops", "--coverage", "resize"}, []string{"no name"}},
 		{"version with an argument", []string{"version", "x"}, []string{`"x"`}},
 		{"help of nothing", []string{"help", "nope"}, []string{`"nope"`}},
 		{"man without a folder", []string{"man"}, []string{"1 arg"}},
@@ -242,6 +243,13 @@ func TestOps(t *testing.T) {
 	require.Contains(t, r.stdout, "Resize scales an image to another size.")
 	require.Regexp(t, `(?m)^edge +0 +integer\n +for shortest, longest, longest_min$`, r.stdout)
 	require.Contains(t, call(t, "ops", "hwc2chw").stdout, "No parameters.")
+	r = call(t, "ops", "--coverage")
+	require.Regexp(t, `(?m)^HWC2CHW +hwc2chw +0 +NumPy`, r.stdout)
+	require.Regexp(t, `(?m)^DecodeVideo +- +not here +video$`, r.stdout)
+	var c classesJSON
+	require.NoError(t, json.Unmarshal([]byte(call(t, "ops", "--coverage", "--json").stdout), &c))
+	require.Equal(t, len(c.Classes), c.Covered+c.Planned+c.NotHere)
+	require.Equal(t, "mindspore.dataset.vision.AdjustBrightness", c.Classes[0].Class)
 	for _, i := range transforms.Ops() {
 		d := describeOp(i)
 		require.NotEmpty(t, d.Summary, i.Name)

@@ -17,16 +17,25 @@ import (
 )
 
 func (a *app) opsCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, classes bool
 	cmd := &cobra.Command{
 		Use:   "ops [NAME]",
 		Short: "List the ops, or describe one",
 		Example: `  infer-prep ops
-  infer-prep ops resize`,
+  infer-prep ops resize
+  infer-prep ops --coverage`,
 		Long: `Ops lists the ops of graphs. For each op it shows the columns that it reads and
 writes, the reference that it reproduces, and the largest measured difference. With
-NAME it describes one op and its parameters, as graph files name them.`,
+NAME it describes one op and its parameters, as graph files name them.
+
+With --coverage it lists the classes of MindSpore's vision and transforms, of
+torchvision's v2 and of MXNet's mx.image instead. Each has the ops that return its
+values, with their reference and the largest measured difference, or the reason that
+there are none. Ops after random_apply or random_choice are its parameters.`,
 		Args: func(_ *cobra.Command, args []string) error {
+			if classes && len(args) > 0 {
+				return usageErr("ops: --coverage: want no name, got %q", args[0])
+			}
 			if len(args) > 1 {
 				return usageErr("ops: want at most one name, got %d", len(args))
 			}
@@ -42,6 +51,9 @@ NAME it describes one op and its parameters, as graph files name them.`,
 			return l, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if classes {
+				return a.listClasses(asJSON)
+			}
 			if len(args) == 0 {
 				return a.listOps(asJSON)
 			}
@@ -56,6 +68,7 @@ NAME it describes one op and its parameters, as graph files name them.`,
 			return a.printOp(d)
 		},
 	}
+	cmd.Flags().BoolVar(&classes, "coverage", false, "list the classes of other packages, with the ops that return their values")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

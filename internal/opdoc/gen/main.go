@@ -1,5 +1,6 @@
 // Command gen writes ../opdoc_gen.go and docs/ops.md from the doc comments and
-// the registry of package transforms. Run it with go generate ./internal/opdoc.
+// the registry of package transforms, and docs/coverage.md from the table of
+// package coverage. Run it with go generate ./internal/opdoc.
 package main
 
 import (
@@ -34,6 +35,9 @@ func main() {
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join("..", "..", "docs", "ops.md"), text, 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join("..", "..", "docs", "coverage.md"), classes(), 0o644)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "opdoc:", err)

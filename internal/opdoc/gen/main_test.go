@@ -18,8 +18,9 @@ func TestCurrent(t *testing.T) {
 	code, text, err := generate(root)
 	require.NoError(t, err)
 	for name, want := range map[string][]byte{
-		filepath.Join("..", "opdoc_gen.go"):   code,
-		filepath.Join(root, "docs", "ops.md"): text,
+		filepath.Join("..", "opdoc_gen.go"):        code,
+		filepath.Join(root, "docs", "ops.md"):      text,
+		filepath.Join(root, "docs", "coverage.md"): classes(),
 	} {
 		got, err := os.ReadFile(name)
 		require.NoError(t, err)

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/coverage"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// classesJSON is the table of ops --coverage --json.
+type classesJSON struct {
+	Packages map[string]string `json:"packages"` // versions
+	Covered  int               `json:"covered"`
+	Planned  int               `json:"planned"`
+	NotHere  int               `json:"not_here"`
+	Classes  []opClassJSON     `json:"classes"`
+}
+
+type opClassJSON struct {
+	Class      string   `json:"class"`
+	State      string   `json:"state"` // covered, planned or not here
+	Ops        []string `json:"ops"`   // in order, with the parameters that select the class
+	Reference  string   `json:"reference,omitempty"`
+	Difference string   `json:"difference,omitempty"`
+	Note       string   `json:"note,omitempty"`
+}
+
+// listClasses prints the classes of other packages.
+func (a *app) listClasses(asJSON bool) error {
+	classes := coverage.Classes(func(op string) (coverage.Op, bool) {
+		i, err := transforms.Lookup(op)
+		return coverage.Op{Reference: i.Reference, Exactness: i.Exactness}, err == nil
+	})
+	c := classesJSON{
+		Packages: coverage.Version, Covered: coverage.Count(classes, coverage.Covered),
+		Planned: coverage.Count(classes, coverage.Planned), NotHere: coverage.Count(classes, coverage.NotHere),
+	}
+	for _, k := range classes {
+		j := opClassJSON{Class: k.Package + "." + k.Name, State: k.State, Ops: []string{}, Reference: k.Reference, Difference: k.Difference, Note: k.Note}
+		for _, u := range k.Ops {
+			j.Ops = append(j.Ops, u.String())
+		}
+		c.Classes = append(c.Classes, j)
+	}
+	if asJSON {
+		return a.printJSON(c)
+	}
+	t := table{}
+	last := ""
+	for i, k := range classes {
+		if k.Package != last {
+			if last = k.Package; i > 0 {
+				t.row("")
+			}
+			first, _, _ := strings.Cut(k.Package, ".")
+			t.row(k.Package+" "+coverage.Version[first], "OPS", "DIFFERENCE", "REFERENCE OR NOTE")
+		}
+		difference := k.Difference
+		if k.State != coverage.Covered {
+			difference = k.State
+		}
+		text := k.Note
+		if k.Reference != "" {
+			text = k.Reference
+			if k.Note != "" {
+				text += " (" + k.Note + ")"
+			}
+		}
+		t.row(k.Name, cmp.Or(strings.Join(c.Classes[i].Ops, " "), "-"), shorten(difference, 24), text)
+	}
+	if err := t.write(a.stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "\n%d classes: %d covered, %d planned, %d not here.\n", len(classes), c.Covered, c.Planned, c.NotHere)
+	return err
+}

@@ -1,0 +1,126 @@
+package coverage_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/coverage"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// maxNotHere is the largest number of classes that this project leaves out.
+const maxNotHere = 8
+
+// own lists the ops whose reference is one of the packages, but which no class
+// is: functions, and parts of classes.
+var own = map[string]string{
+	"adjust_hls":     "random_h, random_l and random_s of MXNet's ImageRecordIter",
+	"elastic":        "random_elastic with its displacement as an input",
+	"elastic_noise":  "what random_elastic draws",
+	"gaussian_noise": "what random_gaussian_noise draws",
+	"jpeg":           "what random_jpeg draws",
+	"lighting_noise": "what random_lighting_noise draws",
+	"luma":           "grayscale of float images",
+	"random_hls":     "random_h, random_l and random_s of MXNet's ImageRecordIter",
+	"random_warp":    "max_rotate_angle and others of MXNet's ImageRecordIter",
+	"resize_to":      "resize to a size in a column",
+}
+
+func lookup(name string) (coverage.Op, bool) {
+	i, err := transforms.Lookup(name)
+	return coverage.Op{Reference: i.Reference, Exactness: i.Exactness}, err == nil
+}
+
+// TestClasses compares the table with the classes that the packages have
+// (testdata/gen/coverage.py).
+func TestClasses(t *testing.T) {
+	var want, have []string
+	for name, version := range coverage.Version {
+		b, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+		require.NoError(t, err)
+		lines := strings.Fields(strings.Replace(string(b), " ", "-", 1))
+		require.Equal(t, name+"-"+version, lines[0])
+		want = append(want, lines[1:]...)
+	}
+	for _, c := range coverage.Classes(lookup) {
+		have = append(have, c.Package+"."+c.Name)
+	}
+	slices.Sort(want)
+	slices.Sort(have)
+	require.Equal(t, want, have)
+}
+
+// TestRows checks what each row states against the registry.
+func TestRows(t *testing.T) {
+	b, err := os.ReadFile("coverage.tsv")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(b)) {
+		require.Len(t, strings.Split(line, "\t"), 5, line)
+	}
+	form := regexp.MustCompile(`^[a-z0-9_]+(\([a-z0-9_]+=[^,()]+(,[a-z0-9_]+=[^,()]+)*\))?$`)
+	classes := coverage.Classes(lookup)
+	for _, c := range classes {
+		name := c.Package + "." + c.Name
+		require.Contains(t, []string{coverage.Covered, coverage.Planned, coverage.NotHere}, c.State, name)
+		require.True(t, len(c.Ops) > 0 || c.Note != "", "%s: no op and no note", name)
+		if c.State == coverage.Covered {
+			require.NotEmpty(t, c.Difference, name)
+		}
+		for _, u := range c.Ops {
+			require.Regexp(t, form, u.String(), name)
+			i, err := transforms.Lookup(u.Op)
+			if c.State == coverage.Planned && err != nil {
+				continue
+			}
+			require.NoError(t, err, name)
+			if strings.HasPrefix(c.Difference, "0") {
+				require.Regexp(t, "^0", i.Exactness, "%s: %s", name, u.Op)
+			}
+			op := i.New()
+			for _, p := range u.Params {
+				set(t, op, p[0], p[1])
+			}
+		}
+	}
+	notHere, planned := coverage.Count(classes, coverage.NotHere), coverage.Count(classes, coverage.Planned)
+	t.Logf("%d classes, %d planned, %d not here", len(classes), planned, notHere)
+	require.LessOrEqual(t, notHere, maxNotHere)
+}
+
+// set sets a parameter through the op's JSON form.
+func set(t *testing.T, op transforms.Op, name, value string) {
+	b, err := json.Marshal(op)
+	require.NoError(t, err)
+	m := map[string]any{}
+	require.NoError(t, json.Unmarshal(b, &m))
+	require.Contains(t, m, name, "%T", op)
+	m[name] = value
+	b, err = json.Marshal(m)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, op), "%T: %s=%s", op, name, value)
+}
+
+// TestOps checks that each op with one of the packages as its reference is in
+// the table.
+func TestOps(t *testing.T) {
+	named := map[string]bool{}
+	for _, c := range coverage.Classes(lookup) {
+		for _, u := range c.Ops {
+			named[u.Op] = true
+		}
+	}
+	for op := range own {
+		require.False(t, named[op], "%s is in the table", op)
+	}
+	for _, i := range transforms.Ops() {
+		of := slices.ContainsFunc([]string{"torchvision", "MindSpore", "MXNet"}, func(p string) bool { return strings.Contains(i.Reference, p) })
+		require.True(t, !of || named[i.Name] || own[i.Name] != "", "%s: name its class in coverage.tsv, or the reason in this test", i.Name)
+	}
+}
