@@ -1,9 +1,11 @@
 // Package opdoc holds the documentation of the ops of package transforms for
 // programs that print it, such as the command infer-prep ops. Its data and
-// docs/ops.md are generated from the comments in the source.
+// docs/ops.md are generated from the comments in the source. The command itself
+// draws docs/ops.png.
 package opdoc
 
 //go:generate go run ./gen
+//go:generate go run ../../cmd/infer-prep ops --sheet ../../docs/ops.png
 
 // Op is the documentation of one op.
 type Op struct {

@@ -18,12 +18,15 @@ import (
 
 func (a *app) opsCmd() *cobra.Command {
 	var asJSON, classes bool
+	var sheet, picture string
+	var cell int
 	cmd := &cobra.Command{
 		Use:   "ops [NAME]",
 		Short: "List the ops, or describe one",
 		Example: `  infer-prep ops
   infer-prep ops resize
-  infer-prep ops --coverage`,
+  infer-prep ops --coverage
+  infer-prep ops --sheet ops.png`,
 		Long: `Ops lists the ops of graphs. For each op it shows the columns that it reads and
 writes, the reference that it reproduces, and the largest measured difference. With
 NAME it describes one op and its parameters, as graph files name them.
@@ -31,10 +34,21 @@ NAME it describes one op and its parameters, as graph files name them.
 With --coverage it lists the classes of MindSpore's vision and transforms, of
 torchvision's v2 and of MXNet's mx.image instead. Each has the ops that return its
 values, with their reference and the largest measured difference, or the reason that
-there are none. Ops after random_apply or random_choice are its parameters.`,
+there are none. Ops after random_apply or random_choice are its parameters.
+
+With --sheet it draws a PNG with a tile for each op that takes an image: what the op
+makes of a picture. Parameters whose defaults show little have other values. Random ops
+draw the numbers of the first sample that they change.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if classes && len(args) > 0 {
+			switch {
+			case classes && len(args) > 0:
 				return usageErr("ops: --coverage: want no name, got %q", args[0])
+			case sheet != "" && len(args) > 0:
+				return usageErr("ops: --sheet: want no name, got %q", args[0])
+			case sheet != "" && (classes || asJSON):
+				return usageErr("ops: --sheet: want neither --coverage nor --json")
+			case sheet == "" && (picture != "" || cell != opsSheetCell):
+				return usageErr("ops: --image and --cell need --sheet")
 			}
 			if len(args) > 1 {
 				return usageErr("ops: want at most one name, got %d", len(args))
@@ -50,7 +64,10 @@ there are none. Ops after random_apply or random_choice are its parameters.`,
 			}
 			return l, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if sheet != "" {
+				return a.opsSheet(cmd.Context(), sheet, picture, cell)
+			}
 			if classes {
 				return a.listClasses(asJSON)
 			}
@@ -70,6 +87,10 @@ there are none. Ops after random_apply or random_choice are its parameters.`,
 	}
 	cmd.Flags().BoolVar(&classes, "coverage", false, "list the classes of other packages, with the ops that return their values")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&sheet, "sheet", "", "draw a tile for each op that takes an image to the PNG `FILE`")
+	cmd.Flags().StringVar(&picture, "image", "", "with --sheet, use the image `FILE` in place of the built-in picture")
+	cmd.Flags().IntVar(&cell, "cell", opsSheetCell, "with --sheet, reduce the image to a square of `N` pixels: 16 to 1024")
+	noErr(cmd.MarkFlagFilename("sheet", "png"))
 	return cmd
 }
 

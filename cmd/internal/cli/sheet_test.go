@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,4 +155,65 @@ func decodedTensor(t *testing.T, w, h int, pixels [][3]byte) *tensor.Tensor {
 	x, err := tensor.Wrap(tensor.Image(tensor.Uint8, tensor.HWC, h, w, 3), b)
 	require.NoError(t, err)
 	return x
+}
+
+// TestOpsSheet: docs/ops.png is what the command draws, with a result in each
+// tile, and the same bytes each time.
+func TestOpsSheet(t *testing.T) {
+	dir := t.TempDir()
+	at := func(n string) string { return filepath.Join(dir, n) }
+	require.Equal(t, called{}, call(t, "ops", "--sheet", at("a.png")))
+	require.Equal(t, called{}, call(t, "ops", "--sheet", at("b.png")))
+	a, err := os.ReadFile(at("a.png"))
+	require.NoError(t, err)
+	b, err := os.ReadFile(at("b.png"))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(a, b))
+	require.Less(t, len(a), 600_000)
+	want, got := readPNG(t, filepath.Join("..", "..", "..", "docs", "ops.png")), readPNG(t, at("a.png"))
+	const stale = "docs/ops.png is out of date: run go generate ./internal/opdoc"
+	require.Equal(t, want.Bounds(), got.Bounds(), stale)
+	require.IsType(t, &image.RGBA{}, got)
+	require.True(t, bytes.Equal(want.(*image.RGBA).Pix, got.(*image.RGBA).Pix), stale)
+
+	inputs, err := sheetInputs(sheetPicture(), opsSheetCell)
+	require.NoError(t, err)
+	n := 0
+	for _, i := range transforms.Ops() {
+		if !slices.Contains(i.In, "image") {
+			continue
+		}
+		tile := tileOf(i, inputs, opsSheetCell)
+		require.NoError(t, tile.err, "%s: state parameters in sheetParams that fit the picture", i.Name)
+		require.True(t, tile.picture != nil || len(tile.lines) > 0, i.Name)
+		n++
+	}
+	for name := range sheetParams {
+		_, err := transforms.Lookup(name)
+		require.NoError(t, err)
+	}
+	require.Equal(t, sheetGap+(n+opsSheetColumns-1)/opsSheetColumns*tileHeight(opsSheetCell), got.Bounds().Dy())
+
+	// Another image, and ops that refuse it.
+	require.NoError(t, os.WriteFile(at("in.png"), pngBytes(t, 20, 30, 1), 0o600))
+	require.Equal(t, called{}, call(t, "ops", "--sheet", at("c.png"), "--image", at("in.png"), "--cell", "64"))
+	require.Less(t, readPNG(t, at("c.png")).Bounds().Dy(), got.Bounds().Dy())
+	for _, c := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"--sheet", at("d.png"), "--image", at("none.png")}, exitFailed, "none.png: no such file"},
+		{[]string{"--sheet", at("d.png"), "--image", at("text")}, exitFailed, "text: "},
+		{[]string{"--sheet", at("none/d.png")}, exitFailed, "no such file"},
+		{[]string{"--sheet", at("d.png"), "--cell", "9"}, exitUsage, "--cell 9: want 16 to 1024"},
+		{[]string{"--image", at("in.png")}, exitUsage, "need --sheet"},
+		{[]string{"--sheet", at("d.png"), "resize"}, exitUsage, "want no name"},
+		{[]string{"--sheet", at("d.png"), "--json"}, exitUsage, "neither"},
+	} {
+		require.NoError(t, os.WriteFile(at("text"), []byte("text"), 0o600))
+		r := call(t, append([]string{"ops"}, c.args...)...)
+		require.Equal(t, c.status, r.status, "%s: %s", c.args, r.stderr)
+		require.Contains(t, r.stderr, c.want)
+	}
 }

@@ -56,6 +56,8 @@ func generate(root string) (code, text []byte, err error) {
 	t.WriteString("# The ops\n\nGenerated from package transforms by `go generate ./internal/opdoc`; edit the comments there.\n" +
 		"The difference is the largest one measured against the reference; 0 means equal bytes.\n" +
 		"The default column shows the parameters of a newly created op; a graph states every parameter.\n\n" +
+		"![what each op makes of a picture](ops.png)\n\n" +
+		"`infer-prep ops --sheet FILE` draws this sheet, with `--image` of another picture.\n\n" +
 		"| op | what it does | difference |\n|---|---|---|\n")
 	infos := transforms.Ops()
 	docs := make([]opdoc.Op, len(infos))
