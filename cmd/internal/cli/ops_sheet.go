@@ -287,7 +287,8 @@ func tileOf(i transforms.Info, inputs []*tensor.Tensor, cell int) sheetTile {
 	return tile
 }
 
-// withoutStep returns an error without the step of a graph: the graph is the tile's.
+// withoutStep returns an error without the step of a graph, which is the
+// tile's own.
 func withoutStep(err error) error {
 	var se *datagraph.StepError
 	if errors.As(err, &se) {
