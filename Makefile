@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder release-dry-run
+.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -99,6 +99,11 @@ fuzz:
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" python3 bench/bench.py
+
+# Single ops against those of torchvision, Pillow, OpenCV and MindSpore, in turn on one core; see bench/README.md.
+# PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
+bench-ops:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" LIMIT="$(LIMIT)" CORE="$(CORE)" MS="$(MS)" python3 bench/ops.py
 
 # Against other training pipelines, in turn on two cores; see bench/README.md.
 # PHOTOS is a folder of JPEG files; PEERS leaves others out, by name.

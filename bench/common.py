@@ -31,6 +31,9 @@ ENVIRONMENTS = {
     "dali": ["bench/requirements-dali.txt"],
     "webdataset": ["bench/requirements-webdataset.txt"],
     "ort": ["bench/requirements-ort.txt"],
+    "goldens": ["testdata/gen/requirements.txt", "parity/requirements-no-deps.txt"],  # those that run.sh has
+    "goldens-mindspore": ["testdata/gen/requirements-mindspore.txt"],
+    "warp": ["testdata/gen/requirements-warp.txt"],
     "mxnet": ["testdata/gen/requirements-mxnet.txt"],
     "im2rec": ["testdata/gen/requirements-mxnet-im2rec.txt"],
     "fastapi": ["bench/requirements-fastapi.txt"],
@@ -149,8 +152,8 @@ def photographs():
     return photos
 
 
-def collect(folder, limit, components=(1, 3)):
-    """Links the photographs as WORK/photos/NUMBER.jpg; returns (files, sizes, bytes, left out)."""
+def collect(folder, limit, components=(1, 3), side=1):
+    """Links the photographs with sides of at least side as WORK/photos/NUMBER.jpg; returns (files, sizes, bytes, left out)."""
     out = fresh("photos")
     names = []
     if os.path.isfile(folder):
@@ -163,7 +166,7 @@ def collect(folder, limit, components=(1, 3)):
         with open(n, "rb") as f:
             b = f.read()
         size = header(b, components)
-        if not size:
+        if not size or min(size) < side:
             other += 1
             continue
         if limit and len(sizes) == limit:

@@ -6,6 +6,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"github.com/infer-prep/infer-prep/bench/internal/peer"
 	"github.com/infer-prep/infer-prep/codec"
@@ -19,6 +20,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == "ops" {
+		if err := ops(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, "ours: ops:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	peer.Main("this commit", map[string]peer.Case{
 		"decode":             presetCase("decode"),
 		"imagenet":           presetCase("imagenet"),

@@ -72,12 +72,21 @@ def main(version, cases):
     c.run(n)
     print("ready", version, file=out)
     for line in sys.stdin:
-        match line.strip():
+        word, _, argument = line.strip().partition(" ")
+        match word:
             case "go":
+                times = int(argument or 1)
                 cpu, start = time.process_time(), time.perf_counter()
-                c.run(n)
+                for _ in range(times):
+                    c.run(n)
                 wall = time.perf_counter() - start
-                print(n, f"{wall:.9f} {time.process_time() - cpu:.9f}", file=out)
+                print(times * n, f"{wall:.9f} {time.process_time() - cpu:.9f}", file=out)
+            case "op":
+                try:
+                    c.choose(int(argument))
+                    print("ready", file=out)
+                except Exception as e:
+                    print("error", " ".join(str(e).split()) or type(e).__name__, file=out)
             case "check":
                 h = hashlib.sha256()
                 for x in c.outputs(n):
@@ -88,4 +97,4 @@ def main(version, cases):
                 out.flush()
                 os._exit(0)  # some libraries take long to end, or never do
             case other:
-                raise SystemExit(f"{other!r}: want go, check or quit")
+                raise SystemExit(f"{other!r}: want go, op, check or quit")

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/pprof"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -98,6 +99,7 @@ func run(version string, cases map[string]Case, args []string) error {
 // function makes its word unknown, except for Quit.
 type Answers struct {
 	Go      func() (int, error)     // the timed work; returns the number of items
+	Op      func(i int) error       // selects the work of Go and Check
 	Check   func(w io.Writer) error // writes the data to compare
 	Profile func(file string) (int, error)
 	Quit    func() error // called last
@@ -111,12 +113,32 @@ func Serve(version string, a Answers) error {
 		word, arg, _ := strings.Cut(in.Text(), " ")
 		switch {
 		case word == "go":
-			cpu, start := cpuTime(), time.Now()
-			n, err := a.Go()
-			if err != nil {
-				return err
+			times := 1
+			if arg != "" {
+				var err error
+				if times, err = strconv.Atoi(arg); err != nil {
+					return fmt.Errorf("%q: want go or go NUMBER", in.Text())
+				}
+			}
+			n, cpu, start := 0, cpuTime(), time.Now()
+			for range times {
+				items, err := a.Go()
+				if err != nil {
+					return err
+				}
+				n += items
 			}
 			fmt.Printf("%d %.9f %.9f\n", n, time.Since(start).Seconds(), (cpuTime() - cpu).Seconds())
+		case word == "op" && a.Op != nil:
+			i, err := strconv.Atoi(arg)
+			if err == nil {
+				err = a.Op(i)
+			}
+			if err != nil {
+				fmt.Printf("error %v\n", err)
+			} else {
+				fmt.Println("ready")
+			}
 		case word == "check" && a.Check != nil:
 			h := sha256.New()
 			if err := a.Check(h); err != nil {
@@ -135,7 +157,7 @@ func Serve(version string, a Answers) error {
 			}
 			return a.Quit()
 		default:
-			return fmt.Errorf("%q: want go, check, profile FILE or quit", in.Text())
+			return fmt.Errorf("%q: want go, op, check, profile FILE or quit", in.Text())
 		}
 	}
 	return in.Err()
