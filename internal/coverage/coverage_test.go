@@ -87,6 +87,7 @@ func TestRows(t *testing.T) {
 			for _, p := range u.Params {
 				set(t, op, p[0], p[1])
 			}
+			require.NoError(t, op.Validate(), "%s: %v", name, u)
 		}
 	}
 	notHere, planned := coverage.Count(classes, coverage.NotHere), coverage.Count(classes, coverage.Planned)
