@@ -18,6 +18,10 @@ import (
 // maxNotHere is the largest number of classes that this project leaves out.
 const maxNotHere = 8
 
+// allowPlanned permits classes whose ops are not written yet. Set it to false
+// once all are.
+const allowPlanned = true
+
 // own lists the ops whose reference is one of the packages, but which no class
 // is: functions, and parts of classes.
 var own = map[string]string{
@@ -93,6 +97,7 @@ func TestRows(t *testing.T) {
 	notHere, planned := coverage.Count(classes, coverage.NotHere), coverage.Count(classes, coverage.Planned)
 	t.Logf("%d classes, %d planned, %d not here", len(classes), planned, notHere)
 	require.LessOrEqual(t, notHere, maxNotHere)
+	require.True(t, allowPlanned || planned == 0, "%d classes are planned", planned)
 }
 
 // set sets a parameter through the op's JSON form.
