@@ -215,6 +215,21 @@ func (z *Clamp) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Clamp) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ClampCoords) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, (*uint8)(&z.Clamping)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ClampCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ClampCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Height Width Clamping")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ClampCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *ClipCoords) msgp() []any { return []any{(*uint8)(&z.Format)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -335,6 +350,21 @@ func (z *Crop) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Crop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *CropCoords) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z CropCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *CropCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Top Left Height Width Clamping")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z CropCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *CropMargin) msgp() []any { return []any{&z.Threshold, (*uint8)(&z.Backend)} }
 
@@ -482,6 +512,19 @@ func (z *FiveCrop) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z FiveCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *FlipCoords) msgp() []any { return []any{(*uint8)(&z.Format), &z.Vertical, &z.Size} }
+
+// MarshalMsg appends the msgp form to b.
+func (z FlipCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *FlipCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Vertical Size")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z FlipCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *GaussianBlur) msgp() []any {
 	return []any{&z.KernelHeight, &z.KernelWidth, &z.SigmaY, &z.SigmaX, (*uint8)(&z.Backend)}
@@ -1611,6 +1654,21 @@ func (z *ResizeBilinear11) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizeBilinear11) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ResizeCoords) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.FromHeight, &z.FromWidth, &z.ToHeight, &z.ToWidth}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ResizeCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResizeCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format FromHeight FromWidth ToHeight ToWidth")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResizeCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *ResizeLibyuv) msgp() []any { return []any{&z.Height, &z.Width} }
 

@@ -60,6 +60,15 @@ export type CastRule = 'truncate' | 'saturate';
 export type Chroma = 'default' | '420' | '422' | '444' | '440' | '411';
 
 /**
+ * Clamping says how an op that moves boxes clamps them to the image afterwards.
+ *
+ * - `soft`: to the image; a rotated box may reach outside it to keep its angle
+ * - `hard`: to the image; a rotated box too
+ * - `none`: not at all
+ */
+export type Clamping = 'soft' | 'hard' | 'none';
+
+/**
  * ColorRule is the colour layout of the decoded pixels.
  *
  * - `rgb`: 3 channels
@@ -592,6 +601,20 @@ export interface ClampParams {
   max?: number;
 }
 
+/** The parameters of {@link Ops.clamp_coords}. */
+export interface ClampCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** height of the image in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the image in pixels, 1 to 2^24 */
+  width: number;
+  /**
+   * of boxes: soft, hard or none, which changes nothing; points are clamped always; default soft
+   */
+  clamping?: Clamping;
+}
+
 /** The parameters of {@link Ops.clip_coords}. */
 export interface ClipCoordsParams {
   /** of boxes: xyxy or xy; default xyxy */
@@ -659,6 +682,22 @@ export interface CropParams {
   height: number;
   /** width of the window in pixels, 1 to 2^24 */
   width: number;
+}
+
+/** The parameters of {@link Ops.crop_coords}. */
+export interface CropCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** first row of the window, -2^24 to 2^24 */
+  top: number;
+  /** first column of the window, -2^24 to 2^24 */
+  left: number;
+  /** height of the window in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the window in pixels, 1 to 2^24 */
+  width: number;
+  /** of boxes: soft, hard or none; default soft */
+  clamping?: Clamping;
 }
 
 /** The parameters of {@link Ops.crop_margin}. */
@@ -773,6 +812,16 @@ export interface FiveCropParams {
   height: number;
   /** of a crop in pixels, 1 to 2^24 */
   width: number;
+}
+
+/** The parameters of {@link Ops.flip_coords}. */
+export interface FlipCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** mirror top to bottom; default false, left to right */
+  vertical?: boolean;
+  /** width of the image in pixels, its height if Vertical, 1 to 2^24 */
+  size: number;
 }
 
 /** The parameters of {@link Ops.gaussian_blur}. */
@@ -1678,6 +1727,20 @@ export interface ResizeBilinear11Params {
   edge: number;
 }
 
+/** The parameters of {@link Ops.resize_coords}. */
+export interface ResizeCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** height of the image before in pixels, 1 to 2^24 */
+  from_height: number;
+  /** width of the image before in pixels, 1 to 2^24 */
+  from_width: number;
+  /** height of the image afterwards in pixels, 1 to 2^24 */
+  to_height: number;
+  /** width of the image afterwards in pixels, 1 to 2^24 */
+  to_width: number;
+}
+
 /** The parameters of {@link Ops.resize_libyuv}. */
 export interface ResizeLibyuvParams {
   /** output height in pixels, 1 to 32767 */
@@ -2244,6 +2307,21 @@ export interface Ops {
    */
   clamp(params?: ClampParams, columns?: Columns): Step;
   /**
+   * ClampCoords clamps points or boxes to an image of Height x Width pixels. The corners of a box
+   * get x in 0..Width and y in 0..Height. A point gets x in 0..Width-1 and y in 0..Height-1. NaN
+   * and -0 stay. A box in another format than xyxy is converted to xyxy and back, in float32, so
+   * that it can change by a rounding even inside the image.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: clamp_bounding_boxes and clamp_keypoints of torchvision 0.29.2 (transforms.v2) with
+   * torch 2.15.0.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  clamp_coords(params: ClampCoordsParams, columns?: Columns): Step;
+  /**
    * ClipCoords clips points or boxes to an image: x to 0..width and y to 0..height. NaN and -0
    * stay.
    *
@@ -2361,6 +2439,21 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   crop(params: CropParams, columns?: Columns): Step;
+  /**
+   * CropCoords moves points or boxes as Crop moves the pixels: it subtracts Left and Top in
+   * float32. Boxes are then clamped to Height x Width as by ClampCoords. Points are never clamped.
+   * A negative Top or Left is a padding. At a Top or Left of 0, -0 stays; torchvision's pad by 0
+   * makes 0 of it.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: crop_bounding_boxes, pad_bounding_boxes, crop_keypoints and pad_keypoints of
+   * torchvision 0.29.2 (transforms.v2) with torch 2.15.0.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  crop_coords(params: CropCoordsParams, columns?: Columns): Step;
   /**
    * CropMargin crops an RGB image to the smallest box that holds all pixels darker than the
    * threshold. The gray values are first stretched from their own range to 0 to 255, so the darkest
@@ -2525,6 +2618,21 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   five_crop(params: FiveCropParams, columns?: Columns): Step;
+  /**
+   * FlipCoords mirrors points or boxes as HorizontalFlip or VerticalFlip mirrors the pixels of an
+   * image. An edge or the centre of a box at p moves to Size-p, and a point to Size-1-p. Corners
+   * keep their order. All sums are float32.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: horizontal_flip_bounding_boxes, vertical_flip_bounding_boxes,
+   * horizontal_flip_keypoints and vertical_flip_keypoints of torchvision 0.29.2 (transforms.v2)
+   * with torch 2.15.0.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  flip_coords(params: FlipCoordsParams, columns?: Columns): Step;
   /**
    * GaussianBlur blurs an image with a Gaussian of standard deviation SigmaX along the rows and
    * SigmaY along the columns. It takes a uint8 image with any number of channels, HWC or CHW, with
@@ -3671,6 +3779,20 @@ export interface Ops {
    */
   resize_bilinear11(params: ResizeBilinear11Params, columns?: Columns): Step;
   /**
+   * ResizeCoords moves points or boxes as a resize from FromHeight x FromWidth to ToHeight x
+   * ToWidth pixels moves an image. It multiplies all values by the ratios of the sides: computed in
+   * float64, rounded to float32.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: resize_bounding_boxes and resize_keypoints of torchvision 0.29.2 (transforms.v2)
+   * with torch 2.15.0.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  resize_coords(params: ResizeCoordsParams, columns?: Columns): Step;
+  /**
    * ResizeLibyuv scales a uint8 HWC image of any number of channels to Height x Width as libyuv's
    * ARGBScale with kFilterBilinear does. The TFLite Task Library and Android's YUV pipelines resize
    * this way. It keeps dtype, layout and channels. An image that already has the size is copied.
@@ -4099,6 +4221,7 @@ export const enums = {
   Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2',
   CastRule: 'truncate saturate',
   Chroma: 'default 420 422 444 440 411',
+  Clamping: 'soft hard none',
   ColorRule: 'rgb bgr gray luma rgba',
   ColorSpace: 'rgb bgr rgba bgra gray hsv ycrcb',
   CoordFormat: 'xy xyxy cxcywh ltwh',
@@ -4146,6 +4269,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   center_crop_fraction: [1, 'image', 'image', 'height:float', 'width:float', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
   chw2hwc: [1, 'image', 'image'],
   clamp: [1, 'image', 'image', 'min:float=0', 'max:float=1'],
+  clamp_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   clip_coords: [1, 'boxes size', 'boxes', 'format:CoordFormat="xyxy"'],
   compose: [1, 'image', 'image', 'ops:op[]'],
   concat: [1, 'first second', 'image', 'omit:Omit="none"'],
@@ -4155,6 +4279,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   convert_color: [1, 'image', 'image', 'from:ColorSpace', 'to:ColorSpace', 'backend:Backend="opencv"'],
   count_patches: [1, 'image', 'count', 'patch:int', 'axis:PatchAxis="all"', 'divisor:int=1'],
   crop: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int'],
+  crop_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'top:int', 'left:int', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   crop_margin: [1, 'image', 'image', 'threshold:int=200', 'backend:Backend="pillow"'],
   crop_padding: [1, 'image pad', 'image'],
   crop_to_size: [1, 'image size', 'image'],
@@ -4166,6 +4291,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
   five_crop: [1, 'image', 'image', 'height:int', 'width:int'],
+  flip_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'vertical:bool=false', 'size:int'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
   gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true', 'key:uint'],
   gift_color_balance: [1, 'image', 'image', 'red:float', 'green:float', 'blue:float'],
@@ -4242,6 +4368,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   resize: [1, 'image', 'image', 'fit:Fit="exact"', 'height:int=0', 'width:int=0', 'edge:int=0', 'max_edge:int=0', 'multiple:int=0', 'keep_aspect:bool=false', 'size_rule:SizeRule="truncate"', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   resize_align_corners: [1, 'image', 'image', 'height:int', 'width:int', 'multiple:int=1', 'keep_aspect:bool=false', 'size_rule:SizeRule="half_even"', 'interpolation:Interpolation="bilinear"'],
   resize_bilinear11: [1, 'image', 'image', 'edge:int'],
+  resize_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'from_height:int', 'from_width:int', 'to_height:int', 'to_width:int'],
   resize_libyuv: [1, 'image', 'image', 'height:int', 'width:int'],
   resize_to: [1, 'image size', 'image', 'interpolation:Interpolation="bilinear"', 'backend:Backend="torch"', 'no_antialias:bool=true'],
   resize_to_patches: [1, 'image', 'image', 'patch:int=16', 'max_patches:int=256', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:PatchRule="naflex"', 'merge:int=1', 'min_patches:int=0', 'max_side:int=0'],

@@ -125,7 +125,7 @@ func TestUsageErrors(t *testing.T) {
 		{"misspelled preset", []string{"run", "--preset", "imagnet", "-o", out, at("a.png")}, []string{`--preset "imagnet": want clip, decode, imagenet or yolo; did you mean "imagenet"?`}},
 		{"misspelled format", []string{"run", "--preset", "decode", "--format", "nyp", "-o", out, at("a.png")}, []string{`; did you mean "npy"?`}},
 		{"help of a misspelled command", []string{"help", "bnech"}, []string{`unknown command "bnech"; did you mean "bench"?`}},
-		{"part of an op's name", []string{"ops", "flip"}, []string{`unknown op "flip"; did you mean "horizontal_flip", "random_horizontal_flip"`}},
+		{"part of an op's name", []string{"ops", "flip"}, []string{`unknown op "flip"; did you mean "flip_coords", "horizontal_flip", "random_horizontal_flip"`}},
 		{"unlike any op", []string{"ops", "zzz"}, []string{`unknown op "zzz"; "infer-prep ops" lists the ops`}},
 		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "want export-onnx, import, infer, plan or show"}},
 		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "want npy, npz, raw, pb, safetensors"}},

@@ -1,0 +1,109 @@
+"""Writes the goldens of the ops on boxes and points whose reference is torchvision's kernels for bounding boxes and keypoints.
+
+Run with Python 3.11, NumPy 2.4.6, torch 2.15.0 and torchvision 0.29.2, on x86-64. Every run gives the same bytes.
+MKL's matrix products fuse on Intel's CPUs only; here they never do.
+"""
+
+import os
+
+os.environ["MKL_CBWR"] = "COMPATIBLE"
+
+import numpy as np
+import torch
+from torchvision.transforms.v2 import functional as v2
+from torchvision.tv_tensors import BoundingBoxFormat
+
+from golden import Golden
+
+torch.set_num_threads(1)
+
+FORMATS = {"xyxy": BoundingBoxFormat.XYXY, "cxcywh": BoundingBoxFormat.CXCYWH, "ltwh": BoundingBoxFormat.XYWH}
+VALUES = {"xy": 2, "xyxy": 4, "cxcywh": 4, "ltwh": 4}
+MODES = {"soft": "soft", "hard": "hard", "none": None}
+TV = "torchvision 0.29.2"
+
+
+def inputs(values, seed=0):
+    """None; inside and outside an image of about 100 x 150; degenerate and reversed; huge; tiny; whole numbers."""
+    rng = np.random.default_rng(100 + values + seed)
+    some = (rng.random((20, values)) * 300 - 80).astype(np.float32)
+    whole = np.round(some)
+    same = np.repeat(some[:5, :1], values, 1)
+    huge = (some[:5] * np.float32(1e30)).astype(np.float32)
+    tiny = (some[:5] * np.float32(1e-42)).astype(np.float32)
+    zero = np.zeros((1, values), np.float32)
+    edge = np.tile(np.array([150, 100], np.float32), values // 2 + 1)[None, :values]
+    return [np.zeros((0, values), np.float32), some, whole, np.concatenate([same, zero, -zero, edge]), huge, tiny]
+
+
+def boxes_of(f, kernel, g, name, params, positive=False):
+    """Cases of all inputs: kernel gives the result of a tensor. positive makes 0 of -0."""
+    for i, x in enumerate(inputs(VALUES[f])):
+        x = x + np.float32(0) if positive else x
+        y = kernel(torch.from_numpy(x.copy()))
+        g.columns_case(f"{name}/{i}", params, [x], [y.numpy()])
+    # Further values, and further axes.
+    x = inputs(VALUES[f])[1]
+    y = kernel(torch.from_numpy(x.copy())).numpy()
+    more = np.arange(len(x), dtype=np.float32)[:, None]
+    g.columns_case(f"{name}/more", params, [np.concatenate([x, more], 1).reshape(4, 5, -1)], [np.concatenate([y, more], 1).reshape(4, 5, -1)])
+
+
+def crop_coords():
+    g = Golden("crop_coords", f"{TV} crop_bounding_boxes, pad_bounding_boxes, crop_keypoints")
+    windows = [(0, 0, 100, 150), (10, 20, 60, 70), (-30, -40, 200, 250), (99, 149, 1, 1)]
+    for i, (t, l, h, w) in enumerate(windows):
+        for f, tv in FORMATS.items():
+            for mode in ("soft", "none") if i else ("soft", "hard"):
+                p = {"format": f, "top": t, "left": l, "height": h, "width": w, "clamping": mode}
+                boxes_of(f, lambda b: v2._geometry.crop_bounding_boxes(b, tv, t, l, h, w, MODES[mode])[0], g, f"{f}_{mode}_{i}", p)
+        p = {"format": "xy", "top": t, "left": l, "height": h, "width": w, "clamping": "soft"}
+        boxes_of("xy", lambda b: v2._geometry.crop_keypoints(b, t, l, h, w)[0], g, f"xy_{i}", p)
+    # A pad by 0 makes 0 of -0, where a crop at 0 keeps -0.
+    for i, (l, t, r, b) in enumerate([(3, 5, 7, 11), (0, 50, 0, 1)]):
+        p = {"top": -t, "left": -l, "height": 100 + t + b, "width": 150 + l + r, "clamping": "soft"}
+        for f, tv in FORMATS.items():
+            boxes_of(f, lambda x: v2._geometry.pad_bounding_boxes(x, tv, (100, 150), [l, t, r, b])[0], g, f"pad_{f}_{i}", {"format": f} | p, True)
+        boxes_of("xy", lambda x: v2._geometry.pad_keypoints(x, (100, 150), [l, t, r, b])[0], g, f"pad_xy_{i}", {"format": "xy"} | p, True)
+    g.write()
+
+
+def clamp_coords():
+    g = Golden("clamp_coords", f"{TV} clamp_bounding_boxes, clamp_keypoints")
+    for i, (h, w) in enumerate([(100, 150), (1, 1), (33, 7)]):
+        for f, tv in FORMATS.items():
+            for mode in MODES if i == 0 else ["soft"]:
+                p = {"format": f, "height": h, "width": w, "clamping": mode}
+                boxes_of(f, lambda b: v2.clamp_bounding_boxes(b, tv, (h, w), MODES[mode]), g, f"{f}_{mode}_{i}", p)
+        boxes_of("xy", lambda b: v2.clamp_keypoints(b, (h, w)), g, f"xy_{i}", {"format": "xy", "height": h, "width": w, "clamping": "soft"})
+    g.write()
+
+
+def flip_coords():
+    g = Golden("flip_coords", f"{TV} horizontal_flip_bounding_boxes, vertical_flip_bounding_boxes, horizontal_flip_keypoints, vertical_flip_keypoints")
+    for i, (h, w) in enumerate([(100, 150), (1, 1), (33, 7)]):
+        for vertical in (False, True):
+            for f, tv in FORMATS.items():
+                flip = v2.vertical_flip_bounding_boxes if vertical else v2.horizontal_flip_bounding_boxes
+                p = {"format": f, "vertical": vertical, "size": h if vertical else w}
+                boxes_of(f, lambda b: flip(b, tv, (h, w)), g, f"{f}_{vertical}_{i}", p)
+            flip = v2.vertical_flip_keypoints if vertical else v2.horizontal_flip_keypoints
+            p = {"format": "xy", "vertical": vertical, "size": h if vertical else w}
+            boxes_of("xy", lambda b: flip(b, (h, w)), g, f"xy_{vertical}_{i}", p)
+    g.write()
+
+
+def resize_coords():
+    g = Golden("resize_coords", f"{TV} resize_bounding_boxes, resize_keypoints")
+    for i, (h, w, th, tw) in enumerate([(100, 150, 224, 224), (100, 150, 33, 7), (1, 1, 640, 480), (480, 640, 479, 640), (100, 150, 100, 150), (4000, 3000, 1, 1)]):
+        for f, tv in FORMATS.items():
+            p = {"format": f, "from_height": h, "from_width": w, "to_height": th, "to_width": tw}
+            boxes_of(f, lambda b: v2._geometry.resize_bounding_boxes(b, (h, w), [th, tw], format=tv)[0], g, f"{f}_{i}", p)
+        p = {"format": "xy", "from_height": h, "from_width": w, "to_height": th, "to_width": tw}
+        boxes_of("xy", lambda b: v2._geometry.resize_keypoints(b, [th, tw], (h, w))[0], g, f"xy_{i}", p)
+    g.write()
+
+
+if __name__ == "__main__":
+    for f in (crop_coords, clamp_coords, flip_coords, resize_coords):
+        f()

@@ -1,0 +1,63 @@
+package transforms
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+func TestBoxOpsParameters(t *testing.T) {
+	refusesParam(t, "format", NewCropCoords(99, 0, 0, 1, 1))
+	refusesParam(t, "clamping", &CropCoords{Format: CoordXYXY, Height: 1, Width: 1, Clamping: 9})
+	refusesParam(t, "left is 16777217", NewCropCoords(CoordXYXY, 0, maxSide+1, 1, 1))
+	refusesParam(t, "height is 0", NewCropCoords(CoordXYXY, 0, 0, 0, 1))
+	refusesParam(t, "format", NewClampCoords(99, 1, 1))
+	refusesParam(t, "width is 0", NewClampCoords(CoordXYXY, 1, 0))
+	refusesParam(t, "format", NewFlipCoords(99, false, 1))
+	refusesParam(t, "size is 0", NewFlipCoords(CoordXYXY, false, 0))
+	refusesParam(t, "format", NewResizeCoords(99, 1, 1, 1, 1))
+	refusesParam(t, "to_width is 0", NewResizeCoords(CoordXYXY, 1, 1, 1, 0))
+}
+
+func TestBoxOpsInputs(t *testing.T) {
+	narrow := tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(5, 3)}
+	for _, op := range []Op{
+		NewCropCoords(CoordXYXY, 0, 0, 1, 1), NewClampCoords(CoordXYXY, 1, 1),
+		NewFlipCoords(CoordLTWH, false, 1), NewResizeCoords(CoordCXCYWH, 1, 1, 1, 1),
+	} {
+		refusesInput(t, "want float32", op, vector)
+		refusesInput(t, "at least 4 values", op, narrow)
+		_, err := run(newContext(), op, floats(nil, 0, 4))
+		require.NoError(t, err)
+	}
+}
+
+// Cut the window of rows 10 to 59 and columns 20 to 99 out of an image.
+func ExampleCropCoords() {
+	boxes := floats([]float32{30, 15, 60, 80}, 1, 4)
+	show(exampleRun(NewCropCoords(CoordXYXY, 10, 20, 50, 80), boxes)[0])
+	// Output:
+	// [10 5 40 50]
+}
+
+func ExampleClampCoords() {
+	show(exampleRun(NewClampCoords(CoordLTWH, 480, 640), floats([]float32{-3, 5, 700, 400}, 1, 4))[0])
+	// Output:
+	// [0 5 640 400]
+}
+
+func ExampleFlipCoords() {
+	show(exampleRun(NewFlipCoords(CoordXYXY, false, 640), floats([]float32{10, 20, 30, 40}, 1, 4))[0])
+	show(exampleRun(NewFlipCoords(CoordXY, false, 640), floats([]float32{0, 20}, 1, 2))[0])
+	// Output:
+	// [610 20 630 40]
+	// [639 20]
+}
+
+func ExampleResizeCoords() {
+	show(exampleRun(NewResizeCoords(CoordXYXY, 480, 640, 240, 320), floats([]float32{10, 20, 30, 40}, 1, 4))[0])
+	// Output:
+	// [5 10 15 20]
+}
