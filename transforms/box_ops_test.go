@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,13 @@ func TestBoxOpsParameters(t *testing.T) {
 	refusesParam(t, "size is 0", NewFlipCoords(CoordXYXY, false, 0))
 	refusesParam(t, "format", NewResizeCoords(99, 1, 1, 1, 1))
 	refusesParam(t, "to_width is 0", NewResizeCoords(CoordXYXY, 1, 1, 1, 0))
+	refusesParam(t, "matrix[2] is 1e+39", NewAffineCoords(CoordXYXY, [6]float64{1, 0, 1e39}, 1, 1))
+	refusesParam(t, "shift[1] is NaN", &AffineCoords{Format: CoordXYXY, Height: 1, Width: 1, ShiftY: math.NaN()})
+	refusesParam(t, "height is 0", NewAffineCoords(CoordXYXY, [6]float64{}, 0, 1))
+	refusesParam(t, "format", NewAffineCoords(99, [6]float64{}, 1, 1))
+	refusesParam(t, "coefficients[7] is +Inf", NewPerspectiveCoords(CoordXYXY, [8]float64{7: math.Inf(1)}, 1, 1))
+	refusesParam(t, "width is 0", NewPerspectiveCoords(CoordXYXY, [8]float64{}, 1, 0))
+	refusesParam(t, "format", NewPerspectiveCoords(99, [8]float64{}, 1, 1))
 }
 
 func TestBoxOpsInputs(t *testing.T) {
@@ -26,6 +34,7 @@ func TestBoxOpsInputs(t *testing.T) {
 	for _, op := range []Op{
 		NewCropCoords(CoordXYXY, 0, 0, 1, 1), NewClampCoords(CoordXYXY, 1, 1),
 		NewFlipCoords(CoordLTWH, false, 1), NewResizeCoords(CoordCXCYWH, 1, 1, 1, 1),
+		NewAffineCoords(CoordXYXY, [6]float64{}, 1, 1), NewPerspectiveCoords(CoordXYXY, [8]float64{}, 1, 1),
 	} {
 		refusesInput(t, "want float32", op, vector)
 		refusesInput(t, "at least 4 values", op, narrow)
@@ -60,4 +69,19 @@ func ExampleResizeCoords() {
 	show(exampleRun(NewResizeCoords(CoordXYXY, 480, 640, 240, 320), floats([]float32{10, 20, 30, 40}, 1, 4))[0])
 	// Output:
 	// [5 10 15 20]
+}
+
+// Rotate an image of 640 x 480 pixels by 180 degrees.
+func ExampleAffineCoords() {
+	op := NewAffineCoords(CoordXYXY, [6]float64{-1, 0, 640, 0, -1, 480}, 480, 640)
+	show(exampleRun(op, floats([]float32{10, 20, 30, 40}, 1, 4))[0])
+	// Output:
+	// [610 440 630 460]
+}
+
+func ExamplePerspectiveCoords() {
+	op := NewPerspectiveCoords(CoordXY, [8]float64{1, 0, 0, 0, 1, 0, 0, 0.5}, 480, 640)
+	show(exampleRun(op, floats([]float32{10, 2}, 1, 2))[0])
+	// Output:
+	// [5 1]
 }

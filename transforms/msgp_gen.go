@@ -90,6 +90,21 @@ func (z *Affine) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Affine) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *AffineCoords) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.Matrix, &z.ShiftX, &z.ShiftY, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z AffineCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AffineCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Matrix ShiftX ShiftY Height Width Clamping")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AffineCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *AffineMatrix) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5]} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1163,6 +1178,40 @@ func (z *Perspective) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Perspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *PerspectiveCoefficients) msgp() []any {
+	return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z PerspectiveCoefficients) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PerspectiveCoefficients) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7]")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PerspectiveCoefficients) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *PerspectiveCoords) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.Coefficients, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z PerspectiveCoords) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PerspectiveCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Coefficients Height Width Clamping")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PerspectiveCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Posterize) msgp() []any { return []any{&z.Bits} }
 

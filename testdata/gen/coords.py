@@ -104,6 +104,50 @@ def resize_coords():
     g.write()
 
 
+def affine_coords():
+    g = Golden("affine_coords", f"{TV} affine_bounding_boxes, affine_keypoints, rotate_bounding_boxes, rotate_keypoints")
+    G = v2._geometry
+    size = (100, 150)
+    for i, (angle, move, scale, shear, center) in enumerate([
+        (30, [5, -7], 1.2, [10, 20], None), (0, [0, 0], 1, [0, 0], None), (-90, [0.25, 3], 0.5, [0, 0], [3.5, 8]), (123.4, [0, 0], 3, [-40, 15], None),
+    ]):
+        a, t, sh, c = G._affine_parse_args(angle, move, scale, shear, v2.InterpolationMode.NEAREST, center)
+        matrix = G._get_inverse_affine_matrix(c or [size[1] * 0.5, size[0] * 0.5], a, t, scale, sh, inverted=False)
+        p = {"matrix": matrix, "shift_x": 0, "shift_y": 0, "height": size[0], "width": size[1]}
+        for f, tv in FORMATS.items():
+            for mode in ("soft", "none"):
+                boxes_of(f, lambda b: v2.affine_bounding_boxes(b, tv, size, angle, move, scale, shear, center, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p)
+        boxes_of("xy", lambda b: v2.affine_keypoints(b, size, angle, move, scale, shear, center)[0], g, f"xy_{i}", {"format": "xy", "clamping": "soft"} | p)
+    for i, (angle, center) in enumerate([(15, None), (-77.7, None), (90, None), (45, [0, 0])]):
+        matrix = G._get_inverse_affine_matrix(center or [size[1] * 0.5, size[0] * 0.5], -angle, [0, 0], 1.0, [0, 0], inverted=False)
+        m = torch.tensor(matrix).reshape(2, 3).T
+        h, w = map(float, size)
+        tr = torch.amin(torch.tensor([[0, 0, 1], [0, h, 1], [w, h, 1], [w, 0, 1]]) @ m, 0)
+        _, (th, tw) = G.rotate_keypoints(torch.zeros(1, 2), size, angle, True, center)
+        p = {"matrix": matrix, "shift_x": tr[0].item(), "shift_y": tr[1].item(), "height": th, "width": tw, "clamping": "soft"}
+        for f, tv in FORMATS.items():
+            boxes_of(f, lambda b: v2.rotate_bounding_boxes(b, tv, size, angle, True, center)[0], g, f"rotate_{f}_{i}", {"format": f} | p)
+        boxes_of("xy", lambda b: v2.rotate_keypoints(b, size, angle, True, center)[0], g, f"rotate_xy_{i}", {"format": "xy"} | p)
+    g.write()
+
+
+def perspective_coords():
+    g = Golden("perspective_coords", f"{TV} perspective_bounding_boxes, perspective_keypoints")
+    size = (100, 150)
+    for i, c in enumerate([
+        [1, 0, 0, 0, 1, 0, 0, 0], [0.9, 0.1, 3, -0.2, 1.1, -7, 0.001, 0.0005], [1.5, 0.4, -30, 0.3, 0.7, 12, -0.002, 0.001], [0.5, 0, 0, 0, 0.25, 10, 0, 0],
+        [1.2, -0.3, 20, 0.25, 1.3, -4, 0.0001, -0.003],
+    ]):
+        denom = c[0] * c[4] - c[1] * c[3]
+        n, d = v2._geometry._compute_perspective_thetas(c, torch.float64, torch.device("cpu"), denom)
+        p = {"coefficients": n.flatten().tolist() + d[0, :2].tolist(), "height": size[0], "width": size[1]}
+        for f, tv in FORMATS.items():
+            for mode in ("soft", "none") if i == 1 else ("soft",):
+                boxes_of(f, lambda b: v2.perspective_bounding_boxes(b, tv, size, None, None, c, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p)
+        boxes_of("xy", lambda b: v2.perspective_keypoints(b, size, None, None, c), g, f"xy_{i}", {"format": "xy", "clamping": "soft"} | p)
+    g.write()
+
+
 if __name__ == "__main__":
-    for f in (crop_coords, clamp_coords, flip_coords, resize_coords):
+    for f in (crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords):
         f()

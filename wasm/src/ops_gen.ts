@@ -532,6 +532,24 @@ export interface AffineParams {
   fill?: number[];
 }
 
+/** The parameters of {@link Ops.affine_coords}. */
+export interface AffineCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** from the input to the output, finite in float32 */
+  matrix: [number, number, number, number, number, number];
+  /** column of the moved image where the output starts, finite in float32; default 0 */
+  shift_x?: number;
+  /** row of the moved image where the output starts, finite in float32; default 0 */
+  shift_y?: number;
+  /** height of the output in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the output in pixels, 1 to 2^24 */
+  width: number;
+  /** of boxes: soft, hard or none; default soft */
+  clamping?: Clamping;
+}
+
 /** The parameters of {@link Ops.align_long_axis}. */
 export interface AlignLongAxisParams {
   /** target height in pixels, 1 to 2^24 */
@@ -1305,6 +1323,20 @@ export interface PerspectiveParams {
    * to 255; default empty, which is 0
    */
   fill?: number[];
+}
+
+/** The parameters of {@link Ops.perspective_coords}. */
+export interface PerspectiveCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** from the input to the output, finite in float32 */
+  coefficients: [number, number, number, number, number, number, number, number];
+  /** height of the image in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the image in pixels, 1 to 2^24 */
+  width: number;
+  /** of boxes: soft, hard or none; default soft */
+  clamping?: Clamping;
 }
 
 /** The parameters of {@link Ops.posterize}. */
@@ -2211,6 +2243,26 @@ export interface Ops {
    * of the values).
    */
   affine(params: AffineParams, columns?: Columns): Step;
+  /**
+   * AffineCoords moves points or boxes by an affine map, as Affine and Rotate move the pixels of an
+   * image. A point (x, y) moves to
+   *
+   * - `M0*x + M1*y + M2 - ShiftX, M3*x + M4*y + M5 - ShiftY`
+   *
+   * The four corners of a box move so, and their bounds are the box afterwards. It is then clamped
+   * to Height x Width as by ClampCoords. Points are never clamped. All numbers are rounded to
+   * float32, and so is each step.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: affine_bounding_boxes, affine_keypoints, rotate_bounding_boxes and rotate_keypoints
+   * of torchvision 0.29.2 (transforms.v2) with torch 2.15.0, whose matrix product fuses neither on
+   * AMD's CPUs nor with MKL_CBWR=COMPATIBLE.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  affine_coords(params: AffineCoordsParams, columns?: Columns): Step;
   /**
    * AlignLongAxis rotates an image clockwise by 90 degrees if its longer axis is not that of Height
    * x Width. It turns portrait images for a landscape target, and landscape images for a portrait
@@ -3311,6 +3363,26 @@ export interface Ops {
    */
   perspective(params: PerspectiveParams, columns?: Columns): Step;
   /**
+   * PerspectiveCoords moves points or boxes by a perspective map, as Perspective moves the pixels
+   * of an image. With the coefficients c, a point (x, y) moves to
+   *
+   * - `(c0*x + c1*y + c2) / (c6*x + c7*y + 1), (c3*x + c4*y + c5) / (c6*x + c7*y + 1)`
+   *
+   * The four corners of a box move so, and their bounds are the box afterwards. It is then clamped
+   * to Height x Width as by ClampCoords. Points are never clamped. All numbers are rounded to
+   * float32, and so is each step. A divisor of 0 gives infinite values or NaN.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: perspective_bounding_boxes and perspective_keypoints of torchvision 0.29.2
+   * (transforms.v2) with torch 2.15.0, whose matrix product fuses neither on AMD's CPUs nor with
+   * MKL_CBWR=COMPATIBLE.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  perspective_coords(params: PerspectiveCoordsParams, columns?: Columns): Step;
+  /**
    * Posterize keeps the most significant bits of every value. It takes a uint8 or float32 image
    * with any number of channels, HWC or CHW, and keeps the description.
    *
@@ -4261,6 +4333,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   adjust_hue: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
   adjust_saturation: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
   affine: [1, 'image', 'image', 'angle:float', 'translate_x:float=0', 'translate_y:float=0', 'scale:float=1', 'shear_x:float=0', 'shear_y:float=0', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[]'],
+  affine_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'matrix:float[6]', 'shift_x:float=0', 'shift_y:float=0', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   align_long_axis: [1, 'image', 'image', 'height:int', 'width:int'],
   alpha_composite: [1, 'image', 'image', 'background:float[]=[255,255,255]'],
   argmax: [1, 'image', 'image', 'axis:int=0'],
@@ -4337,6 +4410,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   patch_positions: [1, 'image', 'positions', 'patch:int'],
   patchify: [1, 'image', 'image grid', 'patch:int', 'temporal:int=0', 'merge:int=1', 'layout:Layout="HWC"', 'frames_first:bool=false', 'raster:bool=false', 'planes:bool=false', 'numbered:bool=false'],
   perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
+  perspective_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'coefficients:float[8]', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   posterize: [1, 'image', 'image', 'bits:int'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
