@@ -50,7 +50,7 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 	c := Costs{Buffers: make([]int64, p.buffers)}
 	if len(inputs) == 0 {
 		for _, s := range p.Unfused().steps {
-			c.Descs = append(c.Descs, p.descs(s.out))
+			c.Descs = append(c.Descs, p.descs(s.written()))
 		}
 	} else {
 		var err error
@@ -61,7 +61,7 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 			descs[i] = t.Desc
 		}
 		for i, s := range p.Unfused().steps {
-			for j, v := range s.out {
+			for j, v := range s.written() {
 				descs[v] = c.Descs[i][j]
 			}
 		}
@@ -82,7 +82,10 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 		for _, v := range s.in {
 			cost.Read += size(v)
 		}
-		for _, v := range s.out {
+		for _, m := range s.moves {
+			cost.Read += size(m.in)
+		}
+		for _, v := range s.written() {
 			n := size(v)
 			cost.Written += n
 			c.Buffers[p.values[v].buffer] = max(c.Buffers[p.values[v].buffer], n)

@@ -43,6 +43,8 @@ type Graph struct {
 	// Plan.Collate and the batches of package dataset are formed; a run
 	// ignores it.
 	Batch []BatchColumn
+	// Roles lists the columns that move with an image.
+	Roles []ColumnRole
 }
 
 // Column is a named tensor. Sizes may be tensor.Unknown.
@@ -59,6 +61,10 @@ type Column struct {
 type Step struct {
 	Op      transforms.Op
 	In, Out []string
+	// Moves are the columns that move with the image, which is the first of In
+	// and of Out. They need a role. The op is a transforms.Mover, or a random
+	// op that draws such ops. The columns keep their names.
+	Moves []string
 	// Path is part of the seed of a random op. Empty means the step's number.
 	// It is not serialized: a training definition sets it to the step's
 	// original place before passes move the step.
@@ -80,7 +86,8 @@ func New(ops ...transforms.Op) *Graph {
 	return g
 }
 
-// Add appends an op on its default columns ("image" for most) and returns g.
+// Add appends an op on its default columns ("image" for most) and returns g. An
+// op that can move pixels also moves the columns of its image.
 func (g *Graph) Add(op transforms.Op) *Graph {
 	i := transforms.InfoOf(op)
 	for _, o := range i.Out[1:] {
@@ -88,7 +95,11 @@ func (g *Graph) Add(op transforms.Op) *Graph {
 			g.SideOutputs = append(g.SideOutputs, o)
 		}
 	}
-	return g.Then(op, slices.Clone(i.In), slices.Clone(i.Out))
+	g.Then(op, slices.Clone(i.In), slices.Clone(i.Out))
+	if n := len(g.Steps) - 1; len(g.Roles) > 0 {
+		g.Steps[n].Moves = g.moving(op, i.In[0])
+	}
+	return g
 }
 
 // Then appends an op with the columns that it reads and writes, and returns g.
@@ -139,6 +150,9 @@ func (g *Graph) Last(descs [][]tensor.Desc, column string) tensor.Desc {
 	for i, s := range slices.Backward(g.Steps) {
 		if j := slices.Index(s.Out, column); j >= 0 {
 			return descs[i][j]
+		}
+		if j := slices.Index(s.Moves, column); j >= 0 {
+			return descs[i][len(s.Out)+j]
 		}
 	}
 	for _, c := range g.Inputs {

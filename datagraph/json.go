@@ -21,6 +21,7 @@ type jsonGraph struct {
 	Outputs     []string     `json:"outputs"`
 	SideOutputs []string     `json:"side_outputs,omitempty"`
 	Batch       []jsonBatch  `json:"batch,omitempty"`
+	Roles       []jsonRole   `json:"roles,omitempty"`
 }
 
 type jsonColumn struct {
@@ -35,11 +36,22 @@ type jsonBatch struct {
 	Value  *float64   `json:"value"`
 }
 
+// jsonRole is a ColumnRole. Boxes have a format and a clamping, other columns
+// do not.
+type jsonRole struct {
+	Column   *string                 `json:"column"`
+	Image    *string                 `json:"image"`
+	Role     *transforms.RoleKind    `json:"role"`
+	Format   *transforms.CoordFormat `json:"format,omitempty"`
+	Clamping *transforms.Clamping    `json:"clamping,omitempty"`
+}
+
 type jsonStep struct {
 	Op      string          `json:"op"`
 	Version int             `json:"version"`
 	In      []string        `json:"in"`
 	Out     []string        `json:"out"`
+	Moves   []string        `json:"moves,omitempty"`
 	Params  json.RawMessage `json:"params"`
 }
 
@@ -53,6 +65,13 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	for _, c := range g.Batch {
 		j.Batch = append(j.Batch, jsonBatch{&c.Column, &c.Rule, &c.Value})
 	}
+	for _, r := range g.Roles {
+		n := jsonRole{Column: &r.Column, Image: &r.Image, Role: &r.Kind}
+		if r.Kind == transforms.RoleBoxes {
+			n.Format, n.Clamping = &r.Format, &r.Clamping
+		}
+		j.Roles = append(j.Roles, n)
+	}
 	j.Steps = make([]jsonStep, len(g.Steps))
 	for i, s := range g.Steps {
 		p, err := transforms.MarshalParams(s.Op)
@@ -60,7 +79,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 			return nil, g.stepErr(i, err)
 		}
 		info := transforms.InfoOf(s.Op)
-		j.Steps[i] = jsonStep{info.Name, info.Version, s.In, s.Out, p}
+		j.Steps[i] = jsonStep{info.Name, info.Version, s.In, s.Out, s.Moves, p}
 	}
 	return json.Marshal(j)
 }
@@ -85,12 +104,27 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 		}
 		n.Batch = append(n.Batch, BatchColumn{*b.Column, Batching{*b.Rule, *b.Value}})
 	}
+	for i, r := range j.Roles {
+		if r.Column == nil || r.Image == nil || r.Role == nil {
+			return errfmt.Errorf("datagraph: %w", graphErr("role %d lacks column, image or role", i))
+		}
+		role := ColumnRole{*r.Column, *r.Image, transforms.Role{Kind: *r.Role}}
+		if role.Kind == transforms.RoleBoxes {
+			if r.Format == nil || r.Clamping == nil {
+				return errfmt.Errorf("datagraph: %w", graphErr("role %d, of boxes, lacks format or clamping", i))
+			}
+			role.Format, role.Clamping = *r.Format, *r.Clamping
+		} else if r.Format != nil || r.Clamping != nil {
+			return errfmt.Errorf("datagraph: %w", graphErr("role %d has a format or clamping, which only boxes have", i))
+		}
+		n.Roles = append(n.Roles, role)
+	}
 	for i, s := range j.Steps {
 		op, err := transforms.UnmarshalParams(s.Op, s.Version, s.Params)
 		if err != nil {
 			return &StepError{i, s.Op, err}
 		}
-		n.Steps = append(n.Steps, Step{Op: op, In: s.In, Out: s.Out})
+		n.Steps = append(n.Steps, Step{Op: op, In: s.In, Out: s.Out, Moves: s.Moves})
 	}
 	if err := n.Validate(); err != nil {
 		return err

@@ -13,10 +13,12 @@ import (
 // unseen:
 //
 //	[Version, reference, [[name, dtype, layout, [size…]]…],
-//	 [[op, version, [in…], [out…], params]…], [output…], [side output…],
-//	 [[column, batch rule, value]…]]
+//	 [[op, version, [in…], [out…], params, [moves…]]…], [output…],
+//	 [side output…], [[column, batch rule, value]…],
+//	 [[column, image, role, format, clamping]…]]
 //
-// The last list is absent if it is empty.
+// The moves of a step are absent if they are empty, and so is the list of
+// roles. The list of batch rules is absent if it and the roles are empty.
 
 // maxText is the largest length of a string other than a column name.
 const maxText = 1024
@@ -25,7 +27,10 @@ const maxText = 1024
 // is an error that names the op.
 func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 	n := uint32(6)
-	if len(g.Batch) > 0 {
+	if len(g.Batch) > 0 || len(g.Roles) > 0 {
+		n++
+	}
+	if len(g.Roles) > 0 {
 		n++
 	}
 	b = msgp.AppendArrayHeader(b, n)
@@ -45,7 +50,11 @@ func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 	b = msgp.AppendArrayHeader(b, uint32(len(g.Steps)))
 	for i, s := range g.Steps {
 		info := transforms.InfoOf(s.Op)
-		b = msgp.AppendArrayHeader(b, 5)
+		fields := uint32(5)
+		if len(s.Moves) > 0 {
+			fields++
+		}
+		b = msgp.AppendArrayHeader(b, fields)
 		b = msgp.AppendString(b, info.Name)
 		b = msgp.AppendInt(b, info.Version)
 		b = appendStrings(b, s.In)
@@ -54,10 +63,13 @@ func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 		if b, err = transforms.AppendParams(b, s.Op); err != nil {
 			return nil, g.stepErr(i, err)
 		}
+		if len(s.Moves) > 0 {
+			b = appendStrings(b, s.Moves)
+		}
 	}
 	b = appendStrings(b, g.Outputs)
 	b = appendStrings(b, g.SideOutputs)
-	if len(g.Batch) > 0 {
+	if len(g.Batch) > 0 || len(g.Roles) > 0 {
 		b = msgp.AppendArrayHeader(b, uint32(len(g.Batch)))
 	}
 	for _, c := range g.Batch {
@@ -65,6 +77,17 @@ func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 		b = msgp.AppendString(b, c.Column)
 		b = msgp.AppendUint8(b, uint8(c.Rule))
 		b = msgp.AppendFloat64(b, c.Value)
+	}
+	if len(g.Roles) > 0 {
+		b = msgp.AppendArrayHeader(b, uint32(len(g.Roles)))
+	}
+	for _, r := range g.Roles {
+		b = msgp.AppendArrayHeader(b, 5)
+		b = msgp.AppendString(b, r.Column)
+		b = msgp.AppendString(b, r.Image)
+		b = msgp.AppendUint8(b, uint8(r.Kind))
+		b = msgp.AppendUint8(b, uint8(r.Format))
+		b = msgp.AppendUint8(b, uint8(r.Clamping))
 	}
 	return b, nil
 }
@@ -81,9 +104,9 @@ func appendStrings(b []byte, l []string) []byte {
 // ops and unknown versions are errors that name them.
 func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 	r := reader{msgpread.Reader{B: b}}
-	length := r.Count(7)
+	length := r.Count(8)
 	if r.Err == nil && length < 6 {
-		r.Fail("tuple of %d, want 6 or 7", length)
+		r.Fail("tuple of %d, want 6 to 8", length)
 	}
 	if v := r.Int(); r.Err == nil && v != Version {
 		return nil, errfmt.Errorf("datagraph: %w", graphErr("version %d, this build reads %d", v, Version))
@@ -99,7 +122,10 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		n.Inputs = append(n.Inputs, c)
 	}
 	for i := range r.Count(maxSteps) {
-		r.Tuple(5)
+		fields := r.Count(6)
+		if r.Err == nil && fields < 5 {
+			r.Fail("tuple of %d, want 5 or 6", fields)
+		}
 		name, version := r.Text(maxName), r.Int()
 		s := Step{In: r.strings(), Out: r.strings()}
 		if r.Err != nil {
@@ -109,12 +135,17 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		if s.Op, r.B, err = transforms.ReadParams(name, version, r.B); err != nil {
 			return nil, &StepError{i, name, err}
 		}
+		if fields == 6 {
+			if s.Moves = r.strings(); r.Err == nil && len(s.Moves) == 0 {
+				r.Fail("an empty list of moves, want none")
+			}
+		}
 		n.Steps = append(n.Steps, s)
 	}
 	n.Outputs, n.SideOutputs = r.strings(), r.strings()
-	if length == 7 {
+	if length >= 7 {
 		count := r.Count(maxColumns)
-		if r.Err == nil && count == 0 {
+		if r.Err == nil && count == 0 && length == 7 {
 			r.Fail("an empty list of batch rules, want none")
 		}
 		for range count {
@@ -122,6 +153,18 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 			c := BatchColumn{Column: r.Text(maxName)}
 			c.Rule, c.Value = BatchRule(r.Uint8()), msgpread.Read(&r.Reader, msgp.ReadFloat64Bytes)
 			n.Batch = append(n.Batch, c)
+		}
+	}
+	if length == 8 {
+		count := r.Count(maxColumns)
+		if r.Err == nil && count == 0 {
+			r.Fail("an empty list of roles, want none")
+		}
+		for range count {
+			r.Tuple(5)
+			c := ColumnRole{Column: r.Text(maxName), Image: r.Text(maxName)}
+			c.Kind, c.Format, c.Clamping = transforms.RoleKind(r.Uint8()), transforms.CoordFormat(r.Uint8()), transforms.Clamping(r.Uint8())
+			n.Roles = append(n.Roles, c)
 		}
 	}
 	if r.Err != nil {

@@ -19,14 +19,32 @@ type Plan struct {
 	outputs []int   // values of the outputs, then of the side outputs
 	buffers int
 	unfused *Plan // the plan without passes; nil if passes changed nothing
-	random  bool  // the graph has random ops; passes run on the drawn ops
+	drawn   bool  // the graph has random ops or moves; passes run on the ops drawn for a sample
 }
 
 type planStep struct {
 	op       transforms.Op
 	in, out  []int // values
-	first, n int   // it replaces n steps of the graph, from first on
+	moves    []move
+	left     []string // the columns that stay behind if the op moves pixels
+	first, n int      // it replaces n steps of the graph, from first on
 	passes   []Pass
+}
+
+// move is a column that a step moves.
+type move struct {
+	role    transforms.Role
+	in, out int // values
+}
+
+// written returns the values that the step computes: its outputs, then the
+// columns that it moves.
+func (s *planStep) written() []int {
+	l := slices.Clone(s.out)
+	for _, m := range s.moves {
+		l = append(l, m.out)
+	}
+	return l
 }
 
 // value is one tensor of a run. A column names a value; a rebound column names
@@ -68,7 +86,7 @@ func Compile(g *Graph, o CompileOptions) (*Plan, error) {
 	}
 	plain := newPlan(g, o, descs)
 	p := plain
-	if len(enabled) > 0 && !plain.random {
+	if len(enabled) > 0 && !plain.drawn {
 		p = newPlan(g, o, descs)
 		p.unfused = plain
 		for _, q := range enabled {
@@ -95,7 +113,7 @@ func (p *Plan) changed() bool {
 
 // newPlan returns the plan before passes, without buffers.
 func newPlan(g *Graph, o CompileOptions, descs [][]tensor.Desc) *Plan {
-	p := &Plan{graph: g, options: o, inputs: len(g.Inputs), random: g.Random()}
+	p := &Plan{graph: g, options: o, inputs: len(g.Inputs), drawn: g.Random() || g.Moves()}
 	bound := map[string]int{}
 	for i, c := range g.Inputs {
 		p.values = append(p.values, value{column: c.Name, desc: c.Desc})
@@ -110,6 +128,15 @@ func newPlan(g *Graph, o CompileOptions, descs [][]tensor.Desc) *Plan {
 			bound[c] = len(p.values)
 			st.out = append(st.out, len(p.values))
 			p.values = append(p.values, value{column: c, desc: descs[i][j]})
+		}
+		for j, c := range s.Moves {
+			r, _ := g.role(c)
+			st.moves = append(st.moves, move{r.Role, bound[c], len(p.values)})
+			bound[c] = len(p.values)
+			p.values = append(p.values, value{column: c, desc: descs[i][len(s.Out)+j]})
+		}
+		if isRandom(s.Op) || len(s.Moves) > 0 {
+			st.left = g.left(i)
 		}
 		p.steps = append(p.steps, st)
 	}
@@ -141,19 +168,28 @@ func (p *Plan) assign() {
 		for _, v := range s.out {
 			p.values[v].last = i
 		}
+		for _, m := range s.moves {
+			p.values[m.in].last, p.values[m.out].last = i, i
+		}
 	}
 	for _, v := range p.outputs {
 		p.values[v].last = len(p.steps)
 	}
 	var free []int
 	for i, s := range p.steps {
-		for _, v := range s.out {
+		place := func(v int) {
 			if n := len(free); n > 0 {
 				p.values[v].buffer, free = free[n-1], free[:n-1]
 			} else {
 				p.values[v].buffer = p.buffers
 				p.buffers++
 			}
+		}
+		for _, v := range s.out {
+			place(v)
+		}
+		for _, m := range s.moves {
+			place(m.out)
 		}
 		for v := range p.values {
 			if p.values[v].last == i && p.values[v].buffer >= 0 {
@@ -221,6 +257,11 @@ func (p *Plan) Steps() []StepInfo {
 		for _, v := range s.out {
 			i.Out = append(i.Out, Column{Name: p.values[v].column, Desc: p.values[v].desc})
 			i.Buffers = append(i.Buffers, p.values[v].buffer)
+		}
+		for _, m := range s.moves {
+			i.In = append(i.In, Column{Name: p.values[m.in].column, Desc: p.values[m.in].desc})
+			i.Out = append(i.Out, Column{Name: p.values[m.out].column, Desc: p.values[m.out].desc})
+			i.Buffers = append(i.Buffers, p.values[m.out].buffer)
 		}
 		l = append(l, i)
 	}

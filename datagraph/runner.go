@@ -86,8 +86,8 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 
 // runInputs is Run without BeginRun.
 func (r *Runner) runInputs(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
-	if r.plan.random {
-		return r.runRandom(inputs)
+	if r.plan.drawn {
+		return r.runDrawn(inputs)
 	}
 	if r.plan.unfused == nil {
 		return r.run(inputs)
@@ -122,7 +122,7 @@ func (r *Runner) runInputs(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 func (r *Runner) Take(i int, spare []byte) (t tensor.Tensor, own bool) {
 	l := r.last
 	shared := false // with an earlier output
-	if r.plan.random {
+	if r.plan.drawn {
 		j := r.lastOutputs[i]
 		shared = slices.Index(r.lastOutputs, j) < i
 		i = j
@@ -194,7 +194,7 @@ const wordSize = 8
 func (r *Runner) lend(i int, d []byte) {
 	v := r.plan.outputs[i]
 	r.into[i] = into{}
-	if len(d) == 0 || r.plan.random || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
+	if len(d) == 0 || r.plan.drawn || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
 		return
 	}
 	if b := &r.buffers[r.plan.values[v].buffer]; cap(*b) <= len(d) {
@@ -371,6 +371,14 @@ func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
 		}
 		for j, v := range s.out {
 			known[v] = out[j]
+		}
+		for _, m := range s.moves {
+			d, err := moved(m.role, known[m.in], out[0])
+			if err != nil {
+				return nil, r.plan.graph.stepErr(i, err)
+			}
+			known[m.out] = d
+			out = append(out, d)
 		}
 		all[i] = out
 	}

@@ -53,6 +53,9 @@ func (g *Graph) Validate() error {
 		}
 		have[c.Name] = true
 	}
+	if err := g.validateRoles(); err != nil {
+		return errfmt.Errorf("datagraph: %w", err)
+	}
 	for i := range g.Steps {
 		if err := g.validateStep(i, have); err != nil {
 			return g.stepErr(i, err)
@@ -65,6 +68,9 @@ func (g *Graph) Validate() error {
 		if slices.Index(slices.Concat(g.Outputs, g.SideOutputs), o) != i {
 			return errfmt.Errorf("datagraph: %w", graphErr("output %q is listed twice", o))
 		}
+	}
+	if err := g.validateRoleColumns(have); err != nil {
+		return errfmt.Errorf("datagraph: %w", err)
 	}
 	if err := g.validateBatch(have); err != nil {
 		return errfmt.Errorf("datagraph: %w", err)
@@ -94,6 +100,9 @@ func (g *Graph) validateStep(i int, have map[string]bool) error {
 			return graphErr("column %q is neither an input nor produced by an earlier step", c)
 		}
 	}
+	if err := g.validateMoves(i, have); err != nil {
+		return err
+	}
 	for j, c := range s.Out {
 		if err := checkName(c); err != nil {
 			return err
@@ -117,8 +126,9 @@ func checkName(s string) error {
 	return nil
 }
 
-// Infer returns the descriptions of every step's outputs for inputs as
-// described by g.Inputs. Sizes that depend on the data are tensor.Unknown.
+// Infer returns the descriptions of every step's outputs, then of the columns
+// that it moves, for inputs as described by g.Inputs. Sizes that depend on the
+// data are tensor.Unknown.
 func (g *Graph) Infer() ([][]tensor.Desc, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
@@ -142,6 +152,15 @@ func (g *Graph) Infer() ([][]tensor.Desc, error) {
 				return nil, g.stepErr(i, err)
 			}
 			have[c] = out[j]
+		}
+		for _, c := range s.Moves {
+			r, _ := g.role(c)
+			d, err := moved(r.Role, have[c], out[0])
+			if err != nil {
+				return nil, g.stepErr(i, errfmt.Errorf("column %q: %w", c, err))
+			}
+			have[c] = d
+			out = append(out, d)
 		}
 		all[i] = out
 	}

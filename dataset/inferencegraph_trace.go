@@ -219,6 +219,9 @@ func (t *tracer) mapped(ctx context.Context, s *scope, n *Map) error {
 			m.out = append(m.out, v)
 			bound[c] = v
 		}
+		for _, c := range st.Moves {
+			bound[c] = &traced{sources: bound[c].sources, err: &NodeError{m.path, defErr("column %q moves with the image, which an inference graph does not support", c)}}
+		}
 	}
 	for i, c := range slices.Concat(g.Outputs, g.SideOutputs) {
 		v := *bound[c] // a copy, since c may be an output twice, under two names

@@ -155,6 +155,9 @@ func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 // s and has no input yet. split returns nil if there is no first part.
 func (b *Built) split(s, in *step) (first, second *step) {
 	st := s.state.(*mapState)
+	if len(st.plan.Graph().Roles) > 0 {
+		return nil, nil // a writer renames columns, which roles name
+	}
 	w := newWriter(in.columns)
 	outs := w.add(st.plan.Graph(), w.inputs(st.cols.in))
 	g := w.g

@@ -40,6 +40,9 @@ func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
 // the graphs keep their paths, which select their random numbers.
 func (b *Built) fuse(low, high *step) *step {
 	first, second := low.state.(*mapState), high.state.(*mapState)
+	if len(first.plan.Graph().Roles)+len(second.plan.Graph().Roles) > 0 {
+		return nil // a writer renames columns, which roles name
+	}
 	w := newWriter(low.in[0].columns)
 	made := w.add(first.plan.Graph(), w.inputs(first.cols.in))
 	// middle returns the name of a column between the maps.

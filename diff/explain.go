@@ -110,6 +110,9 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, othe
 	if g.Random() {
 		return nil, errors.New("diff: explain: the graph has random ops")
 	}
+	if g.Moves() {
+		return nil, errors.New("diff: explain: the graph moves columns with an image")
+	}
 	if tensor.Float64s(other) == nil {
 		return nil, fmt.Errorf("diff: explain: the other tensor is %v: want numbers", other.Desc)
 	}

@@ -19,6 +19,9 @@ func Match(ctx context.Context, g *datagraph.Graph, output string, image *tensor
 	if g.Random() {
 		return nil, errors.New("diff: match: the graph has random ops")
 	}
+	if g.Moves() {
+		return nil, errors.New("diff: match: the graph moves columns with an image")
+	}
 	g = clone(g)
 	g.Outputs, g.SideOutputs = []string{output}, nil
 	e := newExplainer(ctx, g, newRunner(o.Limits, image), nil)

@@ -314,10 +314,10 @@ func (b *Bundle) Graph() *datagraph.Graph {
 	g.Steps = slices.Clone(g.Steps)
 	for i := range g.Steps {
 		s := &g.Steps[i]
-		s.In, s.Out = slices.Clone(s.In), slices.Clone(s.Out)
+		s.In, s.Out, s.Moves = slices.Clone(s.In), slices.Clone(s.Out), slices.Clone(s.Moves)
 	}
 	g.Outputs, g.SideOutputs = slices.Clone(g.Outputs), slices.Clone(g.SideOutputs)
-	g.Batch = slices.Clone(g.Batch)
+	g.Batch, g.Roles = slices.Clone(g.Batch), slices.Clone(g.Roles)
 	return &g
 }
 

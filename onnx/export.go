@@ -217,6 +217,9 @@ func lowerGraph(g *datagraph.Graph, o Options, prefix string) (*lowering, error)
 		if _, random := s.Op.(transforms.Random); random {
 			return nil, &StepError{i, transforms.InfoOf(s.Op).Name, o.Form, "the op is random; use the inference graph of the definition"}
 		}
+		if len(s.Moves) > 0 {
+			return nil, &StepError{i, transforms.InfoOf(s.Op).Name, o.Form, fmt.Sprintf("it moves %q with the image; use the inference graph of the definition", s.Moves)}
+		}
 	}
 	first := l.first(descs)
 	if o.Form == Tail {

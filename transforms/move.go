@@ -126,7 +126,7 @@ func (d *Draw) MoveColumn(m Mover, r Role, in []tensor.Desc, from, to tensor.Des
 			return nil, inputErr("a column of role %v is %v, want the size of the image, %d x %d (height x width)", r.Kind, in[0], from.Height(), from.Width())
 		}
 	}
-	d.In, d.Src = in, nil
+	d.In, d.Src, d.outs = in, nil, 1
 	n := len(d.ops)
 	if err := m.Move(d, r, from, to); err != nil {
 		return nil, errfmt.Errorf("move: %w", err)

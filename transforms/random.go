@@ -14,7 +14,9 @@ import (
 // describes the outputs as far as they are known before the draw. Apply returns
 // ErrNotDrawn.
 //
-// A Random op and the ops it emits have the same number of outputs as inputs.
+// The ops it emits have as many inputs and outputs as it has outputs. They read
+// its first inputs, and then each other's outputs. Only Draw reads the values
+// of further inputs, such as the boxes that a random crop must cover.
 type Random interface {
 	Op
 	// Draw draws from d and calls d.Emit for each op to run, in order. If it
@@ -43,9 +45,12 @@ type Draw struct {
 	In []tensor.Desc
 	// Src holds the inputs, for a Random op that must read them, such as a JPEG
 	// header. It is nil if the inputs are not computed yet: after an Emit, and
-	// before the preceding steps have run.
+	// before the preceding steps have run. If the op has further inputs, these
+	// are always there before the first Emit; the first ones may then be nil.
 	Src []*tensor.Tensor
 
+	outs int           // the number of outputs of the op, and so of inputs of emitted ops
+	from []tensor.Desc // for every one of ops, what describes its first input
 	ops  []Op
 	out  []tensor.Desc
 	ctx  *Context
@@ -67,7 +72,7 @@ func (d *Draw) Begin() {
 	for _, p := range d.pool {
 		p.used = 0
 	}
-	d.ops = d.ops[:0]
+	d.ops, d.from = d.ops[:0], d.from[:0]
 }
 
 // Run draws op from the stream for inputs with these descriptions and returns
@@ -75,6 +80,9 @@ func (d *Draw) Begin() {
 // with the descriptions of the outputs.
 func (d *Draw) Run(op Random, s rng.Stream, in []tensor.Desc, src []*tensor.Tensor) ([]Op, error) {
 	d.Stream, d.In, d.Src = s, in, src
+	if d.outs = 1; len(in) > 1 {
+		d.outs = len(InfoOf(op).Out)
+	}
 	n := len(d.ops)
 	err := op.Draw(d)
 	return d.ops[n:len(d.ops):len(d.ops)], err
@@ -88,23 +96,29 @@ func (d *Draw) Emit(op Op) error {
 	if err := op.Validate(); err != nil {
 		return errfmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
 	}
-	if len(d.out) < len(d.In) {
-		d.out = make([]tensor.Desc, len(d.In))
+	if len(d.out) < d.outs {
+		d.out = make([]tensor.Desc, d.outs)
 	}
-	out := d.out[:len(d.In)]
-	if err := op.Infer(out, d.In); err != nil {
+	out := d.out[:d.outs]
+	if err := op.Infer(out, d.In[:d.outs]); err != nil {
 		return errfmt.Errorf("drawn op %s: %w", InfoOf(op).Name, err)
 	}
-	if s, ok := op.(DataShaped); ok && d.Src != nil {
+	if s, ok := op.(DataShaped); ok && d.Src != nil && d.Src[0] != nil {
 		d.ctx.Begin()
-		if err := s.InferData(d.ctx, out, d.Src); err != nil {
+		if err := s.InferData(d.ctx, out, d.Src[:d.outs]); err != nil {
 			return err
 		}
 	}
+	d.ops, d.from = append(d.ops, op), append(d.from, d.In[0])
 	copy(d.In, out)
 	d.Src = nil
-	d.ops = append(d.ops, op)
 	return nil
+}
+
+// From returns what describes the first input of each of the ops that the last
+// Run returned. It is valid until Begin.
+func (d *Draw) From(ops []Op) []tensor.Desc {
+	return d.from[len(d.from)-len(ops):]
 }
 
 // size returns the height and width of the input, which must be one image.

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -54,6 +55,9 @@ func of(d tensor.Desc) follows {
 func lower(g *datagraph.Graph) (*lowered, error) {
 	if g.Random() {
 		return nil, fmt.Errorf("webgpu: %w", ErrRandom)
+	}
+	if g.Moves() {
+		return nil, errors.New("webgpu: the graph moves columns with an image: run it on the CPU")
 	}
 	descs, err := g.Infer()
 	if err != nil {

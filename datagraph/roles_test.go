@@ -1,0 +1,226 @@
+package datagraph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/rng"
+	"github.com/infer-prep/infer-prep/tensor"
+	t "github.com/infer-prep/infer-prep/transforms"
+)
+
+// mirror is a HorizontalFlip that moves masks and boxes.
+type mirror struct{ t.HorizontalFlip }
+
+func (o *mirror) Move(d *t.Draw, r t.Role, from, to tensor.Desc) error {
+	if r.Kind == t.RoleImage || r.Kind == t.RoleMask {
+		return d.Emit(t.NewOp[t.HorizontalFlip](d))
+	}
+	op := t.NewOp[t.FlipCoords](d)
+	*op = t.FlipCoords{Format: r.Format, Size: from.Width()}
+	return d.Emit(op)
+}
+
+// cut is a Crop that moves masks and boxes.
+type cut struct{ t.Crop }
+
+func (o *cut) Move(d *t.Draw, r t.Role, from, to tensor.Desc) error {
+	if r.Kind == t.RoleImage || r.Kind == t.RoleMask {
+		op := t.NewOp[t.Crop](d)
+		*op = o.Crop
+		return d.Emit(op)
+	}
+	op := t.NewOp[t.CropCoords](d)
+	*op = t.CropCoords{Format: r.Format, Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width, Clamping: r.Clamping}
+	return d.Emit(op)
+}
+
+// randomCut draws a crop and a mirror with odds of one half each.
+type randomCut struct{ t.RandomHorizontalFlip }
+
+func (o *randomCut) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0].WithSize(tensor.Unknown, tensor.Unknown)
+	return nil
+}
+
+func (o *randomCut) Draw(d *t.Draw) error {
+	if d.Coin(0.5) {
+		op := t.NewOp[cut](d)
+		h, w := d.In[0].Height(), d.In[0].Width()
+		op.Top, op.Left = d.IntN(h/2), d.IntN(w/2)
+		op.Height, op.Width = h/2, w/2
+		if err := d.Emit(op); err != nil {
+			return err
+		}
+	}
+	if d.Coin(0.5) {
+		return d.Emit(t.NewOp[mirror](d))
+	}
+	return nil
+}
+
+func sampleGraph(op t.Op, boxes int) *datagraph.Graph {
+	g := datagraph.New()
+	g.Tie(datagraph.Column{Name: "mask", Desc: tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 1)}, t.Role{Kind: t.RoleMask})
+	g.Tie(datagraph.Column{Name: "boxes", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(boxes, 4)}}, t.Role{Kind: t.RoleBoxes, Format: t.CoordXYXY})
+	g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 3)
+	return g.Add(op).Add(t.NewToTensor())
+}
+
+func zeros(d tensor.Desc) *tensor.Tensor {
+	t := &tensor.Tensor{}
+	if err := t.Reset(d); err != nil {
+		panic(err)
+	}
+	clear(t.Data)
+	return t
+}
+
+// sample returns an image, which is one rectangle of white, its mask and box.
+func sample(x0, y0, x1, y1 int) []*tensor.Tensor {
+	image, mask := zeros(tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 3)), zeros(tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 1))
+	for y := y0; y < y1; y++ {
+		for x := x0; x < x1; x++ {
+			mask.Data[y*80+x] = 1
+			for c := range 3 {
+				image.Data[(y*80+x)*3+c] = 255
+			}
+		}
+	}
+	boxes := zeros(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 4)})
+	copy(tensor.View[float32](boxes), []float32{float32(x0), float32(y0), float32(x1), float32(y1)})
+	return []*tensor.Tensor{image, mask, boxes}
+}
+
+// TestMoves checks by pixels that one draw moves image, mask and boxes.
+func TestMoves(test *testing.T) {
+	g := sampleGraph(&randomCut{}, 1)
+	require.Equal(test, []string{"mask", "boxes"}, g.Steps[0].Moves)
+	require.Empty(test, g.Steps[1].Moves, "to_tensor moves no pixels")
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(test, err)
+	r := p.NewRunner()
+	kinds := map[string]int{}
+	for i := range uint64(200) {
+		r.At = rng.Point{Seed: 3, Ordinal: i}
+		in := sample(int(i%60), int(i%40), int(i%60)+int(i%17)+1, int(i%40)+int(i%19)+1)
+		out, err := r.Run(in...)
+		require.NoError(test, err)
+		image, mask, box := out[0], out[1], tensor.View[float32](out[2])
+		h, w := image.Height(), image.Width()
+		require.Equal(test, [2]int{h, w}, [2]int{mask.Height(), mask.Width()})
+		kinds[fmt.Sprint(h, w)]++
+		x0, y0, x1, y1 := w, h, 0, 0
+		for y := range h {
+			for x := range w {
+				white := tensor.View[float32](image)[y*w+x] == 1
+				require.Equal(test, white, mask.Data[y*w+x] == 1, "sample %d, row %d, column %d", i, y, x)
+				if white {
+					x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x+1), max(y1, y+1)
+				}
+			}
+		}
+		if x0 < x1 {
+			require.Equal(test, []float32{float32(x0), float32(y0), float32(x1), float32(y1)}, box, "sample %d", i)
+		} else {
+			require.True(test, box[0] == box[2] || box[1] == box[3], "sample %d: an empty mask with box %v", i, box)
+		}
+	}
+	require.Len(test, kinds, 2)
+}
+
+// TestMovesFixed checks a graph that moves without draws, and its descriptions.
+func TestMovesFixed(test *testing.T) {
+	g := sampleGraph(&cut{*t.NewCrop(10, 20, 30, 40)}, tensor.Unknown)
+	require.False(test, g.Random())
+	require.True(test, g.Moves())
+	descs, err := g.Infer()
+	require.NoError(test, err)
+	require.Equal(test, tensor.Image(tensor.Uint8, tensor.HWC, 30, 40, 1), g.Last(descs, "mask"))
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(test, err)
+	out, err := p.NewRunner().Run(sample(25, 5, 70, 33)...)
+	require.NoError(test, err)
+	require.Equal(test, []float32{5, 0, 40, 23}, tensor.View[float32](out[2]))
+	require.Equal(test, byte(1), out[1].Data[5])
+	require.Equal(test, byte(0), out[1].Data[4])
+	require.Equal(test, byte(1), out[1].Data[22*40+39])
+	require.Equal(test, byte(0), out[1].Data[23*40+39])
+
+	costs, err := p.NewRunner().Costs(sample(25, 5, 70, 33)...)
+	require.NoError(test, err)
+	require.Equal(test, int64(60*80*4+16), costs.Steps[0].Read)
+}
+
+// TestRolesForms checks the JSON and msgp forms.
+func TestRolesForms(test *testing.T) {
+	g := sampleGraph(t.NewRandomHorizontalFlip(), 5)
+	g.Tie(datagraph.Column{Name: "points", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(7, 2)}}, t.Role{Kind: t.RoleKeypoints})
+	g.Steps[0].Moves = append(g.Steps[0].Moves, "points")
+	b, err := json.Marshal(g)
+	require.NoError(test, err)
+	require.Contains(test, string(b), `"roles":[{"column":"mask","image":"image","role":"mask"},{"column":"boxes","image":"image","role":"boxes","format":"xyxy","clamping":"soft"},{"column":"points","image":"image","role":"keypoints"}]`)
+	require.Contains(test, string(b), `"moves":["mask","boxes","points"]`)
+	var j, m datagraph.Graph
+	require.NoError(test, json.Unmarshal(b, &j))
+	require.Equal(test, g, &j)
+	b, err = g.MarshalMsg(nil)
+	require.NoError(test, err)
+	_, err = m.UnmarshalMsg(b)
+	require.NoError(test, err)
+	require.Equal(test, g, &m)
+}
+
+// TestRolesErrors checks that a column that would not move with its image is an
+// error.
+func TestRolesErrors(test *testing.T) {
+	for _, c := range []struct {
+		change func(g *datagraph.Graph)
+		text   string
+	}{
+		{func(g *datagraph.Graph) { g.Steps[0].Moves = []string{"mask"} }, `leaves ["boxes"] behind`},
+		{func(g *datagraph.Graph) { g.Steps[0].Moves = []string{"mask", "boxes", "mask"} }, `"mask" is written twice`},
+		{func(g *datagraph.Graph) { g.Steps[0].Moves = append(g.Steps[0].Moves, "image") }, `"image", which has no role`},
+		{func(g *datagraph.Graph) { g.Steps[1].Moves = []string{"mask"} }, `it moves no pixels`},
+		{func(g *datagraph.Graph) { g.Roles = g.Roles[:1] }, `"boxes", which has no role`},
+		{func(g *datagraph.Graph) { g.Roles[0].Image = "other" }, `belongs to "other"`},
+		{func(g *datagraph.Graph) { g.Roles[0].Column, g.Steps[0].Moves = "image", nil }, `moves with itself`},
+		{func(g *datagraph.Graph) { g.Roles[1].Format = t.CoordXY }, `want a format of boxes`},
+		{func(g *datagraph.Graph) { g.Inputs[2].Desc.DType = tensor.Uint8 }, `column "boxes": `},
+		{func(g *datagraph.Graph) {
+			g.Steps[0].Out = []string{"small"}
+			g.Steps[1].In = []string{"small"}
+			g.Then(&mirror{}, []string{"image"}, []string{"image"})
+			g.Steps[2].Moves = []string{"boxes"}
+		}, `"boxes", which belongs to "small" and not to "image"`},
+	} {
+		g := sampleGraph(&mirror{}, 1)
+		c.change(g)
+		_, err := g.Infer()
+		require.ErrorContains(test, err, c.text)
+	}
+	// A random op shows only in a run that it moves pixels.
+	g := sampleGraph(&randomCut{}, 1)
+	g.Steps[0].Moves = nil
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(test, err)
+	r := p.NewRunner()
+	for r.At.Ordinal = 0; err == nil && r.At.Ordinal < 50; r.At.Ordinal++ {
+		_, err = r.Run(sample(1, 1, 2, 2)...)
+	}
+	require.ErrorIs(test, err, datagraph.ErrGraph)
+	// The sizes of image and mask differ.
+	g = sampleGraph(&mirror{}, 1)
+	g.Inputs[1].Desc = tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 1)
+	p, err = datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(test, err)
+	in := sample(1, 1, 2, 2)
+	in[1] = zeros(tensor.Image(tensor.Uint8, tensor.HWC, 30, 80, 1))
+	_, err = p.NewRunner().Run(in...)
+	require.ErrorIs(test, err, t.ErrInput)
+	require.ErrorContains(test, err, `column "mask"`)
+}
