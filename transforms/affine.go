@@ -164,3 +164,38 @@ func (o *Affine) matrix(h, w int) [6]float64 {
 	}
 	return o.inverse(cx, cy)
 }
+
+// forward returns the matrix from the input to the output, in torchvision's
+// order of operations.
+func (o *Affine) forward(cx, cy float64) (m AffineMatrix) {
+	rot, sx, sy := radians(o.Angle), radians(o.ShearX), radians(o.ShearY)
+	t := kernel.Tan(sx)
+	_, cosY := kernel.SinCos(sy)
+	sin, cos := kernel.SinCos(rot - sy)
+	a, c := cos/cosY, sin/cosY
+	sin, cos = kernel.SinCos(rot)
+	b, d := -(float64(a*t) + sin), cos-float64(c*t)
+	m = AffineMatrix{float64(a * o.Scale), float64(b * o.Scale), 0, float64(c * o.Scale), float64(d * o.Scale), 0}
+	m[2] = ((cx + o.TranslateX) - float64(m[0]*cx)) - float64(m[1]*cy)
+	m[5] = ((cy + o.TranslateY) - float64(m[3]*cx)) - float64(m[4]*cy)
+	return m
+}
+
+// Move transforms a column, a mask with nearest and 0. Boxes and points move as
+// in torchvision, for any interpolation. Backend opencv4 moves none.
+func (o *Affine) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	if r.Kind <= RoleMask {
+		c := copyOp[Affine](d, o)
+		if r.Kind == RoleMask {
+			c.Interpolation, c.Backend, c.Fill = Nearest, backendOfMask(o.Backend, d.In[0]), nil
+		}
+		return d.Emit(c)
+	}
+	if o.Backend == OpenCV4 {
+		return cannotMove(o, r, movedOpenCV)
+	}
+	c := NewOp[AffineCoords](d)
+	*c = AffineCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
+	c.Matrix = o.forward(centerOf(o.Center, from.Width(), from.Height()))
+	return d.Emit(c)
+}

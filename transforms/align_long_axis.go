@@ -62,3 +62,13 @@ func (o *AlignLongAxis) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return (&Rotate90{Turns: -1}).Apply(c, dst, src)
 }
+
+// Move rotates a column, as Rotate90 does.
+func (o *AlignLongAxis) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	if !o.turns(from.Height(), from.Width()) {
+		return nil
+	}
+	c := NewOp[Rotate90](d)
+	c.Turns = -1
+	return c.Move(d, r, from, to)
+}

@@ -130,3 +130,28 @@ func (o *CenterCrop) Frame(h, w int) Frame {
 		Height: o.Height, Width: o.Width, Fill: o.Fill,
 	}
 }
+
+// Move cuts the window out of a column. The fill of a mask is 0. With
+// half_even, boxes and points follow torchvision: where the image is smaller
+// than the window by an odd number, half of it is rounded to even, and so may
+// differ by 1 from the padding of the image.
+func (o *CenterCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	top, left := o.CropRounding.startOf(r, from, to)
+	return movePadded[CenterCrop](d, o, PadConstant, r, -top, -left, from, to)
+}
+
+// startOf returns the first row and column of the window of size to for a
+// column.
+func (r CropRounding) startOf(role Role, from, to tensor.Desc) (top, left int) {
+	start := r.start
+	if r == CropHalfEven && role.Kind > RoleMask {
+		start = func(size, n int) int {
+			half := (size - n) >> 1
+			if (size-n)&1 == 0 {
+				return half
+			}
+			return half + half&1
+		}
+	}
+	return start(from.Height(), to.Height()), start(from.Width(), to.Width())
+}

@@ -84,3 +84,9 @@ func (o *CenterCropFraction) Apply(c *Context, dst, src []*tensor.Tensor) error 
 	left := o.CropRounding.start(src[0].Width(), dst[0].Width())
 	return padTo(c, dst[0], src[0], -top, -left, PadConstant, o.Fill)
 }
+
+// Move cuts the window out of a column, as CenterCrop does.
+func (o *CenterCropFraction) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	top, left := o.CropRounding.startOf(r, from, to)
+	return movePadded[CenterCropFraction](d, o, PadConstant, r, -top, -left, from, to)
+}

@@ -59,3 +59,8 @@ func (o *Crop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 func (o *Crop) Frame(_, _ int) Frame {
 	return Frame{Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width, Fill: zeroFill}
 }
+
+// Move cuts the window out of a column.
+func (o *Crop) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePadded[Crop](d, o, PadConstant, r, -o.Top, -o.Left, from, to)
+}

@@ -163,3 +163,16 @@ func addScaled(v, x []float32, a float32) {
 		v[i] += float32(x[i] * a)
 	}
 }
+
+// Move moves a column by the same noise, a mask with nearest and 0. It cannot
+// move boxes and points.
+func (o *ElasticNoise) Move(d *Draw, r Role, _, _ tensor.Desc) error {
+	if r.Kind > RoleMask {
+		return cannotMove(o, r, "the noise is known only when the image is computed")
+	}
+	c := copyOp[ElasticNoise](d, o)
+	if r.Kind == RoleMask {
+		c.Interpolation, c.Fill = Nearest, nil
+	}
+	return d.Emit(c)
+}

@@ -55,3 +55,8 @@ func (o *HorizontalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // Frame mirrors the columns.
 func (o *HorizontalFlip) Frame(h, w int) Frame { return Frame{Height: h, Width: w, FlipX: true} }
+
+// Move mirrors a column.
+func (o *HorizontalFlip) Move(d *Draw, r Role, from, _ tensor.Desc) error {
+	return moveFlip[HorizontalFlip](d, o, r, false, from.Width())
+}

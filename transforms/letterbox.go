@@ -199,3 +199,35 @@ func (o *Letterbox) Scale(h, w int, side []*tensor.Tensor) (Scale, error) {
 	s.rules(sampling{o.Interpolation, o.Backend, true})
 	return s, nil
 }
+
+// Move scales and pads a column, a mask with nearest and 0. Boxes are clamped
+// if there is padding.
+func (o *Letterbox) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	b, err := o.fit(from.Height(), from.Width())
+	if err != nil {
+		return err
+	}
+	scaled := from.WithSize(b.h, b.w)
+	if r.Kind == RoleImage {
+		if !sameSize(from, scaled) {
+			c := NewOp[Resize](d)
+			*c = Resize{Fit: FitExact, Height: b.h, Width: b.w, Interpolation: o.Interpolation, Backend: o.Backend}
+			if err := d.Emit(c); err != nil {
+				return err
+			}
+		}
+		if sameSize(scaled, to) {
+			return nil
+		}
+		c := NewOp[Pad](d)
+		*c = Pad{Top: b.top, Bottom: b.bottom, Left: b.left, Right: b.right, Fill: o.Fill}
+		return d.Emit(c)
+	}
+	if err := moveResized(d, r, sampling{o.Interpolation, o.Backend, true}, from, scaled); err != nil {
+		return err
+	}
+	if sameSize(scaled, to) {
+		return nil
+	}
+	return moveWindow(d, r, -b.top, -b.left, scaled, to)
+}

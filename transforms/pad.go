@@ -154,3 +154,9 @@ func padTo(c *Context, dst, src *tensor.Tensor, top, left int, mode PadMode, fil
 	w.apply(dst, s)
 	return nil
 }
+
+// Move pads a column. The fill of a mask is 0. Boxes and points support only
+// mode constant, as in torchvision.
+func (o *Pad) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePadded[Pad](d, o, o.Mode, r, o.Top, o.Left, from, to)
+}

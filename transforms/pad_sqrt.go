@@ -82,3 +82,8 @@ func (o *PadSqrt) Infer(dst, in []tensor.Desc) error {
 func (o *PadSqrt) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padTo(c, dst[0], src[0], o.border(src[0].Height()), o.border(src[0].Width()), o.Mode, o.Fill)
 }
+
+// Move pads a column as Pad does.
+func (o *PadSqrt) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePadded[PadSqrt](d, o, o.Mode, r, o.border(from.Height()), o.border(from.Width()), from, to)
+}

@@ -60,3 +60,8 @@ func (o *PadToMin) Infer(dst, in []tensor.Desc) error {
 func (o *PadToMin) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
+
+// Move pads a column as Pad does.
+func (o *PadToMin) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePlaced[PadToMin](d, o, o.Position, o.Mode, r, from, to)
+}

@@ -54,3 +54,8 @@ func (o *PadToMultiple) Infer(dst, in []tensor.Desc) error {
 func (o *PadToMultiple) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
+
+// Move pads a column as Pad does.
+func (o *PadToMultiple) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePlaced[PadToMultiple](d, o, o.Position, o.Mode, r, from, to)
+}

@@ -85,3 +85,8 @@ func (m PadMode) once(single bool, d tensor.Desc, n, border int) error {
 	}
 	return nil
 }
+
+// Move pads a column as Pad does.
+func (o *PadToNextMultiple) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePlaced[PadToNextMultiple](d, o, o.Position, o.Mode, r, from, to)
+}

@@ -111,3 +111,8 @@ func (o *PadToSize) Infer(dst, in []tensor.Desc) error {
 func (o *PadToSize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
+
+// Move pads a column as Pad does.
+func (o *PadToSize) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePlaced[PadToSize](d, o, o.Position, o.Mode, r, from, to)
+}

@@ -53,3 +53,8 @@ func (o *PadToSquare) Infer(dst, in []tensor.Desc) error {
 func (o *PadToSquare) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
+
+// Move pads a column as Pad does.
+func (o *PadToSquare) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return movePlaced[PadToSquare](d, o, o.Position, o.Mode, r, from, to)
+}

@@ -105,3 +105,12 @@ func (o *PadWithMask) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Move pads a column as Pad does.
+func (o *PadWithMask) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	h, w := to.Height()-from.Height(), to.Width()-from.Width()
+	c := NewOp[Pad](d)
+	*c = Pad{Top: o.Position.before(h), Left: o.Position.before(w), Mode: o.Mode, Fill: o.Fill}
+	c.Bottom, c.Right = h-c.Top, w-c.Left
+	return c.Move(d, r, from, to)
+}

@@ -165,3 +165,36 @@ func (o *Perspective) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	p := pillowMap{perspective: m, projective: true}
 	return p.apply(c, o.Interpolation, movedFill(c, s.Desc, o.Fill), dst[0], s)
 }
+
+// Move transforms a column, a mask with nearest and 0. Boxes and points move as
+// in torchvision, for any interpolation. Backend opencv4 moves none.
+func (o *Perspective) Move(d *Draw, r Role, _, to tensor.Desc) error {
+	if r.Kind <= RoleMask {
+		c := copyOp[Perspective](d, o)
+		if r.Kind == RoleMask {
+			c.Interpolation, c.Backend, c.Fill = Nearest, backendOfMask(o.Backend, d.In[0]), nil
+		}
+		return d.Emit(c)
+	}
+	if o.Backend == OpenCV4 {
+		return cannotMove(o, r, movedOpenCV)
+	}
+	p := o.inverse()
+	det := float64(p[0]*p[4]) - float64(p[1]*p[3])
+	if det == 0 {
+		return cannotMove(o, r, "its map has no inverse")
+	}
+	c := NewOp[PerspectiveCoords](d)
+	*c = PerspectiveCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
+	c.Coefficients = PerspectiveCoefficients{
+		(p[4] - float64(p[5]*p[7])) / det,
+		(-p[1] + float64(p[2]*p[7])) / det,
+		(float64(p[1]*p[5]) - float64(p[2]*p[4])) / det,
+		(-p[3] + float64(p[5]*p[6])) / det,
+		(p[0] - float64(p[2]*p[6])) / det,
+		(float64(-p[0]*p[5]) + float64(p[2]*p[3])) / det,
+		(float64(-p[4]*p[6]) + float64(p[3]*p[7])) / det,
+		(float64(-p[0]*p[7]) + float64(p[1]*p[6])) / det,
+	}
+	return d.Emit(c)
+}

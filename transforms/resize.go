@@ -211,3 +211,8 @@ func (o *Resize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
 	return wholeImage(o.sampling(), h, w, nh, nw), err
 }
+
+// Move scales a column, a mask with nearest.
+func (o *Resize) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return moveResize[Resize](d, o, r, o.sampling(), from, to)
+}

@@ -83,3 +83,9 @@ func (o *ResizeAlignCorners) Apply(c *Context, dst, src []*tensor.Tensor) error 
 	r.torchPlain(how, true, shapeOf(s.Desc), shapeOf(dst[0].Desc), tensor.View[float32](dst[0]), tensor.View[float32](s))
 	return nil
 }
+
+// Move scales a column, a mask with the nearest of backend torch_uint8, whose
+// corners are not aligned.
+func (o *ResizeAlignCorners) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return moveResize[ResizeAlignCorners](d, o, r, sampling{o.Interpolation, TorchUint8, true}, from, to)
+}

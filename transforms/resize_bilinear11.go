@@ -104,3 +104,8 @@ func (o *ResizeBilinear11) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return nil
 }
+
+// Move scales a column, a mask with the nearest of backend opencv.
+func (o *ResizeBilinear11) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return moveResize[ResizeBilinear11](d, o, r, sampling{Bilinear, OpenCV, true}, from, to)
+}

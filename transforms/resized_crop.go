@@ -90,3 +90,21 @@ func (o *ResizedCrop) Scale(_, _ int, _ []*tensor.Tensor) (Scale, error) {
 	s.rules(o.sampling())
 	return s, nil
 }
+
+// Move cuts and scales a column, a mask with nearest. As in torchvision, boxes
+// are clamped to the box that is cut out.
+func (o *ResizedCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	if r.Kind <= RoleMask {
+		c := copyOp[ResizedCrop](d, o)
+		if r.Kind == RoleMask {
+			c.Interpolation, c.Backend = nearestOf(o.sampling())
+			c.NoAntialias = false
+		}
+		return d.Emit(c)
+	}
+	cut := from.WithSize(o.Height, o.Width)
+	if err := moveWindow(d, r, o.Top, o.Left, from, cut); err != nil {
+		return err
+	}
+	return moveResized(d, r, o.sampling(), cut, to)
+}

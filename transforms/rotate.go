@@ -235,3 +235,60 @@ func (o *Rotate) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	return moveAffine(c, o.Backend, o.Interpolation, o.Fill, m, dst[0], s)
 }
+
+// Move rotates a column, a mask with nearest and 0. Boxes and points move as in
+// torchvision, for any interpolation, by the matrix of backend torch about
+// Center. With Expand they are shifted by the least corner of the moved image,
+// and clamped to the size of the image that o returns; torchvision clamps them
+// to a size of their own, which differs from its image's by up to 1. Backend
+// opencv4 moves none.
+func (o *Rotate) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	if r.Kind <= RoleMask {
+		c := copyOp[Rotate](d, o)
+		if r.Kind == RoleMask {
+			c.Interpolation, c.Backend, c.Fill = Nearest, backendOfMask(o.Backend, d.In[0]), nil
+		}
+		if err := d.Emit(c); err != nil {
+			return err
+		}
+		if !sameSize(d.In[0], to) {
+			return cannotMove(o, r, "backend torch, which its channels need, has another size")
+		}
+		return nil
+	}
+	if o.Backend == OpenCV4 {
+		return cannotMove(o, r, movedOpenCV)
+	}
+	w, h := from.Width(), from.Height()
+	cx, cy := centerOf(o.Center, w, h)
+	c := NewOp[AffineCoords](d)
+	*c = AffineCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
+	a := Affine{Angle: -o.Angle, Scale: 1}
+	c.Matrix = a.forward(cx, cy)
+	if o.Expand {
+		corners := [8]float32{0, 0, 0, float32(h), float32(w), float32(h), float32(w), 0}
+		least := [2]float32{}
+		for i := 0; i < 8; i += 2 {
+			for k := range least {
+				m := c.Matrix[3*k:][:3]
+				v := float32(corners[i]*float32(m[0])) + float32(corners[i+1]*float32(m[1])) + float32(m[2])
+				if i == 0 || v < least[k] {
+					least[k] = v
+				}
+			}
+		}
+		c.ShiftX, c.ShiftY = float64(least[0]), float64(least[1])
+	}
+	return d.Emit(c)
+}
+
+const movedOpenCV = "backend opencv4 has another centre than torchvision's boxes"
+
+// backendOfMask returns the backend that moves a mask by nearest: torch if the
+// others do not support its channels.
+func backendOfMask(b Backend, mask tensor.Desc) Backend {
+	if mask.Channels() > 4 {
+		return Torch
+	}
+	return b
+}

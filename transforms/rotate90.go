@@ -90,3 +90,27 @@ func turn(dst, src *tensor.Tensor, turns int) {
 		}
 	}
 }
+
+// Move rotates a column. One turn moves a point (x, y) of an image of width w
+// to (y, w-x), as torchvision's rotate does but for rounding.
+func (o *Rotate90) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	turns := mod(o.Turns, 4)
+	if turns == 0 {
+		return nil
+	}
+	if r.Kind <= RoleMask {
+		return d.Emit(copyOp[Rotate90](d, o))
+	}
+	c := NewOp[AffineCoords](d)
+	*c = AffineCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
+	w, h := float64(from.Width()), float64(from.Height())
+	switch turns {
+	case 1:
+		c.Matrix = AffineMatrix{0, 1, 0, -1, 0, w}
+	case 2:
+		c.Matrix = AffineMatrix{-1, 0, w, 0, -1, h}
+	case 3:
+		c.Matrix = AffineMatrix{0, -1, h, 1, 0, 0}
+	}
+	return d.Emit(c)
+}

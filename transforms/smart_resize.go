@@ -286,3 +286,8 @@ func (o *SmartResize) Scale(h, w int, _ []*tensor.Tensor) (Scale, error) {
 	nh, nw, err := o.sized(h, w)
 	return wholeImage(o.sampling(), h, w, nh, nw), err
 }
+
+// Move scales a column, a mask with nearest.
+func (o *SmartResize) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	return moveResize[SmartResize](d, o, r, sampling{o.Interpolation, o.Backend, true}, from, to)
+}

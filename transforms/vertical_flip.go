@@ -47,3 +47,8 @@ func (o *VerticalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // Frame mirrors the rows.
 func (o *VerticalFlip) Frame(h, w int) Frame { return Frame{Height: h, Width: w, FlipY: true} }
+
+// Move mirrors a column.
+func (o *VerticalFlip) Move(d *Draw, r Role, from, _ tensor.Desc) error {
+	return moveFlip[VerticalFlip](d, o, r, true, from.Height())
+}

@@ -1,0 +1,123 @@
+package transforms
+
+import "github.com/infer-prep/infer-prep/tensor"
+
+// copyOp returns a copy of o, to change and to emit.
+func copyOp[T any, P interface {
+	*T
+	Op
+}](d *Draw, o P) P {
+	c := NewOp[T, P](d)
+	*c = *o
+	return c
+}
+
+// sameSize reports whether two images have the same height and width.
+func sameSize(a, b tensor.Desc) bool {
+	return a.Height() == b.Height() && a.Width() == b.Width()
+}
+
+// moveWindow moves a mask, boxes or points as an op that takes the window of
+// size to, from row top and column left on. Pixels outside the image are
+// constant. As in torchvision, boxes are clamped even if the window is the
+// image.
+func moveWindow(d *Draw, r Role, top, left int, from, to tensor.Desc) error {
+	if r.Kind == RoleMask {
+		if top == 0 && left == 0 && sameSize(from, to) {
+			return nil
+		}
+		c := NewOp[Crop](d)
+		*c = Crop{Top: top, Left: left, Height: to.Height(), Width: to.Width()}
+		return d.Emit(c)
+	}
+	clamps := r.Kind == RoleBoxes && r.Clamping != ClampNone
+	if top == 0 && left == 0 && !clamps {
+		return nil
+	}
+	c := NewOp[CropCoords](d)
+	*c = CropCoords{Format: r.Format, Top: top, Left: left, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
+	return d.Emit(c)
+}
+
+// movePadded moves a column as o, whose result has the image's pixels from row
+// top and column left on, and around them those of the mode.
+func movePadded[T any, P interface {
+	*T
+	Op
+}](d *Draw, o P, mode PadMode, r Role, top, left int, from, to tensor.Desc) error {
+	if r.Kind == RoleImage || r.Kind == RoleMask && mode != PadConstant {
+		if top == 0 && left == 0 && sameSize(from, to) {
+			return nil
+		}
+		return d.Emit(copyOp[T](d, o))
+	}
+	if mode != PadConstant && !sameSize(from, to) {
+		return cannotMove(o, r, "the border of mode "+mode.String()+" has pixels of the image")
+	}
+	return moveWindow(d, r, -top, -left, from, to)
+}
+
+// movePlaced is movePadded for an op that pads by a position.
+func movePlaced[T any, P interface {
+	*T
+	Op
+}](d *Draw, o P, p Position, mode PadMode, r Role, from, to tensor.Desc) error {
+	return movePadded[T](d, o, mode, r, p.before(to.Height()-from.Height()), p.before(to.Width()-from.Width()), from, to)
+}
+
+// moveFlip moves a column as a flip.
+func moveFlip[T any, P interface {
+	*T
+	Op
+}](d *Draw, o P, r Role, vertical bool, size int) error {
+	if r.Kind <= RoleMask {
+		return d.Emit(copyOp[T](d, o))
+	}
+	c := NewOp[FlipCoords](d)
+	*c = FlipCoords{Format: r.Format, Vertical: vertical, Size: size}
+	return d.Emit(c)
+}
+
+// nearestOf returns the interpolation and the backend that scale the masks of
+// an image that is scaled by the sampling. The interpolation nearest_exact
+// stays, as in torchvision.
+func nearestOf(s sampling) (Interpolation, Backend) {
+	i, b := Nearest, s.backend
+	if s.interp == NearestExact {
+		i = NearestExact
+	}
+	if (sampling{i, b, true}).validate() != nil {
+		b = OpenCV // MXNet's nearest is OpenCV's
+	}
+	return i, b
+}
+
+// moveResized moves a mask, boxes or points as a resize.
+func moveResized(d *Draw, r Role, s sampling, from, to tensor.Desc) error {
+	if sameSize(from, to) {
+		return nil
+	}
+	if r.Kind == RoleMask {
+		c := NewOp[Resize](d)
+		*c = Resize{Fit: FitExact, Height: to.Height(), Width: to.Width()}
+		c.Interpolation, c.Backend = nearestOf(s)
+		return d.Emit(c)
+	}
+	c := NewOp[ResizeCoords](d)
+	*c = ResizeCoords{r.Format, from.Height(), from.Width(), to.Height(), to.Width()}
+	return d.Emit(c)
+}
+
+// moveResize is moveResized for further images too.
+func moveResize[T any, P interface {
+	*T
+	Op
+}](d *Draw, o P, r Role, s sampling, from, to tensor.Desc) error {
+	if r.Kind != RoleImage {
+		return moveResized(d, r, s, from, to)
+	}
+	if sameSize(from, to) {
+		return nil
+	}
+	return d.Emit(copyOp[T](d, o))
+}
