@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -20,6 +21,12 @@ func TestBoxOpsParameters(t *testing.T) {
 	refusesParam(t, "size is 0", NewFlipCoords(CoordXYXY, false, 0))
 	refusesParam(t, "format", NewResizeCoords(99, 1, 1, 1, 1))
 	refusesParam(t, "to_width is 0", NewResizeCoords(CoordXYXY, 1, 1, 1, 0))
+	refusesParam(t, "format is xy", NewValidBoxes(CoordXY, 1, 1))
+	refusesParam(t, "format", NewValidBoxes(99, 1, 1))
+	refusesParam(t, "height is 0", NewValidBoxes(CoordXYXY, 0, 1))
+	refusesParam(t, "min_size", &ValidBoxes{Format: CoordXYXY, Height: 1, Width: 1, MinSize: math.NaN()})
+	refusesParam(t, "min_area", &ValidBoxes{Format: CoordXYXY, Height: 1, Width: 1, MinArea: math.Inf(1)})
+	refusesParam(t, "width is 0", NewValidKeypoints(1, 0))
 	refusesParam(t, "matrix[2] is 1e+39", NewAffineCoords(CoordXYXY, [6]float64{1, 0, 1e39}, 1, 1))
 	refusesParam(t, "shift[1] is NaN", &AffineCoords{Format: CoordXYXY, Height: 1, Width: 1, ShiftY: math.NaN()})
 	refusesParam(t, "height is 0", NewAffineCoords(CoordXYXY, [6]float64{}, 0, 1))
@@ -84,4 +91,40 @@ func ExamplePerspectiveCoords() {
 	show(exampleRun(op, floats([]float32{10, 2}, 1, 2))[0])
 	// Output:
 	// [5 1]
+}
+
+func TestRowOpsInputs(t *testing.T) {
+	vector4 := tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(4)}
+	refusesInput(t, "two axes", NewValidBoxes(CoordXYXY, 1, 1), vector4)
+	refusesInput(t, "at least two axes", NewValidKeypoints(1, 1), vector4)
+	rows, mask := floats(make([]float32, 8), 2, 4), array(tensor.Bool, []uint8{1, 0, 1}, 3)
+	refusesRun(t, "mask has 3 values, want one for each of the 2 rows", NewSelectRows(), rows, mask)
+	refusesRun(t, "mask is int64 (2,), want bool", NewSelectRows(), rows, ints(1, 0))
+	hwc := array(tensor.Uint8, make([]uint8, 27), 3, 3, 3)
+	hwc.Layout = tensor.HWC
+	refusesRun(t, "no layout or CHW", NewSelectRows(), hwc, mask)
+}
+
+// Keep the boxes that are inside the image, and their labels.
+func ExampleSelectRows() {
+	boxes := floats([]float32{10, 20, 30, 40, 50, 60, 50, 60}, 2, 4)
+	mask := exampleRun(NewValidBoxes(CoordXYXY, 480, 640), boxes)[0]
+	show(exampleRun(NewSelectRows(), boxes, mask)[0])
+	fmt.Println(tensor.View[int64](exampleRun(NewSelectRows(), ints(7, 8), mask)[0]))
+	// Output:
+	// [10 20 30 40]
+	// [7]
+}
+
+func ExampleValidBoxes() {
+	boxes := floats([]float32{10, 20, 30, 40, 600, 20, 641, 40}, 2, 4)
+	fmt.Println(exampleRun(NewValidBoxes(CoordXYXY, 480, 640), boxes)[0].Data)
+	// Output:
+	// [1 0]
+}
+
+func ExampleValidKeypoints() {
+	fmt.Println(exampleRun(NewValidKeypoints(480, 640), floats([]float32{0, 479, 640, 3}, 2, 2))[0].Data)
+	// Output:
+	// [1 0]
 }

@@ -1863,6 +1863,19 @@ func (z *ScaleJitter) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ScaleJitter) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *SelectRows) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z SelectRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *SelectRows) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z SelectRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *ShiftCoords) msgp() []any { return []any{(*uint8)(&z.Format), &z.Subtract} }
 
 // MarshalMsg appends the msgp form to b.
@@ -2048,6 +2061,36 @@ func (z *ToType) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ToType) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ValidBoxes) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, &z.MinSize, &z.MinArea}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ValidBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ValidBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Height Width MinSize MinArea")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ValidBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ValidKeypoints) msgp() []any { return []any{&z.Height, &z.Width} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ValidKeypoints) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ValidKeypoints) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ValidKeypoints) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *VerticalFlip) msgp() []any { return []any{} }
 

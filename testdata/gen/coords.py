@@ -148,6 +148,51 @@ def perspective_coords():
     g.write()
 
 
+def valid_boxes():
+    g = Golden("valid_boxes", f"{TV} sanitize_bounding_boxes")
+    special = np.array([[0, 0, 150, 100], [0, 0, 150.001, 100], [-0.0, 0, 1, 1], [5, 5, 6, 6], [5, 5, 5.999, 7], [5, 5, 6, 5], [7, 7, 3, 3], [-1, 0, 5, 5], [np.nan, 0, 5, 5], [0, 0, np.inf, 5], [149, 99, 150, 100]], np.float32)
+    for i, (h, w, size, area) in enumerate([(100, 150, 1, 1), (100, 150, 0, 0), (100, 150, 3.3, 20.7), (37, 20, 1, 1), (1, 1, 0.1, 0.01), (1 << 24, 1 << 24, 5, 1000), (100, 150, -1, -5), (100, 150, 1, 10000)]):
+        for f, fmt in FORMATS.items():
+            p = {"format": f, "height": h, "width": w, "min_size": size, "min_area": area}
+            for k, x in enumerate(inputs(4) + [special, np.concatenate([x for x in inputs(4, 1)]) + np.float32(60)]):
+                want = v2.sanitize_bounding_boxes(torch.from_numpy(x.copy()), fmt, (h, w), size, area)[1]
+                g.columns_case(f"{f}_{i}/{k}", p, [x], [want.numpy()])
+    x = inputs(4)[1]
+    want = v2.sanitize_bounding_boxes(torch.from_numpy(x), "xyxy", (100, 150))[1].numpy()
+    p = {"format": "xyxy", "height": 100, "width": 150, "min_size": 1, "min_area": 1}
+    g.columns_case("more", p, [np.concatenate([x, x], 1)], [want])
+    g.write()
+
+
+def valid_keypoints():
+    g = Golden("valid_keypoints", f"{TV} sanitize_keypoints")
+    special = np.array([[0, 0], [-0.0, -0.0], [150, 99], [149.99, 99.99], [3, 100], [np.nan, 3], [3, np.nan], [-1e-30, 5]], np.float32)
+    for i, (h, w) in enumerate([(100, 150), (1, 1), (33, 7), (1 << 24, 1 << 24)]):
+        p = {"height": h, "width": w}
+        some = inputs(2)[1]
+        grouped = [some.reshape(4, 5, 2), np.abs(some).reshape(5, 2, 2, 2), np.zeros((3, 0, 2), np.float32), np.zeros((0, 4, 2), np.float32)]
+        for k, x in enumerate(inputs(2) + [special] + grouped):
+            want = v2.sanitize_keypoints(torch.from_numpy(x.copy()), (h, w))[1]
+            g.columns_case(f"{i}/{k}", p, [x], [want.numpy()])
+        g.columns_case(f"{i}/more", p, [np.concatenate([special, special], 1)], [v2.sanitize_keypoints(torch.from_numpy(special), (h, w))[1].numpy()])
+    g.write()
+
+
+def select_rows():
+    g = Golden("select_rows", "torch 2.15.0 rows[mask]")
+    rng = np.random.default_rng(7)
+    for n in (0, 1, 7):
+        masks = [np.zeros(n, bool), np.ones(n, bool), rng.random(n) < 0.5]
+        rows = [(rng.random((n, 4)).astype(np.float32), "none"), (np.arange(n), "none"), (rng.integers(0, 255, (n, 5, 6), np.uint8), "none"), (rng.random((n, 3, 2)) < 0.5, "none"), (rng.random((n, 0)), "none")]
+        if n:
+            rows.append((rng.integers(0, 255, (n, 5, 6), np.uint8), "CHW"))
+        for i, (x, layout) in enumerate(rows):
+            for k, m in enumerate(masks):
+                want = torch.from_numpy(x)[torch.from_numpy(m)].numpy()
+                g.columns_case(f"{n}_{i}/{k}", {}, [(x, layout), m], [(want, layout)])
+    g.write()
+
+
 if __name__ == "__main__":
-    for f in (crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords):
+    for f in (crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords, valid_boxes, valid_keypoints, select_rows):
         f()

@@ -2071,6 +2071,28 @@ export interface ToTypeParams {
   rule?: CastRule;
 }
 
+/** The parameters of {@link Ops.valid_boxes}. */
+export interface ValidBoxesParams {
+  /** of boxes: xyxy, cxcywh or ltwh; default xyxy */
+  format?: CoordFormat;
+  /** height of the image in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the image in pixels, 1 to 2^24 */
+  width: number;
+  /** smallest side in pixels, -2^24 to 2^24; default 1 */
+  min_size?: number;
+  /** smallest area in pixels, -2^48 to 2^48; default 1 */
+  min_area?: number;
+}
+
+/** The parameters of {@link Ops.valid_keypoints}. */
+export interface ValidKeypointsParams {
+  /** height of the image in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the image in pixels, 1 to 2^24 */
+  width: number;
+}
+
 /** The parameters of {@link Ops.warp_affine}. */
 export interface WarpAffineParams {
   /** from the input to the output */
@@ -4038,6 +4060,19 @@ export interface Ops {
    */
   scale_jitter(params: ScaleJitterParams, columns?: Columns): Step;
   /**
+   * SelectRows keeps the rows of a tensor that a mask marks, in order. A row is an element of the
+   * first axis: a box, a label, or the mask of one object. No value changes.
+   *
+   * Inputs: rows, of any dtype of fixed size, without layout or CHW, whose channels are the rows;
+   * mask, bool (n), with one value for each row. The output keeps the dtype, the layout and the
+   * other axes. It may have no rows.
+   *
+   * Reference: torch 2.15.0, rows[mask], as SanitizeBoundingBoxes of torchvision 0.29.2 uses it.
+   *
+   * Inputs: rows, mask. Outputs: rows. Difference: 0.
+   */
+  select_rows(params?: Record<string, never>, columns?: Columns): Step;
+  /**
    * ShiftCoords moves points or boxes: by the origin of the tile that they were found in, or back
    * by an image's padding.
    *
@@ -4238,6 +4273,33 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   to_type(params: ToTypeParams, columns?: Columns): Step;
+  /**
+   * ValidBoxes reports which boxes are large enough and inside an image of Height x Width pixels.
+   * It takes a float32 tensor (n, 4) without layout and returns bool (n). Further values of a row
+   * are ignored. There may be no boxes. SelectRows then keeps the boxes, labels and masks that are
+   * valid.
+   *
+   * A box is valid if its sides w and h are at least MinSize, their product is at least MinArea,
+   * all its corners are at least 0, x is at most Width and y at most Height. All arithmetic is
+   * float32. A box with NaN is invalid.
+   *
+   * Reference: sanitize_bounding_boxes of torchvision 0.29.2 (transforms.v2) with torch 2.15.0.
+   *
+   * Inputs: boxes. Outputs: mask. Difference: 0.
+   */
+  valid_boxes(params: ValidBoxesParams, columns?: Columns): Step;
+  /**
+   * ValidKeypoints reports which points are inside an image of Height x Width pixels: x from 0 to
+   * below Width and y from 0 to below Height. It takes a float32 tensor without layout, with x and
+   * y on the last of at least two axes, and returns a bool for each element of the first axis. An
+   * element of several points is valid if all are. Further values of the last axis are ignored.
+   * There may be no points. NaN is invalid.
+   *
+   * Reference: sanitize_keypoints of torchvision 0.29.2 (transforms.v2) with torch 2.15.0.
+   *
+   * Inputs: points. Outputs: mask. Difference: 0.
+   */
+  valid_keypoints(params: ValidKeypointsParams, columns?: Columns): Step;
   /**
    * VerticalFlip mirrors an image top to bottom: row y becomes row H-1-y. It takes any dtype of
    * fixed size, HWC or CHW, and keeps both. No value changes.
@@ -4453,6 +4515,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   row_count: [1, 'image', 'count'],
   scale_coords: [1, 'boxes scale', 'boxes', 'format:CoordFormat="xyxy"', 'divide:bool=false', 'larger:bool=false'],
   scale_jitter: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.1,2]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
+  select_rows: [1, 'rows mask', 'rows'],
   shift_coords: [1, 'boxes offset', 'boxes', 'format:CoordFormat="xyxy"', 'subtract:bool=false'],
   slice_patches: [1, 'image', 'image', 'rows:int', 'columns:int', 'drop:bool=false', 'fill:float[]=[0]'],
   smart_resize: [1, 'image', 'image', 'factor:int', 'min_pixels:int', 'max_pixels:int', 'interpolation:Interpolation="bicubic"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:SmartRule="qwen2_vl"', 'frames:int=1', 'max_edge:int=0'],
@@ -4467,6 +4530,8 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   tile_mask: [1, 'image', 'mask', 'pixels:bool=false', 'dtype:DType="int64"'],
   to_tensor: [1, 'image', 'image'],
   to_type: [1, 'image', 'image', 'dtype:DType', 'rule:CastRule="truncate"'],
+  valid_boxes: [1, 'boxes', 'mask', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'min_size:float=1', 'min_area:float=1'],
+  valid_keypoints: [1, 'points', 'mask', 'height:int', 'width:int'],
   vertical_flip: [1, 'image', 'image'],
   warp_affine: [1, 'image', 'image', 'matrix:float[6]', 'height:int', 'width:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv4"', 'fill:float[]=[0]'],
   warp_box: [1, 'image box', 'image', 'height:int', 'width:int', 'factor:float=200'],
