@@ -27,6 +27,10 @@ func TestBoxOpsParameters(t *testing.T) {
 	refusesParam(t, "min_size", &ValidBoxes{Format: CoordXYXY, Height: 1, Width: 1, MinSize: math.NaN()})
 	refusesParam(t, "min_area", &ValidBoxes{Format: CoordXYXY, Height: 1, Width: 1, MinArea: math.Inf(1)})
 	refusesParam(t, "width is 0", NewValidKeypoints(1, 0))
+	refusesParam(t, "format", NewElasticNoiseCoords(99, 0, 224, 224))
+	refusesParam(t, "width is 0", NewElasticNoiseCoords(CoordXYXY, 0, 224, 0))
+	refusesParam(t, "want more than 20", NewElasticNoiseCoords(CoordXYXY, 0, 20, 224))
+	refusesParam(t, "alpha_x", &ElasticNoiseCoords{Height: 1, Width: 1, AlphaX: 1e7})
 	refusesParam(t, "matrix[2] is 1e+39", NewAffineCoords(CoordXYXY, [6]float64{1, 0, 1e39}, 1, 1))
 	refusesParam(t, "shift[1] is NaN", &AffineCoords{Format: CoordXYXY, Height: 1, Width: 1, ShiftY: math.NaN()})
 	refusesParam(t, "height is 0", NewAffineCoords(CoordXYXY, [6]float64{}, 0, 1))
@@ -127,4 +131,13 @@ func ExampleValidKeypoints() {
 	fmt.Println(exampleRun(NewValidKeypoints(480, 640), floats([]float32{0, 479, 640, 3}, 2, 2))[0].Data)
 	// Output:
 	// [1 0]
+}
+
+func ExampleElasticNoiseCoords() {
+	op := NewElasticNoiseCoords(CoordXY, 7, 480, 640)
+	op.AlphaX, op.AlphaY = 0, 0 // nothing moves but to the pixel
+	out := exampleRun(op, floats([]float32{10.5, 20}, 1, 2))
+	fmt.Printf("%.3f\n", tensor.View[float32](out[0]))
+	// Output:
+	// [10.000 20.000]
 }

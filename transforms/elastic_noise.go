@@ -79,16 +79,22 @@ func (o *ElasticNoise) Validate() error {
 // elasticTaps returns the number of taps for a sigma.
 func elasticTaps(sigma float64) int { return int(float64(8*sigma)+1) | 1 }
 
+// half returns half the kernel of the blur, 0 without one.
+func (o *ElasticNoise) half() int {
+	if o.SigmaX == 0 {
+		return 0
+	}
+	return max(elasticTaps(o.SigmaX), elasticTaps(o.SigmaY)) / 2
+}
+
 // Infer keeps the description.
 func (o *ElasticNoise) Infer(dst, in []tensor.Desc) error {
 	if err := wantMoved(in[0], Torch, o.Fill); err != nil {
 		return err
 	}
-	if o.SigmaX != 0 {
-		half := max(elasticTaps(o.SigmaX), elasticTaps(o.SigmaY)) / 2
-		if h, w := in[0].Height(), in[0].Width(); h != tensor.Unknown && h <= half || w != tensor.Unknown && w <= half {
-			return inputErr("%v, want sides of more than %d pixels, half the kernel of the blur", in[0], half)
-		}
+	half := o.half()
+	if h, w := in[0].Height(), in[0].Width(); h != tensor.Unknown && h <= half || w != tensor.Unknown && w <= half {
+		return inputErr("%v, want sides of more than %d pixels, half the kernel of the blur", in[0], half)
 	}
 	dst[0] = in[0]
 	return nil
@@ -100,9 +106,19 @@ func (o *ElasticNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	h, w := s.Height(), s.Width()
+	field, err := o.field(c, s.Height(), s.Width())
+	if err != nil {
+		return err
+	}
+	t := torchMap{displacement: field}
+	t.apply(c, o.Interpolation, o.Fill, dst[0], s)
+	return nil
+}
+
+// field returns the displacement of each pixel of an image of h x w.
+func (o *ElasticNoise) field(c *Context, h, w int) ([]float32, error) {
 	if need := 16 * int64(h) * int64(w); c.Limits.Bytes > 0 && need > c.Limits.Bytes {
-		return inputErr("the displacement of %v needs %d bytes, want at most %d", s.Desc, need, c.Limits.Bytes)
+		return nil, inputErr("the displacement of an image of %d x %d (height x width) needs %d bytes, want at most %d", h, w, need, c.Limits.Bytes)
 	}
 	n := h * w
 	noise := [2][]float32{tensor.Cast[float32](c.Scratch(4 * n)), tensor.Cast[float32](c.Scratch(4 * n))}
@@ -126,9 +142,7 @@ func (o *ElasticNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			field[2*i+f] = float32(x*alpha) / side
 		}
 	}
-	t := torchMap{displacement: field}
-	t.apply(c, o.Interpolation, o.Fill, dst[0], s)
-	return nil
+	return field, nil
 }
 
 // blur blurs rows of w numbers in place.
@@ -164,11 +178,15 @@ func addScaled(v, x []float32, a float32) {
 	}
 }
 
-// Move moves a column by the same noise, a mask with nearest and 0. It cannot
-// move boxes and points.
-func (o *ElasticNoise) Move(d *Draw, r Role, _, _ tensor.Desc) error {
+// Move moves a column by the same noise, a mask with nearest and 0.
+func (o *ElasticNoise) Move(d *Draw, r Role, _, to tensor.Desc) error {
 	if r.Kind > RoleMask {
-		return cannotMove(o, r, "the noise is known only when the image is computed")
+		c := NewOp[ElasticNoiseCoords](d)
+		*c = ElasticNoiseCoords{
+			Format: r.Format, AlphaX: o.AlphaX, AlphaY: o.AlphaY, SigmaX: o.SigmaX, SigmaY: o.SigmaY, Key: o.Key,
+			Height: to.Height(), Width: to.Width(), Clamping: r.Clamping,
+		}
+		return d.Emit(c)
 	}
 	c := copyOp[ElasticNoise](d, o)
 	if r.Kind == RoleMask {

@@ -162,6 +162,7 @@ func TestMoveEmits(t *testing.T) {
 	many := tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(480, 640, 9), Layout: tensor.HWC}
 	require.Contains(t, opsOf(t, NewRotate(30), masks, many, from)[0], `"backend":"torch"`)
 	require.Contains(t, opsOf(t, NewRotate(30), masks, mask, from)[0], `"interpolation":"nearest","backend":"pillow"`)
+	require.Equal(t, []string{`elastic_noise_coords {"format":"xyxy","alpha_x":50,"alpha_y":50,"sigma_x":5,"sigma_y":5,"key":5,"height":480,"width":640,"clamping":"soft"}`}, opsOf(t, NewElasticNoise(5), boxes, rows, from))
 	require.Contains(t, opsOf(t, NewElasticNoise(5), masks, mask, from)[0], `"key":5,"interpolation":"nearest","fill":[]`)
 }
 
@@ -177,7 +178,6 @@ func TestCannotMove(t *testing.T) {
 	}{
 		{&Pad{Top: 1, Mode: PadReflect, Fill: []float64{0}}, "pad cannot move a column of role boxes: the border of mode reflect"},
 		{opencv, "backend opencv4"},
-		{NewElasticNoise(1), "the noise is known only when"},
 		{&Perspective{Coefficients: NumberList{1, 1, 0, 1, 1, 0, 0, 0}, Backend: Pillow}, "its map has no inverse"},
 	} {
 		require.NoError(t, c.op.Validate())

@@ -476,6 +476,23 @@ func (z *ElasticNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ElasticNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ElasticNoiseCoords) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, &z.Key, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ElasticNoiseCoords) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ElasticNoiseCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format AlphaX AlphaY SigmaX SigmaY Key Height Width Clamping")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ElasticNoiseCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Erase) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Value} }
 
 // MarshalMsg appends the msgp form to b.

@@ -25,21 +25,22 @@ const allowPlanned = true
 // own lists the ops whose reference is one of the packages, but which no class
 // is: functions, and parts of classes.
 var own = map[string]string{
-	"adjust_hls":         "random_h, random_l and random_s of MXNet's ImageRecordIter",
-	"affine_coords":      "affine and rotate of boxes and points",
-	"crop_coords":        "crop and pad of boxes and points",
-	"elastic":            "random_elastic with its displacement as an input",
-	"elastic_noise":      "what random_elastic draws",
-	"flip_coords":        "horizontal_flip and vertical_flip of boxes and points",
-	"gaussian_noise":     "what random_gaussian_noise draws",
-	"jpeg":               "what random_jpeg draws",
-	"lighting_noise":     "what random_lighting_noise draws",
-	"luma":               "grayscale of float images",
-	"perspective_coords": "perspective of boxes and points",
-	"random_hls":         "random_h, random_l and random_s of MXNet's ImageRecordIter",
-	"random_warp":        "max_rotate_angle and others of MXNet's ImageRecordIter",
-	"resize_coords":      "resize of boxes and points",
-	"resize_to":          "resize to a size in a column",
+	"adjust_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
+	"affine_coords":        "affine and rotate of boxes and points",
+	"crop_coords":          "crop and pad of boxes and points",
+	"elastic":              "random_elastic with its displacement as an input",
+	"elastic_noise_coords": "elastic_noise of boxes and points",
+	"elastic_noise":        "what random_elastic draws",
+	"flip_coords":          "horizontal_flip and vertical_flip of boxes and points",
+	"gaussian_noise":       "what random_gaussian_noise draws",
+	"jpeg":                 "what random_jpeg draws",
+	"lighting_noise":       "what random_lighting_noise draws",
+	"luma":                 "grayscale of float images",
+	"perspective_coords":   "perspective of boxes and points",
+	"random_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
+	"random_warp":          "max_rotate_angle and others of MXNet's ImageRecordIter",
+	"resize_coords":        "resize of boxes and points",
+	"resize_to":            "resize to a size in a column",
 }
 
 func lookup(name string) (coverage.Op, bool) {

@@ -78,8 +78,8 @@ func (g TorchGrid) Perspective(t *[6]float32, d [2]float32, y, w, h int) {
 	torchPlaces(ys, h)
 }
 
-// identity returns value i of n from -(n-1)/n to (n-1)/n.
-func identity(i, n int) float32 {
+// TorchIdentity returns value i of n from -(n-1)/n to (n-1)/n.
+func TorchIdentity(i, n int) float32 {
 	return torchLinspace(i, n, float32(float64(1-n)/float64(n)), float32(float64(n-1)/float64(n)))
 }
 
@@ -87,10 +87,10 @@ func identity(i, n int) float32 {
 // pixel in units of half the size: x and y of each.
 func (g TorchGrid) Displace(displacement []float32, y, w, h int) {
 	xs, ys := g.X[:w], g.Y[:w]
-	v := identity(y, h)
+	v := TorchIdentity(y, h)
 	for i := range xs {
 		d := displacement[2*i:][:2]
-		xs[i] = identity(i, w) + d[0]
+		xs[i] = TorchIdentity(i, w) + d[0]
 		ys[i] = v + d[1]
 	}
 	torchPlaces(xs, w)

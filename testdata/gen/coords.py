@@ -13,6 +13,7 @@ import torch
 from torchvision.transforms.v2 import functional as v2
 from torchvision.tv_tensors import BoundingBoxFormat
 
+from geometry import noise_field
 from golden import Golden
 
 torch.set_num_threads(1)
@@ -193,6 +194,20 @@ def select_rows():
     g.write()
 
 
+def elastic_noise_coords():
+    g = Golden("elastic_noise_coords", f"{TV} elastic_bounding_boxes, elastic_keypoints, with a displacement of Philox 4x32-10")
+    for i, (h, w, alpha, sigma, key) in enumerate([
+        (100, 150, (50, 50), (5, 5), 77), (100, 150, (200, -300), (3.5, 2), 2**64 - 1), (33, 7, (20, 30), (0, 0), 0), (1, 1, (50, 50), (0, 0), 5),
+    ]):
+        field = noise_field(h, w, alpha, sigma, key)
+        p = {"alpha_x": float(alpha[0]), "alpha_y": float(alpha[1]), "sigma_x": float(sigma[0]), "sigma_y": float(sigma[1]), "key": key, "height": h, "width": w}
+        for f, tv in FORMATS.items():
+            for mode in ("soft", "none") if i == 1 else ("soft",):
+                boxes_of(f, lambda b: v2._geometry.elastic_bounding_boxes(b, tv, (h, w), field, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p)
+        boxes_of("xy", lambda b: v2._geometry.elastic_keypoints(b, (h, w), field), g, f"xy_{i}", {"format": "xy", "clamping": "soft"} | p)
+    g.write()
+
+
 if __name__ == "__main__":
-    for f in (crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords, valid_boxes, valid_keypoints, select_rows):
+    for f in (crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords, valid_boxes, valid_keypoints, select_rows, elastic_noise_coords):
         f()

@@ -245,6 +245,22 @@ def blurred(v, n, sigmas):
     return v
 
 
+def noise_field(h, w, alpha, sigma, key):
+    """The displacement of ElasticNoise."""
+    sizes = [int(8 * s + 1) | 1 for s in sigma]
+    bits = np.array([philox([key & 0xFFFFFFFF, key >> 32], [0, 0, n, 0])[:2] for n in range(h * w)])
+    noise = ((bits >> 8).astype(np.float32) * np.float32(2**-23) - np.float32(1)).reshape(h, w, 2)
+    field = []
+    for k in range(2):
+        v = noise[:, :, k]
+        if any(sigma):
+            blur = v2.gaussian_blur(torch.from_numpy(v[None].copy()), [sizes[k]] * 2, list(sigma)).numpy()[0]
+            v = blurred(v, sizes[k], sigma)
+            assert np.abs(v - blur).max() < 1e-6
+        field.append(v * np.float32(alpha[k]) / np.float32((w, h)[k]))
+    return torch.from_numpy(np.stack(field, 2)[None])
+
+
 def elastic_noise():
     g = Golden("elastic_noise", "torchvision 0.29.2 elastic, with a displacement of Philox 4x32-10")
     images = [image(1, 1, 3), image(11, 7, 3), image(8, 8, 3), gradient(12, 17, 3), gradient(9, 14, 1), image(33, 30, 1)]
@@ -255,17 +271,7 @@ def elastic_noise():
             sizes = [int(8 * s + 1) | 1 for s in sigma]
             if any(sigma) and max(sizes) // 2 >= min(h, w):
                 continue
-            bits = np.array([philox([key & 0xFFFFFFFF, key >> 32], [0, 0, n, 0])[:2] for n in range(h * w)])
-            noise = ((bits >> 8).astype(np.float32) * np.float32(2**-23) - np.float32(1)).reshape(h, w, 2)
-            field = []
-            for k in range(2):
-                v = noise[:, :, k]
-                if any(sigma):
-                    blur = v2.gaussian_blur(torch.from_numpy(v[None].copy()), [sizes[k]] * 2, list(sigma)).numpy()[0]
-                    v = blurred(v, sizes[k], sigma)
-                    assert np.abs(v - blur).max() < 1e-6
-                field.append(v * np.float32(alpha[k]) / np.float32((w, h)[k]))
-            field = torch.from_numpy(np.stack(field, 2)[None])
+            field = noise_field(h, w, alpha, sigma, key)
             method = TORCH[(i + j) % 2]
             v, _ = fill_of([[0], [], [9, 200, 77]][(i + j) % 3], a.shape[2])
             q = {"alpha_x": float(alpha[0]), "alpha_y": float(alpha[1]), "sigma_x": float(sigma[0]), "sigma_y": float(sigma[1]), "key": key,

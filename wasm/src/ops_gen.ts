@@ -787,6 +787,28 @@ export interface ElasticNoiseParams {
   fill?: number[];
 }
 
+/** The parameters of {@link Ops.elastic_noise_coords}. */
+export interface ElasticNoiseCoordsParams {
+  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  format?: CoordFormat;
+  /** as for ElasticNoise; default 50 */
+  alpha_x?: number;
+  /** as for ElasticNoise; default 50 */
+  alpha_y?: number;
+  /** as for ElasticNoise; default 5 */
+  sigma_x?: number;
+  /** as for ElasticNoise; default 5 */
+  sigma_y?: number;
+  /** as for ElasticNoise */
+  key: number | bigint;
+  /** height of the image in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the image in pixels, 1 to 2^24 */
+  width: number;
+  /** of boxes: soft, hard or none; default soft */
+  clamping?: Clamping;
+}
+
 /** The parameters of {@link Ops.erase}. */
 export interface EraseParams {
   /** first row of the box, 0 to 2^24 */
@@ -2643,6 +2665,23 @@ export interface Ops {
    */
   elastic_noise(params: ElasticNoiseParams, columns?: Columns): Step;
   /**
+   * ElasticNoiseCoords moves points or boxes as ElasticNoise moves the pixels of an image of Height
+   * x Width, with the same noise. A point moves by the negative displacement of its pixel, from the
+   * pixel's centre: an approximation of the inverse. The pixel is the whole part of the point, and
+   * the least whole numbers not below the corners of a box, clamped to the image. The moved
+   * corners' bounds are the box afterwards. It is then clamped to the image as by ClampCoords.
+   * Points are never clamped. All arithmetic is float32.
+   *
+   * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
+   * its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: elastic_bounding_boxes and elastic_keypoints of torchvision 0.29.2 (transforms.v2)
+   * with torch 2.15.0, for the displacement.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  elastic_noise_coords(params: ElasticNoiseCoordsParams, columns?: Columns): Step;
+  /**
    * Erase overwrites a box of Height x Width pixels. The box's first pixel is at row Top and column
    * Left. A box that exceeds the image is an ErrInput, and so is a value that the dtype cannot
    * hold. It takes any dtype of fixed size, HWC or CHW, and keeps both.
@@ -4422,6 +4461,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   decode: [1, 'image', 'image', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"', 'scale:Scale="full"'],
   elastic: [1, 'image displacement', 'image', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[]'],
   elastic_noise: [1, 'image', 'image', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'key:uint', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[0]'],
+  elastic_noise_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'key:uint', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
