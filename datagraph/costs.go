@@ -82,7 +82,7 @@ func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
 		for _, v := range s.in {
 			cost.Read += size(v)
 		}
-		for _, m := range s.moves {
+		for _, m := range s.moves() {
 			cost.Read += size(m.in)
 		}
 		for _, v := range s.written() {

@@ -136,9 +136,7 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 			return nil, &StepError{i, name, err}
 		}
 		if fields == 6 {
-			if s.Moves = r.strings(); r.Err == nil && len(s.Moves) == 0 {
-				r.Fail("an empty list of moves, want none")
-			}
+			s.Moves = r.moves()
 		}
 		n.Steps = append(n.Steps, s)
 	}
@@ -156,16 +154,7 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		}
 	}
 	if length == 8 {
-		count := r.Count(maxColumns)
-		if r.Err == nil && count == 0 {
-			r.Fail("an empty list of roles, want none")
-		}
-		for range count {
-			r.Tuple(5)
-			c := ColumnRole{Column: r.Text(maxName), Image: r.Text(maxName)}
-			c.Kind, c.Format, c.Clamping = transforms.RoleKind(r.Uint8()), transforms.CoordFormat(r.Uint8()), transforms.Clamping(r.Uint8())
-			n.Roles = append(n.Roles, c)
-		}
+		n.Roles = r.roles()
 	}
 	if r.Err != nil {
 		return nil, errfmt.Errorf("datagraph: %w: offset %d: %w", ErrGraph, len(b)-len(r.B), r.Err)

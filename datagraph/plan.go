@@ -24,11 +24,16 @@ type Plan struct {
 
 type planStep struct {
 	op       transforms.Op
-	in, out  []int // values
-	moves    []move
-	left     []string // the columns that stay behind if the op moves pixels
-	first, n int      // it replaces n steps of the graph, from first on
+	in, out  []int  // values
+	along    *along // nil if no column has a role
+	first, n int    // it replaces n steps of the graph, from first on
 	passes   []Pass
+}
+
+// along are the columns with a role, as a step sees them.
+type along struct {
+	moves []move
+	left  []string // the columns that stay behind if the op moves pixels
 }
 
 // move is a column that a step moves.
@@ -37,12 +42,19 @@ type move struct {
 	in, out int // values
 }
 
+func (s *planStep) moves() []move {
+	if s.along == nil {
+		return nil
+	}
+	return s.along.moves
+}
+
 // written returns the values that the step computes: its outputs, then the
 // columns that it moves.
 func (s *planStep) written() []int {
-	l := slices.Clone(s.out)
-	for _, m := range s.moves {
-		l = append(l, m.out)
+	l := s.out
+	for _, m := range s.moves() {
+		l = append(l[:len(l):len(l)], m.out)
 	}
 	return l
 }
@@ -129,14 +141,14 @@ func newPlan(g *Graph, o CompileOptions, descs [][]tensor.Desc) *Plan {
 			st.out = append(st.out, len(p.values))
 			p.values = append(p.values, value{column: c, desc: descs[i][j]})
 		}
-		for j, c := range s.Moves {
-			r, _ := g.role(c)
-			st.moves = append(st.moves, move{r.Role, bound[c], len(p.values)})
-			bound[c] = len(p.values)
-			p.values = append(p.values, value{column: c, desc: descs[i][len(s.Out)+j]})
-		}
-		if isRandom(s.Op) || len(s.Moves) > 0 {
-			st.left = g.left(i)
+		if len(g.Roles) > 0 {
+			st.along = &along{left: g.left(i)}
+			for j, c := range s.Moves {
+				r, _ := g.role(c)
+				st.along.moves = append(st.along.moves, move{r.Role, bound[c], len(p.values)})
+				bound[c] = len(p.values)
+				p.values = append(p.values, value{column: c, desc: descs[i][len(s.Out)+j]})
+			}
 		}
 		p.steps = append(p.steps, st)
 	}
@@ -165,11 +177,11 @@ func (p *Plan) assign() {
 		for _, v := range s.in {
 			p.values[v].last = i
 		}
-		for _, v := range s.out {
-			p.values[v].last = i
+		for _, m := range s.moves() {
+			p.values[m.in].last = i
 		}
-		for _, m := range s.moves {
-			p.values[m.in].last, p.values[m.out].last = i, i
+		for _, v := range s.written() {
+			p.values[v].last = i
 		}
 	}
 	for _, v := range p.outputs {
@@ -177,19 +189,13 @@ func (p *Plan) assign() {
 	}
 	var free []int
 	for i, s := range p.steps {
-		place := func(v int) {
+		for _, v := range s.written() {
 			if n := len(free); n > 0 {
 				p.values[v].buffer, free = free[n-1], free[:n-1]
 			} else {
 				p.values[v].buffer = p.buffers
 				p.buffers++
 			}
-		}
-		for _, v := range s.out {
-			place(v)
-		}
-		for _, m := range s.moves {
-			place(m.out)
 		}
 		for v := range p.values {
 			if p.values[v].last == i && p.values[v].buffer >= 0 {
@@ -258,7 +264,7 @@ func (p *Plan) Steps() []StepInfo {
 			i.Out = append(i.Out, Column{Name: p.values[v].column, Desc: p.values[v].desc})
 			i.Buffers = append(i.Buffers, p.values[v].buffer)
 		}
-		for _, m := range s.moves {
+		for _, m := range s.moves() {
 			i.In = append(i.In, Column{Name: p.values[m.in].column, Desc: p.values[m.in].desc})
 			i.Out = append(i.Out, Column{Name: p.values[m.out].column, Desc: p.values[m.out].desc})
 			i.Buffers = append(i.Buffers, p.values[m.out].buffer)

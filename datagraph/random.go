@@ -228,8 +228,8 @@ func (r *Runner) drawStep(i int) error {
 			d.known[v] = in[j]
 			d.nameKind(in[j])
 		}
-		if len(s.left) > 0 && slices.ContainsFunc(ops, moves) {
-			return leftErr(s.left)
+		if s.along != nil && len(s.along.left) > 0 && slices.ContainsFunc(ops, moves) {
+			return leftErr(s.along.left)
 		}
 		return r.drawMoves(i, ops, d.draw.From(ops), in[0])
 	}
@@ -246,7 +246,7 @@ func (r *Runner) drawStep(i int) error {
 		d.known[v] = out[j]
 	}
 	d.add(i, s.op, false, d.aliases(s.in), d.list(s.out...))
-	if len(s.moves) == 0 {
+	if len(s.moves()) == 0 {
 		return nil
 	}
 	d.oneOp[0], d.oneFrom[0] = s.op, in[0]
@@ -256,7 +256,7 @@ func (r *Runner) drawStep(i int) error {
 // drawMoves adds the ops that move the columns of step i as ops move its image,
 // whose descriptions are from before each of ops, and to in the end.
 func (r *Runner) drawMoves(i int, ops []transforms.Op, from []tensor.Desc, to tensor.Desc) error {
-	for _, m := range r.plan.steps[i].moves {
+	for _, m := range r.plan.steps[i].moves() {
 		if err := r.drawMove(i, m, ops, from, to); err != nil {
 			return errfmt.Errorf("column %q: %w", r.plan.values[m.in].column, err)
 		}

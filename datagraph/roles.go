@@ -1,11 +1,6 @@
 package datagraph
 
-import (
-	"slices"
-
-	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/infer-prep/infer-prep/transforms"
-)
+import "github.com/infer-prep/infer-prep/transforms"
 
 // ColumnRole says that a column moves with an image: a mask, boxes, keypoints
 // or another image. Steps that move the image name the column in Moves.
@@ -20,7 +15,12 @@ type ColumnRole struct {
 
 // Moves reports whether a step moves columns along with its image.
 func (g *Graph) Moves() bool {
-	return slices.ContainsFunc(g.Steps, func(s Step) bool { return len(s.Moves) > 0 })
+	for _, s := range g.Steps {
+		if len(s.Moves) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Tie adds a column that moves with the graph's first input: as an input, an
@@ -31,153 +31,4 @@ func (g *Graph) Tie(c Column, r transforms.Role) *Graph {
 	g.Inputs = append(g.Inputs, c)
 	g.Outputs = append(g.Outputs, c.Name)
 	return g
-}
-
-// role returns the role of a column.
-func (g *Graph) role(column string) (ColumnRole, bool) {
-	for _, r := range g.Roles {
-		if r.Column == column {
-			return r, true
-		}
-	}
-	return ColumnRole{}, false
-}
-
-// moving returns the columns that the last step, which is new, must move.
-func (g *Graph) moving(op transforms.Op, image string) (l []string) {
-	if !moves(op) && !isRandom(op) {
-		return nil
-	}
-	n := len(g.Steps) - 1 // without the step itself
-	of := g.owners(n)
-	for _, r := range g.Roles {
-		if of[r.Column] == image && g.has(r.Column, n) {
-			l = append(l, r.Column)
-		}
-	}
-	return l
-}
-
-// has reports whether a column exists before step n.
-func (g *Graph) has(column string, n int) bool {
-	return slices.ContainsFunc(g.Inputs, func(c Column) bool { return c.Name == column }) ||
-		slices.ContainsFunc(g.Steps[:n], func(s Step) bool { return slices.Contains(s.Out, column) })
-}
-
-// moves reports whether the op moves pixels.
-func moves(op transforms.Op) bool {
-	_, ok := op.(transforms.Mover)
-	return ok
-}
-
-// owners returns the image of every column with a role, before step n.
-func (g *Graph) owners(n int) map[string]string {
-	of := map[string]string{}
-	for _, r := range g.Roles {
-		of[r.Column] = r.Image
-	}
-	for _, s := range g.Steps[:n] {
-		for _, c := range s.Moves {
-			of[c] = s.Out[0]
-		}
-	}
-	return of
-}
-
-// left returns the columns that stay behind if step i moves pixels: those of
-// the image that it replaces.
-func (g *Graph) left(i int) (l []string) {
-	s := g.Steps[i]
-	if len(g.Roles) == 0 || len(s.In) == 0 || len(s.Out) == 0 || s.In[0] != s.Out[0] {
-		return nil
-	}
-	of := g.owners(i)
-	for _, r := range g.Roles {
-		if of[r.Column] == s.In[0] && g.has(r.Column, i) && !slices.Contains(s.Moves, r.Column) {
-			l = append(l, r.Column)
-		}
-	}
-	return l
-}
-
-// leftErr is the error of a step that leaves columns behind.
-func leftErr(l []string) error {
-	return graphErr("it moves the image and leaves %q behind: name them in moves, or write the image to another column", l)
-}
-
-// validateRoles checks the roles alone.
-func (g *Graph) validateRoles() error {
-	if len(g.Roles) > maxColumns {
-		return graphErr("%d roles, want at most %d", len(g.Roles), maxColumns)
-	}
-	for i, r := range g.Roles {
-		if err := r.Role.Validate(); err != nil {
-			return graphErr("role of column %q: %v", r.Column, err)
-		}
-		if r.Column == r.Image {
-			return graphErr("column %q moves with itself, want the column of an image", r.Column)
-		}
-		if j := slices.IndexFunc(g.Roles, func(o ColumnRole) bool { return o.Column == r.Column }); j != i {
-			return graphErr("column %q has two roles", r.Column)
-		}
-	}
-	return nil
-}
-
-// validateRoleColumns checks that the columns of the roles exist.
-func (g *Graph) validateRoleColumns(have map[string]bool) error {
-	for i, r := range g.Roles {
-		for _, c := range [2]string{r.Column, r.Image} {
-			if !have[c] {
-				return graphErr("role %d: column %q is neither an input nor produced by a step", i, c)
-			}
-		}
-	}
-	return nil
-}
-
-// validateMoves checks the columns that step i moves.
-func (g *Graph) validateMoves(i int, have map[string]bool) error {
-	s := g.Steps[i]
-	if moves(s.Op) {
-		if l := g.left(i); len(l) > 0 {
-			return leftErr(l)
-		}
-	}
-	if len(s.Moves) == 0 {
-		return nil
-	}
-	if !moves(s.Op) && !isRandom(s.Op) {
-		return graphErr("it moves no pixels, so it cannot move %q", s.Moves)
-	}
-	of := g.owners(i)
-	for j, c := range s.Moves {
-		if _, ok := g.role(c); !ok {
-			return graphErr("it moves column %q, which has no role", c)
-		}
-		if slices.Index(s.Moves, c) != j || slices.Contains(s.Out, c) {
-			return graphErr("column %q is written twice", c)
-		}
-		if !have[c] {
-			return graphErr("it moves column %q, which is neither an input nor produced by an earlier step", c)
-		}
-		if of[c] != s.In[0] {
-			return graphErr("it moves column %q, which belongs to %q and not to %q", c, of[c], s.In[0])
-		}
-	}
-	return nil
-}
-
-// moved describes a column with a role after a step whose image is then to.
-func moved(r transforms.Role, in, to tensor.Desc) (tensor.Desc, error) {
-	if err := r.Check(in); err != nil {
-		return in, err
-	}
-	if r.Kind == transforms.RoleBoxes || r.Kind == transforms.RoleKeypoints {
-		return in, nil
-	}
-	if !to.IsImage() {
-		return in, graphErr("the result is %v, want an image for columns to move with", to)
-	}
-	return in.WithSize(to.Height(), to.Width()), nil
 }

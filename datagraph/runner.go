@@ -372,7 +372,7 @@ func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
 		for j, v := range s.out {
 			known[v] = out[j]
 		}
-		for _, m := range s.moves {
+		for _, m := range s.moves() {
 			d, err := moved(m.role, known[m.in], out[0])
 			if err != nil {
 				return nil, r.plan.graph.stepErr(i, err)

@@ -26,6 +26,8 @@ export interface GraphDefinition {
   side_outputs?: readonly string[];
   /** The outputs of which a batch is not a stack. */
   batch?: readonly BatchRule[];
+  /** The columns that move with an image. */
+  roles?: readonly ColumnRole[];
 }
 
 /** GraphInput describes an input. */
@@ -44,7 +46,20 @@ export interface Step {
   version: number;
   in: readonly string[];
   out: readonly string[];
+  /** The columns that move with the image: masks, boxes, keypoints. They need a role. */
+  moves?: readonly string[];
   params: object;
+}
+
+/** ColumnRole says how a column moves with the image of another column. */
+export interface ColumnRole {
+  column: string;
+  image: string;
+  role: 'image' | 'mask' | 'boxes' | 'keypoints' | (string & {});
+  /** The format of boxes, which need it: `xyxy`. */
+  format?: string;
+  /** How boxes are clamped to the image: `soft`, `hard` or `none`. Boxes need it. */
+  clamping?: string;
 }
 
 /** BatchRule says how a batch of an output is formed. */
@@ -124,10 +139,11 @@ export function rename(g: GraphDefinition, name: string): GraphDefinition {
 export function encode(definition: GraphDefinition | string): Uint8Array<ArrayBuffer> {
   const w = new Writer();
   const g = object(typeof definition === 'string' ? parsed(definition) : definition, 'graph', 'graph',
-    ['infer_prep_graph', 'inputs', 'steps', 'outputs'], ['reference', 'side_outputs', 'batch']) as unknown as GraphDefinition;
+    ['infer_prep_graph', 'inputs', 'steps', 'outputs'], ['reference', 'side_outputs', 'batch', 'roles']) as unknown as GraphDefinition;
   if (g.infer_prep_graph !== 1) bad('graph', `infer_prep_graph is ${show(g.infer_prep_graph)}, this package reads 1`);
   const batch = g.batch ? array(g.batch, 'batch') : [];
-  w.array(batch.length > 0 ? 7 : 6);
+  const roles = g.roles ? array(g.roles, 'roles') : [];
+  w.array(roles.length > 0 ? 8 : batch.length > 0 ? 7 : 6);
   w.int(1n);
   w.text(text(g.reference ?? '', 'reference'));
   const inputs = array(g.inputs, 'inputs');
@@ -146,15 +162,17 @@ export function encode(definition: GraphDefinition | string): Uint8Array<ArrayBu
   const steps = array(g.steps, 'steps');
   w.array(steps.length);
   steps.forEach((v, i) => {
-    const s = object(v, `steps[${i}]`, 'graph', ['op', 'version', 'in', 'out', 'params']);
+    const s = object(v, `steps[${i}]`, 'graph', ['op', 'version', 'in', 'out', 'params'], ['moves']);
+    const moves = s.moves ? array(s.moves, `step ${i}: moves`) : [];
     writeOp(w, s, `step ${i}`, () => {
       columns(w, s.in, `step ${i}: in`);
       columns(w, s.out, `step ${i}: out`);
-    });
+    }, 0, moves.length > 0 ? 6 : 5);
+    if (moves.length > 0) columns(w, moves, `step ${i}: moves`);
   });
   columns(w, g.outputs, 'outputs');
   columns(w, g.side_outputs ?? [], 'side_outputs');
-  if (batch.length > 0) w.array(batch.length);
+  if (batch.length > 0 || roles.length > 0) w.array(batch.length);
   batch.forEach((v, i) => {
     const b = object(v, `batch[${i}]`, 'graph', ['column', 'rule', 'value']);
     w.array(3);
@@ -162,20 +180,32 @@ export function encode(definition: GraphDefinition | string): Uint8Array<ArrayBu
     w.uint(BigInt(enumerated(['stack', 'pad', 'concat'], b.rule, `batch[${i}].rule`, 'graph')));
     w.float(float(b.value, `batch[${i}].value`, 'graph'));
   });
+  if (roles.length > 0) w.array(roles.length);
+  roles.forEach((v, i) => {
+    const where = `roles[${i}]`;
+    const boxes = (v as ColumnRole | null)?.role === 'boxes';
+    const r = object(v, where, 'graph', ['column', 'image', 'role', ...(boxes ? ['format', 'clamping'] : [])]);
+    w.array(5);
+    w.text(text(r.column, `${where}.column`));
+    w.text(text(r.image, `${where}.image`));
+    w.uint(BigInt(enumerated(['image', 'mask', 'boxes', 'keypoints'], r.role, `${where}.role`, 'graph')));
+    w.uint(BigInt(boxes ? enumerated(enums.CoordFormat.split(' '), r.format, `${where}.format`, 'graph') : 0));
+    w.uint(BigInt(boxes ? enumerated(enums.Clamping.split(' '), r.clamping, `${where}.clamping`, 'graph') : 0));
+  });
   return w.bytes();
 }
 
 const maxDepth = 8; // of lists of ops, as in Go
 
 /** writeOp writes a step or an op of a list. */
-function writeOp(w: Writer, s: Record<string, unknown>, where: string, middle?: () => void, depth = 0): void {
+function writeOp(w: Writer, s: Record<string, unknown>, where: string, middle?: () => void, depth = 0, length = 3): void {
   const name = text(s.op, `${where}: op`);
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
   if (!entry) return bad('unknown-op', `${where}: unknown op ${show(name)}${hint(name, Object.keys(table))}`);
   const [version, , , ...params] = entry;
   where = `${where} (${name})`;
   if (s.version !== version) bad('unknown-op', `${where}: version ${show(s.version)}: this package has version ${version}`);
-  w.array(middle ? 5 : 3);
+  w.array(length);
   w.text(name);
   w.int(BigInt(version));
   middle?.();

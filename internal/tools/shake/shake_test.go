@@ -24,7 +24,7 @@ func TestProgram(t *testing.T) {
 	}
 	dir := t.TempDir()
 	require.NoError(t, run("../../../wasm", write(t, "# two\ndecode\n\nresize # scales\n"), options{
-		out: dir, drop: []string{"MarshalJSON", "UnmarshalJSON", "OpList.String"}, random: []string{"datagraph.Runner.runRandom"},
+		out: dir, drop: []string{"MarshalJSON", "UnmarshalJSON", "OpList.String"}, random: []string{"datagraph.Runner.runDrawn"},
 		copies: []string{"compress/flate", "compress/zlib", "github.com/tinylib/msgp/msgp:tinygo"},
 	}))
 	b, err := os.ReadFile(filepath.Join(dir, "overlay.json"))
@@ -44,7 +44,7 @@ func TestProgram(t *testing.T) {
 	require.NotContains(t, texts["transforms/msgp_gen.go"], "*Rotate90)")
 	require.Contains(t, texts["transforms/msgp_gen.go"], "*Resize)")
 	require.Contains(t, texts["msgpread/tuple.go"], "internal/shaken/github.com/tinylib/msgp/msgp")
-	require.Contains(t, texts["datagraph/random.go"], `panic("shake: only random ops need runRandom")`)
+	require.Contains(t, texts["datagraph/random.go"], `panic("shake: only random ops need runDrawn")`)
 
 	c := exec.Command("go", "list", "-deps", "-overlay", filepath.Join(dir, "overlay.json"), "../../../wasm")
 	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
