@@ -224,3 +224,68 @@ func TestRolesErrors(test *testing.T) {
 	require.ErrorIs(test, err, t.ErrInput)
 	require.ErrorContains(test, err, `column "mask"`)
 }
+
+// TestMovesPipelines checks by pixels, for random pipelines, that every box
+// still bounds its object's mask, and that a run in steady state allocates
+// nothing.
+func TestMovesPipelines(test *testing.T) {
+	rounds := 500
+	if testing.Short() {
+		rounds = 50
+		test.Logf("short: pipelines: %d of 500", rounds)
+	}
+	s := rng.NewKey(1, 0, "pipelines").At(0)
+	for round := range rounds {
+		g := datagraph.New()
+		g.Tie(datagraph.Column{Name: "mask", Desc: tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 1)}, t.Role{Kind: t.RoleMask})
+		g.Tie(datagraph.Column{Name: "boxes", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 4)}}, t.Role{Kind: t.RoleBoxes, Format: t.CoordXYXY})
+		g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 3)
+		choices := []t.Op{
+			t.NewRandomHorizontalFlip(), t.NewRandomVerticalFlip(), t.NewRandomCrop(48, 48, 8), t.NewRandomResizedCrop(50, 52),
+			t.NewPad(3, 1, 4, 9), t.NewCenterCrop(49, 50), t.NewResize(70, 66), t.NewRandomRotation(20), t.NewRotate90(1),
+		}
+		names := []string{}
+		for range 1 + s.IntN(4) {
+			op := choices[s.IntN(len(choices))]
+			names = append(names, t.InfoOf(op).Name)
+			g.Add(op)
+		}
+		p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(test, err, names)
+		r := p.NewRunner()
+		r.At = rng.Point{Seed: 5, Ordinal: uint64(round)}
+		x, y := s.IntN(50), s.IntN(30)
+		in := sample(x, y, x+5+s.IntN(25), y+5+s.IntN(25))
+		out, err := r.Run(in...)
+		require.NoError(test, err, names)
+		mask, box := out[1], tensor.View[float32](out[2])
+		h, w := mask.Height(), mask.Width()
+		require.Equal(test, [2]int{out[0].Height(), out[0].Width()}, [2]int{h, w}, names)
+		for i, v := range mask.Data {
+			// A pixel's centre lies in the box, up to the masks' own
+			// rounding: nearest moves a pixel by up to half a pixel of its
+			// input, and resizing enlarges that.
+			if v != 0 {
+				cx, cy := float32(i%w)+0.5, float32(i/w)+0.5
+				const slack = 1.5
+				require.True(test, cx >= box[0]-slack && cx <= box[2]+slack && cy >= box[1]-slack && cy <= box[3]+slack,
+					"%v: pixel %d, %d of the mask is outside the box %v", names, i%w, i/w, box)
+			}
+		}
+		if round%100 == 0 {
+			for range 30 { // meet the variants
+				r.At.Ordinal++
+				_, err = r.Run(in...)
+				require.NoError(test, err, names)
+			}
+			first := r.At.Ordinal - 29
+			k := uint64(0)
+			require.Zero(test, testing.AllocsPerRun(20, func() {
+				r.At.Ordinal = first + k%29
+				k++
+				_, err = r.Run(in...)
+				require.NoError(test, err)
+			}), names)
+		}
+	}
+}

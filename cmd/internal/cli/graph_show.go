@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func (a *app) graphShowCmd() *cobra.Command {
@@ -140,6 +141,13 @@ func (a *app) showTable(r *inferred, all bool) error {
 	}
 	for _, c := range r.graph.Inputs {
 		fmt.Fprintf(&b, "input      %s: %v\n", c.Name, c.Desc)
+	}
+	for _, l := range r.graph.Roles {
+		fmt.Fprintf(&b, "role       %s: %v", l.Column, l.Kind)
+		if l.Kind == transforms.RoleBoxes {
+			fmt.Fprintf(&b, " %v, clamping %v,", l.Format, l.Clamping)
+		}
+		fmt.Fprintf(&b, " of %s\n", l.Image)
 	}
 	b.WriteString("\n")
 	t := table{}
