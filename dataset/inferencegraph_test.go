@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/inmemory"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
@@ -299,4 +300,21 @@ func TestInferenceGraphOf(test *testing.T) {
 			require.NoError(test, g.Validate())
 		})
 	}
+}
+
+// TestInferenceGraphMoves checks that the inference graph leaves out columns
+// that move with the image.
+func TestInferenceGraphMoves(test *testing.T) {
+	g := datagraph.New()
+	boxes := tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, 4)}
+	g.Tie(datagraph.Column{Name: "boxes", Desc: boxes}, t.Role{Kind: t.RoleBoxes, Format: t.CoordXYXY})
+	g.Add(t.NewDecode()).Add(t.NewRandomHorizontalFlip()).Add(t.NewResize(20, 20))
+	src := inmemory.NewSamples([]dataset.Column{{Name: "image", Desc: tensor.Encoded()}, {Name: "boxes", Desc: boxes}})
+	got, _, err := dataset.InferenceGraph(test.Context(), dataset.From(src).Map(g), dataset.InferenceOptions{})
+	require.NoError(test, err)
+	require.Equal(test, []string{"image"}, got.Outputs)
+	require.Empty(test, got.Roles)
+	require.False(test, got.Moves())
+	_, _, err = dataset.InferenceGraph(test.Context(), dataset.From(src).Map(g), dataset.InferenceOptions{Outputs: []string{"image", "boxes"}})
+	require.ErrorContains(test, err, `column "boxes"`)
 }

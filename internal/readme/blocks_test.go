@@ -36,8 +36,11 @@ func _(d *dataset.Dataset) {
 
 import (
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
+
+var _ tensor.Desc
 
 func _(after *datagraph.Graph) {
 `,
