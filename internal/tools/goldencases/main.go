@@ -657,6 +657,10 @@ func (w *writer) ops() error {
 		if err := w.read(rel, &g); err != nil {
 			return err
 		}
+		if g.Op == "moves" { // the ops that Movers emit, not one op
+			w.left["moves of masks, boxes and points, which are no single op"] += len(g.Cases)
+			continue
+		}
 		b, err := os.ReadFile(filepath.Join(dir, "golden.npz"))
 		if err != nil {
 			return err
