@@ -1,6 +1,7 @@
 package datagraph_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -290,5 +291,46 @@ func TestMovesPipelines(test *testing.T) {
 				require.NoError(test, err)
 			}), names)
 		}
+	}
+}
+
+// cutAtBox crops from the left top corner of the first box on.
+type cutAtBox struct{}
+
+func init() {
+	t.Register(t.Info{Name: "test/cut_at_box", Version: 1, New: func() t.Op { return &cutAtBox{} }, In: []string{"image", "boxes"}})
+}
+
+func (o *cutAtBox) Validate() error { return nil }
+
+func (o *cutAtBox) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0].WithSize(tensor.Unknown, tensor.Unknown)
+	return nil
+}
+
+func (o *cutAtBox) Apply(*t.Context, []*tensor.Tensor, []*tensor.Tensor) error { return t.ErrNotDrawn }
+
+func (o *cutAtBox) Draw(d *t.Draw) error {
+	box := tensor.View[float32](d.Src[1])
+	op := t.NewOp[t.Crop](d)
+	*op = t.Crop{Top: int(box[1]), Left: int(box[0]), Height: 3, Width: 4}
+	return d.Emit(op)
+}
+
+// TestMovesRead checks a random op that reads boxes, which earlier steps moved.
+func TestMovesRead(test *testing.T) {
+	g := sampleGraph(t.NewHorizontalFlip(), 1)
+	g.Then(&cutAtBox{}, []string{"image", "boxes"}, []string{"image"})
+	g.Steps[1], g.Steps[2] = g.Steps[2], g.Steps[1]
+	g.Steps[1].Moves = []string{"mask", "boxes"}
+	p, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(test, err)
+	r := p.NewRunner()
+	for i := range 40 {
+		out, err := r.Run(sample(20+i, 7, 29+i, 30)...)
+		require.NoError(test, err)
+		require.Equal(test, []float32{0, 0, 4, 3}, tensor.View[float32](out[2]))
+		require.Equal(test, bytes.Repeat([]byte{1}, 12), out[1].Data)
+		require.Equal(test, tensor.Image(tensor.Float32, tensor.CHW, 3, 4, 3), out[0].Desc)
 	}
 }
