@@ -593,7 +593,6 @@ func TestConnections(t *testing.T) {
 	for i := range garbage {
 		garbage[i] = byte(rng.Uint32())
 	}
-	before := runtime.NumGoroutine()
 	for i := range short.Rounds(t, 300, 30) {
 		conn, err := net.Dial("tcp", l.Addr().String())
 		require.NoError(t, err)
@@ -615,10 +614,10 @@ func TestConnections(t *testing.T) {
 		}
 		require.NoError(t, conn.Close())
 	}
-	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	require.Eventually(t, func() bool {
+		stacks := make([]byte, 1<<20)
+		return !bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("net/http.(*conn).serve"))
+	}, time.Minute, 10*time.Millisecond, "a connection's goroutine is left")
 	require.Equal(t, 200, send(t, "http://"+l.Addr().String()+"/v2/models/m/infer", a, 0).status)
 	stop()
 	require.NoError(t, <-ended)
