@@ -12,12 +12,17 @@ import "github.com/infer-prep/infer-prep/tensor"
 //   - from xyxy: c = (a + b)/2, n = b - a
 //   - from ltwh: b = n + a, c = a + n/2
 //
+// Chained changes two roundings: from cxcywh to xyxy b = n + a, and from xyxy
+// to cxcywh c = (2*a + n)/2.
+//
 // Reference: torch 2.15.0 in center_to_corners_format of transformers 5.23.0
 // and in the conversions of ultralytics 8.4.190 (xywh2xyxy, xyxy2xywh and
-// others).
+// others); with Chained, convert_bounding_box_format of torchvision 0.29.2.
 type ConvertBoxes struct {
 	From CoordFormat `json:"from"` // of the input: xyxy, cxcywh or ltwh; default cxcywh
 	To   CoordFormat `json:"to"`   // of the output: another one of them; default xyxy
+	// Chained computes by the first edge, as torchvision does. Default false.
+	Chained bool `json:"chained"`
 }
 
 //msgp:tuple ConvertBoxes
@@ -27,12 +32,12 @@ func init() {
 	Register(Info{
 		Name: "convert_boxes", Version: 1, New: func() Op { return NewConvertBoxes(CoordCXCYWH, CoordXYXY) },
 		In: boxes, Out: boxes, InPlace: true,
-		Reference: "transformers 5.23.0 center_to_corners_format; ultralytics 8.4.190 utils.ops", Exactness: "0",
+		Reference: "transformers 5.23.0 center_to_corners_format; ultralytics 8.4.190 utils.ops; torchvision 0.29.2 convert_bounding_box_format", Exactness: "0",
 	})
 }
 
 // NewConvertBoxes returns the op that converts from one format to another.
-func NewConvertBoxes(from, to CoordFormat) *ConvertBoxes { return &ConvertBoxes{from, to} }
+func NewConvertBoxes(from, to CoordFormat) *ConvertBoxes { return &ConvertBoxes{From: from, To: to} }
 
 // Validate checks that the formats are two different ones of boxes.
 func (o *ConvertBoxes) Validate() error {
@@ -69,6 +74,11 @@ func (o *ConvertBoxes) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	copy(dst[0].Data, s.Data)
 	width := s.Shape.At(s.Shape.Rank() - 1)
 	for rows := tensor.View[float32](dst[0]); len(rows) > 0; rows = rows[width:] {
+		if o.Chained && o.From != CoordLTWH && o.To != CoordLTWH {
+			toXYXY(rows, o.From)
+			fromXYXY(rows, o.To)
+			continue
+		}
 		for i := range 2 { // x, then y
 			p, q := rows[i], rows[i+2]
 			switch {

@@ -312,14 +312,14 @@ func (z *Constant) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Constant) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *ConvertBoxes) msgp() []any { return []any{(*uint8)(&z.From), (*uint8)(&z.To)} }
+func (z *ConvertBoxes) msgp() []any { return []any{(*uint8)(&z.From), (*uint8)(&z.To), &z.Chained} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ConvertBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConvertBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "From To")
+	return msgpread.ReadTuple(b, z.msgp(), "From To Chained")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.

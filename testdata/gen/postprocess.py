@@ -16,6 +16,7 @@ os.environ.setdefault("YOLO_OFFLINE", "true")
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torchvision.transforms.v2.functional import convert_bounding_box_format
 from transformers import (
     BeitImageProcessor, DetrImageProcessor, DPTImageProcessor, Owlv2ImageProcessor, RTDetrImageProcessor, SamImageProcessor,
     SegformerImageProcessor, SuperPointImageProcessor,
@@ -54,20 +55,22 @@ def size(*v, dtype=np.int64):
 
 
 def convert_boxes():
-    g = Golden("convert_boxes", f"{HF} center_to_corners_format; {UL} utils.ops")
+    g = Golden("convert_boxes", f"{HF} center_to_corners_format; {UL} utils.ops; torchvision 0.29.2 convert_bounding_box_format")
     kinds = {
         ("cxcywh", "xyxy"): ops.xywh2xyxy, ("xyxy", "cxcywh"): ops.xyxy2xywh, ("cxcywh", "ltwh"): ops.xywh2ltwh,
         ("xyxy", "ltwh"): ops.xyxy2ltwh, ("ltwh", "cxcywh"): ops.ltwh2xywh, ("ltwh", "xyxy"): ops.ltwh2xyxy,
     }
     special = torch.tensor([[0.0, -0.0, 0.0, -0.0], [3e38, 1, 3e38, 1], [math.nan, math.inf, 1, 2], [1e-45, 1e-45, 3e-45, 1e-45]])
     for (a, b), f in kinds.items():
-        p = {"from": a, "to": b}
+        p = {"from": a, "to": b, "chained": False}
+        tv = lambda x: convert_bounding_box_format(x, *({"ltwh": "XYWH"}.get(f, f.upper()) for f in (a, b)))
         for name, x in (("boxes", rand(300, 4)), ("pixels", inputs(50, 1080, 1920)), ("none", torch.zeros(0, 4)), ("special", special)):
             g.columns_case(f"{a}_{b}_{name}", p, [x.numpy()], [f(x.clone()).numpy()])
+            g.columns_case(f"{a}_{b}_{name}_torchvision", p | {"chained": True}, [x.numpy()], [tv(x.clone()).numpy()])
         x = rand(2, 5, 6)
         g.columns_case(f"{a}_{b}_longer", p, [x.numpy()], [torch.cat([f(x[..., :4].clone()), x[..., 4:]], -1).numpy()])
     x = rand(2, 100, 4)
-    g.columns_case("detr", {"from": "cxcywh", "to": "xyxy"}, [x.numpy()], [center_to_corners_format(x).numpy()])
+    g.columns_case("detr", {"from": "cxcywh", "to": "xyxy", "chained": False}, [x.numpy()], [center_to_corners_format(x).numpy()])
     g.write()
 
 

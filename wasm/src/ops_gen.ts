@@ -668,6 +668,8 @@ export interface ConvertBoxesParams {
   from?: CoordFormat;
   /** of the output: another one of them; default xyxy */
   to?: CoordFormat;
+  /** Chained computes by the first edge, as torchvision does. Default false. */
+  chained?: boolean;
 }
 
 /** The parameters of {@link Ops.convert_color}. */
@@ -2484,8 +2486,12 @@ export interface Ops {
    * - from xyxy: c = (a + b)/2, n = b - a
    * - from ltwh: b = n + a, c = a + n/2
    *
+   * Chained changes two roundings: from cxcywh to xyxy b = n + a, and from xyxy to cxcywh c = (2*a
+   * + n)/2.
+   *
    * Reference: torch 2.15.0 in center_to_corners_format of transformers 5.23.0 and in the
-   * conversions of ultralytics 8.4.190 (xywh2xyxy, xyxy2xywh and others).
+   * conversions of ultralytics 8.4.190 (xywh2xyxy, xyxy2xywh and others); with Chained,
+   * convert_bounding_box_format of torchvision 0.29.2.
    *
    * Inputs: boxes. Outputs: boxes. Difference: 0.
    */
@@ -4449,7 +4455,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   concat: [1, 'first second', 'image', 'omit:Omit="none"'],
   concat_channels: [1, 'image image2', 'image'],
   constant: [1, 'image', 'value', 'value:float=0', 'dtype:DType="int64"'],
-  convert_boxes: [1, 'boxes', 'boxes', 'from:CoordFormat="cxcywh"', 'to:CoordFormat="xyxy"'],
+  convert_boxes: [1, 'boxes', 'boxes', 'from:CoordFormat="cxcywh"', 'to:CoordFormat="xyxy"', 'chained:bool=false'],
   convert_color: [1, 'image', 'image', 'from:ColorSpace', 'to:ColorSpace', 'backend:Backend="opencv"'],
   count_patches: [1, 'image', 'count', 'patch:int', 'axis:PatchAxis="all"', 'divisor:int=1'],
   crop: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int'],
