@@ -29,13 +29,16 @@ func init() {
 func NewCrop(top, left, height, width int) *Crop { return &Crop{top, left, height, width} }
 
 // Validate checks the position and the size.
-func (o *Crop) Validate() error {
-	for i, n := range []int{o.Top, o.Left} {
+func (o *Crop) Validate() error { return checkPlace(o.Top, o.Left, o.Height, o.Width) }
+
+// checkPlace checks the position and the size of a window.
+func checkPlace(top, left, height, width int) error {
+	for i, n := range []int{top, left} {
 		if n < -maxSide || n > maxSide {
 			return paramErr("%s is %d, want -%d to %[3]d", []string{"top", "left"}[i], n, maxSide)
 		}
 	}
-	return checkSides(o.Height, o.Width)
+	return checkSides(height, width)
 }
 
 // Infer sets the output size.

@@ -1,11 +1,49 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Keep is the rule by which a crop keeps boxes.
+type Keep uint8
+
+// The rules. A box that is not kept becomes zeros, so that the number of boxes
+// does not change: ValidBoxes and SelectRows remove it.
+const (
+	KeepAll     Keep = iota // keep all boxes
+	KeepCenter              // those whose centre is inside the window, not on its edge
+	KeepCovered             // those of whose area a larger share than Coverage is inside the window
+)
+
+var keepNames = []string{"all", "center", "covered"}
+
+func (k Keep) String() string { return enum.String("keep", keepNames, k) }
+
+// MarshalText returns the name.
+func (k Keep) MarshalText() ([]byte, error) { return enum.Format("keep", keepNames, k) }
+
+// UnmarshalText parses the name.
+func (k *Keep) UnmarshalText(t []byte) error { return enum.Parse(k, "keep", keepNames, t) }
+
+// check checks the rule and its coverage.
+func (k Keep) check(coverage float64) error {
+	if err := checkEnum("keep", k, keepNames); err != nil {
+		return err
+	}
+	if most := float64(boolByte(k == KeepCovered)); !(coverage >= 0 && coverage <= most) {
+		return paramErr("coverage is %v, want 0 to %v with keep %v", coverage, most, k)
+	}
+	return nil
+}
 
 // CropCoords moves points or boxes as Crop moves the pixels: it subtracts Left
 // and Top in float32. Boxes are then clamped to Height x Width as by
 // ClampCoords. Points are never clamped. A negative Top or Left is a padding.
 // At a Top or Left of 0, -0 stays; torchvision's pad by 0 makes 0 of it.
+//
+// Keep selects boxes by their place before the crop. The values of the others
+// become 0, except further values. The centre and the areas are float32.
 //
 // It takes a float32 tensor without layout, with the format's values on the
 // last axis, and keeps its shape. Further values do not change. There may be no
@@ -20,6 +58,8 @@ type CropCoords struct {
 	Height   int         `json:"height"`   // height of the window in pixels, 1 to 2^24
 	Width    int         `json:"width"`    // width of the window in pixels, 1 to 2^24
 	Clamping Clamping    `json:"clamping"` // of boxes: soft, hard or none; default soft
+	Keep     Keep        `json:"keep"`     // which boxes to keep: all, center or covered; all for points; default all
+	Coverage float64     `json:"coverage"` // for covered: 0 to 1; else 0
 }
 
 //msgp:tuple CropCoords
@@ -44,7 +84,13 @@ func (o *CropCoords) Validate() error {
 	if err := checkCoords(o.Format, o.Clamping); err != nil {
 		return err
 	}
-	return NewCrop(o.Top, o.Left, o.Height, o.Width).Validate()
+	if o.Format == CoordXY && o.Keep != KeepAll {
+		return paramErr("keep is %v with format xy, want all", o.Keep)
+	}
+	if err := o.Keep.check(o.Coverage); err != nil {
+		return err
+	}
+	return checkPlace(o.Top, o.Left, o.Height, o.Width)
 }
 
 // Infer keeps the shape.
@@ -56,6 +102,10 @@ func (o *CropCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	h, w := float32(o.Height), float32(o.Width)
 	n := o.Format.positions()
 	return eachCoords(c, dst, src, func(row []float32) {
+		if !o.keeps(row) {
+			clear(row[:4])
+			return
+		}
 		for i := 0; i < n; i += 2 {
 			row[i] -= x
 			row[i+1] -= y
@@ -65,3 +115,29 @@ func (o *CropCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		}
 	})
 }
+
+// clip clips a box xyxy to the window.
+func (o *CropCoords) clip(b [4]float32) [4]float32 {
+	x, y := float32(o.Left), float32(o.Top)
+	right, bottom := float32(o.Left+o.Width), float32(o.Top+o.Height)
+	return [4]float32{max(b[0], x), max(b[1], y), min(b[2], right), min(b[3], bottom)}
+}
+
+// keeps reports whether Keep keeps the box.
+func (o *CropCoords) keeps(row []float32) bool {
+	if o.Keep == KeepAll {
+		return true
+	}
+	var b [4]float32
+	copy(b[:], row)
+	toXYXY(b[:], o.Format)
+	if o.Keep == KeepCenter {
+		x, y := float32(0.5*(b[0]+b[2])), float32(0.5*(b[1]+b[3]))
+		return float32(o.Left) < x && x < float32(o.Left+o.Width) && float32(o.Top) < y && y < float32(o.Top+o.Height)
+	}
+	in := boxArea(o.clip(b))
+	return in > 0 && float64(in) > float64(o.Coverage*float64(boxArea(b)))
+}
+
+// boxArea returns the area of a box xyxy, 0 if it has none.
+func boxArea(b [4]float32) float32 { return float32(max(b[2]-b[0], 0) * max(b[3]-b[1], 0)) }

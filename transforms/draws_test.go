@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,8 +34,9 @@ type drawsCase struct {
 	Params json.RawMessage `json:"params"`
 	Height int             `json:"height"` // of the image
 	Width  int             `json:"width"`
-	File   string          `json:"file"` // in testdata/images, for an op that decodes
-	N      int             `json:"n"`    // samples
+	File   string          `json:"file"`  // in testdata/images, for an op that decodes
+	Boxes  [][]float32     `json:"boxes"` // xyxy, for an op that reads boxes
+	N      int             `json:"n"`     // samples
 	// Outcomes is keyed by the names of the ops drawn.
 	Outcomes map[string]drawsOutcome `json:"outcomes"`
 }
@@ -82,7 +84,8 @@ type drawing struct {
 	in    tensor.Desc
 	src   []*tensor.Tensor // nil except for an op that decodes
 	draw  *Draw
-	descs [1]tensor.Desc // descriptions of the outputs after a draw
+	descs [2]tensor.Desc // descriptions of the outputs after a draw
+	boxes tensor.Desc    // of an op that reads boxes
 }
 
 func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
@@ -98,14 +101,18 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 		d.src = []*tensor.Tensor{tensor.FromBytes(b)}
 		d.in = d.src[0].Desc
 	}
+	if k.Boxes != nil {
+		boxes := floats(slices.Concat(k.Boxes...), len(k.Boxes), len(k.Boxes[0]))
+		d.src, d.boxes = []*tensor.Tensor{nil, boxes}, boxes.Desc
+	}
 	return d
 }
 
 // at draws for a sample. The ops are valid until the next call.
 func (d *drawing) at(k rng.Key, ordinal uint64) ([]Op, error) {
 	d.draw.Begin()
-	d.descs[0] = d.in
-	return d.draw.Run(d.op, k.At(ordinal), d.descs[:], d.src)
+	d.descs = [2]tensor.Desc{d.in, d.boxes}
+	return d.draw.Run(d.op, k.At(ordinal), d.descs[:len(InfoOf(d.op).In)], d.src)
 }
 
 func eachDraws(t *testing.T, f func(t *testing.T, i Info, k drawsCase, d *drawing)) {
@@ -240,13 +247,13 @@ func TestDraws(t *testing.T) {
 func TestDrawsAreValid(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		var before [1]tensor.Desc
-		require.NoError(t, d.op.Infer(before[:], []tensor.Desc{d.in}))
+		require.NoError(t, d.op.Infer(before[:], []tensor.Desc{d.in, d.boxes}[:len(i.In)]))
 		vague := d.in
 		if vague.IsImage() {
 			vague = vague.WithSize(tensor.Unknown, tensor.Unknown)
 		}
 		var vaguest [1]tensor.Desc
-		require.NoError(t, d.op.Infer(vaguest[:], []tensor.Desc{vague}))
+		require.NoError(t, d.op.Infer(vaguest[:], []tensor.Desc{vague, d.boxes}[:len(i.In)]))
 		key := rng.NewKey(4, 1, k.Name)
 		for o := range uint64(short.Rounds(t, 500, 100)) {
 			ops, err := d.at(key, o)

@@ -137,7 +137,7 @@ func TestMoveEmits(t *testing.T) {
 	}{
 		{NewLetterbox(320, 320), boxes, rows, []string{
 			`resize_coords {"format":"xyxy","from_height":480,"from_width":640,"to_height":240,"to_width":320}`,
-			`crop_coords {"format":"xyxy","top":-40,"left":0,"height":320,"width":320,"clamping":"soft"}`,
+			`crop_coords {"format":"xyxy","top":-40,"left":0,"height":320,"width":320,"clamping":"soft","keep":"all","coverage":0}`,
 		}},
 		{NewLetterbox(480, 640), boxes, rows, []string{}},
 		{NewLetterbox(480, 800), image, from, []string{`pad {"top":0,"bottom":0,"left":80,"right":80,"mode":"constant","fill":[114]}`}},
@@ -145,7 +145,7 @@ func TestMoveEmits(t *testing.T) {
 		{NewCrop(0, 0, 480, 640), free, rows, []string{}},
 		{NewCrop(0, 0, 480, 640), masks, mask, []string{}},
 		{NewCrop(1, 0, 480, 640), image, from, []string{`crop {"top":1,"left":0,"height":480,"width":640}`}},
-		{NewPadToMultiple(32), boxes, rows, []string{`crop_coords {"format":"xyxy","top":0,"left":0,"height":480,"width":640,"clamping":"soft"}`}},
+		{NewPadToMultiple(32), boxes, rows, []string{`crop_coords {"format":"xyxy","top":0,"left":0,"height":480,"width":640,"clamping":"soft","keep":"all","coverage":0}`}},
 		{&PadToSquare{Position: TopLeft, Mode: PadEdge, Fill: []float64{0}}, masks, mask, []string{`pad_to_square {"position":"top_left","mode":"edge","fill":[0]}`}},
 		{&PadWithMask{Height: 500, Position: Center, Fill: []float64{7}, MaskDType: tensor.Int64}, image, from, []string{`pad {"top":10,"bottom":10,"left":0,"right":0,"mode":"constant","fill":[7]}`}},
 		{NewRotate90(1), boxes, rows, []string{`affine_coords {"format":"xyxy","matrix":[0,1,0,-1,0,640],"shift_x":0,"shift_y":0,"height":640,"width":480,"clamping":"soft"}`}},

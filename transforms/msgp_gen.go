@@ -367,7 +367,7 @@ func (z *Crop) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z Crop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *CropCoords) msgp() []any {
-	return []any{(*uint8)(&z.Format), &z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
+	return []any{(*uint8)(&z.Format), &z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Clamping), (*uint8)(&z.Keep), &z.Coverage}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -375,7 +375,7 @@ func (z CropCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.Appen
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CropCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Top Left Height Width Clamping")
+	return msgpread.ReadTuple(b, z.msgp(), "Format Top Left Height Width Clamping Keep Coverage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
@@ -992,6 +992,21 @@ func (z *NormalizePad) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z NormalizePad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ObjectCrop) msgp() []any {
+	return []any{&z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ObjectCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ObjectCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ObjectCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *OneHot) msgp() []any { return []any{&z.Classes, &z.Smoothing} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1297,6 +1312,21 @@ func (z *RandomApply) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomApply) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomCanvas) msgp() []any {
+	return []any{&z.Probability, &z.Ratio, &z.Area, &z.Trials, &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomCanvas) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomCanvas) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Ratio Area Trials Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomCanvas) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomChoice) msgp() []any { return []any{&z.Ops, &z.Weights} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1464,6 +1494,21 @@ func (z *RandomHorizontalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomHorizontalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomIoUCrop) msgp() []any {
+	return []any{(*uint8)(&z.Format), &z.Scale, &z.Ratio, &z.Options, &z.Trials}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomIoUCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomIoUCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Format Scale Ratio Options Trials")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomIoUCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomJPEG) msgp() []any { return []any{&z.MinQuality, &z.MaxQuality, (*uint8)(&z.Chroma)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1491,6 +1536,23 @@ func (z *RandomLightingNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomLightingNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomObjectCrop) msgp() []any {
+	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, &z.Ratio, &z.Area, &z.Trials}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomObjectCrop) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomObjectCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Format MinCovered MinKept Ratio Area Trials")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomObjectCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomOrder) msgp() []any { return []any{&z.Ops} }
 

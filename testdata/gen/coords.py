@@ -11,7 +11,8 @@ os.environ["MKL_CBWR"] = "COMPATIBLE"
 import numpy as np
 import torch
 from torchvision.transforms.v2 import functional as v2
-from torchvision.tv_tensors import BoundingBoxFormat
+from torchvision.transforms.v2 import RandomIoUCrop
+from torchvision.tv_tensors import BoundingBoxes, BoundingBoxFormat, Image
 
 from geometry import noise_field
 from golden import Golden
@@ -52,20 +53,32 @@ def boxes_of(f, kernel, g, name, params, positive=False):
 
 def crop_coords():
     g = Golden("crop_coords", f"{TV} crop_bounding_boxes, pad_bounding_boxes, crop_keypoints")
+    every = {"keep": "all", "coverage": 0}
     windows = [(0, 0, 100, 150), (10, 20, 60, 70), (-30, -40, 200, 250), (99, 149, 1, 1)]
     for i, (t, l, h, w) in enumerate(windows):
         for f, tv in FORMATS.items():
             for mode in ("soft", "none") if i else ("soft", "hard"):
-                p = {"format": f, "top": t, "left": l, "height": h, "width": w, "clamping": mode}
+                p = {"format": f, "top": t, "left": l, "height": h, "width": w, "clamping": mode} | every
                 boxes_of(f, lambda b: v2._geometry.crop_bounding_boxes(b, tv, t, l, h, w, MODES[mode])[0], g, f"{f}_{mode}_{i}", p)
-        p = {"format": "xy", "top": t, "left": l, "height": h, "width": w, "clamping": "soft"}
+        p = {"format": "xy", "top": t, "left": l, "height": h, "width": w, "clamping": "soft"} | every
         boxes_of("xy", lambda b: v2._geometry.crop_keypoints(b, t, l, h, w)[0], g, f"xy_{i}", p)
     # A pad by 0 makes 0 of -0, where a crop at 0 keeps -0.
     for i, (l, t, r, b) in enumerate([(3, 5, 7, 11), (0, 50, 0, 1)]):
-        p = {"top": -t, "left": -l, "height": 100 + t + b, "width": 150 + l + r, "clamping": "soft"}
+        p = {"top": -t, "left": -l, "height": 100 + t + b, "width": 150 + l + r, "clamping": "soft"} | every
         for f, tv in FORMATS.items():
             boxes_of(f, lambda x: v2._geometry.pad_bounding_boxes(x, tv, (100, 150), [l, t, r, b])[0], g, f"pad_{f}_{i}", {"format": f} | p, True)
         boxes_of("xy", lambda x: v2._geometry.pad_keypoints(x, (100, 150), [l, t, r, b])[0], g, f"pad_xy_{i}", {"format": "xy"} | p, True)
+    # Windows and boxes of RandomIoUCrop. Boxes of huge values make no window.
+    t = RandomIoUCrop(0.2, 1.0, 0.3, 4.0, [0.0])
+    for f, tv in FORMATS.items():
+        for i in (1, 2, 3):
+            for mode in ("soft", "none"):
+                x = torch.from_numpy(inputs(4)[i])
+                b = BoundingBoxes(torch.cat([x, x[:4] / 4]), format=tv, canvas_size=(100, 150), clamping_mode=MODES[mode])
+                torch.manual_seed(i)
+                q = t.make_params([Image(torch.zeros(3, 100, 150, dtype=torch.uint8)), b])
+                p = {"format": f, **{k: q[k] for k in ("top", "left", "height", "width")}, "clamping": mode, "keep": "center", "coverage": 0}
+                g.columns_case(f"center_{f}_{i}_{mode}", p, [b.numpy()], [t.transform(b, q).numpy()])
     g.write()
 
 

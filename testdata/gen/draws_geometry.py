@@ -3,12 +3,13 @@
 Run with Python 3.11, torch 2.15.0 and torchvision 0.29.2. Every run gives the same bytes.
 """
 
+import torch
+from torchvision import tv_tensors as tv
 from torchvision.transforms.v2 import _geometry
 from torchvision.transforms import v2
 
 from draws import recorded
 from golden import Draws
-
 
 
 def rotations():
@@ -100,6 +101,28 @@ def zooms():
     d.write()
 
 
+BOXES = [[20, 30, 220, 230], [300.5, 100.25, 380, 330], [0, 0, 12, 9], [400, 10, 500, 60]]
+
+
+def iou_crops():
+    """The transform takes what it draws from make_params, which gets a list of the columns."""
+    d = Draws("random_iou_crop", "torchvision 0.29.2")
+    for (h, w), scale, ratio, options, trials in (
+        ((375, 500), (0.3, 1.0), (0.5, 2.0), None, 40), ((375, 500), (0.1, 0.9), (0.8, 1.25), [0.0, 0.5], 3), ((33, 47), (0.3, 1.0), (0.5, 2.0), [0.9, 1.0], 20),
+    ):
+        boxes = BOXES if h > 100 else [[5, 6, 30, 31], [40, 2, 46, 8]]
+        t = v2.RandomIoUCrop(*scale, *ratio, options, trials)
+        columns = [tv.Image(torch.zeros(3, h, w, dtype=torch.uint8)), tv.BoundingBoxes(torch.tensor(boxes), format="XYXY", canvas_size=(h, w))]
+        torch.manual_seed(1)
+        drawn = []
+        for _ in range(4000):
+            p = t.make_params(columns)
+            drawn.append([("object_crop", {k: p[k] for k in ("top", "left", "height", "width")})] if p else [])
+        q = {"format": "xyxy", "scale": list(scale), "ratio": list(ratio), "options": t.options, "trials": trials}
+        d.case(f"{w}x{h}_{trials}", q, (h, w), drawn, boxes=boxes)
+    d.write()
+
+
 if __name__ == "__main__":
     rotations()
     affines()
@@ -107,3 +130,4 @@ if __name__ == "__main__":
     elastics()
     resizes()
     zooms()
+    iou_crops()

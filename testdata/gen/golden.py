@@ -90,7 +90,7 @@ class Draws:
     def __init__(self, op, reference):
         self.op, self.reference, self.cases = op, reference, []
 
-    def case(self, name, params, size, drawn, file=None):
+    def case(self, name, params, size, drawn, file=None, boxes=None):
         """drawn has a list of (op, parameters) for every sample of an image of size (height, width)."""
         outcomes = {}
         for ops in drawn:
@@ -108,6 +108,8 @@ class Draws:
         c = {"name": name, "params": params, "height": size[0], "width": size[1], "n": len(drawn), "outcomes": result}
         if file:
             c["file"] = file
+        if boxes:
+            c["boxes"] = boxes
         self.cases.append(c)
 
     @staticmethod

@@ -144,6 +144,20 @@ def crop():
     g.write()
 
 
+def object_crop():
+    g = Golden("object_crop", "torchvision 0.29.2 v2 crop, as RandomIoUCrop calls it")
+    for h, w in ((8, 8), (5, 3), (1, 1), (23, 37)):
+        a = image(h, w, 3)
+        for top, left, ch, cw in ((0, 0, h, w), (h // 2, w // 3, h - h // 2, w - w // 3), (h - 1, w - 1, 1, 1), (0, w // 2, (h + 1) // 2, 1)):
+            q = {"top": top, "left": left, "height": ch, "width": cw}
+            want = v2.crop(t(chw(a)), top, left, ch, cw).numpy()
+            for keep, coverage in (("center", 0), ("covered", 0.3)):
+                name = f"{w}x{h}_{left}_{top}_{cw}x{ch}_{keep}"
+                g.case("chw_" + name, q | {"keep": keep, "coverage": coverage}, chw(a), want, "CHW")
+                g.case(name, q | {"keep": keep, "coverage": coverage}, a, want.transpose(1, 2, 0))
+    g.write()
+
+
 def pad():
     g = Golden("pad", "NumPy 2.4.6 pad, checked against torchvision 0.29.2 pad")
     for mode in ("constant", "edge", "reflect", "symmetric"):
@@ -436,7 +450,7 @@ def invert():
 
 
 if __name__ == "__main__":
-    for f in (flips, rotate90, layouts, center_crop, crop, pad, rescale, normalize, to_tensor, convert_color, grayscale, to_type,
+    for f in (flips, rotate90, layouts, center_crop, crop, object_crop, pad, rescale, normalize, to_tensor, convert_color, grayscale, to_type,
               quantize, alpha_composite, invert):
         f()
     sys.exit(0)

@@ -210,6 +210,12 @@ func sheetColumn(name string, img *tensor.Tensor) (*tensor.Tensor, error) {
 	switch name {
 	case "box": // left, top, width and height
 		return numbers(float64(w/4), float64(h/4), float64(w/2), float64(h/2))
+	case "boxes": // left, top, right and bottom of the middle
+		t, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 4)})
+		if err == nil {
+			copy(tensor.View[float32](t), []float32{float32(w / 4), float32(h / 4), float32(w * 3 / 4), float32(h * 3 / 4)})
+		}
+		return t, err
 	case "displacement": // waves
 		t, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(h, w, 2)})
 		if err != nil {

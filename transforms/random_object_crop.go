@@ -1,0 +1,166 @@
+package transforms
+
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// RandomObjectCrop cuts a random window out of an image such that it covers
+// every box that it touches by more than a given share, with a given
+// probability. Otherwise, or if no window is found, it does not change the
+// image. It takes any dtype of fixed size, HWC or CHW, and keeps both. No value
+// changes. Boxes that move with the image become zeros if MinKept of their area
+// or less is in the window: ValidBoxes and SelectRows remove them.
+//
+// Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format
+// describes, and which only the draw reads. Output: image.
+//
+// One number of [0, 1) is drawn; if it is below the probability, one of
+// MinCovered is chosen. A window is then tried up to Trials times. Its
+// width/height is drawn uniformly from Ratio. Its height is drawn uniformly
+// from the integers that give it an area within Area. Its first row is drawn,
+// then its first column. A box with at most 2 pixels does not count. The window
+// is discarded if it touches no box, or if it covers a share of at most the
+// chosen MinCovered of a box that it touches, or if it keeps no box.
+//
+// Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug,
+// whose skip_prob is 1 - Probability. MXNet's boxes are fractions of the
+// image's sides, so its roundings differ.
+type RandomObjectCrop struct {
+	Probability float64     `json:"probability"` // 0 to 1; default 1
+	Format      CoordFormat `json:"format"`      // of the boxes: xyxy, cxcywh or ltwh; default xyxy
+	MinCovered  []float64   `json:"min_covered"` // 1 to 64 shares of a box, 0 to 1; default 0.1
+	MinKept     float64     `json:"min_kept"`    // share of a box that it needs in the window to be kept, 0 to 1; default 0.3
+	Ratio       Range       `json:"ratio"`       // of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33
+	Area        Range       `json:"area"`        // of the window relative to the image's, 0 to 1; default 0.05 to 1
+	Trials      int         `json:"trials"`      // windows to try, 1 to 1000; default 50
+}
+
+//msgp:tuple RandomObjectCrop
+
+func init() {
+	Register(Info{
+		Name: "random_object_crop", Version: 1, New: func() Op { return NewRandomObjectCrop(CoordXYXY) },
+		In: []string{"image", "boxes"}, Reference: "MXNet 1.9.1 mx.image.DetRandomCropAug (distribution of the draws)", Exactness: randomExactness,
+	})
+}
+
+// NewRandomObjectCrop returns the op with MXNet's defaults for boxes of a
+// format. It always runs.
+func NewRandomObjectCrop(format CoordFormat) *RandomObjectCrop {
+	return &RandomObjectCrop{
+		Probability: 1, Format: format, MinCovered: []float64{0.1}, MinKept: 0.3,
+		Ratio: Range{0.75, 1.33}, Area: Range{0.05, 1}, Trials: 50,
+	}
+}
+
+// Validate checks the probability, the format, the shares and the ranges.
+func (o *RandomObjectCrop) Validate() error {
+	if err := checkProbability(o.Probability); err != nil {
+		return err
+	}
+	if err := checkBoxFormat(o.Format); err != nil {
+		return err
+	}
+	if n := len(o.MinCovered); n < 1 || n > 64 {
+		return paramErr("min_covered has %d numbers, want 1 to 64", n)
+	}
+	for _, v := range o.MinCovered {
+		if err := checkBounds("min_covered", v, 0, 1); err != nil {
+			return err
+		}
+	}
+	if err := checkBounds("min_kept", o.MinKept, 0, 1); err != nil {
+		return err
+	}
+	if err := o.Ratio.check("ratio", 1e-6, 1e6); err != nil {
+		return err
+	}
+	if err := o.Area.check("area", 0, 1); err != nil {
+		return err
+	}
+	return checkTrials(o.Trials)
+}
+
+// Infer leaves the size unknown.
+func (o *RandomObjectCrop) Infer(dst, in []tensor.Desc) error {
+	return inferObjects(dst, in, o.Format)
+}
+
+// Apply returns ErrNotDrawn.
+func (o *RandomObjectCrop) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
+	return ErrNotDrawn
+}
+
+// Draw emits an ObjectCrop or nothing.
+func (o *RandomObjectCrop) Draw(d *Draw) error {
+	h, w, err := d.size()
+	if err != nil || !d.Coin(o.Probability) {
+		return err
+	}
+	covered := o.MinCovered[d.IntN(len(o.MinCovered))]
+	boxes, n := tensor.View[float32](d.Src[1]), d.In[1].Shape.At(1)
+	for range o.Trials {
+		ch, cw, ok := o.window(d, h, w)
+		if !ok {
+			continue
+		}
+		c := ObjectCrop{Top: d.IntN(h - ch + 1), Left: d.IntN(w - cw + 1), Height: ch, Width: cw, Keep: KeepCovered, Coverage: o.MinKept}
+		if !o.covers(boxes, n, &c, covered) {
+			continue
+		}
+		op := NewOp[ObjectCrop](d)
+		*op = c
+		return d.Emit(op)
+	}
+	return nil
+}
+
+// window draws the size of a window in an image of h x w pixels.
+func (o *RandomObjectCrop) window(d *Draw, h, w int) (ch, cw int, ok bool) {
+	area := float64(int64(h) * int64(w))
+	least, most := float64(o.Area.Min*area), float64(o.Area.Max*area)
+	ratio := o.Ratio.draw(&d.Stream)
+	height := func(area float64) int { return int(math.RoundToEven(math.Sqrt(area / ratio))) }
+	width := func(h int) int { return int(math.RoundToEven(float64(float64(h) * ratio))) }
+	ch, top := height(least), height(most)
+	if width(top) > w {
+		top = int((float64(w) + 0.4999999) / ratio)
+	}
+	top = min(top, h)
+	if ch = min(ch, top); ch < top {
+		ch += d.IntN(top - ch + 1)
+	}
+	if cw = width(ch); float64(int64(cw)*int64(ch)) < least {
+		ch++
+		cw = width(ch)
+	}
+	if float64(int64(cw)*int64(ch)) > most {
+		ch--
+		cw = width(ch)
+	}
+	a := float64(int64(cw) * int64(ch))
+	return ch, cw, least <= a && a <= most && cw <= w && ch <= h && a >= 2
+}
+
+// covers reports whether a window covers more than a share of all boxes that it
+// touches, and keeps at least one.
+func (o *RandomObjectCrop) covers(boxes []float32, n int, c *ObjectCrop, covered float64) bool {
+	k := CropCoords{Format: o.Format, Top: c.Top, Left: c.Left, Height: c.Height, Width: c.Width, Keep: KeepCovered, Coverage: c.Coverage}
+	touched, kept := false, false
+	for ; len(boxes) > 0; boxes = boxes[n:] {
+		kept = kept || k.keeps(boxes)
+		var b [4]float32
+		copy(b[:], boxes)
+		toXYXY(b[:], o.Format)
+		in := boxArea(k.clip(b))
+		if area := boxArea(b); area > 2 && in > 0 {
+			touched = true
+			if !(float64(in)/float64(area) > covered) {
+				return false
+			}
+		}
+	}
+	return touched && kept
+}
