@@ -188,6 +188,15 @@ export type Gray16 = 'clip' | 'high';
  */
 export type Interpolation = 'nearest' | 'nearest_exact' | 'box' | 'bilinear' | 'hamming' | 'bicubic' | 'lanczos' | 'area' | 'pilcubic';
 
+/**
+ * Keep is the rule by which a crop keeps boxes.
+ *
+ * - `all`: keep all boxes
+ * - `center`: those whose centre is inside the window, not on its edge
+ * - `covered`: those of whose area a larger share than Coverage is inside the window
+ */
+export type Keep = 'all' | 'center' | 'covered';
+
 /** Layout names the axes of an image tensor. */
 export type Layout = 'none' | 'HWC' | 'CHW';
 
@@ -718,6 +727,10 @@ export interface CropCoordsParams {
   width: number;
   /** of boxes: soft, hard or none; default soft */
   clamping?: Clamping;
+  /** which boxes to keep: all, center or covered; all for points; default all */
+  keep?: Keep;
+  /** for covered: 0 to 1; else 0; default 0 */
+  coverage?: number;
 }
 
 /** The parameters of {@link Ops.crop_margin}. */
@@ -1125,6 +1138,22 @@ export interface NormalizePadParams {
   dtype?: DType;
 }
 
+/** The parameters of {@link Ops.object_crop}. */
+export interface ObjectCropParams {
+  /** first row of the window, -2^24 to 2^24 */
+  top: number;
+  /** first column of the window, -2^24 to 2^24 */
+  left: number;
+  /** height of the window in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the window in pixels, 1 to 2^24 */
+  width: number;
+  /** which boxes to keep: all, center or covered; default center */
+  keep?: Keep;
+  /** for covered: 0 to 1; else 0; default 0 */
+  coverage?: number;
+}
+
 /** The parameters of {@link Ops.one_hot}. */
 export interface OneHotParams {
   /** 1 to 2^24; without smoothing at most what the dtype can represent */
@@ -1411,6 +1440,23 @@ export interface RandomApplyParams {
   probability?: number;
 }
 
+/** The parameters of {@link Ops.random_canvas}. */
+export interface RandomCanvasParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** of width/height of the canvas, 1e-6 to 1e6; default 0.75 to 1.33 */
+  ratio?: [min: number, max: number];
+  /** of the canvas relative to the image's, 1 to 1000; default 1 to 3 */
+  area?: [min: number, max: number];
+  /** canvases to try, 1 to 1000; default 50 */
+  trials?: number;
+  /**
+   * Fill is the value of the canvas, in the image's own range: one for all channels or one per
+   * channel. Default 128.
+   */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.random_choice}. */
 export interface RandomChoiceParams {
   /** 1 to 64 ops */
@@ -1567,6 +1613,20 @@ export interface RandomHorizontalFlipParams {
   probability?: number;
 }
 
+/** The parameters of {@link Ops.random_iou_crop}. */
+export interface RandomIoUCropParams {
+  /** of the boxes: xyxy, cxcywh or ltwh; default xyxy */
+  format?: CoordFormat;
+  /** of the window's sides relative to the image's, 0 to 1; default 0.3 to 1 */
+  scale?: [min: number, max: number];
+  /** of width/height of the window, 0 to 1e6; default 0.5 to 2 */
+  ratio?: [min: number, max: number];
+  /** 1 to 64 numbers of 0 to 1e6; default 0, 0.1, 0.3, 0.5, 0.7, 0.9, 1 */
+  options?: number[];
+  /** windows to try for an option, 1 to 1000; default 40 */
+  trials?: number;
+}
+
 /** The parameters of {@link Ops.random_jpeg}. */
 export interface RandomJPEGParams {
   /** 1 to 100 */
@@ -1581,6 +1641,24 @@ export interface RandomJPEGParams {
 export interface RandomLightingNoiseParams {
   /** standard deviation, 0 to 1e5; default 0.1 */
   sd?: number;
+}
+
+/** The parameters of {@link Ops.random_object_crop}. */
+export interface RandomObjectCropParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** of the boxes: xyxy, cxcywh or ltwh; default xyxy */
+  format?: CoordFormat;
+  /** 1 to 64 shares of a box, 0 to 1; default 0.1 */
+  min_covered?: number[];
+  /** share of a box that it needs in the window to be kept, 0 to 1; default 0.3 */
+  min_kept?: number;
+  /** of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33 */
+  ratio?: [min: number, max: number];
+  /** of the window relative to the image's, 0 to 1; default 0.05 to 1 */
+  area?: [min: number, max: number];
+  /** windows to try, 1 to 1000; default 50 */
+  trials?: number;
 }
 
 /** The parameters of {@link Ops.random_order}. */
@@ -2547,6 +2625,9 @@ export interface Ops {
    * A negative Top or Left is a padding. At a Top or Left of 0, -0 stays; torchvision's pad by 0
    * makes 0 of it.
    *
+   * Keep selects boxes by their place before the crop. The values of the others become 0, except
+   * further values. The centre and the areas are float32.
+   *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
    *
@@ -3225,6 +3306,17 @@ export interface Ops {
    */
   normalize_pad(params: NormalizePadParams, columns?: Columns): Step;
   /**
+   * ObjectCrop is Crop for images with boxes: it moves boxes as Crop does, and keeps those that
+   * Keep selects by their place before the crop. The others become zeros: ValidBoxes and SelectRows
+   * remove them. Masks, points and further images move as with Crop. RandomIoUCrop and
+   * RandomObjectCrop draw it.
+   *
+   * Reference: torchvision 0.29.2, crop and RandomIoUCrop; MXNet 1.9.1, mx.image.DetRandomCropAug.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  object_crop(params: ObjectCropParams, columns?: Columns): Step;
+  /**
    * OneHot turns a label of 0 to Classes-1 into a vector of Classes numbers: 1 at the label's
    * index, else 0. It takes one label of any integer dtype, as a scalar or a vector of one. A
    * vector of several labels returns one row per label. A label out of range is an ErrInput of
@@ -3499,6 +3591,23 @@ export interface Ops {
    */
   random_apply(params: RandomApplyParams, columns?: Columns): Step;
   /**
+   * RandomCanvas puts an image at a random place on a larger canvas of a random shape, with a given
+   * probability; otherwise, or if no canvas is found, it does not change the image. It takes any
+   * dtype of fixed size, HWC or CHW, and keeps both. No value changes.
+   *
+   * One number of [0, 1) is drawn. If it is below the probability, a canvas is tried up to Trials
+   * times. Its width/height is drawn uniformly from Ratio. Its height is drawn uniformly from the
+   * integers that give it an area within Area and room for the image. A canvas that adds less than
+   * 2 rows or 2 columns is discarded. The image's first row on it is drawn, then its first column.
+   *
+   * Reference: MXNet 1.9.1, mx.image.DetRandomPadAug in a DetRandomSelectAug, whose skip_prob is 1
+   * - Probability.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_canvas(params?: RandomCanvasParams, columns?: Columns): Step;
+  /**
    * RandomChoice runs one of its ops. All must return the same dtype and layout.
    *
    * Reference: torchvision 0.29.2's RandomChoice. An op is drawn with a probability proportional to
@@ -3639,6 +3748,32 @@ export interface Ops {
    */
   random_horizontal_flip(params?: RandomHorizontalFlipParams, columns?: Columns): Step;
   /**
+   * RandomIoUCrop cuts a random window out of an image such that it overlaps at least one box as
+   * much as a random choice of Options demands. It takes any dtype of fixed size, HWC or CHW, and
+   * keeps both. No value changes. Boxes that move with the image become zeros if their centre is
+   * not inside the window: ValidBoxes and SelectRows remove them.
+   *
+   * Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format describes, and which only
+   * the draw reads. Output: image.
+   *
+   * A window is tried up to Trials times for a chosen option. Two numbers of [0, 1), scaled to
+   * Scale, are the factors of the width and of the height; their products with the sides are
+   * truncated. The window is discarded if it has no pixels, or if width/height is not within Ratio.
+   * Two more numbers times the pixels that are left, truncated, are the first column and the first
+   * row. The window is discarded unless the centre of at least one box is inside it, not on its
+   * edge, and the largest intersection over union of such a box and the window is at least the
+   * option. All arithmetic is float32. If no window is found, another option is chosen. An option
+   * of 1 or more leaves the image as it is. So do 1000 options without a window; the reference goes
+   * on for ever.
+   *
+   * Source: Liu et al., SSD: Single Shot MultiBox Detector, 2016. Reference: torchvision 0.29.2's
+   * RandomIoUCrop.
+   *
+   * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_iou_crop(params?: RandomIoUCropParams, columns?: Columns): Step;
+  /**
    * RandomJPEG encodes an image as a JPEG file of random quality and decodes the file. It takes the
    * images of JPEG.
    *
@@ -3659,6 +3794,30 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_lighting_noise(params?: RandomLightingNoiseParams, columns?: Columns): Step;
+  /**
+   * RandomObjectCrop cuts a random window out of an image such that it covers every box that it
+   * touches by more than a given share, with a given probability. Otherwise, or if no window is
+   * found, it does not change the image. It takes any dtype of fixed size, HWC or CHW, and keeps
+   * both. No value changes. Boxes that move with the image become zeros if MinKept of their area or
+   * less is in the window: ValidBoxes and SelectRows remove them.
+   *
+   * Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format describes, and which only
+   * the draw reads. Output: image.
+   *
+   * One number of [0, 1) is drawn; if it is below the probability, one of MinCovered is chosen. A
+   * window is then tried up to Trials times. Its width/height is drawn uniformly from Ratio. Its
+   * height is drawn uniformly from the integers that give it an area within Area. Its first row is
+   * drawn, then its first column. A box with at most 2 pixels does not count. The window is
+   * discarded if it touches no box, or if it covers a share of at most the chosen MinCovered of a
+   * box that it touches, or if it keeps no box.
+   *
+   * Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug, whose skip_prob is 1
+   * - Probability. MXNet's boxes are fractions of the image's sides, so its roundings differ.
+   *
+   * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_object_crop(params?: RandomObjectCropParams, columns?: Columns): Step;
   /**
    * RandomOrder runs all of its ops in random order. Each op must keep the dtype and the layout.
    *
@@ -4410,6 +4569,7 @@ export const enums = {
   Fit: 'exact shortest longest inside multiple cover thumbnail aligned longest_min height',
   Gray16: 'clip high',
   Interpolation: 'nearest nearest_exact box bilinear hamming bicubic lanczos area pilcubic',
+  Keep: 'all center covered',
   Layout: 'none HWC CHW',
   Omit: 'none first second',
   Orientation: 'ignore apply',
@@ -4459,7 +4619,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   convert_color: [1, 'image', 'image', 'from:ColorSpace', 'to:ColorSpace', 'backend:Backend="opencv"'],
   count_patches: [1, 'image', 'count', 'patch:int', 'axis:PatchAxis="all"', 'divisor:int=1'],
   crop: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int'],
-  crop_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'top:int', 'left:int', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
+  crop_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'top:int', 'left:int', 'height:int', 'width:int', 'clamping:Clamping="soft"', 'keep:Keep="all"', 'coverage:float=0'],
   crop_margin: [1, 'image', 'image', 'threshold:int=200', 'backend:Backend="pillow"'],
   crop_padding: [1, 'image pad', 'image'],
   crop_to_size: [1, 'image size', 'image'],
@@ -4504,6 +4664,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   nearest_color: [1, 'image', 'image', 'colors:float[]', 'dtype:DType="float32"'],
   normalize: [1, 'image', 'image', 'mean:float[]', 'std:float[]'],
   normalize_pad: [1, 'image', 'image', 'mean:float[]', 'std:float[]', 'dtype:DType="float32"'],
+  object_crop: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'keep:Keep="center"', 'coverage:float=0'],
   one_hot: [1, 'label', 'label', 'classes:int', 'smoothing:float=0'],
   pad: [1, 'image', 'image', 'top:int', 'bottom:int', 'left:int', 'right:int', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   pad_sequence: [1, 'image', 'image mask', 'length:int', 'fill:float=0', 'keep_longer:bool=false'],
@@ -4523,6 +4684,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_apply: [1, 'image', 'image', 'ops:op[]', 'probability:float=0.5'],
+  random_canvas: [1, 'image', 'image', 'probability:float=1', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[1,3]', 'trials:int=50', 'fill:float[]=[128]'],
   random_choice: [1, 'image', 'image', 'ops:op[]', 'weights:float[]'],
   random_color_adjust: [1, 'image', 'image', 'brightness:float[2]', 'contrast:float[2]', 'saturation:float[2]', 'hue:float[2]', 'backend:Backend="pillow"'],
   random_crop: [1, 'image', 'image', 'height:int', 'width:int', 'top:int', 'bottom:int', 'left:int', 'right:int', 'pad_if_needed:bool=false', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
@@ -4534,8 +4696,10 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_grayscale: [1, 'image', 'image', 'probability:float=0.1', 'backend:Backend="pillow"'],
   random_hls: [1, 'image', 'image', 'h:int=36', 'l:int=50', 's:int=50'],
   random_horizontal_flip: [1, 'image', 'image', 'probability:float=0.5'],
+  random_iou_crop: [1, 'image boxes', 'image', 'format:CoordFormat="xyxy"', 'scale:float[2]=[0.3,1]', 'ratio:float[2]=[0.5,2]', 'options:float[]=[0,0.1,0.3,0.5,0.7,0.9,1]', 'trials:int=40'],
   random_jpeg: [1, 'image', 'image', 'min_quality:int', 'max_quality:int', 'chroma:Chroma="420"'],
   random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1'],
+  random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float=0.3', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[0.05,1]', 'trials:int=50'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
   random_resize: [1, 'image', 'image', 'min_size:int', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
