@@ -14,9 +14,10 @@ const (
 	MXNet                           // MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, and for bicubic resizing
 	TorchUint8                      // torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for resizing
 	TorchUint8NoAVX2                // torch_uint8 on an x86-64 CPU without AVX2: for resizing
+	MindSpore                       // MindSpore 2.10.0, where its rule is no other library's: for AutoContrast
 )
 
-var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet", "torch_uint8", "torch_uint8_noavx2"}
+var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet", "torch_uint8", "torch_uint8_noavx2", "mindspore"}
 
 func (b Backend) String() string               { return enum.String("backend", backendNames, b) }
 func (b Backend) MarshalText() ([]byte, error) { return enum.Format("backend", backendNames, b) }

@@ -34,6 +34,19 @@ func (z *AdjustContrast) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z AdjustContrast) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *AdjustGamma) msgp() []any { return []any{&z.Gamma, &z.Gain, (*uint8)(&z.Backend)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z AdjustGamma) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AdjustGamma) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Gamma Gain Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AdjustGamma) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *AdjustHLS) msgp() []any { return []any{&z.H, &z.L, &z.S} }
 
 // MarshalMsg appends the msgp form to b.
@@ -74,6 +87,21 @@ func (z *AdjustSaturation) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z AdjustSaturation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *AdjustSharpness) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z AdjustSharpness) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AdjustSharpness) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Factor Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AdjustSharpness) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Affine) msgp() []any {
 	return []any{&z.Angle, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Center, &z.Fill}
@@ -158,6 +186,21 @@ func (z *Argmax) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Argmax) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *AutoContrast) msgp() []any {
+	return []any{&z.CutoffLow, &z.CutoffHigh, &z.Ignore, (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z AutoContrast) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AutoContrast) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "CutoffLow CutoffHigh Ignore Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AutoContrast) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *BlobCrop) msgp() []any { return []any{&z.Height, &z.Width} }
 
@@ -492,6 +535,19 @@ func (z *ElasticNoiseCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ElasticNoiseCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Equalize) msgp() []any { return []any{(*uint8)(&z.Backend)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Equalize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Equalize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Equalize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Erase) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Value} }
 

@@ -84,3 +84,23 @@ func TestCos2Pi(t *testing.T) {
 		require.InDelta(t, math.Cos(2*math.Pi*x), Cos2Pi(x), 1e-15)
 	}
 }
+
+func TestPow(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range short.Rounds(t, 6000, 1000) {
+		x := 1 - r.Float64()
+		y := min(r.Float64()*5, 22/(1e-9+math.Abs(math.Log(x))))
+		// e^(y*log(x)) with the logarithm as in TestLog
+		q := new(big.Float).SetPrec(200).Quo(new(big.Float).SetPrec(200).SetFloat64(x), bigExp(new(big.Float).SetPrec(200).SetFloat64(Log(x))))
+		log := q.Sub(q, big.NewFloat(1))
+		log.Add(log, new(big.Float).SetPrec(200).SetFloat64(Log(x)))
+		require.LessOrEqual(t, ulps(Pow(x, y), bigExp(log.Mul(log, big.NewFloat(y)))), 0.65, "pow(%v, %v)", x, y)
+	}
+	require.Equal(t, 1.0, Pow(0, 0))
+	require.Equal(t, 1.0, Pow(1, 1e6))
+	require.Zero(t, Pow(0, 2))
+	require.Zero(t, Pow(0.5, 1e6))
+	require.Equal(t, 0.3, Pow(0.3, 1))
+	require.Equal(t, 0.25, Pow(0.5, 2))
+	require.True(t, math.IsInf(Pow(2, 2000), 1))
+}

@@ -31,8 +31,9 @@ export type Alpha = 'drop' | 'white' | 'key_white';
  * - `torch_uint8`: torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for
  *   resizing
  * - `torch_uint8_noavx2`: torch_uint8 on an x86-64 CPU without AVX2: for resizing
+ * - `mindspore`: MindSpore 2.10.0, where its rule is no other library's: for AutoContrast
  */
-export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'torch_uint8' | 'torch_uint8_noavx2';
+export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'torch_uint8' | 'torch_uint8_noavx2' | 'mindspore';
 
 /**
  * CastRule is the rule by which ToType converts a number to a narrower type.
@@ -482,6 +483,16 @@ export interface AdjustContrastParams {
   backend?: Backend;
 }
 
+/** The parameters of {@link Ops.adjust_gamma}. */
+export interface AdjustGammaParams {
+  /** exponent, 0 to 1e6; 1 keeps most values; default 1 */
+  gamma?: number;
+  /** factor, 0 to 1e6; default 1 */
+  gain?: number;
+  /** pillow or torch; default pillow */
+  backend?: Backend;
+}
+
 /** The parameters of {@link Ops.adjust_hls}. */
 export interface AdjustHLSParams {
   /** added to the hue, -255 to 255; 0 keeps it */
@@ -505,6 +516,14 @@ export interface AdjustSaturationParams {
   /** 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image */
   factor: number;
   /** pillow, opencv, torch or mxnet; default pillow */
+  backend?: Backend;
+}
+
+/** The parameters of {@link Ops.adjust_sharpness}. */
+export interface AdjustSharpnessParams {
+  /** 0 to 1e6; 1 keeps the image; default 1 */
+  factor?: number;
+  /** pillow, opencv or torch; default pillow */
   backend?: Backend;
 }
 
@@ -580,6 +599,24 @@ export interface AlphaCompositeParams {
 export interface ArgmaxParams {
   /** 0 to 7; default 0, the channels of CHW */
   axis?: number;
+}
+
+/** The parameters of {@link Ops.auto_contrast}. */
+export interface AutoContrastParams {
+  /**
+   * percent of the pixels to leave out from the lowest values on, 0 to 100 (mindspore: below 50);
+   * torch: 0; default 0
+   */
+  cutoff_low?: number;
+  /**
+   * percent of the pixels to leave out from the highest values on, as CutoffLow; mindspore: equal
+   * to CutoffLow; default 0
+   */
+  cutoff_high?: number;
+  /** values to leave out, whole numbers of 0 to 255; torch: none; default none */
+  ignore?: number[];
+  /** pillow, torch or mindspore; default pillow */
+  backend?: Backend;
 }
 
 /** The parameters of {@link Ops.blob_crop}. */
@@ -822,6 +859,12 @@ export interface ElasticNoiseCoordsParams {
   width: number;
   /** of boxes: soft, hard or none; default soft */
   clamping?: Clamping;
+}
+
+/** The parameters of {@link Ops.equalize}. */
+export interface EqualizeParams {
+  /** pillow, opencv or torch; default pillow */
+  backend?: Backend;
 }
 
 /** The parameters of {@link Ops.erase}. */
@@ -2277,6 +2320,23 @@ export interface Ops {
    */
   adjust_contrast(params: AdjustContrastParams, columns?: Columns): Step;
   /**
+   * AdjustGamma raises every value to a power: a gamma above 1 makes dark parts darker, one below 1
+   * makes them lighter. It takes a uint8 image of one or three channels, HWC or CHW, and keeps the
+   * description.
+   *
+   * - Pillow: 255.999*gain * (v/255)^gamma in float64 with each operation rounded, truncated and
+   *   clipped;
+   * - Torch: v*(1/255) to the power of gamma in float32, times gain and clipped to 0..1 if gain is
+   *   not 1, times 255.999, truncated. The power has torch's error of up to one unit in the last
+   *   place.
+   *
+   * Reference: torchvision 0.29.2, v2's adjust_gamma of a Pillow image and of a uint8 tensor;
+   * MindSpore 2.10.0, vision.AdjustGamma, for pillow.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  adjust_gamma(params?: AdjustGammaParams, columns?: Columns): Step;
+  /**
    * AdjustHLS adds integers to the hue, the lightness and the saturation of every pixel. It takes a
    * uint8 HWC image with the channels red, green and blue, and keeps the description. Values range
    * from 0 to 255.
@@ -2338,6 +2398,31 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   adjust_saturation(params: AdjustSaturationParams, columns?: Columns): Step;
+  /**
+   * AdjustSharpness mixes an image with a smoothed copy. A factor f of 0 returns the copy, 1 the
+   * image, and more than 1 a sharper image. It takes a uint8 image of one or three channels, HWC or
+   * CHW, with torch also a float32 image of 0 to 1, and keeps the description.
+   *
+   * The smoothed value s is the sum of the nine values around a pixel, that of the pixel itself
+   * five times, divided by 13 and rounded. The pixels of the border are not smoothed: their s is v.
+   * fma rounds a*b+c once; all other operations are float32 with each one rounded. The result is
+   * clipped.
+   *
+   * - Pillow: s + f*(v - s), truncated;
+   * - Torch: fma(s-v, 1-f, v), truncated;
+   * - OpenCV: fma(v, f, s*(1-f)), rounded half to even.
+   *
+   * For float32, the products of s with float32's 1/13 and 5/13 are added row by row, each by fma.
+   * torch rounds the products too if the image has one channel and at most 20480 pixels. Nothing
+   * else is rounded, and the result is clipped to 0..1.
+   *
+   * Reference: Pillow 13.0.0, ImageEnhance.Sharpness, as torchvision's adjust_sharpness of a Pillow
+   * image; torchvision 0.29.2, v2's adjust_sharpness of a tensor (x86-64 with AVX2); MindSpore
+   * 2.10.0, vision.AdjustSharpness of an array, which calls OpenCV's filter2D and addWeighted.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  adjust_sharpness(params?: AdjustSharpnessParams, columns?: Columns): Step;
   /**
    * Affine shears, rotates, scales and moves an image about a point, in this order. It takes a
    * uint8 image of any number of channels (pillow, opencv4: one to four), HWC or CHW, and keeps
@@ -2422,6 +2507,31 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   argmax(params?: ArgmaxParams, columns?: Columns): Step;
+  /**
+   * AutoContrast stretches the values of each channel to the whole range. It takes a uint8 image of
+   * one or three channels, HWC or CHW, with torch also a float32 image of 0 to 1, and keeps the
+   * description.
+   *
+   * lo and hi are the least and the greatest value of a channel. A channel with lo = hi keeps its
+   * values.
+   *
+   * - Pillow: v*s + (-lo*s) with s = 255/(hi-lo), in float64 with each operation rounded, truncated
+   *   and clipped;
+   * - MindSpore: the same in float32, s rounded from float64;
+   * - Torch: (v-lo) / ((hi-lo)*m) in float32, clipped and, for uint8, truncated. m is float32's
+   *   1/255 for uint8 and 1 for float32.
+   *
+   * pillow and mindspore first set the number of pixels with the values of Ignore to 0. Of the n
+   * pixels left they then take away CutoffLow percent from the lowest values on, and CutoffHigh
+   * percent from the highest values on. That is floor(n*percent/100) pixels; mindspore truncates
+   * the percentage to a whole number. lo and hi are the least and the greatest value of the rest.
+   *
+   * Reference: Pillow 13.0.0, ImageOps.autocontrast; torchvision 0.29.2, v2's autocontrast;
+   * MindSpore 2.10.0, vision.AutoContrast of an array.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  auto_contrast(params?: AutoContrastParams, columns?: Columns): Step;
   /**
    * BlobCrop scales an image until it covers Height x Width, and cuts out the centre. It takes a
    * uint8 or float32 image of any number of channels, HWC or CHW, and keeps dtype, layout and
@@ -2768,6 +2878,30 @@ export interface Ops {
    * Inputs: boxes. Outputs: boxes. Difference: 0.
    */
   elastic_noise_coords(params: ElasticNoiseCoordsParams, columns?: Columns): Step;
+  /**
+   * Equalize spreads the values of each channel so that all of them come about equally often. It
+   * takes a uint8 image of one or three channels, HWC or CHW, with torch also a float32 image, and
+   * keeps the description.
+   *
+   * below(v) is the number of pixels with a value less than v, n the number of all pixels, and last
+   * the number of those with the greatest value.
+   *
+   * - Pillow, Torch: with step = floor((n-last)/255), a value v becomes floor((below(v) +
+   *   floor(step/2)) / step), at most 255. If step is 0, the channel keeps its values.
+   * - OpenCV: with first, the number of pixels with the least value, a value v becomes
+   *   (below(v+1)-first) * (255/(n-first)). Quotient and product are float32; the product is
+   *   rounded half to even. If all values are equal, the channel keeps them.
+   *
+   * With torch, a float32 value v first becomes the uint8 floor(v*255.999), clipped to 0..255, and
+   * the result is multiplied by 1/255, all in float32. NaN becomes 0. torch does not define the
+   * results of values outside 0..1.
+   *
+   * Reference: Pillow 13.0.0, ImageOps.equalize; torchvision 0.29.2, v2's equalize; OpenCV 5.0.0,
+   * equalizeHist of each channel, as MindSpore 2.10.0's vision.Equalize of an array.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  equalize(params?: EqualizeParams, columns?: Columns): Step;
   /**
    * Erase overwrites a box of Height x Width pixels. The box's first pixel is at row Top and column
    * Left. A box that exceeds the image is an ErrInput, and so is a value that the dtype cannot
@@ -4556,7 +4690,7 @@ export interface Ops {
 /** The names of enumerations; a value's number is its index. */
 export const enums = {
   Alpha: 'drop white key_white',
-  Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2',
+  Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2 mindspore',
   CastRule: 'truncate saturate',
   Chroma: 'default 420 422 444 440 411',
   Clamping: 'soft hard none',
@@ -4596,14 +4730,17 @@ export const enums = {
 export const table: Record<string, readonly [version: number, inputs: string, outputs: string, ...params: string[]]> = {
   adjust_brightness: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
   adjust_contrast: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
+  adjust_gamma: [1, 'image', 'image', 'gamma:float=1', 'gain:float=1', 'backend:Backend="pillow"'],
   adjust_hls: [1, 'image', 'image', 'h:int', 'l:int', 's:int'],
   adjust_hue: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
   adjust_saturation: [1, 'image', 'image', 'factor:float', 'backend:Backend="pillow"'],
+  adjust_sharpness: [1, 'image', 'image', 'factor:float=1', 'backend:Backend="pillow"'],
   affine: [1, 'image', 'image', 'angle:float', 'translate_x:float=0', 'translate_y:float=0', 'scale:float=1', 'shear_x:float=0', 'shear_y:float=0', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[]'],
   affine_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'matrix:float[6]', 'shift_x:float=0', 'shift_y:float=0', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   align_long_axis: [1, 'image', 'image', 'height:int', 'width:int'],
   alpha_composite: [1, 'image', 'image', 'background:float[]=[255,255,255]'],
   argmax: [1, 'image', 'image', 'axis:int=0'],
+  auto_contrast: [1, 'image', 'image', 'cutoff_low:float=0', 'cutoff_high:float=0', 'ignore:float[]=[]', 'backend:Backend="pillow"'],
   blob_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   center_crop: [1, 'image', 'image', 'height:int', 'width:int', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
   center_crop_fraction: [1, 'image', 'image', 'height:float', 'width:float', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
@@ -4628,6 +4765,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   elastic: [1, 'image displacement', 'image', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[]'],
   elastic_noise: [1, 'image', 'image', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'key:uint', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[0]'],
   elastic_noise_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'key:uint', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
+  equalize: [1, 'image', 'image', 'backend:Backend="pillow"'],
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],

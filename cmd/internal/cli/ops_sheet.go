@@ -36,9 +36,11 @@ const sheetDraws = 64
 var sheetParams = map[string]string{
 	"adjust_brightness":         `{"factor": 1.4}`,
 	"adjust_contrast":           `{"factor": 1.8}`,
+	"adjust_gamma":              `{"gamma": 2.2}`,
 	"adjust_hls":                `{"h": 60}`,
 	"adjust_hue":                `{"factor": 0.3}`,
 	"adjust_saturation":         `{"factor": 2}`,
+	"adjust_sharpness":          `{"factor": 8}`,
 	"affine":                    `{"angle": 15, "shear_x": 20, "scale": 0.8, "interpolation": "bilinear"}`,
 	"align_long_axis":           `{"height": 112, "width": 84}`,
 	"center_crop":               `{"height": 60, "width": 60}`,
