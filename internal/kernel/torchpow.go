@@ -23,80 +23,80 @@ func TorchPow(x, y float32) float32 {
 	return sleefLog(x).scale(y).exp()
 }
 
-// pair32 is the sum of two float32 numbers, the second one small. Its methods
+// twoFloats is a sum of two float32 numbers, the second one small. Its methods
 // round as SLEEF's functions on such sums with FMA.
-type pair32 struct{ h, l float32 }
+type twoFloats struct{ h, l float32 }
 
-// sum32 returns a+b for any a and b.
-func sum32(a, b float32) pair32 {
+// addFloats returns a+b for any a and b.
+func addFloats(a, b float32) twoFloats {
 	s := a + b
 	v := s - a
-	return pair32{s, (a - (s - v)) + (b - v)}
+	return twoFloats{s, (a - (s - v)) + (b - v)}
 }
 
 // plus returns a+b for any a and b.
-func (a pair32) plus(b pair32) pair32 {
-	s := sum32(a.h, b.h)
-	return pair32{s.h, s.l + (a.l + b.l)}
+func (a twoFloats) plus(b twoFloats) twoFloats {
+	s := addFloats(a.h, b.h)
+	return twoFloats{s.h, s.l + (a.l + b.l)}
 }
 
 // ordered returns a+b for |a| >= |b|.
-func (a pair32) ordered(b pair32) pair32 {
+func (a twoFloats) ordered(b twoFloats) twoFloats {
 	s := a.h + b.h
-	return pair32{s, (((a.h - s) + b.h) + a.l) + b.l}
+	return twoFloats{s, (((a.h - s) + b.h) + a.l) + b.l}
 }
 
-func (a pair32) times(b pair32) pair32 {
+func (a twoFloats) times(b twoFloats) twoFloats {
 	s := float32(a.h * b.h)
-	return pair32{s, fma32(a.h, b.l, fma32(a.l, b.h, fma32(a.h, b.h, -s)))}
+	return twoFloats{s, fma32(a.h, b.l, fma32(a.l, b.h, fma32(a.h, b.h, -s)))}
 }
 
-func (a pair32) squared() pair32 {
+func (a twoFloats) squared() twoFloats {
 	s := float32(a.h * a.h)
-	return pair32{s, fma32(a.h+a.h, a.l, fma32(a.h, a.h, -s))}
+	return twoFloats{s, fma32(a.h+a.h, a.l, fma32(a.h, a.h, -s))}
 }
 
-func (a pair32) scale(b float32) pair32 {
+func (a twoFloats) scale(b float32) twoFloats {
 	s := float32(a.h * b)
-	return pair32{s, fma32(a.l, b, fma32(a.h, b, -s))}
+	return twoFloats{s, fma32(a.l, b, fma32(a.h, b, -s))}
 }
 
-func (a pair32) over(b pair32) pair32 {
+func (a twoFloats) over(b twoFloats) twoFloats {
 	t := 1 / b.h
 	s := float32(a.h * t)
 	u := fma32(t, a.h, -s)
 	v := fma32(-b.l, t, fma32(-b.h, t, 1))
-	return pair32{s, fma32(s, v, fma32(a.l, t, u))}
+	return twoFloats{s, fma32(s, v, fma32(a.l, t, u))}
 }
 
 // sleefLog returns the natural logarithm of a positive normal number.
-func sleefLog(x float32) pair32 {
+func sleefLog(x float32) twoFloats {
 	_, e := math.Frexp(float64(float32(x * (1 / 0.75))))
 	e--
 	m := float32(math.Ldexp(float64(x), -e)) // 0.75 to 1.5
-	q := sum32(-1, m).over(sum32(1, m))
+	q := addFloats(-1, m).over(addFloats(1, m))
 	q2 := q.squared()
 	t := fma32(0.240320354700088500976562, q2.h, 0.285112679004669189453125)
 	t = fma32(t, q2.h, 0.400007992982864379882812)
-	third := pair32{0.66666662693023681640625, 3.69183861259614332084311e-09}
-	s := pair32{0.69314718246459960938, -1.904654323148236017e-09}.scale(float32(e))
-	s = s.ordered(pair32{float32(2 * q.h), float32(2 * q.l)})
+	third := twoFloats{0.66666662693023681640625, 3.69183861259614332084311e-09}
+	s := twoFloats{0.69314718246459960938, -1.904654323148236017e-09}.scale(float32(e))
+	s = s.ordered(twoFloats{float32(2 * q.h), float32(2 * q.l)})
 	return s.ordered(q2.times(q).times(q2.scale(t).plus(third)))
 }
 
 // exp returns e to the power of a.
-func (a pair32) exp() float32 {
+func (a twoFloats) exp() float32 {
 	if a.h < -104 {
 		return 0
 	}
 	q := float32(math.RoundToEven(float64(float32((a.h + a.l) * math.Log2E))))
-	s := a.plus(pair32{float32(q * -0.693145751953125), 0})
-	s = s.plus(pair32{float32(q * -1.428606765330187045e-06), 0})
-	s = pair32{s.h + s.l, (s.h - (s.h + s.l)) + s.l}
+	s := a.plus(twoFloats{float32(q * -0.693145751953125), 0})
+	s = s.plus(twoFloats{float32(q * -1.428606765330187045e-06), 0})
+	s = twoFloats{s.h + s.l, (s.h - (s.h + s.l)) + s.l}
 	u := float32(0.00136324646882712841033936)
 	for _, t := range [...]float32{0.00836596917361021041870117, 0.0416710823774337768554688, 0.166665524244308471679688, 0.499999850988388061523438} {
 		u = fma32(u, s.h, t)
 	}
-	s = pair32{1, 0}.ordered(s.ordered(s.squared().scale(u)))
+	s = twoFloats{1, 0}.ordered(s.ordered(s.squared().scale(u)))
 	return float32(math.Ldexp(float64(s.h+s.l), int(q)))
 }
