@@ -42,13 +42,13 @@ func checkAdjustBackend(b Backend) error {
 	return nil
 }
 
-// wantAdjusted wants a uint8 image of three channels. It accepts one channel
-// too, except for OpenCV (MindSpore) and MXNet, which reject it.
+// wantAdjusted wants a uint8 image of three channels. Pillow and Torch take one
+// channel, too.
 func wantAdjusted(d tensor.Desc, b Backend) error {
 	if err := wantImage(d, tensor.Uint8); err != nil {
 		return err
 	}
-	if b == OpenCV || b == MXNet {
+	if b != Pillow && b != Torch {
 		return wantChannels(d, 3)
 	}
 	return wantChannels(d, 1, 3)
@@ -87,6 +87,8 @@ func (m *blend) of(v uint8, other float32) uint8 {
 		return trunc8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
 	case MXNet:
 		return round8(m.scaled[v] + float32(other*float32(m.rest)))
+	case MindSpore:
+		return round8(kernel.FMA32(float64(float64(v)*float64(m.factor)), float32(other*float32(m.rest))))
 	}
 	return round8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
 }

@@ -5,7 +5,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // AdjustSaturation mixes every pixel with its gray value g. A factor f of 0
 // returns a gray image, 1 the image, and more than 1 stronger colours. It takes
 // a uint8 image of three channels, HWC or CHW, and keeps the description. An
-// image of one channel is copied (opencv and mxnet reject it). Values range
+// image of one channel is copied (only pillow and torch take it). Values range
 // from 0 to 255.
 //
 // All arithmetic is float32 with each operation rounded, except that fma rounds
@@ -16,6 +16,8 @@ import "github.com/infer-prep/infer-prep/tensor"
 //     products and sums fused.
 //   - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv
 //     gray.
+//   - MindSpore: fma(v, f, g*(1-f)), rounded half to even; g is Grayscale's
+//     opencv gray.
 //   - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899
 //     B + 8192) >> 14. The weights of red and blue are exchanged, as in MXNet.
 //
@@ -23,10 +25,11 @@ import "github.com/infer-prep/infer-prep/tensor"
 // adjust_saturation calls for a Pillow image; torchvision 0.29.2, v2's
 // adjust_saturation of a uint8 tensor; MindSpore 2.10.0,
 // vision.AdjustSaturation of an array, which calls OpenCV's cvtColor and
-// addWeighted; MXNet 1.9.1, ImageRecordIter's saturation.
+// addWeighted, and vision.RandomColor of an array for mindspore; MXNet 1.9.1,
+// ImageRecordIter's saturation.
 type AdjustSaturation struct {
 	Factor  float64 `json:"factor"`  // 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image
-	Backend Backend `json:"backend"` // pillow, opencv, torch or mxnet; default pillow
+	Backend Backend `json:"backend"` // pillow, opencv, torch, mxnet or mindspore; default pillow
 }
 
 //msgp:tuple AdjustSaturation
@@ -45,6 +48,9 @@ func NewAdjustSaturation(factor float64) *AdjustSaturation {
 
 // Validate checks the factor and the backend.
 func (o *AdjustSaturation) Validate() error {
+	if o.Backend == MindSpore {
+		return checkBounds("factor", o.Factor, 0, maxFactor)
+	}
 	return checkAdjust(o.Factor, o.Backend)
 }
 

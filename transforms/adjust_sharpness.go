@@ -102,6 +102,9 @@ type sharpen struct {
 
 func (m *sharpen) set(b Backend, factor float64) {
 	m.blend.set(b, factor)
+	if b == OpenCV {
+		m.backend = MindSpore // which passes its images to OpenCV in this order
+	}
 	for i := range m.torch {
 		m.torch[i] = float64(float64(i-255) * m.rest)
 	}
@@ -112,11 +115,8 @@ func (m *sharpen) set(b Backend, factor float64) {
 
 // mix mixes v with the smoothed value s.
 func (m *sharpen) mix(v, s uint8) uint8 {
-	switch m.backend {
-	case Torch:
+	if m.backend == Torch {
 		return trunc8(kernel.FMA32(m.torch[255+int(s)-int(v)], float32(v)))
-	case OpenCV:
-		return round8(kernel.FMA32(float64(float64(v)*float64(m.factor)), float32(float32(s)*float32(m.rest))))
 	}
 	return m.of(v, float32(s))
 }

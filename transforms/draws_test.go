@@ -138,6 +138,12 @@ func numbers(op Op, h, w int) map[string]float64 {
 			m[name] = float64(f.Int())
 		case f.CanFloat():
 			m[name] = f.Float()
+		case f.Type() == reflect.TypeFor[Range]():
+			m[name+".min"], m[name+".max"] = f.Field(0).Float(), f.Field(1).Float()
+		case f.Type() == reflect.TypeFor[[]int]():
+			for j := range f.Len() {
+				m[name+"."+strconv.Itoa(j)] = float64(f.Index(j).Int())
+			}
 		case f.Kind() == reflect.Array:
 			for j := range f.Len() {
 				m[name+"."+strconv.Itoa(j)] = f.Index(j).Float()

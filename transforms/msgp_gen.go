@@ -260,6 +260,21 @@ func (z *CenterCropFraction) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z CenterCropFraction) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ChannelPermutation) msgp() []any { return []any{&z.Permutation} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ChannelPermutation) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ChannelPermutation) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Permutation")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ChannelPermutation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Clamp) msgp() []any { return []any{&z.Min, &z.Max} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1383,6 +1398,21 @@ func (z *RandomCanvas) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomCanvas) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomChannelPermutation) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomChannelPermutation) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomChannelPermutation) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomChannelPermutation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomChoice) msgp() []any { return []any{&z.Ops, &z.Weights} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1395,6 +1425,19 @@ func (z *RandomChoice) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomChoice) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomColor) msgp() []any { return []any{&z.Degrees, (*uint8)(&z.Backend)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomColor) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomColor) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Degrees Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomColor) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomColorAdjust) msgp() []any {
 	return []any{&z.Brightness, &z.Contrast, &z.Saturation, &z.Hue, (*uint8)(&z.Backend)}
@@ -1640,6 +1683,21 @@ func (z *RandomPerspective) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomPerspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomPosterize) msgp() []any { return []any{&z.Bits} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomPosterize) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomPosterize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Bits")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomPosterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomResize) msgp() []any {
 	return []any{&z.MinSize, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -1706,6 +1764,21 @@ func (z *RandomSelectSubpolicy) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomSelectSubpolicy) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomSharpness) msgp() []any { return []any{&z.Degrees, (*uint8)(&z.Backend)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomSharpness) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomSharpness) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Degrees Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomSharpness) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomShortestSize) msgp() []any {
 	return []any{&z.Sizes, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -1722,6 +1795,21 @@ func (z *RandomShortestSize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomShortestSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomSolarize) msgp() []any { return []any{&z.Threshold} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomSolarize) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomSolarize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Threshold")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomSolarize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomVerticalFlip) msgp() []any { return []any{&z.Probability} }
 

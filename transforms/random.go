@@ -29,8 +29,9 @@ type Random interface {
 // The references of random ops use other random generators, so only the
 // distributions are compared.
 const (
-	randomReference = "torchvision 0.29.2 (distribution of the draws)"
-	randomExactness = "0 for the ops drawn; random numbers come from package rng, with the same distribution"
+	randomReference        = "torchvision 0.29.2 (distribution of the draws)"
+	mindsporeDrawReference = "MindSpore 2.10.0 (distribution of the draws)"
+	randomExactness        = "0 for the ops drawn; random numbers come from package rng, with the same distribution"
 )
 
 // ErrNotDrawn reports a random op that was run without a draw.

@@ -7,7 +7,10 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Reference: torchvision 0.29.2's RandomApply. One number of [0, 1) is drawn.
 // If it is below the probability, the ops run in order, each with its own
-// draws.
+// draws. torchvision's RandomAdjustSharpness, RandomAutocontrast,
+// RandomEqualize, RandomInvert, RandomPosterize and RandomSolarize are a
+// RandomApply of one op each, as are MindSpore's RandomAdjustSharpness,
+// RandomAutoContrast, RandomEqualize and RandomInvert.
 type RandomApply struct {
 	Ops         OpList  `json:"ops"`         // 1 to 64 ops
 	Probability float64 `json:"probability"` // 0 to 1; default 0.5

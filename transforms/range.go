@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"encoding/json"
+	"math"
 
 	"github.com/infer-prep/infer-prep/rng"
 )
@@ -40,3 +41,14 @@ func (r Range) check(name string, lo, hi float64) error {
 
 // draw draws from [Min, Max]. The clamp corrects rounding beyond Max.
 func (r Range) draw(s *rng.Stream) float64 { return min(s.Uniform(r.Min, r.Max), r.Max) }
+
+// checkWhole wants a non-empty interval of whole numbers within lo..hi.
+func (r Range) checkWhole(name string, lo, hi float64) error {
+	if r.Min != math.Trunc(r.Min) || r.Max != math.Trunc(r.Max) {
+		return paramErr("%s is %v to %v, want whole numbers", name, r.Min, r.Max)
+	}
+	return r.check(name, lo, hi)
+}
+
+// drawWhole draws one of the whole numbers of the interval.
+func (r Range) drawWhole(d *Draw) int { return int(r.Min) + d.IntN(int(r.Max-r.Min)+1) }

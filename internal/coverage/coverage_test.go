@@ -28,6 +28,7 @@ var own = map[string]string{
 	"object_crop":          "what random_iou_crop and random_object_crop draw",
 	"adjust_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
 	"affine_coords":        "affine and rotate of boxes and points",
+	"channel_permutation":  "what random_channel_permutation draws",
 	"crop_coords":          "crop and pad of boxes and points",
 	"elastic":              "random_elastic with its displacement as an input",
 	"elastic_noise_coords": "elastic_noise of boxes and points",

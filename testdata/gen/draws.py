@@ -151,6 +151,17 @@ def colours():
     d.write()
 
 
+def channels():
+    d = Draws("random_channel_permutation", "torchvision 0.29.2 RandomChannelPermutation")
+
+    def convert(p):
+        p = p["permutation"].tolist()
+        return [("channel_permutation", {f"permutation.{i}": v for i, v in enumerate(p)})]
+
+    d.case("three", {}, (5, 7), recorded(v2.RandomChannelPermutation(), (5, 7), convert))
+    d.write()
+
+
 def blurs():
     d = Draws("random_gaussian_blur", "torchvision 0.29.2")
 
@@ -172,7 +183,9 @@ def blurs():
     d.write()
 
 
-PARAMS = {"horizontal_flip": {}, "vertical_flip": {}, "invert": {}}
+PARAMS = {"horizontal_flip": {}, "vertical_flip": {}, "invert": {}, "equalize": {"backend": "torch"}, "posterize": {"bits": 3},
+          "solarize": {"threshold": [99, 255]}, "adjust_sharpness": {"factor": 1.5, "backend": "torch"},
+          "auto_contrast": {"cutoff_low": 0, "cutoff_high": 0, "ignore": [], "backend": "torch"}}
 
 
 def op(name):
@@ -187,6 +200,12 @@ def lists():
     inner = lambda f: v2.RandomApply([f("invert"), v2.RandomApply([f("vertical_flip")], p=0.4)], p=0.6)
     d.case("nested", {"ops": [op("invert"), {"op": "random_apply", "version": 1, "params": {"ops": [op("vertical_flip")], "probability": 0.4}}],
                       "probability": 0.6}, (5, 7), listed(inner))
+    # Classes of one op with a probability.
+    for p, (name, t) in zip((0.5, 0.1, 0.9, 0.0, 1.0, 0.7), (
+            ("adjust_sharpness", v2.RandomAdjustSharpness(1.5, 0.5)), ("auto_contrast", v2.RandomAutocontrast(0.1)), ("equalize", v2.RandomEqualize(0.9)),
+            ("invert", v2.RandomInvert(0.0)), ("posterize", v2.RandomPosterize(3, 1.0)), ("solarize", v2.RandomSolarize(99, 0.7)))):
+        drawn = recorded(t, (5, 7), lambda _: [(name, {})])
+        d.case(f"{name}_{p}", {"ops": [op(name)], "probability": p}, (5, 7), drawn)
     d.write()
     d = Draws("random_choice", "torchvision 0.29.2")
     for weights in ([1, 1, 1], [0.5, 0, 2], [0, 0, 1]):
@@ -207,5 +226,6 @@ if __name__ == "__main__":
     crops()
     erasing()
     colours()
+    channels()
     blurs()
     lists()

@@ -1,4 +1,4 @@
-"""Writes the goldens of AutoContrast, Equalize, AdjustSharpness and AdjustGamma.
+"""Writes the goldens of AutoContrast, Equalize, AdjustSharpness, AdjustGamma and ChannelPermutation.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, opencv-python-headless 5.0.0.93, torch 2.15.0 and torchvision 0.29.2,
 on x86-64 with AVX2. Every run gives the same bytes. tone_mindspore.py writes those of MindSpore.
@@ -97,7 +97,18 @@ def adjust_gamma():
     g.write()
 
 
+def channel_permutation():
+    g = Golden("channel_permutation", "torchvision 0.29.2 v2 permute_channels")
+    for order in ([0], [1, 0], [2, 0, 1], [2, 1, 0], [0, 2, 1], [3, 1, 0, 2], [4, 3, 0, 1, 2]):
+        for dt in ("uint8", "float32", "int16", "bool"):
+            for h, w in ((7, 9), (1, 1), (3, 2)):
+                a = image(h, w, len(order), dt)
+                case(g, f"{dt}_{w}x{h}_{order}", {"permutation": order}, a, tensor(v2.permute_channels, a, order))
+    g.write()
+
+
 if __name__ == "__main__":
+    channel_permutation()
     auto_contrast()
     equalize()
     adjust_sharpness()

@@ -1,14 +1,16 @@
-"""Writes MindSpore's goldens of the ops of tone.py.
+"""Writes MindSpore's goldens of the ops of tone.py and of AdjustSaturation for backend mindspore, and the draws of
+RandomPosterize, RandomSolarize, RandomColor and RandomSharpness.
 
 Run with Python 3.11, MindSpore 2.10.0, NumPy 2.4.6 and Pillow 13.0.0, on x86-64 with AVX2.
 Every run gives the same bytes.
 """
 
+import mindspore.dataset as ds
 import mindspore.dataset.vision as vision
 import numpy as np
 
 from colour_mindspore import IMAGES, REFERENCE, case
-from golden import Golden, image
+from golden import Draws, Golden, image
 
 RNG = np.random.default_rng(5)
 LEVELS = IMAGES + [("wide", RNG.normal(120, 50, (40, 51, 3)).clip(0, 255).astype(np.uint8)),
@@ -42,6 +44,61 @@ def tones():
                 case(g, f"{name}_{gamma}_{gain}", {"gamma": gamma, "gain": gain, "backend": "pillow"}, a, vision.AdjustGamma(gamma, gain))
     g.write()
 
+    g = Golden("adjust_saturation", REFERENCE + ".RandomColor", "adjust_saturation_mindspore")
+    for i, f in enumerate((1e-7, 1.0, 0.5, 2.0, 0.3, 1.9, 1.1, 3.7, 1234.5)):
+        for name, a in [x for x in LEVELS if x[1].shape[2] == 3]:
+            case(g, f"{name}_{i}", {"factor": f, "backend": "mindspore"}, a, vision.RandomColor((f, f)))
+    g.write()
+
+
+def rows(op, a, n=8000):
+    """What an op makes of an image, n times."""
+    d = ds.NumpySlicesDataset({"image": np.repeat(a[None], n, 0)}, shuffle=False).map(op, "image")
+    return [r["image"].astype(int) for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
+
+
+def draws():
+    ds.config.set_seed(1)
+    ds.config.set_num_parallel_workers(1)
+    ramp = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    d = Draws("random_posterize", REFERENCE + ".RandomPosterize")
+    for bits in ((1, 8), (3, 6), (8, 8), (2, 3)):
+        drawn = [[("posterize", {"bits": len(np.unique(r)).bit_length() - 1})] for r in rows(vision.RandomPosterize(bits), ramp)]
+        d.case(str(bits), {"bits": list(bits)}, (16, 16), drawn)
+    d.write()
+
+    d = Draws("random_solarize", REFERENCE + ".RandomSolarize")
+    for threshold in ((0, 255), (10, 14), (7, 7), (252, 255), (0, 1)):
+        drawn = []
+        for r in rows(vision.RandomSolarize(threshold), ramp):
+            changed = np.flatnonzero(r.ravel() != np.arange(256))
+            assert (r.ravel()[changed] == 255 - changed).all() and len(changed) == changed[-1] - changed[0] + 1
+            drawn.append([("solarize", {"threshold.min": changed[0], "threshold.max": changed[-1]})])
+        d.case(str(threshold), {"threshold": list(threshold)}, (16, 16), drawn)
+    d.write()
+
+    # The factors follow from the mean of many results: a red pixel, or a dot, moves from a gray (smooth) value to its own.
+    degrees = ((0.1, 1.9), (0.63, 1.41), (0.001, 2.0))
+    red = np.zeros((10, 12, 3), np.uint8)
+    red[:, :, 0] = np.arange(120).reshape(10, 12)
+    d = Draws("random_color", REFERENCE + ".RandomColor")
+    gray = (9798 * red[:, :, 0].astype(int) + 16384) >> 15
+    for lo, hi in degrees:
+        drawn = [[("adjust_saturation", {"factor": (r[:, :, 0] - gray).sum() / (red[:, :, 0] - gray).sum()})] for r in rows(vision.RandomColor((lo, hi)), red)]
+        d.case(f"{lo}_{hi}", {"degrees": [lo, hi], "backend": "mindspore"}, (10, 12), drawn)
+    d.write()
+    dots = np.zeros((31, 31, 1), np.uint8)
+    dots[1::3, 1::3, 0] = 20 + np.arange(100).reshape(10, 10)
+    v = dots[1::3, 1::3, 0].astype(int)
+    smooth = (10 * v + 13) // 26
+    d = Draws("random_sharpness", REFERENCE + ".RandomSharpness")
+    for lo, hi in degrees:
+        drawn = [[("adjust_sharpness", {"factor": (r.reshape(31, 31)[1::3, 1::3] - smooth).sum() / (v - smooth).sum()})]
+                 for r in rows(vision.RandomSharpness((lo, hi)), dots)]
+        d.case(f"{lo}_{hi}", {"degrees": [lo, hi], "backend": "opencv"}, (31, 31), drawn)
+    d.write()
+
 
 if __name__ == "__main__":
     tones()
+    draws()

@@ -515,7 +515,7 @@ export interface AdjustHueParams {
 export interface AdjustSaturationParams {
   /** 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image */
   factor: number;
-  /** pillow, opencv, torch or mxnet; default pillow */
+  /** pillow, opencv, torch, mxnet or mindspore; default pillow */
   backend?: Backend;
 }
 
@@ -655,6 +655,12 @@ export interface CenterCropFractionParams {
    * channel. Default 0.
    */
   fill?: number[];
+}
+
+/** The parameters of {@link Ops.channel_permutation}. */
+export interface ChannelPermutationParams {
+  /** each number from 0 on once; 1 to 64 of them */
+  permutation: number[];
 }
 
 /** The parameters of {@link Ops.clamp}. */
@@ -1508,6 +1514,14 @@ export interface RandomChoiceParams {
   weights: number[];
 }
 
+/** The parameters of {@link Ops.random_color}. */
+export interface RandomColorParams {
+  /** of factors, 0 to 1e6; default 0.1 to 1.9 */
+  degrees: [min: number, max: number];
+  /** pillow, opencv, torch or mindspore; default mindspore */
+  backend?: Backend;
+}
+
 /** The parameters of {@link Ops.random_color_adjust}. */
 export interface RandomColorAdjustParams {
   /** of factors, 0 to 1e6 (mxnet: -1e6 to 1e6) */
@@ -1724,6 +1738,12 @@ export interface RandomPerspectiveParams {
   fill?: number[];
 }
 
+/** The parameters of {@link Ops.random_posterize}. */
+export interface RandomPosterizeParams {
+  /** whole numbers of 0 to 8; default 8 to 8 */
+  bits: [min: number, max: number];
+}
+
 /** The parameters of {@link Ops.random_resize}. */
 export interface RandomResizeParams {
   /** shortest edge in pixels, 1 to 2^24-1 */
@@ -1780,6 +1800,14 @@ export interface RandomSelectSubpolicyParams {
   probabilities?: number[][];
 }
 
+/** The parameters of {@link Ops.random_sharpness}. */
+export interface RandomSharpnessParams {
+  /** of factors, 0 to 1e6; default 0.1 to 1.9 */
+  degrees: [min: number, max: number];
+  /** pillow, opencv or torch; default opencv */
+  backend?: Backend;
+}
+
 /** The parameters of {@link Ops.random_shortest_size}. */
 export interface RandomShortestSizeParams {
   /** lengths of the shorter edge in pixels, 1 to 2^24; 1 to 1024 of them */
@@ -1792,6 +1820,12 @@ export interface RandomShortestSizeParams {
   backend?: Backend;
   /** for torch; default false */
   no_antialias?: boolean;
+}
+
+/** The parameters of {@link Ops.random_solarize}. */
+export interface RandomSolarizeParams {
+  /** whole numbers of 0 to 255; default 0 to 255 */
+  threshold: [min: number, max: number];
 }
 
 /** The parameters of {@link Ops.random_vertical_flip}. */
@@ -2377,8 +2411,8 @@ export interface Ops {
   /**
    * AdjustSaturation mixes every pixel with its gray value g. A factor f of 0 returns a gray image,
    * 1 the image, and more than 1 stronger colours. It takes a uint8 image of three channels, HWC or
-   * CHW, and keeps the description. An image of one channel is copied (opencv and mxnet reject it).
-   * Values range from 0 to 255.
+   * CHW, and keeps the description. An image of one channel is copied (only pillow and torch take
+   * it). Values range from 0 to 255.
    *
    * All arithmetic is float32 with each operation rounded, except that fma rounds a*b+c once. The
    * result is clipped.
@@ -2387,13 +2421,14 @@ export interface Ops {
    * - Torch: fma(g, 1-f, v*f), truncated; g is Grayscale's torch gray with its products and sums
    *   fused.
    * - OpenCV: fma(g, 1-f, v*f), rounded half to even; g is Grayscale's opencv gray.
+   * - MindSpore: fma(v, f, g*(1-f)), rounded half to even; g is Grayscale's opencv gray.
    * - MXNet: v*f + g*(1-f), rounded half to even; g is (1868 R + 9617 G + 4899 B + 8192) \>\> 14.
    *   The weights of red and blue are exchanged, as in MXNet.
    *
    * Reference: Pillow 13.0.0, ImageEnhance.Color, which torchvision's adjust_saturation calls for a
    * Pillow image; torchvision 0.29.2, v2's adjust_saturation of a uint8 tensor; MindSpore 2.10.0,
-   * vision.AdjustSaturation of an array, which calls OpenCV's cvtColor and addWeighted; MXNet
-   * 1.9.1, ImageRecordIter's saturation.
+   * vision.AdjustSaturation of an array, which calls OpenCV's cvtColor and addWeighted, and
+   * vision.RandomColor of an array for mindspore; MXNet 1.9.1, ImageRecordIter's saturation.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
@@ -2572,6 +2607,16 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   center_crop_fraction(params: CenterCropFractionParams, columns?: Columns): Step;
+  /**
+   * ChannelPermutation exchanges the channels of an image: channel i of the output is channel
+   * Permutation[i] of the input. It takes an image of any dtype with as many channels, HWC or CHW,
+   * and keeps the description.
+   *
+   * Reference: torchvision 0.29.2, v2's permute_channels.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  channel_permutation(params: ChannelPermutationParams, columns?: Columns): Step;
   /**
    * CHW2HWC moves the channels of an image from the outermost to the innermost axis. It takes a CHW
    * image of any dtype of fixed size and returns an HWC image of the same dtype. No value changes.
@@ -3718,7 +3763,10 @@ export interface Ops {
    * image. The ops must keep the dtype and the layout.
    *
    * Reference: torchvision 0.29.2's RandomApply. One number of [0, 1) is drawn. If it is below the
-   * probability, the ops run in order, each with its own draws.
+   * probability, the ops run in order, each with its own draws. torchvision's
+   * RandomAdjustSharpness, RandomAutocontrast, RandomEqualize, RandomInvert, RandomPosterize and
+   * RandomSolarize are a RandomApply of one op each, as are MindSpore's RandomAdjustSharpness,
+   * RandomAutoContrast, RandomEqualize and RandomInvert.
    *
    * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
    * package rng, with the same distribution.
@@ -3742,6 +3790,16 @@ export interface Ops {
    */
   random_canvas(params?: RandomCanvasParams, columns?: Columns): Step;
   /**
+   * RandomChannelPermutation exchanges the channels of an image at random. It takes an image of any
+   * dtype and of one to four channels, HWC or CHW, and keeps the description.
+   *
+   * Reference: torchvision 0.29.2's RandomChannelPermutation. All permutations are equally likely.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_channel_permutation(params?: Record<string, never>, columns?: Columns): Step;
+  /**
    * RandomChoice runs one of its ops. All must return the same dtype and layout.
    *
    * Reference: torchvision 0.29.2's RandomChoice. An op is drawn with a probability proportional to
@@ -3752,6 +3810,17 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_choice(params: RandomChoiceParams, columns?: Columns): Step;
+  /**
+   * RandomColor changes the saturation by a random factor. It takes the images of AdjustSaturation
+   * with the same backend.
+   *
+   * Reference: MindSpore 2.10.0's RandomColor. The factor is drawn uniformly from Degrees. Arrays
+   * have the arithmetic of backend mindspore, Pillow images that of pillow.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_color(params: RandomColorParams, columns?: Columns): Step;
   /**
    * RandomColorAdjust changes brightness, contrast, saturation and hue by random factors in random
    * order. It takes the images and the backends of AdjustBrightness, AdjustContrast,
@@ -3978,6 +4047,18 @@ export interface Ops {
    */
   random_perspective(params?: RandomPerspectiveParams, columns?: Columns): Step;
   /**
+   * RandomPosterize keeps a random number of the most significant bits of every value. It takes the
+   * images of Posterize.
+   *
+   * Reference: MindSpore 2.10.0's RandomPosterize. The number of bits is drawn uniformly from the
+   * whole numbers of Bits. torchvision's RandomPosterize has a fixed number of bits: it is a
+   * RandomApply of Posterize.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_posterize(params: RandomPosterizeParams, columns?: Columns): Step;
+  /**
    * RandomResize scales an image so that its shorter edge has a random length and the aspect ratio
    * stays. It takes the images of Resize and uses its arithmetic, with the size rule truncate.
    *
@@ -4030,6 +4111,19 @@ export interface Ops {
    */
   random_select_subpolicy(params: RandomSelectSubpolicyParams, columns?: Columns): Step;
   /**
+   * RandomSharpness changes the sharpness by a random factor. It takes the images of
+   * AdjustSharpness with the same backend.
+   *
+   * Reference: MindSpore 2.10.0's RandomSharpness. The factor is drawn uniformly from Degrees.
+   * Arrays have the arithmetic of backend opencv, Pillow images that of pillow. torchvision's and
+   * MindSpore's RandomAdjustSharpness have a fixed factor: they are a RandomApply of
+   * AdjustSharpness.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_sharpness(params: RandomSharpnessParams, columns?: Columns): Step;
+  /**
    * RandomShortestSize scales an image so that its shorter edge has a length of a list and its
    * longer edge at most MaxSize. It takes the images of Resize and uses its arithmetic.
    *
@@ -4041,6 +4135,19 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_shortest_size(params: RandomShortestSizeParams, columns?: Columns): Step;
+  /**
+   * RandomSolarize inverts the values of a random interval. It takes uint8 images with any number
+   * of channels, HWC or CHW.
+   *
+   * Reference: MindSpore 2.10.0's RandomSolarize. Two whole numbers are drawn uniformly from
+   * Threshold. The smaller one is the least value that is inverted, and the larger one is the
+   * greatest. If both are equal, the greatest is 255. torchvision's RandomSolarize has a fixed
+   * threshold: it is a RandomApply of Solarize.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_solarize(params: RandomSolarizeParams, columns?: Columns): Step;
   /**
    * RandomVerticalFlip mirrors an image top to bottom with a given probability; otherwise it does
    * not change the image. It takes the dtypes and the layouts of VerticalFlip.
@@ -4744,6 +4851,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   blob_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   center_crop: [1, 'image', 'image', 'height:int', 'width:int', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
   center_crop_fraction: [1, 'image', 'image', 'height:float', 'width:float', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
+  channel_permutation: [1, 'image', 'image', 'permutation:int[]'],
   chw2hwc: [1, 'image', 'image'],
   clamp: [1, 'image', 'image', 'min:float=0', 'max:float=1'],
   clamp_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
@@ -4823,7 +4931,9 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_apply: [1, 'image', 'image', 'ops:op[]', 'probability:float=0.5'],
   random_canvas: [1, 'image', 'image', 'probability:float=1', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[1,3]', 'trials:int=50', 'fill:float[]=[128]'],
+  random_channel_permutation: [1, 'image', 'image'],
   random_choice: [1, 'image', 'image', 'ops:op[]', 'weights:float[]'],
+  random_color: [1, 'image', 'image', 'degrees:float[2]', 'backend:Backend="mindspore"'],
   random_color_adjust: [1, 'image', 'image', 'brightness:float[2]', 'contrast:float[2]', 'saturation:float[2]', 'hue:float[2]', 'backend:Backend="pillow"'],
   random_crop: [1, 'image', 'image', 'height:int', 'width:int', 'top:int', 'bottom:int', 'left:int', 'right:int', 'pad_if_needed:bool=false', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   random_crop_decode_resize: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"'],
@@ -4840,11 +4950,14 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float=0.3', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[0.05,1]', 'trials:int=50'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
+  random_posterize: [1, 'image', 'image', 'bits:float[2]'],
   random_resize: [1, 'image', 'image', 'min_size:int', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_resized_crop: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_rotation: [1, 'image', 'image', 'degrees:float[2]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'expand:bool=false', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_select_subpolicy: [1, 'image', 'image', 'policies:op[][]', 'probabilities:float[][]=[[0.5]]'],
+  random_sharpness: [1, 'image', 'image', 'degrees:float[2]', 'backend:Backend="opencv"'],
   random_shortest_size: [1, 'image', 'image', 'sizes:int[]', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
+  random_solarize: [1, 'image', 'image', 'threshold:float[2]'],
   random_vertical_flip: [1, 'image', 'image', 'probability:float=0.5'],
   random_warp: [1, 'image', 'image', 'shear:float[2]=[0,0]', 'max_angle:int', 'angles:int[]=[]', 'scale:float[2]=[1,1]', 'aspect:float[2]=[1,1]', 'min_size:float=0', 'max_size:float=10000000000', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv4"', 'fill:float[]=[255]'],
   random_zoom_out: [1, 'image', 'image', 'probability:float=0.5', 'side:float[2]=[1,4]', 'fill:float[]=[0]'],
