@@ -36,6 +36,7 @@ type drawsCase struct {
 	Width  int             `json:"width"`
 	File   string          `json:"file"`  // in testdata/images, for an op that decodes
 	Boxes  [][]float32     `json:"boxes"` // xyxy, for an op that reads boxes
+	Batch  int             `json:"batch"` // images of a batch with labels, CHW, for an op on batches
 	N      int             `json:"n"`     // samples
 	// Outcomes is keyed by the names of the ops drawn.
 	Outcomes map[string]drawsOutcome `json:"outcomes"`
@@ -85,7 +86,7 @@ type drawing struct {
 	src   []*tensor.Tensor // nil except for an op that decodes
 	draw  *Draw
 	descs [2]tensor.Desc // descriptions of the outputs after a draw
-	boxes tensor.Desc    // of an op that reads boxes
+	more  tensor.Desc    // the second input: boxes, or the labels of a batch
 }
 
 func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
@@ -103,7 +104,11 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 	}
 	if k.Boxes != nil {
 		boxes := floats(slices.Concat(k.Boxes...), len(k.Boxes), len(k.Boxes[0]))
-		d.src, d.boxes = []*tensor.Tensor{nil, boxes}, boxes.Desc
+		d.src, d.more = []*tensor.Tensor{nil, boxes}, boxes.Desc
+	}
+	if k.Batch > 0 {
+		d.in = tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(k.Batch, 3, k.Height, k.Width)}
+		d.more = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(k.Batch)}
 	}
 	return d
 }
@@ -111,7 +116,7 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 // at draws for a sample. The ops are valid until the next call.
 func (d *drawing) at(k rng.Key, ordinal uint64) ([]Op, error) {
 	d.draw.Begin()
-	d.descs = [2]tensor.Desc{d.in, d.boxes}
+	d.descs = [2]tensor.Desc{d.in, d.more}
 	return d.draw.Run(d.op, k.At(ordinal), d.descs[:len(InfoOf(d.op).In)], d.src)
 }
 
@@ -143,6 +148,10 @@ func numbers(op Op, h, w int) map[string]float64 {
 		case f.Type() == reflect.TypeFor[[]int]():
 			for j := range f.Len() {
 				m[name+"."+strconv.Itoa(j)] = float64(f.Index(j).Int())
+			}
+		case name == "factors":
+			for j := range f.Len() {
+				m[name+"."+strconv.Itoa(j)] = f.Index(j).Float()
 			}
 		case f.Kind() == reflect.Array:
 			for j := range f.Len() {
@@ -252,35 +261,35 @@ func TestDraws(t *testing.T) {
 // other, and that the result matches Infer of the random op.
 func TestDrawsAreValid(t *testing.T) {
 	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
-		var before [1]tensor.Desc
-		require.NoError(t, d.op.Infer(before[:], []tensor.Desc{d.in, d.boxes}[:len(i.In)]))
+		before := make([]tensor.Desc, len(i.Out))
+		require.NoError(t, d.op.Infer(before, []tensor.Desc{d.in, d.more}[:len(i.In)]))
 		vague := d.in
 		if vague.IsImage() {
 			vague = vague.WithSize(tensor.Unknown, tensor.Unknown)
 		}
-		var vaguest [1]tensor.Desc
-		require.NoError(t, d.op.Infer(vaguest[:], []tensor.Desc{vague, d.boxes}[:len(i.In)]))
+		vaguest := make([]tensor.Desc, len(i.Out))
+		require.NoError(t, d.op.Infer(vaguest, []tensor.Desc{vague, d.more}[:len(i.In)]))
 		key := rng.NewKey(4, 1, k.Name)
 		for o := range uint64(short.Rounds(t, 500, 100)) {
 			ops, err := d.at(key, o)
 			require.NoError(t, err)
-			at := d.in
+			at := append([]tensor.Desc(nil), []tensor.Desc{d.in, d.more}[:len(i.Out)]...)
 			for _, op := range ops {
 				_, random := op.(Random)
 				require.False(t, random)
 				require.NoError(t, op.Validate())
-				out, err := inferOne(op, at)
-				require.NoError(t, err)
+				out := make([]tensor.Desc, len(at))
+				require.NoError(t, op.Infer(out, at))
 				if s, ok := op.(DataShaped); ok {
-					var data [1]tensor.Desc
-					require.NoError(t, s.InferData(newContext(), data[:], d.src))
-					out = data[0]
+					require.NoError(t, s.InferData(newContext(), out, d.src))
 				}
 				at = out
 			}
-			require.Equal(t, at, d.descs[0], "what Draw leaves in In")
-			require.True(t, before[0].Matches(at), "inferred %v, drawn %v", before[0], at)
-			require.True(t, vaguest[0].Matches(at), "inferred %v, drawn %v", vaguest[0], at)
+			require.Equal(t, at, d.descs[:len(at)], "what Draw leaves in In")
+			for j := range at {
+				require.True(t, before[j].Matches(at[j]), "inferred %v, drawn %v", before[j], at[j])
+				require.True(t, vaguest[j].Matches(at[j]), "inferred %v, drawn %v", vaguest[j], at[j])
+			}
 		}
 	})
 }

@@ -1,68 +1,13 @@
 package transforms
 
 import (
-	"encoding/json"
 	"math"
-
-	"github.com/tinylib/msgp/msgp"
 
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 const movedExactness = "0 (torch: as on AMD's CPUs; on Intel's, 1 in 0.01% of the values)"
-
-// NumberList is a list of numbers. It may be empty.
-type NumberList []float64
-
-// MarshalJSON returns a list, never null.
-func (l NumberList) MarshalJSON() ([]byte, error) { return json.Marshal(append([]float64{}, l...)) }
-
-// UnmarshalJSON parses a list.
-func (l *NumberList) UnmarshalJSON(b []byte) error {
-	*l = nil
-	var list []float64
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
-	}
-	if len(list) > 0 {
-		*l = list
-	}
-	return nil
-}
-
-// MarshalMsg appends the msgp form.
-func (l NumberList) MarshalMsg(b []byte) ([]byte, error) {
-	b = msgp.AppendArrayHeader(b, uint32(len(l)))
-	for _, v := range l {
-		b = msgp.AppendFloat64(b, v)
-	}
-	return b, nil
-}
-
-// UnmarshalMsg reads the msgp form and returns the rest of b. An empty list is
-// nil, as in JSON.
-func (l *NumberList) UnmarshalMsg(b []byte) ([]byte, error) {
-	*l = nil
-	n, b, err := msgp.ReadArrayHeaderBytes(b)
-	if err != nil {
-		return nil, err
-	}
-	if uint64(n) > uint64(len(b)) {
-		return nil, msgp.ErrShortBytes
-	}
-	for range n {
-		var v float64
-		if v, b, err = msgp.ReadFloat64Bytes(b); err != nil {
-			return nil, err
-		}
-		*l = append(*l, v)
-	}
-	return b, nil
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (l NumberList) Msgsize() int { return msgp.ArrayHeaderSize + len(l)*msgp.Float64Size }
 
 // checkWithin rejects a number outside -most..most.
 func checkWithin(name string, v, most float64) error {

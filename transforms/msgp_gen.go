@@ -491,6 +491,19 @@ func (z *CutOut) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z CutOut) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Cutmix) msgp() []any { return []any{&z.Windows, &z.Partners, &z.Classes, (*uint8)(&z.Layout)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Cutmix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Cutmix) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Windows Partners Classes Layout")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Cutmix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Decode) msgp() []any {
 	return []any{(*uint8)(&z.Color), (*uint8)(&z.Alpha), (*uint8)(&z.Gray16), (*uint8)(&z.Refuse), (*uint8)(&z.Orientation), (*uint8)(&z.Damage), (*uint8)(&z.Scale)}
 }
@@ -1011,6 +1024,19 @@ func (z *MaskRows) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MaskRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Mixup) msgp() []any { return []any{&z.Factors, &z.Partners, &z.Classes} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Mixup) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Mixup) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Factors Partners Classes")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Mixup) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Multiply) msgp() []any { return []any{&z.Factor} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1488,6 +1514,21 @@ func (z *RandomCropDecodeResize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomCropDecodeResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomCutmix) msgp() []any {
+	return []any{&z.Probability, &z.Alpha, &z.Each, (*uint8)(&z.Partner), &z.Classes, (*uint8)(&z.Layout)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomCutmix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomCutmix) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Alpha Each Partner Classes Layout")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomCutmix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomElastic) msgp() []any {
 	return []any{&z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, (*uint8)(&z.Interpolation), &z.Fill}
 }
@@ -1635,6 +1676,19 @@ func (z *RandomLightingNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomLightingNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomMixup) msgp() []any { return []any{&z.Alpha, &z.Each, (*uint8)(&z.Partner), &z.Classes} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomMixup) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomMixup) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Alpha Each Partner Classes")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomMixup) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomObjectCrop) msgp() []any {
 	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, &z.Ratio, &z.Area, &z.Trials}

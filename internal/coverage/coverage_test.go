@@ -25,6 +25,8 @@ const allowPlanned = true
 // own lists the ops whose reference is one of the packages, but which no class
 // is: functions, and parts of classes.
 var own = map[string]string{
+	"cutmix":               "what random_cutmix draws",
+	"mixup":                "what random_mixup draws",
 	"object_crop":          "what random_iou_crop and random_object_crop draw",
 	"adjust_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
 	"affine_coords":        "affine and rotate of boxes and points",

@@ -90,7 +90,7 @@ class Draws:
     def __init__(self, op, reference):
         self.op, self.reference, self.cases = op, reference, []
 
-    def case(self, name, params, size, drawn, file=None, boxes=None):
+    def case(self, name, params, size, drawn, file=None, boxes=None, batch=0):
         """drawn has a list of (op, parameters) for every sample of an image of size (height, width)."""
         outcomes = {}
         for ops in drawn:
@@ -110,6 +110,8 @@ class Draws:
             c["file"] = file
         if boxes:
             c["boxes"] = boxes
+        if batch:
+            c["batch"] = batch
         self.cases.append(c)
 
     @staticmethod

@@ -230,6 +230,15 @@ export type Orientation = 'ignore' | 'apply';
 export type PadMode = 'constant' | 'edge' | 'reflect' | 'symmetric';
 
 /**
+ * Partner says which image of a batch is the partner of image i.
+ *
+ * - `previous`: image i-1; the last for the first
+ * - `next`: image i+1; the first for the last
+ * - `shuffled`: image i of a random permutation of the batch
+ */
+export type Partner = 'previous' | 'next' | 'shuffled';
+
+/**
  * PatchAxis states which patches CountPatches counts.
  *
  * - `all`: all patches
@@ -792,6 +801,24 @@ export interface CutOutParams {
   patches?: number;
 }
 
+/** The parameters of {@link Ops.cutmix}. */
+export interface CutmixParams {
+  /**
+   * Windows are four numbers, for all images or for each: first row, first column, height and width
+   * in pixels, 0 to 2^24, within the image. Default 0, 0, 16, 16.
+   */
+  windows: number[];
+  /**
+   * the index of each image's partner; empty for the image before, the last for the first; default
+   * empty
+   */
+  partners?: number[];
+  /** number of classes of integer labels, 1 to 2^24; 0 for labels that are vectors; default 0 */
+  classes?: number;
+  /** of one image, CHW or HWC; default CHW */
+  layout?: Layout;
+}
+
 /** The parameters of {@link Ops.decode}. */
 export interface DecodeParams {
   /** Color is the layout of the pixels: rgb, bgr, gray, luma or rgba. Default rgb. */
@@ -1153,6 +1180,19 @@ export interface MapTilesParams {
    * gives zeros. Default false.
    */
   empty?: boolean;
+}
+
+/** The parameters of {@link Ops.mixup}. */
+export interface MixupParams {
+  /** 0 to 1: one for all images or one for each; default 0.5 */
+  factors?: number[];
+  /**
+   * the index of each image's partner; empty for the image before, the last for the first; default
+   * empty
+   */
+  partners?: number[];
+  /** number of classes of integer labels, 1 to 2^24; 0 for labels that are vectors; default 0 */
+  classes?: number;
 }
 
 /** The parameters of {@link Ops.multiply}. */
@@ -1591,6 +1631,22 @@ export interface RandomCropDecodeResizeParams {
   damage?: DamageRule;
 }
 
+/** The parameters of {@link Ops.random_cutmix}. */
+export interface RandomCutmixParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** 1e-3 to 1000; default 1 */
+  alpha?: number;
+  /** draw a window for each image, not one for the batch; default false */
+  each?: boolean;
+  /** previous, next or shuffled; default previous */
+  partner?: Partner;
+  /** number of classes of integer labels, 1 to 2^24; 0 for labels that are vectors; default 0 */
+  classes?: number;
+  /** of one image, CHW or HWC; default CHW */
+  layout?: Layout;
+}
+
 /** The parameters of {@link Ops.random_elastic}. */
 export interface RandomElasticParams {
   /** see ElasticNoise; default 50 */
@@ -1698,6 +1754,18 @@ export interface RandomJPEGParams {
 export interface RandomLightingNoiseParams {
   /** standard deviation, 0 to 1e5; default 0.1 */
   sd?: number;
+}
+
+/** The parameters of {@link Ops.random_mixup}. */
+export interface RandomMixupParams {
+  /** 1e-3 to 1000; default 1 */
+  alpha?: number;
+  /** draw a factor for each image, not one for the batch; default false */
+  each?: boolean;
+  /** previous, next or shuffled; default previous */
+  partner?: Partner;
+  /** number of classes of integer labels, 1 to 2^24; 0 for labels that are vectors; default 0 */
+  classes?: number;
 }
 
 /** The parameters of {@link Ops.random_object_crop}. */
@@ -2848,6 +2916,21 @@ export interface Ops {
    */
   cut_out(params: CutOutParams, columns?: Columns): Step;
   /**
+   * Cutmix pastes a window of each image's partner into the image, and blends the labels by the
+   * areas: with the window's share w of the image's area, a label becomes (1-w)*label + w*partner.
+   *
+   * Inputs: image, uint8 or float32 (n, channels, height, width) or (n, height, width, channels),
+   * see Layout, without layout; label, numbers (n, classes), or with Classes, integers (n) from 0
+   * to Classes-1, of which a vector with a 1 is made first. Outputs: image, as the input; label,
+   * float32 (n, classes), computed in float32. No value of an image changes.
+   *
+   * Source: Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers with
+   * Localizable Features, 2019. Reference: torchvision 0.29.2's v2.CutMix with torch 2.15.0.
+   *
+   * Inputs: image, label. Outputs: image, label. Difference: 0.
+   */
+  cutmix(params: CutmixParams, columns?: Columns): Step;
+  /**
    * Decode decodes an image. It takes an encoded image (a bytes scalar) and returns a uint8 HWC
    * image of three channels; gray and luma have one channel, rgba has four. It supports the formats
    * that the program imports: codec/all, or single formats such as codec/jpeg and codec/png.
@@ -3435,6 +3518,22 @@ export interface Ops {
    */
   mask_rows(params?: Record<string, never>, columns?: Columns): Step;
   /**
+   * Mixup blends each image of a batch with another one of it, its partner, and the labels alike:
+   * image i becomes f*image + (1-f)*partner, with the factor f.
+   *
+   * Inputs: image, uint8 or float32 (n, ...), without layout; label, numbers (n, classes), or with
+   * Classes, integers (n) from 0 to Classes-1, of which a vector with a 1 is made first. Outputs:
+   * image, as the input; label, float32 (n, classes). Float32 is computed in float32, each product
+   * rounded. For uint8, the blend is computed in float64 and rounded to the nearest integer, halves
+   * to even.
+   *
+   * Source: Zhang et al., mixup: Beyond Empirical Risk Minimization, 2018. Reference: torchvision
+   * 0.29.2's v2.MixUp with torch 2.15.0, for float32; MindSpore 2.10.0's MixUpBatch, for uint8.
+   *
+   * Inputs: image, label. Outputs: image, label. Difference: 0.
+   */
+  mixup(params?: MixupParams, columns?: Columns): Step;
+  /**
    * Multiply multiplies every value of a channel by that channel's factor, in float32. It takes a
    * float32 image of any range, HWC or CHW, and keeps the description. The factors are rounded to
    * float32 first. The bits of a NaN are unspecified.
@@ -3862,6 +3961,26 @@ export interface Ops {
    */
   random_crop_decode_resize(params: RandomCropDecodeResizeParams, columns?: Columns): Step;
   /**
+   * RandomCutmix pastes a random window of another image of a batch into each image, and blends the
+   * labels by the areas. See Cutmix for the inputs and the outputs. The numbers depend on the
+   * batch's first sample, so they are the same for any number of workers.
+   *
+   * For each window, a factor f is drawn from the beta distribution with both parameters Alpha;
+   * then the column x and the row y of the window's centre, uniformly. With r = sqrt(1-f)/2, the
+   * window has the columns x-int(r*width) to x+int(r*width), and the rows alike, clipped to the
+   * image. With Each, one number of [0, 1) is drawn before, for each image; an image whose number
+   * is not below Probability stays as it is. Without Each, it is drawn for the batch. The
+   * permutation is drawn last.
+   *
+   * Source: Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers with
+   * Localizable Features, 2019. Reference: torchvision 0.29.2's v2.CutMix. MindSpore 2.10.0's
+   * CutMixBatch (Each, shuffled) clips its windows in another way.
+   *
+   * Inputs: image, label. Outputs: image, label. Difference: 0 for the ops drawn; random numbers
+   * come from package rng, with the same distribution.
+   */
+  random_cutmix(params?: RandomCutmixParams, columns?: Columns): Step;
+  /**
    * RandomElastic moves the pixels of an image by a random displacement that is smooth. Parameters
    * and images are those of ElasticNoise.
    *
@@ -3997,6 +4116,22 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_lighting_noise(params?: RandomLightingNoiseParams, columns?: Columns): Step;
+  /**
+   * RandomMixup blends each image of a batch with another one of it, and the labels alike, by a
+   * factor from the beta distribution with both parameters Alpha. See Mixup for the inputs, the
+   * outputs and the arithmetic. The numbers depend on the batch's first sample, so they are the
+   * same for any number of workers.
+   *
+   * The factors are drawn first, then the permutation.
+   *
+   * Source: Zhang et al., mixup: Beyond Empirical Risk Minimization, 2018. Reference: torchvision
+   * 0.29.2's v2.MixUp; MindSpore 2.10.0's MixUp with is_single (Each, next) and MixUpBatch
+   * (shuffled).
+   *
+   * Inputs: image, label. Outputs: image, label. Difference: 0 for the ops drawn; random numbers
+   * come from package rng, with the same distribution.
+   */
+  random_mixup(params?: RandomMixupParams, columns?: Columns): Step;
   /**
    * RandomObjectCrop cuts a random window out of an image such that it covers every box that it
    * touches by more than a given share, with a given probability. Otherwise, or if no window is
@@ -4815,6 +4950,7 @@ export const enums = {
   Omit: 'none first second',
   Orientation: 'ignore apply',
   PadMode: 'constant edge reflect symmetric',
+  Partner: 'previous next shuffled',
   PatchAxis: 'all rows columns',
   PatchRule: 'naflex gemma4 muse_glimmer nemotron kimi pix2struct glm5 ultravbert',
   Position: 'center top_left bottom_right',
@@ -4869,6 +5005,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   crop_padding: [1, 'image pad', 'image'],
   crop_to_size: [1, 'image size', 'image'],
   cut_out: [1, 'image', 'image', 'length:int', 'patches:int=1'],
+  cutmix: [1, 'image label', 'image label', 'windows:int[]', 'partners:int[]=[]', 'classes:int=0', 'layout:Layout="CHW"'],
   decode: [1, 'image', 'image', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"', 'scale:Scale="full"'],
   elastic: [1, 'image displacement', 'image', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[]'],
   elastic_noise: [1, 'image', 'image', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'key:uint', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[0]'],
@@ -4906,6 +5043,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   map_tiles: [1, 'image', 'image mask count', 'cut:TileCut="size"', 'height:int', 'width:int', 'min_side:int=0', 'max_tiles:int=0', 'min_aspect:float=0', 'whole:WholeTile="none"', 'ops:op[]', 'pad:bool=false', 'pad_height:int=0', 'pad_width:int=0', 'fill:float[]=[0]', 'mask_dtype:DType="int64"', 'empty:bool=false'],
   mask_boxes: [1, 'masks boxes', 'masks'],
   mask_rows: [1, 'image', 'mask'],
+  mixup: [1, 'image label', 'image label', 'factors:float[]=[0.5]', 'partners:int[]=[]', 'classes:int=0'],
   multiply: [1, 'image', 'image', 'factor:float[]'],
   nearest_color: [1, 'image', 'image', 'colors:float[]', 'dtype:DType="float32"'],
   normalize: [1, 'image', 'image', 'mean:float[]', 'std:float[]'],
@@ -4937,6 +5075,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_color_adjust: [1, 'image', 'image', 'brightness:float[2]', 'contrast:float[2]', 'saturation:float[2]', 'hue:float[2]', 'backend:Backend="pillow"'],
   random_crop: [1, 'image', 'image', 'height:int', 'width:int', 'top:int', 'bottom:int', 'left:int', 'right:int', 'pad_if_needed:bool=false', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   random_crop_decode_resize: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'color:ColorRule="rgb"', 'alpha:Alpha="drop"', 'gray16:Gray16="clip"', 'refuse:set=[]', 'orientation:Orientation="ignore"', 'damage:DamageRule="pillow"'],
+  random_cutmix: [1, 'image label', 'image label', 'probability:float=1', 'alpha:float=1', 'each:bool=false', 'partner:Partner="previous"', 'classes:int=0', 'layout:Layout="CHW"'],
   random_elastic: [1, 'image', 'image', 'alpha_x:float=50', 'alpha_y:float=50', 'sigma_x:float=5', 'sigma_y:float=5', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[0]'],
   random_erasing: [1, 'image', 'image', 'probability:float=0.5', 'scale:float[2]=[0.02,0.33]', 'ratio:float[2]=[0.3,3.3]', 'value:float[]=[0]', 'noise:bool=false'],
   random_gaussian_blur: [1, 'image', 'image', 'kernel_height:int', 'kernel_width:int', 'sigma:float[2]=[0.1,2]', 'backend:Backend="torch"'],
@@ -4947,6 +5086,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_iou_crop: [1, 'image boxes', 'image', 'format:CoordFormat="xyxy"', 'scale:float[2]=[0.3,1]', 'ratio:float[2]=[0.5,2]', 'options:float[]=[0,0.1,0.3,0.5,0.7,0.9,1]', 'trials:int=40'],
   random_jpeg: [1, 'image', 'image', 'min_quality:int', 'max_quality:int', 'chroma:Chroma="420"'],
   random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1'],
+  random_mixup: [1, 'image label', 'image label', 'alpha:float=1', 'each:bool=false', 'partner:Partner="previous"', 'classes:int=0'],
   random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float=0.3', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[0.05,1]', 'trials:int=50'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],

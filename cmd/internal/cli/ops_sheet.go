@@ -173,7 +173,11 @@ func sheetInputs(encoded []byte, cell int) ([]*tensor.Tensor, error) {
 		return nil, err
 	}
 	rows, err := tensor.Wrap(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(3*h, w)}, l[2].Data)
-	return append(l, rgba, tensor.FromBytes(file.Bytes()), rows), err
+	if err != nil {
+		return nil, err
+	}
+	batch, err := tensor.Wrap(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1, 3, h, w)}, l[3].Data)
+	return append(l, rgba, tensor.FromBytes(file.Bytes()), rows, batch), err
 }
 
 // runSheet runs ops that are not random.
@@ -235,6 +239,12 @@ func sheetColumn(name string, img *tensor.Tensor) (*tensor.Tensor, error) {
 		return t, nil
 	case "image2":
 		return img, nil
+	case "label": // a vector for each image of a batch
+		n := 1
+		if img.Shape.Rank() > 0 {
+			n = img.Shape.At(0)
+		}
+		return tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(n, 2)})
 	case "pad":
 		return integers(int64(h/8), int64(h/8), int64(w/8), int64(w/8))
 	case "rows":
