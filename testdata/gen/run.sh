@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 root=../..
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py colour_mindspore.py tone_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
 --datasets) # what torchvision reads from the datasets of datasets2.py
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
