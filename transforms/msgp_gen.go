@@ -187,6 +187,21 @@ func (z *Argmax) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Argmax) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *AutoAugment) msgp() []any {
+	return []any{(*uint8)(&z.Policy), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z AutoAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AutoAugment) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Policy Interpolation Backend Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AutoAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *AutoContrast) msgp() []any {
 	return []any{&z.CutoffLow, &z.CutoffHigh, &z.Ignore, (*uint8)(&z.Backend)}
 }
@@ -1381,6 +1396,21 @@ func (z *Quantize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Quantize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandAugment) msgp() []any {
+	return []any{&z.NumOps, &z.Magnitude, &z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandAugment) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "NumOps Magnitude Bins Interpolation Backend Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomAffine) msgp() []any {
 	return []any{&z.Degrees, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Center, &z.Fill}
 }
@@ -2338,6 +2368,23 @@ func (z *ToType) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ToType) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *TrivialAugmentWide) msgp() []any {
+	return []any{&z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z TrivialAugmentWide) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *TrivialAugmentWide) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Bins Interpolation Backend Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z TrivialAugmentWide) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *ValidBoxes) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, &z.MinSize, &z.MinArea}

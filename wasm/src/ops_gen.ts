@@ -18,6 +18,9 @@ import type { Columns, Step } from './graph.js';
  */
 export type Alpha = 'drop' | 'white' | 'key_white';
 
+/** AugmentPolicy names the dataset for which a policy of AutoAugment was found. */
+export type AugmentPolicy = 'imagenet' | 'cifar10' | 'svhn';
+
 /**
  * Backend is the library whose arithmetic an op reproduces.
  *
@@ -608,6 +611,18 @@ export interface AlphaCompositeParams {
 export interface ArgmaxParams {
   /** 0 to 7; default 0, the channels of CHW */
   axis?: number;
+}
+
+/** The parameters of {@link Ops.auto_augment}. */
+export interface AutoAugmentParams {
+  /** imagenet, cifar10 or svhn; default imagenet */
+  policy?: AugmentPolicy;
+  /** nearest, bilinear or bicubic (pillow); default nearest */
+  interpolation?: Interpolation;
+  /** pillow or torch; default pillow */
+  backend?: Backend;
+  /** see Affine; default empty */
+  fill?: number[];
 }
 
 /** The parameters of {@link Ops.auto_contrast}. */
@@ -1497,6 +1512,22 @@ export interface QuantizeParams {
   dtype: DType;
 }
 
+/** The parameters of {@link Ops.rand_augment}. */
+export interface RandAugmentParams {
+  /** 0 to 64; default 2 */
+  num_ops?: number;
+  /** bin of the magnitudes, 0 to Bins-1; default 9 */
+  magnitude?: number;
+  /** number of bins, 2 to 1000; default 31 */
+  bins?: number;
+  /** nearest, bilinear or bicubic (pillow); default nearest */
+  interpolation?: Interpolation;
+  /** pillow or torch; default pillow */
+  backend?: Backend;
+  /** see Affine; default empty */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.random_affine}. */
 export interface RandomAffineParams {
   /** of angles, clockwise, within -1,000,000 to 1,000,000 */
@@ -2318,6 +2349,18 @@ export interface ToTypeParams {
   rule?: CastRule;
 }
 
+/** The parameters of {@link Ops.trivial_augment_wide}. */
+export interface TrivialAugmentWideParams {
+  /** number of bins of the magnitudes, 2 to 1000; default 31 */
+  bins?: number;
+  /** nearest, bilinear or bicubic (pillow); default nearest */
+  interpolation?: Interpolation;
+  /** pillow or torch; default pillow */
+  backend?: Backend;
+  /** see Affine; default empty */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.valid_boxes}. */
 export interface ValidBoxesParams {
   /** of boxes: xyxy, cxcywh or ltwh; default xyxy */
@@ -2610,6 +2653,27 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   argmax(params?: ArgmaxParams, columns?: Columns): Step;
+  /**
+   * AutoAugment runs one of the 25 pairs of augmentations of a policy. It takes a uint8 image of
+   * one or three channels, HWC or CHW, and keeps the description.
+   *
+   * The pair is drawn first. Then, for each of its augmentations, one number of [0, 1) is drawn.
+   * The augmentation runs if the number is not above its probability. Its magnitude is the bin that
+   * the pair states, of ten: shears of up to 0.3, translations of up to 150/331 of the side,
+   * rotations of up to 30 degrees, factors of up to 1.9 or down to 0.1, 8 to 4 bits, thresholds of
+   * 255 to 0. For all but the last two, another number decides the sign.
+   *
+   * Masks, boxes and points of the image cannot move with it, as in torchvision, unless the ops
+   * that are drawn can move them.
+   *
+   * Source: Cubuk et al., AutoAugment: Learning Augmentation Strategies from Data, CVPR 2019.
+   * Reference: torchvision 0.29.2's v2.AutoAugment: backend pillow for Pillow images, torch for
+   * tensors.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  auto_augment(params?: AutoAugmentParams, columns?: Columns): Step;
   /**
    * AutoContrast stretches the values of each channel to the whole range. It takes a uint8 image of
    * one or three channels, HWC or CHW, with torch also a float32 image of 0 to 1, and keeps the
@@ -3846,6 +3910,22 @@ export interface Ops {
    */
   quantize(params: QuantizeParams, columns?: Columns): Step;
   /**
+   * RandAugment runs NumOps of 14 augmentations: none, two shears, two translations, rotation,
+   * brightness, color, contrast, sharpness, posterize, solarize, auto contrast and equalize. It
+   * takes a uint8 image of one or three channels, HWC or CHW, and keeps the description.
+   *
+   * Each augmentation is drawn uniformly. Its magnitude is bin Magnitude of Bins of AutoAugment's
+   * scale. Then another number decides the sign, as there.
+   *
+   * Source: Cubuk et al., RandAugment: Practical Automated Data Augmentation with a Reduced Search
+   * Space, 2020. Reference: torchvision 0.29.2's v2.RandAugment: backend pillow for Pillow images,
+   * torch for tensors.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  rand_augment(params?: RandAugmentParams, columns?: Columns): Step;
+  /**
    * RandomAffine shears, rotates, scales and moves an image at random. It takes the images of
    * Affine with the same backend.
    *
@@ -4854,6 +4934,22 @@ export interface Ops {
    */
   to_type(params: ToTypeParams, columns?: Columns): Step;
   /**
+   * TrivialAugmentWide runs one of RandAugment's augmentations with a random magnitude. It takes a
+   * uint8 image of one or three channels, HWC or CHW, and keeps the description.
+   *
+   * The augmentation is drawn first, then its bin of Bins, then the sign. The scale is: shears of
+   * up to 0.99, translations of up to 32 pixels, rotations of up to 135 degrees, factors of up to
+   * 1.99 or down to 0.01, 8 to 2 bits, thresholds of 255 to 0.
+   *
+   * Source: Müller, Hutter: TrivialAugment: Tuning-free Yet State-of-the-Art Data Augmentation,
+   * 2021. Reference: torchvision 0.29.2's v2.TrivialAugmentWide: backend pillow for Pillow images,
+   * torch for tensors.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  trivial_augment_wide(params?: TrivialAugmentWideParams, columns?: Columns): Step;
+  /**
    * ValidBoxes reports which boxes are large enough and inside an image of Height x Width pixels.
    * It takes a float32 tensor (n, 4) without layout and returns bool (n). Further values of a row
    * are ignored. There may be no boxes. SelectRows then keeps the boxes, labels and masks that are
@@ -4932,6 +5028,7 @@ export interface Ops {
 /** The names of enumerations; a value's number is its index. */
 export const enums = {
   Alpha: 'drop white key_white',
+  AugmentPolicy: 'imagenet cifar10 svhn',
   Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2 mindspore',
   CastRule: 'truncate saturate',
   Chroma: 'default 420 422 444 440 411',
@@ -4983,6 +5080,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   align_long_axis: [1, 'image', 'image', 'height:int', 'width:int'],
   alpha_composite: [1, 'image', 'image', 'background:float[]=[255,255,255]'],
   argmax: [1, 'image', 'image', 'axis:int=0'],
+  auto_augment: [1, 'image', 'image', 'policy:AugmentPolicy="imagenet"', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   auto_contrast: [1, 'image', 'image', 'cutoff_low:float=0', 'cutoff_high:float=0', 'ignore:float[]=[]', 'backend:Backend="pillow"'],
   blob_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   center_crop: [1, 'image', 'image', 'height:int', 'width:int', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
@@ -5066,6 +5164,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   perspective_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'coefficients:float[8]', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   posterize: [1, 'image', 'image', 'bits:int'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
+  rand_augment: [1, 'image', 'image', 'num_ops:int=2', 'magnitude:int=9', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
   random_apply: [1, 'image', 'image', 'ops:op[]', 'probability:float=0.5'],
   random_canvas: [1, 'image', 'image', 'probability:float=1', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[1,3]', 'trials:int=50', 'fill:float[]=[128]'],
@@ -5131,6 +5230,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   tile_mask: [1, 'image', 'mask', 'pixels:bool=false', 'dtype:DType="int64"'],
   to_tensor: [1, 'image', 'image'],
   to_type: [1, 'image', 'image', 'dtype:DType', 'rule:CastRule="truncate"'],
+  trivial_augment_wide: [1, 'image', 'image', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   valid_boxes: [1, 'boxes', 'mask', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'min_size:float=1', 'min_area:float=1'],
   valid_keypoints: [1, 'points', 'mask', 'height:int', 'width:int'],
   vertical_flip: [1, 'image', 'image'],
