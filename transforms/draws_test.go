@@ -93,7 +93,12 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 	op, err := UnmarshalParams(i.Name, i.Version, k.Params)
 	require.NoError(t, err)
 	d := &drawing{op: op.(Random), in: tensor.Image(tensor.Uint8, tensor.HWC, k.Height, k.Width, 3), draw: NewDraw(newContext())}
-	if e, ok := op.(*RandomErasing); ok && e.Noise {
+	switch e := op.(type) {
+	case *RandomErasing:
+		if e.Noise {
+			d.in.DType = tensor.Float32
+		}
+	case *HueJitter, *RandomGray:
 		d.in.DType = tensor.Float32
 	}
 	if k.File != "" {

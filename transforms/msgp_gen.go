@@ -331,6 +331,34 @@ func (z *ClipCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ClipCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ColorMatrix) msgp() []any { return []any{&z.Matrix} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ColorMatrix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ColorMatrix) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Matrix")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ColorMatrix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ColorWeights) msgp() []any {
+	return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7], &z[8]}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ColorWeights) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ColorWeights) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7] [8]")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ColorWeights) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Compose) msgp() []any { return []any{&z.Ops} }
 
 // MarshalMsg appends the msgp form to b.
@@ -849,6 +877,19 @@ func (z *Grayscale) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Grayscale) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *HSVToRGB) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z HSVToRGB) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *HSVToRGB) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z HSVToRGB) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *HWC2CHW) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -876,6 +917,19 @@ func (z *HorizontalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z HorizontalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *HueJitter) msgp() []any { return []any{&z.Hue} }
+
+// MarshalMsg appends the msgp form to b.
+func (z HueJitter) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *HueJitter) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Hue")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z HueJitter) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *ImageSize) msgp() []any { return []any{(*uint8)(&z.DType)} }
 
@@ -972,18 +1026,33 @@ func (z *LightingAlpha) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z LightingAlpha) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *LightingNoise) msgp() []any { return []any{&z.Alpha} }
+func (z *LightingNoise) msgp() []any { return []any{&z.Alpha, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z LightingNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *LightingNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Alpha")
+	return msgpread.ReadTuple(b, z.msgp(), "Alpha Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z LightingNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *LinearTransformation) msgp() []any { return []any{&z.Matrix, &z.Mean, (*uint8)(&z.Backend)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z LinearTransformation) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *LinearTransformation) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Matrix Mean Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z LinearTransformation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Luma) msgp() []any { return []any{&z.Fused} }
 
@@ -1396,6 +1465,19 @@ func (z *Quantize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Quantize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RGBToHSV) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RGBToHSV) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RGBToHSV) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RGBToHSV) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandAugment) msgp() []any {
 	return []any{&z.NumOps, &z.Magnitude, &z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
@@ -1621,6 +1703,19 @@ func (z *RandomGaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomGaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomGray) msgp() []any { return []any{&z.Probability} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomGray) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomGray) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomGray) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomGrayscale) msgp() []any { return []any{&z.Probability, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1692,7 +1787,7 @@ func (z *RandomJPEG) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomJPEG) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *RandomLightingNoise) msgp() []any { return []any{&z.SD} }
+func (z *RandomLightingNoise) msgp() []any { return []any{&z.SD, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomLightingNoise) MarshalMsg(b []byte) ([]byte, error) {
@@ -1701,7 +1796,7 @@ func (z RandomLightingNoise) MarshalMsg(b []byte) ([]byte, error) {
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomLightingNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "SD")
+	return msgpread.ReadTuple(b, z.msgp(), "SD Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
@@ -1766,6 +1861,23 @@ func (z *RandomPerspective) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomPerspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomPhotometricDistort) msgp() []any {
+	return []any{&z.Brightness, &z.Contrast, &z.Saturation, &z.Hue, &z.Probability, (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomPhotometricDistort) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomPhotometricDistort) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Brightness Contrast Saturation Hue Probability Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomPhotometricDistort) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomPosterize) msgp() []any { return []any{&z.Bits} }
 

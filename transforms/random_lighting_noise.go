@@ -4,11 +4,14 @@ import "github.com/infer-prep/infer-prep/tensor"
 
 // RandomLightingNoise moves all colours of an image as LightingNoise does, with
 // three alphas from a normal distribution of mean 0. It takes the images of
-// LightingNoise and uses its arithmetic.
+// LightingNoise and uses its arithmetic. The alphas are rounded to float32,
+// except with pillow.
 //
-// Reference: MXNet 1.9.1's ImageRecordIter: pca_noise.
+// Reference: MXNet 1.9.1's ImageRecordIter: pca_noise; MindSpore 2.10.0's
+// RandomLighting, whose default is 0.05.
 type RandomLightingNoise struct {
-	SD float64 `json:"sd"` // standard deviation, 0 to 1e5; default 0.1
+	SD      float64 `json:"sd"`      // standard deviation, 0 to 1e5; default 0.1
+	Backend Backend `json:"backend"` // see LightingNoise; default mxnet
 }
 
 //msgp:tuple RandomLightingNoise
@@ -20,15 +23,17 @@ func init() {
 	})
 }
 
-// NewRandomLightingNoise returns the op.
-func NewRandomLightingNoise(sd float64) *RandomLightingNoise { return &RandomLightingNoise{SD: sd} }
+// NewRandomLightingNoise returns the op with MXNet's arithmetic.
+func NewRandomLightingNoise(sd float64) *RandomLightingNoise {
+	return &RandomLightingNoise{sd, MXNet}
+}
 
-// Validate checks the standard deviation.
+// Validate checks the standard deviation and the backend.
 func (o *RandomLightingNoise) Validate() error {
 	if !(o.SD >= 0 && o.SD <= 1e5) {
 		return paramErr("sd is %v, want 0 to 1e5", o.SD)
 	}
-	return nil
+	return checkLighting(o.Backend)
 }
 
 // Infer keeps the description.
@@ -45,9 +50,12 @@ func (o *RandomLightingNoise) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor
 func (o *RandomLightingNoise) Draw(d *Draw) error {
 	var alpha LightingAlpha
 	for i := range alpha {
-		alpha[i] = float32(d.Normal() * o.SD)
+		alpha[i] = float64(d.Normal() * o.SD)
+		if o.Backend != Pillow {
+			alpha[i] = float64(float32(alpha[i]))
+		}
 	}
 	op := NewOp[LightingNoise](d)
-	*op = LightingNoise{alpha}
+	*op = LightingNoise{alpha, o.Backend}
 	return d.Emit(op)
 }

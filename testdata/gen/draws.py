@@ -151,6 +151,25 @@ def colours():
     d.write()
 
 
+def distort():
+    d = Draws("random_photometric_distort", "torchvision 0.29.2")
+    names = ["brightness", "contrast", "saturation", "hue"]
+
+    def convert(p):
+        f = {n: p[n + "_factor"] for n in names}
+        order = ["brightness", "contrast", "saturation", "hue"] if p["contrast_before"] else ["brightness", "saturation", "hue", "contrast"]
+        ops = [("adjust_" + n, {"factor": f[n]}) for n in order if f[n] is not None]
+        if p["channel_permutation"] is not None:
+            ops.append(("channel_permutation", {f"permutation.{i}": v for i, v in enumerate(p["channel_permutation"].tolist())}))
+        return ops
+
+    for kw in ({}, {"p": 1.0}, {"p": 0.0}, {"p": 0.35, "brightness": (0.1, 3.0), "contrast": (1.0, 1.0), "saturation": (0.0, 0.5), "hue": (0.1, 0.5)}):
+        t = v2.RandomPhotometricDistort(**kw)
+        q = {n: list(getattr(t, n)) for n in names}
+        d.case("_".join(f"{k}_{v}" for k, v in kw.items()) or "default", dict(q, probability=t.p, backend="pillow"), (5, 7), recorded(t, (5, 7), convert))
+    d.write()
+
+
 def channels():
     d = Draws("random_channel_permutation", "torchvision 0.29.2 RandomChannelPermutation")
 
@@ -227,5 +246,6 @@ if __name__ == "__main__":
     erasing()
     colours()
     channels()
+    distort()
     blurs()
     lists()

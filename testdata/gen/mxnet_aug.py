@@ -113,7 +113,7 @@ def lighting():
         r = Generator(seed + 111)
         alpha = [float(r.normal(v)) for _ in range(3)]
         a = image(5, 9, 3) if i % 5 == 4 and i < 30 else ramp
-        g.case(f"{v}_{seed}", {"alpha": alpha}, a, iterate(a, pca_noise=v, seed_aug=seed))
+        g.case(f"{v}_{seed}", {"alpha": alpha, "backend": "mxnet"}, a, iterate(a, pca_noise=v, seed_aug=seed))
     g.write()
 
 
@@ -216,7 +216,7 @@ def draws():
     d.write()
     d = Draws("random_lighting_noise", REFERENCE)
     for sd in (0.1, 3.0):
-        d.case(f"{sd}", {"sd": sd}, (5, 7), [[("lighting_noise", {f"alpha.{i}": float(r.normal(sd)) for i in range(3)})] for _ in range(N)])
+        d.case(f"{sd}", {"sd": sd, "backend": "mxnet"}, (5, 7), [[("lighting_noise", {f"alpha.{i}": float(r.normal(sd)) for i in range(3)})] for _ in range(N)])
     d.write()
 
     d = Draws("random_warp", REFERENCE)

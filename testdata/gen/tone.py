@@ -1,4 +1,4 @@
-"""Writes the goldens of AutoContrast, Equalize, AdjustSharpness, AdjustGamma and ChannelPermutation.
+"""Writes the goldens of AutoContrast, Equalize, AdjustSharpness, AdjustGamma, ChannelPermutation and LinearTransformation.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0, opencv-python-headless 5.0.0.93, torch 2.15.0 and torchvision 0.29.2,
 on x86-64 with AVX2. Every run gives the same bytes. tone_mindspore.py writes those of MindSpore.
@@ -8,10 +8,11 @@ import cv2
 import numpy as np
 import torch
 from PIL import ImageEnhance, ImageOps
+from torchvision.transforms.v2 import LinearTransformation
 from torchvision.transforms.v2 import functional as v2
 
 from colour import IMAGES, case, pil, tensor
-from golden import Golden, image
+from golden import Golden, chw, image
 
 cv2.setNumThreads(1)
 cv2.ipp.setUseIPP(False)
@@ -107,7 +108,35 @@ def channel_permutation():
     g.write()
 
 
+def linear_transformation():
+    g = Golden("linear_transformation", "torchvision 0.29.2 v2 LinearTransformation (AMD EPYC)")
+    rng = np.random.default_rng(8)
+    for h, w, c in ((1, 1, 1), (1, 1, 3), (2, 2, 3), (3, 3, 3), (4, 5, 1), (2, 3, 4)):
+        n = h * w * c
+        for i in range(2 if n < 20 else 1):
+            mean = [float(v) for v in rng.integers(0, 2560, n) / 10]
+            matrix = [float(f"{v:.2f}") for v in rng.normal(0, 1, n * n)]
+            params = {"matrix": matrix, "mean": mean, "backend": "torch"}
+            for j, a in enumerate((image(h, w, c), image(h, w, c, "float32"))):
+                t = LinearTransformation(torch.tensor(matrix, dtype=torch.float32).reshape(n, n), torch.tensor(mean, dtype=torch.float32))
+                want = tensor(t, a)
+                if (i + j) % 2:
+                    g.case(f"{w}x{h}x{c}_{i}_{j}_chw", params, chw(a), chw(want), "CHW")
+                else:
+                    g.case(f"{w}x{h}x{c}_{i}_{j}", params, a, want)
+    g.write()
+    # Larger ones add in the same order.
+    for n in (75, 147, 300, 768, 1029, 3072):
+        x, m = rng.normal(0, 50, n).astype(np.float32), rng.normal(0, 1, (n, n)).astype(np.float32)
+        want = np.zeros(n, np.float32)
+        for v, row in zip(x, m):
+            want += v * row
+        got = LinearTransformation(torch.from_numpy(m), torch.zeros(n))(torch.from_numpy(x).reshape(3, -1, 1))
+        assert np.array_equal(got.numpy().ravel(), want), n
+
+
 if __name__ == "__main__":
+    linear_transformation()
     channel_permutation()
     auto_contrast()
     equalize()

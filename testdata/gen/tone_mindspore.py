@@ -1,5 +1,5 @@
-"""Writes MindSpore's goldens of the ops of tone.py and of AdjustSaturation for backend mindspore, and the draws of
-RandomPosterize, RandomSolarize, RandomColor and RandomSharpness.
+"""Writes MindSpore's goldens of the ops of tone.py and of AdjustSaturation, LightingNoise, LinearTransformation for
+backend mindspore; those of RGBToHSV and HSVToRGB; and the draws of RandomPosterize, RandomSolarize, RandomColor and RandomSharpness.
 
 Run with Python 3.11, MindSpore 2.10.0, NumPy 2.4.6 and Pillow 13.0.0, on x86-64 with AVX2.
 Every run gives the same bytes.
@@ -10,7 +10,10 @@ import mindspore.dataset.vision as vision
 import numpy as np
 
 from colour_mindspore import IMAGES, REFERENCE, case
-from golden import Draws, Golden, image
+from PIL import Image
+
+from golden import Draws, Golden, chw, image
+from mxnet_random import Generator
 
 RNG = np.random.default_rng(5)
 LEVELS = IMAGES + [("wide", RNG.normal(120, 50, (40, 51, 3)).clip(0, 255).astype(np.uint8)),
@@ -57,6 +60,74 @@ def rows(op, a, n=8000):
     return [r["image"].astype(int) for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
 
 
+def lighting():
+    """What MindSpore draws is predicted: its generator is that of MXNet's iterators, and starts from the seed."""
+    g = Golden("lighting_noise", REFERENCE + ".RandomLighting", "lighting_noise_mindspore")
+    ds.config.set_num_parallel_workers(1)
+    ramp = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, 2)
+    for sd, seed in ((0.05, 1), (0.5, 2), (2.0, 3), (8.0, 4)):
+        ds.config.set_seed(seed)
+        r = Generator(seed)
+        for i, got in enumerate(rows(vision.RandomLighting(sd), ramp, 6)):
+            alpha = [float(r.normal(sd)) for _ in range(3)]
+            g.case(f"{sd}_{i}", {"alpha": alpha, "backend": "mindspore"}, ramp, got.astype(np.uint8))
+    # Among these draws are some that show the roundings: sums next to a half.
+    ds.config.set_seed(7)
+    r = Generator(7)
+    gray = np.full((1, 1, 3), 128, np.uint8)
+    for i, got in enumerate(rows(vision.RandomLighting(2.0), gray, 99200)):
+        alpha = [float(r.normal(2.0)) for _ in range(3)]
+        if i % 9000 == 0 or i in (13304, 31335, 66473, 99164):
+            g.case(f"many_{i}", {"alpha": alpha, "backend": "mindspore"}, gray, got.astype(np.uint8))
+    for seed, sd in enumerate((0.05, 0.05, 0.5, 0.5, 2.0, 2.0, 8.0, 0.0)):
+        for name, a in (("ramp", ramp), ("photo", LEVELS[0][1])):
+            np.random.seed(seed)
+            got = np.asarray(vision.RandomLighting(sd)(Image.fromarray(a)))
+            np.random.seed(seed)
+            alpha = [float(np.random.normal(0.0, sd)) for _ in range(3)]
+            g.case(f"pillow_{name}_{seed}", {"alpha": alpha, "backend": "pillow"}, a, got)
+    g.write()
+
+
+def hsv():
+    rng = np.random.default_rng(9)
+    edge = np.array([[r, g, b] for r in (0, 0.3, 1) for g in (0, 0.3, 1) for b in (0, 0.3, 1)]).reshape(3, 9, 3)[::-1]
+    images = [rng.random((11, 13, 3)), (image(23, 17, 3) / 255), edge, rng.random((1, 1, 3)), rng.random((1, 9, 3)) ** 4, np.full((2, 3, 3), 0.4)]
+    # Hues of which the rounded sum is a whole turn.
+    tiny = np.array([[0.7, 0.2, 0.2], [1, 0.5, np.nextafter(0.5, 1)], [0.9, 0.1, 0.1 + 1e-17], [1e-300, 0, 5e-324]]).reshape(1, 4, 3)
+    for op, kind in (("rgb_to_hsv", vision.RgbToHsv), ("hsv_to_rgb", vision.HsvToRgb)):
+        g = Golden(op, REFERENCE + "." + kind.__name__)
+        wide = [rng.uniform(-3, 3, (3, 5, 3))] if op == "hsv_to_rgb" else [tiny]
+        for i, a in enumerate(images + wide):
+            for dt in ("float64", "float32"):
+                x = a.astype(dt)
+                # NumPy's vectorize takes the type from the first pixel.
+                want, planes = kind(True)(x), kind(False)(chw(x))
+                assert np.array_equal(chw(want), planes)
+                if want.dtype != x.dtype:
+                    want, planes = want.astype(dt), planes.astype(dt)
+                g.case(f"{i}_{dt}", {}, x, want)
+                g.case(f"{i}_{dt}_chw", {}, chw(x), planes, "CHW")
+        g.write()
+
+
+def linear_transformation():
+    g = Golden("linear_transformation", REFERENCE + ".LinearTransformation", "linear_transformation_mindspore")
+    rng = np.random.default_rng(8)
+    for h, w, c in ((1, 1, 1), (1, 1, 3), (2, 2, 3), (3, 3, 3), (4, 5, 1)):
+        n = h * w * c
+        for i in range(2 if n < 20 else 1):
+            mean = [float(v) for v in rng.integers(0, 2560, n) / 10]
+            matrix = [float(f"{v:.2f}") for v in rng.normal(0, 1, n * n)]
+            params = {"matrix": matrix, "mean": mean, "backend": "mindspore"}
+            for j, a in enumerate((image(h, w, c), image(h, w, c, "float32"))):
+                want = vision.LinearTransformation(np.array(matrix).reshape(n, n), np.array(mean))(chw(a))
+                g.case(f"{w}x{h}x{c}_{i}_{j}", params, chw(a), want, "CHW")
+                if n > 1:
+                    g.cases[-1] |= {"tolerance": 2e-12, "reason": "NumPy's BLAS adds in an order of its own, which depends on the processor"}
+    g.write()
+
+
 def draws():
     ds.config.set_seed(1)
     ds.config.set_num_parallel_workers(1)
@@ -101,4 +172,7 @@ def draws():
 
 if __name__ == "__main__":
     tones()
+    lighting()
+    hsv()
+    linear_transformation()
     draws()

@@ -715,6 +715,12 @@ export interface ClipCoordsParams {
   format?: CoordFormat;
 }
 
+/** The parameters of {@link Ops.color_matrix}. */
+export interface ColorMatrixParams {
+  /** row by row, finite */
+  matrix: [number, number, number, number, number, number, number, number, number];
+}
+
 /** The parameters of {@link Ops.compose}. */
 export interface ComposeParams {
   /** 1 to 64 ops */
@@ -1100,6 +1106,12 @@ export interface GrayscaleParams {
   backend?: Backend;
 }
 
+/** The parameters of {@link Ops.hue_jitter}. */
+export interface HueJitterParams {
+  /** largest angle in half turns, 0 to 1; default 0.1 */
+  hue?: number;
+}
+
 /** The parameters of {@link Ops.image_size}. */
 export interface ImageSizeParams {
   /** of the output: int32, int64 or float32, which hold every size; default int64 */
@@ -1154,6 +1166,18 @@ export interface LetterboxParams {
 export interface LightingNoiseParams {
   /** -1e6 to 1e6 each; 0 keeps the colours */
   alpha: [number, number, number];
+  /** mxnet, mindspore or pillow; default mxnet */
+  backend?: Backend;
+}
+
+/** The parameters of {@link Ops.linear_transformation}. */
+export interface LinearTransformationParams {
+  /** row by row, D*D numbers within float32's range */
+  matrix: number[];
+  /** D numbers within float32's range; D is 1 to 4096 */
+  mean: number[];
+  /** torch or mindspore; default torch */
+  backend?: Backend;
 }
 
 /** The parameters of {@link Ops.luma}. */
@@ -1733,6 +1757,12 @@ export interface RandomGaussianNoiseParams {
   clip?: boolean;
 }
 
+/** The parameters of {@link Ops.random_gray}. */
+export interface RandomGrayParams {
+  /** 0 to 1; default 0.5 */
+  probability?: number;
+}
+
 /** The parameters of {@link Ops.random_grayscale}. */
 export interface RandomGrayscaleParams {
   /** 0 to 1; default 0.1 */
@@ -1785,6 +1815,8 @@ export interface RandomJPEGParams {
 export interface RandomLightingNoiseParams {
   /** standard deviation, 0 to 1e5; default 0.1 */
   sd?: number;
+  /** see LightingNoise; default mxnet */
+  backend?: Backend;
 }
 
 /** The parameters of {@link Ops.random_mixup}. */
@@ -1835,6 +1867,22 @@ export interface RandomPerspectiveParams {
   backend?: Backend;
   /** see Perspective; default 0 */
   fill?: number[];
+}
+
+/** The parameters of {@link Ops.random_photometric_distort}. */
+export interface RandomPhotometricDistortParams {
+  /** of factors, 0 to 1e6; default 0.875 to 1.125 */
+  brightness?: [min: number, max: number];
+  /** of factors, 0 to 1e6; default 0.5 to 1.5 */
+  contrast?: [min: number, max: number];
+  /** of factors, 0 to 1e6; default 0.5 to 1.5 */
+  saturation?: [min: number, max: number];
+  /** in turns, within -0.5 to 0.5; default -0.05 to 0.05 */
+  hue?: [min: number, max: number];
+  /** 0 to 1; default 0.5 */
+  probability?: number;
+  /** pillow, opencv or torch; default pillow */
+  backend?: Backend;
 }
 
 /** The parameters of {@link Ops.random_posterize}. */
@@ -2799,6 +2847,19 @@ export interface Ops {
    */
   clip_coords(params?: ClipCoordsParams, columns?: Columns): Step;
   /**
+   * ColorMatrix multiplies the channels of every pixel by a matrix. It takes a float32 image of
+   * three channels, HWC or CHW, and keeps the description.
+   *
+   * The new red is m[0]*R + m[1]*G + m[2]*B, with the products added from left to right, each with
+   * one rounding (FMA). Green and blue use the next numbers.
+   *
+   * Reference: MXNet 1.9.1, the products of mx.image's HueJitterAug and RandomGrayAug (x86-64 with
+   * FMA).
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  color_matrix(params: ColorMatrixParams, columns?: Columns): Step;
+  /**
    * Compose runs its ops one after the other. Use it for lists inside other ops, such as
    * RandomChoice; a graph has steps instead. Only an engine that supports random ops runs it, even
    * if none of its ops is random.
@@ -3409,6 +3470,31 @@ export interface Ops {
    */
   horizontal_flip(params?: Record<string, never>, columns?: Columns): Step;
   /**
+   * HSVToRGB converts an image from HSV to RGB. It takes a float32 or float64 image of three
+   * channels, HWC or CHW, and keeps the description. Saturation and value range from 0 to 1, the
+   * hue is in turns. All arithmetic is float64; float32 rounds the results.
+   *
+   * If the saturation s is 0, all channels become v. Else let i be six times the hue, truncated,
+   * and f the rest. With p = v*(1-s), q = v*(1-s*f) and t = v*(1-s*(1-f)), red, green and blue are,
+   * for i modulo 6 from 0 on: v t p, q v p, p v t, p q v, t p v, v p q.
+   *
+   * Reference: MindSpore 2.10.0, vision.HsvToRgb: Python's colorsys.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  hsv_to_rgb(params?: Record<string, never>, columns?: Columns): Step;
+  /**
+   * HueJitter rotates the hue of an image by a random angle, in YIQ. It takes the images of
+   * ColorMatrix.
+   *
+   * Reference: MXNet 1.9.1, mx.image's HueJitterAug. The angle is drawn uniformly from -Hue to Hue
+   * half turns.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  hue_jitter(params?: HueJitterParams, columns?: Columns): Step;
+  /**
    * HWC2CHW moves the channels of an image from the innermost to the outermost axis. It takes an
    * HWC image of any dtype of fixed size and returns a CHW image of the same dtype. No value
    * changes. Another layout is an ErrInput.
@@ -3516,14 +3602,39 @@ export interface Ops {
    *
    * For the alphas a, b and c, red increases by 55.46*-0.5675*a + 4.794*0.7192*b + 1.148*0.4009*c.
    * Green and blue use the eigenvectors (-0.5808, -0.0045, -0.8140) and (-0.5836, -0.6948, 0.4203).
-   * All arithmetic is float32 with each operation rounded. The sum is truncated and clamped.
+   * Each operation is rounded, and the sum is clamped:
    *
-   * Reference: MXNet 1.9.1, pca_noise of its ImageRecordIter, which draws the alphas from a normal
-   * distribution.
+   * - MXNet: all arithmetic is float32, with the alphas and the factors rounded to it; the sum is
+   *   truncated;
+   * - MindSpore: as MXNet, but the products of factors are rounded from float64, and the sum is
+   *   rounded half to even;
+   * - Pillow: all arithmetic is float64; the sum is truncated.
+   *
+   * Reference: MXNet 1.9.1, pca_noise of its ImageRecordIter; MindSpore 2.10.0,
+   * vision.RandomLighting of an array, and of a Pillow image for pillow. They draw the alphas from
+   * a normal distribution.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
   lighting_noise(params: LightingNoiseParams, columns?: Columns): Step;
+  /**
+   * LinearTransformation subtracts a mean vector from an image and multiplies it by a matrix, for
+   * example to whiten it. It takes a uint8 or float32 image of D values, HWC or CHW, with D the
+   * length of Mean. Vector and matrix have the order of CHW: channel by channel, row by row.
+   *
+   * - Torch: value j of the output is the sum over i of (v[i]-Mean[i]) * Matrix[i*D+j], in the
+   *   order of i. All arithmetic is float32 with each operation rounded. The output is float32.
+   * - MindSpore: the same in float64. The output is float64.
+   *
+   * Reference: torchvision 0.29.2, v2's LinearTransformation with torch 2.15.0 on AMD's x86-64
+   * CPUs: Intel's MKL, which torch uses, rounds otherwise on others. MindSpore 2.10.0,
+   * vision.LinearTransformation of a CHW array with a float64 matrix: NumPy's BLAS adds in an order
+   * of its own, so some values differ in the last bits.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for torch (AMD's CPUs); 1e-13 of the largest value
+   * for mindspore.
+   */
+  linear_transformation(params: LinearTransformationParams, columns?: Columns): Step;
   /**
    * Luma sets the three channels of an RGB image to its luma, 0.2989 R + 0.587 G + 0.114 B, in
    * float32. An image whose channels are equal at every pixel does not change; the weights sum to
@@ -4113,6 +4224,17 @@ export interface Ops {
    */
   random_gaussian_noise(params?: RandomGaussianNoiseParams, columns?: Columns): Step;
   /**
+   * RandomGray turns an image gray with a given probability; otherwise it does not change the
+   * image. It takes the images of ColorMatrix.
+   *
+   * Reference: MXNet 1.9.1, mx.image's RandomGrayAug. One number of [0, 1) is drawn. If it is below
+   * the probability, all channels become 0.21*R + 0.72*G + 0.07*B.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_gray(params?: RandomGrayParams, columns?: Columns): Step;
+  /**
    * RandomGrayscale turns a uint8 image gray with a given probability; otherwise it does not change
    * the image. It takes one or three channels, HWC or CHW, and keeps their number.
    *
@@ -4189,8 +4311,10 @@ export interface Ops {
   /**
    * RandomLightingNoise moves all colours of an image as LightingNoise does, with three alphas from
    * a normal distribution of mean 0. It takes the images of LightingNoise and uses its arithmetic.
+   * The alphas are rounded to float32, except with pillow.
    *
-   * Reference: MXNet 1.9.1's ImageRecordIter: pca_noise.
+   * Reference: MXNet 1.9.1's ImageRecordIter: pca_noise; MindSpore 2.10.0's RandomLighting, whose
+   * default is 0.05.
    *
    * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
    * package rng, with the same distribution.
@@ -4261,6 +4385,21 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_perspective(params?: RandomPerspectiveParams, columns?: Columns): Step;
+  /**
+   * RandomPhotometricDistort changes brightness, contrast, saturation and hue by random factors and
+   * exchanges the channels, each with the same probability. It takes the images and the backends of
+   * AdjustHue.
+   *
+   * Reference: torchvision 0.29.2's v2 RandomPhotometricDistort. For brightness, contrast,
+   * saturation and hue, in this order, one number of [0, 1) is drawn. If it is below the
+   * probability, the factor is drawn uniformly from its range. A next number below 0.5 changes the
+   * contrast after the brightness, any other one after the hue. The last number decides on the
+   * permutation of the channels, which is then drawn as by RandomChannelPermutation.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_photometric_distort(params?: RandomPhotometricDistortParams, columns?: Columns): Step;
   /**
    * RandomPosterize keeps a random number of the most significant bits of every value. It takes the
    * images of Posterize.
@@ -4633,6 +4772,22 @@ export interface Ops {
    * than one thread; float32 area to 1 x 1 within 1e-6 of the largest value).
    */
   resized_crop(params: ResizedCropParams, columns?: Columns): Step;
+  /**
+   * RGBToHSV converts an image from RGB to HSV. It takes a float32 or float64 image of three
+   * channels of 0 to 1, HWC or CHW, and keeps the description. Hue, saturation and value range from
+   * 0 to 1. All arithmetic is float64; float32 rounds the results.
+   *
+   * v is the largest of the three values, and d its difference to the smallest one. If d is 0, hue
+   * and saturation are 0. Else the saturation is d/v. With R, G and B standing for (v-red)/d,
+   * (v-green)/d and (v-blue)/d, the hue is B-G if red is v, 2+R-B if green is, and 4+G-R otherwise,
+   * divided by 6 and brought to 0..1.
+   *
+   * Reference: MindSpore 2.10.0, vision.RgbToHsv: Python's colorsys. For an image that begins with
+   * a gray pixel it returns float64 also from float32, with the results before they are rounded.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  rgb_to_hsv(params?: Record<string, never>, columns?: Columns): Step;
   /**
    * Rotate rotates an image counter-clockwise about a point. It takes a uint8 image of any number
    * of channels (pillow, opencv4: one to four), HWC or CHW, and keeps layout and channels. Pixels
@@ -5090,6 +5245,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   clamp: [1, 'image', 'image', 'min:float=0', 'max:float=1'],
   clamp_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   clip_coords: [1, 'boxes size', 'boxes', 'format:CoordFormat="xyxy"'],
+  color_matrix: [1, 'image', 'image', 'matrix:float32[9]'],
   compose: [1, 'image', 'image', 'ops:op[]'],
   concat: [1, 'first second', 'image', 'omit:Omit="none"'],
   concat_channels: [1, 'image image2', 'image'],
@@ -5129,6 +5285,8 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   gift_unsharp_mask: [1, 'image', 'image', 'sigma:float', 'amount:float', 'threshold:float=0'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],
+  hsv_to_rgb: [1, 'image', 'image'],
+  hue_jitter: [1, 'image', 'image', 'hue:float=0.1'],
   hwc2chw: [1, 'image', 'image'],
   image_size: [1, 'image', 'size', 'dtype:DType="int64"'],
   invert: [1, 'image', 'image'],
@@ -5136,7 +5294,8 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   keep_rows: [1, 'rows image', 'rows', 'side:int'],
   letterbox: [1, 'image', 'image scale pad', 'height:int=640', 'width:int=640', 'auto:bool=false', 'scale_fill:bool=false', 'no_scale_up:bool=false', 'top_left:bool=false', 'stride:int=32', 'fill:float[]=[114]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv"'],
   letterbox_geometry: [1, 'size original_size', 'scale pad'],
-  lighting_noise: [1, 'image', 'image', 'alpha:float32[3]'],
+  lighting_noise: [1, 'image', 'image', 'alpha:float[3]', 'backend:Backend="mxnet"'],
+  linear_transformation: [1, 'image', 'image', 'matrix:float[]', 'mean:float[]', 'backend:Backend="torch"'],
   luma: [1, 'image', 'image', 'fused:bool=false'],
   map_tiles: [1, 'image', 'image mask count', 'cut:TileCut="size"', 'height:int', 'width:int', 'min_side:int=0', 'max_tiles:int=0', 'min_aspect:float=0', 'whole:WholeTile="none"', 'ops:op[]', 'pad:bool=false', 'pad_height:int=0', 'pad_width:int=0', 'fill:float[]=[0]', 'mask_dtype:DType="int64"', 'empty:bool=false'],
   mask_boxes: [1, 'masks boxes', 'masks'],
@@ -5179,16 +5338,18 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_erasing: [1, 'image', 'image', 'probability:float=0.5', 'scale:float[2]=[0.02,0.33]', 'ratio:float[2]=[0.3,3.3]', 'value:float[]=[0]', 'noise:bool=false'],
   random_gaussian_blur: [1, 'image', 'image', 'kernel_height:int', 'kernel_width:int', 'sigma:float[2]=[0.1,2]', 'backend:Backend="torch"'],
   random_gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true'],
+  random_gray: [1, 'image', 'image', 'probability:float=0.5'],
   random_grayscale: [1, 'image', 'image', 'probability:float=0.1', 'backend:Backend="pillow"'],
   random_hls: [1, 'image', 'image', 'h:int=36', 'l:int=50', 's:int=50'],
   random_horizontal_flip: [1, 'image', 'image', 'probability:float=0.5'],
   random_iou_crop: [1, 'image boxes', 'image', 'format:CoordFormat="xyxy"', 'scale:float[2]=[0.3,1]', 'ratio:float[2]=[0.5,2]', 'options:float[]=[0,0.1,0.3,0.5,0.7,0.9,1]', 'trials:int=40'],
   random_jpeg: [1, 'image', 'image', 'min_quality:int', 'max_quality:int', 'chroma:Chroma="420"'],
-  random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1'],
+  random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1', 'backend:Backend="mxnet"'],
   random_mixup: [1, 'image label', 'image label', 'alpha:float=1', 'each:bool=false', 'partner:Partner="previous"', 'classes:int=0'],
   random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float=0.3', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[0.05,1]', 'trials:int=50'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
+  random_photometric_distort: [1, 'image', 'image', 'brightness:float[2]=[0.875,1.125]', 'contrast:float[2]=[0.5,1.5]', 'saturation:float[2]=[0.5,1.5]', 'hue:float[2]=[-0.05,0.05]', 'probability:float=0.5', 'backend:Backend="pillow"'],
   random_posterize: [1, 'image', 'image', 'bits:float[2]'],
   random_resize: [1, 'image', 'image', 'min_size:int', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_resized_crop: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
@@ -5210,6 +5371,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   resize_to_patches: [1, 'image', 'image', 'patch:int=16', 'max_patches:int=256', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:PatchRule="naflex"', 'merge:int=1', 'min_patches:int=0', 'max_side:int=0'],
   resize_to_tiles: [1, 'image', 'image grid choice size', 'height:int', 'width:int', 'rule:TileRule="aspect"', 'min_tiles:int=1', 'max_tiles:int', 'max_line:int=0', 'sizes:int[][]=[]', 'fit:TileFit="stretch"', 'position:Position="top_left"', 'fill:float[]=[0]', 'interpolation:Interpolation="bicubic"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'min_side:int=0'],
   resized_crop: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'out_height:int', 'out_width:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
+  rgb_to_hsv: [1, 'image', 'image'],
   rotate: [1, 'image', 'image', 'angle:float', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'expand:bool=false', 'center:float[]=[]', 'fill:float[]=[]'],
   rotate90: [1, 'image', 'image', 'turns:int'],
   row_count: [1, 'image', 'count'],

@@ -177,7 +177,11 @@ func sheetInputs(encoded []byte, cell int) ([]*tensor.Tensor, error) {
 		return nil, err
 	}
 	batch, err := tensor.Wrap(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1, 3, h, w)}, l[3].Data)
-	return append(l, rgba, tensor.FromBytes(file.Bytes()), rows, batch), err
+	if err != nil {
+		return nil, err
+	}
+	dot, err := runSheet(rgb, transforms.NewCrop(0, 0, 1, 1)) // for ops with a parameter for each value
+	return append(l, rgba, tensor.FromBytes(file.Bytes()), rows, batch, dot), err
 }
 
 // runSheet runs ops that are not random.
