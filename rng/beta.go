@@ -15,6 +15,25 @@ func (s *Stream) Beta(a, b float64) float64 {
 	return 1 / (1 + kernel.Exp(s.logGamma(b)-x))
 }
 
+// Dirichlet fills dst with numbers of the symmetric Dirichlet distribution of a
+// positive parameter: they are not negative, and their sum is 1 up to rounding.
+// The gamma distributed numbers are drawn in order, as by Beta.
+func (s *Stream) Dirichlet(alpha float64, dst []float64) {
+	most := math.Inf(-1)
+	for i := range dst {
+		dst[i] = s.logGamma(alpha)
+		most = max(most, dst[i])
+	}
+	sum := 0.0
+	for i := range dst {
+		dst[i] = kernel.Exp(dst[i] - most)
+		sum += dst[i]
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+}
+
 // logGamma draws the logarithm of a number of the gamma distribution, because
 // the number itself may be too small for small shapes.
 func (s *Stream) logGamma(shape float64) float64 {

@@ -47,3 +47,28 @@ func TestBeta(t *testing.T) {
 		}
 	}
 }
+
+// TestDirichlet compares the mean and the variance of each number.
+func TestDirichlet(t *testing.T) {
+	const n = 50_000
+	for _, alpha := range []float64{0.01, 0.3, 1, 5} {
+		k := NewKey(1, 0, "dirichlet")
+		var sum, squares [4]float64
+		for i := range uint64(n) {
+			s := k.At(i)
+			var v [4]float64
+			s.Dirichlet(alpha, v[:])
+			require.InDelta(t, 1, v[0]+v[1]+v[2]+v[3], 1e-15)
+			for j, x := range v {
+				sum[j] += x
+				squares[j] += x * x
+			}
+		}
+		variance := 0.25 * 0.75 / (4*alpha + 1)
+		for j := range sum {
+			mean := sum[j] / n
+			require.InDelta(t, 0.25, mean, 5*math.Sqrt(variance/n), alpha)
+			require.InDelta(t, variance, squares[j]/n-mean*mean, 5*math.Sqrt(variance/n), alpha)
+		}
+	}
+}

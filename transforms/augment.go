@@ -36,16 +36,22 @@ type augScale struct {
 	rotate    float64                // in degrees
 	enhance   float64                // of brightness, color, contrast and sharpness
 	posterize float64                // bits that are lost
+	bits      float64                // bits before
 }
 
 // scaleOf is the scale of AutoAugment and RandAugment.
 var scaleOf = augScale{
-	shear: 0.3, translate: func(side int) float64 { return float64(150.0 / 331.0 * float64(side)) }, rotate: 30, enhance: 0.9, posterize: 4,
+	shear: 0.3, translate: func(side int) float64 { return float64(150.0 / 331.0 * float64(side)) }, rotate: 30, enhance: 0.9, posterize: 4, bits: 8,
 }
 
 // wideScale is the scale of TrivialAugmentWide.
 var wideScale = augScale{
-	shear: 0.99, translate: func(int) float64 { return 32 }, rotate: 135, enhance: 0.99, posterize: 6,
+	shear: 0.99, translate: func(int) float64 { return 32 }, rotate: 135, enhance: 0.99, posterize: 6, bits: 8,
+}
+
+// mixScale is the scale of AugMix.
+var mixScale = augScale{
+	shear: 0.3, translate: func(side int) float64 { return float64(side) / 3 }, rotate: 30, enhance: 0.9, posterize: 4, bits: 4,
 }
 
 // signed reports whether a policy may negate the magnitude.
@@ -68,7 +74,7 @@ func (s *augScale) magnitude(a augmentation, bin, bins, h, w int) float64 {
 		return linspace(0, s.rotate, bin, bins)
 	case augPosterize:
 		per := float32(float64(bins-1) / s.posterize)
-		return math.RoundToEven(float64(8 - float32(bin)/per))
+		return math.RoundToEven(float64(float32(s.bits) - float32(bin)/per))
 	case augSolarize:
 		return linspace(1, 0, bin, bins)
 	}

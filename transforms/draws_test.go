@@ -154,7 +154,7 @@ func numbers(op Op, h, w int) map[string]float64 {
 			for j := range f.Len() {
 				m[name+"."+strconv.Itoa(j)] = float64(f.Index(j).Int())
 			}
-		case name == "factors":
+		case name == "factors" || name == "weights":
 			for j := range f.Len() {
 				m[name+"."+strconv.Itoa(j)] = f.Index(j).Float()
 			}

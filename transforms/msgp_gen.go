@@ -187,6 +187,21 @@ func (z *Argmax) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Argmax) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *AugMix) msgp() []any {
+	return []any{&z.Severity, &z.MixtureWidth, &z.ChainDepth, &z.Alpha, &z.AllOps, (*uint8)(&z.Interpolation), &z.Fill}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z AugMix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AugMix) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Severity MixtureWidth ChainDepth Alpha AllOps Interpolation Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AugMix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *AutoAugment) msgp() []any {
 	return []any{(*uint8)(&z.Policy), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
@@ -1107,6 +1122,19 @@ func (z *MaskRows) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MaskRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *MixChains) msgp() []any { return []any{&z.Own, &z.Weights, msgpread.List(&z.Chains)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MixChains) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MixChains) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Own Weights Chains")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MixChains) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Mixup) msgp() []any { return []any{&z.Factors, &z.Partners, &z.Classes} }
 

@@ -613,6 +613,24 @@ export interface ArgmaxParams {
   axis?: number;
 }
 
+/** The parameters of {@link Ops.aug_mix}. */
+export interface AugMixParams {
+  /** number of bins to draw from, 1 to 10; default 3 */
+  severity?: number;
+  /** number of lists, 1 to 64; default 3 */
+  mixture_width?: number;
+  /** length of a list, 1 to 64; 0: a random one; default 0 */
+  chain_depth?: number;
+  /** 1e-3 to 1000; default 1 */
+  alpha?: number;
+  /** brightness, color, contrast and sharpness too; default true */
+  all_ops?: boolean;
+  /** nearest or bilinear; default bilinear */
+  interpolation?: Interpolation;
+  /** see Affine; default empty */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.auto_augment}. */
 export interface AutoAugmentParams {
   /** imagenet, cifar10 or svhn; default imagenet */
@@ -1219,6 +1237,16 @@ export interface MapTilesParams {
    * gives zeros. Default false.
    */
   empty?: boolean;
+}
+
+/** The parameters of {@link Ops.mix_chains}. */
+export interface MixChainsParams {
+  /** weight of the image itself, 0 to 1; default 0.5 */
+  own?: number;
+  /** one for each list, 0 to 1; default [0.5] */
+  weights?: number[];
+  /** 1 to 64 lists of 1 to 64 ops, which must not be random */
+  chains: ListedOp[][];
 }
 
 /** The parameters of {@link Ops.mixup}. */
@@ -2702,6 +2730,24 @@ export interface Ops {
    */
   argmax(params?: ArgmaxParams, columns?: Columns): Step;
   /**
+   * AugMix mixes an image with the results of random lists of augmentations. It takes a uint8 image
+   * of one or three channels, HWC or CHW, and keeps the description.
+   *
+   * The weights of the image and of the mixture are drawn from the Dirichlet distribution of
+   * parameter Alpha, then those of the lists. For each list, its length is drawn from 1 to 3 unless
+   * ChainDepth states it. For each of its augmentations, uniform among 13 (9 without AllOps), the
+   * bin of its magnitude is drawn from the first Severity of ten, then the sign. The scale is that
+   * of AutoAugment, except translations of up to a third of the side, and 4 to 0 bits.
+   *
+   * Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve Robustness and
+   * Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix, which computes Pillow images as
+   * tensors too.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  aug_mix(params?: AugMixParams, columns?: Columns): Step;
+  /**
    * AutoAugment runs one of the 25 pairs of augmentations of a policy. It takes a uint8 image of
    * one or three channels, HWC or CHW, and keeps the description.
    *
@@ -3692,6 +3738,18 @@ export interface Ops {
    * Inputs: image. Outputs: mask. Difference: 0.
    */
   mask_rows(params?: Record<string, never>, columns?: Columns): Step;
+  /**
+   * MixChains adds the results of lists of ops, each times a weight, to the image times its own
+   * weight. It takes a uint8 image, HWC or CHW, and keeps the description, which all ops must keep
+   * too. Products and sums are float32, in the order of the lists. The sum is truncated to uint8,
+   * at most 255. AugMix draws it.
+   *
+   * Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve Robustness and
+   * Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix.
+   *
+   * Inputs: image. Outputs: image. Difference: 0, if that of its ops is.
+   */
+  mix_chains(params: MixChainsParams, columns?: Columns): Step;
   /**
    * Mixup blends each image of a batch with another one of it, its partner, and the labels alike:
    * image i becomes f*image + (1-f)*partner, with the factor f.
@@ -5235,6 +5293,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   align_long_axis: [1, 'image', 'image', 'height:int', 'width:int'],
   alpha_composite: [1, 'image', 'image', 'background:float[]=[255,255,255]'],
   argmax: [1, 'image', 'image', 'axis:int=0'],
+  aug_mix: [1, 'image', 'image', 'severity:int=3', 'mixture_width:int=3', 'chain_depth:int=0', 'alpha:float=1', 'all_ops:bool=true', 'interpolation:Interpolation="bilinear"', 'fill:float[]=[]'],
   auto_augment: [1, 'image', 'image', 'policy:AugmentPolicy="imagenet"', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   auto_contrast: [1, 'image', 'image', 'cutoff_low:float=0', 'cutoff_high:float=0', 'ignore:float[]=[]', 'backend:Backend="pillow"'],
   blob_crop: [1, 'image', 'image', 'height:int', 'width:int'],
@@ -5300,6 +5359,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   map_tiles: [1, 'image', 'image mask count', 'cut:TileCut="size"', 'height:int', 'width:int', 'min_side:int=0', 'max_tiles:int=0', 'min_aspect:float=0', 'whole:WholeTile="none"', 'ops:op[]', 'pad:bool=false', 'pad_height:int=0', 'pad_width:int=0', 'fill:float[]=[0]', 'mask_dtype:DType="int64"', 'empty:bool=false'],
   mask_boxes: [1, 'masks boxes', 'masks'],
   mask_rows: [1, 'image', 'mask'],
+  mix_chains: [1, 'image', 'image', 'own:float=0.5', 'weights:float[]=[0.5]', 'chains:op[][]'],
   mixup: [1, 'image label', 'image label', 'factors:float[]=[0.5]', 'partners:int[]=[]', 'classes:int=0'],
   multiply: [1, 'image', 'image', 'factor:float[]'],
   nearest_color: [1, 'image', 'image', 'colors:float[]', 'dtype:DType="float32"'],

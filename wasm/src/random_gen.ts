@@ -2,7 +2,7 @@
 
 /** The names of the random ops, whose parameters are drawn for each image. */
 export const randomOps: readonly string[] = [
-  'auto_augment', 'compose', 'cut_out', 'hue_jitter', 'rand_augment', 'random_affine',
+  'aug_mix', 'auto_augment', 'compose', 'cut_out', 'hue_jitter', 'rand_augment', 'random_affine',
   'random_apply', 'random_canvas', 'random_channel_permutation', 'random_choice', 'random_color',
   'random_color_adjust', 'random_crop', 'random_crop_decode_resize', 'random_cutmix',
   'random_elastic', 'random_erasing', 'random_gaussian_blur', 'random_gaussian_noise',

@@ -1,0 +1,152 @@
+package transforms
+
+import (
+	"reflect"
+
+	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// MixChains adds the results of lists of ops, each times a weight, to the image
+// times its own weight. It takes a uint8 image, HWC or CHW, and keeps the
+// description, which all ops must keep too. Products and sums are float32, in
+// the order of the lists. The sum is truncated to uint8, at most 255. AugMix
+// draws it.
+//
+// Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve
+// Robustness and Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix.
+type MixChains struct {
+	Own     float64   `json:"own"`     // weight of the image itself, 0 to 1; default 0.5
+	Weights []float64 `json:"weights"` // one for each list, 0 to 1
+	Chains  []OpList  `json:"chains"`  // 1 to 64 lists of 1 to 64 ops, which must not be random
+}
+
+//msgp:tuple MixChains
+
+func init() {
+	Register(Info{
+		Name: "mix_chains", Version: 1, New: func() Op { return NewMixChains(0.5).Chain(0.5, NewInvert()) },
+		Reference: "torchvision 0.29.2 AugMix", Exactness: "0, if that of its ops is",
+	})
+}
+
+// NewMixChains returns the op without lists. It is valid once Chain has added
+// one.
+func NewMixChains(own float64) *MixChains { return &MixChains{Own: own} }
+
+// Chain adds a list of ops with its weight and returns the op.
+func (o *MixChains) Chain(weight float64, ops ...Op) *MixChains {
+	o.Weights, o.Chains = append(o.Weights, weight), append(o.Chains, ops)
+	return o
+}
+
+func (o *MixChains) lists() []OpList { return o.Chains }
+
+// Validate checks the weights and the ops.
+func (o *MixChains) Validate() error {
+	if err := checkBounds("own", o.Own, 0, 1); err != nil {
+		return err
+	}
+	if n := len(o.Chains); n < 1 || n > maxListed {
+		return paramErr("chains has %d lists, want 1 to %d", n, maxListed)
+	}
+	if len(o.Weights) != len(o.Chains) {
+		return paramErr("weights has %d numbers, want %d, one for each list", len(o.Weights), len(o.Chains))
+	}
+	for i, l := range o.Chains {
+		if err := checkBounds("weights", o.Weights[i], 0, 1); err != nil {
+			return err
+		}
+		if err := l.check("chains"); err != nil {
+			return errfmt.Errorf("list %d: %w", i, err)
+		}
+		for k, op := range l {
+			_, random := op.(Random)
+			_, data := op.(DataShaped)
+			if random || data {
+				return paramErr("chains[%d][%d] is %s, want an op that is neither random nor a decoder", i, k, InfoOf(op).Name)
+			}
+		}
+	}
+	return nil
+}
+
+// Infer keeps the description.
+func (o *MixChains) Infer(dst, in []tensor.Desc) error {
+	if err := wantImage(in[0]); err != nil {
+		return err
+	}
+	if in[0].DType != tensor.Uint8 {
+		return inputErr("%v, want uint8", in[0])
+	}
+	for i, l := range o.Chains {
+		for k := range l {
+			d, err := l.result(k, in[0])
+			if err != nil {
+				return errfmt.Errorf("list %d: %w", i, err)
+			}
+			if d != in[0] {
+				return inputErr("list %d: op %d, %s, makes %v of %v, want no change", i, k, InfoOf(l[k]).Name, d, in[0])
+			}
+		}
+	}
+	dst[0] = in[0]
+	return nil
+}
+
+// chainState has a context for each type of inner op.
+type chainState struct {
+	contexts map[reflect.Type]*Context
+	dst, src [1]*tensor.Tensor
+}
+
+// Apply runs the lists.
+func (o *MixChains) Apply(c *Context, dst, src []*tensor.Tensor) error {
+	s, err := c.Dense(src[0])
+	if err != nil {
+		return err
+	}
+	state, ok := c.State.(*chainState)
+	if !ok {
+		state = &chainState{contexts: map[reflect.Type]*Context{}}
+		c.State = state
+	}
+	total, err := c.Temp(tensor.Desc{DType: tensor.Float32, Shape: s.Shape})
+	if err != nil {
+		return err
+	}
+	sum := tensor.View[float32](total)
+	own := float32(o.Own)
+	for i, v := range s.Data {
+		sum[i] = float32(own * float32(v))
+	}
+	for i, l := range o.Chains {
+		bufs, tensors := c.scratch.usedB, c.scratch.usedT
+		t := s
+		for k, op := range l {
+			inner := state.contexts[reflect.TypeOf(op)]
+			if inner == nil {
+				inner = c.Sibling()
+				state.contexts[reflect.TypeOf(op)] = inner
+			}
+			to, err := c.Temp(s.Desc)
+			if err != nil {
+				return err
+			}
+			state.dst[0], state.src[0] = to, t
+			if err := op.Apply(inner, state.dst[:], state.src[:]); err != nil {
+				return errfmt.Errorf("list %d: op %d, %s: %w", i, k, InfoOf(op).Name, err)
+			}
+			t = to
+		}
+		w := float32(o.Weights[i])
+		for j, v := range t.Data {
+			sum[j] += float32(w * float32(v))
+		}
+		c.scratch.usedB, c.scratch.usedT = bufs, tensors
+	}
+	for i, v := range sum {
+		dst[0].Data[i] = uint8(min(v, 255))
+	}
+	return nil
+}
