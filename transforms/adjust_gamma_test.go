@@ -18,6 +18,9 @@ func TestAdjustGamma(t *testing.T) {
 		require.Equal(t, []byte{0, 2, 102, 255, 255}, applyOne(t, &AdjustGamma{1, 2, b}, x).Data)
 		require.Equal(t, make([]byte, 5), applyOne(t, &AdjustGamma{1, 0, b}, x).Data)
 	}
+	f := pixelsOf[float32](t, tensor.Float32, tensor.CHW, 1, 3, 1, 0.25, 0.5, 1)
+	require.Equal(t, []float32{0.125, 0.5, 1}, tensor.View[float32](applyOne(t, &AdjustGamma{2, 2, Torch}, f)))
+
 	for _, v := range []float64{-0.1, math.NaN(), 1.1e6} {
 		refusesParam(t, "gamma", NewAdjustGamma(v))
 		refusesParam(t, "gain", &AdjustGamma{1, v, Pillow})

@@ -2,25 +2,36 @@ package kernel
 
 import "math"
 
-// TorchPow returns x to the power of y, both 0 or more, as torch's vectors of
-// float32 do on x86-64 with FMA: SLEEF's powf with an error of 1 ULP, and exact
-// shortcuts. x is a normal number or 0.
+// TorchPow returns x to the power of y, 0 or more, as torch's vectors of
+// float32 do on x86-64 with FMA: SLEEF's powf with an error of 1 ULP, and
+// shortcuts. Results below the normal numbers may differ in the last bit. For
+// y = 0.5 torch calls MKL, whose square root may differ in the last bit from
+// the correctly rounded one returned here.
 func TorchPow(x, y float32) float32 {
-	switch {
-	case y == 0:
+	switch y {
+	case 0:
 		return 1
-	case x == 0:
-		return 0
-	case y == 0.5:
+	case 0.5:
 		return float32(math.Sqrt(float64(x)))
-	case y == 1:
+	case 1:
 		return x
-	case y == 2:
+	case 2:
 		return float32(x * x)
-	case y == 3:
+	case 3:
 		return float32(float32(x*x) * x)
 	}
-	return sleefLog(x).scale(y).exp()
+	a := float32(math.Abs(float64(x)))
+	whole := float64(y) == math.Floor(float64(y))
+	switch {
+	case x != x, x < 0 && a <= math.MaxFloat32 && !whole:
+		return float32(math.NaN())
+	case a != 0 && a <= math.MaxFloat32:
+		a = sleefLog(a).scale(y).exp()
+	}
+	if whole && y < 1<<24 && int32(y)&1 == 1 {
+		return float32(math.Copysign(float64(a), float64(x)))
+	}
+	return a
 }
 
 // twoFloats is a sum of two float32 numbers, the second one small. Its methods
@@ -69,10 +80,13 @@ func (a twoFloats) over(b twoFloats) twoFloats {
 	return twoFloats{s, fma32(s, v, fma32(a.l, t, u))}
 }
 
-// sleefLog returns the natural logarithm of a positive normal number.
+// sleefLog returns the natural logarithm of a positive number.
 func sleefLog(x float32) twoFloats {
-	_, e := math.Frexp(float64(float32(x * (1 / 0.75))))
-	e--
+	e := 128
+	if next := float32(x * (1 / 0.75)); next <= math.MaxFloat32 {
+		_, e = math.Frexp(float64(next))
+		e--
+	}
 	m := float32(math.Ldexp(float64(x), -e)) // 0.75 to 1.5
 	q := addFloats(-1, m).over(addFloats(1, m))
 	q2 := q.squared()
@@ -86,8 +100,11 @@ func sleefLog(x float32) twoFloats {
 
 // exp returns e to the power of a.
 func (a twoFloats) exp() float32 {
-	if a.h < -104 {
+	switch {
+	case a.h < -104:
 		return 0
+	case a.h > 104:
+		return float32(math.Inf(1))
 	}
 	q := float32(math.RoundToEven(float64(float32((a.h + a.l) * math.Log2E))))
 	s := a.plus(twoFloats{float32(q * -0.693145751953125), 0})

@@ -2542,19 +2542,23 @@ export interface Ops {
   adjust_contrast(params: AdjustContrastParams, columns?: Columns): Step;
   /**
    * AdjustGamma raises every value to a power: a gamma above 1 makes dark parts darker, one below 1
-   * makes them lighter. It takes a uint8 image of one or three channels, HWC or CHW, and keeps the
-   * description.
+   * makes them lighter. It takes a uint8 image of one or three channels, HWC or CHW, with torch
+   * also a float32 image, and keeps the description.
    *
    * - Pillow: 255.999*gain * (v/255)^gamma in float64 with each operation rounded, truncated and
    *   clipped;
    * - Torch: v*(1/255) to the power of gamma in float32, times gain and clipped to 0..1 if gain is
    *   not 1, times 255.999, truncated. The power has torch's error of up to one unit in the last
-   *   place.
+   *   place. For float32 images, v itself is raised, and nothing follows the gain.
    *
-   * Reference: torchvision 0.29.2, v2's adjust_gamma of a Pillow image and of a uint8 tensor;
-   * MindSpore 2.10.0, vision.AdjustGamma, for pillow.
+   * Reference: torchvision 0.29.2, v2's adjust_gamma of a Pillow image and of a tensor (x86-64 with
+   * AVX2); MindSpore 2.10.0, vision.AdjustGamma, for pillow. For a gamma of 0.5, torch's square
+   * root of float32 values is not correctly rounded, and this one is: 20% of them differ in the
+   * last bit. So do some of the last values of a float32 image, at most 31, to which torch applies
+   * another function.
    *
-   * Inputs: image. Outputs: image. Difference: 0.
+   * Inputs: image. Outputs: image. Difference: 0 (float32 with gamma 0.5, and the last 31 values of
+   * float32: one unit in the last place).
    */
   adjust_gamma(params?: AdjustGammaParams, columns?: Columns): Step;
   /**
@@ -3677,7 +3681,7 @@ export interface Ops {
    * vision.LinearTransformation of a CHW array with a float64 matrix: NumPy's BLAS adds in an order
    * of its own, so some values differ in the last bits.
    *
-   * Inputs: image. Outputs: image. Difference: 0 for torch (AMD's CPUs); 1e-13 of the largest value
+   * Inputs: image. Outputs: image. Difference: 0 for torch (AMD's CPUs); 4e-15 of the largest value
    * for mindspore.
    */
   linear_transformation(params: LinearTransformationParams, columns?: Columns): Step;
