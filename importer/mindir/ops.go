@@ -283,6 +283,40 @@ func init() {
 			b.wantBytes(p, "hue_factor")
 			b.add(&transforms.AdjustHue{Factor: number(p, "hue_factor"), Backend: transforms.OpenCV})
 		},
+		"AdjustSharpness": func(b *builder, p *importer.Object) {
+			b.wantBytes(p, "sharpness_factor")
+			b.add(&transforms.AdjustSharpness{Factor: number(p, "sharpness_factor"), Backend: transforms.OpenCV})
+		},
+		"AdjustGamma": func(b *builder, p *importer.Object) {
+			b.wantBytes(p, "gamma")
+			b.add(&transforms.AdjustGamma{Gamma: number(p, "gamma"), Gain: number(p, "gain"), Backend: transforms.Pillow})
+		},
+		"AutoContrast": func(b *builder, p *importer.Object) {
+			b.wantBytes(p, "cutoff")
+			cutoff := number(p, "cutoff")
+			b.add(&transforms.AutoContrast{CutoffLow: cutoff, CutoffHigh: cutoff, Ignore: ignored(p), Backend: transforms.MindSpore})
+		},
+		"Equalize": func(b *builder, p *importer.Object) {
+			b.wantBytes(p, "")
+			b.add(&transforms.Equalize{Backend: transforms.OpenCV})
+		},
+		"Posterize": func(b *builder, p *importer.Object) {
+			b.wantBytes(p, "bits")
+			b.add(transforms.NewPosterize(p.Int("bits", 8, 0, 8)))
+		},
+		"Solarize": func(b *builder, p *importer.Object) {
+			b.wantBytes(p, "threshold")
+			v, _ := p.Get("threshold")
+			l, ok := importer.Floats(v, 2)
+			if !ok {
+				p.Bad("threshold", "two numbers")
+				return
+			}
+			if l[0] == l[1] { // one number in Python: from there on
+				l[1] = 255
+			}
+			b.add(&transforms.Solarize{Threshold: transforms.Range{Min: l[0], Max: l[1]}})
+		},
 	}
 }
 
@@ -373,6 +407,24 @@ func number(p *importer.Object, key string) float64 {
 		p.Bad(key, "a number")
 	}
 	return f
+}
+
+// ignored reads the values that AutoContrast leaves out: any number of them.
+func ignored(p *importer.Object) transforms.NumberList {
+	v, _ := p.Get("ignore")
+	l, ok := v.([]any)
+	if !ok {
+		p.Bad("ignore", "a list of numbers")
+		return nil
+	}
+	if len(l) == 0 {
+		return nil
+	}
+	list, ok := importer.Floats(v, len(l))
+	if !ok {
+		p.Bad("ignore", "a list of numbers")
+	}
+	return list
 }
 
 // numbers reads one number for all channels, or one for each.

@@ -92,6 +92,16 @@ def chains():
     yield "contrast", [v.AdjustContrast(0.7)]
     yield "saturation", [v.AdjustSaturation(1.4)]
     yield "hue", [v.AdjustHue(0.2)]
+    for f in (0.3, 1.9):
+        yield f"sharpness {f}", [v.AdjustSharpness(f)]
+    for g, gain in ((2.2, 1.0), (0.45, 1.7)):
+        yield f"gamma {g} {gain}", [v.AdjustGamma(g, gain)]
+    for cutoff, ignore in ((0.0, None), (5.5, [3, 255]), (10, 0)):
+        yield f"autocontrast {cutoff}", [v.AutoContrast(cutoff, ignore)]
+    yield "equalize", [v.Equalize()]
+    yield "posterize", [v.Posterize(3)]
+    for threshold in ((10, 200), 99.5, (0, 255)):
+        yield f"solarize {threshold}", [v.Solarize(threshold)]
     yield "imagenet", [v.Resize(50), v.CenterCrop(44), v.Normalize(MEAN, STD), v.HWC2CHW(), t.TypeCast(ms.float16)]
 
 
@@ -104,7 +114,7 @@ def refused():
     yield "channels", chain(v.HWC2CHW(), v.Resize(10))
     yield "layout", chain(v.Normalize(MEAN, STD, is_hwc=False))
     yield "packed", chain(v.NormalizePad(MEAN, STD))
-    yield "equalize", chain(v.Equalize())
+    yield "blur", chain(v.GaussianBlur(3))
 
 
 def main():
