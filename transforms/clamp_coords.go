@@ -96,7 +96,7 @@ func toXYXY(row []float32, f CoordFormat) {
 	for i := range 2 {
 		switch f {
 		case CoordCXCYWH:
-			row[i] -= row[i+2] / 2
+			row[i] -= float32(row[i+2] / 2) // else arm64 fuses it, as a product with 0.5
 			row[i+2] += row[i]
 		case CoordLTWH:
 			row[i+2] += row[i]
@@ -111,7 +111,7 @@ func fromXYXY(row []float32, f CoordFormat) {
 		switch f {
 		case CoordCXCYWH:
 			row[i+2] -= row[i]
-			row[i] = (float32(row[i]*2) + row[i+2]) / 2
+			row[i] = float32((float32(row[i]*2) + row[i+2]) / 2)
 		case CoordLTWH:
 			row[i+2] -= row[i]
 		}

@@ -2526,6 +2526,21 @@ func (z *TrivialAugmentWide) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z TrivialAugmentWide) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *UniformAugment) msgp() []any { return []any{&z.Ops, &z.NumOps} }
+
+// MarshalMsg appends the msgp form to b.
+func (z UniformAugment) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *UniformAugment) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Ops NumOps")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z UniformAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *ValidBoxes) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, &z.MinSize, &z.MinArea}
 }

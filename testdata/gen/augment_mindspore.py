@@ -116,8 +116,32 @@ def subpolicies():
     d.write()
 
 
+def uniform_augments():
+    ops = {"horizontal_flip": vision.HorizontalFlip(), "vertical_flip": vision.VerticalFlip(), "invert": vision.Invert()}
+    x = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
+    made = {}
+    for mask in range(8):
+        names = [n for i, n in enumerate(ops) if mask >> i & 1]
+        y = x
+        for n in names:
+            y = ops[n](y)
+        made[y.tobytes()] = [(n, {}) for n in names]
+    assert len(made) == 8
+    d = Draws("uniform_augment", "MindSpore 2.10.0 vision.UniformAugment")
+    for count in (1, 2, 3):
+        ds.config.set_seed(1)
+        ds.config.set_num_parallel_workers(1)
+        n = 6000
+        rows = ds.NumpySlicesDataset({"image": np.repeat(x[None], n, 0)}, shuffle=False).map(vision.UniformAugment(list(ops.values()), count), "image")
+        drawn = [made[r["image"].tobytes()] for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True)]
+        assert len(drawn) == n
+        d.case(f"{count}", {"ops": [{"op": k, "version": 1, "params": {}} for k in ops], "num_ops": count}, x.shape[:2], drawn)
+    d.write()
+
+
 if __name__ == "__main__":
     subpolicies()
+    uniform_augments()
     adjustments()
     blurs()
     cut_out()

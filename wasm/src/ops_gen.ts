@@ -2437,6 +2437,14 @@ export interface TrivialAugmentWideParams {
   fill?: number[];
 }
 
+/** The parameters of {@link Ops.uniform_augment}. */
+export interface UniformAugmentParams {
+  /** 1 to 64 ops */
+  ops: ListedOp[];
+  /** ops to choose, 1 to their number; default 2 */
+  num_ops?: number;
+}
+
 /** The parameters of {@link Ops.valid_boxes}. */
 export interface ValidBoxesParams {
   /** of boxes: xyxy, cxcywh or ltwh; default xyxy */
@@ -5167,6 +5175,17 @@ export interface Ops {
    */
   trivial_augment_wide(params?: TrivialAugmentWideParams, columns?: Columns): Step;
   /**
+   * UniformAugment chooses NumOps different ones of its ops, uniformly, and runs each of them with
+   * a probability of 1/2, in their order. All ops must keep the dtype and the layout.
+   *
+   * Source: LingChen et al., UniformAugment: A Search-free Probabilistic Data Augmentation
+   * Approach, 2020. Reference: MindSpore 2.10.0's UniformAugment.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  uniform_augment(params: UniformAugmentParams, columns?: Columns): Step;
+  /**
    * ValidBoxes reports which boxes are large enough and inside an image of Height x Width pixels.
    * It takes a float32 tensor (n, 4) without layout and returns bool (n). Further values of a row
    * are ignored. There may be no boxes. SelectRows then keeps the boxes, labels and masks that are
@@ -5457,6 +5476,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   to_tensor: [1, 'image', 'image'],
   to_type: [1, 'image', 'image', 'dtype:DType', 'rule:CastRule="truncate"'],
   trivial_augment_wide: [1, 'image', 'image', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
+  uniform_augment: [1, 'image', 'image', 'ops:op[]', 'num_ops:int=2'],
   valid_boxes: [1, 'boxes', 'mask', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'min_size:float=1', 'min_area:float=1'],
   valid_keypoints: [1, 'points', 'mask', 'height:int', 'width:int'],
   vertical_flip: [1, 'image', 'image'],

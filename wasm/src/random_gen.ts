@@ -11,5 +11,5 @@ export const randomOps: readonly string[] = [
   'random_perspective', 'random_photometric_distort', 'random_posterize', 'random_resize',
   'random_resized_crop', 'random_rotation', 'random_select_subpolicy', 'random_sharpness',
   'random_shortest_size', 'random_solarize', 'random_vertical_flip', 'random_warp',
-  'random_zoom_out', 'scale_jitter', 'trivial_augment_wide',
+  'random_zoom_out', 'scale_jitter', 'trivial_augment_wide', 'uniform_augment',
 ];
