@@ -88,7 +88,7 @@ func (o *ConvertBoxes) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			case o.From == CoordCXCYWH:
 				rows[i] = p - float32(0.5*q)
 			case o.From == CoordXYXY && o.To == CoordCXCYWH:
-				rows[i], rows[i+2] = float32((p + q) / 2), q-p
+				rows[i], rows[i+2] = float32((p+q)/2), q-p
 			case o.From == CoordXYXY:
 				rows[i+2] = q - p
 			case o.To == CoordXYXY:

@@ -181,6 +181,9 @@ func requireSame(t *testing.T, want, got *tensor.Tensor, tolerance float64) {
 		if bytes.Equal(want.Data[i*size:][:size], got.Data[i*size:][:size]) {
 			continue
 		}
+		if math.IsNaN(w) && math.IsNaN(g) { // the sign of inf-inf is the processor's
+			continue
+		}
 		count++
 		d := math.Abs(w - g)
 		if math.IsNaN(d) {
