@@ -355,8 +355,9 @@ func TestDrawsAllocateNothing(t *testing.T) {
 				}
 			}
 		}
-		once()
-		once()
+		for range 30 { // the more ops a draw may emit, the later the last list comes
+			once()
+		}
 		require.Zero(t, testing.AllocsPerRun(20, once))
 		require.NoError(t, failed)
 	})

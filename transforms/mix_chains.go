@@ -98,6 +98,22 @@ func (o *MixChains) Infer(dst, in []tensor.Desc) error {
 type chainState struct {
 	contexts map[reflect.Type]*Context
 	dst, src [1]*tensor.Tensor
+	back     Resize // of MapWindow
+}
+
+// run returns what op makes of t, which d describes, in scratch memory of c.
+func (s *chainState) run(c *Context, op Op, t *tensor.Tensor, d tensor.Desc) (*tensor.Tensor, error) {
+	inner := s.contexts[reflect.TypeOf(op)]
+	if inner == nil {
+		inner = c.Sibling()
+		s.contexts[reflect.TypeOf(op)] = inner
+	}
+	to, err := c.Temp(d)
+	if err != nil {
+		return nil, err
+	}
+	s.dst[0], s.src[0] = to, t
+	return to, op.Apply(inner, s.dst[:], s.src[:])
 }
 
 // Apply runs the lists.
@@ -124,20 +140,9 @@ func (o *MixChains) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		bufs, tensors := c.scratch.usedB, c.scratch.usedT
 		t := s
 		for k, op := range l {
-			inner := state.contexts[reflect.TypeOf(op)]
-			if inner == nil {
-				inner = c.Sibling()
-				state.contexts[reflect.TypeOf(op)] = inner
-			}
-			to, err := c.Temp(s.Desc)
-			if err != nil {
-				return err
-			}
-			state.dst[0], state.src[0] = to, t
-			if err := op.Apply(inner, state.dst[:], state.src[:]); err != nil {
+			if t, err = state.run(c, op, t, s.Desc); err != nil {
 				return errfmt.Errorf("list %d: op %d, %s: %w", i, k, InfoOf(op).Name, err)
 			}
-			t = to
 		}
 		w := float32(o.Weights[i])
 		for j, v := range t.Data {

@@ -245,6 +245,21 @@ func (z *BlobCrop) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z BlobCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *BoundingBoxAugment) msgp() []any { return []any{&z.Ops, &z.Probability, (*uint8)(&z.Format)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z BoundingBoxAugment) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *BoundingBoxAugment) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Ops Probability Format")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z BoundingBoxAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *CHW2HWC) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1096,6 +1111,19 @@ func (z *MapTiles) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MapTiles) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *MapWindow) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Ops} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MapWindow) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MapWindow) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Ops")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MapWindow) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *MaskBoxes) msgp() []any { return []any{} }
 

@@ -669,6 +669,16 @@ export interface BlobCropParams {
   width: number;
 }
 
+/** The parameters of {@link Ops.bounding_box_augment}. */
+export interface BoundingBoxAugmentParams {
+  /** 1 to 64 ops, which may be random */
+  ops: ListedOp[];
+  /** 0 to 1; default 0.3 */
+  probability?: number;
+  /** of the boxes: xyxy, cxcywh or ltwh; default xyxy */
+  format?: CoordFormat;
+}
+
 /** The parameters of {@link Ops.center_crop}. */
 export interface CenterCropParams {
   /** output height in pixels, 1 to 2^24 */
@@ -1237,6 +1247,20 @@ export interface MapTilesParams {
    * gives zeros. Default false.
    */
   empty?: boolean;
+}
+
+/** The parameters of {@link Ops.map_window}. */
+export interface MapWindowParams {
+  /** first row of the window, 0 to 2^24 */
+  top: number;
+  /** first column of the window, 0 to 2^24 */
+  left: number;
+  /** height of the window in pixels, 1 to 2^24 */
+  height: number;
+  /** width of the window in pixels, 1 to 2^24 */
+  width: number;
+  /** 1 to 64 ops, which must not be random */
+  ops: ListedOp[];
 }
 
 /** The parameters of {@link Ops.mix_chains}. */
@@ -2821,6 +2845,23 @@ export interface Ops {
    */
   blob_crop(params: BlobCropParams, columns?: Columns): Step;
   /**
+   * BoundingBoxAugment runs its ops on the pixels of each box with a given probability, and puts
+   * the results back in their places, resized if their sizes changed; see MapWindow. It takes a
+   * uint8 or float32 image, HWC or CHW, and keeps the description. The boxes do not move.
+   *
+   * Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format describes, and which only
+   * the draw reads. Output: image. The left and the top edge of a box, its width and its height are
+   * truncated to whole pixels. A box that is not inside the image, or has no pixel, is an ErrInput.
+   *
+   * One number of [0, 1) is drawn for each box, then those of the ops, for each box anew.
+   *
+   * Reference: MindSpore 2.10.0's BoundingBoxAugment, with boxes ltwh.
+   *
+   * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  bounding_box_augment(params: BoundingBoxAugmentParams, columns?: Columns): Step;
+  /**
    * CenterCrop cuts the centre of Height x Width out of an image. The window starts at row
    * (h-Height)/2, rounded by CropRounding; the columns follow the same rule. An axis shorter than
    * the window is padded with Fill. It takes any dtype of fixed size, HWC or CHW, and keeps both.
@@ -3725,6 +3766,17 @@ export interface Ops {
    * Inputs: image. Outputs: image, mask, count. Difference: 0, if that of its ops is.
    */
   map_tiles(params: MapTilesParams, columns?: Columns): Step;
+  /**
+   * MapWindow runs ops on a window of an image and puts the result back in its place. A result of
+   * another size is resized to the window's, by Resize with backend opencv and bilinear. It takes a
+   * uint8 or float32 image, HWC or CHW, and keeps the description. The ops must keep dtype, layout
+   * and channels. BoundingBoxAugment draws it.
+   *
+   * Reference: MindSpore 2.10.0's BoundingBoxAugment.
+   *
+   * Inputs: image. Outputs: image. Difference: 0, if that of its ops is.
+   */
+  map_window(params: MapWindowParams, columns?: Columns): Step;
   /**
    * MaskBoxes sets the pixels of every mask outside its box to 0. The pixel in column x stays if
    * left \<= x \< right, and rows likewise.
@@ -5320,6 +5372,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   auto_augment: [1, 'image', 'image', 'policy:AugmentPolicy="imagenet"', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   auto_contrast: [1, 'image', 'image', 'cutoff_low:float=0', 'cutoff_high:float=0', 'ignore:float[]=[]', 'backend:Backend="pillow"'],
   blob_crop: [1, 'image', 'image', 'height:int', 'width:int'],
+  bounding_box_augment: [1, 'image boxes', 'image', 'ops:op[]', 'probability:float=0.3', 'format:CoordFormat="xyxy"'],
   center_crop: [1, 'image', 'image', 'height:int', 'width:int', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
   center_crop_fraction: [1, 'image', 'image', 'height:float', 'width:float', 'crop_rounding:CropRounding="half_even"', 'fill:float[]=[0]'],
   channel_permutation: [1, 'image', 'image', 'permutation:int[]'],
@@ -5380,6 +5433,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   linear_transformation: [1, 'image', 'image', 'matrix:float[]', 'mean:float[]', 'backend:Backend="torch"'],
   luma: [1, 'image', 'image', 'fused:bool=false'],
   map_tiles: [1, 'image', 'image mask count', 'cut:TileCut="size"', 'height:int', 'width:int', 'min_side:int=0', 'max_tiles:int=0', 'min_aspect:float=0', 'whole:WholeTile="none"', 'ops:op[]', 'pad:bool=false', 'pad_height:int=0', 'pad_width:int=0', 'fill:float[]=[0]', 'mask_dtype:DType="int64"', 'empty:bool=false'],
+  map_window: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'ops:op[]'],
   mask_boxes: [1, 'masks boxes', 'masks'],
   mask_rows: [1, 'image', 'mask'],
   mix_chains: [1, 'image', 'image', 'own:float=0.5', 'weights:float[]=[0.5]', 'chains:op[][]'],

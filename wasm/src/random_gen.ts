@@ -2,14 +2,15 @@
 
 /** The names of the random ops, whose parameters are drawn for each image. */
 export const randomOps: readonly string[] = [
-  'aug_mix', 'auto_augment', 'compose', 'cut_out', 'hue_jitter', 'rand_augment', 'random_affine',
-  'random_apply', 'random_canvas', 'random_channel_permutation', 'random_choice', 'random_color',
-  'random_color_adjust', 'random_crop', 'random_crop_decode_resize', 'random_cutmix',
-  'random_elastic', 'random_erasing', 'random_gaussian_blur', 'random_gaussian_noise',
-  'random_gray', 'random_grayscale', 'random_hls', 'random_horizontal_flip', 'random_iou_crop',
-  'random_jpeg', 'random_lighting_noise', 'random_mixup', 'random_object_crop', 'random_order',
-  'random_perspective', 'random_photometric_distort', 'random_posterize', 'random_resize',
-  'random_resized_crop', 'random_rotation', 'random_select_subpolicy', 'random_sharpness',
-  'random_shortest_size', 'random_solarize', 'random_vertical_flip', 'random_warp',
-  'random_zoom_out', 'scale_jitter', 'trivial_augment_wide', 'uniform_augment',
+  'aug_mix', 'auto_augment', 'bounding_box_augment', 'compose', 'cut_out', 'hue_jitter',
+  'rand_augment', 'random_affine', 'random_apply', 'random_canvas', 'random_channel_permutation',
+  'random_choice', 'random_color', 'random_color_adjust', 'random_crop',
+  'random_crop_decode_resize', 'random_cutmix', 'random_elastic', 'random_erasing',
+  'random_gaussian_blur', 'random_gaussian_noise', 'random_gray', 'random_grayscale', 'random_hls',
+  'random_horizontal_flip', 'random_iou_crop', 'random_jpeg', 'random_lighting_noise',
+  'random_mixup', 'random_object_crop', 'random_order', 'random_perspective',
+  'random_photometric_distort', 'random_posterize', 'random_resize', 'random_resized_crop',
+  'random_rotation', 'random_select_subpolicy', 'random_sharpness', 'random_shortest_size',
+  'random_solarize', 'random_vertical_flip', 'random_warp', 'random_zoom_out', 'scale_jitter',
+  'trivial_augment_wide', 'uniform_augment',
 ];
