@@ -86,7 +86,7 @@ func (o *BoundingBoxAugment) Draw(d *Draw) error {
 		}
 		if !(b[0] >= 0 && b[1] >= 0 && b[2] >= 1 && b[3] >= 1 && b[2] <= maxSide && b[3] <= maxSide) ||
 			int(b[0])+int(b[2]) > w || int(b[1])+int(b[3]) > h {
-			return inputErr("box %d is %v (left, top, width, height), want at least a pixel inside %d x %d (height x width)", i, b, h, w)
+			return inputErr("box %d is %v x %v (height x width) at row %v, column %v, want at least a pixel inside %d x %d", i, b[3], b[2], b[1], b[0], h, w)
 		}
 		op := NewOp[MapWindow](d)
 		at := len(d.ops)
