@@ -118,13 +118,7 @@ func (o *AdjustGamma) power(v float32) float32 {
 	if o.Gain == 1 {
 		return p
 	}
-	p = float32(p * float32(o.Gain))
-	if p < 0 {
-		return 0
-	} else if p > 1 {
-		return 1
-	}
-	return p
+	return clampUnit(float32(p * float32(o.Gain)))
 }
 
 // Pointwise marks the op as Pointwise.

@@ -179,11 +179,7 @@ func (o *AdjustSharpness) applyFloats(c *Context, dst, src *tensor.Tensor) {
 				}
 			}
 			for i, v := range to {
-				if v < 0 {
-					to[i] = 0
-				} else if v > 1 {
-					to[i] = 1
-				}
+				to[i] = clampUnit(v)
 			}
 		}
 	}

@@ -104,8 +104,7 @@ func (o *AugMix) emit(d *Draw, r mixDraws, h, w int) error {
 		chains = append(chains, nil)
 	}
 	chains = chains[:o.MixtureWidth]
-	for i := range chains {
-		n := len(d.ops)
+	chain := func() error {
 		depth := o.ChainDepth
 		if depth == 0 {
 			depth = 1 + r.IntN(3)
@@ -115,9 +114,13 @@ func (o *AugMix) emit(d *Draw, r mixDraws, h, w int) error {
 				return err
 			}
 		}
-		// The ops belong to the list, not to the sample.
-		chains[i] = append(chains[i][:0], d.ops[n:]...)
-		d.ops, d.from = d.ops[:n], d.from[:n]
+		return nil
+	}
+	for i := range chains {
+		var err error
+		if chains[i], err = d.collect(chains[i][:0], d.In[0], chain); err != nil {
+			return err
+		}
 	}
 	*op = MixChains{Own: float64(own), Weights: weights, Chains: chains}
 	return d.Emit(op)

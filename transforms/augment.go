@@ -210,9 +210,9 @@ func (o augHow) emit(d *Draw, a augmented) error {
 	return d.Emit(NewOp[Invert](d))
 }
 
-func checkBins(name string, bins int) error {
+func checkBins(bins int) error {
 	if bins < 2 || bins > 1000 {
-		return paramErr("%s is %d, want 2 to 1000", name, bins)
+		return paramErr("bins is %d, want 2 to 1000", bins)
 	}
 	return nil
 }

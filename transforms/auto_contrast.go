@@ -162,6 +162,17 @@ func (o *AutoContrast) pixels(n int, percent float64) int {
 	return int((p - math.Mod(p, 100)) / 100)
 }
 
+// clampUnit clamps to 0..1. NaN and -0 stay.
+func clampUnit(v float32) float32 {
+	switch {
+	case v < 0:
+		return 0
+	case v > 1:
+		return 1
+	}
+	return v
+}
+
 // stretchFloats is AutoContrast of float32 images.
 func stretchFloats(dst, src *tensor.Tensor) {
 	in, out := tensor.View[float32](src), tensor.View[float32](dst)
@@ -180,13 +191,7 @@ func stretchFloats(dst, src *tensor.Tensor) {
 		}
 		to := out[c*next:]
 		for i := range n {
-			v := (from[i*step] - lo) / size
-			if v < 0 {
-				v = 0
-			} else if v > 1 {
-				v = 1
-			}
-			to[i*step] = v
+			to[i*step] = clampUnit((from[i*step] - lo) / size)
 		}
 	}
 }

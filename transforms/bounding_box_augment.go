@@ -46,7 +46,7 @@ func (o *BoundingBoxAugment) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
 	}
-	return checkBoxFormat(o.Format)
+	return checkBoxFormat("format", o.Format)
 }
 
 // Infer keeps the description of the image.
@@ -78,10 +78,9 @@ func (o *BoundingBoxAugment) Draw(d *Draw) error {
 		if !d.Coin(o.Probability) {
 			continue
 		}
-		var b [4]float32
-		copy(b[:], boxes)
+		b := [4]float32(boxes)
 		if o.Format != CoordLTWH {
-			toXYXY(b[:], o.Format)
+			b = xyxyOf(boxes, o.Format)
 			fromXYXY(b[:], CoordLTWH)
 		}
 		if !(b[0] >= 0 && b[1] >= 0 && b[2] >= 1 && b[3] >= 1 && b[2] <= maxSide && b[3] <= maxSide) ||
@@ -89,14 +88,10 @@ func (o *BoundingBoxAugment) Draw(d *Draw) error {
 			return inputErr("box %d is %v x %v (height x width) at row %v, column %v, want at least a pixel inside %d x %d", i, b[3], b[2], b[1], b[0], h, w)
 		}
 		op := NewOp[MapWindow](d)
-		at := len(d.ops)
-		d.In[0] = img.WithSize(int(b[3]), int(b[2]))
-		if err := o.Ops.emit(d); err != nil {
+		ops, err := d.collect(op.Ops[:0], img.WithSize(int(b[3]), int(b[2])), func() error { return o.Ops.emit(d) })
+		if err != nil {
 			return err
 		}
-		// The drawn ops belong to the window, not to the sample.
-		ops := append(op.Ops[:0], d.ops[at:]...)
-		d.ops, d.from, d.In[0] = d.ops[:at], d.from[:at], img
 		*op = MapWindow{Top: int(b[1]), Left: int(b[0]), Height: int(b[3]), Width: int(b[2]), Ops: ops}
 		if len(ops) == 0 {
 			continue // nothing was drawn

@@ -104,6 +104,13 @@ func toXYXY(row []float32, f CoordFormat) {
 	}
 }
 
+// xyxyOf returns the first box of a list as xyxy.
+func xyxyOf(row []float32, f CoordFormat) [4]float32 {
+	b := [4]float32(row)
+	toXYXY(b[:], f)
+	return b
+}
+
 // fromXYXY converts a box from xyxy in place, in torchvision's order of
 // operations.
 func fromXYXY(row []float32, f CoordFormat) {

@@ -42,12 +42,8 @@ func NewConvertBoxes(from, to CoordFormat) *ConvertBoxes { return &ConvertBoxes{
 // Validate checks that the formats are two different ones of boxes.
 func (o *ConvertBoxes) Validate() error {
 	for i, f := range []CoordFormat{o.From, o.To} {
-		name := []string{"from", "to"}[i]
-		if err := checkEnum(name, f, coordFormatNames); err != nil {
+		if err := checkBoxFormat([]string{"from", "to"}[i], f); err != nil {
 			return err
-		}
-		if f == CoordXY {
-			return paramErr("%s is xy, a point, want xyxy, cxcywh or ltwh", name)
 		}
 	}
 	if o.From == o.To {

@@ -102,7 +102,7 @@ func (o *CropCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	h, w := float32(o.Height), float32(o.Width)
 	n := o.Format.positions()
 	return eachCoords(c, dst, src, func(row []float32) {
-		if !o.keeps(row) {
+		if o.Keep != KeepAll && !o.keeps(xyxyOf(row, o.Format)) {
 			clear(row[:4])
 			return
 		}
@@ -123,14 +123,8 @@ func (o *CropCoords) clip(b [4]float32) [4]float32 {
 	return [4]float32{max(b[0], x), max(b[1], y), min(b[2], right), min(b[3], bottom)}
 }
 
-// keeps reports whether Keep keeps the box.
-func (o *CropCoords) keeps(row []float32) bool {
-	if o.Keep == KeepAll {
-		return true
-	}
-	var b [4]float32
-	copy(b[:], row)
-	toXYXY(b[:], o.Format)
+// keeps reports whether a rule other than KeepAll keeps the box xyxy.
+func (o *CropCoords) keeps(b [4]float32) bool {
 	if o.Keep == KeepCenter {
 		x, y := float32(0.5*(b[0]+b[2])), float32(0.5*(b[1]+b[3]))
 		return float32(o.Left) < x && x < float32(o.Left+o.Width) && float32(o.Top) < y && y < float32(o.Top+o.Height)

@@ -108,19 +108,16 @@ func (o *Cutmix) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	copy(dst[0].Data, s.Data)
 	size := len(s.Data) / n
-	planes, pixel := 1, s.DType.Size()
-	if o.Layout == tensor.CHW {
-		planes = s.Shape.At(1)
-	} else {
-		pixel *= s.Shape.At(3)
-	}
+	g := gridOf(tensor.Desc{DType: s.DType, Layout: o.Layout, Shape: tensor.Dims(s.Shape.At(1), s.Shape.At(2), s.Shape.At(3))})
 	window := func(i int) []int { return o.Windows[min(4*i, len(o.Windows)-4):][:4] }
 	for i := range n {
-		from := partner(o.Partners, i, n) * size
+		to, from := dst[0].Data[i*size:][:size], s.Data[partner(o.Partners, i, n)*size:][:size]
 		v := window(i)
-		for row := range planes * v[2] {
-			at := ((row/v[2]*h+row%v[2]+v[0])*w + v[1]) * pixel
-			copy(dst[0].Data[i*size+at:][:v[3]*pixel], s.Data[from+at:])
+		left, right := v[1]*g.pixel, (v[1]+v[3])*g.pixel
+		for p := range g.planes {
+			for y := v[0]; y < v[0]+v[2]; y++ {
+				copy(g.row(to, p, y)[left:right], g.row(from, p, y)[left:])
+			}
 		}
 	}
 	return mixLabels(c, dst[1], src[1], o.Partners, func(i int) float64 {

@@ -165,14 +165,7 @@ func (o *MapTiles) Validate() error {
 	if err := checkValues("fill", o.Fill); err != nil {
 		return err
 	}
-	for i, op := range o.Ops {
-		_, random := op.(Random)
-		_, data := op.(DataShaped)
-		if random || data {
-			return paramErr("ops[%d] is %s, want an op that is neither random nor a decoder", i, InfoOf(op).Name)
-		}
-	}
-	return o.Ops.check("ops")
+	return o.Ops.checkFixed("ops")
 }
 
 // cutting is the geometry of the tiles of one image: rows and columns of them,
@@ -258,12 +251,21 @@ func (l OpList) result(i int, d tensor.Desc) (tensor.Desc, error) {
 	return p[1], nil
 }
 
-// results describes what all ops make of d, which must be an image.
-func (o *MapTiles) results(d tensor.Desc) (_ tensor.Desc, err error) {
-	for i := range o.Ops {
-		if d, err = o.Ops.result(i, d); err != nil {
-			return d, err
+// results is infer without allocations.
+func (l OpList) results(d tensor.Desc) (_ tensor.Desc, err error) {
+	for i := range l {
+		if d, err = l.result(i, d); err != nil {
+			break
 		}
+	}
+	return d, err
+}
+
+// results describes what all ops make of d, which must be an image.
+func (o *MapTiles) results(d tensor.Desc) (tensor.Desc, error) {
+	d, err := o.Ops.results(d)
+	if err != nil {
+		return d, err
 	}
 	return d, wantImage(d)
 }

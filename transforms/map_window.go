@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"reflect"
-
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -47,14 +45,7 @@ func (o *MapWindow) Validate() error {
 	if err := checkPlace(o.Top, o.Left, o.Height, o.Width); err != nil {
 		return err
 	}
-	for i, op := range o.Ops {
-		_, random := op.(Random)
-		_, data := op.(DataShaped)
-		if random || data {
-			return paramErr("ops[%d] is %s, want an op that is neither random nor a decoder", i, InfoOf(op).Name)
-		}
-	}
-	return o.Ops.check("ops")
+	return o.Ops.checkFixed("ops")
 }
 
 // back resizes a result to the window.
@@ -76,12 +67,9 @@ func (o *MapWindow) Infer(dst, in []tensor.Desc) error {
 	if h, w := d.Height(), d.Width(); h != tensor.Unknown && o.Top+o.Height > h || w != tensor.Unknown && o.Left+o.Width > w {
 		return inputErr("the window is %d x %d (height x width) at row %d, column %d, want one within %v", o.Height, o.Width, o.Top, o.Left, d)
 	}
-	r := d.WithSize(o.Height, o.Width)
-	for i := range o.Ops {
-		var err error
-		if r, err = o.Ops.result(i, r); err != nil {
-			return err
-		}
+	r, err := o.Ops.results(d.WithSize(o.Height, o.Width))
+	if err != nil {
+		return err
 	}
 	if r.DType != d.DType || r.Layout != d.Layout || r.Shape.Rank() != d.Shape.Rank() || r.Channels() != d.Channels() {
 		return inputErr("the ops make %v of a window of %v, want its dtype, layout and channels", r, d)
@@ -96,11 +84,7 @@ func (o *MapWindow) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	state, ok := c.State.(*chainState)
-	if !ok {
-		state = &chainState{contexts: map[reflect.Type]*Context{}}
-		c.State = state
-	}
+	state := chainStateOf(c)
 	t, err := c.Temp(s.Desc.WithSize(o.Height, o.Width))
 	if err != nil {
 		return err
@@ -108,14 +92,8 @@ func (o *MapWindow) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	cut := window{top: o.Top, left: o.Left, mode: PadEdge} // nothing is outside
 	cut.apply(t, s)
 	inside := t.Desc
-	for k, op := range o.Ops {
-		d, err := o.Ops.result(k, t.Desc)
-		if err != nil {
-			return err
-		}
-		if t, err = state.run(c, op, t, d); err != nil {
-			return errfmt.Errorf("op %d, %s: %w", k, InfoOf(op).Name, err)
-		}
+	if t, err = state.runAll(c, o.Ops, t); err != nil {
+		return err
 	}
 	if t.Desc != inside {
 		state.back = o.back()
@@ -124,15 +102,11 @@ func (o *MapWindow) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		}
 	}
 	copy(dst[0].Data, s.Data)
-	h, w, ch := s.Height(), s.Width(), s.Channels()
-	pixel, planes := s.DType.Size(), ch
-	if s.Layout == tensor.HWC {
-		pixel, planes = pixel*ch, 1
-	}
-	row := o.Width * pixel
-	for i := range planes * o.Height {
-		at := ((i/o.Height*h+i%o.Height+o.Top)*w + o.Left) * pixel
-		copy(dst[0].Data[at:][:row], t.Data[i*row:])
+	to, from := gridOf(s.Desc), gridOf(inside)
+	for p := range to.planes {
+		for y := range o.Height {
+			copy(to.row(dst[0].Data, p, o.Top+y)[o.Left*to.pixel:], from.row(t.Data, p, y))
+		}
 	}
 	return nil
 }

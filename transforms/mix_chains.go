@@ -60,12 +60,8 @@ func (o *MixChains) Validate() error {
 		if err := l.check("chains"); err != nil {
 			return errfmt.Errorf("list %d: %w", i, err)
 		}
-		for k, op := range l {
-			_, random := op.(Random)
-			_, data := op.(DataShaped)
-			if random || data {
-				return paramErr("chains[%d][%d] is %s, want an op that is neither random nor a decoder", i, k, InfoOf(op).Name)
-			}
+		if k := l.varying(); k >= 0 {
+			return paramErr("chains[%d][%d] is %s, want an op that is neither random nor a decoder", i, k, InfoOf(l[k]).Name)
 		}
 	}
 	return nil
@@ -101,6 +97,16 @@ type chainState struct {
 	back     Resize // of MapWindow
 }
 
+// chainStateOf returns the state of an op with inner ops.
+func chainStateOf(c *Context) *chainState {
+	s, ok := c.State.(*chainState)
+	if !ok {
+		s = &chainState{contexts: map[reflect.Type]*Context{}}
+		c.State = s
+	}
+	return s
+}
+
 // run returns what op makes of t, which d describes, in scratch memory of c.
 func (s *chainState) run(c *Context, op Op, t *tensor.Tensor, d tensor.Desc) (*tensor.Tensor, error) {
 	inner := s.contexts[reflect.TypeOf(op)]
@@ -116,17 +122,27 @@ func (s *chainState) run(c *Context, op Op, t *tensor.Tensor, d tensor.Desc) (*t
 	return to, op.Apply(inner, s.dst[:], s.src[:])
 }
 
+// runAll returns what a list of ops makes of t.
+func (s *chainState) runAll(c *Context, l OpList, t *tensor.Tensor) (*tensor.Tensor, error) {
+	for i, op := range l {
+		d, err := l.result(i, t.Desc)
+		if err != nil {
+			return nil, err
+		}
+		if t, err = s.run(c, op, t, d); err != nil {
+			return nil, errfmt.Errorf("op %d, %s: %w", i, InfoOf(op).Name, err)
+		}
+	}
+	return t, nil
+}
+
 // Apply runs the lists.
 func (o *MixChains) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
 	}
-	state, ok := c.State.(*chainState)
-	if !ok {
-		state = &chainState{contexts: map[reflect.Type]*Context{}}
-		c.State = state
-	}
+	state := chainStateOf(c)
 	total, err := c.Temp(tensor.Desc{DType: tensor.Float32, Shape: s.Shape})
 	if err != nil {
 		return err
@@ -138,11 +154,9 @@ func (o *MixChains) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	for i, l := range o.Chains {
 		bufs, tensors := c.scratch.usedB, c.scratch.usedT
-		t := s
-		for k, op := range l {
-			if t, err = state.run(c, op, t, s.Desc); err != nil {
-				return errfmt.Errorf("list %d: op %d, %s: %w", i, k, InfoOf(op).Name, err)
-			}
+		t, err := state.runAll(c, l, s)
+		if err != nil {
+			return errfmt.Errorf("list %d: %w", i, err)
 		}
 		w := float32(o.Weights[i])
 		for j, v := range t.Data {

@@ -45,16 +45,14 @@ func (o *ObjectCrop) Validate() error {
 
 // Infer sets the output size.
 func (o *ObjectCrop) Infer(dst, in []tensor.Desc) error {
-	if err := wantImage(in[0]); err != nil {
-		return err
-	}
-	dst[0] = in[0].WithSize(o.Height, o.Width)
-	return inferred(dst[0])
+	c := o.crop()
+	return c.Infer(dst, in)
 }
 
 // Apply copies the window.
 func (o *ObjectCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	return padTo(c, dst[0], src[0], -o.Top, -o.Left, PadConstant, zeroFill)
+	w := o.crop()
+	return w.Apply(c, dst, src)
 }
 
 // Frame returns the window.

@@ -71,6 +71,23 @@ func (l OpList) check(name string) error {
 	return nil
 }
 
+// varying returns the index of the first op that is random or a decoder, or -1.
+func (l OpList) varying() int {
+	return slices.IndexFunc(l, func(op Op) bool {
+		_, random := op.(Random)
+		_, data := op.(DataShaped)
+		return random || data
+	})
+}
+
+// checkFixed is check for ops that are neither random nor decoders.
+func (l OpList) checkFixed(name string) error {
+	if i := l.varying(); i >= 0 {
+		return paramErr("%s[%d] is %s, want an op that is neither random nor a decoder", name, i, InfoOf(l[i]).Name)
+	}
+	return l.check(name)
+}
+
 // infer describes the output of the whole list for the input d.
 func (l OpList) infer(d tensor.Desc) (_ tensor.Desc, err error) {
 	for i := range l {

@@ -43,7 +43,7 @@ func (o *RandAugment) Validate() error {
 	if o.NumOps < 0 || o.NumOps > maxListed {
 		return paramErr("num_ops is %d, want 0 to %d", o.NumOps, maxListed)
 	}
-	if err := checkBins("bins", o.Bins); err != nil {
+	if err := checkBins(o.Bins); err != nil {
 		return err
 	}
 	if o.Magnitude < 0 || o.Magnitude >= o.Bins {

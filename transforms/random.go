@@ -116,6 +116,17 @@ func (d *Draw) Emit(op Op) error {
 	return nil
 }
 
+// collect calls f and appends the ops that it emits, for an input described by
+// in, to l. They belong to another op and not to the sample.
+func (d *Draw) collect(l OpList, in tensor.Desc, f func() error) (OpList, error) {
+	n, sample := len(d.ops), d.In[0]
+	d.In[0] = in
+	err := f()
+	l = append(l, d.ops[n:]...)
+	d.ops, d.from, d.In[0] = d.ops[:n], d.from[:n], sample
+	return l, err
+}
+
 // From returns what describes the first input of each of the ops that the last
 // Run returned. It is valid until Begin.
 func (d *Draw) From(ops []Op) []tensor.Desc {

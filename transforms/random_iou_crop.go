@@ -59,7 +59,7 @@ const maxDrawnOptions = 1000
 
 // Validate checks the format, the ranges, the options and the trials.
 func (o *RandomIoUCrop) Validate() error {
-	if err := checkBoxFormat(o.Format); err != nil {
+	if err := checkBoxFormat("format", o.Format); err != nil {
 		return err
 	}
 	if err := o.Scale.check("scale", 0, 1); err != nil {
@@ -105,12 +105,12 @@ func checkTrials(n int) error {
 }
 
 // checkBoxFormat rejects all but the formats of boxes.
-func checkBoxFormat(f CoordFormat) error {
-	if err := checkEnum("format", f, coordFormatNames); err != nil {
+func checkBoxFormat(name string, f CoordFormat) error {
+	if err := checkEnum(name, f, coordFormatNames); err != nil {
 		return err
 	}
 	if f == CoordXY {
-		return paramErr("format is xy, a point, want xyxy, cxcywh or ltwh")
+		return paramErr("%s is xy, a point, want xyxy, cxcywh or ltwh", name)
 	}
 	return nil
 }
@@ -159,16 +159,14 @@ func (o *RandomIoUCrop) Draw(d *Draw) error {
 // covers reports whether the centre of a box is inside the window, and the
 // largest intersection over union of such a box is at least option.
 func (o *RandomIoUCrop) covers(boxes []float32, n, top, left, height, width int, option float32) bool {
-	k := CropCoords{Format: o.Format, Top: top, Left: left, Height: height, Width: width, Keep: KeepCenter}
+	k := CropCoords{Top: top, Left: left, Height: height, Width: width, Keep: KeepCenter}
 	found, best := false, float32(math.Inf(-1))
 	for ; len(boxes) > 0; boxes = boxes[n:] {
-		if !k.keeps(boxes) {
+		b := xyxyOf(boxes, o.Format)
+		if !k.keeps(b) {
 			continue
 		}
 		found = true
-		var b [4]float32
-		copy(b[:], boxes)
-		toXYXY(b[:], o.Format)
 		in := boxArea(k.clip(b))
 		// Not boxArea: a box of negative sides has a union as well.
 		union := float32((b[2]-b[0])*(b[3]-b[1])) + float32(float32(width)*float32(height)) - in

@@ -60,7 +60,7 @@ func (o *RandomObjectCrop) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
 	}
-	if err := checkBoxFormat(o.Format); err != nil {
+	if err := checkBoxFormat("format", o.Format); err != nil {
 		return err
 	}
 	if n := len(o.MinCovered); n < 1 || n > 64 {
@@ -147,13 +147,11 @@ func (o *RandomObjectCrop) window(d *Draw, h, w int) (ch, cw int, ok bool) {
 // covers reports whether a window covers more than a share of all boxes that it
 // touches, and keeps at least one.
 func (o *RandomObjectCrop) covers(boxes []float32, n int, c *ObjectCrop, covered float64) bool {
-	k := CropCoords{Format: o.Format, Top: c.Top, Left: c.Left, Height: c.Height, Width: c.Width, Keep: KeepCovered, Coverage: c.Coverage}
+	k := CropCoords{Top: c.Top, Left: c.Left, Height: c.Height, Width: c.Width, Keep: KeepCovered, Coverage: c.Coverage}
 	touched, kept := false, false
 	for ; len(boxes) > 0; boxes = boxes[n:] {
-		kept = kept || k.keeps(boxes)
-		var b [4]float32
-		copy(b[:], boxes)
-		toXYXY(b[:], o.Format)
+		b := xyxyOf(boxes, o.Format)
+		kept = kept || k.keeps(b)
 		in := boxArea(k.clip(b))
 		if area := boxArea(b); area > 2 && in > 0 {
 			touched = true

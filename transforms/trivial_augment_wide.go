@@ -40,7 +40,7 @@ func (o *TrivialAugmentWide) how() augHow { return augHow{o.Interpolation, o.Bac
 
 // Validate checks the bins and how pixels are computed.
 func (o *TrivialAugmentWide) Validate() error {
-	if err := checkBins("bins", o.Bins); err != nil {
+	if err := checkBins(o.Bins); err != nil {
 		return err
 	}
 	return o.how().validate()

@@ -76,9 +76,7 @@ func (o *ValidBoxes) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	size, area := float32(o.MinSize), float32(o.MinArea)
 	rows, n := tensor.View[float32](s), s.Shape.At(1)
 	for i := range dst[0].Data {
-		var b [4]float32
-		copy(b[:], rows[i*n:])
-		toXYXY(b[:], o.Format)
+		b := xyxyOf(rows[i*n:], o.Format)
 		w, h := b[2]-b[0], b[3]-b[1]
 		ok := w >= size && h >= size && float32(w*h) >= area
 		for k, v := range b {
