@@ -42,8 +42,11 @@ func (o *HueJitter) Draw(d *Draw) error {
 	return d.Emit(op)
 }
 
-// hueMatrix rotates by an angle in half turns. Its numbers are MXNet's, whose
-// matrices of YIQ are no exact inverses.
+// NewHueRotation returns what HueJitter emits for an angle in half turns.
+func NewHueRotation(angle float64) *ColorMatrix { return &ColorMatrix{hueMatrix(angle)} }
+
+// hueMatrix rotates by an angle in half turns. Its numbers are MXNet's. The
+// matrix from YIQ to RGB is not exactly the inverse of that from RGB to YIQ.
 func hueMatrix(angle float64) (m ColorWeights) {
 	sin, cos := kernel.SinCos(float64(angle * 3.141592653589793))
 	turned := product3([3][3]float64{{1, 0.956, 0.621}, {1, -0.272, -0.647}, {1, -1.107, 1.705}}, [3][3]float64{{1, 0, 0}, {0, cos, -sin}, {0, sin, cos}})

@@ -1,7 +1,6 @@
 package mxnet
 
 import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -30,10 +29,9 @@ func (s *compensated) addLuma(p []float32) {
 // jitter changes the colours of a float32 HWC image of three channels, as the
 // augmenters of mx.image do.
 type jitter struct {
-	kind   jitterKind
-	alpha  float64 // the factor of brightness, contrast and saturation
-	matrix [3][3]float32
-	add    [3]float32
+	kind  jitterKind
+	alpha float64 // the factor of brightness, contrast and saturation
+	add   [3]float32
 }
 
 type jitterKind uint8
@@ -43,7 +41,6 @@ const (
 	jitterContrast                     // x*alpha + (1-alpha)*(the mean brightness)
 	jitterSaturation                   // x*alpha + (1-alpha)*(the pixel's brightness)
 	jitterAdd
-	jitterMatrix
 )
 
 func (o *jitter) Validate() error { return nil }
@@ -83,15 +80,6 @@ func (o *jitter) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 			for c := range q {
 				q[c] = p[c] + o.add[c]
 			}
-		case jitterMatrix:
-			// MXNet adds each product with one rounding. Products are exact in
-			// float64.
-			r, g, b := float64(p[0]), float64(p[1]), float64(p[2])
-			for c, m := range o.matrix {
-				s := float32(float64(r * float64(m[0])))
-				s = float32(float64(s) + float64(g*float64(m[1])))
-				q[c] = float32(float64(s) + float64(b*float64(m[2])))
-			}
 		}
 	}
 	return nil
@@ -101,7 +89,13 @@ func (o *jitter) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 // brightness, contrast and saturation in random order, hue, lighting, gray.
 type jitters struct {
 	randomOp
-	p *ImageCommonParams
+	p    *ImageCommonParams
+	hue  transforms.HueJitter
+	gray transforms.RandomGray
+}
+
+func newJitters(p *ImageCommonParams) *jitters {
+	return &jitters{p: p, hue: transforms.HueJitter{Hue: p.Hue}, gray: transforms.RandomGray{Probability: p.RandGray}}
 }
 
 // none reports whether it has no effect.
@@ -136,7 +130,7 @@ func (o *jitters) Draw(d *transforms.Draw) error {
 		}
 	}
 	if p.Hue > 0 {
-		if err := emit(hue(d.Uniform(-p.Hue, p.Hue))); err != nil {
+		if err := d.Emit(&o.hue); err != nil {
 			return err
 		}
 	}
@@ -149,39 +143,10 @@ func (o *jitters) Draw(d *transforms.Draw) error {
 			return err
 		}
 	}
-	if p.RandGray > 0 && d.Coin(p.RandGray) {
-		return emit(grayJitter)
+	if p.RandGray > 0 {
+		return d.Emit(&o.gray)
 	}
 	return nil
-}
-
-// grayJitter makes an image gray.
-var grayJitter = jitter{kind: jitterMatrix, matrix: [3][3]float32{{0.21, 0.72, 0.07}, {0.21, 0.72, 0.07}, {0.21, 0.72, 0.07}}}
-
-// hue rotates the hue by an angle in half turns, in YIQ.
-func hue(angle float64) jitter {
-	sin, cos := kernel.SinCos(angle * 3.141592653589793)
-	yiq := [3][3]float64{{0.299, 0.587, 0.114}, {0.596, -0.274, -0.321}, {0.211, -0.523, 0.311}}
-	rgb := [3][3]float64{{1, 0.956, 0.621}, {1, -0.272, -0.647}, {1, -1.107, 1.705}}
-	m := product3(product3(rgb, [3][3]float64{{1, 0, 0}, {0, cos, -sin}, {0, sin, cos}}), yiq)
-	j := jitter{kind: jitterMatrix}
-	for i := range m {
-		for k := range m {
-			j.matrix[i][k] = float32(m[i][k])
-		}
-	}
-	return j
-}
-
-func product3(a, b [3][3]float64) (c [3][3]float64) {
-	for i := range c {
-		for j := range c {
-			for k := range c {
-				c[i][j] += float64(a[i][k] * b[k][j])
-			}
-		}
-	}
-	return c
 }
 
 // lighting adds AlexNet's noise along the principal components.

@@ -126,7 +126,7 @@ func (p *ImageCommonParams) graph(size transforms.Op) *datagraph.Graph {
 		addDrawn(g, transforms.NewRandomHorizontalFlip(), path+"mirror")
 	}
 	g.Add(transforms.NewToType(tensor.Float32))
-	if j := (&jitters{p: p}); !j.none() {
+	if j := newJitters(p); !j.none() {
 		addDrawn(g, j, path+"color")
 	}
 	if p.Mean != nil || p.Std != nil {

@@ -223,22 +223,26 @@ func TestImageColor(t *testing.T) {
 		if c.Name != "lighting" {
 			require.NoError(t, json.Unmarshal(c.Draw, &draw))
 		}
-		var op jitter
+		var op transforms.Op
 		switch alpha := 1 + draw; c.Name {
 		case "brightness":
-			op = jitter{kind: jitterBrightness, alpha: alpha}
+			op = &jitter{kind: jitterBrightness, alpha: alpha}
 		case "contrast":
-			op = jitter{kind: jitterContrast, alpha: alpha}
+			op = &jitter{kind: jitterContrast, alpha: alpha}
 		case "saturation":
-			op = jitter{kind: jitterSaturation, alpha: alpha}
+			op = &jitter{kind: jitterSaturation, alpha: alpha}
 		case "hue":
-			op = hue(draw)
+			op = transforms.NewHueRotation(draw)
 		case "gray":
-			op = grayJitter
+			ops, err := transforms.NewDraw(transforms.NewContext(codec.Limits{})).Run(transforms.NewRandomGray(1), rng.Stream{},
+				[]tensor.Desc{tensor.Image(tensor.Float32, tensor.HWC, 5, 4, 3)}, nil)
+			require.NoError(t, err)
+			op = ops[0]
 		case "lighting":
 			var draws [3]float64
 			require.NoError(t, json.Unmarshal(c.Draw, &draws))
-			op = lighting(draws)
+			noise := lighting(draws)
+			op = &noise
 		}
 		in, err := tensor.New(tensor.Image(tensor.Float32, tensor.HWC, 5, 4, 3))
 		require.NoError(t, err)
