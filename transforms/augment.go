@@ -167,45 +167,27 @@ func (o augHow) emit(d *Draw, a augmented) error {
 		}
 		return d.Emit(op)
 	case augRotate:
-		op := NewOp[Rotate](d)
-		*op = Rotate{Angle: m, Interpolation: o.interp, Backend: o.backend, Fill: o.fill}
-		return d.Emit(op)
+		return emitOp(d, Rotate{Angle: m, Interpolation: o.interp, Backend: o.backend, Fill: o.fill})
 	case augBrightness:
-		op := NewOp[AdjustBrightness](d)
-		*op = AdjustBrightness{Factor: 1 + m, Backend: o.backend}
-		return d.Emit(op)
+		return emitOp(d, AdjustBrightness{Factor: 1 + m, Backend: o.backend})
 	case augColor:
-		op := NewOp[AdjustSaturation](d)
-		*op = AdjustSaturation{Factor: 1 + m, Backend: o.backend}
-		return d.Emit(op)
+		return emitOp(d, AdjustSaturation{Factor: 1 + m, Backend: o.backend})
 	case augContrast:
-		op := NewOp[AdjustContrast](d)
-		*op = AdjustContrast{Factor: 1 + m, Backend: o.backend}
-		return d.Emit(op)
+		return emitOp(d, AdjustContrast{Factor: 1 + m, Backend: o.backend})
 	case augSharpness:
-		op := NewOp[AdjustSharpness](d)
-		*op = AdjustSharpness{Factor: 1 + m, Backend: o.backend}
-		return d.Emit(op)
+		return emitOp(d, AdjustSharpness{Factor: 1 + m, Backend: o.backend})
 	case augPosterize:
-		op := NewOp[Posterize](d)
-		*op = Posterize{Bits: int(m)}
-		return d.Emit(op)
+		return emitOp(d, Posterize{Bits: int(m)})
 	case augSolarize:
-		op := NewOp[Solarize](d)
 		threshold := float64(255 * m)
 		if o.backend == Torch { // which compares bytes with a threshold in float32
 			threshold = float64(float32(threshold))
 		}
-		*op = Solarize{from(threshold)}
-		return d.Emit(op)
+		return emitOp(d, Solarize{from(threshold)})
 	case augAutoContrast:
-		op := NewOp[AutoContrast](d)
-		*op = AutoContrast{Backend: o.backend}
-		return d.Emit(op)
+		return emitOp(d, AutoContrast{Backend: o.backend})
 	case augEqualize:
-		op := NewOp[Equalize](d)
-		*op = Equalize{Backend: o.backend}
-		return d.Emit(op)
+		return emitOp(d, Equalize{Backend: o.backend})
 	}
 	return d.Emit(NewOp[Invert](d))
 }

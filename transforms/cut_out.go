@@ -68,9 +68,7 @@ func (o *CutOut) Draw(d *Draw) error {
 		if height == 0 || width == 0 {
 			continue
 		}
-		op := NewOp[Erase](d)
-		*op = Erase{top, left, height, width, cutOutValue}
-		if err := d.Emit(op); err != nil {
+		if err := emitOp(d, Erase{top, left, height, width, cutOutValue}); err != nil {
 			return err
 		}
 	}

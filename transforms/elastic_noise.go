@@ -181,12 +181,10 @@ func addScaled(v, x []float32, a float32) {
 // Move moves a column by the same noise, a mask with nearest and 0.
 func (o *ElasticNoise) Move(d *Draw, r Role, _, to tensor.Desc) error {
 	if r.Kind > RoleMask {
-		c := NewOp[ElasticNoiseCoords](d)
-		*c = ElasticNoiseCoords{
+		return emitOp(d, ElasticNoiseCoords{
 			Format: r.Format, AlphaX: o.AlphaX, AlphaY: o.AlphaY, SigmaX: o.SigmaX, SigmaY: o.SigmaY, Key: o.Key,
 			Height: to.Height(), Width: to.Width(), Clamping: r.Clamping,
-		}
-		return d.Emit(c)
+		})
 	}
 	c := copyOp[ElasticNoise](d, o)
 	if r.Kind == RoleMask {

@@ -37,9 +37,7 @@ func (o *HueJitter) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error { 
 
 // Draw emits a ColorMatrix.
 func (o *HueJitter) Draw(d *Draw) error {
-	op := NewOp[ColorMatrix](d)
-	*op = ColorMatrix{hueMatrix(d.Uniform(-o.Hue, o.Hue))}
-	return d.Emit(op)
+	return emitOp(d, ColorMatrix{hueMatrix(d.Uniform(-o.Hue, o.Hue))})
 }
 
 // NewHueRotation returns what HueJitter emits for an angle in half turns.

@@ -210,18 +210,14 @@ func (o *Letterbox) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	scaled := from.WithSize(b.h, b.w)
 	if r.Kind == RoleImage {
 		if !sameSize(from, scaled) {
-			c := NewOp[Resize](d)
-			*c = Resize{Fit: FitExact, Height: b.h, Width: b.w, Interpolation: o.Interpolation, Backend: o.Backend}
-			if err := d.Emit(c); err != nil {
+			if err := emitOp(d, Resize{Fit: FitExact, Height: b.h, Width: b.w, Interpolation: o.Interpolation, Backend: o.Backend}); err != nil {
 				return err
 			}
 		}
 		if sameSize(scaled, to) {
 			return nil
 		}
-		c := NewOp[Pad](d)
-		*c = Pad{Top: b.top, Bottom: b.bottom, Left: b.left, Right: b.right, Fill: o.Fill}
-		return d.Emit(c)
+		return emitOp(d, Pad{Top: b.top, Bottom: b.bottom, Left: b.left, Right: b.right, Fill: o.Fill})
 	}
 	if err := moveResized(d, r, sampling{o.Interpolation, o.Backend, true}, from, scaled); err != nil {
 		return err

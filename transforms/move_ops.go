@@ -26,17 +26,13 @@ func moveWindow(d *Draw, r Role, top, left int, from, to tensor.Desc) error {
 		if top == 0 && left == 0 && sameSize(from, to) {
 			return nil
 		}
-		c := NewOp[Crop](d)
-		*c = Crop{Top: top, Left: left, Height: to.Height(), Width: to.Width()}
-		return d.Emit(c)
+		return emitOp(d, Crop{Top: top, Left: left, Height: to.Height(), Width: to.Width()})
 	}
 	clamps := r.Kind == RoleBoxes && r.Clamping != ClampNone
 	if top == 0 && left == 0 && !clamps {
 		return nil
 	}
-	c := NewOp[CropCoords](d)
-	*c = CropCoords{Format: r.Format, Top: top, Left: left, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
-	return d.Emit(c)
+	return emitOp(d, CropCoords{Format: r.Format, Top: top, Left: left, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping})
 }
 
 // movePadded moves a column as o, whose result has the image's pixels from row
@@ -49,7 +45,7 @@ func movePadded[T any, P interface {
 		if top == 0 && left == 0 && sameSize(from, to) {
 			return nil
 		}
-		return d.Emit(copyOp[T](d, o))
+		return emitOp[T, P](d, *o)
 	}
 	if mode != PadConstant && !sameSize(from, to) {
 		return cannotMove(o, r, "the border of mode "+mode.String()+" has pixels of the image")
@@ -71,11 +67,9 @@ func moveFlip[T any, P interface {
 	Op
 }](d *Draw, o P, r Role, vertical bool, size int) error {
 	if r.Kind <= RoleMask {
-		return d.Emit(copyOp[T](d, o))
+		return emitOp[T, P](d, *o)
 	}
-	c := NewOp[FlipCoords](d)
-	*c = FlipCoords{Format: r.Format, Vertical: vertical, Size: size}
-	return d.Emit(c)
+	return emitOp(d, FlipCoords{Format: r.Format, Vertical: vertical, Size: size})
 }
 
 // nearestOf returns the interpolation and the backend that scale the masks of
@@ -103,9 +97,7 @@ func moveResized(d *Draw, r Role, s sampling, from, to tensor.Desc) error {
 		c.Interpolation, c.Backend = nearestOf(s)
 		return d.Emit(c)
 	}
-	c := NewOp[ResizeCoords](d)
-	*c = ResizeCoords{r.Format, from.Height(), from.Width(), to.Height(), to.Width()}
-	return d.Emit(c)
+	return emitOp(d, ResizeCoords{r.Format, from.Height(), from.Width(), to.Height(), to.Width()})
 }
 
 // moveResize is moveResized for further images too.
@@ -119,5 +111,5 @@ func moveResize[T any, P interface {
 	if sameSize(from, to) {
 		return nil
 	}
-	return d.Emit(copyOp[T](d, o))
+	return emitOp[T, P](d, *o)
 }

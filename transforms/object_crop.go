@@ -64,12 +64,10 @@ func (o *ObjectCrop) Frame(h, w int) Frame {
 // Move cuts the window out of a column.
 func (o *ObjectCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	if r.Kind == RoleBoxes {
-		c := NewOp[CropCoords](d)
-		*c = CropCoords{
+		return emitOp(d, CropCoords{
 			Format: r.Format, Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width,
 			Clamping: r.Clamping, Keep: o.Keep, Coverage: o.Coverage,
-		}
-		return d.Emit(c)
+		})
 	}
 	c := NewOp[Crop](d)
 	*c = o.crop()

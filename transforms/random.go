@@ -171,3 +171,13 @@ func NewOp[T any, P interface {
 	p.used++
 	return p.ops[p.used-1].(P)
 }
+
+// emitOp emits an op, in the memory of an earlier sample's one.
+func emitOp[T any, P interface {
+	*T
+	Op
+}](d *Draw, v T) error {
+	op := NewOp[T, P](d)
+	*op = v
+	return d.Emit(op)
+}

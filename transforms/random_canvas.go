@@ -104,9 +104,7 @@ func (o *RandomCanvas) Draw(d *Draw) error {
 			return err
 		}
 		top, left := d.IntN(ch-h+1), d.IntN(cw-w+1)
-		op := NewOp[Pad](d)
-		*op = Pad{Top: top, Bottom: ch - h - top, Left: left, Right: cw - w - left, Mode: PadConstant, Fill: o.Fill}
-		return d.Emit(op)
+		return emitOp(d, Pad{Top: top, Bottom: ch - h - top, Left: left, Right: cw - w - left, Mode: PadConstant, Fill: o.Fill})
 	}
 	return nil
 }

@@ -71,7 +71,5 @@ func (d *Draw) permuteChannels() error {
 	if ch == 1 {
 		return nil
 	}
-	op := NewOp[ChannelPermutation](d)
-	*op = ChannelPermutation{permutations[ch][d.IntN(len(permutations[ch]))]}
-	return d.Emit(op)
+	return emitOp(d, ChannelPermutation{permutations[ch][d.IntN(len(permutations[ch]))]})
 }

@@ -48,7 +48,5 @@ func (o *RandomColor) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error 
 
 // Draw emits an AdjustSaturation.
 func (o *RandomColor) Draw(d *Draw) error {
-	op := NewOp[AdjustSaturation](d)
-	*op = AdjustSaturation{o.Degrees.draw(&d.Stream), o.Backend}
-	return d.Emit(op)
+	return emitOp(d, AdjustSaturation{o.Degrees.draw(&d.Stream), o.Backend})
 }

@@ -120,7 +120,5 @@ func (o *RandomCrop) Draw(d *Draw) error {
 	if h == o.Height && w == o.Width {
 		return nil
 	}
-	op := NewOp[Crop](d)
-	*op = Crop{top, left, o.Height, o.Width}
-	return d.Emit(op)
+	return emitOp(d, Crop{top, left, o.Height, o.Width})
 }

@@ -97,13 +97,9 @@ func (o *RandomErasing) Draw(d *Draw) error {
 		case height == 0 || width == 0:
 			return nil
 		case o.Noise:
-			op := NewOp[EraseNoise](d)
-			*op = EraseNoise{top, left, height, width, key}
-			return d.Emit(op)
+			return emitOp(d, EraseNoise{top, left, height, width, key})
 		}
-		op := NewOp[Erase](d)
-		*op = Erase{top, left, height, width, o.Value}
-		return d.Emit(op)
+		return emitOp(d, Erase{top, left, height, width, o.Value})
 	}
 	return nil
 }

@@ -41,7 +41,5 @@ func (o *RandomGaussianNoise) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor
 
 // Draw emits a GaussianNoise.
 func (o *RandomGaussianNoise) Draw(d *Draw) error {
-	op := NewOp[GaussianNoise](d)
-	*op = GaussianNoise{o.Mean, o.Sigma, o.Clip, d.Uint64()}
-	return d.Emit(op)
+	return emitOp(d, GaussianNoise{o.Mean, o.Sigma, o.Clip, d.Uint64()})
 }

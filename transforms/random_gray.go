@@ -38,7 +38,5 @@ func (o *RandomGray) Draw(d *Draw) error {
 	if !d.Coin(o.Probability) {
 		return nil
 	}
-	op := NewOp[ColorMatrix](d)
-	*op = ColorMatrix{grayMatrix}
-	return d.Emit(op)
+	return emitOp(d, ColorMatrix{grayMatrix})
 }

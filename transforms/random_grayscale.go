@@ -54,7 +54,5 @@ func (o *RandomGrayscale) Draw(d *Draw) error {
 	if !d.Coin(o.Probability) || d.In[0].IsImage() && d.In[0].Channels() == 1 {
 		return nil
 	}
-	op := NewOp[Grayscale](d)
-	*op = Grayscale{Channels: 3, Backend: o.Backend}
-	return d.Emit(op)
+	return emitOp(d, Grayscale{Channels: 3, Backend: o.Backend})
 }

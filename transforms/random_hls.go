@@ -56,7 +56,5 @@ func (o *RandomHLS) Draw(d *Draw) error {
 		return int(float32(float32(x*float32(most))*2) - float32(most))
 	}
 	h, s, l := shift(o.H), shift(o.S), shift(o.L)
-	op := NewOp[AdjustHLS](d)
-	*op = AdjustHLS{h, l, s}
-	return d.Emit(op)
+	return emitOp(d, AdjustHLS{h, l, s})
 }

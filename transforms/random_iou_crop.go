@@ -148,9 +148,7 @@ func (o *RandomIoUCrop) Draw(d *Draw) error {
 			if !o.covers(boxes, n, top, left, ch, cw, float32(option)) {
 				continue
 			}
-			op := NewOp[ObjectCrop](d)
-			*op = ObjectCrop{Top: top, Left: left, Height: ch, Width: cw, Keep: KeepCenter}
-			return d.Emit(op)
+			return emitOp(d, ObjectCrop{Top: top, Left: left, Height: ch, Width: cw, Keep: KeepCenter})
 		}
 	}
 	return nil

@@ -57,7 +57,5 @@ func (o *RandomJPEG) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error {
 
 // Draw emits a JPEG.
 func (o *RandomJPEG) Draw(d *Draw) error {
-	op := NewOp[JPEG](d)
-	*op = JPEG{o.MinQuality + d.IntN(o.MaxQuality-o.MinQuality+1), o.Chroma}
-	return d.Emit(op)
+	return emitOp(d, JPEG{o.MinQuality + d.IntN(o.MaxQuality-o.MinQuality+1), o.Chroma})
 }

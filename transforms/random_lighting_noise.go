@@ -55,7 +55,5 @@ func (o *RandomLightingNoise) Draw(d *Draw) error {
 			alpha[i] = float64(float32(alpha[i]))
 		}
 	}
-	op := NewOp[LightingNoise](d)
-	*op = LightingNoise{alpha, o.Backend}
-	return d.Emit(op)
+	return emitOp(d, LightingNoise{alpha, o.Backend})
 }

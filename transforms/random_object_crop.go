@@ -110,9 +110,7 @@ func (o *RandomObjectCrop) Draw(d *Draw) error {
 		if !o.covers(boxes, n, &c, covered) {
 			continue
 		}
-		op := NewOp[ObjectCrop](d)
-		*op = c
-		return d.Emit(op)
+		return emitOp(d, c)
 	}
 	return nil
 }

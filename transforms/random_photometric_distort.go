@@ -78,14 +78,10 @@ func (o *RandomPhotometricDistort) Draw(d *Draw) error {
 	early := d.Coin(0.5)
 	permute := d.Coin(o.Probability)
 	contrast := func() error {
-		op := NewOp[AdjustContrast](d)
-		*op = AdjustContrast{factors[1], o.Backend}
-		return d.Emit(op)
+		return emitOp(d, AdjustContrast{factors[1], o.Backend})
 	}
 	if drawn[0] {
-		op := NewOp[AdjustBrightness](d)
-		*op = AdjustBrightness{factors[0], o.Backend}
-		if err := d.Emit(op); err != nil {
+		if err := emitOp(d, AdjustBrightness{factors[0], o.Backend}); err != nil {
 			return err
 		}
 	}
@@ -95,16 +91,12 @@ func (o *RandomPhotometricDistort) Draw(d *Draw) error {
 		}
 	}
 	if drawn[2] {
-		op := NewOp[AdjustSaturation](d)
-		*op = AdjustSaturation{factors[2], o.Backend}
-		if err := d.Emit(op); err != nil {
+		if err := emitOp(d, AdjustSaturation{factors[2], o.Backend}); err != nil {
 			return err
 		}
 	}
 	if drawn[3] {
-		op := NewOp[AdjustHue](d)
-		*op = AdjustHue{factors[3], o.Backend}
-		if err := d.Emit(op); err != nil {
+		if err := emitOp(d, AdjustHue{factors[3], o.Backend}); err != nil {
 			return err
 		}
 	}

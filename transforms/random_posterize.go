@@ -41,7 +41,5 @@ func (o *RandomPosterize) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) er
 
 // Draw emits a Posterize.
 func (o *RandomPosterize) Draw(d *Draw) error {
-	op := NewOp[Posterize](d)
-	*op = Posterize{o.Bits.drawWhole(d)}
-	return d.Emit(op)
+	return emitOp(d, Posterize{o.Bits.drawWhole(d)})
 }

@@ -61,10 +61,8 @@ func (o *RandomResize) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) error
 
 // Draw emits a Resize.
 func (o *RandomResize) Draw(d *Draw) error {
-	op := NewOp[Resize](d)
-	*op = Resize{
+	return emitOp(d, Resize{
 		Fit: FitShortest, Edge: o.MinSize + d.IntN(o.MaxSize-o.MinSize),
 		Interpolation: o.Interpolation, Backend: o.Backend, NoAntialias: o.NoAntialias,
-	}
-	return d.Emit(op)
+	})
 }

@@ -50,7 +50,5 @@ func (o *RandomSharpness) Apply(*Context, []*tensor.Tensor, []*tensor.Tensor) er
 
 // Draw emits an AdjustSharpness.
 func (o *RandomSharpness) Draw(d *Draw) error {
-	op := NewOp[AdjustSharpness](d)
-	*op = AdjustSharpness{o.Degrees.draw(&d.Stream), o.Backend}
-	return d.Emit(op)
+	return emitOp(d, AdjustSharpness{o.Degrees.draw(&d.Stream), o.Backend})
 }

@@ -49,7 +49,5 @@ func (o *RandomSolarize) Draw(d *Draw) error {
 	if lo == hi {
 		hi = 255
 	}
-	op := NewOp[Solarize](d)
-	*op = Solarize{Range{lo, hi}}
-	return d.Emit(op)
+	return emitOp(d, Solarize{Range{lo, hi}})
 }

@@ -179,11 +179,9 @@ func (o *RandomWarp) Draw(d *Draw) error {
 	if nh < 1 || nw < 1 { // cv2.warpAffine replaces an empty size by the input's
 		nh, nw = float32(h), float32(w)
 	}
-	op := NewOp[WarpAffine](d)
-	*op = WarpAffine{
+	return emitOp(d, WarpAffine{
 		Matrix: AffineMatrix{float64(m0), float64(m1), float64(m2), float64(m3), float64(m4), float64(m5)},
 		Height: int(nh), Width: int(nw),
 		Interpolation: o.Interpolation, Backend: o.Backend, Fill: o.Fill,
-	}
-	return d.Emit(op)
+	})
 }

@@ -77,7 +77,5 @@ func (o *RandomZoomOut) Draw(d *Draw) error {
 	}
 	left := int(float64(float64(cw-w) * d.Float64()))
 	top := int(float64(float64(ch-h) * d.Float64()))
-	op := NewOp[Pad](d)
-	*op = Pad{Top: top, Bottom: ch - h - top, Left: left, Right: cw - w - left, Mode: PadConstant, Fill: o.Fill}
-	return d.Emit(op)
+	return emitOp(d, Pad{Top: top, Bottom: ch - h - top, Left: left, Right: cw - w - left, Mode: PadConstant, Fill: o.Fill})
 }

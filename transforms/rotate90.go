@@ -99,7 +99,7 @@ func (o *Rotate90) Move(d *Draw, r Role, from, to tensor.Desc) error {
 		return nil
 	}
 	if r.Kind <= RoleMask {
-		return d.Emit(copyOp[Rotate90](d, o))
+		return emitOp(d, *o)
 	}
 	c := NewOp[AffineCoords](d)
 	*c = AffineCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
