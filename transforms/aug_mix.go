@@ -7,12 +7,12 @@ import "github.com/infer-prep/infer-prep/tensor"
 // description.
 //
 // The weights of the image and of the mixture are drawn from the Dirichlet
-// distribution of parameter Alpha, then those of the lists. For each list, its
-// length is drawn from 1 to 3 unless ChainDepth states it. For each of its
-// augmentations, uniform among 13 (9 without AllOps), the bin of its magnitude
-// is drawn from the first Severity of ten, then the sign. The scale is that of
-// AutoAugment, except translations of up to a third of the side, and 4 to 0
-// bits.
+// distribution of parameter Alpha, and then the weights of the lists. For each
+// list, its length is drawn from 1 to 3, unless ChainDepth states it. Each
+// augmentation is drawn uniformly from 13 (without AllOps, from 9). Its
+// magnitude is one of the first Severity of ten bins, drawn uniformly. It is
+// negated at random, as in AutoAugment. The scale is AutoAugment's, except for
+// translations of 0 to a third of the side and 4 to 0 bits of posterize.
 //
 // Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve
 // Robustness and Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix,

@@ -7,8 +7,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Augmentations are the operations that AutoAugment and its successors choose
-// from. Their magnitudes come from a scale, of which a policy takes a bin.
+// An augmentation is one of the operations that AutoAugment and its successors
+// choose from. Its magnitude is one bin of a scale.
 type augmentation uint8
 
 const (
@@ -92,8 +92,9 @@ func linspace(from, to float64, i, n int) float64 {
 	return float64(float32(float64(b) - float64(float64(step)*float64(n-i-1))))
 }
 
-// augDraws are the random numbers of a policy, in the reference's order. Draw
-// has them; a test has those of the reference.
+// augDraws supplies the random numbers of a policy, in the order in which the
+// reference draws them. Draw implements it. The tests implement it with the
+// numbers that the reference drew.
 type augDraws interface {
 	IntN(n int) int
 	Float64() float64

@@ -34,13 +34,15 @@ func (p *AugmentPolicy) UnmarshalText(t []byte) error {
 //
 // The pair is drawn first. Then, for each of its augmentations, one number of
 // [0, 1) is drawn. The augmentation runs if the number is not above its
-// probability. Its magnitude is the bin that the pair states, of ten: shears of
-// up to 0.3, translations of up to 150/331 of the side, rotations of up to 30
-// degrees, factors of up to 1.9 or down to 0.1, 8 to 4 bits, thresholds of 255
-// to 0. For all but the last two, another number decides the sign.
+// probability. The pair states the bin of its magnitude. There are ten bins.
+// They range over shears of 0 to 0.3, translations of 0 to 150/331 of the side,
+// rotations of 0 to 30 degrees, changes of a factor by 0 to 0.9, 8 to 4 bits of
+// posterize, and thresholds of solarize from 255 to 0. Except for bits and
+// thresholds, another number of [0, 1) is drawn: the magnitude is negated if it
+// is at most 0.5.
 //
-// Masks, boxes and points of the image cannot move with it, as in torchvision,
-// unless the ops that are drawn can move them.
+// Masks, boxes and points move with the image. torchvision refuses samples that
+// have them.
 //
 // Source: Cubuk et al., AutoAugment: Learning Augmentation Strategies from
 // Data, CVPR 2019. Reference: torchvision 0.29.2's v2.AutoAugment: backend

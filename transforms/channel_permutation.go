@@ -2,9 +2,10 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// ChannelPermutation exchanges the channels of an image: channel i of the
-// output is channel Permutation[i] of the input. It takes an image of any dtype
-// with as many channels, HWC or CHW, and keeps the description.
+// ChannelPermutation puts the channels of an image in another order: channel i
+// of the output is channel Permutation[i] of the input. It takes an image of
+// any dtype, HWC or CHW, with one channel for each number of Permutation, and
+// keeps the description.
 //
 // Reference: torchvision 0.29.2, v2's permute_channels.
 type ChannelPermutation struct {

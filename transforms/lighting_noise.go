@@ -19,11 +19,12 @@ func (a *LightingAlpha) UnmarshalJSON(b []byte) error { return unmarshalExactly(
 // -0.8140) and (-0.5836, -0.6948, 0.4203). Each operation is rounded, and the
 // sum is clamped:
 //
-//   - MXNet: all arithmetic is float32, with the alphas and the factors rounded
-//     to it; the sum is truncated;
-//   - MindSpore: as MXNet, but the products of factors are rounded from
-//     float64, and the sum is rounded half to even;
-//   - Pillow: all arithmetic is float64; the sum is truncated.
+//   - MXNet: the alphas and the factors are rounded to float32. All arithmetic
+//     is float32. The sum is truncated.
+//   - MindSpore: as MXNet, except that a product of two factors is computed in
+//     float64 and then rounded to float32, and that the sum is rounded half to
+//     even.
+//   - Pillow: all arithmetic is float64. The sum is truncated.
 //
 // Reference: MXNet 1.9.1, pca_noise of its ImageRecordIter; MindSpore 2.10.0,
 // vision.RandomLighting of an array, and of a Pillow image for pillow. They

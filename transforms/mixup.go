@@ -6,8 +6,9 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Mixup blends each image of a batch with another one of it, its partner, and
-// the labels alike: image i becomes f*image + (1-f)*partner, with the factor f.
+// Mixup blends each image of a batch with its partner, another image of the
+// batch. With the factor f, an image becomes f*image + (1-f)*partner. Its label
+// is blended with the partner's label in the same way.
 //
 // Inputs: image, uint8 or float32 (n, ...), without layout; label, numbers (n,
 // classes), or with Classes, integers (n) from 0 to Classes-1, of which a

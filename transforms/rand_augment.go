@@ -7,8 +7,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 // solarize, auto contrast and equalize. It takes a uint8 image of one or three
 // channels, HWC or CHW, and keeps the description.
 //
-// Each augmentation is drawn uniformly. Its magnitude is bin Magnitude of Bins
-// of AutoAugment's scale. Then another number decides the sign, as there.
+// Each augmentation is drawn uniformly. Its magnitude is bin Magnitude of
+// AutoAugment's scale, divided into Bins bins. It is negated at random, as in
+// AutoAugment.
 //
 // Source: Cubuk et al., RandAugment: Practical Automated Data Augmentation with
 // a Reduced Search Space, 2020. Reference: torchvision 0.29.2's v2.RandAugment:

@@ -7,9 +7,9 @@ import (
 )
 
 // RandomCanvas puts an image at a random place on a larger canvas of a random
-// shape, with a given probability; otherwise, or if no canvas is found, it does
-// not change the image. It takes any dtype of fixed size, HWC or CHW, and keeps
-// both. No value changes.
+// shape, with a given probability. Otherwise, or if it finds no canvas, the
+// image does not change. It takes any dtype of fixed size, HWC or CHW, and
+// keeps both. No value changes.
 //
 // One number of [0, 1) is drawn. If it is below the probability, a canvas is
 // tried up to Trials times. Its width/height is drawn uniformly from Ratio. Its

@@ -2,9 +2,9 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// RandomChannelPermutation exchanges the channels of an image at random. It
-// takes an image of any dtype and of one to four channels, HWC or CHW, and
-// keeps the description.
+// RandomChannelPermutation puts the channels of an image in a random order. It
+// takes an image of any dtype with one to four channels, HWC or CHW, and keeps
+// the description.
 //
 // Reference: torchvision 0.29.2's RandomChannelPermutation. All permutations
 // are equally likely.

@@ -8,16 +8,17 @@ import (
 
 // RandomCutmix pastes a random window of another image of a batch into each
 // image, and blends the labels by the areas. See Cutmix for the inputs and the
-// outputs. The numbers depend on the batch's first sample, so they are the same
-// for any number of workers.
+// outputs. The random numbers depend on the first sample of the batch, so they
+// are the same for any number of workers.
 //
-// For each window, a factor f is drawn from the beta distribution with both
-// parameters Alpha; then the column x and the row y of the window's centre,
-// uniformly. With r = sqrt(1-f)/2, the window has the columns x-int(r*width) to
-// x+int(r*width), and the rows alike, clipped to the image. With Each, one
-// number of [0, 1) is drawn before, for each image; an image whose number is
-// not below Probability stays as it is. Without Each, it is drawn for the
-// batch. The permutation is drawn last.
+// One window is drawn for the batch, or one for each image if Each is set.
+// First, a number of [0, 1) is drawn. If it is not below Probability, the
+// window is empty. Otherwise a factor f is drawn from the beta distribution
+// whose two parameters are Alpha. Then the column x and the row y of the
+// window's centre are drawn uniformly. Let r be sqrt(1-f)/2. The window has the
+// columns from x-int(r*width) to before x+int(r*width) and the rows from
+// y-int(r*height) to before y+int(r*height). It is clipped to the image. The
+// permutation of a shuffled Partner is drawn last.
 //
 // Source: Yun et al., CutMix: Regularization Strategy to Train Strong
 // Classifiers with Localizable Features, 2019. Reference: torchvision 0.29.2's

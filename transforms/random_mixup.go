@@ -40,13 +40,12 @@ func (p Partner) draw(d *Draw, to []int, n int) []int {
 	return to
 }
 
-// RandomMixup blends each image of a batch with another one of it, and the
-// labels alike, by a factor from the beta distribution with both parameters
-// Alpha. See Mixup for the inputs, the outputs and the arithmetic. The numbers
-// depend on the batch's first sample, so they are the same for any number of
-// workers.
-//
-// The factors are drawn first, then the permutation.
+// RandomMixup blends each image of a batch with another image of the batch, and
+// its label with that image's label. The factor is drawn from the beta
+// distribution whose two parameters are Alpha. See Mixup for the inputs, the
+// outputs and the arithmetic. The random numbers depend on the first sample of
+// the batch, so they are the same for any number of workers. The factors are
+// drawn first, then the permutation of a shuffled Partner.
 //
 // Source: Zhang et al., mixup: Beyond Empirical Risk Minimization, 2018.
 // Reference: torchvision 0.29.2's v2.MixUp; MindSpore 2.10.0's MixUp with

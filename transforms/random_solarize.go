@@ -6,9 +6,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 // with any number of channels, HWC or CHW.
 //
 // Reference: MindSpore 2.10.0's RandomSolarize. Two whole numbers are drawn
-// uniformly from Threshold. The smaller one is the least value that is
-// inverted, and the larger one is the greatest. If both are equal, the greatest
-// is 255. torchvision's RandomSolarize has a fixed threshold: it is a
+// uniformly from Threshold. The values from the smaller number to the larger
+// one are inverted. If the two are equal, the values from that number to 255
+// are inverted. torchvision's RandomSolarize has a fixed threshold: it is a
 // RandomApply of Solarize.
 type RandomSolarize struct {
 	Threshold Range `json:"threshold"` // whole numbers of 0 to 255; default 0 to 255

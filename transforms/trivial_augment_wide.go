@@ -6,10 +6,11 @@ import "github.com/infer-prep/infer-prep/tensor"
 // magnitude. It takes a uint8 image of one or three channels, HWC or CHW, and
 // keeps the description.
 //
-// The augmentation is drawn first, then its bin of Bins, then the sign. The
-// scale is: shears of up to 0.99, translations of up to 32 pixels, rotations of
-// up to 135 degrees, factors of up to 1.99 or down to 0.01, 8 to 2 bits,
-// thresholds of 255 to 0.
+// The augmentation is drawn first, then one of Bins bins for its magnitude. It
+// is negated at random, as in AutoAugment. The bins range over shears of 0 to
+// 0.99, translations of 0 to 32 pixels, rotations of 0 to 135 degrees, changes
+// of a factor by 0 to 0.99, 8 to 2 bits of posterize, and thresholds of
+// solarize from 255 to 0.
 //
 // Source: Müller, Hutter: TrivialAugment: Tuning-free Yet State-of-the-Art Data
 // Augmentation, 2021. Reference: torchvision 0.29.2's v2.TrivialAugmentWide:

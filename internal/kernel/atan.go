@@ -1,7 +1,8 @@
 package kernel
 
-// Atan returns the arctangent of x, |x| <= 1, rounded correctly as by SinCos.
-// Of random arguments, glibc 2.36 rounds 0.16% to the other neighbour.
+// Atan returns the arctangent of x, |x| <= 1. It rounds correctly, as SinCos
+// does. For 0.16% of random arguments, glibc 2.36 returns the next float64
+// above or below.
 func Atan(x float64) float64 {
 	y := x / (1 + float64(0.28*float64(x*x)))
 	// The tangent of the rest is (x - tan y) / (1 + x tan y). Its error is

@@ -2770,10 +2770,11 @@ export interface Ops {
    * of one or three channels, HWC or CHW, and keeps the description.
    *
    * The weights of the image and of the mixture are drawn from the Dirichlet distribution of
-   * parameter Alpha, then those of the lists. For each list, its length is drawn from 1 to 3 unless
-   * ChainDepth states it. For each of its augmentations, uniform among 13 (9 without AllOps), the
-   * bin of its magnitude is drawn from the first Severity of ten, then the sign. The scale is that
-   * of AutoAugment, except translations of up to a third of the side, and 4 to 0 bits.
+   * parameter Alpha, and then the weights of the lists. For each list, its length is drawn from 1
+   * to 3, unless ChainDepth states it. Each augmentation is drawn uniformly from 13 (without
+   * AllOps, from 9). Its magnitude is one of the first Severity of ten bins, drawn uniformly. It is
+   * negated at random, as in AutoAugment. The scale is AutoAugment's, except for translations of 0
+   * to a third of the side and 4 to 0 bits of posterize.
    *
    * Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve Robustness and
    * Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix, which computes Pillow images as
@@ -2788,13 +2789,13 @@ export interface Ops {
    * one or three channels, HWC or CHW, and keeps the description.
    *
    * The pair is drawn first. Then, for each of its augmentations, one number of [0, 1) is drawn.
-   * The augmentation runs if the number is not above its probability. Its magnitude is the bin that
-   * the pair states, of ten: shears of up to 0.3, translations of up to 150/331 of the side,
-   * rotations of up to 30 degrees, factors of up to 1.9 or down to 0.1, 8 to 4 bits, thresholds of
-   * 255 to 0. For all but the last two, another number decides the sign.
+   * The augmentation runs if the number is not above its probability. The pair states the bin of
+   * its magnitude. There are ten bins. They range over shears of 0 to 0.3, translations of 0 to
+   * 150/331 of the side, rotations of 0 to 30 degrees, changes of a factor by 0 to 0.9, 8 to 4 bits
+   * of posterize, and thresholds of solarize from 255 to 0. Except for bits and thresholds, another
+   * number of [0, 1) is drawn: the magnitude is negated if it is at most 0.5.
    *
-   * Masks, boxes and points of the image cannot move with it, as in torchvision, unless the ops
-   * that are drawn can move them.
+   * Masks, boxes and points move with the image. torchvision refuses samples that have them.
    *
    * Source: Cubuk et al., AutoAugment: Learning Augmentation Strategies from Data, CVPR 2019.
    * Reference: torchvision 0.29.2's v2.AutoAugment: backend pillow for Pillow images, torch for
@@ -2887,9 +2888,9 @@ export interface Ops {
    */
   center_crop_fraction(params: CenterCropFractionParams, columns?: Columns): Step;
   /**
-   * ChannelPermutation exchanges the channels of an image: channel i of the output is channel
-   * Permutation[i] of the input. It takes an image of any dtype with as many channels, HWC or CHW,
-   * and keeps the description.
+   * ChannelPermutation puts the channels of an image in another order: channel i of the output is
+   * channel Permutation[i] of the input. It takes an image of any dtype, HWC or CHW, with one
+   * channel for each number of Permutation, and keeps the description.
    *
    * Reference: torchvision 0.29.2, v2's permute_channels.
    *
@@ -3703,11 +3704,11 @@ export interface Ops {
    * Green and blue use the eigenvectors (-0.5808, -0.0045, -0.8140) and (-0.5836, -0.6948, 0.4203).
    * Each operation is rounded, and the sum is clamped:
    *
-   * - MXNet: all arithmetic is float32, with the alphas and the factors rounded to it; the sum is
-   *   truncated;
-   * - MindSpore: as MXNet, but the products of factors are rounded from float64, and the sum is
-   *   rounded half to even;
-   * - Pillow: all arithmetic is float64; the sum is truncated.
+   * - MXNet: the alphas and the factors are rounded to float32. All arithmetic is float32. The sum
+   *   is truncated.
+   * - MindSpore: as MXNet, except that a product of two factors is computed in float64 and then
+   *   rounded to float32, and that the sum is rounded half to even.
+   * - Pillow: all arithmetic is float64. The sum is truncated.
    *
    * Reference: MXNet 1.9.1, pca_noise of its ImageRecordIter; MindSpore 2.10.0,
    * vision.RandomLighting of an array, and of a Pillow image for pillow. They draw the alphas from
@@ -3815,8 +3816,9 @@ export interface Ops {
    */
   mix_chains(params: MixChainsParams, columns?: Columns): Step;
   /**
-   * Mixup blends each image of a batch with another one of it, its partner, and the labels alike:
-   * image i becomes f*image + (1-f)*partner, with the factor f.
+   * Mixup blends each image of a batch with its partner, another image of the batch. With the
+   * factor f, an image becomes f*image + (1-f)*partner. Its label is blended with the partner's
+   * label in the same way.
    *
    * Inputs: image, uint8 or float32 (n, ...), without layout; label, numbers (n, classes), or with
    * Classes, integers (n) from 0 to Classes-1, of which a vector with a 1 is made first. Outputs:
@@ -4147,8 +4149,8 @@ export interface Ops {
    * brightness, color, contrast, sharpness, posterize, solarize, auto contrast and equalize. It
    * takes a uint8 image of one or three channels, HWC or CHW, and keeps the description.
    *
-   * Each augmentation is drawn uniformly. Its magnitude is bin Magnitude of Bins of AutoAugment's
-   * scale. Then another number decides the sign, as there.
+   * Each augmentation is drawn uniformly. Its magnitude is bin Magnitude of AutoAugment's scale,
+   * divided into Bins bins. It is negated at random, as in AutoAugment.
    *
    * Source: Cubuk et al., RandAugment: Practical Automated Data Augmentation with a Reduced Search
    * Space, 2020. Reference: torchvision 0.29.2's v2.RandAugment: backend pillow for Pillow images,
@@ -4186,8 +4188,8 @@ export interface Ops {
   random_apply(params: RandomApplyParams, columns?: Columns): Step;
   /**
    * RandomCanvas puts an image at a random place on a larger canvas of a random shape, with a given
-   * probability; otherwise, or if no canvas is found, it does not change the image. It takes any
-   * dtype of fixed size, HWC or CHW, and keeps both. No value changes.
+   * probability. Otherwise, or if it finds no canvas, the image does not change. It takes any dtype
+   * of fixed size, HWC or CHW, and keeps both. No value changes.
    *
    * One number of [0, 1) is drawn. If it is below the probability, a canvas is tried up to Trials
    * times. Its width/height is drawn uniformly from Ratio. Its height is drawn uniformly from the
@@ -4202,8 +4204,8 @@ export interface Ops {
    */
   random_canvas(params?: RandomCanvasParams, columns?: Columns): Step;
   /**
-   * RandomChannelPermutation exchanges the channels of an image at random. It takes an image of any
-   * dtype and of one to four channels, HWC or CHW, and keeps the description.
+   * RandomChannelPermutation puts the channels of an image in a random order. It takes an image of
+   * any dtype with one to four channels, HWC or CHW, and keeps the description.
    *
    * Reference: torchvision 0.29.2's RandomChannelPermutation. All permutations are equally likely.
    *
@@ -4275,15 +4277,16 @@ export interface Ops {
   random_crop_decode_resize(params: RandomCropDecodeResizeParams, columns?: Columns): Step;
   /**
    * RandomCutmix pastes a random window of another image of a batch into each image, and blends the
-   * labels by the areas. See Cutmix for the inputs and the outputs. The numbers depend on the
-   * batch's first sample, so they are the same for any number of workers.
+   * labels by the areas. See Cutmix for the inputs and the outputs. The random numbers depend on
+   * the first sample of the batch, so they are the same for any number of workers.
    *
-   * For each window, a factor f is drawn from the beta distribution with both parameters Alpha;
-   * then the column x and the row y of the window's centre, uniformly. With r = sqrt(1-f)/2, the
-   * window has the columns x-int(r*width) to x+int(r*width), and the rows alike, clipped to the
-   * image. With Each, one number of [0, 1) is drawn before, for each image; an image whose number
-   * is not below Probability stays as it is. Without Each, it is drawn for the batch. The
-   * permutation is drawn last.
+   * One window is drawn for the batch, or one for each image if Each is set. First, a number of [0,
+   * 1) is drawn. If it is not below Probability, the window is empty. Otherwise a factor f is drawn
+   * from the beta distribution whose two parameters are Alpha. Then the column x and the row y of
+   * the window's centre are drawn uniformly. Let r be sqrt(1-f)/2. The window has the columns from
+   * x-int(r*width) to before x+int(r*width) and the rows from y-int(r*height) to before
+   * y+int(r*height). It is clipped to the image. The permutation of a shuffled Partner is drawn
+   * last.
    *
    * Source: Yun et al., CutMix: Regularization Strategy to Train Strong Classifiers with
    * Localizable Features, 2019. Reference: torchvision 0.29.2's v2.CutMix. MindSpore 2.10.0's
@@ -4443,12 +4446,11 @@ export interface Ops {
    */
   random_lighting_noise(params?: RandomLightingNoiseParams, columns?: Columns): Step;
   /**
-   * RandomMixup blends each image of a batch with another one of it, and the labels alike, by a
-   * factor from the beta distribution with both parameters Alpha. See Mixup for the inputs, the
-   * outputs and the arithmetic. The numbers depend on the batch's first sample, so they are the
-   * same for any number of workers.
-   *
-   * The factors are drawn first, then the permutation.
+   * RandomMixup blends each image of a batch with another image of the batch, and its label with
+   * that image's label. The factor is drawn from the beta distribution whose two parameters are
+   * Alpha. See Mixup for the inputs, the outputs and the arithmetic. The random numbers depend on
+   * the first sample of the batch, so they are the same for any number of workers. The factors are
+   * drawn first, then the permutation of a shuffled Partner.
    *
    * Source: Zhang et al., mixup: Beyond Empirical Risk Minimization, 2018. Reference: torchvision
    * 0.29.2's v2.MixUp; MindSpore 2.10.0's MixUp with is_single (Each, next) and MixUpBatch
@@ -4616,9 +4618,9 @@ export interface Ops {
    * of channels, HWC or CHW.
    *
    * Reference: MindSpore 2.10.0's RandomSolarize. Two whole numbers are drawn uniformly from
-   * Threshold. The smaller one is the least value that is inverted, and the larger one is the
-   * greatest. If both are equal, the greatest is 255. torchvision's RandomSolarize has a fixed
-   * threshold: it is a RandomApply of Solarize.
+   * Threshold. The values from the smaller number to the larger one are inverted. If the two are
+   * equal, the values from that number to 255 are inverted. torchvision's RandomSolarize has a
+   * fixed threshold: it is a RandomApply of Solarize.
    *
    * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
    * package rng, with the same distribution.
@@ -5214,9 +5216,10 @@ export interface Ops {
    * TrivialAugmentWide runs one of RandAugment's augmentations with a random magnitude. It takes a
    * uint8 image of one or three channels, HWC or CHW, and keeps the description.
    *
-   * The augmentation is drawn first, then its bin of Bins, then the sign. The scale is: shears of
-   * up to 0.99, translations of up to 32 pixels, rotations of up to 135 degrees, factors of up to
-   * 1.99 or down to 0.01, 8 to 2 bits, thresholds of 255 to 0.
+   * The augmentation is drawn first, then one of Bins bins for its magnitude. It is negated at
+   * random, as in AutoAugment. The bins range over shears of 0 to 0.99, translations of 0 to 32
+   * pixels, rotations of 0 to 135 degrees, changes of a factor by 0 to 0.99, 8 to 2 bits of
+   * posterize, and thresholds of solarize from 255 to 0.
    *
    * Source: Müller, Hutter: TrivialAugment: Tuning-free Yet State-of-the-Art Data Augmentation,
    * 2021. Reference: torchvision 0.29.2's v2.TrivialAugmentWide: backend pillow for Pillow images,
