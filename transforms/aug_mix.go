@@ -14,6 +14,10 @@ import "github.com/infer-prep/infer-prep/tensor"
 // negated at random, as in AutoAugment. The scale is AutoAugment's, except for
 // translations of 0 to a third of the side and 4 to 0 bits of posterize.
 //
+// If an augmentation moves pixels, no mask, box or point can move with the
+// image: the sample is an ErrInput. torchvision refuses all samples that have
+// them.
+//
 // Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve
 // Robustness and Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix,
 // which computes Pillow images as tensors too.

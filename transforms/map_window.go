@@ -9,7 +9,8 @@ import (
 // place. A result of another size is resized to the window's, by Resize with
 // backend opencv and bilinear. It takes a uint8 or float32 image, HWC or CHW,
 // and keeps the description. The ops must keep dtype, layout and channels.
-// BoundingBoxAugment draws it.
+// BoundingBoxAugment draws it. Boxes stay as they are. If an op moves pixels,
+// no mask or point can move with the image.
 //
 // Reference: MindSpore 2.10.0's BoundingBoxAugment.
 type MapWindow struct {
@@ -107,6 +108,15 @@ func (o *MapWindow) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		for y := range o.Height {
 			copy(to.row(dst[0].Data, p, o.Top+y)[o.Left*to.pixel:], from.row(t.Data, p, y))
 		}
+	}
+	return nil
+}
+
+// Move leaves a column as it is: the window stays in its place. Ops that move
+// pixels inside it are an ErrInput, except for boxes.
+func (o *MapWindow) Move(_ *Draw, r Role, _, _ tensor.Desc) error {
+	if r.Kind != RoleBoxes && o.Ops.moves() {
+		return cannotMove(o, r, "its ops move pixels inside the window")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -11,7 +12,8 @@ import (
 // times its own weight. It takes a uint8 image, HWC or CHW, and keeps the
 // description, which all ops must keep too. Products and sums are float32, in
 // the order of the lists. The sum is truncated to uint8, at most 255. AugMix
-// draws it.
+// draws it. If an op moves pixels, no mask, box or point can move with the
+// image.
 //
 // Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve
 // Robustness and Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix.
@@ -166,6 +168,15 @@ func (o *MixChains) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	for i, v := range sum {
 		dst[0].Data[i] = uint8(min(v, 255))
+	}
+	return nil
+}
+
+// Move leaves a column as it is. Lists that move pixels are an ErrInput: their
+// results are in different places.
+func (o *MixChains) Move(_ *Draw, r Role, _, _ tensor.Desc) error {
+	if slices.ContainsFunc(o.Chains, OpList.moves) {
+		return cannotMove(o, r, "the lists move pixels to different places")
 	}
 	return nil
 }

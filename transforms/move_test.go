@@ -188,3 +188,34 @@ func TestCannotMove(t *testing.T) {
 		require.ErrorContains(t, err, c.word)
 	}
 }
+
+// TestInnerMoves checks ops whose inner ops may move pixels, to where no column
+// can follow.
+func TestInnerMoves(t *testing.T) {
+	img := tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(30, 40, 3), Layout: tensor.HWC}
+	mask, boxes := img.WithChannels(1), tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2, 4)}
+	for _, c := range []struct {
+		op    Mover
+		mask  string // the error
+		boxes string
+	}{
+		{NewMixChains(0.5).Chain(0.5, NewInvert()), "", ""},
+		{NewMixChains(0.5).Chain(0.2, NewInvert()).Chain(0.3, NewRotate(5)), "mix_chains cannot move a column of role mask", "mix_chains cannot move a column of role boxes"},
+		{NewMapWindow(0, 0, 9, 9, NewInvert()), "", ""},
+		{NewMapWindow(0, 0, 9, 9, NewHorizontalFlip()), "map_window cannot move a column of role mask", ""},
+	} {
+		for text, x := range map[*string]struct {
+			role Role
+			in   tensor.Desc
+		}{&c.mask: {Role{Kind: RoleMask}, mask}, &c.boxes: {Role{Kind: RoleBoxes, Format: CoordXYXY}, boxes}} {
+			ops, err := NewDraw(newContext()).MoveColumn(c.op, x.role, []tensor.Desc{x.in}, img, img)
+			require.Empty(t, ops)
+			if *text == "" {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorIs(t, err, ErrInput)
+			require.ErrorContains(t, err, *text)
+		}
+	}
+}

@@ -80,6 +80,14 @@ func (l OpList) varying() int {
 	})
 }
 
+// moves reports whether one of the ops moves pixels.
+func (l OpList) moves() bool {
+	return slices.ContainsFunc(l, func(op Op) bool {
+		_, moves := op.(Mover)
+		return moves
+	})
+}
+
 // checkFixed is check for ops that are neither random nor decoders.
 func (l OpList) checkFixed(name string) error {
 	if i := l.varying(); i >= 0 {

@@ -2776,6 +2776,9 @@ export interface Ops {
    * negated at random, as in AutoAugment. The scale is AutoAugment's, except for translations of 0
    * to a third of the side and 4 to 0 bits of posterize.
    *
+   * If an augmentation moves pixels, no mask, box or point can move with the image: the sample is
+   * an ErrInput. torchvision refuses all samples that have them.
+   *
    * Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve Robustness and
    * Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix, which computes Pillow images as
    * tensors too.
@@ -3771,7 +3774,8 @@ export interface Ops {
    * MapWindow runs ops on a window of an image and puts the result back in its place. A result of
    * another size is resized to the window's, by Resize with backend opencv and bilinear. It takes a
    * uint8 or float32 image, HWC or CHW, and keeps the description. The ops must keep dtype, layout
-   * and channels. BoundingBoxAugment draws it.
+   * and channels. BoundingBoxAugment draws it. Boxes stay as they are. If an op moves pixels, no
+   * mask or point can move with the image.
    *
    * Reference: MindSpore 2.10.0's BoundingBoxAugment.
    *
@@ -3807,7 +3811,8 @@ export interface Ops {
    * MixChains adds the results of lists of ops, each times a weight, to the image times its own
    * weight. It takes a uint8 image, HWC or CHW, and keeps the description, which all ops must keep
    * too. Products and sums are float32, in the order of the lists. The sum is truncated to uint8,
-   * at most 255. AugMix draws it.
+   * at most 255. AugMix draws it. If an op moves pixels, no mask, box or point can move with the
+   * image.
    *
    * Source: Hendrycks et al., AugMix: A Simple Data Processing Method to Improve Robustness and
    * Uncertainty, 2020. Reference: torchvision 0.29.2's v2.AugMix.
