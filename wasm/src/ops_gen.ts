@@ -5372,9 +5372,9 @@ export interface Ops {
    *
    * As in MindSpore, text without tokens is one empty token for a rule with a vocabulary.
    *
-   * Another tokeniser is an op of the program that needs it: a type with the methods of DataShaped,
+   * Another tokenizer is an op of the program that needs it: a type with the methods of DataShaped,
    * which the program gives to Register. Graphs, JSON, msgp and datasets then know it by its name.
-   * The example "Register (Tokeniser)" has one.
+   * The example "Tokenizer" of package datagraph has one.
    *
    * Reference: MindSpore 2.10.0's UnicodeCharTokenizer, WhitespaceTokenizer and WordpieceTokenizer,
    * each with Lookup; Python's ord for code points. MindSpore fails on a word whose beginning is in
