@@ -71,6 +71,7 @@ func imports(more ...string) []string {
 // Layers lists every package of this repository, from the bottom to the top.
 var Layers = []Layer{
 	{"foundations", []Package{
+		{Path: "internal/clib", May: []string{purego, sys}},
 		{Path: "internal/coverage"},
 		{Path: "internal/cpu", May: []string{sys}},
 		{Path: "internal/engine"},
@@ -134,7 +135,7 @@ var Layers = []Layer{
 		{Path: "internal/gpu", May: []string{"codec", "datagraph", "internal/kernel", "tensor", "transforms"}, Why: "it runs graphs for the GPUs of device/webgpu and of browsers"},
 		{Path: "device", May: []string{"datagraph", "internal/registry", "modelbundle", "tensor", "transforms"}},
 		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
-		{Path: "device/ort", May: []string{"datagraph", "device", "internal/registry", "onnx", "tensor", "transforms", purego, sys}},
+		{Path: "device/ort", May: []string{"datagraph", "device", "internal/clib", "internal/registry", "onnx", "tensor", "transforms"}},
 		{Path: "device/webgpu", May: []string{"codec", "datagraph", "device", "internal/gpu", "internal/kernel", "internal/registry", "tensor", "transforms", webgpu, webgpuType}},
 	}},
 	{"records", []Package{
