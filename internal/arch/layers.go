@@ -72,6 +72,7 @@ func imports(more ...string) []string {
 var Layers = []Layer{
 	{"foundations", []Package{
 		{Path: "internal/clib", May: []string{purego, sys}},
+		{Path: "internal/clib/clibtest", May: []string{"internal/clib"}},
 		{Path: "internal/coverage"},
 		{Path: "internal/cpu", May: []string{sys}},
 		{Path: "internal/engine"},
@@ -110,6 +111,7 @@ var Layers = []Layer{
 	}},
 	{"graphs", []Package{
 		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
+		{Path: "plugin", May: []string{"internal/clib", "internal/msgpread", "internal/registry", "tensor", "transforms"}},
 		{Path: "datagraph", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
 		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
 		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},

@@ -3,6 +3,7 @@
 package clib
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -23,6 +24,22 @@ func Load(path, symbol string) (uintptr, error) { return load(path, symbol) }
 //go:uintptrescapes
 func Call(fn uintptr, args ...uintptr) uintptr {
 	r, _, _ := purego.SyscallN(fn, args...)
+	return r
+}
+
+// arguments pools the arguments of Call8, since those of a variadic function
+// that keeps them are allocated.
+var arguments = sync.Pool{New: func() any { return new([8]uintptr) }}
+
+// Call8 is Call without allocation, for a function of at most eight arguments.
+// C functions ignore further ones.
+//
+//go:uintptrescapes
+func Call8(fn, a, b, c, d, e, f, g, h uintptr) uintptr {
+	args := arguments.Get().(*[8]uintptr)
+	*args = [8]uintptr{a, b, c, d, e, f, g, h}
+	r, _, _ := purego.SyscallN(fn, args[:]...)
+	arguments.Put(args)
 	return r
 }
 
