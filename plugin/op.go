@@ -12,13 +12,14 @@ import (
 
 //go:generate go run ../internal/msgpgen
 
-// Op runs a function of a shared library, which the program must have allowed
-// under the name in the graph: by Allow of package plugin, or by the flag
-// --allow-plugin NAME=PATH of the command. The function says which inputs it
-// takes, any dtype of fixed size, and describes its output.
+// Op runs a function of a shared library that the program has allowed. Function
+// Allow of package plugin allows a library under the name that graphs use, and
+// so does the flag --allow-plugin NAME=PATH of the command. The library's
+// function decides which images and other tensors it takes, and describes what
+// it returns.
 //
-// Reference: MindSpore 2.10.0, transforms.Plugin, whose lib_path is a file and
-// whose libraries have an interface in C++.
+// Reference: MindSpore 2.10.0, transforms.Plugin, has the same purpose. Its
+// lib_path is a file, and its libraries have an interface in C++.
 type Op struct {
 	Library  string `json:"library"`  // name of the library, 1 to 64 characters a-z, 0-9, _ and -
 	Function string `json:"function"` // name of the op in the library, 1 to 64 characters a-z, 0-9 and _

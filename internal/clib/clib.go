@@ -15,13 +15,13 @@ import (
 )
 
 // ErrUnsupported reports a program that cannot load libraries.
-var ErrUnsupported = errors.New("loading shared libraries is not supported")
+var ErrUnsupported = errors.New("shared libraries are not supported")
 
 // Unsupported returns the error of a program that cannot load what, such as
 // "plugins". It wraps ErrUnsupported.
 func Unsupported(what string) error {
-	return fmt.Errorf("%w: this program cannot load %s (%s/%s); want linux, windows or darwin on amd64 or arm64, built without the tag noclib",
-		ErrUnsupported, what, runtime.GOOS, runtime.GOARCH)
+	return fmt.Errorf("%w: this program (%s/%s) cannot load %s; want linux, windows or darwin on amd64 or arm64, built without the tag noclib",
+		ErrUnsupported, runtime.GOOS, runtime.GOARCH, what)
 }
 
 // Terminated returns s with a terminating zero.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/coverage"
+	_ "github.com/infer-prep/infer-prep/plugin"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -124,6 +125,20 @@ func set(t *testing.T, op transforms.Op, name, value string) {
 	b, err = json.Marshal(m)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(b, op), "%T: %s=%s", op, name, value)
+}
+
+// TestOptional checks the registrations that the package repeats.
+func TestOptional(t *testing.T) {
+	none := func(string) (coverage.Op, bool) { return coverage.Op{}, false }
+	with, without := coverage.Classes(lookup), coverage.Classes(none)
+	n := 0
+	for i, c := range without {
+		if c.State == coverage.Covered && len(c.Ops) > 0 && c.Ops[0].Op == "plugin" {
+			require.Equal(t, with[i], c)
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
 }
 
 // TestOps checks that each op with one of the packages as its reference is in
