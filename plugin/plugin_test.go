@@ -322,8 +322,8 @@ func TestNotAllowed(t *testing.T) {
 	require.ErrorContains(t, err, `; did you mean "contrast"?`)
 }
 
-// TestBundle: a bundle with the op is made and opened by programs that allow the
-// library, because both describe the graph's outputs.
+// TestBundle: programs that allow the library make and open a bundle with the
+// op, because both describe the graph's outputs.
 func TestBundle(t *testing.T) {
 	contrast(t)
 	g := readGraph(t)

@@ -1,7 +1,7 @@
 // Package opdoc holds the documentation of the ops of packages transforms and
-// plugin for programs that print it, such as the command infer-prep ops. Its data and
-// docs/ops.md are generated from the comments in the source. The command itself
-// draws docs/ops.png.
+// plugin for programs that print it, such as the command infer-prep ops. Its
+// data and docs/ops.md are generated from the comments in the source. The
+// command itself draws docs/ops.png.
 package opdoc
 
 //go:generate go run ./gen

@@ -12,9 +12,10 @@ import (
 )
 
 // Build compiles C source files to a library in a temporary folder and returns
-// its path. flags are the compiler's. It skips the test, with the reason, where
-// this program cannot load libraries or no compiler is installed. The variable
-// CC names another compiler than cc, gcc or clang.
+// its path, valid until the test ends. flags are the compiler's. It skips the
+// test, with the reason, where this program cannot load libraries or no
+// compiler is installed. The variable CC names another compiler than cc, gcc or
+// clang.
 func Build(t *testing.T, flags []string, sources ...string) string {
 	t.Helper()
 	if !clib.Supported {
@@ -34,7 +35,12 @@ func Build(t *testing.T, flags []string, sources ...string) string {
 	if extension == "" {
 		extension = ".so"
 	}
-	out := filepath.Join(t.TempDir(), "library"+extension)
+	dir, err := os.MkdirTemp("", "clibtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // fails on Windows if the library is loaded
+	out := filepath.Join(dir, "library"+extension)
 	args := append([]string{"-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-shared", "-fPIC", "-o", out}, flags...)
 	if b, err := exec.Command(compiler, append(args, sources...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", compiler, err, b)
