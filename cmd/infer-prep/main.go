@@ -4,11 +4,16 @@ package main
 
 import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
-	_ "github.com/infer-prep/infer-prep/device/ort" // here, since it cannot be linked together with device/webgpu
+	"github.com/infer-prep/infer-prep/plugin"
+
+	// It cannot be linked together with device/webgpu, and neither can plugin.
+	_ "github.com/infer-prep/infer-prep/device/ort"
 
 	// MindRecord links SQLite, so it is not part of dataset/all.
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 )
+
+func init() { cli.AllowPlugin = plugin.Allow }
 
 func main() { cli.Main() }

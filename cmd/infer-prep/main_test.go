@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
+	"github.com/infer-prep/infer-prep/internal/clib/clibtest"
 )
 
 func call(t *testing.T, stdin []byte, args ...string) string {
@@ -59,4 +61,44 @@ func TestMindRecord(t *testing.T) {
 	const text = "infer-prep: -: the format mindrecord cannot be read from a pipe, since it needs to seek and the files beside it: want a file\n"
 	require.Contains(t, call(t, b, "run", "--preset", "decode", "-o", "out", "-"), text)
 	require.Contains(t, call(t, b, "records", "ls", "-"), text)
+}
+
+// TestPlugin: commands run a graph with a function of a shared library if
+// --allow-plugin allows the library.
+func TestPlugin(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	require.NoError(t, err)
+	images := filepath.Join(examples, "classifier", "images")
+	text, err := os.ReadFile(filepath.Join(examples, "plugin", "graph.json"))
+	require.NoError(t, err)
+	name := fmt.Sprint("contrast-", time.Now().UnixNano()) // a process allows a name once
+	graph := filepath.Join(t.TempDir(), "graph.json")
+	require.NoError(t, os.WriteFile(graph, bytes.Replace(text, []byte(`"contrast"`), []byte(`"`+name+`"`), 1), 0o666))
+	require.Contains(t, call(t, nil, "run", "--graph", graph, "-o", t.TempDir(), images), "(plugin): plugin: ") // on all platforms
+	library := clibtest.Build(t, []string{"-I", filepath.Join("..", "..", "plugin")}, filepath.Join(examples, "plugin", "local_contrast.c"))
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{
+		{"run", "--graph", graph, "-o", "none", images}, {"graph", "show", "--graph", graph}, {"bundle", "create", "--graph", graph, "-o", "none.bundle"},
+	} {
+		out := call(t, nil, args...)
+		require.Regexp(t, "^2\n", out)
+		require.Contains(t, out, `library "`+name+`": library not allowed`)
+		require.Contains(t, out, "--allow-plugin "+name+"=PATH")
+	}
+	for value, want := range map[string]string{
+		"contrast": "want NAME=PATH", "contrast=": "want NAME=PATH", "a/b=" + library: "not a path", "contrast=none.so": "none.so",
+		"contrast=" + graph: "invalid plugin library",
+	} {
+		out := call(t, nil, "run", "--allow-plugin", value, "--graph", graph, "-o", "none", images)
+		require.Regexp(t, "^2\n", out)
+		require.Contains(t, out, want)
+	}
+	allow := "--allow-plugin=" + name + "=" + library
+	require.Regexp(t, `^0\n12 images, 0 failed`, call(t, nil, "run", allow, "--graph", graph, "-o", "out", images))
+	require.Regexp(t, `plugin +image +uint8 HWC \(\?, \?, 3\) +uint8 HWC \(\?, \?, 3\) +library=contrast`,
+		call(t, nil, "graph", "show", allow, "--graph", graph))
+	require.Regexp(t, "^0\n", call(t, nil, "bundle", "create", allow, "--graph", graph, "--golden", images, "-o", "a.bundle"))
+	require.Regexp(t, "^0\n", call(t, nil, "bundle", "verify", allow, "a.bundle"))
+	require.Regexp(t, `^0\n.*equal`, call(t, nil, "diff", allow, "--graph", graph, filepath.Join(images, "00.jpg"), "--against", "out/00.jpg.npy"))
+	require.Regexp(t, `(?m)^library +text$`, call(t, nil, "ops", "plugin"))
 }

@@ -1,4 +1,4 @@
-//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noort
+//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noclib
 
 package ort
 
@@ -12,9 +12,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
 // api is a loaded library with its function table.
@@ -60,7 +59,7 @@ func loadAPI(path string) (*api, error) {
 	if a := loaded[path]; a != nil {
 		return a, nil
 	}
-	base, err := load(path, "OrtGetApiBase")
+	base, err := clib.Load(path, "OrtGetApiBase")
 	if err != nil && filepath.Base(path) == path { // no file was found, so the system's loader searched
 		return nil, fmt.Errorf("%w: %w; ONNX Runtime's library is found by lib=PATH or the environment variable %s", device.ErrUnavailable, err, Environment)
 	}
@@ -68,11 +67,11 @@ func loadAPI(path string) (*api, error) {
 		return nil, fmt.Errorf("%w: %s: %w", device.ErrUnavailable, path, err)
 	}
 	// OrtApiBase: GetApi, GetVersionString.
-	b := invoke(base)
+	b := clib.Call(base)
 	if b == 0 {
 		return nil, fmt.Errorf("%w: %s: OrtGetApiBase gives nothing", device.ErrUnavailable, path)
 	}
-	a := &api{path: path, version: goString(invoke(word(b, 1)))}
+	a := &api{path: path, version: clib.String(clib.Call(clib.Word(b, 1)))}
 	parts := strings.SplitN(a.version, ".", 3)
 	if len(parts) < 2 || parts[0] != "1" {
 		return nil, fmt.Errorf("%w: %s: version %q of ONNX Runtime, want 1.%d or newer", device.ErrUnavailable, path, a.version, apiBase)
@@ -87,56 +86,18 @@ func loadAPI(path string) (*api, error) {
 			want = v
 		}
 	}
-	if a.table = invoke(word(b, 0), uintptr(want)); a.table == 0 {
+	if a.table = clib.Call(clib.Word(b, 0), uintptr(want)); a.table == 0 {
 		return nil, fmt.Errorf("%w: %s: version %s of ONNX Runtime does not give out API %d", device.ErrUnavailable, path, a.version, want)
 	}
 	loaded[path] = a
 	return a, nil
 }
 
-// invoke calls a C function with integers and pointers. Go memory behind
-// arguments that the call itself converts does not move until it returns.
-//
-//go:uintptrescapes
-func invoke(fn uintptr, args ...uintptr) uintptr {
-	r, _, _ := purego.SyscallN(fn, args...)
-	return r
-}
-
-// at converts a C address to a pointer.
-func at(p uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&p)) }
-
-// word returns the i-th pointer of the array at p.
-func word(p uintptr, i int) uintptr { return *(*uintptr)(unsafe.Add(at(p), i*8)) }
-
-// maxString limits the length of a C string in bytes.
-const maxString = 1 << 20
-
-// goString copies a C string.
-func goString(p uintptr) string {
-	if p == 0 {
-		return ""
-	}
-	n := 0
-	for n < maxString && *(*byte)(unsafe.Add(at(p), n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice((*byte)(at(p)), n))
-}
-
-// cString returns s with a terminating zero.
-func cString(s string) ([]byte, error) {
-	if strings.ContainsRune(s, 0) {
-		return nil, fmt.Errorf("%q has a zero byte", s)
-	}
-	return append([]byte(s), 0), nil
-}
-
 // cStrings returns an array of C strings, whose memory p pins.
 func cStrings(p *runtime.Pinner, l []string) ([]uintptr, error) {
 	a := make([]uintptr, len(l)+1) // never empty, so that it has an address
 	for i, s := range l {
-		b, err := cString(s)
+		b, err := clib.Terminated(s)
 		if err != nil {
 			return nil, err
 		}
@@ -157,18 +118,18 @@ func (a *api) status(s slot, args ...uintptr) error {
 	if !a.has(s) {
 		return fmt.Errorf("%w: %v needs ONNX Runtime 1.%d or newer, the library %s is %s", device.ErrUnavailable, s, s.since(), a.path, a.version)
 	}
-	fn := word(a.table, int(s))
+	fn := clib.Word(a.table, int(s))
 	if fn == 0 { // some builds omit functions
 		return fmt.Errorf("%w: the library %s has no %v", device.ErrUnavailable, a.path, s)
 	}
-	st := invoke(fn, args...)
+	st := clib.Call(fn, args...)
 	if st == 0 {
 		return nil
 	}
 	e := &Error{
 		Call:    s.String(),
-		Code:    int(int32(invoke(word(a.table, int(slotGetErrorCode)), st))),
-		Message: strings.TrimSpace(goString(invoke(word(a.table, int(slotGetErrorMessage)), st))),
+		Code:    int(int32(clib.Call(clib.Word(a.table, int(slotGetErrorCode)), st))),
+		Message: strings.TrimSpace(clib.String(clib.Call(clib.Word(a.table, int(slotGetErrorMessage)), st))),
 	}
 	a.void(slotReleaseStatus, st)
 	return e
@@ -177,7 +138,7 @@ func (a *api) status(s slot, args ...uintptr) error {
 // void calls a function that returns nothing.
 //
 //go:uintptrescapes
-func (a *api) void(s slot, args ...uintptr) { invoke(word(a.table, int(s)), args...) }
+func (a *api) void(s slot, args ...uintptr) { clib.Call(clib.Word(a.table, int(s)), args...) }
 
 // made counts a created object if err is nil.
 func (a *api) made(h handle, err error) error {
@@ -199,7 +160,7 @@ func (a *api) release(h handle, s slot, p *uintptr) {
 
 // allocated copies a string from ORT's default allocator and frees it.
 func (a *api) allocated(p uintptr) (string, error) {
-	s := goString(p)
+	s := clib.String(p)
 	alloc, err := a.allocator()
 	if err != nil {
 		return "", err
@@ -223,7 +184,7 @@ func (a *api) available() ([]string, error) {
 	}
 	var l []string
 	for i := range int(n) {
-		l = append(l, goString(word(list, i)))
+		l = append(l, clib.String(clib.Word(list, i)))
 	}
 	return l, a.status(slotReleaseAvailableProviders, list, uintptr(n))
 }

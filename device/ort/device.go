@@ -1,4 +1,4 @@
-//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noort
+//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noclib
 
 package ort
 
@@ -12,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
 // ortDevice is an execution provider of a loaded library.
@@ -58,7 +59,7 @@ func open(p Provider, options map[string]string) (_ device.Device, err error) {
 			d.release()
 		}
 	}()
-	id, err := cString("infer-prep")
+	id, err := clib.Terminated("infer-prep")
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func open(p Provider, options map[string]string) (_ device.Device, err error) {
 
 // memory creates an OrtMemoryInfo.
 func (a *api) memory(name string) (uintptr, error) {
-	n, err := cString(name)
+	n, err := clib.Terminated(name)
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +116,7 @@ func (d *ortDevice) register() error {
 	// Some libraries interpret the first letters of the name under which they
 	// are registered.
 	name := fmt.Sprintf("%s.%d", cmpOr(d.c.ep, "infer-prep"), libraries.Add(1))
-	n, err := cString(name)
+	n, err := clib.Terminated(name)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (d *ortDevice) register() error {
 		if slices.Contains(before, e) {
 			continue
 		}
-		ep := goString(invoke(word(a.table, int(slotEpDeviceEpName)), e))
+		ep := clib.String(clib.Call(clib.Word(a.table, int(slotEpDeviceEpName)), e))
 		if !slices.Contains(eps, ep) {
 			eps = append(eps, ep)
 		}
@@ -174,7 +175,7 @@ func (d *ortDevice) devices() ([]uintptr, error) {
 	}
 	var l []uintptr
 	for i := range int(n) {
-		l = append(l, word(list, i))
+		l = append(l, clib.Word(list, i))
 	}
 	return l, nil
 }
@@ -213,7 +214,7 @@ func (d *ortDevice) release() error {
 	if d.library != "" {
 		d.epDevices = nil
 		var n []byte
-		if n, err = cString(d.library); err == nil {
+		if n, err = clib.Terminated(d.library); err == nil {
 			err = d.a.status(slotUnregisterProviderLibrary, d.env, uintptr(unsafe.Pointer(&n[0])))
 		}
 		d.library = ""

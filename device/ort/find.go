@@ -1,4 +1,4 @@
-//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noort
+//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noclib
 
 package ort
 

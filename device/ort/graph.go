@@ -1,4 +1,4 @@
-//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noort
+//go:build ((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noclib
 
 package ort
 
@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/clib"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -142,11 +143,11 @@ func (d *ortDevice) load(model []byte, threads int, strict bool) (_ *graph, err 
 }
 
 func (d *ortDevice) configEntry(options uintptr, key, value string) error {
-	k, err := cString(key)
+	k, err := clib.Terminated(key)
 	if err != nil {
 		return err
 	}
-	v, err := cString(value)
+	v, err := clib.Terminated(value)
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (d *ortDevice) addProvider(options uintptr) error {
 	case d.p.add == addTensorRT:
 		return a.addWithOptions(options, ck, cv, n, slotCreateTensorRTOptions, slotUpdateTensorRTOptions, slotAppendTensorRT, slotReleaseTensorRTOptions)
 	}
-	name, err := cString(d.p.add)
+	name, err := clib.Terminated(d.p.add)
 	if err != nil {
 		return err
 	}
@@ -296,20 +297,20 @@ func (g *graph) assignment() error {
 	}
 	g.assigned = map[string][]string{}
 	for i := range int(n) {
-		part := word(list, i)
+		part := clib.Word(list, i)
 		var c, nodes, m uintptr
 		if err := a.status(slotAssignedSubgraphGetEpName, part, uintptr(unsafe.Pointer(&c))); err != nil {
 			return err
 		}
-		ep := goString(c)
+		ep := clib.String(c)
 		if err := a.status(slotAssignedSubgraphGetNodes, part, uintptr(unsafe.Pointer(&nodes)), uintptr(unsafe.Pointer(&m))); err != nil {
 			return err
 		}
 		for j := range int(m) {
-			if err := a.status(slotAssignedNodeGetOperatorType, word(nodes, j), uintptr(unsafe.Pointer(&c))); err != nil {
+			if err := a.status(slotAssignedNodeGetOperatorType, clib.Word(nodes, j), uintptr(unsafe.Pointer(&c))); err != nil {
 				return err
 			}
-			g.assigned[ep] = append(g.assigned[ep], goString(c))
+			g.assigned[ep] = append(g.assigned[ep], clib.String(c))
 		}
 	}
 	return nil
@@ -385,7 +386,7 @@ func (a *api) read(v value, t *tensor.Tensor) error {
 		return err
 	}
 	if len(t.Data) > 0 {
-		copy(t.Data, unsafe.Slice((*byte)(at(data)), len(t.Data)))
+		copy(t.Data, unsafe.Slice((*byte)(clib.At(data)), len(t.Data)))
 	}
 	return nil
 }
@@ -408,7 +409,7 @@ func (g *graph) run(ctx context.Context, names []string, in []value, want []stri
 		a.void(slotClearBoundOutputs, g.binding)
 	}()
 	for i, n := range names {
-		c, err := cString(n)
+		c, err := clib.Terminated(n)
 		if err != nil {
 			return nil, err
 		}
@@ -417,7 +418,7 @@ func (g *graph) run(ctx context.Context, names []string, in []value, want []stri
 		}
 	}
 	for _, n := range want {
-		c, err := cString(n)
+		c, err := clib.Terminated(n)
 		if err != nil {
 			return nil, err
 		}
@@ -456,7 +457,7 @@ func (g *graph) bound(n int) ([]value, error) {
 	}
 	var out []value
 	for i := range int(count) {
-		out = append(out, value{word(list, i)})
+		out = append(out, value{clib.Word(list, i)})
 		a.live[handleValue].Add(1)
 	}
 	if list != 0 {

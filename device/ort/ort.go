@@ -38,9 +38,9 @@
 // It loads the library once and never unloads it.
 //
 // Linux, Windows and macOS on amd64 and arm64 are supported. On other
-// platforms, on Android, and with the build tag noort, opening a device fails
+// platforms, on Android, and with the build tag noclib, opening a device fails
 // with [device.ErrUnavailable]. On Linux, a program that links this package
-// needs the C library's loader, even without cgo. The tag noort makes the
+// needs the C library's loader, even without cgo. The tag noclib makes the
 // program static.
 //
 // # Classes

@@ -1,12 +1,12 @@
-//go:build !(((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noort)
+//go:build !(((linux && !android) || windows || (darwin && !ios)) && (amd64 || arm64) && !noclib)
 
 package ort
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/clib"
 )
 
 // open always fails: the library cannot be called on this platform.
@@ -14,6 +14,5 @@ func open(p Provider, options map[string]string) (device.Device, error) {
 	if _, err := configure(p, options); err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: this program cannot load ONNX Runtime (%s/%s); want linux, windows or darwin on amd64 or arm64, built without the tag noort",
-		device.ErrUnavailable, runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("%w: %w", device.ErrUnavailable, clib.Unsupported("ONNX Runtime"))
 }

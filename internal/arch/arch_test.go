@@ -113,6 +113,15 @@ func TestFormatsAreOptional(t *testing.T) {
 	}
 }
 
+// TestForeignCodeIsOptional checks that only programs link purego, which
+// replaces cgo's runtime: two replacements cannot be linked together.
+func TestForeignCodeIsOptional(t *testing.T) {
+	for _, p := range []string{"cmd/internal/cli", "cmd/infer-prep-webgpu", "compat/mxnet", "dataset/all", "device", "eager", "importer/all", "mobile", "onnx", "pipeline", "transforms", "wasm"} {
+		require.False(t, reach(p)[purego], "%s reaches purego", p)
+	}
+	require.True(t, reach("cmd/infer-prep")[purego])
+}
+
 // TestModules checks the third-party modules that each package links on this
 // platform, with their dependencies.
 func TestModules(t *testing.T) {

@@ -71,6 +71,8 @@ func imports(more ...string) []string {
 // Layers lists every package of this repository, from the bottom to the top.
 var Layers = []Layer{
 	{"foundations", []Package{
+		{Path: "internal/clib", May: []string{purego, sys}},
+		{Path: "internal/clib/clibtest", May: []string{"internal/clib"}},
 		{Path: "internal/coverage"},
 		{Path: "internal/cpu", May: []string{sys}},
 		{Path: "internal/engine"},
@@ -109,6 +111,7 @@ var Layers = []Layer{
 	}},
 	{"graphs", []Package{
 		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
+		{Path: "plugin", May: []string{"internal/clib", "internal/msgpread", "internal/registry", "tensor", "transforms"}},
 		{Path: "datagraph", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp}},
 		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
 		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},
@@ -134,7 +137,7 @@ var Layers = []Layer{
 		{Path: "internal/gpu", May: []string{"codec", "datagraph", "internal/kernel", "tensor", "transforms"}, Why: "it runs graphs for the GPUs of device/webgpu and of browsers"},
 		{Path: "device", May: []string{"datagraph", "internal/registry", "modelbundle", "tensor", "transforms"}},
 		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
-		{Path: "device/ort", May: []string{"datagraph", "device", "internal/registry", "onnx", "tensor", "transforms", purego, sys}},
+		{Path: "device/ort", May: []string{"datagraph", "device", "internal/clib", "internal/registry", "onnx", "tensor", "transforms"}},
 		{Path: "device/webgpu", May: []string{"codec", "datagraph", "device", "internal/gpu", "internal/kernel", "internal/registry", "tensor", "transforms", webgpu, webgpuType}},
 	}},
 	{"records", []Package{
@@ -201,7 +204,7 @@ var Layers = []Layer{
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
-		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "records/mindrecord"}},
+		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
@@ -213,7 +216,7 @@ var Layers = []Layer{
 		{Path: "internal/arch/gen", May: []string{"internal/arch"}},
 		{Path: "internal/digest"},
 		{Path: "internal/msgpgen"},
-		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
+		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "plugin", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
 		{Path: "internal/tools/bigfolder"},

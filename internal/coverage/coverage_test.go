@@ -12,15 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/coverage"
+	_ "github.com/infer-prep/infer-prep/plugin"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // maxNotHere is the largest number of classes that this project leaves out.
 const maxNotHere = 8
-
-// allowPlanned permits classes whose ops are not written yet. Set it to false
-// once all are.
-const allowPlanned = true
 
 // own lists the ops whose reference is one of the packages, but which no class
 // is: functions, and parts of classes.
@@ -86,7 +83,7 @@ func TestRows(t *testing.T) {
 	classes := coverage.Classes(lookup)
 	for _, c := range classes {
 		name := c.Package + "." + c.Name
-		require.Contains(t, []string{coverage.Covered, coverage.Planned, coverage.NotHere}, c.State, name)
+		require.Contains(t, []string{coverage.Covered, coverage.NotHere}, c.State, name)
 		require.True(t, len(c.Ops) > 0 || c.Note != "", "%s: no op and no note", name)
 		if c.State == coverage.Covered {
 			require.NotEmpty(t, c.Difference, name)
@@ -94,9 +91,6 @@ func TestRows(t *testing.T) {
 		for _, u := range c.Ops {
 			require.Regexp(t, form, u.String(), name)
 			i, err := transforms.Lookup(u.Op)
-			if c.State == coverage.Planned && err != nil {
-				continue
-			}
 			require.NoError(t, err, name)
 			if strings.HasPrefix(c.Difference, "0") {
 				require.Regexp(t, "^0", i.Exactness, "%s: %s", name, u.Op)
@@ -108,10 +102,9 @@ func TestRows(t *testing.T) {
 			require.NoError(t, op.Validate(), "%s: %v", name, u)
 		}
 	}
-	notHere, planned := coverage.Count(classes, coverage.NotHere), coverage.Count(classes, coverage.Planned)
-	t.Logf("%d classes, %d planned, %d not here", len(classes), planned, notHere)
+	notHere := coverage.Count(classes, coverage.NotHere)
+	t.Logf("%d classes, %d not here", len(classes), notHere)
 	require.LessOrEqual(t, notHere, maxNotHere)
-	require.True(t, allowPlanned || planned == 0, "%d classes are planned", planned)
 }
 
 // set sets a parameter through the op's JSON form.
@@ -125,6 +118,20 @@ func set(t *testing.T, op transforms.Op, name, value string) {
 	b, err = json.Marshal(m)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(b, op), "%T: %s=%s", op, name, value)
+}
+
+// TestOptional checks the registrations that the package repeats.
+func TestOptional(t *testing.T) {
+	none := func(string) (coverage.Op, bool) { return coverage.Op{}, false }
+	with, without := coverage.Classes(lookup), coverage.Classes(none)
+	n := 0
+	for i, c := range without {
+		if c.State == coverage.Covered && len(c.Ops) > 0 && c.Ops[0].Op == "plugin" {
+			require.Equal(t, with[i], c)
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
 }
 
 // TestOps checks that each op with one of the packages as its reference is in

@@ -170,6 +170,9 @@ func (s *source) field(at string, t ast.Expr) (string, error) {
 	if slices.Contains(kinds, text) || s.values[text] {
 		return "&" + at, nil
 	}
+	if text == "string" {
+		return "msgpread.String(&" + at + ")", nil
+	}
 	kind := s.shims[text]
 	if under, ok := s.types[text]; ok {
 		kind = typeText(under)

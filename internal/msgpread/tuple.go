@@ -189,3 +189,15 @@ type list[T any] struct{ l *[]T }
 func (v list[T]) MarshalMsg(b []byte) ([]byte, error)   { return appendList(b, *v.l) }
 func (v list[T]) UnmarshalMsg(b []byte) ([]byte, error) { return readList(b, v.l) }
 func (v list[T]) Msgsize() int                          { return listSize(*v.l) }
+
+// String returns the Value of a string.
+func String(s *string) Value { return text{s} }
+
+type text struct{ s *string }
+
+func (v text) MarshalMsg(b []byte) ([]byte, error) { return msgp.AppendString(b, *v.s), nil }
+func (v text) UnmarshalMsg(b []byte) (_ []byte, err error) {
+	*v.s, b, err = msgp.ReadStringBytes(b)
+	return b, err
+}
+func (v text) Msgsize() int { return msgp.StringPrefixSize + len(*v.s) }

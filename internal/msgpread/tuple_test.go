@@ -29,18 +29,19 @@ type all struct {
 	tables  [][]float64
 	pair    pair
 	pairs   []pair
+	text    string
 }
 
 func (z *all) fields() []any {
-	return []any{&z.bool, &z.uint8, &z.int, &z.int64, &z.uint64, &z.float32, &z.float64, &z.ints, &z.floats, &z.lists, &z.tables, &z.pair, List(&z.pairs)}
+	return []any{&z.bool, &z.uint8, &z.int, &z.int64, &z.uint64, &z.float32, &z.float64, &z.ints, &z.floats, &z.lists, &z.tables, &z.pair, List(&z.pairs), String(&z.text)}
 }
 
-const names = "bool uint8 int int64 uint64 float32 float64 ints floats lists tables pair pairs"
+const names = "bool uint8 int int64 uint64 float32 float64 ints floats lists tables pair pairs text"
 
 func tupleValues() *all {
 	return &all{
 		true, 200, -5, math.MinInt64, math.MaxUint64, 0.5, 1e300, []int{1, -70000}, []float64{0.1},
-		[][]int{{1}, nil, {2, 3}}, [][]float64{{}, {4}}, pair{1, 2}, []pair{{3, 4}, {5, 6}},
+		[][]int{{1}, nil, {2, 3}}, [][]float64{{}, {4}}, pair{1, 2}, []pair{{3, 4}, {5, 6}}, "größe",
 	}
 }
 
@@ -58,7 +59,7 @@ func TestTuple(t *testing.T) {
 	in.tables[0] = nil // an empty list is read as nil
 	require.Equal(t, in, &out)
 
-	want := msgp.AppendArrayHeader([]byte("x"), 13)
+	want := msgp.AppendArrayHeader([]byte("x"), 14)
 	want = msgp.AppendBool(want, true)
 	want = msgp.AppendUint8(want, 200)
 	want = msgp.AppendInt(want, -5)

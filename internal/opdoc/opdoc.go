@@ -1,7 +1,7 @@
-// Package opdoc holds the documentation of the ops of package transforms for
-// programs that print it, such as the command infer-prep ops. Its data and
-// docs/ops.md are generated from the comments in the source. The command itself
-// draws docs/ops.png.
+// Package opdoc holds the documentation of the ops of packages transforms and
+// plugin for programs that print it, such as the command infer-prep ops. Its
+// data and docs/ops.md are generated from the comments in the source. The
+// command itself draws docs/ops.png.
 package opdoc
 
 //go:generate go run ./gen
@@ -9,7 +9,7 @@ package opdoc
 
 // Op is the documentation of one op.
 type Op struct {
-	Type    string // the Go type in package transforms
+	Type    string // the Go type in its package
 	Summary string // first sentence of Doc, on one line
 	Doc     string // doc comment, as in the source
 	Fields  []Field

@@ -20,6 +20,12 @@ import (
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
+// AllowPlugin allows a library of C functions in graphs: it is plugin.Allow in
+// programs that link that package, which cannot be linked together with
+// device/webgpu. It is nil in others, which have no flag --allow-plugin. Set it
+// before Run.
+var AllowPlugin func(name, path string) error
+
 // program is the name that starts every message.
 const program = "infer-prep"
 
@@ -34,6 +40,7 @@ type app struct {
 	testWidth      int                 // for tests: standard error is a terminal of this width
 	testTerminal   bool                // for tests: output is a terminal that shows styles
 	color          string              // the value of --color
+	plugins        []string            // the values of --allow-plugin
 	getenv         func(string) string // for tests; nil means os.Getenv
 }
 
@@ -57,6 +64,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		began, a.command = true, cmd
 		if err := oneOf("color", a.color, colorAuto, colorAlways, colorNever); err != nil {
+			return err
+		}
+		if err := a.allowPlugins(); err != nil {
 			return err
 		}
 		return oneStdin(cmd, args)
@@ -119,6 +129,9 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 	}
 	cmd.PersistentFlags().StringVar(&a.color, "color", colorAuto, "color messages and results: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never")
 	complete(cmd, "color", colorAuto, colorAlways, colorNever)
+	if AllowPlugin != nil {
+		cmd.PersistentFlags().StringArrayVar(&a.plugins, "allow-plugin", nil, "load the shared library in `NAME=PATH` and let graphs run its functions, by NAME; it can do what you can; repeatable")
+	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint, names := "", []string(nil)
 		if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
@@ -149,6 +162,20 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		}
 	}
 	return cmd
+}
+
+// allowPlugins allows the libraries of --allow-plugin.
+func (a *app) allowPlugins() error {
+	for _, p := range a.plugins {
+		name, path, ok := strings.Cut(p, "=")
+		if !ok || path == "" {
+			return usageErr("--allow-plugin %q: want NAME=PATH, a name for graphs and the file of a shared library", p)
+		}
+		if err := AllowPlugin(name, path); err != nil {
+			return usageErr("--allow-plugin %s: %w", p, err)
+		}
+	}
+	return nil
 }
 
 // valued suggests the flag that takes the value given to a switch, as in

@@ -150,6 +150,8 @@ func paramType(t reflect.Type) string {
 		return "name"
 	case t.Kind() == reflect.Bool:
 		return "bool"
+	case t.Kind() == reflect.String:
+		return "text"
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		return "number"
 	}

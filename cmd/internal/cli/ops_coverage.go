@@ -13,14 +13,13 @@ import (
 type classesJSON struct {
 	Packages map[string]string `json:"packages"` // versions
 	Covered  int               `json:"covered"`
-	Planned  int               `json:"planned"`
 	NotHere  int               `json:"not_here"`
 	Classes  []opClassJSON     `json:"classes"`
 }
 
 type opClassJSON struct {
 	Class      string   `json:"class"`
-	State      string   `json:"state"` // covered, planned or not here
+	State      string   `json:"state"` // covered or not here
 	Ops        []string `json:"ops"`   // in order, with the parameters that select the class
 	Reference  string   `json:"reference,omitempty"`
 	Difference string   `json:"difference,omitempty"`
@@ -35,7 +34,7 @@ func (a *app) listClasses(asJSON bool) error {
 	})
 	c := classesJSON{
 		Packages: coverage.Version, Covered: coverage.Count(classes, coverage.Covered),
-		Planned: coverage.Count(classes, coverage.Planned), NotHere: coverage.Count(classes, coverage.NotHere),
+		NotHere: coverage.Count(classes, coverage.NotHere),
 	}
 	for _, k := range classes {
 		j := opClassJSON{Class: k.Package + "." + k.Name, State: k.State, Ops: []string{}, Reference: k.Reference, Difference: k.Difference, Note: k.Note}
@@ -73,6 +72,6 @@ func (a *app) listClasses(asJSON bool) error {
 	if err := t.write(a.stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\n%d classes: %d covered, %d planned, %d not here.\n", len(classes), c.Covered, c.Planned, c.NotHere)
+	_, err := fmt.Fprintf(a.stdout, "\n%d classes: %d covered, %d not here.\n", len(classes), c.Covered, c.NotHere)
 	return err
 }

@@ -120,7 +120,7 @@ func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
 		if err := interrupted(ctx, "nothing was written"); err != nil {
 			return err
 		}
-		if slices.Contains(i.In, "image") {
+		if slices.Contains(i.In, "image") && i.New().Validate() == nil { // plugin has no library by default
 			tiles = append(tiles, tileOf(i, inputs, cell))
 		}
 	}

@@ -22,8 +22,8 @@ func classes() []byte {
 		"The command `infer-prep ops --coverage` prints it, with the references of the ops.\n"+
 		wrap("Several ops run one after the other; those after `random_apply` or `random_choice` are its parameters. The parameters shown select the class; [ops.md](ops.md) describes all of them. "+
 			"The difference is the largest one measured against the reference; 0 means equal bytes. Random numbers have the same distribution, not the same values.\n"))
-	fmt.Fprintf(&b, "\n%d classes: %d covered, %d planned, %d not here.\n", len(l),
-		coverage.Count(l, coverage.Covered), coverage.Count(l, coverage.Planned), coverage.Count(l, coverage.NotHere))
+	fmt.Fprintf(&b, "\n%d classes: %d covered, %d not here.\n", len(l),
+		coverage.Count(l, coverage.Covered), coverage.Count(l, coverage.NotHere))
 	last := ""
 	for _, c := range l {
 		if c.Package != last {
