@@ -991,6 +991,16 @@ export interface ExpandDimsParams {
   axis?: number;
 }
 
+/** The parameters of {@link Ops.feedback_policy}. */
+export interface FeedbackPolicyParams {
+  /** of 1 to 64 letters, digits, '_', '-' and '.'; policies of one name share their weights */
+  name: string;
+  /** 1 to 64 */
+  policies: ListedOp[][];
+  /** one per policy at the start, 0 to 1e30 and not all 0; default 1 each */
+  weights?: number[];
+}
+
 /** The parameters of {@link Ops.five_crop}. */
 export interface FiveCropParams {
   /** of a crop in pixels, 1 to 2^24 */
@@ -1575,6 +1585,12 @@ export interface PerspectiveCoordsParams {
   width: number;
   /** of boxes: soft, hard or none; default soft */
   clamping?: Clamping;
+}
+
+/** The parameters of {@link Ops.policy_index}. */
+export interface PolicyIndexParams {
+  /** of the policy: 1 to 64 letters, digits, '_', '-' and '.' */
+  name: string;
 }
 
 /** The parameters of {@link Ops.posterize}. */
@@ -3326,6 +3342,22 @@ export interface Ops {
    */
   expand_dims(params?: ExpandDimsParams, columns?: Columns): Step;
   /**
+   * FeedbackPolicy runs one of several lists of ops, whose weights a training program changes
+   * between epochs: by SetWeights of a run of package dataset. So the augmentation can follow the
+   * losses or the accuracy of the training. All lists must return the same dtype and layout.
+   *
+   * One number of [0, 1) is drawn; it chooses a list with a probability proportional to its weight,
+   * as in RandomChoice. Then the list runs, with its own draws. PolicyIndex returns which one it
+   * was. Without a training program the weights are those of the op.
+   *
+   * Reference: torchvision 0.29.2's RandomChoice, for the draw. The idea is that of MindSpore
+   * 2.10.0's WaitedDSCallback, which lets the training change what an op does.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  feedback_policy(params: FeedbackPolicyParams, columns?: Columns): Step;
+  /**
    * FiveCrop cuts the four corners and the centre of Height x Width out of an image: top left, top
    * right, bottom left, bottom right, centre. It takes any dtype of fixed size, HWC or CHW. No
    * value changes. The centre starts at row (h-Height)/2, rounded half to even; the columns follow
@@ -4158,6 +4190,18 @@ export interface Ops {
    * that are rounded to the nearest float32).
    */
   perspective_coords(params: PerspectiveCoordsParams, columns?: Columns): Step;
+  /**
+   * PolicyIndex returns the index of the list that a FeedbackPolicy chose for the sample: an int32
+   * without axes. It takes any tensor and does not read it. Its step comes after that of the
+   * policy, in the same graph. The index is -1 if the policy was not drawn, such as inside a
+   * RandomApply that did nothing. With several policies of the name it is the index of the last
+   * one.
+   *
+   * Reference: none; the index is part of this project's FeedbackPolicy.
+   *
+   * Inputs: image. Outputs: policy. Difference: 0.
+   */
+  policy_index(params: PolicyIndexParams, columns?: Columns): Step;
   /**
    * Posterize keeps the most significant bits of every value. It takes a uint8 or float32 image
    * with any number of channels, HWC or CHW, and keeps the description.
@@ -5452,6 +5496,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
+  feedback_policy: [1, 'image', 'image', 'name:text', 'policies:op[][]', 'weights:float[]=[1,1]'],
   five_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   flip_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'vertical:bool=false', 'size:int'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
@@ -5507,6 +5552,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   patchify: [1, 'image', 'image grid', 'patch:int', 'temporal:int=0', 'merge:int=1', 'layout:Layout="HWC"', 'frames_first:bool=false', 'raster:bool=false', 'planes:bool=false', 'numbered:bool=false'],
   perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   perspective_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'coefficients:float[8]', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
+  policy_index: [1, 'image', 'policy', 'name:text'],
   posterize: [1, 'image', 'image', 'bits:int'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   rand_augment: [1, 'image', 'image', 'num_ops:int=2', 'magnitude:int=9', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
