@@ -14,8 +14,8 @@ import (
 
 // Run is a run of a Built. Programs get one from pullpipe.New or pipeline.New.
 // One goroutine uses it at a time; only Close, Skipped, Panics, Quarantined,
-// Weights and SetWeights are safe for concurrent use. Next and NextEpoch detect a second goroutine and
-// return ErrConcurrent.
+// Weights and SetWeights are safe for concurrent use. Next and NextEpoch detect
+// a second goroutine and return ErrConcurrent.
 type Run struct {
 	use     sync.Mutex  // held during Next, NextEpoch and Close
 	closing atomic.Bool // Close was called

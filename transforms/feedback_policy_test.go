@@ -92,7 +92,7 @@ func TestUpdateWeights(t *testing.T) {
 	next, err = UpdateWeights([]float64{1, 2, 1}, []float64{0.5, math.NaN(), 0.5}, 3, 0)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{0.25, 0.5, 0.25}, next, 1e-15)
-	// Large losses overflow nothing, and a weight of 0 stays without exploration.
+	// Large losses overflow nothing. A weight of 0 stays without exploration.
 	next, err = UpdateWeights([]float64{1, 0, 1}, []float64{1e30, -1e30, 0}, 1e6, 0)
 	require.NoError(t, err)
 	require.Equal(t, []float64{0, 0, 1}, next)
