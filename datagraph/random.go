@@ -179,6 +179,7 @@ func (d *drawing) setKeys(g *Graph, at rng.Point) {
 func (r *Runner) drawOps() error {
 	d := r.drawing
 	d.draw.Begin()
+	d.draw.Weights = r.Weights
 	d.steps, d.values, d.name = d.steps[:0], d.values[:0], d.name[:0]
 	d.next = len(r.plan.values)
 	d.runs++

@@ -45,10 +45,11 @@ func (g *Graph) role(column string) (ColumnRole, bool) {
 
 // moving returns the columns that the last step, which is new, must move.
 func (g *Graph) moving(op transforms.Op, image string) (l []string) {
-	if !moves(op) && !isRandom(op) {
+	n := len(g.Steps) - 1 // without the step itself
+	// A random op that makes something else of an image moves nothing.
+	if !moves(op) && !(isRandom(op) && g.Steps[n].Out[0] == image) {
 		return nil
 	}
-	n := len(g.Steps) - 1 // without the step itself
 	for _, r := range g.Roles {
 		if g.owner(r, n) == image && g.has(r.Column, n) {
 			l = append(l, r.Column)

@@ -3,10 +3,14 @@ package datagraph_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -227,6 +231,46 @@ func TestRolesErrors(test *testing.T) {
 	require.ErrorContains(test, err, `column "mask"`)
 }
 
+// rotatedBox returns a box xyxy as a rotated box.
+func rotatedBox(test *testing.T, b []float32, f t.CoordFormat) *tensor.Tensor {
+	c := zeros(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 8)})
+	copy(tensor.View[float32](c), []float32{b[0], b[1], b[2], b[1], b[2], b[3], b[0], b[3]})
+	return converted(test, c, t.CoordXYXYXYXY, f)
+}
+
+func cornersOf(test *testing.T, b *tensor.Tensor, f t.CoordFormat) []float32 {
+	return tensor.View[float32](converted(test, b, f, t.CoordXYXYXYXY))
+}
+
+func converted(test *testing.T, b *tensor.Tensor, from, to t.CoordFormat) *tensor.Tensor {
+	if from == to {
+		return b
+	}
+	op := &t.ConvertBoxes{From: from, To: to, Chained: true}
+	require.NoError(test, op.Validate())
+	d := []tensor.Desc{b.Desc}
+	require.NoError(test, op.Infer(d, d))
+	out := zeros(d[0])
+	require.NoError(test, op.Apply(t.NewContext(codec.DefaultLimits()), []*tensor.Tensor{out}, []*tensor.Tensor{b}))
+	return out
+}
+
+// outside returns how far a point is outside of a box of corners, which may be
+// mirrored.
+func outside(c []float32, x, y float32) float32 {
+	far, sign := float32(-1e9), float32(1)
+	if (c[2]-c[0])*(c[5]-c[1])-(c[3]-c[1])*(c[4]-c[0]) < 0 {
+		sign = -1
+	}
+	for i := 0; i < 8; i += 2 {
+		k := (i + 2) % 8
+		ux, uy := c[k]-c[i], c[k+1]-c[i+1]
+		n := float32(math.Hypot(float64(ux), float64(uy)))
+		far = max(far, -sign*(ux*(y-c[i+1])-uy*(x-c[i]))/max(n, 1e-3))
+	}
+	return far
+}
+
 // TestMovesPipelines checks by pixels, for random pipelines, that every box
 // still bounds its object's mask, and that a run in steady state allocates
 // nothing.
@@ -241,6 +285,9 @@ func TestMovesPipelines(test *testing.T) {
 		g := datagraph.New()
 		g.Tie(datagraph.Column{Name: "mask", Desc: tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 1)}, t.Role{Kind: t.RoleMask})
 		g.Tie(datagraph.Column{Name: "boxes", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, 4)}}, t.Role{Kind: t.RoleBoxes, Format: t.CoordXYXY})
+		format := []t.CoordFormat{t.CoordLTWHR, t.CoordCXCYWHR, t.CoordXYXYXYXY}[round%3]
+		width := []int{5, 5, 8}[round%3]
+		g.Tie(datagraph.Column{Name: "rotated", Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(1, width)}}, t.Role{Kind: t.RoleBoxes, Format: format, Clamping: t.ClampNone})
 		g.Inputs[0].Desc = tensor.Image(tensor.Uint8, tensor.HWC, 60, 80, 3)
 		choices := []t.Op{
 			t.NewRandomHorizontalFlip(), t.NewRandomVerticalFlip(), t.NewRandomCrop(48, 48, 8), t.NewRandomResizedCrop(50, 52),
@@ -258,9 +305,13 @@ func TestMovesPipelines(test *testing.T) {
 		r.At = rng.Point{Seed: 5, Ordinal: uint64(round)}
 		x, y := s.IntN(50), s.IntN(30)
 		in := sample(x, y, x+5+s.IntN(25), y+5+s.IntN(25))
+		in = append(in, rotatedBox(test, tensor.View[float32](in[2]), format))
 		out, err := r.Run(in...)
 		require.NoError(test, err, names)
 		mask, box := out[1], tensor.View[float32](out[2])
+		corners := cornersOf(test, out[3], format)
+		// A resize makes a parallelogram of a rotated box, which no box bounds.
+		bounds := !slices.Contains(names, "random_rotation") || !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "resize") })
 		h, w := mask.Height(), mask.Width()
 		require.Equal(test, [2]int{out[0].Height(), out[0].Width()}, [2]int{h, w}, names)
 		for i, v := range mask.Data {
@@ -272,6 +323,9 @@ func TestMovesPipelines(test *testing.T) {
 				const slack = 1.5
 				if cx < box[0]-slack || cx > box[2]+slack || cy < box[1]-slack || cy > box[3]+slack {
 					test.Fatalf("%v: pixel %d, %d of the mask is outside the box %v", names, i%w, i/w, box)
+				}
+				if bounds && outside(corners, cx, cy) > slack {
+					test.Fatalf("%v: pixel %d, %d of the mask is outside the rotated box %v", names, i%w, i/w, corners)
 				}
 			}
 		}

@@ -31,6 +31,9 @@ type Runner struct {
 	// At identifies the sample that random ops draw for. Set it before each
 	// run. It has no effect on a graph without random ops.
 	At rng.Point
+	// Weights replace those of the graph's feedback policies, by name. A policy
+	// that it does not name has the weights of its op.
+	Weights map[string][]float64
 
 	into []into // of RunInto, by output
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // Options are the options of Build. The zero value is valid: seed 0, local
@@ -150,6 +151,9 @@ type Built struct {
 	warning     *sync.Mutex
 
 	digests func() []dataDigest // of the sources
+
+	policies map[string]*transforms.FeedbackPolicy // of the maps, by name
+	weights  map[string][]float64                  // of the policies in the epoch that a run opens
 }
 
 // step is a node of a Built.

@@ -177,6 +177,9 @@ func (e *emitter) add(op transforms.Op, path string, in []*graphValue, names []s
 		return e.addAll(c.Ops, path, in, names)
 	}
 	info := transforms.InfoOf(op)
+	if info.Name == "policy_index" {
+		return nil, &NodeError{path, fmt.Errorf("%w %s: an inference graph has no feedback policy that it could belong to", ErrRandom, info.Name)}
+	}
 	var certain []transforms.Op // the deterministic part, then the replacement
 	if d, ok := op.(*transforms.RandomCropDecodeResize); ok {
 		certain = []transforms.Op{&transforms.Decode{

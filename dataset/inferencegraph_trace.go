@@ -11,6 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // tracer follows the columns up through a definition.
@@ -208,6 +209,9 @@ func (t *tracer) mapped(ctx context.Context, s *scope, n *Map) error {
 		}
 		for j, c := range st.Out {
 			v := &traced{by: m, output: j, sources: union(m.in)}
+			if _, ok := st.Op.(*transforms.PolicyIndex); ok {
+				v.sources = nil // it belongs to the training, as a label does
+			}
 			for _, x := range m.in {
 				if x.err != nil && v.err == nil {
 					v.err = x.err

@@ -71,6 +71,9 @@ func (n *Map) build(b *Built, s *step) error {
 	if err != nil {
 		return err
 	}
+	if err := b.addFeedback(n.Graph); err != nil {
+		return err
+	}
 	// Specialize the graph for these columns, and add paths for random numbers.
 	g := *n.Graph
 	g.Inputs = append([]datagraph.Column(nil), g.Inputs...)
@@ -133,7 +136,9 @@ func (n *Map) worker(b *Built, s *step) (worker, error) {
 }
 
 func newMapping(b *Built, st *mapState) *mapping {
-	return &mapping{seed: b.options.Seed, limits: b.options.Limits, runner: st.plan.NewRunner(), cols: st.cols.clone(), before: st.before}
+	m := &mapping{seed: b.options.Seed, limits: b.options.Limits, runner: st.plan.NewRunner(), cols: st.cols.clone(), before: st.before}
+	m.runner.Weights = b.weights
+	return m
 }
 
 type mapping struct {

@@ -26,7 +26,7 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 	byRank := make([]*State, world)
 	for _, s := range states {
 		switch {
-		case s.Version != stateVersion || s.Fingerprint != b.fingerprint:
+		case s.Version != states[0].Version || !knownVersion(uint64(s.Version)) || s.Fingerprint != b.fingerprint:
 			return nil, fmt.Errorf("%w: a state has another version or definition", ErrState)
 		case !slices.Equal(s.Sources, states[0].Sources):
 			return nil, fmt.Errorf("%w: ranks %d and %d had other data", ErrState, states[0].Rank, s.Rank)
@@ -35,12 +35,18 @@ func (b *Built) Merge(states ...*State) (*State, error) {
 		case s.World != world || s.Rank < 0 || s.Rank >= world || byRank[s.Rank] != nil || s.Merged:
 			return nil, fmt.Errorf("%w: rank %d of %d, want one state of each of %d ranks", ErrState, s.Rank, s.World, world)
 		}
+		if err := sameWeights(states[0], s); err != nil {
+			return nil, err
+		}
 		byRank[s.Rank] = s
 	}
 	if err := b.checkSources(states[0].Sources); err != nil {
 		return nil, err
 	}
-	out := &State{Version: stateVersion, Fingerprint: b.fingerprint, Epoch: states[0].Epoch, World: 1, Merged: true, Sources: states[0].Sources}
+	out := &State{
+		Version: states[0].Version, Fingerprint: b.fingerprint, Epoch: states[0].Epoch, World: 1, Merged: true,
+		Sources: states[0].Sources, Weights: states[0].Weights,
+	}
 	m := &merger{b: b, held: map[int32][]held{}}
 	begun := false
 	for _, s := range byRank {

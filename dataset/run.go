@@ -13,9 +13,9 @@ import (
 )
 
 // Run is a run of a Built. Programs get one from pullpipe.New or pipeline.New.
-// One goroutine uses it at a time; only Close, Skipped, Panics and Quarantined
-// are safe for concurrent use. Next and NextEpoch detect a second goroutine and
-// return ErrConcurrent.
+// One goroutine uses it at a time; only Close, Skipped, Panics, Quarantined,
+// Weights and SetWeights are safe for concurrent use. Next and NextEpoch detect
+// a second goroutine and return ErrConcurrent.
 type Run struct {
 	use     sync.Mutex  // held during Next, NextEpoch and Close
 	closing atomic.Bool // Close was called
@@ -40,6 +40,10 @@ type Run struct {
 	known  map[badSample]bool // the samples of bad
 	count  int64
 	panics int64
+	// The weights that the training set for feedback policies: of the epoch,
+	// and of the next one. The maps do not change.
+	weights, next map[string][]float64
+	begun         bool // the epoch has its weights
 }
 
 // badSample identifies a bad sample in all epochs.
@@ -58,7 +62,7 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 		return r, nil
 	}
 	switch {
-	case s.Version != stateVersion:
+	case !knownVersion(uint64(s.Version)):
 		return nil, versionError(uint64(s.Version))
 	case s.Fingerprint != b.fingerprint:
 		return nil, fmt.Errorf("%w: made with another definition or seed", ErrState)
@@ -73,6 +77,9 @@ func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, e
 			ErrState, s.World, b.options.World)
 	}
 	if err := b.checkSources(s.Sources); err != nil {
+		return nil, err
+	}
+	if err := r.loadWeights(s); err != nil {
 		return nil, err
 	}
 	r.epoch, r.steps = s.Epoch, s.Step
@@ -108,7 +115,7 @@ func (s *step) alike() bool {
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.built, stage: r.stage, state: words, bad: &r.due, logs: newHeldLogs()}
+	o := &opener{b: r.begin(), stage: r.stage, state: words, bad: &r.due, logs: newHeldLogs()}
 	r.logs = o.logs
 	below := o
 	if r.top != nil {
@@ -272,6 +279,7 @@ func (r *Run) NextEpoch() error {
 	err := r.closeIterator()
 	r.epoch++
 	r.steps, r.ended, r.undone = 0, nil, false
+	r.endEpoch()
 	return err
 }
 
@@ -293,6 +301,7 @@ func (r *Run) State() *State {
 		Version: stateVersion, Fingerprint: r.built.fingerprint, Epoch: r.epoch, Step: r.steps,
 		Rank: r.built.options.Rank, World: r.built.options.World, Sources: r.built.sourceWords(),
 	}
+	r.saveWeights(s, r.ended == io.EOF)
 	switch {
 	case r.ended == io.EOF:
 		s.Epoch, s.Step = r.epoch+1, 0

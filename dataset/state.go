@@ -28,13 +28,22 @@ type State struct {
 	// Sources has the number of rows and a digest of the keys of each source;
 	// see Keyed.
 	Sources []int64 `json:"sources"`
+	// Weights has the weights of the feedback policies, by name. A state
+	// without them has those of the definition.
+	Weights []PolicyWeights `json:"weights,omitempty"`
 }
 
-// Version 2 added Sources.
-const stateVersion = 2
+// Version 2 added Sources. Version 3 added Weights; states of definitions
+// without feedback policies are still version 2.
+const (
+	stateVersion   = 2
+	weightsVersion = 3
+)
+
+func knownVersion(v uint64) bool { return v == stateVersion || v == weightsVersion }
 
 func versionError(v uint64) error {
-	return fmt.Errorf("%w: version %d, want version %d: resume with the release that wrote it, or start the epoch anew", ErrState, v, stateVersion)
+	return fmt.Errorf("%w: version %d, want version %d or %d: resume with the release that wrote it, or start the epoch anew", ErrState, v, stateVersion, weightsVersion)
 }
 
 // stateMagic starts the binary form: "IPst".
@@ -58,6 +67,9 @@ func (s *State) MarshalBinary() ([]byte, error) {
 	for _, w := range s.Sources {
 		b = binary.AppendVarint(b, w)
 	}
+	if s.Version == weightsVersion {
+		b = appendWeights(b, s.Weights)
+	}
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b)), nil
 }
 
@@ -72,7 +84,7 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		return bad("wrong checksum")
 	}
 	body = body[4:]
-	if v, n := binary.Uvarint(body); n > 0 && v != stateVersion {
+	if v, n := binary.Uvarint(body); n > 0 && !knownVersion(v) {
 		return versionError(v)
 	}
 	var head [8]uint64
@@ -117,10 +129,16 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if !ok {
 		return bad("truncated")
 	}
+	var weights []PolicyWeights
+	if head[0] == weightsVersion {
+		if weights, body, ok = readWeights(body); !ok {
+			return bad("truncated")
+		}
+	}
 	if len(body) > 0 {
 		return bad("trailing data")
 	}
-	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), head[6] == 1, words, sources}
+	*s = State{int(head[0]), uint32(head[1]), head[2], int64(head[3]), int(head[4]), int(head[5]), head[6] == 1, words, sources, weights}
 	return nil
 }
 

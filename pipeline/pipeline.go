@@ -81,9 +81,10 @@ type Options struct {
 }
 
 // Pipeline is a run with parallel stages; see dataset.Run for most of its
-// methods. One goroutine uses it at a time; only Close, Stats, Skipped, Panics
-// and Quarantined are safe for concurrent use. Close interrupts a Next that
-// waits for a sample: it returns dataset.ErrClosed and loses nothing.
+// methods. One goroutine uses it at a time; only Close, Stats, Skipped, Panics,
+// Quarantined, Weights and SetWeights are safe for concurrent use. Close
+// interrupts a Next that waits for a sample: it returns dataset.ErrClosed and
+// loses nothing.
 //
 // Close and NextEpoch end all goroutines and wait for them. Sources and Upload
 // get a ctx that ends then, and has the values of the ctx of the epoch's first

@@ -12,6 +12,7 @@ import (
 //	M0*x + M1*y + M2 - ShiftX, M3*x + M4*y + M5 - ShiftY
 //
 // The four corners of a box move so, and their bounds are the box afterwards.
+// Those of a rotated box become a rectangle as by ResizeCoords.
 // It is then clamped to Height x Width as by ClampCoords. Points are never
 // clamped. All numbers are rounded to float32, and so is each step.
 //
@@ -24,7 +25,7 @@ import (
 // whose matrix product fuses neither on AMD's CPUs nor with
 // MKL_CBWR=COMPATIBLE.
 type AffineCoords struct {
-	Format   CoordFormat  `json:"format"`   // of boxes: xyxy, cxcywh, ltwh or xy; default xyxy
+	Format   CoordFormat  `json:"format"`   // of boxes, or xy; default xyxy
 	Matrix   AffineMatrix `json:"matrix"`   // from the input to the output, finite in float32
 	ShiftX   float64      `json:"shift_x"`  // column of the moved image where the output starts, finite in float32; default 0
 	ShiftY   float64      `json:"shift_y"`  // row of the moved image where the output starts, finite in float32; default 0
@@ -41,7 +42,7 @@ func init() {
 		Name: "affine_coords", Version: 1,
 		New: func() Op { return NewAffineCoords(CoordXYXY, [6]float64{1, 0, 0, 0, 1, 0}, 224, 224) },
 		In:  boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 affine_bounding_boxes, affine_keypoints, rotate_bounding_boxes, rotate_keypoints", Exactness: "0",
+		Reference: "torchvision 0.29.2 affine_bounding_boxes, affine_keypoints, rotate_bounding_boxes, rotate_keypoints", Exactness: rotatedExactness,
 	})
 }
 
@@ -85,7 +86,7 @@ func (o *AffineCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		m[i] = float32(v)
 	}
 	b := boxMover{o.Format, o.Clamping, float32(o.ShiftX), float32(o.ShiftY), float32(o.Height), float32(o.Width)}
-	return eachCoords(c, dst, src, func(row []float32) {
+	return eachRotated(c, dst, src, o.Format, func(row []float32) {
 		b.move(row, func(x, y float32) (float32, float32) {
 			return float32(x*m[0]) + float32(y*m[1]) + m[2], float32(x*m[3]) + float32(y*m[4]) + m[5]
 		})
@@ -105,6 +106,19 @@ func (b *boxMover) move(row []float32, f func(x, y float32) (float32, float32)) 
 	if b.format == CoordXY {
 		x, y := f(row[0], row[1])
 		row[0], row[1] = x-b.x, y-b.y
+		return
+	}
+	if b.format.rotated() {
+		c := toCorners(row, b.format)
+		for i := 0; i < 8; i += 2 {
+			c[i], c[i+1] = f(c[i], c[i+1])
+		}
+		rectangle(&c)
+		for i := 0; i < 8; i += 2 {
+			c[i], c[i+1] = c[i]-b.x, c[i+1]-b.y
+		}
+		clampRotated(c[:], CoordXYXYXYXY, b.clamping, b.height, b.width)
+		fromCorners(row, b.format, c)
 		return
 	}
 	toXYXY(row, b.format)

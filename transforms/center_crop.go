@@ -137,7 +137,7 @@ func (o *CenterCrop) Frame(h, w int) Frame {
 // differ by 1 from the padding of the image.
 func (o *CenterCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	top, left := o.CropRounding.startOf(r, from, to)
-	return movePadded[CenterCrop](d, o, PadConstant, r, -top, -left, from, to)
+	return moveCropped[CenterCrop](d, o, r, top, left, from, to)
 }
 
 // startOf returns the first row and column of the window of size to for a

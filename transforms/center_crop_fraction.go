@@ -88,5 +88,5 @@ func (o *CenterCropFraction) Apply(c *Context, dst, src []*tensor.Tensor) error 
 // Move cuts the window out of a column, as CenterCrop does.
 func (o *CenterCropFraction) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	top, left := o.CropRounding.startOf(r, from, to)
-	return movePadded[CenterCropFraction](d, o, PadConstant, r, -top, -left, from, to)
+	return moveCropped[CenterCropFraction](d, o, r, top, left, from, to)
 }

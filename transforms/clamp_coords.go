@@ -8,6 +8,12 @@ import "github.com/infer-prep/infer-prep/tensor"
 // than xyxy is converted to xyxy and back, in float32, so that it can change by
 // a rounding even inside the image.
 //
+// A rotated box keeps its angle. With soft clamping its corners may stay
+// outside: it is the smallest box around what the image shows of it. With hard
+// clamping all corners are inside. Its corners are cut at the four sides of the
+// image one after another, in float32; so a box can change by roundings inside
+// the image. A box without an overlap becomes zeros.
+//
 // It takes a float32 tensor without layout, with the format's values on the
 // last axis, and keeps its shape. Further values do not change. There may be no
 // boxes.
@@ -15,7 +21,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // Reference: clamp_bounding_boxes and clamp_keypoints of torchvision 0.29.2
 // (transforms.v2) with torch 2.15.0.
 type ClampCoords struct {
-	Format   CoordFormat `json:"format"`   // of boxes: xyxy, cxcywh, ltwh or xy; default xyxy
+	Format   CoordFormat `json:"format"`   // of boxes, or xy; default xyxy
 	Height   int         `json:"height"`   // height of the image in pixels, 1 to 2^24
 	Width    int         `json:"width"`    // width of the image in pixels, 1 to 2^24
 	Clamping Clamping    `json:"clamping"` // of boxes: soft, hard or none, which changes nothing; points are clamped always; default soft
@@ -28,7 +34,7 @@ func init() {
 	Register(Info{
 		Name: "clamp_coords", Version: 1, New: func() Op { return NewClampCoords(CoordXYXY, 224, 224) },
 		In: boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 clamp_bounding_boxes, clamp_keypoints", Exactness: "0",
+		Reference: "torchvision 0.29.2 clamp_bounding_boxes, clamp_keypoints", Exactness: rotatedExactness,
 	})
 }
 
@@ -52,6 +58,9 @@ func (o *ClampCoords) Infer(dst, in []tensor.Desc) error { return keepCoords(dst
 // Apply clamps.
 func (o *ClampCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	h, w := float32(o.Height), float32(o.Width)
+	if o.Format.rotated() {
+		return eachRotated(c, dst, src, o.Format, func(row []float32) { clampRotated(row, o.Format, o.Clamping, h, w) })
+	}
 	return eachCoords(c, dst, src, func(row []float32) {
 		switch {
 		case o.Format == CoordXY:

@@ -14,13 +14,16 @@ type CoordFormat uint8
 
 // The formats.
 const (
-	CoordXY     CoordFormat = iota // a point: x, y
-	CoordXYXY                      // a box: left, top, right, bottom
-	CoordCXCYWH                    // a box: x and y of the centre, width, height
-	CoordLTWH                      // a box: left, top, width, height
+	CoordXY       CoordFormat = iota // a point: x, y
+	CoordXYXY                        // a box: left, top, right, bottom
+	CoordCXCYWH                      // a box: x and y of the centre, width, height
+	CoordLTWH                        // a box: left, top, width, height
+	CoordLTWHR                       // a rotated box: x and y of its first corner, width, height, angle in degrees
+	CoordCXCYWHR                     // a rotated box: x and y of the centre, width, height, angle in degrees
+	CoordXYXYXYXY                    // a rotated box: x and y of its four corners, clockwise from the top left
 )
 
-var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh"}
+var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh", "ltwhr", "cxcywhr", "xyxyxyxy"}
 
 func (f CoordFormat) String() string { return enum.String("coordinate format", coordFormatNames, f) }
 
@@ -35,20 +38,23 @@ func (f *CoordFormat) UnmarshalText(t []byte) error {
 }
 
 // values returns the number of values of a format.
-func (f CoordFormat) values() int {
-	if f == CoordXY {
-		return 2
-	}
-	return 4
-}
+func (f CoordFormat) values() int { return int("\x02\x04\x04\x04\x05\x05\x08"[f]) }
 
 // positions returns how many values of a format are positions. The others are
 // lengths, which moving the box does not change.
 func (f CoordFormat) positions() int {
-	if f == CoordXYXY {
-		return 4
+	if f == CoordXYXY || f == CoordXYXYXYXY {
+		return f.values()
 	}
 	return 2
+}
+
+// checkUpright rejects all but points and boxes without an angle.
+func checkUpright(name string, f CoordFormat) error {
+	if f >= CoordLTWHR && int(f) < len(coordFormatNames) {
+		return paramErr("%s is %v, a rotated box, want a format without an angle", name, f)
+	}
+	return checkEnum(name, f, coordFormatNames)
 }
 
 // wantCoords rejects all but points or boxes of a format.

@@ -65,5 +65,5 @@ func (o *Crop) Frame(_, _ int) Frame {
 
 // Move cuts the window out of a column.
 func (o *Crop) Move(d *Draw, r Role, from, to tensor.Desc) error {
-	return movePadded[Crop](d, o, PadConstant, r, -o.Top, -o.Left, from, to)
+	return moveCropped[Crop](d, o, r, o.Top, o.Left, from, to)
 }

@@ -42,6 +42,10 @@ func (k Keep) check(coverage float64) error {
 // ClampCoords. Points are never clamped. A negative Top or Left is a padding.
 // At a Top or Left of 0, -0 stays; torchvision's pad by 0 makes 0 of it.
 //
+// Corners xyxyxyxy move as torchvision's pad moves them. Its crop makes
+// rectangles of them before it clamps: so does Crop as a Mover, by
+// ResizeCoords.
+//
 // Keep selects boxes by their place before the crop. The values of the others
 // become 0, except further values. The centre and the areas are float32.
 //
@@ -52,13 +56,13 @@ func (k Keep) check(coverage float64) error {
 // Reference: crop_bounding_boxes, pad_bounding_boxes, crop_keypoints and
 // pad_keypoints of torchvision 0.29.2 (transforms.v2) with torch 2.15.0.
 type CropCoords struct {
-	Format   CoordFormat `json:"format"`   // of boxes: xyxy, cxcywh, ltwh or xy; default xyxy
+	Format   CoordFormat `json:"format"`   // of boxes, or xy; default xyxy
 	Top      int         `json:"top"`      // first row of the window, -2^24 to 2^24
 	Left     int         `json:"left"`     // first column of the window, -2^24 to 2^24
 	Height   int         `json:"height"`   // height of the window in pixels, 1 to 2^24
 	Width    int         `json:"width"`    // width of the window in pixels, 1 to 2^24
 	Clamping Clamping    `json:"clamping"` // of boxes: soft, hard or none; default soft
-	Keep     Keep        `json:"keep"`     // which boxes to keep: all, center or covered; all for points; default all
+	Keep     Keep        `json:"keep"`     // which boxes to keep: all, center or covered; all for points and rotated boxes; default all
 	Coverage float64     `json:"coverage"` // for covered: 0 to 1; else 0
 }
 
@@ -69,7 +73,7 @@ func init() {
 	Register(Info{
 		Name: "crop_coords", Version: 1, New: func() Op { return NewCropCoords(CoordXYXY, 0, 0, 224, 224) },
 		In: boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 crop_bounding_boxes, crop_keypoints", Exactness: "0",
+		Reference: "torchvision 0.29.2 crop_bounding_boxes, crop_keypoints", Exactness: rotatedExactness,
 	})
 }
 
@@ -87,6 +91,9 @@ func (o *CropCoords) Validate() error {
 	if o.Format == CoordXY && o.Keep != KeepAll {
 		return paramErr("keep is %v with format xy, want all", o.Keep)
 	}
+	if o.Format.rotated() && o.Keep != KeepAll {
+		return paramErr("keep is %v with format %v, a rotated box, want all", o.Keep, o.Format)
+	}
 	if err := o.Keep.check(o.Coverage); err != nil {
 		return err
 	}
@@ -101,6 +108,15 @@ func (o *CropCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	x, y := float32(o.Left), float32(o.Top)
 	h, w := float32(o.Height), float32(o.Width)
 	n := o.Format.positions()
+	if o.Format.rotated() {
+		return eachRotated(c, dst, src, o.Format, func(row []float32) {
+			for i := 0; i < n; i += 2 {
+				row[i] -= x
+				row[i+1] -= y
+			}
+			clampRotated(row, o.Format, o.Clamping, h, w)
+		})
+	}
 	return eachCoords(c, dst, src, func(row []float32) {
 		if o.Keep != KeepAll && !o.keeps(xyxyOf(row, o.Format)) {
 			clear(row[:4])

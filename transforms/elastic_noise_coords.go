@@ -12,7 +12,8 @@ import (
 // negative displacement of its pixel, from the pixel's centre: an approximation
 // of the inverse. The pixel is the whole part of the point, and the least whole
 // numbers not below the corners of a box, clamped to the image. The moved
-// corners' bounds are the box afterwards. It is then clamped to the image as by
+// corners' bounds are the box afterwards. A rotated box moves by its centre and
+// keeps size and angle. It is then clamped to the image as by
 // ClampCoords. Points are never clamped. All arithmetic is float32.
 //
 // It takes a float32 tensor without layout, with the format's values on the
@@ -22,7 +23,7 @@ import (
 // Reference: elastic_bounding_boxes and elastic_keypoints of torchvision 0.29.2
 // (transforms.v2) with torch 2.15.0, for the displacement.
 type ElasticNoiseCoords struct {
-	Format   CoordFormat `json:"format"`   // of boxes: xyxy, cxcywh, ltwh or xy; default xyxy
+	Format   CoordFormat `json:"format"`   // of boxes, or xy; default xyxy
 	AlphaX   float64     `json:"alpha_x"`  // as for ElasticNoise; default 50
 	AlphaY   float64     `json:"alpha_y"`  // as for ElasticNoise; default 50
 	SigmaX   float64     `json:"sigma_x"`  // as for ElasticNoise; default 5
@@ -41,7 +42,7 @@ func init() {
 		Name: "elastic_noise_coords", Version: 1,
 		New: func() Op { return NewElasticNoiseCoords(CoordXYXY, 0, 224, 224) },
 		In:  boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 elastic_bounding_boxes, elastic_keypoints, with a displacement of its own", Exactness: "0",
+		Reference: "torchvision 0.29.2 elastic_bounding_boxes, elastic_keypoints, with a displacement of its own", Exactness: rotatedExactness,
 	})
 }
 
@@ -86,8 +87,8 @@ func (o *ElasticNoiseCoords) Apply(c *Context, dst, src []*tensor.Tensor) error 
 	}
 	b := boxMover{format: o.Format, clamping: o.Clamping, height: float32(o.Height), width: float32(o.Width)}
 	halfX, halfY := float32(0.5*b.width), float32(0.5*b.height)
-	return eachCoords(c, dst, src, func(row []float32) {
-		b.move(row, func(x, y float32) (float32, float32) {
+	return eachRotated(c, dst, src, o.Format, func(row []float32) {
+		b.movePlace(row, func(x, y float32) (float32, float32) {
 			if o.Format != CoordXY {
 				x, y = float32(math.Ceil(float64(x))), float32(math.Ceil(float64(y)))
 			}
@@ -106,4 +107,17 @@ func pixelAt(v float32, n int) int {
 		return 0
 	}
 	return int(min(int64(v), int64(n-1)))
+}
+
+// movePlace moves a point or a box in place, a rotated box by its centre alone.
+func (b *boxMover) movePlace(row []float32, f func(x, y float32) (float32, float32)) {
+	if !b.format.rotated() {
+		b.move(row, f)
+		return
+	}
+	var r [8]float32
+	convertRotated(r[:], row, b.format, CoordCXCYWHR)
+	r[0], r[1] = f(r[0], r[1])
+	clampRotated(r[:], CoordCXCYWHR, b.clamping, b.height, b.width)
+	convertRotated(row, r[:], CoordCXCYWHR, b.format)
 }

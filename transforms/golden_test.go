@@ -68,8 +68,8 @@ func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor
 	for _, n := range list {
 		arrays[n.Name] = n.T
 	}
-	// Results from other environments have their own folders.
-	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai"} {
+	// Results from other environments or scripts have their own folders.
+	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai", "rotated"} {
 		if _, err := os.Stat(dir + "_" + from); err != nil {
 			continue
 		}

@@ -35,6 +35,54 @@ func moveWindow(d *Draw, r Role, top, left int, from, to tensor.Desc) error {
 	return emitOp(d, CropCoords{Format: r.Format, Top: top, Left: left, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping})
 }
 
+// moveCut is moveWindow for a crop. Torchvision's crops, unlike its pads, make
+// rectangles of corners.
+func moveCut(d *Draw, r Role, top, left int, from, to tensor.Desc) error {
+	if r.Format != CoordXYXYXYXY {
+		return moveWindow(d, r, top, left, from, to)
+	}
+	h, w := to.Height(), to.Width()
+	if err := emitOp(d, CropCoords{Format: r.Format, Top: top, Left: left, Height: h, Width: w, Clamping: ClampNone}); err != nil {
+		return err
+	}
+	return moveFitted(d, r, ResizeCoords{r.Format, h, w, h, w})
+}
+
+// moveFitted scales rotated boxes and clamps them.
+func moveFitted(d *Draw, r Role, o ResizeCoords) error {
+	f := r.Format
+	if f != CoordXYXYXYXY {
+		if err := emitOp(d, ConvertBoxes{f, CoordXYXYXYXY, true}); err != nil {
+			return err
+		}
+	}
+	o.Format = CoordXYXYXYXY
+	if err := emitOp(d, o); err != nil {
+		return err
+	}
+	if r.Clamping != ClampNone {
+		if err := emitOp(d, ClampCoords{CoordXYXYXYXY, o.ToHeight, o.ToWidth, r.Clamping}); err != nil {
+			return err
+		}
+	}
+	if f == CoordXYXYXYXY {
+		return nil
+	}
+	return emitOp(d, ConvertBoxes{CoordXYXYXYXY, f, true})
+}
+
+// moveCropped is movePadded for a crop, whose pixels outside the image are
+// constant.
+func moveCropped[T any, P interface {
+	*T
+	Op
+}](d *Draw, o P, r Role, top, left int, from, to tensor.Desc) error {
+	if r.Kind == RoleBoxes {
+		return moveCut(d, r, top, left, from, to)
+	}
+	return movePadded[T](d, o, PadConstant, r, -top, -left, from, to)
+}
+
 // movePadded moves a column as o, whose result has the image's pixels from row
 // top and column left on, and around them those of the mode.
 func movePadded[T any, P interface {
@@ -97,7 +145,11 @@ func moveResized(d *Draw, r Role, s sampling, from, to tensor.Desc) error {
 		c.Interpolation, c.Backend = nearestOf(s)
 		return d.Emit(c)
 	}
-	return emitOp(d, ResizeCoords{r.Format, from.Height(), from.Width(), to.Height(), to.Width()})
+	o := ResizeCoords{r.Format, from.Height(), from.Width(), to.Height(), to.Width()}
+	if r.Format.rotated() {
+		return moveFitted(d, r, o)
+	}
+	return emitOp(d, o)
 }
 
 // moveResize is moveResized for further images too.

@@ -702,6 +702,21 @@ func (z *ExpandDims) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ExpandDims) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *FeedbackPolicy) msgp() []any { return []any{&z.Name, msgpread.List(&z.Policies), &z.Weights} }
+
+// MarshalMsg appends the msgp form to b.
+func (z FeedbackPolicy) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *FeedbackPolicy) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Name Policies Weights")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z FeedbackPolicy) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Fill) msgp() []any { return []any{&z.Value} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1533,6 +1548,19 @@ func (z *PerspectiveCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z PerspectiveCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *PolicyIndex) msgp() []any { return []any{&z.Name} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PolicyIndex) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PolicyIndex) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Name")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PolicyIndex) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Posterize) msgp() []any { return []any{&z.Bits} }
 

@@ -16,6 +16,7 @@ func (p *PerspectiveCoefficients) UnmarshalJSON(b []byte) error { return unmarsh
 //	(c0*x + c1*y + c2) / (c6*x + c7*y + 1), (c3*x + c4*y + c5) / (c6*x + c7*y + 1)
 //
 // The four corners of a box move so, and their bounds are the box afterwards.
+// Those of a rotated box become a rectangle as by ResizeCoords.
 // It is then clamped to Height x Width as by ClampCoords. Points are never
 // clamped. All numbers are rounded to float32, and so is each step. A divisor
 // of 0 gives infinite values or NaN.
@@ -28,7 +29,7 @@ func (p *PerspectiveCoefficients) UnmarshalJSON(b []byte) error { return unmarsh
 // torchvision 0.29.2 (transforms.v2) with torch 2.15.0, whose matrix product
 // fuses neither on AMD's CPUs nor with MKL_CBWR=COMPATIBLE.
 type PerspectiveCoords struct {
-	Format       CoordFormat             `json:"format"`       // of boxes: xyxy, cxcywh, ltwh or xy; default xyxy
+	Format       CoordFormat             `json:"format"`       // of boxes, or xy; default xyxy
 	Coefficients PerspectiveCoefficients `json:"coefficients"` // from the input to the output, finite in float32
 	Height       int                     `json:"height"`       // height of the image in pixels, 1 to 2^24
 	Width        int                     `json:"width"`        // width of the image in pixels, 1 to 2^24
@@ -43,7 +44,7 @@ func init() {
 		Name: "perspective_coords", Version: 1,
 		New: func() Op { return NewPerspectiveCoords(CoordXYXY, [8]float64{1, 0, 0, 0, 1, 0, 0, 0}, 224, 224) },
 		In:  boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 perspective_bounding_boxes, perspective_keypoints", Exactness: "0",
+		Reference: "torchvision 0.29.2 perspective_bounding_boxes, perspective_keypoints", Exactness: rotatedExactness,
 	})
 }
 
@@ -74,7 +75,7 @@ func (o *PerspectiveCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		m[i] = float32(v)
 	}
 	b := boxMover{format: o.Format, clamping: o.Clamping, height: float32(o.Height), width: float32(o.Width)}
-	return eachCoords(c, dst, src, func(row []float32) {
+	return eachRotated(c, dst, src, o.Format, func(row []float32) {
 		b.move(row, func(x, y float32) (float32, float32) {
 			d := float32(x*m[6]) + float32(y*m[7]) + 1
 			return (float32(x*m[0]) + float32(y*m[1]) + m[2]) / d, (float32(x*m[3]) + float32(y*m[4]) + m[5]) / d

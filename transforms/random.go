@@ -22,7 +22,7 @@ type Random interface {
 	// Draw draws from d and calls d.Emit for each op to run, in order. If it
 	// emits no op, the sample is unchanged. Goroutines may call Draw
 	// concurrently, each with its own Draw. The numbers drawn must depend only
-	// on the op, on the descriptions in d and on d's random stream.
+	// on the op, on the descriptions in d, on d's random stream and weights.
 	Draw(d *Draw) error
 }
 
@@ -49,13 +49,16 @@ type Draw struct {
 	// before the preceding steps have run. If the op has further inputs, these
 	// are always there before the first Emit; the first ones may then be nil.
 	Src []*tensor.Tensor
+	// Weights replace those of feedback policies, by name.
+	Weights map[string][]float64
 
-	outs int           // the number of outputs of the op, and so of inputs of emitted ops
-	from []tensor.Desc // for every one of ops, what describes its first input
-	ops  []Op
-	out  []tensor.Desc
-	ctx  *Context
-	pool map[reflect.Type]*drawn
+	picks []pick        // of the sample
+	outs  int           // the number of outputs of the op, and so of inputs of emitted ops
+	from  []tensor.Desc // for every one of ops, what describes its first input
+	ops   []Op
+	out   []tensor.Desc
+	ctx   *Context
+	pool  map[reflect.Type]*drawn
 }
 
 // drawn pools the ops of one type that a Draw created; the first used are
@@ -73,7 +76,7 @@ func (d *Draw) Begin() {
 	for _, p := range d.pool {
 		p.used = 0
 	}
-	d.ops, d.from = d.ops[:0], d.from[:0]
+	d.ops, d.from, d.picks = d.ops[:0], d.from[:0], d.picks[:0]
 }
 
 // Run draws op from the stream for inputs with these descriptions and returns

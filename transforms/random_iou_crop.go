@@ -104,15 +104,12 @@ func checkTrials(n int) error {
 	return nil
 }
 
-// checkBoxFormat rejects all but the formats of boxes.
+// checkBoxFormat rejects all but the formats of boxes without an angle.
 func checkBoxFormat(name string, f CoordFormat) error {
-	if err := checkEnum(name, f, coordFormatNames); err != nil {
-		return err
-	}
 	if f == CoordXY {
 		return paramErr("%s is xy, a point, want xyxy, cxcywh or ltwh", name)
 	}
-	return nil
+	return checkUpright(name, f)
 }
 
 // Apply returns ErrNotDrawn.

@@ -103,7 +103,7 @@ func (o *ResizedCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
 		return d.Emit(c)
 	}
 	cut := from.WithSize(o.Height, o.Width)
-	if err := moveWindow(d, r, o.Top, o.Left, from, cut); err != nil {
+	if err := moveCut(d, r, o.Top, o.Left, from, cut); err != nil {
 		return err
 	}
 	return moveResized(d, r, o.sampling(), cut, to)

@@ -16,7 +16,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // 5.23.0 (DETR; Owlv2 with Larger; without clipping) and in scale_boxes and
 // scale_coords of ultralytics 8.4.190 (with Divide).
 type ScaleCoords struct {
-	Format CoordFormat `json:"format"` // of boxes; default xyxy
+	Format CoordFormat `json:"format"` // of boxes without an angle, or xy; default xyxy
 	Divide bool        `json:"divide"` // divide by the factors; default false
 	Larger bool        `json:"larger"` // use the larger factor for both axes; default false
 }
@@ -35,7 +35,7 @@ func init() {
 func NewScaleCoords(format CoordFormat) *ScaleCoords { return &ScaleCoords{Format: format} }
 
 // Validate checks the format.
-func (o *ScaleCoords) Validate() error { return checkEnum("format", o.Format, coordFormatNames) }
+func (o *ScaleCoords) Validate() error { return checkUpright("format", o.Format) }
 
 // Infer keeps the shape.
 func (o *ScaleCoords) Infer(dst, in []tensor.Desc) error {

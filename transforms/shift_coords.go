@@ -15,7 +15,7 @@ import "github.com/infer-prep/infer-prep/tensor"
 // Reference: torch 2.15.0, and so scale_boxes and scale_coords of ultralytics
 // 8.4.190 (with Subtract).
 type ShiftCoords struct {
-	Format   CoordFormat `json:"format"`   // of boxes; default xyxy
+	Format   CoordFormat `json:"format"`   // of boxes without an angle, or xy; default xyxy
 	Subtract bool        `json:"subtract"` // subtract the offset; default false
 }
 
@@ -33,7 +33,7 @@ func init() {
 func NewShiftCoords(format CoordFormat) *ShiftCoords { return &ShiftCoords{Format: format} }
 
 // Validate checks the format.
-func (o *ShiftCoords) Validate() error { return checkEnum("format", o.Format, coordFormatNames) }
+func (o *ShiftCoords) Validate() error { return checkUpright("format", o.Format) }
 
 // Infer keeps the shape.
 func (o *ShiftCoords) Infer(dst, in []tensor.Desc) error {

@@ -10,6 +10,7 @@ os.environ["MKL_CBWR"] = "COMPATIBLE"
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 from torchvision.transforms.v2 import functional as v2
 from torchvision.transforms.v2 import RandomIoUCrop
 from torchvision.tv_tensors import BoundingBoxes, BoundingBoxFormat, Image
@@ -23,6 +24,58 @@ FORMATS = {"xyxy": BoundingBoxFormat.XYXY, "cxcywh": BoundingBoxFormat.CXCYWH, "
 VALUES = {"xy": 2, "xyxy": 4, "cxcywh": 4, "ltwh": 4}
 MODES = {"soft": "soft", "hard": "hard", "none": None}
 TV = "torchvision 0.29.2"
+
+ROTATED = {"ltwhr": BoundingBoxFormat.XYWHR, "cxcywhr": BoundingBoxFormat.CXCYWHR, "xyxyxyxy": BoundingBoxFormat.XYXYXYXY}
+
+
+class Nearest(TorchFunctionMode):
+    """Rounds functions of float32 to the nearest number: those of MKL and of SLEEF depend on the processor and the length of the tensor."""
+
+    NAMES = {"sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "atan2": np.arctan2}
+
+    def __torch_function__(self, f, types, args=(), kwargs=None):
+        g = self.NAMES.get(getattr(f, "__name__", ""))
+        if g is None:
+            return f(*args, **(kwargs or {}))
+        with torch._C.DisableTorchFunction(), np.errstate(all="ignore"):
+            return torch.from_numpy(np.asarray(g(*(a.numpy().astype(np.float64) for a in args))).astype(np.float32))
+
+
+def rotated(f):
+    """None; boxes inside and outside an image of about 100 x 150; whole numbers and right angles; degenerate; huge; tiny; without an angle."""
+    rng = np.random.default_rng(200)
+    some = np.concatenate([rng.random((16, 2)) * [190, 140] - 20, rng.random((16, 2)) * 90 + 2, rng.random((16, 1)) * 720 - 360], 1).astype(np.float32)
+    whole = np.round(some)
+    whole[:, 4] = [0, 90, -90, 180, 45, -45, 30, 270, 360, -180, 135, 60, 0, 90, 7, 1]
+    odd = np.zeros((9, 5), np.float32)
+    odd[1:6] = [[150, 100, 0, 0, 0], [10, 10, 20, 0, 30], [10, 10, 0, 20, 30], [10, 10, -5, -6, 20], [-50, -50, 20, 10, 15]]
+    odd[6] = -0.0
+    odd[7, 0], odd[8, 4] = np.nan, np.inf
+    huge = some[:5].copy()
+    huge[:, :4] *= np.float32(1e18)
+    tiny = (some[:5] * np.float32(1e-42)).astype(np.float32)
+    flat = some[:8].copy()
+    flat[:, 4] = 0
+    sets = [np.zeros((0, 5), np.float32), some, whole, odd, huge, tiny, flat]
+    if f != "xyxyxyxy":
+        return sets
+    with Nearest():
+        sets = [v2.convert_bounding_box_format(torch.from_numpy(x), ROTATED["cxcywhr"], ROTATED[f]).numpy() for x in sets]
+    quads = (rng.random((10, 8)) * 220 - 40).astype(np.float32)
+    return sets + [np.concatenate([quads, np.round(quads)])]
+
+
+def rotated_of(f, kernel, g, name, params, sets=None):
+    """Cases of all inputs of rotated boxes, with further values in one of them."""
+    for i, x in enumerate(rotated(f)):
+        if sets and i not in sets:
+            continue
+        with Nearest():
+            y = kernel(torch.from_numpy(x.copy())).numpy()
+        if i == 1:
+            more = np.arange(len(x), dtype=np.float32)[:, None]
+            x, y = np.concatenate([x, more], 1), np.concatenate([y, more], 1)
+        g.columns_case(f"{name}/{i}", params, [x], [y])
 
 
 def inputs(values, seed=0):
@@ -68,6 +121,14 @@ def crop_coords():
         for f, tv in FORMATS.items():
             boxes_of(f, lambda x: v2._geometry.pad_bounding_boxes(x, tv, (100, 150), [l, t, r, b])[0], g, f"pad_{f}_{i}", {"format": f} | p, True)
         boxes_of("xy", lambda x: v2._geometry.pad_keypoints(x, (100, 150), [l, t, r, b])[0], g, f"pad_xy_{i}", {"format": "xy"} | p, True)
+    for i, (t, l, h, w) in enumerate([(10, 20, 60, 70), (-30, -40, 200, 250), (0, 0, 100, 150)]):
+        for f, fmt in ROTATED.items():
+            for mode in MODES:
+                p = {"format": f, "top": t, "left": l, "height": h, "width": w, "clamping": mode} | every
+                if f != "xyxyxyxy":
+                    rotated_of(f, lambda b: v2._geometry.crop_bounding_boxes(b, fmt, t, l, h, w, MODES[mode])[0], g, f"{f}_{mode}_{i}", p)
+                elif t < 0:
+                    rotated_of(f, lambda b: v2._geometry.pad_bounding_boxes(b, fmt, (h + t - 30, w + l - 40), [-l, -t, 40, 30], clamping_mode=MODES[mode])[0], g, f"{f}_{mode}_{i}", p)
     # Windows and boxes of RandomIoUCrop. Boxes of huge values make no window.
     t = RandomIoUCrop(0.2, 1.0, 0.3, 4.0, [0.0])
     for f, tv in FORMATS.items():
@@ -82,6 +143,26 @@ def crop_coords():
     g.write()
 
 
+def convert_boxes():
+    """Those of unrotated boxes are from postprocess.py. Cases "raw" have torch's and MKL's own functions, on the processor at hand."""
+    g = Golden("convert_boxes", f"{TV} convert_bounding_box_format", folder="convert_boxes_rotated")
+    for a, old in ROTATED.items():
+        for b, new in ROTATED.items():
+            if a == b:
+                continue
+            p = {"from": a, "to": b, "chained": True}
+            for i, x in enumerate(rotated(a)):
+                with Nearest():
+                    y = v2.convert_bounding_box_format(torch.from_numpy(x.copy()), old, new).numpy()
+                more = np.arange(len(x) * 2, dtype=np.float32).reshape(-1, 2)
+                g.columns_case(f"{a}_{b}/{i}", p, [np.concatenate([x, more], 1)], [np.concatenate([y, more], 1)])
+                if i in (1, 2, 6):
+                    raw = v2.convert_bounding_box_format(torch.from_numpy(x.copy()), old, new).numpy()
+                    g.columns_case(f"{a}_{b}_raw/{i}", p, [x], [raw])
+                    g.cases[-1] |= {"tolerance": 1e-4, "reason": "torch's and MKL's functions are not rounded to the nearest number"}
+    g.write()
+
+
 def clamp_coords():
     g = Golden("clamp_coords", f"{TV} clamp_bounding_boxes, clamp_keypoints")
     for i, (h, w) in enumerate([(100, 150), (1, 1), (33, 7)]):
@@ -89,6 +170,9 @@ def clamp_coords():
             for mode in MODES if i == 0 else ["soft"]:
                 p = {"format": f, "height": h, "width": w, "clamping": mode}
                 boxes_of(f, lambda b: v2.clamp_bounding_boxes(b, tv, (h, w), MODES[mode]), g, f"{f}_{mode}_{i}", p)
+        for f, fmt in ROTATED.items():
+            for mode in MODES if i == 0 else ["soft", "hard"]:
+                rotated_of(f, lambda b: v2.clamp_bounding_boxes(b, fmt, (h, w), MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "height": h, "width": w, "clamping": mode})
         boxes_of("xy", lambda b: v2.clamp_keypoints(b, (h, w)), g, f"xy_{i}", {"format": "xy", "height": h, "width": w, "clamping": "soft"})
     g.write()
 
@@ -101,6 +185,9 @@ def flip_coords():
                 flip = v2.vertical_flip_bounding_boxes if vertical else v2.horizontal_flip_bounding_boxes
                 p = {"format": f, "vertical": vertical, "size": h if vertical else w}
                 boxes_of(f, lambda b: flip(b, tv, (h, w)), g, f"{f}_{vertical}_{i}", p)
+            for f, tv in ROTATED.items():
+                flip = v2.vertical_flip_bounding_boxes if vertical else v2.horizontal_flip_bounding_boxes
+                rotated_of(f, lambda b: flip(b, tv, (h, w)), g, f"{f}_{vertical}_{i}", {"format": f, "vertical": vertical, "size": h if vertical else w}, sets=(1,) if i else None)
             flip = v2.vertical_flip_keypoints if vertical else v2.horizontal_flip_keypoints
             p = {"format": "xy", "vertical": vertical, "size": h if vertical else w}
             boxes_of("xy", lambda b: flip(b, (h, w)), g, f"xy_{vertical}_{i}", p)
@@ -113,6 +200,10 @@ def resize_coords():
         for f, tv in FORMATS.items():
             p = {"format": f, "from_height": h, "from_width": w, "to_height": th, "to_width": tw}
             boxes_of(f, lambda b: v2._geometry.resize_bounding_boxes(b, (h, w), [th, tw], format=tv)[0], g, f"{f}_{i}", p)
+        for f, tv in ROTATED.items():
+            if (h, w) != (th, tw):
+                p = {"format": f, "from_height": h, "from_width": w, "to_height": th, "to_width": tw}
+                rotated_of(f, lambda b: v2._geometry.resize_bounding_boxes(b, (h, w), [th, tw], format=tv, clamping_mode=None)[0], g, f"{f}_{i}", p, sets=(1, 7) if i else None)
         p = {"format": "xy", "from_height": h, "from_width": w, "to_height": th, "to_width": tw}
         boxes_of("xy", lambda b: v2._geometry.resize_keypoints(b, [th, tw], (h, w))[0], g, f"xy_{i}", p)
     g.write()
@@ -131,6 +222,9 @@ def affine_coords():
         for f, tv in FORMATS.items():
             for mode in ("soft", "none"):
                 boxes_of(f, lambda b: v2.affine_bounding_boxes(b, tv, size, angle, move, scale, shear, center, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p)
+        for f, tv in ROTATED.items():
+            for mode in MODES:
+                rotated_of(f, lambda b: v2.affine_bounding_boxes(b, tv, size, angle, move, scale, shear, center, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p, sets=(1, 3, 7))
         boxes_of("xy", lambda b: v2.affine_keypoints(b, size, angle, move, scale, shear, center)[0], g, f"xy_{i}", {"format": "xy", "clamping": "soft"} | p)
     for i, (angle, center) in enumerate([(15, None), (-77.7, None), (90, None), (45, [0, 0])]):
         matrix = G._get_inverse_affine_matrix(center or [size[1] * 0.5, size[0] * 0.5], -angle, [0, 0], 1.0, [0, 0], inverted=False)
@@ -141,6 +235,8 @@ def affine_coords():
         p = {"matrix": matrix, "shift_x": tr[0].item(), "shift_y": tr[1].item(), "height": th, "width": tw, "clamping": "soft"}
         for f, tv in FORMATS.items():
             boxes_of(f, lambda b: v2.rotate_bounding_boxes(b, tv, size, angle, True, center)[0], g, f"rotate_{f}_{i}", {"format": f} | p)
+        for f, tv in ROTATED.items():
+            rotated_of(f, lambda b: v2.rotate_bounding_boxes(b, tv, size, angle, True, center)[0], g, f"rotate_{f}_{i}", {"format": f} | p, sets=(1, 2, 7))
         boxes_of("xy", lambda b: v2.rotate_keypoints(b, size, angle, True, center)[0], g, f"rotate_xy_{i}", {"format": "xy"} | p)
     g.write()
 
@@ -158,6 +254,9 @@ def perspective_coords():
         for f, tv in FORMATS.items():
             for mode in ("soft", "none") if i == 1 else ("soft",):
                 boxes_of(f, lambda b: v2.perspective_bounding_boxes(b, tv, size, None, None, c, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p)
+        for f, tv in ROTATED.items():
+            for mode in ("soft", "none") if i == 1 else ("hard",):
+                rotated_of(f, lambda b: v2.perspective_bounding_boxes(b, tv, size, None, None, c, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p, sets=(1, 2, 7))
         boxes_of("xy", lambda b: v2.perspective_keypoints(b, size, None, None, c), g, f"xy_{i}", {"format": "xy", "clamping": "soft"} | p)
     g.write()
 
@@ -170,6 +269,12 @@ def valid_boxes():
             p = {"format": f, "height": h, "width": w, "min_size": size, "min_area": area}
             for k, x in enumerate(inputs(4) + [special, np.concatenate([x for x in inputs(4, 1)]) + np.float32(60)]):
                 want = v2.sanitize_bounding_boxes(torch.from_numpy(x.copy()), fmt, (h, w), size, area)[1]
+                g.columns_case(f"{f}_{i}/{k}", p, [x], [want.numpy()])
+        for f, fmt in ROTATED.items():
+            p = {"format": f, "height": h, "width": w, "min_size": size, "min_area": area}
+            for k, x in enumerate(rotated(f)):
+                with Nearest():
+                    want = v2.sanitize_bounding_boxes(torch.from_numpy(x.copy()), fmt, (h, w), size, area)[1]
                 g.columns_case(f"{f}_{i}/{k}", p, [x], [want.numpy()])
     x = inputs(4)[1]
     want = v2.sanitize_bounding_boxes(torch.from_numpy(x), "xyxy", (100, 150))[1].numpy()
@@ -217,10 +322,12 @@ def elastic_noise_coords():
         for f, tv in FORMATS.items():
             for mode in ("soft", "none") if i == 1 else ("soft",):
                 boxes_of(f, lambda b: v2._geometry.elastic_bounding_boxes(b, tv, (h, w), field, MODES[mode]), g, f"{f}_{mode}_{i}", {"format": f, "clamping": mode} | p)
+        for f, tv in ROTATED.items():
+            rotated_of(f, lambda b: v2._geometry.elastic_bounding_boxes(b, tv, (h, w), field, "soft"), g, f"{f}_soft_{i}", {"format": f, "clamping": "soft"} | p, sets=(1, 2, 6, 7))
         boxes_of("xy", lambda b: v2._geometry.elastic_keypoints(b, (h, w), field), g, f"xy_{i}", {"format": "xy", "clamping": "soft"} | p)
     g.write()
 
 
 if __name__ == "__main__":
-    for f in (crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords, valid_boxes, valid_keypoints, select_rows, elastic_noise_coords):
+    for f in (convert_boxes, crop_coords, clamp_coords, flip_coords, resize_coords, affine_coords, perspective_coords, valid_boxes, valid_keypoints, select_rows, elastic_noise_coords):
         f()

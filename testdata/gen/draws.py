@@ -230,6 +230,15 @@ def lists():
     for weights in ([1, 1, 1], [0.5, 0, 2], [0, 0, 1]):
         d.case(str(weights), {"ops": [op(n) for n in three], "weights": weights}, (5, 7), listed(lambda f: v2.RandomChoice([f(n) for n in three], p=weights)))
     d.write()
+    d = Draws("feedback_policy", "torchvision 0.29.2 RandomChoice of Compose")
+    for weights in ([1, 1, 1], [0.5, 0, 2], [0, 0, 1]):
+        policies = [["horizontal_flip"], ["vertical_flip", "invert"], ["invert"]]
+        d.case(str(weights), {"name": "policy", "policies": [[op(n) for n in l] for l in policies], "weights": weights}, (5, 7),
+               listed(lambda f: v2.RandomChoice([v2.Compose([f(n) for n in l]) for l in policies], p=weights)))
+    d.write()
+    d = Draws("policy_index", "none: without a policy the index is -1")
+    d.case("none", {"name": "policy"}, (5, 7), [[("constant", {"value": -1})]] * 100)
+    d.write()
     d = Draws("random_order", "torchvision 0.29.2")
     for n in (1, 2, 3):
         d.case(str(n), {"ops": [op(k) for k in three[:n]]}, (5, 7), listed(lambda f: v2.RandomOrder([f(k) for k in three[:n]])))

@@ -4,6 +4,7 @@ Run with Python 3.11, NumPy 2.4.6, torch 2.15.0 and torchvision 0.29.2, on x86-6
 """
 
 import os
+from contextlib import nullcontext
 
 os.environ["MKL_CBWR"] = "COMPATIBLE"
 
@@ -13,7 +14,7 @@ from torchvision import tv_tensors as tv
 from torchvision.transforms import v2
 from torchvision.transforms.v2 import functional as F
 
-from coords import FORMATS, MODES
+from coords import FORMATS, MODES, ROTATED, Nearest, rotated
 from golden import Golden
 
 torch.set_num_threads(1)
@@ -25,6 +26,16 @@ BACKENDS = {"backend": "torch", "interpolation": "bilinear"}
 def columns(h, w, formats, modes):
     """Columns of an image: name, role, format, clamping and the tv_tensor."""
     rng = np.random.default_rng([h, w])
+    if ROTATED.keys() >= set(formats):
+        image = tv.Image(torch.zeros((3, h, w), dtype=torch.uint8))
+        for f in formats:
+            # Sets of an image of 100 x 150, scaled.
+            for x in [x for i, x in enumerate(rotated(f)) if i in (1, 7)]:
+                n = 4 if x.shape[1] == 5 else 8
+                x[:, :n] *= np.float32(w / 150)
+                for mode in modes:
+                    yield "boxes", f, mode, image, tv.BoundingBoxes(torch.from_numpy(x.copy()), format=ROTATED[f], canvas_size=(h, w), clamping_mode=MODES[mode])
+        return
     image = tv.Image(torch.from_numpy(rng.integers(0, 256, (3, h, w), np.uint8)))
     mask = tv.Mask(torch.from_numpy(rng.integers(0, 5, (2, h, w), np.uint8)))
     yield "mask", "xy", "soft", image, mask
@@ -44,7 +55,8 @@ def main():
 
     def case(op, params, f, size=SIZE, formats=("xyxy", "cxcywh"), modes=("soft", "none")):
         for role, fmt, mode, image, x in columns(*size, formats, modes):
-            moved, y = f(image, x)
+            with Nearest() if fmt in ROTATED else nullcontext():
+                moved, y = f(image, x)
             if role == "boxes" and mode != "none" and tuple(y.canvas_size) != tuple(moved.shape[1:]):
                 continue  # torchvision clamps to another size than the image has: rotate with expand, by up to 1 pixel
             p = {"op": op, "params": params, "height": size[0], "width": size[1], "to_height": moved.shape[1], "to_width": moved.shape[2], "role": role, "format": fmt, "clamping": mode}
@@ -81,6 +93,20 @@ def main():
         case("perspective", {"start": flat(start), "end": flat(end), "coefficients": [], "fill": []} | BACKENDS, both(F.perspective, start, end, v2.InterpolationMode.NEAREST))
     c = [0.9, 0.1, 3, -0.2, 1.1, -7, 0.001, 0.0005]
     case("perspective", {"start": [0] * 8, "end": [0] * 8, "coefficients": c, "fill": []} | BACKENDS, both(F.perspective, None, None, v2.InterpolationMode.NEAREST, coefficients=c))
+    turned = {"formats": ROTATED, "modes": MODES}
+    case("horizontal_flip", {}, v2.RandomHorizontalFlip(p=1), **turned)
+    case("vertical_flip", {}, v2.RandomVerticalFlip(p=1), **turned)
+    for t, l, h, w in [(3, 5, 20, 30), (-4, -6, 60, 70), (0, 0, 37, 50)]:
+        case("crop", {"top": t, "left": l, "height": h, "width": w}, both(F.crop, t, l, h, w), **turned)
+    case("center_crop", {"height": 20, "width": 31, "crop_rounding": "half_even", "fill": [0]}, v2.CenterCrop((20, 31)), **turned)
+    case("pad", {"top": 2, "bottom": 4, "left": 1, "right": 3, "mode": "constant", "fill": [0]}, v2.Pad([1, 2, 3, 4]), **turned)
+    for h, w in [(20, 31), (37, 50), (64, 20)]:
+        case("resize", resize | {"height": h, "width": w}, v2.Resize((h, w)), **turned)
+    case("resized_crop", {"top": 3, "left": 5, "height": 20, "width": 30, "out_height": 16, "out_width": 17, "no_antialias": False} | BACKENDS, both(F.resized_crop, 3, 5, 20, 30, [16, 17]), **turned)
+    case("rotate", {"angle": 15, "expand": False, "center": [], "fill": []} | BACKENDS, both(F.rotate, 15, v2.InterpolationMode.NEAREST, False, None), **turned)
+    p = {"angle": 30, "translate_x": 5, "translate_y": -7, "scale": 1.2, "shear_x": 10, "shear_y": 20, "center": [], "fill": []} | BACKENDS
+    case("affine", p, both(F.affine, 30, [5, -7], 1.2, [10, 20], v2.InterpolationMode.NEAREST, None, None), **turned)
+    case("perspective", {"start": [0] * 8, "end": [0] * 8, "coefficients": c, "fill": []} | BACKENDS, both(F.perspective, None, None, v2.InterpolationMode.NEAREST, coefficients=c), **turned)
     g.write()
 
 

@@ -242,6 +242,10 @@ function write(w: Writer, kind: string, v: unknown, where: string, depth: number
       if (typeof v !== 'boolean') bad('param', `${where}: ${show(v)}: want true or false`);
       w.bool(v);
       return;
+    case 'text':
+      if (typeof v !== 'string') bad('param', `${where}: ${show(v)}: want a string`);
+      w.text(v);
+      return;
     case 'int': w.int(whole(v, where, 'param', -(2n ** 63n), 2n ** 63n)); return;
     case 'uint': w.uint(whole(v, where, 'param', 0n, 2n ** 64n)); return;
     case 'float': w.float(float(v, where, 'param')); return;

@@ -106,8 +106,11 @@ export type ColorSpace = 'rgb' | 'bgr' | 'rgba' | 'bgra' | 'gray' | 'hsv' | 'ycr
  * - `xyxy`: a box: left, top, right, bottom
  * - `cxcywh`: a box: x and y of the centre, width, height
  * - `ltwh`: a box: left, top, width, height
+ * - `ltwhr`: a rotated box: x and y of its first corner, width, height, angle in degrees
+ * - `cxcywhr`: a rotated box: x and y of the centre, width, height, angle in degrees
+ * - `xyxyxyxy`: a rotated box: x and y of its four corners, clockwise from the top left
  */
-export type CoordFormat = 'xy' | 'xyxy' | 'cxcywh' | 'ltwh';
+export type CoordFormat = 'xy' | 'xyxy' | 'cxcywh' | 'ltwh' | 'ltwhr' | 'cxcywhr' | 'xyxyxyxy';
 
 /**
  * CropRounding is the rule that places a centred window if the margins cannot be equal.
@@ -596,7 +599,7 @@ export interface AffineParams {
 
 /** The parameters of {@link Ops.affine_coords}. */
 export interface AffineCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** from the input to the output, finite in float32 */
   matrix: [number, number, number, number, number, number];
@@ -747,7 +750,7 @@ export interface ClampParams {
 
 /** The parameters of {@link Ops.clamp_coords}. */
 export interface ClampCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** height of the image in pixels, 1 to 2^24 */
   height: number;
@@ -806,11 +809,13 @@ export interface ConstantParams {
 
 /** The parameters of {@link Ops.convert_boxes}. */
 export interface ConvertBoxesParams {
-  /** of the input: xyxy, cxcywh or ltwh; default cxcywh */
+  /** of the input, a format of boxes; default cxcywh */
   from?: CoordFormat;
-  /** of the output: another one of them; default xyxy */
+  /** of the output: another one, also rotated or also not; default xyxy */
   to?: CoordFormat;
-  /** Chained computes by the first edge, as torchvision does. Default false. */
+  /**
+   * Chained computes by the first edge, as torchvision does. True for rotated boxes. Default false.
+   */
   chained?: boolean;
 }
 
@@ -848,7 +853,7 @@ export interface CropParams {
 
 /** The parameters of {@link Ops.crop_coords}. */
 export interface CropCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** first row of the window, -2^24 to 2^24 */
   top: number;
@@ -860,7 +865,7 @@ export interface CropCoordsParams {
   width: number;
   /** of boxes: soft, hard or none; default soft */
   clamping?: Clamping;
-  /** which boxes to keep: all, center or covered; all for points; default all */
+  /** which boxes to keep: all, center or covered; all for points and rotated boxes; default all */
   keep?: Keep;
   /** for covered: 0 to 1; else 0; default 0 */
   coverage?: number;
@@ -955,7 +960,7 @@ export interface ElasticNoiseParams {
 
 /** The parameters of {@link Ops.elastic_noise_coords}. */
 export interface ElasticNoiseCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** as for ElasticNoise; default 50 */
   alpha_x?: number;
@@ -1018,6 +1023,16 @@ export interface ExpandDimsParams {
   axis?: number;
 }
 
+/** The parameters of {@link Ops.feedback_policy}. */
+export interface FeedbackPolicyParams {
+  /** of 1 to 64 letters, digits, '_', '-' and '.'; policies of one name share their weights */
+  name: string;
+  /** 1 to 64 */
+  policies: ListedOp[][];
+  /** one per policy at the start, 0 to 1e30 and not all 0; default 1 each */
+  weights?: number[];
+}
+
 /** The parameters of {@link Ops.fill}. */
 export interface FillParams {
   /** a finite number; default 0 */
@@ -1034,7 +1049,7 @@ export interface FiveCropParams {
 
 /** The parameters of {@link Ops.flip_coords}. */
 export interface FlipCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** mirror top to bottom; default false, left to right */
   vertical?: boolean;
@@ -1614,7 +1629,7 @@ export interface PerspectiveParams {
 
 /** The parameters of {@link Ops.perspective_coords}. */
 export interface PerspectiveCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** from the input to the output, finite in float32 */
   coefficients: [number, number, number, number, number, number, number, number];
@@ -1624,6 +1639,12 @@ export interface PerspectiveCoordsParams {
   width: number;
   /** of boxes: soft, hard or none; default soft */
   clamping?: Clamping;
+}
+
+/** The parameters of {@link Ops.policy_index}. */
+export interface PolicyIndexParams {
+  /** of the policy: 1 to 64 letters, digits, '_', '-' and '.' */
+  name: string;
 }
 
 /** The parameters of {@link Ops.posterize}. */
@@ -2193,7 +2214,7 @@ export interface ResizeBilinear11Params {
 
 /** The parameters of {@link Ops.resize_coords}. */
 export interface ResizeCoordsParams {
-  /** of boxes: xyxy, cxcywh, ltwh or xy; default xyxy */
+  /** of boxes, or xy; default xyxy */
   format?: CoordFormat;
   /** height of the image before in pixels, 1 to 2^24 */
   from_height: number;
@@ -2351,7 +2372,7 @@ export interface Rotate90Params {
 
 /** The parameters of {@link Ops.scale_coords}. */
 export interface ScaleCoordsParams {
-  /** of boxes; default xyxy */
+  /** of boxes without an angle, or xy; default xyxy */
   format?: CoordFormat;
   /** divide by the factors; default false */
   divide?: boolean;
@@ -2377,7 +2398,7 @@ export interface ScaleJitterParams {
 
 /** The parameters of {@link Ops.shift_coords}. */
 export interface ShiftCoordsParams {
-  /** of boxes; default xyxy */
+  /** of boxes without an angle, or xy; default xyxy */
   format?: CoordFormat;
   /** subtract the offset; default false */
   subtract?: boolean;
@@ -2549,7 +2570,7 @@ export interface UniformTemporalSubsampleParams {
 
 /** The parameters of {@link Ops.valid_boxes}. */
 export interface ValidBoxesParams {
-  /** of boxes: xyxy, cxcywh or ltwh; default xyxy */
+  /** of boxes; default xyxy */
   format?: CoordFormat;
   /** height of the image in pixels, 1 to 2^24 */
   height: number;
@@ -2794,9 +2815,9 @@ export interface Ops {
    *
    * - `M0*x + M1*y + M2 - ShiftX, M3*x + M4*y + M5 - ShiftY`
    *
-   * The four corners of a box move so, and their bounds are the box afterwards. It is then clamped
-   * to Height x Width as by ClampCoords. Points are never clamped. All numbers are rounded to
-   * float32, and so is each step.
+   * The four corners of a box move so, and their bounds are the box afterwards. Those of a rotated
+   * box become a rectangle as by ResizeCoords. It is then clamped to Height x Width as by
+   * ClampCoords. Points are never clamped. All numbers are rounded to float32, and so is each step.
    *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
@@ -2805,7 +2826,8 @@ export interface Ops {
    * of torchvision 0.29.2 (transforms.v2) with torch 2.15.0, whose matrix product fuses neither on
    * AMD's CPUs nor with MKL_CBWR=COMPATIBLE.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   affine_coords(params: AffineCoordsParams, columns?: Columns): Step;
   /**
@@ -3004,13 +3026,19 @@ export interface Ops {
    * and -0 stay. A box in another format than xyxy is converted to xyxy and back, in float32, so
    * that it can change by a rounding even inside the image.
    *
+   * A rotated box keeps its angle. With soft clamping its corners may stay outside: it is the
+   * smallest box around what the image shows of it. With hard clamping all corners are inside. Its
+   * corners are cut at the four sides of the image one after another, in float32; so a box can
+   * change by roundings inside the image. A box without an overlap becomes zeros.
+   *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
    *
    * Reference: clamp_bounding_boxes and clamp_keypoints of torchvision 0.29.2 (transforms.v2) with
    * torch 2.15.0.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   clamp_coords(params: ClampCoordsParams, columns?: Columns): Step;
   /**
@@ -3096,7 +3124,7 @@ export interface Ops {
   constant(params?: ConstantParams, columns?: Columns): Step;
   /**
    * ConvertBoxes changes the format of boxes. It takes a float32 tensor without layout, whose last
-   * axis has the four values of a box, and keeps its shape. Values after the fourth do not change.
+   * axis has the values of a box, and changes only their number. Further values do not change.
    * There may be no boxes.
    *
    * In float32, with centre c, length n, first edge a and second edge b:
@@ -3108,11 +3136,24 @@ export interface Ops {
    * Chained changes two roundings: from cxcywh to xyxy b = n + a, and from xyxy to cxcywh c = (2*a
    * + n)/2.
    *
+   * A rotated box is converted to ltwhr and from it, in float32. With the angle r in radians, the
+   * first corner 1 and the centre c:
+   *
+   * - x2 = x1 + w*cos r, y2 = y1 - w*sin r
+   * - x3 = x2 + h*sin r, y3 = y2 + h*cos r; x4 and y4 so from corner 1
+   * - c is the middle between corners 1 and 3
+   * - r = atan2(y1-y2, x2-x1), w and h are the distances from corner 2
+   *
+   * Sine, cosine and arctangent are rounded to the nearest float32. Those of torch and MKL are not
+   * always: docs/exactness.md has the differences. Angles beyond 10^7 degrees are an ErrInput of
+   * Apply.
+   *
    * Reference: torch 2.15.0 in center_to_corners_format of transformers 5.23.0 and in the
    * conversions of ultralytics 8.4.190 (xywh2xyxy, xyxy2xywh and others); with Chained,
    * convert_bounding_box_format of torchvision 0.29.2.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   convert_boxes(params?: ConvertBoxesParams, columns?: Columns): Step;
   /**
@@ -3166,6 +3207,9 @@ export interface Ops {
    * A negative Top or Left is a padding. At a Top or Left of 0, -0 stays; torchvision's pad by 0
    * makes 0 of it.
    *
+   * Corners xyxyxyxy move as torchvision's pad moves them. Its crop makes rectangles of them before
+   * it clamps: so does Crop as a Mover, by ResizeCoords.
+   *
    * Keep selects boxes by their place before the crop. The values of the others become 0, except
    * further values. The centre and the areas are float32.
    *
@@ -3175,7 +3219,8 @@ export interface Ops {
    * Reference: crop_bounding_boxes, pad_bounding_boxes, crop_keypoints and pad_keypoints of
    * torchvision 0.29.2 (transforms.v2) with torch 2.15.0.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   crop_coords(params: CropCoordsParams, columns?: Columns): Step;
   /**
@@ -3312,8 +3357,9 @@ export interface Ops {
    * x Width, with the same noise. A point moves by the negative displacement of its pixel, from the
    * pixel's centre: an approximation of the inverse. The pixel is the whole part of the point, and
    * the least whole numbers not below the corners of a box, clamped to the image. The moved
-   * corners' bounds are the box afterwards. It is then clamped to the image as by ClampCoords.
-   * Points are never clamped. All arithmetic is float32.
+   * corners' bounds are the box afterwards. A rotated box moves by its centre and keeps size and
+   * angle. It is then clamped to the image as by ClampCoords. Points are never clamped. All
+   * arithmetic is float32.
    *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
@@ -3321,7 +3367,8 @@ export interface Ops {
    * Reference: elastic_bounding_boxes and elastic_keypoints of torchvision 0.29.2 (transforms.v2)
    * with torch 2.15.0, for the displacement.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   elastic_noise_coords(params: ElasticNoiseCoordsParams, columns?: Columns): Step;
   /**
@@ -3385,6 +3432,22 @@ export interface Ops {
    */
   expand_dims(params?: ExpandDimsParams, columns?: Columns): Step;
   /**
+   * FeedbackPolicy runs one of several lists of ops, whose weights a training program changes
+   * between epochs: by SetWeights of a run of package dataset. So the augmentation can follow the
+   * losses or the accuracy of the training. All lists must return the same dtype and layout.
+   *
+   * One number of [0, 1) is drawn; it chooses a list with a probability proportional to its weight,
+   * as in RandomChoice. Then the list runs, with its own draws. PolicyIndex returns which one it
+   * was. Without a training program the weights are those of the op.
+   *
+   * Reference: torchvision 0.29.2's RandomChoice, for the draw. The idea is that of MindSpore
+   * 2.10.0's WaitedDSCallback, which lets the training change what an op does.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  feedback_policy(params: FeedbackPolicyParams, columns?: Columns): Step;
+  /**
    * Fill sets all elements of a tensor to a number. It takes any tensor of fixed-size elements and
    * keeps the description. A number that the dtype cannot hold is an ErrInput.
    *
@@ -3411,7 +3474,8 @@ export interface Ops {
   /**
    * FlipCoords mirrors points or boxes as HorizontalFlip or VerticalFlip mirrors the pixels of an
    * image. An edge or the centre of a box at p moves to Size-p, and a point to Size-1-p. Corners
-   * keep their order. All sums are float32.
+   * keep their order; those of a rotated box exchange the first with the second and the third with
+   * the fourth. Its angle a becomes -a, or 180-a if Vertical. All sums are float32.
    *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
@@ -3420,7 +3484,8 @@ export interface Ops {
    * horizontal_flip_keypoints and vertical_flip_keypoints of torchvision 0.29.2 (transforms.v2)
    * with torch 2.15.0.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   flip_coords(params: FlipCoordsParams, columns?: Columns): Step;
   /**
@@ -4235,9 +4300,10 @@ export interface Ops {
    *
    * - `(c0*x + c1*y + c2) / (c6*x + c7*y + 1), (c3*x + c4*y + c5) / (c6*x + c7*y + 1)`
    *
-   * The four corners of a box move so, and their bounds are the box afterwards. It is then clamped
-   * to Height x Width as by ClampCoords. Points are never clamped. All numbers are rounded to
-   * float32, and so is each step. A divisor of 0 gives infinite values or NaN.
+   * The four corners of a box move so, and their bounds are the box afterwards. Those of a rotated
+   * box become a rectangle as by ResizeCoords. It is then clamped to Height x Width as by
+   * ClampCoords. Points are never clamped. All numbers are rounded to float32, and so is each step.
+   * A divisor of 0 gives infinite values or NaN.
    *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
@@ -4246,9 +4312,22 @@ export interface Ops {
    * (transforms.v2) with torch 2.15.0, whose matrix product fuses neither on AMD's CPUs nor with
    * MKL_CBWR=COMPATIBLE.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   perspective_coords(params: PerspectiveCoordsParams, columns?: Columns): Step;
+  /**
+   * PolicyIndex returns the index of the list that a FeedbackPolicy chose for the sample: an int32
+   * without axes. It takes any tensor and does not read it. Its step comes after that of the
+   * policy, in the same graph. The index is -1 if the policy was not drawn, such as inside a
+   * RandomApply that did nothing. With several policies of the name it is the index of the last
+   * one.
+   *
+   * Reference: none; the index is part of this project's FeedbackPolicy.
+   *
+   * Inputs: image. Outputs: policy. Difference: 0.
+   */
+  policy_index(params: PolicyIndexParams, columns?: Columns): Step;
   /**
    * Posterize keeps the most significant bits of every value. It takes a uint8 or float32 image
    * with any number of channels, HWC or CHW, and keeps the description.
@@ -4929,7 +5008,9 @@ export interface Ops {
   /**
    * ResizeCoords moves points or boxes as a resize from FromHeight x FromWidth to ToHeight x
    * ToWidth pixels moves an image. It multiplies all values by the ratios of the sides: computed in
-   * float64, rounded to float32.
+   * float64, rounded to float32. The corners of a rotated box are multiplied so. They are a
+   * parallelogram then, of which the longer diagonal stays and the other corners move to make a
+   * rectangle. This happens even if the sizes are equal, where torchvision changes nothing.
    *
    * It takes a float32 tensor without layout, with the format's values on the last axis, and keeps
    * its shape. Further values do not change. There may be no boxes.
@@ -4937,7 +5018,8 @@ export interface Ops {
    * Reference: resize_bounding_boxes and resize_keypoints of torchvision 0.29.2 (transforms.v2)
    * with torch 2.15.0.
    *
-   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   * Inputs: boxes. Outputs: boxes. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   resize_coords(params: ResizeCoordsParams, columns?: Columns): Step;
   /**
@@ -5444,17 +5526,20 @@ export interface Ops {
   unique(params?: Record<string, never>, columns?: Columns): Step;
   /**
    * ValidBoxes reports which boxes are large enough and inside an image of Height x Width pixels.
-   * It takes a float32 tensor (n, 4) without layout and returns bool (n). Further values of a row
-   * are ignored. There may be no boxes. SelectRows then keeps the boxes, labels and masks that are
-   * valid.
+   * It takes a float32 tensor (n, 4) without layout, of rotated boxes (n, 5) or (n, 8), and returns
+   * bool (n). Further values of a row are ignored. There may be no boxes. SelectRows then keeps the
+   * boxes, labels and masks that are valid.
    *
    * A box is valid if its sides w and h are at least MinSize, their product is at least MinArea,
    * all its corners are at least 0, x is at most Width and y at most Height. All arithmetic is
-   * float32. A box with NaN is invalid.
+   * float32. A box with NaN is invalid. Of a rotated box with the corners 1 to 4, w is the distance
+   * from corner 1 to 2. As in torchvision, h is the length of (y2-y3, x3-x4), which is the other
+   * side only for boxes at right angles or with equal sides.
    *
    * Reference: sanitize_bounding_boxes of torchvision 0.29.2 (transforms.v2) with torch 2.15.0.
    *
-   * Inputs: boxes. Outputs: mask. Difference: 0.
+   * Inputs: boxes. Outputs: mask. Difference: 0 (rotated boxes: with sines, arctangents and roots
+   * that are rounded to the nearest float32).
    */
   valid_boxes(params: ValidBoxesParams, columns?: Columns): Step;
   /**
@@ -5528,7 +5613,7 @@ export const enums = {
   Clamping: 'soft hard none',
   ColorRule: 'rgb bgr gray luma rgba',
   ColorSpace: 'rgb bgr rgba bgra gray hsv ycrcb',
-  CoordFormat: 'xy xyxy cxcywh ltwh',
+  CoordFormat: 'xy xyxy cxcywh ltwh ltwhr cxcywhr xyxyxyxy',
   CropRounding: 'half_even floor truncate ceil',
   DType: '- uint8 int8 uint16 int16 int32 int64 float16 bfloat16 float32 float64 bool bytes',
   DamageRule: 'pillow strict lenient',
@@ -5611,6 +5696,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
+  feedback_policy: [1, 'image', 'image', 'name:text', 'policies:op[][]', 'weights:float[]=[1,1]'],
   fill: [1, 'image', 'image', 'value:float=0'],
   five_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   flip_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'vertical:bool=false', 'size:int'],
@@ -5669,6 +5755,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   patchify: [1, 'image', 'image grid', 'patch:int', 'temporal:int=0', 'merge:int=1', 'layout:Layout="HWC"', 'frames_first:bool=false', 'raster:bool=false', 'planes:bool=false', 'numbered:bool=false'],
   perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   perspective_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'coefficients:float[8]', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
+  policy_index: [1, 'image', 'policy', 'name:text'],
   posterize: [1, 'image', 'image', 'bits:int'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   rand_augment: [1, 'image', 'image', 'num_ops:int=2', 'magnitude:int=9', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
