@@ -25,6 +25,7 @@ const allowPlanned = true
 // own lists the ops whose reference is one of the packages, but which no class
 // is: functions, and parts of classes.
 var own = map[string]string{
+	"feedback_policy":      "random_choice with weights that a training changes",
 	"map_window":           "what bounding_box_augment draws",
 	"mix_chains":           "what aug_mix draws",
 	"cutmix":               "what random_cutmix draws",
