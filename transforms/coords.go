@@ -25,6 +25,9 @@ const (
 
 var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh", "ltwhr", "cxcywhr", "xyxyxyxy"}
 
+// uprightNames are the formats without an angle.
+var uprightNames = coordFormatNames[:CoordLTWHR]
+
 func (f CoordFormat) String() string { return enum.String("coordinate format", coordFormatNames, f) }
 
 // MarshalText returns the name.
@@ -38,7 +41,17 @@ func (f *CoordFormat) UnmarshalText(t []byte) error {
 }
 
 // values returns the number of values of a format.
-func (f CoordFormat) values() int { return int("\x02\x04\x04\x04\x05\x05\x08"[f]) }
+func (f CoordFormat) values() int {
+	switch {
+	case f == CoordXY:
+		return 2
+	case f < CoordLTWHR:
+		return 4
+	case f < CoordXYXYXYXY:
+		return 5
+	}
+	return 8
+}
 
 // positions returns how many values of a format are positions. The others are
 // lengths, which moving the box does not change.
@@ -47,14 +60,6 @@ func (f CoordFormat) positions() int {
 		return f.values()
 	}
 	return 2
-}
-
-// checkUpright rejects all but points and boxes without an angle.
-func checkUpright(name string, f CoordFormat) error {
-	if f >= CoordLTWHR && int(f) < len(coordFormatNames) {
-		return paramErr("%s is %v, a rotated box, want a format without an angle", name, f)
-	}
-	return checkEnum(name, f, coordFormatNames)
 }
 
 // wantCoords rejects all but points or boxes of a format.

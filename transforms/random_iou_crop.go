@@ -109,7 +109,7 @@ func checkBoxFormat(name string, f CoordFormat) error {
 	if f == CoordXY {
 		return paramErr("%s is xy, a point, want xyxy, cxcywh or ltwh", name)
 	}
-	return checkUpright(name, f)
+	return checkEnum(name, f, uprightNames)
 }
 
 // Apply returns ErrNotDrawn.

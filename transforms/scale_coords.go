@@ -35,7 +35,7 @@ func init() {
 func NewScaleCoords(format CoordFormat) *ScaleCoords { return &ScaleCoords{Format: format} }
 
 // Validate checks the format.
-func (o *ScaleCoords) Validate() error { return checkUpright("format", o.Format) }
+func (o *ScaleCoords) Validate() error { return checkEnum("format", o.Format, uprightNames) }
 
 // Infer keeps the shape.
 func (o *ScaleCoords) Infer(dst, in []tensor.Desc) error {
