@@ -41,7 +41,8 @@ READERS = {
     "mindspore": {"mindspore-dataset": ("mindspore_read.py", "dataset-"), "mindspore-filereader": ("mindspore_read.py", "")},
 }
 PEERS = [*READERS, "im2rec"]
-GOALS = [("recordio-107k", 1), ("recordio-3k", 1), ("shards-107k", 20), ("shards-3k", 20), ("image-iter-1", 3), ("image-iter-2", 3)]
+GOALS = [("recordio-107k", 1), ("recordio-3k", 1), ("shards-107k", 20), ("shards-3k", 20), ("image-iter-1", 3), ("image-iter-2", 3),
+         ("pack-jpeg-1", 1.3), ("pack-jpeg-2", 1.3), ("pack-pass-through", 1)]
 
 
 def library(case):

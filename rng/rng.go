@@ -79,7 +79,7 @@ func (s *Stream) Uint64() uint64 {
 }
 
 // Float64 draws a number from [0, 1) with 53 random bits.
-func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
+func (s *Stream) Float64() float64 { return float64(float64(s.Uint64()>>11) / (1 << 53)) }
 
 // Uniform draws a number from [a, b). It returns a if b is not greater.
 func (s *Stream) Uniform(a, b float64) float64 { return a + float64(s.Float64()*(b-a)) }

@@ -160,7 +160,7 @@ func (o *Affine) matrix(h, w int) [6]float64 {
 	}
 	cx, cy := centerOf(o.Center, w, h)
 	if o.Backend == Torch {
-		cx, cy = cx-float64(w)/2, cy-float64(h)/2
+		cx, cy = cx-float64(float64(w)/2), cy-float64(float64(h)/2)
 	}
 	return o.inverse(cx, cy)
 }

@@ -34,6 +34,17 @@ func wantImage(d tensor.Desc, dtypes ...tensor.DType) error {
 	return nil
 }
 
+// wantSized rejects an invalid description and the dtype bytes.
+func wantSized(d tensor.Desc) error {
+	if err := d.Validate(); err != nil {
+		return inputErr("%v", err)
+	}
+	if d.DType.Size() == 0 {
+		return inputErr("%v, want a dtype of fixed size", d)
+	}
+	return nil
+}
+
 // wantChannels rejects an image with a known number of channels that is not in
 // counts.
 func wantChannels(d tensor.Desc, counts ...int) error {
@@ -134,6 +145,16 @@ func channelValue[T any](values []T, i int) T {
 func checkBounds(name string, v, lo, hi float64) error {
 	if !(v >= lo && v <= hi) {
 		return paramErr("%s is %v, want %v to %v", name, v, lo, hi)
+	}
+	return nil
+}
+
+// checkFinite rejects infinities and NaN.
+func checkFinite(name string, values ...float64) error {
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return paramErr("%s[%d] is %v, want a finite number", name, i, v)
+		}
 	}
 	return nil
 }

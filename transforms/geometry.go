@@ -32,7 +32,7 @@ func centerOf(center NumberList, w, h int) (x, y float64) {
 	if len(center) > 0 {
 		return center[0], center[1]
 	}
-	return float64(w) / 2, float64(h) / 2
+	return float64(float64(w) / 2), float64(float64(h) / 2)
 }
 
 // checkFill is checkValues for a fill that may be empty.

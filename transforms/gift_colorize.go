@@ -78,7 +78,7 @@ type giftHue struct {
 }
 
 func (h giftHue) of(r, g, b float32) (x, y, z float32) {
-	l := (max(r, g, b) + min(r, g, b)) / 2
+	l := float32((max(r, g, b) + min(r, g, b)) / 2)
 	to := [3]float32{l, l, l}
 	if h.s != 0 {
 		q := l + h.s - float32(l*h.s)

@@ -104,7 +104,7 @@ func (o *Letterbox) fit(h, w int) (boxed, error) {
 	if o.TopLeft {
 		b.bottom, b.right = int(math.RoundToEven(dh+0.1)), int(math.RoundToEven(dw+0.1))
 	} else {
-		dh, dw = dh/2, dw/2
+		dh, dw = float64(dh/2), float64(dw/2)
 		b.top, b.bottom = int(math.RoundToEven(dh-0.1)), int(math.RoundToEven(dh+0.1))
 		b.left, b.right = int(math.RoundToEven(dw-0.1)), int(math.RoundToEven(dw+0.1))
 	}

@@ -67,7 +67,7 @@ func (o *LetterboxGeometry) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	for i, n := range [2][2]int{{bh, h}, {bw, w}} {
 		side := max(math.RoundToEven(float64(float64(n[1])*gain)), 1)
 		rest := float64(n[0]) - side
-		first := math.RoundToEven(rest/2 - 0.1)
+		first := math.RoundToEven(float64(rest/2) - 0.1)
 		scale[i] = float32(side / float64(n[1]))
 		pad[2*i], pad[2*i+1] = int32(first), int32(rest-first)
 	}

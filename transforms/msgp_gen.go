@@ -430,6 +430,19 @@ func (z *ConcatChannels) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ConcatChannels) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Concatenate) msgp() []any { return []any{&z.Axis, &z.Prepend, &z.Append} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Concatenate) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Concatenate) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Axis Prepend Append")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Concatenate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Constant) msgp() []any { return []any{&z.Value, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -688,6 +701,19 @@ func (z *ExpandDims) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ExpandDims) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Fill) msgp() []any { return []any{&z.Value} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Fill) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Fill) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Value")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Fill) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *FiveCrop) msgp() []any { return []any{&z.Height, &z.Width} }
 
@@ -1125,6 +1151,19 @@ func (z *MapWindow) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MapWindow) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Mask) msgp() []any { return []any{(*uint8)(&z.Operator), &z.Constant} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Mask) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Mask) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Operator Constant")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Mask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *MaskBoxes) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1271,6 +1310,19 @@ func (z *Pad) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Pad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *PadEnd) msgp() []any { return []any{&z.Shape, &z.Fill} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PadEnd) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PadEnd) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Shape Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PadEnd) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *PadSequence) msgp() []any { return []any{&z.Length, &z.Fill, &z.KeepLonger} }
 
@@ -2364,6 +2416,19 @@ func (z *ShiftCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ShiftCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Slice) msgp() []any { return []any{&z.Slices} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Slice) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Slice) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Slices")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Slice) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *SlicePatches) msgp() []any { return []any{&z.Rows, &z.Columns, &z.Drop, &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
@@ -2537,6 +2602,21 @@ func (z *ToType) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ToType) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *Tokenize) msgp() []any {
+	return []any{(*uint8)(&z.Rule), &z.Vocabulary, &z.Unknown, &z.MaxBytes}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z Tokenize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Tokenize) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Rule Vocabulary Unknown MaxBytes")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Tokenize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *TrivialAugmentWide) msgp() []any {
 	return []any{&z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
@@ -2568,6 +2648,34 @@ func (z *UniformAugment) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z UniformAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *UniformTemporalSubsample) msgp() []any { return []any{&z.Samples} }
+
+// MarshalMsg appends the msgp form to b.
+func (z UniformTemporalSubsample) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *UniformTemporalSubsample) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Samples")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z UniformTemporalSubsample) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *Unique) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Unique) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Unique) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Unique) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *ValidBoxes) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, &z.MinSize, &z.MinArea}

@@ -127,7 +127,7 @@ func (o *RandomIoUCrop) Draw(d *Draw) error {
 		return err
 	}
 	boxes, n := tensor.View[float32](d.Src[1]), d.In[1].Shape.At(1)
-	random := func() float32 { return float32(d.Uint32()>>8) / (1 << 24) }
+	random := func() float32 { return float32(float32(d.Uint32()>>8) / (1 << 24)) }
 	least, span := float32(o.Scale.Min), float32(o.Scale.Max-o.Scale.Min)
 	for range maxDrawnOptions {
 		option := o.Options[d.IntN(len(o.Options))]

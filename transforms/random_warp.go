@@ -171,8 +171,8 @@ func (o *RandomWarp) Draw(d *Draw) error {
 	nh, nw := o.size(k, h, w)
 	m0, m1 := float32(p*a)-float32(float32(s*b)*q), float32(p*b)+float32(float32(s*a)*q)
 	m3, m4 := float32(-b*q), float32(a*q)
-	m2 := (nw - (float32(m0*float32(w)) + float32(m1*float32(h)))) / 2
-	m5 := (nh - (float32(m3*float32(w)) + float32(m4*float32(h)))) / 2
+	m2 := float32((nw - (float32(m0*float32(w)) + float32(m1*float32(h)))) / 2)
+	m5 := float32((nh - (float32(m3*float32(w)) + float32(m4*float32(h)))) / 2)
 	if nh > maxSide || nw > maxSide {
 		return inputErr("%v would become %v x %v, want sides of at most %d", d.In[0], nh, nw, maxSide)
 	}

@@ -207,7 +207,7 @@ func (o *ResizeToPatches) naFlex(h, w int) (rows, columns float64) {
 	const eps = 1e-5
 	lo, hi := eps/10, 100.0
 	for hi-lo >= eps {
-		s := (lo + hi) / 2
+		s := float64((lo + hi) / 2)
 		if float64(o.patches(h, s)*o.patches(w, s)) <= float64(o.MaxPatches) {
 			lo = s
 		} else {

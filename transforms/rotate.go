@@ -131,7 +131,7 @@ func (o *Rotate) plan(h, w int) (turns int, m [6]float64, oh, ow int) {
 	cx, cy := centerOf(o.Center, w, h)
 	if o.Backend == Torch {
 		a := Affine{Angle: -angle, Scale: 1}
-		m = a.inverse(cx-float64(w)/2, cy-float64(h)/2)
+		m = a.inverse(cx-float64(float64(w)/2), cy-float64(float64(h)/2))
 		oh, ow = h, w
 		if o.Expand {
 			oh, ow = torchExpanded(&m, h, w)
@@ -160,7 +160,7 @@ func (o *Rotate) pillow(angle, cx, cy float64, h, w int) (m [6]float64, oh, ow i
 		x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
 	}
 	ow, oh = int(math.Ceil(x1)-math.Floor(x0)), int(math.Ceil(y1)-math.Floor(y0))
-	tx, ty = at(-float64(ow-w)/2, -float64(oh-h)/2)
+	tx, ty = at(float64(-float64(ow-w)/2), float64(-float64(oh-h)/2))
 	m[2], m[5] = tx, ty
 	return m, oh, ow
 }
@@ -190,8 +190,8 @@ func (o *Rotate) opencv(h, w int) (m [6]float64, oh, ow int) {
 	}
 	bw := max(px[0], px[1], px[2], px[3]) - min(px[0], px[1], px[2], px[3])
 	bh := max(py[0], py[1], py[2], py[3]) - min(py[0], py[1], py[2], py[3])
-	m[2] += float64(bw)/2 - float64(w)/2
-	m[5] += float64(bh)/2 - float64(h)/2
+	m[2] += float64(float64(bw)/2) - float64(float64(w)/2)
+	m[5] += float64(float64(bh)/2) - float64(float64(h)/2)
 	return m, int(math.RoundToEven(float64(bh))), int(math.RoundToEven(float64(bw)))
 }
 

@@ -77,10 +77,8 @@ func NewWarpAffine(matrix [6]float64, height, width int) *WarpAffine {
 // Validate checks that the matrix is finite, and checks the size, the names and
 // the fill.
 func (o *WarpAffine) Validate() error {
-	for i, v := range o.Matrix {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return paramErr("matrix[%d] is %v, want a finite number", i, v)
-		}
+	if err := checkFinite("matrix", o.Matrix[:]...); err != nil {
+		return err
 	}
 	if err := checkSides(o.Height, o.Width); err != nil {
 		return err

@@ -12,7 +12,7 @@
 // The importer rejects random ops by name; see [ImportWith]. It also rejects
 // ops of MindSpore's Python layer and ops without an equal in package
 // transforms. The Python layer works on PIL images, or has functions that are
-// stored without code.
+// stored without code. MindSpore stores Slice without its parameters.
 //
 // Graphs decode as Pillow does. For JPEG, PNG, and plain BMP and TIFF,
 // MindSpore returns the same pixels. The graph rejects CMYK images, which

@@ -267,6 +267,25 @@ func init() {
 			}
 			b.add(&transforms.Pad{Left: l[0], Top: l[1], Right: l[2], Bottom: l[3], Mode: mode, Fill: fill})
 		},
+		"PadEnd": func(b *builder, p *importer.Object) {
+			v, _ := p.Get("pad_shape")
+			l, ok := importer.Ints(v, 3, 1, importer.MaxSide)
+			if !ok {
+				p.Bad("pad_shape", "three sizes")
+			}
+			b.add(&transforms.PadEnd{Shape: l, Fill: scalar(p, "pad_value")})
+		},
+		"Fill": func(b *builder, p *importer.Object) {
+			b.add(transforms.NewFill(scalarOf(p)))
+		},
+		"Mask": func(b *builder, p *importer.Object) {
+			if p.Int("dtype", 1, 0, 255) != 1 {
+				p.Bad("dtype", "1, which is bool")
+			}
+			r := transforms.Relation(p.Int("op", 0, 0, int(transforms.RelationGE)))
+			b.add(transforms.NewMask(r, scalar(p, "constant")))
+			b.dtype = tensor.Bool
+		},
 		"AdjustBrightness": func(b *builder, p *importer.Object) {
 			b.wantBytes(p, "brightness_factor")
 			b.add(&transforms.AdjustBrightness{Factor: number(p, "brightness_factor"), Backend: transforms.OpenCV})
@@ -407,6 +426,33 @@ func number(p *importer.Object, key string) float64 {
 		p.Bad(key, "a number")
 	}
 	return f
+}
+
+// scalar reads a tensor without axes: an object of p.
+func scalar(p *importer.Object, key string) float64 {
+	o := p.Object(key)
+	if o == nil {
+		p.Bad(key, "a tensor of one number")
+		return 0
+	}
+	return scalarOf(o)
+}
+
+// scalarOf reads the object of a tensor without axes.
+func scalarOf(o *importer.Object) float64 {
+	o.Inert("type")
+	if v, _ := o.Get("shape"); v != nil {
+		if _, ok := importer.Ints(v, 0, 0, 0); !ok {
+			o.Bad("shape", "no axes")
+		}
+	}
+	v, _ := o.Get("data")
+	l, ok := importer.Floats(v, 1)
+	if !ok {
+		o.Bad("data", "one number")
+		return 0
+	}
+	return l[0]
 }
 
 // ignored reads the values that AutoContrast leaves out: any number of them.

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,8 @@ import (
 // processor can. It may do so even through variables and inlined functions.
 // Only an explicit conversion of the product forbids it. So each product must
 // be converted where it is computed. A product that is divided, compared, or
-// passed to package math, min or max is exempt, since it is not added there.
+// passed to package math, min or max is exempt, since it is not added there. A
+// division by a constant power of two is a product to the compiler.
 func TestNothingFuses(t *testing.T) {
 	const format = `{{.ImportPath}}|{{.Dir}}|{{.Export}}|{{if .Module}}{{if .Module.Main}}{{join .GoFiles ","}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-export", "-deps", "-f", format,
@@ -61,10 +63,10 @@ func TestNothingFuses(t *testing.T) {
 		for _, f := range files {
 			ast.PreorderStack(f, nil, func(n ast.Node, stack []ast.Node) bool {
 				p, product := n.(*ast.BinaryExpr)
-				if a, ok := n.(*ast.AssignStmt); ok && a.Tok == token.MUL_ASSIGN && isFloat(info.Types[a.Lhs[0]]) {
-					t.Errorf("%v: write x = T(x * y), so that the product is rounded", fset.Position(n.Pos()))
+				if a, ok := n.(*ast.AssignStmt); ok && isFloat(info.Types[a.Lhs[0]]) && (a.Tok == token.MUL_ASSIGN || a.Tok == token.QUO_ASSIGN && isPowerOfTwo(info.Types[a.Rhs[0]])) {
+					t.Errorf("%v: write x = T(x * y) or T(x / y), so that the product is rounded", fset.Position(n.Pos()))
 				}
-				if product && p.Op == token.MUL && isFloat(info.Types[p]) {
+				if product && (p.Op == token.MUL || p.Op == token.QUO && isPowerOfTwo(info.Types[p.Y])) && isFloat(info.Types[p]) {
 					products++
 					if !rounded(info, stack, p) {
 						t.Errorf("%v: the product may be fused into an addition", fset.Position(p.OpPos))
@@ -75,6 +77,16 @@ func TestNothingFuses(t *testing.T) {
 		}
 	}
 	require.Greater(t, products, 50, "products looked at")
+}
+
+// isPowerOfTwo reports whether v is a constant whose reciprocal is exact.
+func isPowerOfTwo(v types.TypeAndValue) bool {
+	if v.Value == nil {
+		return false
+	}
+	c, _ := constant.Float64Val(constant.ToFloat(v.Value))
+	m, _ := math.Frexp(math.Abs(c))
+	return m == 0.5
 }
 
 // isFloat reports whether v is a floating-point number, or of a type parameter

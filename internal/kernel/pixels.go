@@ -168,7 +168,7 @@ func QuantizeF32[T uint8 | int8 | uint16 | int16](dst []T, src, scale []float32,
 	var z T
 	lo, hi := 0.0, float64(int64(1)<<(8*unsafe.Sizeof(z))-1)
 	if ^z < 0 { // signed
-		lo = -(hi + 1) / 2
+		lo = float64(-(hi + 1) / 2)
 		hi += lo
 	}
 	for i := quantizeF32(dst, src, scale, zero); i < n; i += ch {

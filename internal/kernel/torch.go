@@ -102,7 +102,7 @@ func (f TorchFilter) size() int { return 2 * (int(f) + 1) }
 // ATen/native/cpu/UpSampleKernel.cpp of torch 2.15.0.
 func (t *Taps) Torch(in, out int, f TorchFilter) {
 	scale := float32(in) / float32(out)
-	support, inv := float32(f.size())/2, float32(1)
+	support, inv := float32(float32(f.size())/2), float32(1)
 	if scale >= 1 {
 		support = float32(support * scale)
 		inv = float32(1 / float64(scale))

@@ -232,7 +232,7 @@ func warpTable(k int, at func([]float32, float32)) []int16 {
 	const n = 1 << warpFrac
 	one := make([]float32, n*k)
 	for i := range n {
-		at(one[i*k:][:k], float32(i)/n)
+		at(one[i*k:][:k], float32(float32(i)/n))
 	}
 	table := make([]int16, n*n*k*k)
 	for place := range n * n {

@@ -172,7 +172,7 @@ def normal(key, ordinal):
 def erase_noise():
     mpmath.mp.dps = 60
     g = Golden("erase_noise", "Philox 4x32-10 and the transformation of Box and Muller, with mpmath 1.3.0")
-    for h, w, c in ((9, 12, 3), (1, 1, 1), (4, 3, 2)):
+    for h, w, c in ((9, 12, 3), (1, 1, 1), (4, 3, 2), (2, 5, 4)):
         a = image(h, w, c, "float32")
         for i, (top, left, eh, ew) in enumerate(((0, 0, h, w), (h // 2, w // 3, h - h // 2, 1))):
             for key in (0, 0x0123456789ABCDEF, 2**64 - 1):

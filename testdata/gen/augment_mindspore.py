@@ -79,7 +79,7 @@ def cut_out():
 def one_hot():
     g = Golden("one_hot", "MindSpore 2.10.0 transforms.OneHot")
     for dt in ("uint8", "int8", "uint16", "int16", "int32", "int64"):
-        for classes, rate in ((10, 0.0), (10, 0.1), (7, 0.3), (2, 0.0), (3, 1.0), (100, 0.05)):
+        for classes, rate in ((10, 0.0), (10, 0.1), (7, 0.3), (2, 0.0), (3, 1.0), (100, 0.05), (33, 0.0), (12, 0.5)):
             for name, label in (("scalar", 0), ("last", classes - 1), ("one", [classes // 2]), ("two", [classes - 1, 0])):
                 x = np.array(label, dt)
                 want = transforms.OneHot(classes, rate)(x)

@@ -181,7 +181,7 @@ def valid_boxes():
 def valid_keypoints():
     g = Golden("valid_keypoints", f"{TV} sanitize_keypoints")
     special = np.array([[0, 0], [-0.0, -0.0], [150, 99], [149.99, 99.99], [3, 100], [np.nan, 3], [3, np.nan], [-1e-30, 5]], np.float32)
-    for i, (h, w) in enumerate([(100, 150), (1, 1), (33, 7), (1 << 24, 1 << 24)]):
+    for i, (h, w) in enumerate([(100, 150), (1, 1), (33, 7), (1 << 24, 1 << 24), (150, 100), (1, 300), (300, 1), (7, 7)]):
         p = {"height": h, "width": w}
         some = inputs(2)[1]
         grouped = [some.reshape(4, 5, 2), np.abs(some).reshape(5, 2, 2, 2), np.zeros((3, 0, 2), np.float32), np.zeros((0, 4, 2), np.float32)]

@@ -103,6 +103,12 @@ def chains():
     for threshold in ((10, 200), 99.5, (0, 255)):
         yield f"solarize {threshold}", [v.Solarize(threshold)]
     yield "imagenet", [v.Resize(50), v.CenterCrop(44), v.Normalize(MEAN, STD), v.HWC2CHW(), t.TypeCast(ms.float16)]
+    yield "pad end", [t.PadEnd([100, 50, 3], 7)]
+    yield "pad end planes", [v.HWC2CHW(), t.TypeCast(ms.float32), t.PadEnd([3, 40, 100], -1.1)]
+    yield "fill", [t.Fill(9)]
+    for r in range(6):
+        yield f"mask {r}", [t.Mask(list(t.Relational)[r], 100)]
+    yield "mask float", [v.Rescale(1 / 255, 0.0), t.Mask(t.Relational.LE, 0.3)]
 
 
 def refused():

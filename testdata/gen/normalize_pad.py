@@ -31,6 +31,8 @@ def main():
     x = image(8, 8, 3)
     want = vision.NormalizePad([7.5] * 3, [3.0] * 3, "float32", is_hwc=False)(chw(x))
     g.case("one_value", {"mean": [7.5], "std": [3], "dtype": "float32"}, x, want.transpose(1, 2, 0))
+    want = vision.NormalizePad([7.5] * 3, [3.0] * 3, "float16", is_hwc=False)(chw(x))
+    g.case("one_value_half", {"mean": [7.5], "std": [3], "dtype": "float16"}, x, want.transpose(1, 2, 0))
     g.write()
 
 

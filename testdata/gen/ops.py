@@ -65,7 +65,7 @@ def flips():
 
 def rotate90():
     g = Golden("rotate90", "NumPy 2.4.6 rot90")
-    for k in (-5, -1, 0, 1, 2, 3, 4):
+    for k in (-5, -1, 0, 1, 2, 3, 4, 5):
         for h, w in ((3, 5), (7, 2), (1, 1)):
             a = image(h, w, 3)
             g.case(f"{w}x{h}_{k}", {"turns": k}, a, np.rot90(a, k))
@@ -195,6 +195,11 @@ def pad():
                     want = hf.pad(a, ((top, dh - top), (left, dw - left)), mode=hf.PaddingMode(m), input_data_format="channels_last")
                     q = {"height": th, "width": tw, "position": pos, "mode": mode, "fill": [0]}
                     g.case(f"{mode}_{pos}_{w}x{h}_{tw}x{th}", q, a, want)
+    for h, w, c in ((5, 2, 1), (7, 7, 4), (2, 8, 3)):
+        a = image(h, w, c)
+        q = {"height": 8, "width": 9, "position": "center", "mode": "edge", "fill": [0]}
+        top, left = (8 - h) // 2, (9 - w) // 2
+        g.case(f"edge_{w}x{h}x{c}", q, a, np.pad(a, ((top, 8 - h - top), (left, 9 - w - left), (0, 0)), mode="edge"))
     a = image(2, 3, 3, "float32")
     g.case("fill", {"height": 4, "width": 4, "position": "center", "mode": "constant", "fill": [0.5, -1, 0.1]}, chw(a),
            np.stack([np.pad(c, ((1, 1), (0, 1)), constant_values=v) for c, v in zip(chw(a), np.float32([0.5, -1, 0.1]))]), "CHW")
@@ -339,6 +344,11 @@ def grayscale():
             g.case(f"{backend}_{n}", q, x, want)
             g.case(f"{backend}_{n}_chw", q, chw(x[:9, :37]), chw(want[:9, :37]), "CHW")
             g.case(f"{backend}_{n}_gray", q, gray, np.repeat(gray, n, 2))
+        for h, w in SIZES:
+            y = image(h, w, 3)
+            o = np.repeat(cv2.cvtColor(y, cv2.COLOR_RGB2GRAY).reshape(h, w, 1), n, 2)
+            for backend, want in (("pillow", arr(v1.to_grayscale(pil(y), num_output_channels=n))), ("opencv", o), ("torch", v1.rgb_to_grayscale(t(chw(y)), n).numpy().transpose(1, 2, 0))):
+                g.case(f"{backend}_{n}_{w}x{h}", {"channels": n, "backend": backend}, y, want)
     # Colours at which fused arithmetic would give another value.
     a = np.arange(1 << 24, dtype=np.uint32)
     r, gr, b = (((a >> s) & 255).astype(np.float32) for s in (16, 8, 0))
@@ -419,6 +429,9 @@ def quantize():
             for x, s in ((a, "wide"), (ties, "ties")):
                 g.case(f"{dt}_{name}_{s}", q, x, onnx(x, scale, zero, dt, 2))
             g.case(f"{dt}_{name}_chw", q, chw(a[:5, :6]), onnx(chw(a[:5, :6]), scale, zero, dt, 0), "CHW")
+            for h, w in ((1, 1), (3, 2), (1, 9)):
+                x = image(h, w, 3, "float32")
+                g.case(f"{dt}_{name}_{w}x{h}", q, x, onnx(x, scale, zero, dt, 2))
     g.write()
 
 
@@ -427,8 +440,8 @@ def alpha_composite():
     # Every pair of a value and an alpha.
     v, al = np.meshgrid(np.arange(256), np.arange(256))
     every = np.stack([v, v[:, ::-1], np.roll(v, 77, 1), al], -1).astype(np.uint8)
-    for bg in ([255, 255, 255], [0], [7, 128, 200]):
-        for name, x in [("every", every[:: 5 if bg != [7, 128, 200] else 3])] + [(f"{w}x{h}", image(h, w, 4)) for h, w in SIZES]:
+    for bg in ([255, 255, 255], [0], [7, 128, 200], [255], [1], [128, 127, 254], [0, 255, 0], [64]):
+        for name, x in [("every", every[:: {255: 5, 0: 5, 7: 3}.get(bg[0], 51)])] + [(f"{w}x{h}", image(h, w, 4)) for h, w in SIZES]:
             x = np.ascontiguousarray(x)
             back = Image.new("RGBA", (x.shape[1], x.shape[0]), tuple(bg * 3)[:3] + (255,))
             want = arr(Image.alpha_composite(back, Image.fromarray(x, "RGBA")).convert("RGB"))

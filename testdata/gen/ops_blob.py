@@ -15,7 +15,7 @@ cv2.ipp.setUseIPP(False)
 def blob_crop():
     g = Golden("blob_crop", "OpenCV 5.0.0.93 dnn.blobFromImage(crop=True)")
     for h, w, c in ((23, 37, 3), (8, 8, 1), (3, 5, 1), (1, 1, 3), (7, 2, 4), (14, 22, 3), (13, 9, 1)):
-        for oh, ow in ((8, 8), (7, 11), (20, 25), (3, 1), (7, 5)):
+        for oh, ow in ((8, 8), (7, 11), (20, 25), (3, 1), (7, 5), (1, 1), (2, 9), (30, 4)):
             for dtype in ("uint8", "float32"):
                 a = image(h, w, c, dtype)
                 def blob(a):
@@ -35,7 +35,7 @@ def multiply():
     g = Golden("multiply", "OpenCV 5.0.0.93 dnn.blobFromImageWithParams")
     for h, w in ((23, 37), (1, 1), (3, 5)):
         a = image(h, w, 3, "float32")
-        for f in ([1 / 58.395, 1 / 57.12, 1 / 57.375], [1 / 255], [0.017, 0.017, 1.0], [-2.5, 0.0, 3e-7]):
+        for f in ([1 / 58.395, 1 / 57.12, 1 / 57.375], [1 / 255], [0.017, 0.017, 1.0], [-2.5, 0.0, 3e-7], [1.0], [2 / 255], [1 / 127.5, 1 / 127.5, 0.5], [1e6]):
             p = cv2.dnn.Image2BlobParams()
             p.scalefactor = tuple(f * 3)[:3] + (1.0,)
             want = cv2.dnn.blobFromImageWithParams(a, p)[0]

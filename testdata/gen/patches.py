@@ -270,7 +270,7 @@ def patchify():
 def pad_sequence():
     g = Golden("pad_sequence", "transformers 5.23.0 siglip2 pad_along_first_dim")
     for dt in ["uint8", *DTYPES]:
-        for rows, length, fill in ((3, 5, 0), (3, 3, 1), (1, 2, 1)):
+        for rows, length, fill in ((3, 5, 0), (3, 3, 1), (1, 2, 1), (2, 7, 0), (1, 1, 0)):
             a = image(rows, 4, 1, dt)[..., 0]
             want, mask = pad_along_first_dim(a, length, fill)
             g.case(f"{dt} {rows} of {length}", dict(length=length, fill=fill, keep_longer=False), a, want, "none")
@@ -298,7 +298,7 @@ def constant():
 def positions():
     p = Gemma4ImageProcessorPil(do_resize=False)
     g, counts = Golden("patch_positions", "transformers 5.23.0 Gemma4ImageProcessorPil (image_position_ids)"), Golden("count_patches", "transformers 5.23.0 Gemma4ImageProcessorPil (num_soft_tokens_per_image); rows and columns: its image_position_ids")
-    for h, w, patch, pool in ((4, 6, 2, 1), (9, 15, 3, 2), (16, 7, 1, 3), (5, 5, 5, 1), (20, 70, 10, 4)):
+    for h, w, patch, pool in ((4, 6, 2, 1), (9, 15, 3, 2), (16, 7, 1, 3), (5, 5, 5, 1), (20, 70, 10, 4), (8, 4, 4, 1), (14, 21, 7, 1), (12, 6, 6, 1)):
         a = image(h, w, 3)
         out = p(images=Image.fromarray(a), patch_size=patch, pooling_kernel_size=pool, return_tensors="np")
         ids = out["image_position_ids"][0]
@@ -344,7 +344,7 @@ def mask_rows():
 def split_side():
     p = EomtImageProcessor()
     g = Golden("split_side", "transformers 5.23.0 EomtImageProcessor._split_image")
-    for h, w, size in ((5, 12, 5), (12, 5, 5), (4, 4, 4), (4, 4, 3), (7, 23, 6), (3, 2, 9), (2, 3, 9), (1, 50, 7), (61, 2, 4)):
+    for h, w, size in ((5, 12, 5), (12, 5, 5), (4, 4, 4), (4, 4, 3), (7, 23, 6), (3, 2, 9), (2, 3, 9), (1, 50, 7), (61, 2, 4), (2, 19, 1), (30, 8, 8)):
         for dt in ("uint8", "float32"):
             a = chw(image(h, w, 3, dt))
             tiles, offsets = p._split_image(torch.from_numpy(a)[None], SizeDict(shortest_edge=size), [0])
@@ -357,7 +357,7 @@ def split_side():
 def keep_rows():
     g = Golden("keep_rows", "transformers 5.23.0 DeepseekOcr2ImageProcessor (num_local_patches of its tiles); NumPy 2.4.6 slicing")
     rows = image(4, 6, 1, "float32")[..., 0]
-    for h, w, side in ((5, 9, 8), (9, 5, 8), (8, 8, 8), (8, 3, 8), (1, 1, 1), (2, 1, 1)):
+    for h, w, side in ((5, 9, 8), (9, 5, 8), (8, 8, 8), (8, 3, 8), (1, 1, 1), (2, 1, 1), (7, 3, 2), (2, 3, 3), (4, 4, 4), (5, 1, 5), (9, 2, 6), (9, 9, 9)):
         a = image(h, w, 3)
         n = DeepseekOcr2ImageProcessor(tile_size=side, size=dict(height=8, width=8))(images=Image.fromarray(a), return_tensors="np")["num_local_patches"][0]
         for r in (rows, rows.astype(np.uint8).reshape(4, 3, 2)):

@@ -114,7 +114,7 @@ def replays():
                 torch.manual_seed(len(cases))
                 r = Recorded(t)
                 for i in range(25 if op == "auto_augment" else 15):
-                    h, w = ((37, 50), (64, 48), (9, 31))[i % 3]
+                    h, w = ((37, 50), (64, 48), (9, 31), (1, 1), (20, 3), (5, 8))[i % (6 if op == "aug_mix" else 3)]
                     a = picture(h, w, 3)
                     if backend == "pillow":
                         out = np.asarray(r(Image.fromarray(a)))

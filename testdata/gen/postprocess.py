@@ -109,6 +109,13 @@ def scale_coords():
             g.columns_case(f"divide_xy_{h}x{w}_{i}", q("xy", divide=True), [k, scale], [want.numpy()])
     x = rand(7, 4)
     g.columns_case("ltwh", q("ltwh"), [x.numpy(), np.array([3, 0.7], np.float32)], [(x * torch.tensor([0.7, 3, 0.7, 3])).numpy()])
+    rest = np.random.default_rng(1)
+    for divide, format in ((True, "ltwh"), (False, "cxcywh")):
+        for h, w in SIZES:
+            x, s = rest.random((5, 4), np.float32), rest.random(2, np.float32) * 700
+            by = torch.from_numpy(np.array([s[1], s[0], s[1], s[0]]))
+            want = torch.from_numpy(x) / by if divide else torch.from_numpy(x) * by
+            g.columns_case(f"{format}_{divide}_{h}x{w}", q(format, divide=divide), [x, s], [want.numpy()])
     g.write()
 
 
@@ -138,6 +145,10 @@ def shift_coords():
     g.columns_case("no_boxes", q("xyxy", False), [np.zeros((5, 0, 4), np.float32), origins.numpy()], [np.zeros((5, 0, 4), np.float32)])
     k = inputs(9, 512, 512, 2)
     g.columns_case("tile_points", q("xy", False), [k.numpy(), np.array([7.5, -0.25], np.float32)], [(k + torch.tensor([-0.25, 7.5])).numpy()])
+    for format in ("cxcywh", "ltwh"):
+        x = np.random.default_rng(2).random((6, 4), np.float32) * 500
+        want = torch.from_numpy(x) + torch.tensor([-3.5, 40.0, 0, 0])
+        g.columns_case(f"tile_{format}", q(format, False), [x, np.array([40, -3.5], np.float32)], [want.numpy()])
     g.write()
 
 
@@ -299,6 +310,7 @@ def threshold():
         g.columns_case(f"sam_{value}", {"value": value, "dtype": "bool"}, [x.numpy()], [want.numpy()])
         g.columns_case(f"byte_{value}", {"value": value, "dtype": "uint8"}, [(x[0].numpy(), "CHW")], [(x[0].clone().gt_(value).byte().numpy(), "CHW")])
         g.columns_case(f"special_{value}", {"value": value, "dtype": "bool"}, [special.numpy()], [(special > value).numpy()])
+    g.columns_case("half_byte", {"value": 0.5, "dtype": "uint8"}, [special.numpy()], [(special > 0.5).byte().numpy()])
     g.columns_case("none", {"value": 0.5, "dtype": "bool"}, [np.zeros((0, 3, 4), np.float32)], [np.zeros((0, 3, 4), bool)])
     g.write()
 

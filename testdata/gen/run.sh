@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 root=../..
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py data_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py importers_mindir.py mindrecord.py) ;;
 --datasets) # what torchvision reads from the datasets of datasets2.py
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
@@ -40,7 +40,7 @@ case ${1-} in
 "")
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
   # The images first: decode.py and preset.py read them.
-  scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py diff.py importers.py importers_opencv.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py coverage.py torchvision_source.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py coords.py moves.py mix.py postprocess.py augment.py draws.py draws_geometry.py policies.py blur.py colour.py tone.py jpeg_op.py preset.py resize.py sizes.py special.py tensor.py bundle.py)
+  scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py diff.py importers.py importers_opencv.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py coverage.py torchvision_source.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py coords.py moves.py mix.py postprocess.py augment.py draws.py draws_geometry.py policies.py blur.py colour.py tone.py data.py jpeg_op.py preset.py resize.py sizes.py special.py tensor.py bundle.py)
   # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
   want="libjpeg-turbo version 2.1.5 (build 20230203)"
   command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }

@@ -123,7 +123,7 @@ def expand_dims():
 def clamp():
     g = Golden("clamp", "torch 2.15.0 clamp")
     for h, w in SIZES:
-        for low, high in ((0, 1), (0, 255 * (1 / 255)), (-30.5, 12.1), (7, 7)):
+        for low, high in ((0, 1), (0, 255 * (1 / 255)), (-30.5, 12.1), (7, 7), (-1, 1), (0, 0), (-1000, 0.1), (1e-3, 1e3)):
             a = image(h, w, 3, "float32")
             g.case(f"{w}x{h}_{low}_{high}", {"min": low, "max": high}, a, torch.from_numpy(a).clamp(low, high).numpy())
     a = np.full((1, 33, 1), -0.0, np.float32)

@@ -249,9 +249,11 @@ def rows():
     g.write()
 
     g = Golden("take_rows", "NumPy 2.4.6 slicing")
-    for start, count in ((0, 1), (1, 2), (0, 3), (2, 1)):
-        for a in (tiles, np.arange(5), image(3, 2, 4, "float32"), image(4, 3, 1, "bool")[..., 0]):
+    for start, count in ((0, 1), (1, 2), (0, 3), (2, 1), (0, 2), (1, 1)):
+        for a in (tiles, np.arange(5), image(3, 2, 4, "float32"), image(4, 3, 1, "bool")[..., 0], image(3, 1, 1, "int16")[..., 0], np.arange(3.0)):
             g.case(f"{a.dtype} {a.shape} from {start} {count}", dict(start=start, count=count), a, a[start:start + count], "none")
+    for start, count in ((3, 2), (0, 5)):
+        g.case(f"five from {start} {count}", dict(start=start, count=count), np.arange(5), np.arange(5)[start:start + count], "none")
     g.write()
 
     g = Golden("tile_mask", "NumPy 2.4.6 ones, as transformers 5.23.0 Idefics3ImageProcessor and GraniteDoclingImageProcessor")
@@ -260,6 +262,9 @@ def rows():
             p = dict(pixels=pixels, dtype=dt)
             g.case(f"{dt} {pixels}", p, tiles[..., None].repeat(2, 3).reshape(3, 3, 4, 10), np.ones((3, 4, 10) if pixels else 3, dt), "none")
             g.case(f"CHW {dt} {pixels}", p, thumb, np.ones((1, 4, 5) if pixels else 1, dt), "CHW", "none")
+            for n, h, w in ((1, 1, 1), (2, 5, 3), (4, 2, 7), (3, 1, 2)):
+                x = image(n * h, w, 3).reshape(n, h, w, 3)
+                g.case(f"{dt} {pixels} {n}x{h}x{w}", p, x.transpose(0, 3, 1, 2).copy(), np.ones((n, h, w) if pixels else n, dt), "none")
             g.case(f"HWC {dt} {pixels}", p, thumb, np.ones((1, 3, 4) if pixels else 1, dt), "HWC", "none")
     g.write()
 

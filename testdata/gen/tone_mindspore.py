@@ -80,7 +80,7 @@ def lighting():
         if i % 9000 == 0 or i in (13304, 31335, 66473, 99164):
             g.case(f"many_{i}", {"alpha": alpha, "backend": "mindspore"}, gray, got.astype(np.uint8))
     for seed, sd in enumerate((0.05, 0.05, 0.5, 0.5, 2.0, 2.0, 8.0, 0.0)):
-        for name, a in (("ramp", ramp), ("photo", LEVELS[0][1])):
+        for name, a in (("ramp", ramp), ("photo", LEVELS[0][1]), ("row", image(1, 9, 3))):
             np.random.seed(seed)
             got = np.asarray(vision.RandomLighting(sd)(Image.fromarray(a)))
             np.random.seed(seed)

@@ -300,6 +300,18 @@ export type Position = 'center' | 'top_left' | 'bottom_right';
 export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation';
 
 /**
+ * Relation compares two numbers.
+ *
+ * - `eq`: equal
+ * - `ne`: not equal
+ * - `lt`: less
+ * - `le`: less or equal
+ * - `gt`: greater
+ * - `ge`: greater or equal
+ */
+export type Relation = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
+
+/**
  * RescaleRule is the arithmetic of Rescale.
  *
  * - `hf`: float32(float64(v) * Scale): transformers' rescale
@@ -466,6 +478,16 @@ export type TileFit = 'stretch' | 'ceil' | 'floor' | 'floor_small';
  *   there are more than MaxTiles of them, it is TilesAspect. It is Phi-4's, with MinTiles 1.
  */
 export type TileRule = 'aspect' | 'scale' | 'cover' | 'canvas' | 'canvas32' | 'largest32' | 'size' | 'multiple' | 'inside' | 'ceil';
+
+/**
+ * TokenRule splits text into tokens.
+ *
+ * - `code_points`: code points, whose numbers are the ids; without a vocabulary
+ * - `characters`: code points, looked up in the vocabulary
+ * - `words`: what white space separates, looked up in the vocabulary
+ * - `pieces`: the longest parts of each word that are in the vocabulary (WordPiece)
+ */
+export type TokenRule = 'code_points' | 'characters' | 'words' | 'pieces';
 
 /**
  * WholeTile says whether the whole image is a tile too.
@@ -764,6 +786,16 @@ export interface ConcatParams {
   omit?: Omit;
 }
 
+/** The parameters of {@link Ops.concatenate}. */
+export interface ConcatenateParams {
+  /** -8 to 7, from the last one if negative; default 0 */
+  axis?: number;
+  /** finite numbers before the input, may be empty */
+  prepend: number[];
+  /** finite numbers after the input, may be empty */
+  append: number[];
+}
+
 /** The parameters of {@link Ops.constant}. */
 export interface ConstantParams {
   /** must be a value of DType; default 0 */
@@ -984,6 +1016,12 @@ export interface EraseNoiseParams {
 export interface ExpandDimsParams {
   /** index of the new axis in the output, from 0, the outermost; default 0 */
   axis?: number;
+}
+
+/** The parameters of {@link Ops.fill}. */
+export interface FillParams {
+  /** a finite number; default 0 */
+  value?: number;
 }
 
 /** The parameters of {@link Ops.five_crop}. */
@@ -1263,6 +1301,14 @@ export interface MapWindowParams {
   ops: ListedOp[];
 }
 
+/** The parameters of {@link Ops.mask}. */
+export interface MaskParams {
+  /** of an element to the constant: eq, ne, lt, le, gt or ge */
+  operator: Relation;
+  /** a finite number */
+  constant: number;
+}
+
 /** The parameters of {@link Ops.mix_chains}. */
 export interface MixChainsParams {
   /** weight of the image itself, 0 to 1; default 0.5 */
@@ -1359,6 +1405,14 @@ export interface PadParams {
    * per channel. Default 0.
    */
   fill?: number[];
+}
+
+/** The parameters of {@link Ops.pad_end}. */
+export interface PadEndParams {
+  /** size of each axis, 1 to 2^24; 0 keeps the input's */
+  shape: number[];
+  /** value of the added elements; default 0 */
+  fill?: number;
 }
 
 /** The parameters of {@link Ops.pad_sequence}. */
@@ -2329,6 +2383,12 @@ export interface ShiftCoordsParams {
   subtract?: boolean;
 }
 
+/** The parameters of {@link Ops.slice}. */
+export interface SliceParams {
+  /** one for each axis, such as "1:3", "::-1", ":" or "0,2"; may be empty */
+  slices: string[];
+}
+
 /** The parameters of {@link Ops.slice_patches}. */
 export interface SlicePatchesParams {
   /** patches along the height, 1 to 2^24 */
@@ -2449,6 +2509,18 @@ export interface ToTypeParams {
   rule?: CastRule;
 }
 
+/** The parameters of {@link Ops.tokenize}. */
+export interface TokenizeParams {
+  /** code_points, characters, words or pieces */
+  rule: TokenRule;
+  /** the tokens by id, each once, at most 2^24; none for rule code_points */
+  vocabulary: string[];
+  /** id of a token that is not in the vocabulary; -1: it is an ErrInput; default -1 */
+  unknown?: number;
+  /** of a word, for rule pieces, 1 to 2^24; default 100 */
+  max_bytes?: number;
+}
+
 /** The parameters of {@link Ops.trivial_augment_wide}. */
 export interface TrivialAugmentWideParams {
   /** number of bins of the magnitudes, 2 to 1000; default 31 */
@@ -2467,6 +2539,12 @@ export interface UniformAugmentParams {
   ops: ListedOp[];
   /** ops to choose, 1 to their number; default 2 */
   num_ops?: number;
+}
+
+/** The parameters of {@link Ops.uniform_temporal_subsample}. */
+export interface UniformTemporalSubsampleParams {
+  /** number of frames of the output, 1 to 2^24 */
+  samples: number;
 }
 
 /** The parameters of {@link Ops.valid_boxes}. */
@@ -2995,6 +3073,18 @@ export interface Ops {
    */
   concat_channels(params?: Record<string, never>, columns?: Columns): Step;
   /**
+   * Concatenate adds constants before and after a tensor along an axis: the elements of a vector,
+   * or rows of a matrix that have the constant everywhere. It takes any tensor of fixed-size
+   * elements with at least one axis, and keeps dtype and layout. A constant that the dtype cannot
+   * hold is an ErrInput. Concat joins two columns.
+   *
+   * Reference: MindSpore 2.10.0, transforms.Concatenate, which takes vectors and constants of their
+   * dtype only; NumPy 2.4.6, concatenate, for more axes.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  concatenate(params: ConcatenateParams, columns?: Columns): Step;
+  /**
    * Constant returns the same number for every input: a tensor without axes. It takes any tensor
    * and does not read it. Models take such a number as an input of its own.
    *
@@ -3294,6 +3384,16 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   expand_dims(params?: ExpandDimsParams, columns?: Columns): Step;
+  /**
+   * Fill sets all elements of a tensor to a number. It takes any tensor of fixed-size elements and
+   * keeps the description. A number that the dtype cannot hold is an ErrInput.
+   *
+   * Reference: MindSpore 2.10.0, transforms.Fill. It wraps and truncates a number that an integer
+   * dtype cannot hold, and refuses float16.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  fill(params?: FillParams, columns?: Columns): Step;
   /**
    * FiveCrop cuts the four corners and the centre of Height x Width out of an image: top left, top
    * right, bottom left, bottom right, centre. It takes any dtype of fixed size, HWC or CHW. No
@@ -3783,6 +3883,20 @@ export interface Ops {
    */
   map_window(params: MapWindowParams, columns?: Columns): Step;
   /**
+   * Mask compares each element of a tensor with a constant. It takes any tensor of fixed-size
+   * elements and keeps layout and shape. The output is bool; use ToType for another dtype. NaN is
+   * not equal to the constant, and neither less nor greater.
+   *
+   * The constant is rounded to the input's dtype, for float16 and bfloat16 by way of float32. A
+   * constant that the dtype cannot hold is an ErrInput.
+   *
+   * Reference: MindSpore 2.10.0, transforms.Mask, with numbers. It wraps and truncates a constant
+   * that an integer dtype cannot hold.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  mask(params: MaskParams, columns?: Columns): Step;
+  /**
    * MaskBoxes sets the pixels of every mask outside its box to 0. The pixel in column x stays if
    * left \<= x \< right, and rows likewise.
    *
@@ -3923,6 +4037,18 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   pad(params: PadParams, columns?: Columns): Step;
+  /**
+   * PadEnd pads a tensor at the end of each axis to the sizes of Shape, and cuts longer axes to
+   * them. It takes any tensor of fixed-size elements, with as many axes as Shape has sizes, and
+   * keeps dtype and layout. A fill that the dtype cannot hold is an ErrInput.
+   *
+   * Reference: MindSpore 2.10.0, transforms.PadEnd. As there, Fill is rounded to float32 for every
+   * dtype. MindSpore wraps and truncates a fill that an integer dtype cannot hold. It documents
+   * sizes of None, but fails on them.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  pad_end(params: PadEndParams, columns?: Columns): Step;
   /**
    * PadSequence pads a sequence at the end to Length rows and reports which rows are from the
    * input. A sequence is a tensor without a layout; its first axis counts the rows. It takes any
@@ -5033,6 +5159,23 @@ export interface Ops {
    */
   shift_coords(params?: ShiftCoordsParams, columns?: Columns): Step;
   /**
+   * Slice returns parts of a tensor along its axes, the first ones if there are fewer slices than
+   * axes. It takes any tensor of fixed-size elements, and keeps dtype, layout and the number of
+   * axes. No value changes.
+   *
+   * A slice is text in Python's notation. The form start:stop:step has the elements from start up
+   * to and without stop; each number is optional. A list of indices such as 0,2,-1 has these
+   * elements, in this order and as often as they are listed; one index keeps its axis. Negative
+   * numbers count from the end of the axis. A range is cut to the axis, and may be empty. An index
+   * outside the axis is an ErrInput. MindSpore's Ellipsis, None and True are ":".
+   *
+   * Reference: MindSpore 2.10.0, transforms.Slice; NumPy 2.4.6 for ranges without a stop or with
+   * only a step, which MindSpore refuses.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  slice(params: SliceParams, columns?: Columns): Step;
+  /**
    * SlicePatches cuts an image into Rows x Columns patches of one size, row by row. It takes any
    * dtype of fixed size, HWC or CHW. No value changes. The sides of a patch are those of the image
    * divided by Rows and Columns, rounded up. Pixels beyond the image are Fill. With Drop, the sides
@@ -5218,6 +5361,29 @@ export interface Ops {
    */
   to_type(params: ToTypeParams, columns?: Columns): Step;
   /**
+   * Tokenize splits text into tokens and returns their ids, an int32 vector. Text is a bytes scalar
+   * in UTF-8; other bytes are an ErrInput. The id of a token is its place in the vocabulary, from
+   * 0. A token that the vocabulary lacks has the id Unknown. Unicode's White_Space separates words.
+   *
+   * Rule pieces takes from each word the longest beginning that is in the vocabulary, and goes on
+   * with the rest of the word. The vocabulary has "##" before tokens that continue a word. If a
+   * rest has no such beginning, or the word has more than MaxBytes bytes, the whole word is one
+   * unknown token.
+   *
+   * As in MindSpore, text without tokens is one empty token for a rule with a vocabulary.
+   *
+   * Another tokenizer is an op of the program that needs it: a type with the methods of DataShaped,
+   * which the program gives to Register. Graphs, JSON, msgp and datasets then know it by its name.
+   * The example "Tokenizer" of package datagraph has one.
+   *
+   * Reference: MindSpore 2.10.0's UnicodeCharTokenizer, WhitespaceTokenizer and WordpieceTokenizer,
+   * each with Lookup; Python's ord for code points. MindSpore fails on a word whose beginning is in
+   * the vocabulary and whose rest is not. There the reference is WordPiece of tokenizers 0.23.3.
+   *
+   * Inputs: text. Outputs: ids. Difference: 0.
+   */
+  tokenize(params: TokenizeParams, columns?: Columns): Step;
+  /**
    * TrivialAugmentWide runs one of RandAugment's augmentations with a random magnitude. It takes a
    * uint8 image of one or three channels, HWC or CHW, and keeps the description.
    *
@@ -5245,6 +5411,37 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   uniform_augment(params: UniformAugmentParams, columns?: Columns): Step;
+  /**
+   * UniformTemporalSubsample returns Samples equally spaced frames of a video, from the first to
+   * the last one. A video shorter than that repeats frames. It takes tensors of fixed-size elements
+   * whose fourth axis from the end is the time: (time, channels, height, width) or (time, height,
+   * width, channels), also with axes before. It keeps dtype and other sizes.
+   *
+   * Frame i is element i of torch.linspace(0, frames-1, Samples), truncated.
+   *
+   * Reference: torchvision 0.29.2 with torch 2.15.0, on CPUs with fused multiply-add. Without it,
+   * torch truncates a number just below an integer for 0.6% of 18,348 pairs of sizes.
+   *
+   * Inputs: video. Outputs: video. Difference: 0.
+   */
+  uniform_temporal_subsample(params: UniformTemporalSubsampleParams, columns?: Columns): Step;
+  /**
+   * Unique returns the different elements of a tensor, in the order in which they first occur. It
+   * takes any tensor of at most 2^24 elements of fixed size, and reads it in row-major order.
+   *
+   * Outputs: image, the different elements, a vector of the input's dtype; index, int32: for each
+   * element its place in that vector; counts, int32: for each different element how often it
+   * occurs. All are vectors.
+   *
+   * A NaN is different from every other element. The zeros 0 and -0 of float32 and float64 are
+   * equal, those of float16 and bfloat16 are not.
+   *
+   * Reference: MindSpore 2.10.0, transforms.Unique. It refuses bool and tensors with fewer than two
+   * axes.
+   *
+   * Inputs: image. Outputs: image, index, counts. Difference: 0.
+   */
+  unique(params?: Record<string, never>, columns?: Columns): Step;
   /**
    * ValidBoxes reports which boxes are large enough and inside an image of Height x Width pixels.
    * It takes a float32 tensor (n, 4) without layout and returns bool (n). Further values of a row
@@ -5348,6 +5545,7 @@ export const enums = {
   PatchRule: 'naflex gemma4 muse_glimmer nemotron kimi pix2struct glm5 ultravbert',
   Position: 'center top_left bottom_right',
   RefusedKind: 'gray alpha depth16 cmyk palette animation',
+  Relation: 'eq ne lt le gt ge',
   RescaleRule: 'hf multiply divide fused',
   Scale: 'full half quarter eighth',
   SizeRule: 'truncate half_even half_up detr yolos truncate32 truncate_up detr_up scale_up vilt scale aspect fraction even truncate_gap shrink scale_down capped shrink_up near',
@@ -5356,6 +5554,7 @@ export const enums = {
   TileEdge: 'shift pad drop',
   TileFit: 'stretch ceil floor floor_small',
   TileRule: 'aspect scale cover canvas canvas32 largest32 size multiple inside ceil',
+  TokenRule: 'code_points characters words pieces',
   WholeTile: 'none first last',
 } as const;
 
@@ -5392,6 +5591,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   compose: [1, 'image', 'image', 'ops:op[]'],
   concat: [1, 'first second', 'image', 'omit:Omit="none"'],
   concat_channels: [1, 'image image2', 'image'],
+  concatenate: [1, 'image', 'image', 'axis:int=0', 'prepend:float[]', 'append:float[]'],
   constant: [1, 'image', 'value', 'value:float=0', 'dtype:DType="int64"'],
   convert_boxes: [1, 'boxes', 'boxes', 'from:CoordFormat="cxcywh"', 'to:CoordFormat="xyxy"', 'chained:bool=false'],
   convert_color: [1, 'image', 'image', 'from:ColorSpace', 'to:ColorSpace', 'backend:Backend="opencv"'],
@@ -5411,6 +5611,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   erase: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'value:float[]=[0]'],
   erase_noise: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'key:uint'],
   expand_dims: [1, 'image', 'image', 'axis:int=0'],
+  fill: [1, 'image', 'image', 'value:float=0'],
   five_crop: [1, 'image', 'image', 'height:int', 'width:int'],
   flip_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'vertical:bool=false', 'size:int'],
   gaussian_blur: [1, 'image', 'image', 'kernel_height:int=0', 'kernel_width:int=0', 'sigma_y:float', 'sigma_x:float', 'backend:Backend="pillow"'],
@@ -5442,6 +5643,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   luma: [1, 'image', 'image', 'fused:bool=false'],
   map_tiles: [1, 'image', 'image mask count', 'cut:TileCut="size"', 'height:int', 'width:int', 'min_side:int=0', 'max_tiles:int=0', 'min_aspect:float=0', 'whole:WholeTile="none"', 'ops:op[]', 'pad:bool=false', 'pad_height:int=0', 'pad_width:int=0', 'fill:float[]=[0]', 'mask_dtype:DType="int64"', 'empty:bool=false'],
   map_window: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'ops:op[]'],
+  mask: [1, 'image', 'image', 'operator:Relation', 'constant:float'],
   mask_boxes: [1, 'masks boxes', 'masks'],
   mask_rows: [1, 'image', 'mask'],
   mix_chains: [1, 'image', 'image', 'own:float=0.5', 'weights:float[]=[0.5]', 'chains:op[][]'],
@@ -5453,6 +5655,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   object_crop: [1, 'image', 'image', 'top:int', 'left:int', 'height:int', 'width:int', 'keep:Keep="center"', 'coverage:float=0'],
   one_hot: [1, 'label', 'label', 'classes:int', 'smoothing:float=0'],
   pad: [1, 'image', 'image', 'top:int', 'bottom:int', 'left:int', 'right:int', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
+  pad_end: [1, 'image', 'image', 'shape:int[]', 'fill:float=0'],
   pad_sequence: [1, 'image', 'image mask', 'length:int', 'fill:float=0', 'keep_longer:bool=false'],
   pad_sqrt: [1, 'image', 'image', 'factor:float=3', 'mode:PadMode="reflect"', 'fill:float[]=[0]', 'once:bool=false'],
   pad_to_min: [1, 'image', 'image', 'height:int', 'width:int', 'position:Position="top_left"', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
@@ -5524,6 +5727,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   scale_jitter: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.1,2]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   select_rows: [1, 'rows mask', 'rows'],
   shift_coords: [1, 'boxes offset', 'boxes', 'format:CoordFormat="xyxy"', 'subtract:bool=false'],
+  slice: [1, 'image', 'image', 'slices:text[]'],
   slice_patches: [1, 'image', 'image', 'rows:int', 'columns:int', 'drop:bool=false', 'fill:float[]=[0]'],
   smart_resize: [1, 'image', 'image', 'factor:int', 'min_pixels:int', 'max_pixels:int', 'interpolation:Interpolation="bicubic"', 'backend:Backend="pillow"', 'no_antialias:bool=false', 'rule:SmartRule="qwen2_vl"', 'frames:int=1', 'max_edge:int=0'],
   solarize: [1, 'image', 'image', 'threshold:float[2]'],
@@ -5537,8 +5741,11 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   tile_mask: [1, 'image', 'mask', 'pixels:bool=false', 'dtype:DType="int64"'],
   to_tensor: [1, 'image', 'image'],
   to_type: [1, 'image', 'image', 'dtype:DType', 'rule:CastRule="truncate"'],
+  tokenize: [1, 'text', 'ids', 'rule:TokenRule', 'vocabulary:text[]', 'unknown:int=-1', 'max_bytes:int=100'],
   trivial_augment_wide: [1, 'image', 'image', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   uniform_augment: [1, 'image', 'image', 'ops:op[]', 'num_ops:int=2'],
+  uniform_temporal_subsample: [1, 'video', 'video', 'samples:int'],
+  unique: [1, 'image', 'image index counts'],
   valid_boxes: [1, 'boxes', 'mask', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'min_size:float=1', 'min_area:float=1'],
   valid_keypoints: [1, 'points', 'mask', 'height:int', 'width:int'],
   vertical_flip: [1, 'image', 'image'],

@@ -76,6 +76,7 @@ test('invalid definitions', () => {
   throws(of({ ...resize, keep_aspect: 0 }), 'param', /keep_aspect: 0: want true or false/);
   throws(of({ mean: [NaN], std: [1] }, 'normalize'), 'param', /mean\[0\]: NaN: want a finite number/);
   throws(of({ mean: 1, std: [1] }, 'normalize'), 'param', /mean: 1: want a list/);
+  throws(of({ slices: ['1', 1] }, 'slice'), 'param', /slices\[1\]: 1: want a string/);
   throws(of({ alpha: [1, 2] }, 'lighting_noise'), 'param', /alpha: 2 values, want 3/);
   throws(of({ x: 1 }, 'to_tensor'), 'param', /unknown parameter "x": expected no parameters/);
   throws(of({ ops: [{ op: 'cro', version: 1, params: {} }] }, 'compose'), 'unknown-op', /ops\[0\]: unknown op "cro"; did you mean "crop"\?/);

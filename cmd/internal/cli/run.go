@@ -72,9 +72,10 @@ their extension or because they are of a known format such as HEIF or SVG, are n
 too, and --strict makes the exit status 1 if there are any.
 
 --skip-existing goes on with an interrupted run: it skips images whose output files
-exist, or that are in a batch. --skip-existing=content also compares the image and the graph with those that
-made the output; both runs must have the flag. --report FILE writes what happened to
-each image, and --files-from FILE runs those again that are not done.
+exist, or that are in a batch. --skip-existing=content also compares the image and the
+graph with those that made the output; both runs must have the flag. --report FILE
+writes what happened to each image, and --files-from FILE runs those again that are not
+done.
 
 A file is written completely or not at all, and replaces an older one. An image that
 fails leaves older files unchanged. A full disk ends the run.

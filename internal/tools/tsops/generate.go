@@ -396,6 +396,8 @@ func (g *generator) kind(v reflect.Value) (kind, ts string, err error) {
 		return "float", "number", nil
 	case reflect.Float32:
 		return "float32", "number", nil
+	case reflect.String:
+		return "text", "string", nil
 	case reflect.Slice, reflect.Array:
 		kind, ts, err = g.kind(reflect.Zero(t.Elem()))
 		if t.Kind() == reflect.Slice {
