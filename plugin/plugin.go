@@ -5,7 +5,7 @@
 // A graph names a library, never a file. The program decides which file that
 // is, with [Allow] or with the flag --allow-plugin of the command infer-prep. A
 // graph that names any other library is refused with [ErrNotAllowed] when it is
-// compiled. There is no search path and no environment variable.
+// compiled. The package searches no folders and reads no environment variable.
 //
 // A library runs with all rights of the program and can crash it. Allow only
 // libraries that you would link. The digest in a graph tells builds of a

@@ -130,7 +130,7 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 	cmd.PersistentFlags().StringVar(&a.color, "color", colorAuto, "color messages and results: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never")
 	complete(cmd, "color", colorAuto, colorAlways, colorNever)
 	if AllowPlugin != nil {
-		cmd.PersistentFlags().StringArrayVar(&a.plugins, "allow-plugin", nil, "load the shared library in `NAME=PATH` and let graphs run its functions, by NAME; it can do what you can; repeatable")
+		cmd.PersistentFlags().StringArrayVar(&a.plugins, "allow-plugin", nil, "let graphs call the shared library `NAME=PATH` by its name; its code runs with your rights; repeatable")
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint, names := "", []string(nil)
