@@ -77,6 +77,7 @@ type opener struct {
 	strict bool     // every bad sample is an error, for the enclosing stage to judge
 	// lenient drops every bad sample, since only some samples are wanted.
 	lenient bool
+	rooted  bool // within an indexed tree, whose root can replace bad samples
 	logs    *heldLogs
 }
 
@@ -94,8 +95,8 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 	if o.strict {
 		return &elsewhere{path, err}
 	}
-	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if !o.lenient && o.b.options.OnError == FailOnError {
+	e := &SampleError{Path: path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: err}
+	if p := o.b.options.OnError; !o.lenient && (p == FailOnError || p == ReplaceOnError && !o.rooted) {
 		return e
 	}
 	s.dropped, s.bad, s.judged = true, e, false
@@ -196,9 +197,11 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 // root is the iterator of an indexed tree. Its cursor follows the samples of
 // the tree.
 type root struct {
-	in     iterator
-	cursor cursor
-	judge  *judge
+	in      iterator
+	cursor  cursor
+	judge   *judge
+	replace *replacer // nil unless bad samples are replaced
+	bad     *badList  // the opener's
 }
 
 func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
@@ -211,11 +214,13 @@ func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
 			return nil, o.state.err
 		}
 	}
-	in, err := o.openIndexed(s, feed{root: s.root, cursor: c, epoch: epoch})
+	below := *o
+	below.rooted = true
+	in, err := below.openIndexed(s, feed{root: s.root, cursor: c, epoch: epoch})
 	if err != nil {
 		return nil, err
 	}
-	return &root{in, c, o.judge(s)}, nil
+	return &root{in: in, cursor: c, judge: o.judge(s), replace: o.replacer(s, epoch), bad: o.bad}, nil
 }
 
 func (r *root) Next(ctx context.Context, s *Sample) error {
@@ -224,6 +229,7 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		if !ok {
 			return r.judge.end()
 		}
+		reported := len(r.bad.l)
 		if err := r.in.Next(ctx, s); err != nil {
 			r.cursor.j--
 			return err
@@ -234,6 +240,16 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		if err := r.judge.saw(s); err != nil || !s.dropped {
 			return err
 		}
+		if r.replace != nil {
+			err := r.replace.into(ctx, s, k, r.bad.l[reported:])
+			if err != nil { // the run ends, and its state has this sample next
+				r.bad.l = r.bad.l[:reported]
+				r.cursor.j--
+			}
+			if err != nil || !s.dropped {
+				return err
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -242,7 +258,12 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 
 func (r *root) Save(w []int64) []int64 { return r.cursor.save(w) }
 
-func (r *root) Close() error { return r.in.Close() }
+func (r *root) Close() error {
+	if r.replace != nil {
+		return errors.Join(r.in.Close(), r.replace.Close())
+	}
+	return r.in.Close()
+}
 
 // feed returns the rows that one source of an indexed tree must read. It maps
 // the cursor's places through the routers above the source, and skips places

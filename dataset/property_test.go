@@ -27,6 +27,8 @@ type numbers struct {
 	// Lost is the number of rows at the end that are gone. It has no written
 	// form, as if the source's files had changed.
 	Lost int64 `json:"-"`
+	// Bad, if not 0, makes every Bad-th number an error.
+	Bad int64 `json:"bad"`
 }
 
 func (n *numbers) Validate() error { return nil }
@@ -42,6 +44,9 @@ var int64Column = []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.I
 
 func (n *numbers) put(i int64, s *dataset.Sample) error {
 	s.Key = fmt.Sprint("number ", n.From+i)
+	if n.Bad > 0 && (n.From+i)%n.Bad == 1%n.Bad {
+		return errTrouble
+	}
 	if err := s.Values[0].Reset(int64Column[0].Desc); err != nil {
 		return err
 	}
