@@ -69,7 +69,7 @@ func (s *step) changes() bool {
 	switch n := s.node.(type) {
 	case *Map:
 		return n.Graph.Random()
-	case *Shuffle, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
+	case *Shuffle, *FuncSampler, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
 		return true
 	case *SubsetSampler:
 		return n.Random

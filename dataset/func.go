@@ -38,14 +38,21 @@ type FlatMapFunc func(c *Call, i int, dst []*Value, src []*tensor.Tensor) (bool,
 // stacked.
 type BatchFunc func(c *Call, samples []*Sample) error
 
+// SamplerFunc fills order with the numbers of the rows of an epoch, 0 to
+// rows-1, in the order in which to return them. A row may occur several times
+// or never. c has the epoch and random numbers for it, and no sample. The
+// order must depend on the arguments alone, since a run may ask for it again.
+// It must be safe for concurrent use.
+type SamplerFunc func(c *Call, rows int64, order []int64) error
+
 var functions = registry.New[any]("dataset function")
 
-// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc or BatchFunc under
-// the name that it has in written definitions; init functions call it. It
-// panics on any other type, and if the name is empty or taken.
+// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc, BatchFunc or
+// SamplerFunc under the name that it has in written definitions; init functions
+// call it. It panics on any other type, and if the name is empty or taken.
 func RegisterFunc(name string, f any) {
 	switch f.(type) {
-	case MapFunc, Predicate, FlatMapFunc, BatchFunc:
+	case MapFunc, Predicate, FlatMapFunc, BatchFunc, SamplerFunc:
 	default:
 		functions.Refuse(name, fmt.Sprintf("%T is not a function type of package dataset", f))
 	}

@@ -276,6 +276,7 @@ type feed struct {
 	// one is the only place, returned every time, for a cache; nil for the
 	// cursor's.
 	one *place
+	err error // why next returned no place; nil at the end
 }
 
 type place struct {
@@ -306,6 +307,14 @@ func (f feed) through(o *opener, s *step, in int) feed {
 	return f
 }
 
+// end returns why next returned no place: io.EOF, or an error.
+func (f *feed) end() error {
+	if f.err != nil {
+		return f.err
+	}
+	return io.EOF
+}
+
 // next returns the next place that leads to the source.
 func (f *feed) next() (k int64, epoch uint64, pos int64, ok bool) {
 next:
@@ -319,8 +328,14 @@ next:
 			epoch, pos = f.epoch, k
 		}
 		for i := range f.routes {
+			r := &f.routes[i]
 			var in int
-			if in, epoch, pos = f.routes[i].locate(epoch, pos); in != f.routes[i].in {
+			in, epoch, pos = r.locate(epoch, pos)
+			if pos == noRow {
+				f.err = r.of.state.(*orders).of(epoch).err
+				return 0, 0, 0, false
+			}
+			if in != r.in {
 				continue next
 			}
 		}
@@ -379,7 +394,7 @@ type feeder struct{ feed }
 func (f *feeder) Next(_ context.Context, s *Sample) error {
 	k, epoch, pos, ok := f.feed.next()
 	if !ok {
-		return io.EOF
+		return f.feed.end()
 	}
 	s.begin(epoch, origin{root: f.root, k: k, epoch: f.epoch})
 	s.row = pos
@@ -412,7 +427,7 @@ type joined struct {
 func (j *joined) Next(ctx context.Context, s *Sample) error {
 	_, epoch, pos, ok := j.feed.next()
 	if !ok {
-		return io.EOF
+		return j.feed.end()
 	}
 	i, _, _ := j.locate(epoch, pos)
 	return j.in[i].Next(ctx, s)

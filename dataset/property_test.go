@@ -96,6 +96,12 @@ func init() {
 	dataset.RegisterFunc("test/some", dataset.Predicate(func(c *dataset.Call, src []*tensor.Tensor) (bool, error) {
 		return x(src[0])%7 < 5, nil
 	}))
+	dataset.RegisterFunc("test/order", dataset.SamplerFunc(func(c *dataset.Call, rows int64, order []int64) error {
+		for i := range order { // rows of one half, which alternates
+			order[i] = (int64(c.Epoch%2)*rows/2 + int64(c.IntN(int(rows+1)/2))) % rows
+		}
+		return nil
+	}))
 	dataset.RegisterFunc("test/several", dataset.FlatMapFunc(func(c *dataset.Call, i int, dst []*dataset.Value, src []*tensor.Tensor) (bool, error) {
 		if int64(i) == x(src[0])%4 {
 			return false, nil
@@ -116,7 +122,7 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	}
 	one := func() *dataset.Dataset { return definition(r, depth-1) }
 	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
-	switch r.IntN(17) {
+	switch r.IntN(18) {
 	case 0:
 		return one().Shuffle()
 	case 1:
@@ -146,6 +152,8 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	case 14:
 		return one().Batch(r.IntN(4) + 1).Unbatch()
 	case 15:
+		return dataset.Of(&dataset.FuncSampler{Name: "test/order", Count: int64(r.IntN(3) * r.IntN(20))}, one())
+	case 16:
 		return one().Sample(&dataset.RandomSampler{Replacement: r.IntN(2) == 0})
 	default:
 		return one().Repeat(0).Take(int64(r.IntN(60)))
