@@ -110,10 +110,8 @@ func (t *tracer) node(ctx context.Context, node Node, s *scope, in []*scope) err
 		if n.f != nil || n.PerBatch != "" {
 			s.spoilt = &NodeError{s.path, defErr("the function %s changes the samples of a batch, which a graph cannot", called(n.PerBatch))}
 		}
-	case *BucketBatch:
-		t.batch(s, in[0], n, n.Pad)
-	case *BudgetBatch:
-		t.batch(s, in[0], n, n.Pad)
+	case batcher:
+		t.batch(s, in[0], n, n.padding())
 	case *Unbatch:
 		if s.axes--; s.axes < 0 {
 			s.axes = 0

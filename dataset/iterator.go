@@ -141,7 +141,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 			return nil, err
 		}
 		switch n.(type) {
-		case *FlatMap, *Unbatch, *Batch, *BucketBatch, *BudgetBatch: // the others have no bad samples of their own
+		case *FlatMap, *Unbatch, batcher: // the others have no bad samples of their own
 			it = o.judged(s, it)
 		}
 		return it, nil
@@ -412,7 +412,7 @@ type reading struct {
 }
 
 func (r *reading) Do(ctx context.Context, s *Sample) error {
-	s.resize(r.columns)
+	s.Resize(r.columns)
 	return r.rows.Read(ctx, s.row, s)
 }
 
@@ -494,7 +494,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 				t.cursor.j--
 				return err
 			}
-			s.resize(t.n)
+			s.Resize(t.n)
 			s.begin(t.epoch, origin{root: t.root, k: t.at, epoch: t.epoch})
 			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {

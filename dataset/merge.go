@@ -153,6 +153,9 @@ func (m *merger) step(s *step, epoch uint64) error {
 	case *FlatMap, *Unbatch:
 		m.flat(s)
 	case *Batch:
+		if n.sized() {
+			m.out = append(m.out, slices.Max(m.each()))
+		}
 	case mapper:
 	default:
 		return m.fail("%T has a state that cannot be merged", n)

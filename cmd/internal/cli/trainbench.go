@@ -369,9 +369,10 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 // givesBatches reports whether the samples of a definition are batches.
 func givesBatches(d *dataset.Dataset) bool {
 	for {
-		switch d.Node.(type) {
-		case *dataset.Batch, *dataset.BucketBatch, *dataset.BudgetBatch:
+		if dataset.MakesBatches(d.Node) {
 			return true
+		}
+		switch d.Node.(type) {
 		case *dataset.Unbatch, *dataset.FlatMap:
 			return false
 		}
