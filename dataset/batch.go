@@ -322,7 +322,7 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 	return nil
 }
 
-// fit returns an error unless the function made samples with the columns of Out.
+// fit returns an error unless the function made samples with Out's columns.
 func (b *batching) fit(l []*Sample) error {
 	want := len(b.c.columns)
 	for _, x := range l {

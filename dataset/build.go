@@ -319,8 +319,12 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		return s, nil
 	}
 	n, ok := d.Node.(op)
+	if k, sink := d.Node.(Sink); sink {
+		n, ok = &sinking{k}, true
+		s.node = n
+	}
 	if !ok {
-		return fail(defErr("%T is neither a Source nor a node of package dataset", d.Node))
+		return fail(defErr("%T is neither a Source, a Sink nor a node of package dataset", d.Node))
 	}
 	if len(d.In) == 0 {
 		return fail(defErr("no input"))

@@ -121,7 +121,7 @@ func (t *tracer) node(ctx context.Context, node Node, s *scope, in []*scope) err
 		s.below = in
 	case *Concat, *Mix, *Interleave:
 		s.below, s.either = in, true
-	case *ShuffleBuffer, *Cache, *FileCache, *Watch, router:
+	case *ShuffleBuffer, *Cache, *FileCache, *Watch, Sink, router:
 		// They do not change samples.
 	default:
 		return defErr("its effect on a sample is unknown")

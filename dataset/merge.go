@@ -132,7 +132,7 @@ func (m *merger) step(s *step, epoch uint64) error {
 		}
 		m.out = append(m.out, passes[0])
 		epoch = n.epoch(epoch, passes[0])
-	case *Watch:
+	case *Watch, *sinking:
 		m.out = append(m.out, slices.Max(m.each()))
 	case *Concat:
 		m.each()
