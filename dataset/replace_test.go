@@ -165,6 +165,53 @@ func TestReplacement(t *testing.T) {
 	}
 }
 
+// TestReplacedInCaches checks that a cache below changes no replacement, and
+// that a buffer's samples are replaced again when a run resumes.
+func TestReplacedInCaches(t *testing.T) {
+	plain := func() *dataset.Dataset { return dataset.Of(&numbers{N: 40, Bad: 4}) }
+	noise := func(d *dataset.Dataset) *dataset.Dataset {
+		return dataset.Of(&dataset.Func{Name: "test/noise", In: []string{"x"}, Out: []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}}, d.Shuffle())
+	}
+	o := dataset.Options{Seed: 2, OnError: dataset.ReplaceOnError}
+	var want []string
+	for _, c := range []struct {
+		name string
+		d    *dataset.Dataset
+	}{
+		{"no cache", noise(plain())}, {"cache", noise(plain().Cache(1 << 20))}, {"file cache", noise(plain().FileCache(t.TempDir()+"/c", 1<<20))},
+	} {
+		b, err := dataset.Build(t.Context(), c.d, o)
+		require.NoError(t, err)
+		for name, p := range engines(t, b, nil) {
+			for epoch := range 2 {
+				l := rest(t, p, most)
+				require.Len(t, l, 40)
+				if want = append(want, l...); len(want) > 80 {
+					require.Equal(t, want[40*epoch:40*epoch+40], l, "%s: %s: epoch %d", c.name, name, epoch)
+					want = want[:80]
+				}
+				require.NoError(t, p.NextEpoch())
+			}
+			require.NoError(t, p.Close())
+		}
+		require.NoError(t, b.Close())
+	}
+	b, err := dataset.Build(t.Context(), noise(plain()).ShuffleBuffer(15), o)
+	require.NoError(t, err)
+	defer b.Close()
+	p := pull(t, b, nil)
+	whole := rest(t, p, most)
+	require.NoError(t, p.Close())
+	for k := range 40 {
+		first := parallel(t, b, 2, nil)
+		rest(t, first, k)
+		require.NoError(t, first.Close())
+		second := pull(t, b, first.State())
+		require.Equal(t, whole[k:], rest(t, second, most), "after %d", k)
+		require.NoError(t, second.Close())
+	}
+}
+
 // TestReplacementRefused checks the cases without a replacement.
 func TestReplacementRefused(t *testing.T) {
 	o := dataset.Options{OnError: dataset.ReplaceOnError}
