@@ -2,12 +2,12 @@ package dataset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -16,16 +16,31 @@ import (
 // has a batch rule for it (datagraph.Graph.Batch) is padded or concatenated
 // instead.
 type Batch struct {
-	Size          int  `json:"size"`
-	DropRemainder bool `json:"drop_remainder"` // drop a smaller last batch
+	Size int `json:"size"` // 1 to 1,048,576; 0 with SizeFunc
+	// SizeFunc names a registered SizeFunc that returns the size of each batch.
+	// The length of an epoch is then unknown. An invalid size ends the run with
+	// a *NodeError. Default: none.
+	//
+	// Reference: MindSpore 2.10.0's batch with a function as batch_size: equal
+	// batches.
+	SizeFunc      string `json:"size_func"`
+	DropRemainder bool   `json:"drop_remainder"` // drop a smaller last batch
 	// Pad pads samples of different sizes to one size before stacking. It
 	// replaces the graph's rule.
 	Pad []PadColumn `json:"pad"`
 	// PerBatch names a registered BatchFunc that is called on the samples of
 	// each batch before stacking. Default: none.
 	PerBatch string `json:"per_batch"`
+	// Out are the columns that the BatchFunc makes, all of them, in order. Pad
+	// names these columns, and a graph's batch rules have no effect. Empty: the
+	// columns stay as they are. A batch of samples that do not fit Out is bad.
+	//
+	// Reference: MindSpore 2.10.0's per_batch_map with output_columns: equal
+	// batches.
+	Out []OutColumn `json:"out"`
 
-	f BatchFunc
+	f    BatchFunc
+	size SizeFunc
 }
 
 // PadColumn pads the values of a column to one size: it appends elements to
@@ -38,44 +53,86 @@ type PadColumn struct {
 }
 
 func init() {
-	Register(Info{Name: "batch", Version: 1, New: func() Node { return &Batch{Size: 1, Pad: []PadColumn{}} }, Doc: "samples stacked to batches"})
+	Register(Info{Name: "batch", Version: 1, New: func() Node { return &Batch{Size: 1, Pad: []PadColumn{}, Out: []OutColumn{}} }, Doc: "samples stacked to batches"})
 }
 
 // Batch stacks size samples at a time. The last batch of an epoch may be
 // smaller.
-func (d *Dataset) Batch(size int) *Dataset { return d.then(&Batch{Size: size, Pad: []PadColumn{}}) }
+func (d *Dataset) Batch(size int) *Dataset {
+	return d.then(&Batch{Size: size, Pad: []PadColumn{}, Out: []OutColumn{}})
+}
 
 // BatchDrop is Batch without a smaller last batch.
 func (d *Dataset) BatchDrop(size int) *Dataset {
-	return d.then(&Batch{Size: size, DropRemainder: true, Pad: []PadColumn{}})
+	return d.then(&Batch{Size: size, DropRemainder: true, Pad: []PadColumn{}, Out: []OutColumn{}})
 }
 
 // BatchPadded is Batch with padded columns.
 func (d *Dataset) BatchPadded(size int, pad ...PadColumn) *Dataset {
-	return d.then(&Batch{Size: size, Pad: pad})
+	return d.then(&Batch{Size: size, Pad: pad, Out: []OutColumn{}})
 }
 
 // BatchFunc is Batch with a call of f on the samples of each batch before
-// stacking. Such a definition has no written form; a Batch with PerBatch has
-// one.
-func (d *Dataset) BatchFunc(size int, f BatchFunc) *Dataset {
-	return d.then(&Batch{Size: size, Pad: []PadColumn{}, f: f})
+// stacking. f makes the columns out, or keeps the columns if there are none.
+// Such a definition has no written form; a Batch with PerBatch has one.
+func (d *Dataset) BatchFunc(size int, f BatchFunc, out ...Column) *Dataset {
+	return d.then(&Batch{Size: size, Pad: []PadColumn{}, Out: outColumns(out), f: f})
+}
+
+// BatchSizes is Batch with the size that f returns for each batch. Such a
+// definition has no written form; a Batch with a SizeFunc has one.
+func (d *Dataset) BatchSizes(f SizeFunc) *Dataset {
+	return d.then(&Batch{Pad: []PadColumn{}, Out: []OutColumn{}, size: f})
 }
 
 // maxBatch bounds the samples of a batch.
 const maxBatch = 1 << 20
 
-// Validate requires a size of 1 to 1,048,576 and valid padding.
+// Validate requires a size of 1 to 1,048,576 or a SizeFunc, and valid padding.
 func (n *Batch) Validate() error {
-	if n.Size < 1 || n.Size > maxBatch {
+	_, size, err := n.functions()
+	switch {
+	case err != nil:
+		return err
+	case size != nil && n.Size != 0:
+		return paramErr("batches of %d and of a function's sizes, want only one of them", n.Size)
+	case size == nil && (n.Size < 1 || n.Size > maxBatch):
 		return paramErr("batches of %d, want 1 to %d", n.Size, maxBatch)
-	}
-	if n.PerBatch != "" {
-		if _, err := function[BatchFunc](n.PerBatch); err != nil {
-			return err
-		}
+	case len(n.Out) > 0 && n.f == nil && n.PerBatch == "":
+		return paramErr("%d output columns without a function per batch", len(n.Out))
 	}
 	return validatePad(n.Pad)
+}
+
+// functions returns the functions of the batch, nil where it has none.
+func (n *Batch) functions() (f BatchFunc, size SizeFunc, err error) {
+	f, size = n.f, n.size
+	if n.PerBatch != "" {
+		if f, err = function[BatchFunc](n.PerBatch); err != nil {
+			return nil, nil, err
+		}
+	}
+	if n.SizeFunc != "" {
+		size, err = function[SizeFunc](n.SizeFunc)
+	}
+	return f, size, err
+}
+
+// sized reports whether a function returns the sizes.
+func (n *Batch) sized() bool { return n.size != nil || n.SizeFunc != "" }
+
+func (n *Batch) padding() []PadColumn { return n.Pad }
+
+// batcher is a node that stacks samples to batches.
+type batcher interface {
+	Node
+	padding() []PadColumn
+}
+
+// MakesBatches reports whether n is a node that stacks samples to batches.
+func MakesBatches(n Node) bool {
+	_, ok := n.(batcher)
+	return ok
 }
 
 func validatePad(pad []PadColumn) error {
@@ -95,15 +152,21 @@ func (n *Batch) build(_ *Built, s *step) error {
 		return err
 	}
 	size := n.Size
-	if !n.DropRemainder {
+	if !n.DropRemainder || n.sized() {
 		size = tensor.Unknown
+	}
+	if len(n.Out) > 0 {
+		in = &step{columns: columnsOut(n.Out)}
+		if err := checkColumns(in.columns); err != nil {
+			return err
+		}
 	}
 	c, err := newCollator(in, n.Pad)
 	if err != nil {
 		return err
 	}
 	s.state = c
-	if n.f != nil || n.PerBatch != "" {
+	if (n.f != nil || n.PerBatch != "") && len(n.Out) == 0 {
 		// The function may change the size of every sample.
 		for i := range c.columns {
 			if !c.columns[i].padded {
@@ -123,6 +186,9 @@ func (n *Batch) length(b *Built, s *step) int64 {
 	if l == Unknown || l == Endless {
 		return l
 	}
+	if n.sized() {
+		return Unknown // the sizes may differ between epochs
+	}
 	if n.DropRemainder {
 		return l / int64(n.Size)
 	}
@@ -130,21 +196,23 @@ func (n *Batch) length(b *Built, s *step) int64 {
 }
 
 func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
-	in, err := o.open(s.in[0], epoch)
-	if err != nil {
+	b := &batching{
+		n: n, c: s.state.(*collator).clone(), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
+		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
+	}
+	var err error
+	if b.f, b.size, err = n.functions(); err != nil {
 		return nil, err
 	}
-	f := n.f
-	if n.PerBatch != "" {
-		if f, err = function[BatchFunc](n.PerBatch); err != nil {
-			return nil, errors.Join(err, in.Close())
+	b.epoch = epoch
+	if b.size != nil && o.state != nil {
+		b.number = o.state.upTo(maxPlace, "the number of batches")
+		if o.state.err != nil {
+			return nil, o.state.err
 		}
 	}
-	c := s.state.(*collator).clone()
-	return &batching{
-		in: in, n: n, f: f, c: c, caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
-		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
-	}, nil
+	b.in, err = o.open(s.in[0], epoch)
+	return b, err
 }
 
 type batching struct {
@@ -159,10 +227,33 @@ type batching struct {
 	ended   bool      // with an error
 	judge   *judge    // of samples that do not fit their batch
 	failed  func(*Sample, error) error
+	size    SizeFunc // nil: n.Size
+	epoch   uint64
+	number  int64 // of the next batch in the epoch, with size
+}
+
+// next returns the size of the next batch.
+func (b *batching) next() (size int, err error) {
+	if b.size == nil {
+		return b.n.Size, nil
+	}
+	// The numbers differ from those that a BatchFunc gets.
+	c := Call{Stream: rng.NewKey(b.caller.seed, b.epoch, b.caller.path+"/size").At(uint64(b.number)), Epoch: b.epoch}
+	err = guard(func() (err error) {
+		size, err = b.size(&c, b.number)
+		return err
+	})
+	if err == nil && (size < 1 || size > maxBatch) {
+		err = defErr("the function made a size of %d for batch %d of epoch %d, want 1 to %d", size, b.number, b.epoch, maxBatch)
+	}
+	if err != nil {
+		return 0, &NodeError{b.caller.path, err}
+	}
+	return size, nil
 }
 
 func (b *batching) Next(ctx context.Context, s *Sample) error {
-	b.before = b.in.Save(b.before[:0])
+	b.before = b.save(b.before[:0])
 	err := b.batch(ctx, s)
 	b.ended = err != nil && err != io.EOF
 	return err
@@ -170,8 +261,12 @@ func (b *batching) Next(ctx context.Context, s *Sample) error {
 
 func (b *batching) batch(ctx context.Context, s *Sample) error {
 	whole := b.f != nil || b.c.needsAll
+	size, err := b.next()
+	if err != nil {
+		return err
+	}
 	n := 0
-	for n < b.n.Size {
+	for n < size {
 		x := &b.one
 		if whole {
 			if n == len(b.samples) {
@@ -190,7 +285,7 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 			s.identity(x)
 		}
 		if !whole {
-			bad := b.c.put(s, x, n, b.n.Size)
+			bad := b.c.put(s, x, n, size)
 			if bad != nil {
 				if err := b.failed(x, bad); err != nil {
 					return err
@@ -205,14 +300,19 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 		}
 		n++
 	}
-	if n == 0 || n < b.n.Size && b.n.DropRemainder {
+	if n == 0 || n < size && b.n.DropRemainder {
 		return io.EOF
 	}
+	b.number++
 	if !whole {
 		return b.c.finish(s, n)
 	}
 	if b.f != nil {
-		if err := guard(func() error { return b.f(b.caller.of(b.samples[0]), b.samples[:n]) }); err != nil {
+		err := guard(func() error { return b.f(b.caller.of(b.samples[0]), b.samples[:n]) })
+		if err == nil {
+			err = b.fit(b.samples[:n])
+		}
+		if err != nil {
 			return b.failed(s, err)
 		}
 	}
@@ -222,9 +322,32 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 	return nil
 }
 
+// fit returns an error unless the function made samples with Out's columns.
+func (b *batching) fit(l []*Sample) error {
+	want := len(b.c.columns)
+	for _, x := range l {
+		if len(x.Values) != want {
+			return defErr("sample %q: the function made %d columns, want %d", x.Key, len(x.Values), want)
+		}
+		for i, c := range b.n.Out {
+			if !c.Desc.Matches(x.Values[i].Desc) {
+				return defErr("sample %q: column %q: the function made %v, want %v", x.Key, c.Name, x.Values[i].Desc, c.Desc)
+			}
+		}
+	}
+	return nil
+}
+
 func (b *batching) Save(w []int64) []int64 {
 	if b.ended {
 		return append(w, b.before...)
+	}
+	return b.save(w)
+}
+
+func (b *batching) save(w []int64) []int64 {
+	if b.size != nil {
+		w = append(w, b.number)
 	}
 	return b.in.Save(w)
 }
@@ -319,7 +442,7 @@ func (c *collator) columnsOf(n int) ([]Column, error) {
 
 // put stacks x as sample i of a batch of up to most samples.
 func (c *collator) put(s *Sample, x *Sample, i, most int) error {
-	s.resize(len(c.columns))
+	s.Resize(len(c.columns))
 	for j := range c.columns {
 		col := &c.columns[j]
 		v, o := &s.Values[j], &x.Values[j]

@@ -67,6 +67,8 @@ func validateBoundaries(l []int) error {
 	return nil
 }
 
+func (n *BucketBatch) padding() []PadColumn { return n.Pad }
+
 func (n *BucketBatch) build(_ *Built, s *step) error {
 	in, err := s.one()
 	if err != nil {

@@ -89,6 +89,8 @@ func (n *BudgetBatch) most() int {
 	return n.MaxSamples
 }
 
+func (n *BudgetBatch) padding() []PadColumn { return n.Pad }
+
 func (n *BudgetBatch) build(_ *Built, s *step) error {
 	in, err := s.one()
 	if err != nil {

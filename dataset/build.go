@@ -44,11 +44,11 @@ type Options struct {
 	// OnError decides about a sample whose reading or transformation fails.
 	// Default: FailOnError.
 	OnError ErrorPolicy
-	// OnSkip, if not nil, is called for every skipped or quarantined sample, in
-	// the order of the samples. The goroutine that calls Next calls it before
-	// Next returns the sample that follows. If a run is resumed within the
-	// samples that Unbatch or FlatMap made of one sample, OnSkip is called
-	// again for the bad samples below them.
+	// OnSkip, if not nil, is called for every skipped, quarantined or replaced
+	// sample, in the order of the samples. The goroutine that calls Next calls
+	// it before Next returns the sample that follows. If a run is resumed
+	// within the samples that Unbatch or FlatMap made of one sample, OnSkip is
+	// called again for the bad samples below them.
 	OnSkip func(*SampleError)
 	// OnWarning, if not nil, is called when the run goes on without something
 	// that the definition asks for: a FileCache that cannot be used. The error
@@ -56,11 +56,12 @@ type Options struct {
 	// at a time. Default: log.Print.
 	OnWarning func(error)
 	// MaxSkips is the number of bad samples in succession that end a run whose
-	// OnError skips them. Default: 1,000. At -1 skips have no bound. The bounds
-	// hold for each source and for each node that makes samples, in each epoch
-	// or pass of a Repeat; a resumed run counts anew. The error wraps ErrData
-	// and the first three bad samples, and counts those that are panics. A
-	// source or node whose samples of an epoch are all bad is an error too.
+	// OnError skips or replaces them. Default: 1,000. At -1 they have no bound.
+	// The bounds hold for each source and for each node that makes samples, in
+	// each epoch or pass of a Repeat; a resumed run counts anew. The error
+	// wraps ErrData and the first three bad samples, and counts those that are
+	// panics. A source or node whose samples of an epoch are all bad is an
+	// error too.
 	MaxSkips int64
 	// MaxSkipShare is the largest share of bad samples in an epoch, above 0 up
 	// to 1. It counts once 1,000 samples were seen. Default: 0.5.
@@ -93,6 +94,21 @@ const (
 	// QuarantineOnError skips and counts the sample, and adds its error to
 	// Run.Quarantined.
 	QuarantineOnError
+	// ReplaceOnError returns another sample in place of the bad one, so that
+	// lengths and batches stay as they are. It reports, counts and bounds bad
+	// samples as SkipOnError does; SampleError.Replacement names the other one.
+	//
+	// A bad sample at a place of an indexed part of the definition is replaced
+	// by the sample of another place of that part, made with the random numbers
+	// of the bad one's place. Which one is a function of the seed, the epoch
+	// and the place, so it is the same on any engine and after a resume. If
+	// 100 other places are bad too, or all, the run ends with an error.
+	//
+	// Parts without an index have no other places: Build refuses streams, and a
+	// bad sample that arises above an indexed part (in Filter, FlatMap, Batch
+	// or a Map above them) ends the run as with FailOnError. The pass
+	// FilterEarly does not run.
+	ReplaceOnError
 )
 
 // ErrDefinition reports an invalid definition: missing columns, a wrong number
@@ -120,10 +136,17 @@ type SampleError struct {
 	Key            string // of the sample; may be empty if reading failed
 	Epoch, Ordinal uint64
 	Err            error
+	// Replacement is the Key of the sample that ReplaceOnError returned
+	// instead. It is empty with other policies.
+	Replacement string
 }
 
 func (e *SampleError) Error() string {
-	return fmt.Sprintf("dataset: %s: sample %q (epoch %d, ordinal %d): %v", e.Path, e.Key, e.Epoch, e.Ordinal, e.Err)
+	s := fmt.Sprintf("dataset: %s: sample %q (epoch %d, ordinal %d): %v", e.Path, e.Key, e.Epoch, e.Ordinal, e.Err)
+	if e.Replacement != "" {
+		s += fmt.Sprintf("; replaced by %q", e.Replacement)
+	}
+	return s
 }
 
 // Unwrap returns the cause.
@@ -215,6 +238,9 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if o.MaxSkips < -1 || !(o.MaxSkipShare >= 0 && o.MaxSkipShare <= 1) {
 		return nil, fmt.Errorf("dataset: %w: MaxSkips %d, MaxSkipShare %v: want -1 or more and a share of 0 to 1", ErrParam, o.MaxSkips, o.MaxSkipShare)
 	}
+	if o.OnError > ReplaceOnError {
+		return nil, fmt.Errorf("dataset: %w: OnError %d: want a policy of 0 to %d", ErrParam, o.OnError, ReplaceOnError)
+	}
 	if o.MaxSkips == 0 {
 		o.MaxSkips = maxSkips
 	}
@@ -285,6 +311,9 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		case Rows:
 			s.indexed, s.size = true, x.Len()
 		case Stream:
+			if b.options.OnError == ReplaceOnError {
+				return fail(defErr("a stream has no other rows to replace bad samples: want another OnError than ReplaceOnError"))
+			}
 		default:
 			return fail(defErr("its data is %T, want Rows or a Stream", data))
 		}
@@ -294,8 +323,12 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		return s, nil
 	}
 	n, ok := d.Node.(op)
+	if k, sink := d.Node.(Sink); sink {
+		n, ok = &sinking{k}, true
+		s.node = n
+	}
 	if !ok {
-		return fail(defErr("%T is neither a Source nor a node of package dataset", d.Node))
+		return fail(defErr("%T is neither a Source, a Sink nor a node of package dataset", d.Node))
 	}
 	if len(d.In) == 0 {
 		return fail(defErr("no input"))
@@ -364,7 +397,7 @@ func (b *Built) Len() int64 { return b.lenOf(b.top) }
 // lenOf returns a step's length for this rank.
 func (b *Built) lenOf(s *step) int64 {
 	if s.indexed {
-		if b.options.OnError != FailOnError {
+		if p := b.options.OnError; p != FailOnError && p != ReplaceOnError {
 			return Unknown // bad samples are skipped
 		}
 		c := b.cursor(s)

@@ -69,7 +69,7 @@ func (s *step) changes() bool {
 	switch n := s.node.(type) {
 	case *Map:
 		return n.Graph.Random()
-	case *Shuffle, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
+	case *Shuffle, *FuncSampler, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
 		return true
 	case *SubsetSampler:
 		return n.Random
@@ -157,7 +157,7 @@ func (c *memoryCache) get(row int64, _ [32]byte, s *Sample) (bool, error) {
 	if have == nil {
 		return false, nil
 	}
-	s.resize(len(have.Values))
+	s.Resize(len(have.Values))
 	for i := range have.Values {
 		s.Values[i].Share(&have.Values[i].Tensor)
 	}
@@ -180,7 +180,7 @@ func (c *memoryCache) keep(_ context.Context, row int64, _ [32]byte, s *Sample) 
 		return nil
 	}
 	x := &Sample{}
-	x.resize(len(s.Values))
+	x.Resize(len(s.Values))
 	for i := range s.Values {
 		x.Values[i].Tensor = *s.Values[i].Tensor.Clone()
 	}

@@ -147,7 +147,7 @@ func (f fileSample) Len() int                   { return len(f.s.Values) }
 func (f fileSample) Value(i int) *tensor.Tensor { return &f.s.Values[i].Tensor }
 
 func (f fileSample) Reset(n int, key string) {
-	f.s.resize(n)
+	f.s.Resize(n)
 	f.s.Key = key
 }
 

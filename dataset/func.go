@@ -35,17 +35,33 @@ type FlatMapFunc func(c *Call, i int, dst []*Value, src []*tensor.Tensor) (bool,
 // BatchFunc changes the samples of a batch before they are stacked, for example
 // to a size for this step. The values of a sample are its columns, in order.
 // The function may replace any of them, but must return samples that can be
-// stacked.
+// stacked. With Batch.Out it may also add, remove and reorder columns: it
+// leaves each sample with the values of Out, in that order, for example by
+// Sample.Resize.
 type BatchFunc func(c *Call, samples []*Sample) error
+
+// SamplerFunc fills order with the numbers of the rows of an epoch, 0 to
+// rows-1, in the order in which to return them. A row may occur several times
+// or never. c has the epoch and random numbers for it, and no sample. The
+// order must depend on the arguments alone, since a run may ask for it again.
+// It must be safe for concurrent use.
+type SamplerFunc func(c *Call, rows int64, order []int64) error
+
+// SizeFunc returns the number of samples of a batch, 1 to 1,048,576. batch
+// counts the batches of the epoch from 0. c has the epoch and random numbers
+// for this batch, and no sample. The size must depend on the arguments alone,
+// since a resumed run may ask for it again. It must be safe for concurrent use.
+type SizeFunc func(c *Call, batch int64) (int, error)
 
 var functions = registry.New[any]("dataset function")
 
-// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc or BatchFunc under
-// the name that it has in written definitions; init functions call it. It
-// panics on any other type, and if the name is empty or taken.
+// RegisterFunc registers a MapFunc, Predicate, FlatMapFunc, BatchFunc, SizeFunc
+// or SamplerFunc under the name that it has in written definitions; init
+// functions call it. It panics on any other type, and if the name is empty or
+// taken.
 func RegisterFunc(name string, f any) {
 	switch f.(type) {
-	case MapFunc, Predicate, FlatMapFunc, BatchFunc:
+	case MapFunc, Predicate, FlatMapFunc, BatchFunc, SizeFunc, SamplerFunc:
 	default:
 		functions.Refuse(name, fmt.Sprintf("%T is not a function type of package dataset", f))
 	}

@@ -111,10 +111,8 @@ func (t *tracer) node(ctx context.Context, node Node, s *scope, in []*scope) err
 		if n.f != nil || n.PerBatch != "" {
 			s.spoilt = &NodeError{s.path, defErr("the function %s changes the samples of a batch, which a graph cannot", called(n.PerBatch))}
 		}
-	case *BucketBatch:
-		t.batch(s, in[0], n, n.Pad)
-	case *BudgetBatch:
-		t.batch(s, in[0], n, n.Pad)
+	case batcher:
+		t.batch(s, in[0], n, n.padding())
 	case *Unbatch:
 		if s.axes--; s.axes < 0 {
 			s.axes = 0
@@ -124,7 +122,7 @@ func (t *tracer) node(ctx context.Context, node Node, s *scope, in []*scope) err
 		s.below = in
 	case *Concat, *Mix, *Interleave:
 		s.below, s.either = in, true
-	case *ShuffleBuffer, *Cache, *FileCache, *Watch, router:
+	case *ShuffleBuffer, *Cache, *FileCache, *Watch, Sink, router:
 		// They do not change samples.
 	default:
 		return defErr("its effect on a sample is unknown")

@@ -77,6 +77,7 @@ type opener struct {
 	strict bool     // every bad sample is an error, for the enclosing stage to judge
 	// lenient drops every bad sample, since only some samples are wanted.
 	lenient bool
+	rooted  bool // within an indexed tree, whose root can replace bad samples
 	logs    *heldLogs
 }
 
@@ -94,8 +95,8 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 	if o.strict {
 		return &elsewhere{path, err}
 	}
-	e := &SampleError{path, s.Key, s.Epoch, s.Ordinal, err}
-	if !o.lenient && o.b.options.OnError == FailOnError {
+	e := &SampleError{Path: path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: err}
+	if p := o.b.options.OnError; !o.lenient && (p == FailOnError || p == ReplaceOnError && !o.rooted) {
 		return e
 	}
 	s.dropped, s.bad, s.judged = true, e, false
@@ -140,7 +141,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 			return nil, err
 		}
 		switch n.(type) {
-		case *FlatMap, *Unbatch, *Batch, *BucketBatch, *BudgetBatch: // the others have no bad samples of their own
+		case *FlatMap, *Unbatch, batcher: // the others have no bad samples of their own
 			it = o.judged(s, it)
 		}
 		return it, nil
@@ -196,9 +197,11 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 // root is the iterator of an indexed tree. Its cursor follows the samples of
 // the tree.
 type root struct {
-	in     iterator
-	cursor cursor
-	judge  *judge
+	in      iterator
+	cursor  cursor
+	judge   *judge
+	replace *replacer // nil unless bad samples are replaced
+	bad     *badList  // the opener's
 }
 
 func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
@@ -211,11 +214,13 @@ func (o *opener) openRoot(s *step, epoch uint64) (iterator, error) {
 			return nil, o.state.err
 		}
 	}
-	in, err := o.openIndexed(s, feed{root: s.root, cursor: c, epoch: epoch})
+	below := *o
+	below.rooted = true
+	in, err := below.openIndexed(s, feed{root: s.root, cursor: c, epoch: epoch})
 	if err != nil {
 		return nil, err
 	}
-	return &root{in, c, o.judge(s)}, nil
+	return &root{in: in, cursor: c, judge: o.judge(s), replace: o.replacer(s, epoch), bad: o.bad}, nil
 }
 
 func (r *root) Next(ctx context.Context, s *Sample) error {
@@ -224,6 +229,7 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		if !ok {
 			return r.judge.end()
 		}
+		reported := len(r.bad.l)
 		if err := r.in.Next(ctx, s); err != nil {
 			r.cursor.j--
 			return err
@@ -234,6 +240,16 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		if err := r.judge.saw(s); err != nil || !s.dropped {
 			return err
 		}
+		if r.replace != nil {
+			err := r.replace.into(ctx, s, k, r.bad.l[reported:])
+			if err != nil { // the run ends, and its state has this sample next
+				r.bad.l = r.bad.l[:reported]
+				r.cursor.j--
+			}
+			if err != nil || !s.dropped {
+				return err
+			}
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -242,7 +258,12 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 
 func (r *root) Save(w []int64) []int64 { return r.cursor.save(w) }
 
-func (r *root) Close() error { return r.in.Close() }
+func (r *root) Close() error {
+	if r.replace != nil {
+		return errors.Join(r.in.Close(), r.replace.Close())
+	}
+	return r.in.Close()
+}
 
 // feed returns the rows that one source of an indexed tree must read. It maps
 // the cursor's places through the routers above the source, and skips places
@@ -255,6 +276,7 @@ type feed struct {
 	// one is the only place, returned every time, for a cache; nil for the
 	// cursor's.
 	one *place
+	err error // why next returned no place; nil at the end
 }
 
 type place struct {
@@ -285,6 +307,14 @@ func (f feed) through(o *opener, s *step, in int) feed {
 	return f
 }
 
+// end returns why next returned no place: io.EOF, or an error.
+func (f *feed) end() error {
+	if f.err != nil {
+		return f.err
+	}
+	return io.EOF
+}
+
 // next returns the next place that leads to the source.
 func (f *feed) next() (k int64, epoch uint64, pos int64, ok bool) {
 next:
@@ -298,8 +328,14 @@ next:
 			epoch, pos = f.epoch, k
 		}
 		for i := range f.routes {
+			r := &f.routes[i]
 			var in int
-			if in, epoch, pos = f.routes[i].locate(epoch, pos); in != f.routes[i].in {
+			in, epoch, pos = r.locate(epoch, pos)
+			if pos == noRow {
+				f.err = r.of.state.(*orders).of(epoch).err
+				return 0, 0, 0, false
+			}
+			if in != r.in {
 				continue next
 			}
 		}
@@ -358,7 +394,7 @@ type feeder struct{ feed }
 func (f *feeder) Next(_ context.Context, s *Sample) error {
 	k, epoch, pos, ok := f.feed.next()
 	if !ok {
-		return io.EOF
+		return f.feed.end()
 	}
 	s.begin(epoch, origin{root: f.root, k: k, epoch: f.epoch})
 	s.row = pos
@@ -376,7 +412,7 @@ type reading struct {
 }
 
 func (r *reading) Do(ctx context.Context, s *Sample) error {
-	s.resize(r.columns)
+	s.Resize(r.columns)
 	return r.rows.Read(ctx, s.row, s)
 }
 
@@ -391,7 +427,7 @@ type joined struct {
 func (j *joined) Next(ctx context.Context, s *Sample) error {
 	_, epoch, pos, ok := j.feed.next()
 	if !ok {
-		return io.EOF
+		return j.feed.end()
 	}
 	i, _, _ := j.locate(epoch, pos)
 	return j.in[i].Next(ctx, s)
@@ -458,7 +494,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 				t.cursor.j--
 				return err
 			}
-			s.resize(t.n)
+			s.Resize(t.n)
 			s.begin(t.epoch, origin{root: t.root, k: t.at, epoch: t.epoch})
 			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	specs "github.com/infer-prep/infer-prep/internal/spec"
@@ -37,7 +38,9 @@ func unnamed(has bool, name string) error {
 func (n *Func) unwritable() error    { return unnamed(n.f != nil, n.Name) }
 func (n *Filter) unwritable() error  { return unnamed(n.f != nil, n.Name) }
 func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
-func (n *Batch) unwritable() error   { return unnamed(n.f != nil, n.PerBatch) }
+func (n *Batch) unwritable() error {
+	return errors.Join(unnamed(n.f != nil, n.PerBatch), unnamed(n.size != nil, n.SizeFunc))
+}
 
 // MarshalJSON returns the JSON form. It returns a *NodeError for a node that is
 // not registered, or whose function has no name.

@@ -60,7 +60,7 @@ func TestDefinitionsThatAreRefused(test *testing.T) {
 		`{"infer_prep_dataset":1,"top":{"node":"shuffle","version":1,"params":{}}} x`:                                                 "invalid character",
 		`{"infer_prep_dataset":1,"top":{"node":"none","version":1,"params":{}}}`:                                                      `unknown dataset node "none"`,
 		`{"infer_prep_dataset":1,"top":{"node":"shuffle","version":2,"params":{}}}`:                                                   "version 2",
-		`{"infer_prep_dataset":1,"top":{"node":"batch","version":1,"params":{"size":3}}}`:                                             `"drop_remainder" is missing`,
+		`{"infer_prep_dataset":1,"top":{"node":"batch","version":1,"params":{"size":3}}}`:                                             `"size_func" is missing`,
 		`{"infer_prep_dataset":1,"top":{"node":"take","version":1,"params":{"count":3,"seed":1}}}`:                                    "seed",
 		`{"infer_prep_dataset":1,"top":{"node":"take","version":1,"params":{"count":-3}}}`:                                            "count -3",
 		`{"infer_prep_dataset":1,"top":{"node":"filter","version":1,"params":{"name":"test/nobody","in":[]}}}`:                        `unknown dataset function "test/nobody"`,

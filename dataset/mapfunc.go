@@ -29,11 +29,24 @@ func init() {
 // MapFunc runs f on every sample: it computes the columns out from the columns
 // in. Such a definition has no written form; a Func with a Name has one.
 func (d *Dataset) MapFunc(f MapFunc, in []string, out ...Column) *Dataset {
-	n := &Func{In: in, Out: []OutColumn{}, f: f}
-	for _, c := range out {
-		n.Out = append(n.Out, OutColumn{c.Name, c.Desc})
+	return d.then(&Func{In: in, Out: outColumns(out), f: f})
+}
+
+// outColumns returns columns as those of a function.
+func outColumns(l []Column) []OutColumn {
+	out := []OutColumn{}
+	for _, c := range l {
+		out = append(out, OutColumn{c.Name, c.Desc})
 	}
-	return d.then(n)
+	return out
+}
+
+// columnsOut returns the columns of a function.
+func columnsOut(l []OutColumn) (out []Column) {
+	for _, c := range l {
+		out = append(out, Column{Name: c.Name, Desc: c.Desc})
+	}
+	return out
 }
 
 // Validate requires a function.
@@ -50,11 +63,7 @@ func (n *Func) build(_ *Built, s *step) error {
 	if err != nil {
 		return err
 	}
-	var out []Column
-	for _, c := range n.Out {
-		out = append(out, Column{Name: c.Name, Desc: c.Desc})
-	}
-	s.state, err = s.replace(in, n.In, out)
+	s.state, err = s.replace(in, n.In, columnsOut(n.Out))
 	return err
 }
 

@@ -138,7 +138,7 @@ func (m *merger) step(s *step, epoch uint64) error {
 		}
 		m.out = append(m.out, passes[0])
 		epoch = n.epoch(epoch, passes[0])
-	case *Watch:
+	case *Watch, *sinking:
 		m.out = append(m.out, slices.Max(m.each()))
 	case *Concat:
 		m.each()
@@ -159,6 +159,9 @@ func (m *merger) step(s *step, epoch uint64) error {
 	case *FlatMap, *Unbatch:
 		m.flat(s)
 	case *Batch:
+		if n.sized() {
+			m.out = append(m.out, slices.Max(m.each()))
+		}
 	case mapper:
 	default:
 		return m.fail("%T has a state that cannot be merged", n)

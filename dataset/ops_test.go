@@ -52,7 +52,7 @@ func nested(t *tensor.Tensor) any {
 	return rows
 }
 
-// all returns the first columns of the samples of an epoch, as JSON.
+// all returns the first column of the samples of an epoch, as JSON.
 func all(t *testing.T, d *dataset.Dataset) string {
 	t.Helper()
 	b, err := dataset.Build(t.Context(), d, dataset.Options{})
@@ -60,19 +60,7 @@ func all(t *testing.T, d *dataset.Dataset) string {
 	defer b.Close()
 	p := pull(t, b, nil)
 	defer p.Close()
-	batches := []any{}
-	for {
-		s, err := p.Next(context.Background())
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		require.True(t, b.Columns()[0].Desc.Matches(s.Values[0].Desc), "%v, want %v", s.Values[0].Desc, b.Columns()[0].Desc)
-		batches = append(batches, nested(&s.Values[0].Tensor))
-	}
-	text, err := json.Marshal(batches)
-	require.NoError(t, err)
-	return string(text)
+	return allOf(t, p, b)[0]
 }
 
 // TestAsMindSpore compares batches, buckets, shards and splits with those of
@@ -108,10 +96,21 @@ func TestAsMindSpore(t *testing.T) {
 			Sizes []float64
 			Parts []json.RawMessage
 		}
+		Sizes []struct {
+			N, Factor int64
+			Drop      bool
+			Epochs    []json.RawMessage
+		}
+		PerBatch []struct {
+			Name    string
+			Batches []map[string]json.RawMessage
+		} `json:"per_batch"`
 	}
 	require.NoError(t, json.Unmarshal(text, &c))
 	require.NotEmpty(t, c.Bucket)
 	require.NotEmpty(t, c.Split)
+	require.NotEmpty(t, c.Sizes)
+	require.NotEmpty(t, c.PerBatch)
 	v := func() *dataset.Dataset { return dataset.From(&vectors{c.Lengths}) }
 	one := func(n int64) *dataset.Dataset { // single numbers, in vectors of one
 		l := make([]int, n)
@@ -147,6 +146,119 @@ func TestAsMindSpore(t *testing.T) {
 			require.JSONEq(t, string(rows), all(t, d), "part %d of %v of %d", i, k.Sizes, k.N)
 		}
 	}
+	for _, k := range c.Sizes {
+		d := one(k.N).BatchSizes(func(c *dataset.Call, batch int64) (int, error) {
+			return int(batch*k.Factor+int64(c.Epoch))%5 + 1, nil
+		})
+		d.Node.(*dataset.Batch).DropRemainder = k.Drop
+		b, err := dataset.Build(t.Context(), d, dataset.Options{})
+		require.NoError(t, err)
+		require.Equal(t, dataset.Unknown, b.Len())
+		p := pull(t, b, nil)
+		for epoch, want := range k.Epochs {
+			require.JSONEq(t, string(want), allOf(t, p, b)[0], "sizes of %d, epoch %d", k.N, epoch)
+			require.NoError(t, p.NextEpoch())
+		}
+		require.NoError(t, p.Close())
+		require.NoError(t, b.Close())
+	}
+	for _, k := range c.PerBatch {
+		f := perBatch[k.Name]
+		d := dataset.NewZip(one(7), dataset.From(&vectors{make([]int, 77)}).Skip(70).MapFunc(func(c *dataset.Call, dst []*dataset.Value, _ []*tensor.Tensor) error {
+			return setOne(dst[0], int32(70+c.Ordinal))
+		}, []string{"v"}, oneColumn("w"))).BatchFunc(3, f.f, f.out...)
+		b, err := dataset.Build(t.Context(), d, dataset.Options{})
+		require.NoError(t, err)
+		p := pull(t, b, nil)
+		got := allOf(t, p, b)
+		for i, col := range b.Columns() {
+			want := []json.RawMessage{}
+			for _, batch := range k.Batches {
+				require.Len(t, batch, len(b.Columns()))
+				want = append(want, batch[col.Name])
+			}
+			text, err := json.Marshal(want)
+			require.NoError(t, err)
+			require.JSONEq(t, string(text), got[i], "%s: column %s", k.Name, col.Name)
+		}
+		require.NoError(t, p.Close())
+		require.NoError(t, b.Close())
+	}
+}
+
+func oneColumn(name string) dataset.Column {
+	return dataset.Column{Name: name, Desc: tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(tensor.Unknown)}}
+}
+
+// setOne makes v a vector of one or more numbers.
+func setOne(v *dataset.Value, l ...int32) error {
+	if err := v.Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(len(l))}); err != nil {
+		return err
+	}
+	copy(tensor.View[int32](&v.Tensor), l)
+	return nil
+}
+
+func first(v *dataset.Value) int32 { return tensor.View[int32](&v.Tensor)[0] }
+
+// perBatch has the functions of testdata/gen/dataset_ops.py.
+var perBatch = map[string]struct {
+	out []dataset.Column
+	f   dataset.BatchFunc
+}{
+	"rename": {[]dataset.Column{oneColumn("x"), oneColumn("w")}, func(_ *dataset.Call, l []*dataset.Sample) error {
+		for _, s := range l {
+			if err := setOne(&s.Values[0], 2*first(&s.Values[0])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	"add": {[]dataset.Column{oneColumn("v"), oneColumn("w"), oneColumn("n")}, func(c *dataset.Call, l []*dataset.Sample) error {
+		for _, s := range l {
+			s.Resize(3)
+			if err := setOne(&s.Values[2], int32(c.Ordinal/3), int32(len(l))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	"merge": {[]dataset.Column{oneColumn("sum")}, func(_ *dataset.Call, l []*dataset.Sample) error {
+		for _, s := range l {
+			if err := setOne(&s.Values[0], first(&s.Values[0])+first(&s.Values[1])); err != nil {
+				return err
+			}
+			s.Resize(1)
+		}
+		return nil
+	}},
+}
+
+// allOf returns the columns of the samples of an epoch, each as JSON.
+func allOf(t *testing.T, p runner, b *dataset.Built) []string {
+	t.Helper()
+	batches := make([][]any, len(b.Columns()))
+	for i := range batches {
+		batches[i] = []any{}
+	}
+	for {
+		s, err := p.Next(context.Background())
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		for i, c := range b.Columns() {
+			require.True(t, c.Desc.Matches(s.Values[i].Desc), "%v, want %v", s.Values[i].Desc, c.Desc)
+			batches[i] = append(batches[i], nested(&s.Values[i].Tensor))
+		}
+	}
+	var l []string
+	for _, x := range batches {
+		text, err := json.Marshal(x)
+		require.NoError(t, err)
+		l = append(l, string(text))
+	}
+	return l
 }
 
 // ruled returns samples of the lengths whose graph has a batch rule.

@@ -9,6 +9,9 @@ var filterEarly = passInfo{
 }
 
 func runFilterEarly(ctx context.Context, b *Built, s *step) *step {
+	if b.options.OnError == ReplaceOnError {
+		return s // a map above a filter has no index, and so no replacements
+	}
 	for i := range s.in {
 		s.in[i] = runFilterEarly(ctx, b, s.in[i])
 	}

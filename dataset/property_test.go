@@ -27,6 +27,8 @@ type numbers struct {
 	// Lost is the number of rows at the end that are gone. It has no written
 	// form, as if the source's files had changed.
 	Lost int64 `json:"-"`
+	// Bad, if not 0, makes every Bad-th number an error.
+	Bad int64 `json:"bad"`
 }
 
 func (n *numbers) Validate() error { return nil }
@@ -42,6 +44,9 @@ var int64Column = []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.I
 
 func (n *numbers) put(i int64, s *dataset.Sample) error {
 	s.Key = fmt.Sprint("number ", n.From+i)
+	if n.Bad > 0 && (n.From+i)%n.Bad == 1%n.Bad {
+		return errTrouble
+	}
 	if err := s.Values[0].Reset(int64Column[0].Desc); err != nil {
 		return err
 	}
@@ -91,6 +96,29 @@ func init() {
 	dataset.RegisterFunc("test/some", dataset.Predicate(func(c *dataset.Call, src []*tensor.Tensor) (bool, error) {
 		return x(src[0])%7 < 5, nil
 	}))
+	dataset.RegisterFunc("test/order", dataset.SamplerFunc(func(c *dataset.Call, rows int64, order []int64) error {
+		for i := range order { // rows of one half, which alternates
+			order[i] = (int64(c.Epoch%2)*rows/2 + int64(c.IntN(int(rows+1)/2))) % rows
+		}
+		return nil
+	}))
+	dataset.RegisterFunc("test/sizes", dataset.SizeFunc(func(c *dataset.Call, batch int64) (int, error) {
+		return int(batch+int64(c.Epoch))%3 + c.IntN(3) + 1, nil
+	}))
+	dataset.RegisterFunc("test/perbatch", dataset.BatchFunc(func(c *dataset.Call, l []*dataset.Sample) error {
+		n := int64(len(l)*1000 + c.IntN(100)*100000)
+		for _, s := range l { // the columns x to n, x+n
+			v := x(&s.Values[0].Tensor)
+			s.Resize(2)
+			for i, y := range []int64{n, v + n} {
+				if err := s.Values[i].Reset(int64Column[0].Desc); err != nil {
+					return err
+				}
+				tensor.View[int64](&s.Values[i].Tensor)[0] = y
+			}
+		}
+		return nil
+	}))
 	dataset.RegisterFunc("test/several", dataset.FlatMapFunc(func(c *dataset.Call, i int, dst []*dataset.Value, src []*tensor.Tensor) (bool, error) {
 		if int64(i) == x(src[0])%4 {
 			return false, nil
@@ -111,7 +139,7 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	}
 	one := func() *dataset.Dataset { return definition(r, depth-1) }
 	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
-	switch r.IntN(17) {
+	switch r.IntN(20) {
 	case 0:
 		return one().Shuffle()
 	case 1:
@@ -141,6 +169,13 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	case 14:
 		return one().Batch(r.IntN(4) + 1).Unbatch()
 	case 15:
+		return dataset.Of(&dataset.FuncSampler{Name: "test/order", Count: int64(r.IntN(3) * r.IntN(20))}, one())
+	case 16:
+		return dataset.Of(&dataset.Batch{SizeFunc: "test/sizes", DropRemainder: r.IntN(2) == 0, Pad: []dataset.PadColumn{}, Out: []dataset.OutColumn{}}, one()).Unbatch()
+	case 17:
+		out := []dataset.OutColumn{{Name: "n", Desc: int64Column[0].Desc}, col[0]}
+		return dataset.Of(&dataset.Batch{Size: r.IntN(4) + 1, PerBatch: "test/perbatch", Pad: []dataset.PadColumn{}, Out: out}, one()).Unbatch().Project("x")
+	case 18:
 		return one().Sample(&dataset.RandomSampler{Replacement: r.IntN(2) == 0})
 	default:
 		return one().Repeat(0).Take(int64(r.IntN(60)))

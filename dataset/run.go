@@ -159,15 +159,15 @@ func (r *Run) report() {
 	}
 }
 
-// Skipped returns the number of bad samples that were skipped so far, panics
-// included. It is safe for concurrent use.
+// Skipped returns the number of bad samples that were skipped or replaced so
+// far, panics included. It is safe for concurrent use.
 func (r *Run) Skipped() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.count
 }
 
-// Panics returns how many of the skipped samples made a user's function or a
+// Panics returns how many of these bad samples made a user's function or a
 // source panic. It is safe for concurrent use.
 func (r *Run) Panics() int64 {
 	r.mu.Lock()

@@ -105,8 +105,9 @@ func (s *Sample) Memory() (n int64) {
 	return n
 }
 
-// resize gives s n values.
-func (s *Sample) resize(n int) {
+// Resize gives s n values and keeps the buffers of those beyond. The content of
+// added values is undefined; set each of them.
+func (s *Sample) Resize(n int) {
 	s.Values = slices.Grow(s.Values[:0], n)[:n]
 }
 
@@ -124,7 +125,7 @@ func (s *Sample) identity(o *Sample) {
 
 // CopyFrom makes s a copy of o in its own buffers.
 func (s *Sample) CopyFrom(o *Sample) error {
-	s.resize(len(o.Values))
+	s.Resize(len(o.Values))
 	for i := range o.Values {
 		if err := s.Values[i].copyFrom(&o.Values[i]); err != nil {
 			return fmt.Errorf("dataset: sample %s: %w", o.Key, err)

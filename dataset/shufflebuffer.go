@@ -53,7 +53,7 @@ func (s *step) refindable() error {
 			return nil
 		}
 		switch x.node.(type) {
-		case *Batch, *BucketBatch, *BudgetBatch:
+		case batcher:
 			return defErr("a buffer of batches cannot be refilled when a run is resumed; put it below %s", x.path)
 		case *FlatMap, *Unbatch:
 			if flats++; flats > 1 {

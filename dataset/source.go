@@ -6,9 +6,9 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Node is a step of a definition: a source, or an operation on datasets. It is
-// a pointer to a struct whose exported fields are its parameters, like a
-// transforms.Op; see Register.
+// Node is a step of a definition: a Source, an operation on datasets of this
+// package, or a Sink. It is a pointer to a struct whose exported fields are its
+// parameters, like a transforms.Op; see Register.
 type Node interface {
 	// Validate checks the parameters alone. Its error wraps ErrParam.
 	Validate() error

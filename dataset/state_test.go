@@ -56,6 +56,8 @@ func stateful() []*dataset.Dataset {
 		flat(some(rows(0, 20).Repeat(2))),
 		rows(0, 60).Watch(dataset.Callback{Every: 2, StepEnd: func(context.Context, dataset.Progress) error { return nil }}),
 		rows(0, 10).Repeat(0).ShuffleBuffer(8).Take(40),
+		dataset.Of(&dataset.Batch{SizeFunc: "test/sizes"}, rows(0, 40).Shuffle()),
+		dataset.Of(&dataset.FuncSampler{Name: "test/order", Count: 50}, rows(0, 40)).Repeat(2).ShuffleBuffer(3),
 	}
 }
 

@@ -37,11 +37,7 @@ func (d *Dataset) Unbatch() *Dataset { return d.then(&Unbatch{}) }
 // They have the columns out alone. Such a definition has no written form; a
 // FlatMap with a Name has one.
 func (d *Dataset) FlatMap(f FlatMapFunc, in []string, out ...Column) *Dataset {
-	n := &FlatMap{In: in, Out: []OutColumn{}, f: f}
-	for _, c := range out {
-		n.Out = append(n.Out, OutColumn{c.Name, c.Desc})
-	}
-	return d.then(n)
+	return d.then(&FlatMap{In: in, Out: outColumns(out), f: f})
 }
 
 // Validate returns nil: there are no parameters.
@@ -78,16 +74,14 @@ func (n *FlatMap) build(_ *Built, s *step) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range n.Out {
-		s.columns = append(s.columns, Column{Name: c.Name, Desc: c.Desc})
-	}
+	s.columns = columnsOut(n.Out)
 	s.state, err = in.columnsOf(n.In)
 	return err
 }
 
 func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return flatten(o, s, epoch, func(i int, dst *Sample, src *Sample) (bool, error) {
-		dst.resize(len(src.Values))
+		dst.Resize(len(src.Values))
 		for j := range src.Values {
 			v := &src.Values[j]
 			if v.Shape.Rank() == 0 || v.Shape.At(0) != src.Values[0].Shape.At(0) {
@@ -135,7 +129,7 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		for _, j := range in {
 			src = append(src, &from.Values[j].Tensor)
 		}
-		to.resize(len(n.Out))
+		to.Resize(len(n.Out))
 		for j := range to.Values {
 			dst = append(dst, &to.Values[j])
 		}

@@ -81,7 +81,7 @@ func (z *zipped) Next(ctx context.Context, s *Sample) error {
 }
 
 func (z *zipped) zip(ctx context.Context, s *Sample) error {
-	s.resize(0)
+	s.Resize(0)
 	dropped := false
 	s.bad, s.judged = nil, false
 	for i, it := range z.in {
@@ -110,7 +110,7 @@ func (z *zipped) zip(ctx context.Context, s *Sample) error {
 	for i := range z.samples {
 		n += len(z.samples[i].Values)
 	}
-	s.resize(n)
+	s.Resize(n)
 	n = 0
 	for i := range z.samples {
 		for j := range z.samples[i].Values {

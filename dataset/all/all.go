@@ -1,5 +1,5 @@
-// Package all links every source of datasets of this module, so that
-// definitions which are read may have any of them.
+// Package all links every source of datasets of this module and the node save,
+// so that definitions which are read may have any of them.
 package all
 
 import (
@@ -17,6 +17,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/dataset/mnist"
 	_ "github.com/infer-prep/infer-prep/dataset/numpyslices"
 	_ "github.com/infer-prep/infer-prep/dataset/random"
+	_ "github.com/infer-prep/infer-prep/dataset/save"
 	_ "github.com/infer-prep/infer-prep/dataset/textfile"
 	_ "github.com/infer-prep/infer-prep/dataset/tfrecord"
 	_ "github.com/infer-prep/infer-prep/dataset/voc"

@@ -28,7 +28,12 @@ var excepted = map[string]string{
 var fragments = map[string]string{
 	"docs/datasets.md": `package fragment
 
-import "github.com/infer-prep/infer-prep/dataset"
+import (
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/save"
+)
+
+var _ = save.New
 
 func _(d *dataset.Dataset) {
 `,

@@ -238,7 +238,7 @@ func TestDiffSteps(t *testing.T) {
 }
 
 func TestGraphImportDataset(t *testing.T) {
-	definition := `{"infer_prep_dataset":1,"top":{"node":"batch","version":1,"params":{"size":4,"drop_remainder":false,"pad":[],"per_batch":""},"in":[{"node":"map","version":1,"params":{"in":[],"out":[],"graph":
+	definition := `{"infer_prep_dataset":1,"top":{"node":"batch","version":1,"params":{"size":4,"size_func":"","drop_remainder":false,"pad":[],"per_batch":"","out":[]},"in":[{"node":"map","version":1,"params":{"in":[],"out":[],"graph":
 		{"infer_prep_graph":1,"inputs":[{"name":"image","dtype":"bytes","layout":"none","shape":[]}],"steps":[
 			{"op":"decode","version":1,"in":["image"],"out":["image"],"params":{"color":"rgb","alpha":"drop","gray16":"clip","refuse":[],"orientation":"ignore","damage":"pillow","scale":"full"}},
 			{"op":"random_resized_crop","version":1,"in":["image"],"out":["image"],"params":{"height":16,"width":16,"scale":[0.08,1],"ratio":[0.75,1.25],"interpolation":"bilinear","backend":"pillow","no_antialias":false}},

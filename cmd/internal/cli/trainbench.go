@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,13 +119,18 @@ graph or definition; 130 interrupted, after printing the figures so far.`,
 	fl.Lookup("epochs").DefValue = "1; with --seconds, as many as fit"
 	fl.Float64Var(&f.seconds, "seconds", 0, "stop after `N` seconds")
 	fl.Lookup("seconds").DefValue = "no limit"
-	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, or skip it and report it")
+	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, skip it, or replace it by another; skip and replace report it")
 	fl.StringVar(&f.trace, "trace", "", "write a trace of all workers to `FILE`")
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
 	complete(cmd, "engine", "parallel", "pull")
-	complete(cmd, "on-error", "fail", "skip")
+	complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
 	noErr(cmd.MarkFlagDirname("folder"))
 	return cmd
+}
+
+// onErrors are the values of --on-error.
+var onErrors = map[string]dataset.ErrorPolicy{
+	"fail": dataset.FailOnError, "skip": dataset.SkipOnError, "replace": dataset.ReplaceOnError,
 }
 
 // check refuses flags that are invalid or conflict.
@@ -150,8 +157,8 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return oneOf("engine", f.engine, "parallel", "pull")
 	case f.engine == "pull" && pool != "":
 		return usageErr("--%s needs --engine parallel", pool)
-	case f.onError != "fail" && f.onError != "skip":
-		return oneOf("on-error", f.onError, "fail", "skip")
+	case onErrors[f.onError] == dataset.FailOnError && f.onError != "fail":
+		return oneOf("on-error", f.onError, slices.Sorted(maps.Keys(onErrors))...)
 	case f.batch < 0:
 		return usageErr("--batch %d: want at least 0", f.batch)
 	case f.workers < 0 || f.workers == 0 && given("workers") != "":
@@ -282,8 +289,12 @@ func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
 // trainErr shortens the error of a sample to its key, stage and cause.
 func trainErr(err error) error {
 	var e *dataset.SampleError
-	if errors.As(err, &e) {
-		return fmt.Errorf("%s: %s: %w", e.Key, named(e.Path), message(e.Err))
+	if !errors.As(err, &e) {
+		return err
+	}
+	err = fmt.Errorf("%s: %s: %w", e.Key, named(e.Path), message(e.Err))
+	if e.Replacement != "" {
+		err = fmt.Errorf("%w; replaced by %s", err, e.Replacement)
 	}
 	return err
 }
@@ -325,8 +336,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	t := &trainer{app: a, f: f, batched: givesBatches(d), table: a.liveTable(f.json)}
 	o := dataset.Options{Seed: f.seed, Limits: f.limits, Store: f.outside.files()}
 	o.OnWarning = func(err error) { t.table.above(func() { a.complain(err) }) }
-	if f.onError == "skip" {
-		o.OnError = dataset.SkipOnError
+	if o.OnError = onErrors[f.onError]; o.OnError != dataset.FailOnError {
 		o.OnSkip = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
 	}
 	built, err := dataset.Build(cmd.Context(), d, o)
@@ -359,9 +369,10 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 // givesBatches reports whether the samples of a definition are batches.
 func givesBatches(d *dataset.Dataset) bool {
 	for {
-		switch d.Node.(type) {
-		case *dataset.Batch, *dataset.BucketBatch, *dataset.BudgetBatch:
+		if dataset.MakesBatches(d.Node) {
 			return true
+		}
+		switch d.Node.(type) {
 		case *dataset.Unbatch, *dataset.FlatMap:
 			return false
 		}

@@ -89,6 +89,8 @@ func TestTrainBench(t *testing.T) {
 		{"pull", []string{"--engine", "pull", "train.json"}, 7, 4, 1, nil, 0, 0, ""},
 		{"a bad sample", []string{"--folder", "broken", "--preset", "imagenet", "--on-error", "skip", "--batch", "2"}, 6, 3, 1,
 			[]string{"batch/map/folder", "batch/map", "sending"}, 1, exitFailed, "infer-prep: 3.png: batch/map: png: "},
+		{"a replaced sample", []string{"--folder", "broken", "--preset", "imagenet", "--on-error", "replace", "--batch", "2"}, 7, 4, 1,
+			[]string{"batch/map/folder", "batch/map", "sending"}, 1, exitFailed, ".png\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := trainIn(t, t.Context(), 0, nil, append([]string{"--json"}, c.args...)...)
@@ -204,7 +206,7 @@ func TestTrainBenchErrors(t *testing.T) {
 		{append(folder, "--engine", "push"), exitUsage, `--engine "push": want parallel or pull`},
 		{append(folder, "--engine", "pull", "--workers", "2"), exitUsage, "--workers needs --engine parallel"},
 		{append(folder, "--engine", "pull", "--trace", "x"), exitUsage, "--trace needs --engine parallel"},
-		{append(folder, "--on-error", "ignore"), exitUsage, `--on-error "ignore": want fail or skip`},
+		{append(folder, "--on-error", "ignore"), exitUsage, `--on-error "ignore": want fail, replace or skip`},
 		{append(folder, "--batch", "-1"), exitUsage, "--batch -1: want at least 0"},
 		{append(folder, "--batch", "99999999"), exitUsage, "batches of 99999999"},
 		{append(folder, "--workers", "0"), exitUsage, "--workers 0: want at least 1"},
