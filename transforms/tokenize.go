@@ -37,10 +37,10 @@ func (r *TokenRule) UnmarshalText(t []byte) error { return enum.Parse(r, "rule",
 // its place in the vocabulary, from 0. A token that the vocabulary lacks has
 // the id Unknown. Unicode's White_Space separates words.
 //
-// Rule pieces takes from each word the longest beginning that is in the
-// vocabulary, and goes on with the rest of the word. The vocabulary has "##"
-// before tokens that continue a word. If a rest has no such beginning, or the
-// word has more than MaxBytes bytes, the whole word is one unknown token.
+// Rule pieces splits a word into the longest tokens of the vocabulary, from
+// left to right. Tokens that continue a word begin with "##" in the vocabulary.
+// A word that cannot be split, or has more than MaxBytes bytes, is one unknown
+// token.
 //
 // As in MindSpore, text without tokens is one empty token for a rule with a
 // vocabulary.

@@ -11,9 +11,9 @@ import (
 // first occur. It takes any tensor of at most 2^24 elements of fixed size, and
 // reads it in row-major order.
 //
-// Outputs: image, the different elements, a vector of the input's dtype; index,
-// int32: for each element its place in that vector; counts, int32: for each
-// different element how often it occurs. All are vectors.
+// Outputs, all vectors: image, the different elements, of the input's dtype;
+// index, int32, each element's place in image; counts, int32, how often each
+// element of image occurs.
 //
 // A NaN is different from every other element. The zeros 0 and -0 of float32
 // and float64 are equal, those of float16 and bfloat16 are not.

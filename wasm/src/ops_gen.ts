@@ -5447,10 +5447,9 @@ export interface Ops {
    * in UTF-8; other bytes are an ErrInput. The id of a token is its place in the vocabulary, from
    * 0. A token that the vocabulary lacks has the id Unknown. Unicode's White_Space separates words.
    *
-   * Rule pieces takes from each word the longest beginning that is in the vocabulary, and goes on
-   * with the rest of the word. The vocabulary has "##" before tokens that continue a word. If a
-   * rest has no such beginning, or the word has more than MaxBytes bytes, the whole word is one
-   * unknown token.
+   * Rule pieces splits a word into the longest tokens of the vocabulary, from left to right. Tokens
+   * that continue a word begin with "##" in the vocabulary. A word that cannot be split, or has
+   * more than MaxBytes bytes, is one unknown token.
    *
    * As in MindSpore, text without tokens is one empty token for a rule with a vocabulary.
    *
@@ -5511,9 +5510,8 @@ export interface Ops {
    * Unique returns the different elements of a tensor, in the order in which they first occur. It
    * takes any tensor of at most 2^24 elements of fixed size, and reads it in row-major order.
    *
-   * Outputs: image, the different elements, a vector of the input's dtype; index, int32: for each
-   * element its place in that vector; counts, int32: for each different element how often it
-   * occurs. All are vectors.
+   * Outputs, all vectors: image, the different elements, of the input's dtype; index, int32, each
+   * element's place in image; counts, int32, how often each element of image occurs.
    *
    * A NaN is different from every other element. The zeros 0 and -0 of float32 and float64 are
    * equal, those of float16 and bfloat16 are not.
