@@ -22,7 +22,6 @@ const maxNotHere = 8
 // own lists the ops whose reference is one of the packages, but which no class
 // is: functions, and parts of classes.
 var own = map[string]string{
-	"feedback_policy":      "MindSpore lets a callback change any op",
 	"feedback_policy":      "random_choice with weights that a training changes",
 	"map_window":           "what bounding_box_augment draws",
 	"mix_chains":           "what aug_mix draws",
