@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/infer-prep/infer-prep/internal/clib"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -33,8 +34,8 @@ func Allow(name, path string) error {
 }
 
 func allow(name, path string) error {
-	if !supported {
-		return unsupported()
+	if !clib.Supported {
+		return clib.Unsupported("plugins")
 	}
 	if err := checkLibrary(name); err != nil {
 		return err
@@ -86,8 +87,8 @@ func digestOf(path string) (string, error) {
 
 // lookup returns an allowed library.
 func lookup(name string) (*library, error) {
-	if !supported {
-		return nil, unsupported()
+	if !clib.Supported {
+		return nil, fmt.Errorf("plugin: %w", clib.Unsupported("plugins"))
 	}
 	allowedMu.RLock()
 	defer allowedMu.RUnlock()

@@ -15,10 +15,6 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-const supported = clib.Supported
-
-func unsupported() error { return fmt.Errorf("plugin: %w", clib.Unsupported("plugins")) }
-
 // The constants and structs of infer_prep_plugin.h.
 const (
 	symbol   = "infer_prep_plugin"
