@@ -14,13 +14,17 @@ type CoordFormat uint8
 
 // The formats.
 const (
-	CoordXY     CoordFormat = iota // a point: x, y
-	CoordXYXY                      // a box: left, top, right, bottom
-	CoordCXCYWH                    // a box: x and y of the centre, width, height
-	CoordLTWH                      // a box: left, top, width, height
+	CoordXY       CoordFormat = iota // a point: x, y
+	CoordXYXY                        // a box: left, top, right, bottom
+	CoordCXCYWH                      // a box: x and y of the centre, width, height
+	CoordLTWH                        // a box: left, top, width, height
+	CoordRelative                    // a box: left, top, right, bottom as fractions of the image's width and height; for roles and MXNet's ops only
 )
 
-var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh"}
+var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh", "relative"}
+
+// pixelFormats are the names of the formats that ops on coordinates accept.
+var pixelFormats = coordFormatNames[:CoordRelative]
 
 func (f CoordFormat) String() string { return enum.String("coordinate format", coordFormatNames, f) }
 

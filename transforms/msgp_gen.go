@@ -1495,6 +1495,21 @@ func (z *Posterize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Posterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ProjectBoxes) msgp() []any {
+	return []any{&z.ScaleX, &z.ScaleY, &z.OffsetX, &z.OffsetY, &z.SizeX, &z.SizeY, &z.Clamp, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ProjectBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ProjectBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "ScaleX ScaleY OffsetX OffsetY SizeX SizeY Clamp Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ProjectBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Quad) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]} }
 
 // MarshalMsg appends the msgp form to b.

@@ -106,7 +106,7 @@ func checkTrials(n int) error {
 
 // checkBoxFormat rejects all but the formats of boxes.
 func checkBoxFormat(name string, f CoordFormat) error {
-	if err := checkEnum(name, f, coordFormatNames); err != nil {
+	if err := checkEnum(name, f, pixelFormats); err != nil {
 		return err
 	}
 	if f == CoordXY {

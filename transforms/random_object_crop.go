@@ -13,8 +13,8 @@ import (
 // changes. Boxes that move with the image become zeros if MinKept of their area
 // or less is in the window: ValidBoxes and SelectRows remove them.
 //
-// Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format
-// describes, and which only the draw reads. Output: image.
+// Inputs: image; boxes, float32 (n, 4 or more), which Format describes, and
+// which only the draw reads. Output: image.
 //
 // One number of [0, 1) is drawn; if it is below the probability, one of
 // MinCovered is chosen. A window is then tried up to Trials times. Its
@@ -25,15 +25,15 @@ import (
 // chosen MinCovered of a box that it touches, or if it keeps no box.
 //
 // Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug,
-// whose skip_prob is 1 - Probability. MXNet's boxes are fractions of the
-// image's sides, so its roundings differ.
+// whose skip_prob is 1 - Probability. MXNet's boxes have the format relative,
+// so only with it the same windows are discarded; in pixels roundings differ.
 type RandomObjectCrop struct {
 	Probability float64     `json:"probability"` // 0 to 1; default 1
-	Format      CoordFormat `json:"format"`      // of the boxes: xyxy, cxcywh or ltwh; default xyxy
+	Format      CoordFormat `json:"format"`      // of the boxes: xyxy, cxcywh, ltwh or relative; default xyxy
 	MinCovered  []float64   `json:"min_covered"` // 1 to 64 shares of a box, 0 to 1; default 0.1
 	MinKept     float64     `json:"min_kept"`    // share of a box that it needs in the window to be kept, 0 to 1; default 0.3
 	Ratio       Range       `json:"ratio"`       // of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33
-	Area        Range       `json:"area"`        // of the window relative to the image's, 0 to 1; default 0.05 to 1
+	Area        Range       `json:"area"`        // of the window relative to the image's, 0 to 1000; default 0.05 to 1
 	Trials      int         `json:"trials"`      // windows to try, 1 to 1000; default 50
 }
 
@@ -60,8 +60,10 @@ func (o *RandomObjectCrop) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
 	}
-	if err := checkBoxFormat("format", o.Format); err != nil {
-		return err
+	if o.Format != CoordRelative {
+		if err := checkBoxFormat("format", o.Format); err != nil {
+			return err
+		}
 	}
 	if n := len(o.MinCovered); n < 1 || n > 64 {
 		return paramErr("min_covered has %d numbers, want 1 to 64", n)
@@ -77,7 +79,7 @@ func (o *RandomObjectCrop) Validate() error {
 	if err := o.Ratio.check("ratio", 1e-6, 1e6); err != nil {
 		return err
 	}
-	if err := o.Area.check("area", 0, 1); err != nil {
+	if err := o.Area.check("area", 0, 1000); err != nil {
 		return err
 	}
 	return checkTrials(o.Trials)
@@ -107,7 +109,7 @@ func (o *RandomObjectCrop) Draw(d *Draw) error {
 			continue
 		}
 		c := ObjectCrop{Top: d.IntN(h - ch + 1), Left: d.IntN(w - cw + 1), Height: ch, Width: cw, Keep: KeepCovered, Coverage: o.MinKept}
-		if !o.covers(boxes, n, &c, covered) {
+		if !o.covers(boxes, n, &c, h, w, covered) {
 			continue
 		}
 		return emitOp(d, c)
@@ -142,18 +144,29 @@ func (o *RandomObjectCrop) window(d *Draw, h, w int) (ch, cw int, ok bool) {
 	return ch, cw, least <= a && a <= most && cw <= w && ch <= h && a >= 2
 }
 
-// covers reports whether a window covers more than a share of all boxes that it
-// touches, and keeps at least one.
-func (o *RandomObjectCrop) covers(boxes []float32, n int, c *ObjectCrop, covered float64) bool {
+// covers reports whether a window in an image of h x w pixels covers more than
+// a share of all boxes that it touches, and keeps at least one.
+func (o *RandomObjectCrop) covers(boxes []float32, n int, c *ObjectCrop, h, w int, covered float64) bool {
 	k := CropCoords{Top: c.Top, Left: c.Left, Height: c.Height, Width: c.Width, Keep: KeepCovered, Coverage: c.Coverage}
+	p := c.project(h, w)
+	edge := func(n, of int) float32 { return float32(float64(n) / float64(of)) }
+	window := [4]float32{edge(c.Left, w), edge(c.Top, h), edge(c.Left+c.Width, w), edge(c.Top+c.Height, h)}
 	touched, kept := false, false
 	for ; len(boxes) > 0; boxes = boxes[n:] {
 		b := xyxyOf(boxes, o.Format)
-		kept = kept || k.keeps(b)
-		in := boxArea(k.clip(b))
-		if area := boxArea(b); area > 2 && in > 0 {
+		area := boxArea(b)
+		pixels, share := area, 0.0
+		if o.Format == CoordRelative {
+			pixels = float32(float32(area*float32(w)) * float32(h))
+			share = float64(boxArea(clipBox(b, window)) / area)
+			kept = kept || p.keeps(b, p.project(b))
+		} else {
+			share = float64(boxArea(k.clip(b))) / float64(area)
+			kept = kept || k.keeps(b)
+		}
+		if pixels > 2 && share > 0 {
 			touched = true
-			if !(float64(in)/float64(area) > covered) {
+			if !(share > covered) {
 				return false
 			}
 		}

@@ -12,7 +12,7 @@ func TestRandomObjectCrop(t *testing.T) {
 		"min_covered": func(o *RandomObjectCrop) { o.MinCovered = []float64{2} },
 		"min_kept":    func(o *RandomObjectCrop) { o.MinKept = -1 },
 		"ratio":       func(o *RandomObjectCrop) { o.Ratio = Range{0, 1} },
-		"area":        func(o *RandomObjectCrop) { o.Area = Range{0.5, 3} },
+		"area":        func(o *RandomObjectCrop) { o.Area = Range{0.5, 3000} },
 		"trials":      func(o *RandomObjectCrop) { o.Trials = 0 },
 	} {
 		op := NewRandomObjectCrop(CoordXYXY)

@@ -35,7 +35,7 @@ func init() {
 func NewScaleCoords(format CoordFormat) *ScaleCoords { return &ScaleCoords{Format: format} }
 
 // Validate checks the format.
-func (o *ScaleCoords) Validate() error { return checkEnum("format", o.Format, coordFormatNames) }
+func (o *ScaleCoords) Validate() error { return checkEnum("format", o.Format, pixelFormats) }
 
 // Infer keeps the shape.
 func (o *ScaleCoords) Infer(dst, in []tensor.Desc) error {

@@ -33,7 +33,7 @@ func init() {
 func NewShiftCoords(format CoordFormat) *ShiftCoords { return &ShiftCoords{Format: format} }
 
 // Validate checks the format.
-func (o *ShiftCoords) Validate() error { return checkEnum("format", o.Format, coordFormatNames) }
+func (o *ShiftCoords) Validate() error { return checkEnum("format", o.Format, pixelFormats) }
 
 // Infer keeps the shape.
 func (o *ShiftCoords) Infer(dst, in []tensor.Desc) error {

@@ -30,6 +30,7 @@ var own = map[string]string{
 	"cutmix":               "what random_cutmix draws",
 	"mixup":                "what random_mixup draws",
 	"object_crop":          "what random_iou_crop and random_object_crop draw",
+	"project_boxes":        "moves boxes that are fractions of an image's sides, as MXNet's augmenters",
 	"adjust_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
 	"affine_coords":        "affine and rotate of boxes and points",
 	"channel_permutation":  "what random_channel_permutation draws",

@@ -106,8 +106,10 @@ export type ColorSpace = 'rgb' | 'bgr' | 'rgba' | 'bgra' | 'gray' | 'hsv' | 'ycr
  * - `xyxy`: a box: left, top, right, bottom
  * - `cxcywh`: a box: x and y of the centre, width, height
  * - `ltwh`: a box: left, top, width, height
+ * - `relative`: a box: left, top, right, bottom as fractions of the image's width and height; for
+ *   roles and MXNet's ops only
  */
-export type CoordFormat = 'xy' | 'xyxy' | 'cxcywh' | 'ltwh';
+export type CoordFormat = 'xy' | 'xyxy' | 'cxcywh' | 'ltwh' | 'relative';
 
 /**
  * CropRounding is the rule that places a centred window if the margins cannot be equal.
@@ -198,8 +200,9 @@ export type Interpolation = 'nearest' | 'nearest_exact' | 'box' | 'bilinear' | '
  * - `all`: keep all boxes
  * - `center`: those whose centre is inside the window, not on its edge
  * - `covered`: those of whose area a larger share than Coverage is inside the window
+ * - `overlap`: covered by the areas before the crop; for relative boxes only
  */
-export type Keep = 'all' | 'center' | 'covered';
+export type Keep = 'all' | 'center' | 'covered' | 'overlap';
 
 /** Layout names the axes of an image tensor. */
 export type Layout = 'none' | 'HWC' | 'CHW';
@@ -1578,6 +1581,28 @@ export interface PosterizeParams {
   bits: number;
 }
 
+/** The parameters of {@link Ops.project_boxes}. */
+export interface ProjectBoxesParams {
+  /** finite in float32; default 1 */
+  scale_x?: number;
+  /** finite in float32; default 1 */
+  scale_y?: number;
+  /** finite in float32; default 0 */
+  offset_x?: number;
+  /** finite in float32; default 0 */
+  offset_y?: number;
+  /** finite and more than 0 in float32; default 1 */
+  size_x?: number;
+  /** finite and more than 0 in float32; default 1 */
+  size_y?: number;
+  /** clamp to 0 and 1; default false */
+  clamp?: boolean;
+  /** which boxes to keep: all, center, covered or overlap; default all */
+  keep?: Keep;
+  /** for covered and overlap: 0 to 1; else 0; default 0 */
+  coverage?: number;
+}
+
 /** The parameters of {@link Ops.quantize}. */
 export interface QuantizeParams {
   /** above 0, also after rounding to float32; one for all channels or one per channel */
@@ -1887,7 +1912,7 @@ export interface RandomMixupParams {
 export interface RandomObjectCropParams {
   /** 0 to 1; default 1 */
   probability?: number;
-  /** of the boxes: xyxy, cxcywh or ltwh; default xyxy */
+  /** of the boxes: xyxy, cxcywh, ltwh or relative; default xyxy */
   format?: CoordFormat;
   /** 1 to 64 shares of a box, 0 to 1; default 0.1 */
   min_covered?: number[];
@@ -1895,7 +1920,7 @@ export interface RandomObjectCropParams {
   min_kept?: number;
   /** of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33 */
   ratio?: [min: number, max: number];
-  /** of the window relative to the image's, 0 to 1; default 0.05 to 1 */
+  /** of the window relative to the image's, 0 to 1000; default 0.05 to 1 */
   area?: [min: number, max: number];
   /** windows to try, 1 to 1000; default 50 */
   trials?: number;
@@ -3893,6 +3918,9 @@ export interface Ops {
    * remove them. Masks, points and further images move as with Crop. RandomIoUCrop and
    * RandomObjectCrop draw it.
    *
+   * Relative boxes are always clamped, and the centre may be on the window's left or top edge: see
+   * ProjectBoxes.
+   *
    * Reference: torchvision 0.29.2, crop and RandomIoUCrop; MXNet 1.9.1, mx.image.DetRandomCropAug.
    *
    * Inputs: image. Outputs: image. Difference: 0.
@@ -4137,6 +4165,31 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   posterize(params: PosterizeParams, columns?: Columns): Step;
+  /**
+   * ProjectBoxes moves boxes that are fractions of an image's width and height to those of a window
+   * of the image, of a padded image or of a mirrored one. Each x becomes (x*ScaleX + OffsetX) /
+   * SizeX, and each y accordingly; all steps are float32. A negative scale mirrors: the edges then
+   * change places. Clamp raises left and top edges to at least 0, and lowers right and bottom edges
+   * to at most 1.
+   *
+   * Keep selects boxes by the window that is SizeX wide and starts at -OffsetX, and accordingly for
+   * y. It needs a scale of 1. The values of the other boxes become 0, except further values.
+   *
+   * - center: the box's centre, half of the edges' sum, is in the window or on its left or top
+   *   edge.
+   * - covered: a larger share than Coverage of the box's area is in the window, by the area after
+   *   the move times SizeX times SizeY.
+   * - overlap: the same by the area before the move, of the intersection.
+   *
+   * It takes a float32 tensor without layout, with left, top, right and bottom first on the last
+   * axis, and keeps its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: MXNet 1.9.1, the labels of mx.image.DetRandomCropAug, DetRandomPadAug and
+   * DetHorizontalFlipAug; of ImageDetRecordIter for overlap and center.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  project_boxes(params?: ProjectBoxesParams, columns?: Columns): Step;
   /**
    * Quantize converts float32 to an integer type. It divides x by the scale in float32, rounds half
    * to even, adds the zero point and clamps the sum to the range of the type. NaN becomes the zero
@@ -4472,8 +4525,8 @@ export interface Ops {
    * both. No value changes. Boxes that move with the image become zeros if MinKept of their area or
    * less is in the window: ValidBoxes and SelectRows remove them.
    *
-   * Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format describes, and which only
-   * the draw reads. Output: image.
+   * Inputs: image; boxes, float32 (n, 4 or more), which Format describes, and which only the draw
+   * reads. Output: image.
    *
    * One number of [0, 1) is drawn; if it is below the probability, one of MinCovered is chosen. A
    * window is then tried up to Trials times. Its width/height is drawn uniformly from Ratio. Its
@@ -4483,7 +4536,8 @@ export interface Ops {
    * box that it touches, or if it keeps no box.
    *
    * Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug, whose skip_prob is 1
-   * - Probability. MXNet's boxes are fractions of the image's sides, so its roundings differ.
+   * - Probability. MXNet's boxes have the format relative, so only with it the same windows are
+   * discarded; in pixels roundings differ.
    *
    * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
    * package rng, with the same distribution.
@@ -5331,14 +5385,14 @@ export const enums = {
   Clamping: 'soft hard none',
   ColorRule: 'rgb bgr gray luma rgba',
   ColorSpace: 'rgb bgr rgba bgra gray hsv ycrcb',
-  CoordFormat: 'xy xyxy cxcywh ltwh',
+  CoordFormat: 'xy xyxy cxcywh ltwh relative',
   CropRounding: 'half_even floor truncate ceil',
   DType: '- uint8 int8 uint16 int16 int32 int64 float16 bfloat16 float32 float64 bool bytes',
   DamageRule: 'pillow strict lenient',
   Fit: 'exact shortest longest inside multiple cover thumbnail aligned longest_min height',
   Gray16: 'clip high',
   Interpolation: 'nearest nearest_exact box bilinear hamming bicubic lanczos area pilcubic',
-  Keep: 'all center covered',
+  Keep: 'all center covered overlap',
   Layout: 'none HWC CHW',
   Omit: 'none first second',
   Orientation: 'ignore apply',
@@ -5467,6 +5521,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   perspective: [1, 'image', 'image', 'start:float[8]', 'end:float[8]', 'coefficients:float[]=[]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   perspective_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'coefficients:float[8]', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   posterize: [1, 'image', 'image', 'bits:int'],
+  project_boxes: [1, 'boxes', 'boxes', 'scale_x:float=1', 'scale_y:float=1', 'offset_x:float=0', 'offset_y:float=0', 'size_x:float=1', 'size_y:float=1', 'clamp:bool=false', 'keep:Keep="all"', 'coverage:float=0'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   rand_augment: [1, 'image', 'image', 'num_ops:int=2', 'magnitude:int=9', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
