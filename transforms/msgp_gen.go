@@ -1887,7 +1887,7 @@ func (z *RandomMixup) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z RandomMixup) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomObjectCrop) msgp() []any {
-	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, &z.Ratio, &z.Area, &z.Trials}
+	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, msgpread.List(&z.Ratio), msgpread.List(&z.Area), &z.Trials}
 }
 
 // MarshalMsg appends the msgp form to b.

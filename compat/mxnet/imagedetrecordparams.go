@@ -151,6 +151,8 @@ func DefaultImageDetRecordParams() ImageDetRecordParams {
 
 const imageDetRecordIter = "ImageDetRecordIter"
 
+const wantNoBoxes = "%s: augmenters that move boxes are not supported"
+
 // detColors are the names of the colour augmenters' parameters.
 var detColors = []string{
 	"max_random_hue", "random_hue_prob", "max_random_saturation", "random_saturation_prob", "max_random_illumination", "random_illumination_prob",

@@ -50,16 +50,21 @@ def crops():
         ((375, 500), BOXES, 1.0, [0.1], 0.3, (0.75, 1.33), (0.05, 1.0), 50), ((375, 500), BOXES, 0.6, [0.0, 0.5, 0.9], 0.1, (0.5, 3.0), (0.01, 0.4), 10),
         ((33, 47), SMALL, 1.0, [0.3], 0.0, (1.0, 1.0), (0.2, 0.9), 5),
     ):
-        q = {"probability": p, "format": "xyxy", "min_covered": covered, "min_kept": kept, "ratio": list(ratio), "area": list(area), "trials": trials}
+        q = {"probability": p, "format": "xyxy", "min_covered": covered, "min_kept": [kept], "ratio": [ratio], "area": [area], "trials": [trials]}
         aug = detection.CreateMultiRandCropAugmenter(covered, ratio, area, kept, trials, 1 - p)
         d.case(f"{size[1]}x{size[0]}_{trials}", q, size, drawn(aug, size, boxes), boxes=boxes)
     for size, boxes, p, covered, kept, ratio, area, trials in (
         ((375, 500), BOXES, 1.0, [0.1], 0.3, (0.75, 1.33), (0.05, 3.0), 50), ((33, 47), SMALL, 0.8, [0.3, 0.9], 0.5, (0.5, 2.0), (0.3, 1.2), 5),
         ((32, 64), EIGHTHS, 1.0, [0.5], 0.5, (2.0, 2.0), (0.25, 0.25), 3),
     ):
-        q = {"probability": p, "format": "relative", "min_covered": covered, "min_kept": kept, "ratio": list(ratio), "area": list(area), "trials": trials}
+        q = {"probability": p, "format": "relative", "min_covered": covered, "min_kept": [kept], "ratio": [ratio], "area": [area], "trials": [trials]}
         aug = detection.CreateMultiRandCropAugmenter(covered, ratio, area, kept, trials, 1 - p)
         d.case(f"relative_{size[1]}x{size[0]}_{trials}", q, size, drawn(aug, size, boxes), boxes=[[float(str(v)) for v in b] for b in relative(size, boxes)])
+    size = (48, 64)
+    kinds = {"min_covered": [0.1, 0.5, 0.8], "min_kept": [0.3, 0.0, 0.9], "ratio": [(0.5, 1.0), (1.0, 2.0), (0.9, 1.1)], "area": [(0.1, 1.0), (0.3, 0.5), (0.5, 3.0)], "trials": [1, 20, 3]}
+    aug = detection.CreateMultiRandCropAugmenter(*(kinds[k] for k in ("min_covered", "ratio", "area", "min_kept", "trials")), skip_prob=0.2)
+    q = {"probability": 0.8, "format": "relative"} | kinds
+    d.case("relative_kinds", q, size, drawn(aug, size, SMALL), boxes=[[float(str(v)) for v in b] for b in relative(size, SMALL)])
     d.write()
 
 

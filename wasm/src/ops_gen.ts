@@ -1916,14 +1916,14 @@ export interface RandomObjectCropParams {
   format?: CoordFormat;
   /** 1 to 64 shares of a box, 0 to 1; default 0.1 */
   min_covered?: number[];
-  /** share of a box that it needs in the window to be kept, 0 to 1; default 0.3 */
-  min_kept?: number;
-  /** of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33 */
-  ratio?: [min: number, max: number];
-  /** of the window relative to the image's, 0 to 1000; default 0.05 to 1 */
-  area?: [min: number, max: number];
-  /** windows to try, 1 to 1000; default 50 */
-  trials?: number;
+  /** 1 to 64 shares of a box that it needs in the window to be kept, 0 to 1; default 0.3 */
+  min_kept?: number[];
+  /** 1 to 64 ranges of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33 */
+  ratio?: [min: number, max: number][];
+  /** 1 to 64 ranges of the window's area relative to the image's, 0 to 1000; default 0.05 to 1 */
+  area?: [min: number, max: number][];
+  /** 1 to 64 numbers of windows to try, 1 to 1000; default 50 */
+  trials?: number[];
 }
 
 /** The parameters of {@link Ops.random_order}. */
@@ -4525,15 +4525,18 @@ export interface Ops {
    * both. No value changes. Boxes that move with the image become zeros if MinKept of their area or
    * less is in the window: ValidBoxes and SelectRows remove them.
    *
+   * There may be several kinds of crops. MinCovered to Trials then have one value for each kind, or
+   * one for all.
+   *
    * Inputs: image; boxes, float32 (n, 4 or more), which Format describes, and which only the draw
    * reads. Output: image.
    *
-   * One number of [0, 1) is drawn; if it is below the probability, one of MinCovered is chosen. A
+   * One number of [0, 1) is drawn; if it is below the probability, one of the kinds is chosen. A
    * window is then tried up to Trials times. Its width/height is drawn uniformly from Ratio. Its
    * height is drawn uniformly from the integers that give it an area within Area. Its first row is
    * drawn, then its first column. A box with at most 2 pixels does not count. The window is
-   * discarded if it touches no box, or if it covers a share of at most the chosen MinCovered of a
-   * box that it touches, or if it keeps no box.
+   * discarded if it touches no box, or if it covers a share of at most MinCovered of a box that it
+   * touches, or if it keeps no box.
    *
    * Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug, whose skip_prob is 1
    * - Probability. MXNet's boxes have the format relative, so only with it the same windows are
@@ -5546,7 +5549,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_jpeg: [1, 'image', 'image', 'min_quality:int', 'max_quality:int', 'chroma:Chroma="420"'],
   random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1', 'backend:Backend="mxnet"'],
   random_mixup: [1, 'image label', 'image label', 'alpha:float=1', 'each:bool=false', 'partner:Partner="previous"', 'classes:int=0'],
-  random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float=0.3', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[0.05,1]', 'trials:int=50'],
+  random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float[]=[0.3]', 'ratio:float[2][]=[[0.75,1.33]]', 'area:float[2][]=[[0.05,1]]', 'trials:int[]=[50]'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
   random_photometric_distort: [1, 'image', 'image', 'brightness:float[2]=[0.875,1.125]', 'contrast:float[2]=[0.5,1.5]', 'saturation:float[2]=[0.5,1.5]', 'hue:float[2]=[-0.05,0.05]', 'probability:float=0.5', 'backend:Backend="pillow"'],
