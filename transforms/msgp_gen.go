@@ -1965,6 +1965,38 @@ func (z *RandomPosterize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomPosterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *RandomRelativeCrop) msgp() []any {
+	return []any{&z.Probability, msgpread.List(&z.Scale), msgpread.List(&z.Ratio), msgpread.List(&z.Overlap), msgpread.List(&z.SampleCoverage), msgpread.List(&z.ObjectCoverage), &z.Trials, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomRelativeCrop) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomRelativeCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Scale Ratio Overlap SampleCoverage ObjectCoverage Trials Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomRelativeCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomRelativePad) msgp() []any { return []any{&z.Probability, &z.MaxScale, &z.Fill} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomRelativePad) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomRelativePad) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability MaxScale Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomRelativePad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *RandomResize) msgp() []any {
 	return []any{&z.MinSize, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -2133,6 +2165,23 @@ func (z *Range) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Range) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RelativeWindow) msgp() []any {
+	return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Fill, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RelativeWindow) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RelativeWindow) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Fill Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RelativeWindow) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Rescale) msgp() []any { return []any{&z.Scale, &z.Offset, (*uint8)(&z.Rule)} }
 

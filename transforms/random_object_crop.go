@@ -21,11 +21,11 @@ import (
 //
 // One number of [0, 1) is drawn; if it is below the probability, one of the
 // kinds is chosen. A window is then tried up to Trials times. Its width/height
-// is drawn uniformly from Ratio. Its height is drawn uniformly from the integers
-// that give it an area within Area. Its first row is drawn, then its first
-// column. A box with at most 2 pixels does not count. The window is discarded if
-// it touches no box, or if it covers a share of at most MinCovered of a box that
-// it touches, or if it keeps no box.
+// is drawn uniformly from Ratio. Its height is drawn uniformly from the
+// integers that give it an area within Area. Its first row is drawn, then its
+// first column. A box with at most 2 pixels does not count. The window is
+// discarded if it touches no box, or if it covers a share of at most MinCovered
+// of a box that it touches, or if it keeps no box.
 //
 // Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug,
 // whose skip_prob is 1 - Probability. MXNet's boxes have the format relative,

@@ -38,8 +38,8 @@ type ImageDetIterParams struct {
 	// AreaRange is the area of the window relative to the image's, 0 to 1000.
 	// That of a canvas is 1 to AreaRange's maximum.
 	AreaRange [][2]float64 `mxnet:"area_range"`
-	// MinEjectCoverage is the share of a box that must be in the window, 0 to 1.
-	// Otherwise the object is dropped.
+	// MinEjectCoverage is the share of a box that the window must exceed to
+	// keep the object, 0 to 1.
 	MinEjectCoverage []float64 `mxnet:"min_eject_coverage"`
 	// MaxAttempts is the number of windows or canvases to try, 1 to 1000. If
 	// none fits, the image stays.

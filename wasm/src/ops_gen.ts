@@ -1968,6 +1968,41 @@ export interface RandomPosterizeParams {
   bits: [min: number, max: number];
 }
 
+/** The parameters of {@link Ops.random_relative_crop}. */
+export interface RandomRelativeCropParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** 1 to 64 ranges of the window's sides, 0 to 1; default 0 to 1 */
+  scale?: [min: number, max: number][];
+  /** 1 to 64 ranges of width/height of the window in pixels, 0 to 1e6; default 1 to 1 */
+  ratio?: [min: number, max: number][];
+  /** 1 to 64 ranges of intersection/union, -1e6 to 1e6; default 0 to 1 */
+  overlap?: [min: number, max: number][];
+  /** 1 to 64 ranges of intersection/window, -1e6 to 1e6; default 0 to 1 */
+  sample_coverage?: [min: number, max: number][];
+  /** 1 to 64 ranges of intersection/box, -1e6 to 1e6; default 0 to 1 */
+  object_coverage?: [min: number, max: number][];
+  /** 1 to 64 numbers of windows to try, 0 to 1000; default 25 */
+  trials?: number[];
+  /** which boxes to keep: all, center, covered or overlap; default center */
+  keep?: Keep;
+  /** for covered and overlap: 0 to 1; else 0; default 0 */
+  coverage?: number;
+}
+
+/** The parameters of {@link Ops.random_relative_pad}. */
+export interface RandomRelativePadParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** largest factor of the sides, 1 to 1000; default 2 */
+  max_scale?: number;
+  /**
+   * Fill is the value of the canvas, in the image's own range: one for all channels or one per
+   * channel. Default 127.
+   */
+  fill?: number[];
+}
+
 /** The parameters of {@link Ops.random_resize}. */
 export interface RandomResizeParams {
   /** shortest edge in pixels, 1 to 2^24-1 */
@@ -2096,6 +2131,27 @@ export interface RandomZoomOutParams {
    * channel. Default 0.
    */
   fill?: number[];
+}
+
+/** The parameters of {@link Ops.relative_window}. */
+export interface RelativeWindowParams {
+  /** start of the rows, -Height to 0 for a Height of more than 1, else 0 to 1 */
+  top: number;
+  /** start of the columns, -Width to 0 for a Width of more than 1, else 0 to 1 */
+  left: number;
+  /** more than 0, at most 1000 */
+  height: number;
+  /** more than 0, at most 1000 */
+  width: number;
+  /**
+   * value outside the image, in the image's own range: one for all channels or one per channel;
+   * default 0
+   */
+  fill?: number[];
+  /** which boxes to keep: all, center, covered or overlap; default all */
+  keep?: Keep;
+  /** for covered and overlap: 0 to 1; else 0; default 0 */
+  coverage?: number;
 }
 
 /** The parameters of {@link Ops.rescale}. */
@@ -4599,6 +4655,54 @@ export interface Ops {
    */
   random_posterize(params: RandomPosterizeParams, columns?: Columns): Step;
   /**
+   * RandomRelativeCrop cuts a random window out of an image such that at least one box overlaps it
+   * as much as demanded, with a given probability. Otherwise, or if no window is found, it does not
+   * change the image. It takes any dtype of fixed size, HWC or CHW, and keeps both. No value
+   * changes. Relative boxes that move with the image become zeros unless Keep selects them:
+   * ValidBoxes and SelectRows remove them.
+   *
+   * Inputs: image; boxes, float32 (n, 4 or more) of format relative, which only the draw reads. A
+   * box without area does not count. Output: image.
+   *
+   * There may be several samplers. Scale to Trials then have one value for each of them, or one for
+   * all.
+   *
+   * One number of [0, 1) is drawn. If it is below the probability, the order of the samplers is
+   * drawn. Each of them tries windows up to Trials times, until one is found. A factor s is drawn
+   * uniformly from Scale, and 1e-12 is added. The square of a ratio r is drawn uniformly between
+   * the larger of s*s and Ratio's least value divided by the image's width/height, and the smaller
+   * of 1/(s*s) and Ratio's largest value divided by it. The window is s*r wide and s/r high, both
+   * at most 1. Its first column is drawn uniformly from the places inside the image, then its first
+   * row. See RelativeWindow for its pixels. All arithmetic is float32.
+   *
+   * A window is discarded if no single box fulfils all three bounds: Overlap of intersection over
+   * union, SampleCoverage of intersection over window, ObjectCoverage of intersection over box.
+   * Bounds of 0 to 1 always hold. The window is also discarded if it keeps no box, or if it has no
+   * pixel; the reference fails then. Without boxes, every window with a pixel is found.
+   *
+   * Reference: MXNet 1.9.1 ImageDetRecordIter, rand_crop_prob and others.
+   *
+   * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_relative_crop(params?: RandomRelativeCropParams, columns?: Columns): Step;
+  /**
+   * RandomRelativePad puts an image at a random place on a canvas that is larger by a random
+   * factor, with a given probability. Otherwise the image does not change. It takes any dtype of
+   * fixed size, HWC or CHW, and keeps both. No value changes.
+   *
+   * One number of [0, 1) is drawn. If it is below the probability, the factor is drawn uniformly
+   * from 1 to MaxScale. A factor below 1.05 leaves the image as it is. Otherwise the places of the
+   * first column and of the first row are drawn uniformly, as fractions of the image's sides from 0
+   * to the factor less 1: see RelativeWindow. All arithmetic is float32.
+   *
+   * Reference: MXNet 1.9.1 ImageDetRecordIter, rand_pad_prob and max_pad_scale.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_relative_pad(params?: RandomRelativePadParams, columns?: Columns): Step;
+  /**
    * RandomResize scales an image so that its shorter edge has a random length and the aspect ratio
    * stays. It takes the images of Resize and uses its arithmetic, with the size rule truncate.
    *
@@ -4735,6 +4839,24 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_zoom_out(params?: RandomZoomOutParams, columns?: Columns): Step;
+  /**
+   * RelativeWindow takes a window of an image whose place and size are fractions of the image's
+   * height and width. Pixels outside the image have the value Fill. It takes any dtype of fixed
+   * size, HWC or CHW, and keeps both. No value changes.
+   *
+   * All arithmetic is float32. For a side of n pixels, a window of at most 1 starts at pixel
+   * start*n and has size*n pixels; both are truncated. A larger window adds -start*n pixels before
+   * the image and (size+start-1)*n after it, truncated too. A window without a pixel is an
+   * ErrInput.
+   *
+   * Relative boxes that move with the image move by the fractions and are clamped; Keep selects
+   * them. See ProjectBoxes. Boxes in pixels move as with ObjectCrop, for which overlap is covered.
+   *
+   * Reference: MXNet 1.9.1 ImageDetRecordIter, its crops and paddings.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  relative_window(params: RelativeWindowParams, columns?: Columns): Step;
   /**
    * Rescale multiplies or divides every value by Scale and adds Offset. The result is float32. It
    * takes an image of any dtype except int64, bool and bytes, HWC or CHW.
@@ -5554,6 +5676,8 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
   random_photometric_distort: [1, 'image', 'image', 'brightness:float[2]=[0.875,1.125]', 'contrast:float[2]=[0.5,1.5]', 'saturation:float[2]=[0.5,1.5]', 'hue:float[2]=[-0.05,0.05]', 'probability:float=0.5', 'backend:Backend="pillow"'],
   random_posterize: [1, 'image', 'image', 'bits:float[2]'],
+  random_relative_crop: [1, 'image boxes', 'image', 'probability:float=1', 'scale:float[2][]=[[0,1]]', 'ratio:float[2][]=[[1,1]]', 'overlap:float[2][]=[[0,1]]', 'sample_coverage:float[2][]=[[0,1]]', 'object_coverage:float[2][]=[[0,1]]', 'trials:int[]=[25]', 'keep:Keep="center"', 'coverage:float=0'],
+  random_relative_pad: [1, 'image', 'image', 'probability:float=1', 'max_scale:float=2', 'fill:float[]=[127]'],
   random_resize: [1, 'image', 'image', 'min_size:int', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_resized_crop: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_rotation: [1, 'image', 'image', 'degrees:float[2]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'expand:bool=false', 'center:float[]=[]', 'fill:float[]=[0]'],
@@ -5564,6 +5688,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_vertical_flip: [1, 'image', 'image', 'probability:float=0.5'],
   random_warp: [1, 'image', 'image', 'shear:float[2]=[0,0]', 'max_angle:int', 'angles:int[]=[]', 'scale:float[2]=[1,1]', 'aspect:float[2]=[1,1]', 'min_size:float=0', 'max_size:float=10000000000', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv4"', 'fill:float[]=[255]'],
   random_zoom_out: [1, 'image', 'image', 'probability:float=0.5', 'side:float[2]=[1,4]', 'fill:float[]=[0]'],
+  relative_window: [1, 'image', 'image', 'top:float', 'left:float', 'height:float', 'width:float', 'fill:float[]=[0]', 'keep:Keep="all"', 'coverage:float=0'],
   rescale: [1, 'image', 'image', 'scale:float', 'offset:float=0', 'rule:RescaleRule="hf"'],
   resize: [1, 'image', 'image', 'fit:Fit="exact"', 'height:int=0', 'width:int=0', 'edge:int=0', 'max_edge:int=0', 'multiple:int=0', 'keep_aspect:bool=false', 'size_rule:SizeRule="truncate"', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   resize_align_corners: [1, 'image', 'image', 'height:int', 'width:int', 'multiple:int=1', 'keep_aspect:bool=false', 'size_rule:SizeRule="half_even"', 'interpolation:Interpolation="bilinear"'],
