@@ -16,9 +16,9 @@ import (
 // window adds -start*n pixels before the image and (size+start-1)*n after it,
 // truncated too. A window without a pixel is an ErrInput.
 //
-// Relative boxes that move with the image move by the fractions and are clamped;
-// Keep selects them. See ProjectBoxes. Boxes in pixels move as with ObjectCrop,
-// for which overlap is covered.
+// Relative boxes that move with the image move by the fractions and are
+// clamped; Keep selects them. See ProjectBoxes. Boxes in pixels move as with
+// ObjectCrop, for which overlap is covered.
 //
 // Reference: MXNet 1.9.1 ImageDetRecordIter, its crops and paddings.
 type RelativeWindow struct {
@@ -66,8 +66,8 @@ func (o *RelativeWindow) Validate() error {
 	return o.Keep.check(o.Coverage, keepNames)
 }
 
-// relativeSpan returns the first pixel and the number of pixels of a window of a side
-// of n pixels.
+// relativeSpan returns the first pixel and the number of pixels of a window of
+// a side of n pixels.
 func relativeSpan(start, size float64, n int) (first, count int) {
 	if n == tensor.Unknown {
 		return 0, n

@@ -29,6 +29,15 @@ type detMoves struct {
 		Out          [][]imageBatch
 	}
 	DetLabels []labelDraws `json:"det_labels"`
+	Record    []struct {
+		Name   string
+		Files  []string
+		Width  int
+		Params map[string]any
+		Draws  []detRecordDraw
+		Out    [][]imageBatch
+	}
+	RecordLabels []labelDraws `json:"record_labels"`
 }
 
 func readDetMoves(t *testing.T) *detMoves {
@@ -51,29 +60,13 @@ func (d *detDraw) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &[]any{&d.window, &d.mirror, &d.canvas})
 }
 
-// givenMove draws given numbers: those of one image after the other.
-type givenMove struct {
-	randomOp
-	real  transforms.Op
-	draws []detDraw
-	at    int
-}
-
-func (o *givenMove) Infer(dst, in []tensor.Desc) error {
-	dst[0] = in[0].WithSize(tensor.Unknown, tensor.Unknown)
-	return nil
-}
-
-func (o *givenMove) Draw(d *transforms.Draw) error {
-	n := o.draws[o.at]
-	o.at++
+// emit emits the op that an op of ImageDetIter drew.
+func (n detDraw) emit(d *transforms.Draw, real transforms.Op) error {
 	h, w := d.In[0].Height(), d.In[0].Width()
-	switch real := o.real.(type) {
+	switch real := real.(type) {
 	case *transforms.RandomObjectCrop:
 		if c := n.window; c != nil {
-			op := transforms.NewOp[transforms.ObjectCrop](d)
-			*op = transforms.ObjectCrop{Top: int(c[1]), Left: int(c[0]), Height: int(c[3]), Width: int(c[2]), Keep: transforms.KeepCovered, Coverage: c[4]}
-			return d.Emit(op)
+			return d.Emit(&transforms.ObjectCrop{Top: int(c[1]), Left: int(c[0]), Height: int(c[3]), Width: int(c[2]), Keep: transforms.KeepCovered, Coverage: c[4]})
 		}
 	case *transforms.RandomHorizontalFlip:
 		if n.mirror {
@@ -81,21 +74,75 @@ func (o *givenMove) Draw(d *transforms.Draw) error {
 		}
 	case *transforms.RandomCanvas:
 		if c := n.canvas; c != nil {
-			op := transforms.NewOp[transforms.Pad](d)
-			*op = transforms.Pad{Top: c[1], Bottom: c[3] - c[1] - h, Left: c[0], Right: c[2] - c[0] - w, Fill: real.Fill}
-			return d.Emit(op)
+			return d.Emit(&transforms.Pad{Top: c[1], Bottom: c[3] - c[1] - h, Left: c[0], Right: c[2] - c[0] - w, Fill: real.Fill})
 		}
 	}
 	return nil
 }
 
-// giveMoves replaces the random numbers of a graph's moves.
-func giveMoves(g *datagraph.Graph, draws []detDraw) (given []*givenMove) {
+// detRecordDraw is what ImageDetRecordIter drew for an image.
+type detRecordDraw struct {
+	colors []float64 // hue, saturation, lightness and contrast; nil for none
+	mirror bool
+	canvas []float64 // left, top and scale; nil for none
+	window []float64 // left, top, width and height; nil for none
+}
+
+func (d *detRecordDraw) UnmarshalJSON(b []byte) error {
+	return json.Unmarshal(b, &[]any{&d.colors, &d.mirror, &d.canvas, &d.window})
+}
+
+// emit emits the ops that an op of ImageDetRecordIter drew.
+func (n detRecordDraw) emit(d *transforms.Draw, real transforms.Op) error {
+	switch real := real.(type) {
+	case *detColor:
+		c := n.colors
+		return emitColor(d, int(c[0]), int(c[1]), int(c[2]), float32(c[3]))
+	case *transforms.RandomHorizontalFlip:
+		if n.mirror {
+			return d.Emit(transforms.NewHorizontalFlip())
+		}
+	case *transforms.RandomRelativePad:
+		if c := n.canvas; c != nil {
+			return d.Emit(&transforms.RelativeWindow{Top: c[1], Left: c[0], Height: c[2], Width: c[2], Fill: real.Fill})
+		}
+	case *transforms.RandomRelativeCrop:
+		if c := n.window; c != nil {
+			return d.Emit(&transforms.RelativeWindow{Top: c[1], Left: c[0], Height: c[3], Width: c[2], Fill: []float64{0}, Keep: real.Keep, Coverage: real.Coverage})
+		}
+	}
+	return nil
+}
+
+// givenMove draws given numbers: those of one image after the other.
+type givenMove[D interface {
+	emit(*transforms.Draw, transforms.Op) error
+}] struct {
+	randomOp
+	real  transforms.Op
+	draws []D
+	at    int
+}
+
+func (o *givenMove[D]) Infer(dst, in []tensor.Desc) error {
+	dst[0] = in[0].WithSize(tensor.Unknown, tensor.Unknown)
+	return nil
+}
+
+func (o *givenMove[D]) Draw(d *transforms.Draw) error {
+	o.at++
+	return o.draws[(o.at-1)%len(o.draws)].emit(d, o.real)
+}
+
+// giveMoves replaces the random numbers of a graph.
+func giveMoves[D interface {
+	emit(*transforms.Draw, transforms.Op) error
+}](g *datagraph.Graph, draws []D) (given []*givenMove[D]) {
 	for i := range g.Steps {
 		s := &g.Steps[i]
 		switch s.Op.(type) {
-		case *transforms.RandomObjectCrop, *transforms.RandomHorizontalFlip, *transforms.RandomCanvas:
-			given = append(given, &givenMove{real: s.Op, draws: draws})
+		case *transforms.RandomObjectCrop, *transforms.RandomHorizontalFlip, *transforms.RandomCanvas, *transforms.RandomRelativePad, *transforms.RandomRelativeCrop, *detColor:
+			given = append(given, &givenMove[D]{real: s.Op, draws: draws})
 			s.Op, s.In = given[len(given)-1], []string{datagraph.Image}
 		}
 	}
@@ -132,6 +179,33 @@ func TestImageDetMovesAsMXNet(t *testing.T) {
 			require.NoError(t, it.Close())
 			for _, o := range given {
 				require.Equal(t, len(c.Draws), o.at)
+			}
+		})
+	}
+}
+
+// TestImageDetRecordMovesAsMXNet compares batches with those of MXNet, with
+// equal random numbers.
+func TestImageDetRecordMovesAsMXNet(t *testing.T) {
+	g := readDetMoves(t)
+	for n := 0; n < len(g.Record); n += short.Step(t, 3) {
+		c := g.Record[n]
+		t.Run(c.Name, func(t *testing.T) {
+			folder := t.TempDir()
+			packBoxes(t, folder, c.Files, c.Width)
+			p := detRecordParams(t, folder, c.Params)
+			p.Context = "cpu"
+			var given []*givenMove[detRecordDraw]
+			it, err := newImageDetRecordIter(t.Context(), p, func(g *datagraph.Graph) { given = giveMoves(g, c.Draws) })
+			require.NoError(t, err)
+			for range 2 {
+				got, _ := imagesOf(t, it)
+				require.Equal(t, c.Out[0], got)
+				require.NoError(t, it.Reset())
+			}
+			require.NoError(t, it.Close())
+			for _, o := range given {
+				require.Equal(t, 2*len(c.Draws), o.at)
 			}
 		})
 	}
@@ -182,6 +256,36 @@ func (c *labelDraws) requireLabels(t *testing.T, objects [][5]float32, n int) {
 				near(fmt.Sprintf("class %d, edge %d up to %v", k-1, i, v), want.UpTo[i][j], want.Count, float64(upTo)/float64(left), left)
 			}
 		}
+	}
+}
+
+// TestImageDetRecordLabels compares the distribution of labels with MXNet's.
+func TestImageDetRecordLabels(t *testing.T) {
+	for i, c := range readDetMoves(t).RecordLabels {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			folder, n := t.TempDir(), short.Rounds(t, c.N, c.N/10)
+			packLabelled(t, folder, slices.Repeat([]string{c.File}, n), func(int) (record, list []float32) { return c.Label, nil })
+			p := detRecordParams(t, folder, merged(c.Params, map[string]any{"batch_size": 50, "data_shape": []any{3, 8, 8}}))
+			it, err := NewImageDetRecordIter(t.Context(), p)
+			require.NoError(t, err)
+			var objects [][5]float32
+			for {
+				b, err := it.Next(t.Context())
+				if err == io.EOF {
+					break
+				}
+				require.NoError(t, err)
+				require.Zero(t, b.Pad)
+				label := tensor.View[float32](b.Label[0])
+				for ; len(label) > 0; label = label[4+len(c.Label):] {
+					for l := label[6 : 4+int(label[3])]; len(l) > 0; l = l[5:] {
+						objects = append(objects, [5]float32(l))
+					}
+				}
+			}
+			require.NoError(t, it.Close())
+			c.requireLabels(t, objects, n)
+		})
 	}
 }
 

@@ -2605,8 +2605,8 @@ export interface WarpBoxParams {
 export interface Ops {
   /**
    * AdjustBrightness multiplies every value by a factor: 0 returns black, 1 the image, and more
-   * than 1 a brighter image. It takes a uint8 image of one or three channels (opencv and mxnet:
-   * three), HWC or CHW, and keeps the description. Values range from 0 to 255.
+   * than 1 a brighter image. It takes a uint8 image of one or three channels (opencv: three, mxnet:
+   * any number), HWC or CHW, and keeps the description. Values range from 0 to 255.
    *
    * The product of a value v and the factor f is a float32. It is clipped and then converted:
    *
@@ -2616,7 +2616,7 @@ export interface Ops {
    * Reference: Pillow 13.0.0, ImageEnhance.Brightness, which torchvision's adjust_brightness calls
    * for a Pillow image; torchvision 0.29.2, v2's adjust_brightness of a uint8 tensor; MindSpore
    * 2.10.0, vision.AdjustBrightness of an array, which calls OpenCV's convertScaleAbs; MXNet 1.9.1,
-   * ImageRecordIter's brightness.
+   * ImageRecordIter's brightness and ImageDetRecordIter's contrast.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
