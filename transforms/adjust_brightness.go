@@ -7,7 +7,7 @@ import (
 
 // AdjustBrightness multiplies every value by a factor: 0 returns black, 1 the
 // image, and more than 1 a brighter image. It takes a uint8 image of one or
-// three channels (opencv and mxnet: three), HWC or CHW, and keeps the
+// three channels (opencv: three, mxnet: any number), HWC or CHW, and keeps the
 // description. Values range from 0 to 255.
 //
 // The product of a value v and the factor f is a float32. It is clipped and
@@ -20,7 +20,7 @@ import (
 // adjust_brightness calls for a Pillow image; torchvision 0.29.2, v2's
 // adjust_brightness of a uint8 tensor; MindSpore 2.10.0,
 // vision.AdjustBrightness of an array, which calls OpenCV's convertScaleAbs;
-// MXNet 1.9.1, ImageRecordIter's brightness.
+// MXNet 1.9.1, ImageRecordIter's brightness and ImageDetRecordIter's contrast.
 type AdjustBrightness struct {
 	Factor  float64 `json:"factor"`  // 0 to 1e6 (mxnet: -1e6 to 1e6); 1 keeps the image
 	Backend Backend `json:"backend"` // pillow, opencv, torch or mxnet; default pillow
@@ -48,6 +48,9 @@ func (o *AdjustBrightness) Validate() error {
 // Infer keeps the description.
 func (o *AdjustBrightness) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
+	if o.Backend == MXNet {
+		return wantImage(in[0], tensor.Uint8)
+	}
 	return wantAdjusted(in[0], o.Backend)
 }
 

@@ -194,6 +194,9 @@ func (o *Affine) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	if o.Backend == OpenCV4 {
 		return cannotMove(o, r, movedOpenCV)
 	}
+	if r.Format == CoordRelative {
+		return cannotMove(o, r, movedRelative)
+	}
 	c := NewOp[AffineCoords](d)
 	*c = AffineCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
 	c.Matrix = o.forward(centerOf(o.Center, from.Width(), from.Height()))

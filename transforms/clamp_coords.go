@@ -73,7 +73,7 @@ func (o *ClampCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // checkCoords checks the names of an op on boxes.
 func checkCoords(f CoordFormat, c Clamping) error {
-	if err := checkEnum("format", f, coordFormatNames); err != nil {
+	if err := checkEnum("format", f, pixelFormats); err != nil {
 		return err
 	}
 	return checkEnum("clamping", c, clampingNames)

@@ -56,7 +56,7 @@ func NewConvertBoxes(from, to CoordFormat) *ConvertBoxes { return &ConvertBoxes{
 func (o *ConvertBoxes) Validate() error {
 	for i, f := range []CoordFormat{o.From, o.To} {
 		name := []string{"from", "to"}[i]
-		if err := checkEnum(name, f, coordFormatNames); err != nil {
+		if err := checkEnum(name, f, pixelFormats); err != nil {
 			return err
 		}
 		if f == CoordXY {

@@ -21,12 +21,16 @@ const (
 	CoordLTWHR                       // a rotated box: x and y of its first corner, width, height, angle in degrees
 	CoordCXCYWHR                     // a rotated box: x and y of the centre, width, height, angle in degrees
 	CoordXYXYXYXY                    // a rotated box: x and y of its four corners, clockwise from the top left
+	CoordRelative                    // a box: left, top, right, bottom as fractions of the image's width and height; for roles and MXNet's ops only
 )
 
-var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh", "ltwhr", "cxcywhr", "xyxyxyxy"}
+var coordFormatNames = []string{"xy", "xyxy", "cxcywh", "ltwh", "ltwhr", "cxcywhr", "xyxyxyxy", "relative"}
 
-// uprightNames are the formats without an angle.
+// uprightNames are the formats in pixels without an angle.
 var uprightNames = coordFormatNames[:CoordLTWHR]
+
+// pixelFormats are the names of the formats in pixels.
+var pixelFormats = coordFormatNames[:CoordRelative]
 
 func (f CoordFormat) String() string { return enum.String("coordinate format", coordFormatNames, f) }
 
@@ -45,7 +49,7 @@ func (f CoordFormat) values() int {
 	switch {
 	case f == CoordXY:
 		return 2
-	case f < CoordLTWHR:
+	case f < CoordLTWHR, f == CoordRelative:
 		return 4
 	case f < CoordXYXYXYXY:
 		return 5
@@ -56,7 +60,7 @@ func (f CoordFormat) values() int {
 // positions returns how many values of a format are positions. The others are
 // lengths, which moving the box does not change.
 func (f CoordFormat) positions() int {
-	if f == CoordXYXY || f == CoordXYXYXYXY {
+	if f == CoordXYXY || f == CoordXYXYXYXY || f == CoordRelative {
 		return f.values()
 	}
 	return 2

@@ -14,9 +14,10 @@ const (
 	KeepAll     Keep = iota // keep all boxes
 	KeepCenter              // those whose centre is inside the window, not on its edge
 	KeepCovered             // those of whose area a larger share than Coverage is inside the window
+	KeepOverlap             // covered by the areas before the crop; for relative boxes only
 )
 
-var keepNames = []string{"all", "center", "covered"}
+var keepNames = []string{"all", "center", "covered", "overlap"}
 
 func (k Keep) String() string { return enum.String("keep", keepNames, k) }
 
@@ -26,12 +27,12 @@ func (k Keep) MarshalText() ([]byte, error) { return enum.Format("keep", keepNam
 // UnmarshalText parses the name.
 func (k *Keep) UnmarshalText(t []byte) error { return enum.Parse(k, "keep", keepNames, t) }
 
-// check checks the rule and its coverage.
-func (k Keep) check(coverage float64) error {
-	if err := checkEnum("keep", k, keepNames); err != nil {
+// check checks the rule, which is one of names, and its coverage.
+func (k Keep) check(coverage float64, names []string) error {
+	if err := checkEnum("keep", k, names); err != nil {
 		return err
 	}
-	if most := float64(boolByte(k == KeepCovered)); !(coverage >= 0 && coverage <= most) {
+	if most := float64(boolByte(k >= KeepCovered)); !(coverage >= 0 && coverage <= most) {
 		return paramErr("coverage is %v, want 0 to %v with keep %v", coverage, most, k)
 	}
 	return nil
@@ -94,7 +95,7 @@ func (o *CropCoords) Validate() error {
 	if o.Format.rotated() && o.Keep != KeepAll {
 		return paramErr("keep is %v with format %v, a rotated box, want all", o.Keep, o.Format)
 	}
-	if err := o.Keep.check(o.Coverage); err != nil {
+	if err := o.Keep.check(o.Coverage, keepNames[:KeepOverlap]); err != nil {
 		return err
 	}
 	return checkPlace(o.Top, o.Left, o.Height, o.Width)
@@ -136,7 +137,12 @@ func (o *CropCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
 func (o *CropCoords) clip(b [4]float32) [4]float32 {
 	x, y := float32(o.Left), float32(o.Top)
 	right, bottom := float32(o.Left+o.Width), float32(o.Top+o.Height)
-	return [4]float32{max(b[0], x), max(b[1], y), min(b[2], right), min(b[3], bottom)}
+	return clipBox(b, [4]float32{x, y, right, bottom})
+}
+
+// clipBox clips a box xyxy to another one.
+func clipBox(b, to [4]float32) [4]float32 {
+	return [4]float32{max(b[0], to[0]), max(b[1], to[1]), min(b[2], to[2]), min(b[3], to[3])}
 }
 
 // keeps reports whether a rule other than KeepAll keeps the box xyxy.

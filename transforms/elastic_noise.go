@@ -180,6 +180,9 @@ func addScaled(v, x []float32, a float32) {
 
 // Move moves a column by the same noise, a mask with nearest and 0.
 func (o *ElasticNoise) Move(d *Draw, r Role, _, to tensor.Desc) error {
+	if r.Format == CoordRelative {
+		return cannotMove(o, r, movedRelative)
+	}
 	if r.Kind > RoleMask {
 		return emitOp(d, ElasticNoiseCoords{
 			Format: r.Format, AlphaX: o.AlphaX, AlphaY: o.AlphaY, SigmaX: o.SigmaX, SigmaY: o.SigmaY, Key: o.Key,

@@ -40,7 +40,7 @@ func NewFlipCoords(format CoordFormat, vertical bool, size int) *FlipCoords {
 
 // Validate checks the format and the size.
 func (o *FlipCoords) Validate() error {
-	if err := checkEnum("format", o.Format, coordFormatNames); err != nil {
+	if err := checkEnum("format", o.Format, pixelFormats); err != nil {
 		return err
 	}
 	if o.Size < 1 || o.Size > maxSide {

@@ -28,6 +28,12 @@ func moveWindow(d *Draw, r Role, top, left int, from, to tensor.Desc) error {
 		}
 		return emitOp(d, Crop{Top: top, Left: left, Height: to.Height(), Width: to.Width()})
 	}
+	if r.Format == CoordRelative {
+		if top == 0 && left == 0 && sameSize(from, to) {
+			return nil
+		}
+		return emitOp(d, relativeWindow(r, top, left, from, to))
+	}
 	clamps := r.Kind == RoleBoxes && r.Clamping != ClampNone
 	if top == 0 && left == 0 && !clamps {
 		return nil
@@ -117,6 +123,9 @@ func moveFlip[T any, P interface {
 	if r.Kind <= RoleMask {
 		return emitOp[T, P](d, *o)
 	}
+	if r.Format == CoordRelative {
+		return emitOp(d, mirrorProjection(vertical))
+	}
 	return emitOp(d, FlipCoords{Format: r.Format, Vertical: vertical, Size: size})
 }
 
@@ -136,7 +145,7 @@ func nearestOf(s sampling) (Interpolation, Backend) {
 
 // moveResized moves a mask, boxes or points as a resize.
 func moveResized(d *Draw, r Role, s sampling, from, to tensor.Desc) error {
-	if sameSize(from, to) {
+	if sameSize(from, to) || r.Format == CoordRelative {
 		return nil
 	}
 	if r.Kind == RoleMask {

@@ -1575,6 +1575,21 @@ func (z *Posterize) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Posterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *ProjectBoxes) msgp() []any {
+	return []any{&z.ScaleX, &z.ScaleY, &z.OffsetX, &z.OffsetY, &z.SizeX, &z.SizeY, &z.Clamp, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ProjectBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ProjectBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "ScaleX ScaleY OffsetX OffsetY SizeX SizeY Clamp Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ProjectBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *Quad) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1952,7 +1967,7 @@ func (z *RandomMixup) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z RandomMixup) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomObjectCrop) msgp() []any {
-	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, &z.Ratio, &z.Area, &z.Trials}
+	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, msgpread.List(&z.Ratio), msgpread.List(&z.Area), &z.Trials}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -2029,6 +2044,38 @@ func (z *RandomPosterize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomPosterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomRelativeCrop) msgp() []any {
+	return []any{&z.Probability, msgpread.List(&z.Scale), msgpread.List(&z.Ratio), msgpread.List(&z.Overlap), msgpread.List(&z.SampleCoverage), msgpread.List(&z.ObjectCoverage), &z.Trials, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomRelativeCrop) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomRelativeCrop) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability Scale Ratio Overlap SampleCoverage ObjectCoverage Trials Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomRelativeCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RandomRelativePad) msgp() []any { return []any{&z.Probability, &z.MaxScale, &z.Fill} }
+
+// MarshalMsg appends the msgp form to b.
+func (z RandomRelativePad) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RandomRelativePad) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Probability MaxScale Fill")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RandomRelativePad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomResize) msgp() []any {
 	return []any{&z.MinSize, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
@@ -2198,6 +2245,23 @@ func (z *Range) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Range) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *RelativeWindow) msgp() []any {
+	return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Fill, (*uint8)(&z.Keep), &z.Coverage}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z RelativeWindow) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *RelativeWindow) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Fill Keep Coverage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z RelativeWindow) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Rescale) msgp() []any { return []any{&z.Scale, &z.Offset, (*uint8)(&z.Rule)} }
 

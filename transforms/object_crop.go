@@ -7,6 +7,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 // become zeros: ValidBoxes and SelectRows remove them. Masks, points and
 // further images move as with Crop. RandomIoUCrop and RandomObjectCrop draw it.
 //
+// Relative boxes are always clamped, and the centre may be on the window's left
+// or top edge: see ProjectBoxes.
+//
 // Reference: torchvision 0.29.2, crop and RandomIoUCrop; MXNet 1.9.1,
 // mx.image.DetRandomCropAug.
 type ObjectCrop struct {
@@ -37,7 +40,7 @@ func (o *ObjectCrop) crop() Crop { return Crop{o.Top, o.Left, o.Height, o.Width}
 
 // Validate checks the window and the rule.
 func (o *ObjectCrop) Validate() error {
-	if err := o.Keep.check(o.Coverage); err != nil {
+	if err := o.Keep.check(o.Coverage, keepNames[:KeepOverlap]); err != nil {
 		return err
 	}
 	return checkPlace(o.Top, o.Left, o.Height, o.Width)
@@ -63,6 +66,9 @@ func (o *ObjectCrop) Frame(h, w int) Frame {
 
 // Move cuts the window out of a column.
 func (o *ObjectCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
+	if r.Format == CoordRelative {
+		return emitOp(d, o.project(from.Height(), from.Width()))
+	}
 	if r.Kind == RoleBoxes {
 		return emitOp(d, CropCoords{
 			Format: r.Format, Top: o.Top, Left: o.Left, Height: o.Height, Width: o.Width,
@@ -72,4 +78,11 @@ func (o *ObjectCrop) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	c := NewOp[Crop](d)
 	*c = o.crop()
 	return c.Move(d, r, from, to)
+}
+
+// project returns the op that moves relative boxes of an image of h x w pixels.
+func (o *ObjectCrop) project(h, w int) ProjectBoxes {
+	p := windowProjection(o.Top, o.Left, o.Height, o.Width, h, w)
+	p.Keep, p.Coverage = o.Keep, o.Coverage
+	return p
 }

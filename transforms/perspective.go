@@ -179,6 +179,9 @@ func (o *Perspective) Move(d *Draw, r Role, _, to tensor.Desc) error {
 	if o.Backend == OpenCV4 {
 		return cannotMove(o, r, movedOpenCV)
 	}
+	if r.Format == CoordRelative {
+		return cannotMove(o, r, movedRelative)
+	}
 	p := o.inverse()
 	det := float64(p[0]*p[4]) - float64(p[1]*p[3])
 	if det == 0 {

@@ -106,10 +106,13 @@ func checkTrials(n int) error {
 
 // checkBoxFormat rejects all but the formats of boxes without an angle.
 func checkBoxFormat(name string, f CoordFormat) error {
+	if err := checkEnum(name, f, uprightNames); err != nil {
+		return err
+	}
 	if f == CoordXY {
 		return paramErr("%s is xy, a point, want xyxy, cxcywh or ltwh", name)
 	}
-	return checkEnum(name, f, uprightNames)
+	return nil
 }
 
 // Apply returns ErrNotDrawn.

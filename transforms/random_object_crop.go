@@ -13,28 +13,31 @@ import (
 // changes. Boxes that move with the image become zeros if MinKept of their area
 // or less is in the window: ValidBoxes and SelectRows remove them.
 //
-// Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format
-// describes, and which only the draw reads. Output: image.
+// There may be several kinds of crops. MinCovered to Trials then have one value
+// for each kind, or one for all.
 //
-// One number of [0, 1) is drawn; if it is below the probability, one of
-// MinCovered is chosen. A window is then tried up to Trials times. Its
-// width/height is drawn uniformly from Ratio. Its height is drawn uniformly
-// from the integers that give it an area within Area. Its first row is drawn,
-// then its first column. A box with at most 2 pixels does not count. The window
-// is discarded if it touches no box, or if it covers a share of at most the
-// chosen MinCovered of a box that it touches, or if it keeps no box.
+// Inputs: image; boxes, float32 (n, 4 or more), which Format describes, and
+// which only the draw reads. Output: image.
+//
+// One number of [0, 1) is drawn; if it is below the probability, one of the
+// kinds is chosen. A window is then tried up to Trials times. Its width/height
+// is drawn uniformly from Ratio. Its height is drawn uniformly from the
+// integers that give it an area within Area. Its first row is drawn, then its
+// first column. A box with at most 2 pixels does not count. The window is
+// discarded if it touches no box, or if it covers a share of at most MinCovered
+// of a box that it touches, or if it keeps no box.
 //
 // Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug,
-// whose skip_prob is 1 - Probability. MXNet's boxes are fractions of the
-// image's sides, so its roundings differ.
+// whose skip_prob is 1 - Probability. MXNet's boxes have the format relative,
+// so only with it the same windows are discarded; in pixels roundings differ.
 type RandomObjectCrop struct {
 	Probability float64     `json:"probability"` // 0 to 1; default 1
-	Format      CoordFormat `json:"format"`      // of the boxes: xyxy, cxcywh or ltwh; default xyxy
+	Format      CoordFormat `json:"format"`      // of the boxes: xyxy, cxcywh, ltwh or relative; default xyxy
 	MinCovered  []float64   `json:"min_covered"` // 1 to 64 shares of a box, 0 to 1; default 0.1
-	MinKept     float64     `json:"min_kept"`    // share of a box that it needs in the window to be kept, 0 to 1; default 0.3
-	Ratio       Range       `json:"ratio"`       // of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33
-	Area        Range       `json:"area"`        // of the window relative to the image's, 0 to 1; default 0.05 to 1
-	Trials      int         `json:"trials"`      // windows to try, 1 to 1000; default 50
+	MinKept     []float64   `json:"min_kept"`    // 1 to 64 shares of a box that it needs in the window to be kept, 0 to 1; default 0.3
+	Ratio       []Range     `json:"ratio"`       // 1 to 64 ranges of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33
+	Area        []Range     `json:"area"`        // 1 to 64 ranges of the window's area relative to the image's, 0 to 1000; default 0.05 to 1
+	Trials      []int       `json:"trials"`      // 1 to 64 numbers of windows to try, 1 to 1000; default 50
 }
 
 //msgp:tuple RandomObjectCrop
@@ -50,8 +53,8 @@ func init() {
 // format. It always runs.
 func NewRandomObjectCrop(format CoordFormat) *RandomObjectCrop {
 	return &RandomObjectCrop{
-		Probability: 1, Format: format, MinCovered: []float64{0.1}, MinKept: 0.3,
-		Ratio: Range{0.75, 1.33}, Area: Range{0.05, 1}, Trials: 50,
+		Probability: 1, Format: format, MinCovered: []float64{0.1}, MinKept: []float64{0.3},
+		Ratio: []Range{{0.75, 1.33}}, Area: []Range{{0.05, 1}}, Trials: []int{50},
 	}
 }
 
@@ -60,27 +63,43 @@ func (o *RandomObjectCrop) Validate() error {
 	if err := checkProbability(o.Probability); err != nil {
 		return err
 	}
-	if err := checkBoxFormat("format", o.Format); err != nil {
-		return err
-	}
-	if n := len(o.MinCovered); n < 1 || n > 64 {
-		return paramErr("min_covered has %d numbers, want 1 to 64", n)
-	}
-	for _, v := range o.MinCovered {
-		if err := checkBounds("min_covered", v, 0, 1); err != nil {
+	if o.Format != CoordRelative {
+		if err := checkBoxFormat("format", o.Format); err != nil {
 			return err
 		}
 	}
-	if err := checkBounds("min_kept", o.MinKept, 0, 1); err != nil {
+	n := o.kinds()
+	if err := checkKinds("min_covered", o.MinCovered, n, func(v float64) error { return checkBounds("min_covered", v, 0, 1) }); err != nil {
 		return err
 	}
-	if err := o.Ratio.check("ratio", 1e-6, 1e6); err != nil {
+	if err := checkKinds("min_kept", o.MinKept, n, func(v float64) error { return checkBounds("min_kept", v, 0, 1) }); err != nil {
 		return err
 	}
-	if err := o.Area.check("area", 0, 1); err != nil {
+	if err := checkKinds("ratio", o.Ratio, n, func(r Range) error { return r.check("ratio", 1e-6, 1e6) }); err != nil {
 		return err
 	}
-	return checkTrials(o.Trials)
+	if err := checkKinds("area", o.Area, n, func(r Range) error { return r.check("area", 0, 1000) }); err != nil {
+		return err
+	}
+	return checkKinds("trials", o.Trials, n, checkTrials)
+}
+
+// kinds returns the number of kinds of crops.
+func (o *RandomObjectCrop) kinds() int {
+	return max(1, len(o.MinCovered), len(o.MinKept), len(o.Ratio), len(o.Area), len(o.Trials))
+}
+
+// checkKinds checks a parameter with one value or n of them.
+func checkKinds[T any](name string, l []T, n int, check func(T) error) error {
+	if len(l) != 1 && len(l) != n || n > 64 {
+		return paramErr("%s has %d values, want 1 or as many as other parameters, at most 64", name, len(l))
+	}
+	for _, v := range l {
+		if err := check(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Infer leaves the size unknown.
@@ -99,15 +118,16 @@ func (o *RandomObjectCrop) Draw(d *Draw) error {
 	if err != nil || !d.Coin(o.Probability) {
 		return err
 	}
-	covered := o.MinCovered[d.IntN(len(o.MinCovered))]
+	kind := d.IntN(o.kinds())
+	covered, kept := channelValue(o.MinCovered, kind), channelValue(o.MinKept, kind)
 	boxes, n := tensor.View[float32](d.Src[1]), d.In[1].Shape.At(1)
-	for range o.Trials {
-		ch, cw, ok := o.window(d, h, w)
+	for range channelValue(o.Trials, kind) {
+		ch, cw, ok := drawWindow(d, channelValue(o.Ratio, kind), channelValue(o.Area, kind), h, w)
 		if !ok {
 			continue
 		}
-		c := ObjectCrop{Top: d.IntN(h - ch + 1), Left: d.IntN(w - cw + 1), Height: ch, Width: cw, Keep: KeepCovered, Coverage: o.MinKept}
-		if !o.covers(boxes, n, &c, covered) {
+		c := ObjectCrop{Top: d.IntN(h - ch + 1), Left: d.IntN(w - cw + 1), Height: ch, Width: cw, Keep: KeepCovered, Coverage: kept}
+		if !o.covers(boxes, n, &c, h, w, covered) {
 			continue
 		}
 		return emitOp(d, c)
@@ -115,11 +135,11 @@ func (o *RandomObjectCrop) Draw(d *Draw) error {
 	return nil
 }
 
-// window draws the size of a window in an image of h x w pixels.
-func (o *RandomObjectCrop) window(d *Draw, h, w int) (ch, cw int, ok bool) {
+// drawWindow draws the size of a window in an image of h x w pixels.
+func drawWindow(d *Draw, ratios, areas Range, h, w int) (ch, cw int, ok bool) {
 	area := float64(int64(h) * int64(w))
-	least, most := float64(o.Area.Min*area), float64(o.Area.Max*area)
-	ratio := o.Ratio.draw(&d.Stream)
+	least, most := float64(areas.Min*area), float64(areas.Max*area)
+	ratio := ratios.draw(&d.Stream)
 	height := func(area float64) int { return int(math.RoundToEven(math.Sqrt(area / ratio))) }
 	width := func(h int) int { return int(math.RoundToEven(float64(float64(h) * ratio))) }
 	ch, top := height(least), height(most)
@@ -142,18 +162,29 @@ func (o *RandomObjectCrop) window(d *Draw, h, w int) (ch, cw int, ok bool) {
 	return ch, cw, least <= a && a <= most && cw <= w && ch <= h && a >= 2
 }
 
-// covers reports whether a window covers more than a share of all boxes that it
-// touches, and keeps at least one.
-func (o *RandomObjectCrop) covers(boxes []float32, n int, c *ObjectCrop, covered float64) bool {
+// covers reports whether a window in an image of h x w pixels covers more than
+// a share of all boxes that it touches, and keeps at least one.
+func (o *RandomObjectCrop) covers(boxes []float32, n int, c *ObjectCrop, h, w int, covered float64) bool {
 	k := CropCoords{Top: c.Top, Left: c.Left, Height: c.Height, Width: c.Width, Keep: KeepCovered, Coverage: c.Coverage}
+	p := c.project(h, w)
+	edge := func(n, of int) float32 { return float32(float64(n) / float64(of)) }
+	window := [4]float32{edge(c.Left, w), edge(c.Top, h), edge(c.Left+c.Width, w), edge(c.Top+c.Height, h)}
 	touched, kept := false, false
 	for ; len(boxes) > 0; boxes = boxes[n:] {
 		b := xyxyOf(boxes, o.Format)
-		kept = kept || k.keeps(b)
-		in := boxArea(k.clip(b))
-		if area := boxArea(b); area > 2 && in > 0 {
+		area := boxArea(b)
+		pixels, share := area, 0.0
+		if o.Format == CoordRelative {
+			pixels = float32(float32(area*float32(w)) * float32(h))
+			share = float64(boxArea(clipBox(b, window)) / area)
+			kept = kept || p.keeps(b, p.project(b))
+		} else {
+			share = float64(boxArea(k.clip(b))) / float64(area)
+			kept = kept || k.keeps(b)
+		}
+		if pixels > 2 && share > 0 {
 			touched = true
-			if !(float64(in)/float64(area) > covered) {
+			if !(share > covered) {
 				return false
 			}
 		}

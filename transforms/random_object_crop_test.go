@@ -10,10 +10,10 @@ func TestRandomObjectCrop(t *testing.T) {
 	for name, set := range map[string]func(*RandomObjectCrop){
 		"probability": func(o *RandomObjectCrop) { o.Probability = -1 },
 		"min_covered": func(o *RandomObjectCrop) { o.MinCovered = []float64{2} },
-		"min_kept":    func(o *RandomObjectCrop) { o.MinKept = -1 },
-		"ratio":       func(o *RandomObjectCrop) { o.Ratio = Range{0, 1} },
-		"area":        func(o *RandomObjectCrop) { o.Area = Range{0.5, 3} },
-		"trials":      func(o *RandomObjectCrop) { o.Trials = 0 },
+		"min_kept":    func(o *RandomObjectCrop) { o.MinKept[0] = -1 },
+		"ratio":       func(o *RandomObjectCrop) { o.Ratio[0] = Range{0, 1} },
+		"area":        func(o *RandomObjectCrop) { o.Area[0] = Range{0.5, 3000} },
+		"trials":      func(o *RandomObjectCrop) { o.Trials[0] = 0 },
 	} {
 		op := NewRandomObjectCrop(CoordXYXY)
 		set(op)
@@ -21,7 +21,7 @@ func TestRandomObjectCrop(t *testing.T) {
 	}
 	op := NewRandomObjectCrop(CoordXYXY)
 	op.MinCovered = nil
-	refusesParam(t, "min_covered has 0 numbers", op)
+	refusesParam(t, "min_covered has 0 values, want 1 or as many as other parameters, at most 64", op)
 }
 
 func ExampleRandomObjectCrop() {

@@ -42,7 +42,7 @@ func NewResizeCoords(format CoordFormat, fromHeight, fromWidth, toHeight, toWidt
 
 // Validate checks the format and the sizes.
 func (o *ResizeCoords) Validate() error {
-	if err := checkEnum("format", o.Format, coordFormatNames); err != nil {
+	if err := checkEnum("format", o.Format, pixelFormats); err != nil {
 		return err
 	}
 	for i, n := range []int{o.FromHeight, o.FromWidth, o.ToHeight, o.ToWidth} {

@@ -259,6 +259,9 @@ func (o *Rotate) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	if o.Backend == OpenCV4 {
 		return cannotMove(o, r, movedOpenCV)
 	}
+	if r.Format == CoordRelative {
+		return cannotMove(o, r, movedRelative)
+	}
 	w, h := from.Width(), from.Height()
 	cx, cy := centerOf(o.Center, w, h)
 	c := NewOp[AffineCoords](d)
@@ -283,6 +286,9 @@ func (o *Rotate) Move(d *Draw, r Role, from, to tensor.Desc) error {
 }
 
 const movedOpenCV = "backend opencv4 has another centre than torchvision's boxes"
+
+// movedRelative is the reason for relative boxes.
+const movedRelative = "only windows, pads, flips and resizes move boxes of format relative"
 
 // backendOfMask returns the backend that moves a mask by nearest: torch if the
 // others do not support its channels.

@@ -101,6 +101,9 @@ func (o *Rotate90) Move(d *Draw, r Role, from, to tensor.Desc) error {
 	if r.Kind <= RoleMask {
 		return emitOp(d, *o)
 	}
+	if r.Format == CoordRelative {
+		return cannotMove(o, r, movedRelative)
+	}
 	c := NewOp[AffineCoords](d)
 	*c = AffineCoords{Format: r.Format, Height: to.Height(), Width: to.Width(), Clamping: r.Clamping}
 	w, h := float64(from.Width()), float64(from.Height())

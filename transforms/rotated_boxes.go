@@ -13,7 +13,7 @@ const maxTurn = 1e7
 const rotatedExactness = "0 (rotated boxes: with sines, arctangents and roots that are rounded to the nearest float32)"
 
 // rotated reports whether a format is one of rotated boxes.
-func (f CoordFormat) rotated() bool { return f >= CoordLTWHR }
+func (f CoordFormat) rotated() bool { return f >= CoordLTWHR && f <= CoordXYXYXYXY }
 
 // checkTurn rejects angles that are too large for an exact sine.
 func checkTurn(row []float32, f CoordFormat) error {

@@ -43,7 +43,7 @@ func NewValidBoxes(format CoordFormat, height, width int) *ValidBoxes {
 
 // Validate checks the format and the numbers.
 func (o *ValidBoxes) Validate() error {
-	if err := checkEnum("format", o.Format, coordFormatNames); err != nil {
+	if err := checkEnum("format", o.Format, pixelFormats); err != nil {
 		return err
 	}
 	if o.Format == CoordXY {

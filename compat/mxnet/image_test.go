@@ -171,7 +171,8 @@ func byID(t *testing.T, it DataIter, size int) (map[int64]string, []int64) {
 		n := len(b.Images) - b.Pad
 		require.Len(t, index[i], len(b.Images))
 		for k := range n {
-			images[index[i][k]] = b.Images[k]
+			w := len(b.Labels) / len(b.Images)
+			images[index[i][k]] = fmt.Sprint(b.Images[k], b.Labels[k*w:][:w])
 		}
 		order = append(order, index[i][:n]...)
 	}

@@ -1,32 +1,51 @@
 package mxnet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // ImageDetIterParams are the parameters of NewImageDetIter.
 // ParseImageDetIterParams takes them under MXNet's names, which are the fields'
 // tags. DefaultImageDetIterParams returns the defaults.
 //
-// The parameters that crop, pad or mirror images together with their boxes are
-// not supported yet: RandCrop, RandPad and RandMirror must be 0 and false.
+// Augmentation runs in this order: Resize, RandCrop, RandMirror, RandPad,
+// scaling to DataShape, colours. Crops, mirrors and pads move the boxes.
 type ImageDetIterParams struct {
 	ImageCommonParams
+	// RandCrop is the probability to crop a window, 0 to 1. If there are
+	// several numbers for MinObjectCovered to MaxAttempts, one of as many kinds
+	// of crops is chosen; a single number counts for all.
 	RandCrop float64 `mxnet:"rand_crop"`
-	RandPad  float64 `mxnet:"rand_pad"`
-	// MinObjectCovered, AspectRatioRange, AreaRange, MinEjectCoverage,
-	// MaxAttempts and PadVal belong to RandCrop and RandPad.
-	MinObjectCovered []float64    `mxnet:"min_object_covered"`
+	// RandPad is the probability to put the image on a larger canvas, 0 to 1.
+	// It needs a single AspectRatioRange, AreaRange and MaxAttempts.
+	RandPad float64 `mxnet:"rand_pad"`
+	// MinObjectCovered is the share of every box in the window that the window
+	// must exceed, 0 to 1. A box outside does not count.
+	MinObjectCovered []float64 `mxnet:"min_object_covered"`
+	// AspectRatioRange is the width/height of the window or the canvas, 1e-6 to
+	// 1e6.
 	AspectRatioRange [][2]float64 `mxnet:"aspect_ratio_range"`
-	AreaRange        [][2]float64 `mxnet:"area_range"`
-	MinEjectCoverage []float64    `mxnet:"min_eject_coverage"`
-	MaxAttempts      []int        `mxnet:"max_attempts"`
-	PadVal           []float64    `mxnet:"pad_val"`
+	// AreaRange is the area of the window relative to the image's, 0 to 1000.
+	// That of a canvas is 1 to AreaRange's maximum.
+	AreaRange [][2]float64 `mxnet:"area_range"`
+	// MinEjectCoverage is the share of a box that the window must exceed to
+	// keep the object, 0 to 1.
+	MinEjectCoverage []float64 `mxnet:"min_eject_coverage"`
+	// MaxAttempts is the number of windows or canvases to try, 1 to 1000. If
+	// none fits, the image stays.
+	MaxAttempts []int `mxnet:"max_attempts"`
+	// PadVal is the colour of the canvas, 0 to 255: one number or three.
+	PadVal []float64 `mxnet:"pad_val"`
 }
 
 // DefaultImageDetIterParams returns MXNet's defaults. BatchSize, DataShape and
@@ -40,14 +59,9 @@ func DefaultImageDetIterParams() ImageDetIterParams {
 
 const imageDetIter = "ImageDetIter"
 
-const wantNoBoxes = "%s: augmenters that move boxes are not supported"
-
 var imageDetParamSet = newParamSet[ImageDetIterParams](imageDetIter, paramSet{
-	required: []string{"batch_size", "data_shape", "path_imgrec", "path_imgidx", "path_root"}, ranges: commonRanges,
-	wants: merged(commonWants, map[string]string{
-		"rand_crop": fmt.Sprintf(wantNoBoxes, "0"), "rand_pad": fmt.Sprintf(wantNoBoxes, "0"), "rand_mirror": fmt.Sprintf(wantNoBoxes, "False"),
-		"aspect_ratio_range": wantRanges, "area_range": wantRanges,
-	}),
+	required: []string{"batch_size", "data_shape", "path_imgrec", "path_imgidx", "path_root"}, wants: merged(commonWants, map[string]string{"aspect_ratio_range": wantRanges, "area_range": wantRanges}),
+	ranges: merged(commonRanges, map[string][2]float64{"rand_crop": {0, 1}, "rand_pad": {0, 1}}),
 })
 
 // ParseImageDetIterParams parses parameters under MXNet's names: those of
@@ -69,19 +83,131 @@ func (p ImageDetIterParams) Validate() error {
 	if err := imageDetParamSet.check(p); err != nil {
 		return err
 	}
-	name := p.validate()
-	switch {
-	case name != "":
-	case p.RandCrop != 0:
-		name = "rand_crop"
-	case p.RandPad != 0:
-		name = "rand_pad"
-	case p.RandMirror:
-		name = "rand_mirror"
-	default:
-		return checkOps(imageDetIter, p.AugList)
+	if name := p.validate(); name != "" {
+		return imageDetParamSet.fail(p, name)
 	}
-	return imageDetParamSet.fail(p, name)
+	if err := p.validateMoves(); err != nil {
+		return err
+	}
+	return checkOps(imageDetIter, p.AugList)
+}
+
+// validateMoves checks the parameters of RandCrop and RandPad.
+func (p *ImageDetIterParams) validateMoves() error {
+	fail := func(name, want string) error {
+		return &ParamError{Iter: imageDetIter, Name: name, Value: fmt.Sprint(imageDetParamSet.field(*p, name)), Want: want}
+	}
+	kinds := 1
+	for _, name := range cropNames {
+		kinds = max(kinds, imageDetParamSet.field(*p, name).Len())
+	}
+	for _, name := range cropNames {
+		switch n := imageDetParamSet.field(*p, name).Len(); {
+		case n != 1 && n != kinds || n > maxKinds:
+			return fail(name, fmt.Sprintf("one value, or as many as other parameters of crops have, at most %d", maxKinds))
+		case n > 1 && p.RandPad > 0 && !strings.HasPrefix(name, "min_"): // of pads, too
+			return fail(name, "one value with rand_pad")
+		}
+	}
+	within := func(name string, l []float64, least, most float64) error {
+		for i := range l {
+			if !(l[i] >= least && l[i] <= most) {
+				return fail(name, fmt.Sprintf("numbers of %v to %v", least, most))
+			}
+		}
+		return nil
+	}
+	pairs := func(name string, l [][2]float64, least, most float64) error {
+		for _, r := range l {
+			if r[0] > r[1] {
+				return fail(name, "the lower number first")
+			}
+			if err := within(name, r[:], least, most); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, n := range p.MaxAttempts {
+		if n < 1 || n > 1000 {
+			return fail("max_attempts", "numbers of 1 to 1000")
+		}
+	}
+	if n := len(p.PadVal); n != 1 && n != 3 {
+		return fail("pad_val", "one number or three")
+	}
+	if p.RandPad > 0 && p.AreaRange[0][1] <= 1 {
+		return fail("area_range", "a maximum of more than 1 with rand_pad")
+	}
+	return cmp.Or(
+		within("min_object_covered", p.MinObjectCovered, 0, 1), within("min_eject_coverage", p.MinEjectCoverage, 0, 1), within("pad_val", p.PadVal, 0, 255),
+		pairs("aspect_ratio_range", p.AspectRatioRange, 1e-6, 1e6), pairs("area_range", p.AreaRange, 0, 1000),
+	)
+}
+
+// cropNames are the names of the parameters that have a value for each kind of
+// crop, and maxKinds bounds these.
+var cropNames = []string{"min_object_covered", "aspect_ratio_range", "area_range", "min_eject_coverage", "max_attempts"}
+
+const maxKinds = 64
+
+// moves reports whether augmenters move boxes.
+func (p *ImageDetIterParams) moves() bool {
+	return p.AugList == nil && (p.RandCrop > 0 || p.RandPad > 0 || p.RandMirror)
+}
+
+// ranges returns pairs as ranges.
+func ranges(l [][2]float64) (r []transforms.Range) {
+	for _, v := range l {
+		r = append(r, transforms.Range{Min: v[0], Max: v[1]})
+	}
+	return r
+}
+
+// crop returns the op of RandCrop.
+func (p *ImageDetIterParams) crop() *transforms.RandomObjectCrop {
+	return &transforms.RandomObjectCrop{
+		Probability: p.RandCrop, Format: transforms.CoordRelative, MinCovered: p.MinObjectCovered, MinKept: p.MinEjectCoverage,
+		Ratio: ranges(p.AspectRatioRange), Area: ranges(p.AreaRange), Trials: p.MaxAttempts,
+	}
+}
+
+// canvas returns the op of RandPad.
+func (p *ImageDetIterParams) canvas() *transforms.RandomCanvas {
+	o := transforms.NewRandomCanvas(p.RandPad)
+	o.Ratio, o.Area.Max, o.Trials, o.Fill = ranges(p.AspectRatioRange)[0], p.AreaRange[0][1], p.MaxAttempts[0], nil
+	for _, v := range p.PadVal {
+		o.Fill = append(o.Fill, math.RoundToEven(v))
+	}
+	return o
+}
+
+// graph returns the processing of each image. It returns the boxes of the label
+// if augmenters move them.
+func (p *ImageDetIterParams) graph(label *detLabel) *datagraph.Graph {
+	return p.ImageCommonParams.graph(func(g *datagraph.Graph, path string) {
+		size := &detSize{resize: p.Resize, h: p.DataShape.At(1), w: p.DataShape.At(2), method: p.InterMethod, fit: "force"}
+		if !p.moves() {
+			addDrawn(g, size, path+"augment")
+			return
+		}
+		label.move(g, func() {
+			if size.resize > 0 {
+				addDrawn(g, &detSize{resize: size.resize, method: size.method}, path+"resize")
+				size.resize = 0
+			}
+			if p.RandCrop > 0 {
+				addObjectDrawn(g, p.crop(), path+"crop")
+			}
+			if p.RandMirror {
+				addDrawn(g, transforms.NewRandomHorizontalFlip(), path+"mirror")
+			}
+			if p.RandPad > 0 {
+				addDrawn(g, p.canvas(), path+"pad")
+			}
+			addDrawn(g, size, path+"augment")
+		})
+	})
 }
 
 // ImageDetIter iterates over batches of images with boxes, of a record file or
@@ -96,7 +222,7 @@ func (p ImageDetIterParams) Validate() error {
 // further header fields; and the objects. Objects whose box is empty are
 // dropped. An image without a box, or with different object widths, is an error
 // of NewImageDetIter. As in MXNet, an image is left out if the classes of all
-// its objects are negative.
+// its objects are negative, also after a crop.
 //
 // A batch's Index is that of ImageIter. The package comment lists the
 // differences from mx.image.ImageDetIter.
@@ -113,6 +239,18 @@ type ImageDetIter struct {
 // with the most. An error of a parameter is a *ParamError. An error of a label
 // wraps dataset.ErrData and names the image.
 func NewImageDetIter(ctx context.Context, p ImageDetIterParams) (*ImageDetIter, error) {
+	it, err := openImageDetIter(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := it.build(ctx, it.graph()); err != nil {
+		return nil, errors.Join(err, it.rows.Close())
+	}
+	return it, nil
+}
+
+// openImageDetIter opens the files.
+func openImageDetIter(ctx context.Context, p ImageDetIterParams) (*ImageDetIter, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -124,22 +262,31 @@ func NewImageDetIter(ctx context.Context, p ImageDetIterParams) (*ImageDetIter, 
 	if err := rows.measure(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	it := &ImageDetIter{p: p, rows: rows}
-	if err := it.build(ctx); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	return it, nil
+	return &ImageDetIter{p: p, rows: rows}, nil
 }
 
-// build makes the iterator of the rows.
-func (it *ImageDetIter) build(ctx context.Context) (err error) {
+// graph returns the processing of each image.
+func (it *ImageDetIter) graph() *datagraph.Graph { return it.p.graph(it.label()) }
+
+// label describes the labels.
+func (it *ImageDetIter) label() *detLabel {
+	return &detLabel{desc: tensor.Desc{DType: tensor.Float32, Shape: it.LabelShape()}, objects: it.rows.objects, pad: -1}
+}
+
+// build makes the iterator of the rows, whose images the graph processes.
+func (it *ImageDetIter) build(ctx context.Context, g *datagraph.Graph) (err error) {
 	p := &it.p
+	label := DataDesc{Name: p.LabelName, Shape: with(it.LabelShape(), 0, p.BatchSize), DType: tensor.Float32, Layout: "NCHW"}
 	data := DataDesc{Name: p.DataName, Shape: with(p.DataShape, 0, p.BatchSize), DType: tensor.Float32, Layout: "NCHW"}
-	label := DataDesc{Name: p.LabelName, Shape: tensor.Dims(p.BatchSize, it.rows.objects, it.rows.width), DType: tensor.Float32, Layout: "NCHW"}
 	it.rows.columns = imageColumns(label)
-	size := &detSize{resize: p.Resize, h: p.DataShape.At(1), w: p.DataShape.At(2), method: p.InterMethod, fit: "force"}
 	rows := *it.rows // an earlier run may still read
-	it.it, err = p.iterate(ctx, keptOpen{&rows}, data, label, p.graph(size))
+	var moved *detLabel
+	if p.moves() {
+		moved = it.label()
+		// A crop may leave only objects with negative classes.
+		moved.filtered = p.RandCrop > 0 && rows.negative
+	}
+	it.it, err = p.iterate(ctx, keptOpen{&rows}, data, label, g, moved)
 	if err != nil {
 		return fmt.Errorf("mxnet: %s: %w", imageDetIter, err)
 	}
@@ -218,7 +365,7 @@ func (it *ImageDetIter) Reshape(ctx context.Context, data, label tensor.Shape) e
 		return err
 	}
 	it.p, it.rows.objects = p, objects
-	if err := it.build(ctx); err != nil {
+	if err := it.build(ctx, it.graph()); err != nil {
 		return err
 	}
 	for range it.epoch {
@@ -252,7 +399,8 @@ func (it *ImageDetIter) SyncLabelShape(ctx context.Context, other *ImageDetIter)
 type detRows struct {
 	*imageRows
 	columns        []dataset.Column
-	objects, width int // of a label
+	objects, width int  // of a label
+	negative       bool // an object has a negative class
 }
 
 func (r *detRows) Columns() []dataset.Column { return r.columns }
@@ -276,7 +424,11 @@ func (r *detRows) measure(ctx context.Context) error {
 		n, positive := 0, false
 		l.each(func(o []float32) {
 			n++
-			positive = positive || o[0] >= 0
+			if o[0] >= 0 {
+				positive = true
+			} else {
+				r.negative = true
+			}
 		})
 		if n == 0 {
 			return errors.New("no object with a box, want at least one")

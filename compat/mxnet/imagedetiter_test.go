@@ -158,15 +158,33 @@ func TestImageDetReshape(t *testing.T) {
 func TestImageDetErrors(t *testing.T) {
 	good := map[string]string{"path_imgrec": "x.rec", "data_shape": "(3, 24, 32)", "batch_size": "4"}
 	for _, c := range []struct{ name, value, says string }{
-		{"rand_crop", "0.5", "rand_crop = 0.5, want 0: augmenters that move boxes are not supported"},
-		{"rand_pad", "1", "rand_pad = 1, want 0: augmenters that move boxes"},
-		{"rand_mirror", "True", "rand_mirror = true, want False: augmenters that move boxes"},
+		{"rand_crop", "1.5", "rand_crop = 1.5, want 0 to 1"},
+		{"rand_pad", "-1", "rand_pad = -1, want 0 to 1"},
+		{"min_object_covered", "[0.1, 2]", "min_object_covered = [0.1 2], want numbers of 0 to 1"},
+		{"min_eject_coverage", "-0.5", "min_eject_coverage = [-0.5], want numbers of 0 to 1"},
+		{"aspect_ratio_range", "(0, 1)", "aspect_ratio_range = [[0 1]], want numbers of 1e-06 to 1e+06"},
+		{"area_range", "(2, 1)", "area_range = [[2 1]], want the lower number first"},
+		{"max_attempts", "0", "max_attempts = [0], want numbers of 1 to 1000"},
+		{"pad_val", "(1, 2)", "pad_val = [1 2], want one number or three"},
+		{"pad_val", "256", "pad_val = [256], want numbers of 0 to 255"},
 		{"rand_resize", "True", `unknown parameter "rand_resize"`},
 		{"label_width", "5", `unknown parameter "label_width"`},
 		{"area_range", "(1, x)", `area_range = "(1, x)", want two numbers, as in (0.5, 1), or a list of them`},
 		{"shuffle", "True", "path_imgidx is missing"},
 	} {
 		_, err := ParseImageDetIterParams(merged(good, map[string]string{c.name: c.value}))
+		require.ErrorIs(t, err, ErrParam)
+		require.ErrorContains(t, err, "mxnet: ImageDetIter: "+c.says)
+	}
+	for _, c := range []struct {
+		args map[string]string
+		says string
+	}{
+		{map[string]string{"min_object_covered": "[0.1, 0.2]", "max_attempts": "[1, 2, 3]"}, "min_object_covered = [0.1 0.2], want one value, or as many as other parameters"},
+		{map[string]string{"rand_pad": "0.5", "max_attempts": "[1, 2]"}, "max_attempts = [1 2], want one value with rand_pad"},
+		{map[string]string{"rand_pad": "0.5", "area_range": "(0.5, 1)"}, "area_range = [[0.5 1]], want a maximum of more than 1 with rand_pad"},
+	} {
+		_, err := ParseImageDetIterParams(merged(good, c.args))
 		require.ErrorIs(t, err, ErrParam)
 		require.ErrorContains(t, err, "mxnet: ImageDetIter: "+c.says)
 	}
@@ -214,9 +232,9 @@ func TestImageDetErrors(t *testing.T) {
 	require.ErrorContains(t, p.Validate(), "aug_list = op 0, want a valid op: it is nil")
 }
 
-// TestImageDetColor checks that colour augmentation leaves labels alone and
-// depends on no thread.
-func TestImageDetColor(t *testing.T) {
+// TestImageDetRandom checks that colour augmentation leaves labels alone, that
+// moves do not, and that neither depends on threads.
+func TestImageDetRandom(t *testing.T) {
 	folder := t.TempDir()
 	packBoxes(t, folder, imageFiles, 5)
 	epochs := func(threads int, params map[string]any) (l [][]imageBatch) {
@@ -234,7 +252,11 @@ func TestImageDetColor(t *testing.T) {
 	}
 	plain := map[string]any{"batch_size": 4, "data_shape": []any{3, 20, 28}}
 	wild := map[string]any{"batch_size": 4, "data_shape": []any{3, 20, 28}, "brightness": 0.5, "contrast": 0.5, "saturation": 0.5, "hue": 0.2, "pca_noise": 0.1, "rand_gray": 0.5}
+	moving := merged(wild, map[string]any{"rand_crop": 0.7, "rand_pad": 0.5, "rand_mirror": true, "resize": 30})
+	moved := epochs(0, moving)
+	require.Equal(t, moved, epochs(3, moving))
 	want, got := epochs(0, plain), epochs(0, wild)
+	require.NotEqual(t, want[0][0].Labels, moved[0][0].Labels)
 	require.Equal(t, got, epochs(3, wild))
 	require.NotEqual(t, got[0], got[1])
 	for e := range want {

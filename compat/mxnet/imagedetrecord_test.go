@@ -128,8 +128,8 @@ func TestImageDetRecordColor(t *testing.T) {
 	}
 }
 
-// TestImageDetRecordRandom checks that colours depend only on seed, epoch and
-// position, and that labels stay.
+// TestImageDetRecordRandom checks that images and labels depend only on seed,
+// epoch and position.
 func TestImageDetRecordRandom(t *testing.T) {
 	folder := t.TempDir()
 	packBoxes(t, folder, imageFiles, 5)
@@ -137,6 +137,7 @@ func TestImageDetRecordRandom(t *testing.T) {
 		"data_shape": []any{3, 20, 28}, "batch_size": 4, "resize": 40, "inter_method": 10, "shuffle": true, "seed": 3,
 		"max_random_hue": 20, "random_hue_prob": 1, "max_random_saturation": 20, "random_saturation_prob": 0.5,
 		"max_random_illumination": 20, "random_illumination_prob": 0.5, "max_random_contrast": 0.5, "random_contrast_prob": 0.9,
+		"rand_mirror_prob": 0.5, "rand_pad_prob": 0.5, "max_pad_scale": 2, "rand_crop_prob": 0.5, "min_crop_scales": 0.4, "min_crop_overlaps": 0.1,
 	}
 	epochs := func(change func(*ImageDetRecordParams)) (images []map[int64]string, orders [][]int64) {
 		p := detRecordParams(t, folder, params)
@@ -169,9 +170,9 @@ func TestImageDetRecordParams(t *testing.T) {
 	for _, c := range []struct{ name, value, says string }{
 		{"path_imgidx", "x", `unknown parameter "path_imgidx"`},
 		{"rand_mirror", "1", `unknown parameter "rand_mirror"; did you mean "rand_mirror_prob"?`},
-		{"rand_crop_prob", "0.5", "rand_crop_prob = 0.5, want 0: augmenters that move boxes are not supported"},
-		{"rand_pad_prob", "0.5", "rand_pad_prob = 0.5, want 0: augmenters that move boxes"},
-		{"rand_mirror_prob", "0.5", "rand_mirror_prob = 0.5, want 0: augmenters that move boxes"},
+		{"rand_crop_prob", "nan", "rand_crop_prob = NaN, want a finite number"},
+		{"max_pad_scale", "1001", "max_pad_scale = 1001, want -1000 to 1000"},
+		{"num_crop_sampler", "65", "num_crop_sampler = 65, want 0 to 64"},
 		{"path_imgrec", "", "path_imgrec is missing, want record files"},
 		{"data_shape", "(2, 8, 8)", "data_shape = (2, 8, 8), want channels (1, 3 or 4), height and width"},
 		{"label_width", "0", "label_width = 0, want -1, or 1 to 1048576"},
@@ -188,6 +189,9 @@ func TestImageDetRecordParams(t *testing.T) {
 		{"preprocess_threads", "0", "preprocess_threads = 0, want 1 to 1024"},
 		{"part_index", "1", "part_index = 1, want 0 to num_parts - 1"},
 		{"max_crop_trials", "(3, 4)", "max_crop_trials = [3 4], want one number, or num_crop_sampler = 1 of them"},
+		{"max_crop_trials", "1001", "max_crop_trials = [1001], want at most 1000"},
+		{"max_crop_aspect_ratios", "1e7", "max_crop_aspect_ratios = [1e+07], want at most 1e+06"},
+		{"min_crop_overlaps", "-1e7", "min_crop_overlaps = [-1e+07], want -1e+06 or more"},
 		{"min_crop_scales", "(0.5, 0.6)", "min_crop_scales = [0.5 0.6], want one number, or num_crop_sampler = 1"},
 		{"min_crop_scales", "1", "max_crop_scales = [1], want more than min_crop_scales"},
 		{"min_crop_scales", "-0.1", "min_crop_scales = [-0.1], want 0 or more"},

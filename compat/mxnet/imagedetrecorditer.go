@@ -17,7 +17,8 @@ import (
 // is float32, of the shape (batch size, 4 + labels): the channels, height and
 // width of the image within data_shape, the number of its labels, its labels,
 // and label_pad_value. The labels are those of ImageDetIter without the objects
-// whose box is empty; an image may have no object.
+// whose box is empty, and without those that a crop drops; an image may have no
+// object.
 //
 // JPEG and PNG are linked; for other formats import their codec packages or
 // codec/all. A batch's Index is the records' ids. The package comment lists the
@@ -29,6 +30,12 @@ type ImageDetRecordIter struct{ *rowIter }
 // exist. An error of a parameter is a *ParamError. A record that can't be read
 // or decoded is an error that states its file and offset.
 func NewImageDetRecordIter(ctx context.Context, p ImageDetRecordParams) (*ImageDetRecordIter, error) {
+	return newImageDetRecordIter(ctx, p, func(*datagraph.Graph) {})
+}
+
+// newImageDetRecordIter is NewImageDetRecordIter. change may change the
+// processing of each image.
+func newImageDetRecordIter(ctx context.Context, p ImageDetRecordParams, change func(*datagraph.Graph)) (*ImageDetRecordIter, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -58,7 +65,7 @@ func NewImageDetRecordIter(ctx context.Context, p ImageDetRecordParams) (*ImageD
 	r.columns = imageColumns(label)
 	var mean *tensor.Tensor
 	if p.MeanImg != "" {
-		images := p.each(nil, r.columns[1].Desc)(dataset.From(&source{keptOpen{r}}))
+		images := p.each(nil, r.columns[1].Desc, change)(dataset.From(&source{keptOpen{r}}))
 		mean, err = meanImage(ctx, files, p.MeanImg, p.DataShape, images, p.seed(), imageEngine(p.Context, p.PreprocessThreads, 16))
 		if err != nil {
 			return fail(err)
@@ -66,7 +73,7 @@ func NewImageDetRecordIter(ctx context.Context, p ImageDetRecordParams) (*ImageD
 	}
 	it, err := newRowIter(ctx, r, []DataDesc{data}, []DataDesc{label}, rowOptions{
 		size: p.BatchSize, last: lastOf(p.LastBatch, p.RoundBatch), seed: p.seed(), shuffle: p.Shuffle, blocks: true,
-		each: p.each(mean, r.columns[1].Desc), engine: imageEngine(p.Context, p.PreprocessThreads, p.PrefetchBuffer),
+		each: p.each(mean, r.columns[1].Desc, change), engine: imageEngine(p.Context, p.PreprocessThreads, p.PrefetchBuffer),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mxnet: %s: %w", imageDetRecordIter, err)
@@ -100,10 +107,15 @@ func (p *ImageDetRecordParams) seed() uint64 {
 
 // each returns the step that decodes and augments records and keeps their label
 // and id.
-func (p *ImageDetRecordParams) each(mean *tensor.Tensor, label tensor.Desc) func(*dataset.Dataset) *dataset.Dataset {
-	g := p.graph(mean)
+func (p *ImageDetRecordParams) each(mean *tensor.Tensor, label tensor.Desc, change func(*datagraph.Graph)) func(*dataset.Dataset) *dataset.Dataset {
+	moved := &detLabel{desc: label, objects: max(0, label.Shape.At(0)-6) / 5, record: true, pad: p.LabelPadValue}
+	g := p.graph(mean, moved)
+	change(g)
 	return func(d *dataset.Dataset) *dataset.Dataset {
 		d = d.Map(g)
+		if p.moves() {
+			d = moved.each(d)
+		}
 		if p.ResizeMode != "force" {
 			d = d.MapFunc(labelSize, []string{"label", "size"}, dataset.Column{Name: "label", Desc: label})
 		}
@@ -112,20 +124,29 @@ func (p *ImageDetRecordParams) each(mean *tensor.Tensor, label tensor.Desc) func
 }
 
 // graph returns the processing of each image. Unless all images get one size,
-// it also returns the column "size".
-func (p *ImageDetRecordParams) graph(mean *tensor.Tensor) *datagraph.Graph {
+// it also returns the column "size". It returns the boxes of the label if
+// augmenters move them.
+func (p *ImageDetRecordParams) graph(mean *tensor.Tensor, label *detLabel) *datagraph.Graph {
 	s := p.DataShape
 	g := datagraph.New(newDecode(s.At(0)))
 	path := fmt.Sprintf("part %d of %d/", p.PartIndex, p.NumParts)
 	size := &detSize{resize: max(p.Resize, 0), h: s.At(1), w: s.At(2), method: p.InterMethod, fit: p.ResizeMode}
-	if p.RandomHueProb > 0 || p.RandomSaturationProb > 0 || p.RandomIlluminationProb > 0 || p.RandomContrastProb > 0 {
-		if size.resize > 0 {
-			addDrawn(g, &detSize{resize: size.resize, method: size.method}, path+"resize")
-			size.resize = 0
-		}
+	colors := p.RandomHueProb > 0 || p.RandomSaturationProb > 0 || p.RandomIlluminationProb > 0 || p.RandomContrastProb > 0
+	if size.resize > 0 && (colors || p.moves()) {
+		addDrawn(g, &detSize{resize: size.resize, method: size.method}, path+"resize")
+		size.resize = 0
+	}
+	if colors {
 		addDrawn(g, &detColor{p: p}, path+"color")
 	}
-	addDrawn(g, size, path+"augment")
+	if p.moves() {
+		label.move(g, func() {
+			p.addMoves(g, path)
+			addDrawn(g, size, path+"augment")
+		})
+	} else {
+		addDrawn(g, size, path+"augment")
+	}
 	if p.ResizeMode != "force" {
 		g.Outputs = append(g.Outputs, "size")
 		g.Then(transforms.NewImageSize(), []string{datagraph.Image}, []string{"size"})

@@ -2,19 +2,17 @@ package mxnet
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // ImageDetRecordParams are the parameters of ImageDetRecordIter.
 // ParseImageDetRecordParams takes them under MXNet's names, which are the
 // fields' tags. DefaultImageDetRecordParams returns the defaults.
-//
-// The parameters that crop, pad or mirror images together with their boxes are
-// not supported yet: RandCropProb, RandPadProb and RandMirrorProb must be 0.
 type ImageDetRecordParams struct {
 	// Dataset.
 
@@ -48,7 +46,8 @@ type ImageDetRecordParams struct {
 	RoundBatch bool `mxnet:"round_batch"`
 
 	// Augmentation runs in this order: Resize; hue, saturation, lightness and
-	// contrast; ResizeMode; means, std and scale.
+	// contrast; mirror; pad; crop; ResizeMode; means, std and scale. Mirrors,
+	// pads and crops move the boxes.
 
 	AugSeq string `mxnet:"aug_seq"` // must be det_aug_default
 	// Shuffle puts all records of the part in random order, different in each
@@ -59,26 +58,39 @@ type ImageDetRecordParams struct {
 	ShuffleChunkSize int   `mxnet:"shuffle_chunk_size"`
 	ShuffleChunkSeed int64 `mxnet:"shuffle_chunk_seed"`
 	Resize           int   `mxnet:"resize"` // length of the shorter side in pixels; -1 keeps the size
-	// The probabilities of augmenters that move boxes must be 0. Their
-	// parameters, down to MaxPadScale, then have no effect.
-	RandCropProb           float32   `mxnet:"rand_crop_prob"`
-	RandPadProb            float32   `mxnet:"rand_pad_prob"`
-	RandMirrorProb         float32   `mxnet:"rand_mirror_prob"`
-	NumCropSampler         int       `mxnet:"num_crop_sampler"`
-	MinCropScales          []float64 `mxnet:"min_crop_scales"`
-	MaxCropScales          []float64 `mxnet:"max_crop_scales"`
-	MinCropAspectRatios    []float64 `mxnet:"min_crop_aspect_ratios"`
-	MaxCropAspectRatios    []float64 `mxnet:"max_crop_aspect_ratios"`
+	// The probabilities of a crop, a pad and a mirror. 0 or less: never; 1 or
+	// more: always.
+	RandCropProb   float32 `mxnet:"rand_crop_prob"`
+	RandPadProb    float32 `mxnet:"rand_pad_prob"`
+	RandMirrorProb float32 `mxnet:"rand_mirror_prob"`
+	// NumCropSampler is the number of samplers, 0 to 64. They try windows in
+	// random order until one is found; otherwise the image stays. The lists
+	// down to MaxCropTrials have one number for each sampler, or one for all.
+	NumCropSampler int `mxnet:"num_crop_sampler"`
+	// The sides of the window relative to the image's, and its width/height.
+	MinCropScales       []float64 `mxnet:"min_crop_scales"`
+	MaxCropScales       []float64 `mxnet:"max_crop_scales"`
+	MinCropAspectRatios []float64 `mxnet:"min_crop_aspect_ratios"`
+	MaxCropAspectRatios []float64 `mxnet:"max_crop_aspect_ratios"`
+	// At least one box must have an intersection with the window within these
+	// bounds: relative to their union, to the window, and to the box.
 	MinCropOverlaps        []float64 `mxnet:"min_crop_overlaps"`
 	MaxCropOverlaps        []float64 `mxnet:"max_crop_overlaps"`
 	MinCropSampleCoverages []float64 `mxnet:"min_crop_sample_coverages"`
 	MaxCropSampleCoverages []float64 `mxnet:"max_crop_sample_coverages"`
 	MinCropObjectCoverages []float64 `mxnet:"min_crop_object_coverages"`
 	MaxCropObjectCoverages []float64 `mxnet:"max_crop_object_coverages"`
-	MaxCropTrials          []int     `mxnet:"max_crop_trials"`
-	CropEmitMode           string    `mxnet:"crop_emit_mode"` // center or overlap
-	EmitOverlapThresh      float32   `mxnet:"emit_overlap_thresh"`
-	MaxPadScale            float32   `mxnet:"max_pad_scale"`
+	// MaxCropTrials is the number of windows that a sampler tries, at most
+	// 1000.
+	MaxCropTrials []int `mxnet:"max_crop_trials"`
+	// CropEmitMode is the rule that drops objects: "center" those whose centre
+	// is outside the window, "overlap" those of which the window has a share of
+	// at most EmitOverlapThresh. A window that drops all is not used.
+	CropEmitMode      string  `mxnet:"crop_emit_mode"`
+	EmitOverlapThresh float32 `mxnet:"emit_overlap_thresh"`
+	// MaxPadScale is the largest factor of both sides of a pad, at most 1000.
+	// No pad has a factor below 1.05.
+	MaxPadScale float32 `mxnet:"max_pad_scale"`
 	// Numbers between -v and v are added to the hue (of 180), the saturation
 	// and the lightness (of 255), each with its probability. Contrast
 	// multiplies by a factor between 1-v and 1+v.
@@ -151,10 +163,10 @@ func DefaultImageDetRecordParams() ImageDetRecordParams {
 
 const imageDetRecordIter = "ImageDetRecordIter"
 
-// detColors are the names of the colour augmenters' parameters.
+// detColors are the names of the parameters of colours that need three
+// channels.
 var detColors = []string{
 	"max_random_hue", "random_hue_prob", "max_random_saturation", "random_saturation_prob", "max_random_illumination", "random_illumination_prob",
-	"max_random_contrast", "random_contrast_prob",
 }
 
 var imageDetRecordParamSet = newParamSet[ImageDetRecordParams](imageDetRecordIter, paramSet{
@@ -163,13 +175,12 @@ var imageDetRecordParamSet = newParamSet[ImageDetRecordParams](imageDetRecordIte
 		"path_imgrec": "record files", "data_shape": imageWants["data_shape"], "part_index": wantPart, "aug_seq": "det_aug_default",
 		"shuffle_chunk_size": imageWants["shuffle_chunk_size"], "resize": imageWants["resize"], "inter_method": "0 to 4, 9 or 10",
 		"label_width": "-1, or 1 to 1048576", "resize_mode": "force, shrink or fit", "crop_emit_mode": "center or overlap", "ctx": wantContext, "dtype": "None or float32",
-		"rand_crop_prob": fmt.Sprintf(wantNoBoxes, "0"), "rand_pad_prob": fmt.Sprintf(wantNoBoxes, "0"), "rand_mirror_prob": fmt.Sprintf(wantNoBoxes, "0"),
 	},
 	ranges: map[string][2]float64{
 		"label_width": {-1, 1 << 20}, "label_pad_width": {-1, 1 << 20}, "num_parts": {1, 1 << 24}, "batch_size": {1, maxBatch}, "shuffle_chunk_size": {0, 1 << 31},
 		"max_random_hue": {0, 255}, "max_random_saturation": {0, 255}, "max_random_illumination": {0, 255}, "max_random_contrast": {0, 1e5},
 		"random_hue_prob": {0, 1}, "random_saturation_prob": {0, 1}, "random_illumination_prob": {0, 1}, "random_contrast_prob": {0, 1},
-		"num_crop_sampler": {0, 1 << 10}, "emit_overlap_thresh": {0, 1e5}, "fill_value": {0, 255}, "preprocess_threads": {1, 1024}, "prefetch_buffer": {0, maxPrefetch},
+		"num_crop_sampler": {0, maxKinds}, "max_pad_scale": {-1000, 1000}, "emit_overlap_thresh": {0, 1e5}, "fill_value": {0, 255}, "preprocess_threads": {1, 1024}, "prefetch_buffer": {0, maxPrefetch},
 	},
 })
 
@@ -218,12 +229,6 @@ func (p ImageDetRecordParams) Validate() error {
 		name = "ctx"
 	case p.DType != tensor.Float32:
 		name = "dtype"
-	case p.RandCropProb > 0:
-		name = "rand_crop_prob"
-	case p.RandPadProb > 0:
-		name = "rand_pad_prob"
-	case p.RandMirrorProb > 0:
-		name = "rand_mirror_prob"
 	}
 	if name != "" {
 		return imageDetRecordParamSet.fail(p, name)
@@ -255,17 +260,22 @@ func (p *ImageDetRecordParams) validateCrops() error {
 	if err := count("max_crop_trials", len(p.MaxCropTrials)); err != nil {
 		return err
 	}
+	for _, n := range p.MaxCropTrials {
+		if n > 1000 {
+			return fail("max_crop_trials", "at most 1000")
+		}
+	}
 	for _, c := range []struct {
-		name          string
-		lo, hi        []float64
-		least, most   float64
-		equal, bounds bool // lo may equal hi; least and most are bounds
+		name        string
+		lo, hi      []float64
+		least, most float64
+		equal       bool // lo may equal hi
 	}{
-		{"crop_scales", p.MinCropScales, p.MaxCropScales, 0, 1, false, true},
-		{"crop_aspect_ratios", p.MinCropAspectRatios, p.MaxCropAspectRatios, 0, math.MaxFloat32, true, true},
-		{"crop_overlaps", p.MinCropOverlaps, p.MaxCropOverlaps, 0, 0, true, false},
-		{"crop_sample_coverages", p.MinCropSampleCoverages, p.MaxCropSampleCoverages, 0, 0, true, false},
-		{"crop_object_coverages", p.MinCropObjectCoverages, p.MaxCropObjectCoverages, 0, 0, true, false},
+		{"crop_scales", p.MinCropScales, p.MaxCropScales, 0, 1, false},
+		{"crop_aspect_ratios", p.MinCropAspectRatios, p.MaxCropAspectRatios, 0, 1e6, true},
+		{"crop_overlaps", p.MinCropOverlaps, p.MaxCropOverlaps, -1e6, 1e6, true},
+		{"crop_sample_coverages", p.MinCropSampleCoverages, p.MaxCropSampleCoverages, -1e6, 1e6, true},
+		{"crop_object_coverages", p.MinCropObjectCoverages, p.MaxCropObjectCoverages, -1e6, 1e6, true},
 	} {
 		if err := count("min_"+c.name, len(c.lo)); err != nil {
 			return err
@@ -274,16 +284,67 @@ func (p *ImageDetRecordParams) validateCrops() error {
 			return err
 		}
 		for i := range max(len(c.lo), len(c.hi)) {
-			lo, hi := c.lo[min(i, len(c.lo)-1)], c.hi[min(i, len(c.hi)-1)]
+			lo, hi := at(c.lo, i), at(c.hi, i)
 			switch {
 			case !(lo < hi || c.equal && lo == hi):
 				return fail("max_"+c.name, "more than min_"+c.name+map[bool]string{true: ", or as much"}[c.equal])
-			case c.bounds && !(lo >= c.least):
-				return fail("min_"+c.name, "0 or more")
-			case c.bounds && !(hi <= c.most):
+			case !(lo >= c.least):
+				return fail("min_"+c.name, fmt.Sprintf("%v or more", c.least))
+			case !(hi <= c.most):
 				return fail("max_"+c.name, fmt.Sprintf("at most %v", c.most))
 			}
 		}
 	}
 	return nil
+}
+
+// moves reports whether augmenters move boxes.
+func (p *ImageDetRecordParams) moves() bool {
+	return p.RandMirrorProb > 0 || p.pads() || p.crops()
+}
+
+func (p *ImageDetRecordParams) pads() bool { return p.RandPadProb > 0 && p.MaxPadScale > 1 }
+
+func (p *ImageDetRecordParams) crops() bool { return p.RandCropProb > 0 && p.NumCropSampler > 0 }
+
+// at returns element i of a list, or its only one.
+func at[T any](l []T, i int) T { return l[min(i, len(l)-1)] }
+
+// rangesOf returns the ranges of lists of bounds.
+func rangesOf(lo, hi []float64) (r []transforms.Range) {
+	for i := range max(len(lo), len(hi)) {
+		r = append(r, transforms.Range{Min: at(lo, i), Max: at(hi, i)})
+	}
+	return r
+}
+
+// addMoves adds the ops that move boxes.
+func (p *ImageDetRecordParams) addMoves(g *datagraph.Graph, path string) {
+	probability := func(v float32) float64 { return float64(min(v, 1)) }
+	if p.RandMirrorProb > 0 {
+		addDrawn(g, &transforms.RandomHorizontalFlip{Probability: probability(p.RandMirrorProb)}, path+"mirror")
+	}
+	if p.pads() {
+		v := float64(p.FillValue)
+		o := &transforms.RandomRelativePad{Probability: probability(p.RandPadProb), MaxScale: float64(p.MaxPadScale), Fill: []float64{v}}
+		if p.DataShape.At(0) == 4 {
+			o.Fill = []float64{v, v, v, 0} // MXNet gives OpenCV three values
+		}
+		addDrawn(g, o, path+"pad")
+	}
+	if p.crops() {
+		o := &transforms.RandomRelativeCrop{
+			Probability: probability(p.RandCropProb), Scale: rangesOf(p.MinCropScales, p.MaxCropScales),
+			Ratio: rangesOf(p.MinCropAspectRatios, p.MaxCropAspectRatios), Overlap: rangesOf(p.MinCropOverlaps, p.MaxCropOverlaps),
+			SampleCoverage: rangesOf(p.MinCropSampleCoverages, p.MaxCropSampleCoverages),
+			ObjectCoverage: rangesOf(p.MinCropObjectCoverages, p.MaxCropObjectCoverages), Keep: transforms.KeepCenter,
+		}
+		for i := range p.NumCropSampler {
+			o.Trials = append(o.Trials, max(at(p.MaxCropTrials, i), 0))
+		}
+		if p.CropEmitMode == "overlap" {
+			o.Keep, o.Coverage = transforms.KeepOverlap, probability(p.EmitOverlapThresh)
+		}
+		addObjectDrawn(g, o, path+"crop")
+	}
 }

@@ -46,7 +46,7 @@ func NewImageIter(ctx context.Context, p ImageIterParams) (*ImageIter, error) {
 	if p.LabelWidth > 1 {
 		label.Shape = tensor.Dims(p.BatchSize, p.LabelWidth)
 	}
-	it, err := p.iterate(ctx, &labelled{r, imageColumns(label), p.DType}, data, label, p.graph(p.crop()))
+	it, err := p.iterate(ctx, &labelled{r, imageColumns(label), p.DType}, data, label, p.graph(p.size), nil)
 	if err != nil {
 		return nil, fmt.Errorf("mxnet: %s: %w", imageListIter, err)
 	}
@@ -97,11 +97,19 @@ func (p *ImageCommonParams) open(ctx context.Context, iter string) (*imageRows, 
 }
 
 // iterate returns an iterator of rows that have a column of images. The graph
-// processes them.
-func (p *ImageCommonParams) iterate(ctx context.Context, rows dataset.Rows, data, label DataDesc, g *datagraph.Graph) (*rowIter, error) {
+// processes them. If it returns boxes, moved describes the label to write them
+// into.
+func (p *ImageCommonParams) iterate(ctx context.Context, rows dataset.Rows, data, label DataDesc, g *datagraph.Graph, moved *detLabel) (*rowIter, error) {
 	return newRowIter(ctx, rows, []DataDesc{data}, []DataDesc{label}, rowOptions{
 		size: p.BatchSize, last: lastBatches[p.LastBatchHandle], seed: uint64(p.Seed), shuffle: p.Shuffle, blocks: true,
-		each: func(d *dataset.Dataset) *dataset.Dataset { return d.Map(g).Project(datagraph.Image, "label", "number") },
+		filtered: moved != nil && moved.filtered,
+		each: func(d *dataset.Dataset) *dataset.Dataset {
+			d = d.Map(g)
+			if moved != nil {
+				d = moved.each(d)
+			}
+			return d.Project(datagraph.Image, "label", "number")
+		},
 		engine: func(b *dataset.Built) (Runner, error) {
 			if p.Threads == 0 {
 				return pullpipe.New(b, nil)
@@ -111,8 +119,9 @@ func (p *ImageCommonParams) iterate(ctx context.Context, rows dataset.Rows, data
 	})
 }
 
-// graph returns the processing of each image; size changes its size.
-func (p *ImageCommonParams) graph(size transforms.Op) *datagraph.Graph {
+// graph returns the processing of each image. size adds the steps that change
+// its size and mirror it; their random numbers' names start with path.
+func (p *ImageCommonParams) graph(size func(g *datagraph.Graph, path string)) *datagraph.Graph {
 	g := datagraph.New(newDecode(3))
 	if p.AugList != nil {
 		for _, op := range p.AugList {
@@ -121,10 +130,7 @@ func (p *ImageCommonParams) graph(size transforms.Op) *datagraph.Graph {
 		return g.Add(transforms.NewToType(tensor.Float32)).Add(transforms.NewHWC2CHW())
 	}
 	path := fmt.Sprintf("part %d of %d/", p.PartIndex, p.NumParts)
-	addDrawn(g, size, path+"augment")
-	if p.RandMirror {
-		addDrawn(g, transforms.NewRandomHorizontalFlip(), path+"mirror")
-	}
+	size(g, path)
 	g.Add(transforms.NewToType(tensor.Float32))
 	if j := newJitters(p); !j.none() {
 		addDrawn(g, j, path+"color")
@@ -142,9 +148,12 @@ func (p *ImageCommonParams) graph(size transforms.Op) *datagraph.Graph {
 	return g.Add(transforms.NewHWC2CHW())
 }
 
-// crop returns the op that changes an image's size to DataShape's.
-func (p *ImageIterParams) crop() transforms.Op {
-	return &sizedCrop{resize: p.Resize, h: p.DataShape.At(1), w: p.DataShape.At(2), method: p.InterMethod, random: p.RandCrop, sized: p.RandResize}
+// size changes an image's size to DataShape's and mirrors it.
+func (p *ImageIterParams) size(g *datagraph.Graph, path string) {
+	addDrawn(g, &sizedCrop{resize: p.Resize, h: p.DataShape.At(1), w: p.DataShape.At(2), method: p.InterMethod, random: p.RandCrop, sized: p.RandResize}, path+"augment")
+	if p.RandMirror {
+		addDrawn(g, transforms.NewRandomHorizontalFlip(), path+"mirror")
+	}
 }
 
 // sizedCrop resizes the shorter side, then crops and scales, as the augmenters

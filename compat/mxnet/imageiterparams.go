@@ -141,8 +141,8 @@ var imageListParamSet = newParamSet[ImageIterParams](imageListIter, paramSet{
 	wants: merged(commonWants, map[string]string{"dtype": "float32, int32, int64 or float64", "rand_resize": "False without rand_crop"}),
 })
 
-func merged(maps ...map[string]string) map[string]string {
-	m := map[string]string{}
+func merged[V any](maps ...map[string]V) map[string]V {
+	m := map[string]V{}
 	for _, x := range maps {
 		for k, v := range x {
 			m[k] = v

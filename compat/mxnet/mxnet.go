@@ -33,6 +33,9 @@
 //     distributions are MXNet's, the numbers are not. Those of MXNet's
 //     iterators of records depend on the thread that gets the image, or, with
 //     seed_aug, are the same in every epoch.
+//   - A window of ImageDetRecordIter's crops that has no pixel is not used;
+//     MXNet fails. An object whose box has no area after a move is dropped;
+//     MXNet keeps it if only rounding made it so.
 //   - Data smaller than a batch fill it repeatedly; MXNet's ImageRecordIter and
 //     ImageDetRecordIter fail, LibSVMIter often does, and ImageIter and
 //     ImageDetIter fill a batch once and then with zeros.

@@ -102,6 +102,8 @@ type rowOptions struct {
 	seed    uint64
 	shuffle bool
 	blocks  bool
+	// filtered is set if each may drop rows.
+	filtered bool
 	// each is inserted between the rows' order and the batches; it may be nil.
 	// Its result must have the columns of data and of label, and the row's
 	// number.
@@ -117,6 +119,9 @@ func newRowIter(ctx context.Context, src dataset.Rows, data, label []DataDesc, o
 	short := int(src.Len() % int64(o.size))
 	if short > 0 && o.last == lastPad {
 		it.firstIndex = make([]int64, 0, min(int64(o.size-short), src.Len()))
+	}
+	if o.filtered && o.last == lastPad {
+		it.firstIndex = make([]int64, 0, min(int64(o.size-1), src.Len()))
 	}
 	fail := func(err error) (*rowIter, error) { return nil, errors.Join(err, src.Close()) }
 	for _, d := range slices.Concat(data, label) {

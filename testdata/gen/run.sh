@@ -12,7 +12,7 @@ case ${1-} in
 --datasets) # what torchvision reads from the datasets of datasets2.py
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
-  requirements=(requirements-mxnet.txt) scripts=(coverage.py mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py mxnet_color.py mxnet_det.py) ;;
+  requirements=(requirements-mxnet.txt) scripts=(coverage.py mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py mxnet_color.py mxnet_det.py mxnet_det_moves.py) ;;
 --budget) # what fairseq batches by a number of tokens
   requirements=(requirements-budget.txt requirements-budget-no-deps.txt) scripts=(budget.py) ;;
 --warp) # what OpenCV 4 gives where OpenCV 5 is another

@@ -109,8 +109,10 @@ export type ColorSpace = 'rgb' | 'bgr' | 'rgba' | 'bgra' | 'gray' | 'hsv' | 'ycr
  * - `ltwhr`: a rotated box: x and y of its first corner, width, height, angle in degrees
  * - `cxcywhr`: a rotated box: x and y of the centre, width, height, angle in degrees
  * - `xyxyxyxy`: a rotated box: x and y of its four corners, clockwise from the top left
+ * - `relative`: a box: left, top, right, bottom as fractions of the image's width and height; for
+ *   roles and MXNet's ops only
  */
-export type CoordFormat = 'xy' | 'xyxy' | 'cxcywh' | 'ltwh' | 'ltwhr' | 'cxcywhr' | 'xyxyxyxy';
+export type CoordFormat = 'xy' | 'xyxy' | 'cxcywh' | 'ltwh' | 'ltwhr' | 'cxcywhr' | 'xyxyxyxy' | 'relative';
 
 /**
  * CropRounding is the rule that places a centred window if the margins cannot be equal.
@@ -201,8 +203,9 @@ export type Interpolation = 'nearest' | 'nearest_exact' | 'box' | 'bilinear' | '
  * - `all`: keep all boxes
  * - `center`: those whose centre is inside the window, not on its edge
  * - `covered`: those of whose area a larger share than Coverage is inside the window
+ * - `overlap`: covered by the areas before the crop; for relative boxes only
  */
-export type Keep = 'all' | 'center' | 'covered';
+export type Keep = 'all' | 'center' | 'covered' | 'overlap';
 
 /** Layout names the axes of an image tensor. */
 export type Layout = 'none' | 'HWC' | 'CHW';
@@ -1653,6 +1656,28 @@ export interface PosterizeParams {
   bits: number;
 }
 
+/** The parameters of {@link Ops.project_boxes}. */
+export interface ProjectBoxesParams {
+  /** finite in float32; default 1 */
+  scale_x?: number;
+  /** finite in float32; default 1 */
+  scale_y?: number;
+  /** finite in float32; default 0 */
+  offset_x?: number;
+  /** finite in float32; default 0 */
+  offset_y?: number;
+  /** finite and more than 0 in float32; default 1 */
+  size_x?: number;
+  /** finite and more than 0 in float32; default 1 */
+  size_y?: number;
+  /** clamp to 0 and 1; default false */
+  clamp?: boolean;
+  /** which boxes to keep: all, center, covered or overlap; default all */
+  keep?: Keep;
+  /** for covered and overlap: 0 to 1; else 0; default 0 */
+  coverage?: number;
+}
+
 /** The parameters of {@link Ops.quantize}. */
 export interface QuantizeParams {
   /** above 0, also after rounding to float32; one for all channels or one per channel */
@@ -1962,18 +1987,18 @@ export interface RandomMixupParams {
 export interface RandomObjectCropParams {
   /** 0 to 1; default 1 */
   probability?: number;
-  /** of the boxes: xyxy, cxcywh or ltwh; default xyxy */
+  /** of the boxes: xyxy, cxcywh, ltwh or relative; default xyxy */
   format?: CoordFormat;
   /** 1 to 64 shares of a box, 0 to 1; default 0.1 */
   min_covered?: number[];
-  /** share of a box that it needs in the window to be kept, 0 to 1; default 0.3 */
-  min_kept?: number;
-  /** of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33 */
-  ratio?: [min: number, max: number];
-  /** of the window relative to the image's, 0 to 1; default 0.05 to 1 */
-  area?: [min: number, max: number];
-  /** windows to try, 1 to 1000; default 50 */
-  trials?: number;
+  /** 1 to 64 shares of a box that it needs in the window to be kept, 0 to 1; default 0.3 */
+  min_kept?: number[];
+  /** 1 to 64 ranges of width/height of the window, 1e-6 to 1e6; default 0.75 to 1.33 */
+  ratio?: [min: number, max: number][];
+  /** 1 to 64 ranges of the window's area relative to the image's, 0 to 1000; default 0.05 to 1 */
+  area?: [min: number, max: number][];
+  /** 1 to 64 numbers of windows to try, 1 to 1000; default 50 */
+  trials?: number[];
 }
 
 /** The parameters of {@link Ops.random_order}. */
@@ -2016,6 +2041,41 @@ export interface RandomPhotometricDistortParams {
 export interface RandomPosterizeParams {
   /** whole numbers of 0 to 8; default 8 to 8 */
   bits: [min: number, max: number];
+}
+
+/** The parameters of {@link Ops.random_relative_crop}. */
+export interface RandomRelativeCropParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** 1 to 64 ranges of the window's sides, 0 to 1; default 0 to 1 */
+  scale?: [min: number, max: number][];
+  /** 1 to 64 ranges of width/height of the window in pixels, 0 to 1e6; default 1 to 1 */
+  ratio?: [min: number, max: number][];
+  /** 1 to 64 ranges of intersection/union, -1e6 to 1e6; default 0 to 1 */
+  overlap?: [min: number, max: number][];
+  /** 1 to 64 ranges of intersection/window, -1e6 to 1e6; default 0 to 1 */
+  sample_coverage?: [min: number, max: number][];
+  /** 1 to 64 ranges of intersection/box, -1e6 to 1e6; default 0 to 1 */
+  object_coverage?: [min: number, max: number][];
+  /** 1 to 64 numbers of windows to try, 0 to 1000; default 25 */
+  trials?: number[];
+  /** which boxes to keep: all, center, covered or overlap; default center */
+  keep?: Keep;
+  /** for covered and overlap: 0 to 1; else 0; default 0 */
+  coverage?: number;
+}
+
+/** The parameters of {@link Ops.random_relative_pad}. */
+export interface RandomRelativePadParams {
+  /** 0 to 1; default 1 */
+  probability?: number;
+  /** largest factor of the sides, 1 to 1000; default 2 */
+  max_scale?: number;
+  /**
+   * Fill is the value of the canvas, in the image's own range: one for all channels or one per
+   * channel. Default 127.
+   */
+  fill?: number[];
 }
 
 /** The parameters of {@link Ops.random_resize}. */
@@ -2146,6 +2206,27 @@ export interface RandomZoomOutParams {
    * channel. Default 0.
    */
   fill?: number[];
+}
+
+/** The parameters of {@link Ops.relative_window}. */
+export interface RelativeWindowParams {
+  /** start of the rows, -Height to 0 for a Height of more than 1, else 0 to 1 */
+  top: number;
+  /** start of the columns, -Width to 0 for a Width of more than 1, else 0 to 1 */
+  left: number;
+  /** more than 0, at most 1000 */
+  height: number;
+  /** more than 0, at most 1000 */
+  width: number;
+  /**
+   * value outside the image, in the image's own range: one for all channels or one per channel;
+   * default 0
+   */
+  fill?: number[];
+  /** which boxes to keep: all, center, covered or overlap; default all */
+  keep?: Keep;
+  /** for covered and overlap: 0 to 1; else 0; default 0 */
+  coverage?: number;
 }
 
 /** The parameters of {@link Ops.rescale}. */
@@ -2623,8 +2704,8 @@ export interface WarpBoxParams {
 export interface Ops {
   /**
    * AdjustBrightness multiplies every value by a factor: 0 returns black, 1 the image, and more
-   * than 1 a brighter image. It takes a uint8 image of one or three channels (opencv and mxnet:
-   * three), HWC or CHW, and keeps the description. Values range from 0 to 255.
+   * than 1 a brighter image. It takes a uint8 image of one or three channels (opencv: three, mxnet:
+   * any number), HWC or CHW, and keeps the description. Values range from 0 to 255.
    *
    * The product of a value v and the factor f is a float32. It is clipped and then converted:
    *
@@ -2634,7 +2715,7 @@ export interface Ops {
    * Reference: Pillow 13.0.0, ImageEnhance.Brightness, which torchvision's adjust_brightness calls
    * for a Pillow image; torchvision 0.29.2, v2's adjust_brightness of a uint8 tensor; MindSpore
    * 2.10.0, vision.AdjustBrightness of an array, which calls OpenCV's convertScaleAbs; MXNet 1.9.1,
-   * ImageRecordIter's brightness.
+   * ImageRecordIter's brightness and ImageDetRecordIter's contrast.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
@@ -4072,6 +4153,9 @@ export interface Ops {
    * remove them. Masks, points and further images move as with Crop. RandomIoUCrop and
    * RandomObjectCrop draw it.
    *
+   * Relative boxes are always clamped, and the centre may be on the window's left or top edge: see
+   * ProjectBoxes.
+   *
    * Reference: torchvision 0.29.2, crop and RandomIoUCrop; MXNet 1.9.1, mx.image.DetRandomCropAug.
    *
    * Inputs: image. Outputs: image. Difference: 0.
@@ -4342,6 +4426,31 @@ export interface Ops {
    * Inputs: image. Outputs: image. Difference: 0.
    */
   posterize(params: PosterizeParams, columns?: Columns): Step;
+  /**
+   * ProjectBoxes moves boxes that are fractions of an image's width and height to those of a window
+   * of the image, of a padded image or of a mirrored one. Each x becomes (x*ScaleX + OffsetX) /
+   * SizeX, and each y accordingly; all steps are float32. A negative scale mirrors: the edges then
+   * change places. Clamp raises left and top edges to at least 0, and lowers right and bottom edges
+   * to at most 1.
+   *
+   * Keep selects boxes by the window that is SizeX wide and starts at -OffsetX, and accordingly for
+   * y. It needs a scale of 1. The values of the other boxes become 0, except further values.
+   *
+   * - center: the box's centre, half of the edges' sum, is in the window or on its left or top
+   *   edge.
+   * - covered: a larger share than Coverage of the box's area is in the window, by the area after
+   *   the move times SizeX times SizeY.
+   * - overlap: the same by the area before the move, of the intersection.
+   *
+   * It takes a float32 tensor without layout, with left, top, right and bottom first on the last
+   * axis, and keeps its shape. Further values do not change. There may be no boxes.
+   *
+   * Reference: MXNet 1.9.1, the labels of mx.image.DetRandomCropAug, DetRandomPadAug and
+   * DetHorizontalFlipAug; of ImageDetRecordIter for overlap and center.
+   *
+   * Inputs: boxes. Outputs: boxes. Difference: 0.
+   */
+  project_boxes(params?: ProjectBoxesParams, columns?: Columns): Step;
   /**
    * Quantize converts float32 to an integer type. It divides x by the scale in float32, rounds half
    * to even, adds the zero point and clamps the sum to the range of the type. NaN becomes the zero
@@ -4677,18 +4786,22 @@ export interface Ops {
    * both. No value changes. Boxes that move with the image become zeros if MinKept of their area or
    * less is in the window: ValidBoxes and SelectRows remove them.
    *
-   * Inputs: image; boxes, float32 (n, 4 or more) in pixels, which Format describes, and which only
-   * the draw reads. Output: image.
+   * There may be several kinds of crops. MinCovered to Trials then have one value for each kind, or
+   * one for all.
    *
-   * One number of [0, 1) is drawn; if it is below the probability, one of MinCovered is chosen. A
+   * Inputs: image; boxes, float32 (n, 4 or more), which Format describes, and which only the draw
+   * reads. Output: image.
+   *
+   * One number of [0, 1) is drawn; if it is below the probability, one of the kinds is chosen. A
    * window is then tried up to Trials times. Its width/height is drawn uniformly from Ratio. Its
    * height is drawn uniformly from the integers that give it an area within Area. Its first row is
    * drawn, then its first column. A box with at most 2 pixels does not count. The window is
-   * discarded if it touches no box, or if it covers a share of at most the chosen MinCovered of a
-   * box that it touches, or if it keeps no box.
+   * discarded if it touches no box, or if it covers a share of at most MinCovered of a box that it
+   * touches, or if it keeps no box.
    *
    * Reference: MXNet 1.9.1, mx.image.DetRandomCropAug in a DetRandomSelectAug, whose skip_prob is 1
-   * - Probability. MXNet's boxes are fractions of the image's sides, so its roundings differ.
+   * - Probability. MXNet's boxes have the format relative, so only with it the same windows are
+   * discarded; in pixels roundings differ.
    *
    * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
    * package rng, with the same distribution.
@@ -4746,6 +4859,54 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_posterize(params: RandomPosterizeParams, columns?: Columns): Step;
+  /**
+   * RandomRelativeCrop cuts a random window out of an image such that at least one box overlaps it
+   * as much as demanded, with a given probability. Otherwise, or if no window is found, it does not
+   * change the image. It takes any dtype of fixed size, HWC or CHW, and keeps both. No value
+   * changes. Relative boxes that move with the image become zeros unless Keep selects them:
+   * ValidBoxes and SelectRows remove them.
+   *
+   * Inputs: image; boxes, float32 (n, 4 or more) of format relative, which only the draw reads. A
+   * box without area does not count. Output: image.
+   *
+   * There may be several samplers. Scale to Trials then have one value for each of them, or one for
+   * all.
+   *
+   * One number of [0, 1) is drawn. If it is below the probability, the order of the samplers is
+   * drawn. Each of them tries windows up to Trials times, until one is found. A factor s is drawn
+   * uniformly from Scale, and 1e-12 is added. The square of a ratio r is drawn uniformly between
+   * the larger of s*s and Ratio's least value divided by the image's width/height, and the smaller
+   * of 1/(s*s) and Ratio's largest value divided by it. The window is s*r wide and s/r high, both
+   * at most 1. Its first column is drawn uniformly from the places inside the image, then its first
+   * row. See RelativeWindow for its pixels. All arithmetic is float32.
+   *
+   * A window is discarded if no single box fulfils all three bounds: Overlap of intersection over
+   * union, SampleCoverage of intersection over window, ObjectCoverage of intersection over box.
+   * Bounds of 0 to 1 always hold. The window is also discarded if it keeps no box, or if it has no
+   * pixel; the reference fails then. Without boxes, every window with a pixel is found.
+   *
+   * Reference: MXNet 1.9.1 ImageDetRecordIter, rand_crop_prob and others.
+   *
+   * Inputs: image, boxes. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_relative_crop(params?: RandomRelativeCropParams, columns?: Columns): Step;
+  /**
+   * RandomRelativePad puts an image at a random place on a canvas that is larger by a random
+   * factor, with a given probability. Otherwise the image does not change. It takes any dtype of
+   * fixed size, HWC or CHW, and keeps both. No value changes.
+   *
+   * One number of [0, 1) is drawn. If it is below the probability, the factor is drawn uniformly
+   * from 1 to MaxScale. A factor below 1.05 leaves the image as it is. Otherwise the places of the
+   * first column and of the first row are drawn uniformly, as fractions of the image's sides from 0
+   * to the factor less 1: see RelativeWindow. All arithmetic is float32.
+   *
+   * Reference: MXNet 1.9.1 ImageDetRecordIter, rand_pad_prob and max_pad_scale.
+   *
+   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
+   * package rng, with the same distribution.
+   */
+  random_relative_pad(params?: RandomRelativePadParams, columns?: Columns): Step;
   /**
    * RandomResize scales an image so that its shorter edge has a random length and the aspect ratio
    * stays. It takes the images of Resize and uses its arithmetic, with the size rule truncate.
@@ -4883,6 +5044,24 @@ export interface Ops {
    * package rng, with the same distribution.
    */
   random_zoom_out(params?: RandomZoomOutParams, columns?: Columns): Step;
+  /**
+   * RelativeWindow takes a window of an image whose place and size are fractions of the image's
+   * height and width. Pixels outside the image have the value Fill. It takes any dtype of fixed
+   * size, HWC or CHW, and keeps both. No value changes.
+   *
+   * All arithmetic is float32. For a side of n pixels, a window of at most 1 starts at pixel
+   * start*n and has size*n pixels; both are truncated. A larger window adds -start*n pixels before
+   * the image and (size+start-1)*n after it, truncated too. A window without a pixel is an
+   * ErrInput.
+   *
+   * Relative boxes that move with the image move by the fractions and are clamped; Keep selects
+   * them. See ProjectBoxes. Boxes in pixels move as with ObjectCrop, for which overlap is covered.
+   *
+   * Reference: MXNet 1.9.1 ImageDetRecordIter, its crops and paddings.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  relative_window(params: RelativeWindowParams, columns?: Columns): Step;
   /**
    * Rescale multiplies or divides every value by Scale and adds Offset. The result is float32. It
    * takes an image of any dtype except int64, bool and bytes, HWC or CHW.
@@ -5611,14 +5790,14 @@ export const enums = {
   Clamping: 'soft hard none',
   ColorRule: 'rgb bgr gray luma rgba',
   ColorSpace: 'rgb bgr rgba bgra gray hsv ycrcb',
-  CoordFormat: 'xy xyxy cxcywh ltwh ltwhr cxcywhr xyxyxyxy',
+  CoordFormat: 'xy xyxy cxcywh ltwh ltwhr cxcywhr xyxyxyxy relative',
   CropRounding: 'half_even floor truncate ceil',
   DType: '- uint8 int8 uint16 int16 int32 int64 float16 bfloat16 float32 float64 bool bytes',
   DamageRule: 'pillow strict lenient',
   Fit: 'exact shortest longest inside multiple cover thumbnail aligned longest_min height',
   Gray16: 'clip high',
   Interpolation: 'nearest nearest_exact box bilinear hamming bicubic lanczos area pilcubic',
-  Keep: 'all center covered',
+  Keep: 'all center covered overlap',
   Layout: 'none HWC CHW',
   Omit: 'none first second',
   Orientation: 'ignore apply',
@@ -5755,6 +5934,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   perspective_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'coefficients:float[8]', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
   policy_index: [1, 'image', 'policy', 'name:text'],
   posterize: [1, 'image', 'image', 'bits:int'],
+  project_boxes: [1, 'boxes', 'boxes', 'scale_x:float=1', 'scale_y:float=1', 'offset_x:float=0', 'offset_y:float=0', 'size_x:float=1', 'size_y:float=1', 'clamp:bool=false', 'keep:Keep="all"', 'coverage:float=0'],
   quantize: [1, 'image', 'image', 'scale:float[]', 'zero_point:int[]', 'dtype:DType'],
   rand_augment: [1, 'image', 'image', 'num_ops:int=2', 'magnitude:int=9', 'bins:int=31', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'fill:float[]=[]'],
   random_affine: [1, 'image', 'image', 'degrees:float[2]', 'translate_x:float=0', 'translate_y:float=0', 'scale:float[2]=[1,1]', 'shear_x:float[2]=[0,0]', 'shear_y:float[2]=[0,0]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'center:float[]=[]', 'fill:float[]=[0]'],
@@ -5779,11 +5959,13 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_jpeg: [1, 'image', 'image', 'min_quality:int', 'max_quality:int', 'chroma:Chroma="420"'],
   random_lighting_noise: [1, 'image', 'image', 'sd:float=0.1', 'backend:Backend="mxnet"'],
   random_mixup: [1, 'image label', 'image label', 'alpha:float=1', 'each:bool=false', 'partner:Partner="previous"', 'classes:int=0'],
-  random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float=0.3', 'ratio:float[2]=[0.75,1.33]', 'area:float[2]=[0.05,1]', 'trials:int=50'],
+  random_object_crop: [1, 'image boxes', 'image', 'probability:float=1', 'format:CoordFormat="xyxy"', 'min_covered:float[]=[0.1]', 'min_kept:float[]=[0.3]', 'ratio:float[2][]=[[0.75,1.33]]', 'area:float[2][]=[[0.05,1]]', 'trials:int[]=[50]'],
   random_order: [1, 'image', 'image', 'ops:op[]'],
   random_perspective: [1, 'image', 'image', 'probability:float=0.5', 'distortion:float=0.5', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'fill:float[]=[0]'],
   random_photometric_distort: [1, 'image', 'image', 'brightness:float[2]=[0.875,1.125]', 'contrast:float[2]=[0.5,1.5]', 'saturation:float[2]=[0.5,1.5]', 'hue:float[2]=[-0.05,0.05]', 'probability:float=0.5', 'backend:Backend="pillow"'],
   random_posterize: [1, 'image', 'image', 'bits:float[2]'],
+  random_relative_crop: [1, 'image boxes', 'image', 'probability:float=1', 'scale:float[2][]=[[0,1]]', 'ratio:float[2][]=[[1,1]]', 'overlap:float[2][]=[[0,1]]', 'sample_coverage:float[2][]=[[0,1]]', 'object_coverage:float[2][]=[[0,1]]', 'trials:int[]=[25]', 'keep:Keep="center"', 'coverage:float=0'],
+  random_relative_pad: [1, 'image', 'image', 'probability:float=1', 'max_scale:float=2', 'fill:float[]=[127]'],
   random_resize: [1, 'image', 'image', 'min_size:int', 'max_size:int', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_resized_crop: [1, 'image', 'image', 'height:int', 'width:int', 'scale:float[2]=[0.08,1]', 'ratio:float[2]=[0.75,1.3333333333333333]', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   random_rotation: [1, 'image', 'image', 'degrees:float[2]', 'interpolation:Interpolation="nearest"', 'backend:Backend="pillow"', 'expand:bool=false', 'center:float[]=[]', 'fill:float[]=[0]'],
@@ -5794,6 +5976,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_vertical_flip: [1, 'image', 'image', 'probability:float=0.5'],
   random_warp: [1, 'image', 'image', 'shear:float[2]=[0,0]', 'max_angle:int', 'angles:int[]=[]', 'scale:float[2]=[1,1]', 'aspect:float[2]=[1,1]', 'min_size:float=0', 'max_size:float=10000000000', 'interpolation:Interpolation="bilinear"', 'backend:Backend="opencv4"', 'fill:float[]=[255]'],
   random_zoom_out: [1, 'image', 'image', 'probability:float=0.5', 'side:float[2]=[1,4]', 'fill:float[]=[0]'],
+  relative_window: [1, 'image', 'image', 'top:float', 'left:float', 'height:float', 'width:float', 'fill:float[]=[0]', 'keep:Keep="all"', 'coverage:float=0'],
   rescale: [1, 'image', 'image', 'scale:float', 'offset:float=0', 'rule:RescaleRule="hf"'],
   resize: [1, 'image', 'image', 'fit:Fit="exact"', 'height:int=0', 'width:int=0', 'edge:int=0', 'max_edge:int=0', 'multiple:int=0', 'keep_aspect:bool=false', 'size_rule:SizeRule="truncate"', 'interpolation:Interpolation="bilinear"', 'backend:Backend="pillow"', 'no_antialias:bool=false'],
   resize_align_corners: [1, 'image', 'image', 'height:int', 'width:int', 'multiple:int=1', 'keep_aspect:bool=false', 'size_rule:SizeRule="half_even"', 'interpolation:Interpolation="bilinear"'],

@@ -9,8 +9,8 @@ export const randomOps: readonly string[] = [
   'random_gaussian_blur', 'random_gaussian_noise', 'random_gray', 'random_grayscale', 'random_hls',
   'random_horizontal_flip', 'random_iou_crop', 'random_jpeg', 'random_lighting_noise',
   'random_mixup', 'random_object_crop', 'random_order', 'random_perspective',
-  'random_photometric_distort', 'random_posterize', 'random_resize', 'random_resized_crop',
-  'random_rotation', 'random_select_subpolicy', 'random_sharpness', 'random_shortest_size',
-  'random_solarize', 'random_vertical_flip', 'random_warp', 'random_zoom_out', 'scale_jitter',
-  'trivial_augment_wide', 'uniform_augment',
+  'random_photometric_distort', 'random_posterize', 'random_relative_crop', 'random_relative_pad',
+  'random_resize', 'random_resized_crop', 'random_rotation', 'random_select_subpolicy',
+  'random_sharpness', 'random_shortest_size', 'random_solarize', 'random_vertical_flip',
+  'random_warp', 'random_zoom_out', 'scale_jitter', 'trivial_augment_wide', 'uniform_augment',
 ];
