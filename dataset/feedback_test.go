@@ -395,3 +395,55 @@ func normal(s dataset.State) dataset.State {
 	s.Words = append([]int64{}, s.Words...)
 	return s
 }
+
+// TestFeedbackWatch sets weights in a callback of the definition, which a
+// pipeline calls ahead of the training.
+func TestFeedbackWatch(test *testing.T) {
+	var run feeder
+	d := fakeImages(23).Shuffle().Map(policyGraph()).Watch(dataset.Callback{EpochEnd: func(_ context.Context, at dataset.Progress) error {
+		w, err := run.Weights("aug")
+		if err != nil {
+			return err
+		}
+		if w, err = t.UpdateWeights(w, []float64{0, float64(at.Epoch), 3}, 1, 0); err != nil {
+			return err
+		}
+		return run.SetWeights("aug", w)
+	}}).Batch(4)
+	b, err := dataset.Build(test.Context(), d, dataset.Options{Seed: 2})
+	require.NoError(test, err)
+	defer b.Close()
+	var states []*dataset.State
+	epochs := func(p feeder) []string {
+		run = p
+		l := []string{}
+		for p.Epoch() < 3 {
+			states = append(states, p.State())
+			s, err := p.Next(test.Context())
+			if err == io.EOF {
+				require.NoError(test, p.NextEpoch())
+				continue
+			}
+			require.NoError(test, err)
+			l = append(l, digest(s, b))
+		}
+		require.NoError(test, p.Close())
+		return l
+	}
+	var want []string
+	for _, name := range []string{"pullpipe", "pipeline 1", "pipeline 3"} {
+		states = nil
+		got := epochs(feeders(test, b, nil)[name])
+		if want == nil {
+			want = got
+		}
+		require.Equal(test, want, got, name)
+		for i, s := range slices.Clone(states) {
+			if i%5 == 0 {
+				done := i - int(s.Epoch)
+				require.Equal(test, want[done:], epochs(feeders(test, b, s)["pipeline 3"]), "state %d of %s", i, name)
+				require.Equal(test, want[done:], epochs(feeders(test, b, s)["pullpipe"]), "state %d of %s", i, name)
+			}
+		}
+	}
+}

@@ -145,7 +145,15 @@ func paramType(t reflect.Type) string {
 	case t == reflect.TypeFor[codec.Refuse]():
 		return "list of names"
 	case t.Kind() == reflect.Slice:
-		return "list of " + paramType(t.Elem()) + "s"
+		elem := paramType(t.Elem())
+		if inner, ok := strings.CutPrefix(elem, "list of "); ok {
+			return "list of lists of " + inner
+		}
+		return "list of " + elem + "s"
+	case t.Kind() == reflect.Interface:
+		return "op"
+	case t.Kind() == reflect.String:
+		return "string"
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return "name"
 	case t.Kind() == reflect.Bool:
