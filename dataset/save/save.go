@@ -27,9 +27,9 @@ import (
 // Existing files are replaced. Several ranks are refused.
 //
 // Build writes a sample of zeros to nowhere to check the columns; MindRecord
-// makes a temporary file beside Path for it. Sizes that are unknown to Build are
-// checked as samples pass. A sample that does not fit ends the run, whatever
-// Options.OnError is.
+// makes a temporary file beside Path for it. Sizes that are unknown to Build
+// are checked as samples pass. A sample that does not fit ends the run,
+// whatever Options.OnError is.
 //
 // Reference: the idea of MindSpore's Dataset.save.
 type Save struct {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/dataset/imagerecord"
+	"github.com/infer-prep/infer-prep/dataset/save"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/preset"
 )
@@ -270,4 +272,21 @@ func TestPercentages(t *testing.T) {
 	l := percentages(before, after, 4*time.Second)
 	require.Equal(t, [3]float64{12.5, 50, 0}, [3]float64{l[0].BusyPercent, l[1].BusyPercent, l[2].BusyPercent})
 	require.Equal(t, [3]float64{0, 25, 0}, [3]float64{l[0].WaitedPercent, l[1].WaitedPercent, l[2].WaitedPercent})
+}
+
+// TestTrainBenchSaves runs a definition with the node save: the records have
+// the images of the folder.
+func TestTrainBenchSaves(t *testing.T) {
+	trainTree(t)
+	d := dataset.Of(save.New("imagerecord", "out.rec"), dataset.From(imagefolder.New("classes")).Shuffle())
+	b, err := json.Marshal(d)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("save.json", b, 0o666))
+	r := trainIn(t, t.Context(), 0, nil, "--json", "--epochs", "2", "save.json")
+	require.Equal(t, 0, r.status, r.stderr)
+	source := imagerecord.New("out.rec")
+	built, err := dataset.Build(t.Context(), dataset.From(source), dataset.Options{})
+	require.NoError(t, err)
+	require.EqualValues(t, 7, built.Len())
+	require.NoError(t, built.Close())
 }
