@@ -32,7 +32,16 @@ func testPixels[T Word](t *testing.T, f fence) {
 	for ch := 1; ch <= 5; ch++ {
 		tables := fenced[T](f, 0, ch*256)
 		copy(tables, wordsOf[T](r, len(tables)))
-		for n := range 100 {
+		for i := range 106 {
+			n := i
+			if i >= 100 {
+				n = []int{172, 192, 256, 511, 640, 1537}[i-100] // whole images and long rows
+			}
+			if n == 640 {
+				for c := 1; c < ch; c++ { // equal tables
+					copy(tables[c*256:], tables[:256])
+				}
+			}
 			plane := n + r.IntN(9)
 			src := f.bytes(1, n*ch)
 			copy(src, bytesOf(r, len(src)))
@@ -195,6 +204,12 @@ func TestPixelsReference(t *testing.T) {
 	testFlipIn(t, &guard{})
 	testNormalizeIn(t, &guard{})
 	testQuantizeIn(t, &guard{})
+}
+
+// TestPixelsNarrow runs the tests of lookups without the widest vectors.
+func TestPixelsNarrow(t *testing.T) {
+	defer cpu.Disable(cpu.VBMI)()
+	testPixelsIn(t, &guard{})
 }
 
 func BenchmarkLookup(b *testing.B) {
