@@ -28,8 +28,16 @@ func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
 	}
 	_, _ = dst[n-1], tables[ch*256-1]
 	d, t := bytePointer(&dst[0]), bytePointer(&tables[0])
+	whole := ch // elements of a pixel
 	if n >= lookupWorth && sameTables(unsafe.Slice(t, ch*256*size), 256*size) {
 		ch = 1
+	}
+	if size == 1 && ch == 1 && n >= 4096 {
+		if and, xor, ok := bitsOf((*[256]uint8)(unsafe.Pointer(t))); ok {
+			n = n / (128 * whole) * (128 * whole)
+			bitsAVX2(d, &src[0], n, and, xor)
+			return n
+		}
 	}
 	switch {
 	case size == 1 && ch == 1 && cpu.Has(cpu.VBMI):
@@ -38,8 +46,8 @@ func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
 	case size == 1 && ch == 3 && cpu.Has(cpu.VBMI):
 		lookup3VBMI(d, &src[0], n, t)
 		return n
-	case size == 1 && ch == 1 && n >= 64:
-		n &^= 63
+	case size == 1 && ch == 1 && n >= 64*whole:
+		n = n / (64 * whole) * (64 * whole)
 		lookup1AVX2(d, &src[0], n, t)
 		return n
 	case n >= lookupWorth && ch == 1 && cpu.Has(cpu.VBMI):
@@ -73,6 +81,19 @@ const lookupChunk = 512
 // sameTables reports whether tables of size bytes are all equal.
 func sameTables(tables []uint8, size int) bool {
 	return bytes.Equal(tables[size:], tables[:len(tables)-size])
+}
+
+// bitsOf reports whether entry v of a table is v&and ^ xor. It returns eight
+// copies of both.
+func bitsOf(table *[256]uint8) (and, xor uint64, ok bool) {
+	a, x := table[0]^table[255], table[0]
+	for v, e := range table {
+		if e != uint8(v)&a^x {
+			return 0, 0, false
+		}
+	}
+	const all = 0x0101010101010101
+	return uint64(a) * all, uint64(x) * all, true
 }
 
 // splitTable separates the bytes of 256 entries of size bytes: byte i of entry

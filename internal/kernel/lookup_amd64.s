@@ -1130,3 +1130,32 @@ loop:
 	JNZ            loop
 	VZEROUPPER
 	RET
+
+// func bitsAVX2(dst *byte, src *byte, n int, and uint64, xor uint64)
+// Requires: AVX, AVX2
+TEXT ·bitsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTQ and+24(FP), Y0
+	VPBROADCASTQ xor+32(FP), Y1
+
+loop:
+	VPAND   (CX), Y0, Y2
+	VPXOR   Y1, Y2, Y2
+	VPAND   32(CX), Y0, Y3
+	VPXOR   Y1, Y3, Y3
+	VPAND   64(CX), Y0, Y4
+	VPXOR   Y1, Y4, Y4
+	VPAND   96(CX), Y0, Y5
+	VPXOR   Y1, Y5, Y5
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	VMOVDQU Y4, 64(AX)
+	VMOVDQU Y5, 96(AX)
+	SUBQ    $-128, CX
+	SUBQ    $-128, AX
+	ADDQ    $-128, DX
+	JNZ     loop
+	VZEROUPPER
+	RET

@@ -31,3 +31,8 @@ func lookup3VBMI(dst *byte, src *byte, n int, tables *byte)
 //
 //go:noescape
 func lookup1AVX2(dst *byte, src *byte, n int, table *byte)
+
+// bitsAVX2 computes src & and ^ xor for n bytes, a multiple of 128 and not 0.
+//
+//go:noescape
+func bitsAVX2(dst *byte, src *byte, n int, and uint64, xor uint64)

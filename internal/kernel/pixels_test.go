@@ -32,12 +32,17 @@ func testPixels[T Word](t *testing.T, f fence) {
 	for ch := 1; ch <= 5; ch++ {
 		tables := fenced[T](f, 0, ch*256)
 		copy(tables, wordsOf[T](r, len(tables)))
-		for i := range 106 {
+		for i := range 107 {
 			n := i
 			if i >= 100 {
-				n = []int{172, 192, 256, 511, 640, 1537}[i-100] // whole images and long rows
+				n = []int{172, 192, 256, 511, 1537, 641, 4099}[i-100] // whole images and long rows
 			}
-			if n == 640 {
+			if n > 4096 {
+				for v := range tables[:256] {
+					tables[v] = T(v&0xF0 ^ 0x5A)
+				}
+			}
+			if i >= 105 {
 				for c := 1; c < ch; c++ { // equal tables
 					copy(tables[c*256:], tables[:256])
 				}

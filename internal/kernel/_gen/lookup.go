@@ -14,6 +14,7 @@ var _ = add("lookup", func() {
 	}
 	lookup3VBMI()
 	lookupShuffle()
+	bits()
 })
 
 // quarters is a table of 256 bytes in four registers.
@@ -250,6 +251,31 @@ func lookupShuffle() {
 	ADDQ(U8(64), src)
 	ADDQ(U8(64), dst)
 	SUBQ(U8(64), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func bits() {
+	function("bitsAVX2", "func(dst, src *byte, n int, and, xor uint64)")
+	Doc("bitsAVX2 computes src & and ^ xor for n bytes, a multiple of 128 and not 0.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n, keep, change := Load(Param("n"), GP64()), YMM(), YMM()
+	VPBROADCASTQ(NewParamAddr("and", 24), keep)
+	VPBROADCASTQ(NewParamAddr("xor", 32), change)
+	Label("loop")
+	var v [4]VecVirtual
+	for i := range v {
+		v[i] = YMM()
+		VPAND(Mem{Base: src, Disp: 32 * i}, keep, v[i])
+		VPXOR(change, v[i], v[i])
+	}
+	for i := range v {
+		VMOVDQU(v[i], Mem{Base: dst, Disp: 32 * i})
+	}
+	SUBQ(I8(-128), src)
+	SUBQ(I8(-128), dst)
+	ADDQ(I8(-128), n)
 	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
