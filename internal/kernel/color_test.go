@@ -1,0 +1,146 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
+	"github.com/infer-prep/infer-prep/internal/short"
+)
+
+var grayRules = []*GrayRule{&GrayPillow, &GrayOpenCV, &GrayMXNet, &GrayTorch, &GrayTorchFused}
+
+// fencedBytes returns n random bytes of the memory.
+func fencedBytes(f fence, r *rand.Rand, place, n int) []uint8 {
+	b := f.bytes(place, n)
+	copy(b, bytesOf(r, n))
+	return b
+}
+
+func testColorIn(t *testing.T, f fence) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for n := range 100 {
+		a, b, c, got := fencedBytes(f, r, 0, n), fencedBytes(f, r, 1, n), fencedBytes(f, r, 2, n), f.bytes(3, n)
+		want := make([]uint8, n)
+		var sum uint64
+		for _, v := range a {
+			sum += uint64(v)
+		}
+		require.Equal(t, sum, SumUint8(a))
+		for i, k := range grayRules {
+			for i := range want {
+				want[i] = k.Of(a[i], b[i], c[i])
+			}
+			k.Row(got, a, b, c)
+			require.Equal(t, want, got, "gray rule %d, %d pixels", i, n)
+		}
+		for rule := MixPillow; rule <= MixMXNet; rule++ {
+			m := Mix{rule, float32(r.Float64() * 3), float32(r.Float64()*3 - 2)}
+			for i := range want {
+				want[i] = m.Of(a[i], float32(b[i]))
+			}
+			m.Row(got, a, b)
+			require.Equal(t, want, got, "%+v, %d values", m, n)
+		}
+		for px := 1; px < 5; px++ {
+			x, y, z := fencedBytes(f, r, 4, n+2*px), fencedBytes(f, r, 5, n+2*px), fencedBytes(f, r, 6, n+2*px)
+			for i := range want {
+				sum := 4 * int(y[i+px])
+				for _, row := range [][]uint8{x, y, z} {
+					sum += int(row[i]) + int(row[i+px]) + int(row[i+2*px])
+				}
+				want[i] = uint8((sum + 6) / 13)
+			}
+			Smooth13(got, x, y, z, px)
+			require.Equal(t, want, got, "smoothed, %d values, %d apart", n, px)
+		}
+		f.check(t, fmt.Sprintf("%d values", n))
+	}
+}
+
+func TestColorRows(t *testing.T) { testColorIn(t, &guard{}) }
+
+// TestGrayAll compares all colours with the plain rule.
+func TestGrayAll(t *testing.T) {
+	var g, b, got [256]uint8
+	for i := range b {
+		b[i] = uint8(i)
+	}
+	step := 256 / short.Rounds(t, 256, 8)
+	for rule, k := range grayRules {
+		for red := 0; red < 256; red += step {
+			r := [256]uint8{}
+			for i := range r {
+				r[i] = uint8(red)
+			}
+			for green := range 256 {
+				for i := range g {
+					g[i] = uint8(green)
+				}
+				k.Row(got[:], r[:], g[:], b[:])
+				for blue, v := range got {
+					if want := k.Of(uint8(red), uint8(green), uint8(blue)); v != want {
+						t.Fatalf("rule %d of %d, %d, %d: got %d want %d", rule, red, green, blue, v, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMixAll compares all pairs of values with the plain rule.
+func TestMixAll(t *testing.T) {
+	var v, other, got [256]uint8
+	for i := range v {
+		v[i] = uint8(i)
+	}
+	factors := []float32{0, 1, 0.5, 1.3, 1.7, 0.1, 2, -0.4, 1e6}
+	for _, f := range factors[:short.Rounds(t, len(factors), 3)] {
+		for rule := MixPillow; rule <= MixMXNet; rule++ {
+			m := Mix{rule, f, 1 - f}
+			for o := range 256 {
+				for i := range other {
+					other[i] = uint8(o)
+				}
+				m.Row(got[:], v[:], other[:])
+				for i, x := range got {
+					if want := m.Of(uint8(i), float32(o)); x != want {
+						t.Fatalf("%+v of %d and %d: got %d want %d", m, i, o, x, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestColorRowsReference runs the same tests without assembly.
+func TestColorRowsReference(t *testing.T) {
+	defer cpu.DisableAll()()
+	testColorIn(t, &guard{})
+}
+
+func BenchmarkColorRows(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 1024
+	x, y, z, out := bytesOf(r, n), bytesOf(r, n), bytesOf(r, n), make([]uint8, n)
+	run := func(name string, f func()) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(n)
+			for b.Loop() {
+				f()
+			}
+		})
+	}
+	for i, name := range []string{"Pillow", "OpenCV", "MXNet", "Torch", "TorchFused"} {
+		run("gray"+name, func() { grayRules[i].Row(out, x, y, z) })
+	}
+	for rule := MixPillow; rule <= MixMXNet; rule++ {
+		m := Mix{rule, 1.3, -0.3}
+		run(fmt.Sprint("mix", rule), func() { m.Row(out, x, y) })
+	}
+	run("sum", func() { SumUint8(x) })
+	run("smooth", func() { Smooth13(out[:n-6], x, y, z, 3) })
+}
