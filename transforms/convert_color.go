@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -194,9 +195,9 @@ func (o *ConvertColor) encode(out rows, buf []byte) {
 		switch {
 		case o.To == Gray:
 			if o.Backend == Pillow {
-				out.data[at] = pillowGray(a, b, c)
+				out.data[at] = kernel.GrayPillow.Of(a, b, c)
 			} else {
-				out.data[at] = openCVGray(a, b, c)
+				out.data[at] = kernel.GrayOpenCV.Of(a, b, c)
 			}
 			at += out.step
 			continue

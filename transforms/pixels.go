@@ -154,6 +154,55 @@ func premultiplied(c *Context, dst, src *tensor.Tensor, f func(src *tensor.Tenso
 	return nil
 }
 
+// colorPart is a run of pixels of three channels, one slice for each.
+type colorPart [3][]uint8
+
+// partLen is the largest number of pixels of a colorPart. Its planes fit the
+// fastest cache.
+const partLen = 1024
+
+// eachPart calls f for every part of the dense uint8 image src of three
+// channels, in order. at is the number of pixels before it. Parts have whole
+// rows, or belong to one row and start at multiples of partLen. f sets out, the
+// same part of dst, unless dst is nil. dst may be src.
+func eachPart(c *Context, dst, src *tensor.Tensor, f func(at int, out, in colorPart)) {
+	w, n := src.Width(), src.Height()*src.Width()
+	most := partLen
+	if w <= partLen {
+		most = partLen / w * w
+	}
+	hwc := src.Layout == tensor.HWC
+	var planes []byte
+	if hwc {
+		planes = c.Scratch(6 * partLen)
+	}
+	for at := 0; at < n; {
+		k := min(most, n-at)
+		if w > partLen {
+			k = min(k, w-at%w)
+		}
+		var in, out colorPart
+		for ch := range in {
+			switch {
+			case hwc:
+				in[ch], out[ch] = planes[ch*partLen:][:k], planes[(3+ch)*partLen:][:k]
+				continue
+			case dst != nil:
+				out[ch] = dst.Data[ch*n+at:][:k]
+			}
+			in[ch] = src.Data[ch*n+at:][:k]
+		}
+		if hwc {
+			kernel.Deinterleave(planes, partLen, src.Data[3*at:][:3*k], 3)
+		}
+		f(at, out, in)
+		if hwc && dst != nil {
+			kernel.Interleave(dst.Data[3*at:][:3*k], planes[3*partLen:], partLen, 3)
+		}
+		at += k
+	}
+}
+
 // lookupChannels looks up the bytes of the dense image src in a table of 256
 // entries per channel.
 func lookupChannels(dst, src *tensor.Tensor, tables []uint8) {
