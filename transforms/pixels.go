@@ -162,25 +162,17 @@ type colorPart [3][]uint8
 const partLen = 1024
 
 // eachPart calls f for every part of the dense uint8 image src of three
-// channels, in order. at is the number of pixels before it. Parts have whole
-// rows, or belong to one row and start at multiples of partLen. f sets out, the
+// channels, in order. at is the number of pixels before it. f sets out, the
 // same part of dst, unless dst is nil. dst may be src.
 func eachPart(c *Context, dst, src *tensor.Tensor, f func(at int, out, in colorPart)) {
-	w, n := src.Width(), src.Height()*src.Width()
-	most := partLen
-	if w <= partLen {
-		most = partLen / w * w
-	}
+	n := src.Height() * src.Width()
 	hwc := src.Layout == tensor.HWC
 	var planes []byte
 	if hwc {
 		planes = c.Scratch(6 * partLen)
 	}
-	for at := 0; at < n; {
-		k := min(most, n-at)
-		if w > partLen {
-			k = min(k, w-at%w)
-		}
+	for at := 0; at < n; at += partLen {
+		k := min(partLen, n-at)
 		var in, out colorPart
 		for ch := range in {
 			switch {
@@ -199,7 +191,6 @@ func eachPart(c *Context, dst, src *tensor.Tensor, f func(at int, out, in colorP
 		if hwc && dst != nil {
 			kernel.Interleave(dst.Data[3*at:][:3*k], planes[3*partLen:], partLen, 3)
 		}
-		at += k
 	}
 }
 
