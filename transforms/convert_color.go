@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"math"
-
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -174,7 +172,7 @@ func (o *ConvertColor) decode(buf []byte, in rows) {
 		case o.From == BGR || o.From == BGRA:
 			a, c = c, a
 		case o.From == HSV && o.Backend == OpenCV:
-			a, b, c = openCVFromHSV(a, b, c, x < len(buf)/4&^31)
+			a, b, c = kernel.HSVHalf.ToRGB(a, b, c, x < len(buf)/4&^31)
 		case o.From == HSV:
 			a, b, c = pillowFromHSV(a, b, c)
 		case o.From == YCrCb && o.Backend == OpenCV:
@@ -204,7 +202,7 @@ func (o *ConvertColor) encode(out rows, buf []byte) {
 		case o.To == BGR || o.To == BGRA:
 			a, c = c, a
 		case o.To == HSV && o.Backend == OpenCV:
-			a, b, c = openCVToHSV(a, b, c)
+			a, b, c = kernel.HSVHalf.FromRGB(a, b, c)
 		case o.To == HSV:
 			a, b, c = pillowToHSV(a, b, c)
 		case o.To == YCrCb && o.Backend == OpenCV:
@@ -234,94 +232,6 @@ func openCVFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
 	l, u, v := int32(y), int32(cr)-128, int32(cb)-128
 	return clamp8(l + (22987*u+8192)>>14), clamp8(l + (-11698*u-5636*v+8192)>>14), clamp8(l + (29049*v+8192)>>14)
 }
-
-// OpenCV's 8-bit HSV. The conversion to HSV uses 12-bit reciprocals of the
-// value and of the channels' range and rounds half to even. The conversion from
-// HSV is float32.
-
-var hsvSat, hsvHue, hsvHueFull = func() (s, h, full [256]int32) {
-	for i := 1; i < 256; i++ {
-		s[i] = int32(math.RoundToEven(float64(255<<12) / float64(i)))
-		h[i] = int32(math.RoundToEven(float64(180<<12) / float64(6*i)))
-		full[i] = int32(math.RoundToEven(float64(256<<12) / float64(6*i)))
-	}
-	return s, h, full
-}()
-
-func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
-	return openCVHSV(r, g, b, &hsvHue, 180)
-}
-
-// openCVHSV converts to HSV with a hue of 0 to turn-1. reciprocals must match
-// turn.
-func openCVHSV(r, g, b uint8, reciprocals *[256]int32, turn int32) (h, s, v uint8) {
-	v = max(r, g, b)
-	d := int32(v - min(r, g, b))
-	var hue int32
-	switch v {
-	case r:
-		hue = int32(g) - int32(b)
-	case g:
-		hue = int32(b) - int32(r) + 2*d
-	default:
-		hue = int32(r) - int32(g) + 4*d
-	}
-	hue = (hue*reciprocals[d] + 2048) >> 12
-	if hue < 0 {
-		hue += turn
-	}
-	return clamp8(hue), uint8((d*hsvSat[v] + 2048) >> 12), v
-}
-
-// hsvCircle holds, for each 8-bit hue, the sector of the colour circle (of six)
-// and the position within it.
-type hsvCircle struct {
-	sector   [256]uint8
-	fraction [256]float32
-}
-
-// hsvHalf has hues in steps of 2 degrees; hsvFull has 255 hues, as in
-// COLOR_HSV2RGB_FULL.
-var hsvHalf, hsvFull = newHSVCircle(180), newHSVCircle(255)
-
-func newHSVCircle(turn float32) *hsvCircle {
-	c := &hsvCircle{}
-	for h := range c.sector {
-		f := float32(float32(h) * (float32(6) / turn))
-		whole := float32(int32(f))
-		c.sector[h], c.fraction[h] = uint8(int32(whole)%6), f-whole
-	}
-	return c
-}
-
-// openCVFromHSV is COLOR_HSV2RGB. body reports whether the pixel is in its
-// vector loop.
-func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) { return hsvHalf.rgb(h, s, v, body) }
-
-func (c *hsvCircle) rgb(h, s, v uint8, body bool) (r, g, b uint8) {
-	sat, val := float32(float32(s)*(float32(1)/255)), float32(float32(v)*(float32(1)/255))
-	f := c.fraction[h]
-	// 1 - s*f is rounded once: OpenCV's build fuses the two operations. The
-	// product is exact in float64.
-	t := [4]float32{
-		val,
-		float32(val * (1 - sat)),
-		float32(val * float32(1-float64(float64(sat)*float64(f)))),
-		float32(val * float32(1-float64(float64(sat)*float64(1-f)))),
-	}
-	p := hsvParts[c.sector[h]]
-	x, y, z := float32(t[p[0]]*255), float32(t[p[1]]*255), float32(t[p[2]]*255)
-	if body {
-		return uint8(int32(x)), uint8(int32(y)), uint8(int32(z))
-	}
-	return roundEven8(x), roundEven8(y), roundEven8(z)
-}
-
-func roundEven8(f float32) uint8 { return uint8(int32(math.RoundToEven(float64(f)))) }
-
-// hsvParts holds, for each sector, which of v, v(1-s), v(1-sf) and v(1-s(1-f))
-// are red, green and blue.
-var hsvParts = [6][3]uint8{{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}}
 
 // Pillow's HSV is that of Python's colorsys, in float and double.
 
@@ -354,27 +264,27 @@ func pillowFromHSV(h, s, v uint8) (r, g, b uint8) {
 	if s == 0 {
 		return v, v, v
 	}
-	f, sat, val := pillowCircle.fraction[h], pillowUnit[s], float64(v)
+	f, sat, val := pillowFraction[h], pillowUnit[s], float64(v)
 	t := [4]uint8{
 		v,
 		roundUp8(float64(val * (1 - float64(sat)))),
 		roundUp8(float64(val * (1 - float64(float64(sat)*float64(f))))),
 		roundUp8(float64(val * (1 - float64(float64(sat)*(1-float64(f)))))),
 	}
-	p := hsvParts[pillowCircle.sector[h]]
+	p := kernel.HSVParts[pillowSector[h]]
 	return t[p[0]], t[p[1]], t[p[2]]
 }
 
-// pillowCircle is an hsvCircle with Pillow's arithmetic; pillowUnit holds every
-// value divided by 255.
-var pillowCircle, pillowUnit = func() (c hsvCircle, unit [256]float32) {
+// The sector of the colour circle of every hue, the position within it, and
+// every value divided by 255.
+var pillowSector, pillowFraction, pillowUnit = func() (sector [256]uint8, fraction, unit [256]float32) {
 	for v := range unit {
 		six := float64(v) * 6 / 255
 		i := int32(six)
-		c.sector[v], c.fraction[v] = uint8(i%6), float32(six-float64(i))
+		sector[v], fraction[v] = uint8(i%6), float32(six-float64(i))
 		unit[v] = float32(float64(v) / 255)
 	}
-	return c, unit
+	return sector, fraction, unit
 }()
 
 // roundUp8 rounds a number of 0 to 255 half up, like C's round.

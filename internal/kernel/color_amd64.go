@@ -66,3 +66,25 @@ func smooth13(dst, a, b, c []uint8, px int) int {
 	}
 	return n
 }
+
+func (k *CVHSV) fromRGB(dst, src [3][]uint8) int {
+	n := len(dst[0]) &^ 7
+	if n == 0 || !hasSIMD() {
+		return 0
+	}
+	hsvFromRGBAVX2(&dst[0][0], &dst[1][0], &dst[2][0], &src[0][0], &src[1][0], &src[2][0], n, float32(k.turn<<12)/6, k.turn)
+	return n
+}
+
+func (k *CVHSV) toRGB(dst, src [3][]uint8, turn uint8, body bool) int {
+	n := len(dst[0]) &^ 7
+	switch {
+	case n == 0 || !hasSIMD():
+		return 0
+	case body:
+		hsvTruncAVX2(&dst[0][0], &dst[1][0], &dst[2][0], &src[0][0], &src[1][0], &src[2][0], n, k.step(), int32(turn))
+	default:
+		hsvRoundAVX2(&dst[0][0], &dst[1][0], &dst[2][0], &src[0][0], &src[1][0], &src[2][0], n, k.step(), int32(turn))
+	}
+	return n
+}

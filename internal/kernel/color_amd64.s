@@ -720,3 +720,467 @@ loop:
 	JNZ       loop
 	VZEROUPPER
 	RET
+
+// func hsvFromRGBAVX2(h *byte, s *byte, v *byte, red *byte, green *byte, blue *byte, n int, hue float32, turn int32)
+// Requires: AVX, AVX2
+TEXT ·hsvFromRGBAVX2(SB), NOSPLIT, $0-64
+	MOVQ         h+0(FP), AX
+	MOVQ         s+8(FP), CX
+	MOVQ         v+16(FP), DX
+	MOVQ         red+24(FP), BX
+	MOVQ         green+32(FP), SI
+	MOVQ         blue+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS hue+56(FP), Y0
+	VBROADCASTSS turn+60(FP), Y1
+	VMOVDQU      hsv_sat<>+0(SB), Y2
+	VMOVDQU      hsv_half<>+0(SB), Y3
+	VMOVDQU      color_three<>+0(SB), Y4
+
+loop:
+	VPMOVZXBD    (BX), Y5
+	VPMOVZXBD    (SI), Y6
+	VPMOVZXBD    (DI), Y7
+	VPMAXUD      Y6, Y5, Y8
+	VPMAXUD      Y7, Y8, Y8
+	VPMINUD      Y6, Y5, Y9
+	VPMINUD      Y7, Y9, Y9
+	VPSUBD       Y9, Y8, Y9
+	VPADDD       Y9, Y9, Y10
+	VPSUBD       Y6, Y5, Y11
+	VPADDD       Y10, Y11, Y11
+	VPADDD       Y10, Y11, Y11
+	VPSUBD       Y5, Y7, Y12
+	VPADDD       Y10, Y12, Y12
+	VPCMPEQD     Y6, Y8, Y10
+	VPBLENDVB    Y10, Y12, Y11, Y11
+	VPCMPEQD     Y5, Y8, Y5
+	VPSUBD       Y7, Y6, Y6
+	VPBLENDVB    Y5, Y6, Y11, Y11
+	VCVTDQ2PS    Y9, Y5
+	VDIVPS       Y5, Y0, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPMULLD      Y5, Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	VPSRAD       $0x0c, Y11, Y11
+	VPSRAD       $0x1f, Y11, Y5
+	VPAND        Y1, Y5, Y5
+	VPADDD       Y5, Y11, Y11
+	VCVTDQ2PS    Y8, Y5
+	VDIVPS       Y5, Y2, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPMULLD      Y5, Y9, Y9
+	VPADDD       Y3, Y9, Y9
+	VPSRLD       $0x0c, Y9, Y9
+	VPACKUSDW    Y9, Y11, Y11
+	VPACKUSDW    Y8, Y8, Y8
+	VPACKUSWB    Y8, Y11, Y11
+	VPERMD       Y11, Y4, Y11
+	VEXTRACTI128 $0x01, Y11, X5
+	VMOVQ        X11, (AX)
+	VMOVHPS      X11, (CX)
+	VMOVQ        X5, (DX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x08, CX
+	ADDQ         $0x08, DX
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	SUBQ         $0x08, R8
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA hsv_sat<>+0(SB)/4, $0x497f0000
+DATA hsv_sat<>+4(SB)/4, $0x497f0000
+DATA hsv_sat<>+8(SB)/4, $0x497f0000
+DATA hsv_sat<>+12(SB)/4, $0x497f0000
+DATA hsv_sat<>+16(SB)/4, $0x497f0000
+DATA hsv_sat<>+20(SB)/4, $0x497f0000
+DATA hsv_sat<>+24(SB)/4, $0x497f0000
+DATA hsv_sat<>+28(SB)/4, $0x497f0000
+GLOBL hsv_sat<>(SB), RODATA|NOPTR, $32
+
+DATA hsv_half<>+0(SB)/4, $0x00000800
+DATA hsv_half<>+4(SB)/4, $0x00000800
+DATA hsv_half<>+8(SB)/4, $0x00000800
+DATA hsv_half<>+12(SB)/4, $0x00000800
+DATA hsv_half<>+16(SB)/4, $0x00000800
+DATA hsv_half<>+20(SB)/4, $0x00000800
+DATA hsv_half<>+24(SB)/4, $0x00000800
+DATA hsv_half<>+28(SB)/4, $0x00000800
+GLOBL hsv_half<>(SB), RODATA|NOPTR, $32
+
+DATA color_three<>+0(SB)/4, $0x00000000
+DATA color_three<>+4(SB)/4, $0x00000004
+DATA color_three<>+8(SB)/4, $0x00000001
+DATA color_three<>+12(SB)/4, $0x00000005
+DATA color_three<>+16(SB)/4, $0x00000002
+DATA color_three<>+20(SB)/4, $0x00000006
+DATA color_three<>+24(SB)/4, $0x00000003
+DATA color_three<>+28(SB)/4, $0x00000007
+GLOBL color_three<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_shift0<>+0(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift0<>+4(SB)/4, $0x00000010
+DATA hsvTruncAVX2_shift0<>+8(SB)/4, $0x00000008
+DATA hsvTruncAVX2_shift0<>+12(SB)/4, $0x00000008
+DATA hsvTruncAVX2_shift0<>+16(SB)/4, $0x00000018
+DATA hsvTruncAVX2_shift0<>+20(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift0<>+24(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift0<>+28(SB)/4, $0x00000000
+GLOBL hsvTruncAVX2_shift0<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_shift1<>+0(SB)/4, $0x00000018
+DATA hsvTruncAVX2_shift1<>+4(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift1<>+8(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift1<>+12(SB)/4, $0x00000010
+DATA hsvTruncAVX2_shift1<>+16(SB)/4, $0x00000008
+DATA hsvTruncAVX2_shift1<>+20(SB)/4, $0x00000008
+DATA hsvTruncAVX2_shift1<>+24(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift1<>+28(SB)/4, $0x00000000
+GLOBL hsvTruncAVX2_shift1<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_shift2<>+0(SB)/4, $0x00000008
+DATA hsvTruncAVX2_shift2<>+4(SB)/4, $0x00000008
+DATA hsvTruncAVX2_shift2<>+8(SB)/4, $0x00000018
+DATA hsvTruncAVX2_shift2<>+12(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift2<>+16(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift2<>+20(SB)/4, $0x00000010
+DATA hsvTruncAVX2_shift2<>+24(SB)/4, $0x00000000
+DATA hsvTruncAVX2_shift2<>+28(SB)/4, $0x00000000
+GLOBL hsvTruncAVX2_shift2<>(SB), RODATA|NOPTR, $32
+
+// func hsvTruncAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte, n int, step float32, turn int32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·hsvTruncAVX2(SB), NOSPLIT, $0-64
+	MOVQ         red+0(FP), AX
+	MOVQ         green+8(FP), CX
+	MOVQ         blue+16(FP), DX
+	MOVQ         h+24(FP), BX
+	MOVQ         s+32(FP), SI
+	MOVQ         v+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS step+56(FP), Y0
+	VBROADCASTSS turn+60(FP), Y1
+	VMOVDQU      hsvTruncAVX2_unit<>+0(SB), Y2
+	VMOVDQU      hsvTruncAVX2_one<>+0(SB), Y3
+	VMOVDQU      hsvTruncAVX2_most<>+0(SB), Y4
+	VMOVDQU      hsvTruncAVX2_low<>+0(SB), Y5
+	VMOVDQU      hsvTruncAVX2_five<>+0(SB), Y6
+	VMOVDQU      hsvTruncAVX2_six<>+0(SB), Y7
+	VMOVDQU      color_three<>+0(SB), Y8
+
+loop:
+	VPMOVZXBD    (BX), Y9
+	VPADDD       Y1, Y9, Y9
+	VPAND        Y5, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VCVTTPS2DQ   Y9, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y9, Y11
+	VPCMPGTD     Y6, Y10, Y9
+	VPAND        Y7, Y9, Y9
+	VPSUBD       Y9, Y10, Y10
+	VPMOVZXBD    (SI), Y9
+	VCVTDQ2PS    Y9, Y9
+	VPMOVZXBD    (DI), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y9, Y9
+	VMULPS       Y2, Y12, Y12
+	VSUBPS       Y11, Y3, Y13
+	VSUBPS       Y9, Y3, Y14
+	VMOVAPS      Y3, Y15
+	VFNMADD231PS Y11, Y9, Y15
+	VMOVAPS      Y3, Y11
+	VFNMADD231PS Y13, Y9, Y11
+	VMULPS       Y12, Y14, Y14
+	VMULPS       Y4, Y14, Y14
+	VCVTTPS2DQ   Y14, Y14
+	VPSLLD       $0x08, Y14, Y14
+	VMULPS       Y12, Y15, Y15
+	VMULPS       Y4, Y15, Y15
+	VCVTTPS2DQ   Y15, Y15
+	VPSLLD       $0x10, Y15, Y15
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y4, Y11, Y11
+	VCVTTPS2DQ   Y11, Y11
+	VPSLLD       $0x18, Y11, Y11
+	VMULPS       Y4, Y12, Y12
+	VCVTTPS2DQ   Y12, Y12
+	VPOR         Y14, Y12, Y12
+	VPOR         Y11, Y15, Y15
+	VPOR         Y15, Y12, Y12
+	VMOVDQU      hsvTruncAVX2_shift0<>+0(SB), Y9
+	VPERMD       Y9, Y10, Y9
+	VPSRLVD      Y9, Y12, Y9
+	VPAND        Y5, Y9, Y9
+	VMOVDQU      hsvTruncAVX2_shift1<>+0(SB), Y11
+	VPERMD       Y11, Y10, Y11
+	VPSRLVD      Y11, Y12, Y11
+	VPAND        Y5, Y11, Y11
+	VMOVDQU      hsvTruncAVX2_shift2<>+0(SB), Y13
+	VPERMD       Y13, Y10, Y13
+	VPSRLVD      Y13, Y12, Y13
+	VPAND        Y5, Y13, Y13
+	VPACKUSDW    Y11, Y9, Y9
+	VPACKUSDW    Y13, Y13, Y13
+	VPACKUSWB    Y13, Y9, Y9
+	VPERMD       Y9, Y8, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVQ        X9, (AX)
+	VMOVHPS      X9, (CX)
+	VMOVQ        X10, (DX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x08, CX
+	ADDQ         $0x08, DX
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	SUBQ         $0x08, R8
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA hsvTruncAVX2_unit<>+0(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+4(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+8(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+12(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+16(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+20(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+24(SB)/4, $0x3b808081
+DATA hsvTruncAVX2_unit<>+28(SB)/4, $0x3b808081
+GLOBL hsvTruncAVX2_unit<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_one<>+0(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+4(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+8(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+12(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+16(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+20(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+24(SB)/4, $0x3f800000
+DATA hsvTruncAVX2_one<>+28(SB)/4, $0x3f800000
+GLOBL hsvTruncAVX2_one<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_most<>+0(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+4(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+8(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+12(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+16(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+20(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+24(SB)/4, $0x437f0000
+DATA hsvTruncAVX2_most<>+28(SB)/4, $0x437f0000
+GLOBL hsvTruncAVX2_most<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_low<>+0(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+4(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+8(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+12(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+16(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+20(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+24(SB)/4, $0x000000ff
+DATA hsvTruncAVX2_low<>+28(SB)/4, $0x000000ff
+GLOBL hsvTruncAVX2_low<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_five<>+0(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+4(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+8(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+12(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+16(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+20(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+24(SB)/4, $0x00000005
+DATA hsvTruncAVX2_five<>+28(SB)/4, $0x00000005
+GLOBL hsvTruncAVX2_five<>(SB), RODATA|NOPTR, $32
+
+DATA hsvTruncAVX2_six<>+0(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+4(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+8(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+12(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+16(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+20(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+24(SB)/4, $0x00000006
+DATA hsvTruncAVX2_six<>+28(SB)/4, $0x00000006
+GLOBL hsvTruncAVX2_six<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_shift0<>+0(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift0<>+4(SB)/4, $0x00000010
+DATA hsvRoundAVX2_shift0<>+8(SB)/4, $0x00000008
+DATA hsvRoundAVX2_shift0<>+12(SB)/4, $0x00000008
+DATA hsvRoundAVX2_shift0<>+16(SB)/4, $0x00000018
+DATA hsvRoundAVX2_shift0<>+20(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift0<>+24(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift0<>+28(SB)/4, $0x00000000
+GLOBL hsvRoundAVX2_shift0<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_shift1<>+0(SB)/4, $0x00000018
+DATA hsvRoundAVX2_shift1<>+4(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift1<>+8(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift1<>+12(SB)/4, $0x00000010
+DATA hsvRoundAVX2_shift1<>+16(SB)/4, $0x00000008
+DATA hsvRoundAVX2_shift1<>+20(SB)/4, $0x00000008
+DATA hsvRoundAVX2_shift1<>+24(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift1<>+28(SB)/4, $0x00000000
+GLOBL hsvRoundAVX2_shift1<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_shift2<>+0(SB)/4, $0x00000008
+DATA hsvRoundAVX2_shift2<>+4(SB)/4, $0x00000008
+DATA hsvRoundAVX2_shift2<>+8(SB)/4, $0x00000018
+DATA hsvRoundAVX2_shift2<>+12(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift2<>+16(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift2<>+20(SB)/4, $0x00000010
+DATA hsvRoundAVX2_shift2<>+24(SB)/4, $0x00000000
+DATA hsvRoundAVX2_shift2<>+28(SB)/4, $0x00000000
+GLOBL hsvRoundAVX2_shift2<>(SB), RODATA|NOPTR, $32
+
+// func hsvRoundAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte, n int, step float32, turn int32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·hsvRoundAVX2(SB), NOSPLIT, $0-64
+	MOVQ         red+0(FP), AX
+	MOVQ         green+8(FP), CX
+	MOVQ         blue+16(FP), DX
+	MOVQ         h+24(FP), BX
+	MOVQ         s+32(FP), SI
+	MOVQ         v+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS step+56(FP), Y0
+	VBROADCASTSS turn+60(FP), Y1
+	VMOVDQU      hsvRoundAVX2_unit<>+0(SB), Y2
+	VMOVDQU      hsvRoundAVX2_one<>+0(SB), Y3
+	VMOVDQU      hsvRoundAVX2_most<>+0(SB), Y4
+	VMOVDQU      hsvRoundAVX2_low<>+0(SB), Y5
+	VMOVDQU      hsvRoundAVX2_five<>+0(SB), Y6
+	VMOVDQU      hsvRoundAVX2_six<>+0(SB), Y7
+	VMOVDQU      color_three<>+0(SB), Y8
+
+loop:
+	VPMOVZXBD    (BX), Y9
+	VPADDD       Y1, Y9, Y9
+	VPAND        Y5, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       Y0, Y9, Y9
+	VCVTTPS2DQ   Y9, Y10
+	VCVTDQ2PS    Y10, Y11
+	VSUBPS       Y11, Y9, Y11
+	VPCMPGTD     Y6, Y10, Y9
+	VPAND        Y7, Y9, Y9
+	VPSUBD       Y9, Y10, Y10
+	VPMOVZXBD    (SI), Y9
+	VCVTDQ2PS    Y9, Y9
+	VPMOVZXBD    (DI), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y2, Y9, Y9
+	VMULPS       Y2, Y12, Y12
+	VSUBPS       Y11, Y3, Y13
+	VSUBPS       Y9, Y3, Y14
+	VMOVAPS      Y3, Y15
+	VFNMADD231PS Y11, Y9, Y15
+	VMOVAPS      Y3, Y11
+	VFNMADD231PS Y13, Y9, Y11
+	VMULPS       Y12, Y14, Y14
+	VMULPS       Y4, Y14, Y14
+	VCVTPS2DQ    Y14, Y14
+	VPSLLD       $0x08, Y14, Y14
+	VMULPS       Y12, Y15, Y15
+	VMULPS       Y4, Y15, Y15
+	VCVTPS2DQ    Y15, Y15
+	VPSLLD       $0x10, Y15, Y15
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y4, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPSLLD       $0x18, Y11, Y11
+	VMULPS       Y4, Y12, Y12
+	VCVTPS2DQ    Y12, Y12
+	VPOR         Y14, Y12, Y12
+	VPOR         Y11, Y15, Y15
+	VPOR         Y15, Y12, Y12
+	VMOVDQU      hsvRoundAVX2_shift0<>+0(SB), Y9
+	VPERMD       Y9, Y10, Y9
+	VPSRLVD      Y9, Y12, Y9
+	VPAND        Y5, Y9, Y9
+	VMOVDQU      hsvRoundAVX2_shift1<>+0(SB), Y11
+	VPERMD       Y11, Y10, Y11
+	VPSRLVD      Y11, Y12, Y11
+	VPAND        Y5, Y11, Y11
+	VMOVDQU      hsvRoundAVX2_shift2<>+0(SB), Y13
+	VPERMD       Y13, Y10, Y13
+	VPSRLVD      Y13, Y12, Y13
+	VPAND        Y5, Y13, Y13
+	VPACKUSDW    Y11, Y9, Y9
+	VPACKUSDW    Y13, Y13, Y13
+	VPACKUSWB    Y13, Y9, Y9
+	VPERMD       Y9, Y8, Y9
+	VEXTRACTI128 $0x01, Y9, X10
+	VMOVQ        X9, (AX)
+	VMOVHPS      X9, (CX)
+	VMOVQ        X10, (DX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x08, CX
+	ADDQ         $0x08, DX
+	ADDQ         $0x08, BX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	SUBQ         $0x08, R8
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA hsvRoundAVX2_unit<>+0(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+4(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+8(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+12(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+16(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+20(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+24(SB)/4, $0x3b808081
+DATA hsvRoundAVX2_unit<>+28(SB)/4, $0x3b808081
+GLOBL hsvRoundAVX2_unit<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_one<>+0(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+4(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+8(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+12(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+16(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+20(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+24(SB)/4, $0x3f800000
+DATA hsvRoundAVX2_one<>+28(SB)/4, $0x3f800000
+GLOBL hsvRoundAVX2_one<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_most<>+0(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+4(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+8(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+12(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+16(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+20(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+24(SB)/4, $0x437f0000
+DATA hsvRoundAVX2_most<>+28(SB)/4, $0x437f0000
+GLOBL hsvRoundAVX2_most<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_low<>+0(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+4(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+8(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+12(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+16(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+20(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+24(SB)/4, $0x000000ff
+DATA hsvRoundAVX2_low<>+28(SB)/4, $0x000000ff
+GLOBL hsvRoundAVX2_low<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_five<>+0(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+4(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+8(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+12(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+16(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+20(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+24(SB)/4, $0x00000005
+DATA hsvRoundAVX2_five<>+28(SB)/4, $0x00000005
+GLOBL hsvRoundAVX2_five<>(SB), RODATA|NOPTR, $32
+
+DATA hsvRoundAVX2_six<>+0(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+4(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+8(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+12(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+16(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+20(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+24(SB)/4, $0x00000006
+DATA hsvRoundAVX2_six<>+28(SB)/4, $0x00000006
+GLOBL hsvRoundAVX2_six<>(SB), RODATA|NOPTR, $32

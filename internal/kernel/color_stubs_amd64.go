@@ -59,3 +59,19 @@ func mixMXNetAVX2(dst *byte, v *byte, other *byte, n int, factor float32, rest f
 //
 //go:noescape
 func smooth13AVX2(dst *byte, a *byte, b *byte, c *byte, n int, px int)
+
+// hsvFromRGBAVX2 is CVHSV.FromRGBRow for n pixels, a multiple of 8 and not 0. hue is
+// the numerator of the reciprocals.
+//
+//go:noescape
+func hsvFromRGBAVX2(h *byte, s *byte, v *byte, red *byte, green *byte, blue *byte, n int, hue float32, turn int32)
+
+// hsvTruncAVX2 is CVHSV.ToRGBRow for n pixels, a multiple of 8 and not 0.
+//
+//go:noescape
+func hsvTruncAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte, n int, step float32, turn int32)
+
+// hsvRoundAVX2 is CVHSV.ToRGBRow for n pixels, a multiple of 8 and not 0.
+//
+//go:noescape
+func hsvRoundAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte, n int, step float32, turn int32)

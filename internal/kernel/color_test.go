@@ -57,6 +57,23 @@ func testColorIn(t *testing.T, f fence) {
 			Smooth13(got, x, y, z, px)
 			require.Equal(t, want, got, "smoothed, %d values, %d apart", n, px)
 		}
+		in := [3][]uint8{a, b, c}
+		out := [3][]uint8{f.bytes(3, n), f.bytes(4, n), f.bytes(5, n)}
+		for _, k := range []*CVHSV{HSVHalf, HSVFull} {
+			k.FromRGBRow(out, in)
+			for i := range n {
+				h, s, v := k.FromRGB(a[i], b[i], c[i])
+				require.Equal(t, [3]uint8{h, s, v}, [3]uint8{out[0][i], out[1][i], out[2][i]})
+			}
+			turn := uint8(r.Uint32())
+			for _, body := range []bool{true, false} {
+				k.ToRGBRow(out, in, turn, body)
+				for i := range n {
+					x, y, z := k.ToRGB(a[i]+turn, b[i], c[i], body)
+					require.Equal(t, [3]uint8{x, y, z}, [3]uint8{out[0][i], out[1][i], out[2][i]})
+				}
+			}
+		}
 		f.check(t, fmt.Sprintf("%d values", n))
 	}
 }
@@ -69,7 +86,7 @@ func TestGrayAll(t *testing.T) {
 	for i := range b {
 		b[i] = uint8(i)
 	}
-	step := 256 / short.Rounds(t, 256, 8)
+	step := 256 / short.Rounds(t, 64, 8)
 	for rule, k := range grayRules {
 		for red := 0; red < 256; red += step {
 			r := [256]uint8{}
@@ -85,6 +102,39 @@ func TestGrayAll(t *testing.T) {
 					if want := k.Of(uint8(red), uint8(green), uint8(blue)); v != want {
 						t.Fatalf("rule %d of %d, %d, %d: got %d want %d", rule, red, green, blue, v, want)
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestHSVAll compares all colours with the plain conversions.
+func TestHSVAll(t *testing.T) {
+	var in, out [3][256]uint8
+	for i := range in[2] {
+		in[2][i] = uint8(i)
+	}
+	planes := func(p *[3][256]uint8) [3][]uint8 { return [3][]uint8{p[0][:], p[1][:], p[2][:]} }
+	step := 256 / short.Rounds(t, 64, 4)
+	for _, k := range []*CVHSV{HSVHalf, HSVFull} {
+		for x := 0; x < 256; x += step {
+			for y := range 256 {
+				for i := range 256 {
+					in[0][i], in[1][i] = uint8(x), uint8(y)
+				}
+				check := func(what string, f func(a, b, c uint8) (uint8, uint8, uint8)) {
+					for z := range 256 {
+						a, b, c := f(uint8(x), uint8(y), uint8(z))
+						if got, want := [3]uint8{out[0][z], out[1][z], out[2][z]}, [3]uint8{a, b, c}; got != want {
+							t.Fatalf("%s of %d, %d, %d: got %v want %v", what, x, y, z, got, want)
+						}
+					}
+				}
+				k.FromRGBRow(planes(&out), planes(&in))
+				check("HSV", k.FromRGB)
+				for _, body := range []bool{true, false} {
+					k.ToRGBRow(planes(&out), planes(&in), 0, body)
+					check("RGB", func(a, b, c uint8) (uint8, uint8, uint8) { return k.ToRGB(a, b, c, body) })
 				}
 			}
 		}
@@ -141,6 +191,9 @@ func BenchmarkColorRows(b *testing.B) {
 		m := Mix{rule, 1.3, -0.3}
 		run(fmt.Sprint("mix", rule), func() { m.Row(out, x, y) })
 	}
+	in, hsv := [3][]uint8{x, y, z}, [3][]uint8{out, bytesOf(r, n), bytesOf(r, n)}
+	run("hsvFromRGB", func() { HSVFull.FromRGBRow(hsv, in) })
+	run("hsvToRGB", func() { HSVFull.ToRGBRow(hsv, in, 25, true) })
 	run("sum", func() { SumUint8(x) })
 	run("smooth", func() { Smooth13(out[:n-6], x, y, z, 3) })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -17,6 +18,9 @@ var _ = add("color", func() {
 		mix(m)
 	}
 	smooth13()
+	fromRGB()
+	toRGB("hsvTruncAVX2", func(v VecVirtual) { VCVTTPS2DQ(v, v) })
+	toRGB("hsvRoundAVX2", func(v VecVirtual) { VCVTPS2DQ(v, v) })
 })
 
 // params loads the pointers of a function and its number of elements n.
@@ -36,7 +40,7 @@ func advance(step int, n Register, p ...Register) {
 	JNZ(LabelRef("loop"))
 }
 
-// broadcast returns a float32 parameter in all lanes.
+// broadcast returns a parameter of four bytes in all lanes.
 func broadcast(name string) VecVirtual {
 	v := YMM()
 	a, err := Param(name).Resolve()
@@ -282,6 +286,173 @@ func smooth13() {
 	VPERMQ(U8(0b11011000), out[0], out[0])
 	VMOVDQU(out[0], Mem{Base: p[0]})
 	advance(32, n, p...)
+	VZEROUPPER()
+	RET()
+}
+
+// bytesAsDwords loads eight bytes as dwords.
+func bytesAsDwords(p Register) VecVirtual {
+	v := YMM()
+	VPMOVZXBD(Mem{Base: p}, v)
+	return v
+}
+
+// threeOrder is the order of the dwords of storeThree.
+var threeOrder Mem
+
+func loadThreeOrder() VecVirtual {
+	if threeOrder == (Mem{}) {
+		threeOrder = GLOBL("color_three", 8|16)
+		for i, at := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
+			DATA(4*i, U32(at))
+		}
+	}
+	v := YMM()
+	VMOVDQU(threeOrder, v)
+	return v
+}
+
+// storeThree stores eight bytes of each of three planes, clipped to 0..255.
+func storeThree(v [3]VecVirtual, order VecVirtual, p []Register) {
+	VPACKUSDW(v[1], v[0], v[0])
+	VPACKUSDW(v[2], v[2], v[2])
+	VPACKUSWB(v[2], v[0], v[0])
+	VPERMD(v[0], order, v[0])
+	hi := XMM()
+	VEXTRACTI128(U8(1), v[0], hi)
+	VMOVQ(v[0].AsX(), Mem{Base: p[0]})
+	VMOVHPS(v[0].AsX(), Mem{Base: p[1]})
+	VMOVQ(hi, Mem{Base: p[2]})
+}
+
+// constant loads eight copies of v.
+func constant(name string, v uint32) VecVirtual {
+	y := YMM()
+	VMOVDQU(dwords(name, v), y)
+	return y
+}
+
+// binary returns f(a, b) in a new vector.
+func binary(f func(b, a, v Op), a, b VecVirtual) VecVirtual {
+	v := YMM()
+	f(b, a, v)
+	return v
+}
+
+func fromRGB() {
+	function("hsvFromRGBAVX2", "func(h, s, v, red, green, blue *byte, n int, hue float32, turn int32)")
+	Doc("hsvFromRGBAVX2 is CVHSV.FromRGBRow for n pixels, a multiple of 8 and not 0. hue is", "the numerator of the reciprocals.")
+	p, n := params("h", "s", "v", "red", "green", "blue")
+	hue, turn := broadcast("hue"), broadcast("turn")
+	sat := constant("hsv_sat", math.Float32bits(255<<12))
+	half := constant("hsv_half", 2048)
+	order := loadThreeOrder()
+	Label("loop")
+	r, g, b := bytesAsDwords(p[3]), bytesAsDwords(p[4]), bytesAsDwords(p[5])
+	max := func(b, a, v Op) { VPMAXUD(b, a, v) }
+	min := func(b, a, v Op) { VPMINUD(b, a, v) }
+	v := binary(max, binary(max, r, g), b)
+	d := binary(min, binary(min, r, g), b)
+	VPSUBD(d, v, d)
+	sub := func(a, b VecVirtual) VecVirtual { return binary(func(b, a, v Op) { VPSUBD(b, a, v) }, a, b) }
+	equal := func(a, b VecVirtual) VecVirtual { return binary(func(b, a, v Op) { VPCMPEQD(b, a, v) }, a, b) }
+	twice := binary(func(b, a, v Op) { VPADDD(b, a, v) }, d, d)
+	number := sub(r, g)
+	VPADDD(twice, number, number)
+	VPADDD(twice, number, number)
+	second := sub(b, r)
+	VPADDD(twice, second, second)
+	VPBLENDVB(equal(v, g), second, number, number)
+	VPBLENDVB(equal(v, r), sub(g, b), number, number)
+	// Reciprocals of 0 are multiplied by 0.
+	reciprocal := func(numerator, of VecVirtual) VecVirtual {
+		f := YMM()
+		VCVTDQ2PS(of, f)
+		VDIVPS(f, numerator, f)
+		VCVTPS2DQ(f, f)
+		return f
+	}
+	VPMULLD(reciprocal(hue, d), number, number)
+	VPADDD(half, number, number)
+	VPSRAD(U8(12), number, number)
+	below := YMM()
+	VPSRAD(U8(31), number, below)
+	VPAND(turn, below, below)
+	VPADDD(below, number, number)
+	VPMULLD(reciprocal(sat, v), d, d)
+	VPADDD(half, d, d)
+	VPSRLD(U8(12), d, d)
+	storeThree([3]VecVirtual{number, d, v}, order, p)
+	advance(8, n, p...)
+	VZEROUPPER()
+	RET()
+}
+
+func toRGB(name string, convert func(v VecVirtual)) {
+	// The position of red, green and blue of each sector in the dword of the
+	// four parts.
+	var shifts [3]Mem
+	parts := [8][3]uint32{{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}}
+	for c := range shifts {
+		shifts[c] = GLOBL(fmt.Sprint(name, "_shift", c), 8|16)
+		for i, p := range parts {
+			DATA(4*i, U32(8*p[c]))
+		}
+	}
+	function(name, "func(red, green, blue, h, s, v *byte, n int, step float32, turn int32)")
+	Doc(name + " is CVHSV.ToRGBRow for n pixels, a multiple of 8 and not 0.")
+	p, n := params("red", "green", "blue", "h", "s", "v")
+	step, turn := broadcast("step"), broadcast("turn")
+	unit := constant(name+"_unit", math.Float32bits(float32(1)/255))
+	one := constant(name+"_one", math.Float32bits(1))
+	most := constant(name+"_most", math.Float32bits(255))
+	low, five, six := constant(name+"_low", 255), constant(name+"_five", 5), constant(name+"_six", 6)
+	order := loadThreeOrder()
+	Label("loop")
+	h := bytesAsDwords(p[3])
+	VPADDD(turn, h, h)
+	VPAND(low, h, h)
+	VCVTDQ2PS(h, h)
+	VMULPS(step, h, h)
+	sector, f, wrap := YMM(), YMM(), YMM()
+	VCVTTPS2DQ(h, sector)
+	VCVTDQ2PS(sector, f)
+	VSUBPS(f, h, f)
+	VPCMPGTD(five, sector, wrap)
+	VPAND(six, wrap, wrap)
+	VPSUBD(wrap, sector, sector)
+	s, v := floats(Mem{Base: p[4]}), floats(Mem{Base: p[5]})
+	VMULPS(unit, s, s)
+	VMULPS(unit, v, v)
+	rest := YMM()
+	VSUBPS(f, one, rest)
+	t := [4]VecVirtual{v, YMM(), YMM(), YMM()}
+	VSUBPS(s, one, t[1])
+	VMOVAPS(one, t[2])
+	VFNMADD231PS(f, s, t[2])
+	VMOVAPS(one, t[3])
+	VFNMADD231PS(rest, s, t[3])
+	for i, x := range t[1:] {
+		VMULPS(v, x, x)
+		VMULPS(most, x, x)
+		convert(x)
+		VPSLLD(U8(8*(1+i)), x, x)
+	}
+	VMULPS(most, v, v)
+	convert(v)
+	VPOR(t[1], v, v)
+	VPOR(t[3], t[2], t[2])
+	VPOR(t[2], v, v)
+	var out [3]VecVirtual
+	for c := range out {
+		out[c] = YMM()
+		VMOVDQU(shifts[c], out[c])
+		VPERMD(out[c], sector, out[c])
+		VPSRLVD(out[c], v, out[c])
+		VPAND(low, out[c], out[c])
+	}
+	storeThree(out, order, p)
+	advance(8, n, p...)
 	VZEROUPPER()
 	RET()
 }
