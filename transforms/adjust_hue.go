@@ -67,7 +67,9 @@ func (o *AdjustHue) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	turn, part := uint8(int32(o.Factor*255)), float32(o.Factor)
 	eachPart(c, dst[0], s, func(at int, out, in colorPart) {
 		if o.Backend != Pillow && o.Backend != Torch {
-			turnOpenCV(out, in, at, s.Width(), turn)
+			k := kernel.HSVFull
+			k.FromRGBRow(rgb(out), rgb(in))
+			toRGBOpenCV(k, rgb(out), rgb(out), at, s.Width(), turn)
 			return
 		}
 		r, g, b := out[0], out[1], out[2]
@@ -81,26 +83,6 @@ func (o *AdjustHue) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		}
 	})
 	return nil
-}
-
-// turnOpenCV rotates the hue of a part of an image that follows at pixels.
-func turnOpenCV(out, in colorPart, at, width int, turn uint8) {
-	kernel.HSVFull.FromRGBRow(out, in)
-	// OpenCV rounds in the last columns of a row.
-	body := width &^ 31
-	for n := 0; len(out[0]) > 0; at += n {
-		x := at % width
-		n = width - x
-		if x < body {
-			n = body - x
-		}
-		n = min(n, len(out[0]))
-		var head colorPart
-		for ch := range out {
-			head[ch], out[ch] = out[ch][:n], out[ch][n:]
-		}
-		kernel.HSVFull.ToRGBRow(head, head, turn, x < body)
-	}
 }
 
 // torchUnit holds every uint8 as torchvision's float32 of 0 to 1.

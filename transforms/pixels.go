@@ -154,42 +154,48 @@ func premultiplied(c *Context, dst, src *tensor.Tensor, f func(src *tensor.Tenso
 	return nil
 }
 
-// colorPart is a run of pixels of three channels, one slice for each.
-type colorPart [3][]uint8
+// colorPart is a run of pixels of up to four channels, one slice for each.
+type colorPart [4][]uint8
 
 // partLen is the largest number of pixels of a colorPart. Its planes fit the
 // fastest cache.
 const partLen = 1024
 
-// eachPart calls f for every part of the dense uint8 image src of three
-// channels, in order. at is the number of pixels before it. f sets out, the
+// eachPart calls f for every part of the dense uint8 image src of one, three or
+// four channels, in order. at is the number of pixels before it. f sets out, the
 // same part of dst, unless dst is nil. dst may be src.
 func eachPart(c *Context, dst, src *tensor.Tensor, f func(at int, out, in colorPart)) {
 	n := src.Height() * src.Width()
-	hwc := src.Layout == tensor.HWC
-	var planes []byte
-	if hwc {
-		planes = c.Scratch(6 * partLen)
+	planes := func(t *tensor.Tensor) (buf []uint8) {
+		if t != nil && t.Layout == tensor.HWC && t.Channels() > 1 {
+			buf = c.Scratch(t.Channels() * partLen)
+		}
+		return buf
 	}
+	from, to := planes(src), planes(dst)
 	for at := 0; at < n; at += partLen {
 		k := min(partLen, n-at)
-		var in, out colorPart
-		for ch := range in {
-			switch {
-			case hwc:
-				in[ch], out[ch] = planes[ch*partLen:][:k], planes[(3+ch)*partLen:][:k]
-				continue
-			case dst != nil:
-				out[ch] = dst.Data[ch*n+at:][:k]
+		part := func(t *tensor.Tensor, buf []uint8) (p colorPart) {
+			for ch := range t.Channels() {
+				if buf != nil {
+					p[ch] = buf[ch*partLen:][:k]
+				} else {
+					p[ch] = t.Data[ch*n+at:][:k]
+				}
 			}
-			in[ch] = src.Data[ch*n+at:][:k]
+			return p
 		}
-		if hwc {
-			kernel.Deinterleave(planes, partLen, src.Data[3*at:][:3*k], 3)
+		var out colorPart
+		if dst != nil {
+			out = part(dst, to)
 		}
-		f(at, out, in)
-		if hwc && dst != nil {
-			kernel.Interleave(dst.Data[3*at:][:3*k], planes[3*partLen:], partLen, 3)
+		if ch := src.Channels(); from != nil {
+			kernel.Deinterleave(from, partLen, src.Data[ch*at:][:ch*k], ch)
+		}
+		f(at, out, part(src, from))
+		if to != nil {
+			ch := dst.Channels()
+			kernel.Interleave(dst.Data[ch*at:][:ch*k], to, partLen, ch)
 		}
 	}
 }

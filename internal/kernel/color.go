@@ -17,6 +17,7 @@ var (
 	GrayPillow     = GrayRule{r: 19595, g: 38470, b: 7471, shift: 16}
 	GrayOpenCV     = GrayRule{r: 9798, g: 19235, b: 3735, shift: 15}
 	GrayMXNet      = GrayRule{r: 1868, g: 9617, b: 4899, shift: 14}
+	GrayYCrCb      = GrayRule{r: 4899, g: 9617, b: 1868, shift: 14} // the luma of OpenCV's YCrCb
 	GrayTorch      = GrayRule{}
 	GrayTorchFused = GrayRule{fused: true}
 )
@@ -129,5 +130,15 @@ func Smooth13(dst, a, b, c []uint8, px int) {
 			uint32(c0[i]) + uint32(c1[i]) + uint32(c2[i])
 		// Thirteenths are never halves, so all rules of rounding agree.
 		dst[i] = uint8((2*sum + 13) / 26)
+	}
+}
+
+// ChromaRow computes OpenCV's 14-bit chroma of one channel c: its difference to
+// the luma y times weight, plus 128. dst may be c or y.
+func ChromaRow(dst, c, y []uint8, weight int32) {
+	n := len(dst)
+	c, y = c[:n], y[:n]
+	for i := chromaRow(dst, c, y, weight); i < n; i++ {
+		dst[i] = toUint8((weight*(int32(c[i])-int32(y[i])) + 128<<14 + 8192) >> 14)
 	}
 }

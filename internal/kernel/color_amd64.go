@@ -59,6 +59,14 @@ func mixRow(m *Mix, dst, v, other []uint8) int {
 	return n
 }
 
+func chromaRow(dst, c, y []uint8, weight int32) int {
+	n := wholeVectors(len(dst))
+	if n > 0 {
+		chromaAVX2(&dst[0], &c[0], &y[0], n, weight)
+	}
+	return n
+}
+
 func smooth13(dst, a, b, c []uint8, px int) int {
 	n := wholeVectors(len(dst))
 	if n > 0 {
@@ -87,4 +95,33 @@ func (k *CVHSV) toRGB(dst, src [3][]uint8, turn uint8, body bool) int {
 		hsvRoundAVX2(&dst[0][0], &dst[1][0], &dst[2][0], &src[0][0], &src[1][0], &src[2][0], n, k.step(), int32(turn))
 	}
 	return n
+}
+
+// rearrange processes the first pixels in assembly and returns how many.
+func rearrange(dst, src []uint8, size int, from []int) int {
+	if size > 16 || len(from) > 16 || !hasSIMD() {
+		return 0
+	}
+	var order, fill [16]uint8
+	pixels := min(16/size, 16/len(from))
+	for i := range order {
+		order[i] = 0x80 // 0
+		if p := i / len(from); p < pixels {
+			if at := from[i%len(from)]; at >= 0 {
+				order[i] = uint8(p*size + at)
+			} else {
+				fill[i] = uint8(^at)
+			}
+		}
+	}
+	// Each time 16 bytes are read and written. Those after the pixels are
+	// written again later.
+	in, out := pixels*size, pixels*len(from)
+	times := min((len(src)-16)/in, (len(dst)-16)/out) + 1
+	if len(src) < 16 || len(dst) < 16 || times < 2 {
+		return 0
+	}
+	times &^= 1
+	rearrangeAVX2(&dst[0], &src[0], times, &order, &fill, in, out)
+	return times * pixels
 }

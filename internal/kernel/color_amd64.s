@@ -721,6 +721,63 @@ loop:
 	VZEROUPPER
 	RET
 
+// func chromaAVX2(dst *byte, c *byte, y *byte, n int, weight int32)
+// Requires: AVX, AVX2
+TEXT ·chromaAVX2(SB), NOSPLIT, $0-36
+	MOVQ         dst+0(FP), AX
+	MOVQ         c+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS weight+32(FP), Y0
+	VMOVDQU      chroma_half<>+0(SB), Y1
+	VPXOR        Y2, Y2, Y2
+
+loop:
+	VPMOVZXBW  (CX), Y3
+	VPMOVZXBW  (DX), Y4
+	VPSUBW     Y4, Y3, Y3
+	VPUNPCKLWD Y2, Y3, Y4
+	VPMADDWD   Y0, Y4, Y4
+	VPADDD     Y1, Y4, Y4
+	VPSRAD     $0x0e, Y4, Y4
+	VPUNPCKHWD Y2, Y3, Y3
+	VPMADDWD   Y0, Y3, Y3
+	VPADDD     Y1, Y3, Y3
+	VPSRAD     $0x0e, Y3, Y3
+	VPACKSSDW  Y3, Y4, Y4
+	VPMOVZXBW  16(CX), Y3
+	VPMOVZXBW  16(DX), Y5
+	VPSUBW     Y5, Y3, Y3
+	VPUNPCKLWD Y2, Y3, Y5
+	VPMADDWD   Y0, Y5, Y5
+	VPADDD     Y1, Y5, Y5
+	VPSRAD     $0x0e, Y5, Y5
+	VPUNPCKHWD Y2, Y3, Y3
+	VPMADDWD   Y0, Y3, Y3
+	VPADDD     Y1, Y3, Y3
+	VPSRAD     $0x0e, Y3, Y3
+	VPACKSSDW  Y3, Y5, Y5
+	VPACKUSWB  Y5, Y4, Y4
+	VPERMQ     $0xd8, Y4, Y4
+	VMOVDQU    Y4, (AX)
+	ADDQ       $0x20, AX
+	ADDQ       $0x20, CX
+	ADDQ       $0x20, DX
+	SUBQ       $0x20, BX
+	JNZ        loop
+	VZEROUPPER
+	RET
+
+DATA chroma_half<>+0(SB)/4, $0x00202000
+DATA chroma_half<>+4(SB)/4, $0x00202000
+DATA chroma_half<>+8(SB)/4, $0x00202000
+DATA chroma_half<>+12(SB)/4, $0x00202000
+DATA chroma_half<>+16(SB)/4, $0x00202000
+DATA chroma_half<>+20(SB)/4, $0x00202000
+DATA chroma_half<>+24(SB)/4, $0x00202000
+DATA chroma_half<>+28(SB)/4, $0x00202000
+GLOBL chroma_half<>(SB), RODATA|NOPTR, $32
+
 // func hsvFromRGBAVX2(h *byte, s *byte, v *byte, red *byte, green *byte, blue *byte, n int, hue float32, turn int32)
 // Requires: AVX, AVX2
 TEXT ·hsvFromRGBAVX2(SB), NOSPLIT, $0-64
@@ -1184,3 +1241,31 @@ DATA hsvRoundAVX2_six<>+20(SB)/4, $0x00000006
 DATA hsvRoundAVX2_six<>+24(SB)/4, $0x00000006
 DATA hsvRoundAVX2_six<>+28(SB)/4, $0x00000006
 GLOBL hsvRoundAVX2_six<>(SB), RODATA|NOPTR, $32
+
+// func rearrangeAVX2(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)
+// Requires: AVX, AVX2
+TEXT ·rearrangeAVX2(SB), NOSPLIT, $0-56
+	MOVQ           dst+0(FP), AX
+	MOVQ           src+8(FP), CX
+	MOVQ           n+16(FP), DX
+	MOVQ           order+24(FP), BX
+	VBROADCASTI128 (BX), Y0
+	MOVQ           fill+32(FP), BX
+	VBROADCASTI128 (BX), Y1
+	MOVQ           from+40(FP), BX
+	MOVQ           to+48(FP), SI
+
+loop:
+	VMOVDQU      (CX), X2
+	VINSERTI128  $0x01, (CX)(BX*1), Y2, Y2
+	VPSHUFB      Y0, Y2, Y2
+	VPOR         Y1, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VMOVDQU      X2, (AX)
+	VMOVDQU      X3, (AX)(SI*1)
+	LEAQ         (CX)(BX*2), CX
+	LEAQ         (AX)(SI*2), AX
+	SUBQ         $0x02, DX
+	JNZ          loop
+	VZEROUPPER
+	RET

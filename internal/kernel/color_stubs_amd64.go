@@ -60,6 +60,11 @@ func mixMXNetAVX2(dst *byte, v *byte, other *byte, n int, factor float32, rest f
 //go:noescape
 func smooth13AVX2(dst *byte, a *byte, b *byte, c *byte, n int, px int)
 
+// chromaAVX2 is ChromaRow for n values, a multiple of 32 and not 0.
+//
+//go:noescape
+func chromaAVX2(dst *byte, c *byte, y *byte, n int, weight int32)
+
 // hsvFromRGBAVX2 is CVHSV.FromRGBRow for n pixels, a multiple of 8 and not 0. hue is
 // the numerator of the reciprocals.
 //
@@ -75,3 +80,9 @@ func hsvTruncAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte,
 //
 //go:noescape
 func hsvRoundAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte, n int, step float32, turn int32)
+
+// rearrangeAVX2 permutes 16 bytes by order and adds fill, n times, an even number and
+// not 0. Each time it moves src by from and dst by to bytes.
+//
+//go:noescape
+func rearrangeAVX2(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)

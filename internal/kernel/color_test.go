@@ -11,7 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/short"
 )
 
-var grayRules = []*GrayRule{&GrayPillow, &GrayOpenCV, &GrayMXNet, &GrayTorch, &GrayTorchFused}
+var grayRules = []*GrayRule{&GrayPillow, &GrayOpenCV, &GrayMXNet, &GrayTorch, &GrayTorchFused, &GrayYCrCb}
 
 // fencedBytes returns n random bytes of the memory.
 func fencedBytes(f fence, r *rand.Rand, place, n int) []uint8 {
@@ -44,6 +44,13 @@ func testColorIn(t *testing.T, f fence) {
 			}
 			m.Row(got, a, b)
 			require.Equal(t, want, got, "%+v, %d values", m, n)
+		}
+		for _, weight := range []int32{11682, 9241} {
+			for i := range want {
+				want[i] = toUint8((weight*(int32(a[i])-int32(b[i])) + 2105344) >> 14)
+			}
+			ChromaRow(got, a, b, weight)
+			require.Equal(t, want, got, "chroma, %d values", n)
 		}
 		for px := 1; px < 5; px++ {
 			x, y, z := fencedBytes(f, r, 4, n+2*px), fencedBytes(f, r, 5, n+2*px), fencedBytes(f, r, 6, n+2*px)
@@ -79,6 +86,36 @@ func testColorIn(t *testing.T, f fence) {
 }
 
 func TestColorRows(t *testing.T) { testColorIn(t, &guard{}) }
+
+func testRearrangeIn(t *testing.T, f fence) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for size := 1; size <= 20; size++ {
+		for range 20 {
+			from := make([]int, 1+r.IntN(18))
+			for i := range from {
+				if from[i] = r.IntN(size); r.IntN(4) == 0 {
+					from[i] = ^r.IntN(256)
+				}
+			}
+			for _, n := range []int{0, 1, 2, 5, 11, 32, 50, 101} {
+				src, got := fencedBytes(f, r, 0, n*size), f.bytes(1, n*len(from))
+				Rearrange(got, src, size, from)
+				want := make([]uint8, n*len(from))
+				for i := range want {
+					if at := from[i%len(from)]; at < 0 {
+						want[i] = uint8(^at)
+					} else {
+						want[i] = src[i/len(from)*size+at]
+					}
+				}
+				require.Equal(t, want, got, "%d pixels of %d bytes, from %v", n, size, from)
+				f.check(t, "rearranged")
+			}
+		}
+	}
+}
+
+func TestRearrange(t *testing.T) { testRearrangeIn(t, &guard{}) }
 
 // TestGrayAll compares all colours with the plain rule.
 func TestGrayAll(t *testing.T) {
@@ -170,6 +207,7 @@ func TestMixAll(t *testing.T) {
 func TestColorRowsReference(t *testing.T) {
 	defer cpu.DisableAll()()
 	testColorIn(t, &guard{})
+	testRearrangeIn(t, &guard{})
 }
 
 func BenchmarkColorRows(b *testing.B) {
@@ -184,7 +222,7 @@ func BenchmarkColorRows(b *testing.B) {
 			}
 		})
 	}
-	for i, name := range []string{"Pillow", "OpenCV", "MXNet", "Torch", "TorchFused"} {
+	for i, name := range []string{"Pillow", "OpenCV", "MXNet", "Torch", "TorchFused", "YCrCb"} {
 		run("gray"+name, func() { grayRules[i].Row(out, x, y, z) })
 	}
 	for rule := MixPillow; rule <= MixMXNet; rule++ {
@@ -194,6 +232,7 @@ func BenchmarkColorRows(b *testing.B) {
 	in, hsv := [3][]uint8{x, y, z}, [3][]uint8{out, bytesOf(r, n), bytesOf(r, n)}
 	run("hsvFromRGB", func() { HSVFull.FromRGBRow(hsv, in) })
 	run("hsvToRGB", func() { HSVFull.ToRGBRow(hsv, in, 25, true) })
+	run("bgr", func() { Rearrange(out[:999], x[:999], 3, []int{2, 1, 0}) })
 	run("sum", func() { SumUint8(x) })
 	run("smooth", func() { Smooth13(out[:n-6], x, y, z, 3) })
 }

@@ -18,6 +18,7 @@ var _ = add("color", func() {
 		mix(m)
 	}
 	smooth13()
+	chroma()
 	fromRGB()
 	toRGB("hsvTruncAVX2", func(v VecVirtual) { VCVTTPS2DQ(v, v) })
 	toRGB("hsvRoundAVX2", func(v VecVirtual) { VCVTPS2DQ(v, v) })
@@ -453,6 +454,39 @@ func toRGB(name string, convert func(v VecVirtual)) {
 	}
 	storeThree(out, order, p)
 	advance(8, n, p...)
+	VZEROUPPER()
+	RET()
+}
+
+func chroma() {
+	function("chromaAVX2", "func(dst, c, y *byte, n int, weight int32)")
+	Doc("chromaAVX2 is ChromaRow for n values, a multiple of 32 and not 0.")
+	p, n := params("dst", "c", "y")
+	weight, half := broadcast("weight"), constant("chroma_half", 128<<14+8192)
+	zero := YMM()
+	VPXOR(zero, zero, zero)
+	Label("loop")
+	var out [2]VecVirtual
+	for i := range out {
+		d, y := YMM(), YMM()
+		VPMOVZXBW(Mem{Base: p[1], Disp: 16 * i}, d)
+		VPMOVZXBW(Mem{Base: p[2], Disp: 16 * i}, y)
+		VPSUBW(y, d, d)
+		// The high word of a difference and of the weight count for nothing.
+		product := func(f func(a, b, c Op)) VecVirtual {
+			v := unpack(f, d, zero)
+			VPMADDWD(weight, v, v)
+			VPADDD(half, v, v)
+			VPSRAD(U8(14), v, v)
+			return v
+		}
+		out[i] = product(lowWords)
+		VPACKSSDW(product(highWords), out[i], out[i])
+	}
+	VPACKUSWB(out[1], out[0], out[0])
+	VPERMQ(U8(0b11011000), out[0], out[0])
+	VMOVDQU(out[0], Mem{Base: p[0]})
+	advance(32, n, p...)
 	VZEROUPPER()
 	RET()
 }
