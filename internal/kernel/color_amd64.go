@@ -2,6 +2,8 @@
 
 package kernel
 
+import "github.com/infer-prep/infer-prep/internal/cpu"
+
 // The functions below process the first values in assembly and return how many.
 
 // wholeVectors returns n rounded down to a multiple of 32, or 0 without AVX2.
@@ -99,29 +101,43 @@ func (k *CVHSV) toRGB(dst, src [3][]uint8, turn uint8, body bool) int {
 
 // rearrange processes the first pixels in assembly and returns how many.
 func rearrange(dst, src []uint8, size int, from []int) int {
-	if size > 16 || len(from) > 16 || !hasSIMD() {
+	width := 16
+	if cpu.Has(cpu.VBMI) && len(src) >= 4096 {
+		width = 64
+	}
+	if size > width || len(from) > width || !hasSIMD() {
 		return 0
 	}
-	var order, fill [16]uint8
-	pixels := min(16/size, 16/len(from))
+	var order, fill [64]uint8
+	var keep uint64
+	pixels := min(width/size, width/len(from))
 	for i := range order {
-		order[i] = 0x80 // 0
-		if p := i / len(from); p < pixels {
-			if at := from[i%len(from)]; at >= 0 {
-				order[i] = uint8(p*size + at)
-			} else {
+		order[i] = 0x80 // VPSHUFB sets these to 0
+	}
+	for p := range pixels {
+		for j, at := range from {
+			i := p*len(from) + j
+			if at < 0 {
 				fill[i] = uint8(^at)
+				continue
 			}
+			order[i] = uint8(p*size + at)
+			keep |= 1 << i
 		}
 	}
-	// Each time 16 bytes are read and written. Those after the pixels are
-	// written again later.
+	// Each time whole vectors are read and written. The bytes after the pixels
+	// are written again later.
 	in, out := pixels*size, pixels*len(from)
-	times := min((len(src)-16)/in, (len(dst)-16)/out) + 1
-	if len(src) < 16 || len(dst) < 16 || times < 2 {
+	if len(src) < width || len(dst) < width {
 		return 0
 	}
-	times &^= 1
-	rearrangeAVX2(&dst[0], &src[0], times, &order, &fill, in, out)
+	times := (min((len(src)-width)/in, (len(dst)-width)/out) + 1) &^ 1
+	switch {
+	case times == 0:
+	case width == 64:
+		rearrangeVBMI(&dst[0], &src[0], times, &order, &fill, keep, in, out)
+	default:
+		rearrangeAVX2(&dst[0], &src[0], times, (*[16]uint8)(order[:]), (*[16]uint8)(fill[:]), in, out)
+	}
 	return times * pixels
 }

@@ -1269,3 +1269,32 @@ loop:
 	JNZ          loop
 	VZEROUPPER
 	RET
+
+// func rearrangeVBMI(dst *byte, src *byte, n int, order *[64]uint8, fill *[64]uint8, keep uint64, from int, to int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VBMI
+TEXT ·rearrangeVBMI(SB), NOSPLIT, $0-64
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	MOVQ      order+24(FP), BX
+	VMOVDQU64 (BX), Z0
+	MOVQ      fill+32(FP), BX
+	VMOVDQU64 (BX), Z1
+	MOVQ      keep+40(FP), BX
+	KMOVQ     BX, K1
+	MOVQ      from+48(FP), BX
+	MOVQ      to+56(FP), SI
+
+loop:
+	VPERMB.Z  (CX), Z0, K1, Z2
+	VPORQ     Z1, Z2, Z2
+	VMOVDQU64 Z2, (AX)
+	VPERMB.Z  (CX)(BX*1), Z0, K1, Z2
+	VPORQ     Z1, Z2, Z2
+	VMOVDQU64 Z2, (AX)(SI*1)
+	LEAQ      (CX)(BX*2), CX
+	LEAQ      (AX)(SI*2), AX
+	SUBQ      $0x02, DX
+	JNZ       loop
+	VZEROUPPER
+	RET

@@ -86,3 +86,9 @@ func hsvRoundAVX2(red *byte, green *byte, blue *byte, h *byte, s *byte, v *byte,
 //
 //go:noescape
 func rearrangeAVX2(dst *byte, src *byte, n int, order *[16]uint8, fill *[16]uint8, from int, to int)
+
+// rearrangeVBMI is rearrangeAVX2 for 64 bytes, of which it sets those to 0 that are not in
+// keep before it adds fill.
+//
+//go:noescape
+func rearrangeVBMI(dst *byte, src *byte, n int, order *[64]uint8, fill *[64]uint8, keep uint64, from int, to int)

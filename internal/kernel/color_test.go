@@ -97,7 +97,7 @@ func testRearrangeIn(t *testing.T, f fence) {
 					from[i] = ^r.IntN(256)
 				}
 			}
-			for _, n := range []int{0, 1, 2, 5, 11, 32, 50, 101} {
+			for _, n := range []int{0, 1, 2, 5, 11, 32, 101, 4096/size + 9} {
 				src, got := fencedBytes(f, r, 0, n*size), f.bytes(1, n*len(from))
 				Rearrange(got, src, size, from)
 				want := make([]uint8, n*len(from))

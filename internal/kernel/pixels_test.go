@@ -211,10 +211,11 @@ func TestPixelsReference(t *testing.T) {
 	testQuantizeIn(t, &guard{})
 }
 
-// TestPixelsNarrow runs the tests of lookups without the widest vectors.
+// TestPixelsNarrow runs tests without the widest vectors.
 func TestPixelsNarrow(t *testing.T) {
 	defer cpu.Disable(cpu.VBMI)()
 	testPixelsIn(t, &guard{})
+	testRearrangeIn(t, &guard{})
 }
 
 func BenchmarkLookup(b *testing.B) {

@@ -29,4 +29,34 @@ var _ = add("color", func() {
 	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
+
+	function("rearrangeVBMI", "func(dst, src *byte, n int, order, fill *[64]uint8, keep uint64, from, to int)")
+	Doc("rearrangeVBMI is rearrangeAVX2 for 64 bytes, of which it sets those to 0 that are not in", "keep before it adds fill.")
+	dst, src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n = Load(Param("n"), GP64())
+	order, fill = ZMM(), ZMM()
+	VMOVDQU64(Mem{Base: Load(Param("order"), GP64())}, order)
+	VMOVDQU64(Mem{Base: Load(Param("fill"), GP64())}, fill)
+	keep := K()
+	KMOVQ(Load(Param("keep"), GP64()), keep)
+	from, to = Load(Param("from"), GP64()), Load(Param("to"), GP64())
+	Label("loop")
+	for i := range 2 {
+		v := ZMM()
+		if i == 0 {
+			VPERMB_Z(Mem{Base: src}, order, keep, v)
+			VPORQ(fill, v, v)
+			VMOVDQU64(v, Mem{Base: dst})
+			continue
+		}
+		VPERMB_Z(Mem{Base: src, Index: from, Scale: 1}, order, keep, v)
+		VPORQ(fill, v, v)
+		VMOVDQU64(v, Mem{Base: dst, Index: to, Scale: 1})
+	}
+	LEAQ(Mem{Base: src, Index: from, Scale: 2}, src)
+	LEAQ(Mem{Base: dst, Index: to, Scale: 2}, dst)
+	SUBQ(U8(2), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
 })
