@@ -162,8 +162,8 @@ type colorPart [4][]uint8
 const partLen = 1024
 
 // eachPart calls f for every part of the dense uint8 image src of one, three or
-// four channels, in order. at is the number of pixels before it. f sets out, the
-// same part of dst, unless dst is nil. dst may be src.
+// four channels, in order. at is the number of pixels before the part. f sets
+// out, the same part of dst, unless dst is nil. dst may be src.
 func eachPart(c *Context, dst, src *tensor.Tensor, f func(at int, out, in colorPart)) {
 	n := src.Height() * src.Width()
 	planes := func(t *tensor.Tensor) (buf []uint8) {

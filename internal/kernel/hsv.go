@@ -100,8 +100,8 @@ func (k *CVHSV) FromRGBRow(dst, src [3][]uint8) {
 	}
 }
 
-// ToRGBRow converts planes of HSV to RGB and adds turn to the hue before, modulo
-// 256. Planes of dst may be those of src.
+// ToRGBRow converts planes of HSV to RGB. It adds turn to the hue before,
+// modulo 256. Planes of dst may be those of src.
 func (k *CVHSV) ToRGBRow(dst, src [3][]uint8, turn uint8, body bool) {
 	n := len(dst[0])
 	h, s, v := src[0][:n], src[1][:n], src[2][:n]

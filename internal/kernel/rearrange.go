@@ -1,8 +1,9 @@
 package kernel
 
-// Rearrange writes pixels of len(from) bytes: byte i of a pixel of dst is byte
-// from[i] of the pixel of src, which has size bytes, or the constant ^from[i] if
-// from[i] is negative. dst has as many pixels as src and must not overlap it.
+// Rearrange writes pixels of len(from) bytes from pixels of size bytes: byte i
+// of a pixel of dst is byte from[i] of the pixel of src, or the constant
+// ^from[i] if from[i] is negative. dst has as many pixels as src and must not
+// overlap it.
 func Rearrange(dst, src []uint8, size int, from []int) {
 	if len(src) == 0 {
 		return
