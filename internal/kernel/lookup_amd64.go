@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/internal/cpu"
@@ -86,14 +87,14 @@ func sameTables(tables []uint8, size int) bool {
 // bitsOf reports whether entry v of a table is v&and ^ xor. It returns eight
 // copies of both.
 func bitsOf(table *[256]uint8) (and, xor uint64, ok bool) {
-	a, x := table[0]^table[255], table[0]
-	for v, e := range table {
-		if e != uint8(v)&a^x {
+	const all = 0x0101010101010101
+	and, xor = uint64(table[0]^table[255])*all, uint64(table[0])*all
+	for v, values := 0, uint64(0x0706050403020100); v < 256; v, values = v+8, values+8*all {
+		if binary.LittleEndian.Uint64(table[v:]) != values&and^xor {
 			return 0, 0, false
 		}
 	}
-	const all = 0x0101010101010101
-	return uint64(a) * all, uint64(x) * all, true
+	return and, xor, true
 }
 
 // splitTable separates the bytes of 256 entries of size bytes: byte i of entry
