@@ -90,11 +90,11 @@ CASES = [
         "lambda x: F.adjust_saturation(x, 1.3)", "lambda x: ImageEnhance.Color(x).enhance(1.3)", "lambda x: saturation(x, 1.3)", "V.AdjustSaturation(1.3)")),
     Case("adjust_hue", backends("adjust_hue", "pillow opencv torch", factor=0.1), **both(
         "lambda x: F.adjust_hue(x, 0.1)", "lambda x: hue(x, 25)", "lambda x: hue(x, 25)", "V.AdjustHue(0.1)")),
-    Case("adjust_gamma", backends("adjust_gamma", "pillow opencv torch", gamma=1.5), **both(
+    Case("adjust_gamma", backends("adjust_gamma", "pillow torch", gamma=1.5), **both(
         "lambda x: F.adjust_gamma(x, 1.5)", "lambda x: x.point(GAMMA)", "lambda x: cv2.LUT(x, GAMMA)", "V.AdjustGamma(1.5)")),
     Case("adjust_sharpness", backends("adjust_sharpness", "pillow opencv torch", factor=1.7), **both(
         "lambda x: F.adjust_sharpness(x, 1.7)", "lambda x: ImageEnhance.Sharpness(x).enhance(1.7)", "lambda x: sharpness(x, 1.7)", "V.AdjustSharpness(1.7)")),
-    Case("auto_contrast", backends("auto_contrast", "pillow opencv torch"), **both("F.autocontrast", "ImageOps.autocontrast", "", "V.AutoContrast()")),
+    Case("auto_contrast", backends("auto_contrast", "pillow torch mindspore"), **both("F.autocontrast", "ImageOps.autocontrast", "", "V.AutoContrast()")),
     Case("equalize", backends("equalize", "pillow opencv torch"), **both(
         "F.equalize", "ImageOps.equalize", "lambda x: cv2.merge([cv2.equalizeHist(p) for p in cv2.split(x)])", "V.Equalize()")),
     Case("posterize", op("posterize", bits=4), **both(
@@ -104,6 +104,18 @@ CASES = [
     Case("invert", op("invert"), **both("F.invert", "ImageOps.invert", "cv2.bitwise_not", "V.Invert()")),
     Case("grayscale", backends("grayscale", "pillow opencv torch"), **both(
         "F.rgb_to_grayscale", "lambda x: x.convert('L')", "lambda x: cv2.cvtColor(x, cv2.COLOR_RGB2GRAY)", "V.ConvertColor(V.ConvertMode.COLOR_RGB2GRAY)")),
+    Case("channel_permutation", op("channel_permutation", permutation=[2, 1, 0]), **both(
+        "lambda x: F.permute_channels(x, [2, 1, 0])", "lambda x: Image.merge('RGB', x.split()[::-1])", "lambda x: cv2.cvtColor(x, cv2.COLOR_RGB2BGR)",
+        "V.ConvertColor(V.ConvertMode.COLOR_RGB2BGR)")),
+    Case("convert_color-bgr", op("convert_color", to="bgr"), **both("", "", "lambda x: cv2.cvtColor(x, cv2.COLOR_RGB2BGR)",
+        "V.ConvertColor(V.ConvertMode.COLOR_RGB2BGR)")),
+    Case("convert_color-rgba", op("convert_color", to="rgba"), **both("", "lambda x: x.convert('RGBA')", "lambda x: cv2.cvtColor(x, cv2.COLOR_RGB2RGBA)",
+        "V.ConvertColor(V.ConvertMode.COLOR_RGB2RGBA)")),
+    Case("convert_color-hsv", backends("convert_color", "pillow opencv", to="hsv"), **both("", "lambda x: x.convert('HSV')",
+        "lambda x: cv2.cvtColor(x, cv2.COLOR_RGB2HSV)")),
+    Case("convert_color-ycrcb", op("convert_color", to="ycrcb"), **both("", "", "lambda x: cv2.cvtColor(x, cv2.COLOR_RGB2YCrCb)")),
+    Case("rgb_to_hsv", op("rgb_to_hsv"), input="tensor", mindspore="V.RgbToHsv(is_hwc=True)"),
+    Case("hsv_to_rgb", op("hsv_to_rgb"), input="tensor", mindspore="V.HsvToRgb(is_hwc=True)"),
     Case("gaussian_blur-5", backends("gaussian_blur", "opencv torch", kernel_height=5, kernel_width=5, sigma_y=1.5, sigma_x=1.5), **both(
         "lambda x: F.gaussian_blur(x, [5, 5], [1.5, 1.5])", "", "lambda x: cv2.GaussianBlur(x, (5, 5), 1.5)", "V.GaussianBlur(5, 1.5)")),
     Case("gaussian_blur-pillow", op("gaussian_blur", sigma_y=1.5, sigma_x=1.5), pillow="lambda x: x.filter(ImageFilter.GaussianBlur(1.5))"),
@@ -117,6 +129,9 @@ CASES = [
     Case("to_tensor", op("to_tensor"), torchvision="lambda x: x.to(torch.float32).div_(255)"),
     Case("to_tensor-multiply", [*op("hwc2chw"), *op("rescale", scale=1 / 255, rule="multiply")], **both(
         "lambda x: F.to_dtype(x, torch.float32, scale=True)", "", "lambda x: cv2.dnn.blobFromImage(x, 1 / 255)[0]", "V.ToTensor()")),
+    Case("to_type", op("to_type", dtype="float32"), **both("lambda x: x.to(torch.float32)", "", "lambda x: x.astype(np.float32)")),
+    Case("rescale", {r: op("rescale", scale=1 / 255, rule=r) for r in ("multiply", "fused")}, torchvision="lambda x: F.to_dtype(x, torch.float32, scale=True)",
+        mindspore="V.Rescale(1 / 255, 0.)"),
     Case("normalize", op("normalize", mean=MEAN, std=STD), input="tensor", **both(
         f"lambda x: F.normalize(x, {MEAN}, {STD})", "", "", f"V.Normalize({MEAN}, {STD})")),
 ]

@@ -215,14 +215,21 @@ func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) err
 	if err := f.infer(s, d); err != nil {
 		return err
 	}
-	if err := t.prepare(d, s.out[0]); err != nil {
-		return err
+	if !f.pointwise() {
+		if err := t.prepare(d, s.out[0]); err != nil {
+			return err
+		}
 	}
 	if n := t.bytes(); c.Limits.Bytes > 0 && n > c.Limits.Bytes {
 		return errDeclined
 	}
 	t.source = d
 	return nil
+}
+
+// pointwise reports whether the op is only a table, for the pixels of a tensor.
+func (f *fused) pointwise() bool {
+	return f.table != nil && f.decode == nil && !f.geometry() && !f.swap
 }
 
 // infer calls Infer of every op. If one fails, the fused op declines.
@@ -265,9 +272,13 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 		if err != nil {
 			return err
 		}
-		if t.Layout == tensor.CHW { // only a table
-			w.out.begin(dst[0], f.table, w.ch)
-			w.out.planes(t.Data)
+		if f.pointwise() {
+			w.out.begin(dst[0], f.table, t.Channels())
+			if t.Layout == tensor.CHW {
+				w.out.planes(t.Data)
+			} else {
+				w.out.row(0, t.Data)
+			}
 			w.release()
 			return nil
 		}

@@ -54,43 +54,22 @@ func wantAdjusted(d tensor.Desc, b Backend) error {
 	return wantChannels(d, 1, 3)
 }
 
-// blend mixes each value with the value of a degenerate image. A factor of 1
-// returns the original value.
-type blend struct {
-	backend Backend
-	factor  float32
-	rest    float64      // 1 - factor, rounded to float32 as in the backend
-	scaled  [256]float32 // each value times the factor; not for Pillow
-}
-
-// set prepares the blend for a factor.
-func (m *blend) set(b Backend, factor float64) {
+// mixOf returns the arithmetic that mixes each value with the value of a
+// degenerate image. A factor of 1 returns the original value.
+func mixOf(b Backend, factor float64) kernel.Mix {
 	f := float32(factor)
-	m.backend, m.factor, m.rest = b, f, float64(1-f)
-	if b == Torch {
-		m.rest = float64(float32(1 - factor))
-	}
-	if b != Pillow {
-		for v := range m.scaled {
-			m.scaled[v] = float32(float32(v) * f)
-		}
-	}
-}
-
-// of mixes v with other, which is an integer in 0..255 except for torch.
-func (m *blend) of(v uint8, other float32) uint8 {
-	switch m.backend {
-	case Pillow:
-		// With a factor within 1, neither Pillow nor this code clips.
-		return trunc8(other + float32(m.factor*(float32(v)-other)))
+	m := kernel.Mix{Rule: kernel.MixOpenCV, Factor: f, Rest: 1 - f}
+	switch b {
+	case Pillow: // with a factor within 1, neither Pillow nor this clips
+		m.Rule = kernel.MixPillow
 	case Torch:
-		return trunc8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
+		m.Rule, m.Rest = kernel.MixTorch, float32(1-factor)
 	case MXNet:
-		return round8(m.scaled[v] + float32(other*float32(m.rest)))
+		m.Rule = kernel.MixMXNet
 	case MindSpore:
-		return round8(kernel.FMA32(float64(float64(v)*float64(m.factor)), float32(other*float32(m.rest))))
+		m.Rule = kernel.MixMindSpore
 	}
-	return round8(kernel.FMA32(float64(float64(other)*m.rest), m.scaled[v]))
+	return m
 }
 
 // trunc8 truncates a number within int32's range and clips it to 0..255.
@@ -100,41 +79,17 @@ func trunc8(f float32) uint8 { return clamp8(int32(f)) }
 // 0..255.
 func round8(f float32) uint8 { return clamp8(int32(math.RoundToEven(float64(f)))) }
 
-// The green and blue terms of torchGrayFused. Products of 8 and 24 bits are
-// exact. So are their sums with a float32 that is not smaller than their last
-// bits.
-var torchGreenExact, torchBlueExact = exactly24(0.587), exactly24(0.114)
-
-func exactly24(f float32) (t [256]float64) {
-	for v := range t {
-		t[v] = float64(float64(v) * float64(f))
-	}
-	return t
-}
-
-// torchGrayFused is the gray value of torchvision v2 on a CPU with FMA, as an
-// integer.
-func torchGrayFused(r, g, b uint8) uint8 {
-	rg := float32(torchGreenExact[g] + float64(torchRed[r]))
-	return uint8(int32(float32(torchBlueExact[b] + float64(rg))))
-}
-
-// grayOf returns the gray function of a backend.
-func grayOf(b Backend) func(r, g, b uint8) uint8 {
+// grayOf returns the gray values of a backend's colour adjustments.
+func grayOf(b Backend) *kernel.GrayRule {
 	switch b {
 	case Pillow:
-		return pillowGray
+		return &kernel.GrayPillow
 	case Torch:
-		return torchGrayFused
+		return &kernel.GrayTorchFused
 	case MXNet:
-		return mxnetGray
+		return &kernel.GrayMXNet
 	}
-	return openCVGray
-}
-
-// mxnetGray is OpenCV 3.4's 14-bit gray value with red and blue exchanged.
-func mxnetGray(r, g, b uint8) uint8 {
-	return uint8((1868*uint32(r) + 9617*uint32(g) + 4899*uint32(b) + 8192) >> 14)
+	return &kernel.GrayOpenCV
 }
 
 // alias reports whether two dense tensors with the same description share their

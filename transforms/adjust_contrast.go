@@ -71,19 +71,12 @@ func (o *AdjustContrast) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	pixels := s.Height() * s.Width()
-	var sum uint64
-	if s.Channels() == 1 {
-		for _, v := range s.Data[:pixels] {
-			sum += uint64(v)
-		}
-	} else {
-		gray := grayOf(o.Backend)
-		step, next := strides(s.Desc)
-		for i := range pixels {
-			at := i * step
-			sum += uint64(gray(s.Data[at], s.Data[at+next], s.Data[at+2*next]))
-		}
+	gray := s.Data[:pixels]
+	if s.Channels() > 1 {
+		gray = c.Scratch(pixels)
+		grayValues(c, gray, s, grayOf(o.Backend))
 	}
+	sum := kernel.SumUint8(gray)
 	var mean float32
 	switch o.Backend {
 	case Pillow:
@@ -96,10 +89,9 @@ func (o *AdjustContrast) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		mean = float32(int32(float64(float64(sum)*(1/float64(pixels))) + 0.5))
 	}
 	table := c.Scratch(256)
-	var m blend
-	m.set(o.Backend, o.Factor)
+	m := mixOf(o.Backend, o.Factor)
 	for v := range table {
-		table[v] = m.of(uint8(v), mean)
+		table[v] = m.Of(uint8(v), mean)
 	}
 	kernel.LookupHWC(dst[0].Data, s.Data[:len(dst[0].Data)], 1, table)
 	return nil

@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -131,8 +132,9 @@ func openCVToHLS(r, g, b uint8, body bool) (h, l, s uint8) {
 var (
 	hlsParts   = [6][3]uint8{{0, 2, 1}, {2, 0, 1}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {0, 1, 2}}
 	hlsBetween = func() (t [256]float32) {
-		for h, f := range hsvHalf.fraction {
-			if t[h] = f; hsvHalf.sector[h]%2 == 1 {
+		for h := range t {
+			sector, f := kernel.HSVHalf.Sector(uint8(h))
+			if t[h] = f; sector%2 == 1 {
 				t[h] = 1 - f
 			}
 		}
@@ -150,6 +152,7 @@ func openCVFromHLS(h, l, s uint8) (r, g, b uint8) {
 	p1 := float32(2*light) - p2
 	between := p1 + float32((p2-p1)*hlsBetween[h])
 	t := [3]uint8{near8(float32(p2 * 255)), near8(float32(p1 * 255)), near8(float32(between * 255))}
-	p := &hlsParts[hsvHalf.sector[h]]
+	sector, _ := kernel.HSVHalf.Sector(h)
+	p := &hlsParts[sector]
 	return t[p[0]], t[p[1]], t[p[2]]
 }

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // AdjustHue rotates the hue of every pixel by a fraction of the colour circle:
 // one third turns red into green. It takes a uint8 image of three channels, HWC
@@ -61,28 +64,24 @@ func (o *AdjustHue) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		copyUnlessSame(dst[0], s)
 		return nil
 	}
-	height, width := s.Height(), s.Width()
-	step, next := strides(s.Desc)
-	in, out := s.Data, dst[0].Data
 	turn, part := uint8(int32(o.Factor*255)), float32(o.Factor)
-	at := 0
-	for range height {
-		for x := range width {
-			r, g, b := in[at], in[at+next], in[at+2*next]
-			switch o.Backend {
-			case Pillow:
-				h, sat, v := pillowToHSV(r, g, b)
-				r, g, b = pillowFromHSV(h+turn, sat, v)
-			case Torch:
-				r, g, b = torchHue(r, g, b, part)
-			default:
-				h, sat, v := openCVHSV(r, g, b, &hsvHueFull, 256)
-				r, g, b = hsvFull.rgb(h+turn, sat, v, x < width&^31)
-			}
-			out[at], out[at+next], out[at+2*next] = r, g, b
-			at += step
+	eachPart(c, dst[0], s, func(at int, out, in colorPart) {
+		if o.Backend != Pillow && o.Backend != Torch {
+			k := kernel.HSVFull
+			k.FromRGBRow(rgb(out), rgb(in))
+			toRGBOpenCV(k, rgb(out), rgb(out), at, s.Width(), turn)
+			return
 		}
-	}
+		r, g, b := out[0], out[1], out[2]
+		for i := range r {
+			if x, y, z := in[0][i], in[1][i], in[2][i]; o.Backend == Pillow {
+				h, sat, v := pillowToHSV(x, y, z)
+				r[i], g[i], b[i] = pillowFromHSV(h+turn, sat, v)
+			} else {
+				r[i], g[i], b[i] = torchHue(x, y, z, part)
+			}
+		}
+	})
 	return nil
 }
 
@@ -130,7 +129,7 @@ func torchHue(r, g, b uint8, part float32) (uint8, uint8, uint8) {
 		torch8(float32((1 - sf) * top)),
 		torch8(float32((sf + rest) * top)),
 	}
-	p := hsvParts[i%6]
+	p := kernel.HSVParts[i%6]
 	return t[p[0]], t[p[1]], t[p[2]]
 }
 

@@ -70,17 +70,14 @@ func (o *AdjustSaturation) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		copyUnlessSame(dst[0], s)
 		return nil
 	}
-	pixels := s.Height() * s.Width()
-	step, next := strides(s.Desc)
-	gray := grayOf(o.Backend)
-	var m blend
-	m.set(o.Backend, o.Factor)
-	in, out := s.Data, dst[0].Data
-	for i := range pixels {
-		at := i * step
-		r, g, b := in[at], in[at+next], in[at+2*next]
-		other := float32(gray(r, g, b))
-		out[at], out[at+next], out[at+2*next] = m.of(r, other), m.of(g, other), m.of(b, other)
-	}
+	m, k := mixOf(o.Backend, o.Factor), grayOf(o.Backend)
+	gray := c.Scratch(partLen)
+	eachPart(c, dst[0], s, func(_ int, out, in colorPart) {
+		g := gray[:len(in[0])]
+		k.Row(g, in[0], in[1], in[2])
+		for ch := range out {
+			m.Row(out[ch], in[ch], g)
+		}
+	})
 	return nil
 }

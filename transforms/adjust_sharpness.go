@@ -72,75 +72,27 @@ func (o *AdjustSharpness) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		o.applyFloats(c, dst[0], s)
 		return nil
 	}
-	var m sharpen
-	m.set(o.Backend, o.Factor)
+	m := mixOf(o.Backend, o.Factor)
+	switch o.Backend {
+	case OpenCV:
+		m.Rule = kernel.MixMindSpore // which passes its images to OpenCV in this order
+	case Torch:
+		m.Rule = kernel.MixDifference
+	}
 	g := gridOf(s.Desc)
+	px := g.pixel
+	smooth := c.Scratch(g.width * px)
 	for p := range g.planes {
 		for y := range g.height {
 			out, row := g.row(dst[0].Data, p, y), g.row(s.Data, p, y)
-			if y == 0 || y == g.height-1 || g.width < 3 {
-				m.border(out, row)
-				continue
+			copy(smooth, row)
+			if y > 0 && y < g.height-1 && g.width > 2 {
+				kernel.Smooth13(smooth[px:len(row)-px], g.row(s.Data, p, y-1), row, g.row(s.Data, p, y+1), px)
 			}
-			px := g.pixel
-			m.border(out[:px], row[:px])
-			m.inside(out[px:len(out)-px], g.row(s.Data, p, y-1), row, g.row(s.Data, p, y+1), px)
-			m.border(out[len(out)-px:], row[len(row)-px:])
+			m.Row(out, row, smooth)
 		}
 	}
 	return nil
-}
-
-// sharpen mixes values with smoothed ones.
-type sharpen struct {
-	blend
-	// of holds, for torch, the difference to a value at index 255+difference,
-	// times 1-f. Such products are exact.
-	torch [511]float64
-	same  [256]uint8 // the results for pixels of the border
-}
-
-func (m *sharpen) set(b Backend, factor float64) {
-	m.blend.set(b, factor)
-	if b == OpenCV {
-		m.backend = MindSpore // which passes its images to OpenCV in this order
-	}
-	for i := range m.torch {
-		m.torch[i] = float64(float64(i-255) * m.rest)
-	}
-	for v := range m.same {
-		m.same[v] = m.mix(uint8(v), uint8(v))
-	}
-}
-
-// mix mixes v with the smoothed value s.
-func (m *sharpen) mix(v, s uint8) uint8 {
-	if m.backend == Torch {
-		return trunc8(kernel.FMA32(m.torch[255+int(s)-int(v)], float32(v)))
-	}
-	return m.of(v, float32(s))
-}
-
-// border mixes pixels that are not smoothed.
-func (m *sharpen) border(out, row []uint8) {
-	for i, v := range row[:len(out)] {
-		out[i] = m.same[v]
-	}
-}
-
-// inside mixes the values of a row from the second pixel on. above and below
-// are the rows beside it; px is the distance of pixels.
-func (m *sharpen) inside(out, above, row, below []uint8, px int) {
-	n := len(out)
-	a0, a1, a2 := above[:n], above[px:][:n], above[2*px:][:n]
-	b0, b1, b2 := row[:n], row[px:][:n], row[2*px:][:n]
-	c0, c1, c2 := below[:n], below[px:][:n], below[2*px:][:n]
-	for i := range out {
-		sum := uint32(a0[i]) + uint32(a1[i]) + uint32(a2[i]) + uint32(b0[i]) + 5*uint32(b1[i]) + uint32(b2[i]) +
-			uint32(c0[i]) + uint32(c1[i]) + uint32(c2[i])
-		// Thirteenths are never halves, so all rules of rounding agree.
-		out[i] = m.mix(b1[i], uint8((2*sum+13)/26))
-	}
 }
 
 // smoothTaps is the kernel of float32 images.

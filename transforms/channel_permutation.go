@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // ChannelPermutation puts the channels of an image in another order: channel i
 // of the output is channel Permutation[i] of the input. It takes an image of
@@ -61,27 +64,28 @@ func (o *ChannelPermutation) Apply(c *Context, dst, src []*tensor.Tensor) error 
 		return err
 	}
 	size := s.DType.Size()
-	ch := len(o.Permutation)
-	in := s.Data[:len(dst[0].Data)]
-	out := dst[0].Data
+	in, out := s.Data[:len(dst[0].Data)], dst[0].Data
 	if s.Layout == tensor.CHW {
-		plane := len(out) / ch
+		plane := len(out) / len(o.Permutation)
 		for i, p := range o.Permutation {
 			copy(out[i*plane:][:plane], in[p*plane:])
 		}
 		return nil
 	}
-	if size == 1 && ch == 3 {
-		a, b, c := o.Permutation[0], o.Permutation[1], o.Permutation[2]
-		for ; len(in) >= 3; in, out = in[3:], out[3:] {
-			out[0], out[1], out[2] = in[a], in[b], in[c]
-		}
-		return nil
+	st, ok := c.State.(*permutationState)
+	if !ok {
+		st = &permutationState{}
+		c.State = st
 	}
-	for step := ch * size; len(in) >= step; in, out = in[step:], out[step:] {
-		for i, p := range o.Permutation {
-			copy(out[i*size:][:size], in[p*size:])
+	st.from = st.from[:0]
+	for _, p := range o.Permutation {
+		for i := range size {
+			st.from = append(st.from, p*size+i)
 		}
 	}
+	kernel.Rearrange(out, in, len(st.from), st.from)
 	return nil
 }
+
+// permutationState holds the source of every byte of a pixel.
+type permutationState struct{ from []int }

@@ -1,9 +1,8 @@
 package transforms
 
 import (
-	"math"
-
 	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -112,215 +111,180 @@ func (o *ConvertColor) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// Apply converts each row to RGBA, and from there to the output.
+// order returns the positions of red, green, blue and alpha in a pixel, ok =
+// false unless the space has those. A negative position is the complement of a
+// constant.
+func (s ColorSpace) order() (p [4]int, ok bool) {
+	switch s {
+	case RGB:
+		return [4]int{0, 1, 2, ^255}, true
+	case BGR:
+		return [4]int{2, 1, 0, ^255}, true
+	case RGBA:
+		return [4]int{0, 1, 2, 3}, true
+	case BGRA:
+		return [4]int{2, 1, 0, 3}, true
+	case Gray:
+		return [4]int{0, 0, 0, ^255}, true
+	}
+	return p, false
+}
+
+// sources returns the channel of the input that each channel of the output
+// copies, or the complement of a constant. ok is false if the conversion
+// computes.
+func (o *ConvertColor) sources() (from [4]int, ok bool) {
+	in, ok := o.From.order()
+	out, plain := o.To.order()
+	switch {
+	case o.From == o.To:
+		return [4]int{0, 1, 2, 3}, true
+	case o.Backend == Pillow && o.From == YCrCb && o.To == Gray:
+		return from, true
+	case o.Backend == Pillow && o.From == Gray && o.To == YCrCb:
+		return [4]int{0, ^128, ^128}, true
+	case !ok || !plain || o.To == Gray:
+		return from, false
+	}
+	for i, at := range out {
+		if at >= 0 {
+			from[at] = in[i]
+		}
+	}
+	return from, true
+}
+
+// Apply copies channels, or converts parts of the image to RGB and from there
+// to the output.
 func (o *ConvertColor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
 	}
-	if o.From == o.To {
-		copy(dst[0].Data, s.Data)
+	if from, ok := o.sources(); ok {
+		copyChannels(dst[0], s, from[:o.To.channels()])
 		return nil
 	}
-	w, h := s.Width(), s.Height()
-	buf := c.Scratch(4 * w)
-	in, out := rows{data: s.Data}, rows{data: dst[0].Data}
-	in.step, in.next = strides(s.Desc)
-	out.step, out.next = strides(dst[0].Desc)
-	for y := range h {
-		in.start, out.start = y*w*in.step, y*w*out.step
-		if o.Backend == Pillow && (o.From == YCrCb && o.To == Gray || o.From == Gray && o.To == YCrCb) {
-			for x := range w {
-				v, at := in.data[in.start+x*in.step], out.start+x*out.step
-				out.data[at] = v
-				if o.To == YCrCb {
-					out.data[at+out.next], out.data[at+2*out.next] = 128, 128
+	tmp := c.Scratch(3 * partLen)
+	eachPart(c, dst[0], s, func(at int, out, in colorPart) {
+		var p [3][]uint8
+		n := len(in[0])
+		if order, ok := o.From.order(); ok {
+			for i := range p {
+				p[i] = in[order[i]]
+			}
+		} else {
+			order, ok := o.To.order()
+			for i := range p {
+				if p[i] = tmp[i*partLen:][:n]; ok && o.To != Gray {
+					p[i] = out[order[i]]
 				}
 			}
-			continue
+			if at := order[3]; at > 0 {
+				for i := range out[at] {
+					out[at][i] = 255
+				}
+			}
+			o.decode(p, rgb(in), at, s.Width())
 		}
-		o.decode(buf, in)
-		o.encode(out, buf)
-	}
+		o.encode(out, p)
+	})
 	return nil
 }
 
-// rows is one row of an image: channel ch of pixel x is at start + x*step +
-// ch*next.
-type rows struct {
-	data              []byte
-	start, step, next int
-}
+// rgb returns the first three channels.
+func rgb(p colorPart) [3][]uint8 { return [3][]uint8(p[:3]) }
 
-// decode converts a row to RGBA.
-func (o *ConvertColor) decode(buf []byte, in rows) {
-	at := in.start
-	for x := 0; x < len(buf)/4; x++ {
-		q := buf[4*x : 4*x+4 : 4*x+4]
-		a := in.data[at]
-		q[3] = 255
-		switch o.From {
-		case Gray:
-			q[0], q[1], q[2] = a, a, a
-			at += in.step
-			continue
-		case RGBA, BGRA:
-			q[3] = in.data[at+3*in.next]
+// copyChannels sets channel i of every pixel to channel from[i] of src, or to
+// the complement of from[i] if that is negative.
+func copyChannels(dst, src *tensor.Tensor, from []int) {
+	n := src.Height() * src.Width()
+	if src.Layout == tensor.HWC {
+		kernel.Rearrange(dst.Data, src.Data[:src.Len()], src.Channels(), from)
+		return
+	}
+	for i, ch := range from {
+		out := dst.Data[i*n:][:n]
+		if ch >= 0 {
+			copy(out, src.Data[ch*n:])
+		} else {
+			kernel.RepeatPixel(out, []uint8{uint8(^ch)})
 		}
-		b, c := in.data[at+in.next], in.data[at+2*in.next]
-		at += in.step
-		switch {
-		case o.From == BGR || o.From == BGRA:
-			a, c = c, a
-		case o.From == HSV && o.Backend == OpenCV:
-			a, b, c = openCVFromHSV(a, b, c, x < len(buf)/4&^31)
-		case o.From == HSV:
-			a, b, c = pillowFromHSV(a, b, c)
-		case o.From == YCrCb && o.Backend == OpenCV:
-			a, b, c = openCVFromYCrCb(a, b, c)
-		case o.From == YCrCb:
-			a, b, c = pillowFromYCrCb(a, b, c)
-		}
-		q[0], q[1], q[2] = a, b, c
 	}
 }
 
-// encode converts a row from RGBA.
-func (o *ConvertColor) encode(out rows, buf []byte) {
-	at := out.start
-	for x := 0; x < len(buf)/4; x++ {
-		q := buf[4*x : 4*x+4 : 4*x+4]
-		a, b, c := q[0], q[1], q[2]
-		switch {
-		case o.To == Gray:
-			if o.Backend == Pillow {
-				out.data[at] = pillowGray(a, b, c)
-			} else {
-				out.data[at] = openCVGray(a, b, c)
-			}
-			at += out.step
-			continue
-		case o.To == BGR || o.To == BGRA:
-			a, c = c, a
-		case o.To == HSV && o.Backend == OpenCV:
-			a, b, c = openCVToHSV(a, b, c)
-		case o.To == HSV:
-			a, b, c = pillowToHSV(a, b, c)
-		case o.To == YCrCb && o.Backend == OpenCV:
-			a, b, c = openCVToYCrCb(a, b, c)
-		case o.To == YCrCb:
-			a, b, c = pillowToYCrCb(a, b, c)
+// decode converts a part, which at pixels of an image precede, from HSV or
+// YCrCb.
+func (o *ConvertColor) decode(dst, src [3][]uint8, at, width int) {
+	f := pillowFromHSV
+	switch {
+	case o.From == HSV && o.Backend == OpenCV:
+		toRGBOpenCV(kernel.HSVHalf, dst, src, at, width, 0)
+		return
+	case o.From == YCrCb && o.Backend == OpenCV:
+		f = openCVFromYCrCb
+	case o.From == YCrCb:
+		f = pillowFromYCrCb
+	}
+	mapColorRow(dst, src, f)
+}
+
+// encode converts a part to gray, HSV or YCrCb.
+func (o *ConvertColor) encode(out colorPart, src [3][]uint8) {
+	f := pillowToHSV
+	switch {
+	case o.To == Gray:
+		grayOf(o.Backend).Row(out[0], src[0], src[1], src[2])
+		return
+	case o.To == HSV && o.Backend == OpenCV:
+		kernel.HSVHalf.FromRGBRow(rgb(out), src)
+		return
+	case o.To == YCrCb && o.Backend == OpenCV:
+		kernel.GrayYCrCb.Row(out[0], src[0], src[1], src[2])
+		kernel.ChromaRow(out[1], src[0], out[0], 11682)
+		kernel.ChromaRow(out[2], src[2], out[0], 9241)
+		return
+	case o.To == YCrCb:
+		f = pillowToYCrCb
+	case o.To != HSV:
+		return // decode wrote it
+	}
+	mapColorRow(rgb(out), src, f)
+}
+
+func mapColorRow(dst, src [3][]uint8, f func(a, b, c uint8) (uint8, uint8, uint8)) {
+	for i := range dst[0] {
+		dst[0][i], dst[1][i], dst[2][i] = f(src[0][i], src[1][i], src[2][i])
+	}
+}
+
+// toRGBOpenCV adds turn to the hues of a part, which at pixels of an image
+// precede, and converts it to RGB. OpenCV rounds in the last columns of a row.
+func toRGBOpenCV(k *kernel.CVHSV, dst, src [3][]uint8, at, width int, turn uint8) {
+	body := width &^ 31
+	for n := 0; len(dst[0]) > 0; at += n {
+		x := at % width
+		n = width - x
+		if x < body {
+			n = body - x
 		}
-		out.data[at], out.data[at+out.next], out.data[at+2*out.next] = a, b, c
-		if o.To == RGBA || o.To == BGRA {
-			out.data[at+3*out.next] = q[3]
+		n = min(n, len(dst[0]))
+		var from, to [3][]uint8
+		for ch := range to {
+			from[ch], src[ch] = src[ch][:n], src[ch][n:]
+			to[ch], dst[ch] = dst[ch][:n], dst[ch][n:]
 		}
-		at += out.step
+		k.ToRGBRow(to, from, turn, x < body)
 	}
 }
 
 func clamp8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
 
-// OpenCV's YCrCb uses 14-bit fixed point.
-
-func openCVToYCrCb(r, g, b uint8) (y, cr, cb uint8) {
-	l := (4899*int32(r) + 9617*int32(g) + 1868*int32(b) + 8192) >> 14
-	const half = 128<<14 + 8192
-	return uint8(l), clamp8((11682*(int32(r)-l) + half) >> 14), clamp8((9241*(int32(b)-l) + half) >> 14)
-}
-
+// openCVFromYCrCb uses 14-bit fixed point.
 func openCVFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
 	l, u, v := int32(y), int32(cr)-128, int32(cb)-128
 	return clamp8(l + (22987*u+8192)>>14), clamp8(l + (-11698*u-5636*v+8192)>>14), clamp8(l + (29049*v+8192)>>14)
 }
-
-// OpenCV's 8-bit HSV. The conversion to HSV uses 12-bit reciprocals of the
-// value and of the channels' range and rounds half to even. The conversion from
-// HSV is float32.
-
-var hsvSat, hsvHue, hsvHueFull = func() (s, h, full [256]int32) {
-	for i := 1; i < 256; i++ {
-		s[i] = int32(math.RoundToEven(float64(255<<12) / float64(i)))
-		h[i] = int32(math.RoundToEven(float64(180<<12) / float64(6*i)))
-		full[i] = int32(math.RoundToEven(float64(256<<12) / float64(6*i)))
-	}
-	return s, h, full
-}()
-
-func openCVToHSV(r, g, b uint8) (h, s, v uint8) {
-	return openCVHSV(r, g, b, &hsvHue, 180)
-}
-
-// openCVHSV converts to HSV with a hue of 0 to turn-1. reciprocals must match
-// turn.
-func openCVHSV(r, g, b uint8, reciprocals *[256]int32, turn int32) (h, s, v uint8) {
-	v = max(r, g, b)
-	d := int32(v - min(r, g, b))
-	var hue int32
-	switch v {
-	case r:
-		hue = int32(g) - int32(b)
-	case g:
-		hue = int32(b) - int32(r) + 2*d
-	default:
-		hue = int32(r) - int32(g) + 4*d
-	}
-	hue = (hue*reciprocals[d] + 2048) >> 12
-	if hue < 0 {
-		hue += turn
-	}
-	return clamp8(hue), uint8((d*hsvSat[v] + 2048) >> 12), v
-}
-
-// hsvCircle holds, for each 8-bit hue, the sector of the colour circle (of six)
-// and the position within it.
-type hsvCircle struct {
-	sector   [256]uint8
-	fraction [256]float32
-}
-
-// hsvHalf has hues in steps of 2 degrees; hsvFull has 255 hues, as in
-// COLOR_HSV2RGB_FULL.
-var hsvHalf, hsvFull = newHSVCircle(180), newHSVCircle(255)
-
-func newHSVCircle(turn float32) *hsvCircle {
-	c := &hsvCircle{}
-	for h := range c.sector {
-		f := float32(float32(h) * (float32(6) / turn))
-		whole := float32(int32(f))
-		c.sector[h], c.fraction[h] = uint8(int32(whole)%6), f-whole
-	}
-	return c
-}
-
-// openCVFromHSV is COLOR_HSV2RGB. body reports whether the pixel is in its
-// vector loop.
-func openCVFromHSV(h, s, v uint8, body bool) (r, g, b uint8) { return hsvHalf.rgb(h, s, v, body) }
-
-func (c *hsvCircle) rgb(h, s, v uint8, body bool) (r, g, b uint8) {
-	sat, val := float32(float32(s)*(float32(1)/255)), float32(float32(v)*(float32(1)/255))
-	f := c.fraction[h]
-	// 1 - s*f is rounded once: OpenCV's build fuses the two operations. The
-	// product is exact in float64.
-	t := [4]float32{
-		val,
-		float32(val * (1 - sat)),
-		float32(val * float32(1-float64(float64(sat)*float64(f)))),
-		float32(val * float32(1-float64(float64(sat)*float64(1-f)))),
-	}
-	p := hsvParts[c.sector[h]]
-	x, y, z := float32(t[p[0]]*255), float32(t[p[1]]*255), float32(t[p[2]]*255)
-	if body {
-		return uint8(int32(x)), uint8(int32(y)), uint8(int32(z))
-	}
-	return roundEven8(x), roundEven8(y), roundEven8(z)
-}
-
-func roundEven8(f float32) uint8 { return uint8(int32(math.RoundToEven(float64(f)))) }
-
-// hsvParts holds, for each sector, which of v, v(1-s), v(1-sf) and v(1-s(1-f))
-// are red, green and blue.
-var hsvParts = [6][3]uint8{{0, 3, 1}, {2, 0, 1}, {1, 0, 3}, {1, 2, 0}, {3, 1, 0}, {0, 1, 2}}
 
 // Pillow's HSV is that of Python's colorsys, in float and double.
 
@@ -353,27 +317,27 @@ func pillowFromHSV(h, s, v uint8) (r, g, b uint8) {
 	if s == 0 {
 		return v, v, v
 	}
-	f, sat, val := pillowCircle.fraction[h], pillowUnit[s], float64(v)
+	f, sat, val := pillowFraction[h], pillowUnit[s], float64(v)
 	t := [4]uint8{
 		v,
 		roundUp8(float64(val * (1 - float64(sat)))),
 		roundUp8(float64(val * (1 - float64(float64(sat)*float64(f))))),
 		roundUp8(float64(val * (1 - float64(float64(sat)*(1-float64(f)))))),
 	}
-	p := hsvParts[pillowCircle.sector[h]]
+	p := kernel.HSVParts[pillowSector[h]]
 	return t[p[0]], t[p[1]], t[p[2]]
 }
 
-// pillowCircle is an hsvCircle with Pillow's arithmetic; pillowUnit holds every
-// value divided by 255.
-var pillowCircle, pillowUnit = func() (c hsvCircle, unit [256]float32) {
+// The sector of the colour circle of every hue, the position within it, and
+// every value divided by 255.
+var pillowSector, pillowFraction, pillowUnit = func() (sector [256]uint8, fraction, unit [256]float32) {
 	for v := range unit {
 		six := float64(v) * 6 / 255
 		i := int32(six)
-		c.sector[v], c.fraction[v] = uint8(i%6), float32(six-float64(i))
+		sector[v], fraction[v] = uint8(i%6), float32(six-float64(i))
 		unit[v] = float32(float64(v) / 255)
 	}
-	return c, unit
+	return sector, fraction, unit
 }()
 
 // roundUp8 rounds a number of 0 to 255 half up, like C's round.

@@ -85,17 +85,11 @@ type margins struct{ top, left, bottom, right int }
 // box returns the box of the dark pixels of a dense image.
 func (o *CropMargin) box(c *Context, s *tensor.Tensor) margins {
 	h, w := s.Height(), s.Width()
-	gray := pillowGray
-	if o.Backend == Torch {
-		gray = fusedGray
-	}
 	values := c.Scratch(h * w)
-	step, next := strides(s.Desc)
+	grayValues(c, values, s, grayOf(o.Backend))
 	least, most := uint8(255), uint8(0)
-	for i := range values {
-		p := s.Data[i*step:]
-		v := gray(p[0], p[next], p[2*next])
-		values[i], least, most = v, min(least, v), max(most, v)
+	for _, v := range values {
+		least, most = min(least, v), max(most, v)
 	}
 	if least == most {
 		return margins{0, 0, h, w}

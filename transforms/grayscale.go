@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Grayscale converts a uint8 RGB image to one channel, or to three equal
 // channels. It takes one or three channels, HWC or CHW, and returns uint8. The
@@ -56,28 +59,11 @@ func (o *Grayscale) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// The weighted colours of torchGray for every value of a channel.
-var torchRed, torchGreen, torchBlue = scaled(0.2989), scaled(0.587), scaled(0.114)
-
 func scaled(f float32) (t [256]float32) {
 	for v := range t {
 		t[v] = float32(float32(v) * f)
 	}
 	return t
-}
-
-// pillowGray, openCVGray and torchGray return the gray value of a colour; see
-// Grayscale.
-func pillowGray(r, g, b uint8) uint8 {
-	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 32768) >> 16)
-}
-
-func openCVGray(r, g, b uint8) uint8 {
-	return uint8((9798*uint32(r) + 19235*uint32(g) + 3735*uint32(b) + 16384) >> 15)
-}
-
-func torchGray(r, g, b uint8) uint8 {
-	return uint8(int32((torchRed[r] + torchGreen[g]) + torchBlue[b]))
 }
 
 // Apply computes the gray values.
@@ -86,26 +72,37 @@ func (o *Grayscale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	gray := pillowGray
-	switch o.Backend {
-	case OpenCV:
-		gray = openCVGray
-	case Torch:
-		gray = torchGray
+	k := grayOf(o.Backend)
+	if o.Backend == Torch {
+		k = &kernel.GrayTorch
 	}
-	pixels := s.Height() * s.Width()
-	inStep, inNext := strides(s.Desc)
-	outStep, outNext := strides(dst[0].Desc)
-	in, out := s.Data, dst[0].Data
-	for i := range pixels {
-		at := i * inStep
-		v := in[at]
-		if s.Channels() == 3 {
-			v = gray(v, in[at+inNext], in[at+2*inNext])
+	n := s.Height() * s.Width()
+	gray := s.Data[:n]
+	if s.Channels() > 1 {
+		if gray = dst[0].Data[:n]; o.Channels > 1 && s.Layout == tensor.HWC {
+			gray = c.Scratch(n)
 		}
-		for ch := range o.Channels {
-			out[i*outStep+ch*outNext] = v
-		}
+		grayValues(c, gray, s, k)
 	}
+	setChannels(dst[0], gray)
 	return nil
+}
+
+// grayValues computes the gray value of every pixel of a dense RGB image.
+func grayValues(c *Context, gray []uint8, s *tensor.Tensor, k *kernel.GrayRule) {
+	eachPart(c, nil, s, func(at int, _, in colorPart) {
+		k.Row(gray[at:][:len(in[0])], in[0], in[1], in[2])
+	})
+}
+
+// setChannels writes gray values to all channels of dst. gray may be its first
+// plane.
+func setChannels(dst *tensor.Tensor, gray []uint8) {
+	if ch := dst.Channels(); ch > 1 && dst.Layout == tensor.HWC {
+		kernel.Interleave(dst.Data, gray, 0, ch)
+		return
+	}
+	for at := 0; at < len(dst.Data); at += len(gray) {
+		copy(dst.Data[at:], gray)
+	}
 }

@@ -62,12 +62,6 @@ func lumaFused(r, g, b float32) float32 {
 	return kernel.FMA32(float64(float64(b)*float64(lumaBlue)), rg)
 }
 
-// fusedGray returns the truncated luma of a colour, as torchvision's v2
-// computes it for uint8.
-func fusedGray(r, g, b uint8) uint8 {
-	return uint8(int32(lumaFused(float32(r), float32(g), float32(b))))
-}
-
 // Apply computes the luma.
 func (o *Luma) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
@@ -75,11 +69,17 @@ func (o *Luma) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	if s.DType == tensor.Uint8 {
-		luma := torchGray
+		k := &kernel.GrayTorch
 		if o.Fused {
-			luma = fusedGray
+			k = &kernel.GrayTorchFused
 		}
-		setLuma(dst[0].Data, s.Data, s.Desc, luma)
+		if isGray(s.Data, s.Desc) {
+			copyUnlessSame(dst[0], s)
+			return nil
+		}
+		gray := c.Scratch(s.Height() * s.Width())
+		grayValues(c, gray, s, k)
+		setChannels(dst[0], gray)
 		return nil
 	}
 	luma := lumaPlain
@@ -92,24 +92,27 @@ func (o *Luma) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // setLuma writes the luma of src, of description d, to all channels of dst,
 // unless src is gray. The two may be the same memory.
-func setLuma[T uint8 | float32](dst, src []T, d tensor.Desc, luma func(r, g, b T) T) {
-	step, next := strides(d)
-	pixels := d.Height() * d.Width()
-	gray := true
-	for i := range pixels {
-		p := src[i*step:]
-		if p[0] != p[next] || p[next] != p[2*next] {
-			gray = false
-			break
-		}
-	}
-	if gray {
+func setLuma(dst, src []float32, d tensor.Desc, luma func(r, g, b float32) float32) {
+	if isGray(src, d) {
 		copy(dst, src)
 		return
 	}
-	for i := range pixels {
+	step, next := strides(d)
+	for i := range d.Height() * d.Width() {
 		p, q := src[i*step:], dst[i*step:]
 		v := luma(p[0], p[next], p[2*next])
 		q[0], q[next], q[2*next] = v, v, v
 	}
+}
+
+// isGray reports whether the channels of an image are equal at every pixel.
+func isGray[T uint8 | float32](src []T, d tensor.Desc) bool {
+	step, next := strides(d)
+	for i := range d.Height() * d.Width() {
+		p := src[i*step:]
+		if p[0] != p[next] || p[next] != p[2*next] {
+			return false
+		}
+	}
+	return true
 }

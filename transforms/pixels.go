@@ -154,6 +154,52 @@ func premultiplied(c *Context, dst, src *tensor.Tensor, f func(src *tensor.Tenso
 	return nil
 }
 
+// colorPart is a run of pixels of up to four channels, one slice for each.
+type colorPart [4][]uint8
+
+// partLen is the largest number of pixels of a colorPart. Its planes fit the
+// fastest cache.
+const partLen = 1024
+
+// eachPart calls f for every part of the dense uint8 image src of one, three or
+// four channels, in order. at is the number of pixels before the part. f sets
+// out, the same part of dst, unless dst is nil. dst may be src.
+func eachPart(c *Context, dst, src *tensor.Tensor, f func(at int, out, in colorPart)) {
+	n := src.Height() * src.Width()
+	planes := func(t *tensor.Tensor) (buf []uint8) {
+		if t != nil && t.Layout == tensor.HWC && t.Channels() > 1 {
+			buf = c.Scratch(t.Channels() * partLen)
+		}
+		return buf
+	}
+	from, to := planes(src), planes(dst)
+	for at := 0; at < n; at += partLen {
+		k := min(partLen, n-at)
+		part := func(t *tensor.Tensor, buf []uint8) (p colorPart) {
+			for ch := range t.Channels() {
+				if buf != nil {
+					p[ch] = buf[ch*partLen:][:k]
+				} else {
+					p[ch] = t.Data[ch*n+at:][:k]
+				}
+			}
+			return p
+		}
+		var out colorPart
+		if dst != nil {
+			out = part(dst, to)
+		}
+		if ch := src.Channels(); from != nil {
+			kernel.Deinterleave(from, partLen, src.Data[ch*at:][:ch*k], ch)
+		}
+		f(at, out, part(src, from))
+		if to != nil {
+			ch := dst.Channels()
+			kernel.Interleave(dst.Data[ch*at:][:ch*k], to, partLen, ch)
+		}
+	}
+}
+
 // lookupChannels looks up the bytes of the dense image src in a table of 256
 // entries per channel.
 func lookupChannels(dst, src *tensor.Tensor, tables []uint8) {

@@ -38,6 +38,8 @@ func TestPageEnds(t *testing.T) {
 	t.Run("flip", func(t *testing.T) { testFlipIn(t, p) })
 	t.Run("normalize", func(t *testing.T) { testNormalizeIn(t, p) })
 	t.Run("quantize", func(t *testing.T) { testQuantizeIn(t, p) })
+	t.Run("color", func(t *testing.T) { testColorIn(t, p) })
+	t.Run("rearrange", func(t *testing.T) { testRearrangeIn(t, p) })
 	t.Run("cv", func(t *testing.T) { testCVIn(t, p) })
 	t.Run("cv rows", func(t *testing.T) { testCVRowsIn(t, p) })
 	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })

@@ -2,43 +2,9 @@
 
 package kernel
 
-import "unsafe"
-
 // lookupCHW1Pixels is the number of pixels that lookupCHW3x1SIMD and
 // lookupCHW4x1SIMD process at a time.
 const lookupCHW1Pixels = 8
-
-// firstEntries[ch] holds the first entries of the tables of 24 interleaved
-// elements of ch channels.
-var firstEntries = func() (f [5][24]int32) {
-	for ch := 1; ch < len(f); ch++ {
-		for i := range f[ch] {
-			f[ch][i] = int32(i % ch * 256)
-		}
-	}
-	return f
-}()
-
-// lookupHWC processes the first elements in assembly and returns how many.
-func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
-	n := len(src) / 24 * 24
-	if n == 0 || ch >= len(firstEntries) || !hasSIMD() {
-		return 0
-	}
-	_, _ = dst[n-1], tables[ch*256-1]
-	d, t := bytePointer(&dst[0]), bytePointer(&tables[0])
-	switch unsafe.Sizeof(dst[0]) {
-	case 4:
-		lookupHWC4AVX2(d, &src[0], n, t, &firstEntries[ch])
-	case 2:
-		lookupHWC2AVX2(d, &src[0], n, t, &firstEntries[ch])
-	case 1:
-		lookupHWC1AVX2(d, &src[0], n, t, &firstEntries[ch])
-	default:
-		return 0
-	}
-	return n
-}
 
 // transposeBlock is the number of pixels that deinterleaveSIMD and
 // interleaveSIMD process at a time, 0 for pixels they do not support.

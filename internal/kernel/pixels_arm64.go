@@ -110,6 +110,9 @@ func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero
 //go:noescape
 func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
+// lookupWide has no use here: lookupCHW is as fast.
+func lookupWide[T Word](_ []T, _ int, _ []uint8, _ int, _ []T) int { return 0 }
+
 // lookupHWC processes the first elements in assembly and returns how many.
 func lookupHWC[T Word](dst []T, src []uint8, ch int, tables []T) int {
 	if ch != 1 && ch != 3 && ch != 4 || !hasSIMD() {

@@ -8,6 +8,9 @@ import "unsafe"
 // and return how many they processed.
 
 func lookupCHW[T Word](dst []T, plane int, src []uint8, ch int, tables []T) int {
+	if n := lookupWide(dst, plane, src, ch, tables); n > 0 {
+		return n
+	}
 	size := int(unsafe.Sizeof(dst[0]))
 	n := len(src) / ch &^ 7
 	if size == 1 {

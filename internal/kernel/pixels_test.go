@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,7 +33,24 @@ func testPixels[T Word](t *testing.T, f fence) {
 	for ch := 1; ch <= 5; ch++ {
 		tables := fenced[T](f, 0, ch*256)
 		copy(tables, wordsOf[T](r, len(tables)))
-		for n := range 100 {
+		for i := range 107 {
+			n := i
+			if i >= 100 {
+				n = []int{172, 192, 256, 511, 1100, 641, 4099}[i-100] // whole images and long rows
+			}
+			if n > 4096 {
+				if unsafe.Sizeof(tables[0]) > 1 {
+					continue
+				}
+				for v := range tables[:256] {
+					tables[v] = T(v&0xF0 ^ 0x5A)
+				}
+			}
+			if i >= 105 {
+				for c := 1; c < ch; c++ { // equal tables
+					copy(tables[c*256:], tables[:256])
+				}
+			}
 			plane := n + r.IntN(9)
 			src := f.bytes(1, n*ch)
 			copy(src, bytesOf(r, len(src)))
@@ -195,6 +213,13 @@ func TestPixelsReference(t *testing.T) {
 	testFlipIn(t, &guard{})
 	testNormalizeIn(t, &guard{})
 	testQuantizeIn(t, &guard{})
+}
+
+// TestPixelsNarrow runs tests without the widest vectors.
+func TestPixelsNarrow(t *testing.T) {
+	defer cpu.Disable(cpu.VBMI)()
+	testPixelsIn(t, &guard{})
+	testRearrangeIn(t, &guard{})
 }
 
 func BenchmarkLookup(b *testing.B) {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+var _ = add("color", func() {
+	function("rearrangeAVX2", "func(dst, src *byte, n int, order, fill *[16]uint8, from, to int)")
+	Doc("rearrangeAVX2 permutes 16 bytes by order and adds fill, n times, an even number and", "not 0. Each time it moves src by from and dst by to bytes.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
+	order, fill := YMM(), YMM()
+	VBROADCASTI128(Mem{Base: Load(Param("order"), GP64())}, order)
+	VBROADCASTI128(Mem{Base: Load(Param("fill"), GP64())}, fill)
+	from, to := Load(Param("from"), GP64()), Load(Param("to"), GP64())
+	Label("loop")
+	v, hi := YMM(), XMM()
+	VMOVDQU(Mem{Base: src}, v.AsX())
+	VINSERTI128(U8(1), Mem{Base: src, Index: from, Scale: 1}, v, v)
+	VPSHUFB(order, v, v)
+	VPOR(fill, v, v)
+	VEXTRACTI128(U8(1), v, hi)
+	VMOVDQU(v.AsX(), Mem{Base: dst})
+	VMOVDQU(hi, Mem{Base: dst, Index: to, Scale: 1})
+	LEAQ(Mem{Base: src, Index: from, Scale: 2}, src)
+	LEAQ(Mem{Base: dst, Index: to, Scale: 2}, dst)
+	SUBQ(U8(2), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+
+	function("rearrangeVBMI", "func(dst, src *byte, n int, order, fill *[64]uint8, keep uint64, from, to int)")
+	Doc("rearrangeVBMI is rearrangeAVX2 for 64 bytes, of which it sets those to 0 that are not in", "keep before it adds fill.")
+	dst, src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n = Load(Param("n"), GP64())
+	order, fill = ZMM(), ZMM()
+	VMOVDQU64(Mem{Base: Load(Param("order"), GP64())}, order)
+	VMOVDQU64(Mem{Base: Load(Param("fill"), GP64())}, fill)
+	keep := K()
+	KMOVQ(Load(Param("keep"), GP64()), keep)
+	from, to = Load(Param("from"), GP64()), Load(Param("to"), GP64())
+	Label("loop")
+	for i := range 2 {
+		v := ZMM()
+		if i == 0 {
+			VPERMB_Z(Mem{Base: src}, order, keep, v)
+			VPORQ(fill, v, v)
+			VMOVDQU64(v, Mem{Base: dst})
+			continue
+		}
+		VPERMB_Z(Mem{Base: src, Index: from, Scale: 1}, order, keep, v)
+		VPORQ(fill, v, v)
+		VMOVDQU64(v, Mem{Base: dst, Index: to, Scale: 1})
+	}
+	LEAQ(Mem{Base: src, Index: from, Scale: 2}, src)
+	LEAQ(Mem{Base: dst, Index: to, Scale: 2}, dst)
+	SUBQ(U8(2), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+})
