@@ -1638,13 +1638,13 @@ loop:
 	VZEROUPPER
 	RET
 
-// func flip32AVX2(last *byte, src *byte, n int, reverse *[16]uint8)
+// func flip32AVX2(last *byte, src *byte, n int, orders *[2][16]uint8)
 // Requires: AVX, AVX2
 TEXT ·flip32AVX2(SB), NOSPLIT, $0-32
 	MOVQ           last+0(FP), AX
 	MOVQ           src+8(FP), CX
 	MOVQ           n+16(FP), DX
-	MOVQ           reverse+24(FP), BX
+	MOVQ           orders+24(FP), BX
 	VBROADCASTI128 (BX), Y0
 
 loop:
@@ -1659,24 +1659,121 @@ loop:
 	VZEROUPPER
 	RET
 
-// func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
+// func flip16AVX2(dst *byte, src *byte, n int, orders *[2][16]uint8, step int, times int)
 // Requires: AVX
-TEXT ·flip16AVX2(SB), NOSPLIT, $0-40
-	MOVQ    last+0(FP), AX
+TEXT ·flip16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
-	MOVQ    reverse+24(FP), BX
-	VMOVDQU (BX), X0
-	MOVQ    step+32(FP), BX
+	LEAQ    -16(AX)(DX*1), BX
+	MOVQ    orders+24(FP), SI
+	MOVQ    times+40(FP), DI
+	MOVQ    step+32(FP), R8
+	VMOVDQU (SI), X0
+	LEAQ    -16(CX)(DX*1), DX
+	LEAQ    (R8)(R8*2), R9
+	LEAQ    (R9)(R8*1), R10
+	SUBQ    $0x04, DI
+	JLT     rest
 
 loop:
+	SUBQ    R9, BX
 	VMOVDQU (CX), X1
 	VPSHUFB X0, X1, X1
-	VMOVDQU X1, -15(AX)
-	ADDQ    BX, CX
-	SUBQ    BX, AX
-	DECQ    DX
-	JNZ     loop
+	VMOVDQU (CX)(R8*1), X2
+	VPSHUFB X0, X2, X2
+	VMOVDQU (CX)(R8*2), X3
+	VPSHUFB X0, X3, X3
+	VMOVDQU (CX)(R9*1), X4
+	VPSHUFB X0, X4, X4
+	VMOVDQU X1, (BX)(R9*1)
+	VMOVDQU X2, (BX)(R8*2)
+	VMOVDQU X3, (BX)(R8*1)
+	VMOVDQU X4, (BX)
+	ADDQ    R10, CX
+	SUBQ    R8, BX
+	SUBQ    $0x04, DI
+	JGE     loop
+
+rest:
+	ADDQ $0x04, DI
+	JZ   tail
+
+one:
+	VMOVDQU (CX), X1
+	VPSHUFB X0, X1, X1
+	VMOVDQU X1, (BX)
+	ADDQ    R8, CX
+	SUBQ    R8, BX
+	DECQ    DI
+	JNZ     one
+
+tail:
+	VMOVDQU   16(SI), X0
+	VMOVDQU   (DX), X1
+	VPSHUFB   X0, X1, X1
+	VPBLENDVB X0, (AX), X1, X1
+	VMOVDQU   X1, (AX)
+	VZEROUPPER
+	RET
+
+// func flip64VBMI(dst *byte, src *byte, n int, orders *[2][64]uint8, step int, times int)
+// Requires: AVX, AVX512BW, AVX512VBMI
+TEXT ·flip64VBMI(SB), NOSPLIT, $0-48
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	LEAQ     -64(AX)(DX*1), BX
+	MOVQ     orders+24(FP), SI
+	MOVQ     times+40(FP), DI
+	MOVQ     step+32(FP), R8
+	VMOVDQU8 (SI), Z0
+	LEAQ     -64(CX)(DX*1), DX
+	LEAQ     (R8)(R8*2), R9
+	LEAQ     (R9)(R8*1), R10
+	SUBQ     $0x04, DI
+	JLT      rest
+
+loop:
+	SUBQ     R9, BX
+	VMOVDQU8 (CX), Z1
+	VPERMB   Z1, Z0, Z1
+	VMOVDQU8 (CX)(R8*1), Z2
+	VPERMB   Z2, Z0, Z2
+	VMOVDQU8 (CX)(R8*2), Z3
+	VPERMB   Z3, Z0, Z3
+	VMOVDQU8 (CX)(R9*1), Z4
+	VPERMB   Z4, Z0, Z4
+	VMOVDQU8 Z1, (BX)(R9*1)
+	VMOVDQU8 Z2, (BX)(R8*2)
+	VMOVDQU8 Z3, (BX)(R8*1)
+	VMOVDQU8 Z4, (BX)
+	ADDQ     R10, CX
+	SUBQ     R8, BX
+	SUBQ     $0x04, DI
+	JGE      loop
+
+rest:
+	ADDQ $0x04, DI
+	JZ   tail
+
+one:
+	VMOVDQU8 (CX), Z1
+	VPERMB   Z1, Z0, Z1
+	VMOVDQU8 Z1, (BX)
+	ADDQ     R8, CX
+	SUBQ     R8, BX
+	DECQ     DI
+	JNZ      one
+
+tail:
+	VMOVDQU8 64(SI), Z0
+	VMOVDQU8 (DX), Z1
+	VPERMB   Z1, Z0, Z1
+	VPMOVB2M Z0, K1
+	KNOTQ    K1, K1
+	VMOVDQU8 Z1, K1, (AX)
+	VZEROUPPER
 	RET
 
 // func normalizeSIMD(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
