@@ -131,3 +131,14 @@ func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero
 //
 //go:noescape
 func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+// transpose3AVX2 writes four rows of n pixels of 3 bytes, a multiple of 8 and not 0, from n rows of src.
+// order moves the pixels within 16 bytes of src to dwords.
+//
+//go:noescape
+func transpose3AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, order *[16]uint8)
+
+// transpose4AVX2 writes four rows of n pixels of 4 bytes, a multiple of 8 and not 0, from n rows of src.
+//
+//go:noescape
+func transpose4AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int)
