@@ -288,10 +288,7 @@ func (b *cvBlur) pad(row []uint8) {
 			out[(half+b.width+x)*px+c] = uint16(right[c])
 		}
 	}
-	out = out[half*px:]
-	for i, v := range row {
-		out[i] = uint16(v)
-	}
+	kernel.Widen(out[half*px:], row)
 }
 
 // applyTorch keeps the rows that the kernel covers as float32, with the pixels

@@ -5,6 +5,7 @@ package kernel
 //go:generate go run -C _gen . -group encode -out ../encode_amd64.s -stubs ../encode_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group resample -out ../resample_amd64.s -stubs ../resample_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group pixels -out ../pixels_amd64.s -stubs ../pixels_stubs_amd64.go -pkg kernel
+//go:generate go run -C _gen . -group blur -out ../blur_amd64.s -stubs ../blur_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group cv -out ../cv_amd64.s -stubs ../cv_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group find -out ../find_amd64.s -stubs ../find_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group yuv -out ../yuv_amd64.s -stubs ../yuv_stubs_amd64.go -pkg kernel

@@ -1,0 +1,47 @@
+//go:build !purego
+
+package kernel
+
+// blurBlock is the number of values that the assembly processes at a time. The
+// last block overlaps the one before it, so that nothing is left over.
+const blurBlock = 32
+
+// The functions below process all values in assembly, or none, and return how
+// many they processed.
+
+func widen(dst []uint16, src []uint8) int {
+	n := len(src)
+	if n < blurBlock || !hasSIMD() {
+		return 0
+	}
+	_ = dst[n-1]
+	widenAVX2(&dst[0], &src[0], n&^(blurBlock-1))
+	at := n - blurBlock
+	widenAVX2(&dst[at], &src[at], blurBlock)
+	return n
+}
+
+func cvBlurRow(dst, src []byte, taps []uint16, n, step int) int {
+	if n < blurBlock || !hasSIMD() {
+		return 0
+	}
+	_, _ = dst[2*n-1], src[2*(n+(len(taps)-1)*step)-1]
+	half, at := len(taps)/2, 2*(n-blurBlock)
+	cvBlurRowAVX2(&dst[0], &src[0], &taps[0], half, n&^(blurBlock-1), 2*step)
+	cvBlurRowAVX2(&dst[at], &src[at], &taps[0], half, blurBlock, 2*step)
+	return n
+}
+
+func cvBlurMix(dst, rows []byte, at []int64, taps []uint16, n int) int {
+	if n < blurBlock || !hasSIMD() {
+		return 0
+	}
+	_ = dst[n-1]
+	for _, i := range at[:len(taps)] {
+		_ = rows[i:][:2*n]
+	}
+	half, last := len(taps)/2, n-blurBlock
+	cvBlurMixAVX2(&dst[0], &rows[0], &at[0], &taps[0], half, n&^(blurBlock-1))
+	cvBlurMixAVX2(&dst[last], &rows[2*last], &at[0], &taps[0], half, blurBlock)
+	return n
+}
