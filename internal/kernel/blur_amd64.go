@@ -2,6 +2,8 @@
 
 package kernel
 
+import "github.com/infer-prep/infer-prep/internal/cpu"
+
 // blurBlock is the number of values that the assembly processes at a time. The
 // last block overlaps the one before it, so that nothing is left over.
 const blurBlock = 32
@@ -44,4 +46,37 @@ func cvBlurMix(dst, rows []byte, at []int64, taps []uint16, n int) int {
 	cvBlurMixAVX2(&dst[0], &rows[0], &at[0], &taps[0], half, n&^(blurBlock-1))
 	cvBlurMixAVX2(&dst[last], &rows[2*last], &at[0], &taps[0], half, blurBlock)
 	return n
+}
+
+func floats(dst []float32, src []uint8) int {
+	n := len(src)
+	if n < blurBlock || !hasSIMD() {
+		return 0
+	}
+	_ = dst[n-1]
+	floatsAVX2(&dst[0], &src[0], n&^(blurBlock-1))
+	at := n - blurBlock
+	floatsAVX2(&dst[at], &src[at], blurBlock)
+	return n
+}
+
+func torchBlurRow(sums, rows []float32, at []int64, taps []float32, width, step int, fused bool) bool {
+	const block = 64
+	n := len(sums)
+	if n < block || width == 0 || len(at) == 0 || !hasSIMD() || fused && !cpu.Has(cpu.FMA) {
+		return false
+	}
+	_ = taps[len(at)*width-1]
+	for _, i := range at {
+		_ = rows[i:][:(width-1)*step+n]
+	}
+	whole, last := n&^(block-1), n-block
+	if fused {
+		torchBlurFMA(&sums[0], &rows[0], &at[0], len(at), &taps[0], width, whole, 4*step)
+		torchBlurFMA(&sums[last], &rows[last], &at[0], len(at), &taps[0], width, block, 4*step)
+	} else {
+		torchBlurAVX2(&sums[0], &rows[0], &at[0], len(at), &taps[0], width, whole, 4*step)
+		torchBlurAVX2(&sums[last], &rows[last], &at[0], len(at), &taps[0], width, block, 4*step)
+	}
+	return true
 }

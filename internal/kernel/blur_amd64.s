@@ -172,3 +172,174 @@ DATA cvBlurMix_start<>+20(SB)/4, $0x00808000
 DATA cvBlurMix_start<>+24(SB)/4, $0x00808000
 DATA cvBlurMix_start<>+28(SB)/4, $0x00808000
 GLOBL cvBlurMix_start<>(SB), RODATA|NOPTR, $32
+
+// func floatsAVX2(dst *float32, src *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·floatsAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VPMOVZXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXBD 8(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	VPMOVZXBD 16(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 64(AX)
+	VPMOVZXBD 24(CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, 96(AX)
+	ADDQ      $0x20, CX
+	SUBQ      $-128, AX
+	SUBQ      $0x20, DX
+	JNZ       loop
+	VZEROUPPER
+	RET
+
+// func torchBlurFMA(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+// Requires: AVX, FMA3
+TEXT ·torchBlurFMA(SB), NOSPLIT, $0-64
+	MOVQ sums+0(FP), AX
+	MOVQ rows+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ height+24(FP), BX
+	MOVQ taps+32(FP), SI
+	MOVQ width+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ step+56(FP), R9
+
+loop:
+	MOVQ         SI, R10
+	MOVQ         (DX), R13
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R10), Y0
+	VMULPS       (R13), Y0, Y1
+	VMULPS       32(R13), Y0, Y2
+	VMULPS       64(R13), Y0, Y3
+	VMULPS       96(R13), Y0, Y4
+	VMULPS       128(R13), Y0, Y5
+	VMULPS       160(R13), Y0, Y6
+	VMULPS       192(R13), Y0, Y7
+	VMULPS       224(R13), Y0, Y8
+	XORQ         R11, R11
+	MOVQ         DI, R12
+	JMP          next
+
+row:
+	MOVQ (DX)(R11*8), R13
+	LEAQ (CX)(R13*4), R13
+	MOVQ DI, R12
+
+tap:
+	VBROADCASTSS (R10), Y0
+	VFMADD231PS  (R13), Y0, Y1
+	VFMADD231PS  32(R13), Y0, Y2
+	VFMADD231PS  64(R13), Y0, Y3
+	VFMADD231PS  96(R13), Y0, Y4
+	VFMADD231PS  128(R13), Y0, Y5
+	VFMADD231PS  160(R13), Y0, Y6
+	VFMADD231PS  192(R13), Y0, Y7
+	VFMADD231PS  224(R13), Y0, Y8
+
+next:
+	ADDQ    $0x04, R10
+	ADDQ    R9, R13
+	DECQ    R12
+	JNZ     tap
+	INCQ    R11
+	CMPQ    R11, BX
+	JNE     row
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	VMOVUPS Y5, 128(AX)
+	VMOVUPS Y6, 160(AX)
+	VMOVUPS Y7, 192(AX)
+	VMOVUPS Y8, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x40, R8
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func torchBlurAVX2(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+// Requires: AVX
+TEXT ·torchBlurAVX2(SB), NOSPLIT, $0-64
+	MOVQ sums+0(FP), AX
+	MOVQ rows+8(FP), CX
+	MOVQ at+16(FP), DX
+	MOVQ height+24(FP), BX
+	MOVQ taps+32(FP), SI
+	MOVQ width+40(FP), DI
+	MOVQ n+48(FP), R8
+	MOVQ step+56(FP), R9
+
+loop:
+	MOVQ         SI, R10
+	MOVQ         (DX), R13
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R10), Y0
+	VMULPS       (R13), Y0, Y1
+	VMULPS       32(R13), Y0, Y2
+	VMULPS       64(R13), Y0, Y3
+	VMULPS       96(R13), Y0, Y4
+	VMULPS       128(R13), Y0, Y5
+	VMULPS       160(R13), Y0, Y6
+	VMULPS       192(R13), Y0, Y7
+	VMULPS       224(R13), Y0, Y8
+	XORQ         R11, R11
+	MOVQ         DI, R12
+	JMP          next
+
+row:
+	MOVQ (DX)(R11*8), R13
+	LEAQ (CX)(R13*4), R13
+	MOVQ DI, R12
+
+tap:
+	VBROADCASTSS (R10), Y0
+	VMULPS       (R13), Y0, Y9
+	VADDPS       Y9, Y1, Y1
+	VMULPS       32(R13), Y0, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       64(R13), Y0, Y9
+	VADDPS       Y9, Y3, Y3
+	VMULPS       96(R13), Y0, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       128(R13), Y0, Y9
+	VADDPS       Y9, Y5, Y5
+	VMULPS       160(R13), Y0, Y9
+	VADDPS       Y9, Y6, Y6
+	VMULPS       192(R13), Y0, Y9
+	VADDPS       Y9, Y7, Y7
+	VMULPS       224(R13), Y0, Y0
+	VADDPS       Y0, Y8, Y8
+
+next:
+	ADDQ    $0x04, R10
+	ADDQ    R9, R13
+	DECQ    R12
+	JNZ     tap
+	INCQ    R11
+	CMPQ    R11, BX
+	JNE     row
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS Y3, 64(AX)
+	VMOVUPS Y4, 96(AX)
+	VMOVUPS Y5, 128(AX)
+	VMOVUPS Y6, 160(AX)
+	VMOVUPS Y7, 192(AX)
+	VMOVUPS Y8, 224(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x40, R8
+	JNZ     loop
+	VZEROUPPER
+	RET

@@ -19,3 +19,20 @@ func cvBlurRowAVX2(dst *byte, src *byte, taps *uint16, half int, n int, step int
 //
 //go:noescape
 func cvBlurMixAVX2(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)
+
+// floatsAVX2 converts n bytes, a multiple of 32 and not 0.
+//
+//go:noescape
+func floatsAVX2(dst *float32, src *byte, n int)
+
+// torchBlurFMA is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.
+// The products are not rounded.
+//
+//go:noescape
+func torchBlurFMA(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+
+// torchBlurAVX2 is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.
+// The products are rounded.
+//
+//go:noescape
+func torchBlurAVX2(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)

@@ -84,10 +84,63 @@ func testCVBlurIn(t *testing.T, f fence) {
 	}
 }
 
-func TestCVBlur(t *testing.T) {
-	testCVBlurIn(t, &guard{})
+// testTorchBlurIn compares with sums of one value at a time.
+func testTorchBlurIn(t *testing.T, f fence) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for _, size := range [][2]int{{1, 1}, {1, 5}, {3, 1}, {3, 3}, {5, 7}} {
+		for _, n := range []int{1, 63, 64, 65, 130, 192} {
+			for step := 1; step <= 4; step++ {
+				h, w := size[0], size[1]
+				name := fmt.Sprintf("%d values, %d x %d taps, step %d", n, h, w, step)
+				slot := n + (w-1)*step
+				rows := fenced[float32](f, 0, h*slot)
+				bytes := f.bytes(1, h*slot)
+				copy(bytes, bytesOf(r, len(bytes)))
+				Floats(rows, bytes)
+				for i, v := range bytes {
+					require.Equal(t, float32(v), rows[i])
+				}
+				taps, at := fenced[float32](f, 2, h*w), fenced[int64](f, 3, h)
+				for i := range taps {
+					taps[i] = float32(r.NormFloat64())
+				}
+				for i := range at {
+					at[i] = int64(slot * r.IntN(h))
+				}
+				for _, fused := range []bool{false, true} {
+					want := make([]float32, n)
+					for i := range want {
+						for j, k := range taps {
+							v := rows[int(at[j/w])+i+j%w*step]
+							switch {
+							case j == 0:
+								want[i] = v * k
+							case fused:
+								want[i] = FMA32(float64(float64(v)*float64(k)), want[i])
+							default:
+								want[i] += float32(v * k)
+							}
+						}
+					}
+					got := fenced[float32](f, 4, n)
+					TorchBlurRow(got, rows, at, taps, w, step, fused)
+					require.Equal(t, want, got, name)
+					f.check(t, name)
+				}
+			}
+		}
+	}
+}
+
+func testBlurIn(t *testing.T, f fence) {
+	testCVBlurIn(t, f)
+	testTorchBlurIn(t, f)
+}
+
+func TestBlur(t *testing.T) {
+	testBlurIn(t, &guard{})
 	t.Run("reference", func(t *testing.T) {
 		defer cpu.DisableAll()()
-		testCVBlurIn(t, &guard{})
+		testBlurIn(t, &guard{})
 	})
 }

@@ -12,6 +12,13 @@ func blur() {
 	widen()
 	cvBlurRow()
 	cvBlurMix()
+	floats()
+	torchBlur("torchBlurFMA", "The products are not rounded.", func(src, k, sum Op) { VFMADD231PS(src, k, sum) })
+	torchBlur("torchBlurAVX2", "The products are rounded.", func(src, k, sum Op) {
+		v := YMM()
+		VMULPS(src, k, v)
+		VADDPS(v, sum, sum)
+	})
 }
 
 func widen() {
@@ -150,6 +157,75 @@ func cvBlurMix() {
 	ADDQ(U8(32), x)
 	CMPQ(x, n)
 	JNE(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+func floats() {
+	function("floatsAVX2", "func(dst *float32, src *byte, n int)")
+	Doc("floatsAVX2 converts n bytes, a multiple of 32 and not 0.")
+	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	Label("loop")
+	for i := range 4 {
+		v := YMM()
+		VPMOVZXBD(Mem{Base: src, Disp: 8 * i}, v)
+		VCVTDQ2PS(v, v)
+		VMOVUPS(v, Mem{Base: dst, Disp: 32 * i})
+	}
+	ADDQ(U8(32), src)
+	SUBQ(I8(-128), dst)
+	SUBQ(U8(32), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// torchBlur writes TorchBlurRow. The sums of 64 values are in registers, as many
+// as a multiplication with addition has cycles.
+func torchBlur(name, doc string, multiply func(src, k, sum Op)) {
+	function(name, "func(sums, rows *float32, at *int64, height int, taps *float32, width, n, step int)")
+	Doc(name+" is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.", doc)
+	dst, rows, at := Load(Param("sums"), GP64()), Load(Param("rows"), GP64()), Load(Param("at"), GP64())
+	height, taps, width := Load(Param("height"), GP64()), Load(Param("taps"), GP64()), Load(Param("width"), GP64())
+	n, step := Load(Param("n"), GP64()), Load(Param("step"), GP64())
+	Label("loop")
+	var sums [8]VecVirtual
+	weight, k, y, x, src := YMM(), GP64(), GP64(), GP64(), GP64()
+	MOVQ(taps, k)
+	MOVQ(Mem{Base: at}, src)
+	LEAQ(Mem{Base: rows, Index: src, Scale: 4}, src)
+	VBROADCASTSS(Mem{Base: k}, weight)
+	for i := range sums {
+		sums[i] = YMM()
+		VMULPS(Mem{Base: src, Disp: 32 * i}, weight, sums[i])
+	}
+	XORQ(y, y)
+	MOVQ(width, x)
+	JMP(LabelRef("next"))
+	Label("row")
+	MOVQ(Mem{Base: at, Index: y, Scale: 8}, src)
+	LEAQ(Mem{Base: rows, Index: src, Scale: 4}, src)
+	MOVQ(width, x)
+	Label("tap")
+	VBROADCASTSS(Mem{Base: k}, weight)
+	for i := range sums {
+		multiply(Mem{Base: src, Disp: 32 * i}, weight, sums[i])
+	}
+	Label("next")
+	ADDQ(U8(4), k)
+	ADDQ(step, src)
+	DECQ(x)
+	JNZ(LabelRef("tap"))
+	INCQ(y)
+	CMPQ(y, height)
+	JNE(LabelRef("row"))
+	for i, sum := range sums {
+		VMOVUPS(sum, Mem{Base: dst, Disp: 32 * i})
+	}
+	ADDQ(U32(256), dst)
+	ADDQ(U32(256), rows)
+	SUBQ(U8(64), n)
+	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }
