@@ -224,24 +224,25 @@ func (v *view) constant(dst, src []byte, p int) {
 	}
 	n, rows, at := (v.x1-v.x0)*px, v.y1-v.y0, v.y0*line+v.x0*px
 	src = src[(p*v.in.height+v.y0+v.top)*step+(v.x0+v.left)*px:]
-	if n == line && n == step { // whole rows are contiguous, too
-		n *= rows
-		rows = 1
-	}
 	kernel.RepeatPixel(dst[:at], fill)
-	copy(dst[at:][:n], src)
-	if border := line - n; rows > 1 {
-		kernel.RepeatPixel(dst[at+n:][:border], fill)
+	switch border := line - n; {
+	case border == 0 && n == step: // whole rows are contiguous, too
+		copy(dst[at:], src[:rows*n])
+	case border == 0 || rows == 1:
+		kernel.CopyRows(kernel.Rows{Data: dst, At: at, Step: line}, kernel.Rows{Data: src, Step: step}, n, rows)
+	default:
 		first := dst[at+n:][:border]
-		for y := 1; y < rows; y++ {
-			at += line
-			copy(dst[at:][:n], src[y*step:])
-			if y < rows-1 {
-				copy(dst[at+n:], first)
+		kernel.RepeatPixel(first, fill)
+		const few = 16 // rows, which stay in the cache until their borders are drawn
+		for y := 0; y < rows; y += few {
+			m := min(few, rows-y)
+			kernel.CopyRows(kernel.Rows{Data: dst, At: at + y*line, Step: line}, kernel.Rows{Data: src, At: y * step, Step: step}, n, m)
+			for i := max(y, 1); i < min(y+m, rows-1); i++ {
+				copy(dst[at+i*line+n:], first)
 			}
 		}
 	}
-	kernel.RepeatPixel(dst[at+n:], fill)
+	kernel.RepeatPixel(dst[at+(rows-1)*line+n:], fill)
 }
 
 // mirrored draws a line from a row of the image, in a mode other than constant.

@@ -2129,6 +2129,50 @@ DATA quantize_most_Int16<>+24(SB)/4, $0x48435000
 DATA quantize_most_Int16<>+28(SB)/4, $0x48435000
 GLOBL quantize_most_Int16<>(SB), RODATA|NOPTR, $32
 
+// func copyRowsAVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, rows int)
+// Requires: AVX
+TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ dstStep+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcStep+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ rows+40(FP), DI
+	LEAQ -128(SI), SI
+
+row:
+	XORQ R8, R8
+	LEAQ (DX)(BX*1), R9
+	LEAQ (AX)(CX*1), R10
+
+loop:
+	VMOVDQU (DX)(R8*1), Y0
+	VMOVDQU 32(DX)(R8*1), Y1
+	VMOVDQU 64(DX)(R8*1), Y2
+	VMOVDQU 96(DX)(R8*1), Y3
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+	VMOVDQU Y2, 64(AX)(R8*1)
+	VMOVDQU Y3, 96(AX)(R8*1)
+	ADDQ    $0x80, R8
+	CMPQ    R8, SI
+	JLE     loop
+	MOVQ    SI, R8
+	VMOVDQU (DX)(R8*1), Y0
+	VMOVDQU 32(DX)(R8*1), Y1
+	VMOVDQU 64(DX)(R8*1), Y2
+	VMOVDQU 96(DX)(R8*1), Y3
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+	VMOVDQU Y2, 64(AX)(R8*1)
+	VMOVDQU Y3, 96(AX)(R8*1)
+	MOVQ    R9, DX
+	MOVQ    R10, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
 // func transpose3AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, order *[16]uint8)
 // Requires: AVX, AVX2
 TEXT ·transpose3AVX2(SB), NOSPLIT, $0-48

@@ -132,6 +132,11 @@ func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero
 //go:noescape
 func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
 
+// copyRowsAVX2 copies rows of n bytes, 128 or more. There is at least one row.
+//
+//go:noescape
+func copyRowsAVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, rows int)
+
 // transpose3AVX2 writes four rows of n pixels of 3 bytes, a multiple of 8 and not 0, from n rows of src.
 // order moves the pixels within 16 bytes of src to dwords.
 //

@@ -1,12 +1,5 @@
 package kernel
 
-// Rows is an image whose row y starts at byte At + y*Step of Data. Step may be
-// negative, which turns the image upside down.
-type Rows struct {
-	Data     []uint8
-	At, Step int
-}
-
 // Transpose exchanges rows and columns: pixel x of row y of dst becomes pixel y
 // of row x of src. dst has height rows of width pixels of px bytes. dst and src
 // must not overlap.

@@ -38,11 +38,3 @@ func transpose(dst, src Rows, height, width, px int) bool {
 	}
 	return true
 }
-
-// first returns the first of n bytes of row y, after checking that they exist
-// in that row and in the last of that many rows.
-func (r Rows) first(y, rows, from, n int) *byte {
-	at := r.At + y*r.Step + from
-	_ = r.Data[at+(rows-1)*r.Step:][:n]
-	return &r.Data[at:][:n][0]
-}

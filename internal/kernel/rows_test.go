@@ -39,6 +39,36 @@ func testTransposeIn(t *testing.T, f fence) {
 	}
 }
 
-func TestTranspose(t *testing.T) {
-	levels(t, func(t *testing.T) { testTransposeIn(t, &guard{}) })
+func testCopyRowsIn(t *testing.T, f fence) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for _, n := range []int{1, 127, 128, 129, 255, 256, 700} {
+		for _, rows := range []int{0, 1, 2, 5} {
+			for turn := range 2 {
+				name := fmt.Sprintf("%d rows of %d bytes, %d", rows, n, turn)
+				src, dst := f.bytes(0, rows*(n+3)), f.bytes(1, rows*(n+5))
+				copy(src, bytesOf(r, len(src)))
+				copy(dst, bytesOf(r, len(dst)))
+				want := append([]uint8(nil), dst...)
+				in, out := Rows{src, 3, n + 3}, Rows{dst, 5, n + 5}
+				if turn == 1 {
+					out.At, out.Step = len(dst)-n, -out.Step
+				}
+				for y := range rows {
+					copy(want[out.At+y*out.Step:][:n], src[in.At+y*in.Step:])
+				}
+				CopyRows(out, in, n, rows)
+				require.Equal(t, want, append([]uint8(nil), dst...), name)
+				f.check(t, name)
+			}
+		}
+	}
+}
+
+func testRowsIn(t *testing.T, f fence) {
+	testTransposeIn(t, f)
+	testCopyRowsIn(t, f)
+}
+
+func TestRows(t *testing.T) {
+	levels(t, func(t *testing.T) { testRowsIn(t, &guard{}) })
 }
