@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func widenAVX2(dst *uint16, src *byte, n int)
+// func widenSIMD(dst *uint16, src *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·widenAVX2(SB), NOSPLIT, $0-24
+TEXT ·widenSIMD(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -23,9 +23,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func cvBlurRowAVX2(dst *byte, src *byte, taps *uint16, half int, n int, step int)
+// func cvBlurRowSIMD(dst *byte, src *byte, taps *uint16, half int, n int, step int)
 // Requires: AVX, AVX2
-TEXT ·cvBlurRowAVX2(SB), NOSPLIT, $0-48
+TEXT ·cvBlurRowSIMD(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  taps+16(FP), DX
@@ -73,9 +73,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func cvBlurMixAVX2(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)
+// func cvBlurMixSIMD(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)
 // Requires: AVX, AVX2
-TEXT ·cvBlurMixAVX2(SB), NOSPLIT, $0-48
+TEXT ·cvBlurMixSIMD(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         rows+8(FP), CX
 	MOVQ         at+16(FP), DX
@@ -173,9 +173,9 @@ DATA cvBlurMix_start<>+24(SB)/4, $0x00808000
 DATA cvBlurMix_start<>+28(SB)/4, $0x00808000
 GLOBL cvBlurMix_start<>(SB), RODATA|NOPTR, $32
 
-// func floatsAVX2(dst *float32, src *byte, n int)
+// func floatsSIMD(dst *float32, src *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·floatsAVX2(SB), NOSPLIT, $0-24
+TEXT ·floatsSIMD(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -200,9 +200,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func torchBlurFMA(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+// func torchBlurFusedSIMD(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
 // Requires: AVX, FMA3
-TEXT ·torchBlurFMA(SB), NOSPLIT, $0-64
+TEXT ·torchBlurFusedSIMD(SB), NOSPLIT, $0-64
 	MOVQ sums+0(FP), AX
 	MOVQ rows+8(FP), CX
 	MOVQ at+16(FP), DX
@@ -268,9 +268,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func torchBlurAVX2(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+// func torchBlurSIMD(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
 // Requires: AVX
-TEXT ·torchBlurAVX2(SB), NOSPLIT, $0-64
+TEXT ·torchBlurSIMD(SB), NOSPLIT, $0-64
 	MOVQ sums+0(FP), AX
 	MOVQ rows+8(FP), CX
 	MOVQ at+16(FP), DX

@@ -4,35 +4,35 @@
 
 package kernel
 
-// widenAVX2 converts n bytes, a multiple of 32 and not 0.
+// widenSIMD converts n bytes, a multiple of 32 and not 0.
 //
 //go:noescape
-func widenAVX2(dst *uint16, src *byte, n int)
+func widenSIMD(dst *uint16, src *byte, n int)
 
-// cvBlurRowAVX2 is CVBlurRow for n values, a multiple of 32 and not 0. There are 2*half+1 taps.
+// cvBlurRowSIMD is CVBlurRow for n values, a multiple of 32 and not 0. There are 2*half+1 taps.
 // step is in bytes.
 //
 //go:noescape
-func cvBlurRowAVX2(dst *byte, src *byte, taps *uint16, half int, n int, step int)
+func cvBlurRowSIMD(dst *byte, src *byte, taps *uint16, half int, n int, step int)
 
-// cvBlurMixAVX2 is CVBlurMix for n values, a multiple of 32 and not 0. There are 2*half+1 taps.
+// cvBlurMixSIMD is CVBlurMix for n values, a multiple of 32 and not 0. There are 2*half+1 taps.
 //
 //go:noescape
-func cvBlurMixAVX2(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)
+func cvBlurMixSIMD(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)
 
-// floatsAVX2 converts n bytes, a multiple of 32 and not 0.
+// floatsSIMD converts n bytes, a multiple of 32 and not 0.
 //
 //go:noescape
-func floatsAVX2(dst *float32, src *byte, n int)
+func floatsSIMD(dst *float32, src *byte, n int)
 
-// torchBlurFMA is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.
+// torchBlurFusedSIMD is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.
 // The products are not rounded.
 //
 //go:noescape
-func torchBlurFMA(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+func torchBlurFusedSIMD(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
 
-// torchBlurAVX2 is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.
+// torchBlurSIMD is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.
 // The products are rounded.
 //
 //go:noescape
-func torchBlurAVX2(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)
+func torchBlurSIMD(sums *float32, rows *float32, at *int64, height int, taps *float32, width int, n int, step int)

@@ -14,5 +14,6 @@ package kernel
 //go:generate go run -C _gen ./arm64 -group encode -out ../encode_arm64.s
 //go:generate go run -C _gen ./arm64 -group resample -out ../resample_arm64.s
 //go:generate go run -C _gen ./arm64 -group pixels -out ../pixels_arm64.s
+//go:generate go run -C _gen ./arm64 -group blur -out ../blur_arm64.s
 //go:generate go run -C _gen ./arm64 -group cv -out ../cv_arm64.s
 //go:generate go run -C _gen ./arm64 -group yuv -out ../yuv_arm64.s

@@ -13,8 +13,8 @@ func blur() {
 	cvBlurRow()
 	cvBlurMix()
 	floats()
-	torchBlur("torchBlurFMA", "The products are not rounded.", func(src, k, sum Op) { VFMADD231PS(src, k, sum) })
-	torchBlur("torchBlurAVX2", "The products are rounded.", func(src, k, sum Op) {
+	torchBlur("torchBlurFusedSIMD", "The products are not rounded.", func(src, k, sum Op) { VFMADD231PS(src, k, sum) })
+	torchBlur("torchBlurSIMD", "The products are rounded.", func(src, k, sum Op) {
 		v := YMM()
 		VMULPS(src, k, v)
 		VADDPS(v, sum, sum)
@@ -22,8 +22,8 @@ func blur() {
 }
 
 func widen() {
-	function("widenAVX2", "func(dst *uint16, src *byte, n int)")
-	Doc("widenAVX2 converts n bytes, a multiple of 32 and not 0.")
+	function("widenSIMD", "func(dst *uint16, src *byte, n int)")
+	Doc("widenSIMD converts n bytes, a multiple of 32 and not 0.")
 	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
 	for i := range 2 {
@@ -41,8 +41,8 @@ func widen() {
 
 // cvBlurRow adds the outer pixels before it multiplies. No sum exceeds 16 bits.
 func cvBlurRow() {
-	function("cvBlurRowAVX2", "func(dst *byte, src *byte, taps *uint16, half int, n int, step int)")
-	Doc("cvBlurRowAVX2 is CVBlurRow for n values, a multiple of 32 and not 0. There are 2*half+1 taps.", "step is in bytes.")
+	function("cvBlurRowSIMD", "func(dst *byte, src *byte, taps *uint16, half int, n int, step int)")
+	Doc("cvBlurRowSIMD is CVBlurRow for n values, a multiple of 32 and not 0. There are 2*half+1 taps.", "step is in bytes.")
 	dst, src, taps := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("taps"), GP64())
 	half, n, step := Load(Param("half"), GP64()), Load(Param("n"), GP64()), Load(Param("step"), GP64())
 	reach := GP64() // from the first tap to the centre
@@ -91,8 +91,8 @@ func cvBlurRow() {
 // cvBlurMix multiplies two rows at a time. The values become signed: 1<<15
 // less. The weights add up to 256, so the sums are 1<<23 less.
 func cvBlurMix() {
-	function("cvBlurMixAVX2", "func(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)")
-	Doc("cvBlurMixAVX2 is CVBlurMix for n values, a multiple of 32 and not 0. There are 2*half+1 taps.")
+	function("cvBlurMixSIMD", "func(dst *byte, rows *byte, at *int64, taps *uint16, half int, n int)")
+	Doc("cvBlurMixSIMD is CVBlurMix for n values, a multiple of 32 and not 0. There are 2*half+1 taps.")
 	dst, rows, at := Load(Param("dst"), GP64()), Load(Param("rows"), GP64()), Load(Param("at"), GP64())
 	taps, half, n := Load(Param("taps"), GP64()), Load(Param("half"), GP64()), Load(Param("n"), GP64())
 	signed, start := YMM(), YMM()
@@ -162,8 +162,8 @@ func cvBlurMix() {
 }
 
 func floats() {
-	function("floatsAVX2", "func(dst *float32, src *byte, n int)")
-	Doc("floatsAVX2 converts n bytes, a multiple of 32 and not 0.")
+	function("floatsSIMD", "func(dst *float32, src *byte, n int)")
+	Doc("floatsSIMD converts n bytes, a multiple of 32 and not 0.")
 	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
 	Label("loop")
 	for i := range 4 {
