@@ -81,9 +81,9 @@ func wholeBlocks(elements, size, ch int) int {
 }
 
 // reverses[size] holds the orders of bytes that reverse the whole pixels of
-// size bytes in 16 bytes. The first takes the pixels at the start and moves them
-// to the end. The second takes those at the end and moves them to the start; the
-// other bytes have 0x80 there.
+// size bytes in 16 bytes. The first takes the pixels at the start and moves
+// them to the end. The second takes those at the end and moves them to the
+// start; the other bytes have 0x80 there.
 var reverses = func() (r [17][2][16]uint8) {
 	for size := 1; size < len(r); size++ {
 		reverse(r[size][0][:], r[size][1][:], size)

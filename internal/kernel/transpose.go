@@ -10,8 +10,8 @@ func Transpose(dst, src Rows, height, width, px int) {
 	if transpose(dst, src, height, width, px) {
 		return
 	}
-	// The lines of a tile of src stay in the cache until all of their bytes were
-	// used.
+	// The lines of a tile of src stay in the cache until all of their bytes
+	// were used.
 	const tile = 64
 	for x0 := 0; x0 < width; x0 += tile {
 		n := min(tile, width-x0)

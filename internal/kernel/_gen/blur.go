@@ -180,8 +180,8 @@ func floats() {
 	RET()
 }
 
-// torchBlur writes TorchBlurRow. The sums of 64 values are in registers, as many
-// as a multiplication with addition has cycles.
+// torchBlur writes TorchBlurRow. The sums of 64 values are in eight registers:
+// a multiplication with addition takes four cycles, and two start in each.
 func torchBlur(name, doc string, multiply func(src, k, sum Op)) {
 	function(name, "func(sums, rows *float32, at *int64, height int, taps *float32, width, n, step int)")
 	Doc(name+" is TorchBlurRow for n values, a multiple of 64 and not 0. step is in bytes.", doc)

@@ -431,9 +431,9 @@ func flip32() {
 	RET()
 }
 
-// flipSteps writes n bytes at dst in reverse order. It permutes vectors of bytes
-// by the first of two orders, writes them so that they end at the end of what is
-// left of dst, and moves by step, times times: four at once as often as
+// flipSteps writes n bytes at dst in reverse order. It permutes vectors of
+// bytes by the first of two orders, writes them so that they end at the end of
+// what is left of dst, and moves by step, times times: four at once as often as
 // possible. tail writes the first bytes of dst from the last ones of src.
 func flipSteps(bytes int, vector func() VecVirtual, move func(from, to Op), permute func(v, order VecVirtual), tail func(dst, src Mem, order VecVirtual)) {
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
