@@ -63,14 +63,18 @@ CASES = [
         "F.horizontal_flip", "lambda x: x.transpose(Image.Transpose.FLIP_LEFT_RIGHT)", "lambda x: cv2.flip(x, 1)", "V.HorizontalFlip()")),
     Case("vertical_flip", op("vertical_flip"), **both(
         "F.vertical_flip", "lambda x: x.transpose(Image.Transpose.FLIP_TOP_BOTTOM)", "lambda x: cv2.flip(x, 0)", "V.VerticalFlip()")),
+    # The result of torch's rot90 is a transposed view of a flipped image.
     Case("rotate90", op("rotate90", turns=1), **both(
-        "lambda x: torch.rot90(x, 1, [1, 2])", "lambda x: x.transpose(Image.Transpose.ROTATE_90)", "lambda x: cv2.rotate(x, cv2.ROTATE_90_COUNTERCLOCKWISE)")),
+        "lambda x: torch.rot90(x, 1, [1, 2]).contiguous()", "lambda x: x.transpose(Image.Transpose.ROTATE_90)", "lambda x: cv2.rotate(x, cv2.ROTATE_90_COUNTERCLOCKWISE)")),
     # A crop is a view of NumPy's and torch's arrays; the copy is the work.
     Case("crop", op("crop", top=16, left=24, height=200, width=220), **both(
         "lambda x: F.crop(x, 16, 24, 200, 220).contiguous()", "lambda x: x.crop((24, 16, 244, 216))", "lambda x: x[16:216, 24:244].copy()",
         "V.Crop((16, 24), (200, 220))")),
     Case("center_crop", {r: op("center_crop", height=224, width=224, crop_rounding=r) for r in ("half_even", "floor")}, **both(
         "lambda x: F.center_crop(x, [224, 224]).contiguous()", "lambda x: x.crop(centre(x, 224))", "lambda x: centre(x, 224).copy()", "V.CenterCrop(224)")),
+    *[Case(f"{n}_crop", op(f"{n}_crop", height=200, width=200), **both(
+        f"lambda x: torch.stack(F.{n}_crop(x, [200, 200]))", f"lambda x: {n}_crop(x, 200)", f"lambda x: np.stack({n}_crop(x, 200))"))
+        for n in ("five", "ten")],
     resize("nearest", "pillow opencv torch", PIL + "NEAREST", "cv2.INTER_NEAREST", TV + "NEAREST", MS + "NEAREST"),
     resize("bilinear", "pillow opencv torch_uint8", PIL + "BILINEAR", "cv2.INTER_LINEAR", TV + "BILINEAR", MS + "BILINEAR"),
     resize("bicubic", "pillow opencv torch_uint8", PIL + "BICUBIC", "cv2.INTER_CUBIC", TV + "BICUBIC", MS + "BICUBIC"),
@@ -125,6 +129,7 @@ CASES = [
     Case("jpeg", op("jpeg", quality=75), **both(
         "lambda x: F.jpeg(x, 75)", "lambda x: jpeg(x, 75)", "lambda x: jpeg(x, 75)", "lambda x: V.Decode()(vision_encode(x, 75))")),
     Case("hwc2chw", op("hwc2chw"), **both("", "", "lambda x: np.ascontiguousarray(x.transpose(2, 0, 1))", "V.HWC2CHW()")),
+    Case("chw2hwc", op("chw2hwc"), input="tensor", torchvision="lambda x: x.permute(1, 2, 0).contiguous()"),
     # The quotient by 255, and the product with 1/255.
     Case("to_tensor", op("to_tensor"), torchvision="lambda x: x.to(torch.float32).div_(255)"),
     Case("to_tensor-multiply", [*op("hwc2chw"), *op("rescale", scale=1 / 255, rule="multiply")], **both(

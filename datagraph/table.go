@@ -13,6 +13,7 @@ type table struct {
 	dtype  tensor.DType
 	layout tensor.Layout
 	data   []byte
+	same   bool // every value maps to itself: the ops change the layout at most
 
 	ops    []transforms.Op
 	images []*tensor.Tensor // all values of every channel, then the output of each op
@@ -73,6 +74,10 @@ func (r *table) update() error {
 			}
 		}
 	}
+	r.same = r.dtype == tensor.Uint8
+	for i := 0; r.same && i < len(r.data); i++ {
+		r.same = r.data[i] == uint8(i)
+	}
 	return nil
 }
 
@@ -118,8 +123,10 @@ func (o *output) begin(dst *tensor.Tensor, t *table, ch int) {
 func (o *output) row(y int, pix []byte) {
 	at := y * o.line
 	switch {
-	case o.table == nil:
+	case o.table == nil || o.table.same && o.plane == 0:
 		copy(o.u8[at:], pix)
+	case o.table.same:
+		kernel.Deinterleave(o.u8[at:], o.plane, pix, o.ch)
 	case o.u8 != nil:
 		lookup(o, o.u8[at:], pix, o.t8)
 	case o.u16 != nil:
@@ -142,6 +149,10 @@ func lookup[T kernel.Word](o *output, dst []T, pix []byte, table []T) {
 // planes writes an image whose channels are planes, through the table.
 func (o *output) planes(pix []byte) {
 	switch {
+	case o.table.same && o.plane > 0:
+		copy(o.u8, pix)
+	case o.table.same:
+		kernel.Interleave(o.u8, pix, len(pix)/o.ch, o.ch)
 	case o.u8 != nil:
 		lookupPlanes(o, o.u8, pix, o.t8)
 	case o.u16 != nil:

@@ -87,20 +87,22 @@ func fiveCrops(dst []byte, s *tensor.Tensor, h, w int, horizontal, vertical bool
 // flipped on request, and returns the rest of dst.
 func copyWindow(dst []byte, s *tensor.Tensor, top, left, h, w int, horizontal, vertical bool) []byte {
 	g := gridOf(s.Desc)
-	line := w * g.pixel
+	line, step := w*g.pixel, g.width*g.pixel
 	for p := range g.planes {
-		for y := range h {
-			from := top + y
-			if vertical {
-				from = top + h - 1 - y
-			}
-			row := g.row(s.Data, p, from)[left*g.pixel:][:line]
-			if horizontal {
-				kernel.FlipRow(dst[:line], row, g.pixel)
-			} else {
-				copy(dst, row)
-			}
+		from := kernel.Rows{Data: s.Data, At: ((p*g.height+top)*g.width + left) * g.pixel, Step: step}
+		if vertical {
+			from.At += (h - 1) * step
+			from.Step = -step
+		}
+		if !horizontal {
+			kernel.CopyRows(kernel.Rows{Data: dst, Step: line}, from, line, h)
+			dst = dst[h*line:]
+			continue
+		}
+		for range h {
+			kernel.FlipRow(dst[:line], s.Data[from.At:][:line], g.pixel)
 			dst = dst[line:]
+			from.At += from.Step
 		}
 	}
 	return dst

@@ -288,10 +288,7 @@ func (b *cvBlur) pad(row []uint8) {
 			out[(half+b.width+x)*px+c] = uint16(right[c])
 		}
 	}
-	out = out[half*px:]
-	for i, v := range row {
-		out[i] = uint16(v)
-	}
+	kernel.Widen(out[half*px:], row)
 }
 
 // applyTorch keeps the rows that the kernel covers as float32, with the pixels
@@ -332,13 +329,13 @@ func (o *GaussianBlur) applyTorch(c *Context, dst, src *tensor.Tensor) {
 				continue
 			}
 			kernel.TorchBlurRow(sums, rows, at, taps, kw, px, fused)
-			out := dst.Data[to:][:w*px]
-			for i, v := range sums {
-				out[i] = round8(v)
-			}
+			kernel.QuantizeF32(dst.Data[to:][:w*px], sums, roundScale, roundZero)
 		}
 	}
 }
+
+// QuantizeF32 rounds to uint8 with this scale and zero point.
+var roundScale, roundZero = []float32{1}, []int32{0}
 
 // reflectRow copies a row of src from element i on to the middle of dst and
 // mirrors half pixels at each end.
@@ -347,9 +344,7 @@ func reflectRow(dst []float32, src *tensor.Tensor, i, px, half int) {
 	if src.DType == tensor.Float32 {
 		copy(middle, tensor.View[float32](src)[i:])
 	} else {
-		for x, v := range src.Data[i:][:len(middle)] {
-			middle[x] = float32(v)
-		}
+		kernel.Floats(middle, src.Data[i:][:len(middle)])
 	}
 	last := len(middle) - px
 	for x := range half {

@@ -227,42 +227,104 @@ type window struct {
 // only.
 func (w window) apply(dst, src *tensor.Tensor) {
 	in, out := gridOf(src.Desc), gridOf(dst.Desc)
-	px := in.pixel
-	// The image covers the columns from..to of dst.
-	from := min(max(-w.left, 0), out.width)
-	to := max(min(in.width-w.left, out.width), from)
+	y0, y1 := covered(w.top, in.height, out.height)
+	x0, x1 := covered(w.left, in.width, out.width)
+	v := view{window: w, in: in, out: out, y0: y0, y1: y1, x0: x0, x1: x1}
 	for p := range out.planes {
-		var fill []byte
 		if w.mode == PadConstant {
-			fill = w.fill[p*px:][:px]
+			v.constant(dst.Data, src.Data, p)
+			continue
 		}
 		for y := range out.height {
-			line := out.row(dst.Data, p, y)
-			sy, ok := w.mode.index(y+w.top, in.height)
-			if !ok {
-				kernel.RepeatPixel(line, fill)
-				continue
-			}
-			row := in.row(src.Data, p, sy)
-			if to > from {
-				copy(line[from*px:to*px], row[(from+w.left)*px:])
-			}
-			if w.mode == PadConstant {
-				kernel.RepeatPixel(line[:from*px], fill)
-				kernel.RepeatPixel(line[to*px:], fill)
-				continue
-			}
-			for x := 0; x < out.width; x++ {
-				if x == from && to > from {
-					x = to
-					if x == out.width {
-						break
-					}
-				}
-				sx, _ := w.mode.index(x+w.left, in.width)
-				copy(line[x*px:][:px], row[sx*px:])
+			sy, _ := w.mode.index(y+w.top, in.height)
+			v.mirrored(out.row(dst.Data, p, y), in.row(src.Data, p, sy))
+		}
+	}
+}
+
+// covered returns the part of a window of n pixels from start on that an axis
+// of size pixels covers. It starts at n at most.
+func covered(start, size, n int) (from, to int) {
+	from = min(max(-start, 0), n)
+	return from, max(min(size-start, n), from)
+}
+
+// view is a window of a plane of the grid in, which covers the rows y0 to y1
+// and the columns x0 to x1 of the grid out.
+type view struct {
+	window
+	in, out        grid
+	y0, y1, x0, x1 int
+}
+
+// constant draws plane p. The border from the end of a row to the start of the
+// next is contiguous, and the same for all rows.
+func (v *view) constant(dst, src []byte, p int) {
+	px := v.out.pixel
+	fill := v.fill[p*px:][:px]
+	line, step := v.out.width*px, v.in.width*px
+	dst = dst[p*v.out.height*line:][:v.out.height*line]
+	if v.x0 == v.x1 || v.y0 == v.y1 {
+		kernel.RepeatPixel(dst, fill)
+		return
+	}
+	n, rows, at := (v.x1-v.x0)*px, v.y1-v.y0, v.y0*line+v.x0*px
+	src = src[(p*v.in.height+v.y0+v.top)*step+(v.x0+v.left)*px:]
+	kernel.RepeatPixel(dst[:at], fill)
+	switch border := line - n; {
+	case border == 0 && n == step: // whole rows are contiguous, too
+		copy(dst[at:], src[:rows*n])
+	case border == 0 || rows == 1:
+		kernel.CopyRows(kernel.Rows{Data: dst, At: at, Step: line}, kernel.Rows{Data: src, Step: step}, n, rows)
+	default:
+		first := dst[at+n:][:border]
+		kernel.RepeatPixel(first, fill)
+		const few = 16 // rows, which stay in the cache until their borders are drawn
+		for y := 0; y < rows; y += few {
+			m := min(few, rows-y)
+			kernel.CopyRows(kernel.Rows{Data: dst, At: at + y*line, Step: line}, kernel.Rows{Data: src, At: y * step, Step: step}, n, m)
+			for i := max(y, 1); i < min(y+m, rows-1); i++ {
+				copy(dst[at+i*line+n:], first)
 			}
 		}
+	}
+	kernel.RepeatPixel(dst[at+(rows-1)*line+n:], fill)
+}
+
+// mirrored draws a line from a row of the image, in a mode other than constant.
+func (v *view) mirrored(line, row []byte) {
+	px := v.out.pixel
+	// The columns x0 to x1, and as many on both sides as one reflection of the
+	// row has.
+	x0, x1 := v.x0, v.x1
+	if x0 < x1 {
+		copy(line[x0*px:x1*px], row[(x0+v.left)*px:])
+		if v.mode == PadEdge {
+			kernel.RepeatPixel(line[:x0*px], row[:px])
+			kernel.RepeatPixel(line[x1*px:], row[len(row)-px:])
+			return
+		}
+		skip := 0
+		if v.mode == PadReflect {
+			skip = 1
+		}
+		whole := v.in.width - skip
+		n := min(x0, whole)
+		kernel.FlipRow(line[(x0-n)*px:x0*px], row[skip*px:][:n*px], px)
+		x0 -= n
+		n = min(v.out.width-x1, whole)
+		kernel.FlipRow(line[x1*px:][:n*px], row[(whole-n)*px:][:n*px], px)
+		x1 += n
+	}
+	for x := 0; x < v.out.width; x++ {
+		if x == x0 && x0 < x1 {
+			x = x1
+			if x == v.out.width {
+				break
+			}
+		}
+		sx, _ := v.mode.index(x+v.left, v.in.width)
+		copy(line[x*px:][:px], row[sx*px:])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -116,9 +117,8 @@ func cutWindow(c *Context, dst, src *tensor.Tensor, top, left int) error {
 	i, o := shapeOf(in.Desc), shapeOf(out.Desc)
 	size := i.ch * in.DType.Size()
 	for p := range o.planes {
-		for y := range o.h {
-			copy(out.Data[(p*o.h+y)*o.w*size:][:o.w*size], in.Data[((p*i.h+top+y)*i.w+left)*size:])
-		}
+		kernel.CopyRows(kernel.Rows{Data: out.Data, At: p * o.h * o.w * size, Step: o.w * size},
+			kernel.Rows{Data: in.Data, At: ((p*i.h+top)*i.w + left) * size, Step: i.w * size}, o.w*size, o.h)
 	}
 	return nil
 }

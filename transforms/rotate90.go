@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // Rotate90 rotates an image counter-clockwise by a multiple of 90 degrees. It
 // takes any dtype of fixed size, HWC or CHW, and keeps both. No value changes.
@@ -51,42 +54,20 @@ func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
 // degrees.
 func turn(dst, src *tensor.Tensor, turns int) {
 	in, out := gridOf(src.Desc), gridOf(dst.Desc)
-	// Pixel (x, y) of dst comes from the pixel start + x*dx + y*dy of src.
-	var start, dx, dy int
-	w, h := in.width, in.height
-	switch turns {
-	case 0:
-		start, dx, dy = 0, 1, w
-	case 1:
-		start, dx, dy = w-1, w, -1
-	case 2:
-		start, dx, dy = w*h-1, -1, -w
-	case 3:
-		start, dx, dy = (h-1)*w, -w, 1
-	}
-	px := in.pixel
+	size, line, step := in.width*in.height*in.pixel, out.width*out.pixel, in.width*in.pixel
 	for p := range out.planes {
-		plane := src.Data[p*w*h*px:][:w*h*px]
-		for y := range out.height {
-			line, at := out.row(dst.Data, p, y), start+y*dy
-			switch px {
-			case 1:
-				for x := range line {
-					line[x] = plane[at]
-					at += dx
-				}
-			case 3:
-				for x := 0; x < len(line); x += 3 {
-					l, q := line[x:x+3:x+3], plane[at*3:at*3+3:at*3+3]
-					l[0], l[1], l[2] = q[0], q[1], q[2]
-					at += dx
-				}
-			default:
-				for x := 0; x < len(line); x += px {
-					copy(line[x:x+px], plane[at*px:])
-					at += dx
-				}
+		d, s := dst.Data[p*size:][:size], src.Data[p*size:][:size]
+		switch turns {
+		case 0:
+			copy(d, s)
+		case 1: // the last column becomes the first row
+			kernel.Transpose(kernel.Rows{Data: d, At: size - line, Step: -line}, kernel.Rows{Data: s, Step: step}, out.height, out.width, in.pixel)
+		case 2:
+			for y := range out.height {
+				kernel.FlipRow(out.row(d, 0, y), in.row(s, 0, in.height-1-y), in.pixel)
 			}
+		case 3: // the first column, read upwards, becomes the first row
+			kernel.Transpose(kernel.Rows{Data: d, Step: line}, kernel.Rows{Data: s, At: size - step, Step: -step}, out.height, out.width, in.pixel)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // VerticalFlip mirrors an image top to bottom: row y becomes row H-1-y. It
 // takes any dtype of fixed size, HWC or CHW, and keeps both. No value changes.
@@ -37,10 +40,10 @@ func (o *VerticalFlip) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		return err
 	}
 	g := gridOf(s.Desc)
+	line := g.width * g.pixel
+	size := g.height * line
 	for p := range g.planes {
-		for y := range g.height {
-			copy(g.row(dst[0].Data, p, g.height-1-y), g.row(s.Data, p, y))
-		}
+		kernel.CopyRows(kernel.Rows{Data: dst[0].Data, At: (p+1)*size - line, Step: -line}, kernel.Rows{Data: s.Data, At: p * size, Step: line}, line, g.height)
 	}
 	return nil
 }

@@ -16,6 +16,12 @@ GAMMA = [min(255, int((i / 255) ** 1.5 * 255.999)) for i in range(256)]
 SOLARIZE = [i if i < 128 else 255 - i for i in range(256)]
 
 
+def corners(w, h, side):
+    """The first column and row of the crops of five_crop."""
+    right, bottom = w - side, h - side
+    return [(0, 0), (right, 0), (0, bottom), (right, bottom), (round(right / 2), round(bottom / 2))]
+
+
 def forward(angle, scale, shear):
     """The 2 x 2 matrix of rotation, scale and shear along x, as torchvision defines it."""
     a, t = math.radians(angle), math.tan(math.radians(shear))
@@ -64,6 +70,12 @@ elif LIBRARY == "pillow":
         left, top = round((x.width - side) / 2), round((x.height - side) / 2)
         return left, top, left + side, top + side
 
+    def five_crop(x, side):
+        return [x.crop((a, b, a + side, b + side)) for a, b in corners(x.width, x.height, side)]
+
+    def ten_crop(x, side):
+        return five_crop(x, side) + five_crop(x.transpose(Image.Transpose.FLIP_LEFT_RIGHT), side)
+
     def inverse(x, angle, scale, shear):
         (a, b), (c, d) = forward(angle, scale, shear)
         a, b, c, d = d / scale**2, -b / scale**2, -c / scale**2, a / scale**2
@@ -107,6 +119,12 @@ elif LIBRARY in ("opencv", "opencv4"):
     def centre(x, side):
         top, left = round((x.shape[0] - side) / 2), round((x.shape[1] - side) / 2)
         return x[top : top + side, left : left + side]
+
+    def five_crop(x, side):
+        return [x[b : b + side, a : a + side] for a, b in corners(x.shape[1], x.shape[0], side)]
+
+    def ten_crop(x, side):
+        return five_crop(x, side) + five_crop(cv2.flip(x, 1), side)
 
     def middle(x):
         return (x.shape[1] - 1) / 2, (x.shape[0] - 1) / 2
@@ -177,6 +195,8 @@ elif LIBRARY == "mindspore":
 def rows(x):
     """The values of an image row by row, its channels last."""
     x = array(x)
+    if x.ndim == 4 and x.shape[1] in (1, 3):  # several images
+        return x.transpose(0, 2, 3, 1)
     return x.transpose(1, 2, 0) if x.ndim == 3 and x.shape[0] in (1, 3) else x
 
 

@@ -75,6 +75,14 @@ func Reflect101(i, n int) int {
 // process at a time.
 func CVBlurWidth(n int) int { return (n + 3) &^ 3 }
 
+// Widen converts bytes to 16 bits.
+func Widen(dst []uint16, src []uint8) {
+	dst = dst[:len(src)]
+	for i := widen(dst, src); i < len(src); i++ {
+		dst[i] = uint16(src[i])
+	}
+}
+
 // CVBlurRow blurs along a row of n values: dst[i] is the sum of taps[j] *
 // src[i+j*step]. The elements are uint16 in memory. dst has CVBlurWidth(n) of
 // them, and src (len(taps)-1)*step more. Those after the first n of dst are
@@ -82,7 +90,7 @@ func CVBlurWidth(n int) int { return (n + 3) &^ 3 }
 func CVBlurRow(dst, src []byte, taps []uint16, n, step int) {
 	half := len(taps) / 2
 	centre := uint64(taps[half])
-	for i := 0; i < 2*n; i += 8 {
+	for i := 2 * cvBlurRow(dst, src, taps, n, step); i < 2*n; i += 8 {
 		sum := centre * load64(src, i+2*half*step)
 		left, right := i, i+4*half*step
 		for _, k := range taps[:half] {
@@ -103,7 +111,8 @@ func CVBlurMix(dst, rows, spare []byte, at []int64, taps []uint16, n int) {
 	// The upper and the lower byte of a value are summed apart.
 	const low = 0x00ff00ff00ff00ff
 	half := len(taps) / 2
-	for i := 0; i < 2*n; i += 8 {
+	done := cvBlurMix(dst, rows, at, taps, n)
+	for i := 2 * done; i < 2*n; i += 8 {
 		v := load64(rows, int(at[half])+i)
 		k := uint64(taps[half])
 		upper, lower := k*(v>>8&low), k*(v&low)
@@ -115,7 +124,7 @@ func CVBlurMix(dst, rows, spare []byte, at []int64, taps []uint16, n int) {
 		const halves = 0x0080008000800080
 		binary.NativeEndian.PutUint64(spare[i:], (upper+(lower>>8&low)+halves)>>8&low)
 	}
-	for i := range dst[:n] {
+	for i := done; i < n; i++ {
 		dst[i] = uint8(binary.NativeEndian.Uint16(spare[2*i:]))
 	}
 }

@@ -36,6 +36,8 @@ func TestPageEnds(t *testing.T) {
 	p := newPages(t)
 	t.Run("pixels", func(t *testing.T) { testPixelsIn(t, p) })
 	t.Run("flip", func(t *testing.T) { testFlipIn(t, p) })
+	t.Run("rows", func(t *testing.T) { testRowsIn(t, p) })
+	t.Run("blur", func(t *testing.T) { testBlurIn(t, p) })
 	t.Run("normalize", func(t *testing.T) { testNormalizeIn(t, p) })
 	t.Run("quantize", func(t *testing.T) { testQuantizeIn(t, p) })
 	t.Run("color", func(t *testing.T) { testColorIn(t, p) })

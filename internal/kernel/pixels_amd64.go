@@ -2,6 +2,8 @@
 
 package kernel
 
+import "github.com/infer-prep/infer-prep/internal/cpu"
+
 // lookupCHW1Pixels is the number of pixels that lookupCHW3x1SIMD and
 // lookupCHW4x1SIMD process at a time.
 const lookupCHW1Pixels = 8
@@ -43,22 +45,34 @@ func interleaveSIMD(dst, src *byte, plane, n, size, ch int) {
 	}
 }
 
-// flipRow processes the first bytes in assembly and returns how many.
+// flipRow processes all bytes in assembly, or none, and returns how many.
 func flipRow(dst, src []uint8, size int) int {
 	n := len(src)
-	if n < 32 || size >= len(reverses) || !hasSIMD() {
+	if n < 16 || size > 16 || !hasSIMD() {
 		return 0
 	}
-	last := &dst[n-1]
-	if 16%size == 0 {
-		n &^= 31
-		flip32AVX2(last, &src[0], n, &reverses[size])
+	dst = dst[:n]
+	if n >= 64 && cpu.Has(cpu.VBMI) {
+		step := 64 / size * size
+		flip64VBMI(&dst[0], &src[0], n, &reverses64[size], step, (n-64)/step+1)
 		return n
 	}
-	// A step also writes bytes before its pixels. The next step overwrites
-	// them, and the caller overwrites those of the last step.
+	if m := n &^ 31; m > 0 && 16%size == 0 {
+		flip32AVX2(&dst[n-1], &src[0], m, &reverses[size])
+		if m == n {
+			return n
+		}
+		dst, src = dst[:32], src[n-32:]
+	}
 	step := 16 / size * size
-	times := (n-16)/step + 1
-	flip16AVX2(last, &src[0], times, &reverses[size], step)
-	return times * step
+	flip16AVX2(&dst[0], &src[0], len(src), &reverses[size], step, (len(src)-16)/step+1)
+	return n
 }
+
+// reverses64 is reverses for 64 bytes.
+var reverses64 = func() (r [17][2][64]uint8) {
+	for size := 1; size < len(r); size++ {
+		reverse(r[size][0][:], r[size][1][:], size)
+	}
+	return r
+}()

@@ -1638,13 +1638,13 @@ loop:
 	VZEROUPPER
 	RET
 
-// func flip32AVX2(last *byte, src *byte, n int, reverse *[16]uint8)
+// func flip32AVX2(last *byte, src *byte, n int, orders *[2][16]uint8)
 // Requires: AVX, AVX2
 TEXT ·flip32AVX2(SB), NOSPLIT, $0-32
 	MOVQ           last+0(FP), AX
 	MOVQ           src+8(FP), CX
 	MOVQ           n+16(FP), DX
-	MOVQ           reverse+24(FP), BX
+	MOVQ           orders+24(FP), BX
 	VBROADCASTI128 (BX), Y0
 
 loop:
@@ -1659,24 +1659,121 @@ loop:
 	VZEROUPPER
 	RET
 
-// func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
+// func flip16AVX2(dst *byte, src *byte, n int, orders *[2][16]uint8, step int, times int)
 // Requires: AVX
-TEXT ·flip16AVX2(SB), NOSPLIT, $0-40
-	MOVQ    last+0(FP), AX
+TEXT ·flip16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
 	MOVQ    src+8(FP), CX
 	MOVQ    n+16(FP), DX
-	MOVQ    reverse+24(FP), BX
-	VMOVDQU (BX), X0
-	MOVQ    step+32(FP), BX
+	LEAQ    -16(AX)(DX*1), BX
+	MOVQ    orders+24(FP), SI
+	MOVQ    times+40(FP), DI
+	MOVQ    step+32(FP), R8
+	VMOVDQU (SI), X0
+	LEAQ    -16(CX)(DX*1), DX
+	LEAQ    (R8)(R8*2), R9
+	LEAQ    (R9)(R8*1), R10
+	SUBQ    $0x04, DI
+	JLT     rest
 
 loop:
+	SUBQ    R9, BX
 	VMOVDQU (CX), X1
 	VPSHUFB X0, X1, X1
-	VMOVDQU X1, -15(AX)
-	ADDQ    BX, CX
-	SUBQ    BX, AX
-	DECQ    DX
-	JNZ     loop
+	VMOVDQU (CX)(R8*1), X2
+	VPSHUFB X0, X2, X2
+	VMOVDQU (CX)(R8*2), X3
+	VPSHUFB X0, X3, X3
+	VMOVDQU (CX)(R9*1), X4
+	VPSHUFB X0, X4, X4
+	VMOVDQU X1, (BX)(R9*1)
+	VMOVDQU X2, (BX)(R8*2)
+	VMOVDQU X3, (BX)(R8*1)
+	VMOVDQU X4, (BX)
+	ADDQ    R10, CX
+	SUBQ    R8, BX
+	SUBQ    $0x04, DI
+	JGE     loop
+
+rest:
+	ADDQ $0x04, DI
+	JZ   tail
+
+one:
+	VMOVDQU (CX), X1
+	VPSHUFB X0, X1, X1
+	VMOVDQU X1, (BX)
+	ADDQ    R8, CX
+	SUBQ    R8, BX
+	DECQ    DI
+	JNZ     one
+
+tail:
+	VMOVDQU   16(SI), X0
+	VMOVDQU   (DX), X1
+	VPSHUFB   X0, X1, X1
+	VPBLENDVB X0, (AX), X1, X1
+	VMOVDQU   X1, (AX)
+	VZEROUPPER
+	RET
+
+// func flip64VBMI(dst *byte, src *byte, n int, orders *[2][64]uint8, step int, times int)
+// Requires: AVX, AVX512BW, AVX512VBMI
+TEXT ·flip64VBMI(SB), NOSPLIT, $0-48
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	LEAQ     -64(AX)(DX*1), BX
+	MOVQ     orders+24(FP), SI
+	MOVQ     times+40(FP), DI
+	MOVQ     step+32(FP), R8
+	VMOVDQU8 (SI), Z0
+	LEAQ     -64(CX)(DX*1), DX
+	LEAQ     (R8)(R8*2), R9
+	LEAQ     (R9)(R8*1), R10
+	SUBQ     $0x04, DI
+	JLT      rest
+
+loop:
+	SUBQ     R9, BX
+	VMOVDQU8 (CX), Z1
+	VPERMB   Z1, Z0, Z1
+	VMOVDQU8 (CX)(R8*1), Z2
+	VPERMB   Z2, Z0, Z2
+	VMOVDQU8 (CX)(R8*2), Z3
+	VPERMB   Z3, Z0, Z3
+	VMOVDQU8 (CX)(R9*1), Z4
+	VPERMB   Z4, Z0, Z4
+	VMOVDQU8 Z1, (BX)(R9*1)
+	VMOVDQU8 Z2, (BX)(R8*2)
+	VMOVDQU8 Z3, (BX)(R8*1)
+	VMOVDQU8 Z4, (BX)
+	ADDQ     R10, CX
+	SUBQ     R8, BX
+	SUBQ     $0x04, DI
+	JGE      loop
+
+rest:
+	ADDQ $0x04, DI
+	JZ   tail
+
+one:
+	VMOVDQU8 (CX), Z1
+	VPERMB   Z1, Z0, Z1
+	VMOVDQU8 Z1, (BX)
+	ADDQ     R8, CX
+	SUBQ     R8, BX
+	DECQ     DI
+	JNZ      one
+
+tail:
+	VMOVDQU8 64(SI), Z0
+	VMOVDQU8 (DX), Z1
+	VPERMB   Z1, Z0, Z1
+	VPMOVB2M Z0, K1
+	KNOTQ    K1, K1
+	VMOVDQU8 Z1, K1, (AX)
+	VZEROUPPER
 	RET
 
 // func normalizeSIMD(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
@@ -2031,3 +2128,197 @@ DATA quantize_most_Int16<>+20(SB)/4, $0x48435000
 DATA quantize_most_Int16<>+24(SB)/4, $0x48435000
 DATA quantize_most_Int16<>+28(SB)/4, $0x48435000
 GLOBL quantize_most_Int16<>(SB), RODATA|NOPTR, $32
+
+// func copyRowsAVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, rows int)
+// Requires: AVX
+TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ dstStep+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcStep+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ rows+40(FP), DI
+	LEAQ -128(SI), SI
+
+row:
+	XORQ R8, R8
+	LEAQ (DX)(BX*1), R9
+	LEAQ (AX)(CX*1), R10
+
+loop:
+	VMOVDQU (DX)(R8*1), Y0
+	VMOVDQU 32(DX)(R8*1), Y1
+	VMOVDQU 64(DX)(R8*1), Y2
+	VMOVDQU 96(DX)(R8*1), Y3
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+	VMOVDQU Y2, 64(AX)(R8*1)
+	VMOVDQU Y3, 96(AX)(R8*1)
+	ADDQ    $0x80, R8
+	CMPQ    R8, SI
+	JLE     loop
+	MOVQ    SI, R8
+	VMOVDQU (DX)(R8*1), Y0
+	VMOVDQU 32(DX)(R8*1), Y1
+	VMOVDQU 64(DX)(R8*1), Y2
+	VMOVDQU 96(DX)(R8*1), Y3
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+	VMOVDQU Y2, 64(AX)(R8*1)
+	VMOVDQU Y3, 96(AX)(R8*1)
+	MOVQ    R9, DX
+	MOVQ    R10, AX
+	DECQ    DI
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func transpose3AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, order *[16]uint8)
+// Requires: AVX, AVX2
+TEXT ·transpose3AVX2(SB), NOSPLIT, $0-48
+	MOVQ           dst+0(FP), AX
+	MOVQ           dstStep+8(FP), CX
+	MOVQ           src+16(FP), DX
+	MOVQ           srcStep+24(FP), BX
+	MOVQ           n+32(FP), SI
+	LEAQ           (BX)(BX*2), R8
+	LEAQ           (DX)(BX*4), DI
+	LEAQ           (CX)(CX*2), R9
+	MOVQ           order+40(FP), R10
+	VBROADCASTI128 (R10), Y0
+	VMOVDQU        transpose3_narrow<>+0(SB), Y1
+	VMOVDQU        transpose3_join<>+0(SB), Y2
+
+loop:
+	VMOVDQU      (DX), X3
+	VINSERTI128  $0x01, (DI), Y3, Y3
+	VPSHUFB      Y0, Y3, Y3
+	VMOVDQU      (DX)(BX*1), X4
+	VINSERTI128  $0x01, (DI)(BX*1), Y4, Y4
+	VPSHUFB      Y0, Y4, Y4
+	VMOVDQU      (DX)(BX*2), X5
+	VINSERTI128  $0x01, (DI)(BX*2), Y5, Y5
+	VPSHUFB      Y0, Y5, Y5
+	VMOVDQU      (DX)(R8*1), X6
+	VINSERTI128  $0x01, (DI)(R8*1), Y6, Y6
+	VPSHUFB      Y0, Y6, Y6
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (DI)(BX*8), DI
+	VPUNPCKLDQ   Y4, Y3, Y7
+	VPUNPCKLDQ   Y6, Y5, Y8
+	VPUNPCKHDQ   Y4, Y3, Y9
+	VPUNPCKHDQ   Y6, Y5, Y10
+	VPUNPCKLQDQ  Y8, Y7, Y11
+	VPUNPCKHQDQ  Y8, Y7, Y7
+	VPUNPCKLQDQ  Y10, Y9, Y8
+	VPUNPCKHQDQ  Y10, Y9, Y9
+	VPSHUFB      Y1, Y11, Y11
+	VPERMD       Y11, Y2, Y11
+	VMOVDQU      X11, (AX)
+	VEXTRACTI128 $0x01, Y11, X3
+	VMOVQ        X3, 16(AX)
+	VPSHUFB      Y1, Y7, Y7
+	VPERMD       Y7, Y2, Y7
+	VMOVDQU      X7, (AX)(CX*1)
+	VEXTRACTI128 $0x01, Y7, X3
+	VMOVQ        X3, 16(AX)(CX*1)
+	VPSHUFB      Y1, Y8, Y8
+	VPERMD       Y8, Y2, Y8
+	VMOVDQU      X8, (AX)(CX*2)
+	VEXTRACTI128 $0x01, Y8, X3
+	VMOVQ        X3, 16(AX)(CX*2)
+	VPSHUFB      Y1, Y9, Y9
+	VPERMD       Y9, Y2, Y9
+	VMOVDQU      X9, (AX)(R9*1)
+	VEXTRACTI128 $0x01, Y9, X3
+	VMOVQ        X3, 16(AX)(R9*1)
+	ADDQ         $0x18, AX
+	SUBQ         $0x08, SI
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA transpose3_narrow<>+0(SB)/1, $0x00
+DATA transpose3_narrow<>+1(SB)/1, $0x01
+DATA transpose3_narrow<>+2(SB)/1, $0x02
+DATA transpose3_narrow<>+3(SB)/1, $0x04
+DATA transpose3_narrow<>+4(SB)/1, $0x05
+DATA transpose3_narrow<>+5(SB)/1, $0x06
+DATA transpose3_narrow<>+6(SB)/1, $0x08
+DATA transpose3_narrow<>+7(SB)/1, $0x09
+DATA transpose3_narrow<>+8(SB)/1, $0x0a
+DATA transpose3_narrow<>+9(SB)/1, $0x0c
+DATA transpose3_narrow<>+10(SB)/1, $0x0d
+DATA transpose3_narrow<>+11(SB)/1, $0x0e
+DATA transpose3_narrow<>+12(SB)/1, $0x80
+DATA transpose3_narrow<>+13(SB)/1, $0x80
+DATA transpose3_narrow<>+14(SB)/1, $0x80
+DATA transpose3_narrow<>+15(SB)/1, $0x80
+DATA transpose3_narrow<>+16(SB)/1, $0x00
+DATA transpose3_narrow<>+17(SB)/1, $0x01
+DATA transpose3_narrow<>+18(SB)/1, $0x02
+DATA transpose3_narrow<>+19(SB)/1, $0x04
+DATA transpose3_narrow<>+20(SB)/1, $0x05
+DATA transpose3_narrow<>+21(SB)/1, $0x06
+DATA transpose3_narrow<>+22(SB)/1, $0x08
+DATA transpose3_narrow<>+23(SB)/1, $0x09
+DATA transpose3_narrow<>+24(SB)/1, $0x0a
+DATA transpose3_narrow<>+25(SB)/1, $0x0c
+DATA transpose3_narrow<>+26(SB)/1, $0x0d
+DATA transpose3_narrow<>+27(SB)/1, $0x0e
+DATA transpose3_narrow<>+28(SB)/1, $0x80
+DATA transpose3_narrow<>+29(SB)/1, $0x80
+DATA transpose3_narrow<>+30(SB)/1, $0x80
+DATA transpose3_narrow<>+31(SB)/1, $0x80
+GLOBL transpose3_narrow<>(SB), RODATA|NOPTR, $32
+
+DATA transpose3_join<>+0(SB)/4, $0x00000000
+DATA transpose3_join<>+4(SB)/4, $0x00000001
+DATA transpose3_join<>+8(SB)/4, $0x00000002
+DATA transpose3_join<>+12(SB)/4, $0x00000004
+DATA transpose3_join<>+16(SB)/4, $0x00000005
+DATA transpose3_join<>+20(SB)/4, $0x00000006
+DATA transpose3_join<>+24(SB)/4, $0x00000007
+DATA transpose3_join<>+28(SB)/4, $0x00000007
+GLOBL transpose3_join<>(SB), RODATA|NOPTR, $32
+
+// func transpose4AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int)
+// Requires: AVX, AVX2
+TEXT ·transpose4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ dstStep+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcStep+24(FP), BX
+	MOVQ n+32(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (DX)(BX*4), DI
+	LEAQ (CX)(CX*2), R9
+
+loop:
+	VMOVDQU     (DX), X0
+	VINSERTI128 $0x01, (DI), Y0, Y0
+	VMOVDQU     (DX)(BX*1), X1
+	VINSERTI128 $0x01, (DI)(BX*1), Y1, Y1
+	VMOVDQU     (DX)(BX*2), X2
+	VINSERTI128 $0x01, (DI)(BX*2), Y2, Y2
+	VMOVDQU     (DX)(R8*1), X3
+	VINSERTI128 $0x01, (DI)(R8*1), Y3, Y3
+	LEAQ        (DX)(BX*8), DX
+	LEAQ        (DI)(BX*8), DI
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKLDQ  Y3, Y2, Y5
+	VPUNPCKHDQ  Y1, Y0, Y6
+	VPUNPCKHDQ  Y3, Y2, Y7
+	VPUNPCKLQDQ Y5, Y4, Y8
+	VPUNPCKHQDQ Y5, Y4, Y4
+	VPUNPCKLQDQ Y7, Y6, Y5
+	VPUNPCKHQDQ Y7, Y6, Y6
+	VMOVDQU     Y8, (AX)
+	VMOVDQU     Y4, (AX)(CX*1)
+	VMOVDQU     Y5, (AX)(CX*2)
+	VMOVDQU     Y6, (AX)(R9*1)
+	ADDQ        $0x20, AX
+	SUBQ        $0x08, SI
+	JNZ         loop
+	VZEROUPPER
+	RET

@@ -194,6 +194,6 @@ func flipRow(dst, src []uint8, size int) int {
 	// them, and the caller overwrites those of the last step.
 	step := 16 / size * size
 	times := (n-16)/step + 1
-	flipNEON(&dst[n-1], &src[0], times, &reverses[size], step)
+	flipNEON(&dst[n-1], &src[0], times, &reverses[size][0], step)
 	return times * step
 }

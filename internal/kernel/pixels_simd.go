@@ -83,17 +83,28 @@ func wholeBlocks(elements, size, ch int) int {
 	return elements / ch / block * block
 }
 
-// reverses[size] is the byte order that reverses the whole pixels of size bytes
-// in 16 bytes. The pixels end up at the end of the 16 bytes.
-var reverses = func() (r [17][16]uint8) {
+// reverses[size] holds the orders of bytes that reverse the whole pixels of
+// size bytes in 16 bytes. The first takes the pixels at the start and moves
+// them to the end. The second takes those at the end and moves them to the
+// start; the other bytes have 0x80 there.
+var reverses = func() (r [17][2][16]uint8) {
 	for size := 1; size < len(r); size++ {
-		whole := 16 / size * size
-		for i := range whole {
-			r[size][16-whole+i] = uint8(whole - size - i/size*size + i%size)
-		}
+		reverse(r[size][0][:], r[size][1][:], size)
 	}
 	return r
 }()
+
+// reverse makes an entry of reverses.
+func reverse(first, second []uint8, size int) {
+	n := len(first)
+	whole := n / size * size
+	for i := range n {
+		if second[i] = 0x80; i < whole {
+			at := whole - size - i/size*size + i%size
+			first[n-whole+i], second[i] = uint8(at), uint8(n-whole+at)
+		}
+	}
+}
 
 func normalizeF32(dst, src, mean, std []float32) int {
 	n, ch := len(src)/24*24, len(mean)

@@ -91,16 +91,21 @@ func deinterleave3x4AVX2(dst *byte, plane int, src *byte, n int)
 func interleave3x4AVX2(dst *byte, src *byte, plane int, n int)
 
 // flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order, ending at last.
-// reverse is the order within 16 bytes.
+// orders is an entry of reverses.
 //
 //go:noescape
-func flip32AVX2(last *byte, src *byte, n int, reverse *[16]uint8)
+func flip32AVX2(last *byte, src *byte, n int, orders *[2][16]uint8)
 
-// flip16AVX2 permutes 16 bytes by reverse, writes them so that they end at last, and moves
-// both pointers by step, n times, n > 0.
+// flip16AVX2 writes n bytes, 16 or more, in reverse order, in the given number of steps.
+// orders is an entry of reverses.
 //
 //go:noescape
-func flip16AVX2(last *byte, src *byte, n int, reverse *[16]uint8, step int)
+func flip16AVX2(dst *byte, src *byte, n int, orders *[2][16]uint8, step int, times int)
+
+// flip64VBMI is flip16AVX2 for 64 bytes or more. orders is an entry of reverses64.
+//
+//go:noescape
+func flip64VBMI(dst *byte, src *byte, n int, orders *[2][64]uint8, step int, times int)
 
 // normalizeSIMD is NormalizeF32 for n elements, a multiple of 24 and not 0.
 //
@@ -126,3 +131,19 @@ func quantizeUint16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero
 //
 //go:noescape
 func quantizeInt16SIMD(dst *byte, src *float32, n int, scale *[24]float32, zero *[24]int32)
+
+// copyRowsAVX2 copies rows of n bytes, 128 or more. There is at least one row.
+//
+//go:noescape
+func copyRowsAVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, rows int)
+
+// transpose3AVX2 writes four rows of n pixels of 3 bytes, a multiple of 8 and not 0, from n rows of src.
+// order moves the pixels within 16 bytes of src to dwords.
+//
+//go:noescape
+func transpose3AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int, order *[16]uint8)
+
+// transpose4AVX2 writes four rows of n pixels of 4 bytes, a multiple of 8 and not 0, from n rows of src.
+//
+//go:noescape
+func transpose4AVX2(dst *byte, dstStep int, src *byte, srcStep int, n int)

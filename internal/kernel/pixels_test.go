@@ -186,9 +186,11 @@ func testQuantizeIn(t *testing.T, f fence) {
 	t.Run("int16", func(t *testing.T) { testQuantize[int16](t, f, -32768, 32767) })
 }
 
-func TestQuantizeF32(t *testing.T)  { testQuantizeIn(t, &guard{}) }
-func TestPixels(t *testing.T)       { testPixelsIn(t, &guard{}) }
-func TestFlipRow(t *testing.T)      { testFlipIn(t, &guard{}) }
+func TestQuantizeF32(t *testing.T) { testQuantizeIn(t, &guard{}) }
+func TestPixels(t *testing.T)      { testPixelsIn(t, &guard{}) }
+func TestFlipRow(t *testing.T) {
+	levels(t, func(t *testing.T) { testFlipIn(t, &guard{}) })
+}
 func TestNormalizeF32(t *testing.T) { testNormalizeIn(t, &guard{}) }
 
 // TestNoChannels checks that an image without channels is a no-op.

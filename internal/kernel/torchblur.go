@@ -75,6 +75,9 @@ func sleefExp(x float32) float32 {
 // kernel. Value i is the sum of taps[y*width+x] * rows[at[y]+i+x*step] in the
 // order of the taps. With fused, products are added without being rounded.
 func TorchBlurRow(sums, rows []float32, at []int64, taps []float32, width, step int, fused bool) {
+	if torchBlurRow(sums, rows, at, taps, width, step, fused) {
+		return
+	}
 	for y, from := range at {
 		for x, k := range taps[y*width:][:width] {
 			src := rows[int(from)+x*step:][:len(sums)]
@@ -94,5 +97,13 @@ func TorchBlurRow(sums, rows []float32, at []int64, taps []float32, width, step 
 				}
 			}
 		}
+	}
+}
+
+// Floats converts bytes to float32.
+func Floats(dst []float32, src []uint8) {
+	dst = dst[:len(src)]
+	for i := floats(dst, src); i < len(src); i++ {
+		dst[i] = float32(src[i])
 	}
 }

@@ -25,6 +25,7 @@ func pixels() {
 	interleave3x4()
 	flip32()
 	flip16()
+	flip64()
 	normalize()
 	quantize("Uint8", 1)
 	quantize("Int8", 1)
@@ -413,11 +414,11 @@ func interleave3x4() {
 }
 
 func flip32() {
-	function("flip32AVX2", "func(last *byte, src *byte, n int, reverse *[16]uint8)")
-	Doc("flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order, ending at last.", "reverse is the order within 16 bytes.")
+	function("flip32AVX2", "func(last *byte, src *byte, n int, orders *[2][16]uint8)")
+	Doc("flip32AVX2 writes n bytes, a multiple of 32 and not 0, in reverse order, ending at last.", "orders is an entry of reverses.")
 	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
 	n, m := Load(Param("n"), GP64()), YMM()
-	VBROADCASTI128(Mem{Base: Load(Param("reverse"), GP64())}, m)
+	VBROADCASTI128(Mem{Base: Load(Param("orders"), GP64())}, m)
 	Label("loop")
 	v := lanes(src, 16, 0)
 	VPSHUFB(m, v, v)
@@ -430,23 +431,90 @@ func flip32() {
 	RET()
 }
 
-func flip16() {
-	function("flip16AVX2", "func(last *byte, src *byte, n int, reverse *[16]uint8, step int)")
-	Doc("flip16AVX2 permutes 16 bytes by reverse, writes them so that they end at last, and moves", "both pointers by step, n times, n > 0.")
-	end, src := Load(Param("last"), GP64()), Load(Param("src"), GP64())
-	n, m := Load(Param("n"), GP64()), XMM()
-	VMOVDQU(Mem{Base: Load(Param("reverse"), GP64())}, m)
-	step := Load(Param("step"), GP64())
+// flipSteps writes n bytes at dst in reverse order. It permutes vectors of
+// bytes by the first of two orders, writes them so that they end at the end of
+// what is left of dst, and moves by step, times times: four at once as often as
+// possible. tail writes the first bytes of dst from the last ones of src.
+func flipSteps(bytes int, vector func() VecVirtual, move func(from, to Op), permute func(v, order VecVirtual), tail func(dst, src Mem, order VecVirtual)) {
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	size, end := Load(Param("n"), GP64()), GP64()
+	LEAQ(Mem{Base: dst, Index: size, Scale: 1, Disp: -bytes}, end)
+	orders, n, step := Load(Param("orders"), GP64()), Load(Param("times"), GP64()), Load(Param("step"), GP64())
+	order := vector()
+	move(Mem{Base: orders}, order)
+	last := GP64()
+	LEAQ(Mem{Base: src, Index: size, Scale: 1, Disp: -bytes}, last)
+	const times = 4
+	step3, step4 := GP64(), GP64()
+	LEAQ(Mem{Base: step, Index: step, Scale: 2}, step3)
+	LEAQ(Mem{Base: step3, Index: step, Scale: 1}, step4)
+	from := [times]Mem{{Base: src}, {Base: src, Index: step, Scale: 1}, {Base: src, Index: step, Scale: 2}, {Base: src, Index: step3, Scale: 1}}
+	to := from
+	for i := range to {
+		to[i] = from[times-1-i]
+		to[i].Base = end
+	}
+	SUBQ(U8(times), n)
+	JLT(LabelRef("rest"))
 	Label("loop")
-	v := XMM()
-	VMOVDQU(Mem{Base: src}, v)
-	VPSHUFB(m, v, v)
-	VMOVDQU(v, Mem{Base: end, Disp: -15})
+	SUBQ(step3, end)
+	var v [times]VecVirtual
+	for i := range v {
+		v[i] = vector()
+		move(from[i], v[i])
+		permute(v[i], order)
+	}
+	for i := range v {
+		move(v[i], to[i])
+	}
+	ADDQ(step4, src)
+	SUBQ(step, end)
+	SUBQ(U8(times), n)
+	JGE(LabelRef("loop"))
+	Label("rest")
+	ADDQ(U8(times), n)
+	JZ(LabelRef("tail"))
+	Label("one")
+	x := vector()
+	move(from[0], x)
+	permute(x, order)
+	move(x, to[times-1])
 	ADDQ(step, src)
 	SUBQ(step, end)
 	DECQ(n)
-	JNZ(LabelRef("loop"))
+	JNZ(LabelRef("one"))
+	Label("tail")
+	move(Mem{Base: orders, Disp: bytes}, order)
+	tail(Mem{Base: dst}, Mem{Base: last}, order)
+	VZEROUPPER()
 	RET()
+}
+
+func flip16() {
+	function("flip16AVX2", "func(dst *byte, src *byte, n int, orders *[2][16]uint8, step int, times int)")
+	Doc("flip16AVX2 writes n bytes, 16 or more, in reverse order, in the given number of steps.", "orders is an entry of reverses.")
+	flipSteps(16, func() VecVirtual { return XMM() }, func(from, to Op) { VMOVDQU(from, to) }, func(v, order VecVirtual) { VPSHUFB(order, v, v) },
+		func(dst, src Mem, order VecVirtual) {
+			v := XMM()
+			VMOVDQU(src, v)
+			VPSHUFB(order, v, v)
+			VPBLENDVB(order, dst, v, v) // bytes that are not part of whole pixels stay
+			VMOVDQU(v, dst)
+		})
+}
+
+func flip64() {
+	function("flip64VBMI", "func(dst *byte, src *byte, n int, orders *[2][64]uint8, step int, times int)")
+	Doc("flip64VBMI is flip16AVX2 for 64 bytes or more. orders is an entry of reverses64.")
+	flipSteps(64, func() VecVirtual { return ZMM() }, func(from, to Op) { VMOVDQU8(from, to) }, func(v, order VecVirtual) { VPERMB(v, order, v) },
+		func(dst, src Mem, order VecVirtual) {
+			v, whole := ZMM(), K()
+			VMOVDQU8(src, v)
+			VPERMB(v, order, v)
+			VPMOVB2M(order, whole)
+			KNOTQ(whole, whole)
+			VMOVDQU8(v, whole, dst)
+		})
 }
 
 func normalize() {

@@ -102,6 +102,7 @@ func float(name string, u, size, op uint32, d, n, m vec) {
 }
 func fadd(d, n, m vec) { float("fadd", 0, 0, 0b11010, d, n, m) }
 func fsub(d, n, m vec) { float("fsub", 0, 2, 0b11010, d, n, m) }
+func fmla(d, n, m vec) { float("fmla", 0, 0, 0b11001, d, n, m) }
 func fmul(d, n, m vec) { float("fmul", 1, 0, 0b11011, d, n, m) }
 func fdiv(d, n, m vec) { float("fdiv", 1, 0, 0b11111, d, n, m) }
 

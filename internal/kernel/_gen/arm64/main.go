@@ -16,6 +16,7 @@ var groups = map[string]func(){
 	"encode":   func() { fdct(); rgbToYCC(); downsample() },
 	"resample": resample,
 	"pixels":   pixels,
+	"blur":     blur,
 	"cv":       cv,
 	"yuv":      yuv,
 }
