@@ -1881,70 +1881,71 @@ loop:
 	VPMINUD      (SP), Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
 	VPSUBD       Y4, Y3, Y5
-	VPMINUD      32(SP), Y5, Y9
-	VPCMPEQD     Y5, Y9, Y9
-	VPAND        Y6, Y7, Y10
+	VPMINUD      32(SP), Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y6, Y7, Y5
 	VPAND        Y8, Y7, Y7
-	VPAND        Y6, Y9, Y6
-	VPAND        Y8, Y9, Y8
-	VPOR         Y10, Y7, Y5
-	VPOR         Y6, Y5, Y5
-	VPOR         Y8, Y5, Y5
-	VMOVMSKPS    Y5, R10
+	VPAND        Y6, Y4, Y6
+	VPAND        Y8, Y4, Y4
+	VPOR         Y5, Y7, Y8
+	VPOR         Y6, Y8, Y8
+	VPOR         Y4, Y8, Y8
+	VMOVMSKPS    Y8, R10
 	TESTL        R10, R10
 	JZ           outside
-	VPADDD       Y4, Y4, Y5
-	VPADDD       (SP), Y5, Y4
-	VPCMPGTD     Y4, Y2, Y4
-	VPADDD       32(SP), Y5, Y5
-	VPCMPGTD     Y5, Y3, Y5
-	VPAND        Y5, Y4, Y4
-	VPAND        Y10, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VMOVDQU      (SP), Y9
+	VPADDD       warp_last1<>+0(SB), Y9, Y9
+	VPCMPGTD     Y9, Y2, Y9
+	VMOVDQU      32(SP), Y10
+	VPADDD       warp_last3<>+0(SB), Y10, Y10
+	VPCMPGTD     Y10, Y3, Y10
+	VPAND        Y10, Y9, Y9
+	VPAND        Y8, Y9, Y9
+	VMOVMSKPS    Y9, R10
 	TESTL        R10, R10
 	JNZ          stop
 	VPMULLD      64(SP), Y3, Y3
 	VPMULLD      96(SP), Y2, Y2
 	VPADDD       Y2, Y3, Y3
 	VPXOR        Y2, Y2, Y2
-	VMOVDQA      Y10, Y4
-	VPGATHERDD   Y4, (CX)(Y3*1), Y2
-	VPXOR        Y4, Y4, Y4
-	VMOVDQA      Y7, Y5
-	VPGATHERDD   Y5, 1(CX)(Y3*1), Y4
-	VPXOR        Y5, Y5, Y5
-	VMOVDQA      Y6, Y9
-	VPGATHERDD   Y9, (R8)(Y3*1), Y5
+	VMOVDQA      Y5, Y8
+	VPGATHERDD   Y8, (CX)(Y3*1), Y2
+	VPXOR        Y8, Y8, Y8
+	VMOVDQA      Y7, Y9
+	VPGATHERDD   Y9, 1(CX)(Y3*1), Y8
 	VPXOR        Y9, Y9, Y9
-	VMOVDQA      Y8, Y11
-	VPGATHERDD   Y11, 1(R8)(Y3*1), Y9
+	VMOVDQA      Y6, Y10
+	VPGATHERDD   Y10, (R8)(Y3*1), Y9
+	VPXOR        Y10, Y10, Y10
+	VMOVDQA      Y4, Y11
+	VPGATHERDD   Y11, 1(R8)(Y3*1), Y10
 	VMOVUPS      warp_one32<>+0(SB), Y3
 	VSUBPS       Y0, Y3, Y11
 	VSUBPS       Y1, Y3, Y3
 	VMULPS       Y3, Y11, Y12
-	VANDPS       Y12, Y10, Y10
+	VANDPS       Y12, Y5, Y5
 	VMULPS       Y3, Y0, Y3
 	VANDPS       Y3, Y7, Y7
 	VMULPS       Y1, Y11, Y3
 	VANDPS       Y3, Y6, Y6
 	VMULPS       Y1, Y0, Y0
-	VANDPS       Y0, Y8, Y8
-	VADDPS       Y7, Y10, Y1
+	VANDPS       Y0, Y4, Y4
+	VADDPS       Y7, Y5, Y1
 	VADDPS       Y6, Y1, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y4, Y1, Y1
 	VPXOR        Y0, Y0, Y0
 	VPSHUFB      warp_byte0<>+0(SB), Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y10, Y2, Y2
-	VPSHUFB      warp_byte0<>+0(SB), Y4, Y3
+	VMULPS       Y5, Y2, Y2
+	VPSHUFB      warp_byte0<>+0(SB), Y8, Y3
 	VCVTDQ2PS    Y3, Y3
 	VFMADD231PS  Y7, Y3, Y2
-	VPSHUFB      warp_byte0<>+0(SB), Y5, Y3
-	VCVTDQ2PS    Y3, Y3
-	VFMADD231PS  Y6, Y3, Y2
 	VPSHUFB      warp_byte0<>+0(SB), Y9, Y3
 	VCVTDQ2PS    Y3, Y3
-	VFMADD231PS  Y8, Y3, Y2
+	VFMADD231PS  Y6, Y3, Y2
+	VPSHUFB      warp_byte0<>+0(SB), Y10, Y3
+	VCVTDQ2PS    Y3, Y3
+	VFMADD231PS  Y4, Y3, Y2
 	TESTQ        DI, DI
 	JZ           round1
 	VBROADCASTSS (DI), Y3
@@ -1977,6 +1978,26 @@ stop:
 outside:
 	VMOVDQU 128(SP), Y0
 	JMP     write
+
+DATA warp_last1<>+0(SB)/4, $0xfffffffc
+DATA warp_last1<>+4(SB)/4, $0xfffffffc
+DATA warp_last1<>+8(SB)/4, $0xfffffffc
+DATA warp_last1<>+12(SB)/4, $0xfffffffc
+DATA warp_last1<>+16(SB)/4, $0xfffffffc
+DATA warp_last1<>+20(SB)/4, $0xfffffffc
+DATA warp_last1<>+24(SB)/4, $0xfffffffc
+DATA warp_last1<>+28(SB)/4, $0xfffffffc
+GLOBL warp_last1<>(SB), RODATA|NOPTR, $32
+
+DATA warp_last3<>+0(SB)/4, $0xfffffffe
+DATA warp_last3<>+4(SB)/4, $0xfffffffe
+DATA warp_last3<>+8(SB)/4, $0xfffffffe
+DATA warp_last3<>+12(SB)/4, $0xfffffffe
+DATA warp_last3<>+16(SB)/4, $0xfffffffe
+DATA warp_last3<>+20(SB)/4, $0xfffffffe
+DATA warp_last3<>+24(SB)/4, $0xfffffffe
+DATA warp_last3<>+28(SB)/4, $0xfffffffe
+GLOBL warp_last3<>(SB), RODATA|NOPTR, $32
 
 DATA warp_byte0<>+0(SB)/4, $0x80808000
 DATA warp_byte0<>+4(SB)/4, $0x80808004
@@ -2033,70 +2054,71 @@ loop:
 	VPMINUD      (SP), Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
 	VPSUBD       Y4, Y3, Y5
-	VPMINUD      32(SP), Y5, Y9
-	VPCMPEQD     Y5, Y9, Y9
-	VPAND        Y6, Y7, Y10
+	VPMINUD      32(SP), Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y6, Y7, Y5
 	VPAND        Y8, Y7, Y7
-	VPAND        Y6, Y9, Y6
-	VPAND        Y8, Y9, Y8
-	VPOR         Y10, Y7, Y5
-	VPOR         Y6, Y5, Y5
-	VPOR         Y8, Y5, Y5
-	VMOVMSKPS    Y5, R10
+	VPAND        Y6, Y4, Y6
+	VPAND        Y8, Y4, Y4
+	VPOR         Y5, Y7, Y8
+	VPOR         Y6, Y8, Y8
+	VPOR         Y4, Y8, Y8
+	VMOVMSKPS    Y8, R10
 	TESTL        R10, R10
 	JZ           outside
-	VPADDD       Y4, Y4, Y5
-	VPADDD       (SP), Y5, Y4
-	VPCMPGTD     Y4, Y2, Y4
-	VPADDD       32(SP), Y5, Y5
-	VPCMPGTD     Y5, Y3, Y5
-	VPAND        Y5, Y4, Y4
-	VPAND        Y10, Y4, Y4
-	VMOVMSKPS    Y4, R10
+	VMOVDQU      (SP), Y9
+	VPADDD       warp_last3<>+0(SB), Y9, Y9
+	VPCMPGTD     Y9, Y2, Y9
+	VMOVDQU      32(SP), Y10
+	VPADDD       warp_last3<>+0(SB), Y10, Y10
+	VPCMPGTD     Y10, Y3, Y10
+	VPAND        Y10, Y9, Y9
+	VPAND        Y8, Y9, Y9
+	VMOVMSKPS    Y9, R10
 	TESTL        R10, R10
 	JNZ          stop
 	VPMULLD      64(SP), Y3, Y3
 	VPMULLD      96(SP), Y2, Y2
 	VPADDD       Y2, Y3, Y3
 	VPXOR        Y2, Y2, Y2
-	VMOVDQA      Y10, Y4
-	VPGATHERDD   Y4, (CX)(Y3*1), Y2
-	VPXOR        Y4, Y4, Y4
-	VMOVDQA      Y7, Y5
-	VPGATHERDD   Y5, 3(CX)(Y3*1), Y4
-	VPXOR        Y5, Y5, Y5
-	VMOVDQA      Y6, Y9
-	VPGATHERDD   Y9, (R8)(Y3*1), Y5
+	VMOVDQA      Y5, Y8
+	VPGATHERDD   Y8, (CX)(Y3*1), Y2
+	VPXOR        Y8, Y8, Y8
+	VMOVDQA      Y7, Y9
+	VPGATHERDD   Y9, 3(CX)(Y3*1), Y8
 	VPXOR        Y9, Y9, Y9
-	VMOVDQA      Y8, Y11
-	VPGATHERDD   Y11, 3(R8)(Y3*1), Y9
+	VMOVDQA      Y6, Y10
+	VPGATHERDD   Y10, (R8)(Y3*1), Y9
+	VPXOR        Y10, Y10, Y10
+	VMOVDQA      Y4, Y11
+	VPGATHERDD   Y11, 3(R8)(Y3*1), Y10
 	VMOVUPS      warp_one32<>+0(SB), Y3
 	VSUBPS       Y0, Y3, Y11
 	VSUBPS       Y1, Y3, Y3
 	VMULPS       Y3, Y11, Y12
-	VANDPS       Y12, Y10, Y10
+	VANDPS       Y12, Y5, Y5
 	VMULPS       Y3, Y0, Y3
 	VANDPS       Y3, Y7, Y7
 	VMULPS       Y1, Y11, Y3
 	VANDPS       Y3, Y6, Y6
 	VMULPS       Y1, Y0, Y0
-	VANDPS       Y0, Y8, Y8
-	VADDPS       Y7, Y10, Y1
+	VANDPS       Y0, Y4, Y4
+	VADDPS       Y7, Y5, Y1
 	VADDPS       Y6, Y1, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y4, Y1, Y1
 	VPXOR        Y0, Y0, Y0
 	VPSHUFB      warp_byte0<>+0(SB), Y2, Y3
 	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y10, Y3, Y3
-	VPSHUFB      warp_byte0<>+0(SB), Y4, Y11
+	VMULPS       Y5, Y3, Y3
+	VPSHUFB      warp_byte0<>+0(SB), Y8, Y11
 	VCVTDQ2PS    Y11, Y11
 	VFMADD231PS  Y7, Y11, Y3
-	VPSHUFB      warp_byte0<>+0(SB), Y5, Y11
-	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y6, Y11, Y3
 	VPSHUFB      warp_byte0<>+0(SB), Y9, Y11
 	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y8, Y11, Y3
+	VFMADD231PS  Y6, Y11, Y3
+	VPSHUFB      warp_byte0<>+0(SB), Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  Y4, Y11, Y3
 	TESTQ        DI, DI
 	JZ           round2
 	VBROADCASTSS (DI), Y11
@@ -2109,16 +2131,16 @@ round2:
 	VPOR         Y3, Y0, Y0
 	VPSHUFB      warp_byte1<>+0(SB), Y2, Y3
 	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y10, Y3, Y3
-	VPSHUFB      warp_byte1<>+0(SB), Y4, Y11
+	VMULPS       Y5, Y3, Y3
+	VPSHUFB      warp_byte1<>+0(SB), Y8, Y11
 	VCVTDQ2PS    Y11, Y11
 	VFMADD231PS  Y7, Y11, Y3
-	VPSHUFB      warp_byte1<>+0(SB), Y5, Y11
-	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y6, Y11, Y3
 	VPSHUFB      warp_byte1<>+0(SB), Y9, Y11
 	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y8, Y11, Y3
+	VFMADD231PS  Y6, Y11, Y3
+	VPSHUFB      warp_byte1<>+0(SB), Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  Y4, Y11, Y3
 	TESTQ        DI, DI
 	JZ           round3
 	VBROADCASTSS 4(DI), Y11
@@ -2132,16 +2154,16 @@ round3:
 	VPOR         Y3, Y0, Y0
 	VPSHUFB      warp_byte2<>+0(SB), Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y10, Y2, Y2
-	VPSHUFB      warp_byte2<>+0(SB), Y4, Y3
+	VMULPS       Y5, Y2, Y2
+	VPSHUFB      warp_byte2<>+0(SB), Y8, Y3
 	VCVTDQ2PS    Y3, Y3
 	VFMADD231PS  Y7, Y3, Y2
-	VPSHUFB      warp_byte2<>+0(SB), Y5, Y3
-	VCVTDQ2PS    Y3, Y3
-	VFMADD231PS  Y6, Y3, Y2
 	VPSHUFB      warp_byte2<>+0(SB), Y9, Y3
 	VCVTDQ2PS    Y3, Y3
-	VFMADD231PS  Y8, Y3, Y2
+	VFMADD231PS  Y6, Y3, Y2
+	VPSHUFB      warp_byte2<>+0(SB), Y10, Y3
+	VCVTDQ2PS    Y3, Y3
+	VFMADD231PS  Y4, Y3, Y2
 	TESTQ        DI, DI
 	JZ           round4
 	VBROADCASTSS 8(DI), Y3
@@ -2243,70 +2265,60 @@ loop:
 	VPMINUD      (SP), Y5, Y8
 	VPCMPEQD     Y5, Y8, Y8
 	VPSUBD       Y4, Y3, Y5
-	VPMINUD      32(SP), Y5, Y9
-	VPCMPEQD     Y5, Y9, Y9
-	VPAND        Y6, Y7, Y10
+	VPMINUD      32(SP), Y5, Y4
+	VPCMPEQD     Y5, Y4, Y4
+	VPAND        Y6, Y7, Y5
 	VPAND        Y8, Y7, Y7
-	VPAND        Y6, Y9, Y6
-	VPAND        Y8, Y9, Y8
-	VPOR         Y10, Y7, Y5
-	VPOR         Y6, Y5, Y5
-	VPOR         Y8, Y5, Y5
-	VMOVMSKPS    Y5, R10
+	VPAND        Y6, Y4, Y6
+	VPAND        Y8, Y4, Y4
+	VPOR         Y5, Y7, Y8
+	VPOR         Y6, Y8, Y8
+	VPOR         Y4, Y8, Y8
+	VMOVMSKPS    Y8, R10
 	TESTL        R10, R10
 	JZ           outside
-	VPADDD       Y4, Y4, Y5
-	VPADDD       (SP), Y5, Y4
-	VPCMPGTD     Y4, Y2, Y4
-	VPADDD       32(SP), Y5, Y5
-	VPCMPGTD     Y5, Y3, Y5
-	VPAND        Y5, Y4, Y4
-	VPAND        Y10, Y4, Y4
-	VMOVMSKPS    Y4, R10
-	TESTL        R10, R10
-	JNZ          stop
 	VPMULLD      64(SP), Y3, Y3
 	VPMULLD      96(SP), Y2, Y2
 	VPADDD       Y2, Y3, Y3
 	VPXOR        Y2, Y2, Y2
-	VMOVDQA      Y10, Y4
-	VPGATHERDD   Y4, (CX)(Y3*1), Y2
-	VPXOR        Y4, Y4, Y4
-	VMOVDQA      Y7, Y5
-	VPGATHERDD   Y5, 4(CX)(Y3*1), Y4
-	VPXOR        Y5, Y5, Y5
-	VMOVDQA      Y6, Y9
-	VPGATHERDD   Y9, (R8)(Y3*1), Y5
+	VMOVDQA      Y5, Y8
+	VPGATHERDD   Y8, (CX)(Y3*1), Y2
+	VPXOR        Y8, Y8, Y8
+	VMOVDQA      Y7, Y9
+	VPGATHERDD   Y9, 4(CX)(Y3*1), Y8
 	VPXOR        Y9, Y9, Y9
-	VMOVDQA      Y8, Y11
-	VPGATHERDD   Y11, 4(R8)(Y3*1), Y9
+	VMOVDQA      Y6, Y10
+	VPGATHERDD   Y10, (R8)(Y3*1), Y9
+	VPXOR        Y10, Y10, Y10
+	VMOVDQA      Y4, Y11
+	VPGATHERDD   Y11, 4(R8)(Y3*1), Y10
 	VMOVUPS      warp_one32<>+0(SB), Y3
 	VSUBPS       Y0, Y3, Y11
 	VSUBPS       Y1, Y3, Y3
 	VMULPS       Y3, Y11, Y12
-	VANDPS       Y12, Y10, Y10
+	VANDPS       Y12, Y5, Y5
 	VMULPS       Y3, Y0, Y3
 	VANDPS       Y3, Y7, Y7
 	VMULPS       Y1, Y11, Y3
 	VANDPS       Y3, Y6, Y6
 	VMULPS       Y1, Y0, Y0
-	VANDPS       Y0, Y8, Y8
-	VADDPS       Y7, Y10, Y1
+	VANDPS       Y0, Y4, Y4
+	VADDPS       Y7, Y5, Y1
 	VADDPS       Y6, Y1, Y1
-	VADDPS       Y8, Y1, Y1
+	VADDPS       Y4, Y1, Y1
 	VPXOR        Y0, Y0, Y0
 	VPSHUFB      warp_byte0<>+0(SB), Y2, Y3
 	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y10, Y3, Y3
-	VPSHUFB      warp_byte0<>+0(SB), Y4, Y11
+	VMULPS       Y5, Y3, Y3
+	VPSHUFB      warp_byte0<>+0(SB), Y8, Y11
 	VCVTDQ2PS    Y11, Y11
 	VFMADD231PS  Y7, Y11, Y3
-	VPSHUFB      warp_byte0<>+0(SB), Y5, Y11
-	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y6, Y11, Y3
 	VPSHUFB      warp_byte0<>+0(SB), Y9, Y11
 	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y8, Y11, Y3
+	VFMADD231PS  Y6, Y11, Y3
+	VPSHUFB      warp_byte0<>+0(SB), Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  Y4, Y11, Y3
 	TESTQ        DI, DI
 	JZ           round5
 	VBROADCASTSS (DI), Y11
@@ -2319,16 +2331,16 @@ round5:
 	VPOR         Y3, Y0, Y0
 	VPSHUFB      warp_byte1<>+0(SB), Y2, Y3
 	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y10, Y3, Y3
-	VPSHUFB      warp_byte1<>+0(SB), Y4, Y11
+	VMULPS       Y5, Y3, Y3
+	VPSHUFB      warp_byte1<>+0(SB), Y8, Y11
 	VCVTDQ2PS    Y11, Y11
 	VFMADD231PS  Y7, Y11, Y3
-	VPSHUFB      warp_byte1<>+0(SB), Y5, Y11
-	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y6, Y11, Y3
 	VPSHUFB      warp_byte1<>+0(SB), Y9, Y11
 	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y8, Y11, Y3
+	VFMADD231PS  Y6, Y11, Y3
+	VPSHUFB      warp_byte1<>+0(SB), Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  Y4, Y11, Y3
 	TESTQ        DI, DI
 	JZ           round6
 	VBROADCASTSS 4(DI), Y11
@@ -2342,16 +2354,16 @@ round6:
 	VPOR         Y3, Y0, Y0
 	VPSHUFB      warp_byte2<>+0(SB), Y2, Y3
 	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y10, Y3, Y3
-	VPSHUFB      warp_byte2<>+0(SB), Y4, Y11
+	VMULPS       Y5, Y3, Y3
+	VPSHUFB      warp_byte2<>+0(SB), Y8, Y11
 	VCVTDQ2PS    Y11, Y11
 	VFMADD231PS  Y7, Y11, Y3
-	VPSHUFB      warp_byte2<>+0(SB), Y5, Y11
-	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y6, Y11, Y3
 	VPSHUFB      warp_byte2<>+0(SB), Y9, Y11
 	VCVTDQ2PS    Y11, Y11
-	VFMADD231PS  Y8, Y11, Y3
+	VFMADD231PS  Y6, Y11, Y3
+	VPSHUFB      warp_byte2<>+0(SB), Y10, Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  Y4, Y11, Y3
 	TESTQ        DI, DI
 	JZ           round7
 	VBROADCASTSS 8(DI), Y11
@@ -2365,16 +2377,16 @@ round7:
 	VPOR         Y3, Y0, Y0
 	VPSHUFB      warp_byte3<>+0(SB), Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VMULPS       Y10, Y2, Y2
-	VPSHUFB      warp_byte3<>+0(SB), Y4, Y3
+	VMULPS       Y5, Y2, Y2
+	VPSHUFB      warp_byte3<>+0(SB), Y8, Y3
 	VCVTDQ2PS    Y3, Y3
 	VFMADD231PS  Y7, Y3, Y2
-	VPSHUFB      warp_byte3<>+0(SB), Y5, Y3
-	VCVTDQ2PS    Y3, Y3
-	VFMADD231PS  Y6, Y3, Y2
 	VPSHUFB      warp_byte3<>+0(SB), Y9, Y3
 	VCVTDQ2PS    Y3, Y3
-	VFMADD231PS  Y8, Y3, Y2
+	VFMADD231PS  Y6, Y3, Y2
+	VPSHUFB      warp_byte3<>+0(SB), Y10, Y3
+	VCVTDQ2PS    Y3, Y3
+	VFMADD231PS  Y4, Y3, Y2
 	TESTQ        DI, DI
 	JZ           round8
 	VBROADCASTSS 12(DI), Y3
@@ -2395,10 +2407,8 @@ write:
 	ADDQ    $0x20, AX
 	SUBQ    $0x08, DX
 	JNZ     loop
-
-stop:
-	SUBQ DX, R9
-	MOVQ R9, ret+72(FP)
+	SUBQ    DX, R9
+	MOVQ    R9, ret+72(FP)
 	VZEROUPPER
 	RET
 

@@ -145,24 +145,24 @@ func torchDisplaceFMA(xs *float32, ys *float32, n int, displacement *float32, co
 func torchIndexFMA(index *int32, xs *float32, ys *float32, n int, right int32, bottom int32, line int32, size int32)
 
 // torchBilinear1FMA is TorchImage.Bilinear for up to n pixels of 1 bytes, n a multiple of
-// 8 and not 0, and returns how many. It stops at eight of which one reads the image's last
-// pixel. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each
+// 8 and not 0, and returns how many. It stops at eight of which one reads the last pixels of
+// the image. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each
 // channel, and fill their bytes.
 //
 //go:noescape
 func torchBilinear1FMA(dst *byte, src *byte, n int, xs *float32, ys *float32, right int32, bottom int32, line int32, size int32, fills *float32, fill uint32) int
 
 // torchBilinear3FMA is TorchImage.Bilinear for up to n pixels of 3 bytes, n a multiple of
-// 8 and not 0, and returns how many. It stops at eight of which one reads the image's last
-// pixel. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each
+// 8 and not 0, and returns how many. It stops at eight of which one reads the last pixels of
+// the image. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each
 // channel, and fill their bytes.
 //
 //go:noescape
 func torchBilinear3FMA(dst *byte, src *byte, n int, xs *float32, ys *float32, right int32, bottom int32, line int32, size int32, fills *float32, fill uint32) int
 
 // torchBilinear4FMA is TorchImage.Bilinear for up to n pixels of 4 bytes, n a multiple of
-// 8 and not 0, and returns how many. It stops at eight of which one reads the image's last
-// pixel. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each
+// 8 and not 0, and returns how many. It stops at eight of which one reads the last pixels of
+// the image. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each
 // channel, and fill their bytes.
 //
 //go:noescape

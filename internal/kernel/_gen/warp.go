@@ -861,8 +861,8 @@ func torchIndex() {
 func torchBilinear(size int) {
 	name := fmt.Sprintf("torchBilinear%dFMA", size)
 	function(name, "func(dst, src *byte, n int, xs, ys *float32, "+warpPlaneArgs+", fills *float32, fill uint32) int")
-	Doc(fmt.Sprintf("%s is TorchImage.Bilinear for up to n pixels of %d bytes, n a multiple of", name, size), "8 and not 0, and returns how many. It stops at eight of which one reads the image's last",
-		"pixel. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each", "channel, and fill their bytes.")
+	Doc(fmt.Sprintf("%s is TorchImage.Bilinear for up to n pixels of %d bytes, n a multiple of", name, size), "8 and not 0, and returns how many. It stops at eight of which one reads the last pixels of",
+		"the image. The image has at least 3 x 3 pixels. fills is nil or holds the fill of each", "channel, and fill their bytes.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	xs, ys := Load(Param("xs"), GP64()), Load(Param("ys"), GP64())
@@ -923,18 +923,23 @@ func torchBilinear(size int) {
 	TESTL(m, m)
 	JZ(LabelRef("outside"))
 
-	// The last pixel has the last column and row as its own or as the next one.
-	last := YMM()
-	VPADDD(ones, ones, next)
-	VPADDD(right, next, last)
-	VPCMPGTD(last, xi, last)
-	VPADDD(bottom, next, next)
-	VPCMPGTD(next, yi, next)
-	VPAND(next, last, last)
-	VPAND(nw, last, last)
-	VMOVMSKPS(last, m)
-	TESTL(m, m)
-	JNZ(LabelRef("stop"))
+	// A gather reads 4 bytes of a pixel, and so beyond the last pixels of the
+	// last row. These have one of the last columns as their own or as the next
+	// one.
+	if size < 4 {
+		last, low := YMM(), YMM()
+		VMOVDQU(right, last)
+		VPADDD(warpDword(fmt.Sprintf("warp_last%d", size), map[int]uint32{1: 1<<32 - 4, 3: 1<<32 - 2}[size]), last, last)
+		VPCMPGTD(last, xi, last)
+		VMOVDQU(bottom, low)
+		VPADDD(warpDword("warp_last3", 1<<32-2), low, low)
+		VPCMPGTD(low, yi, low)
+		VPAND(low, last, last)
+		VPAND(any, last, last)
+		VMOVMSKPS(last, m)
+		TESTL(m, m)
+		JNZ(LabelRef("stop"))
+	}
 
 	at := YMM()
 	VPMULLD(line, yi, at)
