@@ -45,21 +45,26 @@ func eachGroup(n, size int, simd func(at, n int) int, plain func(from, to int)) 
 
 // pickOr copies the pixels at the offsets index, or fill.
 func pickOr(dst, src []uint8, ch int, index []int32, fill []uint8) {
-	n := len(index)
-	dst, fill = dst[:n*ch], fill[:ch]
-	for i := 0; i < n; {
-		at := min(i, n-4)
-		k := (n - at) &^ 3
-		switch ch {
-		case 1:
-			pickOr1AVX2(&dst[at], &src[0], k, &index[at], &fill[0])
-		case 3:
-			pickOr3AVX2(&dst[3*at], &src[0], k, &index[at], &fill[0])
-		case 4:
-			pickOr4AVX2(&dst[4*at], &src[0], k, &index[at], &fill[0])
-		}
-		i = at + k
+	run := pickOr3AVX2
+	switch ch {
+	case 1:
+		run = pickOr1AVX2
+	case 4:
+		run = pickOr4AVX2
 	}
+	dst = dst[:len(index)*ch]
+	limit, dword := int32(len(src)-4), dwordOf(fill[:ch])
+	eachGroup(len(index), 8, func(at, n int) int {
+		return run(&dst[at*ch], &src[0], n, &index[at], limit, dword)
+	}, func(from, to int) {
+		for i, at := range index[from:to] {
+			p := fill
+			if at >= 0 {
+				p = src[at:]
+			}
+			copyPixel(dst[(from+i)*ch:][:ch], p)
+		}
+	})
 }
 
 // dwordOf returns up to four bytes as a dword.

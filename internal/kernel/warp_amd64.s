@@ -4,132 +4,153 @@
 
 #include "textflag.h"
 
-// func pickOr1AVX2(dst *byte, src *byte, n int, index *int32, fill *byte)
-// Requires: CMOV
-TEXT ·pickOr1AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ index+24(FP), BX
-	MOVQ fill+32(FP), SI
+// func pickOr1AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill uint32) int
+// Requires: AVX, AVX2
+TEXT ·pickOr1AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         index+24(FP), BX
+	VBROADCASTSS limit+32(FP), Y0
+	VBROADCASTSS fill+36(FP), Y1
+	VPCMPEQD     Y2, Y2, Y2
+	MOVQ         DX, SI
 
 loop:
-	MOVLQSX (BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVBLZX (R8), DI
-	MOVB    DI, (AX)
-	MOVLQSX 4(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVBLZX (R8), DI
-	MOVB    DI, 1(AX)
-	MOVLQSX 8(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVBLZX (R8), DI
-	MOVB    DI, 2(AX)
-	MOVLQSX 12(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVBLZX (R8), DI
-	MOVB    DI, 3(AX)
-	ADDQ    $0x10, BX
-	ADDQ    $0x04, AX
-	SUBQ    $0x04, DX
-	JNZ     loop
+	VMOVDQU    (BX), Y3
+	VMOVDQA    Y1, Y4
+	VMOVMSKPS  Y3, DI
+	CMPL       DI, $0x000000ff
+	JEQ        write
+	VPCMPGTD   Y0, Y3, Y5
+	VPTEST     Y5, Y5
+	JNZ        stop
+	VPXOR      Y2, Y3, Y5
+	VPGATHERDD Y5, (CX)(Y3*1), Y4
+
+write:
+	VPSHUFB      warp_close1<>+0(SB), Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X3
+	VPUNPCKLDQ   X3, X4, X4
+	VMOVQ        X4, (AX)
+	ADDQ         $0x20, BX
+	ADDQ         $0x08, AX
+	SUBQ         $0x08, DX
+	JNZ          loop
+
+stop:
+	SUBQ DX, SI
+	MOVQ SI, ret+40(FP)
+	VZEROUPPER
 	RET
 
-// func pickOr3AVX2(dst *byte, src *byte, n int, index *int32, fill *byte)
-// Requires: CMOV
-TEXT ·pickOr3AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ index+24(FP), BX
-	MOVQ fill+32(FP), SI
+DATA warp_close1<>+0(SB)/4, $0x0c080400
+DATA warp_close1<>+4(SB)/4, $0x80808080
+DATA warp_close1<>+8(SB)/4, $0x80808080
+DATA warp_close1<>+12(SB)/4, $0x80808080
+DATA warp_close1<>+16(SB)/4, $0x0c080400
+DATA warp_close1<>+20(SB)/4, $0x80808080
+DATA warp_close1<>+24(SB)/4, $0x80808080
+DATA warp_close1<>+28(SB)/4, $0x80808080
+GLOBL warp_close1<>(SB), RODATA|NOPTR, $32
+
+DATA warp_order3<>+0(SB)/4, $0x00000000
+DATA warp_order3<>+4(SB)/4, $0x00000001
+DATA warp_order3<>+8(SB)/4, $0x00000002
+DATA warp_order3<>+12(SB)/4, $0x00000004
+DATA warp_order3<>+16(SB)/4, $0x00000005
+DATA warp_order3<>+20(SB)/4, $0x00000006
+DATA warp_order3<>+24(SB)/4, $0x00000003
+DATA warp_order3<>+28(SB)/4, $0x00000007
+GLOBL warp_order3<>(SB), RODATA|NOPTR, $32
+
+// func pickOr3AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill uint32) int
+// Requires: AVX, AVX2
+TEXT ·pickOr3AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         index+24(FP), BX
+	VBROADCASTSS limit+32(FP), Y0
+	VBROADCASTSS fill+36(FP), Y1
+	VPCMPEQD     Y2, Y2, Y2
+	MOVQ         DX, SI
 
 loop:
-	MOVLQSX (BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVWLZX (R8), DI
-	MOVBLZX 2(R8), R8
-	MOVW    DI, (AX)
-	MOVB    R8, 2(AX)
-	MOVLQSX 4(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVWLZX (R8), DI
-	MOVBLZX 2(R8), R8
-	MOVW    DI, 3(AX)
-	MOVB    R8, 5(AX)
-	MOVLQSX 8(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVWLZX (R8), DI
-	MOVBLZX 2(R8), R8
-	MOVW    DI, 6(AX)
-	MOVB    R8, 8(AX)
-	MOVLQSX 12(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVWLZX (R8), DI
-	MOVBLZX 2(R8), R8
-	MOVW    DI, 9(AX)
-	MOVB    R8, 11(AX)
-	ADDQ    $0x10, BX
-	ADDQ    $0x0c, AX
-	SUBQ    $0x04, DX
-	JNZ     loop
+	VMOVDQU    (BX), Y3
+	VMOVDQA    Y1, Y4
+	VMOVMSKPS  Y3, DI
+	CMPL       DI, $0x000000ff
+	JEQ        write
+	VPCMPGTD   Y0, Y3, Y5
+	VPTEST     Y5, Y5
+	JNZ        stop
+	VPXOR      Y2, Y3, Y5
+	VPGATHERDD Y5, (CX)(Y3*1), Y4
+
+write:
+	VPSHUFB      warp_close3<>+0(SB), Y4, Y4
+	VMOVDQU      warp_order3<>+0(SB), Y3
+	VPERMD       Y4, Y3, Y4
+	VMOVDQU      X4, (AX)
+	VEXTRACTI128 $0x01, Y4, X3
+	VMOVQ        X3, 16(AX)
+	ADDQ         $0x20, BX
+	ADDQ         $0x18, AX
+	SUBQ         $0x08, DX
+	JNZ          loop
+
+stop:
+	SUBQ DX, SI
+	MOVQ SI, ret+40(FP)
+	VZEROUPPER
 	RET
 
-// func pickOr4AVX2(dst *byte, src *byte, n int, index *int32, fill *byte)
-// Requires: CMOV
-TEXT ·pickOr4AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ index+24(FP), BX
-	MOVQ fill+32(FP), SI
+DATA warp_close3<>+0(SB)/4, $0x04020100
+DATA warp_close3<>+4(SB)/4, $0x09080605
+DATA warp_close3<>+8(SB)/4, $0x0e0d0c0a
+DATA warp_close3<>+12(SB)/4, $0x80808080
+DATA warp_close3<>+16(SB)/4, $0x04020100
+DATA warp_close3<>+20(SB)/4, $0x09080605
+DATA warp_close3<>+24(SB)/4, $0x0e0d0c0a
+DATA warp_close3<>+28(SB)/4, $0x80808080
+GLOBL warp_close3<>(SB), RODATA|NOPTR, $32
+
+// func pickOr4AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill uint32) int
+// Requires: AVX, AVX2
+TEXT ·pickOr4AVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         index+24(FP), BX
+	VBROADCASTSS limit+32(FP), Y0
+	VBROADCASTSS fill+36(FP), Y1
+	VPCMPEQD     Y2, Y2, Y2
+	MOVQ         DX, SI
 
 loop:
-	MOVLQSX (BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVL    (R8), DI
-	MOVL    DI, (AX)
-	MOVLQSX 4(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVL    (R8), DI
-	MOVL    DI, 4(AX)
-	MOVLQSX 8(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVL    (R8), DI
-	MOVL    DI, 8(AX)
-	MOVLQSX 12(BX), DI
-	LEAQ    (CX)(DI*1), R8
-	TESTQ   DI, DI
-	CMOVQLT SI, R8
-	MOVL    (R8), DI
-	MOVL    DI, 12(AX)
-	ADDQ    $0x10, BX
-	ADDQ    $0x10, AX
-	SUBQ    $0x04, DX
+	VMOVDQU    (BX), Y3
+	VMOVDQA    Y1, Y4
+	VMOVMSKPS  Y3, DI
+	CMPL       DI, $0x000000ff
+	JEQ        write
+	VPCMPGTD   Y0, Y3, Y5
+	VPTEST     Y5, Y5
+	JNZ        stop
+	VPXOR      Y2, Y3, Y5
+	VPGATHERDD Y5, (CX)(Y3*1), Y4
+
+write:
+	VMOVDQU Y4, (AX)
+	ADDQ    $0x20, BX
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, DX
 	JNZ     loop
+
+stop:
+	SUBQ DX, SI
+	MOVQ SI, ret+40(FP)
+	VZEROUPPER
 	RET
 
 // func pilFixedAVX2(index *int32, n int, x int32, y int32, dx int32, dy int32, right int32, bottom int32, line int32, size int32)
@@ -459,26 +480,6 @@ outside:
 	VMOVDQU 160(SP), X2
 	JMP     write
 
-DATA warp_close1<>+0(SB)/4, $0x0c080400
-DATA warp_close1<>+4(SB)/4, $0x80808080
-DATA warp_close1<>+8(SB)/4, $0x80808080
-DATA warp_close1<>+12(SB)/4, $0x80808080
-DATA warp_close1<>+16(SB)/4, $0x0c080400
-DATA warp_close1<>+20(SB)/4, $0x80808080
-DATA warp_close1<>+24(SB)/4, $0x80808080
-DATA warp_close1<>+28(SB)/4, $0x80808080
-GLOBL warp_close1<>(SB), RODATA|NOPTR, $32
-
-DATA warp_order3<>+0(SB)/4, $0x00000000
-DATA warp_order3<>+4(SB)/4, $0x00000001
-DATA warp_order3<>+8(SB)/4, $0x00000002
-DATA warp_order3<>+12(SB)/4, $0x00000004
-DATA warp_order3<>+16(SB)/4, $0x00000005
-DATA warp_order3<>+20(SB)/4, $0x00000006
-DATA warp_order3<>+24(SB)/4, $0x00000003
-DATA warp_order3<>+28(SB)/4, $0x00000007
-GLOBL warp_order3<>(SB), RODATA|NOPTR, $32
-
 DATA warp_half64<>+0(SB)/4, $0x00000000
 DATA warp_half64<>+4(SB)/4, $0x3fe00000
 DATA warp_half64<>+8(SB)/4, $0x00000000
@@ -718,16 +719,6 @@ stop:
 outside:
 	VMOVDQU 160(SP), X2
 	JMP     write
-
-DATA warp_close3<>+0(SB)/4, $0x04020100
-DATA warp_close3<>+4(SB)/4, $0x09080605
-DATA warp_close3<>+8(SB)/4, $0x0e0d0c0a
-DATA warp_close3<>+12(SB)/4, $0x80808080
-DATA warp_close3<>+16(SB)/4, $0x04020100
-DATA warp_close3<>+20(SB)/4, $0x09080605
-DATA warp_close3<>+24(SB)/4, $0x0e0d0c0a
-DATA warp_close3<>+28(SB)/4, $0x80808080
-GLOBL warp_close3<>(SB), RODATA|NOPTR, $32
 
 // func pilBilinear4AVX2(dst *byte, src *byte, n int, xs *float64, ys *float64, w float64, h float64, right int32, bottom int32, line int32, size int32, limit int32, fill uint32) int
 // Requires: AVX

@@ -4,23 +4,29 @@
 
 package kernel
 
-// pickOr1AVX2 copies n pixels of 1 bytes, n a multiple of 4 and not 0, from the
-// offsets index. The pixel of a negative offset is fill.
+// pickOr1AVX2 copies up to n pixels of 1 bytes, n a multiple of 8 and not 0, from the
+// offsets index, and returns how many. The pixel of a negative offset is fill. It stops at
+// eight of which one has an offset above limit. It reads 4 bytes at the offset of a
+// pixel.
 //
 //go:noescape
-func pickOr1AVX2(dst *byte, src *byte, n int, index *int32, fill *byte)
+func pickOr1AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill uint32) int
 
-// pickOr3AVX2 copies n pixels of 3 bytes, n a multiple of 4 and not 0, from the
-// offsets index. The pixel of a negative offset is fill.
+// pickOr3AVX2 copies up to n pixels of 3 bytes, n a multiple of 8 and not 0, from the
+// offsets index, and returns how many. The pixel of a negative offset is fill. It stops at
+// eight of which one has an offset above limit. It reads 4 bytes at the offset of a
+// pixel.
 //
 //go:noescape
-func pickOr3AVX2(dst *byte, src *byte, n int, index *int32, fill *byte)
+func pickOr3AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill uint32) int
 
-// pickOr4AVX2 copies n pixels of 4 bytes, n a multiple of 4 and not 0, from the
-// offsets index. The pixel of a negative offset is fill.
+// pickOr4AVX2 copies up to n pixels of 4 bytes, n a multiple of 8 and not 0, from the
+// offsets index, and returns how many. The pixel of a negative offset is fill. It stops at
+// eight of which one has an offset above limit. It reads 4 bytes at the offset of a
+// pixel.
 //
 //go:noescape
-func pickOr4AVX2(dst *byte, src *byte, n int, index *int32, fill *byte)
+func pickOr4AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill uint32) int
 
 // pilFixedAVX2 writes the offsets of n pixels, a multiple of 8 and not 0, or -1 outside
 // the image. Pixel i is at (x + i*dx, y + i*dy), with 16 fractional bits.

@@ -117,42 +117,41 @@ func (p warpPlane) store(x, y VecVirtual, index Register) {
 	VMOVDQU(at, Mem{Base: index})
 }
 
-// pickOr copies pixels of size bytes or the fill.
+// pickOr copies pixels of size bytes or the fill, eight at a time.
 func pickOr(size int) {
 	name := fmt.Sprintf("pickOr%dAVX2", size)
-	function(name, "func(dst, src *byte, n int, index *int32, fill *byte)")
-	Doc(fmt.Sprintf("%s copies n pixels of %d bytes, n a multiple of 4 and not 0, from the", name, size), "offsets index. The pixel of a negative offset is fill.")
+	function(name, "func(dst, src *byte, n int, index *int32, limit int32, fill uint32) int")
+	Doc(fmt.Sprintf("%s copies up to n pixels of %d bytes, n a multiple of 8 and not 0, from the", name, size), "offsets index, and returns how many. The pixel of a negative offset is fill. It stops at",
+		"eight of which one has an offset above limit. It reads 4 bytes at the offset of a", "pixel.")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n, index := Load(Param("n"), GP64()), Load(Param("index"), GP64())
-	fill := Load(Param("fill"), GP64())
+	limit, fill, ones := everyDword("limit"), everyDword("fill"), allOnes()
+	w := newPixelWriter(size)
+	from := GP64()
+	MOVQ(n, from)
 	Label("loop")
-	for i := range 4 {
-		at, p := GP64(), GP64()
-		MOVLQSX(Mem{Base: index, Disp: 4 * i}, at)
-		LEAQ(Mem{Base: src, Index: at, Scale: 1}, p)
-		TESTQ(at, at)
-		CMOVQLT(fill, p)
-		switch size {
-		case 1:
-			v := GP32()
-			MOVBLZX(Mem{Base: p}, v)
-			MOVB(v.As8(), Mem{Base: dst, Disp: i})
-		case 3:
-			v, u := GP32(), GP32()
-			MOVWLZX(Mem{Base: p}, v)
-			MOVBLZX(Mem{Base: p, Disp: 2}, u)
-			MOVW(v.As16(), Mem{Base: dst, Disp: 3 * i})
-			MOVB(u.As8(), Mem{Base: dst, Disp: 3*i + 2})
-		case 4:
-			v := GP32()
-			MOVL(Mem{Base: p}, v)
-			MOVL(v, Mem{Base: dst, Disp: 4 * i})
-		}
-	}
-	ADDQ(U8(16), index)
-	ADDQ(U8(4*size), dst)
-	SUBQ(U8(4), n)
+	at, v, mask := YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: index}, at)
+	m := GP32()
+	VMOVDQA(fill, v)
+	VMOVMSKPS(at, m)
+	CMPL(m, U32(0xFF))
+	JEQ(LabelRef("write"))
+	VPCMPGTD(limit, at, mask)
+	VPTEST(mask, mask)
+	JNZ(LabelRef("stop"))
+	VPXOR(ones, at, mask)
+	VPGATHERDD(mask, Mem{Base: src, Index: at, Scale: 1}, v)
+	Label("write")
+	w.write(v, dst)
+	ADDQ(U8(32), index)
+	ADDQ(U8(8*size), dst)
+	SUBQ(U8(8), n)
 	JNZ(LabelRef("loop"))
+	Label("stop")
+	SUBQ(n, from)
+	Store(from, ReturnIndex(0))
+	VZEROUPPER()
 	RET()
 }
 
