@@ -1498,7 +1498,7 @@ fill:
 	JMP     write
 
 // func cvPerspective1AVX2(dx *int32, dy *int32, n int, m *[9]float64)
-// Requires: AVX
+// Requires: AVX, AVX2
 TEXT ·cvPerspective1AVX2(SB), NOSPLIT, $0-32
 	MOVQ         dx+0(FP), AX
 	MOVQ         dy+8(FP), CX
@@ -1513,43 +1513,36 @@ TEXT ·cvPerspective1AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 48(BX), Y6
 	VBROADCASTSD 56(BX), Y7
 	VADDPD       warp_lanes64<>+0(SB), Y6, Y6
+	VMOVUPD      warp_most64<>+0(SB), Y8
+	VXORPD       Y9, Y9, Y9
 
 loop:
-	VMULPD     Y5, Y6, Y8
-	VADDPD     Y4, Y8, Y8
-	VXORPD     Y9, Y9, Y9
-	VCMPPD     $0x04, Y9, Y8, Y9
-	VDIVPD     Y8, Y7, Y8
-	VANDPD     Y9, Y8, Y8
-	VMULPD     Y1, Y6, Y9
-	VADDPD     Y0, Y9, Y9
-	VMULPD     Y8, Y9, Y9
-	VMOVUPD    warp_most64<>+0(SB), Y10
-	VMINPD     Y9, Y10, Y9
-	VMOVUPD    warp_least64<>+0(SB), Y10
-	VMAXPD     Y9, Y10, Y9
-	VCVTPD2DQY Y9, X9
-	VPACKSSDW  X9, X9, X9
-	VPMOVSXWD  X9, X9
-	VPSLLD     $0x0a, X9, X9
-	VMOVDQU    X9, (AX)
-	ADDQ       $0x10, AX
-	VMULPD     Y3, Y6, Y9
-	VADDPD     Y2, Y9, Y9
-	VMULPD     Y8, Y9, Y9
-	VMOVUPD    warp_most64<>+0(SB), Y8
-	VMINPD     Y9, Y8, Y9
-	VMOVUPD    warp_least64<>+0(SB), Y8
-	VMAXPD     Y9, Y8, Y9
-	VCVTPD2DQY Y9, X9
-	VPACKSSDW  X9, X9, X9
-	VPMOVSXWD  X9, X9
-	VPSLLD     $0x0a, X9, X9
-	VMOVDQU    X9, (CX)
-	ADDQ       $0x10, CX
-	VADDPD     warp_four64<>+0(SB), Y6, Y6
-	SUBQ       $0x04, DX
-	JNZ        loop
+	VMULPD       Y5, Y6, Y10
+	VADDPD       Y4, Y10, Y10
+	VCMPPD       $0x04, Y9, Y10, Y11
+	VDIVPD       Y10, Y7, Y10
+	VANDPD       Y11, Y10, Y10
+	VMULPD       Y1, Y6, Y11
+	VADDPD       Y0, Y11, Y11
+	VMULPD       Y10, Y11, Y11
+	VMINPD       Y11, Y8, Y11
+	VCVTPD2DQY   Y11, X11
+	VMULPD       Y3, Y6, Y12
+	VADDPD       Y2, Y12, Y12
+	VMULPD       Y10, Y12, Y12
+	VMINPD       Y12, Y8, Y12
+	VCVTPD2DQY   Y12, X12
+	VINSERTI128  $0x01, X12, Y11, Y11
+	VPMINSD      warp_most16<>+0(SB), Y11, Y11
+	VPMAXSD      warp_least16<>+0(SB), Y11, Y11
+	VPSLLD       $0x0a, Y11, Y11
+	VMOVDQU      X11, (AX)
+	VEXTRACTI128 $0x01, Y11, (CX)
+	VADDPD       warp_four64<>+0(SB), Y6, Y6
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, DX
+	JNZ          loop
 	VZEROUPPER
 	RET
 
@@ -1563,18 +1556,28 @@ DATA warp_most64<>+24(SB)/4, $0xffc00000
 DATA warp_most64<>+28(SB)/4, $0x41dfffff
 GLOBL warp_most64<>(SB), RODATA|NOPTR, $32
 
-DATA warp_least64<>+0(SB)/4, $0x00000000
-DATA warp_least64<>+4(SB)/4, $0xc1e00000
-DATA warp_least64<>+8(SB)/4, $0x00000000
-DATA warp_least64<>+12(SB)/4, $0xc1e00000
-DATA warp_least64<>+16(SB)/4, $0x00000000
-DATA warp_least64<>+20(SB)/4, $0xc1e00000
-DATA warp_least64<>+24(SB)/4, $0x00000000
-DATA warp_least64<>+28(SB)/4, $0xc1e00000
-GLOBL warp_least64<>(SB), RODATA|NOPTR, $32
+DATA warp_most16<>+0(SB)/4, $0x00007fff
+DATA warp_most16<>+4(SB)/4, $0x00007fff
+DATA warp_most16<>+8(SB)/4, $0x00007fff
+DATA warp_most16<>+12(SB)/4, $0x00007fff
+DATA warp_most16<>+16(SB)/4, $0x00007fff
+DATA warp_most16<>+20(SB)/4, $0x00007fff
+DATA warp_most16<>+24(SB)/4, $0x00007fff
+DATA warp_most16<>+28(SB)/4, $0x00007fff
+GLOBL warp_most16<>(SB), RODATA|NOPTR, $32
+
+DATA warp_least16<>+0(SB)/4, $0xffff8000
+DATA warp_least16<>+4(SB)/4, $0xffff8000
+DATA warp_least16<>+8(SB)/4, $0xffff8000
+DATA warp_least16<>+12(SB)/4, $0xffff8000
+DATA warp_least16<>+16(SB)/4, $0xffff8000
+DATA warp_least16<>+20(SB)/4, $0xffff8000
+DATA warp_least16<>+24(SB)/4, $0xffff8000
+DATA warp_least16<>+28(SB)/4, $0xffff8000
+GLOBL warp_least16<>(SB), RODATA|NOPTR, $32
 
 // func cvPerspective32AVX2(dx *int32, dy *int32, n int, m *[9]float64)
-// Requires: AVX
+// Requires: AVX, AVX2
 TEXT ·cvPerspective32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         dx+0(FP), AX
 	MOVQ         dy+8(FP), CX
@@ -1589,51 +1592,40 @@ TEXT ·cvPerspective32AVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD 48(BX), Y6
 	VBROADCASTSD 56(BX), Y7
 	VADDPD       warp_lanes64<>+0(SB), Y6, Y6
+	VMOVUPD      warp_most64<>+0(SB), Y8
+	VXORPD       Y9, Y9, Y9
 
 loop:
-	VMULPD     Y5, Y6, Y8
-	VADDPD     Y4, Y8, Y8
-	VXORPD     Y9, Y9, Y9
-	VCMPPD     $0x04, Y9, Y8, Y9
-	VDIVPD     Y8, Y7, Y8
-	VANDPD     Y9, Y8, Y8
-	VMULPD     Y1, Y6, Y9
-	VADDPD     Y0, Y9, Y9
-	VMULPD     Y8, Y9, Y9
-	VMOVUPD    warp_most64<>+0(SB), Y10
-	VMINPD     Y9, Y10, Y9
-	VMOVUPD    warp_least64<>+0(SB), Y10
-	VMAXPD     Y9, Y10, Y9
-	VCVTPD2DQY Y9, X9
-	VPAND      warp_31<>+0(SB), X9, X10
-	VPSRAD     $0x05, X9, X9
-	VPACKSSDW  X9, X9, X9
-	VPMOVSXWD  X9, X9
-	VPSLLD     $0x05, X9, X9
-	VPOR       X10, X9, X9
-	VPSLLD     $0x05, X9, X9
-	VMOVDQU    X9, (AX)
-	ADDQ       $0x10, AX
-	VMULPD     Y3, Y6, Y9
-	VADDPD     Y2, Y9, Y9
-	VMULPD     Y8, Y9, Y9
-	VMOVUPD    warp_most64<>+0(SB), Y8
-	VMINPD     Y9, Y8, Y9
-	VMOVUPD    warp_least64<>+0(SB), Y8
-	VMAXPD     Y9, Y8, Y9
-	VCVTPD2DQY Y9, X9
-	VPAND      warp_31<>+0(SB), X9, X8
-	VPSRAD     $0x05, X9, X9
-	VPACKSSDW  X9, X9, X9
-	VPMOVSXWD  X9, X9
-	VPSLLD     $0x05, X9, X9
-	VPOR       X8, X9, X9
-	VPSLLD     $0x05, X9, X9
-	VMOVDQU    X9, (CX)
-	ADDQ       $0x10, CX
-	VADDPD     warp_four64<>+0(SB), Y6, Y6
-	SUBQ       $0x04, DX
-	JNZ        loop
+	VMULPD       Y5, Y6, Y10
+	VADDPD       Y4, Y10, Y10
+	VCMPPD       $0x04, Y9, Y10, Y11
+	VDIVPD       Y10, Y7, Y10
+	VANDPD       Y11, Y10, Y10
+	VMULPD       Y1, Y6, Y11
+	VADDPD       Y0, Y11, Y11
+	VMULPD       Y10, Y11, Y11
+	VMINPD       Y11, Y8, Y11
+	VCVTPD2DQY   Y11, X11
+	VMULPD       Y3, Y6, Y12
+	VADDPD       Y2, Y12, Y12
+	VMULPD       Y10, Y12, Y12
+	VMINPD       Y12, Y8, Y12
+	VCVTPD2DQY   Y12, X12
+	VINSERTI128  $0x01, X12, Y11, Y11
+	VPAND        warp_31<>+0(SB), Y11, Y10
+	VPSRAD       $0x05, Y11, Y11
+	VPMINSD      warp_most16<>+0(SB), Y11, Y11
+	VPMAXSD      warp_least16<>+0(SB), Y11, Y11
+	VPSLLD       $0x0a, Y11, Y11
+	VPSLLD       $0x05, Y10, Y10
+	VPOR         Y10, Y11, Y11
+	VMOVDQU      X11, (AX)
+	VEXTRACTI128 $0x01, Y11, (CX)
+	VADDPD       warp_four64<>+0(SB), Y6, Y6
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, CX
+	SUBQ         $0x04, DX
+	JNZ          loop
 	VZEROUPPER
 	RET
 

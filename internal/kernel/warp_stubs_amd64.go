@@ -113,14 +113,14 @@ func cvBilinear4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32,
 
 // cvPerspective1AVX2 computes n positions of PerspectiveDeltas, a multiple of 4 and not 0, of one
 // block. m holds the start and the step of x, y and w, the first column in the block, and
-// twice the number of positions in a pixel.
+// the number of positions in a pixel.
 //
 //go:noescape
 func cvPerspective1AVX2(dx *int32, dy *int32, n int, m *[9]float64)
 
 // cvPerspective32AVX2 computes n positions of PerspectiveDeltas, a multiple of 4 and not 0, of one
 // block. m holds the start and the step of x, y and w, the first column in the block, and
-// twice the number of positions in a pixel.
+// the number of positions in a pixel.
 //
 //go:noescape
 func cvPerspective32AVX2(dx *int32, dy *int32, n int, m *[9]float64)

@@ -646,13 +646,12 @@ func cvBilinear(size int) {
 	JMP(LabelRef("write"))
 }
 
-// cvPerspective computes four positions at a time. whole and fraction clamp a
-// number of bits.
-func cvPerspective(name string, frac int) {
+// cvPerspective computes four positions at a time, with frac fractional bits.
+func cvPerspective(name string, frac uint8) {
 	function(name, "func(dx, dy *int32, n int, m *[9]float64)")
 	Doc(name+" computes n positions of PerspectiveDeltas, a multiple of 4 and not 0, of one",
-		"block. m holds the start and the step of x, y and w, the first column in the block, and", "twice the number of positions in a pixel.")
-	d := []Register{Load(Param("dx"), GP64()), Load(Param("dy"), GP64())}
+		"block. m holds the start and the step of x, y and w, the first column in the block, and", "the number of positions in a pixel.")
+	dx, dy := Load(Param("dx"), GP64()), Load(Param("dy"), GP64())
 	n, m := Load(Param("n"), GP64()), Load(Param("m"), GP64())
 	var k [8]VecVirtual
 	for i := range k {
@@ -660,53 +659,49 @@ func cvPerspective(name string, frac int) {
 	}
 	i, scale := k[6], k[7]
 	VADDPD(fourLanes(), i, i)
+	most, zero := YMM(), YMM()
+	VMOVUPD(warpQword("warp_most64", 0x41DFFFFFFFC00000), most)
+	VXORPD(zero, zero, zero)
 	Label("loop")
 	w, t := YMM(), YMM()
 	VMULPD(k[5], i, w)
 	VADDPD(k[4], w, w)
-	VXORPD(t, t, t)
-	VCMPPD(U8(4), t, w, t) // not equal, or unordered
+	VCMPPD(U8(4), zero, w, t) // not equal, or unordered
 	VDIVPD(w, scale, w)
 	VANDPD(t, w, w)
-	for r, p := range d {
-		v := YMM()
-		VMULPD(k[2*r+1], i, v)
-		VADDPD(k[2*r], v, v)
-		VMULPD(w, v, v)
-		// Numbers that are not numbers stay so, because the second operand is
-		// the result.
-		lo, hi := YMM(), YMM()
-		VMOVUPD(warpQword("warp_most64", 0x41DFFFFFFFC00000), hi)
-		VMINPD(v, hi, v)
-		VMOVUPD(warpQword("warp_least64", 0xC1E0000000000000), lo)
-		VMAXPD(v, lo, v)
-		x := v.AsX()
-		VCVTPD2DQY(v, x)
-		if frac > 0 {
-			f := XMM()
-			VPAND(warpDword("warp_31", 31), x, f)
-			VPSRAD(U8(frac), x, x)
-			clampWords(x)
-			VPSLLD(U8(5), x, x)
-			VPOR(f, x, x)
-		} else {
-			clampWords(x)
-		}
-		VPSLLD(U8(10-frac), x, x)
-		VMOVDQU(x, Mem{Base: p})
-		ADDQ(U8(16), p)
+	var v [2]VecVirtual
+	for r := range v {
+		v[r] = YMM()
+		VMULPD(k[2*r+1], i, v[r])
+		VADDPD(k[2*r], v[r], v[r])
+		VMULPD(w, v[r], v[r])
+		// The second operand is the result if one is not a number. That, and
+		// what is too small, converts to the smallest int32.
+		VMINPD(v[r], most, v[r])
+		VCVTPD2DQY(v[r], v[r].AsX())
 	}
+	x, f := v[0], YMM()
+	VINSERTI128(U8(1), v[1].AsX(), x, x)
+	if frac > 0 {
+		VPAND(warpDword("warp_31", 31), x, f)
+		VPSRAD(U8(frac), x, x)
+	}
+	VPMINSD(warpDword("warp_most16", 1<<15-1), x, x)
+	VPMAXSD(warpDword("warp_least16", 1<<32-1<<15), x, x)
+	VPSLLD(U8(10), x, x)
+	if frac > 0 {
+		VPSLLD(U8(10-frac), f, f)
+		VPOR(f, x, x)
+	}
+	VMOVDQU(x.AsX(), Mem{Base: dx})
+	VEXTRACTI128(U8(1), x, Mem{Base: dy})
 	VADDPD(warpQword("warp_four64", 0x4010000000000000), i, i)
+	ADDQ(U8(16), dx)
+	ADDQ(U8(16), dy)
 	SUBQ(U8(4), n)
 	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
-}
-
-// clampWords clamps four dwords to int16.
-func clampWords(x Register) {
-	VPACKSSDW(x, x, x)
-	VPMOVSXWD(x, x)
 }
 
 // fourLanes is 0 to 3.
