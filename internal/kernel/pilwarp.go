@@ -183,6 +183,7 @@ func (s *PILImage) PILRow(k PILTaps, dst []uint8, xs, ys []float64) {
 	}
 }
 
+// pilRow is PILRow in plain Go.
 func (s *PILImage) pilRow(k PILTaps, dst []uint8, xs, ys []float64) {
 	ys = ys[:len(xs)]
 	ch, w, h := s.Channels, float64(s.Width), float64(s.Height)

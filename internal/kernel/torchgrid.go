@@ -120,7 +120,7 @@ type TorchImage struct {
 	Index []int32
 }
 
-// fill converts the fill to bytes.
+// fill writes the bytes of the fill, or 0.
 func (s *TorchImage) fill(dst []uint8) {
 	for c := range dst {
 		dst[c] = 0
@@ -161,6 +161,7 @@ func (s *TorchImage) Bilinear(dst []uint8, g TorchGrid) {
 	}
 }
 
+// bilinear is Bilinear in plain Go.
 func (s *TorchImage) bilinear(dst []uint8, g TorchGrid) {
 	ch, line, ys := s.Channels, s.Width*s.Channels, g.Y[:len(g.X)]
 	for i, x := range g.X {

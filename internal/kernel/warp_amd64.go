@@ -13,8 +13,8 @@ import (
 // float64. The last group of a row overlaps the one before it. Groups that the
 // assembly leaves to plain Go are at borders.
 
-// warpPlane is the image of the assembly: the last column and row, and the
-// bytes of a line and a pixel.
+// warpPlane describes an image to the assembly: the last column and row, and
+// the bytes of a line and a pixel.
 type warpPlane struct{ right, bottom, line, size int32 }
 
 // warpPlaneOf reports whether the assembly supports an image of w x h, and n
@@ -27,9 +27,9 @@ func warpPlaneOf(pix []uint8, w, h, ch, n int, f cpu.Feature) (p warpPlane, ok b
 	return warpPlane{int32(w - 1), int32(h - 1), int32(w * ch), int32(ch)}, true
 }
 
-// eachGroup computes n pixels, n >= size. simd computes up to n pixels from the
-// pixel at, n a multiple of size, and returns how many; plain computes the
-// group at which it stopped.
+// eachGroup computes n pixels in groups of size, n >= size. simd computes up to
+// n pixels from the pixel at, n a multiple of size, and returns how many. plain
+// computes the group at which it stopped.
 func eachGroup(n, size int, simd func(at, n int) int, plain func(from, to int)) {
 	for i := 0; i < n; {
 		at := min(i, n-size)
@@ -261,9 +261,9 @@ func (s *TorchImage) nearestSIMD(dst []uint8, g TorchGrid) bool {
 	if !ok || len(s.Index) < n {
 		return false
 	}
-	index := s.Index[:n]
+	index, ys := s.Index[:n], g.Y[:n]
 	torchRow(n, func(at, k int) {
-		torchIndexFMA(&index[at], &g.X[at], &g.Y[at], k, p.right, p.bottom, p.line, p.size)
+		torchIndexFMA(&index[at], &g.X[at], &ys[at], k, p.right, p.bottom, p.line, p.size)
 	})
 	var fill [4]uint8
 	s.fill(fill[:ch])
@@ -291,10 +291,11 @@ func (s *TorchImage) bilinearSIMD(dst []uint8, g TorchGrid) bool {
 	if len(s.Fill) == 0 {
 		fills = nil
 	}
+	dst, ys := dst[:n*ch], g.Y[:n]
 	eachGroup(n, 8, func(at, k int) int {
-		return run(&dst[at*ch], &s.Pix[0], k, &g.X[at], &g.Y[at], p.right, p.bottom, p.line, p.size, fills, dwordOf(fill[:]))
+		return run(&dst[at*ch], &s.Pix[0], k, &g.X[at], &ys[at], p.right, p.bottom, p.line, p.size, fills, dwordOf(fill[:]))
 	}, func(from, to int) {
-		s.bilinear(dst[from*ch:to*ch], TorchGrid{g.X[from:to], g.Y[from:to]})
+		s.bilinear(dst[from*ch:to*ch], TorchGrid{g.X[from:to], ys[from:to]})
 	})
 	return true
 }

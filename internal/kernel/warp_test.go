@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,9 @@ func same[T Word](c *warpCase, what string, place, size int, compute func(dst []
 	restore()
 	got := fenced[T](c.f, place, size)
 	compute(got)
-	require.Equal(c.t, fmt.Sprintf("%v", want), fmt.Sprintf("%v", got), "%s, image %d x %d x %d, %d columns", what, c.w, c.h, c.ch, c.n)
+	if !slices.EqualFunc(want, got, func(a, b T) bool { return a == b || a != a && b != b }) {
+		require.Equal(c.t, want, got, "%s, image %d x %d x %d, %d columns", what, c.w, c.h, c.ch, c.n)
+	}
 	c.f.check(c.t, what)
 	return got
 }
@@ -78,7 +81,7 @@ func (c *warpCase) pillow() {
 				ys[c.r.IntN(c.n)] = special[c.r.IntN(len(special))]
 			}
 			for _, taps := range []PILTaps{1, 2, 4} {
-				same(c, fmt.Sprintf("PILRow %d at %v, %v", taps, xs2, ys), 0, c.n*c.ch, func(dst []uint8) { s.PILRow(taps, dst, xs2, ys) })
+				same(c, fmt.Sprintf("PILRow %d", taps), 0, c.n*c.ch, func(dst []uint8) { s.PILRow(taps, dst, xs2, ys) })
 			}
 		}
 	}
@@ -151,16 +154,15 @@ func (c *warpCase) torch() {
 		grid := TorchGrid{fenced[float32](c.f, 1, g.n), ys}
 		copy(grid.X, xs)
 		for _, s.Fill = range [][]float32{nil, values} {
-			what := fmt.Sprintf("%s, fill %v at %v, %v", g.what, s.Fill, grid.X, ys)
-			same(c, "Nearest, "+what, 0, g.n*c.ch, func(dst []uint8) { s.Nearest(dst, grid) })
-			same(c, "Bilinear, "+what, 0, g.n*c.ch, func(dst []uint8) { s.Bilinear(dst, grid) })
+			same(c, g.what+", nearest", 0, g.n*c.ch, func(dst []uint8) { s.Nearest(dst, grid) })
+			same(c, g.what+", bilinear", 0, g.n*c.ch, func(dst []uint8) { s.Bilinear(dst, grid) })
 		}
 	}
 }
 
 func testWarpsIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(41, 42))
-	for range short.Rounds(t, 400, 40) {
+	for range short.Rounds(t, 300, 30) {
 		for ch := 1; ch <= 5; ch++ {
 			c := &warpCase{t: t, f: f, r: r, w: 1 + r.IntN(24), h: 1 + r.IntN(24), ch: ch, n: 1 + r.IntN(40)}
 			c.pix, c.fill = f.bytes(6, c.w*c.h*ch), f.bytes(7, ch)
