@@ -94,7 +94,9 @@ func (k WarpTaps) WarpRow(dst, src []uint8, w, h, channels int, fill []uint8, x0
 			s.bilinear(dst, x0, y0, dx, dy)
 		}
 	case 4:
-		s.taps(dst, 4, warpCubic(), x0, y0, dx, dy)
+		if table := warpCubic(); !s.bicubicSIMD(dst, table, x0, y0, dx, dy) {
+			s.taps(dst, 4, table, x0, y0, dx, dy)
+		}
 	case 8:
 		s.taps(dst, 8, warpLanczos(), x0, y0, dx, dy)
 	}

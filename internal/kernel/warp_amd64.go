@@ -196,6 +196,28 @@ func (s *warpSource) bilinearSIMD(dst []uint8, x0, y0 int32, dx, dy []int32) boo
 	return true
 }
 
+// bicubicSIMD runs taps for 4 taps and reports whether it did.
+func (s *warpSource) bicubicSIMD(dst []uint8, table []int16, x0, y0 int32, dx, dy []int32) bool {
+	n, ch := len(dx), s.channels
+	p, ok := warpPlaneOf(s.pix, s.w, s.h, ch, n, cpu.AVX2)
+	limit := len(s.pix) - 3*int(p.line) - 16
+	if !ok || limit < 0 || ch == 1 {
+		return false
+	}
+	run := cvBicubic3AVX2
+	if ch == 4 {
+		run = cvBicubic4AVX2
+	}
+	fill := dwordOf(s.fill)
+	_ = table[1<<(2*warpFrac)*16-1]
+	eachGroup(n, 4, func(at, k int) int {
+		return run(&dst[at*ch], &s.pix[0], k, &dx[at], &dy[at], x0, y0, p.right-3, p.bottom-3, p.line, p.size, int32(limit), fill, &table[0])
+	}, func(from, to int) {
+		s.taps(dst[from*ch:to*ch], 4, table, x0, y0, dx[from:to], dy[from:to])
+	})
+	return true
+}
+
 // perspectiveSIMD computes the positions of a block of columns and returns how
 // many it computed. m is as for the assembly.
 func (k WarpTaps) perspectiveSIMD(dx, dy []int32, m *[9]float64) int {

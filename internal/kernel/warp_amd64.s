@@ -999,39 +999,39 @@ loop:
 	VPADDD    32(SP), Y3, Y3
 	VPSRAD    $0x05, Y2, Y2
 	VPSRAD    $0x05, Y3, Y3
-	VPSRAD    $0x05, Y2, Y4
-	VPSRAD    $0x05, Y3, Y5
-	VPCMPGTD  Y0, Y4, Y6
-	VPCMPGTD  Y1, Y5, Y7
-	VPOR      Y7, Y6, Y6
-	VPOR      Y4, Y6, Y6
-	VPOR      Y5, Y6, Y6
-	VPMULLD   128(SP), Y5, Y7
-	VPMULLD   160(SP), Y4, Y8
-	VPADDD    Y8, Y7, Y7
-	VPCMPGTD  64(SP), Y7, Y8
-	VPOR      Y8, Y6, Y6
-	VMOVMSKPS Y6, R9
-	TESTL     R9, R9
-	JZ        mix
-	VPADDD    warp_ones<>+0(SB), Y4, Y9
-	VPCMPGTD  Y0, Y9, Y9
-	VPADDD    warp_ones<>+0(SB), Y5, Y8
-	VPCMPGTD  Y1, Y8, Y8
-	VPOR      Y8, Y9, Y9
-	VPSUBD    warp_ones<>+0(SB), Y4, Y4
-	VPSUBD    warp_ones<>+0(SB), Y5, Y5
-	VPOR      Y4, Y9, Y9
-	VPOR      Y5, Y9, Y9
-	VPANDN    Y6, Y9, Y8
+	VPSRAD    $0x05, Y2, Y5
+	VPSRAD    $0x05, Y3, Y6
+	VPCMPGTD  Y0, Y5, Y8
+	VPCMPGTD  Y1, Y6, Y4
+	VPOR      Y4, Y8, Y8
+	VPOR      Y5, Y8, Y8
+	VPOR      Y6, Y8, Y8
+	VPMULLD   128(SP), Y6, Y4
+	VPMULLD   160(SP), Y5, Y7
+	VPADDD    Y7, Y4, Y4
+	VPCMPGTD  64(SP), Y4, Y7
+	VPOR      Y7, Y8, Y8
 	VMOVMSKPS Y8, R9
 	TESTL     R9, R9
+	JZ        mix
+	VPADDD    warp_back2<>+0(SB), Y5, Y9
+	VPCMPGTD  Y0, Y9, Y9
+	VPADDD    warp_back2<>+0(SB), Y6, Y7
+	VPCMPGTD  Y1, Y7, Y7
+	VPOR      Y7, Y9, Y9
+	VPADDD    warp_reach2<>+0(SB), Y5, Y5
+	VPADDD    warp_reach2<>+0(SB), Y6, Y6
+	VPOR      Y5, Y9, Y9
+	VPOR      Y6, Y9, Y9
+	VPANDN    Y8, Y9, Y7
+	VMOVMSKPS Y7, R9
+	TESTL     R9, R9
 	JNZ       stop
-	VMOVMSKPS Y6, R9
+	VMOVMSKPS Y8, R9
 	CMPL      R9, $0x000000ff
 	JEQ       fill
-	VPSRAD    $0x1f, Y6, Y8
-	VPANDN    Y7, Y8, Y7
+	VPSRAD    $0x1f, Y8, Y7
+	VPANDN    Y4, Y7, Y4
 
 mix:
 	VPAND      warp_31<>+0(SB), Y2, Y2
@@ -1042,26 +1042,26 @@ mix:
 	VPSHUFB    warp_rep16<>+0(SB), Y3, Y3
 	VPXOR      warp_flip16<>+0(SB), Y3, Y3
 	VPADDW     warp_33_16<>+0(SB), Y3, Y3
-	VPXOR      Y4, Y4, Y4
 	VPXOR      Y5, Y5, Y5
-	VPCMPEQD   Y8, Y8, Y8
-	VPGATHERDD Y8, (CX)(Y7*1), Y4
-	VPCMPEQD   Y8, Y8, Y8
-	VPGATHERDD Y8, (DI)(Y7*1), Y5
-	VPSLLD     $0x10, Y5, Y5
-	VPBLENDW   $0xaa, Y5, Y4, Y4
-	VPMADDUBSW Y2, Y4, Y4
-	VPMADDWD   Y3, Y4, Y4
-	VPADDD     warp_512<>+0(SB), Y4, Y4
-	VPSRLD     $0x0a, Y4, Y4
+	VPXOR      Y6, Y6, Y6
+	VPCMPEQD   Y7, Y7, Y7
+	VPGATHERDD Y7, (CX)(Y4*1), Y5
+	VPCMPEQD   Y7, Y7, Y7
+	VPGATHERDD Y7, (DI)(Y4*1), Y6
+	VPSLLD     $0x10, Y6, Y6
+	VPBLENDW   $0xaa, Y6, Y5, Y5
+	VPMADDUBSW Y2, Y5, Y5
+	VPMADDWD   Y3, Y5, Y5
+	VPADDD     warp_512<>+0(SB), Y5, Y5
+	VPSRLD     $0x0a, Y5, Y5
 	VMOVDQU    96(SP), Y2
-	VBLENDVPS  Y6, Y2, Y4, Y4
+	VBLENDVPS  Y8, Y2, Y5, Y5
 
 write:
-	VPSHUFB      warp_close1<>+0(SB), Y4, Y4
-	VEXTRACTI128 $0x01, Y4, X2
-	VPUNPCKLDQ   X2, X4, X4
-	VMOVQ        X4, (AX)
+	VPSHUFB      warp_close1<>+0(SB), Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X2
+	VPUNPCKLDQ   X2, X5, X5
+	VMOVQ        X5, (AX)
 	ADDQ         $0x20, BX
 	ADDQ         $0x20, SI
 	ADDQ         $0x08, AX
@@ -1075,8 +1075,28 @@ stop:
 	RET
 
 fill:
-	VMOVDQU 96(SP), Y4
+	VMOVDQU 96(SP), Y5
 	JMP     write
+
+DATA warp_reach2<>+0(SB)/4, $0x00000001
+DATA warp_reach2<>+4(SB)/4, $0x00000001
+DATA warp_reach2<>+8(SB)/4, $0x00000001
+DATA warp_reach2<>+12(SB)/4, $0x00000001
+DATA warp_reach2<>+16(SB)/4, $0x00000001
+DATA warp_reach2<>+20(SB)/4, $0x00000001
+DATA warp_reach2<>+24(SB)/4, $0x00000001
+DATA warp_reach2<>+28(SB)/4, $0x00000001
+GLOBL warp_reach2<>(SB), RODATA|NOPTR, $32
+
+DATA warp_back2<>+0(SB)/4, $0xffffffff
+DATA warp_back2<>+4(SB)/4, $0xffffffff
+DATA warp_back2<>+8(SB)/4, $0xffffffff
+DATA warp_back2<>+12(SB)/4, $0xffffffff
+DATA warp_back2<>+16(SB)/4, $0xffffffff
+DATA warp_back2<>+20(SB)/4, $0xffffffff
+DATA warp_back2<>+24(SB)/4, $0xffffffff
+DATA warp_back2<>+28(SB)/4, $0xffffffff
+GLOBL warp_back2<>(SB), RODATA|NOPTR, $32
 
 DATA warp_rep8<>+0(SB)/4, $0x00000000
 DATA warp_rep8<>+4(SB)/4, $0x04040404
@@ -1201,39 +1221,39 @@ loop:
 	VPADDD    32(SP), Y7, Y7
 	VPSRAD    $0x05, Y6, Y6
 	VPSRAD    $0x05, Y7, Y7
-	VPSRAD    $0x05, Y6, Y8
-	VPSRAD    $0x05, Y7, Y9
-	VPCMPGTD  Y0, Y8, Y10
-	VPCMPGTD  Y5, Y9, Y11
-	VPOR      Y11, Y10, Y10
-	VPOR      Y8, Y10, Y10
-	VPOR      Y9, Y10, Y10
-	VPMULLD   128(SP), Y9, Y11
-	VPMULLD   160(SP), Y8, Y12
-	VPADDD    Y12, Y11, Y11
-	VPCMPGTD  64(SP), Y11, Y12
-	VPOR      Y12, Y10, Y10
-	VMOVMSKPS Y10, R9
-	TESTL     R9, R9
-	JZ        mix
-	VPADDD    warp_ones<>+0(SB), Y8, Y13
-	VPCMPGTD  Y0, Y13, Y13
-	VPADDD    warp_ones<>+0(SB), Y9, Y12
-	VPCMPGTD  Y5, Y12, Y12
-	VPOR      Y12, Y13, Y13
-	VPSUBD    warp_ones<>+0(SB), Y8, Y8
-	VPSUBD    warp_ones<>+0(SB), Y9, Y9
-	VPOR      Y8, Y13, Y13
-	VPOR      Y9, Y13, Y13
-	VPANDN    Y10, Y13, Y12
+	VPSRAD    $0x05, Y6, Y9
+	VPSRAD    $0x05, Y7, Y10
+	VPCMPGTD  Y0, Y9, Y12
+	VPCMPGTD  Y5, Y10, Y8
+	VPOR      Y8, Y12, Y12
+	VPOR      Y9, Y12, Y12
+	VPOR      Y10, Y12, Y12
+	VPMULLD   128(SP), Y10, Y8
+	VPMULLD   160(SP), Y9, Y11
+	VPADDD    Y11, Y8, Y8
+	VPCMPGTD  64(SP), Y8, Y11
+	VPOR      Y11, Y12, Y12
 	VMOVMSKPS Y12, R9
 	TESTL     R9, R9
+	JZ        mix
+	VPADDD    warp_back2<>+0(SB), Y9, Y13
+	VPCMPGTD  Y0, Y13, Y13
+	VPADDD    warp_back2<>+0(SB), Y10, Y11
+	VPCMPGTD  Y5, Y11, Y11
+	VPOR      Y11, Y13, Y13
+	VPADDD    warp_reach2<>+0(SB), Y9, Y9
+	VPADDD    warp_reach2<>+0(SB), Y10, Y10
+	VPOR      Y9, Y13, Y13
+	VPOR      Y10, Y13, Y13
+	VPANDN    Y12, Y13, Y11
+	VMOVMSKPS Y11, R9
+	TESTL     R9, R9
 	JNZ       stop
-	VMOVMSKPS Y10, R9
+	VMOVMSKPS Y12, R9
 	CMPL      R9, $0x000000ff
 	JEQ       fill
-	VPSRAD    $0x1f, Y10, Y12
-	VPANDN    Y11, Y12, Y11
+	VPSRAD    $0x1f, Y12, Y11
+	VPANDN    Y8, Y11, Y8
 
 mix:
 	VPAND       warp_31<>+0(SB), Y6, Y6
@@ -1244,7 +1264,7 @@ mix:
 	VPSHUFB     warp_rep16<>+0(SB), Y7, Y7
 	VPXOR       warp_flip16<>+0(SB), Y7, Y7
 	VPADDW      warp_33_16<>+0(SB), Y7, Y7
-	VMOVDQU     Y11, 192(SP)
+	VMOVDQU     Y8, 192(SP)
 	MOVLQSX     192(SP), R9
 	VMOVQ       (CX)(R9*1), X1
 	VMOVHPS     (DI)(R9*1), X1, X1
@@ -1305,7 +1325,7 @@ mix:
 	VPACKSSDW   Y4, Y3, Y3
 	VPACKUSWB   Y3, Y1, Y1
 	VMOVDQU     96(SP), Y6
-	VBLENDVPS   Y10, Y6, Y1, Y1
+	VBLENDVPS   Y12, Y6, Y1, Y1
 
 write:
 	VPSHUFB      warp_close3<>+0(SB), Y1, Y1
@@ -1373,39 +1393,39 @@ loop:
 	VPADDD    32(SP), Y7, Y7
 	VPSRAD    $0x05, Y6, Y6
 	VPSRAD    $0x05, Y7, Y7
-	VPSRAD    $0x05, Y6, Y8
-	VPSRAD    $0x05, Y7, Y9
-	VPCMPGTD  Y0, Y8, Y10
-	VPCMPGTD  Y5, Y9, Y11
-	VPOR      Y11, Y10, Y10
-	VPOR      Y8, Y10, Y10
-	VPOR      Y9, Y10, Y10
-	VPMULLD   128(SP), Y9, Y11
-	VPMULLD   160(SP), Y8, Y12
-	VPADDD    Y12, Y11, Y11
-	VPCMPGTD  64(SP), Y11, Y12
-	VPOR      Y12, Y10, Y10
-	VMOVMSKPS Y10, R9
-	TESTL     R9, R9
-	JZ        mix
-	VPADDD    warp_ones<>+0(SB), Y8, Y13
-	VPCMPGTD  Y0, Y13, Y13
-	VPADDD    warp_ones<>+0(SB), Y9, Y12
-	VPCMPGTD  Y5, Y12, Y12
-	VPOR      Y12, Y13, Y13
-	VPSUBD    warp_ones<>+0(SB), Y8, Y8
-	VPSUBD    warp_ones<>+0(SB), Y9, Y9
-	VPOR      Y8, Y13, Y13
-	VPOR      Y9, Y13, Y13
-	VPANDN    Y10, Y13, Y12
+	VPSRAD    $0x05, Y6, Y9
+	VPSRAD    $0x05, Y7, Y10
+	VPCMPGTD  Y0, Y9, Y12
+	VPCMPGTD  Y5, Y10, Y8
+	VPOR      Y8, Y12, Y12
+	VPOR      Y9, Y12, Y12
+	VPOR      Y10, Y12, Y12
+	VPMULLD   128(SP), Y10, Y8
+	VPMULLD   160(SP), Y9, Y11
+	VPADDD    Y11, Y8, Y8
+	VPCMPGTD  64(SP), Y8, Y11
+	VPOR      Y11, Y12, Y12
 	VMOVMSKPS Y12, R9
 	TESTL     R9, R9
+	JZ        mix
+	VPADDD    warp_back2<>+0(SB), Y9, Y13
+	VPCMPGTD  Y0, Y13, Y13
+	VPADDD    warp_back2<>+0(SB), Y10, Y11
+	VPCMPGTD  Y5, Y11, Y11
+	VPOR      Y11, Y13, Y13
+	VPADDD    warp_reach2<>+0(SB), Y9, Y9
+	VPADDD    warp_reach2<>+0(SB), Y10, Y10
+	VPOR      Y9, Y13, Y13
+	VPOR      Y10, Y13, Y13
+	VPANDN    Y12, Y13, Y11
+	VMOVMSKPS Y11, R9
+	TESTL     R9, R9
 	JNZ       stop
-	VMOVMSKPS Y10, R9
+	VMOVMSKPS Y12, R9
 	CMPL      R9, $0x000000ff
 	JEQ       fill
-	VPSRAD    $0x1f, Y10, Y12
-	VPANDN    Y11, Y12, Y11
+	VPSRAD    $0x1f, Y12, Y11
+	VPANDN    Y8, Y11, Y8
 
 mix:
 	VPAND       warp_31<>+0(SB), Y6, Y6
@@ -1416,7 +1436,7 @@ mix:
 	VPSHUFB     warp_rep16<>+0(SB), Y7, Y7
 	VPXOR       warp_flip16<>+0(SB), Y7, Y7
 	VPADDW      warp_33_16<>+0(SB), Y7, Y7
-	VMOVDQU     Y11, 192(SP)
+	VMOVDQU     Y8, 192(SP)
 	MOVLQSX     192(SP), R9
 	VMOVQ       (CX)(R9*1), X1
 	VMOVHPS     (DI)(R9*1), X1, X1
@@ -1477,7 +1497,7 @@ mix:
 	VPACKSSDW   Y4, Y3, Y3
 	VPACKUSWB   Y3, Y1, Y1
 	VMOVDQU     96(SP), Y6
-	VBLENDVPS   Y10, Y6, Y1, Y1
+	VBLENDVPS   Y12, Y6, Y1, Y1
 
 write:
 	VMOVDQU Y1, (AX)
@@ -1495,6 +1515,500 @@ stop:
 
 fill:
 	VMOVDQU 96(SP), Y1
+	JMP     write
+
+DATA cv_bicubic3_0<>+0(SB)/4, $0x80038000
+DATA cv_bicubic3_0<>+4(SB)/4, $0x80048001
+DATA cv_bicubic3_0<>+8(SB)/4, $0x80058002
+DATA cv_bicubic3_0<>+12(SB)/4, $0x80808080
+DATA cv_bicubic3_0<>+16(SB)/4, $0x80038000
+DATA cv_bicubic3_0<>+20(SB)/4, $0x80048001
+DATA cv_bicubic3_0<>+24(SB)/4, $0x80058002
+DATA cv_bicubic3_0<>+28(SB)/4, $0x80808080
+GLOBL cv_bicubic3_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_bicubic3_1<>+0(SB)/4, $0x80098006
+DATA cv_bicubic3_1<>+4(SB)/4, $0x800a8007
+DATA cv_bicubic3_1<>+8(SB)/4, $0x800b8008
+DATA cv_bicubic3_1<>+12(SB)/4, $0x80808080
+DATA cv_bicubic3_1<>+16(SB)/4, $0x80098006
+DATA cv_bicubic3_1<>+20(SB)/4, $0x800a8007
+DATA cv_bicubic3_1<>+24(SB)/4, $0x800b8008
+DATA cv_bicubic3_1<>+28(SB)/4, $0x80808080
+GLOBL cv_bicubic3_1<>(SB), RODATA|NOPTR, $32
+
+// func cvBicubic3AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+// Requires: AVX, AVX2
+TEXT ·cvBicubic3AVX2(SB), NOSPLIT, $224-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         dx+24(FP), BX
+	MOVQ         dy+32(FP), SI
+	MOVQ         weights+72(FP), DI
+	VBROADCASTSS x+40(FP), Y0
+	VMOVDQU      Y0, (SP)
+	VBROADCASTSS y+44(FP), Y0
+	VMOVDQU      Y0, 32(SP)
+	VBROADCASTSS limit+64(FP), Y0
+	VMOVDQU      Y0, 64(SP)
+	VBROADCASTSS fill+68(FP), Y0
+	VMOVDQU      Y0, 96(SP)
+	VBROADCASTSS line+56(FP), Y0
+	VMOVDQU      Y0, 128(SP)
+	VBROADCASTSS size+60(FP), Y0
+	VMOVDQU      Y0, 160(SP)
+	VBROADCASTSS right+48(FP), Y0
+	VBROADCASTSS bottom+52(FP), Y1
+	MOVL         128(SP), R8
+	MOVQ         CX, R9
+	ADDQ         R8, R9
+	MOVQ         R9, R10
+	ADDQ         R8, R10
+	MOVQ         R10, R11
+	ADDQ         R8, R11
+	MOVQ         DX, R8
+
+loop:
+	VBROADCASTI128 (BX), Y2
+	VBROADCASTI128 (SI), Y3
+	VPADDD         (SP), Y2, Y2
+	VPADDD         32(SP), Y3, Y3
+	VPSRAD         $0x05, Y2, Y2
+	VPSRAD         $0x05, Y3, Y3
+	VPSRAD         $0x05, Y2, Y5
+	VPSRAD         $0x05, Y3, Y6
+	VPADDD         warp_ones<>+0(SB), Y5, Y5
+	VPADDD         warp_ones<>+0(SB), Y6, Y6
+	VPCMPGTD       Y0, Y5, Y8
+	VPCMPGTD       Y1, Y6, Y4
+	VPOR           Y4, Y8, Y8
+	VPOR           Y5, Y8, Y8
+	VPOR           Y6, Y8, Y8
+	VPMULLD        128(SP), Y6, Y4
+	VPMULLD        160(SP), Y5, Y7
+	VPADDD         Y7, Y4, Y4
+	VPCMPGTD       64(SP), Y4, Y7
+	VPOR           Y7, Y8, Y8
+	VMOVMSKPS      Y8, R12
+	TESTL          R12, R12
+	JZ             mix
+	VPADDD         warp_back4<>+0(SB), Y5, Y9
+	VPCMPGTD       Y0, Y9, Y9
+	VPADDD         warp_back4<>+0(SB), Y6, Y7
+	VPCMPGTD       Y1, Y7, Y7
+	VPOR           Y7, Y9, Y9
+	VPADDD         warp_reach4<>+0(SB), Y5, Y5
+	VPADDD         warp_reach4<>+0(SB), Y6, Y6
+	VPOR           Y5, Y9, Y9
+	VPOR           Y6, Y9, Y9
+	VPANDN         Y8, Y9, Y7
+	VMOVMSKPS      Y7, R12
+	TESTL          R12, R12
+	JNZ            stop
+	VMOVMSKPS      Y8, R12
+	CMPL           R12, $0x000000ff
+	JEQ            fill
+	VPSRAD         $0x1f, Y8, Y7
+	VPANDN         Y4, Y7, Y4
+
+mix:
+	VMOVDQU        X4, 192(SP)
+	VPAND          warp_31<>+0(SB), Y2, Y2
+	VPAND          warp_31<>+0(SB), Y3, Y3
+	VPSLLD         $0x05, Y3, Y3
+	VPOR           Y2, Y3, Y3
+	VPSLLD         $0x05, Y3, Y3
+	VMOVDQU        X3, 208(SP)
+	MOVLQSX        192(SP), R12
+	MOVLQSX        208(SP), R13
+	VMOVDQU        (DI)(R13*1), Y2
+	VBROADCASTI128 (CX)(R12*1), Y3
+	VINSERTI128    $0x01, (R10)(R12*1), Y3, Y3
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R9)(R12*1), Y3
+	VINSERTI128    $0x01, (R11)(R12*1), Y3, Y3
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VPADDD         warp_16384<>+0(SB), X2, X2
+	VPSRAD         $0x0f, X2, X2
+	MOVLQSX        196(SP), R12
+	MOVLQSX        212(SP), R13
+	VMOVDQU        (DI)(R13*1), Y3
+	VBROADCASTI128 (CX)(R12*1), Y4
+	VINSERTI128    $0x01, (R10)(R12*1), Y4, Y4
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y4, Y5
+	VPSHUFD        $0x00, Y3, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y4, Y4
+	VPSHUFD        $0x55, Y3, Y6
+	VPMADDWD       Y6, Y4, Y4
+	VPADDD         Y4, Y5, Y5
+	VBROADCASTI128 (R9)(R12*1), Y4
+	VINSERTI128    $0x01, (R11)(R12*1), Y4, Y4
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y4, Y6
+	VPSHUFD        $0xaa, Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y4, Y4
+	VPSHUFD        $0xff, Y3, Y3
+	VPMADDWD       Y3, Y4, Y4
+	VPADDD         Y4, Y5, Y5
+	VEXTRACTI128   $0x01, Y5, X3
+	VPADDD         X3, X5, X3
+	VPADDD         warp_16384<>+0(SB), X3, X3
+	VPSRAD         $0x0f, X3, X3
+	MOVLQSX        200(SP), R12
+	MOVLQSX        216(SP), R13
+	VMOVDQU        (DI)(R13*1), Y4
+	VBROADCASTI128 (CX)(R12*1), Y5
+	VINSERTI128    $0x01, (R10)(R12*1), Y5, Y5
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y5, Y6
+	VPSHUFD        $0x00, Y4, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y5, Y5
+	VPSHUFD        $0x55, Y4, Y7
+	VPMADDWD       Y7, Y5, Y5
+	VPADDD         Y5, Y6, Y6
+	VBROADCASTI128 (R9)(R12*1), Y5
+	VINSERTI128    $0x01, (R11)(R12*1), Y5, Y5
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y5, Y7
+	VPSHUFD        $0xaa, Y4, Y9
+	VPMADDWD       Y9, Y7, Y7
+	VPADDD         Y7, Y6, Y6
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y5, Y5
+	VPSHUFD        $0xff, Y4, Y4
+	VPMADDWD       Y4, Y5, Y5
+	VPADDD         Y5, Y6, Y6
+	VEXTRACTI128   $0x01, Y6, X4
+	VPADDD         X4, X6, X4
+	VPADDD         warp_16384<>+0(SB), X4, X4
+	VPSRAD         $0x0f, X4, X4
+	MOVLQSX        204(SP), R12
+	MOVLQSX        220(SP), R13
+	VMOVDQU        (DI)(R13*1), Y5
+	VBROADCASTI128 (CX)(R12*1), Y6
+	VINSERTI128    $0x01, (R10)(R12*1), Y6, Y6
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y6, Y7
+	VPSHUFD        $0x00, Y5, Y9
+	VPMADDWD       Y9, Y7, Y7
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y6, Y6
+	VPSHUFD        $0x55, Y5, Y9
+	VPMADDWD       Y9, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VBROADCASTI128 (R9)(R12*1), Y6
+	VINSERTI128    $0x01, (R11)(R12*1), Y6, Y6
+	VPSHUFB        cv_bicubic3_0<>+0(SB), Y6, Y9
+	VPSHUFD        $0xaa, Y5, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y7, Y7
+	VPSHUFB        cv_bicubic3_1<>+0(SB), Y6, Y6
+	VPSHUFD        $0xff, Y5, Y5
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VEXTRACTI128   $0x01, Y7, X5
+	VPADDD         X5, X7, X5
+	VPADDD         warp_16384<>+0(SB), X5, X5
+	VPSRAD         $0x0f, X5, X5
+	VPACKSSDW      X3, X2, X2
+	VPACKSSDW      X5, X4, X4
+	VPACKUSWB      X4, X2, X2
+	VMOVDQU        96(SP), X3
+	VBLENDVPS      X8, X3, X2, X2
+
+write:
+	VPSHUFB warp_close3<>+0(SB), X2, X2
+	VMOVQ   X2, (AX)
+	VPEXTRD $0x02, X2, 8(AX)
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x0c, AX
+	SUBQ    $0x04, DX
+	JNZ     loop
+
+stop:
+	SUBQ DX, R8
+	MOVQ R8, ret+80(FP)
+	VZEROUPPER
+	RET
+
+fill:
+	VMOVDQU 96(SP), X2
+	JMP     write
+
+DATA warp_reach4<>+0(SB)/4, $0x00000003
+DATA warp_reach4<>+4(SB)/4, $0x00000003
+DATA warp_reach4<>+8(SB)/4, $0x00000003
+DATA warp_reach4<>+12(SB)/4, $0x00000003
+DATA warp_reach4<>+16(SB)/4, $0x00000003
+DATA warp_reach4<>+20(SB)/4, $0x00000003
+DATA warp_reach4<>+24(SB)/4, $0x00000003
+DATA warp_reach4<>+28(SB)/4, $0x00000003
+GLOBL warp_reach4<>(SB), RODATA|NOPTR, $32
+
+DATA warp_back4<>+0(SB)/4, $0xfffffffd
+DATA warp_back4<>+4(SB)/4, $0xfffffffd
+DATA warp_back4<>+8(SB)/4, $0xfffffffd
+DATA warp_back4<>+12(SB)/4, $0xfffffffd
+DATA warp_back4<>+16(SB)/4, $0xfffffffd
+DATA warp_back4<>+20(SB)/4, $0xfffffffd
+DATA warp_back4<>+24(SB)/4, $0xfffffffd
+DATA warp_back4<>+28(SB)/4, $0xfffffffd
+GLOBL warp_back4<>(SB), RODATA|NOPTR, $32
+
+DATA warp_16384<>+0(SB)/4, $0x00004000
+DATA warp_16384<>+4(SB)/4, $0x00004000
+DATA warp_16384<>+8(SB)/4, $0x00004000
+DATA warp_16384<>+12(SB)/4, $0x00004000
+DATA warp_16384<>+16(SB)/4, $0x00004000
+DATA warp_16384<>+20(SB)/4, $0x00004000
+DATA warp_16384<>+24(SB)/4, $0x00004000
+DATA warp_16384<>+28(SB)/4, $0x00004000
+GLOBL warp_16384<>(SB), RODATA|NOPTR, $32
+
+DATA cv_bicubic4_0<>+0(SB)/4, $0x80048000
+DATA cv_bicubic4_0<>+4(SB)/4, $0x80058001
+DATA cv_bicubic4_0<>+8(SB)/4, $0x80068002
+DATA cv_bicubic4_0<>+12(SB)/4, $0x80078003
+DATA cv_bicubic4_0<>+16(SB)/4, $0x80048000
+DATA cv_bicubic4_0<>+20(SB)/4, $0x80058001
+DATA cv_bicubic4_0<>+24(SB)/4, $0x80068002
+DATA cv_bicubic4_0<>+28(SB)/4, $0x80078003
+GLOBL cv_bicubic4_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_bicubic4_1<>+0(SB)/4, $0x800c8008
+DATA cv_bicubic4_1<>+4(SB)/4, $0x800d8009
+DATA cv_bicubic4_1<>+8(SB)/4, $0x800e800a
+DATA cv_bicubic4_1<>+12(SB)/4, $0x800f800b
+DATA cv_bicubic4_1<>+16(SB)/4, $0x800c8008
+DATA cv_bicubic4_1<>+20(SB)/4, $0x800d8009
+DATA cv_bicubic4_1<>+24(SB)/4, $0x800e800a
+DATA cv_bicubic4_1<>+28(SB)/4, $0x800f800b
+GLOBL cv_bicubic4_1<>(SB), RODATA|NOPTR, $32
+
+// func cvBicubic4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+// Requires: AVX, AVX2
+TEXT ·cvBicubic4AVX2(SB), NOSPLIT, $224-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         dx+24(FP), BX
+	MOVQ         dy+32(FP), SI
+	MOVQ         weights+72(FP), DI
+	VBROADCASTSS x+40(FP), Y0
+	VMOVDQU      Y0, (SP)
+	VBROADCASTSS y+44(FP), Y0
+	VMOVDQU      Y0, 32(SP)
+	VBROADCASTSS limit+64(FP), Y0
+	VMOVDQU      Y0, 64(SP)
+	VBROADCASTSS fill+68(FP), Y0
+	VMOVDQU      Y0, 96(SP)
+	VBROADCASTSS line+56(FP), Y0
+	VMOVDQU      Y0, 128(SP)
+	VBROADCASTSS size+60(FP), Y0
+	VMOVDQU      Y0, 160(SP)
+	VBROADCASTSS right+48(FP), Y0
+	VBROADCASTSS bottom+52(FP), Y1
+	MOVL         128(SP), R8
+	MOVQ         CX, R9
+	ADDQ         R8, R9
+	MOVQ         R9, R10
+	ADDQ         R8, R10
+	MOVQ         R10, R11
+	ADDQ         R8, R11
+	MOVQ         DX, R8
+
+loop:
+	VBROADCASTI128 (BX), Y2
+	VBROADCASTI128 (SI), Y3
+	VPADDD         (SP), Y2, Y2
+	VPADDD         32(SP), Y3, Y3
+	VPSRAD         $0x05, Y2, Y2
+	VPSRAD         $0x05, Y3, Y3
+	VPSRAD         $0x05, Y2, Y5
+	VPSRAD         $0x05, Y3, Y6
+	VPADDD         warp_ones<>+0(SB), Y5, Y5
+	VPADDD         warp_ones<>+0(SB), Y6, Y6
+	VPCMPGTD       Y0, Y5, Y8
+	VPCMPGTD       Y1, Y6, Y4
+	VPOR           Y4, Y8, Y8
+	VPOR           Y5, Y8, Y8
+	VPOR           Y6, Y8, Y8
+	VPMULLD        128(SP), Y6, Y4
+	VPMULLD        160(SP), Y5, Y7
+	VPADDD         Y7, Y4, Y4
+	VPCMPGTD       64(SP), Y4, Y7
+	VPOR           Y7, Y8, Y8
+	VMOVMSKPS      Y8, R12
+	TESTL          R12, R12
+	JZ             mix
+	VPADDD         warp_back4<>+0(SB), Y5, Y9
+	VPCMPGTD       Y0, Y9, Y9
+	VPADDD         warp_back4<>+0(SB), Y6, Y7
+	VPCMPGTD       Y1, Y7, Y7
+	VPOR           Y7, Y9, Y9
+	VPADDD         warp_reach4<>+0(SB), Y5, Y5
+	VPADDD         warp_reach4<>+0(SB), Y6, Y6
+	VPOR           Y5, Y9, Y9
+	VPOR           Y6, Y9, Y9
+	VPANDN         Y8, Y9, Y7
+	VMOVMSKPS      Y7, R12
+	TESTL          R12, R12
+	JNZ            stop
+	VMOVMSKPS      Y8, R12
+	CMPL           R12, $0x000000ff
+	JEQ            fill
+	VPSRAD         $0x1f, Y8, Y7
+	VPANDN         Y4, Y7, Y4
+
+mix:
+	VMOVDQU        X4, 192(SP)
+	VPAND          warp_31<>+0(SB), Y2, Y2
+	VPAND          warp_31<>+0(SB), Y3, Y3
+	VPSLLD         $0x05, Y3, Y3
+	VPOR           Y2, Y3, Y3
+	VPSLLD         $0x05, Y3, Y3
+	VMOVDQU        X3, 208(SP)
+	MOVLQSX        192(SP), R12
+	MOVLQSX        208(SP), R13
+	VMOVDQU        (DI)(R13*1), Y2
+	VBROADCASTI128 (CX)(R12*1), Y3
+	VINSERTI128    $0x01, (R10)(R12*1), Y3, Y3
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R9)(R12*1), Y3
+	VINSERTI128    $0x01, (R11)(R12*1), Y3, Y3
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VPADDD         warp_16384<>+0(SB), X2, X2
+	VPSRAD         $0x0f, X2, X2
+	MOVLQSX        196(SP), R12
+	MOVLQSX        212(SP), R13
+	VMOVDQU        (DI)(R13*1), Y3
+	VBROADCASTI128 (CX)(R12*1), Y4
+	VINSERTI128    $0x01, (R10)(R12*1), Y4, Y4
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y4, Y5
+	VPSHUFD        $0x00, Y3, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y4, Y4
+	VPSHUFD        $0x55, Y3, Y6
+	VPMADDWD       Y6, Y4, Y4
+	VPADDD         Y4, Y5, Y5
+	VBROADCASTI128 (R9)(R12*1), Y4
+	VINSERTI128    $0x01, (R11)(R12*1), Y4, Y4
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y4, Y6
+	VPSHUFD        $0xaa, Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y4, Y4
+	VPSHUFD        $0xff, Y3, Y3
+	VPMADDWD       Y3, Y4, Y4
+	VPADDD         Y4, Y5, Y5
+	VEXTRACTI128   $0x01, Y5, X3
+	VPADDD         X3, X5, X3
+	VPADDD         warp_16384<>+0(SB), X3, X3
+	VPSRAD         $0x0f, X3, X3
+	MOVLQSX        200(SP), R12
+	MOVLQSX        216(SP), R13
+	VMOVDQU        (DI)(R13*1), Y4
+	VBROADCASTI128 (CX)(R12*1), Y5
+	VINSERTI128    $0x01, (R10)(R12*1), Y5, Y5
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y5, Y6
+	VPSHUFD        $0x00, Y4, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y5, Y5
+	VPSHUFD        $0x55, Y4, Y7
+	VPMADDWD       Y7, Y5, Y5
+	VPADDD         Y5, Y6, Y6
+	VBROADCASTI128 (R9)(R12*1), Y5
+	VINSERTI128    $0x01, (R11)(R12*1), Y5, Y5
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y5, Y7
+	VPSHUFD        $0xaa, Y4, Y9
+	VPMADDWD       Y9, Y7, Y7
+	VPADDD         Y7, Y6, Y6
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y5, Y5
+	VPSHUFD        $0xff, Y4, Y4
+	VPMADDWD       Y4, Y5, Y5
+	VPADDD         Y5, Y6, Y6
+	VEXTRACTI128   $0x01, Y6, X4
+	VPADDD         X4, X6, X4
+	VPADDD         warp_16384<>+0(SB), X4, X4
+	VPSRAD         $0x0f, X4, X4
+	MOVLQSX        204(SP), R12
+	MOVLQSX        220(SP), R13
+	VMOVDQU        (DI)(R13*1), Y5
+	VBROADCASTI128 (CX)(R12*1), Y6
+	VINSERTI128    $0x01, (R10)(R12*1), Y6, Y6
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y6, Y7
+	VPSHUFD        $0x00, Y5, Y9
+	VPMADDWD       Y9, Y7, Y7
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y6, Y6
+	VPSHUFD        $0x55, Y5, Y9
+	VPMADDWD       Y9, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VBROADCASTI128 (R9)(R12*1), Y6
+	VINSERTI128    $0x01, (R11)(R12*1), Y6, Y6
+	VPSHUFB        cv_bicubic4_0<>+0(SB), Y6, Y9
+	VPSHUFD        $0xaa, Y5, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y7, Y7
+	VPSHUFB        cv_bicubic4_1<>+0(SB), Y6, Y6
+	VPSHUFD        $0xff, Y5, Y5
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y7, Y7
+	VEXTRACTI128   $0x01, Y7, X5
+	VPADDD         X5, X7, X5
+	VPADDD         warp_16384<>+0(SB), X5, X5
+	VPSRAD         $0x0f, X5, X5
+	VPACKSSDW      X3, X2, X2
+	VPACKSSDW      X5, X4, X4
+	VPACKUSWB      X4, X2, X2
+	VMOVDQU        96(SP), X3
+	VBLENDVPS      X8, X3, X2, X2
+
+write:
+	VMOVDQU X2, (AX)
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x10, AX
+	SUBQ    $0x04, DX
+	JNZ     loop
+
+stop:
+	SUBQ DX, R8
+	MOVQ R8, ret+80(FP)
+	VZEROUPPER
+	RET
+
+fill:
+	VMOVDQU 96(SP), X2
 	JMP     write
 
 // func cvPerspective1AVX2(dx *int32, dy *int32, n int, m *[9]float64)

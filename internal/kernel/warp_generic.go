@@ -12,6 +12,8 @@ func (s *warpSource) nearestSIMD(_ []uint8, _, _ int32, _, _, _ []int32) bool { 
 
 func (s *warpSource) bilinearSIMD(_ []uint8, _, _ int32, _, _ []int32) bool { return false }
 
+func (s *warpSource) bicubicSIMD(_ []uint8, _ []int16, _, _ int32, _, _ []int32) bool { return false }
+
 func (k WarpTaps) perspectiveSIMD(_, _ []int32, _ *[9]float64) int { return 0 }
 
 func (g TorchGrid) affineSIMD(_ *[6]float32, _ float32, _, _ int) bool { return false }

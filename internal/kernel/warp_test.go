@@ -88,7 +88,7 @@ func (c *warpCase) pillow() {
 }
 
 func (c *warpCase) opencv() {
-	for _, taps := range []WarpTaps{1, 2} {
+	for _, taps := range []WarpTaps{1, 2, 4} {
 		m := WarpInvert(c.matrix())
 		dx, dy := fenced[int32](c.f, 1, c.n), fenced[int32](c.f, 2, c.n)
 		index := make([]int32, c.n)

@@ -25,6 +25,8 @@ func warp() {
 	for _, size := range []int{1, 3, 4} {
 		cvBilinear(size)
 	}
+	cvBicubic(3)
+	cvBicubic(4)
 	cvPerspective("cvPerspective1AVX2", 0)
 	cvPerspective("cvPerspective32AVX2", 5)
 	torchAffine()
@@ -505,6 +507,182 @@ func (w pixelWriter) writeFour(v VecVirtual, dst Register) {
 	}
 }
 
+// cvLocals are the parameters of the functions that mix pixels as OpenCV does.
+type cvLocals struct {
+	locals
+	x, y, limit, fill, line, size Mem
+	right, bottom                 VecVirtual
+}
+
+// newCVLocals has room for more locals behind.
+func newCVLocals(more int) cvLocals {
+	l := cvLocals{locals: locals{AllocLocal((6 + more) * 32)}}
+	l.x, l.y, l.limit, l.fill = l.param(0, "x"), l.param(1, "y"), l.param(2, "limit"), l.param(3, "fill")
+	l.line, l.size = l.param(4, "line"), l.param(5, "size")
+	l.right, l.bottom = everyDword("right"), everyDword("bottom")
+	return l
+}
+
+// places returns the positions of 8 lanes, or of 4 that are there twice, with 5
+// fractional bits. It also returns the
+// offsets of the first of taps x taps pixels, and a register whose sign bits
+// are set outside the image. It jumps to "stop" if a lane needs plain Go, and
+// to "fill" if all are outside, or else to "mix", which must follow.
+func (l cvLocals) places(dx, dy Register, taps, lanes int) (x, y, at, bad VecVirtual) {
+	x, y, at = YMM(), YMM(), YMM()
+	xi, yi, t := YMM(), YMM(), YMM()
+	load := func(from Register, v VecVirtual) {
+		if lanes == 4 {
+			VBROADCASTI128(Mem{Base: from}, v)
+		} else {
+			VMOVDQU(Mem{Base: from}, v)
+		}
+	}
+	load(dx, x)
+	load(dy, y)
+	VPADDD(l.x, x, x)
+	VPADDD(l.y, y, y)
+	VPSRAD(U8(5), x, x)
+	VPSRAD(U8(5), y, y)
+	VPSRAD(U8(5), x, xi)
+	VPSRAD(U8(5), y, yi)
+	if taps > 2 {
+		VPADDD(warpDword("warp_ones", 0xFFFFFFFF), xi, xi)
+		VPADDD(warpDword("warp_ones", 0xFFFFFFFF), yi, yi)
+	}
+	p := warpPlane{right: l.right, bottom: l.bottom}
+	bad = p.outside(xi, yi)
+	VPMULLD(l.line, yi, at)
+	VPMULLD(l.size, xi, t)
+	VPADDD(t, at, at)
+	VPCMPGTD(l.limit, at, t)
+	VPOR(t, bad, bad)
+	m := GP32()
+	VMOVMSKPS(bad, m)
+	TESTL(m, m)
+	JZ(LabelRef("mix"))
+
+	// Pixels are fill if all taps are outside.
+	reach := warpDword(fmt.Sprintf("warp_reach%d", taps), uint32(taps-1))
+	far, back := YMM(), warpDword(fmt.Sprintf("warp_back%d", taps), uint32(1-taps))
+	VPADDD(back, xi, far)
+	VPCMPGTD(l.right, far, far)
+	VPADDD(back, yi, t)
+	VPCMPGTD(l.bottom, t, t)
+	VPOR(t, far, far)
+	VPADDD(reach, xi, xi)
+	VPADDD(reach, yi, yi)
+	VPOR(xi, far, far)
+	VPOR(yi, far, far)
+	VPANDN(bad, far, t)
+	VMOVMSKPS(t, m)
+	TESTL(m, m)
+	JNZ(LabelRef("stop"))
+	VMOVMSKPS(bad, m)
+	CMPL(m, U32(0xFF))
+	JEQ(LabelRef("fill"))
+	VPSRAD(U8(31), bad, t)
+	VPANDN(at, t, at)
+	return x, y, at, bad
+}
+
+// cvBicubic mixes 4 x 4 pixels of size bytes, for four outputs at a time.
+func cvBicubic(size int) {
+	var taps [2]Mem // the pairs of pixels
+	for h := range taps {
+		taps[h] = warpSteps(fmt.Sprintf("cv_bicubic%d_%d", size, h), func(i int) uint32 {
+			c, s := uint32(i%4), uint32(size)
+			if c >= s {
+				return 0x80808080
+			}
+			first := uint32(2*h)*s + c
+			return 0x80008000 | first | (first+s)<<16
+		})
+	}
+	name := fmt.Sprintf("cvBicubic%dAVX2", size)
+	function(name, "func(dst, src *byte, n int, dx, dy *int32, x, y, "+warpPlaneArgs+", limit int32, fill uint32, weights *int16) int")
+	Doc(fmt.Sprintf("%s is cvBilinear%dAVX2 for 4 x 4 pixels and the table of weights, in groups of", name, size), "four. right and bottom are the last positions of the first tap. It reads 16 bytes at the",
+		"offset of the first tap and at those of the three pixels below.")
+	dst := Load(Param("dst"), GP64())
+	rows := [4]Register{Load(Param("src"), GP64())}
+	n := Load(Param("n"), GP64())
+	dx, dy := Load(Param("dx"), GP64()), Load(Param("dy"), GP64())
+	weights := Load(Param("weights"), GP64())
+	l := newCVLocals(1)
+	line := GP64()
+	MOVL(l.line, line.As32())
+	for i := 1; i < 4; i++ {
+		rows[i] = GP64()
+		MOVQ(rows[i-1], rows[i])
+		ADDQ(line, rows[i])
+	}
+	offsets, tables := l.at.Offset(6*32), l.at.Offset(6*32+16)
+	w := newPixelWriter(size)
+	from := GP64()
+	MOVQ(n, from)
+	Label("loop")
+	x, y, at, bad := l.places(dx, dy, 4, 4)
+	Label("mix")
+	VMOVDQU(at.AsX(), offsets)
+	VPAND(warpDword("warp_31", 31), x, x)
+	VPAND(warpDword("warp_31", 31), y, y)
+	VPSLLD(U8(5), y, y)
+	VPOR(x, y, y)
+	VPSLLD(U8(5), y, y) // a table has 32 bytes
+	VMOVDQU(y.AsX(), tables)
+	var s [4]VecVirtual
+	for j := range s {
+		o, k, t := GP64(), GP64(), YMM()
+		MOVLQSX(offsets.Offset(4*j), o)
+		MOVLQSX(tables.Offset(4*j), k)
+		VMOVDQU(Mem{Base: weights, Index: k, Scale: 1}, t)
+		var sum VecVirtual
+		for r := range 2 {
+			v := YMM()
+			VBROADCASTI128(Mem{Base: rows[r], Index: o, Scale: 1}, v)
+			VINSERTI128(U8(1), Mem{Base: rows[r+2], Index: o, Scale: 1}, v, v)
+			for h := range 2 {
+				u, f := YMM(), YMM()
+				VPSHUFB(taps[h], v, u)
+				VPSHUFD(U8((2*r+h)*0x55), t, f)
+				VPMADDWD(f, u, u)
+				if sum == nil {
+					sum = u
+				} else {
+					VPADDD(u, sum, sum)
+				}
+			}
+		}
+		hi := XMM()
+		s[j] = XMM()
+		VEXTRACTI128(U8(1), sum, hi)
+		VPADDD(hi, sum.AsX(), s[j])
+		VPADDD(warpDword("warp_16384", 16384), s[j], s[j])
+		VPSRAD(U8(15), s[j], s[j])
+	}
+	VPACKSSDW(s[1], s[0], s[0])
+	VPACKSSDW(s[3], s[2], s[2])
+	VPACKUSWB(s[2], s[0], s[0])
+	f := XMM()
+	VMOVDQU(l.fill, f)
+	VBLENDVPS(bad.AsX(), f, s[0], s[0])
+	Label("write")
+	w.writeFour(s[0], dst)
+	ADDQ(U8(16), dx)
+	ADDQ(U8(16), dy)
+	ADDQ(U8(4*size), dst)
+	SUBQ(U8(4), n)
+	JNZ(LabelRef("loop"))
+	Label("stop")
+	SUBQ(n, from)
+	Store(from, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+	Label("fill")
+	VMOVDQU(l.fill, s[0])
+	JMP(LabelRef("write"))
+}
+
 // cvBilinear mixes four pixels of size bytes, for eight outputs at a time.
 func cvBilinear(size int) {
 	taps := warpSteps(fmt.Sprintf("cv_taps%d", size), func(i int) uint32 {
@@ -522,60 +700,16 @@ func cvBilinear(size int) {
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	dx, dy := Load(Param("dx"), GP64()), Load(Param("dy"), GP64())
-	l := locals{AllocLocal(7 * 32)}
-	x0, y0, limit, fill := l.param(0, "x"), l.param(1, "y"), l.param(2, "limit"), l.param(3, "fill")
-	offsets := l.at.Offset(6 * 32)
-	line, sizes := l.param(4, "line"), l.param(5, "size")
-	p := warpPlane{right: everyDword("right"), bottom: everyDword("bottom")}
+	l := newCVLocals(1)
+	fill, offsets := l.fill, l.at.Offset(6*32)
 	below := GP64()
-	MOVL(line, below.As32())
+	MOVL(l.line, below.As32())
 	ADDQ(src, below)
 	w := newPixelWriter(size)
 	from := GP64()
 	MOVQ(n, from)
 	Label("loop")
-	x, y, xi, yi := YMM(), YMM(), YMM(), YMM()
-	VMOVDQU(Mem{Base: dx}, x)
-	VMOVDQU(Mem{Base: dy}, y)
-	VPADDD(x0, x, x)
-	VPADDD(y0, y, y)
-	VPSRAD(U8(5), x, x)
-	VPSRAD(U8(5), y, y)
-	VPSRAD(U8(5), x, xi)
-	VPSRAD(U8(5), y, yi)
-	bad := p.outside(xi, yi)
-	at, t := YMM(), YMM()
-	VPMULLD(line, yi, at)
-	VPMULLD(sizes, xi, t)
-	VPADDD(t, at, at)
-	VPCMPGTD(limit, at, t)
-	VPOR(t, bad, bad)
-	m := GP32()
-	VMOVMSKPS(bad, m)
-	TESTL(m, m)
-	JZ(LabelRef("mix"))
-
-	// Pixels a whole pixel outside are fill.
-	far, u := YMM(), warpDword("warp_ones", 0xFFFFFFFF)
-	VPADDD(u, xi, far)
-	VPCMPGTD(p.right, far, far)
-	VPADDD(u, yi, t)
-	VPCMPGTD(p.bottom, t, t)
-	VPOR(t, far, far)
-	VPSUBD(u, xi, xi)
-	VPSUBD(u, yi, yi)
-	VPOR(xi, far, far)
-	VPOR(yi, far, far)
-	VPANDN(bad, far, t)
-	VMOVMSKPS(t, m)
-	TESTL(m, m)
-	JNZ(LabelRef("stop"))
-	VMOVMSKPS(bad, m)
-	CMPL(m, U32(0xFF))
-	JEQ(LabelRef("fill"))
-	VPSRAD(U8(31), bad, t)
-	VPANDN(at, t, at)
-
+	x, y, at, bad := l.places(dx, dy, 2, 8)
 	Label("mix")
 	// The weights along x are bytes, and those along y words.
 	frac := func(v VecVirtual, shuffle, flip Mem) {
