@@ -93,12 +93,14 @@ func (k WarpTaps) WarpRow(dst, src []uint8, w, h, channels int, fill []uint8, x0
 		if !s.bilinearSIMD(dst, x0, y0, dx, dy) {
 			s.bilinear(dst, x0, y0, dx, dy)
 		}
-	case 4:
-		if table := warpCubic(); !s.bicubicSIMD(dst, table, x0, y0, dx, dy) {
-			s.taps(dst, 4, table, x0, y0, dx, dy)
+	case 4, 8:
+		table := warpCubic
+		if k == 8 {
+			table = warpLanczos
 		}
-	case 8:
-		s.taps(dst, 8, warpLanczos(), x0, y0, dx, dy)
+		if t := table(); !s.tapsSIMD(dst, int(k), t, x0, y0, dx, dy) {
+			s.taps(dst, int(k), t, x0, y0, dx, dy)
+		}
 	}
 }
 

@@ -196,24 +196,29 @@ func (s *warpSource) bilinearSIMD(dst []uint8, x0, y0 int32, dx, dy []int32) boo
 	return true
 }
 
-// bicubicSIMD runs taps for 4 taps and reports whether it did.
-func (s *warpSource) bicubicSIMD(dst []uint8, table []int16, x0, y0 int32, dx, dy []int32) bool {
+// tapsSIMD runs taps and reports whether it did.
+func (s *warpSource) tapsSIMD(dst []uint8, k int, table []int16, x0, y0 int32, dx, dy []int32) bool {
 	n, ch := len(dx), s.channels
 	p, ok := warpPlaneOf(s.pix, s.w, s.h, ch, n, cpu.AVX2)
-	limit := len(s.pix) - 3*int(p.line) - 16
+	limit := len(s.pix) - (k-1)*int(p.line) - (k-4)*ch - 16
 	if !ok || limit < 0 || ch == 1 {
 		return false
 	}
 	run := cvBicubic3AVX2
-	if ch == 4 {
+	switch {
+	case k == 4 && ch == 4:
 		run = cvBicubic4AVX2
+	case k == 8 && ch == 3:
+		run = cvLanczos3AVX2
+	case k == 8 && ch == 4:
+		run = cvLanczos4AVX2
 	}
-	fill := dwordOf(s.fill)
-	_ = table[1<<(2*warpFrac)*16-1]
-	eachGroup(n, 4, func(at, k int) int {
-		return run(&dst[at*ch], &s.pix[0], k, &dx[at], &dy[at], x0, y0, p.right-3, p.bottom-3, p.line, p.size, int32(limit), fill, &table[0])
+	fill, reach := dwordOf(s.fill), int32(k-1)
+	_ = table[k*k<<(2*warpFrac)-1]
+	eachGroup(n, 4, func(at, count int) int {
+		return run(&dst[at*ch], &s.pix[0], count, &dx[at], &dy[at], x0, y0, p.right-reach, p.bottom-reach, p.line, p.size, int32(limit), fill, &table[0])
 	}, func(from, to int) {
-		s.taps(dst[from*ch:to*ch], 4, table, x0, y0, dx[from:to], dy[from:to])
+		s.taps(dst[from*ch:to*ch], k, table, x0, y0, dx[from:to], dy[from:to])
 	})
 	return true
 }

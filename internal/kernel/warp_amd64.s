@@ -1517,29 +1517,29 @@ fill:
 	VMOVDQU 96(SP), Y1
 	JMP     write
 
-DATA cv_bicubic3_0<>+0(SB)/4, $0x80038000
-DATA cv_bicubic3_0<>+4(SB)/4, $0x80048001
-DATA cv_bicubic3_0<>+8(SB)/4, $0x80058002
-DATA cv_bicubic3_0<>+12(SB)/4, $0x80808080
-DATA cv_bicubic3_0<>+16(SB)/4, $0x80038000
-DATA cv_bicubic3_0<>+20(SB)/4, $0x80048001
-DATA cv_bicubic3_0<>+24(SB)/4, $0x80058002
-DATA cv_bicubic3_0<>+28(SB)/4, $0x80808080
-GLOBL cv_bicubic3_0<>(SB), RODATA|NOPTR, $32
+DATA cv_pairs_of3_0<>+0(SB)/4, $0x80038000
+DATA cv_pairs_of3_0<>+4(SB)/4, $0x80048001
+DATA cv_pairs_of3_0<>+8(SB)/4, $0x80058002
+DATA cv_pairs_of3_0<>+12(SB)/4, $0x80808080
+DATA cv_pairs_of3_0<>+16(SB)/4, $0x80038000
+DATA cv_pairs_of3_0<>+20(SB)/4, $0x80048001
+DATA cv_pairs_of3_0<>+24(SB)/4, $0x80058002
+DATA cv_pairs_of3_0<>+28(SB)/4, $0x80808080
+GLOBL cv_pairs_of3_0<>(SB), RODATA|NOPTR, $32
 
-DATA cv_bicubic3_1<>+0(SB)/4, $0x80098006
-DATA cv_bicubic3_1<>+4(SB)/4, $0x800a8007
-DATA cv_bicubic3_1<>+8(SB)/4, $0x800b8008
-DATA cv_bicubic3_1<>+12(SB)/4, $0x80808080
-DATA cv_bicubic3_1<>+16(SB)/4, $0x80098006
-DATA cv_bicubic3_1<>+20(SB)/4, $0x800a8007
-DATA cv_bicubic3_1<>+24(SB)/4, $0x800b8008
-DATA cv_bicubic3_1<>+28(SB)/4, $0x80808080
-GLOBL cv_bicubic3_1<>(SB), RODATA|NOPTR, $32
+DATA cv_pairs_of3_1<>+0(SB)/4, $0x80098006
+DATA cv_pairs_of3_1<>+4(SB)/4, $0x800a8007
+DATA cv_pairs_of3_1<>+8(SB)/4, $0x800b8008
+DATA cv_pairs_of3_1<>+12(SB)/4, $0x80808080
+DATA cv_pairs_of3_1<>+16(SB)/4, $0x80098006
+DATA cv_pairs_of3_1<>+20(SB)/4, $0x800a8007
+DATA cv_pairs_of3_1<>+24(SB)/4, $0x800b8008
+DATA cv_pairs_of3_1<>+28(SB)/4, $0x80808080
+GLOBL cv_pairs_of3_1<>(SB), RODATA|NOPTR, $32
 
 // func cvBicubic3AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
 // Requires: AVX, AVX2
-TEXT ·cvBicubic3AVX2(SB), NOSPLIT, $224-88
+TEXT ·cvBicubic3AVX2(SB), NOSPLIT, $288-88
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1561,13 +1561,7 @@ TEXT ·cvBicubic3AVX2(SB), NOSPLIT, $224-88
 	VBROADCASTSS right+48(FP), Y0
 	VBROADCASTSS bottom+52(FP), Y1
 	MOVL         128(SP), R8
-	MOVQ         CX, R9
-	ADDQ         R8, R9
-	MOVQ         R9, R10
-	ADDQ         R8, R10
-	MOVQ         R10, R11
-	ADDQ         R8, R11
-	MOVQ         DX, R8
+	MOVQ         DX, R9
 
 loop:
 	VBROADCASTI128 (BX), Y2
@@ -1578,8 +1572,8 @@ loop:
 	VPSRAD         $0x05, Y3, Y3
 	VPSRAD         $0x05, Y2, Y5
 	VPSRAD         $0x05, Y3, Y6
-	VPADDD         warp_ones<>+0(SB), Y5, Y5
-	VPADDD         warp_ones<>+0(SB), Y6, Y6
+	VPADDD         warp_first4<>+0(SB), Y5, Y5
+	VPADDD         warp_first4<>+0(SB), Y6, Y6
 	VPCMPGTD       Y0, Y5, Y8
 	VPCMPGTD       Y1, Y6, Y4
 	VPOR           Y4, Y8, Y8
@@ -1590,8 +1584,8 @@ loop:
 	VPADDD         Y7, Y4, Y4
 	VPCMPGTD       64(SP), Y4, Y7
 	VPOR           Y7, Y8, Y8
-	VMOVMSKPS      Y8, R12
-	TESTL          R12, R12
+	VMOVMSKPS      Y8, R10
+	TESTL          R10, R10
 	JZ             mix
 	VPADDD         warp_back4<>+0(SB), Y5, Y9
 	VPCMPGTD       Y0, Y9, Y9
@@ -1603,11 +1597,11 @@ loop:
 	VPOR           Y5, Y9, Y9
 	VPOR           Y6, Y9, Y9
 	VPANDN         Y8, Y9, Y7
-	VMOVMSKPS      Y7, R12
-	TESTL          R12, R12
+	VMOVMSKPS      Y7, R10
+	TESTL          R10, R10
 	JNZ            stop
-	VMOVMSKPS      Y8, R12
-	CMPL           R12, $0x000000ff
+	VMOVMSKPS      Y8, R10
+	CMPL           R10, $0x000000ff
 	JEQ            fill
 	VPSRAD         $0x1f, Y8, Y7
 	VPANDN         Y4, Y7, Y4
@@ -1620,109 +1614,129 @@ mix:
 	VPOR           Y2, Y3, Y3
 	VPSLLD         $0x05, Y3, Y3
 	VMOVDQU        X3, 208(SP)
-	MOVLQSX        192(SP), R12
-	MOVLQSX        208(SP), R13
-	VMOVDQU        (DI)(R13*1), Y2
-	VBROADCASTI128 (CX)(R12*1), Y3
-	VINSERTI128    $0x01, (R10)(R12*1), Y3, Y3
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y3, Y4
+	MOVLQSX        192(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        208(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
 	VPSHUFD        $0x00, Y2, Y5
 	VPMADDWD       Y5, Y4, Y4
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y3, Y3
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
 	VPSHUFD        $0x55, Y2, Y5
 	VPMADDWD       Y5, Y3, Y3
 	VPADDD         Y3, Y4, Y4
-	VBROADCASTI128 (R9)(R12*1), Y3
-	VINSERTI128    $0x01, (R11)(R12*1), Y3, Y3
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y3, Y5
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
 	VPSHUFD        $0xaa, Y2, Y6
 	VPMADDWD       Y6, Y5, Y5
 	VPADDD         Y5, Y4, Y4
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y3, Y3
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
 	VPSHUFD        $0xff, Y2, Y2
 	VPMADDWD       Y2, Y3, Y3
 	VPADDD         Y3, Y4, Y4
 	VEXTRACTI128   $0x01, Y4, X2
 	VPADDD         X2, X4, X2
-	VPADDD         warp_16384<>+0(SB), X2, X2
-	VPSRAD         $0x0f, X2, X2
-	MOVLQSX        196(SP), R12
-	MOVLQSX        212(SP), R13
-	VMOVDQU        (DI)(R13*1), Y3
-	VBROADCASTI128 (CX)(R12*1), Y4
-	VINSERTI128    $0x01, (R10)(R12*1), Y4, Y4
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y4, Y5
-	VPSHUFD        $0x00, Y3, Y6
+	VMOVDQU        X2, 224(SP)
+	MOVLQSX        196(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        212(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
 	VPMADDWD       Y6, Y5, Y5
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y4, Y4
-	VPSHUFD        $0x55, Y3, Y6
-	VPMADDWD       Y6, Y4, Y4
-	VPADDD         Y4, Y5, Y5
-	VBROADCASTI128 (R9)(R12*1), Y4
-	VINSERTI128    $0x01, (R11)(R12*1), Y4, Y4
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y4, Y6
-	VPSHUFD        $0xaa, Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y4, Y4
-	VPSHUFD        $0xff, Y3, Y3
-	VPMADDWD       Y3, Y4, Y4
-	VPADDD         Y4, Y5, Y5
-	VEXTRACTI128   $0x01, Y5, X3
-	VPADDD         X3, X5, X3
-	VPADDD         warp_16384<>+0(SB), X3, X3
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 240(SP)
+	MOVLQSX        200(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        216(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 256(SP)
+	MOVLQSX        204(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        220(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 272(SP)
+	VMOVDQU        warp_16384<>+0(SB), X2
+	VPADDD         224(SP), X2, X2
+	VPSRAD         $0x0f, X2, X2
+	VMOVDQU        warp_16384<>+0(SB), X3
+	VPADDD         240(SP), X3, X3
 	VPSRAD         $0x0f, X3, X3
-	MOVLQSX        200(SP), R12
-	MOVLQSX        216(SP), R13
-	VMOVDQU        (DI)(R13*1), Y4
-	VBROADCASTI128 (CX)(R12*1), Y5
-	VINSERTI128    $0x01, (R10)(R12*1), Y5, Y5
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y5, Y6
-	VPSHUFD        $0x00, Y4, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y5, Y5
-	VPSHUFD        $0x55, Y4, Y7
-	VPMADDWD       Y7, Y5, Y5
-	VPADDD         Y5, Y6, Y6
-	VBROADCASTI128 (R9)(R12*1), Y5
-	VINSERTI128    $0x01, (R11)(R12*1), Y5, Y5
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y5, Y7
-	VPSHUFD        $0xaa, Y4, Y9
-	VPMADDWD       Y9, Y7, Y7
-	VPADDD         Y7, Y6, Y6
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y5, Y5
-	VPSHUFD        $0xff, Y4, Y4
-	VPMADDWD       Y4, Y5, Y5
-	VPADDD         Y5, Y6, Y6
-	VEXTRACTI128   $0x01, Y6, X4
-	VPADDD         X4, X6, X4
-	VPADDD         warp_16384<>+0(SB), X4, X4
+	VMOVDQU        warp_16384<>+0(SB), X4
+	VPADDD         256(SP), X4, X4
 	VPSRAD         $0x0f, X4, X4
-	MOVLQSX        204(SP), R12
-	MOVLQSX        220(SP), R13
-	VMOVDQU        (DI)(R13*1), Y5
-	VBROADCASTI128 (CX)(R12*1), Y6
-	VINSERTI128    $0x01, (R10)(R12*1), Y6, Y6
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y6, Y7
-	VPSHUFD        $0x00, Y5, Y9
-	VPMADDWD       Y9, Y7, Y7
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y6, Y6
-	VPSHUFD        $0x55, Y5, Y9
-	VPMADDWD       Y9, Y6, Y6
-	VPADDD         Y6, Y7, Y7
-	VBROADCASTI128 (R9)(R12*1), Y6
-	VINSERTI128    $0x01, (R11)(R12*1), Y6, Y6
-	VPSHUFB        cv_bicubic3_0<>+0(SB), Y6, Y9
-	VPSHUFD        $0xaa, Y5, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y7, Y7
-	VPSHUFB        cv_bicubic3_1<>+0(SB), Y6, Y6
-	VPSHUFD        $0xff, Y5, Y5
-	VPMADDWD       Y5, Y6, Y6
-	VPADDD         Y6, Y7, Y7
-	VEXTRACTI128   $0x01, Y7, X5
-	VPADDD         X5, X7, X5
-	VPADDD         warp_16384<>+0(SB), X5, X5
+	VMOVDQU        warp_16384<>+0(SB), X5
+	VPADDD         272(SP), X5, X5
 	VPSRAD         $0x0f, X5, X5
 	VPACKSSDW      X3, X2, X2
 	VPACKSSDW      X5, X4, X4
@@ -1741,14 +1755,24 @@ write:
 	JNZ     loop
 
 stop:
-	SUBQ DX, R8
-	MOVQ R8, ret+80(FP)
+	SUBQ DX, R9
+	MOVQ R9, ret+80(FP)
 	VZEROUPPER
 	RET
 
 fill:
 	VMOVDQU 96(SP), X2
 	JMP     write
+
+DATA warp_first4<>+0(SB)/4, $0xffffffff
+DATA warp_first4<>+4(SB)/4, $0xffffffff
+DATA warp_first4<>+8(SB)/4, $0xffffffff
+DATA warp_first4<>+12(SB)/4, $0xffffffff
+DATA warp_first4<>+16(SB)/4, $0xffffffff
+DATA warp_first4<>+20(SB)/4, $0xffffffff
+DATA warp_first4<>+24(SB)/4, $0xffffffff
+DATA warp_first4<>+28(SB)/4, $0xffffffff
+GLOBL warp_first4<>(SB), RODATA|NOPTR, $32
 
 DATA warp_reach4<>+0(SB)/4, $0x00000003
 DATA warp_reach4<>+4(SB)/4, $0x00000003
@@ -1780,29 +1804,9 @@ DATA warp_16384<>+24(SB)/4, $0x00004000
 DATA warp_16384<>+28(SB)/4, $0x00004000
 GLOBL warp_16384<>(SB), RODATA|NOPTR, $32
 
-DATA cv_bicubic4_0<>+0(SB)/4, $0x80048000
-DATA cv_bicubic4_0<>+4(SB)/4, $0x80058001
-DATA cv_bicubic4_0<>+8(SB)/4, $0x80068002
-DATA cv_bicubic4_0<>+12(SB)/4, $0x80078003
-DATA cv_bicubic4_0<>+16(SB)/4, $0x80048000
-DATA cv_bicubic4_0<>+20(SB)/4, $0x80058001
-DATA cv_bicubic4_0<>+24(SB)/4, $0x80068002
-DATA cv_bicubic4_0<>+28(SB)/4, $0x80078003
-GLOBL cv_bicubic4_0<>(SB), RODATA|NOPTR, $32
-
-DATA cv_bicubic4_1<>+0(SB)/4, $0x800c8008
-DATA cv_bicubic4_1<>+4(SB)/4, $0x800d8009
-DATA cv_bicubic4_1<>+8(SB)/4, $0x800e800a
-DATA cv_bicubic4_1<>+12(SB)/4, $0x800f800b
-DATA cv_bicubic4_1<>+16(SB)/4, $0x800c8008
-DATA cv_bicubic4_1<>+20(SB)/4, $0x800d8009
-DATA cv_bicubic4_1<>+24(SB)/4, $0x800e800a
-DATA cv_bicubic4_1<>+28(SB)/4, $0x800f800b
-GLOBL cv_bicubic4_1<>(SB), RODATA|NOPTR, $32
-
-// func cvBicubic4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+// func cvLanczos3AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
 // Requires: AVX, AVX2
-TEXT ·cvBicubic4AVX2(SB), NOSPLIT, $224-88
+TEXT ·cvLanczos3AVX2(SB), NOSPLIT, $288-88
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -1824,13 +1828,7 @@ TEXT ·cvBicubic4AVX2(SB), NOSPLIT, $224-88
 	VBROADCASTSS right+48(FP), Y0
 	VBROADCASTSS bottom+52(FP), Y1
 	MOVL         128(SP), R8
-	MOVQ         CX, R9
-	ADDQ         R8, R9
-	MOVQ         R9, R10
-	ADDQ         R8, R10
-	MOVQ         R10, R11
-	ADDQ         R8, R11
-	MOVQ         DX, R8
+	MOVQ         DX, R9
 
 loop:
 	VBROADCASTI128 (BX), Y2
@@ -1841,8 +1839,8 @@ loop:
 	VPSRAD         $0x05, Y3, Y3
 	VPSRAD         $0x05, Y2, Y5
 	VPSRAD         $0x05, Y3, Y6
-	VPADDD         warp_ones<>+0(SB), Y5, Y5
-	VPADDD         warp_ones<>+0(SB), Y6, Y6
+	VPADDD         warp_first8<>+0(SB), Y5, Y5
+	VPADDD         warp_first8<>+0(SB), Y6, Y6
 	VPCMPGTD       Y0, Y5, Y8
 	VPCMPGTD       Y1, Y6, Y4
 	VPOR           Y4, Y8, Y8
@@ -1853,8 +1851,577 @@ loop:
 	VPADDD         Y7, Y4, Y4
 	VPCMPGTD       64(SP), Y4, Y7
 	VPOR           Y7, Y8, Y8
-	VMOVMSKPS      Y8, R12
-	TESTL          R12, R12
+	VMOVMSKPS      Y8, R10
+	TESTL          R10, R10
+	JZ             mix
+	VPADDD         warp_back8<>+0(SB), Y5, Y9
+	VPCMPGTD       Y0, Y9, Y9
+	VPADDD         warp_back8<>+0(SB), Y6, Y7
+	VPCMPGTD       Y1, Y7, Y7
+	VPOR           Y7, Y9, Y9
+	VPADDD         warp_reach8<>+0(SB), Y5, Y5
+	VPADDD         warp_reach8<>+0(SB), Y6, Y6
+	VPOR           Y5, Y9, Y9
+	VPOR           Y6, Y9, Y9
+	VPANDN         Y8, Y9, Y7
+	VMOVMSKPS      Y7, R10
+	TESTL          R10, R10
+	JNZ            stop
+	VMOVMSKPS      Y8, R10
+	CMPL           R10, $0x000000ff
+	JEQ            fill
+	VPSRAD         $0x1f, Y8, Y7
+	VPANDN         Y4, Y7, Y4
+
+mix:
+	VMOVDQU        X4, 192(SP)
+	VPAND          warp_31<>+0(SB), Y2, Y2
+	VPAND          warp_31<>+0(SB), Y3, Y3
+	VPSLLD         $0x05, Y3, Y3
+	VPOR           Y2, Y3, Y3
+	VPSLLD         $0x07, Y3, Y3
+	VMOVDQU        X3, 208(SP)
+	MOVLQSX        192(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        208(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 224(SP)
+	MOVLQSX        196(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        212(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 240(SP)
+	MOVLQSX        200(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        216(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 256(SP)
+	MOVLQSX        204(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        220(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 12(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of3_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of3_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 272(SP)
+	VMOVDQU        warp_16384<>+0(SB), X2
+	VPADDD         224(SP), X2, X2
+	VPSRAD         $0x0f, X2, X2
+	VMOVDQU        warp_16384<>+0(SB), X3
+	VPADDD         240(SP), X3, X3
+	VPSRAD         $0x0f, X3, X3
+	VMOVDQU        warp_16384<>+0(SB), X4
+	VPADDD         256(SP), X4, X4
+	VPSRAD         $0x0f, X4, X4
+	VMOVDQU        warp_16384<>+0(SB), X5
+	VPADDD         272(SP), X5, X5
+	VPSRAD         $0x0f, X5, X5
+	VPACKSSDW      X3, X2, X2
+	VPACKSSDW      X5, X4, X4
+	VPACKUSWB      X4, X2, X2
+	VMOVDQU        96(SP), X3
+	VBLENDVPS      X8, X3, X2, X2
+
+write:
+	VPSHUFB warp_close3<>+0(SB), X2, X2
+	VMOVQ   X2, (AX)
+	VPEXTRD $0x02, X2, 8(AX)
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x0c, AX
+	SUBQ    $0x04, DX
+	JNZ     loop
+
+stop:
+	SUBQ DX, R9
+	MOVQ R9, ret+80(FP)
+	VZEROUPPER
+	RET
+
+fill:
+	VMOVDQU 96(SP), X2
+	JMP     write
+
+DATA warp_first8<>+0(SB)/4, $0xfffffffd
+DATA warp_first8<>+4(SB)/4, $0xfffffffd
+DATA warp_first8<>+8(SB)/4, $0xfffffffd
+DATA warp_first8<>+12(SB)/4, $0xfffffffd
+DATA warp_first8<>+16(SB)/4, $0xfffffffd
+DATA warp_first8<>+20(SB)/4, $0xfffffffd
+DATA warp_first8<>+24(SB)/4, $0xfffffffd
+DATA warp_first8<>+28(SB)/4, $0xfffffffd
+GLOBL warp_first8<>(SB), RODATA|NOPTR, $32
+
+DATA warp_reach8<>+0(SB)/4, $0x00000007
+DATA warp_reach8<>+4(SB)/4, $0x00000007
+DATA warp_reach8<>+8(SB)/4, $0x00000007
+DATA warp_reach8<>+12(SB)/4, $0x00000007
+DATA warp_reach8<>+16(SB)/4, $0x00000007
+DATA warp_reach8<>+20(SB)/4, $0x00000007
+DATA warp_reach8<>+24(SB)/4, $0x00000007
+DATA warp_reach8<>+28(SB)/4, $0x00000007
+GLOBL warp_reach8<>(SB), RODATA|NOPTR, $32
+
+DATA warp_back8<>+0(SB)/4, $0xfffffff9
+DATA warp_back8<>+4(SB)/4, $0xfffffff9
+DATA warp_back8<>+8(SB)/4, $0xfffffff9
+DATA warp_back8<>+12(SB)/4, $0xfffffff9
+DATA warp_back8<>+16(SB)/4, $0xfffffff9
+DATA warp_back8<>+20(SB)/4, $0xfffffff9
+DATA warp_back8<>+24(SB)/4, $0xfffffff9
+DATA warp_back8<>+28(SB)/4, $0xfffffff9
+GLOBL warp_back8<>(SB), RODATA|NOPTR, $32
+
+DATA cv_pairs_of4_0<>+0(SB)/4, $0x80048000
+DATA cv_pairs_of4_0<>+4(SB)/4, $0x80058001
+DATA cv_pairs_of4_0<>+8(SB)/4, $0x80068002
+DATA cv_pairs_of4_0<>+12(SB)/4, $0x80078003
+DATA cv_pairs_of4_0<>+16(SB)/4, $0x80048000
+DATA cv_pairs_of4_0<>+20(SB)/4, $0x80058001
+DATA cv_pairs_of4_0<>+24(SB)/4, $0x80068002
+DATA cv_pairs_of4_0<>+28(SB)/4, $0x80078003
+GLOBL cv_pairs_of4_0<>(SB), RODATA|NOPTR, $32
+
+DATA cv_pairs_of4_1<>+0(SB)/4, $0x800c8008
+DATA cv_pairs_of4_1<>+4(SB)/4, $0x800d8009
+DATA cv_pairs_of4_1<>+8(SB)/4, $0x800e800a
+DATA cv_pairs_of4_1<>+12(SB)/4, $0x800f800b
+DATA cv_pairs_of4_1<>+16(SB)/4, $0x800c8008
+DATA cv_pairs_of4_1<>+20(SB)/4, $0x800d8009
+DATA cv_pairs_of4_1<>+24(SB)/4, $0x800e800a
+DATA cv_pairs_of4_1<>+28(SB)/4, $0x800f800b
+GLOBL cv_pairs_of4_1<>(SB), RODATA|NOPTR, $32
+
+// func cvBicubic4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+// Requires: AVX, AVX2
+TEXT ·cvBicubic4AVX2(SB), NOSPLIT, $288-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         dx+24(FP), BX
+	MOVQ         dy+32(FP), SI
+	MOVQ         weights+72(FP), DI
+	VBROADCASTSS x+40(FP), Y0
+	VMOVDQU      Y0, (SP)
+	VBROADCASTSS y+44(FP), Y0
+	VMOVDQU      Y0, 32(SP)
+	VBROADCASTSS limit+64(FP), Y0
+	VMOVDQU      Y0, 64(SP)
+	VBROADCASTSS fill+68(FP), Y0
+	VMOVDQU      Y0, 96(SP)
+	VBROADCASTSS line+56(FP), Y0
+	VMOVDQU      Y0, 128(SP)
+	VBROADCASTSS size+60(FP), Y0
+	VMOVDQU      Y0, 160(SP)
+	VBROADCASTSS right+48(FP), Y0
+	VBROADCASTSS bottom+52(FP), Y1
+	MOVL         128(SP), R8
+	MOVQ         DX, R9
+
+loop:
+	VBROADCASTI128 (BX), Y2
+	VBROADCASTI128 (SI), Y3
+	VPADDD         (SP), Y2, Y2
+	VPADDD         32(SP), Y3, Y3
+	VPSRAD         $0x05, Y2, Y2
+	VPSRAD         $0x05, Y3, Y3
+	VPSRAD         $0x05, Y2, Y5
+	VPSRAD         $0x05, Y3, Y6
+	VPADDD         warp_first4<>+0(SB), Y5, Y5
+	VPADDD         warp_first4<>+0(SB), Y6, Y6
+	VPCMPGTD       Y0, Y5, Y8
+	VPCMPGTD       Y1, Y6, Y4
+	VPOR           Y4, Y8, Y8
+	VPOR           Y5, Y8, Y8
+	VPOR           Y6, Y8, Y8
+	VPMULLD        128(SP), Y6, Y4
+	VPMULLD        160(SP), Y5, Y7
+	VPADDD         Y7, Y4, Y4
+	VPCMPGTD       64(SP), Y4, Y7
+	VPOR           Y7, Y8, Y8
+	VMOVMSKPS      Y8, R10
+	TESTL          R10, R10
 	JZ             mix
 	VPADDD         warp_back4<>+0(SB), Y5, Y9
 	VPCMPGTD       Y0, Y9, Y9
@@ -1866,11 +2433,11 @@ loop:
 	VPOR           Y5, Y9, Y9
 	VPOR           Y6, Y9, Y9
 	VPANDN         Y8, Y9, Y7
-	VMOVMSKPS      Y7, R12
-	TESTL          R12, R12
+	VMOVMSKPS      Y7, R10
+	TESTL          R10, R10
 	JNZ            stop
-	VMOVMSKPS      Y8, R12
-	CMPL           R12, $0x000000ff
+	VMOVMSKPS      Y8, R10
+	CMPL           R10, $0x000000ff
 	JEQ            fill
 	VPSRAD         $0x1f, Y8, Y7
 	VPANDN         Y4, Y7, Y4
@@ -1883,109 +2450,129 @@ mix:
 	VPOR           Y2, Y3, Y3
 	VPSLLD         $0x05, Y3, Y3
 	VMOVDQU        X3, 208(SP)
-	MOVLQSX        192(SP), R12
-	MOVLQSX        208(SP), R13
-	VMOVDQU        (DI)(R13*1), Y2
-	VBROADCASTI128 (CX)(R12*1), Y3
-	VINSERTI128    $0x01, (R10)(R12*1), Y3, Y3
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y3, Y4
+	MOVLQSX        192(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        208(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
 	VPSHUFD        $0x00, Y2, Y5
 	VPMADDWD       Y5, Y4, Y4
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y3, Y3
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
 	VPSHUFD        $0x55, Y2, Y5
 	VPMADDWD       Y5, Y3, Y3
 	VPADDD         Y3, Y4, Y4
-	VBROADCASTI128 (R9)(R12*1), Y3
-	VINSERTI128    $0x01, (R11)(R12*1), Y3, Y3
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y3, Y5
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
 	VPSHUFD        $0xaa, Y2, Y6
 	VPMADDWD       Y6, Y5, Y5
 	VPADDD         Y5, Y4, Y4
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y3, Y3
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
 	VPSHUFD        $0xff, Y2, Y2
 	VPMADDWD       Y2, Y3, Y3
 	VPADDD         Y3, Y4, Y4
 	VEXTRACTI128   $0x01, Y4, X2
 	VPADDD         X2, X4, X2
-	VPADDD         warp_16384<>+0(SB), X2, X2
-	VPSRAD         $0x0f, X2, X2
-	MOVLQSX        196(SP), R12
-	MOVLQSX        212(SP), R13
-	VMOVDQU        (DI)(R13*1), Y3
-	VBROADCASTI128 (CX)(R12*1), Y4
-	VINSERTI128    $0x01, (R10)(R12*1), Y4, Y4
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y4, Y5
-	VPSHUFD        $0x00, Y3, Y6
+	VMOVDQU        X2, 224(SP)
+	MOVLQSX        196(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        212(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
 	VPMADDWD       Y6, Y5, Y5
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y4, Y4
-	VPSHUFD        $0x55, Y3, Y6
-	VPMADDWD       Y6, Y4, Y4
-	VPADDD         Y4, Y5, Y5
-	VBROADCASTI128 (R9)(R12*1), Y4
-	VINSERTI128    $0x01, (R11)(R12*1), Y4, Y4
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y4, Y6
-	VPSHUFD        $0xaa, Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y4, Y4
-	VPSHUFD        $0xff, Y3, Y3
-	VPMADDWD       Y3, Y4, Y4
-	VPADDD         Y4, Y5, Y5
-	VEXTRACTI128   $0x01, Y5, X3
-	VPADDD         X3, X5, X3
-	VPADDD         warp_16384<>+0(SB), X3, X3
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 240(SP)
+	MOVLQSX        200(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        216(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 256(SP)
+	MOVLQSX        204(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        220(SP), R11
+	ADDQ           DI, R11
+	VMOVDQU        (R11), Y2
+	LEAQ           (R10)(R8*2), R11
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, (R11), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y5
+	VPMADDWD       Y5, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VBROADCASTI128 (R10)(R8*1), Y3
+	VINSERTI128    $0x01, (R11)(R8*1), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0xaa, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0xff, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 272(SP)
+	VMOVDQU        warp_16384<>+0(SB), X2
+	VPADDD         224(SP), X2, X2
+	VPSRAD         $0x0f, X2, X2
+	VMOVDQU        warp_16384<>+0(SB), X3
+	VPADDD         240(SP), X3, X3
 	VPSRAD         $0x0f, X3, X3
-	MOVLQSX        200(SP), R12
-	MOVLQSX        216(SP), R13
-	VMOVDQU        (DI)(R13*1), Y4
-	VBROADCASTI128 (CX)(R12*1), Y5
-	VINSERTI128    $0x01, (R10)(R12*1), Y5, Y5
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y5, Y6
-	VPSHUFD        $0x00, Y4, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y5, Y5
-	VPSHUFD        $0x55, Y4, Y7
-	VPMADDWD       Y7, Y5, Y5
-	VPADDD         Y5, Y6, Y6
-	VBROADCASTI128 (R9)(R12*1), Y5
-	VINSERTI128    $0x01, (R11)(R12*1), Y5, Y5
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y5, Y7
-	VPSHUFD        $0xaa, Y4, Y9
-	VPMADDWD       Y9, Y7, Y7
-	VPADDD         Y7, Y6, Y6
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y5, Y5
-	VPSHUFD        $0xff, Y4, Y4
-	VPMADDWD       Y4, Y5, Y5
-	VPADDD         Y5, Y6, Y6
-	VEXTRACTI128   $0x01, Y6, X4
-	VPADDD         X4, X6, X4
-	VPADDD         warp_16384<>+0(SB), X4, X4
+	VMOVDQU        warp_16384<>+0(SB), X4
+	VPADDD         256(SP), X4, X4
 	VPSRAD         $0x0f, X4, X4
-	MOVLQSX        204(SP), R12
-	MOVLQSX        220(SP), R13
-	VMOVDQU        (DI)(R13*1), Y5
-	VBROADCASTI128 (CX)(R12*1), Y6
-	VINSERTI128    $0x01, (R10)(R12*1), Y6, Y6
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y6, Y7
-	VPSHUFD        $0x00, Y5, Y9
-	VPMADDWD       Y9, Y7, Y7
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y6, Y6
-	VPSHUFD        $0x55, Y5, Y9
-	VPMADDWD       Y9, Y6, Y6
-	VPADDD         Y6, Y7, Y7
-	VBROADCASTI128 (R9)(R12*1), Y6
-	VINSERTI128    $0x01, (R11)(R12*1), Y6, Y6
-	VPSHUFB        cv_bicubic4_0<>+0(SB), Y6, Y9
-	VPSHUFD        $0xaa, Y5, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y7, Y7
-	VPSHUFB        cv_bicubic4_1<>+0(SB), Y6, Y6
-	VPSHUFD        $0xff, Y5, Y5
-	VPMADDWD       Y5, Y6, Y6
-	VPADDD         Y6, Y7, Y7
-	VEXTRACTI128   $0x01, Y7, X5
-	VPADDD         X5, X7, X5
-	VPADDD         warp_16384<>+0(SB), X5, X5
+	VMOVDQU        warp_16384<>+0(SB), X5
+	VPADDD         272(SP), X5, X5
 	VPSRAD         $0x0f, X5, X5
 	VPACKSSDW      X3, X2, X2
 	VPACKSSDW      X5, X4, X4
@@ -2002,8 +2589,525 @@ write:
 	JNZ     loop
 
 stop:
-	SUBQ DX, R8
-	MOVQ R8, ret+80(FP)
+	SUBQ DX, R9
+	MOVQ R9, ret+80(FP)
+	VZEROUPPER
+	RET
+
+fill:
+	VMOVDQU 96(SP), X2
+	JMP     write
+
+// func cvLanczos4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+// Requires: AVX, AVX2
+TEXT ·cvLanczos4AVX2(SB), NOSPLIT, $288-88
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         dx+24(FP), BX
+	MOVQ         dy+32(FP), SI
+	MOVQ         weights+72(FP), DI
+	VBROADCASTSS x+40(FP), Y0
+	VMOVDQU      Y0, (SP)
+	VBROADCASTSS y+44(FP), Y0
+	VMOVDQU      Y0, 32(SP)
+	VBROADCASTSS limit+64(FP), Y0
+	VMOVDQU      Y0, 64(SP)
+	VBROADCASTSS fill+68(FP), Y0
+	VMOVDQU      Y0, 96(SP)
+	VBROADCASTSS line+56(FP), Y0
+	VMOVDQU      Y0, 128(SP)
+	VBROADCASTSS size+60(FP), Y0
+	VMOVDQU      Y0, 160(SP)
+	VBROADCASTSS right+48(FP), Y0
+	VBROADCASTSS bottom+52(FP), Y1
+	MOVL         128(SP), R8
+	MOVQ         DX, R9
+
+loop:
+	VBROADCASTI128 (BX), Y2
+	VBROADCASTI128 (SI), Y3
+	VPADDD         (SP), Y2, Y2
+	VPADDD         32(SP), Y3, Y3
+	VPSRAD         $0x05, Y2, Y2
+	VPSRAD         $0x05, Y3, Y3
+	VPSRAD         $0x05, Y2, Y5
+	VPSRAD         $0x05, Y3, Y6
+	VPADDD         warp_first8<>+0(SB), Y5, Y5
+	VPADDD         warp_first8<>+0(SB), Y6, Y6
+	VPCMPGTD       Y0, Y5, Y8
+	VPCMPGTD       Y1, Y6, Y4
+	VPOR           Y4, Y8, Y8
+	VPOR           Y5, Y8, Y8
+	VPOR           Y6, Y8, Y8
+	VPMULLD        128(SP), Y6, Y4
+	VPMULLD        160(SP), Y5, Y7
+	VPADDD         Y7, Y4, Y4
+	VPCMPGTD       64(SP), Y4, Y7
+	VPOR           Y7, Y8, Y8
+	VMOVMSKPS      Y8, R10
+	TESTL          R10, R10
+	JZ             mix
+	VPADDD         warp_back8<>+0(SB), Y5, Y9
+	VPCMPGTD       Y0, Y9, Y9
+	VPADDD         warp_back8<>+0(SB), Y6, Y7
+	VPCMPGTD       Y1, Y7, Y7
+	VPOR           Y7, Y9, Y9
+	VPADDD         warp_reach8<>+0(SB), Y5, Y5
+	VPADDD         warp_reach8<>+0(SB), Y6, Y6
+	VPOR           Y5, Y9, Y9
+	VPOR           Y6, Y9, Y9
+	VPANDN         Y8, Y9, Y7
+	VMOVMSKPS      Y7, R10
+	TESTL          R10, R10
+	JNZ            stop
+	VMOVMSKPS      Y8, R10
+	CMPL           R10, $0x000000ff
+	JEQ            fill
+	VPSRAD         $0x1f, Y8, Y7
+	VPANDN         Y4, Y7, Y4
+
+mix:
+	VMOVDQU        X4, 192(SP)
+	VPAND          warp_31<>+0(SB), Y2, Y2
+	VPAND          warp_31<>+0(SB), Y3, Y3
+	VPSLLD         $0x05, Y3, Y3
+	VPOR           Y2, Y3, Y3
+	VPSLLD         $0x07, Y3, Y3
+	VMOVDQU        X3, 208(SP)
+	MOVLQSX        192(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        208(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 224(SP)
+	MOVLQSX        196(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        212(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 240(SP)
+	MOVLQSX        200(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        216(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 256(SP)
+	MOVLQSX        204(SP), R10
+	ADDQ           CX, R10
+	MOVLQSX        220(SP), R11
+	ADDQ           DI, R11
+	VPERMQ         $0x50, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y4
+	VPSHUFD        $0x00, Y2, Y5
+	VPMADDWD       Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, (R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 32(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 64(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0x50, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	ADDQ           R8, R10
+	VPERMQ         $0xfa, 96(R11), Y2
+	VBROADCASTI128 (R10), Y3
+	VINSERTI128    $0x01, 16(R10), Y3, Y3
+	VPSHUFB        cv_pairs_of4_0<>+0(SB), Y3, Y5
+	VPSHUFD        $0x00, Y2, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPSHUFB        cv_pairs_of4_1<>+0(SB), Y3, Y3
+	VPSHUFD        $0x55, Y2, Y2
+	VPMADDWD       Y2, Y3, Y3
+	VPADDD         Y3, Y4, Y4
+	VEXTRACTI128   $0x01, Y4, X2
+	VPADDD         X2, X4, X2
+	VMOVDQU        X2, 272(SP)
+	VMOVDQU        warp_16384<>+0(SB), X2
+	VPADDD         224(SP), X2, X2
+	VPSRAD         $0x0f, X2, X2
+	VMOVDQU        warp_16384<>+0(SB), X3
+	VPADDD         240(SP), X3, X3
+	VPSRAD         $0x0f, X3, X3
+	VMOVDQU        warp_16384<>+0(SB), X4
+	VPADDD         256(SP), X4, X4
+	VPSRAD         $0x0f, X4, X4
+	VMOVDQU        warp_16384<>+0(SB), X5
+	VPADDD         272(SP), X5, X5
+	VPSRAD         $0x0f, X5, X5
+	VPACKSSDW      X3, X2, X2
+	VPACKSSDW      X5, X4, X4
+	VPACKUSWB      X4, X2, X2
+	VMOVDQU        96(SP), X3
+	VBLENDVPS      X8, X3, X2, X2
+
+write:
+	VMOVDQU X2, (AX)
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	ADDQ    $0x10, AX
+	SUBQ    $0x04, DX
+	JNZ     loop
+
+stop:
+	SUBQ DX, R9
+	MOVQ R9, ret+80(FP)
 	VZEROUPPER
 	RET
 

@@ -12,7 +12,9 @@ func (s *warpSource) nearestSIMD(_ []uint8, _, _ int32, _, _, _ []int32) bool { 
 
 func (s *warpSource) bilinearSIMD(_ []uint8, _, _ int32, _, _ []int32) bool { return false }
 
-func (s *warpSource) bicubicSIMD(_ []uint8, _ []int16, _, _ int32, _, _ []int32) bool { return false }
+func (s *warpSource) tapsSIMD(_ []uint8, _ int, _ []int16, _, _ int32, _, _ []int32) bool {
+	return false
+}
 
 func (k WarpTaps) perspectiveSIMD(_, _ []int32, _ *[9]float64) int { return 0 }
 

@@ -111,19 +111,33 @@ func cvBilinear3AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32,
 //go:noescape
 func cvBilinear4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32) int
 
-// cvBicubic3AVX2 is cvBilinear3AVX2 for 4 x 4 pixels and the table of weights, in groups of
-// four. right and bottom are the last positions of the first tap. It reads 16 bytes at the
-// offset of the first tap and at those of the three pixels below.
+// cvBicubic3AVX2 is cvBilinear3AVX2 for 4 x 4 pixels and the table of weights, in
+// groups of four. right and bottom are the last positions of the first tap. It reads
+// 16 bytes at the offset of the first tap and at those of the pixels below.
 //
 //go:noescape
 func cvBicubic3AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
 
-// cvBicubic4AVX2 is cvBilinear4AVX2 for 4 x 4 pixels and the table of weights, in groups of
-// four. right and bottom are the last positions of the first tap. It reads 16 bytes at the
-// offset of the first tap and at those of the three pixels below.
+// cvLanczos3AVX2 is cvBilinear3AVX2 for 8 x 8 pixels and the table of weights, in
+// groups of four. right and bottom are the last positions of the first tap. It reads
+// 28 bytes at the offset of the first tap and at those of the pixels below.
+//
+//go:noescape
+func cvLanczos3AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+
+// cvBicubic4AVX2 is cvBilinear4AVX2 for 4 x 4 pixels and the table of weights, in
+// groups of four. right and bottom are the last positions of the first tap. It reads
+// 16 bytes at the offset of the first tap and at those of the pixels below.
 //
 //go:noescape
 func cvBicubic4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
+
+// cvLanczos4AVX2 is cvBilinear4AVX2 for 8 x 8 pixels and the table of weights, in
+// groups of four. right and bottom are the last positions of the first tap. It reads
+// 32 bytes at the offset of the first tap and at those of the pixels below.
+//
+//go:noescape
+func cvLanczos4AVX2(dst *byte, src *byte, n int, dx *int32, dy *int32, x int32, y int32, right int32, bottom int32, line int32, size int32, limit int32, fill uint32, weights *int16) int
 
 // cvPerspective1AVX2 computes n positions of PerspectiveDeltas, a multiple of 4 and not 0, of one
 // block. m holds the start and the step of x, y and w, the first column in the block, and

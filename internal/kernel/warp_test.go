@@ -88,7 +88,7 @@ func (c *warpCase) pillow() {
 }
 
 func (c *warpCase) opencv() {
-	for _, taps := range []WarpTaps{1, 2, 4} {
+	for _, taps := range []WarpTaps{1, 2, 4, 8} {
 		m := WarpInvert(c.matrix())
 		dx, dy := fenced[int32](c.f, 1, c.n), fenced[int32](c.f, 2, c.n)
 		index := make([]int32, c.n)
@@ -164,7 +164,7 @@ func testWarpsIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(41, 42))
 	for range short.Rounds(t, 300, 30) {
 		for ch := 1; ch <= 5; ch++ {
-			c := &warpCase{t: t, f: f, r: r, w: 1 + r.IntN(24), h: 1 + r.IntN(24), ch: ch, n: 1 + r.IntN(40)}
+			c := &warpCase{t: t, f: f, r: r, w: 1 + r.IntN(32), h: 1 + r.IntN(32), ch: ch, n: 1 + r.IntN(40)}
 			c.pix, c.fill = f.bytes(6, c.w*c.h*ch), f.bytes(7, ch)
 			copy(c.pix, bytesOf(r, len(c.pix)))
 			copy(c.fill, bytesOf(r, ch))

@@ -25,8 +25,10 @@ func warp() {
 	for _, size := range []int{1, 3, 4} {
 		cvBilinear(size)
 	}
-	cvBicubic(3)
-	cvBicubic(4)
+	for _, size := range []int{3, 4} {
+		cvBicubic(size)
+		cvLanczos(size)
+	}
 	cvPerspective("cvPerspective1AVX2", 0)
 	cvPerspective("cvPerspective32AVX2", 5)
 	torchAffine()
@@ -546,9 +548,10 @@ func (l cvLocals) places(dx, dy Register, taps, lanes int) (x, y, at, bad VecVir
 	VPSRAD(U8(5), y, y)
 	VPSRAD(U8(5), x, xi)
 	VPSRAD(U8(5), y, yi)
-	if taps > 2 {
-		VPADDD(warpDword("warp_ones", 0xFFFFFFFF), xi, xi)
-		VPADDD(warpDword("warp_ones", 0xFFFFFFFF), yi, yi)
+	if before := taps/2 - 1; before > 0 {
+		first := warpDword(fmt.Sprintf("warp_first%d", taps), uint32(-before))
+		VPADDD(first, xi, xi)
+		VPADDD(first, yi, yi)
 	}
 	p := warpPlane{right: l.right, bottom: l.bottom}
 	bad = p.outside(xi, yi)
@@ -588,9 +591,68 @@ func (l cvLocals) places(dx, dy Register, taps, lanes int) (x, y, at, bad VecVir
 
 // cvBicubic mixes 4 x 4 pixels of size bytes, for four outputs at a time.
 func cvBicubic(size int) {
-	var taps [2]Mem // the pairs of pixels
+	cvTaps(fmt.Sprintf("cvBicubic%dAVX2", size), size, 4, func(taps [2]Mem, src, line, weights Register) VecVirtual {
+		t, below := YMM(), GP64()
+		VMOVDQU(Mem{Base: weights}, t)
+		LEAQ(Mem{Base: src, Index: line, Scale: 2}, below)
+		var sum VecVirtual
+		for r := range 2 { // with row r + 2 in the upper lane
+			v := YMM()
+			if r == 0 {
+				VBROADCASTI128(Mem{Base: src}, v)
+				VINSERTI128(U8(1), Mem{Base: below}, v, v)
+			} else {
+				VBROADCASTI128(Mem{Base: src, Index: line, Scale: 1}, v)
+				VINSERTI128(U8(1), Mem{Base: below, Index: line, Scale: 1}, v, v)
+			}
+			sum = cvPairs(sum, v, t, taps, 2*r)
+		}
+		return sum
+	})
+}
+
+// cvLanczos mixes 8 x 8 pixels of size bytes, for four outputs at a time.
+func cvLanczos(size int) {
+	cvTaps(fmt.Sprintf("cvLanczos%dAVX2", size), size, 8, func(taps [2]Mem, src, line, weights Register) VecVirtual {
+		var sum VecVirtual
+		for r := range 8 {
+			// The last four of a row are in the upper lane.
+			t, v := YMM(), YMM()
+			VPERMQ(U8([]int{0x50, 0xFA}[r%2]), Mem{Base: weights, Disp: r / 2 * 32}, t)
+			VBROADCASTI128(Mem{Base: src}, v)
+			VINSERTI128(U8(1), Mem{Base: src, Disp: 4 * size}, v, v)
+			sum = cvPairs(sum, v, t, taps, 0)
+			if r < 7 {
+				ADDQ(line, src)
+			}
+		}
+		return sum
+	})
+}
+
+// cvPairs adds the products of two pairs of pixels, by the weights at the
+// dwords first and first + 1 of the lanes of t.
+func cvPairs(sum, v, t VecVirtual, taps [2]Mem, first int) VecVirtual {
+	for h, m := range taps {
+		u, f := YMM(), YMM()
+		VPSHUFB(m, v, u)
+		VPSHUFD(U8((first+h)*0x55), t, f)
+		VPMADDWD(f, u, u)
+		if sum == nil {
+			sum = u
+		} else {
+			VPADDD(u, sum, sum)
+		}
+	}
+	return sum
+}
+
+// cvTaps mixes k x k pixels of size bytes, for four outputs at a time. mix
+// returns the sums of a pixel; both lanes are still to be added.
+func cvTaps(name string, size, k int, mix func(taps [2]Mem, src, line, weights Register) VecVirtual) {
+	var taps [2]Mem // the pairs of four pixels
 	for h := range taps {
-		taps[h] = warpSteps(fmt.Sprintf("cv_bicubic%d_%d", size, h), func(i int) uint32 {
+		taps[h] = warpSteps(fmt.Sprintf("cv_pairs_of%d_%d", size, h), func(i int) uint32 {
 			c, s := uint32(i%4), uint32(size)
 			if c >= s {
 				return 0x80808080
@@ -599,65 +661,46 @@ func cvBicubic(size int) {
 			return 0x80008000 | first | (first+s)<<16
 		})
 	}
-	name := fmt.Sprintf("cvBicubic%dAVX2", size)
 	function(name, "func(dst, src *byte, n int, dx, dy *int32, x, y, "+warpPlaneArgs+", limit int32, fill uint32, weights *int16) int")
-	Doc(fmt.Sprintf("%s is cvBilinear%dAVX2 for 4 x 4 pixels and the table of weights, in groups of", name, size), "four. right and bottom are the last positions of the first tap. It reads 16 bytes at the",
-		"offset of the first tap and at those of the three pixels below.")
-	dst := Load(Param("dst"), GP64())
-	rows := [4]Register{Load(Param("src"), GP64())}
+	Doc(fmt.Sprintf("%s is cvBilinear%dAVX2 for %d x %d pixels and the table of weights, in", name, size, k, k), "groups of four. right and bottom are the last positions of the first tap. It reads",
+		fmt.Sprintf("%d bytes at the offset of the first tap and at those of the pixels below.", (k-4)*size+16))
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	dx, dy := Load(Param("dx"), GP64()), Load(Param("dy"), GP64())
 	weights := Load(Param("weights"), GP64())
-	l := newCVLocals(1)
+	l := newCVLocals(3)
 	line := GP64()
 	MOVL(l.line, line.As32())
-	for i := 1; i < 4; i++ {
-		rows[i] = GP64()
-		MOVQ(rows[i-1], rows[i])
-		ADDQ(line, rows[i])
-	}
-	offsets, tables := l.at.Offset(6*32), l.at.Offset(6*32+16)
+	offsets, tables, sums := l.at.Offset(6*32), l.at.Offset(6*32+16), l.at.Offset(7*32)
 	w := newPixelWriter(size)
 	from := GP64()
 	MOVQ(n, from)
 	Label("loop")
-	x, y, at, bad := l.places(dx, dy, 4, 4)
+	x, y, at, bad := l.places(dx, dy, k, 4)
 	Label("mix")
 	VMOVDQU(at.AsX(), offsets)
 	VPAND(warpDword("warp_31", 31), x, x)
 	VPAND(warpDword("warp_31", 31), y, y)
 	VPSLLD(U8(5), y, y)
 	VPOR(x, y, y)
-	VPSLLD(U8(5), y, y) // a table has 32 bytes
+	VPSLLD(U8(map[int]int{4: 5, 8: 7}[k]), y, y) // the bytes of k x k weights
 	VMOVDQU(y.AsX(), tables)
+	for j := range 4 {
+		o, t := GP64(), GP64()
+		MOVLQSX(offsets.Offset(4*j), o)
+		ADDQ(src, o)
+		MOVLQSX(tables.Offset(4*j), t)
+		ADDQ(weights, t)
+		sum, hi := mix(taps, o, line, t), XMM()
+		VEXTRACTI128(U8(1), sum, hi)
+		VPADDD(hi, sum.AsX(), hi)
+		VMOVDQU(hi, sums.Offset(16*j))
+	}
 	var s [4]VecVirtual
 	for j := range s {
-		o, k, t := GP64(), GP64(), YMM()
-		MOVLQSX(offsets.Offset(4*j), o)
-		MOVLQSX(tables.Offset(4*j), k)
-		VMOVDQU(Mem{Base: weights, Index: k, Scale: 1}, t)
-		var sum VecVirtual
-		for r := range 2 {
-			v := YMM()
-			VBROADCASTI128(Mem{Base: rows[r], Index: o, Scale: 1}, v)
-			VINSERTI128(U8(1), Mem{Base: rows[r+2], Index: o, Scale: 1}, v, v)
-			for h := range 2 {
-				u, f := YMM(), YMM()
-				VPSHUFB(taps[h], v, u)
-				VPSHUFD(U8((2*r+h)*0x55), t, f)
-				VPMADDWD(f, u, u)
-				if sum == nil {
-					sum = u
-				} else {
-					VPADDD(u, sum, sum)
-				}
-			}
-		}
-		hi := XMM()
 		s[j] = XMM()
-		VEXTRACTI128(U8(1), sum, hi)
-		VPADDD(hi, sum.AsX(), s[j])
-		VPADDD(warpDword("warp_16384", 16384), s[j], s[j])
+		VMOVDQU(warpDword("warp_16384", 16384), s[j])
+		VPADDD(sums.Offset(16*j), s[j], s[j])
 		VPSRAD(U8(15), s[j], s[j])
 	}
 	VPACKSSDW(s[1], s[0], s[0])
