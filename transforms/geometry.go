@@ -119,10 +119,11 @@ func (m *pillowMap) apply(c *Context, i Interpolation, fill []byte, dst, src *te
 // plain is apply without regard to alpha.
 func (m *pillowMap) plain(c *Context, i Interpolation, fill []byte, dst, src *tensor.Tensor) {
 	in, out := shapeOf(src.Desc), shapeOf(dst.Desc)
+	index := tensor.Cast[int32](c.Scratch(4 * out.w))
 	plane := func(p int) (kernel.PILImage, []byte) {
 		n := in.h * in.w * in.ch
 		return kernel.PILImage{
-			Pix: src.Data[p*n:][:n], Width: in.w, Height: in.h, Channels: in.ch, Fill: fill[p*in.ch:][:in.ch],
+			Pix: src.Data[p*n:][:n], Width: in.w, Height: in.h, Channels: in.ch, Fill: fill[p*in.ch:][:in.ch], Index: index,
 		}, dst.Data[p*out.h*out.w*out.ch:][:out.h*out.w*out.ch]
 	}
 	if i == Nearest && !m.projective {
@@ -158,11 +159,12 @@ func (m *pillowMap) plain(c *Context, i Interpolation, fill []byte, dst, src *te
 func warp(c *Context, i Interpolation, fill []byte, m [6]float64, dst, src *tensor.Tensor) {
 	m = kernel.WarpInvert(m)
 	taps := warpTaps(i)
-	dx, dy := tensor.Cast[int32](c.Scratch(4*dst.Width())), tensor.Cast[int32](c.Scratch(4*dst.Width()))
+	w := 4 * dst.Width()
+	dx, dy, index := tensor.Cast[int32](c.Scratch(w)), tensor.Cast[int32](c.Scratch(w)), tensor.Cast[int32](c.Scratch(w))
 	kernel.WarpDeltas(dx, m[0])
 	kernel.WarpDeltas(dy, m[3])
 	for y := range dst.Height() {
-		warpRow(taps, fill, dst, src, y, taps.WarpStart(m[1], m[2], y), taps.WarpStart(m[4], m[5], y), dx, dy)
+		warpRow(taps, fill, dst, src, y, taps.WarpStart(m[1], m[2], y), taps.WarpStart(m[4], m[5], y), dx, dy, index)
 	}
 }
 
@@ -170,20 +172,21 @@ func warp(c *Context, i Interpolation, fill []byte, m [6]float64, dst, src *tens
 // input.
 func warpPerspective(c *Context, i Interpolation, fill []byte, m *[9]float64, dst, src *tensor.Tensor) {
 	taps := warpTaps(i)
-	dx, dy := tensor.Cast[int32](c.Scratch(4*dst.Width())), tensor.Cast[int32](c.Scratch(4*dst.Width()))
+	w := 4 * dst.Width()
+	dx, dy, index := tensor.Cast[int32](c.Scratch(w)), tensor.Cast[int32](c.Scratch(w)), tensor.Cast[int32](c.Scratch(w))
 	for y := range dst.Height() {
 		taps.PerspectiveDeltas(dx, dy, m, y, dst.Height())
-		warpRow(taps, fill, dst, src, y, 0, 0, dx, dy)
+		warpRow(taps, fill, dst, src, y, 0, 0, dx, dy, index)
 	}
 }
 
 // warpRow computes row y of all planes.
-func warpRow(taps kernel.WarpTaps, fill []byte, dst, src *tensor.Tensor, y int, x0, y0 int32, dx, dy []int32) {
+func warpRow(taps kernel.WarpTaps, fill []byte, dst, src *tensor.Tensor, y int, x0, y0 int32, dx, dy, index []int32) {
 	in, out := shapeOf(src.Desc), shapeOf(dst.Desc)
 	for p := range in.planes {
 		n, line := in.h*in.w*in.ch, out.w*out.ch
 		row := dst.Data[(p*out.h+y)*line:][:line]
-		taps.WarpRow(row, src.Data[p*n:][:n], in.w, in.h, in.ch, fill[p*in.ch:][:in.ch], x0, y0, dx, dy)
+		taps.WarpRow(row, src.Data[p*n:][:n], in.w, in.h, in.ch, fill[p*in.ch:][:in.ch], x0, y0, dx, dy, index)
 	}
 }
 
@@ -223,10 +226,18 @@ func (m *torchMap) apply(c *Context, i Interpolation, fill NumberList, dst, src 
 		}
 	}
 	g := kernel.TorchGrid{X: tensor.Cast[float32](c.Scratch(4 * out.w)), Y: tensor.Cast[float32](c.Scratch(4 * out.w))}
+	index := tensor.Cast[int32](c.Scratch(4 * out.w))
+	var columns []float32
+	if m.displacement != nil {
+		columns = tensor.Cast[float32](c.Scratch(4 * out.w))
+		for i := range columns {
+			columns[i] = kernel.TorchIdentity(i, out.w)
+		}
+	}
 	for y := range out.h {
 		switch {
 		case m.displacement != nil:
-			g.Displace(m.displacement[y*out.w*2:], y, in.w, in.h)
+			g.Displace(m.displacement[y*out.w*2:], columns, y, in.w, in.h)
 		case m.projective:
 			g.Perspective(&m.theta, m.divisor, y, in.w, in.h)
 		default:
@@ -234,7 +245,7 @@ func (m *torchMap) apply(c *Context, i Interpolation, fill NumberList, dst, src 
 		}
 		for p := range in.planes {
 			n := in.h * in.w * in.ch
-			s := kernel.TorchImage{Pix: src.Data[p*n:][:n], Width: in.w, Height: in.h, Channels: in.ch}
+			s := kernel.TorchImage{Pix: src.Data[p*n:][:n], Width: in.w, Height: in.h, Channels: in.ch, Index: index}
 			if values != nil {
 				s.Fill = values[p*in.ch:][:in.ch]
 			}

@@ -11,6 +11,7 @@ package kernel
 //go:generate go run -C _gen . -group cv -out ../cv_amd64.s -stubs ../cv_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group find -out ../find_amd64.s -stubs ../find_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group yuv -out ../yuv_amd64.s -stubs ../yuv_stubs_amd64.go -pkg kernel
+//go:generate go run -C _gen . -group warp -out ../warp_amd64.s -stubs ../warp_stubs_amd64.go -pkg kernel
 
 //go:generate go run -C _gen ./arm64 -group jpeg -out ../jpeg_arm64.s
 //go:generate go run -C _gen ./arm64 -group encode -out ../encode_arm64.s

@@ -45,6 +45,7 @@ func TestPageEnds(t *testing.T) {
 	t.Run("cv", func(t *testing.T) { testCVIn(t, p) })
 	t.Run("cv rows", func(t *testing.T) { testCVRowsIn(t, p) })
 	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })
+	t.Run("warps", func(t *testing.T) { testWarpsIn(t, p) })
 	t.Run("yuv", func(t *testing.T) { testYUVIn(t, p) })
 	t.Run("fdct", func(t *testing.T) { testFDCTIn(t, p) })
 	t.Run("rgb to ycc", func(t *testing.T) { testRGBToYCCIn(t, p) })

@@ -17,6 +17,9 @@ func AffineCoords(xs, ys []float64, m *[6]float64, y int) {
 	ys = ys[:len(xs)]
 	v := float64(y) + 0.5
 	mx, my := float64(m[1]*v), float64(m[4]*v)
+	if pilCoordsSIMD(xs, ys, &[9]float64{m[0], mx, m[2], m[3], my, m[5]}, false) {
+		return
+	}
 	for i := range xs {
 		u := float64(i) + 0.5
 		xs[i] = (float64(m[0]*u) + mx) + m[2]
@@ -30,6 +33,9 @@ func PerspectiveCoords(xs, ys []float64, m *[8]float64, y int) {
 	ys = ys[:len(xs)]
 	v := float64(y) + 0.5
 	mx, my, md := float64(m[1]*v), float64(m[4]*v), float64(m[7]*v)
+	if pilCoordsSIMD(xs, ys, &[9]float64{m[0], mx, m[2], m[3], my, m[5], m[6], md}, true) {
+		return
+	}
 	for i := range xs {
 		u := float64(i) + 0.5
 		d := (float64(m[6]*u) + md) + 1
@@ -43,13 +49,13 @@ type PILImage struct {
 	Pix                     []uint8
 	Width, Height, Channels int
 	Fill                    []uint8 // one value per channel
+	Index                   []int32 // scratch for nearest, one for each column
 }
 
 // PILNearest computes an affine transform with one tap. dst has rows of width
 // pixels. The matrix maps the output to the input.
 func (s *PILImage) PILNearest(dst []uint8, width int, m *[6]float64) {
 	height := len(dst) / (width * s.Channels)
-	RepeatPixel(dst, s.Fill)
 	fits := func(x, y float64) bool {
 		return math.Abs(float64(x*m[0])+float64(y*m[1])+m[2]) < 1<<15 && math.Abs(float64(x*m[3])+float64(y*m[4])+m[5]) < 1<<15
 	}
@@ -67,6 +73,7 @@ func (s *PILImage) PILNearest(dst []uint8, width int, m *[6]float64) {
 // scaled is PILNearest for a matrix that keeps the axes. Positions are sums of
 // steps.
 func (s *PILImage) scaled(dst []uint8, width int, m *[6]float64) {
+	RepeatPixel(dst, s.Fill)
 	line, ch := width*s.Channels, s.Channels
 	yo := m[5] + float64(m[4]*0.5)
 	for ; len(dst) > 0; dst = dst[line:] {
@@ -111,7 +118,13 @@ func (s *PILImage) fixed(dst []uint8, width int, m *[6]float64) {
 	y0 := fix((m[5] + float64(m[3]*0.5)) + float64(m[4]*0.5))
 	for ; len(dst) > 0; dst = dst[line:] {
 		x, y := x0, y0
+		x0 += fix(m[1])
+		y0 += fix(m[4])
 		row := dst[:line]
+		if s.fixedRow(row, x, y, dx, dy) {
+			continue
+		}
+		RepeatPixel(row, s.Fill)
 		switch ch {
 		case 1:
 			for i := range row {
@@ -139,13 +152,12 @@ func (s *PILImage) fixed(dst []uint8, width int, m *[6]float64) {
 				y += dy
 			}
 		}
-		x0 += fix(m[1])
-		y0 += fix(m[4])
 	}
 }
 
 // floating is PILNearest for positions that are too large for fixed.
 func (s *PILImage) floating(dst []uint8, width int, m *[6]float64) {
+	RepeatPixel(dst, s.Fill)
 	line, ch := width*s.Channels, s.Channels
 	x0 := (m[2] + float64(m[1]*0.5)) + float64(m[0]*0.5)
 	y0 := (m[5] + float64(m[4]*0.5)) + float64(m[3]*0.5)
@@ -166,6 +178,13 @@ func (s *PILImage) floating(dst []uint8, width int, m *[6]float64) {
 // PILRow computes the pixels at len(xs) positions. The pixel (0, 0) of the
 // image covers the positions from 0 to 1.
 func (s *PILImage) PILRow(k PILTaps, dst []uint8, xs, ys []float64) {
+	if !s.rowSIMD(k, dst, xs, ys) {
+		s.pilRow(k, dst, xs, ys)
+	}
+}
+
+// pilRow is PILRow in plain Go.
+func (s *PILImage) pilRow(k PILTaps, dst []uint8, xs, ys []float64) {
 	ys = ys[:len(xs)]
 	ch, w, h := s.Channels, float64(s.Width), float64(s.Height)
 	for i, x := range xs {

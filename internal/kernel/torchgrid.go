@@ -53,6 +53,9 @@ func row3(a, b, c, x, y float32) float32 { return (float32(x*a) + float32(y*b)) 
 func (g TorchGrid) Affine(t *[6]float32, y, outH, w, h int) {
 	xs, ys := g.X, g.Y[:len(g.X)]
 	v := centred(y, outH)
+	if g.affineSIMD(t, v, w, h) {
+		return
+	}
 	xv, yv := float32(v*t[1]), float32(v*t[4])
 	for i := range xs {
 		u := centred(i, len(xs))
@@ -68,6 +71,9 @@ func (g TorchGrid) Affine(t *[6]float32, y, outH, w, h int) {
 func (g TorchGrid) Perspective(t *[6]float32, d [2]float32, y, w, h int) {
 	xs, ys := g.X, g.Y[:len(g.X)]
 	v := float32(y) + 0.5
+	if g.perspectiveSIMD(t, d, v, w, h) {
+		return
+	}
 	for i := range xs {
 		u := float32(i) + 0.5
 		q := row3(d[0], d[1], 1, u, v)
@@ -84,13 +90,18 @@ func TorchIdentity(i, n int) float32 {
 }
 
 // Displace computes row y of an image of w x h, for a displacement of each
-// pixel in units of half the size: x and y of each.
-func (g TorchGrid) Displace(displacement []float32, y, w, h int) {
+// pixel in units of half the size: x and y of each. columns has TorchIdentity
+// of each column.
+func (g TorchGrid) Displace(displacement, columns []float32, y, w, h int) {
 	xs, ys := g.X[:w], g.Y[:w]
+	displacement, columns = displacement[:2*w], columns[:w]
 	v := TorchIdentity(y, h)
+	if g.displaceSIMD(displacement, columns, v, w, h) {
+		return
+	}
 	for i := range xs {
 		d := displacement[2*i:][:2]
-		xs[i] = TorchIdentity(i, w) + d[0]
+		xs[i] = columns[i] + d[0]
 		ys[i] = v + d[1]
 	}
 	torchPlaces(xs, w)
@@ -105,10 +116,25 @@ type TorchImage struct {
 	// the pixels inside the image have a total weight of w. Their weighted sum
 	// v becomes v without values and (v-Fill)*w + Fill with them.
 	Fill []float32
+	// Index is scratch for Nearest, one for each column.
+	Index []int32
+}
+
+// fill writes the bytes of the fill, or 0.
+func (s *TorchImage) fill(dst []uint8) {
+	for c := range dst {
+		dst[c] = 0
+		if len(s.Fill) > 0 {
+			dst[c] = uint8(s.Fill[c])
+		}
+	}
 }
 
 // Nearest computes a row of pixels.
 func (s *TorchImage) Nearest(dst []uint8, g TorchGrid) {
+	if s.nearestSIMD(dst, g) {
+		return
+	}
 	ch, ys := s.Channels, g.Y[:len(g.X)]
 	for i, x := range g.X {
 		y, out := ys[i], dst[i*ch:][:ch]
@@ -124,17 +150,19 @@ func (s *TorchImage) Nearest(dst []uint8, g TorchGrid) {
 				continue
 			}
 		}
-		for c := range out {
-			out[c] = 0
-			if len(s.Fill) > 0 {
-				out[c] = uint8(s.Fill[c])
-			}
-		}
+		s.fill(out)
 	}
 }
 
 // Bilinear computes a row of pixels.
 func (s *TorchImage) Bilinear(dst []uint8, g TorchGrid) {
+	if !s.bilinearSIMD(dst, g) {
+		s.bilinear(dst, g)
+	}
+}
+
+// bilinear is Bilinear in plain Go.
+func (s *TorchImage) bilinear(dst []uint8, g TorchGrid) {
 	ch, line, ys := s.Channels, s.Width*s.Channels, g.Y[:len(g.X)]
 	for i, x := range g.X {
 		y, out := ys[i], dst[i*ch:][:ch]

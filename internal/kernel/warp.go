@@ -79,19 +79,28 @@ func (s *warpSource) at(x, y, c int) int32 {
 
 // WarpRow computes one row of the output from the dense image src of w x h
 // pixels. Column i samples (x0+dx[i], y0+dy[i]). Pixels outside the image are
-// fill, which has one value per channel.
-func (k WarpTaps) WarpRow(dst, src []uint8, w, h, channels int, fill []uint8, x0, y0 int32, dx, dy []int32) {
+// fill, which has one value per channel. index is scratch of len(dx) for
+// nearest.
+func (k WarpTaps) WarpRow(dst, src []uint8, w, h, channels int, fill []uint8, x0, y0 int32, dx, dy, index []int32) {
 	s := warpSource{src[:w*h*channels], w, h, channels, fill[:channels]}
 	dst, dy = dst[:len(dx)*channels], dy[:len(dx)]
 	switch k {
 	case 1:
-		s.nearest(dst, x0, y0, dx, dy)
+		if !s.nearestSIMD(dst, x0, y0, dx, dy, index) {
+			s.nearest(dst, x0, y0, dx, dy)
+		}
 	case 2:
-		s.bilinear(dst, x0, y0, dx, dy)
-	case 4:
-		s.taps(dst, 4, warpCubic(), x0, y0, dx, dy)
-	case 8:
-		s.taps(dst, 8, warpLanczos(), x0, y0, dx, dy)
+		if !s.bilinearSIMD(dst, x0, y0, dx, dy) {
+			s.bilinear(dst, x0, y0, dx, dy)
+		}
+	case 4, 8:
+		table := warpCubic
+		if k == 8 {
+			table = warpLanczos
+		}
+		if t := table(); !s.tapsSIMD(dst, int(k), t, x0, y0, dx, dy) {
+			s.taps(dst, int(k), t, x0, y0, dx, dy)
+		}
 	}
 }
 

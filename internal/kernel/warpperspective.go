@@ -82,7 +82,10 @@ func (k WarpTaps) PerspectiveDeltas(dx, dy []int32, m *[9]float64, y, height int
 		x0 := (float64(m[0]*x) + float64(m[1]*float64(y))) + m[2]
 		y0 := (float64(m[3]*x) + float64(m[4]*float64(y))) + m[5]
 		w0 := (float64(m[6]*x) + float64(m[7]*float64(y))) + m[8]
-		for i := first; i < min(first+columns, width); i++ {
+		last := min(first+columns, width)
+		args := [9]float64{x0, m[0], y0, m[3], w0, m[6], 0, scale}
+		done := k.perspectiveSIMD(dx[first:last], dy[first:last], &args)
+		for i := first + done; i < last; i++ {
 			n := float64(i - first)
 			w := w0 + float64(m[6]*n)
 			if w != 0 {

@@ -52,8 +52,8 @@ func broadcast(name string) VecVirtual {
 	return v
 }
 
-// floats loads eight bytes as float32.
-func floats(m Mem) VecVirtual {
+// loadFloats loads eight bytes as float32.
+func loadFloats(m Mem) VecVirtual {
 	v := YMM()
 	VPMOVZXBD(m, v)
 	VCVTDQ2PS(v, v)
@@ -160,10 +160,10 @@ func grayFloat(name string, fused bool) {
 	Label("loop")
 	var out [4]VecVirtual
 	for i := range out {
-		sum := floats(Mem{Base: p[1], Disp: 8 * i})
+		sum := loadFloats(Mem{Base: p[1], Disp: 8 * i})
 		VMULPS(red, sum, sum)
 		for k, w := range []VecVirtual{green, blue} {
-			c := floats(Mem{Base: p[2+k], Disp: 8 * i})
+			c := loadFloats(Mem{Base: p[2+k], Disp: 8 * i})
 			if fused {
 				VFMADD231PS(w, c, sum)
 			} else {
@@ -233,7 +233,7 @@ func mix(m struct {
 	Label("loop")
 	var out [4]VecVirtual
 	for i := range out {
-		v, o := floats(Mem{Base: p[1], Disp: 8 * i}), floats(Mem{Base: p[2], Disp: 8 * i})
+		v, o := loadFloats(Mem{Base: p[1], Disp: 8 * i}), loadFloats(Mem{Base: p[2], Disp: 8 * i})
 		out[i] = m.of(v, o, factor, rest)
 		if m.round {
 			VCVTPS2DQ(out[i], out[i])
@@ -422,7 +422,7 @@ func toRGB(name string, convert func(v VecVirtual)) {
 	VPCMPGTD(five, sector, wrap)
 	VPAND(six, wrap, wrap)
 	VPSUBD(wrap, sector, sector)
-	s, v := floats(Mem{Base: p[4]}), floats(Mem{Base: p[5]})
+	s, v := loadFloats(Mem{Base: p[4]}), loadFloats(Mem{Base: p[5]})
 	VMULPS(unit, s, s)
 	VMULPS(unit, v, v)
 	rest := YMM()
