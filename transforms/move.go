@@ -13,7 +13,7 @@ type RoleKind uint8
 const (
 	RoleImage     RoleKind = iota // another image of the same size, such as depth; moved as the image is, with its interpolation and fill
 	RoleMask                      // a segmentation mask or several, an image of one channel for each; moved with nearest, filled with 0
-	RoleBoxes                     // boxes in pixels of the image
+	RoleBoxes                     // boxes in pixels of the image, or relative to its sides
 	RoleKeypoints                 // points in pixels of the image
 )
 

@@ -44,7 +44,8 @@ type ImageDetIterParams struct {
 	// MaxAttempts is the number of windows or canvases to try, 1 to 1000. If
 	// none fits, the image stays.
 	MaxAttempts []int `mxnet:"max_attempts"`
-	// PadVal is the colour of the canvas, 0 to 255: one number or three.
+	// PadVal is the colour of the canvas: one to four numbers for R, G and B,
+	// which are clamped to 0 to 255. As in MXNet, missing ones are 0.
 	PadVal []float64 `mxnet:"pad_val"`
 }
 
@@ -133,14 +134,14 @@ func (p *ImageDetIterParams) validateMoves() error {
 			return fail("max_attempts", "numbers of 1 to 1000")
 		}
 	}
-	if n := len(p.PadVal); n != 1 && n != 3 {
-		return fail("pad_val", "one number or three")
+	if n := len(p.PadVal); n < 1 || n > 4 {
+		return fail("pad_val", "one to four numbers")
 	}
 	if p.RandPad > 0 && p.AreaRange[0][1] <= 1 {
 		return fail("area_range", "a maximum of more than 1 with rand_pad")
 	}
 	return cmp.Or(
-		within("min_object_covered", p.MinObjectCovered, 0, 1), within("min_eject_coverage", p.MinEjectCoverage, 0, 1), within("pad_val", p.PadVal, 0, 255),
+		within("min_object_covered", p.MinObjectCovered, 0, 1), within("min_eject_coverage", p.MinEjectCoverage, 0, 1), within("pad_val", p.PadVal, -1e6, 1e6),
 		pairs("aspect_ratio_range", p.AspectRatioRange, 1e-6, 1e6), pairs("area_range", p.AreaRange, 0, 1000),
 	)
 }
@@ -175,9 +176,9 @@ func (p *ImageDetIterParams) crop() *transforms.RandomObjectCrop {
 // canvas returns the op of RandPad.
 func (p *ImageDetIterParams) canvas() *transforms.RandomCanvas {
 	o := transforms.NewRandomCanvas(p.RandPad)
-	o.Ratio, o.Area.Max, o.Trials, o.Fill = ranges(p.AspectRatioRange)[0], p.AreaRange[0][1], p.MaxAttempts[0], nil
-	for _, v := range p.PadVal {
-		o.Fill = append(o.Fill, math.RoundToEven(v))
+	o.Ratio, o.Area.Max, o.Trials, o.Fill = ranges(p.AspectRatioRange)[0], p.AreaRange[0][1], p.MaxAttempts[0], make([]float64, 3)
+	for i, v := range p.PadVal[:min(3, len(p.PadVal))] {
+		o.Fill[i] = math.RoundToEven(min(max(v, 0), 255))
 	}
 	return o
 }

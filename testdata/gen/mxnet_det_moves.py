@@ -85,7 +85,7 @@ def det_cases(log):
     yield case("crop, small", rand_crop=1, min_object_covered=0, min_eject_coverage=0, area_range=(0.05, 0.2), aspect_ratio_range=(0.5, 2.0))
     yield case("crop, kinds", rand_crop=1, min_object_covered=[0.1, 0.3, 0.9], area_range=[(0.1, 1.0), (0.3, 0.9), (0.5, 2.0)], min_eject_coverage=[0.2, 0.5, 0.9], max_attempts=[10, 20, 30])
     yield case("crop, fixed", rand_crop=1, area_range=0.5, aspect_ratio_range=1.0)
-    for v in ((1, 2, 3), (127.0, 127.0, 127.0), (0.5, 1.5, 2.5)):
+    for v in ((1, 2, 3), (127.0, 127.0, 127.0), (0.5, 1.5, 2.5), 9, (300, -3)):
         yield case(f"pad {v}", rand_pad=1, pad_val=v)
     yield case("pad, some", rand_pad=0.6, area_range=(0.5, 4.0), aspect_ratio_range=(0.9, 1.1), width=6)
     for m in (0, 2, 3, 4, 9):
