@@ -93,13 +93,14 @@ def projections():
     labels[:40, 1:5].reshape(-1, 2, 2).sort(1)
     plain = {"scale_x": 1, "scale_y": 1, "offset_x": 0, "offset_y": 0, "size_x": 1, "size_y": 1, "clamp": False, "keep": "all", "coverage": 0}
 
-    def case(name, q, want):
+    def case(name, q, want, part=None):
         columns = lambda a: np.concatenate([a[:, 1:], a[:, :1]], 1)
-        g.case(name, plain | q, columns(labels), columns(want), "none")
+        g.case(name, plain | q, columns(labels if part is None else part), columns(want), "none")
 
-    want = labels.copy()
-    detection.DetHorizontalFlipAug(1)._flip_label(want)
-    case("mirror", {"scale_x": -1, "offset_x": 1}, want)
+    for n, part in enumerate((labels, labels[:1], labels[40:], labels[1:8], labels[::3])):
+        want = part.copy()
+        detection.DetHorizontalFlipAug(1)._flip_label(want)
+        case(f"mirror_{n}" if n else "mirror", {"scale_x": -1, "offset_x": 1}, want, part)
     for w, h, x, y, pw, ph in ((500, 375, 20, 3, 601, 400), (64, 48, 0, 0, 67, 99), (17, 33, 40, 41, 90, 91), (7, 3, 2, 2, 11, 7)):
         want = detection.DetRandomPadAug()._update_labels(labels, (x, y, pw, ph), h, w)
         case(f"pad_{w}x{h}", {"scale_x": w, "scale_y": h, "offset_x": x, "offset_y": y, "size_x": pw, "size_y": ph}, want)
@@ -168,7 +169,7 @@ def windows():
     """The images that ImageDetRecordIter cuts out and pads."""
     g = Golden("relative_window", "MXNet 1.9.1 ImageDetRecordIter")
     labels = np.array([[0, 0.1, 0.2, 0.7, 0.8]], np.float32)
-    for a in (image(23, 37, 3), image(40, 9, 1), image(16, 16, 4)):
+    for a in (image(23, 37, 3), image(40, 9, 1), image(16, 16, 4), image(12, 60, 3), image(31, 22, 1), image(9, 10, 4)):
         for name, params, _, (_, pad, box) in iterated(a, labels):
             x, y, w, h = (float(str(v)) for v in (box or (*pad, pad[2]))[:4])
             v = params.get("fill_value", 127)
