@@ -34,14 +34,14 @@ func pickOr4AVX2(dst *byte, src *byte, n int, index *int32, limit int32, fill ui
 //go:noescape
 func pilFixedAVX2(index *int32, n int, x int32, y int32, dx int32, dy int32, right int32, bottom int32, line int32, size int32)
 
-// pilAffineAVX2 is PILAffineCoords for n positions, a multiple of 4 and not 0.
+// pilAffineAVX2 is AffineCoords for n positions, a multiple of 4 and not 0.
 // m holds the three numbers of each row of the map, the second ones times the row's
 // position. The last number of the third row is the position of the first column.
 //
 //go:noescape
 func pilAffineAVX2(xs *float64, ys *float64, n int, m *[9]float64)
 
-// pilPerspectiveAVX2 is PILPerspectiveCoords for n positions, a multiple of 4 and not 0.
+// pilPerspectiveAVX2 is PerspectiveCoords for n positions, a multiple of 4 and not 0.
 // m holds the three numbers of each row of the map, the second ones times the row's
 // position. The last number of the third row is the position of the first column.
 //

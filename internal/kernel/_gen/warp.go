@@ -66,7 +66,7 @@ func warpQword(name string, v uint64) Mem {
 	return warpSteps(name, func(i int) uint32 { return uint32(v >> (i % 2 * 32)) })
 }
 
-// everyDword and everyQword fill a register with a parameter.
+// everyDword fills a register with a parameter.
 func everyDword(name string) VecVirtual {
 	p, err := Param(name).Resolve()
 	if err != nil {
@@ -77,6 +77,7 @@ func everyDword(name string) VecVirtual {
 	return v
 }
 
+// everyQword fills a register with a number in memory.
 func everyQword(m Mem) VecVirtual {
 	v := YMM()
 	VBROADCASTSD(m, v)
@@ -194,9 +195,9 @@ func pilFixed() {
 // pilCoords computes four positions at a time.
 func pilCoords(name string, projective bool) {
 	function(name, "func(xs, ys *float64, n int, m *[9]float64)")
-	what := "PILAffineCoords"
+	what := "AffineCoords"
 	if projective {
-		what = "PILPerspectiveCoords"
+		what = "PerspectiveCoords"
 	}
 	Doc(fmt.Sprintf("%s is %s for n positions, a multiple of 4 and not 0.", name, what), "m holds the three numbers of each row of the map, the second ones times the row's",
 		"position. The last number of the third row is the position of the first column.")
@@ -526,10 +527,10 @@ func newCVLocals(more int) cvLocals {
 }
 
 // places returns the positions of 8 lanes, or of 4 that are there twice, with 5
-// fractional bits. It also returns the
-// offsets of the first of taps x taps pixels, and a register whose sign bits
-// are set outside the image. It jumps to "stop" if a lane needs plain Go, and
-// to "fill" if all are outside, or else to "mix", which must follow.
+// fractional bits. It also returns the offsets of the first of taps x taps
+// pixels, and a register whose sign bits are set outside the image. It jumps to
+// "stop" if a lane needs plain Go, to "fill" if all are outside, and to "mix"
+// if all are inside. "mix" must follow.
 func (l cvLocals) places(dx, dy Register, taps, lanes int) (x, y, at, bad VecVirtual) {
 	x, y, at = YMM(), YMM(), YMM()
 	xi, yi, t := YMM(), YMM(), YMM()
