@@ -98,7 +98,7 @@ func intercepts(a, b, bm [4]float32, hard bool, h, w float32) [4]float32 {
 	b2, b3 := b[1], b[2]
 	b4 := between(between(b3, b2, b[3]), 0, h)
 	if hard {
-		b1 = (b1 + b4) / 2
+		b1 = float32((b1 + b4) / 2)
 		t := larger(float32(b1*a[1])/a[0], float32(b3*a[1])/a[2])
 		t = larger(t, float32((a[0]-a[1])*w)+b1)
 		b2 = smaller(larger(t, float32((a[2]-a[1])*w)+b3), b2)

@@ -139,7 +139,7 @@ func (o *RelativeWindow) project() ProjectBoxes {
 
 // uniform32 draws a float32 between two bounds, in either order.
 func (d *Draw) uniform32(a, b float32) float32 {
-	u := float32(d.Uint32()>>8) / (1 << 24)
+	u := float32(float32(d.Uint32()>>8) / (1 << 24))
 	return float32(u*(b-a)) + a
 }
 

@@ -131,7 +131,7 @@ func rectangle(c *[8]float32) {
 		turn = r14 + right
 	}
 	sin, cos = sinCos32(turn)
-	w, h = w/2, h/2
+	w, h = float32(w/2), float32(h/2)
 	wc, ws, hc, hs := float32(w*cos), float32(w*sin), float32(h*cos), float32(h*sin)
 	*c = [8]float32{
 		x - wc - hs, y - hc + ws, x + wc - hs, y - hc - ws,

@@ -257,7 +257,7 @@ func torchRow(n int, f func(at, n int)) bool {
 // affineSIMD runs the loop of Affine. v is the row's position.
 func (g TorchGrid) affineSIMD(t *[6]float32, v float32, w, h int) bool {
 	n := len(g.X)
-	m := [8]float32{t[0], float32(v * t[1]), t[2], t[3], float32(v * t[4]), t[5], float32(w) / 2, float32(h) / 2}
+	m := [8]float32{t[0], float32(v * t[1]), t[2], t[3], float32(v * t[4]), t[5], float32(float32(w) / 2), float32(float32(h) / 2)}
 	return torchRow(n, func(at, k int) {
 		torchAffineFMA(&g.X[at], &g.Y[at], k, centred(at, n), &m)
 	})
@@ -266,7 +266,7 @@ func (g TorchGrid) affineSIMD(t *[6]float32, v float32, w, h int) bool {
 // perspectiveSIMD runs the loop of Perspective. v is the row's position.
 func (g TorchGrid) perspectiveSIMD(t *[6]float32, d [2]float32, v float32, w, h int) bool {
 	m := [10]float32{
-		t[0], float32(v * t[1]), t[2], t[3], float32(v * t[4]), t[5], float32(w) / 2, float32(h) / 2,
+		t[0], float32(v * t[1]), t[2], t[3], float32(v * t[4]), t[5], float32(float32(w) / 2), float32(float32(h) / 2),
 		d[0], float32(v * d[1]),
 	}
 	return torchRow(len(g.X), func(at, k int) {
@@ -277,7 +277,7 @@ func (g TorchGrid) perspectiveSIMD(t *[6]float32, d [2]float32, v float32, w, h 
 // displaceSIMD runs the loop of Displace.
 func (g TorchGrid) displaceSIMD(displacement, columns []float32, row float32, w, h int) bool {
 	return torchRow(w, func(at, k int) {
-		torchDisplaceFMA(&g.X[at], &g.Y[at], k, &displacement[2*at], &columns[at], row, float32(w)/2, float32(h)/2)
+		torchDisplaceFMA(&g.X[at], &g.Y[at], k, &displacement[2*at], &columns[at], row, float32(float32(w)/2), float32(float32(h)/2))
 	})
 }
 
