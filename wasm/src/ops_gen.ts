@@ -3043,12 +3043,10 @@ export interface Ops {
    * - from xyxy: c = (a + b)/2, n = b - a
    * - from ltwh: b = n + a, c = a + n/2
    *
-   * With Chained, boxes without an angle may also be int32 or int64. A half is then rounded down
-   * from ltwh and xyxy. From cxcywh, both edges are computed in float32 and truncated, and a length
-   * is their difference.
-   *
-   * Chained changes two roundings of float32: from cxcywh to xyxy b = n + a, and from xyxy to
-   * cxcywh c = (2*a + n)/2.
+   * Chained changes two roundings: from cxcywh to xyxy b = n + a, and from xyxy to cxcywh c = (2*a
+   * + n)/2. Boxes without an angle may then be int32 or int64 too. A half is rounded down from ltwh
+   * and xyxy. From cxcywh, both edges are computed in float32 and truncated, and a length is their
+   * difference.
    *
    * A rotated box is converted to ltwhr and from it, in float32. With the angle r in radians, the
    * first corner 1 and the centre c:
