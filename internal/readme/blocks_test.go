@@ -28,9 +28,15 @@ var excepted = map[string]string{
 var fragments = map[string]string{
 	"docs/datasets.md": `package fragment
 
-import "github.com/infer-prep/infer-prep/dataset"
+import (
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
+	t "github.com/infer-prep/infer-prep/transforms"
+)
 
-func _(d *dataset.Dataset) {
+var _, _ = datagraph.New, t.NewDecode
+
+func _(d *dataset.Dataset, run *dataset.Run, weights, losses []float64, err error) {
 `,
 	"docs/graphs.md": `package fragment
 
