@@ -1,6 +1,10 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"unsafe"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // ConvertBoxes changes the format of boxes. It takes a float32 tensor without
 // layout, whose last axis has the values of a box, and changes only their
@@ -13,7 +17,9 @@ import "github.com/infer-prep/infer-prep/tensor"
 //   - from ltwh: b = n + a, c = a + n/2
 //
 // Chained changes two roundings: from cxcywh to xyxy b = n + a, and from xyxy
-// to cxcywh c = (2*a + n)/2.
+// to cxcywh c = (2*a + n)/2. Boxes without an angle may then be int32 or int64
+// too. A half is rounded down from ltwh and xyxy. From cxcywh, both edges are
+// computed in float32 and truncated, and a length is their difference.
 //
 // A rotated box is converted to ltwhr and from it, in float32. With the angle r
 // in radians, the first corner 1 and the centre c:
@@ -77,7 +83,11 @@ func (o *ConvertBoxes) Validate() error {
 
 // Infer keeps the shape.
 func (o *ConvertBoxes) Infer(dst, in []tensor.Desc) error {
-	if err := wantCoords(in[0], o.From); err != nil {
+	d := in[0]
+	if o.Chained && !o.From.rotated() && (d.DType == tensor.Int32 || d.DType == tensor.Int64) {
+		d.DType = tensor.Float32
+	}
+	if err := wantCoords(d, o.From); err != nil {
 		return err
 	}
 	dst[0] = in[0]
@@ -99,6 +109,14 @@ func (o *ConvertBoxes) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	copy(dst[0].Data, s.Data)
 	width := s.Shape.At(s.Shape.Rank() - 1)
+	switch s.DType {
+	case tensor.Int32:
+		convertInts(tensor.View[int32](dst[0]), width, o.From, o.To)
+		return nil
+	case tensor.Int64:
+		convertInts(tensor.View[int64](dst[0]), width, o.From, o.To)
+		return nil
+	}
 	for rows := tensor.View[float32](dst[0]); len(rows) > 0; rows = rows[width:] {
 		if o.Chained && o.From != CoordLTWH && o.To != CoordLTWH {
 			toXYXY(rows, o.From)
@@ -138,4 +156,40 @@ func (o *ConvertBoxes) rotated(dst, src []float32, n int) error {
 		copy(dst[to:n-from+to], src[from:n])
 	}
 	return nil
+}
+
+// convertInts converts rows of whole numbers in place.
+func convertInts[T int32 | int64](rows []T, width int, from, to CoordFormat) {
+	for ; len(rows) > 0; rows = rows[width:] {
+		for i := range 2 { // x, then y
+			p, q := rows[i], rows[i+2]
+			switch {
+			case from == CoordCXCYWH:
+				a := float32(p) - float32(q)/2
+				p, q = wholePart[T](a), wholePart[T](float32(q)+a)
+				if to == CoordLTWH {
+					q -= p
+				}
+			case from == CoordXYXY:
+				if q -= p; to == CoordCXCYWH {
+					p = (2*p + q) >> 1
+				}
+			case to == CoordXYXY:
+				q += p
+			default:
+				p += q >> 1
+			}
+			rows[i], rows[i+2] = p, q
+		}
+	}
+}
+
+// wholePart returns the whole part of v or, as on x86-64, the least T if T does
+// not hold it.
+func wholePart[T int32 | int64](v float32) T {
+	least := T(-1) << (8*unsafe.Sizeof(T(0)) - 1)
+	if v >= float32(least) && v < -float32(least) {
+		return T(v)
+	}
+	return least
 }

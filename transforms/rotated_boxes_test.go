@@ -50,6 +50,11 @@ func TestRotatedRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrInput)
 	require.ErrorContains(t, err, "at least 8 values")
 
+	whole := array(tensor.Int32, []int32{1, 2, 3, 4, 5}, 1, 5)
+	for _, op := range []Op{NewConvertBoxes(CoordXYXY, CoordLTWH), &ConvertBoxes{From: CoordCXCYWHR, To: CoordLTWHR, Chained: true}, NewClampCoords(CoordXYXY, 9, 9)} {
+		refusesRun(t, "want float32", op, whole)
+	}
+
 	from := tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(48, 64, 3), Layout: tensor.HWC}
 	_, err = NewDraw(newContext()).MoveColumn(&ObjectCrop{Height: 5, Width: 5, Keep: KeepCenter},
 		Role{Kind: RoleBoxes, Format: CoordLTWHR}, []tensor.Desc{big.Desc}, from, from.WithSize(5, 5))

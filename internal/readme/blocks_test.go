@@ -29,13 +29,17 @@ var fragments = map[string]string{
 	"docs/datasets.md": `package fragment
 
 import (
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/save"
+	t "github.com/infer-prep/infer-prep/transforms"
 )
 
 var _ = save.New
 
-func _(d *dataset.Dataset) {
+var _, _ = datagraph.New, t.NewDecode
+
+func _(d *dataset.Dataset, run *dataset.Run, weights, losses []float64, err error) {
 `,
 	"docs/graphs.md": `package fragment
 

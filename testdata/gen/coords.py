@@ -144,7 +144,7 @@ def crop_coords():
 
 
 def convert_boxes():
-    """Those of unrotated boxes are from postprocess.py. Cases "raw" have torch's and MKL's own functions, on the processor at hand."""
+    """Those of float32 boxes without an angle are from postprocess.py. Cases "raw" have torch's and MKL's own functions, on the processor at hand."""
     g = Golden("convert_boxes", f"{TV} convert_bounding_box_format", folder="convert_boxes_rotated")
     for a, old in ROTATED.items():
         for b, new in ROTATED.items():
@@ -160,6 +160,17 @@ def convert_boxes():
                     raw = v2.convert_bounding_box_format(torch.from_numpy(x.copy()), old, new).numpy()
                     g.columns_case(f"{a}_{b}_raw/{i}", p, [x], [raw])
                     g.cases[-1] |= {"tolerance": 1e-4, "reason": "torch's and MKL's functions are not rounded to the nearest number"}
+    whole = np.random.default_rng(300).integers(-300, 300, (24, 4))
+    wide = whole[:6] * 2**22 + 1
+    for a, old in FORMATS.items():
+        for b, new in FORMATS.items():
+            for dtype in (np.int32, np.int64):
+                for i, x in enumerate([whole, wide, np.zeros((0, 4)), whole[:6] * 2**50] if a != b else []):
+                    if i < 3 or dtype == np.int64:
+                        x = x.astype(dtype)
+                        y = v2.convert_bounding_box_format(torch.from_numpy(x.copy()), old, new).numpy()
+                        more = np.arange(len(x) * 2, dtype=dtype).reshape(-1, 2)
+                        g.columns_case(f"{a}_{b}_{dtype.__name__}/{i}", {"from": a, "to": b, "chained": True}, [np.concatenate([x, more], 1)], [np.concatenate([y, more], 1)])
     g.write()
 
 

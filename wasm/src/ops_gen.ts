@@ -3215,7 +3215,9 @@ export interface Ops {
    * - from ltwh: b = n + a, c = a + n/2
    *
    * Chained changes two roundings: from cxcywh to xyxy b = n + a, and from xyxy to cxcywh c = (2*a
-   * + n)/2.
+   * + n)/2. Boxes without an angle may then be int32 or int64 too. A half is rounded down from ltwh
+   * and xyxy. From cxcywh, both edges are computed in float32 and truncated, and a length is their
+   * difference.
    *
    * A rotated box is converted to ltwhr and from it, in float32. With the angle r in radians, the
    * first corner 1 and the centre c:
