@@ -35,8 +35,10 @@ func (k *GrayRule) Of(r, g, b uint8) uint8 {
 	case k.shift > 0:
 		return uint8((uint32(k.r)*uint32(r) + uint32(k.g)*uint32(g) + uint32(k.b)*uint32(b) + 1<<k.shift>>1) >> k.shift)
 	case k.fused:
-		rg := FMA32(float64(float64(g)*float64(grayGreen)), float32(float32(r)*grayRed))
-		return uint8(int32(FMA32(float64(float64(b)*float64(grayBlue)), rg)))
+		// Products of 8 and 24 bits are exact, and so are these sums in
+		// float64: no float32 here is smaller than their last bits.
+		rg := float32(float64(float64(g)*float64(grayGreen)) + float64(float32(float32(r)*grayRed)))
+		return uint8(int32(float32(float64(float64(b)*float64(grayBlue)) + float64(rg))))
 	}
 	return uint8(int32((float32(float32(r)*grayRed) + float32(float32(g)*grayGreen)) + float32(float32(b)*grayBlue)))
 }
@@ -45,7 +47,13 @@ func (k *GrayRule) Of(r, g, b uint8) uint8 {
 func (k *GrayRule) Row(dst, r, g, b []uint8) {
 	n := len(dst)
 	r, g, b = r[:n], g[:n], b[:n]
-	for i := grayRow(k, dst, r, g, b); i < n; i++ {
+	i := grayRow(k, dst, r, g, b)
+	if red, green, blue, shift := uint32(k.r), uint32(k.g), uint32(k.b), k.shift&31; shift > 0 {
+		for ; i < n; i++ {
+			dst[i] = uint8((red*uint32(r[i]) + green*uint32(g[i]) + blue*uint32(b[i]) + 1<<shift>>1) >> shift)
+		}
+	}
+	for ; i < n; i++ {
 		dst[i] = k.Of(r[i], g[i], b[i])
 	}
 }
@@ -83,21 +91,20 @@ type Mix struct {
 
 // Of mixes v with other.
 func (m *Mix) Of(v uint8, other float32) uint8 {
-	x, scaled := float32(v), float32(float32(v)*m.Factor)
-	rest := float64(float64(other) * float64(m.Rest))
+	x, f, q := float32(v), m.Factor, m.Rest
 	switch m.Rule {
 	case MixPillow:
-		return toUint8(int32(other + float32(m.Factor*(x-other))))
+		return toUint8(int32(other + float32(f*(x-other))))
 	case MixTorch:
-		return toUint8(int32(FMA32(rest, scaled)))
+		return toUint8(int32(fma32(other, q, float32(x*f))))
 	case MixDifference:
-		return toUint8(int32(FMA32(float64(float64(other-x)*float64(m.Rest)), x)))
+		return toUint8(int32(fma32(other-x, q, x)))
 	case MixOpenCV:
-		return round8(FMA32(rest, scaled))
+		return round8(fma32(other, q, float32(x*f)))
 	case MixMindSpore:
-		return round8(FMA32(float64(float64(x)*float64(m.Factor)), float32(rest)))
+		return round8(fma32(x, f, float32(other*q)))
 	}
-	return round8(scaled + float32(rest))
+	return round8(float32(x*f) + float32(other*q))
 }
 
 func toUint8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }
