@@ -190,7 +190,7 @@ func (w window) apply(dst, src *tensor.Tensor) {
 		if w.mode != PadConstant {
 			for y := range out.height {
 				sy, _ := w.mode.index(y+w.top, in.height)
-				w.mirrored(out.row(dst.Data, p, y), in.row(src.Data, p, sy), x0, x1, px)
+				w.mirrored(out.row(dst.Data, p, y), in.row(src.Data, p, sy), &in, &out, x0, x1)
 			}
 			continue
 		}
@@ -227,31 +227,31 @@ func covered(start, size, n int) (from, to int) {
 	return from, max(min(size-start, n), from)
 }
 
-// mirrored draws a line from a row of the image, which covers the columns
-// x0..x1, in a mode other than constant.
-func (w window) mirrored(line, row []byte, x0, x1, px int) {
-	width := len(row) / px
+// mirrored draws a line of the grid out from a row of the image in, which covers
+// the columns x0..x1, in a mode other than constant.
+func (w window) mirrored(line, row []byte, in, out *grid, x0, x1 int) {
+	px := in.pixel
 	if x0 < x1 {
 		copy(line[x0*px:x1*px], row[(x0+w.left)*px:])
 		if w.mode != PadEdge { // one reflection on both sides
-			most := width
+			most := in.width
 			if w.mode == PadReflect {
 				most--
 			}
-			n := min(x0, most) * px
-			kernel.FlipRow(line[x0*px-n:x0*px], row[len(row)-most*px:][:n], px)
-			x0 -= n / px
-			n = min(len(line)-x1*px, most*px)
-			kernel.FlipRow(line[x1*px:][:n], row[most*px-n:most*px], px)
-			x1 += n / px
+			n := min(x0, most)
+			kernel.FlipRow(line[(x0-n)*px:x0*px], row[(in.width-most)*px:][:n*px], px)
+			x0 -= n
+			n = min(out.width-x1, most)
+			kernel.FlipRow(line[x1*px:][:n*px], row[(most-n)*px:most*px], px)
+			x1 += n
 		}
 	}
-	for x := 0; x*px < len(line); x++ {
+	for x := 0; x < out.width; x++ {
 		if x == x0 && x0 < x1 {
 			x = x1 - 1
 			continue
 		}
-		sx, _ := w.mode.index(x+w.left, width)
+		sx, _ := w.mode.index(x+w.left, in.width)
 		copy(line[x*px:][:px], row[sx*px:])
 	}
 }
