@@ -227,8 +227,8 @@ func covered(start, size, n int) (from, to int) {
 	return from, max(min(size-start, n), from)
 }
 
-// mirrored draws a line of the grid out from a row of the image in, which covers
-// the columns x0..x1, in a mode other than constant.
+// mirrored draws a line of the grid out from a row of the image in, which
+// covers the columns x0..x1, in a mode other than constant.
 func (w window) mirrored(line, row []byte, in, out *grid, x0, x1 int) {
 	px := in.pixel
 	if x0 < x1 {
