@@ -123,9 +123,9 @@ func (o *output) begin(dst *tensor.Tensor, t *table, ch int) {
 func (o *output) row(y int, pix []byte) {
 	at := y * o.line
 	switch {
-	case o.table == nil || o.table.same && o.plane == 0:
+	case o.table == nil:
 		copy(o.u8[at:], pix)
-	case o.table.same:
+	case o.table.same && o.plane > 0:
 		kernel.Deinterleave(o.u8[at:], o.plane, pix, o.ch)
 	case o.u8 != nil:
 		lookup(o, o.u8[at:], pix, o.t8)
@@ -149,9 +149,7 @@ func lookup[T kernel.Word](o *output, dst []T, pix []byte, table []T) {
 // planes writes an image whose channels are planes, through the table.
 func (o *output) planes(pix []byte) {
 	switch {
-	case o.table.same && o.plane > 0:
-		copy(o.u8, pix)
-	case o.table.same:
+	case o.table.same && o.plane == 0:
 		kernel.Interleave(o.u8, pix, len(pix)/o.ch, o.ch)
 	case o.u8 != nil:
 		lookupPlanes(o, o.u8, pix, o.t8)

@@ -227,103 +227,77 @@ type window struct {
 // only.
 func (w window) apply(dst, src *tensor.Tensor) {
 	in, out := gridOf(src.Desc), gridOf(dst.Desc)
+	px := in.pixel
+	// The image covers the rows y0..y1 and the columns x0..x1 of dst.
 	y0, y1 := covered(w.top, in.height, out.height)
 	x0, x1 := covered(w.left, in.width, out.width)
-	v := view{window: w, in: in, out: out, y0: y0, y1: y1, x0: x0, x1: x1}
+	step, line, n := in.width*px, out.width*px, (x1-x0)*px
 	for p := range out.planes {
-		if w.mode == PadConstant {
-			v.constant(dst.Data, src.Data, p)
+		if w.mode != PadConstant {
+			for y := range out.height {
+				sy, _ := w.mode.index(y+w.top, in.height)
+				w.mirrored(out.row(dst.Data, p, y), in.row(src.Data, p, sy), &in, &out, x0, x1)
+			}
 			continue
 		}
-		for y := range out.height {
-			sy, _ := w.mode.index(y+w.top, in.height)
-			v.mirrored(out.row(dst.Data, p, y), in.row(src.Data, p, sy))
+		d := dst.Data[p*out.height*line:][:out.height*line]
+		if n > 0 {
+			from := kernel.Rows{Data: src.Data, At: (p*in.height+y0+w.top)*step + (x0+w.left)*px, Step: step}
+			kernel.CopyRows(kernel.Rows{Data: d, At: y0*line + x0*px, Step: line}, from, n, y1-y0)
+		}
+		// The border from the end of a row to the start of the next is
+		// contiguous, and equal to the border before.
+		at, rows, n := 0, y1-y0, n
+		if n == line {
+			n, rows = n*rows, 1
+		}
+		for y := range rows + 1 {
+			to := len(d)
+			if y < rows {
+				to = (y0+y)*line + x0*px
+			}
+			if y > 1 && y < rows {
+				copy(d[at:to], d[at-line:])
+			} else {
+				kernel.RepeatPixel(d[at:to], w.fill[p*px:][:px])
+			}
+			at = to + n
 		}
 	}
 }
 
 // covered returns the part of a window of n pixels from start on that an axis
-// of size pixels covers. It starts at n at most.
+// of size pixels covers.
 func covered(start, size, n int) (from, to int) {
 	from = min(max(-start, 0), n)
 	return from, max(min(size-start, n), from)
 }
 
-// view is a window of a plane of the grid in, which covers the rows y0 to y1
-// and the columns x0 to x1 of the grid out.
-type view struct {
-	window
-	in, out        grid
-	y0, y1, x0, x1 int
-}
-
-// constant draws plane p. The border from the end of a row to the start of the
-// next is contiguous, and the same for all rows.
-func (v *view) constant(dst, src []byte, p int) {
-	px := v.out.pixel
-	fill := v.fill[p*px:][:px]
-	line, step := v.out.width*px, v.in.width*px
-	dst = dst[p*v.out.height*line:][:v.out.height*line]
-	if v.x0 == v.x1 || v.y0 == v.y1 {
-		kernel.RepeatPixel(dst, fill)
-		return
-	}
-	n, rows, at := (v.x1-v.x0)*px, v.y1-v.y0, v.y0*line+v.x0*px
-	src = src[(p*v.in.height+v.y0+v.top)*step+(v.x0+v.left)*px:]
-	kernel.RepeatPixel(dst[:at], fill)
-	switch border := line - n; {
-	case border == 0 && n == step: // whole rows are contiguous, too
-		copy(dst[at:], src[:rows*n])
-	case border == 0 || rows == 1:
-		kernel.CopyRows(kernel.Rows{Data: dst, At: at, Step: line}, kernel.Rows{Data: src, Step: step}, n, rows)
-	default:
-		first := dst[at+n:][:border]
-		kernel.RepeatPixel(first, fill)
-		const few = 16 // rows, which stay in the cache until their borders are drawn
-		for y := 0; y < rows; y += few {
-			m := min(few, rows-y)
-			kernel.CopyRows(kernel.Rows{Data: dst, At: at + y*line, Step: line}, kernel.Rows{Data: src, At: y * step, Step: step}, n, m)
-			for i := max(y, 1); i < min(y+m, rows-1); i++ {
-				copy(dst[at+i*line+n:], first)
-			}
-		}
-	}
-	kernel.RepeatPixel(dst[at+(rows-1)*line+n:], fill)
-}
-
-// mirrored draws a line from a row of the image, in a mode other than constant.
-func (v *view) mirrored(line, row []byte) {
-	px := v.out.pixel
-	// The columns x0 to x1, and as many on both sides as one reflection of the
-	// row has.
-	x0, x1 := v.x0, v.x1
+// mirrored draws a line of the grid out from a row of the image in, which
+// covers the columns x0..x1, in a mode other than constant.
+func (w window) mirrored(line, row []byte, in, out *grid, x0, x1 int) {
+	px := in.pixel
 	if x0 < x1 {
-		copy(line[x0*px:x1*px], row[(x0+v.left)*px:])
-		if v.mode == PadEdge {
-			kernel.RepeatPixel(line[:x0*px], row[:px])
-			kernel.RepeatPixel(line[x1*px:], row[len(row)-px:])
-			return
-		}
-		skip := 0
-		if v.mode == PadReflect {
-			skip = 1
-		}
-		whole := v.in.width - skip
-		n := min(x0, whole)
-		kernel.FlipRow(line[(x0-n)*px:x0*px], row[skip*px:][:n*px], px)
-		x0 -= n
-		n = min(v.out.width-x1, whole)
-		kernel.FlipRow(line[x1*px:][:n*px], row[(whole-n)*px:][:n*px], px)
-		x1 += n
-	}
-	for x := 0; x < v.out.width; x++ {
-		if x == x0 && x0 < x1 {
-			x = x1
-			if x == v.out.width {
-				break
+		copy(line[x0*px:x1*px], row[(x0+w.left)*px:])
+		if w.mode != PadEdge { // one reflection on both sides
+			most := in.width
+			if w.mode == PadReflect {
+				most--
 			}
+			n := min(x0, most)
+			kernel.FlipRow(line[(x0-n)*px:x0*px], row[(in.width-most)*px:][:n*px], px)
+			x0 -= n
+			n = min(out.width-x1, most)
+			kernel.FlipRow(line[x1*px:][:n*px], row[(most-n)*px:most*px], px)
+			x1 += n
 		}
-		sx, _ := v.mode.index(x+v.left, v.in.width)
+	}
+	for x := 0; x < out.width; x++ {
+		if x == x0 && x0 < x1 {
+			x = x1 - 1
+			continue
+		}
+		sx, _ := w.mode.index(x+w.left, in.width)
 		copy(line[x*px:][:px], row[sx*px:])
 	}
 }

@@ -56,19 +56,21 @@ func turn(dst, src *tensor.Tensor, turns int) {
 	in, out := gridOf(src.Desc), gridOf(dst.Desc)
 	size, line, step := in.width*in.height*in.pixel, out.width*out.pixel, in.width*in.pixel
 	for p := range out.planes {
-		d, s := dst.Data[p*size:][:size], src.Data[p*size:][:size]
+		d := kernel.Rows{Data: dst.Data[p*size:][:size], Step: line}
+		s := kernel.Rows{Data: src.Data[p*size:][:size], Step: step}
 		switch turns {
 		case 0:
-			copy(d, s)
+			copy(d.Data, s.Data)
+			continue
 		case 1: // the last column becomes the first row
-			kernel.Transpose(kernel.Rows{Data: d, At: size - line, Step: -line}, kernel.Rows{Data: s, Step: step}, out.height, out.width, in.pixel)
+			d.At, d.Step = size-line, -line
 		case 2:
-			for y := range out.height {
-				kernel.FlipRow(out.row(d, 0, y), in.row(s, 0, in.height-1-y), in.pixel)
-			}
+			kernel.FlipRow(d.Data, s.Data, in.pixel)
+			continue
 		case 3: // the first column, read upwards, becomes the first row
-			kernel.Transpose(kernel.Rows{Data: d, Step: line}, kernel.Rows{Data: s, At: size - step, Step: -step}, out.height, out.width, in.pixel)
+			s.At, s.Step = size-step, -step
 		}
+		kernel.Transpose(d, s, out.height, out.width, in.pixel)
 	}
 }
 

@@ -15,6 +15,14 @@ type Word interface {
 // RepeatPixel fills dst with copies of the pixel p. len(p) must divide
 // len(dst).
 func RepeatPixel(dst, p []uint8) {
+	some := uint8(0)
+	for _, v := range p {
+		some |= v
+	}
+	if some == 0 {
+		clear(dst)
+		return
+	}
 	n := copy(dst, p)
 	for n > 0 && n < len(dst) {
 		n += copy(dst[n:], dst[:n])

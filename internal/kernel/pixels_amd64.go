@@ -48,14 +48,20 @@ func interleaveSIMD(dst, src *byte, plane, n, size, ch int) {
 // flipRow processes all bytes in assembly, or none, and returns how many.
 func flipRow(dst, src []uint8, size int) int {
 	n := len(src)
-	if n < 16 || size > 16 || !hasSIMD() {
+	if n == 0 || size > 16 || !hasSIMD() {
 		return 0
 	}
 	dst = dst[:n]
-	if n >= 64 && cpu.Has(cpu.VBMI) {
+	switch vbmi := cpu.Has(cpu.VBMI); {
+	case vbmi && n < 64 && cpu.Has(cpu.BMI2):
+		flipShortVBMI(&dst[0], &src[0], n, &reverses64[size][1])
+		return n
+	case vbmi && n >= 64:
 		step := 64 / size * size
 		flip64VBMI(&dst[0], &src[0], n, &reverses64[size], step, (n-64)/step+1)
 		return n
+	case n < 16:
+		return 0
 	}
 	if m := n &^ 31; m > 0 && 16%size == 0 {
 		flip32AVX2(&dst[n-1], &src[0], m, &reverses[size])

@@ -1776,6 +1776,26 @@ tail:
 	VZEROUPPER
 	RET
 
+// func flipShortVBMI(dst *byte, src *byte, n int, order *[64]uint8)
+// Requires: AVX, AVX512BW, AVX512VBMI, BMI2
+TEXT ·flipShortVBMI(SB), NOSPLIT, $0-32
+	MOVQ         n+16(FP), AX
+	MOVQ         $-1, CX
+	SHLXQ        AX, CX, CX
+	NOTQ         CX
+	KMOVQ        CX, K1
+	SUBQ         $0x40, AX
+	VPBROADCASTB AX, Z0
+	MOVQ         order+24(FP), AX
+	VPADDB       (AX), Z0, Z1
+	MOVQ         src+8(FP), AX
+	VMOVDQU8.Z   (AX), K1, Z0
+	VPERMB       Z0, Z1, Z0
+	MOVQ         dst+0(FP), AX
+	VMOVDQU8     Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
 // func normalizeSIMD(dst *float32, src *float32, n int, mean *[24]float32, std *[24]float32)
 // Requires: AVX
 TEXT ·normalizeSIMD(SB), NOSPLIT, $0-40

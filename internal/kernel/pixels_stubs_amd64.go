@@ -107,6 +107,12 @@ func flip16AVX2(dst *byte, src *byte, n int, orders *[2][16]uint8, step int, tim
 //go:noescape
 func flip64VBMI(dst *byte, src *byte, n int, orders *[2][64]uint8, step int, times int)
 
+// flipShortVBMI writes n bytes, less than 64, in reverse order. order is the second of an entry
+// of reverses64: it takes the pixels at the end of 64 bytes.
+//
+//go:noescape
+func flipShortVBMI(dst *byte, src *byte, n int, order *[64]uint8)
+
 // normalizeSIMD is NormalizeF32 for n elements, a multiple of 24 and not 0.
 //
 //go:noescape

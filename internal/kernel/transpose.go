@@ -18,23 +18,11 @@ func Transpose(dst, src Rows, height, width, px int) {
 		for y := range height {
 			out := dst.Data[dst.At+y*dst.Step+x0*px:][:n*px]
 			at := src.At + x0*src.Step + y*px
-			switch px {
-			case 1:
-				for i := range out {
-					out[i] = src.Data[at]
-					at += src.Step
+			for i := 0; i < len(out); i += px {
+				for c := range px {
+					out[i+c] = src.Data[at+c]
 				}
-			case 3:
-				for i := 0; i < len(out); i += 3 {
-					o, p := out[i:i+3:i+3], src.Data[at:at+3:at+3]
-					o[0], o[1], o[2] = p[0], p[1], p[2]
-					at += src.Step
-				}
-			default:
-				for i := 0; i < len(out); i += px {
-					copy(out[i:i+px], src.Data[at:])
-					at += src.Step
-				}
+				at += src.Step
 			}
 		}
 	}

@@ -26,6 +26,7 @@ func pixels() {
 	flip32()
 	flip16()
 	flip64()
+	flipShort()
 	normalize()
 	quantize("Uint8", 1)
 	quantize("Int8", 1)
@@ -515,6 +516,25 @@ func flip64() {
 			KNOTQ(whole, whole)
 			VMOVDQU8(v, whole, dst)
 		})
+}
+
+func flipShort() {
+	function("flipShortVBMI", "func(dst *byte, src *byte, n int, order *[64]uint8)")
+	Doc("flipShortVBMI writes n bytes, less than 64, in reverse order. order is the second of an entry", "of reverses64: it takes the pixels at the end of 64 bytes.")
+	n, ones, v, order, shift, bytes := GP64(), GP64(), ZMM(), ZMM(), ZMM(), K()
+	Load(Param("n"), n)
+	MOVQ(I32(-1), ones)
+	SHLXQ(n, ones, ones)
+	NOTQ(ones)
+	KMOVQ(ones, bytes)
+	SUBQ(U8(64), n)
+	VPBROADCASTB(n.As32(), shift)
+	VPADDB(Mem{Base: Load(Param("order"), GP64())}, shift, order)
+	VMOVDQU8_Z(Mem{Base: Load(Param("src"), GP64())}, bytes, v)
+	VPERMB(v, order, v)
+	VMOVDQU8(v, bytes, Mem{Base: Load(Param("dst"), GP64())})
+	VZEROUPPER()
+	RET()
 }
 
 func normalize() {
