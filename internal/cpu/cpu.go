@@ -6,11 +6,12 @@ type Feature int
 
 // The instruction sets with kernels. Build tag purego disables all of them.
 const (
-	AVX2   Feature = iota // and FMA
-	AVX512                // F, BW, DQ and VL
-	VNNI                  // AVX512, and AVX512_VNNI
-	VBMI                  // VNNI, and AVX512_VBMI
-	BMI2                  // and BMI1
+	AVX2   Feature = iota
+	FMA            // AVX2, and FMA3
+	AVX512         // F, BW, DQ and VL
+	VNNI           // AVX512, and AVX512_VNNI
+	VBMI           // VNNI, and AVX512_VBMI
+	BMI2           // and BMI1
 	NEON
 	count
 )

@@ -5,4 +5,4 @@ package kernel
 import "github.com/infer-prep/infer-prep/internal/cpu"
 
 // fusedFeature is the feature that torchBlurFusedSIMD needs.
-const fusedFeature = cpu.AVX2
+const fusedFeature = cpu.FMA

@@ -6,9 +6,9 @@ import "github.com/infer-prep/infer-prep/internal/cpu"
 
 // The functions below process the first values in assembly and return how many.
 
-// wholeVectors returns n rounded down to a multiple of 32, or 0 without AVX2.
+// wholeVectors returns n rounded down to a multiple of 32, or 0 without FMA.
 func wholeVectors(n int) int {
-	if !hasSIMD() {
+	if !cpu.Has(cpu.FMA) {
 		return 0
 	}
 	return n &^ 31
@@ -79,7 +79,7 @@ func smooth13(dst, a, b, c []uint8, px int) int {
 
 func (k *CVHSV) fromRGB(dst, src [3][]uint8) int {
 	n := len(dst[0]) &^ 7
-	if n == 0 || !hasSIMD() {
+	if n == 0 || !cpu.Has(cpu.FMA) {
 		return 0
 	}
 	hsvFromRGBAVX2(&dst[0][0], &dst[1][0], &dst[2][0], &src[0][0], &src[1][0], &src[2][0], n, float32(k.turn<<12)/6, k.turn)
@@ -89,7 +89,7 @@ func (k *CVHSV) fromRGB(dst, src [3][]uint8) int {
 func (k *CVHSV) toRGB(dst, src [3][]uint8, turn uint8, body bool) int {
 	n := len(dst[0]) &^ 7
 	switch {
-	case n == 0 || !hasSIMD():
+	case n == 0 || !cpu.Has(cpu.FMA):
 		return 0
 	case body:
 		hsvTruncAVX2(&dst[0][0], &dst[1][0], &dst[2][0], &src[0][0], &src[1][0], &src[2][0], n, k.step(), int32(turn))

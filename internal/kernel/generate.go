@@ -1,12 +1,12 @@
 package kernel
 
+//go:generate go run -C _gen . -group color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg kernel
+//go:generate go run -C _gen . -group lookup -out ../lookup_amd64.s -stubs ../lookup_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group huffman -out ../huffman_amd64.s -stubs ../huffman_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group jpeg -out ../jpeg_amd64.s -stubs ../jpeg_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group encode -out ../encode_amd64.s -stubs ../encode_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group resample -out ../resample_amd64.s -stubs ../resample_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group pixels -out ../pixels_amd64.s -stubs ../pixels_stubs_amd64.go -pkg kernel
-//go:generate go run -C _gen . -group color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg kernel
-//go:generate go run -C _gen . -group lookup -out ../lookup_amd64.s -stubs ../lookup_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group blur -out ../blur_amd64.s -stubs ../blur_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group cv -out ../cv_amd64.s -stubs ../cv_stubs_amd64.go -pkg kernel
 //go:generate go run -C _gen . -group find -out ../find_amd64.s -stubs ../find_stubs_amd64.go -pkg kernel

@@ -242,7 +242,7 @@ func (k WarpTaps) perspectiveSIMD(dx, dy []int32, m *[9]float64) int {
 // torchRow computes the positions of n pixels in groups of eight and reports
 // whether it did.
 func torchRow(n int, f func(at, n int)) bool {
-	if n < 8 || !cpu.Has(cpu.AVX2) {
+	if n < 8 || !cpu.Has(cpu.FMA) {
 		return false
 	}
 	for i := 0; i < n; {
@@ -284,7 +284,7 @@ func (g TorchGrid) displaceSIMD(displacement, columns []float32, row float32, w,
 // nearestSIMD runs Nearest and reports whether it did.
 func (s *TorchImage) nearestSIMD(dst []uint8, g TorchGrid) bool {
 	n, ch := len(g.X), s.Channels
-	p, ok := warpPlaneOf(s.Pix, s.Width, s.Height, ch, n, cpu.AVX2)
+	p, ok := warpPlaneOf(s.Pix, s.Width, s.Height, ch, n, cpu.FMA)
 	if !ok || len(s.Index) < n {
 		return false
 	}
@@ -301,7 +301,7 @@ func (s *TorchImage) nearestSIMD(dst []uint8, g TorchGrid) bool {
 // bilinearSIMD runs Bilinear and reports whether it did.
 func (s *TorchImage) bilinearSIMD(dst []uint8, g TorchGrid) bool {
 	n, ch := len(g.X), s.Channels
-	p, ok := warpPlaneOf(s.Pix, s.Width, s.Height, ch, n, cpu.AVX2)
+	p, ok := warpPlaneOf(s.Pix, s.Width, s.Height, ch, n, cpu.FMA)
 	if !ok || s.Width < 3 || s.Height < 3 {
 		return false
 	}
