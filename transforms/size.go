@@ -147,7 +147,7 @@ var sizeRuleNames = []string{
 }
 
 // sizeRuleFits lists the fits of the rules that do not apply to all of them.
-var sizeRuleFits = map[SizeRule][]Fit{
+var sizeRuleFits = [SizeNear + 1][]Fit{
 	SizeDETR:        {FitShortest},
 	SizeYOLOS:       {FitShortest},
 	SizeTruncate32:  {FitInside},

@@ -88,7 +88,11 @@ func (t *Table[P, F]) Run(p P) F { return t.infos[p].Run }
 // Add returns a copy of list with the passes of more added, sorted and without
 // duplicates.
 func Add[P ~uint8](list []P, more ...P) []P {
-	all := slices.Concat(list, more)
-	slices.Sort(all)
-	return slices.Compact(all)
+	var all []P
+	for _, p := range slices.Concat(list, more) {
+		if i, found := slices.BinarySearch(all, p); !found {
+			all = slices.Insert(all, i, p)
+		}
+	}
+	return all
 }

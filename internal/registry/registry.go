@@ -7,6 +7,7 @@ package registry
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -95,7 +96,7 @@ func (r *Registry[T]) load() *snapshot[T] {
 	if s := r.current.Load(); s != nil {
 		return s
 	}
-	s := &snapshot[T]{byName: maps.Clone(r.byName), byType: maps.Clone(r.byType), names: slices.Sorted(maps.Keys(r.byName))}
+	s := &snapshot[T]{byName: maps.Clone(r.byName), byType: maps.Clone(r.byType), names: sorted(maps.Keys(r.byName))}
 	s.values = make([]T, len(s.names))
 	for i, n := range s.names {
 		s.values[i] = s.byName[n]
@@ -167,7 +168,18 @@ func Hint(name string, known []string) string {
 	case len(known) > maxListed:
 		return ""
 	}
-	return "; known: " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+	return "; known: " + strings.Join(sorted(slices.Values(known)), ", ")
+}
+
+// sorted returns the names in order. It inserts them one by one, because the
+// sort of package slices is 20 KB of code, which the small browser package can
+// do without.
+func sorted(names iter.Seq[string]) (l []string) {
+	for n := range names {
+		i, _ := slices.BinarySearch(l, n)
+		l = slices.Insert(l, i, n)
+	}
+	return l
 }
 
 // DidYouMean returns `; did you mean "resize"?` if a known name is close, else
