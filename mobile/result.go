@@ -134,6 +134,9 @@ func (r *Result) at(i int) output {
 	return r.outputs[i]
 }
 
+// exists reports whether a run filled o. An output without elements has no data.
+func (o output) exists() bool { return o.desc != (tensor.Desc{}) }
+
 // Outputs returns the number of tensors, those of side outputs included.
 func (r *Result) Outputs() int {
 	if r == nil {
@@ -163,7 +166,7 @@ func (r *Result) Image(k int) int {
 // DType returns the type of the elements of output i: "uint8", "float32" and
 // others, "bytes" for encoded data, and "" for an output that is not there.
 func (r *Result) DType(i int) string {
-	if o := r.at(i); o.data != nil {
+	if o := r.at(i); o.exists() {
 		return o.desc.DType.String()
 	}
 	return ""
@@ -190,7 +193,7 @@ func (r *Result) Data(i int) []byte { return r.at(i).data }
 func (r *Result) Copy(i int, b *Buffer) (err error) {
 	defer guard(&err)
 	o := r.at(i)
-	if o.data == nil {
+	if !o.exists() {
 		return fmt.Errorf("mobile: result: output %d: %w: there is none", i, errInput)
 	}
 	dst, err := b.memory(0, len(o.data))

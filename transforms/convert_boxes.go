@@ -165,7 +165,7 @@ func convertInts[T int32 | int64](rows []T, width int, from, to CoordFormat) {
 			p, q := rows[i], rows[i+2]
 			switch {
 			case from == CoordCXCYWH:
-				a := float32(p) - float32(q)/2
+				a := float32(p) - float32(float32(q)/2)
 				p, q = wholePart[T](a), wholePart[T](float32(q)+a)
 				if to == CoordLTWH {
 					q -= p

@@ -100,5 +100,5 @@ func TestPlugin(t *testing.T) {
 	require.Regexp(t, "^0\n", call(t, nil, "bundle", "create", allow, "--graph", graph, "--golden", images, "-o", "a.bundle"))
 	require.Regexp(t, "^0\n", call(t, nil, "bundle", "verify", allow, "a.bundle"))
 	require.Regexp(t, `^0\n.*equal`, call(t, nil, "diff", allow, "--graph", graph, filepath.Join(images, "00.jpg"), "--against", "out/00.jpg.npy"))
-	require.Regexp(t, `(?m)^library +text$`, call(t, nil, "ops", "plugin"))
+	require.Regexp(t, `(?m)^library +string$`, call(t, nil, "ops", "plugin"))
 }
