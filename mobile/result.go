@@ -134,7 +134,7 @@ func (r *Result) at(i int) output {
 	return r.outputs[i]
 }
 
-// exists reports whether a run filled o. An output without elements has no data.
+// exists reports whether a run filled o. Its data is nil without elements.
 func (o output) exists() bool { return o.desc != (tensor.Desc{}) }
 
 // Outputs returns the number of tensors, those of side outputs included.
