@@ -100,13 +100,18 @@ func (j *journal[S]) write(text []byte) error {
 	return err
 }
 
-// note appends a state. The state is on disk when note returns nil.
-func (j *journal[S]) note(s S) error {
+// note appends a state. It survives a kill of the process, and with durable
+// also a loss of power. States are compared with the files, so a lost one costs
+// only the work since the state before it.
+func (j *journal[S]) note(s S, durable bool) error {
 	b, err := json.Marshal(s)
 	if err == nil {
 		err = j.write(b)
 	}
-	return errors.Join(err, j.f.Sync())
+	if err == nil && durable {
+		err = j.f.Sync()
+	}
+	return err
 }
 
 // close closes the journal and keeps it for the next run.

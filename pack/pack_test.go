@@ -22,7 +22,7 @@ func TestJournal(t *testing.T) {
 	}
 	want := []state{{1, 10}, {2, 25}, {3, 31}}
 	for _, s := range want {
-		require.NoError(t, j.note(s))
+		require.NoError(t, j.note(s, false))
 	}
 	require.NoError(t, j.close())
 	_, _, err = openJournal[state](path, "abd")
@@ -35,7 +35,7 @@ func TestJournal(t *testing.T) {
 		j, states, err := openJournal[state](path, "abc")
 		require.NoError(t, err)
 		require.Equal(t, want[:len(states)], append([]state{}, states...), "%d bytes", n)
-		require.NoError(t, j.note(state{9, 9}))
+		require.NoError(t, j.note(state{9, 9}, true))
 		require.NoError(t, j.close())
 		j, again, err := openJournal[state](path, "abc")
 		require.NoError(t, err)

@@ -148,8 +148,8 @@ func (s *fileState) add(b []byte) {
 }
 
 const (
-	// The journal gets a state after this many items or bytes of records: an
-	// interruption costs at most the work for them.
+	// The journal gets a state after this many items or bytes of records: a kill
+	// costs at most the work for them.
 	noteItems = 256
 	noteBytes = 8 << 20
 )
@@ -441,14 +441,14 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 		w.state.Stamps = append(w.state.Stamps, x.stamp[:]...)
 		w.progress()
 		if w.state.Items-w.noted.Items >= p.noteItems || w.state.Bytes-w.noted.Bytes >= noteBytes {
-			return w.note()
+			return w.note(false)
 		}
 		return nil
 	})
 	if err != nil {
 		var bad *ItemError
 		if ctx.Err() != nil || errors.As(err, &bad) { // the files are sound: keep the finished items
-			err = errors.Join(err, w.note())
+			err = errors.Join(err, w.note(true))
 		}
 		return err
 	}
@@ -456,7 +456,7 @@ func (w *recordIOWriter) pack(ctx context.Context, states []recordIOState) (err 
 		return fmt.Errorf("pack: %w: %d items, none could be read", ErrEmpty, p.total)
 	}
 	w.state.Through = true
-	if err := w.note(); err != nil {
+	if err := w.note(true); err != nil {
 		return err
 	}
 	return w.finish()
@@ -510,8 +510,9 @@ func (w *recordIOWriter) progress() {
 	}
 }
 
-// note flushes the files and records the state in the journal.
-func (w *recordIOWriter) note() error {
+// note flushes the files and records the state in the journal; see
+// journal.note.
+func (w *recordIOWriter) note(durable bool) error {
 	s := w.state
 	s.Files = nil
 	for _, f := range w.files {
@@ -523,7 +524,7 @@ func (w *recordIOWriter) note() error {
 	if err := w.p.test("note"); err != nil {
 		return err
 	}
-	if err := w.journal.note(s); err != nil {
+	if err := w.journal.note(s, durable); err != nil {
 		return fmt.Errorf("pack: %s: %w", w.p.Journal, err)
 	}
 	w.state, w.noted = s, s
@@ -585,7 +586,7 @@ func (w *recordIOWriter) open(ctx context.Context, states []recordIOState) (err 
 		}
 	}
 	if w.noted = w.state; sound < len(states) {
-		return w.note() // so that later states no longer count
+		return w.note(true) // so that later states no longer count
 	}
 	w.state.Stamps = nil
 	return nil

@@ -457,7 +457,7 @@ func (p *shardPack) finish(next int) error {
 	name := filepath.Join(p.folder(), p.open.name)
 	s := Shard{name, p.n, p.open.Size, p.open.CRC}
 	s.Name = filepath.Join(p.sections[p.at].folder, p.open.name)
-	if err := p.j.note(shardState{p.at, next, p.bads, s}); err != nil {
+	if err := p.j.note(shardState{p.at, next, p.bads, s}, true); err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}
 	s.Name = name

@@ -77,7 +77,7 @@ func (p *shardPack) begin() ([]shardState, error) {
 		}
 	}
 	if len(states) == 0 {
-		if err := p.j.note(shardState{Section: -1}); err != nil {
+		if err := p.j.note(shardState{Section: -1}, true); err != nil {
 			return nil, fmt.Errorf("pack: %w", err)
 		}
 		return nil, nil

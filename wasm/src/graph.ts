@@ -250,7 +250,6 @@ function write(w: Writer, kind: string, v: unknown, where: string, depth: number
     case 'uint': w.uint(whole(v, where, 'param', 0n, 2n ** 64n)); return;
     case 'float': w.float(float(v, where, 'param')); return;
     case 'float32': w.float32(float(v, where, 'param')); return;
-    case 'text': w.text(typeof v === 'string' ? v : bad('param', `${where}: ${show(v)}: want a string`)); return;
     case 'op':
       if (depth === maxDepth) bad('param', `${where}: lists of ops are nested deeper than ${maxDepth}`);
       // A step of ops.NAME() may stand in a list; its columns have no meaning there.
