@@ -148,8 +148,8 @@ func (s *fileState) add(b []byte) {
 }
 
 const (
-	// The journal gets a state after this many items or bytes of records: a kill
-	// costs at most the work for them.
+	// The journal gets a state after this many items or bytes of records: a
+	// kill costs at most the work for them.
 	noteItems = 256
 	noteBytes = 8 << 20
 )
