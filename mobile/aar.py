@@ -7,7 +7,7 @@ import io, os, re, sys, zipfile
 from pack import archive, jar, pom, read, tree
 
 version, budget, libraries = sys.argv[1], int(sys.argv[2]), [a.split("=", 1) for a in sys.argv[3:]]
-LIMIT = 7 << 20  # bytes of arm64-v8a's library; more is an error
+LIMIT = 8 << 20  # bytes of arm64-v8a's library; more is an error
 # CameraX's declarations, which were only compiled against, stay out.
 keep = lambda n: n.endswith(".class") and not n.startswith("androidx/") or n.endswith(".kotlin_module")
 classes = jar("jvm/target/infer-prep-0.0.0-SNAPSHOT.jar", keep)
