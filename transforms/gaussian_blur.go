@@ -231,6 +231,7 @@ func (o *GaussianBlur) applyCV(c *Context, dst, src *tensor.Tensor) {
 	blur.rows = c.Scratch(blur.slot * blur.slots)
 	blur.spare = c.Scratch(blur.slot)
 	blur.padded = c.Scratch(2 * (n + (len(blur.tapsX)-1)*g.pixel))
+	clear(blur.padded[2*(g.width+len(blur.tapsX)-1)*g.pixel:]) // never written, but read in groups of four
 	blur.at = tensor.Cast[int64](c.Scratch(8 * len(blur.tapsY)))
 	size := g.height * g.width * g.pixel
 	for p := range g.planes {

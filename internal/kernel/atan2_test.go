@@ -19,7 +19,8 @@ func TestAtan2(t *testing.T) {
 				continue
 			}
 			require.InDelta(t, want, got, 4*math.Abs(want)*0x1p-53, "%v %v", y, x)
-			require.Equal(t, math.Signbit(want), math.Signbit(got), "%v %v", y, x)
+			// Go 1.26 on s390x returns 0 for results that are too small.
+			require.Equal(t, math.Signbit(y), math.Signbit(got), "%v %v", y, x)
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -49,6 +49,9 @@ func testCVBlurIn(t *testing.T, f fence) {
 				bytes := f.bytes(2, len(row))
 				copy(bytes, row)
 				Widen(wordsIn(src)[:len(row)], bytes)
+				for i := range wordsIn(src)[len(row):] {
+					wordsIn(src)[len(row)+i] = 255 // the most that is allowed
+				}
 				dst := f.bytes(3, 2*whole)
 				CVBlurRow(dst, src, k, n, step)
 				for i := range n {

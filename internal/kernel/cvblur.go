@@ -85,8 +85,8 @@ func Widen(dst []uint16, src []uint8) {
 
 // CVBlurRow blurs along a row of n values: dst[i] is the sum of taps[j] *
 // src[i+j*step]. The elements are uint16 in memory. dst has CVBlurWidth(n) of
-// them, and src (len(taps)-1)*step more. Those after the first n of dst are
-// arbitrary.
+// them, and src (len(taps)-1)*step more, all of 0 to 255. Those after the first
+// n of dst are arbitrary.
 func CVBlurRow(dst, src []byte, taps []uint16, n, step int) {
 	half := len(taps) / 2
 	centre := uint64(taps[half])
