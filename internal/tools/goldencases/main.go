@@ -66,8 +66,9 @@ type output struct {
 	Layout string `json:"layout,omitempty"` // empty where the golden has none
 	Dims   []int  `json:"dims"`
 	SHA256 string `json:"sha256"`
-	// Want is the tensor itself, and Tolerance the largest difference to it,
-	// for the few goldens with one.
+	// Want is the tensor itself. It is set where the SHA-256 does not decide:
+	// Tolerance is the largest difference that a few goldens allow, and the
+	// sign of a NaN is the processor's.
 	Want      *[2]int `json:"want,omitempty"`
 	Tolerance float64 `json:"tolerance,omitempty"`
 }
@@ -702,7 +703,7 @@ func (w *writer) ops() error {
 				out = append(out, fmt.Sprintf("out%d", i))
 				sum := sha256.Sum256(t.Data)
 				o := output{Name: out[i], Type: t.DType.String(), Layout: t.Layout.String(), Dims: dims(t.Shape), SHA256: hex.EncodeToString(sum[:])}
-				if c.Tolerance != 0 {
+				if c.Tolerance != 0 || hasNaN(t) {
 					at := w.store(t.Data)
 					o.Want, o.Tolerance = &at, c.Tolerance
 				}
@@ -765,4 +766,16 @@ func (w *writer) outside() error {
 		w.left[f.why] += len(list)
 	}
 	return nil
+}
+
+// hasNaN reports whether a tensor has a NaN. float16 and bfloat16 count as
+// having none: no golden of an op has one.
+func hasNaN(t *tensor.Tensor) bool {
+	switch t.DType {
+	case tensor.Float32:
+		return slices.ContainsFunc(tensor.View[float32](t), func(v float32) bool { return v != v })
+	case tensor.Float64:
+		return slices.ContainsFunc(tensor.View[float64](t), func(v float64) bool { return v != v })
+	}
+	return false
 }
