@@ -94,6 +94,7 @@ var Layers = []Layer{
 		{Path: "rng", May: []string{"internal/kernel"}},
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
+		{Path: "store/remote", May: []string{"store"}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
