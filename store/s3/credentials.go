@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/infer-prep/infer-prep/store/remote"
 )
 
 // Time-outs of credentials that another service hands out.
@@ -89,7 +91,12 @@ func (c *chain) RetrieveWithCredContext(cc *credentials.CredContext) (credential
 			if errors.As(err, &u) {
 				err = u.Err // without the URL, which may hold a token
 			}
-			return credentials.Value{}, fmt.Errorf("credentials: role of the web identity or the container: %w", err)
+			// Not wrapped: a missing token file is not a missing object.
+			err = fmt.Errorf("credentials: role of the web identity or the container: %v", err)
+			if u != nil {
+				err = &remote.TemporaryError{Err: err}
+			}
+			return credentials.Value{}, err
 		}
 	}
 	c.until = time.Now().Add(anonymousFor)

@@ -270,13 +270,16 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 		return store.Info{}, err
 	}
 	ctx, a := withAttempt(ctx)
+	var bad error
 	if key != "" && !strings.HasSuffix(key, "/") {
 		i, err := b.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
 		if err == nil {
 			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified}, nil
 		}
-		if err = a.fail(ctx, "stat", name, err); !errors.Is(err, fs.ErrNotExist) {
-			return store.Info{}, err
+		// An answer to HEAD has no text. The list below has one, if it fails for
+		// the same reason.
+		if bad = a.fail(ctx, "stat", name, err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
+			return store.Info{}, bad
 		}
 	}
 	prefix := folderPrefix(key)
@@ -291,6 +294,8 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	switch {
 	case ctx.Err() != nil:
 		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, ctx.Err())
+	case bad != nil && !(found && errors.Is(bad, fs.ErrNotExist)):
+		return store.Info{}, bad
 	case !found:
 		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, fs.ErrNotExist)
 	}
