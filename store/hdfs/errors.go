@@ -20,7 +20,6 @@ var (
 
 // The classes of Hadoop's exceptions that are not the same for all attempts.
 const (
-	notYet    = "org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException"
 	safeMode  = "org.apache.hadoop.hdfs.server.namenode.SafeModeException"
 	standby   = "org.apache.hadoop.ipc.StandbyException"
 	retriable = "org.apache.hadoop.ipc.RetriableException"
@@ -44,13 +43,6 @@ func exception(err error) string {
 		return e.Exception()
 	}
 	return ""
-}
-
-// notReplicated reports whether a block waits for datanodes to store the one
-// before.
-func notReplicated(err error) bool {
-	e := exception(err)
-	return e == notYet || e == retriable
 }
 
 // answered reports whether an error is a namenode's answer, or made here. Other
@@ -85,7 +77,7 @@ func wrap(ctx context.Context, op, name string, err error) error {
 	switch {
 	case errors.As(err, &e):
 		switch e.Exception() {
-		case notYet, safeMode, standby, retriable:
+		case safeMode, standby, retriable:
 			temporary = true
 		}
 		line, _, _ := strings.Cut(e.Message(), "\n") // the others are Java's stack

@@ -9,6 +9,7 @@ require (
 	github.com/infer-prep/infer-prep v0.0.0-00010101000000-000000000000
 	github.com/jcmturner/gokrb5/v8 v8.4.4
 	github.com/stretchr/testify v1.12.1
+	go.uber.org/goleak v1.3.0
 )
 
 require (

@@ -268,7 +268,11 @@ func (b *Backend) Create(ctx context.Context, name string) (store.NewFile, error
 		return nil, wrap(ctx, "create", name, err)
 	}
 	w := &writer{b: b, ctx: ctx, name: name, client: c, path: file, tmp: temporary(file)}
-	if err := w.create(); err != nil {
+	err = w.create()
+	if err != nil && w.file != nil {
+		return nil, errors.Join(wrap(ctx, "create", name, err), w.Abort())
+	}
+	if err != nil {
 		c.release(err)
 		return nil, wrap(ctx, "create", name, err)
 	}
@@ -295,6 +299,9 @@ type writer struct {
 	size   int64
 	err    error // of Write
 	done   bool
+
+	blockSize int64
+	left      int64 // of the current block
 }
 
 func (w *writer) create() error {
@@ -311,7 +318,15 @@ func (w *writer) create() error {
 			w.file, err = w.client.Create(w.tmp)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if i, err = w.client.Stat(w.tmp); err != nil {
+		return err
+	}
+	w.blockSize = int64(i.Sys().(*hdfs.FileStatus).GetBlocksize())
+	w.left = w.blockSize
+	return nil
 }
 
 // Write implements store.NewFile.
@@ -320,26 +335,50 @@ func (w *writer) Write(p []byte) (n int, err error) {
 		return 0, fmt.Errorf("hdfs: write: %s: %w", w.name, fs.ErrClosed)
 	}
 	for n < len(p) && w.err == nil {
-		// The library copies what it is given.
-		k, err := w.file.Write(p[n:min(len(p), n+64<<10)])
-		n += k
-		for wait := firstWait; err != nil && notReplicated(err) && wait < lastWait; wait *= 2 {
-			// The last block is not on enough datanodes yet.
-			if err = sleep(w.ctx, wait); err == nil {
-				k, err = w.file.Write(p[n:min(len(p), n+64<<10)])
-				n += k
+		if w.left == 0 {
+			if w.err = w.nextBlock(); w.err != nil {
+				break
 			}
 		}
-		w.err = err
+		// The library copies what it is given into a buffer.
+		var k int
+		k, w.err = w.file.Write(p[n:min(int64(len(p)), int64(n)+min(w.left, 64<<10))])
+		n += k
+		w.left -= int64(k)
 	}
 	w.size += int64(n)
 	return n, wrap(w.ctx, "write", w.name, w.err)
 }
 
+// nextBlock closes the file at the end of a block and opens it again. The
+// library can begin a block itself, but fails if the namenode has not heard yet
+// that the one before the last is stored.
+func (w *writer) nextBlock() error {
+	if err := w.complete(); err != nil {
+		return err
+	}
+	f, err := w.client.Append(w.tmp)
+	if err != nil {
+		return err
+	}
+	w.file, w.left = f, w.blockSize
+	return nil
+}
+
+// complete closes the file. It waits until its blocks are stored.
+func (w *writer) complete() error {
+	err := w.file.Close()
+	for wait := firstWait; err != nil && hdfs.IsErrReplicating(err) && wait < lastWait; wait *= 2 {
+		if err = sleep(w.ctx, wait); err == nil {
+			err = w.file.Close()
+		}
+	}
+	return err
+}
+
 // The waits for datanodes and the namenode double from the first to the last.
-// They are those of Hadoop's client.
 const (
-	firstWait = 100 * time.Millisecond
+	firstWait = 20 * time.Millisecond
 	lastWait  = 30 * time.Second
 )
 
@@ -374,13 +413,7 @@ func (w *writer) Close() error {
 
 // finish completes the temporary file and renames it.
 func (w *writer) finish() error {
-	err := w.file.Close()
-	for wait := firstWait; err != nil && hdfs.IsErrReplicating(err) && wait < lastWait; wait *= 2 {
-		if err = sleep(w.ctx, wait); err == nil {
-			err = w.file.Close()
-		}
-	}
-	if err != nil {
+	if err := w.complete(); err != nil {
 		return err
 	}
 	i, err := w.client.Stat(w.tmp)
