@@ -152,7 +152,7 @@ var Layers = []Layer{
 		{Path: "records/tfexample", May: []string{"records", "records/tfrecord", "store", "tensor", protobuf}},
 		{Path: "records/webdataset", May: []string{"records", "rng", "store", "tensor", compress}},
 		{Path: "records/all", May: []string{"records/kaldi", "records/mxnet", "records/tfexample", "records/tfrecord", "records/webdataset"}},
-		{Path: "pack", May: []string{"codec", "codec/jpeg", "codec/jpegli", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
+		{Path: "pack", May: []string{"codec", "codec/jpeg", "codec/jpegli", "datagraph", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
