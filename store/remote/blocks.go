@@ -12,8 +12,6 @@ const (
 	// cachedBlock is the size of a block if there is a cache folder: files of
 	// 64 KB would cost more to open than to read.
 	cachedBlock = 256 << 10
-	// maxFree bounds the buffers that no block uses.
-	maxFree = 64
 	// maxCold is how many blocks of large objects stay behind a reader in
 	// order. Several goroutines read neighbouring parts out of order; and few
 	// blocks that are used again and again stay in the processor's cache.
@@ -173,7 +171,8 @@ func (m *memory) drop(b *block) {
 		delete(b.o.blocks, b.index)
 	}
 	m.used -= m.size
-	if b.buf != nil && len(m.free) < maxFree {
+	// Requests come in bursts: a reader frees a window before the next.
+	if b.buf != nil && int64(len(m.free)+1)*m.size <= min(maxWindow, m.limit/4) {
 		m.free = append(m.free, b.buf)
 	}
 	b.buf = nil
