@@ -96,6 +96,7 @@ var Layers = []Layer{
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
