@@ -10,6 +10,7 @@ replace (
 require (
 	github.com/infer-prep/infer-prep v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/s3 v0.0.0-00010101000000-000000000000
+	github.com/stretchr/testify v1.12.1
 )
 
 require (

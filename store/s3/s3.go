@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -332,7 +333,7 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 		}
 		in := store.Info{Name: "s3://" + bucket + "/" + path, Folder: isFolder}
 		if !isFolder {
-			in.Size, in.Modified = i.Size, i.LastModified
+			in.Size, in.Modified = i.Size, i.LastModified.Truncate(time.Second) // as a header has it
 		}
 		l = append(l, in)
 	}
