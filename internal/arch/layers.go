@@ -97,7 +97,7 @@ var Layers = []Layer{
 		{Path: "store", May: []string{"internal/mapfile"}},
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
-		{Path: "store/hdfs", May: []string{"store", "store/remote", "github.com/colinmarc/hdfs/v2"}},
+		{Path: "store/hdfs", May: []string{"store", "store/remote", "github.com/colinmarc/hdfs/v2", "github.com/jcmturner/gokrb5/v8"}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
