@@ -86,9 +86,6 @@ func plain(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if path = shown(path); strings.Contains(path, "://") && strings.Contains(err.Error(), path) {
-		return err
-	}
 	var pe *os.PathError
 	var le *os.LinkError
 	switch {
@@ -96,6 +93,9 @@ func plain(path string, err error) error {
 		err = pe.Err
 	case errors.As(err, &le):
 		err = le.Err
+	}
+	if path = shown(path); strings.Contains(path, "://") && strings.Contains(err.Error(), path) {
+		return err // a store named it
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -114,8 +114,12 @@ func ofFile(err error) error {
 // image's path in front.
 func ofInput(in *input, err error) error {
 	err = message(err)
-	if in.uri != "" && strings.Contains(err.Error(), in.path) {
-		return err // a store named it
+	switch {
+	case in.uri == "":
+	case isMissing(err):
+		return missing(in.path + ": no such file or folder")
+	case strings.Contains(err.Error(), in.path): // a store named it
+		return err
 	}
 	return fmt.Errorf("%s: %w", in.path, err)
 }
