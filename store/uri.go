@@ -80,7 +80,7 @@ func Of(o Opener, name string) (Opener, error) {
 	schemes.Unlock()
 	if open == nil {
 		known := append([]string{"file"}, Schemes()...)
-		return nil, fmt.Errorf("store: %s: %w for %s:// in this program: want a path, or a URI of %s", name, ErrScheme, scheme, strings.Join(known, ", "))
+		return nil, fmt.Errorf("store: %s: %w for %s:// in this program: want a path, or a URI of %s", Redact(name), ErrScheme, scheme, strings.Join(known, ", "))
 	}
 	return open()
 }

@@ -94,7 +94,8 @@ var Layers = []Layer{
 		{Path: "rng", May: []string{"internal/kernel"}},
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
-		{Path: "store/remote", May: []string{"store"}},
+		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/storetest", May: []string{"store", testify}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
