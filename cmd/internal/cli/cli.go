@@ -39,6 +39,7 @@ type app struct {
 	benchTime      time.Duration       // for tests: the longest time of bench
 	testWidth      int                 // for tests: standard error is a terminal of this width
 	testTerminal   bool                // for tests: output is a terminal that shows styles
+	before         storeStats          // of the time when the command began
 	color          string              // the value of --color
 	plugins        []string            // the values of --allow-plugin
 	getenv         func(string) string // for tests; nil means os.Getenv
@@ -53,7 +54,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	a.args = args
+	a.args, a.before = args, readStats()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)

@@ -577,8 +577,14 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
 			plural(done+failed, "image"), failed, skipped, before, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
+		a.sayStore()
 	} else if failed > 0 {
 		a.complain(fmt.Errorf("%d of %s failed", failed, plural(done+failed, "image")))
+	}
+	if s := a.storeStats(); f.json && s.Requests > 0 {
+		if err := a.printLine(map[string]storeStats{"store": s}); err != nil {
+			return err
+		}
 	}
 	if failed > 0 || f.strict && named > 0 {
 		return &exitError{status: exitFailed}

@@ -3,11 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -217,7 +216,7 @@ func local(t *testing.T, dir string) map[string]string {
 func photos(t *testing.T) string {
 	files := map[string][]byte{
 		"notes.txt": []byte("no image"), "sub/deep/d.png": pngBytes(t, 9, 8, 4), "sub.png": pngBytes(t, 5, 5, 5), "sub/c.png": pngBytes(t, 8, 8, 3),
-		"a.png": pngBytes(t, 6, 4, 1), "b.png": pngBytes(t, 7, 9, 2), "sub/broken.png": pngBytes(t, 7, 9, 2)[:60],
+		"a.png": pngBytes(t, 6, 4, 1), "b.png": pngBytes(t, 7, 9, 2), "sub/broken.png": pngBytes(t, 7, 9, 2)[:45],
 		"odd/x y.png": pngBytes(t, 3, 3, 6), "odd/x+y%20z#1.png": pngBytes(t, 3, 4, 7), "odd/é;&=.png": pngBytes(t, 3, 5, 8),
 	}
 	return tree(t, files)
@@ -234,7 +233,6 @@ func TestURIsLikePaths(t *testing.T) {
 	require.Equal(t, exitOK, call(t, "bundle", "create", "--preset", "decode", "--golden", "a.png", "-o", "cat.bundle").status)
 	require.Equal(t, exitOK, call(t, "graph", "import", "--preset", "decode", "-o", "graph.json").status)
 	require.Equal(t, exitOK, call(t, "run", "-q", "--preset", "decode", "-o", "tensors", "a.png", "b.png").status)
-	require.NoError(t, os.WriteFile("dataset.json", []byte(`{"infer_prep_dataset":1,"node":"image_folder","params":{"dir":"IN/classes"}}`), 0o666))
 	for _, n := range []string{"one", "two"} {
 		require.NoError(t, os.MkdirAll("classes/"+n, 0o777))
 		require.NoError(t, os.WriteFile("classes/"+n+"/x.png", pngBytes(t, 4, 4, 1), 0o666))
@@ -343,5 +341,301 @@ func withoutTimes(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-var _ = path.Base
-var _ io.Reader
+// TestRunToStore tests that a run writes to a store what it writes to a folder,
+// and that it goes on as it does there.
+func TestRunToStore(t *testing.T) {
+	dir := photos(t)
+	for name, args := range map[string]string{
+		"npy": "", "npz": "--format npz", "several outputs": "--preset yolo --outputs all", "triton-raw": "--format triton-raw", "triton": "--format triton --preset clip",
+		"webdataset": "--format webdataset --samples-per-file 2", "recordio": "--format recordio --samples-per-file 2", "tfrecord": "--format tfrecord",
+		"batches": "--preset imagenet --batch-size 3", "jobs": "-j 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := func(in, out string) called {
+				r := call(t, append(strings.Fields("run --preset decode "+args), "-o", out, in)...)
+				r.stderr = strings.ReplaceAll(withoutTimes(r.stderr), in, "IN")
+				return r
+			}
+			in, out := bucket(t, dir), filepath.Join(t.TempDir(), "out")
+			to := bucket(t, "") + "/some folder/+%20#"
+			wantCall := one(dir, out)
+			require.Equal(t, exitFailed, wantCall.status) // broken.png
+			want := local(t, out)
+			require.NotEmpty(t, want)
+			for n, s := range want {
+				want[n] = strings.ReplaceAll(s, dir, in)
+			}
+			require.Equal(t, wantCall, one(in, to))
+			got := stored(to)
+			require.Equal(t, len(want), len(got))
+			for n := range want {
+				require.True(t, want[n] == got[n], n)
+			}
+			// The folder with the outputs is no input.
+			put(in+"/x.png", pngBytes(t, 4, 3, 9))
+			require.Equal(t, exitFailed, call(t, append(strings.Fields("run -q --preset decode "+args), "-o", in+"/sub/out/", in)...).status)
+			within := stored(in + "/sub/out")
+			r := call(t, append(strings.Fields("run -q --preset decode "+args), "-o", in+"/sub/out", in)...)
+			require.Equal(t, exitFailed, r.status)
+			if strings.Contains(args, "webdataset") || strings.Contains(args, "record") || strings.Contains(args, "batch") {
+				require.Contains(t, r.stderr, " is from an earlier run, and files of a store are not removed: want another folder")
+			}
+			require.Equal(t, within, stored(in+"/sub/out"))
+		})
+	}
+}
+
+// TestSkipExistingInStore tests that a run goes on with the outputs of an
+// earlier one in a store.
+func TestSkipExistingInStore(t *testing.T) {
+	in, to := bucket(t, photos(t)), bucket(t, "")
+	run := func(args ...string) called {
+		return call(t, append([]string{"run", "--preset", "decode", "--skip-existing", "-o", to}, args...)...)
+	}
+	require.Equal(t, exitOK, run(in+"/sub/c.png", in+"/a.png").status)
+	before := objects.gets.Load()
+	r := run(in+"/sub/c.png", in+"/a.png", in+"/b.png")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stderr, "1 image, 0 failed, 0 skipped, 2 done before")
+	require.EqualValues(t, 1, objects.gets.Load()-before, "images that exist are not read")
+
+	meddle(t, func(_ context.Context, op, name string) error {
+		if op == "list" && strings.HasPrefix(name, to) {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	r = run(in + "/a.png")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "/a.png: cannot list the outputs: "+to+": permission denied")
+	meddle(t, nil)
+
+	r = call(t, "run", "--preset", "decode", "--skip-existing=content", "-o", to, in+"/a.png")
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, "--skip-existing=content keeps a list in the output folder, which a store cannot: want --skip-existing, or a folder")
+	r = call(t, "run", "--preset", "decode", "--format", "tensorrt", "-o", to, in+"/a.png")
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, "--format tensorrt is for programs that read files of this machine: want a folder")
+
+	// Images of a store with a list here are read again, and compared.
+	out := filepath.Join(t.TempDir(), "out")
+	for range 2 {
+		r = call(t, "run", "--preset", "decode", "--skip-existing=content", "-o", out, in+"/a.png")
+		require.Equal(t, exitOK, r.status)
+	}
+	require.Contains(t, r.stderr, "1 done before")
+
+	// A batch that is not full is written again.
+	to = bucket(t, "")
+	batches := func(args ...string) called {
+		return call(t, append([]string{"run", "--preset", "imagenet", "--batch-size", "2", "--skip-existing", "-o", to}, args...)...)
+	}
+	require.Equal(t, exitOK, batches(in+"/a.png", in+"/b.png", in+"/sub/c.png").status)
+	first := stored(to)
+	require.Len(t, first, 4)
+	r = batches(in+"/a.png", in+"/b.png", in+"/sub/c.png", in+"/sub.png")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stderr, "2 images, 0 failed, 0 skipped, 2 done before")
+	second := stored(to)
+	require.Len(t, second, 4)
+	require.Equal(t, first["batch-000000.npy"], second["batch-000000.npy"])
+	require.Equal(t, 2, strings.Count(second["batch-000001.jsonl"], "\n"))
+}
+
+// TestStoreErrors tests that a store that fails is reported, with the name of
+// the file, and that the run goes on where it can.
+func TestStoreErrors(t *testing.T) {
+	in := bucket(t, photos(t))
+	out := filepath.Join(t.TempDir(), "out")
+	for _, c := range []struct {
+		name   string
+		fail   string // operation and name
+		err    error
+		args   []string
+		status int
+		want   []string
+	}{
+		{"a file without permission", "open " + in + "/b.png", fs.ErrPermission, []string{in + "/a.png", in + "/b.png"}, exitFailed,
+			[]string{in + "/b.png: permission denied\n2 images, 1 failed"}},
+		{"a folder without permission", "stat " + in, fs.ErrPermission, []string{in}, exitFailed, []string{in + ": permission denied\n", "no images found; 1 input failed"}},
+		{"a listing that fails half-way", "list " + in + "/sub", fs.ErrPermission, []string{in}, exitFailed, []string{in + "/sub: permission denied\n", "7 images, 1 failed, 2 skipped"}},
+		{"an output without permission", "put mem://to/b.png.npy", fs.ErrPermission, []string{"-o", "mem://to", in + "/a.png", in + "/b.png"}, exitFailed,
+			[]string{in + "/b.png: cannot write mem://to/b.png.npy: permission denied\n2 images, 1 failed"}},
+		{"a store that is only read", "create", fmt.Errorf("no writing: %w", errors.ErrUnsupported), []string{"-o", "mem://to", in + "/a.png"}, exitUsage,
+			[]string{"-o mem://to: the store is only read: want a folder, or a URI of a store that takes files"}},
+		{"a shard that cannot be written", "put mem://to/data-00000.tar", fs.ErrPermission, []string{"-o", "mem://to", "--format", "webdataset", in + "/a.png"}, exitFailed,
+			[]string{"cannot write mem://to/data-00000.tar: permission denied\n"}},
+		{"a container that cannot be read", "open " + in + "/x.tar", fs.ErrPermission, []string{in + "/x.tar"}, exitFailed, []string{in + "/x.tar: permission denied\n1 image, 1 failed"}},
+		{"an unknown scheme", "", nil, []string{"s3://bucket/a.png", in + "/a.png"}, exitFailed,
+			[]string{"store: s3://bucket/a.png: no store for s3:// in this program: want a path, or a URI of file, ", "the program infer-prep-stores also has stores for s3, gs, az and hdfs\n2 images, 1 failed"}},
+		{"a name that leads out", "", nil, []string{in + "/out"}, exitFailed, []string{in + "/out/..: outside the folder " + in + "/out: "}},
+		{"a name that leads out, allowed", "", nil, []string{"--allow-outside", in + "/out"}, exitFailed, []string{in + "/out/../../evil.png: the name leads out of the output folder\n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			put(in+"/x.tar", []byte("x"))
+			if strings.HasPrefix(c.name, "a name that leads out") {
+				put(in+"/out/../../evil.png", pngBytes(t, 2, 2, 2))
+				defer func() {
+					objects.mu.Lock()
+					delete(objects.files, in+"/out/../../evil.png")
+					objects.mu.Unlock()
+				}()
+			}
+			meddle(t, func(_ context.Context, op, name string) error {
+				if c.fail != "" && (op == c.fail || op+" "+name == c.fail) {
+					return c.err
+				}
+				return nil
+			})
+			r := call(t, append([]string{"run", "--preset", "decode", "-o", out}, c.args...)...)
+			require.Equal(t, c.status, r.status, r.stderr)
+			for _, w := range c.want {
+				require.Contains(t, r.stderr, w)
+			}
+		})
+	}
+}
+
+// TestStoreLatency tests that images wait for a slow store together, whatever
+// the number of jobs.
+func TestStoreLatency(t *testing.T) {
+	const images, wait = 200, 20 * time.Millisecond
+	in, to := bucket(t, ""), bucket(t, "")
+	for i := range images {
+		put(fmt.Sprintf("%s/%03d.png", in, i), pngBytes(t, 20, 20, uint8(i)))
+	}
+	meddle(t, func(ctx context.Context, _, _ string) error {
+		select {
+		case <-time.After(wait):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	for _, out := range []string{to, filepath.Join(t.TempDir(), "out")} {
+		objects.most.Store(0)
+		gets, start := objects.gets.Load(), time.Now()
+		r := call(t, "run", "--preset", "decode", "--jobs", "2", "-o", out, in)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.EqualValues(t, images, objects.gets.Load()-gets, "an image is one request")
+		require.GreaterOrEqual(t, objects.most.Load(), int64(leastRemoteWorkers/2))
+		require.LessOrEqual(t, objects.most.Load(), int64(leastRemoteWorkers))
+		t.Logf("%s: %v", out, time.Since(start))
+	}
+	require.Len(t, stored(to), images)
+}
+
+// TestStoreInterrupted tests that an interrupted run does not wait for a store
+// that does not answer, and says which images were done.
+func TestStoreInterrupted(t *testing.T) {
+	in := bucket(t, photos(t))
+	report := filepath.Join(t.TempDir(), "report")
+	for _, stalled := range []string{"open " + in + "/sub/c.png", "put mem://interrupted/b.png.npy", "list " + in + "/sub", "stat " + in} {
+		t.Run(stalled, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			meddle(t, func(ctx context.Context, op, name string) error {
+				if op+" "+name != stalled {
+					return nil
+				}
+				time.AfterFunc(50*time.Millisecond, cancel) // the others are done
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			var out, errs bytes.Buffer
+			start := time.Now()
+			status := Run(ctx, []string{"run", "--preset", "decode", "--report", report, "-o", "mem://interrupted", in}, strings.NewReader(""), &out, &errs)
+			require.Equal(t, exitInterrupted, status, errs.String())
+			require.Less(t, time.Since(start), 5*time.Second)
+			require.NotContains(t, errs.String(), "context")
+			require.Contains(t, errs.String(), "infer-prep: interrupted: ")
+			if strings.HasPrefix(stalled, "open") {
+				require.Contains(t, readText(t, report), `{"input":"`+in+`/sub/c.png","name":"sub/c.png","status":"pending"}`)
+				require.Contains(t, errs.String(), "; to go on: infer-prep run --skip-existing --preset decode")
+			}
+		})
+	}
+}
+
+// TestRecordsInStore tests the records commands with outputs in a store.
+func TestRecordsInStore(t *testing.T) {
+	dir := photos(t)
+	t.Chdir(dir)
+	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
+	in, to := bucket(t, dir), bucket(t, "")
+	ok := func(args ...string) string {
+		r := call(t, args...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		return r.stdout
+	}
+	// Between stores, and beside the input.
+	ok("records", "convert", "-q", in+"/packed.rec", "-o", to+"/data-%02d.tar", "--count", "2", "--index")
+	ok("records", "convert", "-q", "packed.rec", "-o", "data-%02d.tar", "--count", "2", "--index")
+	got := stored(to)
+	require.Len(t, got, 4)
+	for _, n := range []string{"data-00.tar", "data-01.tar"} {
+		require.True(t, readText(t, n) == got[n], n)
+	}
+	require.Contains(t, ok("records", "verify", to+"/data-*.tar"), "webdataset, 3 records, compared with "+to+"/data-00.tar.index, "+to+"/data-01.tar.index: ok\n")
+	require.Contains(t, ok("records", "ls", to+"/data-{00..01}.tar"), to+"/data-01.tar  webdataset  1")
+	ok("records", "cat", "--field", "png", "-o", to+"/images", to+"/data-00.tar")
+	require.Len(t, stored(to+"/images"), 2)
+
+	// Files are not replaced without --force, and never while they are read.
+	for _, args := range [][]string{
+		{"records", "convert", "-q", in + "/packed.rec", "-o", to + "/data-%02d.tar", "--count", "2"},
+		{"records", "cat", "--field", "png", "-o", to + "/images", to + "/data-00.tar"},
+		{"records", "index", to + "/data-00.tar"},
+	} {
+		r := call(t, args...)
+		require.Equal(t, exitFailed, r.status)
+		require.Contains(t, r.stderr, ": the file exists; --force replaces it")
+		ok(append(args, "--force")...)
+	}
+	r := call(t, "records", "convert", "--force", in+"/packed.rec", "-o", in+"/packed.rec")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, in+"/packed.rec: the file is both input and output")
+
+	// What is complete stays, and is named.
+	meddle(t, func(_ context.Context, op, name string) error {
+		if op == "put" && strings.HasSuffix(name, "/b-1.tar") {
+			return fs.ErrPermission
+		}
+		return nil
+	})
+	r = call(t, "records", "convert", "-q", in+"/packed.rec", "-o", to+"/b-%d.tar", "--count", "2")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, to+"/b-1.tar: permission denied")
+	require.Contains(t, r.stderr, to+"/b-0.tar: the file is complete and stays in the store")
+
+	// Packs go on in unfinished files, which a store does not have.
+	for _, args := range [][]string{{"pack", "recordio", to + "/new", "odd"}, {"pack", "shards", "-o", to, "odd"}} {
+		r := call(t, args...)
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, `this command writes to a folder: want "pack plan" and "pack --plan", which write to stores`)
+	}
+}
+
+// TestDatasetsInStore tests that commands over datasets read them from a store.
+func TestDatasetsInStore(t *testing.T) {
+	files := map[string][]byte{}
+	for i := range 6 {
+		files[fmt.Sprintf("classes/%d/x.png", i%2)] = pngBytes(t, 8, 8, uint8(i))
+		files[fmt.Sprintf("plain/%d.png", i)] = pngBytes(t, 8, 8, uint8(i))
+	}
+	dir := tree(t, files)
+	in := bucket(t, dir)
+	definition := `{"infer_prep_dataset":1,"root":{"node":"source","source":"image_folder","params":{"dir":"` + in + `/classes"}}}`
+	put(in+"/dataset.json", []byte(definition))
+	for _, args := range [][]string{
+		{"train-bench", "--folder", in + "/classes", "--preset", "decode", "--epochs", "1", "--json"},
+		{"train-bench", "--folder", in + "/plain", "--preset", "decode", "--epochs", "1", "--json"},
+	} {
+		r := call(t, args...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Contains(t, r.stdout, `"images":`)
+	}
+	var out, errs bytes.Buffer
+	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, benchTime: 50 * time.Millisecond}
+	require.Equal(t, exitOK, a.run(t.Context(), []string{"bench", "--preset", "decode", "--json", in}), errs.String())
+	require.Contains(t, out.String(), `"images":8`)
+}

@@ -68,14 +68,6 @@ func uriName(uri string) string {
 	return path.Base(key)
 }
 
-// uriPath returns a name without its query.
-func uriPath(name string) string {
-	if isHTTP(name) {
-		name, _, _ = strings.Cut(name, "?")
-	}
-	return name
-}
-
 // hostName returns an authority as the name of a folder: some systems have no
 // names with a colon.
 func hostName(authority string) string { return strings.ReplaceAll(authority, ":", "_") }
