@@ -95,6 +95,7 @@ var Layers = []Layer{
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
 	}},
 	{"images", []Package{
