@@ -18,6 +18,7 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/internal/registry"
+	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
 )
 
 // AllowPlugin allows a library of C functions in graphs: it is plugin.Allow in

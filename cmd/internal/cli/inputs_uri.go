@@ -58,10 +58,11 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 		f.fail(uri, err)
 		return f
 	}
-	// Opening an image tells whether it exists. Asking before would double the
-	// requests of a long list.
-	glob := !isHTTP(uri) && hasGlob(uri)
-	if !glob && slices.Contains(imageExts, strings.ToLower(path.Ext(uriName(uri)))) && !strings.HasSuffix(uri, "/") {
+	// HTTP has no folders. In other stores a name with the extension of an image
+	// is a file: opening it tells whether it exists, and asking before would
+	// double the requests of a long list.
+	glob := hasGlob(uri)
+	if isHTTP(uri) || !glob && slices.Contains(imageExts, strings.ToLower(path.Ext(uri))) {
 		l.file(&f, uri, a.name, true)
 		return f
 	}
