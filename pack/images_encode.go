@@ -136,16 +136,21 @@ type images struct {
 
 // image appends the packed form of an image file to dst.
 func (m *images) image(ctx context.Context, files store.Opener, dst []byte, path string) (_ []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a bug must not end the packing of all other images
-			err = fmt.Errorf("internal error: %v", p)
-		}
-	}()
 	m.whole = false
 	if m.file, err = readFile(ctx, files, m.file[:0], path, m.o.Limits.Bytes); err != nil {
 		return nil, err
 	}
 	m.whole = true
+	return m.encode(dst)
+}
+
+// encode appends the packed form of the image in m.file to dst.
+func (m *images) encode(dst []byte) (_ []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a bug must not end the packing of all other images
+			err = fmt.Errorf("%w: %v", codec.ErrInternal, p)
+		}
+	}()
 	if m.o.Encoding == PassThrough {
 		return append(dst, m.file...), nil
 	}

@@ -295,21 +295,10 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 	var good []imagerecord.Item
 	var exts []string
 	for _, i := range items {
-		p := path.Clean("/" + i.Path)[1:]
-		end := path.Ext(p)
-		folder, base := path.Split(p[:len(p)-len(end)])
-		key, ext, ok := webdataset.KeyExt(folder + strings.ReplaceAll(base, ".", "_") + end)
-		switch image.Encoding {
-		case JPEG:
-			ext = "jpg"
-		case PNG:
-			ext = "png"
-		}
+		key, ext, err := imageKey(path.Clean("/"+i.Path)[1:], i.Labels, image.Encoding)
 		switch other, twice := seen[key]; {
-		case slices.ContainsFunc(i.Labels, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }):
-			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: labels %v: want finite numbers", ErrSample, i.Path, root, i.Labels))
-		case !ok || ext == labelField || ext == labelsField:
-			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: want a name with an image's extension", ErrSample, i.Path, root))
+		case err != nil:
+			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: %w", ErrSample, i.Path, root, err))
 		case twice:
 			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s and %s in %s: both would be sample %q", ErrSample, other, i.Path, root, key))
 		default:
@@ -342,6 +331,27 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 		return x, nil
 	}
 	return nil
+}
+
+// imageKey returns the key of an image with labels, and the name of its field.
+// name is a clean path with slashes.
+func imageKey(name string, labels []float32, encoding Encoding) (key, ext string, err error) {
+	end := path.Ext(name)
+	folder, base := path.Split(name[:len(name)-len(end)])
+	key, ext, ok := webdataset.KeyExt(folder + strings.ReplaceAll(base, ".", "_") + end)
+	switch encoding {
+	case JPEG:
+		ext = "jpg"
+	case PNG:
+		ext = "png"
+	}
+	switch {
+	case slices.ContainsFunc(labels, func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }):
+		return "", "", fmt.Errorf("labels %v: want finite numbers", labels)
+	case !ok || ext == labelField || ext == labelsField:
+		return "", "", errors.New("want a name with an image's extension")
+	}
+	return key, ext, nil
 }
 
 func labelsOf(l []float32) webdataset.Field {

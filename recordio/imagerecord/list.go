@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"unicode/utf8"
 )
@@ -24,26 +25,41 @@ const maxLine = 1 << 20
 
 // ReadList reads a .lst file: fields separated by tabs, the number first and
 // the path last. Errors name the line.
-func ReadList(name string, r io.Reader) ([]Item, error) {
-	var l []Item
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, maxLine)
-	line := 0
-	for s.Scan() {
-		line++
-		if len(bytes.TrimSpace(s.Bytes())) == 0 {
-			continue
-		}
-		i, err := parseItem(s.Bytes())
+func ReadList(name string, r io.Reader) (l []Item, err error) {
+	for i, err := range Items(name, r) {
 		if err != nil {
-			return nil, fmt.Errorf("imagerecord: %s:%d: %w", name, line, err)
+			return nil, err
 		}
 		l = append(l, i)
 	}
-	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("imagerecord: %s:%d: %w", name, line+1, err)
-	}
 	return l, nil
+}
+
+// Items reads a .lst file as ReadList does, one item after another, and keeps
+// one line in memory. An error is the last of the iteration. The labels of an
+// item belong to the caller.
+func Items(name string, r io.Reader) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		s := bufio.NewScanner(r)
+		s.Buffer(nil, maxLine)
+		line := 0
+		for s.Scan() {
+			line++
+			if len(bytes.TrimSpace(s.Bytes())) == 0 {
+				continue
+			}
+			i, err := parseItem(s.Bytes())
+			if err != nil {
+				err = fmt.Errorf("imagerecord: %s:%d: %w", name, line, err)
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
+		}
+		if err := s.Err(); err != nil {
+			yield(Item{}, fmt.Errorf("imagerecord: %s:%d: %w", name, line+1, err))
+		}
+	}
 }
 
 // ErrList reports an invalid line of a list.

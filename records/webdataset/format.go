@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -431,18 +432,43 @@ func createFormat(ctx context.Context, o store.Opener, name string, options reco
 	return &formatWriter{w: w}, nil
 }
 
+// NewSample returns the sample that holds a record: names that a shard cannot
+// hold are escaped, arrays are in NumPy's format and numbers are text, as
+// package records writes them. Fields of bytes are those of r. A field that no
+// shard can hold is a records.FieldError.
+func NewSample(r *records.Record) (*Sample, error) {
+	s := &Sample{}
+	return s, s.set(r)
+}
+
+func (s *Sample) set(r *records.Record) error {
+	members, err := encodeAll(s.Fields, r)
+	if err == nil {
+		*s = Sample{Key: escapeKey(r.Key), Fields: members}
+	}
+	return err
+}
+
+// ImageKey returns the key of an image's sample: its name without the
+// extension, which begins at the last dot. A name that is nothing but an
+// extension keeps it.
+func ImageKey(name string) string {
+	if key := strings.TrimSuffix(name, path.Ext(name)); key != "" && !strings.HasSuffix(key, "/") {
+		return key
+	}
+	return name // .jpg
+}
+
 type formatWriter struct {
 	w *Writer
 	s Sample
 }
 
 func (x *formatWriter) Write(r *records.Record) error {
-	members, err := encodeAll(x.s.Fields, r)
-	if err != nil {
+	if err := x.s.set(r); err != nil {
 		return err
 	}
-	x.s = Sample{Key: escapeKey(r.Key), Fields: members}
-	err = x.w.Write(&x.s)
+	err := x.w.Write(&x.s)
 	if errors.Is(err, ErrName) {
 		return r.FieldErrorf(formatName, "", "%s", strings.TrimPrefix(err.Error(), "webdataset: "))
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfexample"
+	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -21,7 +21,7 @@ import (
 var shardFormats = []format{
 	{
 		name: "webdataset", ext: ".tar", many: true, named: true, no: []tensor.DType{tensor.BFloat16}, shards: "webdataset",
-		record: webdatasetRecord, key: webdatasetKey,
+		record: webdatasetRecord, key: webdataset.ImageKey,
 	},
 	{
 		name: "recordio", ext: ".rec", many: true, named: true, no: []tensor.DType{tensor.Bytes}, shards: "recordio", index: true,
@@ -37,14 +37,6 @@ var shardFormats = []format{
 			return nil
 		},
 	},
-}
-
-// webdatasetKey returns a name without its extension.
-func webdatasetKey(name string) string {
-	if key := strings.TrimSuffix(name, path.Ext(name)); key != "" && !strings.HasSuffix(key, "/") {
-		return key
-	}
-	return name // .jpg
 }
 
 func webdatasetRecord(key string, ts []tensor.Named) (r records.Record, err error) {

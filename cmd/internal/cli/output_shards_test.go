@@ -162,8 +162,8 @@ func TestShardKeys(t *testing.T) {
 		keys = append(keys, x.Key)
 	}
 	require.Equal(t, []string{"a", "a.b", "c/a", "x"}, keys)
-	require.Equal(t, ".png", webdatasetKey(".png"))
-	require.Equal(t, "a/.png", webdatasetKey("a/.png"))
+	require.Equal(t, ".png", webdataset.ImageKey(".png"))
+	require.Equal(t, "a/.png", webdataset.ImageKey("a/.png"))
 
 	// Names that look like numbers, and equal names of two folders.
 	t.Chdir(tree(t, map[string][]byte{"a/0": img, "a/1.png": img, "b/1.png": img}))
