@@ -41,6 +41,7 @@ const (
 	xmobile    = "golang.org/x/mobile"
 	webgpu     = "github.com/gogpu/wgpu"
 	webgpuType = "github.com/gogpu/gputypes"
+	minio      = "github.com/minio/minio-go/v7"
 )
 
 // Brings lists the modules that a module of others depends on. A package that
@@ -94,7 +95,10 @@ var Layers = []Layer{
 		{Path: "rng", May: []string{"internal/kernel"}},
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
-		{Path: "store/remote", May: []string{"store"}},
+		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/storetest", May: []string{"store", testify}},
+		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
+		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
@@ -207,6 +211,7 @@ var Layers = []Layer{
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
+		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
@@ -228,6 +233,7 @@ var Layers = []Layer{
 		{Path: "internal/tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "preset", "tensor", "transforms"}, Why: "it prints results of public packages for the tests of the npm package"},
 		{Path: "internal/tools/goldencases", May: []string{"codec", "codec/all", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms", jpegli}, Why: "it runs the public packages on their goldens"},
 		{Path: "internal/tools/jpegencode", May: []string{"codec/jpeg", "tensor"}, Why: "it encodes images for parity/encode.py"},
+		{Path: "internal/tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}, Why: "it makes images for cluster-test and examples/spark"},
 		{Path: "internal/tools/wasmstrip"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},
