@@ -40,7 +40,7 @@ func (a *app) benchCmd() *cobra.Command {
 		Short: "Measure how fast a graph turns images into tensors",
 		Long: `Bench measures how fast a graph turns images into tensors.
 
-DIR is a folder, a file or a glob, as for run. Bench reads all files into memory,
+DIR is a folder, a file or a glob, as a path or a URI, as for run. Bench reads all files into memory,
 which --limit-bytes bounds. It runs every image once to warm up, then runs all of
 them repeatedly, for at most 5 seconds in total, and prints the figures of the
 median pass. If one pass takes too long, bench measures only the first images.

@@ -120,6 +120,10 @@ func (a *app) root() *cobra.Command {
 tensors are byte for byte those of the Python reference (Pillow, OpenCV,
 torchvision, transformers, timm).
 
+Files and folders of data are paths or URIs. This program has the stores
+` + storeNames() + `. Names in a URI are literal; in http and https they are URLs.
+docs/stores.md has the rest.
+
 Exit status: 0 success; 1 some inputs failed or were missing; 2 invalid flag or
 graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		Example: `  infer-prep run --preset imagenet -o tensors photos/

@@ -134,6 +134,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 				*l.to = append(*l.to, k)
 			}
 		}
+		f.kaldi.Store = store.URI
 		s, err := pack.KaldiSamples(ctx, f.kaldi)
 		return s, wrapFail(ofFile(err))
 	}

@@ -226,6 +226,8 @@ func photos(t *testing.T) string {
 // do with those of this machine: status, output and messages are equal.
 func TestURIsLikePaths(t *testing.T) {
 	dir := photos(t)
+	repository, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	require.NoError(t, err)
 	t.Chdir(dir)
 	require.Equal(t, exitOK, call(t, "pack", "shards", "-q", "-o", "shards", "--samples-per-file", "2", "sub/deep").status)
 	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
@@ -237,7 +239,15 @@ func TestURIsLikePaths(t *testing.T) {
 		require.NoError(t, os.MkdirAll("classes/"+n, 0o777))
 		require.NoError(t, os.WriteFile("classes/"+n+"/x.png", pngBytes(t, 4, 4, 1), 0o666))
 	}
+	ark, err := os.ReadFile(filepath.Join(repository, "testdata", "kaldi", "float.ark"))
+	require.NoError(t, err)
+	scp, err := os.ReadFile(filepath.Join(repository, "testdata", "kaldi", "float.scp"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("float.ark", ark, 0o666))
 	in := bucket(t, dir)
+	scripts := regexp.MustCompile(`(?m)^(\S+) .*:`)
+	put(in+"/feats.scp", scripts.ReplaceAll(scp, []byte("$1 "+in+"/float.ark:")))
+	require.NoError(t, os.WriteFile("feats.scp", scripts.ReplaceAll(scp, []byte("$1 "+dir+"/float.ark:")), 0o666))
 	// A list names its files completely.
 	put(in+"/list.txt", []byte(strings.ReplaceAll("IN/a.png\nIN/sub\nIN/none.png\n", "IN", in)))
 	require.NoError(t, os.WriteFile("list.txt", []byte(strings.ReplaceAll("IN/a.png\nIN/sub\nIN/none.png\n", "IN", dir)), 0o666))
@@ -298,6 +308,8 @@ func TestURIsLikePaths(t *testing.T) {
 		"pack recordio list":  {"pack", "recordio", "-q", "--recursive", "--list", "OUT", "IN/odd"},
 		"pack shards":         {"pack", "shards", "-q", "-o", "OUT", "IN/odd"},
 		"pack shards classes": {"pack", "shards", "-q", "--classes", "-o", "OUT", "IN/classes"},
+		"pack scripts":        {"pack", "shards", "-q", "-o", "OUT", "--scp", "IN/feats.scp"},
+		"records verify, scp": {"records", "verify", "IN/feats.scp", "IN/float.ark"},
 		"pack missing":        {"pack", "recordio", "OUT", "IN/none"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -119,6 +119,15 @@ func withoutSecrets(text string) string {
 	})
 }
 
+// storeNames lists the schemes of URIs, for help texts.
+func storeNames() string {
+	var l []string
+	for _, s := range append([]string{"file"}, store.Schemes()...) {
+		l = append(l, s+"://")
+	}
+	return strings.Join(l, ", ")
+}
+
 // schemeHint follows the error of a URI without a store.
 const schemeHint = "; the program infer-prep-stores also has stores for s3, gs, az and hdfs"
 
