@@ -98,6 +98,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	default: // cobra's own, of several lines
 		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
+	if ctx.Err() != nil && e.status != exitInterrupted && errors.Is(err, context.Canceled) { // a request that was ended
+		e = &exitError{exitInterrupted, errors.New("interrupted")}
+	}
 	status := e.status
 	if s := stopped(0); status == exitInterrupted && errors.As(context.Cause(ctx), &s) {
 		status = 128 + int(s)

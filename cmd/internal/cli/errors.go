@@ -110,13 +110,13 @@ func ofFile(err error) error {
 	return err
 }
 
-// ofInput returns an error of reading an image or of its outputs, with the
-// image's path in front.
-func ofInput(in *input, err error) error {
+// ofInput returns an error of an image or of its outputs, with the image's path
+// in front. at is a kind of error, "" if it is unknown.
+func ofInput(in *input, at string, err error) error {
 	err = message(err)
 	switch {
 	case in.uri == "":
-	case isMissing(err):
+	case isMissing(err) && at == kindRead:
 		return missing(in.path + ": no such file or folder")
 	case strings.Contains(err.Error(), in.path): // a store named it
 		return err

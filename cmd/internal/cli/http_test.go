@@ -138,13 +138,14 @@ func TestHTTPLatency(t *testing.T) {
 	require.Less(t, took, images*wait/2)
 }
 
-// TestHTTPInterrupted tests that a run does not wait for a server that does not
-// answer once it is interrupted.
+// TestHTTPInterrupted tests that commands do not wait for a server that does
+// not answer once they are interrupted.
 func TestHTTPInterrupted(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 4, 4, 1)}))
 	stop := make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.AfterFunc(50*time.Millisecond, cancel)
+		asked <- struct{}{}
 		select {
 		case <-stop:
 		case <-r.Context().Done():
@@ -152,10 +153,43 @@ func TestHTTPInterrupted(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(stop)
-	var out, errs bytes.Buffer
-	start := time.Now()
-	status := Run(ctx, []string{"run", "--preset", "decode", "-o", t.TempDir(), server.URL + "/a.png?sig=" + secret}, strings.NewReader(""), &out, &errs)
-	require.Equal(t, exitInterrupted, status)
-	require.Less(t, time.Since(start), 5*time.Second)
-	require.Equal(t, "infer-prep: interrupted: 0 of 1 file done\n", errs.String(), "the signature is not repeated")
+	at := server.URL + "/file?sig=" + secret
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"interrupted: 0 of 1 file done", []string{"run", "--preset", "decode", "-o", "out", server.URL + "/a.png?sig=" + secret}},
+		{"interrupted: nothing was done", []string{"run", "--preset", "decode", "-o", "out", at}},
+		{"interrupted", []string{"run", "--graph", at, "-o", "out", "a.png"}},
+		{"interrupted", []string{"run", "--bundle", at, "-o", "out", "a.png"}},
+		{"interrupted", []string{"run", "--preset", "decode", "--files-from", at, "-o", "out"}},
+		{"interrupted", []string{"graph", "infer", "--preset", "decode", at}},
+		{"interrupted", []string{"records", "ls", at}},
+		{"the output is incomplete", []string{"records", "ls", "--from", "recordio", at}},
+		{"interrupted", []string{"records", "verify", at}},
+		{"interrupted", []string{"records", "convert", at, "-o", "x.tar"}},
+		{"interrupted", []string{"diff", at, "a.npy"}},
+		{"interrupted", []string{"bundle", "ls", at}},
+		{"interrupted", []string{"pack", "recordio", "--pass-through", "x", at}},
+		{"interrupted: nothing was done", []string{"pack", "shards", "-o", "x", at}},
+		{"interrupted", []string{"train-bench", at}},
+		{"interrupted: nothing was measured", []string{"bench", "--preset", "decode", at}},
+	} {
+		t.Run(strings.Join(c.args[:2], " "), func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				<-asked
+				cancel(stopped(2))
+			}()
+			var out, errs bytes.Buffer
+			start := time.Now()
+			status := Run(ctx, c.args, strings.NewReader(""), &out, &errs)
+			require.Equal(t, 130, status, errs.String())
+			require.Less(t, time.Since(start), 5*time.Second)
+			require.Contains(t, errs.String(), c.want+"\n")
+			require.NotContains(t, errs.String(), secret)
+			require.NotContains(t, errs.String(), "stopped")
+			require.NotContains(t, errs.String(), "usage")
+		})
+	}
 }

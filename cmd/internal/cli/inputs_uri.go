@@ -58,11 +58,12 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 		f.fail(uri, err)
 		return f
 	}
-	// HTTP has no folders. In other stores a name with the extension of an image
-	// is a file: opening it tells whether it exists, and asking before would
-	// double the requests of a long list.
+	// HTTP has no folders. In other stores a name with an image's extension is
+	// a file: opening it tells whether it exists, and asking before would double
+	// the requests of a long list.
 	glob := hasGlob(uri)
-	if isHTTP(uri) || !glob && slices.Contains(imageExts, strings.ToLower(path.Ext(uri))) {
+	image := slices.Contains(imageExts, strings.ToLower(path.Ext(uri)))
+	if isHTTP(uri) || image && !glob {
 		l.file(&f, uri, a.name, true)
 		return f
 	}

@@ -229,6 +229,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return usageErr("--jobs %d: want at least 1", f.jobs)
 	}
 	f.out = trimFile(f.out)
+	if f.report = trimFile(f.report); isURI(f.report) {
+		return usageErr("--report %s: the report grows line by line: want a file of this machine", f.report)
+	}
 	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...), oneOf("last-batch", f.last, lastShort, lastPad, lastDrop)); err != nil {
 		return err
 	}

@@ -473,6 +473,8 @@ func TestStoreErrors(t *testing.T) {
 		{"a listing that fails half-way", "list " + in + "/sub", fs.ErrPermission, []string{in}, exitFailed, []string{in + "/sub: permission denied\n", "7 images, 1 failed, 2 skipped"}},
 		{"an output without permission", "put mem://to/b.png.npy", fs.ErrPermission, []string{"-o", "mem://to", in + "/a.png", in + "/b.png"}, exitFailed,
 			[]string{in + "/b.png: cannot write mem://to/b.png.npy: permission denied\n2 images, 1 failed"}},
+		{"a missing bucket of the outputs", "put mem://to/b.png.npy", fs.ErrNotExist, []string{"-o", "mem://to", in + "/b.png"}, exitFailed,
+			[]string{in + "/b.png: cannot write mem://to/b.png.npy: file does not exist\n"}},
 		{"a store that is only read", "create", fmt.Errorf("no writing: %w", errors.ErrUnsupported), []string{"-o", "mem://to", in + "/a.png"}, exitUsage,
 			[]string{"-o mem://to: the store is only read: want a folder, or a URI of a store that takes files"}},
 		{"a shard that cannot be written", "put mem://to/data-00000.tar", fs.ErrPermission, []string{"-o", "mem://to", "--format", "webdataset", in + "/a.png"}, exitFailed,
