@@ -59,8 +59,8 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 		return f
 	}
 	// HTTP has no folders. In other stores a name with an image's extension is
-	// a file: opening it tells whether it exists, and asking before would double
-	// the requests of a long list.
+	// a file: opening it tells whether it exists, and asking before would
+	// double the requests of a long list.
 	glob := hasGlob(uri)
 	image := slices.Contains(imageExts, strings.ToLower(path.Ext(uri)))
 	if isHTTP(uri) || image && !glob {
