@@ -204,7 +204,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
+			"internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},
