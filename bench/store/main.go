@@ -9,12 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/infer-prep/infer-prep/bench/internal/peer"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
@@ -52,12 +56,14 @@ func run(args []string) error {
 		return makeShards(args[1], args[2], args[3])
 	case len(args) == 3 && args[0] == "copy":
 		return copyTree(args[1], args[2])
+	case len(args) == 2 && args[0] == "bucket":
+		return bucket(args[1])
 	case len(args) == 2 && args[0] == "read":
 		return read(args[1])
 	case len(args) == 4 && (args[0] == "epoch" || args[0] == "first"):
 		return epoch(args[0] == "first", args[1], args[2], args[3])
 	}
-	return fmt.Errorf("%q: want make IMAGES FOLDER SHARDS, copy FOLDER URI, read FOLDER, or epoch or first with shards or folder, FOLDER and WORKERS", args)
+	return fmt.Errorf("%q: want make IMAGES FOLDER SHARDS, bucket NAME, copy FOLDER URI, read FOLDER, or epoch or first with shards or folder, FOLDER and WORKERS", args)
 }
 
 // makeShards packs the files IMAGES/CLASS/*.jpg into shards with indexes.
@@ -87,6 +93,19 @@ func makeShards(images, folder, shards string) error {
 		}
 	}
 	return w.Close()
+}
+
+// bucket makes a bucket on the server of the environment.
+func bucket(name string) error {
+	u, err := url.Parse(os.Getenv("AWS_ENDPOINT_URL_S3"))
+	if err != nil {
+		return err
+	}
+	c, err := minio.New(u.Host, &minio.Options{Creds: credentials.NewEnvAWS()})
+	if err != nil {
+		return err
+	}
+	return c.MakeBucket(context.Background(), name, minio.MakeBucketOptions{})
 }
 
 // copyTree copies a folder of the local disk to a store. It makes the indexes of
