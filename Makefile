@@ -120,6 +120,11 @@ bench-device:
 bench-records:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
 
+# Shards and training epochs from an S3 server on this machine, against local files and against webdataset over
+# the same server, in turn; see bench/README.md. PHOTOS is a folder of JPEG files; PEERS and CASES leave others out.
+bench-store:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" python3 bench/store.py
+
 # infer-prep serve against a server of FastAPI, Pillow and torchvision, in turn on one core each; see
 # bench/README.md. PHOTOS is a folder of JPEG files.
 bench-serve:
