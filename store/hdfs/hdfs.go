@@ -1,4 +1,4 @@
-// Package hdfs reads and writes files of Hadoop's HDFS. Importing it adds hdfs://
+// Package hdfs reads and writes files of Hadoop's HDFS. Importing it adds these
 // to the names that [store.URI] opens:
 //
 //	hdfs://HOST:PORT/PATH     a namenode; without :PORT port 8020
