@@ -24,8 +24,12 @@ type Package struct {
 
 // Modules of others.
 const (
+	azure      = "github.com/Azure/azure-sdk-for-go"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
+	google     = "google.golang.org/api"
+	hdfs       = "github.com/colinmarc/hdfs/v2"
+	kerberos   = "github.com/jcmturner/gokrb5/v8"
 	compress   = "github.com/klauspost/compress"
 	jpegli     = "github.com/gen2brain/jpegli"
 	msgp       = "github.com/tinylib/msgp"
@@ -98,7 +102,10 @@ var Layers = []Layer{
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
 		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
-		{Path: "store/hdfs", May: []string{"store", "store/remote", "github.com/colinmarc/hdfs/v2", "github.com/jcmturner/gokrb5/v8"}},
+		{Path: "store/internal/objects", May: []string{"store", "store/remote"}},
+		{Path: "store/azure", May: []string{"store", "store/internal/objects", "store/remote", azure}},
+		{Path: "store/gcs", May: []string{"store", "store/internal/objects", "store/remote", google}},
+		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
