@@ -35,7 +35,8 @@ func (a *app) diffCmd() *cobra.Command {
 the usual preprocessing mistake that explains the difference.
 
 diff A B
-    compares two tensor files, or two folders of them, by tensor name.
+    compares two tensor files, or two folders of them, by tensor name. They are paths
+    or URIs.
 diff --preset NAME IMAGE DIR (or another flag that names a graph)
     runs the graph on IMAGE and compares the output of each step with the file of
     that name in DIR. "graph show --steps" writes such a folder; so can another
