@@ -295,7 +295,7 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 	var good []imagerecord.Item
 	var exts []string
 	for _, i := range items {
-		key, ext, err := imageKey(path.Clean("/"+i.Path)[1:], i.Labels, image.Encoding)
+		key, ext, err := imageKey(path.Clean("/" + i.Path)[1:], i.Labels, image.Encoding)
 		switch other, twice := seen[key]; {
 		case err != nil:
 			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: %w", ErrSample, i.Path, root, err))
