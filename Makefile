@@ -20,7 +20,7 @@ test-device:
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested:
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu distributed; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # Both linters are pinned and come from the Go proxy.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
