@@ -107,6 +107,9 @@ func (f *entriesFn) ProcessElement(ctx context.Context, shard int64, emit func(p
 	return nil
 }
 
+// onRecord, if not nil, is called before each sample. Only tests set it.
+var onRecord func()
+
 // recordFn reads and processes a sample and emits it under its shard.
 type recordFn struct {
 	Job job
@@ -116,6 +119,9 @@ type recordFn struct {
 func (f *recordFn) Setup(ctx context.Context) error { return f.open(ctx, &f.Job) }
 
 func (f *recordFn) ProcessElement(ctx context.Context, e pack.Entry, emit func(int64, pack.Record)) error {
+	if onRecord != nil {
+		onRecord()
+	}
 	r, err := f.plan.Record(ctx, &e)
 	if err != nil {
 		return err

@@ -13,11 +13,13 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
@@ -88,6 +90,12 @@ func run(ctx context.Context, o distributed.Options, bad string, out io.Writer) 
 		return fmt.Errorf("%w: argument %q: want flags only", errUsage, flag.Arg(0))
 	case o.Plan == "" || o.Out == "":
 		return fmt.Errorf("%w: want --plan FILE and --output DIR", errUsage)
+	}
+	if *jobopts.WorkerBinary == "" && runtime.GOOS == "linux" {
+		// Workers run this program. Beam would build it from its sources.
+		if self, err := os.Executable(); err == nil {
+			*jobopts.WorkerBinary = self
+		}
 	}
 	p, s := beam.NewPipelineWithRoot()
 	if err := distributed.Pack(ctx, s, o); err != nil {

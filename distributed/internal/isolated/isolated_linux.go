@@ -28,7 +28,12 @@ func Main(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "isolated:", err)
 			os.Exit(1)
 		}
-		os.Exit(m.Run())
+		code := m.Run()
+		if left(10 * time.Second) {
+			fmt.Fprintln(os.Stderr, "isolated: the tests left processes behind")
+			code = max(code, 1)
+		}
+		os.Exit(code)
 	}
 	c := exec.Command("/proc/self/exe", os.Args[1:]...)
 	c.Args[0] = os.Args[0]
@@ -58,6 +63,9 @@ func Main(m *testing.M) {
 // Require skips a test outside the namespaces.
 func Require(t testing.TB) {
 	t.Helper()
+	if os.Getenv(inside) == "" && os.Getenv("INFER_PREP_SPARK") != "" {
+		t.Fatal("make cluster-test needs a network namespace: run it as root, or allow user namespaces")
+	}
 	if os.Getenv(inside) == "" {
 		t.Skip("the system refuses a network namespace, and Beam's servers listen on all addresses")
 	}
@@ -81,10 +89,9 @@ func loopback() error {
 	return nil
 }
 
-// Left waits until no other process is left in the namespace, at most for d,
-// and reports whether there is one then. Call it when all commands have been
-// waited for.
-func Left(d time.Duration) bool {
+// left waits until no other process is left in the namespace, at most for d,
+// and reports whether there is one then.
+func left(d time.Duration) bool {
 	for end := time.Now().Add(d); ; time.Sleep(50 * time.Millisecond) {
 		// This process is the first of its namespace and inherits orphans.
 		for {

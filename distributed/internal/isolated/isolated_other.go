@@ -5,7 +5,6 @@ package isolated
 import (
 	"os"
 	"testing"
-	"time"
 )
 
 // Main is what TestMain calls.
@@ -16,6 +15,3 @@ func Require(t testing.TB) {
 	t.Helper()
 	t.Skip("network namespaces are Linux's, and Beam's servers listen on all addresses")
 }
-
-// Left reports that no process is left.
-func Left(time.Duration) bool { return false }
