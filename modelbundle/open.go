@@ -65,6 +65,21 @@ func OpenReader(r io.ReaderAt, size int64, l Limits) (*Bundle, error) {
 // io.ErrUnexpectedEOF. The caller closes the Bundle.
 func OpenFile(name string, l Limits) (*Bundle, error) { return openFile(name, l, false) }
 
+// OpenStore is [OpenFile] for a file of a store. ctx bounds the use of the
+// Bundle, too.
+func OpenStore(ctx context.Context, o store.Opener, name string, l Limits) (*Bundle, error) {
+	f, err := o.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := OpenReader(f, f.Size(), l)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	b.close = f.Close
+	return b, nil
+}
+
 // OpenMapped opens a bundle file like OpenFile, but maps it into memory where
 // the system supports that. Processes then share the memory of large models,
 // and nothing is copied. Nobody may change the file in place while it is open:

@@ -39,7 +39,7 @@ func Files(ctx context.Context, o Opener, names []string, recursive bool) ([]Inf
 	var walk func(folder string, depth int) error
 	walk = func(folder string, depth int) error {
 		if depth > maxDepth {
-			return fmt.Errorf("store: list: %s: folders are nested %d deep: must be at most %d", folder, depth, maxDepth)
+			return fmt.Errorf("store: list: %s: folders are nested %d deep: must be at most %d", Redact(folder), depth, maxDepth)
 		}
 		in, err := o.List(ctx, folder)
 		if err != nil {
@@ -74,7 +74,11 @@ func Files(ctx context.Context, o Opener, names []string, recursive bool) ([]Inf
 		}
 	}
 	if len(l) == 0 {
-		return nil, fmt.Errorf("store: list: %s: %w: all files are empty or missing", strings.Join(names, ", "), fs.ErrNotExist)
+		shown := make([]string, len(names))
+		for i, name := range names {
+			shown[i] = Redact(name)
+		}
+		return nil, fmt.Errorf("store: list: %s: %w: all files are empty or missing", strings.Join(shown, ", "), fs.ErrNotExist)
 	}
 	return l, nil
 }
@@ -84,14 +88,14 @@ func match(ctx context.Context, o Opener, name string, add func(Info)) error {
 	folder, pattern := path.Split(name)
 	re, err := regexp.Compile(`^(?:` + pattern + `)$`)
 	if err != nil || pattern == "" {
-		return fmt.Errorf("store: list: %s: %w", name, fs.ErrNotExist)
+		return fmt.Errorf("store: list: %s: %w", Redact(name), fs.ErrNotExist)
 	}
 	if folder == "" {
 		folder = "."
 	}
 	in, err := o.List(ctx, folder)
 	if err != nil {
-		return fmt.Errorf("store: list: %s: %w", name, err)
+		return fmt.Errorf("store: list: %s: %w", Redact(name), err)
 	}
 	some := false
 	for _, i := range in {
@@ -101,7 +105,7 @@ func match(ctx context.Context, o Opener, name string, add func(Info)) error {
 		}
 	}
 	if !some {
-		return fmt.Errorf("store: list: %s: %w", name, fs.ErrNotExist)
+		return fmt.Errorf("store: list: %s: %w", Redact(name), fs.ErrNotExist)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -80,11 +81,34 @@ type folder struct {
 
 // check returns an error unless name is the folder or lies in it.
 func (f *folder) check(op, name string) error {
-	rest, ok := strings.CutPrefix(name, f.name)
+	folder, name, in := f.name, Path(name), name
+	if scheme, rest, _ := split(name); escaped(scheme) {
+		// A server can read %2e%2e as .. and %2f as a slash.
+		name = scheme + unescape(rest)
+		scheme, rest, _ = split(folder)
+		folder = scheme + unescape(rest)
+	}
+	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
 	if ok && (rest == "" || rest[0] == '/' || f.name == "") && !climbs(rest) {
 		return nil
 	}
-	return outsideError(op, name, f.name)
+	return outsideError(op, in, f.name)
+}
+
+// unescape replaces the escapes of a URL's path. Those that are invalid stay.
+func unescape(path string) string {
+	var b []byte
+	for i := 0; i < len(path); i++ {
+		if path[i] == '%' && i+2 < len(path) {
+			if c, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
+				b = append(b, byte(c))
+				i += 2
+				continue
+			}
+		}
+		b = append(b, path[i])
+	}
+	return string(b)
 }
 
 // climbs reports whether a path with slashes has an element that leads up.
@@ -95,7 +119,7 @@ func climbs(name string) bool {
 
 // outsideError is the error of a name that leads out of a folder.
 func outsideError(op, name, folder string) error {
-	return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%w %s: want a file in it that is not reached through a link to elsewhere", ErrOutside, folder)}
+	return &fs.PathError{Op: op, Path: Redact(name), Err: fmt.Errorf("%w %s: want a file in it that is not reached through a link to elsewhere", ErrOutside, Redact(folder))}
 }
 
 func (f *folder) Open(ctx context.Context, name string) (File, error) {
@@ -141,5 +165,5 @@ func (f *folder) Close() error { return nil }
 
 // notCreated is the error of Folder.Create.
 func notCreated(name string) error {
-	return &fs.PathError{Op: "create", Path: name, Err: fmt.Errorf("a store.Folder is only read: %w", errors.ErrUnsupported)}
+	return &fs.PathError{Op: "create", Path: Redact(name), Err: fmt.Errorf("a store.Folder is only read: %w", errors.ErrUnsupported)}
 }

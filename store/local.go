@@ -27,7 +27,7 @@ func localPath(name string) (string, error) {
 		return filepath.FromSlash(rest), nil
 	}
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
-		return "", fmt.Errorf("store: %s: no store for %s:// here: want a path or file://", name, scheme)
+		return "", fmt.Errorf("store: %s: no store for %s:// here: want a path or file://", Redact(name), scheme)
 	}
 	return name, nil
 }

@@ -117,36 +117,117 @@ func (local) SameFile(_ context.Context, a, b string) (bool, error) {
 // hasScheme reports whether a name is a URL, such as s3://bucket/file.
 func hasScheme(name string) bool { return strings.Contains(name, "://") }
 
+// split divides a URL. The names of http and https have a query, which begins
+// with ? or #; in other schemes these characters are ordinary ones. scheme ends
+// with ://. It is empty for a path, which is in rest.
+func split(name string) (scheme, rest, query string) {
+	i := strings.Index(name, "://")
+	if i < 0 {
+		return "", name, ""
+	}
+	scheme, rest = name[:i+3], name[i+3:]
+	if escaped(scheme) {
+		if i := strings.IndexAny(rest, "?#"); i >= 0 {
+			rest, query = rest[:i], rest[i:]
+		}
+	}
+	return scheme, rest, query
+}
+
+// escaped reports whether the names of a scheme are escaped, and have a query.
+func escaped(scheme string) bool {
+	return strings.EqualFold(scheme, "http://") || strings.EqualFold(scheme, "https://")
+}
+
+// Redact returns a name as errors and logs show it. Names can hold secrets:
+// the signature in the query of a presigned URL, a password before the host.
+// Redact replaces the query of http and https names, and the user information
+// of all URLs, with xxxxx. A path is returned as it is.
+func Redact(name string) string {
+	scheme, rest, query := split(name)
+	if scheme == "" {
+		return name
+	}
+	host, path := rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		host, path = rest[:i], rest[i:]
+	}
+	at := strings.LastIndexByte(host, '@')
+	if at < 0 && query == "" {
+		return name
+	}
+	if at >= 0 {
+		host = "xxxxx" + host[at:]
+	}
+	if query != "" {
+		query = "?xxxxx"
+	}
+	return scheme + host + path + query
+}
+
+// Path returns a name without what does not name the file: the query of an http
+// or https name. The end of the result tells the file's format.
+func Path(name string) string {
+	scheme, rest, _ := split(name)
+	return scheme + rest
+}
+
 // Join appends a relative name with slashes to the name of a folder. A folder
 // with a scheme keeps it, other folders are paths of the operating system. An
-// empty folder returns the name itself as a path.
+// empty folder returns the name itself as a path. For an http or https folder
+// the name is escaped, and the folder's query stays at the end.
 func Join(folder, name string) string {
+	scheme, rest, query := split(folder)
 	switch {
-	case !hasScheme(folder):
+	case scheme == "":
 		return filepath.Join(folder, filepath.FromSlash(name))
 	case name == "":
 		return folder
+	case escaped(scheme):
+		name = escape(path.Clean(name))
+	default:
+		name = path.Clean(name)
 	}
-	return strings.TrimSuffix(folder, "/") + "/" + path.Clean(name)
+	return scheme + strings.TrimSuffix(rest, "/") + "/" + name + query
 }
 
-// Dir returns the folder of a name, without a trailing separator.
+// escape escapes a path for a URL: all but slashes and the characters that RFC
+// 3986 allows in a path.
+func escape(path string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(path) {
+		switch c := path[i]; {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~!$&'()*+,;=:@/", c) >= 0:
+			b.WriteByte(c)
+		default:
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		}
+	}
+	return b.String()
+}
+
+// Dir returns the folder of a name, without a trailing separator. An http or
+// https name keeps its query.
 func Dir(name string) string {
-	scheme, rest, ok := strings.Cut(name, "://")
-	if !ok {
+	scheme, rest, query := split(name)
+	if scheme == "" {
 		return filepath.Dir(name)
 	}
 	if d := path.Dir(rest); d != "." {
-		return scheme + "://" + d
+		return scheme + d + query
 	}
-	return scheme + "://"
+	return scheme
 }
 
 // Base returns the last element of a name. Slashes and, on Windows, backslashes
-// separate elements; one at the end is ignored.
+// separate elements; one at the end is ignored. The query of an http or https
+// name is not part of it.
 func Base(name string) string {
 	if hasScheme(name) {
-		return path.Base(name)
+		return path.Base(Path(name))
 	}
 	return filepath.Base(name)
 }

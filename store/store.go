@@ -96,10 +96,10 @@ func ReadFile(ctx context.Context, o Opener, name string, buf []byte, limit int6
 	}()
 	size := f.Size()
 	if limit >= 0 && size > limit {
-		return nil, fmt.Errorf("store: read: %s: %w: %d bytes, the limit is %d", name, ErrTooLarge, size, limit)
+		return nil, fmt.Errorf("store: read: %s: %w: %d bytes, the limit is %d", Redact(name), ErrTooLarge, size, limit)
 	}
 	if b, err = ReadAll(f, buf); err != nil {
-		return nil, fmt.Errorf("store: read: %s: %w", name, err)
+		return nil, fmt.Errorf("store: read: %s: %w", Redact(name), err)
 	}
 	return b, nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,6 +41,9 @@ func Register(scheme string, open func() (Opener, error)) {
 	}
 }
 
+// ErrScheme reports a URI whose scheme has no store in this program.
+var ErrScheme = errors.New("no store")
+
 // Schemes returns the registered schemes, sorted.
 func Schemes() []string {
 	schemes.Lock()
@@ -76,7 +80,7 @@ func Of(o Opener, name string) (Opener, error) {
 	schemes.Unlock()
 	if open == nil {
 		known := append([]string{"file"}, Schemes()...)
-		return nil, fmt.Errorf("store: %s: no store for %s:// in this program: want a path, or a URI of %s", name, scheme, strings.Join(known, ", "))
+		return nil, fmt.Errorf("store: %s: %w for %s:// in this program: want a path, or a URI of %s", Redact(name), ErrScheme, scheme, strings.Join(known, ", "))
 	}
 	return open()
 }

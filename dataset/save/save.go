@@ -183,7 +183,7 @@ func checkAccess(o store.Opener, name string, write bool) error {
 	if l, ok := o.(records.LocalOpener); ok {
 		return l.CheckAccess(name, write)
 	}
-	if o == store.Local {
+	if store.IsLocal(o, name) {
 		return nil
 	}
 	return fmt.Errorf("save: %s: %w: files behind %T, want those of this machine", name, errors.ErrUnsupported, o)

@@ -42,6 +42,7 @@ const (
 	xmobile    = "golang.org/x/mobile"
 	webgpu     = "github.com/gogpu/wgpu"
 	webgpuType = "github.com/gogpu/gputypes"
+	minio      = "github.com/minio/minio-go/v7"
 )
 
 // Brings lists the modules that a module of others depends on. A package that
@@ -95,7 +96,10 @@ var Layers = []Layer{
 		{Path: "rng", May: []string{"internal/kernel"}},
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
-		{Path: "store/remote", May: []string{"store"}},
+		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/storetest", May: []string{"store", testify}},
+		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
+		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
@@ -208,6 +212,7 @@ var Layers = []Layer{
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
+		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "distributed/internal/isolated", May: []string{sys}},
 		{Path: "distributed", May: []string{"pack", "store", beam}},
@@ -225,6 +230,7 @@ var Layers = []Layer{
 		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "plugin", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
+		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}},
 		{Path: "internal/tools/bigfolder"},
 		{Path: "internal/tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}, Why: "it runs the public packages for a long time"},
 		{Path: "internal/tools/shake"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,28 +37,36 @@ func isData(head []byte) bool {
 // local returns an error unless the data files and their indexes are local
 // files that the store lets SQLite open.
 func local(o store.Opener, write bool, names ...string) error {
-	if o == store.Local {
-		return nil
-	}
-	l, ok := o.(records.LocalOpener)
-	if !ok {
-		return fmt.Errorf("mindrecord: SQLite reads and writes files of this machine: %w: files behind %T", errors.ErrUnsupported, o)
-	}
+	l, own := o.(records.LocalOpener)
 	for _, name := range names {
 		for _, n := range []string{name, indexName(name)} {
-			if err := l.CheckAccess(n, write); err != nil {
-				return fmt.Errorf("mindrecord: %w", err)
+			if own {
+				if err := l.CheckAccess(n, write); err != nil {
+					return fmt.Errorf("mindrecord: %w", err)
+				}
+			} else if !store.IsLocal(o, n) {
+				return fmt.Errorf("mindrecord: %s: SQLite writes files of this machine: %w: a file behind %T", n, errors.ErrUnsupported, o)
 			}
 		}
 	}
 	return nil
 }
 
+// inStore reports whether a file is not of this machine.
+func inStore(o store.Opener, name string) bool {
+	_, own := o.(records.LocalOpener)
+	return !store.IsLocal(o, name) && (!own || strings.Contains(name, "://"))
+}
+
 // openRecords opens a set by one of its files, or by all of them. The key of a
 // record is its key field, else the row's number.
-func openRecords(_ context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
-	if err := local(o, false); err != nil {
-		return nil, err
+func openRecords(ctx context.Context, o store.Opener, files []string, options records.ReadOptions) (records.Reader, error) {
+	if slices.ContainsFunc(files, func(name string) bool { return inStore(o, name) }) {
+		s, err := OpenStore(ctx, o, files)
+		if err != nil {
+			return nil, err
+		}
+		return &recordReader{set: s, o: options, fields: s.Columns()}, nil
 	}
 	s, err := Open(files)
 	if err != nil {

@@ -19,16 +19,10 @@ type source struct {
 // disk is the source of files of the local disk.
 var disk = source{context.Background(), store.Local}
 
-// onLocal reports whether a store is the local disk, or wraps it.
-func onLocal(o store.Opener) bool {
-	w, ok := o.(interface{ Unwrap() store.Opener })
-	return o == store.Local || ok && onLocal(w.Unwrap())
-}
-
 // path returns a name as the source takes it: without file:// on the local
 // disk.
 func (s source) path(name string) (string, error) {
-	if !onLocal(s.store) {
+	if !store.IsLocal(s.store, name) {
 		return name, nil
 	}
 	return path(name)
@@ -50,7 +44,7 @@ func (s source) exists(name string) error {
 // open, and a function that removes any copy. It copies only files of stores
 // other than the local disk, into a temporary file.
 func (s source) onDisk(name string) (_ string, remove func() error, err error) {
-	if onLocal(s.store) {
+	if store.IsLocal(s.store, name) {
 		return name, func() error { return nil }, nil
 	}
 	in, err := s.store.Open(s.ctx, name)

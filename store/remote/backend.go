@@ -18,10 +18,11 @@ import (
 )
 
 // Backend reads and writes the objects of a service. Its methods make one
-// attempt each, are safe for concurrent use, and end when ctx does. Errors wrap
-// fs.ErrNotExist for an object that does not exist and fs.ErrPermission for
-// refused credentials. An error that another attempt may not meet is a
-// [TemporaryError]. No error holds credentials.
+// attempt each, are safe for concurrent use, and end when ctx does; so do reads
+// of an Object's Body. Errors wrap fs.ErrNotExist for an object that does not
+// exist and fs.ErrPermission for refused credentials. An error that another
+// attempt may not meet is a [TemporaryError]. No error holds credentials.
+// Errors need not hold the name: the Store adds it.
 //
 // Names are whole URIs, as in [store.Opener].
 type Backend interface {
@@ -33,7 +34,8 @@ type Backend interface {
 	// Stat describes an object or a folder.
 	Stat(ctx context.Context, name string) (store.Info, error)
 	// List describes the objects and folders directly in a folder, sorted by
-	// name. A service that cannot list returns errors.ErrUnsupported.
+	// name. A service that cannot list returns errors.ErrUnsupported. List
+	// calls Alive after each answer of the service.
 	List(ctx context.Context, folder string) ([]store.Info, error)
 	// Create creates an object as store.Opener's Create does. A service that is
 	// only read returns errors.ErrUnsupported.

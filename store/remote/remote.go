@@ -2,65 +2,73 @@ package remote
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"io/fs"
+	"time"
 
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Options are the options of a Store. Zero fields mean the defaults.
-type Options struct{}
-
 // Store is the store.Opener of a Backend. It is safe for concurrent use.
-type Store struct{ b Backend }
+type Store struct {
+	b        Backend
+	o        Options
+	err      error // what is wrong with the options
+	counters counters
+	memory   memory
+	cache    *cache
+	wait     func(made int, after time.Duration) time.Duration // pause, but in tests
+}
 
-// New returns a store of the objects of a backend.
-func New(b Backend, o Options) *Store { return &Store{b} }
-
-// Open implements store.Opener.
-func (s *Store) Open(ctx context.Context, name string) (store.File, error) {
-	o, err := s.b.Get(ctx, name, 0, 1, "")
-	if err != nil {
-		return nil, err
+// New returns a store of the objects of a backend. Invalid options, also those
+// of the environment, are errors of the store's methods.
+func New(b Backend, o Options) *Store {
+	s := &Store{b: b, wait: pause}
+	s.o, s.err = o.withEnv()
+	size := int64(plainBlock)
+	if s.o.Cache != "" {
+		size = cachedBlock
 	}
-	return &file{ctx, s, name, o.Size, o.Version}, o.Body.Close()
+	s.memory.init(s.o.Memory, size)
+	s.cache = newCache(s.o, &s.counters)
+	return s
 }
 
 // Stat implements store.Opener.
 func (s *Store) Stat(ctx context.Context, name string) (store.Info, error) {
-	return s.b.Stat(ctx, name)
+	if s.err != nil {
+		return store.Info{}, pathError("stat", name, s.err)
+	}
+	i, err := try(ctx, s, func(ctx context.Context) (store.Info, error) { return s.b.Stat(ctx, name) })
+	if err != nil {
+		return store.Info{}, pathError("stat", name, err)
+	}
+	return i, nil
 }
 
 // List implements store.Opener.
 func (s *Store) List(ctx context.Context, folder string) ([]store.Info, error) {
-	return s.b.List(ctx, folder)
-}
-
-// Create implements store.Opener.
-func (s *Store) Create(ctx context.Context, name string) (store.NewFile, error) {
-	return s.b.Create(ctx, name)
-}
-
-type file struct {
-	ctx     context.Context
-	s       *Store
-	name    string
-	size    int64
-	version string
-}
-
-func (f *file) Size() int64  { return f.size }
-func (f *file) Close() error { return nil }
-
-func (f *file) ReadAt(p []byte, off int64) (int, error) {
-	o, err := f.s.b.Get(f.ctx, f.name, off, int64(len(p)), f.version)
+	if s.err != nil {
+		return nil, pathError("list", folder, s.err)
+	}
+	l, err := try(ctx, s, func(ctx context.Context) ([]store.Info, error) { return s.b.List(ctx, folder) })
 	if err != nil {
-		return 0, fmt.Errorf("remote: %s: %w", f.name, err)
+		return nil, pathError("list", folder, err)
 	}
-	defer o.Body.Close()
-	n, err := io.ReadFull(o.Body, p)
-	if err == io.ErrUnexpectedEOF && off+int64(n) == f.size {
-		err = io.EOF
+	return l, nil
+}
+
+// Create implements store.Opener. Writing is not retried here: the backend can
+// do so as its service prescribes.
+func (s *Store) Create(ctx context.Context, name string) (store.NewFile, error) {
+	f, err := s.b.Create(ctx, name)
+	if err != nil {
+		return nil, pathError("create", name, err)
 	}
-	return n, err
+	return f, nil
+}
+
+// pathError returns the error of an operation, without the secrets that a name
+// can hold.
+func pathError(op, name string, err error) error {
+	return &fs.PathError{Op: op, Path: store.Redact(name), Err: err}
 }

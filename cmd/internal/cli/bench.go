@@ -162,7 +162,7 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 			continue
 		}
 		w.data = nil // b.images keeps the slice
-		left, err := w.read(in)
+		left, err := w.read(l.ctx, in)
 		if err != nil {
 			b.app.complain(fmt.Errorf("%s: %w", in.path, message(err)))
 		}
@@ -194,7 +194,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		limit = b.app.benchTime
 	}
 	for range b.jobs {
-		w := &benchWorker{worker: worker{b: b.batch}, bench: b, passes: make(chan *pass)}
+		w := &benchWorker{worker: worker{b: b.batch, core: &core{}}, bench: b, passes: make(chan *pass)}
 		b.workers = append(b.workers, w)
 		go w.run()
 	}

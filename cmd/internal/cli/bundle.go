@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,10 +41,10 @@ labels, metadata, and golden samples that prove the graph on any machine.`,
 }
 
 // openBundle opens a bundle file. Its errors name the file.
-func openBundle(path string, l codec.Limits) (*modelbundle.Bundle, error) {
+func openBundle(ctx context.Context, path string, l codec.Limits) (*modelbundle.Bundle, error) {
 	limits := modelbundle.DefaultLimits()
 	limits.Run = l
-	b, err := modelbundle.OpenFile(path, limits)
+	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(path), limits)
 	if err != nil {
 		return nil, wrapFail(plain(path, err))
 	}
@@ -183,19 +183,19 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 	}
 	c.Sections = map[string][]byte{}
 	for name, file := range files {
-		if c.Sections[name], err = readFile(file); err != nil {
+		if c.Sections[name], err = readFile(cmd.Context(), file); err != nil {
 			return err
 		}
 	}
 	for _, m := range f.models {
-		b, err := readFile(m)
+		b, err := readFile(cmd.Context(), m)
 		if err != nil {
 			return err
 		}
 		c.Models = append(c.Models, modelbundle.Model{Name: filepath.Base(m), Format: modelFormat(m), Data: b})
 	}
 	if f.labels != "" {
-		b, err := readFile(f.labels)
+		b, err := readFile(cmd.Context(), f.labels)
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 	if err := cmd.Context().Err(); err != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
 	}
-	err = writeFile(f.out, func(w io.Writer) error { return modelbundle.Create(w, c) })
+	err = writeFile(cmd.Context(), f.out, func(w io.Writer) error { return modelbundle.Create(w, c) })
 	if errors.Is(err, modelbundle.ErrContent) {
 		return usageErr("%w", err)
 	}
@@ -224,7 +224,7 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		if in.err != nil {
 			return failErr("--golden %w", in.err)
 		}
-		if !in.explicit && !in.isImage() {
+		if !in.explicit && !in.isImage(cmd.Context()) {
 			continue
 		}
 		if cmd.Context().Err() != nil {
@@ -297,9 +297,9 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 }
 
 // readFile reads a file of any size that the user named.
-func readFile(path string) ([]byte, error) {
-	b, err := os.ReadFile(path)
-	return b, wrapFail(plain(path, err))
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	b, err := readSmall(ctx, path, nil, math.MaxInt64-1)
+	return b, wrapFail(err)
 }
 
 // modelFormat returns the format of a model by its file's extension.
@@ -334,8 +334,8 @@ bytes and SHA-256, and its golden samples. It does not check models and golden
 samples; "bundle verify" does.`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneBundle,
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := openBundle(args[0], codec.DefaultLimits())
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := openBundle(cmd.Context(), args[0], codec.DefaultLimits())
 			if err != nil {
 				return err
 			}
@@ -474,18 +474,18 @@ sections, one a line.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (l []string, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (l []string, _ cobra.ShellCompDirective) {
 			if len(args) != 1 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			if b, err := openBundle(args[0], codec.DefaultLimits()); err == nil {
+			if b, err := openBundle(cmd.Context(), args[0], codec.DefaultLimits()); err == nil {
 				l = sectionNames(b)
 				_ = b.Close() // nothing was written
 			}
 			return l, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := openBundle(args[0], codec.DefaultLimits())
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := openBundle(cmd.Context(), args[0], codec.DefaultLimits())
 			if err != nil {
 				return err
 			}
@@ -499,7 +499,7 @@ sections, one a line.`,
 				if out == "" {
 					_, err = a.stdout.Write(data)
 				} else {
-					err = writeFile(out, func(w io.Writer) error {
+					err = writeFile(cmd.Context(), out, func(w io.Writer) error {
 						_, err := w.Write(data)
 						return err
 					})

@@ -48,7 +48,7 @@ The model must be able to take the graph's outputs, as for "bundle create".
 			if err := f.renameOutputs(g); err != nil {
 				return err
 			}
-			model, err := readSmall(args[0], a.stdin, math.MaxInt32)
+			model, err := readSmall(cmd.Context(), args[0], a.stdin, math.MaxInt32)
 			if err != nil {
 				return wrapFail(err)
 			}
@@ -66,7 +66,7 @@ The model must be able to take the graph's outputs, as for "bundle create".
 			if err != nil {
 				return usageErr("%w", err)
 			}
-			return wrapFail(writeFile(f.out, func(w io.Writer) error {
+			return wrapFail(writeFile(cmd.Context(), f.out, func(w io.Writer) error {
 				_, err := w.Write(b)
 				return err
 			}))
@@ -85,7 +85,7 @@ The model must be able to take the graph's outputs, as for "bundle create".
 func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]onnx.Golden, error) {
 	var l []onnx.Golden
 	if f.bundle != "" && !f.exif && f.dtype == "" && f.layout == "" && len(f.names) == 0 {
-		b, err := openBundle(f.bundle, f.limits)
+		b, err := openBundle(cmd.Context(), f.bundle, f.limits)
 		if err != nil {
 			return nil, err
 		}

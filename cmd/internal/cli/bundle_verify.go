@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"github.com/infer-prep/infer-prep/store"
 	"io"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 	case f.signature != "" && len(paths) > 1:
 		return usageErr("--signature: want one bundle, got %d", len(paths))
 	case f.publicKey != "":
-		b, err := readSmall(f.publicKey, a.stdin, maxGraphBytes)
+		b, err := readSmall(ctx, f.publicKey, a.stdin, maxGraphBytes)
 		if err == nil {
 			key, err = modelbundle.ParsePublicKey(b)
 		}
@@ -112,7 +113,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 	}
 	if f.signature != "" {
 		var err error
-		if sig, err = readSmall(f.signature, a.stdin, maxGraphBytes); err != nil {
+		if sig, err = readSmall(ctx, f.signature, a.stdin, maxGraphBytes); err != nil {
 			return failErr("--signature %w", err)
 		}
 	}
@@ -238,7 +239,7 @@ func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed
 	v := verdict{Bundle: path}
 	limits := modelbundle.DefaultLimits()
 	limits.Run = f.limits
-	b, err := modelbundle.OpenFile(path, limits)
+	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(path), limits)
 	if err != nil {
 		return v, err
 	}
@@ -301,7 +302,7 @@ Keys are PEM files, as OpenSSL writes them.`,
 			case detached != "" && out != "":
 				return usageErr("--detached and -o: want only one")
 			}
-			pem, err := readSmall(keyFile, a.stdin, maxGraphBytes)
+			pem, err := readSmall(cmd.Context(), keyFile, a.stdin, maxGraphBytes)
 			if err != nil {
 				return usageErr("--key %w", err)
 			}
@@ -324,14 +325,14 @@ Keys are PEM files, as OpenSSL writes them.`,
 }
 
 func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed25519.PrivateKey) error {
-	b, err := openBundle(path, codec.DefaultLimits())
+	b, err := openBundle(ctx, path, codec.DefaultLimits())
 	if err != nil {
 		return err
 	}
 	if detached != "" {
 		sig, err := b.SignDetached(ctx, key)
 		if err = plain(path, errors.Join(err, b.Close())); err == nil {
-			err = writeFile(detached, func(w io.Writer) error {
+			err = writeFile(ctx, detached, func(w io.Writer) error {
 				_, err := w.Write(sig)
 				return err
 			})
@@ -342,7 +343,7 @@ func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed
 		out = path
 	}
 	closed := false
-	err = writeFile(out, func(w io.Writer) error {
+	err = writeFile(ctx, out, func(w io.Writer) error {
 		closed = true // some systems do not replace an open file
 		return errors.Join(b.Sign(ctx, w, key), b.Close())
 	})

@@ -111,7 +111,7 @@ func TestUsageErrors(t *testing.T) {
 		want []string // in stderr
 	}{
 		{"no output", []string{"run", "--preset", "decode", at("a.png")}, []string{"-o DIR"}},
-		{"URI as output", []string{"run", "--preset", "decode", "-o", "s3://bucket/x", at("a.png")}, []string{"URIs are not supported: want a folder"}},
+		{"unknown scheme of the output", []string{"run", "--preset", "decode", "-o", "none://bucket/x", at("a.png")}, []string{"-o store: none://bucket/x: no store for none:// in this program: want a path, or a URI of file"}},
 		{"no image", []string{"run", "--preset", "decode", "-o", out}, []string{"no images: want files, folders or globs"}},
 		{"no graph", []string{"run", "-o", out, at("a.png")}, []string{"no graph", "--preset", "--graph", "--hf", "--timm", "--torchvision", "--ultralytics"}},
 		{"two graphs", []string{"run", "--preset", "decode", "--hf", at("a.png"), "-o", out, at("a.png")}, []string{"--preset and --hf", "want only one graph"}},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -26,18 +27,21 @@ var imageExts = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff
 // findContainers finds the files that are containers: tar or record files with
 // images in them. Files found below a folder are not opened.
 func (l *listing) findContainers() {
-	for i := range l.inputs {
-		if in := &l.inputs[i]; in.err == nil && in.skip == "" && in.folder == nil && !in.pipe {
-			in.detect()
-		}
-	}
+	// URIs are opened ahead, since each takes a request.
+	_ = ordered.Run(l.ctx, ordered.Options{To: len(l.inputs), Workers: max(1, min(remoteRequests, len(l.inputs)))},
+		func(ctx context.Context, _, i int) (struct{}, error) {
+			if in := &l.inputs[i]; in.err == nil && in.skip == "" && in.folder == nil && !in.pipe {
+				in.detect(ctx)
+			}
+			return struct{}{}, nil
+		}, func(int, struct{}, error) error { return nil })
 }
 
-func (in *input) detect() {
-	if slices.Contains(imageExts, strings.ToLower(filepath.Ext(in.path))) {
+func (in *input) detect(ctx context.Context) {
+	if slices.Contains(imageExts, strings.ToLower(filepath.Ext(in.base()))) {
 		return
 	}
-	f, err := in.open()
+	f, err := in.open(ctx)
 	if err != nil {
 		return // reading it returns the error
 	}
@@ -47,7 +51,7 @@ func (in *input) detect() {
 	if head = head[:n]; err != nil && err != io.EOF || n == 0 || codec.Sniff(head) != "" {
 		return
 	}
-	if x, err := detectHead(in.path, head); err == nil {
+	if x, err := detectHead(in.base(), head); err == nil {
 		in.container = &x
 	} else if errors.Is(err, errMindRecord) {
 		in.err = plain(in.path, err)
@@ -63,7 +67,7 @@ func unknown(inputs []input) bool {
 // container makes the images in a container, and an input that fails for
 // damage, after which nothing is read. stream is nil for a file.
 func (b *batch) container(ctx context.Context, in *input, format records.Format, stream io.Reader, yield func(*input) bool) bool {
-	c := &container{b: b, in: in, yield: yield, taken: digests{}}
+	c := &container{ctx: ctx, b: b, in: in, yield: yield, taken: digests{}}
 	var err error
 	if format.Name == "webdataset" { // any tar file
 		err = c.members(ctx, stream)
@@ -78,6 +82,7 @@ func (b *batch) container(ctx context.Context, in *input, format records.Format,
 
 // container is a container that is being read.
 type container struct {
+	ctx   context.Context
 	b     *batch
 	in    *input
 	yield func(*input) bool
@@ -108,7 +113,7 @@ func (d digests) has(name string) bool {
 var errStopped = errors.New("stopped")
 
 func (c *container) put(in *input) bool {
-	c.b.number(in)
+	c.b.number(c.ctx, in)
 	return c.yield(in)
 }
 
@@ -171,7 +176,7 @@ func (c *container) claim(name string) bool {
 // members makes the images in a tar file.
 func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 	if stream == nil {
-		f, err := c.in.open()
+		f, err := c.in.open(ctx)
 		if err != nil {
 			return err
 		}
@@ -234,7 +239,7 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 	var r records.Reader
 	switch {
 	case stream == nil && format.Open != nil:
-		r, err = format.Open(ctx, store.Local, []string{filepath.Clean(c.in.path)}, options)
+		r, err = format.Open(ctx, store.URI, []string{c.in.storeName()}, options)
 	case stream != nil && format.Stream != nil:
 		r, err = format.Stream(stream, c.in.path, options)
 	default:
@@ -251,7 +256,7 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 		} else if err != nil {
 			return err
 		}
-		if format.Name == "mindrecord" && filepath.Base(x.File) != filepath.Base(c.in.path) {
+		if format.Name == "mindrecord" && store.Base(x.File) != store.Base(c.in.storeName()) {
 			continue // of another file of the set
 		}
 		images := 0
@@ -300,6 +305,6 @@ func (b *batch) stream(ctx context.Context, in *input, yield func(*input) bool) 
 	if err != nil {
 		in.err = plain(in.path, message(err))
 	}
-	b.number(in)
+	b.number(ctx, in)
 	return yield(in)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // datasetFlags derive an inference graph from a dataset's definition.
@@ -59,7 +60,7 @@ func (f *datasetFlags) check(cmd *cobra.Command) error {
 
 // parse reads a definition, derives its graph and sets f.notes.
 func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, error) {
-	o := dataset.InferenceOptions{Column: f.column, Outputs: f.outputs, Replace: map[string]dataset.Replacement{}}
+	o := dataset.InferenceOptions{Column: f.column, Outputs: f.outputs, Replace: map[string]dataset.Replacement{}, Store: store.URI}
 	switch f.random {
 	case "drop":
 	case "refuse":

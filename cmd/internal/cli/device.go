@@ -70,13 +70,13 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 }
 
 // options reads the model, and the class that the graph's bundle requires.
-func (f *modelFlags) options(a *app, g *graphFlags) (o device.Options, err error) {
+func (f *modelFlags) options(ctx context.Context, a *app, g *graphFlags) (o device.Options, err error) {
 	if f.infer && f.model == "" && g.bundle == "" {
 		return o, usageErr("--infer: no model: want --bundle or --model FILE")
 	}
 	bundled := ""
 	if g.bundle != "" {
-		b, err := openBundle(g.bundle, g.limits)
+		b, err := openBundle(ctx, g.bundle, g.limits)
 		if err != nil {
 			return o, err
 		}
@@ -94,7 +94,7 @@ func (f *modelFlags) options(a *app, g *graphFlags) (o device.Options, err error
 		}
 	}
 	if f.model != "" {
-		if o.Model, err = readSmall(f.model, a.stdin, math.MaxInt32); err != nil {
+		if o.Model, err = readSmall(ctx, f.model, a.stdin, math.MaxInt32); err != nil {
 			return o, usageErr("--model %w", err)
 		}
 		if len(o.Model) == 0 {
@@ -258,10 +258,10 @@ func modelNames(l []datagraph.Column, f format) ([]string, error) {
 }
 
 // placement prints the placement of graph plan --device.
-func (a *app) placement(f *graphFlags, on *deviceFlags, g *datagraph.Graph, asJSON bool) error {
+func (a *app) placement(ctx context.Context, f *graphFlags, on *deviceFlags, g *datagraph.Graph, asJSON bool) error {
 	bundled := ""
 	if f.bundle != "" {
-		b, err := openBundle(f.bundle, f.limits)
+		b, err := openBundle(ctx, f.bundle, f.limits)
 		if err != nil {
 			return err
 		}

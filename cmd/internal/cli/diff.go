@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,18 +132,13 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	if r.graph.Random() {
 		return usageErr("the graph has random ops: its output differs from run to run")
 	}
-	if isFolder(against) {
+	if folderExists(cmd.Context(), against) {
 		if f.against != "" {
 			return usageErr("--against %s: is a folder, want a file; to compare a folder step by step, omit --against", against)
 		}
 		return a.diffSteps(cmd.Context(), f, r, against)
 	}
 	return a.diffAgainst(cmd.Context(), f, r, against, f.alternatives(cmd))
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // maxTensor returns the largest tensor to read from a file: the limit of a run.
@@ -160,10 +154,10 @@ func (f *diffFlags) maxTensor() int64 {
 func (f *diffFlags) description(s string) (tensor.Desc, error) {
 	if d, err := parseDesc(s); err == nil {
 		return d, nil
-	} else if _, serr := os.Stat(s); serr != nil {
+	} else if there, serr := exists(f.cmd.Context(), s); !there || serr != nil {
 		return d, err
 	}
-	l, err := loadTensors(s, nil, f.maxTensor())
+	l, err := loadTensors(f.cmd.Context(), s, nil, f.maxTensor())
 	if err == nil && len(l) != 1 {
 		err = fmt.Errorf("%s: the file has %d tensors: select one with FILE:NAME", s, len(l))
 	}
@@ -186,7 +180,7 @@ func (f *diffFlags) read(path string, like *tensor.Desc) ([]tensor.Named, error)
 			return nil, err
 		}
 	} else {
-		l, err = loadTensors(path, like, f.maxTensor())
+		l, err = loadTensors(f.cmd.Context(), path, like, f.maxTensor())
 	}
 	if err != nil {
 		return nil, usageErr("%w", err)
@@ -203,8 +197,8 @@ type entry struct {
 
 // entries lists the tensors of a file or folder.
 func (f *diffFlags) entries(path string) ([]entry, error) {
-	if isFolder(path) {
-		steps, err := tensorFolder(path)
+	if folderExists(f.cmd.Context(), path) {
+		steps, err := tensorFolder(f.cmd.Context(), path)
 		if err != nil {
 			return nil, usageErr("%w", err)
 		}
@@ -295,7 +289,7 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 	if err != nil {
 		return err
 	}
-	r := &diffReport{A: pathA, B: pathB, one: len(la) == 1 && len(lb) == 1 && !isFolder(pathA) && !isFolder(pathB)}
+	r := &diffReport{A: pathA, B: pathB, one: len(la) == 1 && len(lb) == 1 && !folderExists(ctx, pathA) && !folderExists(ctx, pathB)}
 	pair := func(name string, x, y entry) error {
 		// A raw tensor takes the description of the other one, which is read
 		// first.
@@ -454,7 +448,7 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 		if err != nil {
 			return usageErr("--png: %w", err)
 		}
-		if err := writeFile(f.png, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
+		if err := writeFile(f.cmd.Context(), f.png, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
 			return usageErr("--png: %w", err)
 		}
 	}

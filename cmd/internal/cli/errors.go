@@ -86,6 +86,9 @@ func plain(path string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if path = shown(path); strings.Contains(path, "://") && strings.Contains(err.Error(), path) {
+		return err
+	}
 	var pe *os.PathError
 	var le *os.LinkError
 	switch {
@@ -107,8 +110,19 @@ func ofFile(err error) error {
 	return err
 }
 
+// ofInput returns an error of reading an image or of its outputs, with the
+// image's path in front.
+func ofInput(in *input, err error) error {
+	err = message(err)
+	if in.uri != "" && strings.Contains(err.Error(), in.path) {
+		return err // a store named it
+	}
+	return fmt.Errorf("%s: %w", in.path, err)
+}
+
 // readable returns an error that names the file exactly once.
 func readable(name string, err error) error {
+	name = shown(name)
 	if plain := ofFile(err); plain != err {
 		return plain
 	}

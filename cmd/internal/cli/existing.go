@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // The values of --skip-existing.
@@ -203,21 +205,44 @@ func (e *existing) outputSizes(name string) (sizes []int64) {
 
 // haveFiles reports whether an image's output files exist. It reads each folder
 // once: that takes less time than asking for each file.
-func (e *existing) haveFiles(name string) bool {
+func (e *existing) haveFiles(ctx context.Context, name string) (bool, error) {
 	for _, f := range e.files.files(name) {
-		dir, base := filepath.Split(f)
+		dir, base := store.Dir(f), store.Base(f)
 		e.mu.Lock()
 		names, ok := e.present[dir]
 		if !ok {
-			names = regularFiles(dir)
+			var err error
+			if names, err = presentFiles(ctx, dir); err != nil {
+				e.mu.Unlock()
+				return false, fmt.Errorf("cannot list the outputs: %w", plain(dir, err))
+			}
 			e.present[dir] = names
 		}
 		e.mu.Unlock()
 		if _, ok := names[base]; !ok {
-			return false
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
+}
+
+// presentFiles returns the names of the files in an output folder. A folder of
+// a store that cannot be listed is an error: all images would be made again.
+func presentFiles(ctx context.Context, dir string) (map[string]struct{}, error) {
+	if !isURI(dir) {
+		return regularFiles(dir), nil
+	}
+	names := map[string]struct{}{}
+	entries, err := store.ListNames(ctx, store.URI, dir)
+	if err != nil && !isMissing(err) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Folder {
+			names[e.Base] = struct{}{}
+		}
+	}
+	return names, nil
 }
 
 // regularFiles returns the names of the regular files in a folder, none if it
@@ -244,22 +269,22 @@ func regularFiles(dir string) map[string]struct{} {
 
 // before reports whether an image has its outputs, as far as that is known
 // without reading it.
-func (e *existing) before(in *input) bool {
+func (e *existing) before(ctx context.Context, in *input) (bool, error) {
 	if e == nil {
-		return false
+		return false, nil
 	}
 	if e.listed != nil {
-		return e.listed.has(in.path)
+		return e.listed.has(in.path), nil
 	}
 	if e.path == "" {
-		return e.haveFiles(in.name)
+		return e.haveFiles(ctx, in.name)
 	}
 	m, ok := e.lookUp(in)
 	if !ok || in.held || m.mtime == 0 || m.path != e.absolute(in.path) {
-		return false
+		return false, nil
 	}
 	info, err := os.Stat(in.path)
-	return err == nil && info.Size() == m.size && info.ModTime().UnixNano() == m.mtime
+	return err == nil && info.Size() == m.size && info.ModTime().UnixNano() == m.mtime, nil
 }
 
 // lookUp returns what the manifest has of an image whose outputs are still
@@ -286,7 +311,10 @@ func (e *existing) lookUp(in *input) (made, bool) {
 // absolute returns the absolute form of a path, for many files faster than
 // filepath.Abs.
 func (e *existing) absolute(path string) string {
-	if filepath.IsAbs(path) {
+	switch {
+	case isURI(path):
+		return path
+	case filepath.IsAbs(path):
 		return filepath.Clean(path)
 	}
 	return filepath.Join(e.here, path)
@@ -298,7 +326,7 @@ func (e *existing) stamp(in *input) (m made) {
 		return m
 	}
 	m.path = e.absolute(in.path)
-	if in.held {
+	if in.held || in.uri != "" {
 		return m
 	}
 	if info, err := os.Stat(in.path); err == nil {
@@ -390,6 +418,8 @@ func (f *runFlags) checkExisting(x format) error {
 	switch {
 	case f.out == "" || f.out == "-":
 		return usageErr("--skip-existing needs -o DIR")
+	case isURI(f.out) && f.existing == existingContent:
+		return usageErr("--skip-existing=content keeps a list in the output folder, which a store cannot: want --skip-existing, or a folder")
 	case x.shards != "":
 		return usageErr("--skip-existing does not apply to --format %s: remove what an earlier run wrote with --force", x.name)
 	case f.batchSize > 0 && f.existing == existingContent:

@@ -3,11 +3,11 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -32,12 +32,12 @@ const maxListed = 1 << 20
 // true, each ended by a NUL byte; or a report of --report, of which it takes
 // the images that failed and those that an interrupted run did not begin.
 // report says which it is.
-func readFilesFrom(name string, nul bool, stdin io.Reader) (l []argument, report bool, err error) {
+func readFilesFrom(ctx context.Context, name string, nul bool, stdin io.Reader) (l []argument, report bool, err error) {
 	r := stdin
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := openSequential(ctx, name)
 		if err != nil {
-			return nil, false, plain(name, err)
+			return nil, false, err
 		}
 		defer f.Close()
 		r = f

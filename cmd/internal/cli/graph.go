@@ -67,7 +67,7 @@ func (a *app) graphImportCmd() *cobra.Command {
 				_, err = a.stdout.Write(b)
 				return err
 			}
-			return wrapFail(writeFile(out, func(w io.Writer) error {
+			return wrapFail(writeFile(cmd.Context(), out, func(w io.Writer) error {
 				_, err := w.Write(b)
 				return err
 			}))
@@ -229,7 +229,7 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 		if err := wantOneImage(g); err != nil {
 			return nil, err
 		}
-		t, err := readImage(cmd, &input{path: image, pipe: isPipe(image)}, f.limits)
+		t, err := readImage(cmd, namedInput(image), f.limits)
 		if err != nil {
 			return nil, err
 		}
@@ -278,7 +278,7 @@ func readImage(cmd *cobra.Command, in *input, limits codec.Limits) (*tensor.Tens
 		}
 		return tensor.FromBytes(b), nil
 	}
-	f, err := in.open()
+	f, err := in.open(cmd.Context())
 	if err != nil {
 		return nil, wrapFail(plain(in.path, err))
 	}

@@ -121,7 +121,7 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 	var model []byte
 	var e *onnx.Exported
 	if f.merge != "" {
-		if model, err = readSmall(f.merge, a.stdin, math.MaxInt32); err != nil {
+		if model, err = readSmall(cmd.Context(), f.merge, a.stdin, math.MaxInt32); err != nil {
 			return wrapFail(err)
 		}
 		e, err = onnx.Merge(g, f.options, model)
@@ -153,12 +153,12 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 		if err != nil {
 			return failErr("--taps-for %s: %w", f.tapsFor.String(), err)
 		}
-		if err := writeFile(path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
+		if err := writeFile(cmd.Context(), path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
 			return wrapFail(err)
 		}
 	}
 	for path, b := range files {
-		err := writeFile(path, func(w io.Writer) error {
+		err := writeFile(cmd.Context(), path, func(w io.Writer) error {
 			_, err := w.Write(b)
 			return err
 		})

@@ -61,7 +61,7 @@ unsupported. It then ignores IMAGE.`)
 				return err
 			}
 			if cmd.Flags().Changed("device") {
-				return a.placement(f, on, g, asJSON)
+				return a.placement(cmd.Context(), f, on, g, asJSON)
 			}
 			r, err := inferGraph(cmd, f, g, first(args))
 			if err != nil {

@@ -83,7 +83,7 @@ samples. An image that fails has its error in its row. Equal images give equal s
 			case "-":
 				err = draw(a.stdout)
 			default:
-				err = wrapFail(writeFile(svg, draw))
+				err = wrapFail(writeFile(cmd.Context(), svg, draw))
 			}
 			if err != nil {
 				return err

@@ -12,13 +12,15 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
 // input is one file, or part of one, that may be an image.
 type input struct {
-	path string // to open, and for messages
+	path string // for messages and results, and to open unless uri is set
+	uri  string // to open; "" for a path
 	name string // of its outputs, below the output folder
 	// explicit reports that the user named this file. It then must be an image.
 	explicit bool
@@ -51,17 +53,42 @@ func (in *input) free() {
 }
 
 // open opens the file. A link that leads out of the folder of the argument is
-// an error.
-func (in *input) open() (store.File, error) {
+// an error. ctx bounds the use of the file, too.
+func (in *input) open(ctx context.Context) (store.File, error) {
 	if in.pipe {
 		return nil, errors.New("a pipe is not read here: want a file")
 	}
 	files := in.folder
 	if files == nil {
-		files = store.Local
+		files = store.URI
 	}
-	// A clean path has no //, so that the store does not take it for a URL.
-	return files.Open(context.Background(), filepath.Clean(in.path))
+	return files.Open(ctx, in.storeName())
+}
+
+// base returns the last element of the file's path.
+func (in *input) base() string {
+	if in.uri != "" {
+		return uriName(in.uri)
+	}
+	return filepath.Base(in.path)
+}
+
+// storeName returns the name by which a store takes the file. A clean path has
+// no //, so that the store does not take it for a URI.
+func (in *input) storeName() string {
+	if in.uri != "" {
+		return in.uri
+	}
+	return filepath.Clean(in.path)
+}
+
+// namedInput returns an input of one file that the user named.
+func namedInput(path string) *input {
+	path = trimFile(path)
+	if isURI(path) {
+		return &input{path: shown(path), uri: path, name: uriName(path), explicit: true}
+	}
+	return &input{path: path, name: filepath.Base(path), explicit: true, pipe: isPipe(path)}
 }
 
 // listing holds the inputs that the arguments of run name.
@@ -72,6 +99,8 @@ type listing struct {
 	inputs  []input        // in the order of the arguments, folders sorted
 	// keepPath reports that outputs are named by the whole path of an argument.
 	keepPath bool
+	requests chan struct{} // holds a value for each request to a store
+	walkers  chan struct{} // holds a value for each goroutine that walks a folder of a store
 }
 
 // close closes the folders. Inputs cannot be opened after it.
@@ -81,33 +110,53 @@ func (l *listing) close() {
 	}
 }
 
-// expandAll turns arguments, each a file, a folder or a glob, into inputs. An
-// existing path is never a glob. Folders are walked recursively in lexical
-// order. Symbolic links to files in the same folder are followed, to others
-// only if files allows it; links to folders are not, since they can form
+// expandAll turns arguments, each a file, a folder or a glob, as a path or a
+// URI, into inputs. What exists is never a glob. Folders are walked recursively
+// in lexical order. Symbolic links to files in the same folder are followed, to
+// others only if files allows it; links to folders are not, since they can form
 // cycles. The output folder out is skipped unless an argument names it. The
 // caller closes the listing. With keepPath, names of outputs begin with the
 // path of the argument.
 func expandAll(ctx context.Context, files store.Opener, args []argument, out string, keepPath bool) *listing {
-	l := &listing{ctx: ctx, files: files, keepPath: keepPath}
-	for _, a := range args {
-		arg := a.path
-		if arg == stdinArg {
-			l.inputs = append(l.inputs, input{path: arg, name: stdinName, explicit: true, pipe: true})
-			continue
-		}
-		_, err := os.Stat(arg)
-		if err == nil {
-			l.add(arg, a.name, true, out)
-			continue
-		}
-		if _, lerr := os.Lstat(arg); lerr == nil || !errors.Is(err, fs.ErrNotExist) && !hasGlob(arg) {
-			l.fail(arg, plain(arg, err)) // a dangling link, a folder without permission
-			continue
-		}
-		l.glob(arg, out)
-	}
+	l := &listing{ctx: ctx, files: files, keepPath: keepPath, requests: make(chan struct{}, remoteRequests), walkers: make(chan struct{}, remoteRequests)}
+	// URIs are looked up ahead, since each takes a request or several.
+	_ = ordered.Run(ctx, ordered.Options{To: len(args), Workers: max(1, min(remoteRequests, len(args)))},
+		func(ctx context.Context, _, i int) (f found, _ error) {
+			if a := args[i]; isURI(a.path) && trimFile(a.path) == a.path {
+				f = l.find(ctx, a, out)
+			}
+			return f, nil
+		},
+		func(i int, f found, _ error) error {
+			a := args[i]
+			a.path = trimFile(a.path)
+			if isURI(a.path) {
+				l.inputs, l.folders = append(l.inputs, f.inputs...), append(l.folders, f.folders...)
+			} else {
+				l.path(a, out)
+			}
+			return nil
+		})
 	return l
+}
+
+// path adds what a path names.
+func (l *listing) path(a argument, out string) {
+	arg := a.path
+	if arg == stdinArg {
+		l.inputs = append(l.inputs, input{path: arg, name: stdinName, explicit: true, pipe: true})
+		return
+	}
+	_, err := os.Stat(arg)
+	if err == nil {
+		l.add(arg, a.name, true, out)
+		return
+	}
+	if _, lerr := os.Lstat(arg); lerr == nil || !errors.Is(err, fs.ErrNotExist) && !hasGlob(arg) {
+		l.fail(arg, plain(arg, err)) // a dangling link, a folder without permission
+		return
+	}
+	l.glob(arg, out)
 }
 
 // expand is expandAll for plain arguments.
@@ -117,21 +166,8 @@ func expand(ctx context.Context, files store.Opener, args []string, out string) 
 
 func hasGlob(s string) bool { return strings.ContainsAny(s, "*?[") }
 
-// isURI reports whether s looks like a URI and is not an existing path.
-func isURI(s string) bool {
-	scheme, _, ok := strings.Cut(s, "://")
-	if !ok || scheme == "" || strings.ContainsAny(scheme, "*?[/") {
-		return false
-	}
-	_, err := os.Lstat(s)
-	return err != nil
-}
-
 func (l *listing) glob(pattern, out string) {
 	switch {
-	case isURI(pattern):
-		l.fail(pattern, fmt.Errorf("%s: URIs are not supported: want a file, a folder or a glob", pattern))
-		return
 	case pattern == "":
 		l.fail(pattern, errors.New("empty file name"))
 		return
@@ -257,7 +293,11 @@ func (l *listing) link(in store.Folder, path, rel string) {
 	}
 }
 
+// sameFile reports whether two paths or URIs lead to the same file or folder.
 func sameFile(a, b string) bool {
+	if isURI(a) || isURI(b) {
+		return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
+	}
 	i, err := os.Stat(a)
 	if err != nil {
 		return false
@@ -272,14 +312,14 @@ const sniffBytes = 64
 // isImage reports whether the file starts like an image of a known format. It
 // reports true for a file that it cannot read: reading it again will return the
 // error.
-func (in *input) isImage() bool {
+func (in *input) isImage(ctx context.Context) bool {
 	if in.skip != "" {
 		return false
 	}
 	if in.held {
 		return codec.Sniff(in.data) != ""
 	}
-	f, err := in.open()
+	f, err := in.open(ctx)
 	if err != nil {
 		return true
 	}
@@ -311,7 +351,7 @@ func (l *listing) claim(s *imageFiles) {
 			owners[key(f)]++
 		}
 		if strings.HasSuffix(in.path, s.format.ext) { // its name may be that of an output
-			outputs[key(absolute(in.path))] = in
+			outputs[key(in.place())] = in
 		}
 	}
 	taken := map[string]*input{}
@@ -322,14 +362,14 @@ func (l *listing) claim(s *imageFiles) {
 		}
 		files := s.files(in.name)
 		shared := slices.ContainsFunc(files, func(f string) bool { return owners[key(f)] > 1 })
-		if shared && !in.explicit && !in.isImage() {
+		if shared && !in.explicit && !in.isImage(l.ctx) {
 			continue // run will skip it
 		}
 		for _, f := range files {
 			if first := taken[key(f)]; first != nil {
 				in.err = fmt.Errorf("%s: its output %s is already the output of %s%s", in.path, f, first.path, l.keepHint())
 			} else if len(outputs) > 0 {
-				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || o.isImage()) {
+				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || o.isImage(l.ctx)) {
 					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
 				}
 			}
@@ -359,11 +399,11 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 		if in.err != nil || in.skip != "" || in.container == nil && !in.pipe {
 			continue
 		}
-		folder := filepath.Join(s.dir, in.name)
+		folder := join(s.dir, in.name)
 		switch first := folders[key(in.name)]; {
 		case first != nil:
 			in.err = fmt.Errorf("%s: its output folder %s is already that of %s%s", in.path, folder, first.path, l.keepHint())
-		case in.container != nil && sameFile(folder, in.path):
+		case in.container != nil && sameFile(folder, in.place()):
 			in.err = fmt.Errorf("%s: its output folder %s is an input", in.path, folder)
 		default:
 			folders[key(in.name)] = in
@@ -381,15 +421,27 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 			if i == 0 || !os.IsPathSeparator(in.name[i]) {
 				continue
 			}
-			if o := folders[key(in.name[:i])]; o != nil && (in.explicit || in.isImage()) {
-				in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, filepath.Join(s.dir, o.name), o.path)
+			if o := folders[key(in.name[:i])]; o != nil && (in.explicit || in.isImage(l.ctx)) {
+				in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, join(s.dir, o.name), o.path)
 				break
 			}
 		}
 	}
 }
 
+// place returns what identifies a file: its URI or absolute path.
+func (in *input) place() string {
+	if in.uri != "" {
+		return in.uri
+	}
+	return absolute(in.path)
+}
+
+// absolute returns the absolute form of a path. A URI is absolute.
 func absolute(path string) string {
+	if isURI(path) {
+		return path
+	}
 	if a, err := filepath.Abs(path); err == nil {
 		return a
 	}

@@ -21,6 +21,9 @@ const leftoverAge = 24 * time.Hour
 // alone for as long as it removes files. Where folders cannot be locked (on
 // Windows and some network disks), enter removes only files of leftoverAge.
 func enter(dir string) (release func()) {
+	if isURI(dir) { // a store has no temporary files
+		return func() {}
+	}
 	_ = os.MkdirAll(dir, 0o777) // ready reports the error
 	f, err := os.Open(dir)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +111,7 @@ func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, o
 		to = &imageFiles{columns: c, dir: f.out}
 		defer enter(f.out)()
 	}
-	if err := to.ready(); err != nil {
+	if err := to.ready(ctx); err != nil {
 		return err
 	}
 	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, jobs: f.jobs}
@@ -136,7 +137,7 @@ func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, o
 // answers is a sink whose results hold the tensors.
 type answers struct{ columns }
 
-func (s *answers) ready() error { return nil }
+func (s *answers) ready(context.Context) error { return nil }
 
 func (s *answers) write(_ string, out []*tensor.Tensor) (w written, err error) {
 	named, results, err := s.named(out)
@@ -233,7 +234,12 @@ func (b *batch) ask(in *input, line []byte) error {
 		case in.path == stdinArg:
 			return errors.New("the path is -, and standard input has the lines")
 		}
-		in.name = keptPath(in.path)
+		if in.path = trimFile(in.path); isURI(in.path) {
+			in.uri, in.path = in.path, shown(in.path)
+			in.name = filepath.FromSlash(keptURI(in.uri))
+		} else {
+			in.name = keptPath(in.path)
+		}
 		return nil
 	}
 	in.path = fmt.Sprintf("line %d", in.asked.line)

@@ -11,7 +11,7 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
-	"os"
+	"math"
 	"slices"
 	"strings"
 
@@ -107,8 +107,8 @@ func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
 	encoded := sheetPicture()
 	if from != "" {
 		var err error
-		if encoded, err = os.ReadFile(from); err != nil {
-			return wrapFail(plain(from, err))
+		if encoded, err = readSmall(ctx, from, nil, math.MaxInt64-1); err != nil {
+			return wrapFail(err)
 		}
 	}
 	inputs, err := sheetInputs(encoded, cell)
@@ -125,7 +125,7 @@ func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
 		}
 	}
 	m := drawTiles(tiles, cell)
-	return wrapFail(writeFile(file, func(w io.Writer) error { return png.Encode(w, m) }))
+	return wrapFail(writeFile(ctx, file, func(w io.Writer) error { return png.Encode(w, m) }))
 }
 
 // sheetTile is the result of one op.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -80,8 +82,9 @@ func formatNames() []string {
 // sink is the writing half of a run. The workers call write; the goroutine that
 // receives the outcomes calls the other methods.
 type sink interface {
-	// ready creates what the sink writes to and checks that it is writable.
-	ready() error
+	// ready creates what the sink writes to and checks that it is writable. ctx
+	// bounds all writing to a store.
+	ready(ctx context.Context) error
 	// write takes an image's outputs on a worker. They are valid until it
 	// returns. Files of one image are written here.
 	write(name string, out []*tensor.Tensor) (written, error)
@@ -104,7 +107,7 @@ func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink,
 	stdout := f.out == "-"
 	if c.format.shards != "" {
 		s := &shards{
-			columns: c, dir: f.out, files: runStore{store.Local, f.out}, stream: stdout, force: f.force,
+			columns: c, dir: f.out, files: runStore{store.URI, f.out}, stream: stdout, force: f.force,
 			count: f.samples, size: int64(f.bytes), keys: digests{},
 		}
 		if stdout {
@@ -132,24 +135,46 @@ func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink,
 // newSeries refuses a folder with numbered files of an earlier run, or removes
 // them if force is true: the new series could be shorter. Their names consist
 // of prefix, digits and, if ext is not empty, one of its extensions.
-func newSeries(dir, prefix string, force bool, ext ...string) error {
-	entries, err := os.ReadDir(dir)
+func newSeries(ctx context.Context, dir, prefix string, force bool, ext ...string) error {
+	entries, err := store.ListNames(ctx, store.URI, storeName(dir))
+	if isURI(dir) && isMissing(err) {
+		err = nil // a store creates folders with their first file
+	}
 	if err != nil {
 		return failErr("cannot read the output folder: %w", plain(dir, err))
 	}
 	for _, e := range entries {
-		name, ok := strings.CutPrefix(e.Name(), prefix)
+		name, ok := strings.CutPrefix(e.Base, prefix)
 		rest := strings.TrimLeft(name, "0123456789")
 		if !ok || rest == name || rest != "" && rest[0] != '.' || len(ext) > 0 && !slices.Contains(ext, rest) {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
+		path := join(dir, e.Base)
+		if isURI(dir) {
+			return failErr("%s is from an earlier run, and files of a store are not removed: want another folder", path)
+		}
 		if !force {
 			return failErr("%s is from an earlier run: want another folder, or --force to remove it and all others like it", path)
 		}
 		if err := os.RemoveAll(path); err != nil {
 			return failErr("cannot remove %w", plain(path, err))
 		}
+	}
+	return nil
+}
+
+// readyStore checks that a folder of a store can hold new files, as far as that
+// is known without creating one.
+func readyStore(ctx context.Context, dir string) error {
+	f, err := store.URI.Create(ctx, join(dir, runTempPrefix+"check"+tempSuffix))
+	if err == nil {
+		err = f.Abort()
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		return usageErr("-o %s: the store is only read: want a folder, or a URI of a store that takes files", dir)
+	}
+	if err != nil {
+		return failErr("cannot write to the output folder: %w", plain(dir, err))
 	}
 	return nil
 }
@@ -165,6 +190,10 @@ type written struct {
 	size    int64 // of these, in bytes
 
 	best []prediction // the image's best classes, for standard output
+
+	// upload, if not nil, writes the files to a store, without the outputs'
+	// memory.
+	upload func(ctx context.Context) error
 }
 
 // columns are the outputs of an image and the way to write them.
@@ -198,16 +227,16 @@ func (s *imageFiles) files(name string) []string {
 		}
 		var l []string
 		for i := range s.names {
-			l = append(l, filepath.Join(s.dir, s.format.file(s, name, i)))
+			l = append(l, join(s.dir, s.format.file(s, name, i)))
 		}
 		return l
 	}
 	if s.format.many || len(s.names) == 1 {
-		return []string{filepath.Join(s.dir, name+s.format.ext)}
+		return []string{join(s.dir, name+s.format.ext)}
 	}
 	var l []string
 	for _, o := range s.names {
-		l = append(l, filepath.Join(s.dir, name+"."+o+s.format.ext))
+		l = append(l, join(s.dir, name+"."+o+s.format.ext))
 	}
 	return l
 }
@@ -278,7 +307,23 @@ func (s *imageFiles) writeWith(name string, out []*tensor.Tensor, more ...newFil
 	for i := range results {
 		results[i].File = files[min(i, len(files)-1)]
 	}
-	return written{results: results}, writeAll(append(list, more...))
+	list = append(list, more...)
+	if !isURI(s.dir) {
+		return written{results: results}, writeAll(list)
+	}
+	w.results = results
+	for i := range list { // the outputs are valid only until write returns
+		var b bytes.Buffer
+		if err := list[i].write(&b); err != nil {
+			return w, err
+		}
+		list[i].write = func(w io.Writer) error {
+			_, err := w.Write(b.Bytes())
+			return err
+		}
+	}
+	w.upload = func(ctx context.Context) error { return putAll(ctx, list) }
+	return w, nil
 }
 
 // newFile is a file to write.
@@ -377,8 +422,11 @@ func writeTemp(dir, prefix string, write func(io.Writer) error) (path string, er
 
 // writeFile writes a file completely or leaves the old one. It keeps a symbolic
 // link and writes to its target. It writes directly to something that is not a
-// regular file, such as /dev/stdout.
-func writeFile(path string, write func(io.Writer) error) error {
+// regular file, such as /dev/stdout. A URI is a file of a store.
+func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
+	if path = trimFile(path); isURI(path) {
+		return putAll(ctx, []newFile{{path, write}})
+	}
 	real := path
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		real = p
@@ -404,16 +452,19 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 // ready creates the output folder and checks that it is writable.
-func (s *imageFiles) ready() (err error) {
-	if s.fold, err = readyFolder(s.dir); err == nil && s.format.numbered {
-		err = newSeries(s.dir, numberedFolder, s.force)
+func (s *imageFiles) ready(ctx context.Context) (err error) {
+	if s.fold, err = readyFolder(ctx, s.dir); err == nil && s.format.numbered {
+		err = newSeries(ctx, s.dir, numberedFolder, s.force)
 	}
 	return err
 }
 
 // readyFolder creates an output folder and checks that it is writable. fold
 // reports whether its file system ignores case.
-func readyFolder(dir string) (fold bool, err error) {
+func readyFolder(ctx context.Context, dir string) (fold bool, err error) {
+	if isURI(dir) {
+		return false, readyStore(ctx, dir)
+	}
 	if err = os.MkdirAll(dir, 0o777); err == nil {
 		var temp string
 		if temp, err = writeTemp(dir, runTempPrefix, func(io.Writer) error { return nil }); err == nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -35,17 +37,19 @@ type batches struct {
 	// resume continues the batches of an earlier run.
 	resume bool
 
-	waiting []outcome // of the next batch
-	bytes   int64     // of their tensors
-	number  int       // of the next batch
+	ctx     context.Context // of ready
+	waiting []outcome       // of the next batch
+	bytes   int64           // of their tensors
+	number  int             // of the next batch
 	tensors []*tensor.Tensor
 }
 
-func (b *batches) ready() error {
-	if err := b.to.ready(); err != nil || b.files == nil || b.resume {
+func (b *batches) ready(ctx context.Context) error {
+	b.ctx = ctx
+	if err := b.to.ready(ctx); err != nil || b.files == nil || b.resume {
 		return err
 	}
-	return newSeries(b.files.dir, "batch-", b.force)
+	return newSeries(ctx, b.files.dir, "batch-", b.force)
 }
 
 // write copies the tensors.
@@ -120,12 +124,15 @@ func (b *batches) flush(padding int) ([]outcome, error) {
 			b.files.numbers[name] = b.number
 		}
 		lines := b.lines(images, b.files.files(name))
-		o.written, err = b.files.writeWith(name, b.tensors, newFile{filepath.Join(b.files.dir, name+".jsonl"), func(w io.Writer) error {
+		o.written, err = b.files.writeWith(name, b.tensors, newFile{join(b.files.dir, name+".jsonl"), func(w io.Writer) error {
 			return b.list(w, lines)
 		}})
 		for k := range done {
 			done[k].results = lines[k].Outputs
 		}
+	}
+	if err == nil && o.upload != nil {
+		err = o.upload(b.ctx)
 	}
 	if err == nil {
 		_, err = b.to.add(o)
@@ -216,11 +223,11 @@ func (b *batches) list(w io.Writer, lines []imageLine) error {
 	for _, l := range lines {
 		l.Outputs = slices.Clone(l.Outputs)
 		for i := range l.Outputs {
-			p, err := filepath.Rel(b.files.dir, l.Outputs[i].File)
+			p, err := relative(b.files.dir, l.Outputs[i].File)
 			if err != nil {
 				return err
 			}
-			l.Outputs[i].File = filepath.ToSlash(p)
+			l.Outputs[i].File = p
 		}
 		if err := e.Encode(l); err != nil {
 			return err
@@ -266,22 +273,28 @@ func (b *batches) earlier() (digests, error) {
 	listed := digests{}
 	for ; ; b.number++ {
 		name := batchName(b.number)
-		list := filepath.Join(b.files.dir, name+".jsonl")
-		paths, files, err := readList(list)
+		list := join(b.files.dir, name+".jsonl")
+		paths, files, err := readList(b.ctx, list)
 		if errors.Is(err, fs.ErrNotExist) {
 			return listed, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		later := filepath.Join(b.files.dir, batchName(b.number+1)+".jsonl")
-		if _, err := os.Lstat(later); len(paths) > b.count || err == nil && len(paths) < b.count {
+		later, err := exists(b.ctx, join(b.files.dir, batchName(b.number+1)+".jsonl"))
+		if err != nil {
+			return nil, err
+		}
+		if len(paths) > b.count || later && len(paths) < b.count {
 			return nil, fmt.Errorf("%s lists %s, but --batch-size is %d: want the same number, or --force instead of --skip-existing", list, plural(len(paths), "image"), b.count)
 		}
 		for _, f := range files {
-			if _, err := os.Stat(f); err != nil {
+			if _, err := store.URI.Stat(b.ctx, storeName(f)); err != nil {
 				return nil, fmt.Errorf("%s lists a missing file: %w", list, plain(f, err))
 			}
+		}
+		if len(paths) < b.count && isURI(list) {
+			return listed, nil // the next batch replaces its files
 		}
 		if len(paths) < b.count {
 			for _, f := range append([]string{list}, files...) {
@@ -301,10 +314,10 @@ func (b *batches) earlier() (digests, error) {
 }
 
 // readList reads the list of a batch: the paths of its images, and its files.
-func readList(path string) (paths, files []string, err error) {
-	f, err := os.Open(path)
+func readList(ctx context.Context, path string) (paths, files []string, err error) {
+	f, err := openSequential(ctx, path)
 	if err != nil {
-		return nil, nil, plain(path, err)
+		return nil, nil, err
 	}
 	defer f.Close()
 	d := json.NewDecoder(f)
@@ -323,7 +336,7 @@ func readList(path string) (paths, files []string, err error) {
 			if !filepath.IsLocal(local) {
 				return nil, nil, fmt.Errorf("%s: not a list of images: the file %q is outside", path, o.File)
 			}
-			if file := filepath.Join(filepath.Dir(path), local); !slices.Contains(files, file) {
+			if file := join(store.Dir(path), local); !slices.Contains(files, file) {
 				files = append(files, file)
 			}
 		}

@@ -257,7 +257,7 @@ func TestBatchFormats(t *testing.T) {
 		require.Equal(t, string(want.Data), readText(t, "out-triton-raw/batch-000000/"+o.name))
 		require.Equal(t, readText(t, "out-pb/batch-000000."+o.name+".pb"), readText(t, fmt.Sprintf("out-onnx-test/test_data_set_0/input_%d.pb", map[string]int{"images": 0, "scale": 1, "pad": 2}[o.name])))
 		for _, format := range []string{"npz", "safetensors"} {
-			l, err := readTensorFile("out-"+format+"/batch-000000."+format, nil, 1<<30)
+			l, err := readTensorFile(t.Context(), "out-"+format+"/batch-000000."+format, nil, 1<<30)
 			require.NoError(t, err)
 			i := slices.IndexFunc(l, func(x tensor.Named) bool { return x.Name == o.name })
 			require.Equal(t, want.Data, l[i].T.Data)
@@ -395,7 +395,7 @@ type heldSink struct {
 	most  int32 // images begun while the first one was not done
 }
 
-func (s *heldSink) ready() error { return nil }
+func (s *heldSink) ready(context.Context) error { return nil }
 
 func (s *heldSink) write(name string, _ []*tensor.Tensor) (written, error) {
 	if s.begun.Add(1); name == "000.png" {

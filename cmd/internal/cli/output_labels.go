@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -93,7 +94,7 @@ func labelHint(f *runFlags, why string) string {
 // nothing is a sink that writes nothing.
 type nothing struct{}
 
-func (nothing) ready() error { return nil }
+func (nothing) ready(context.Context) error { return nil }
 func (nothing) write(string, []*tensor.Tensor) (written, error) {
 	return written{results: []result{}}, nil
 }

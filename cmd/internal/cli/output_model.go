@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -188,14 +189,14 @@ func (s *columns) rename(names []string) error {
 
 // number numbers the images, in order. Other files get no number. It ends at
 // the first input whose images are not known yet: a container or a stream.
-func (s *imageFiles) number(inputs []input) {
+func (s *imageFiles) number(ctx context.Context, inputs []input) {
 	s.numbers = map[string]int{}
 	for i := range inputs {
 		in := &inputs[i]
 		if s.late = in.pipe || in.container != nil; s.late || !s.format.numbered {
 			return
 		}
-		if _, ok := s.numbers[in.name]; !ok && in.err == nil && (in.explicit || in.isImage()) {
+		if _, ok := s.numbers[in.name]; !ok && in.err == nil && (in.explicit || in.isImage(ctx)) {
 			s.numbers[in.name] = len(s.numbers)
 		}
 		in.numbered = true
@@ -203,8 +204,8 @@ func (s *imageFiles) number(inputs []input) {
 }
 
 // numberLate numbers an image that number could not.
-func (s *imageFiles) numberLate(in *input) {
-	if !s.format.numbered || !s.late || in.numbered || in.err != nil || !in.explicit && !in.isImage() {
+func (s *imageFiles) numberLate(ctx context.Context, in *input) {
+	if !s.format.numbered || !s.late || in.numbered || in.err != nil || !in.explicit && !in.isImage(ctx) {
 		return
 	}
 	s.mu.Lock()
@@ -242,7 +243,7 @@ func (s *imageFiles) close() ([]outcome, error) {
 	if s.format.list == "" || len(s.lines) == 0 {
 		return nil, nil
 	}
-	return nil, wrapFail(writeFile(filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
+	return nil, wrapFail(writeFile(context.Background(), filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(s.lines, "\n")+"\n")
 		return err
 	}))

@@ -92,7 +92,8 @@ type shards struct {
 	count  int          // samples of a shard
 	size   int64        // bytes after which a shard ends
 
-	w       records.Writer // nil without a shard
+	ctx     context.Context // of ready
+	w       records.Writer  // nil without a shard
 	name    string
 	number  int       // of the next shard
 	samples int       // in the shard
@@ -101,18 +102,19 @@ type shards struct {
 	keys    digests   // of all samples
 }
 
-func (s *shards) ready() error {
+func (s *shards) ready(ctx context.Context) error {
+	s.ctx = ctx
 	if s.stream {
 		return nil
 	}
-	if _, err := readyFolder(s.dir); err != nil {
+	if _, err := readyFolder(ctx, s.dir); err != nil {
 		return err
 	}
 	ext := []string{s.format.ext}
 	if s.format.index {
 		ext = append(ext, ".idx")
 	}
-	return newSeries(s.dir, "data-", s.force, ext...)
+	return newSeries(ctx, s.dir, "data-", s.force, ext...)
 }
 
 // write encodes the sample.
@@ -155,7 +157,7 @@ func (s *shards) add(o outcome) ([]outcome, error) {
 	}
 	row := s.samples
 	for i := range o.results {
-		o.results[i].File, o.results[i].Row = filepath.Join(s.dir, s.name), &row
+		o.results[i].File, o.results[i].Row = join(s.dir, s.name), &row
 	}
 	s.samples++
 	s.bytes += o.size
@@ -176,7 +178,7 @@ func (s *shards) open() error {
 	if err != nil {
 		return err
 	}
-	if s.w, err = f.Create(context.Background(), s.files, s.name, records.WriteOptions{Index: s.format.index && !s.stream}); err != nil {
+	if s.w, err = f.Create(s.ctx, s.files, s.name, records.WriteOptions{Index: s.format.index && !s.stream}); err != nil {
 		s.w = nil
 		return s.cannot(err)
 	}
@@ -188,7 +190,7 @@ func (s *shards) cannot(err error) error {
 	if errors.As(err, &e) { // without the names of a shard
 		return e
 	}
-	return fmt.Errorf("cannot write %w", plain(filepath.Join(s.dir, s.name), err))
+	return fmt.Errorf("cannot write %w", plain(join(s.dir, s.name), err))
 }
 
 // finish makes the shard appear under its name. Its samples are final.
@@ -227,7 +229,10 @@ type runStore struct {
 	dir string
 }
 
-func (s runStore) Create(_ context.Context, name string) (store.NewFile, error) {
+func (s runStore) Create(ctx context.Context, name string) (store.NewFile, error) {
+	if isURI(s.dir) {
+		return s.Opener.Create(ctx, join(s.dir, name))
+	}
 	f, err := createTemp(s.dir, runTempPrefix)
 	if err != nil {
 		return nil, err

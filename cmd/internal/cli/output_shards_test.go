@@ -214,7 +214,7 @@ func TestShardDiskFull(t *testing.T) {
 				columns: columns{format: f, names: []string{"image"}, inputs: []string{"image"}},
 				dir:     dir, files: fullStore{runStore{store.Local, dir}, &n}, count: 3, size: 1 << 40, keys: digests{},
 			}
-			require.NoError(t, s.ready())
+			require.NoError(t, s.ready(t.Context()))
 			x, err := tensor.New(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1 << 20)})
 			require.NoError(t, err)
 			done := 0

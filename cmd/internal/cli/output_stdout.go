@@ -22,7 +22,7 @@ type standardOutput struct {
 	any  bool
 }
 
-func (s *standardOutput) ready() error { return nil }
+func (s *standardOutput) ready(context.Context) error { return nil }
 
 func (s *standardOutput) write(_ string, out []*tensor.Tensor) (w written, err error) {
 	var named []tensor.Named

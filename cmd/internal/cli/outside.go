@@ -13,10 +13,10 @@ func (o *outside) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar((*bool)(o), "allow-outside", false, "follow links and paths of lists out of the folder that was given; the default refuses them")
 }
 
-// files returns the store of the local disk.
+// files returns the store of paths and URIs.
 func (o outside) files() store.Opener {
 	if o {
-		return store.AllowOutside(store.Local)
+		return store.AllowOutside(store.URI)
 	}
-	return store.Local
+	return store.URI
 }

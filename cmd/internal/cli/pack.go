@@ -139,6 +139,12 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// packToStore returns the error of an output that is a URI: a pack that is
+// interrupted goes on in its unfinished files, which a store does not have.
+func packToStore(uri string) error {
+	return usageErr("%s: this command writes to a folder: want \"pack plan\" and \"pack --plan\", which write to stores", uri)
+}
+
 // unpacked returns the error of an unfinished pack. done counts the finished
 // items.
 func unpacked(ctx context.Context, err error, done int, of string) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -134,12 +135,17 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	prefix, root = trimFile(prefix), trimFile(root)
+	if isURI(prefix) {
+		return packToStore(prefix)
+	}
 	if prefix == "" || strings.HasSuffix(prefix, "/") || os.IsPathSeparator(prefix[len(prefix)-1]) {
 		return usageErr("%q is not a valid prefix: want a path without extension, such as data/cats", prefix)
 	}
-	if info, err := os.Stat(root); err != nil {
+	ctx := cmd.Context()
+	if info, err := store.URI.Stat(ctx, storeName(root)); err != nil {
 		return wrapFail(plain(root, err))
-	} else if !info.IsDir() {
+	} else if !info.Folder {
 		return failErr("%s: not a folder", root)
 	}
 	if f.list {
@@ -147,10 +153,10 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		if err != nil {
 			return err
 		}
-		return a.writeLists(f, prefix, lists)
+		return a.writeLists(ctx, f, prefix, lists)
 	}
 	p := &pack.RecordIO{
-		Root: root, Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
+		Root: storeName(root), Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
 		Workers: f.jobs, Force: f.force, Restart: f.restart, Store: f.outside.files(),
 	}
 	var err error
@@ -212,10 +218,19 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 	return nil
 }
 
+// openList opens a list for reading in order. It must be a regular file.
+func openList(ctx context.Context, path string) (io.ReadCloser, error) {
+	if isURI(path) {
+		return openSequential(ctx, path)
+	}
+	f, _, err := store.OpenRegular(path)
+	return f, err
+}
+
 // packLists reads the lists, or lists the folder.
 func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) (l []pack.RecordIOOutput, err error) {
 	read := func(path, name string) error {
-		file, _, err := store.OpenRegular(path)
+		file, err := openList(cmd.Context(), path)
 		if err != nil {
 			return wrapFail(plain(path, err))
 		}
@@ -227,7 +242,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 		return nil
 	}
 	if f.lst != "" {
-		return l, read(f.lst, prefix)
+		return l, read(trimFile(f.lst), prefix)
 	}
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -265,7 +280,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 
 // listImages lists the folder and prints the label of each folder.
 func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) ([]pack.List, error) {
-	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), root, f.lists)
+	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), storeName(root), f.lists)
 	if err != nil {
 		return nil, wrapFail(err)
 	}
@@ -289,7 +304,7 @@ func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) 
 	return lists, nil
 }
 
-func (a *app) writeLists(f *packRecordIOFlags, prefix string, lists []pack.List) error {
+func (a *app) writeLists(ctx context.Context, f *packRecordIOFlags, prefix string, lists []pack.List) error {
 	for _, l := range lists {
 		if _, err := os.Lstat(prefix + l.Suffix + ".lst"); err == nil && !f.force {
 			return failErr("%s.lst: the file exists; --force replaces it", prefix+l.Suffix)
@@ -299,7 +314,7 @@ func (a *app) writeLists(f *packRecordIOFlags, prefix string, lists []pack.List)
 		return wrapFail(plain(filepath.Dir(prefix), err))
 	}
 	for _, l := range lists {
-		if err := writeFile(prefix+l.Suffix+".lst", func(w io.Writer) error {
+		if err := writeFile(ctx, prefix+l.Suffix+".lst", func(w io.Writer) error {
 			var b []byte
 			for k := range l.Items {
 				if b = l.Items[k].Append(b); len(b) > 1<<16 || k == len(l.Items)-1 {

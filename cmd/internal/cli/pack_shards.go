@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 type packShardsFlags struct {
@@ -78,7 +79,7 @@ interrupted.`,
 			}
 			if n := firstChanged(cmd, imageFlags...); n == "" {
 				f.image.Encoding = pack.PassThrough
-			} else if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(args[0], ".lst") {
+			} else if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(uriPath(args[0]), ".lst") {
 				return usageErr("--%s applies to labeled images: want --classes or a list", n)
 			}
 			return a.packShards(cmd.Context(), f, args)
@@ -142,26 +143,27 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 	if len(args) != 1 {
 		return nil, usageErr("got %s, want a folder, a list or --scp", plural(len(args), "argument"))
 	}
-	info, err := os.Stat(args[0])
+	from := storeName(trimFile(args[0]))
+	info, err := store.URI.Stat(ctx, from)
 	var s *pack.Samples
 	switch {
 	case err != nil:
 		return nil, wrapFail(plain(args[0], err))
-	case info.IsDir() && f.root != "":
+	case info.Folder && f.root != "":
 		return nil, usageErr("--root applies to a list, but %s is a folder", args[0])
-	case info.IsDir() && f.classes:
-		s, err = pack.ClassSamples(ctx, f.outside.files(), args[0], f.out, f.image)
-	case info.IsDir():
-		s, err = pack.FolderSamples(ctx, f.outside.files(), args[0], f.out)
+	case info.Folder && f.classes:
+		s, err = pack.ClassSamples(ctx, f.outside.files(), from, f.out, f.image)
+	case info.Folder:
+		s, err = pack.FolderSamples(ctx, f.outside.files(), from, f.out)
 	case f.classes:
 		return nil, usageErr("--classes applies to a folder, but %s is a file", args[0])
-	case !strings.HasSuffix(args[0], ".lst"):
+	case !strings.HasSuffix(uriPath(from), ".lst"):
 		return nil, usageErr("%s: want a folder, or a list with the extension .lst", args[0])
 	default:
 		if f.root == "" {
-			f.root = filepath.Dir(args[0])
+			f.root = store.Dir(from)
 		}
-		s, err = pack.ListSamples(ctx, f.outside.files(), args[0], f.root, f.image)
+		s, err = pack.ListSamples(ctx, f.outside.files(), from, storeName(trimFile(f.root)), f.image)
 	}
 	return s, wrapFail(ofFile(err))
 }
@@ -170,9 +172,12 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 	switch {
 	case f.out == "":
 		return usageErr("no output folder: want -o DIR")
+	case isURI(f.out) && trimFile(f.out) == f.out:
+		return packToStore("-o " + f.out)
 	case f.Count < 1 || f.bytes < 1:
 		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.Count, int64(f.bytes))
 	}
+	f.out = trimFile(f.out)
 	f.Size, f.Workers, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
 	for _, s := range f.groups {
 		g, err := pack.ParseGroup(s)
@@ -181,7 +186,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		}
 		f.Groups = append(f.Groups, g)
 	}
-	if f.list != "" { // fail before the work, not after it
+	if f.list != "" && !isURI(f.list) { // fail before the work, not after it
 		if info, err := os.Stat(filepath.Dir(f.list)); err != nil || !info.IsDir() {
 			return failErr("--list %s: %s is not a folder", f.list, filepath.Dir(f.list))
 		}
@@ -232,7 +237,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		fmt.Fprintln(&b, s.Name)
 	}
 	if f.list != "" {
-		err = writeFile(f.list, func(w io.Writer) error {
+		err = writeFile(ctx, f.list, func(w io.Writer) error {
 			_, err := io.WriteString(w, b.String())
 			return err
 		})

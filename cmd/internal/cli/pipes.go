@@ -201,6 +201,7 @@ type recordInput struct {
 // recordInput opens a stream, or finds out the format of files. from sets the
 // format.
 func (a *app) recordInput(ctx context.Context, o store.Opener, name, from string) (*recordInput, error) {
+	name = trimFile(name)
 	in := &recordInput{name: name}
 	var err error
 	if !isPipe(name) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,7 +32,10 @@ func (a *app) advised(err error) string {
 	case errors.Is(err, codec.ErrBytes), errors.Is(err, records.ErrTooLarge) && strings.Contains(err.Error(), "the limit is"):
 		flag = "--limit-bytes"
 	}
-	text := err.Error()
+	text := withoutSecrets(err.Error())
+	if errors.Is(err, store.ErrScheme) && !slices.Contains(store.Schemes(), "s3") {
+		return text + schemeHint
+	}
 	if flag == "" || strings.Contains(text, flag) || a.command == nil || a.command.Flags().Lookup(flag[2:]) == nil {
 		return text
 	}

@@ -114,7 +114,7 @@ func recordFormat(ctx context.Context, o store.Opener, name, from string) (recor
 func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(in *recordInput) (bool, error)) (ok bool, err error) {
 	ok = true
 	for _, name := range names {
-		in, err := a.recordInput(ctx, store.Local, name, from)
+		in, err := a.recordInput(ctx, store.URI, name, from)
 		if err != nil && (isUsage(err) || ctx.Err() != nil) {
 			return false, err
 		}
@@ -189,10 +189,16 @@ type outputs struct {
 }
 
 func newOutputs(force bool) *outputs {
-	return &outputs{store.Local, force, map[string]bool{}, map[string]bool{}}
+	return &outputs{store.URI, force, map[string]bool{}, map[string]bool{}}
 }
 
+// Unwrap returns the store below, for code that needs files of this machine.
+func (o *outputs) Unwrap() store.Opener { return o.Opener }
+
 func absolutePath(name string) string {
+	if isURI(name) {
+		return name
+	}
 	if p, err := filepath.EvalSymlinks(name); err == nil {
 		name = p
 	}
@@ -218,8 +224,16 @@ func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 var errExists = errors.New("the file exists; --force replaces it")
 
 // CheckAccess refuses to write a file that is read or, unless force is true,
-// exists.
+// exists. It refuses files that are not of this machine.
 func (o *outputs) CheckAccess(name string, write bool) error {
+	if name = trimFile(name); isURI(name) {
+		return fmt.Errorf("%s: %w: this format reads and writes files of this machine", name, errors.ErrUnsupported)
+	}
+	return o.check(context.Background(), name, write)
+}
+
+// check is CheckAccess for files of any store.
+func (o *outputs) check(ctx context.Context, name string, write bool) error {
 	p := absolutePath(name)
 	if !write {
 		o.read[p] = true
@@ -227,6 +241,18 @@ func (o *outputs) CheckAccess(name string, write bool) error {
 	}
 	if o.read[p] {
 		return fmt.Errorf("%s: the file is both input and output", name)
+	}
+	if isURI(name) {
+		// Creating a file can replace a folder nowhere: in an object store both
+		// can have one name.
+		if o.force {
+			return nil
+		}
+		there, err := exists(ctx, name)
+		if err == nil && there {
+			err = fmt.Errorf("%s: %w", name, errExists)
+		}
+		return err
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a folder: want a regular file", name)
@@ -239,7 +265,7 @@ func (o *outputs) CheckAccess(name string, write bool) error {
 
 // Create creates a file.
 func (o *outputs) Create(ctx context.Context, name string) (store.NewFile, error) {
-	if err := o.CheckAccess(name, true); err != nil {
+	if err := o.check(ctx, name, true); err != nil {
 		return nil, err
 	}
 	p := absolutePath(name)
@@ -263,11 +289,15 @@ func (f *madeFile) Close() error {
 	return err
 }
 
-// remove removes the complete files that o created.
+// remove removes the complete files that o created. A store keeps them, which
+// is an error.
 func (o *outputs) remove() error {
 	var errs []error
 	for name, done := range o.made {
-		if done {
+		switch {
+		case done && isURI(name):
+			errs = append(errs, fmt.Errorf("%s: the file is complete and stays in the store", name))
+		case done:
 			errs = append(errs, os.Remove(name))
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,7 +99,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 		return usageErr("--skip %d, --limit %d: want at least 0", f.skip, f.limit)
 	}
 	ctx := cmd.Context()
-	if f.out != "" {
+	if f.out = trimFile(f.out); f.out != "" && !isURI(f.out) {
 		if err := os.MkdirAll(f.out, 0o777); err != nil {
 			return wrapFail(plain(f.out, err))
 		}
@@ -108,11 +108,11 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	skip, left := f.skip, f.limit
 	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }}
 	for _, name := range args {
-		in, err := a.recordInput(ctx, store.Local, name, f.from)
+		in, err := a.recordInput(ctx, store.URI, name, f.from)
 		if err != nil {
 			return err
 		}
-		err = in.each(ctx, store.Local, options, func(r *records.Record) error {
+		err = in.each(ctx, store.URI, options, func(r *records.Record) error {
 			if len(f.keys) > 0 && !slices.Contains(f.keys, r.Key) {
 				return nil
 			}
@@ -127,7 +127,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 				left--
 			}
 			missing = slices.DeleteFunc(missing, func(k string) bool { return k == r.Key })
-			return a.catRecord(r, f)
+			return a.catRecord(ctx, r, f)
 		})
 		in.close()
 		if err := interrupted(ctx, "the output is incomplete"); err != nil {
@@ -146,7 +146,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	return nil
 }
 
-func (a *app) catRecord(r *records.Record, f *recordsCatFlags) error {
+func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFlags) error {
 	if f.field == "" {
 		return a.printRecord(r)
 	}
@@ -162,11 +162,17 @@ func (a *app) catRecord(r *records.Record, f *recordsCatFlags) error {
 	if f.out == "" {
 		return write(a.stdout)
 	}
-	path := filepath.Join(f.out, safeName(r.Key)+"."+safeName(f.field))
-	if _, err := os.Lstat(path); err == nil && !f.force {
-		return fmt.Errorf("%s: %w", path, errExists)
+	path := join(f.out, safeName(r.Key)+"."+safeName(f.field))
+	if !f.force {
+		there, err := exists(ctx, path)
+		if err != nil {
+			return plain(path, err)
+		}
+		if there {
+			return fmt.Errorf("%s: %w", path, errExists)
+		}
 	}
-	return writeFile(path, write)
+	return writeFile(ctx, path, write)
 }
 
 // safeName escapes a key for use in a file name.

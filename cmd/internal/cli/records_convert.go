@@ -179,6 +179,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	if err != nil {
 		return err
 	}
+	f.out = trimFile(f.out)
 	ctx := cmd.Context()
 	o := newOutputs(f.force)
 	if i := slices.IndexFunc(args, isPipe); i >= 0 && len(args) > 1 {

@@ -100,16 +100,16 @@ func listRecords(ctx context.Context, in *recordInput, options records.ReadOptio
 	start := func(file string, size int64) {
 		l = append(l, &recordFileJSON{File: file, Format: in.format.Name, Size: size, Fields: []recordFieldJSON{}})
 	}
-	info, one := isFile(ctx, store.Local, in.name)
+	info, one := isFile(ctx, store.URI, in.name)
 	if in.stream != nil {
 		info.Size, one = 0, true
 	}
 	if one {
 		start(in.name, info.Size)
 	}
-	err := in.each(ctx, store.Local, options, func(r *records.Record) error {
+	err := in.each(ctx, store.URI, options, func(r *records.Record) error {
 		if !one && (len(l) == 0 || l[len(l)-1].File != r.File) {
-			i, err := store.Local.Stat(ctx, r.File)
+			i, err := store.URI.Stat(ctx, r.File)
 			if err != nil {
 				return err
 			}

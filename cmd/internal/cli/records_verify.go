@@ -60,13 +60,13 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 				}
 				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad}
 				n := 0
-				if err := in.each(ctx, store.Local, options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
+				if err := in.each(ctx, store.URI, options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)
 				}
 				var beside []string
 				if f.Verify != nil && in.stream == nil && ctx.Err() == nil {
 					var err error
-					if beside, err = f.Verify(ctx, store.Local, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad); err != nil && ctx.Err() == nil {
+					if beside, err = f.Verify(ctx, store.URI, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad); err != nil && ctx.Err() == nil {
 						bad(err)
 					}
 				}
@@ -135,7 +135,7 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 				if isPipe(name) {
 					return failErr("%s: the index stands beside a file: want a file, not a pipe", name)
 				}
-				f, err := recordFormat(ctx, store.Local, name, from)
+				f, err := recordFormat(ctx, store.URI, name, from)
 				if err != nil {
 					return err
 				}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -215,13 +216,12 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	switch {
 	case f.out == "" && !f.lines && !f.infer:
 		return usageErr("no output folder: want -o DIR, or -o - for standard output")
-	case isURI(f.out):
-		return usageErr("-o %s: URIs are not supported: want a folder", f.out)
 	case len(args) == 0 && !f.lines && f.filesFrom == "":
 		return usageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
 		return usageErr("--jobs %d: want at least 1", f.jobs)
 	}
+	f.out = trimFile(f.out)
 	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...), oneOf("last-batch", f.last, lastShort, lastPad, lastDrop)); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err := f.checkExisting(formats[k]); err != nil {
 		return err
 	}
-	inputs, err := f.inputs(a, args)
+	inputs, err := f.inputs(cmd.Context(), a, args)
 	if err != nil || inputs == nil && !f.lines {
 		return err
 	}
@@ -269,7 +269,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 			return usageErr("--batch-size: the output %s is %v, which no batch holds", s.names[i], c.Desc)
 		}
 	}
-	o, err := f.options(a, &f.graphFlags)
+	o, err := f.options(cmd.Context(), a, &f.graphFlags)
 	if err != nil {
 		return err
 	}
@@ -321,14 +321,15 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		defer enter(f.out)()
 	}
 	if err == nil {
-		err = to.ready()
+		err = to.ready(cmd.Context())
 	}
 	if err != nil {
 		return err
 	}
 	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, files: files, inputs: l.inputs, jobs: f.jobs}
+	b.remote = isURI(f.out) || slices.ContainsFunc(l.inputs, func(in input) bool { return in.uri != "" && in.err == nil && in.container == nil })
 	if files != nil {
-		files.number(l.inputs)
+		files.number(cmd.Context(), l.inputs)
 		l.claim(files)
 		if f.existing != "" {
 			digest, bad := f.digest(g, *s, o.Model)
@@ -347,7 +348,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 			return wrapFail(err)
 		}
 	}
-	if files != nil && f.existing != existingContent {
+	if files != nil && f.existing != existingContent && !isURI(f.out) {
 		if err := dropManifest(f.out); err != nil {
 			return err
 		}
@@ -369,6 +370,14 @@ func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
 	changed := cmd.Flags().Changed
 	if n := firstChanged(cmd, "format", "name", "batch-size", "force"); f.out == "" && n != "" {
 		return usageErr("--%s applies to files: want -o DIR", n)
+	}
+	if isURI(f.out) {
+		if _, err := store.Of(store.URI, f.out); err != nil {
+			return usageErr("-o %w", err)
+		}
+		if x.list != "" {
+			return usageErr("-o %s: --format %s is for programs that read files of this machine: want a folder", f.out, x.name)
+		}
 	}
 	switch n := firstChanged(cmd, "samples-per-file", "bytes-per-file"); {
 	case changed("batch-size") && (f.batchSize < 1 || f.batchSize > maxBatch):
@@ -519,6 +528,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 		return err
 	}
 	err := b.run(running, func(o outcome) error {
+		if ctx.Err() != nil && errors.Is(o.err, context.Canceled) { // a request that was ended
+			return nil
+		}
 		defer bar.step()
 		if o.why != "" || o.err != nil {
 			return final(o)
@@ -579,7 +591,7 @@ const maxNamed = 20
 
 // inputs returns the arguments and the entries of --files-from. They are nil if
 // a report leaves nothing to do.
-func (f *runFlags) inputs(a *app, args []string) ([]argument, error) {
+func (f *runFlags) inputs(ctx context.Context, a *app, args []string) ([]argument, error) {
 	if f.null && f.filesFrom == "" {
 		return nil, usageErr("--null is for the entries of --files-from")
 	}
@@ -593,7 +605,7 @@ func (f *runFlags) inputs(a *app, args []string) ([]argument, error) {
 	if f.report != "" && sameFile(f.filesFrom, f.report) {
 		return nil, usageErr("--report %s would replace the list of --files-from: want another file", f.report)
 	}
-	more, report, err := readFilesFrom(f.filesFrom, f.null, a.stdin)
+	more, report, err := readFilesFrom(ctx, f.filesFrom, f.null, a.stdin)
 	if err != nil {
 		return nil, usageErr("--files-from %w", err)
 	}
@@ -625,6 +637,9 @@ func (a *app) goOn(f *runFlags) string {
 	for i, arg := range a.args {
 		if arg == "--force" { // it would remove what there is
 			continue
+		}
+		if shown(arg) != arg { // it grants access
+			return ""
 		}
 		words = append(words, shellQuoted(arg))
 		if i == 0 && f.existing == "" {

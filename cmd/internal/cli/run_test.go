@@ -192,8 +192,8 @@ func TestRunNames(t *testing.T) {
 			want: []string{"x.png.npy"}, status: 1, stderr: []string{`^infer-prep: \[: no such file, and not a valid glob`},
 		},
 		{
-			name: "a URI", args: []string{"https://example.com/cat.jpg", "x.png"}, files: map[string][]byte{"x.png": img},
-			want: []string{"x.png.npy"}, status: 1, stderr: []string{`URIs are not supported: want a file, a folder or a glob`},
+			name: "an unknown scheme", args: []string{"none://example.com/cat.jpg", "x.png"}, files: map[string][]byte{"x.png": img},
+			want: []string{"x.png.npy"}, status: 1, stderr: []string{`store: none://example.com/cat.jpg: no store for none:// in this program: want a path, or a URI of file`},
 		},
 		{
 			name: "a named file that is no image", args: []string{"t.txt", "x.png"}, files: map[string][]byte{"x.png": img, "t.txt": text},
@@ -341,7 +341,7 @@ func TestRunCase(t *testing.T) {
 	}
 	_, err := os.Lstat("DOG.png")
 	s := &imageFiles{dir: "."}
-	require.NoError(t, s.ready())
+	require.NoError(t, s.ready(t.Context()))
 	require.Equal(t, err == nil, s.fold, "what the file system does")
 
 	g, err := preset.Graph("yolo")
@@ -360,15 +360,15 @@ func TestRunCase(t *testing.T) {
 func TestWriteFile(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a": []byte("old")}))
 	require.NoError(t, os.Symlink("a", "link"))
-	require.NoError(t, writeFile("link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.NoError(t, writeFile(t.Context(), "link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
 	b, err := os.ReadFile("a")
 	require.NoError(t, err)
 	require.Equal(t, "new", string(b))
 	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
-	require.Error(t, writeFile("link", func(io.Writer) error { return io.ErrShortWrite }))
+	require.Error(t, writeFile(t.Context(), "link", func(io.Writer) error { return io.ErrShortWrite }))
 	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
 	require.NoError(t, os.Mkdir("d", 0o777))
-	require.Error(t, writeFile("d", func(io.Writer) error { return nil }))
+	require.Error(t, writeFile(t.Context(), "d", func(io.Writer) error { return nil }))
 }
 
 // TestRunPermissions: files have the permissions of the umask.

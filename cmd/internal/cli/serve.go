@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -138,7 +139,7 @@ func (f *serveFlags) check() error {
 }
 
 // names sets the model's name and version.
-func (f *serveFlags) names() error {
+func (f *serveFlags) names(ctx context.Context) error {
 	name, version := f.preset, "1"
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(f.file), filepath.Ext(f.file))
@@ -147,7 +148,7 @@ func (f *serveFlags) names() error {
 		}
 	}
 	if f.bundle != "" {
-		b, err := openBundle(f.bundle, f.limits)
+		b, err := openBundle(ctx, f.bundle, f.limits)
 		if err != nil {
 			return err
 		}
@@ -181,7 +182,7 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.names(); err != nil {
+	if err := f.names(cmd.Context()); err != nil {
 		return err
 	}
 	logger := log.New(a.stderr, program+": serve: ", 0)
@@ -190,7 +191,7 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
 		Timeout: f.timeout, Drain: f.drain, Log: logger,
 	}
-	closing, err := f.open(a, plan, &o)
+	closing, err := f.open(cmd.Context(), a, plan, &o)
 	if err != nil {
 		return err
 	}
@@ -220,8 +221,8 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 
 // open sets the device's options. The caller must call closing when the
 // sessions are closed.
-func (f *serveFlags) open(a *app, plan *datagraph.Plan, o *serve.Options) (closing func() error, err error) {
-	do, err := f.options(a, &f.graphFlags)
+func (f *serveFlags) open(ctx context.Context, a *app, plan *datagraph.Plan, o *serve.Options) (closing func() error, err error) {
+	do, err := f.options(ctx, a, &f.graphFlags)
 	if err != nil {
 		return nil, err
 	}

@@ -96,6 +96,9 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	}
 	l := expand(cmd.Context(), s.outside.files(), args, s.file)
 	defer l.close()
+	if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
+		return err
+	}
 	var rows []sheetRow
 	more, failed := false, 0
 	run := plan.NewRunner()
@@ -104,7 +107,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
 			return err
 		}
-		if in.err == nil && !in.explicit && !in.isImage() {
+		if in.err == nil && !in.explicit && !in.isImage(cmd.Context()) {
 			continue
 		}
 		if more = len(rows) == s.images; more {
@@ -133,7 +136,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	if err != nil {
 		return err
 	}
-	if err := writeFile(s.file, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
+	if err := writeFile(cmd.Context(), s.file, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
 		return wrapFail(err)
 	}
 	if failed > 0 {

@@ -2,12 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer/triton"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -105,6 +105,7 @@ func (f *graphFlags) flagNames() string {
 // load reads the graph that the flags name and applies the flags that change
 // it. Its errors are usage errors and name the file.
 func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph, error) {
+	ctx := cmd.Context()
 	var sources []string
 	set := func(flag string) bool {
 		if cmd.Flags().Changed(flag) {
@@ -121,10 +122,10 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 	}
 	if set("graph") {
-		g, err = f.fromFile(f.graph, stdin, parseGraph, 0)
+		g, err = f.fromFile(ctx, f.graph, stdin, parseGraph, 0)
 	}
 	if set("bundle") {
-		g, err = f.fromBundle(f.bundle)
+		g, err = f.fromBundle(ctx, f.bundle)
 	}
 	for _, i := range importer.All() {
 		if set(i.Name) {
@@ -132,13 +133,13 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 			if p, ok := i.Backends[f.backend]; ok {
 				parse = p
 			}
-			if g, err = f.imported(*f.imports[i.Name], stdin, i, parse); err == nil && !quiet(cmd) {
+			if g, err = f.imported(ctx, *f.imports[i.Name], stdin, i, parse); err == nil && !quiet(cmd) {
 				f.say(cmd, i, g)
 			}
 		}
 	}
 	if f.dataset != nil && set("dataset") {
-		g, err = f.fromFile(f.dataset.file, stdin, func(b []byte) (*datagraph.Graph, error) { return f.dataset.parse(cmd.Context(), b) }, maxGraphBytes)
+		g, err = f.fromFile(ctx, f.dataset.file, stdin, func(b []byte) (*datagraph.Graph, error) { return f.dataset.parse(ctx, b) }, maxGraphBytes)
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
@@ -162,7 +163,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		err = f.change(g)
 	}
 	if err == nil && f.triton != "" {
-		err = f.fitTriton(g, stdin)
+		err = f.fitTriton(ctx, g, stdin)
 	}
 	if err != nil {
 		return nil, usageErr("%w", err)
@@ -205,21 +206,21 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 }
 
 // imported imports a file, or the file that the importer chooses in a folder.
-func (f *graphFlags) imported(name string, stdin io.Reader, i importer.Importer, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
+func (f *graphFlags) imported(ctx context.Context, name string, stdin io.Reader, i importer.Importer, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
 	parse = importer.IgnoreKeys(parse, f.ignore...)
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return f.fromFile(name, stdin, parse, i.MaxBytes)
+	if name == "-" || !folderExists(ctx, name) {
+		return f.fromFile(ctx, name, stdin, parse, i.MaxBytes)
 	}
 	if i.Folder == nil {
 		return nil, fmt.Errorf("--%s %s: is a folder: want a file", i.Name, name)
 	}
 	chosen, data, err := i.Folder(func(file string) ([]byte, error) {
-		return readSmall(filepath.Join(name, file), nil, maxGraphBytes)
+		return readSmall(ctx, join(name, file), nil, maxGraphBytes)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("--%s %s: %w", i.Name, name, err)
 	}
-	f.folder, f.file, f.content = true, filepath.Join(name, chosen), data
+	f.folder, f.file, f.content = true, join(name, chosen), data
 	g, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.file, err)
@@ -247,11 +248,11 @@ func quiet(cmd *cobra.Command) bool {
 	return err == nil && q
 }
 
-func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error), most int64) (*datagraph.Graph, error) {
+func (f *graphFlags) fromFile(ctx context.Context, name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error), most int64) (*datagraph.Graph, error) {
 	if most == 0 {
 		most = maxGraphBytes
 	}
-	b, err := readSmall(name, stdin, most)
+	b, err := readSmall(ctx, name, stdin, most)
 	if err != nil {
 		return nil, err
 	}
@@ -267,9 +268,9 @@ func (f *graphFlags) fromFile(name string, stdin io.Reader, parse func([]byte) (
 }
 
 // fromBundle reads the graph of a bundle, and no other section.
-func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
+func (f *graphFlags) fromBundle(ctx context.Context, name string) (*datagraph.Graph, error) {
 	f.file = name
-	b, err := modelbundle.OpenFile(name, modelbundle.DefaultLimits())
+	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(name), modelbundle.DefaultLimits())
 	if err != nil {
 		return nil, plain(name, err)
 	}
@@ -277,12 +278,12 @@ func (f *graphFlags) fromBundle(name string) (*datagraph.Graph, error) {
 }
 
 // readSmall reads a file of at most so many bytes. The name - means stdin.
-func readSmall(name string, stdin io.Reader, most int64) ([]byte, error) {
+func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([]byte, error) {
 	r := stdin
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := openSequential(ctx, name)
 		if err != nil {
-			return nil, plain(name, err)
+			return nil, err
 		}
 		defer f.Close()
 		r = f
@@ -342,8 +343,8 @@ func (f *graphFlags) change(g *datagraph.Graph) error {
 }
 
 // fitTriton applies --triton.
-func (f *graphFlags) fitTriton(g *datagraph.Graph, stdin io.Reader) error {
-	b, err := readSmall(f.triton, stdin, maxGraphBytes)
+func (f *graphFlags) fitTriton(ctx context.Context, g *datagraph.Graph, stdin io.Reader) error {
+	b, err := readSmall(ctx, f.triton, stdin, maxGraphBytes)
 	if err != nil {
 		return fmt.Errorf("--triton: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -17,8 +16,10 @@ import (
 // writeSteps runs the graph on r.image and writes the outputs of every step to
 // dir, and pictures of those that are images.
 func writeSteps(ctx context.Context, r *inferred, dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return failErr("%w", plain(dir, err))
+	if !isURI(dir) {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return failErr("%w", plain(dir, err))
+		}
 	}
 	run := r.plan.NewRunner()
 	run.OnStep = func(step int, out []*tensor.Tensor) error {
@@ -26,7 +27,7 @@ func writeSteps(ctx context.Context, r *inferred, dir string) error {
 			return err
 		}
 		for i, o := range out {
-			if err := writeStep(filepath.Join(dir, r.stepName(step, i)), o); err != nil {
+			if err := writeStep(ctx, join(dir, r.stepName(step, i)), o); err != nil {
 				return err
 			}
 		}
@@ -47,16 +48,16 @@ func (r *inferred) stepName(step, i int) string {
 	return fmt.Sprintf("%0*d-%s.%s", max(2, len(fmt.Sprint(len(r.steps)-1))), step, s.Op, s.Out[i].Name)
 }
 
-func writeStep(name string, t *tensor.Tensor) error {
+func writeStep(ctx context.Context, name string, t *tensor.Tensor) error {
 	ext, write := ".npy", tensor.WriteNPY
 	if t.DType == tensor.BFloat16 || t.DType == tensor.Bytes {
 		ext, write = ".raw", tensor.WriteRaw
 	}
-	if err := writeFile(name+ext, func(w io.Writer) error { return write(w, t) }); err != nil {
+	if err := writeFile(ctx, name+ext, func(w io.Writer) error { return write(w, t) }); err != nil {
 		return err
 	}
 	if m := picture(t); m != nil {
-		return writeFile(name+".png", func(w io.Writer) error { return png.Encode(w, m) })
+		return writeFile(ctx, name+".png", func(w io.Writer) error { return png.Encode(w, m) })
 	}
 	return nil
 }

@@ -3,11 +3,11 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,14 +34,14 @@ func isRaw(path string) bool {
 // raw file; if it is nil the file is bytes of uint8. FILE:NAME selects one
 // tensor of a file of several. Tensors of npy and raw files have no name. limit
 // bounds the bytes of the elements.
-func loadTensors(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
+func loadTensors(ctx context.Context, path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
 	member := ""
-	if _, err := os.Stat(path); err != nil {
+	if there, err := exists(ctx, path); !there || err != nil {
 		if i := strings.LastIndexByte(path, ':'); i > 0 && slices.Contains(tensorExtensions, strings.ToLower(filepath.Ext(path[:i]))) {
 			path, member = path[:i], path[i+1:]
 		}
 	}
-	l, err := readTensorFile(path, like, limit)
+	l, err := readTensorFile(ctx, path, like, limit)
 	if err != nil {
 		return nil, plain(path, err)
 	}
@@ -58,12 +58,14 @@ func loadTensors(path string, like *tensor.Desc, limit int64) ([]tensor.Named, e
 	return nil, fmt.Errorf("%s: no tensor %q; the file has %q", path, member, have)
 }
 
-func readTensorFile(path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
-	f, info, err := store.OpenRegular(path)
+func readTensorFile(ctx context.Context, path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
+	file, err := store.URI.Open(ctx, storeName(path))
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer file.Close()
+	size := file.Size()
+	f := io.NewSectionReader(file, 0, size)
 	one := func(name string, t *tensor.Tensor, err error) ([]tensor.Named, error) {
 		if err == nil {
 			err = atEnd(f)
@@ -73,12 +75,12 @@ func readTensorFile(path string, like *tensor.Desc, limit int64) ([]tensor.Named
 		}
 		return []tensor.Named{{Name: name, T: t}}, nil
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
+	switch strings.ToLower(filepath.Ext(uriPath(path))) {
 	case ".npy":
 		t, err := tensor.ReadNPY(f, limit)
 		return one("", t, err)
 	case ".npz":
-		return tensor.ReadNPZ(f, info.Size(), limit)
+		return tensor.ReadNPZ(f, size, limit)
 	case ".pb":
 		name, t, err := tensor.ReadTensorProto(f, limit)
 		return one(name, t, err)
@@ -86,12 +88,12 @@ func readTensorFile(path string, like *tensor.Desc, limit int64) ([]tensor.Named
 		l, _, err := tensor.ReadSafetensors(f, limit)
 		return l, err
 	case ".raw", ".bin":
-		d := tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(int(info.Size()))}
+		d := tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(int(size))}
 		if like != nil && like.DType != tensor.Bytes {
 			d = *like
 		}
-		if d.Size() != info.Size() {
-			return nil, fmt.Errorf("the file has %d bytes, want %d for %v", info.Size(), d.Size(), d)
+		if d.Size() != size {
+			return nil, fmt.Errorf("the file has %d bytes, want %d for %v", size, d.Size(), d)
 		}
 		t, err := tensor.ReadRaw(f, d, limit)
 		return one("", t, err)
@@ -195,18 +197,18 @@ type tensorFile struct{ name, path string }
 
 // tensorFolder lists the tensor files of a folder, sorted by name. It ignores
 // other files. Two files with one name are an error.
-func tensorFolder(dir string) ([]tensorFile, error) {
-	entries, err := os.ReadDir(dir)
+func tensorFolder(ctx context.Context, dir string) ([]tensorFile, error) {
+	entries, err := store.ListNames(ctx, store.URI, storeName(dir))
 	if err != nil {
 		return nil, plain(dir, err)
 	}
 	var l []tensorFile
 	for _, e := range entries {
-		ext := filepath.Ext(e.Name())
-		if e.IsDir() || !slices.Contains(tensorExtensions, strings.ToLower(ext)) {
+		ext := filepath.Ext(e.Base)
+		if e.Folder || !slices.Contains(tensorExtensions, strings.ToLower(ext)) {
 			continue
 		}
-		s := tensorFile{strings.TrimSuffix(e.Name(), ext), filepath.Join(dir, e.Name())}
+		s := tensorFile{strings.TrimSuffix(e.Base, ext), join(dir, e.Base)}
 		if i := slices.IndexFunc(l, func(o tensorFile) bool { return o.name == s.name }); i >= 0 {
 			return nil, fmt.Errorf("%s and %s: two files of one tensor", l[i].path, s.path)
 		}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,10 +177,10 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 // definition returns the dataset of the argument or of --folder.
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
-		if isFolder(args[0]) {
+		if folderExists(cmd.Context(), args[0]) {
 			return nil, usageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
 		}
-		b, err := readSmall(args[0], stdin, maxGraphBytes)
+		b, err := readSmall(cmd.Context(), args[0], stdin, maxGraphBytes)
 		if err != nil {
 			return nil, usageErr("%w", err)
 		}
@@ -227,14 +226,13 @@ func trainGraph() *datagraph.Graph {
 // folderSource returns the source of a folder, with classes if it has
 // subfolders.
 func folderSource(ctx context.Context, files store.Opener, dir string) (_ dataset.Source, err error) {
-	entries, err := os.ReadDir(dir)
+	dir = trimFile(dir)
+	entries, err := store.ListNames(ctx, files, storeName(dir))
 	if err != nil {
 		return nil, failErr("%w", plain(dir, err))
 	}
-	for _, e := range entries {
-		if info, err := os.Stat(dir + string(os.PathSeparator) + e.Name()); err == nil && info.IsDir() {
-			return imagefolder.New(dir), nil
-		}
+	if slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Folder }) {
+		return imagefolder.New(storeName(dir)), nil
 	}
 	l := expand(ctx, files, []string{dir}, "")
 	defer func() {
@@ -248,7 +246,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 		if in.err != nil {
 			return nil, failErr("%w", in.err)
 		}
-		if in.isImage() {
+		if in.isImage(ctx) {
 			s.inputs = append(s.inputs, in)
 		}
 	}
@@ -275,9 +273,9 @@ func (d *folder) Columns() []dataset.Column                                { ret
 func (d *folder) Len() int64                                               { return int64(len(d.inputs)) }
 func (d *folder) Close() error                                             { d.listing.close(); return nil }
 
-func (d *folder) Read(_ context.Context, i int64, s *dataset.Sample) error {
+func (d *folder) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	s.Key = d.inputs[i].name
-	f, err := d.inputs[i].open()
+	f, err := d.inputs[i].open(ctx)
 	if err != nil {
 		return err
 	}
@@ -355,7 +353,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		return t.measure(cmd.Context(), built, nil)
 	}
 	var ran error // of the run; the trace is written even if it fails
-	wrote := writeFile(f.trace, func(w io.Writer) error {
+	wrote := writeFile(cmd.Context(), f.trace, func(w io.Writer) error {
 		trace := pipeline.NewTrace(w)
 		ran = t.measure(cmd.Context(), built, trace)
 		return trace.Close()

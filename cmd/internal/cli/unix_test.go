@@ -29,7 +29,7 @@ func TestWriteFIFO(t *testing.T) {
 		b, _ := os.ReadFile("fifo")
 		got <- string(b)
 	}()
-	require.NoError(t, writeFile("fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.NoError(t, writeFile(t.Context(), "fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
 	require.Equal(t, "new", <-got)
 	info, err := os.Lstat("fifo")
 	require.NoError(t, err)

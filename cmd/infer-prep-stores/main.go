@@ -1,0 +1,22 @@
+// Command infer-prep-stores is infer-prep with all stores, for names such as
+// s3://BUCKET/KEY:
+//
+//	infer-prep-stores records ls s3://bucket/train-000.tar
+package main
+
+import (
+	"github.com/infer-prep/infer-prep/cmd/internal/cli"
+	"github.com/infer-prep/infer-prep/plugin"
+
+	// The rest of the default program.
+	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
+	_ "github.com/infer-prep/infer-prep/device/ort"
+	_ "github.com/infer-prep/infer-prep/records/mindrecord"
+
+	// The stores. Each registers the schemes of its names.
+	_ "github.com/infer-prep/infer-prep/store/s3"
+)
+
+func init() { cli.AllowPlugin = plugin.Allow }
+
+func main() { cli.Main() }

@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/infer-prep/infer-prep/store"
+)
+
+// remoteRequests is the largest number of requests that look up or list the
+// arguments at once.
+const remoteRequests = 32
+
+// isMissing reports whether an error says that a file or folder does not exist.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// found is what an argument that is a URI names.
+type found struct {
+	inputs  []input
+	folders []store.Folder
+}
+
+func (f *found) fail(uri string, err error) {
+	f.inputs = append(f.inputs, input{path: shown(uri), uri: uri, err: err})
+}
+
+// request waits for its turn to call a store. The caller calls done after it.
+func (l *listing) request(ctx context.Context) (done func(), err error) {
+	select {
+	case l.requests <- struct{}{}:
+		return func() { <-l.requests }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// stat describes a file or folder.
+func (l *listing) stat(ctx context.Context, name string) (store.Info, error) {
+	done, err := l.request(ctx)
+	if err != nil {
+		return store.Info{}, err
+	}
+	defer done()
+	return l.files.Stat(ctx, name)
+}
+
+// find finds the inputs that a URI names.
+func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
+	uri := a.path
+	if _, err := store.Of(l.files, uri); err != nil {
+		f.fail(uri, err)
+		return f
+	}
+	// Opening an image tells whether it exists. Asking before would double the
+	// requests of a long list.
+	glob := !isHTTP(uri) && hasGlob(uri)
+	if !glob && slices.Contains(imageExts, strings.ToLower(path.Ext(uriName(uri)))) && !strings.HasSuffix(uri, "/") {
+		l.file(&f, uri, a.name, true)
+		return f
+	}
+	info, err := l.stat(ctx, uri)
+	switch {
+	case err == nil && info.Folder:
+		l.walk(ctx, &f, uri, a.name, out)
+	case err == nil:
+		l.file(&f, uri, a.name, true)
+	case ctx.Err() != nil:
+	case isMissing(err) && glob:
+		l.match(ctx, &f, uri, out)
+	case isMissing(err):
+		f.fail(uri, missing(shown(uri)+": no such file or folder"))
+	default:
+		f.fail(uri, plain(shown(uri), err))
+	}
+	return f
+}
+
+// file adds a file. name is that of the outputs; "" means the default.
+func (l *listing) file(f *found, uri, name string, explicit bool) {
+	if name == "" && l.keepPath {
+		name = keptURI(uri)
+	}
+	if name == "" {
+		name = uriName(uri)
+	}
+	f.inputs = append(f.inputs, l.below(uri, filepath.ToSlash(name), explicit, nil))
+}
+
+// keptURI returns the name of the outputs of a URI with --keep-path: its
+// authority and its path.
+func keptURI(uri string) string {
+	_, authority, key := splitURI(uri)
+	return strings.Trim(hostName(authority)+path.Clean("/"+key), "/")
+}
+
+// below returns the input of a file. name, with slashes, is that of its
+// outputs.
+func (l *listing) below(uri, name string, explicit bool, folder store.Opener) input {
+	in := input{path: shown(uri), uri: uri, name: filepath.FromSlash(name), explicit: explicit, folder: folder}
+	if slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "." || s == ".." }) || !filepath.IsLocal(in.name) {
+		in.err = fmt.Errorf("%s: the name leads out of the output folder", in.path)
+	}
+	return in
+}
+
+// walk adds the files below a folder.
+func (l *listing) walk(ctx context.Context, f *found, uri, name, out string) {
+	folder, err := store.OpenFolder(ctx, l.files, uri)
+	if err != nil {
+		f.fail(uri, plain(shown(uri), err))
+		return
+	}
+	f.folders = append(f.folders, folder)
+	if name == "" && l.keepPath {
+		name = keptURI(uri)
+	}
+	f.inputs = append(f.inputs, l.list(ctx, folder, uri, filepath.ToSlash(name), out)...)
+}
+
+// list returns the files below a folder, sorted as the folders of a path are:
+// folder by folder, by the names in each. rel is the name of its outputs.
+// Folders are listed side by side.
+func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out string) []input {
+	done, err := l.request(ctx)
+	if err != nil {
+		return nil
+	}
+	entries, err := store.ListNames(ctx, in, uri)
+	done()
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return []input{{path: shown(uri), uri: uri, err: plain(shown(uri), err)}}
+	}
+	var all sync.WaitGroup
+	parts := make([][]input, len(entries))
+	for i, e := range entries {
+		r := e.Base
+		if rel != "" {
+			r = rel + "/" + r
+		}
+		switch {
+		case e.Irregular:
+			parts[i] = []input{{path: shown(e.Name), skip: "not a regular file"}}
+		case isTemp(e.Base):
+			parts[i] = []input{{path: shown(e.Name), skip: "a temporary file"}}
+		case !e.Folder:
+			parts[i] = []input{l.below(e.Name, r, false, in)}
+		case sameFile(e.Name, out):
+		default:
+			select {
+			case l.walkers <- struct{}{}:
+				all.Go(func() {
+					parts[i] = l.list(ctx, in, e.Name, r, out)
+					<-l.walkers
+				})
+			default: // there are enough goroutines
+				parts[i] = l.list(ctx, in, e.Name, r, out)
+			}
+		}
+	}
+	all.Wait()
+	return slices.Concat(parts...)
+}
+
+// match adds the files and folders that match a glob. Its elements between
+// slashes are matched one by one.
+func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
+	scheme, authority, key := splitURI(pattern)
+	var err error
+	switch {
+	case hasGlob(authority):
+		err = fmt.Errorf("%s: globs apply to the path: want %s://NAME/ without *, ? and [", shown(pattern), scheme)
+	case strings.Contains(key, "**"):
+		err = fmt.Errorf("%s: no such file, and globs have no **: name the folder to walk it", shown(pattern))
+	default:
+		_, err = path.Match(key, "")
+		if err != nil {
+			err = fmt.Errorf("%s: no such file, and not a valid glob: %w", shown(pattern), err)
+		}
+	}
+	if err != nil {
+		f.fail(pattern, err)
+		return
+	}
+	names := []store.Entry{{Name: strings.TrimSuffix(pattern[:len(pattern)-len(key)], "/"), Folder: true}}
+	elements := strings.Split(key, "/")
+	for i, element := range elements {
+		last := i == len(elements)-1
+		var next []store.Entry
+		for _, n := range names {
+			if !hasGlob(element) {
+				e := store.Entry{Name: n.Name + "/" + element, Base: element, Folder: true}
+				if last {
+					var info store.Info
+					info, err = l.stat(ctx, e.Name)
+					if e.Folder = info.Folder; isMissing(err) {
+						err = nil
+						continue
+					}
+				}
+				next = append(next, e)
+			} else {
+				var entries []store.Entry
+				if i == 0 {
+					n.Name += "/"
+				}
+				entries, err = store.ListNames(ctx, l.files, n.Name)
+				if isMissing(err) {
+					err = nil // the element before it had no glob
+				}
+				for _, e := range entries {
+					if ok, _ := path.Match(element, e.Base); ok && (last || e.Folder) {
+						next = append(next, e)
+					}
+				}
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				f.fail(pattern, plain(shown(n.Name), err))
+				return
+			}
+		}
+		names = next
+	}
+	if len(names) == 0 {
+		f.fail(pattern, missing(shown(pattern)+": no file matches"))
+	}
+	for _, e := range names {
+		switch {
+		case isTemp(e.Base):
+			f.inputs = append(f.inputs, input{path: shown(e.Name), skip: "a temporary file"})
+		case sameFile(e.Name, out):
+		case e.Folder:
+			l.walk(ctx, f, e.Name, "", out)
+		default:
+			l.file(f, e.Name, "", false)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+// Package s3 reads and writes objects of Amazon S3 and of services with its
+// API, by minio-go v7. Importing it registers the scheme s3 with [store.URI]:
+// s3://BUCKET/KEY is an object, and s3://BUCKET/PREFIX is the folder of the
+// objects below PREFIX/. Keys are literal: nothing in a name is unescaped.
+//
+// The registered store takes its settings from the environment. A program with
+// other settings makes a store of its own:
+//
+//	b, err := s3.New(s3.Options{Endpoint: "https://objects.example.com"})
+//	…
+//	s := remote.New(b, remote.Options{})
+//
+// No error holds a key, a token or a signature.
+package s3
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/store/remote"
+)
+
+func init() {
+	store.Register("s3", func() (store.Opener, error) {
+		b, err := New(Options{})
+		if err != nil {
+			return nil, err
+		}
+		return remote.New(b, remote.Options{}), nil
+	})
+}
+
+// Options are the settings of a Backend. The environment has those of zero
+// fields.
+type Options struct {
+	// Endpoint is the URL of the service, without a path. Default:
+	// AWS_ENDPOINT_URL_S3, then AWS_ENDPOINT_URL, then Amazon's.
+	Endpoint string
+	// Region is the region that requests are signed for. Default: AWS_REGION,
+	// then AWS_DEFAULT_REGION. Without any, Amazon is asked for the region of
+	// each bucket; requests to other services are signed for us-east-1.
+	Region string
+	// PathStyle requests https://HOST/BUCKET/KEY instead of
+	// https://BUCKET.HOST/KEY. All endpoints except those of Amazon, Google and
+	// Alibaba get it by default.
+	PathStyle bool
+	// Credentials sign the requests. Default: the first of
+	//   - AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN;
+	//   - the profile AWS_PROFILE (default: "default") of the files
+	//     AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials) and AWS_CONFIG_FILE
+	//     (~/.aws/config): keys, SSO or credential_process;
+	//   - the web identity of AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN;
+	//   - the role of the container or the machine, unless
+	//     AWS_EC2_METADATA_DISABLED is true;
+	//   - none: requests are anonymous.
+	Credentials *credentials.Credentials
+}
+
+// Backend is the remote.Backend of an S3 service.
+type Backend struct {
+	read  *minio.Core // one attempt for each request
+	write *minio.Core // repeats what an upload sends
+	tls   bool
+}
+
+var _ remote.Backend = (*Backend)(nil)
+
+// writeAttempts is the number of times that a part of an upload is sent before
+// the upload fails. minio-go waits up to a second between them.
+const writeAttempts = 8
+
+// New returns the backend of a service. It sends no request.
+func New(o Options) (*Backend, error) {
+	endpoint := first(o.Endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+		// The URL may hold a password.
+		return nil, errors.New("s3: invalid endpoint: want http://HOST:PORT or https://HOST, without user, path and query")
+	}
+	amazon := u.Host == "s3.amazonaws.com"
+	region := first(o.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+	if region == "" && !strings.Contains(u.Host, "amazonaws.com") {
+		region = "us-east-1"
+	}
+	creds := o.Credentials
+	if creds == nil {
+		creds = credentials.New(&chain{})
+	}
+	opts := minio.Options{Creds: creds, Secure: u.Scheme == "https", Region: region, MaxRetries: 1}
+	if opts.Transport, err = transport(opts.Secure); err != nil {
+		return nil, fmt.Errorf("s3: %w", err)
+	}
+	if o.PathStyle {
+		opts.BucketLookup = minio.BucketLookupPath
+	}
+	b := &Backend{tls: opts.Secure}
+	for _, c := range []struct {
+		core     **minio.Core
+		attempts int
+	}{{&b.read, 1}, {&b.write, writeAttempts}} {
+		opts.MaxRetries = c.attempts
+		opts := opts
+		if *c.core, err = minio.NewCore(u.Host, &opts); err != nil {
+			return nil, fmt.Errorf("s3: endpoint %s: %s", u.Host, err)
+		}
+		if amazon {
+			(*c.core).SetS3EnableDualstack(false) // the host that other tools use
+		}
+	}
+	return b, nil
+}
+
+// first returns the first string that is not empty.
+func first(l ...string) string {
+	i := slices.IndexFunc(l, func(s string) bool { return s != "" })
+	if i < 0 {
+		return ""
+	}
+	return l[i]
+}
+
+// split returns the bucket and the key of a name.
+func split(name string) (bucket, key string, err error) {
+	rest, ok := strings.CutPrefix(name, "s3://")
+	bucket, key, _ = strings.Cut(rest, "/")
+	if !ok || bucket == "" {
+		return "", "", fmt.Errorf("s3: invalid name %q: want s3://BUCKET/KEY", name)
+	}
+	return bucket, key, nil
+}
+
+// splitObject is split for the name of an object.
+func splitObject(op, name string) (bucket, key string, err error) {
+	bucket, key, err = split(name)
+	if err == nil && (key == "" || strings.HasSuffix(key, "/")) {
+		err = fmt.Errorf("s3: %s: %s is a folder: want s3://BUCKET/KEY: %w", op, name, fs.ErrNotExist)
+	}
+	return bucket, key, err
+}
+
+// Get implements remote.Backend.
+func (b *Backend) Get(ctx context.Context, name string, off, n int64, version string) (*remote.Object, error) {
+	bucket, key, err := splitObject("get", name)
+	if err != nil {
+		return nil, err
+	}
+	if off < 0 || n <= 0 {
+		return nil, fmt.Errorf("s3: get: %s: invalid range: %d bytes from %d on", name, n, off)
+	}
+	var o minio.GetObjectOptions
+	if n > math.MaxInt64-off {
+		n = math.MaxInt64 - off
+	}
+	o.Set("Range", "bytes="+strconv.FormatInt(off, 10)+"-"+strconv.FormatInt(off+n-1, 10))
+	if version != "" {
+		o.Set("If-Match", `"`+version+`"`)
+	}
+	if off == 0 {
+		o.Set("X-Amz-Checksum-Mode", "ENABLED")
+	}
+	ctx, a := withAttempt(ctx)
+	body, i, h, err := b.read.GetObject(ctx, bucket, key, o)
+	if err != nil {
+		if a.status == http.StatusRequestedRangeNotSatisfiable {
+			return b.pastEnd(ctx, name, bucket, key, version)
+		}
+		return nil, a.fail(ctx, "get", name, err)
+	}
+	r := &remote.Object{Body: body, Length: i.Size, Size: -1, Modified: i.LastModified, Version: i.ETag}
+	start := int64(0)
+	if a.status == http.StatusPartialContent {
+		if start, r.Size, err = contentRange(h.Get("Content-Range")); err == nil && start != off {
+			err = fmt.Errorf("want bytes from %d on", off)
+		}
+	} else if r.Size = i.Size; off > 0 {
+		err = errors.New("the service ignores ranges")
+	}
+	if version != "" && i.ETag != version {
+		err = remote.ErrChanged // a service without If-Match
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("s3: get: %s: %w", name, err), body.Close())
+	}
+	if r.Length > n { // the whole object
+		r.Body, r.Length = &limited{io.LimitReader(body, n), body}, n
+	}
+	if off == 0 && r.Length == r.Size {
+		r.Sum, r.NewHash = sum(bucket, i.ETag, h)
+	}
+	return r, nil
+}
+
+// limited is the beginning of a body.
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+// pastEnd returns the empty part of an object past its end. The service's
+// answer 416 does not have the object's version.
+func (b *Backend) pastEnd(ctx context.Context, name, bucket, key, version string) (*remote.Object, error) {
+	ctx, a := withAttempt(ctx)
+	i, err := b.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+	if err == nil && version != "" && i.ETag != version {
+		err = remote.ErrChanged
+	}
+	if err != nil {
+		return nil, a.fail(ctx, "get", name, err)
+	}
+	return &remote.Object{Body: http.NoBody, Size: i.Size, Modified: i.LastModified, Version: i.ETag}, nil
+}
+
+// contentRange returns the start of a part and the size of the object from a
+// header such as "bytes 0-9/100".
+func contentRange(s string) (start, size int64, err error) {
+	var end int64
+	if _, err = fmt.Sscanf(s, "bytes %d-%d/%d", &start, &end, &size); err != nil || start < 0 || end < start || size <= end {
+		return 0, 0, fmt.Errorf("invalid Content-Range %.40q", s)
+	}
+	return start, size, nil
+}
+
+// sum returns the checksum of a whole object, nil if the service does not tell
+// it.
+func sum(bucket, etag string, h http.Header) ([]byte, func() hash.Hash) {
+	// A checksum of a multipart upload may be one of the parts' checksums; it
+	// then ends with their number and is not base64.
+	if b, err := base64.StdEncoding.DecodeString(h.Get("X-Amz-Checksum-Crc32c")); err == nil && len(b) == crc32.Size {
+		return b, func() hash.Hash { return crc32.New(castagnoli) }
+	}
+	switch h.Get("X-Amz-Server-Side-Encryption") {
+	case "", "AES256":
+	default:
+		return nil, nil // the ETag is not an MD5
+	}
+	if h.Get("X-Amz-Server-Side-Encryption-Customer-Algorithm") != "" || strings.HasSuffix(bucket, "--x-s3") {
+		return nil, nil // nor is it here; --x-s3 are buckets of S3 Express
+	}
+	if b, err := hex.DecodeString(etag); err == nil && len(b) == md5.Size {
+		return b, md5.New
+	}
+	return nil, nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Stat implements remote.Backend. A folder exists if an object lies below it.
+func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
+	bucket, key, err := split(name)
+	if err != nil {
+		return store.Info{}, err
+	}
+	ctx, a := withAttempt(ctx)
+	var bad error
+	if key != "" && !strings.HasSuffix(key, "/") {
+		i, err := b.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+		if err == nil {
+			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified}, nil
+		}
+		// An answer to HEAD has no text. The list below has one, if it fails for
+		// the same reason.
+		if bad = a.fail(ctx, "stat", name, err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
+			return store.Info{}, bad
+		}
+	}
+	prefix := folderPrefix(key)
+	found := prefix == ""
+	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: 1, FetchOwner: new(bool)}) {
+		if i.Err != nil {
+			return store.Info{}, a.fail(ctx, "stat", name, i.Err)
+		}
+		found = true
+		break
+	}
+	switch {
+	case ctx.Err() != nil:
+		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, ctx.Err())
+	case bad != nil && !(found && errors.Is(bad, fs.ErrNotExist)):
+		return store.Info{}, bad
+	case !found:
+		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, fs.ErrNotExist)
+	}
+	return store.Info{Name: name, Folder: true}, nil
+}
+
+// folderPrefix returns what the keys in a folder begin with.
+func folderPrefix(key string) string {
+	if key = strings.TrimSuffix(key, "/"); key == "" {
+		return ""
+	}
+	return key + "/"
+}
+
+// List implements remote.Backend. It leaves out keys with an empty element,
+// such as a//b, which no name of a folder leads to.
+func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error) {
+	bucket, key, err := split(folder)
+	if err != nil {
+		return nil, err
+	}
+	prefix := folderPrefix(key)
+	found := prefix == ""
+	var l []store.Info
+	ctx, a := withAttempt(ctx)
+	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}) {
+		if i.Err != nil {
+			return nil, a.fail(ctx, "list", folder, i.Err)
+		}
+		found = true
+		path, isFolder := strings.CutSuffix(i.Key, "/")
+		if len(path) <= len(prefix) || strings.HasSuffix(path, "/") {
+			continue // a marker of the folder itself, or an empty element
+		}
+		in := store.Info{Name: "s3://" + bucket + "/" + path, Folder: isFolder}
+		if !isFolder {
+			in.Size, in.Modified = i.Size, i.LastModified
+		}
+		l = append(l, in)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("s3: list: %s: %w", folder, ctx.Err())
+	case !found:
+		return nil, fmt.Errorf("s3: list: %s: %w", folder, fs.ErrNotExist)
+	}
+	slices.SortFunc(l, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
+	return l, nil
+}

@@ -1,0 +1,178 @@
+package s3
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/store/remote"
+	"github.com/infer-prep/infer-prep/store/s3/s3test"
+)
+
+// open returns the backend of a new server, and the name of its bucket.
+func open(t *testing.T) (*s3test.Server, *Backend, string) {
+	t.Helper()
+	srv := s3test.Start(t)
+	b, err := New(Options{Endpoint: srv.URL, Credentials: srv.Credentials()})
+	require.NoError(t, err)
+	return srv, b, "s3://" + srv.Bucket
+}
+
+func write(t *testing.T, b *Backend, name string, content []byte) {
+	t.Helper()
+	f, err := b.Create(t.Context(), name)
+	require.NoError(t, err)
+	_, err = f.Write(content)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{byte(n)}).Read(b)
+	return b
+}
+
+func TestGet(t *testing.T) {
+	_, b, bucket := open(t)
+	content := random(300000)
+	name := bucket + "/dir/a%20b?#.bin"
+	write(t, b, name, content)
+	whole, err := b.Get(t.Context(), name, 0, 1<<40, "")
+	require.NoError(t, err)
+	got, err := io.ReadAll(whole.Body)
+	require.NoError(t, err)
+	require.NoError(t, whole.Body.Close())
+	require.Equal(t, content, got)
+	require.EqualValues(t, len(content), whole.Length)
+	require.EqualValues(t, len(content), whole.Size)
+	require.NotEmpty(t, whole.Version)
+	require.False(t, whole.Modified.IsZero())
+	h := whole.NewHash()
+	h.Write(got)
+	require.Equal(t, whole.Sum, h.Sum(nil))
+
+	part, err := b.Get(t.Context(), name, 100, 1000, whole.Version)
+	require.NoError(t, err)
+	got, err = io.ReadAll(part.Body)
+	require.NoError(t, err)
+	require.NoError(t, part.Body.Close())
+	require.Equal(t, content[100:1100], got)
+	require.EqualValues(t, 1000, part.Length)
+	require.EqualValues(t, len(content), part.Size)
+	require.Equal(t, whole.Version, part.Version)
+	require.Nil(t, part.Sum)
+
+	end, err := b.Get(t.Context(), name, int64(len(content)), 10, whole.Version)
+	require.NoError(t, err)
+	got, err = io.ReadAll(end.Body)
+	require.NoError(t, err)
+	require.Empty(t, got)
+	require.EqualValues(t, len(content), end.Size)
+
+	write(t, b, name, content[1:])
+	for _, off := range []int64{0, 10, int64(len(content))} {
+		_, err = b.Get(t.Context(), name, off, 10, whole.Version)
+		require.ErrorIs(t, err, remote.ErrChanged)
+	}
+	write(t, b, bucket+"/empty", nil)
+	empty, err := b.Get(t.Context(), bucket+"/empty", 0, 10, "")
+	require.NoError(t, err)
+	require.Zero(t, empty.Size)
+	require.Zero(t, empty.Length)
+}
+
+func TestMissing(t *testing.T) {
+	_, b, bucket := open(t)
+	for _, name := range []string{bucket + "/none", "s3://no-such-bucket/key", bucket + "/folder/", bucket} {
+		_, err := b.Get(t.Context(), name, 0, 10, "")
+		require.ErrorIs(t, err, fs.ErrNotExist, name)
+	}
+	for _, name := range []string{bucket + "/none", "s3://no-such-bucket/key", "s3://no-such-bucket"} {
+		_, err := b.Stat(t.Context(), name)
+		require.ErrorIs(t, err, fs.ErrNotExist, name)
+		_, err = b.List(t.Context(), name)
+		require.ErrorIs(t, err, fs.ErrNotExist, name)
+	}
+	f, err := b.Create(t.Context(), "s3://no-such-bucket/key")
+	require.NoError(t, err)
+	require.ErrorIs(t, f.Close(), fs.ErrNotExist)
+	i, err := b.Stat(t.Context(), bucket)
+	require.NoError(t, err)
+	require.True(t, i.Folder)
+}
+
+// TestList lists a folder of several pages.
+func TestList(t *testing.T) {
+	srv, b, bucket := open(t)
+	var want []string
+	c := srv.Client(t)
+	for i := range 1300 {
+		key := fmt.Sprintf("many/f%04d", i)
+		if i%13 == 0 {
+			key += "/x"
+		}
+		_, err := c.PutObject(t.Context(), srv.Bucket, key, bytes.NewReader([]byte("x")), 1, minio.PutObjectOptions{})
+		require.NoError(t, err)
+		want = append(want, bucket+fmt.Sprintf("/many/f%04d", i))
+	}
+	l, err := b.List(t.Context(), bucket+"/many")
+	require.NoError(t, err)
+	var got []string
+	for i, in := range l {
+		require.Equal(t, i%13 == 0, in.Folder)
+		if !in.Folder {
+			require.EqualValues(t, 1, in.Size)
+			require.False(t, in.Modified.IsZero())
+		}
+		got = append(got, in.Name)
+	}
+	require.Equal(t, want, got)
+	require.True(t, slices.IsSorted(got))
+	l, err = b.List(t.Context(), bucket)
+	require.NoError(t, err)
+	require.Equal(t, []store.Info{{Name: bucket + "/many", Folder: true}}, l)
+}
+
+// TestUpload writes an object of several parts, and looks for what stays when
+// one is given up.
+func TestUpload(t *testing.T) {
+	srv, b, bucket := open(t)
+	content := random(3*partSize + 12345)
+	write(t, b, bucket+"/big", content)
+	o, err := b.Get(t.Context(), bucket+"/big", 0, 1<<40, "")
+	require.NoError(t, err)
+	got, err := io.ReadAll(o.Body)
+	require.NoError(t, err)
+	require.NoError(t, o.Body.Close())
+	require.True(t, bytes.Equal(content, got))
+	require.Contains(t, o.Version, "-4")
+	require.Nil(t, o.Sum)
+
+	write(t, b, bucket+"/exact", content[:partSize])
+	o, err = b.Get(t.Context(), bucket+"/exact", 0, 1<<40, "")
+	require.NoError(t, err)
+	require.NoError(t, o.Body.Close())
+	require.NotNil(t, o.Sum, "one request")
+
+	f, err := b.Create(t.Context(), bucket+"/aborted")
+	require.NoError(t, err)
+	_, err = f.Write(content)
+	require.NoError(t, err)
+	require.NoError(t, f.Abort())
+	_, err = f.Write(content)
+	require.ErrorIs(t, err, errClosed)
+	_, err = b.Stat(t.Context(), bucket+"/aborted")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for u := range srv.Client(t).ListIncompleteUploads(t.Context(), srv.Bucket, "", true) {
+		require.Fail(t, "an upload is left", "%+v", u)
+	}
+}
