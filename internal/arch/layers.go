@@ -25,6 +25,7 @@ type Package struct {
 // Modules of others.
 const (
 	azure      = "github.com/Azure/azure-sdk-for-go"
+	beam       = "github.com/apache/beam/sdks/v2"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
 	google     = "google.golang.org/api"
@@ -222,6 +223,9 @@ var Layers = []Layer{
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/hdfs", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
+		{Path: "distributed/internal/isolated", May: []string{sys}},
+		{Path: "distributed", May: []string{"pack", "store", beam}},
+		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", beam}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
 		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
