@@ -98,7 +98,7 @@ var Layers = []Layer{
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
 		{Path: "store/hdfs", May: []string{"store", "store/remote", "github.com/colinmarc/hdfs/v2", "github.com/jcmturner/gokrb5/v8"}},
-		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
+		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
 	{"images", []Package{
@@ -242,6 +242,7 @@ var Layers = []Layer{
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
 		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/store", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "dataset/webdataset", "pipeline", "records/webdataset", "store", "store/s3", "transforms", minio, "github.com/minio/crc64nvme"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "bench/load", May: []string{"bench/internal/peer"}},
 		{Path: "bench/spawn"},
