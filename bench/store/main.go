@@ -4,7 +4,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
@@ -95,13 +98,18 @@ func makeShards(images, folder, shards string) error {
 	return w.Close()
 }
 
-// bucket makes a bucket on the server of the environment.
-func bucket(name string) error {
+// client returns a client of the server of the environment.
+func client() (*minio.Client, error) {
 	u, err := url.Parse(os.Getenv("AWS_ENDPOINT_URL_S3"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c, err := minio.New(u.Host, &minio.Options{Creds: credentials.NewEnvAWS()})
+	return minio.New(u.Host, &minio.Options{Creds: credentials.NewEnvAWS()})
+}
+
+// bucket makes a bucket on the server of the environment.
+func bucket(name string) error {
+	c, err := client()
 	if err != nil {
 		return err
 	}
@@ -109,9 +117,14 @@ func bucket(name string) error {
 }
 
 // copyTree copies a folder of the local disk to a store. It makes the indexes of
-// shards again, since they have the times of their shards.
+// shards again, since they have the times of their shards. Other files get a
+// checksum, as Amazon's tools store them.
 func copyTree(from, to string) error {
 	ctx := context.Background()
+	c, err := client()
+	if err != nil {
+		return err
+	}
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) == ".index" {
 			return err
@@ -125,7 +138,14 @@ func copyTree(from, to string) error {
 			return err
 		}
 		name := store.Join(to, filepath.ToSlash(rel))
-		if err := store.WriteFile(ctx, store.URI, name, b); err != nil || filepath.Ext(path) != ".tar" {
+		if filepath.Ext(path) != ".tar" {
+			bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
+			_, err := minio.Core{Client: c}.PutObject(ctx, bucket, key, bytes.NewReader(b), int64(len(b)), "", "", minio.PutObjectOptions{
+				UserMetadata: map[string]string{"x-amz-checksum-crc64nvme": base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, crc64nvme.Checksum(b)))},
+			})
+			return err
+		}
+		if err := store.WriteFile(ctx, store.URI, name, b); err != nil {
 			return err
 		}
 		x, err := webdataset.MakeIndex(ctx, store.URI, name, webdataset.Options{})

@@ -107,7 +107,7 @@ var Layers = []Layer{
 		{Path: "store/azure", May: []string{"store", "store/internal/objects", "store/remote", azure}},
 		{Path: "store/gcs", May: []string{"store", "store/internal/objects", "store/remote", google}},
 		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
-		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
+		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
 	{"images", []Package{
@@ -255,6 +255,7 @@ var Layers = []Layer{
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
 		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/store", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "dataset/webdataset", "pipeline", "records/webdataset", "store", "store/s3", "transforms", minio, "github.com/minio/crc64nvme"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "bench/load", May: []string{"bench/internal/peer"}},
 		{Path: "bench/spawn"},
