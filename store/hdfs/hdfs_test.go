@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -202,6 +203,20 @@ func TestPermission(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrPermission)
 	var temp *remote.TemporaryError
 	require.False(t, errors.As(err, &temp))
+}
+
+// TestRefused: a namenode refuses the user at the connection.
+func TestRefused(t *testing.T) {
+	wanted(t)
+	us, err := user.Current()
+	require.NoError(t, err)
+	m, err := start("-D", "hadoop.security.authorization=true", "-D", "security.client.protocol.acl="+us.Username)
+	require.NoError(t, err)
+	defer m.close()
+	t.Setenv("HADOOP_USER_NAME", "stranger")
+	_, err = backend(t).Stat(t.Context(), m.uris[0]+"/")
+	require.ErrorIs(t, err, fs.ErrPermission)
+	require.ErrorContains(t, err, "the namenode refuses this user, or wants Kerberos")
 }
 
 // TestCorrupt: a replica with a wrong byte is not read. Without this package's
