@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -75,7 +76,8 @@ type Options struct {
 	Credentials *credentials.Credentials
 }
 
-// Backend is the remote.Backend of an S3 service.
+// Backend is the remote.Backend of an S3 service. Its errors do not repeat the
+// name, which a remote.Store adds.
 type Backend struct {
 	read  *minio.Core // one attempt for each request
 	write *minio.Core // repeats what an upload sends
@@ -143,28 +145,28 @@ func split(name string) (bucket, key string, err error) {
 	rest, ok := strings.CutPrefix(name, "s3://")
 	bucket, key, _ = strings.Cut(rest, "/")
 	if !ok || bucket == "" {
-		return "", "", fmt.Errorf("s3: invalid name %q: want s3://BUCKET/KEY", name)
+		return "", "", errors.New("s3: invalid name: want s3://BUCKET/KEY")
 	}
 	return bucket, key, nil
 }
 
 // splitObject is split for the name of an object.
-func splitObject(op, name string) (bucket, key string, err error) {
+func splitObject(name string) (bucket, key string, err error) {
 	bucket, key, err = split(name)
 	if err == nil && (key == "" || strings.HasSuffix(key, "/")) {
-		err = fmt.Errorf("s3: %s: %s is a folder: want s3://BUCKET/KEY: %w", op, name, fs.ErrNotExist)
+		err = fmt.Errorf("s3: the name of a folder, want s3://BUCKET/KEY: %w", fs.ErrNotExist)
 	}
 	return bucket, key, err
 }
 
 // Get implements remote.Backend.
 func (b *Backend) Get(ctx context.Context, name string, off, n int64, version string) (*remote.Object, error) {
-	bucket, key, err := splitObject("get", name)
+	bucket, key, err := splitObject(name)
 	if err != nil {
 		return nil, err
 	}
 	if off < 0 || n <= 0 {
-		return nil, fmt.Errorf("s3: get: %s: invalid range: %d bytes from %d on", name, n, off)
+		return nil, fmt.Errorf("s3: invalid range: %d bytes from %d on", n, off)
 	}
 	var o minio.GetObjectOptions
 	if n > math.MaxInt64-off {
@@ -183,7 +185,7 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 		if a.status == http.StatusRequestedRangeNotSatisfiable {
 			return b.pastEnd(ctx, name, bucket, key, version)
 		}
-		return nil, a.fail(ctx, "get", name, err)
+		return nil, a.fail(ctx, "s3", err)
 	}
 	r := &remote.Object{Body: body, Length: i.Size, Size: -1, Modified: i.LastModified, Version: i.ETag}
 	start := int64(0)
@@ -198,7 +200,7 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 		err = remote.ErrChanged // a service without If-Match
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("s3: get: %s: %w", name, err), body.Close())
+		return nil, errors.Join(fmt.Errorf("s3: %w", err), body.Close())
 	}
 	if r.Length > n { // the whole object
 		r.Body, r.Length = &limited{io.LimitReader(body, n), body}, n
@@ -224,7 +226,7 @@ func (b *Backend) pastEnd(ctx context.Context, name, bucket, key, version string
 		err = remote.ErrChanged
 	}
 	if err != nil {
-		return nil, a.fail(ctx, "get", name, err)
+		return nil, a.fail(ctx, "s3", err)
 	}
 	return &remote.Object{Body: http.NoBody, Size: i.Size, Modified: i.LastModified, Version: i.ETag}, nil
 }
@@ -278,7 +280,7 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 		}
 		// An answer to HEAD has no text. The list below has one, if it fails for
 		// the same reason.
-		if bad = a.fail(ctx, "stat", name, err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
+		if bad = a.fail(ctx, "s3", err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
 			return store.Info{}, bad
 		}
 	}
@@ -286,18 +288,18 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	found := prefix == ""
 	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: 1, FetchOwner: new(bool)}) {
 		if i.Err != nil {
-			return store.Info{}, a.fail(ctx, "stat", name, i.Err)
+			return store.Info{}, a.fail(ctx, "s3", i.Err)
 		}
 		found = true
 		break
 	}
 	switch {
 	case ctx.Err() != nil:
-		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, ctx.Err())
+		return store.Info{}, fmt.Errorf("s3: %w", ctx.Err())
 	case bad != nil && !(found && errors.Is(bad, fs.ErrNotExist)):
 		return store.Info{}, bad
 	case !found:
-		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, fs.ErrNotExist)
+		return store.Info{}, fmt.Errorf("s3: %w", fs.ErrNotExist)
 	}
 	return store.Info{Name: name, Folder: true}, nil
 }
@@ -323,7 +325,7 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 	ctx, a := withAttempt(ctx)
 	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}) {
 		if i.Err != nil {
-			return nil, a.fail(ctx, "list", folder, i.Err)
+			return nil, a.fail(ctx, "s3", i.Err)
 		}
 		found = true
 		path, isFolder := strings.CutSuffix(i.Key, "/")
@@ -332,15 +334,15 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 		}
 		in := store.Info{Name: "s3://" + bucket + "/" + path, Folder: isFolder}
 		if !isFolder {
-			in.Size, in.Modified = i.Size, i.LastModified
+			in.Size, in.Modified = i.Size, i.LastModified.Truncate(time.Second) // as a header has it
 		}
 		l = append(l, in)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("s3: list: %s: %w", folder, ctx.Err())
+		return nil, fmt.Errorf("s3: %w", ctx.Err())
 	case !found:
-		return nil, fmt.Errorf("s3: list: %s: %w", folder, fs.ErrNotExist)
+		return nil, fmt.Errorf("s3: %w", fs.ErrNotExist)
 	}
 	slices.SortFunc(l, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
 	return l, nil
