@@ -33,6 +33,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
@@ -241,13 +242,29 @@ func contentRange(s string) (start, size int64, err error) {
 	return start, size, nil
 }
 
+// checksums are those that a service may store, the cheapest to compute first.
+// The tools of Amazon store one with each object by default.
+var checksums = []struct {
+	header  string
+	size    int
+	newHash func() hash.Hash
+}{
+	{"X-Amz-Checksum-Crc64nvme", crc64nvme.Size, func() hash.Hash { return crc64nvme.New() }},
+	{"X-Amz-Checksum-Crc32c", crc32.Size, func() hash.Hash { return crc32.New(castagnoli) }},
+	{"X-Amz-Checksum-Crc32", crc32.Size, func() hash.Hash { return crc32.NewIEEE() }},
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // sum returns the checksum of a whole object, nil if the service does not tell
 // it.
 func sum(bucket, etag string, h http.Header) ([]byte, func() hash.Hash) {
-	// A checksum of a multipart upload may be one of the parts' checksums; it
-	// then ends with their number and is not base64.
-	if b, err := base64.StdEncoding.DecodeString(h.Get("X-Amz-Checksum-Crc32c")); err == nil && len(b) == crc32.Size {
-		return b, func() hash.Hash { return crc32.New(castagnoli) }
+	for _, c := range checksums {
+		// A checksum of the parts' checksums ends with their number and is not
+		// base64.
+		if b, err := base64.StdEncoding.DecodeString(h.Get(c.header)); err == nil && len(b) == c.size {
+			return b, c.newHash
+		}
 	}
 	switch h.Get("X-Amz-Server-Side-Encryption") {
 	case "", "AES256":
@@ -262,8 +279,6 @@ func sum(bucket, etag string, h http.Header) ([]byte, func() hash.Hash) {
 	}
 	return nil, nil
 }
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Stat implements remote.Backend. A folder exists if an object lies below it.
 func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
