@@ -77,6 +77,7 @@ type PlanWrite struct {
 // Listed describes what WritePlan found.
 type Listed struct {
 	Samples int64
+	Shards  int
 	Bytes   int64 // of their files; those of a list are unknown and count as 0
 	// LeftOut is the number of files of a folder that belong to no sample, and
 	// Example is the path of the first.
@@ -166,6 +167,7 @@ func WritePlan(ctx context.Context, files store.Opener, name string, p *Plan, in
 	if err := store.WriteFile(ctx, files, name, b); err != nil {
 		return nil, fmt.Errorf("pack: plan: %w", err)
 	}
+	l.found.Shards = q.Shards
 	return &l.found, nil
 }
 

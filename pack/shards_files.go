@@ -258,7 +258,7 @@ func ListSamples(ctx context.Context, files store.Opener, name, root string, ima
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
-	items, err := imagerecord.ReadList(name, io.NewSectionReader(f, 0, f.Size()))
+	items, err := imagerecord.ReadList(store.Redact(name), io.NewSectionReader(f, 0, f.Size()))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 	var good []imagerecord.Item
 	var exts []string
 	for _, i := range items {
-		key, ext, err := imageKey(path.Clean("/"+i.Path)[1:], i.Labels, image.Encoding)
+		key, ext, err := imageKey(path.Clean("/" + i.Path)[1:], i.Labels, image.Encoding)
 		switch other, twice := seen[key]; {
 		case err != nil:
 			s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s in %s: %w", ErrSample, i.Path, root, err))

@@ -207,7 +207,7 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 			}
 		}
 		if o.err != nil {
-			o.err = ofInput(in, o.err)
+			o.err = ofInput(in, o.at, o.err)
 		}
 	}()
 	if o.existed, o.err = w.b.existing.before(ctx, in); o.existed || o.err != nil {

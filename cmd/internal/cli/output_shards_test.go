@@ -17,6 +17,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfexample"
+	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )

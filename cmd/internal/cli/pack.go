@@ -16,18 +16,33 @@ import (
 )
 
 func (a *app) packCmd() *cobra.Command {
+	f := &plannedFlags{}
 	cmd := &cobra.Command{
 		Use:   "pack",
 		Short: "Pack images and other files into record files",
 		Long: `Pack writes images and other files into record files. Several workers read the files;
 the order and the bytes of the output do not depend on their number. To resume a pack
-that was interrupted or killed, give the same command again.`,
+that was interrupted or killed, give the same command again. Input is read from paths
+and URIs; "pack recordio" and "pack shards" write to a folder of this machine.
+
+` + plannedHelp,
+		Example: `  infer-prep pack plan -o plan.json --input classes --seed 1 s3://photos/train
+  infer-prep pack --plan plan.json --shard 3/16 -o s3://shards/train
+  infer-prep pack finish --plan plan.json -o s3://shards/train`,
 		Args: oneOfCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().NFlag() == 0 {
+				return cmd.Help()
+			}
+			return a.packPlanned(cmd, f)
+		},
 	}
+	f.add(cmd)
 	cmd.AddCommand(
 		a.packRecordIOCmd(),
 		a.packShardsCmd(),
+		a.packPlanCmd(),
+		a.packFinishCmd(),
 	)
 	return cmd
 }
@@ -63,15 +78,9 @@ func collectLess(o *pack.ImageOptions) (restore func()) {
 }
 
 func (f *packFlags) add(cmd *cobra.Command) {
+	f.addImage(cmd)
 	f.image.Limits = codec.DefaultLimits()
 	fl := cmd.Flags()
-	fl.IntVar(&f.image.Resize, "resize", 0, "scale the shorter edge to `N` pixels as cv2.resize does; 0 keeps the size")
-	fl.BoolVar(&f.image.CenterCrop, "center-crop", false, "crop the center square, before --resize")
-	fl.IntVar(&f.image.Quality, "quality", 0, "`QUALITY` of JPEG, 1 to 100 (default 95), or compression of PNG, 1 to 9 (default 3)")
-	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images: .jpg or .png")
-	fl.StringVar(&f.encoder, "encoder", "turbo", "`ENCODER` of JPEG: turbo writes OpenCV's files; jpegli's are an eighth smaller and slow to make")
-	fl.StringVar(&f.chroma, "chroma", "420", "chroma `SUBSAMPLING` of JPEG: 420, 422 or 444")
-	fl.IntVar(&f.color, "color", 1, "`MODE` of color: 1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
 	fl.Var((*limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
 	fl.Var((*limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
 	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a file that cannot be packed: skip it and report it, or fail")
@@ -81,11 +90,23 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.restart, "restart", false, "discard an unfinished pack and start again")
 	f.outside.add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
+	complete(cmd, "bad", "skip", "fail")
+}
+
+// addImage adds imageFlags.
+func (f *packFlags) addImage(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.IntVar(&f.image.Resize, "resize", 0, "scale the shorter edge to `N` pixels as cv2.resize does; 0 keeps the size")
+	fl.BoolVar(&f.image.CenterCrop, "center-crop", false, "crop the center square, before --resize")
+	fl.IntVar(&f.image.Quality, "quality", 0, "`QUALITY` of JPEG, 1 to 100 (default 95), or compression of PNG, 1 to 9 (default 3)")
+	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images: .jpg or .png")
+	fl.StringVar(&f.encoder, "encoder", "turbo", "`ENCODER` of JPEG: turbo writes OpenCV's files; jpegli's are an eighth smaller and slow to make")
+	fl.StringVar(&f.chroma, "chroma", "420", "chroma `SUBSAMPLING` of JPEG: 420, 422 or 444")
+	fl.IntVar(&f.color, "color", 1, "`MODE` of color: 1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
 	complete(cmd, "encoding", ".jpg", ".png")
 	complete(cmd, "encoder", "turbo", "jpegli")
 	complete(cmd, "chroma", "420", "422", "444")
 	complete(cmd, "color", "1", "0", "-1")
-	complete(cmd, "bad", "skip", "fail")
 }
 
 // check validates the flags and sets f.image.

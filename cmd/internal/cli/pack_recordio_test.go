@@ -240,7 +240,7 @@ func TestPackRecordIOUsage(t *testing.T) {
 	require.Empty(t, listFiles(t, "out"))
 	r := call(t, "pack", "nonsense")
 	require.Equal(t, exitUsage, r.status)
-	require.Contains(t, r.stderr, `unknown command "nonsense": want recordio`)
+	require.Contains(t, r.stderr, `unknown command "nonsense": want finish, plan, recordio or shards`)
 	r = call(t, "pack")
 	require.Equal(t, exitOK, r.status)
 	require.Contains(t, r.stdout, "recordio")

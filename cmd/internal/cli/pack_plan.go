@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/store"
+)
+
+type packPlanFlags struct {
+	packFlags
+	graphFlags
+	out         string
+	format      string
+	input       string
+	root, usage string
+	exts        []string
+	name        string
+	shards      int
+	perShard    int
+	seed        uint64
+	packLabel   bool
+	json        bool
+}
+
+// inputKinds are the values of --input.
+var inputKinds = []string{"images", "classes", "samples", "list", "manifest"}
+
+func (a *app) packPlanCmd() *cobra.Command {
+	f := &packPlanFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan -o PLAN.json [flags] INPUT",
+		Short: "Plan a pack that many machines do together",
+		Long: `Plan lists INPUT, a path or a URI, and writes a plan: PLAN.json, and beside it the
+listing PLAN.list with the names of all samples. "pack --plan" packs the plan's shards,
+on as many machines as you like; "pack finish" checks them. The plan alone determines
+the content of every shard.
+
+--input says what INPUT is:
+
+  images     a folder: the images at any depth, without labels
+  classes    a folder with one folder of images for each class; classes.txt will have
+             the names
+  samples    a folder: files whose paths are equal up to the first dot of their names
+             are one sample, packed unchanged (only for webdataset)
+  list       an im2rec list: a number, labels and a path, separated by tabs
+  manifest   JSON lines with source, usage and annotation, as MindSpore reads them
+
+The default is list for names that end in .lst, manifest for .manifest, .json and
+.jsonl, and images for others.
+
+The samples of a folder are sorted by their paths; those of a list keep its order.
+--seed shuffles them with a permutation that docs/format/plan.md specifies. Sizes of
+shards differ by at most one sample. For a folder, the plan has the size and the time
+of every file, and a file that has changed since is a bad sample.
+
+Images are packed unchanged unless --encoding, --resize or a similar flag changes them
+as "pack recordio" does, or a flag such as --preset or --graph names a graph: tar
+shards then hold the graph's tensors, KEY.OUTPUT.npy, as "run --format webdataset"
+writes them.
+
+Exit status: 0 success; 1 the input cannot be listed; 2 invalid flag; 130 interrupted.`,
+		Example: `  infer-prep pack plan -o plan.json --input classes --seed 1 imagenet/train
+  infer-prep pack plan -o s3://work/plan.json --format recordio --shards 64 --resize 256 s3://photos/train
+  infer-prep pack plan -o plan.json --preset clip --samples-per-file 10000 --root photos train.lst`,
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageErr("%s: want one folder, list or manifest, got %s", commandName(cmd), plural(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.packPlan(cmd, f, args[0]) },
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "output", "o", "", "write the plan to `PLAN.json`, a path or a URI")
+	fl.StringVar(&f.format, "format", "webdataset", "`FORMAT` of the shards: webdataset (tar files) or recordio")
+	fl.StringVar(&f.input, "input", "", "`KIND` of INPUT: images, classes, samples, list or manifest")
+	fl.Lookup("input").DefValue = "by the name"
+	fl.StringVar(&f.root, "root", "", "read the images of a list or manifest from the folder `DIR`")
+	fl.Lookup("root").DefValue = "its folder"
+	fl.StringVar(&f.usage, "usage", "train", "take the manifest's images of this `USAGE`")
+	fl.StringSliceVar(&f.exts, "exts", nil, "take files with these `EXTENSIONS`, in any case")
+	fl.Lookup("exts").DefValue = "the usual ones of images"
+	fl.StringVar(&f.name, "name", "data", "start the names of the shards with `NAME`: NAME-00000.tar")
+	fl.IntVar(&f.shards, "shards", 0, "make `N` shards")
+	fl.IntVar(&f.perShard, "samples-per-file", 2000, "make as many shards as `N` samples for each need, unless --shards is given")
+	fl.Uint64Var(&f.seed, "seed", 0, "shuffle the samples with the seed `N`")
+	fl.Lookup("seed").DefValue = "their own order"
+	fl.BoolVar(&f.packLabel, "pack-label", false, "pack all labels of a list into records, not only the first")
+	fl.BoolVar(&f.force, "force", false, "replace an existing plan")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
+	f.addImage(cmd)
+	f.graphFlags.add(cmd)
+	f.outside.add(cmd)
+	noErr(cmd.MarkFlagFilename("output", "json"))
+	noErr(cmd.MarkFlagDirname("root"))
+	complete(cmd, "format", "webdataset", "recordio")
+	complete(cmd, "input", inputKinds...)
+	return cmd
+}
+
+// plan returns the plan and the input that the flags describe.
+func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Plan, pack.PlanInput, error) {
+	in := pack.PlanInput{Name: input, Root: f.root, Usage: f.usage}
+	changed := cmd.Flags().Changed
+	if !changed("input") {
+		f.input = "images"
+		for end, kind := range map[string]string{".lst": "list", ".manifest": "manifest", ".json": "manifest", ".jsonl": "manifest"} {
+			if strings.HasSuffix(store.Path(input), end) {
+				f.input = kind
+			}
+		}
+	}
+	for k, name := range inputKinds {
+		if name == f.input {
+			in.Kind = pack.InputKind(k)
+		}
+	}
+	for _, e := range f.exts {
+		if !strings.HasPrefix(e, ".") || strings.LastIndexByte(e, '.') > 0 {
+			return nil, in, usageErr("--exts %q: want extensions such as .jpg", e)
+		}
+		in.Exts = append(in.Exts, strings.ToLower(e))
+	}
+	sources := []string{"preset", "graph", "bundle"}
+	for _, i := range importer.All() {
+		sources = append(sources, i.Name)
+	}
+	images, graph := firstChanged(cmd, imageFlags...), firstChanged(cmd, sources...)
+	listed := f.input == "list" || f.input == "manifest"
+	switch {
+	case f.out == "" || f.out == "-":
+		return nil, in, usageErr("no file for the plan: want -o PLAN.json")
+	case changed("shards") && f.shards < 1:
+		return nil, in, usageErr("--shards %d: want at least 1", f.shards)
+	case f.perShard < 1:
+		return nil, in, usageErr("--samples-per-file %d: want at least 1", f.perShard)
+	case changed("shards") && changed("samples-per-file"):
+		return nil, in, usageErr("--shards and --samples-per-file: want only one of them")
+	case images != "" && graph != "":
+		return nil, in, usageErr("--%s changes images, but --%s makes tensors of them: want only one of them", images, graph)
+	case f.input == "samples" && images+graph != "":
+		return nil, in, usageErr("--%s applies to images: --input samples packs files unchanged", images+graph)
+	case f.input == "samples" && f.format == "recordio":
+		return nil, in, usageErr("--input samples needs --format webdataset: a record holds one image")
+	case graph != "" && f.format == "recordio":
+		return nil, in, usageErr("--%s needs --format webdataset: image records hold no tensors", graph)
+	case graph == "" && firstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif") != "":
+		return nil, in, usageErr("--%s applies to a graph: want %s", firstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif"), f.flagNames())
+	case f.packLabel && (f.format != "recordio" || !listed):
+		return nil, in, usageErr("--pack-label needs a list or manifest, and --format recordio")
+	case changed("root") && !listed:
+		return nil, in, usageErr("--root applies to a list or manifest: --input %s has paths below INPUT", f.input)
+	case changed("usage") && f.input != "manifest":
+		return nil, in, usageErr("--usage applies to a manifest")
+	case changed("exts") && f.input != "images" && f.input != "classes":
+		return nil, in, usageErr("--exts applies to --input images and classes")
+	}
+	f.jobs, f.bad = 1, "skip" // flags of other pack commands
+	if err := errors.Join(oneOf("format", f.format, "webdataset", "recordio"), oneOf("input", f.input, inputKinds...)); err != nil {
+		return nil, in, err
+	}
+	if err := f.packFlags.check(cmd); err != nil {
+		return nil, in, err
+	}
+	p := &pack.Plan{Name: f.name, Shards: f.shards, PerShard: f.perShard, Image: f.image, PackLabels: f.packLabel}
+	p.Image.Limits = f.limits
+	if f.format == "webdataset" {
+		p.Output = pack.PlanShards
+	}
+	if changed("seed") {
+		p.Seed = &f.seed
+	}
+	if images == "" {
+		p.Image.Encoding = pack.PassThrough
+	}
+	if graph != "" {
+		g, err := f.load(cmd, a.stdin)
+		if err == nil {
+			err = wantOneImage(g)
+		}
+		if err != nil {
+			return nil, in, err
+		}
+		p.Graph = g
+	}
+	return p, in, nil
+}
+
+func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error {
+	p, in, err := f.plan(a, cmd, input)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	bar := newProgressOf(a.stderr, -1, "samples", f.quiet)
+	l, err := pack.WritePlan(ctx, f.outside.files(), f.out, p, in, pack.PlanWrite{Force: f.force, Progress: func(n int64) { bar.add(n - bar.done) }})
+	bar.clear()
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, errors.New("interrupted: no plan was written")}
+	case errors.Is(err, pack.ErrExists):
+		return failErr("%w; --force replaces it", err)
+	case err != nil:
+		return wrapFail(ofFile(err))
+	}
+	if f.json {
+		return a.printJSON(struct {
+			Plan        string `json:"plan"`
+			Listing     string `json:"listing"`
+			ListingSize int64  `json:"listing_bytes"`
+			Samples     int64  `json:"samples"`
+			Shards      int    `json:"shards"`
+			Bytes       int64  `json:"bytes"`
+			LeftOut     int64  `json:"left_out"`
+		}{f.out, l.Listing, l.Size, l.Samples, l.Shards, l.Bytes, l.LeftOut})
+	}
+	if f.quiet {
+		return nil
+	}
+	say := fmt.Sprintf("%s: %s in %s", f.out, plural(int(l.Samples), "sample"), plural(l.Shards, "shard"))
+	if l.Bytes > 0 {
+		say += ", " + byteSize(float64(l.Bytes))
+	}
+	say += fmt.Sprintf("; the listing %s has %s", l.Listing, byteSize(float64(l.Size)))
+	if l.LeftOut > 0 {
+		say += fmt.Sprintf("; %s in no sample, such as %s", plural(int(l.LeftOut), "file"), l.Example)
+	}
+	_, err = fmt.Fprintln(a.stderr, printable(say))
+	return err
+}

@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/pack"
+)
+
+const plannedHelp = `A data set that is too large for one machine is packed by a plan. "pack plan" writes
+the plan. "pack --plan PLAN.json --shard i/n -o OUT" then packs part i of n, 0 <= i < n,
+of its shards into OUT, a folder or a URI: OUT/NAME-00000.tar or .rec, its index, and last
+its summary OUT/NAME-00000.json. n need not be the number of shards. Run the n commands
+on as many machines as you like, in any order, also twice at once. "pack finish" checks
+that all shards are complete and writes the index of all.
+
+A shard that is complete is not packed again, so give the same command again after a
+failure. --verify also compares checksums. A bad sample, such as a damaged image or a
+file that has changed since the plan, is left out, reported and listed in the shard's
+summary; --bad fail ends the command instead. The input, the plan and OUT can be in any
+store; without --allow-outside, paths of a list must be below the input's folder.
+
+Exit status of "pack --plan": 0 all shards of the part are there, also if they lack bad
+samples; 1 a failure, so try again; 2 an invalid flag or plan, or shards of another plan
+in OUT, so trying again is of no use; 130 or 143 interrupted.`
+
+// plannedFlags are the flags of pack itself, which packs the shards of a plan.
+type plannedFlags struct {
+	plan, out, root string
+	shard           string
+	jobs            int
+	bad             string
+	verify, force   bool
+	json, quiet     bool
+	outside         outside
+}
+
+func (f *plannedFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	f.addPlan(cmd)
+	fl.StringVar(&f.shard, "shard", "0/1", "pack part `i/n` of the shards, 0 <= i < n")
+	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a sample that cannot be packed: skip it and report it, or fail")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` samples at once; the output does not depend on it")
+	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
+	fl.BoolVar(&f.force, "force", false, "replace shards of another plan")
+	complete(cmd, "bad", "skip", "fail")
+}
+
+// addPlan adds the flags that pack and pack finish have in common.
+func (f *plannedFlags) addPlan(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.plan, "plan", "", "use the plan `PLAN.json`, a path or a URI")
+	fl.StringVarP(&f.out, "output", "o", "", "`OUT`, the folder or URI of the shards")
+	fl.StringVar(&f.root, "root", "", "the input's folder `DIR` on this machine")
+	fl.Lookup("root").DefValue = "the plan's"
+	fl.BoolVar(&f.verify, "verify", false, "compare the checksums of shards that are there, not only their sizes")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	f.outside.add(cmd)
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
+	noErr(cmd.MarkFlagFilename("plan", "json"))
+	noErr(cmd.MarkFlagDirname("output"))
+	noErr(cmd.MarkFlagDirname("root"))
+}
+
+// open checks the flags and opens the plan.
+func (f *plannedFlags) open(ctx context.Context) (*pack.Plan, error) {
+	switch {
+	case f.plan == "":
+		return nil, usageErr("no plan: want --plan PLAN.json")
+	case f.out == "":
+		return nil, usageErr("no output: want -o with a folder or a URI")
+	}
+	p, err := pack.ReadPlan(ctx, f.outside.files(), f.plan, pack.PlanRead{Root: f.root})
+	return p, plannedErr(ctx, err)
+}
+
+// plannedErr returns the error of a planned pack with its exit status.
+func plannedErr(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, errors.New("interrupted; give the same command again to go on")}
+	case errors.Is(err, pack.ErrOther):
+		return usageErr("%w", err)
+	case errors.Is(err, pack.ErrPlan):
+		return usageErr("%w", err)
+	}
+	return wrapFail(ofFile(err))
+}
+
+// parsePart parses the value of --shard.
+func parsePart(s string) (part, parts int, err error) {
+	a, b, ok := strings.Cut(s, "/")
+	part, err1 := strconv.Atoi(a)
+	parts, err2 := strconv.Atoi(b)
+	if !ok || err1 != nil || err2 != nil || part < 0 || parts < 1 || part >= parts {
+		return 0, 0, usageErr("--shard %q: want i/n with 0 <= i < n, such as 0/16 for the first of 16 parts", s)
+	}
+	return part, parts, nil
+}
+
+// plannedReport is what --json prints of a part or of all shards.
+type plannedReport struct {
+	Shards  int              `json:"shards"`  // complete
+	Of      int              `json:"of"`      // shards of the part, or all
+	Resumed int              `json:"resumed"` // that were there already
+	Samples int64            `json:"samples"` // of the plan, in these shards
+	Records int64            `json:"records"`
+	Bytes   int64            `json:"bytes"`
+	Bad     map[string]int64 `json:"bad"`
+	Missing []int            `json:"missing"`
+	Seconds float64          `json:"seconds"`
+}
+
+func newPlannedReport(r *pack.PlanReport, of int, start time.Time) plannedReport {
+	j := plannedReport{r.Shards, of, r.Resumed, r.Entries, r.Records, r.Bytes, r.Bad, r.Missing, float64(time.Since(start).Milliseconds()) / 1e3}
+	if j.Bad == nil {
+		j.Bad = map[string]int64{}
+	}
+	if j.Missing == nil {
+		j.Missing = []int{}
+	}
+	return j
+}
+
+// badSamples describes bad samples by kind: "; 3 bad samples (2 image, 1
+// missing)".
+func badSamples(r *pack.PlanReport) string {
+	if r.BadRecords() == 0 {
+		return ""
+	}
+	var l []string
+	for _, k := range slices.Sorted(maps.Keys(r.Bad)) {
+		l = append(l, fmt.Sprintf("%d %s", r.Bad[k], k))
+	}
+	return fmt.Sprintf("; %s left out (%s)", plural(int(r.BadRecords()), "bad sample"), strings.Join(l, ", "))
+}
+
+func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
+	part, parts, err := parsePart(f.shard)
+	switch {
+	case err != nil:
+		return err
+	case f.jobs < 1:
+		return usageErr("--jobs %d: want at least 1", f.jobs)
+	}
+	if err := oneOf("bad", f.bad, "skip", "fail"); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	start := time.Now()
+	p, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, wrapFail(p.Close())) }()
+	from, to, err := p.Part(part, parts)
+	if err != nil {
+		return usageErr("--shard %s: %w", f.shard, err)
+	}
+	var bar *progress
+	run := &pack.PlanPart{
+		Plan: p, Out: f.out, Part: part, Parts: parts, Workers: f.jobs, Verify: f.verify, Force: f.force,
+		Progress: func(done, total int64) {
+			if bar == nil {
+				bar = newProgressOf(a.stderr, total, "samples", f.quiet)
+			}
+			if a.testDelay != nil {
+				a.testDelay()
+			}
+			bar.add(done - bar.done)
+		},
+	}
+	clear := func() {
+		if bar != nil {
+			bar.clear()
+		}
+	}
+	if f.bad == "skip" {
+		run.OnError = pack.SkipOnError
+		run.OnBad = func(b *pack.BadRecord) {
+			clear()
+			a.complain(b)
+		}
+	}
+	defer collectLess(&p.Image)()
+	r, err := run.Run(ctx)
+	clear()
+	if err := plannedErr(ctx, err); err != nil {
+		var e *exitError
+		if errors.As(err, &e) {
+			e.err = fmt.Errorf("%w (%d of %s done)", e.err, r.Shards, plural(to-from, "shard"))
+		}
+		return err
+	}
+	if f.json {
+		return a.printLine(newPlannedReport(r, to-from, start))
+	}
+	if f.quiet {
+		return nil
+	}
+	which := "no shard"
+	if to-from == 1 {
+		which = fmt.Sprintf("shard %d", from)
+	} else if to > from {
+		which = fmt.Sprintf("shards %d to %d", from, to-1)
+	}
+	before := ""
+	if r.Resumed > 0 {
+		before = fmt.Sprintf(" (%s packed before)", plural(r.Resumed, "shard"))
+	}
+	took := time.Since(start).Seconds()
+	_, err = fmt.Fprintf(a.stderr, "%s of %d: %s, %s%s%s, %.1f s, %.0f samples/s\n",
+		which, p.Shards, plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), before, badSamples(r), took, float64(r.Entries)/max(took, 1e-3))
+	return err
+}
+
+func (a *app) packFinishCmd() *cobra.Command {
+	f := &plannedFlags{}
+	cmd := &cobra.Command{
+		Use:   "finish --plan PLAN.json -o OUT [flags]",
+		Short: "Check the shards of a plan and write the index of all",
+		Long: `Finish checks that all shards of a plan are in OUT, complete and of this plan, and then
+writes OUT/NAME-index.json: names, numbers of samples, sizes and checksums of all shards,
+and the bad samples by kind. The Python package wids reads the index of tar shards. For
+a plan with classes it also writes OUT/classes.txt.
+
+It names the shards that are missing, with the commands that pack them. --verify reads
+all shards and compares their checksums.
+
+Exit status: 0 all shards are complete, also if they lack bad samples; 1 shards are
+missing, or a store does not answer; 2 an invalid flag or plan, or shards of another plan
+in OUT; 130 interrupted.`,
+		Example: `  infer-prep pack finish --plan plan.json -o shards
+  infer-prep pack finish --plan plan.json -o s3://shards/train --verify --json`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArgs,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.packFinish(cmd, f) },
+	}
+	f.addPlan(cmd)
+	return cmd
+}
+
+// mostMissing is the largest number of missing shards that messages name.
+const mostMissing = 20
+
+func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
+	ctx := cmd.Context()
+	start := time.Now()
+	p, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, wrapFail(p.Close())) }()
+	bar := newProgressOf(a.stderr, int64(p.Shards), "shards", f.quiet)
+	r, err := p.Finish(ctx, f.out, pack.PlanFinish{Verify: f.verify, Progress: func(int) { bar.step() }})
+	bar.clear()
+	if f.json && (err == nil || errors.Is(err, pack.ErrIncomplete)) {
+		err = errors.Join(a.printLine(newPlannedReport(r, p.Shards, start)), err)
+	}
+	if errors.Is(err, pack.ErrIncomplete) {
+		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
+			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
+		}
+		if n := len(r.Missing) - mostMissing; n > 0 {
+			a.complain(fmt.Errorf("%s more are missing; --json lists them", plural(n, "shard")))
+		}
+	}
+	if err := plannedErr(ctx, err); err != nil {
+		return err
+	}
+	if f.json || f.quiet {
+		return nil
+	}
+	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", f.out, plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
+	return err
+}
