@@ -221,7 +221,7 @@ var Layers = []Layer{
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
-		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/hdfs", "store/s3"}},
+		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "distributed/internal/isolated", May: []string{sys}},
 		{Path: "distributed", May: []string{"pack", "store", beam}},

@@ -235,9 +235,14 @@ func (b *Backend) pastEnd(ctx context.Context, name, bucket, key, version string
 // contentRange returns the start of a part and the size of the object from a
 // header such as "bytes 0-9/100".
 func contentRange(s string) (start, size int64, err error) {
-	var end int64
-	if _, err = fmt.Sscanf(s, "bytes %d-%d/%d", &start, &end, &size); err != nil || start < 0 || end < start || size <= end {
-		return 0, 0, fmt.Errorf("invalid Content-Range %.40q", s)
+	numbers, unit := strings.CutPrefix(s, "bytes ")
+	from, rest, _ := strings.Cut(numbers, "-")
+	to, all, _ := strings.Cut(rest, "/")
+	start, err1 := strconv.ParseInt(from, 10, 64)
+	end, err2 := strconv.ParseInt(to, 10, 64)
+	size, err3 := strconv.ParseInt(all, 10, 64)
+	if !unit || err1 != nil || err2 != nil || err3 != nil || start < 0 || end < start || size <= end {
+		return 0, 0, fmt.Errorf("invalid Content-Range %.40q: want bytes FROM-TO/SIZE", s)
 	}
 	return start, size, nil
 }
