@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store plan-test bench-plan release-dry-run
+.PHONY: test test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store plan-test bench-plan release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -20,7 +20,17 @@ test-device:
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested:
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 cmd/infer-prep-stores; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+
+# 10,000 images packed by one process, by four, and under Beam on prism and on a Spark cluster, which
+# loses a worker: equal bytes. Then the function of examples/spark: Go's tensors. It installs Spark
+# and Beam's job server from Maven Central. PHOTOS is a folder of photographs for examples/spark.
+cluster-test:
+	@mkdir -p bin
+	$(GO) build -o bin/ ./cmd/infer-prep ./internal/tools/procedural
+	cd distributed && $(GO) build -o ../bin/ ./cmd/infer-prep-beam
+	@dir=$$(distributed/cluster/install.sh) && cd distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
+	GO="$(GO)" PHOTOS="$(PHOTOS)" examples/spark/test.sh
 
 # Both linters are pinned and come from the Go proxy.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -119,6 +129,11 @@ bench-device:
 # PHOTOS is a folder of JPEG files; PEERS and CASES leave others out, by name.
 bench-records:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
+
+# Shards and training epochs from an S3 server on this machine, against local files and against webdataset over
+# the same server, in turn; see bench/README.md. PHOTOS is a folder of JPEG files; PEERS and CASES leave others out.
+bench-store:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" python3 bench/store.py
 
 # infer-prep serve against a server of FastAPI, Pillow and torchvision, in turn on one core each; see
 # bench/README.md. PHOTOS is a folder of JPEG files.

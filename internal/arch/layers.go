@@ -24,8 +24,13 @@ type Package struct {
 
 // Modules of others.
 const (
+	azure      = "github.com/Azure/azure-sdk-for-go"
+	beam       = "github.com/apache/beam/sdks/v2"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
+	google     = "google.golang.org/api"
+	hdfs       = "github.com/colinmarc/hdfs/v2"
+	kerberos   = "github.com/jcmturner/gokrb5/v8"
 	compress   = "github.com/klauspost/compress"
 	jpegli     = "github.com/gen2brain/jpegli"
 	msgp       = "github.com/tinylib/msgp"
@@ -98,7 +103,10 @@ var Layers = []Layer{
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
 		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
-		{Path: "store/hdfs", May: []string{"store", "store/remote", "github.com/colinmarc/hdfs/v2", "github.com/jcmturner/gokrb5/v8"}},
+		{Path: "store/internal/objects", May: []string{"store", "store/remote"}},
+		{Path: "store/azure", May: []string{"store", "store/internal/objects", "store/remote", azure}},
+		{Path: "store/gcs", May: []string{"store", "store/internal/objects", "store/remote", google}},
+		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
@@ -215,6 +223,9 @@ var Layers = []Layer{
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/hdfs", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
+		{Path: "distributed/internal/isolated", May: []string{sys}},
+		{Path: "distributed", May: []string{"pack", "store", beam}},
+		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", beam}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
 		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
@@ -228,7 +239,7 @@ var Layers = []Layer{
 		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "plugin", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
-		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}},
+		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}, Why: "it measures package pack"},
 		{Path: "internal/tools/bigfolder"},
 		{Path: "internal/tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}, Why: "it runs the public packages for a long time"},
 		{Path: "internal/tools/shake"},

@@ -1,9 +1,9 @@
 // Package azure reads and writes blobs of Azure Blob Storage, also those of
 // accounts with a hierarchical namespace (Data Lake Storage). Importing it adds
-// az://CONTAINER/BLOB to the names that [store.URI] opens. az://CONTAINER/PREFIX
-// is the folder of the blobs below PREFIX/. Nothing in a name is unescaped. The
-// service itself changes some names: it makes a slash of a backslash, and drops
-// dots at the end.
+// az://CONTAINER/BLOB to the names that [store.URI] opens. The folder
+// az://CONTAINER/PREFIX holds the blobs below PREFIX/. Nothing in a name is
+// unescaped. The service itself changes some names: it makes a slash of a
+// backslash, and drops dots at the end.
 //
 // The account comes from the variables that the command az reads:
 //
@@ -18,9 +18,9 @@
 // "az login".
 //
 // A blob's version is its ETag. Whole blobs are checked against their MD5 where
-// the service has one. A blob that is written appears when it is closed, with at
-// most 50,000 blocks of 8 MiB, 390 GiB. Azure deletes the blocks of an upload
-// that was not completed after a week.
+// the service has one. A blob that is written appears when it is closed. It has
+// at most 50,000 blocks of 8 MiB, 390 GiB. Azure deletes the blocks of an
+// upload that was not completed after a week.
 package azure
 
 import (

@@ -17,6 +17,7 @@ package gcs
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -108,6 +109,12 @@ func (s *service) Explain(err error) *objects.Answer {
 	var e *googleapi.Error
 	if !errors.As(err, &e) {
 		return nil
+	}
+	if e.Message == "" { // of a download: the client has not looked at it
+		var body struct{ Error *googleapi.Error }
+		if json.Unmarshal([]byte(e.Body), &body) == nil && body.Error != nil {
+			e.Message, e.Errors = body.Error.Message, body.Error.Errors
+		}
 	}
 	a := &objects.Answer{Status: e.Code, Text: e.Message, After: e.Header.Get("Retry-After")}
 	if a.Text == "" {

@@ -34,7 +34,8 @@ func transport(secure bool) (http.RoundTripper, error) {
 		return nil, err
 	}
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
-	t.ReadBufferSize, t.WriteBufferSize = bufferSize, bufferSize
+	// The buffer of reads stays small: larger reads then go past it.
+	t.WriteBufferSize = bufferSize
 	dial := t.DialContext
 	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)

@@ -130,7 +130,7 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 	}
 	name := f.preset
 	if name == "" {
-		name = f.file
+		name = shown(f.file)
 	}
 	if len(b.images) > 0 {
 		if err := b.measure(ctx, name, f.json); err != nil {

@@ -627,7 +627,7 @@ func (f *runFlags) inputs(ctx context.Context, a *app, args []string) ([]argumen
 	}
 	if report && len(l)+len(more) == 0 {
 		if !f.quiet {
-			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", f.filesFrom)
+			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", shown(f.filesFrom))
 		}
 		return nil, nil
 	}

@@ -25,7 +25,7 @@ var tensorExtensions = []string{".npy", ".npz", ".pb", ".safetensors", ".raw", "
 
 // isRaw reports whether a file's extension says that it holds elements only.
 func isRaw(path string) bool {
-	e := strings.ToLower(filepath.Ext(path))
+	e := strings.ToLower(filepath.Ext(store.Path(path)))
 	return e == ".raw" || e == ".bin"
 }
 

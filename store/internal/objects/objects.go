@@ -296,7 +296,7 @@ func (w *writer) Close() error {
 		return nil
 	}
 	w.ended = true
-	_ = w.pipe.Close() // never fails
+	_ = w.pipe.CloseWithError(w.ctx.Err()) // never fails; nil is io.EOF
 	<-w.done
 	w.cancel()
 	switch {
