@@ -116,8 +116,8 @@ func bucket(name string) error {
 	return c.MakeBucket(context.Background(), name, minio.MakeBucketOptions{})
 }
 
-// copyTree copies a folder of the local disk to a store. It makes the indexes of
-// shards again, since they have the times of their shards. Other files get a
+// copyTree copies a folder of the local disk to a store. It makes the indexes
+// of shards again, since they have the times of their shards. Other files get a
 // checksum, as Amazon's tools store them.
 func copyTree(from, to string) error {
 	ctx := context.Background()

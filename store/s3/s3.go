@@ -298,8 +298,8 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 		if err == nil {
 			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified}, nil
 		}
-		// An answer to HEAD has no text. The list below has one, if it fails for
-		// the same reason.
+		// An answer to HEAD has no text. The list below has one, if it fails
+		// for the same reason.
 		if bad = a.fail(ctx, "s3", err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
 			return store.Info{}, bad
 		}
