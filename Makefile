@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store release-dry-run
+.PHONY: test test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store plan-test bench-plan release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -193,6 +193,16 @@ soak:
 # another number of images.
 bigfolder:
 	$(GO) run ./internal/tools/bigfolder $(if $(COUNT),-count $(COUNT))
+
+# Plans packed by the examples for Kubernetes and Slurm, and the memory of a packer of 1,000, 10,000
+# and 100,000 images. It installs Slurm on Debian; SLURM=no leaves that part out.
+plan-test:
+	for n in 1000 10000 100000; do $(GO) run ./internal/tools/planscale -pack -n $$n -limit 64 || exit 1; done
+	GO="$(GO)" SLURM="$(SLURM)" examples/cluster/test.sh
+
+# Time, memory and size of a plan of N simulated images; default 10^7. 10^8 take 15 minutes and 5 GB.
+bench-plan:
+	$(GO) run ./internal/tools/planscale -n $(or $(N),10000000)
 
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:

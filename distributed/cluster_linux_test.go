@@ -120,17 +120,9 @@ func TestCluster(t *testing.T) {
 		lap(name + ", Beam on Spark, LOOPBACK")
 	}
 
-	// With PROCESS each executor starts worker processes of its own.
+	// With PROCESS each executor starts workers of its own.
 	out := filepath.Join(dir, "records-process")
-	worker := filepath.Join(dir, "worker.sh")
-	require.NoError(t, os.WriteFile(worker, []byte(`#!/bin/sh
-for a; do
-  case $a in --id=* | --logging_endpoint=* | --control_endpoint=*) set -- "$@" "$a" ;; esac
-  shift
-done
-exec '`+built(t, "infer-prep-beam")+`' --worker "$@"
-`), 0o777))
-	config, err := json.Marshal(map[string]string{"command": worker})
+	config, err := json.Marshal(map[string]string{"command": built(t, "infer-prep-beam")})
 	require.NoError(t, err)
 	command(t, 0, "infer-prep-beam", append(remote, "--environment_type", "PROCESS", "--environment_config", string(config), "--plan", plans["records"], "--output", out)...)
 	equal(t, "records", out)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -59,6 +61,16 @@ func Pack(ctx context.Context, s beam.Scope, o Options) error {
 		return fmt.Errorf("distributed: plan %q, output %q: want both", o.Plan, o.Out)
 	case o.OnError > pack.SkipOnError:
 		return fmt.Errorf("distributed: error policy %d: want FailOnError or SkipOnError", o.OnError)
+	}
+	for _, name := range []*string{&o.Plan, &o.Root, &o.Out} {
+		if *name == "" || !store.IsLocal(store.URI, *name) {
+			continue
+		}
+		abs, err := filepath.Abs(strings.TrimPrefix(*name, "file://"))
+		if err != nil {
+			return fmt.Errorf("distributed: %w", err)
+		}
+		*name = abs // workers have other current folders
 	}
 	j := job{Options: o}
 	p, err := j.read(ctx)

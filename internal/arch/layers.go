@@ -239,7 +239,7 @@ var Layers = []Layer{
 		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "plugin", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
-		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}},
+		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}, Why: "it measures package pack"},
 		{Path: "internal/tools/bigfolder"},
 		{Path: "internal/tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}, Why: "it runs the public packages for a long time"},
 		{Path: "internal/tools/shake"},

@@ -330,12 +330,10 @@ func Shards(ctx context.Context, o store.Opener, list string, env func(name stri
 		if err := refuse(name); err != nil {
 			return nil, err
 		}
-		scheme, rest, remote := strings.Cut(name, "://")
-		wild := "*[?"
+		scheme, _, remote := strings.Cut(name, "://")
+		wild, rest := "*[?", name
 		if remote && scheme != "file" {
 			wild, rest = "*[", strings.TrimPrefix(store.Path(name), scheme+"://")
-		} else {
-			rest = name
 		}
 		if !strings.ContainsAny(rest, wild) {
 			l = append(l, name)

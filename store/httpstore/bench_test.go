@@ -12,8 +12,8 @@ import (
 	"github.com/infer-prep/infer-prep/store/remote"
 )
 
-// BenchmarkSequential reads a file of 128 MiB in order, in steps of 64 KiB: from
-// the local disk, and from a server of net/http on the same machine.
+// BenchmarkSequential reads a file of 128 MiB in order, in steps of 64 KiB:
+// from the local disk, and from a server of net/http on the same machine.
 func BenchmarkSequential(b *testing.B) {
 	dir := b.TempDir()
 	const size = 128 << 20

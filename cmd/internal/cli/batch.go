@@ -98,8 +98,8 @@ func (b *batch) items(ctx context.Context) iter.Seq[*input] {
 			case in.err != nil:
 				more = yield(in)
 			case in.pipe:
-				more = b.stream(ctx, in, yield)
 				in.reported = true // it cannot be read again
+				more = b.stream(ctx, in, yield)
 			case in.container != nil:
 				more = b.container(ctx, in, *in.container, nil, yield)
 				in.reported = more

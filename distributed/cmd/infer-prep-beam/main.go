@@ -17,9 +17,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/apache/beam/sdks/v2/go/container/tools"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
@@ -39,9 +42,12 @@ Spark, with Beam's job server beside its master:
   infer-prep-beam --plan plan.json --output packed \
     --runner universal --endpoint HOST:8099 --environment_type LOOPBACK
 
-LOOPBACK processes the images in this process. DOCKER and PROCESS process them
-on the cluster's workers. FILE, DIR and the input are then opened by each of
-them: they are URIs, or paths of a shared disk.
+LOOPBACK processes the images in this process. On the cluster's workers it is
+
+  --environment_type PROCESS --environment_config '{"command": "/opt/infer-prep-beam"}'
+
+if all of them have this program there. FILE, DIR and the input are then opened
+by each worker: they are URIs, or paths of a shared disk.
 
 Exit status: 0 success; 1 the pipeline failed; 2 invalid flag or plan.
 
@@ -62,7 +68,14 @@ func main() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
 	}
+	provision := flag.String("provision_endpoint", "", "work for an executor of Spark; set by --environment_type PROCESS")
 	flag.Parse()
+	if *provision != "" {
+		if err := beWorker(*provision); err != nil {
+			fmt.Fprintln(os.Stderr, "infer-prep-beam: worker:", err)
+			os.Exit(1)
+		}
+	}
 	beam.Init() // a worker does not return
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -75,6 +88,31 @@ func main() {
 		}
 		os.Exit(1)
 	}
+}
+
+// beWorker prepares this process to be a worker that an executor has started
+// with --environment_type PROCESS.
+func beWorker(endpoint string) error {
+	ctx, cancel := context.WithTimeout(grpcx.WriteWorkerID(context.Background(), flag.Lookup("id").Value.String()), time.Minute)
+	defer cancel()
+	info, err := tools.ProvisionInfo(ctx, endpoint)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		flag.Set("worker", "true"),
+		flag.Set("logging_endpoint", info.GetLoggingEndpoint().GetUrl()),
+		flag.Set("control_endpoint", info.GetControlEndpoint().GetUrl()),
+	)
+	// Beam's worker would outlive an executor that is killed.
+	parent := os.Getppid()
+	go func() {
+		for os.Getppid() == parent {
+			time.Sleep(time.Second)
+		}
+		os.Exit(1)
+	}()
+	return err
 }
 
 func run(ctx context.Context, o distributed.Options, bad string, out io.Writer) error {
