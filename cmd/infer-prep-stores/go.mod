@@ -16,6 +16,7 @@ require (
 	github.com/infer-prep/infer-prep/store/gcs v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/hdfs v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/s3 v0.0.0-00010101000000-000000000000
+	github.com/minio/minio-go/v7 v7.4.1
 	github.com/stretchr/testify v1.12.1
 )
 
@@ -61,7 +62,6 @@ require (
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect
 	github.com/minio/md5-simd v1.1.2 // indirect
-	github.com/minio/minio-go/v7 v7.4.1 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.28 // indirect

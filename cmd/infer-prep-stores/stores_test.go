@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/minio/minio-go/v7"
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -489,4 +490,83 @@ func (p place) sources(t *testing.T) {
 	slices.Sort(names)
 	t.Log(seen)
 	require.GreaterOrEqual(t, len(names), 15, "sources: %v", names)
+}
+
+// TestCommands packs images into a store and reads the packs, as a user does.
+func TestCommands(t *testing.T) {
+	srv := s3test.Start(t)
+	// The environment's store is that of the first test, so the program is
+	// another process.
+	program := filepath.Join(t.TempDir(), "infer-prep-stores")
+	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	srv.Setenv(t)
+	call := func(args ...string) (string, error) {
+		c := exec.Command(program, args...)
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := call(args...)
+		require.NoError(t, err, "%v: %s", args, out)
+		return out
+	}
+	dir := t.TempDir()
+	base := "s3://" + srv.Bucket
+	images := "../../testdata/datasets/imagefolder/flat"
+	for _, format := range []string{"webdataset", "recordio"} {
+		plan := dir + "/plan-" + format + ".json"
+		run("pack", "plan", "-o", plan, "--input", "classes", "--format", format, "--shards", "2", "--seed", "1", images)
+		for _, to := range []string{dir, base} {
+			for _, part := range []string{"0/2", "1/2", "1/2"} { // a part twice changes nothing
+				run("pack", "-q", "--plan", plan, "--shard", part, "-o", to+"/"+format)
+			}
+			run("pack", "finish", "--plan", plan, "-o", to+"/"+format, "--verify")
+		}
+	}
+	for _, to := range []string{dir, base} {
+		run("run", "-q", "--preset", "decode", "-o", to+"/tensors", images)
+	}
+	require.NoError(t, errors.Join(os.Remove(dir+"/plan-webdataset.json"), os.Remove(dir+"/plan-webdataset.list"), os.Remove(dir+"/plan-recordio.json"), os.Remove(dir+"/plan-recordio.list")))
+	same := 0
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".tar.index") {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		require.NoError(t, err)
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		o, err := srv.Client(t).GetObject(t.Context(), srv.Bucket, filepath.ToSlash(rel), minio.GetObjectOptions{})
+		require.NoError(t, err)
+		got, err := io.ReadAll(o)
+		require.NoError(t, err, rel)
+		require.True(t, bytes.Equal(want, got), rel)
+		same++
+		return nil
+	}))
+	require.Greater(t, same, 8)
+	for _, pattern := range []string{"webdataset/*.tar", "recordio/*.rec"} {
+		l, err := filepath.Glob(filepath.Join(dir, pattern))
+		require.NoError(t, err)
+		require.Len(t, l, 2)
+		for _, local := range l {
+			remote := strings.ReplaceAll(local, dir, base)
+			require.Equal(t, strings.Fields(strings.ReplaceAll(run("records", "ls", local), dir, base)), strings.Fields(run("records", "ls", remote)))
+			run("run", "-q", "--preset", "decode", "-o", base+"/again", remote)
+		}
+	}
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "WRONGSECRET")
+	for _, args := range [][]string{
+		{"records", "ls", base + "/recordio/x.rec"}, {"run", "--preset", "decode", "-o", dir + "/x", base + "/tensors"}, {"run", "--preset", "decode", "-o", base + "/x", images},
+	} {
+		out, err := call(args...)
+		require.Error(t, err, "%v", args)
+		require.Contains(t, out, "permission denied")
+		for _, s := range []string{"WRONGSECRET", srv.AccessKey, srv.SecretKey, "Signature="} {
+			require.NotContains(t, out, s)
+		}
+		t.Log(out)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/dataset"
@@ -218,14 +219,41 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
+	opened, errs := make([]*webdataset.Indexed, len(shards)), make([]error, len(shards))
+	var all sync.WaitGroup
+	var failed atomic.Bool
+	slots := make(chan struct{}, atOnce)
+	for i, name := range shards {
+		slots <- struct{}{}
+		if failed.Load() {
+			break // in order, so that the error is that of the first bad shard
+		}
+		all.Go(func() {
+			if opened[i], errs[i] = open(ctx, files, name); errs[i] != nil {
+				failed.Store(true)
+			}
+			<-slots
+		})
+	}
+	all.Wait()
 	r := &rows{columns: columns, starts: []int64{0}}
-	for _, name := range shards {
-		if err := r.add(ctx, files, name); err != nil {
+	for i, s := range opened {
+		if s != nil {
+			r.shards, r.names = append(r.shards, s), append(r.names, shards[i])
+			r.starts = append(r.starts, r.Len()+int64(s.Len()))
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%w: %w", dataset.ErrData, err), r.Close())
 		}
 	}
 	return r, nil
 }
+
+// atOnce is the number of shards that are opened at a time. A shard of a remote
+// store takes three or four requests, each of which waits for the store.
+const atOnce = 16
 
 // rows is the opened shards.
 type rows struct {
@@ -236,28 +264,23 @@ type rows struct {
 	memory  sync.Pool // of *webdataset.Buffer
 }
 
-func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
+// open opens a shard with its index, or with one that it makes.
+func open(ctx context.Context, files store.Opener, name string) (*webdataset.Indexed, error) {
 	packed, err := webdataset.Compressed(ctx, files, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if packed {
-		return fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", store.Redact(name))
+		return nil, fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", store.Redact(name))
 	}
 	x, err := webdataset.LoadIndex(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
 		x, err = webdataset.Scan(ctx, files, name, webdataset.Options{})
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s, err := x.Open(ctx, files, name, webdataset.Options{})
-	if err != nil {
-		return err
-	}
-	r.shards, r.names = append(r.shards, s), append(r.names, name)
-	r.starts = append(r.starts, r.Len()+int64(s.Len()))
-	return nil
+	return x.Open(ctx, files, name, webdataset.Options{})
 }
 
 // Columns returns the columns of the parameters.

@@ -182,7 +182,7 @@ func (e *answerError) Error() string {
 func (e *answerError) Unwrap() error { return e.kind }
 
 // secret matches what a text could repeat of a signed request.
-var secret = regexp.MustCompile(`(?i)((?:signature|credential|x-amz-[a-z-]*token|authorization|accesskeyid)["'>:= ]+)[^\s,;&<>"']+`)
+var secret = regexp.MustCompile(`(?i)((?:signature|credential|x-amz-[a-z-]*token|authorization|accesskeyid)["'>:=]+[ "']*)[^\s,;&<>"']+`)
 
 // maxText bounds what an error repeats of an answer, in bytes.
 const maxText = 300
