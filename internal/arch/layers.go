@@ -215,6 +215,7 @@ var Layers = []Layer{
 		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "distributed/internal/isolated", May: []string{sys}},
+		{Path: "distributed/internal/cluster"},
 		{Path: "distributed", May: []string{"pack", "store", beam}},
 		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", beam}},
 		{Path: "examples/classifier"},
