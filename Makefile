@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder release-dry-run
+.PHONY: test test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store plan-test bench-plan release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
@@ -20,7 +20,7 @@ test-device:
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested:
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu distributed; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # 10,000 images packed by one process, by four, and under Beam on prism and on a Spark cluster, which
 # loses a worker: equal bytes. Then the function of examples/spark: Go's tensors. It installs Spark
@@ -130,10 +130,22 @@ bench-device:
 bench-records:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" ROUNDS="$(ROUNDS)" CORE="$(CORE)" python3 bench/records.py
 
+# Shards and training epochs from an S3 server on this machine, against local files and against webdataset over
+# the same server, in turn; see bench/README.md. PHOTOS is a folder of JPEG files; PEERS and CASES leave others out.
+bench-store:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" CASES="$(CASES)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" python3 bench/store.py
+
 # infer-prep serve against a server of FastAPI, Pillow and torchvision, in turn on one core each; see
 # bench/README.md. PHOTOS is a folder of JPEG files.
 bench-serve:
 	@GO="$(GO)" PHOTOS="$(PHOTOS)" ROUNDS="$(ROUNDS)" SECONDS_EACH="$(SECONDS_EACH)" CORES="$(CORES)" python3 bench/serve.py
+
+# The stores against real servers on this machine: versitygw for S3, Hadoop for HDFS. A server that is
+# missing is a failure here, and a skip elsewhere.
+store-test:
+	$(GO) test -count=1 ./store/...
+	@for m in store/* cmd/infer-prep-stores; do \
+		[ ! -e $$m/go.mod ] || (cd $$m && $(GO) vet ./... && INFER_PREP_STORE_TEST=1 $(GO) test -count=1 ./...) || exit 1; done
 
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
@@ -181,6 +193,16 @@ soak:
 # another number of images.
 bigfolder:
 	$(GO) run ./internal/tools/bigfolder $(if $(COUNT),-count $(COUNT))
+
+# Plans packed by the examples for Kubernetes and Slurm, and the memory of a packer of 1,000, 10,000
+# and 100,000 images. It installs Slurm on Debian; SLURM=no leaves that part out.
+plan-test:
+	for n in 1000 10000 100000; do $(GO) run ./internal/tools/planscale -pack -n $$n -limit 64 || exit 1; done
+	GO="$(GO)" SLURM="$(SLURM)" examples/cluster/test.sh
+
+# Time, memory and size of a plan of N simulated images; default 10^7. 10^8 take 15 minutes and 5 GB.
+bench-plan:
+	$(GO) run ./internal/tools/planscale -n $(or $(N),10000000)
 
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:

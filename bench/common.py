@@ -30,6 +30,7 @@ ENVIRONMENTS = {
     "mindspore": ["bench/requirements-mindspore.txt"],
     "dali": ["bench/requirements-dali.txt"],
     "webdataset": ["bench/requirements-webdataset.txt"],
+    "webdataset-s3": ["bench/requirements-webdataset-s3.txt"],
     "ort": ["bench/requirements-ort.txt"],
     "goldens": ["testdata/gen/requirements.txt", "parity/requirements-no-deps.txt"],  # those that run.sh has
     "goldens-mindspore": ["testdata/gen/requirements-mindspore.txt"],

@@ -81,10 +81,13 @@ type KaldiOptions struct {
 	// field, which is the number of rows of a matrix, elements of a vector or
 	// samples of a wave.
 	Lengths string
+	// Store opens all files. Default: store.Local.
+	Store store.Opener
 }
 
 // object locates a field of a sample.
 type object struct {
+	files  store.Opener
 	script *kaldi.Script
 	entry  int
 	cut    *segment
@@ -110,7 +113,10 @@ func KaldiSamples(ctx context.Context, o KaldiOptions) (*Samples, error) {
 	if len(o.Scripts) == 0 {
 		return nil, errors.New("pack: no script: want at least one")
 	}
-	k := &kaldiSamples{h: sha256.New(), objects: map[string]map[string]object{}, texts: map[string]map[string]string{}, noted: map[string]bool{}}
+	if o.Store == nil {
+		o.Store = store.Local
+	}
+	k := &kaldiSamples{files: o.Store, h: sha256.New(), objects: map[string]map[string]object{}, texts: map[string]map[string]string{}, noted: map[string]bool{}}
 	s := &Samples{}
 	if err := k.load(ctx, s, o); err != nil {
 		return nil, errors.Join(err, k.closeScripts())
@@ -122,6 +128,7 @@ func KaldiSamples(ctx context.Context, o KaldiOptions) (*Samples, error) {
 }
 
 type kaldiSamples struct {
+	files   store.Opener
 	scripts []*kaldi.Script
 	fields  []string                     // names of the fields of objects, in order
 	labels  []string                     // names of the fields of texts, in order
@@ -144,13 +151,13 @@ func isArray(field string) bool { return field == "npy" || strings.HasSuffix(fie
 
 // note adds size and time of a file to the digest, so that a pack resumes only
 // with unchanged files.
-func (k *kaldiSamples) note(name string) {
+func (k *kaldiSamples) note(ctx context.Context, name string) {
 	if k.noted[name] {
 		return
 	}
 	k.noted[name] = true
-	if i, err := os.Stat(name); err == nil {
-		sourceFile{name, i.Size(), i.ModTime().UnixNano()}.note(k.h)
+	if i, err := k.files.Stat(ctx, name); err == nil {
+		sourceFile{name, i.Size, i.Modified.UnixNano()}.note(k.h)
 	}
 }
 
@@ -158,12 +165,12 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 	var order []string // the keys of the first field
 	for _, f := range o.Scripts {
 		fmt.Fprintf(k.h, "script %q\n", f)
-		k.note(f.File)
+		k.note(ctx, f.File)
 		options := kaldi.Options{}
 		if isArray(f.Field) {
 			options.DType = tensor.Float32
 		}
-		script, err := kaldi.OpenScript(ctx, store.Local, f.File, options)
+		script, err := kaldi.OpenScript(ctx, k.files, f.File, options)
 		var pipe *kaldi.PipeError
 		if errors.As(err, &pipe) {
 			return fmt.Errorf("pack: %s: line %d: %q is %w: %q; run it first and name its output", pipe.File, pipe.Line, pipe.Key, kaldi.ErrPipe, pipe.Command)
@@ -181,19 +188,19 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 				return ctx.Err()
 			}
 			e := script.Entry(i)
-			k.note(e.Path)
+			k.note(ctx, e.Path)
 			if _, twice := k.objects[f.Field][e.Key]; twice {
 				s.Invalid = append(s.Invalid, fmt.Errorf("pack: %w: %s: line %d: duplicate key %q", ErrSample, f.File, e.Number, e.Key))
 				continue
 			}
-			k.objects[f.Field][e.Key] = object{script: script, entry: i}
+			k.objects[f.Field][e.Key] = object{files: k.files, script: script, entry: i}
 			if f.Field == k.fields[0] {
 				order = append(order, e.Key)
 			}
 		}
 	}
 	if o.Segments != "" {
-		l, err := k.segments(s, o.Segments)
+		l, err := k.segments(ctx, s, o.Segments)
 		if err != nil {
 			return err
 		}
@@ -210,7 +217,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 			k.labels = append(k.labels, f.Field)
 			k.texts[f.Field] = map[string]string{}
 		}
-		if err := k.lines(f.File, func(key, text string) error {
+		if err := k.lines(ctx, f.File, func(key, text string) error {
 			if other, twice := k.texts[f.Field][key]; twice && other != text {
 				return fmt.Errorf("duplicate key %q with another text", key)
 			}
@@ -223,7 +230,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 	if o.Lengths != "" {
 		fmt.Fprintf(k.h, "lengths %q\n", o.Lengths)
 		k.lengths = map[string]float64{}
-		if err := k.lines(o.Lengths, func(key, text string) error {
+		if err := k.lines(ctx, o.Lengths, func(key, text string) error {
 			l, err := strconv.ParseFloat(text, 64)
 			if err != nil || !(l >= 0) || math.IsInf(l, 0) {
 				return fmt.Errorf("length %q of %q: want a number of at least 0", text, key)
@@ -294,13 +301,21 @@ func (k *kaldiSamples) join(s *Samples, order []string) {
 }
 
 // lines calls line for each line of a file of keys and texts.
-func (k *kaldiSamples) lines(name string, line func(key, text string) error) error {
-	k.note(name)
-	f, err := os.Open(name)
+func (k *kaldiSamples) lines(ctx context.Context, name string, line func(key, text string) error) error {
+	k.note(ctx, name)
+	if store.IsLocal(k.files, name) && !strings.Contains(name, "://") { // it may be a pipe
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("pack: %w", err)
+		}
+		return errors.Join(readLines(name, f, line), f.Close())
+	}
+	f, err := k.files.Open(ctx, name)
 	if err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}
-	return errors.Join(readLines(name, f, line), f.Close())
+	r, _ := store.NewReader(f)
+	return errors.Join(readLines(store.Redact(name), r, line), f.Close())
 }
 
 // readLines calls line with key and text of each line, separated by blanks as
@@ -339,7 +354,7 @@ func blank(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
 
 // segments replaces recordings by their parts and returns the order of the
 // parts.
-func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err error) {
+func (k *kaldiSamples) segments(ctx context.Context, s *Samples, name string) (order []string, err error) {
 	fmt.Fprintf(k.h, "segments %q\n", name)
 	recordings := k.objects[waveField]
 	if recordings == nil {
@@ -347,7 +362,7 @@ func (k *kaldiSamples) segments(s *Samples, name string) (order []string, err er
 	}
 	parts := map[string]object{}
 	k.objects[waveField] = parts
-	err = k.lines(name, func(key, text string) error {
+	err = k.lines(ctx, name, func(key, text string) error {
 		c, err := parseSegment(text)
 		if err != nil {
 			return err
@@ -429,7 +444,7 @@ func (o object) bytes(ctx context.Context, field string) ([]byte, error) {
 		}
 		return b.Bytes(), nil
 	case e.Offset == 0 && e.Range == nil:
-		return fieldFile(ctx, store.Local, e.Path)
+		return fieldFile(ctx, o.files, e.Path)
 	}
 	return o.script.Raw(ctx, o.entry)
 }

@@ -258,7 +258,7 @@ func ListSamples(ctx context.Context, files store.Opener, name, root string, ima
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
-	items, err := imagerecord.ReadList(name, io.NewSectionReader(f, 0, f.Size()))
+	items, err := imagerecord.ReadList(store.Redact(name), io.NewSectionReader(f, 0, f.Size()))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
@@ -61,7 +60,7 @@ const (
 // Pieces and Lenient are errors.
 func OpenCached(ctx context.Context, o store.Opener, names []string, cache string, options SplitOptions) (*Cached, error) {
 	if options.Random || options.Pieces > 0 || options.Lenient {
-		return nil, fmt.Errorf("recordio: cache: %s: Random, Pieces and Lenient must not be set: a cache has the files' own order", strings.Join(names, ", "))
+		return nil, fmt.Errorf("recordio: cache: %s: Random, Pieces and Lenient must not be set: a cache has the files' own order", store.RedactAll(names))
 	}
 	s, err := OpenSplit(ctx, o, names, options)
 	if err != nil {
@@ -125,7 +124,7 @@ func (c *Cached) check(f store.File) (ok bool, err error) {
 	for at := int64(0); at < size-4; {
 		part := b[:min(int64(len(b)), size-4-at)]
 		if _, err := f.ReadAt(part, at); err != nil {
-			return false, fmt.Errorf("recordio: cache %s: %w", c.name, err)
+			return false, fmt.Errorf("recordio: cache %s: %w", store.Redact(c.name), err)
 		}
 		if at == 0 {
 			head = append(head, part[:splitHeader]...)
@@ -135,7 +134,7 @@ func (c *Cached) check(f store.File) (ok bool, err error) {
 	}
 	end = make([]byte, 4)
 	if _, err := f.ReadAt(end, size-4); err != nil {
-		return false, fmt.Errorf("recordio: cache %s: %w", c.name, err)
+		return false, fmt.Errorf("recordio: cache %s: %w", store.Redact(c.name), err)
 	}
 	return sum == word(end) && string(head) == string(c.header()), nil
 }
@@ -156,7 +155,7 @@ func (c *Cached) write(b []byte) {
 	}
 	c.sum = crc32.Update(c.sum, castagnoli, b)
 	if _, err := c.out.Write(b); err != nil {
-		c.broken = fmt.Errorf("recordio: cache %s: %w", c.name, err)
+		c.broken = fmt.Errorf("recordio: cache %s: %w", store.Redact(c.name), err)
 	}
 }
 
@@ -217,7 +216,7 @@ func (c *Cached) readChunk(to *Chunk) error {
 	if _, err := c.file.ReadAt(head[:], c.at); err == io.EOF {
 		return records.Corruptf(formatName, c.name, c.at, "the cache ends within a chunk's head")
 	} else if err != nil {
-		return fmt.Errorf("recordio: cache %s: %w", c.name, err)
+		return fmt.Errorf("recordio: cache %s: %w", store.Redact(c.name), err)
 	}
 	i, n := word(head[:]), int64(binary.LittleEndian.Uint64(head[16:]))
 	if i == splitEnd {
@@ -239,7 +238,7 @@ func (c *Cached) readChunk(to *Chunk) error {
 		}
 		to.Data = to.own[:n]
 		if _, err := c.file.ReadAt(to.Data, at); err != nil {
-			return fmt.Errorf("recordio: cache %s: %w", c.name, err)
+			return fmt.Errorf("recordio: cache %s: %w", store.Redact(c.name), err)
 		}
 	}
 	c.at = at + n
@@ -267,7 +266,7 @@ func (c *Cached) Reset() error {
 			return err
 		}
 		if c.file == nil {
-			return fmt.Errorf("recordio: cache %s: it is not there, or damaged, right after it was written", c.name)
+			return fmt.Errorf("recordio: cache %s: it is not there, or damaged, right after it was written", store.Redact(c.name))
 		}
 	}
 	c.in.begin()

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Chunk is a run of whole records, or lines, of one file, in memory.
@@ -169,7 +170,7 @@ func (c *Chunk) fill(s *Stream, from, to int64, size int) (rest int64, err error
 				if !c.Text {
 					more = int64(reach(b, c.limit)) + header
 				} else if more = 2 * n; n > int64(c.limit) {
-					return from, fmt.Errorf("recordio: %s: at byte %d: %w: a line of more than %d bytes, the limit is %d", c.File, offset, records.ErrTooLarge, n, c.limit)
+					return from, fmt.Errorf("recordio: %s: at byte %d: %w: a line of more than %d bytes, the limit is %d", store.Redact(c.File), offset, records.ErrTooLarge, n, c.limit)
 				}
 				if more = min(more, end-offset); more > n {
 					n = more

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Entry is a line of an .idx file: the key of a record and the offset of its
@@ -44,7 +45,7 @@ func ReadIndex(name string, r io.Reader) ([]Entry, error) {
 		l = append(l, e)
 	}
 	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("recordio: %s: %w", name, err)
+		return nil, fmt.Errorf("recordio: %s: %w", store.Redact(name), err)
 	}
 	if len(l) == 0 {
 		return nil, records.Corruptf(formatName, name, 0, "no entries")
@@ -170,7 +171,7 @@ func (x *Indexed) Record(i int, b *Buffer) (record []byte, shared bool, err erro
 	if shared = part != nil; !shared {
 		// The parts of a record take a few more bytes each.
 		if n > int64(x.limit)*3+header {
-			return nil, false, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", name, offset, records.ErrTooLarge, n, x.limit)
+			return nil, false, fmt.Errorf("recordio: %s: at byte %d: %w: %d bytes, the limit is %d", store.Redact(name), offset, records.ErrTooLarge, n, x.limit)
 		}
 		if int64(cap(b.b)) < n {
 			b.b = make([]byte, n+n/4) // room for larger records

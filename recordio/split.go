@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/store"
@@ -85,7 +84,7 @@ func OpenSplit(ctx context.Context, o store.Opener, names []string, options Spli
 		err = fmt.Errorf("chunks of %d bytes", p.Chunk)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("recordio: split: %s: %w", strings.Join(names, ", "), err)
+		return nil, fmt.Errorf("recordio: split: %s: %w", store.RedactAll(names), err)
 	}
 	files, err := store.Files(ctx, o, names, p.Recursive)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Stream) file(i int) (store.File, error) {
 		return nil, fmt.Errorf("recordio: %w", err)
 	}
 	if f.Size() != s.files[i].Size {
-		err := fmt.Errorf("recordio: %s: %d bytes, it had %d before", s.files[i].Name, f.Size(), s.files[i].Size)
+		err := fmt.Errorf("recordio: %s: %d bytes, it had %d before", store.Redact(s.files[i].Name), f.Size(), s.files[i].Size)
 		return nil, errors.Join(err, f.Close())
 	}
 	s.open[i] = f
@@ -102,7 +102,7 @@ func (s *Stream) ReadAt(b []byte, place int64) (n int, err error) {
 			if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF // the file was shortened
 			}
-			return n, fmt.Errorf("recordio: %s: at byte %d: %w", s.files[i].Name, offset+int64(k), err)
+			return n, fmt.Errorf("recordio: %s: at byte %d: %w", store.Redact(s.files[i].Name), offset+int64(k), err)
 		}
 	}
 	return n, nil

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Sum is the checksum of one record, kept in a file of its own since RecordIO
@@ -50,7 +51,7 @@ func ReadSums(name string, r io.Reader) ([]Sum, error) {
 		l = append(l, s)
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("recordio: %s: %w", name, err)
+		return nil, fmt.Errorf("recordio: %s: %w", store.Redact(name), err)
 	}
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 var formats = registry.New[Format]("record format")
@@ -52,7 +53,7 @@ func (e *CorruptionError) Is(target error) bool { return target == ErrCorrupt }
 // place returns the start of a message that names a place in a file.
 func place(file string, offset int64) (s string) {
 	if file != "" {
-		s = file + ": "
+		s = store.Redact(file) + ": "
 	}
 	if offset >= 0 {
 		s += fmt.Sprintf("at byte %d: ", offset)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -93,7 +94,7 @@ var pattern = regexp.MustCompile(`%[0-9]*d`)
 // data-%05d.rec. Formats without patterns call it.
 func CheckName(format, name string) error {
 	if p := pattern.FindString(path.Base(filepath.ToSlash(name))); p != "" {
-		return fmt.Errorf("%s: %s: %w: a name with the place %s for a number: the format has no numbered files, want a name without it", format, name, ErrOption, p)
+		return fmt.Errorf("%s: %s: %w: a name with the place %s for a number: the format has no numbered files, want a name without it", format, store.Redact(name), ErrOption, p)
 	}
 	return nil
 }
@@ -106,10 +107,10 @@ func (o WriteOptions) CheckSingleFile(format, name string, indexed bool) error {
 		return err
 	}
 	if o.Count != 0 || o.Size != 0 {
-		return fmt.Errorf("%s: %s: %w: a number of records or bytes for each file: the format writes one file", format, name, ErrOption)
+		return fmt.Errorf("%s: %s: %w: a number of records or bytes for each file: the format writes one file", format, store.Redact(name), ErrOption)
 	}
 	if o.Index && !indexed {
-		return fmt.Errorf("%s: %s: %w: an index", format, name, ErrOption)
+		return fmt.Errorf("%s: %s: %w: an index", format, store.Redact(name), ErrOption)
 	}
 	return nil
 }

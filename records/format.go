@@ -81,7 +81,7 @@ func Detect(ctx context.Context, o store.Opener, name string) (Format, error) {
 			err = nil
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
-			return Format{}, fmt.Errorf("records: %s: %w", name, err)
+			return Format{}, fmt.Errorf("records: %s: %w", store.Redact(name), err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return Format{}, err
@@ -102,7 +102,7 @@ func DetectByName(name string) (Format, error) { return DetectHead(name, nil) }
 func DetectHead(name string, head []byte) (Format, error) {
 	var all []Format
 	for _, f := range formats.All() {
-		if f.Match != nil && f.Match(name, head) {
+		if f.Match != nil && f.Match(store.Path(name), head) {
 			all = append(all, f)
 		}
 	}
@@ -111,7 +111,7 @@ func DetectHead(name string, head []byte) (Format, error) {
 	})
 	switch len(l) {
 	case 0:
-		return Format{}, fmt.Errorf("records: %s: %w: want one of %s", name, ErrUnknown, strings.Join(formats.Names(), ", "))
+		return Format{}, fmt.Errorf("records: %s: %w: want one of %s", store.Redact(name), ErrUnknown, strings.Join(formats.Names(), ", "))
 	case 1:
 		return l[0], nil
 	}
@@ -119,5 +119,5 @@ func DetectHead(name string, head []byte) (Format, error) {
 	for _, f := range l {
 		names = append(names, f.Name)
 	}
-	return Format{}, fmt.Errorf("records: %s: %w: matches %s", name, ErrUnknown, strings.Join(names, " and "))
+	return Format{}, fmt.Errorf("records: %s: %w: matches %s", store.Redact(name), ErrUnknown, strings.Join(names, " and "))
 }

@@ -74,11 +74,7 @@ func Files(ctx context.Context, o Opener, names []string, recursive bool) ([]Inf
 		}
 	}
 	if len(l) == 0 {
-		shown := make([]string, len(names))
-		for i, name := range names {
-			shown[i] = Redact(name)
-		}
-		return nil, fmt.Errorf("store: list: %s: %w: all files are empty or missing", strings.Join(shown, ", "), fs.ErrNotExist)
+		return nil, fmt.Errorf("store: list: %s: %w: all files are empty or missing", RedactAll(names), fs.ErrNotExist)
 	}
 	return l, nil
 }

@@ -165,11 +165,28 @@ func Redact(name string) string {
 	return scheme + host + path + query
 }
 
+// RedactAll returns names as errors and logs show them, with commas between.
+func RedactAll(names []string) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = Redact(name)
+	}
+	return strings.Join(shown, ", ")
+}
+
 // Path returns a name without what does not name the file: the query of an http
 // or https name. The end of the result tells the file's format.
 func Path(name string) string {
 	scheme, rest, _ := split(name)
 	return scheme + rest
+}
+
+// Beside returns the name of a file beside another: its name without trim at
+// the end, if it is there, and with end. The query of an http or https name
+// stays behind.
+func Beside(name, trim, end string) string {
+	scheme, rest, query := split(name)
+	return scheme + strings.TrimSuffix(rest, trim) + end + query
 }
 
 // Join appends a relative name with slashes to the name of a folder. A folder

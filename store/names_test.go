@@ -72,3 +72,38 @@ func TestNames(t *testing.T) {
 	require.True(t, IsAbs("s3://bucket/a"))
 	require.False(t, IsAbs("a/b"))
 }
+
+// TestURLs: the query of an http name is no part of the file's name, and no
+// part of what errors show.
+func TestURLs(t *testing.T) {
+	for name, want := range map[string]string{
+		"a?b": "a?b", "/x/a@b": "/x/a@b", "s3://bucket/a?b#c": "s3://bucket/a?b#c", "hdfs://me@host:9000/a": "hdfs://xxxxx@host:9000/a",
+		"https://h/a.tar": "https://h/a.tar", "https://h/a.tar?sig=S": "https://h/a.tar?xxxxx", "HTTPS://h/a#S": "HTTPS://h/a?xxxxx",
+		"http://u:S@h/a@b?S@x/y": "http://xxxxx@h/a@b?xxxxx", "http://u:S@h": "http://xxxxx@h", "http://h?S/../@": "http://h?xxxxx",
+	} {
+		require.Equal(t, want, Redact(name))
+	}
+	require.Equal(t, "a, http://h/?xxxxx", RedactAll([]string{"a", "http://h/?S"}))
+	const name = "https://h/d/a.tar?sig=x/y.z"
+	require.Equal(t, "a.tar", Base(name))
+	require.Equal(t, "https://h/d?sig=x/y.z", Dir(name))
+	require.Equal(t, "https://h/d/a.tar", Path(name))
+	require.Equal(t, "https://h/d/a.idx?sig=x/y.z", Beside(name, ".tar", ".idx"))
+	require.Equal(t, "https://h/d/a.tar.idx?sig=x/y.z", Beside(name, ".rec", ".idx"))
+	require.Equal(t, "a.tar?x.idx", Beside("a.tar?x", "", ".idx"))
+	require.Equal(t, "https://h/d/e%20f/100%25%23%3F.jpg?sig=x/y.z", Join(Dir(name), "e f/./100%#?.jpg"))
+	require.Equal(t, "s3://b/e f/100%#?.jpg", Join("s3://b", "e f/100%#?.jpg"))
+
+	f, err := OpenFolder(t.Context(), &urls{}, "https://h/d/?sig=S")
+	require.NoError(t, err)
+	for _, in := range []string{"https://h/d/a?sig=S", "https://h/d/a", "https://h/d/b/%2e%2e/a", Join("https://h/d?sig=S", "..a"), "https://h/%64/a"} {
+		_, err := f.Stat(t.Context(), in)
+		require.NoError(t, err, in)
+	}
+	for _, out := range []string{"https://h/e?sig=S", "https://h/d/%2e%2e/a?S", "https://h/d/b%2f..%2f../../a", "http://h/d/a", "https://h/d2/a", "https://h/?/d/a"} {
+		_, err := f.Stat(t.Context(), out)
+		require.ErrorIs(t, err, ErrOutside, out)
+		require.NotContains(t, err.Error(), "S:")
+		require.NotContains(t, err.Error(), "sig=S")
+	}
+}

@@ -13,32 +13,57 @@ import (
 // schemes holds the registered stores, by scheme.
 var schemes = struct {
 	sync.Mutex
-	open map[string]func() (Opener, error)
-}{open: map[string]func() (Opener, error){}}
+	of map[string]*scheme
+}{of: map[string]*scheme{}}
+
+// scheme is the store of a scheme.
+type scheme struct {
+	sync.Mutex
+	open   func() (Opener, error)
+	opened Opener // nil until it is used
+}
+
+// get returns the store and opens it if necessary.
+func (s *scheme) get() (Opener, error) {
+	s.Lock()
+	defer s.Unlock()
+	if s.opened != nil {
+		return s.opened, nil
+	}
+	o, err := s.open()
+	if err == nil {
+		s.opened = o
+	}
+	return o, err
+}
 
 // Register adds the store of a URI scheme, such as "s3", to [URI]. Packages of
 // stores call it in init. URI calls open when it first meets the scheme, and
 // again only after an error. A second registration of a scheme is a panic.
-func Register(scheme string, open func() (Opener, error)) {
+func Register(name string, open func() (Opener, error)) {
 	schemes.Lock()
 	defer schemes.Unlock()
-	if schemes.open[scheme] != nil || scheme == "file" {
-		panic("store: two stores for " + scheme + "://")
+	if schemes.of[name] != nil || name == "file" {
+		panic("store: two stores for " + name + "://")
 	}
-	var mu sync.Mutex
-	var opened Opener
-	schemes.open[scheme] = func() (Opener, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if opened != nil {
-			return opened, nil
+	schemes.of[name] = &scheme{open: open}
+}
+
+// Opened returns the stores that URI has opened so far, sorted by scheme. A
+// store of several schemes is there once for each. It is for statistics.
+func Opened() []Opener {
+	var l []Opener
+	for _, name := range Schemes() {
+		schemes.Lock()
+		s := schemes.of[name]
+		schemes.Unlock()
+		s.Lock()
+		if s.opened != nil {
+			l = append(l, s.opened)
 		}
-		o, err := open()
-		if err == nil {
-			opened = o
-		}
-		return o, err
+		s.Unlock()
 	}
+	return l
 }
 
 // ErrScheme reports a URI whose scheme has no store in this program.
@@ -48,7 +73,7 @@ var ErrScheme = errors.New("no store")
 func Schemes() []string {
 	schemes.Lock()
 	defer schemes.Unlock()
-	return slices.Sorted(maps.Keys(schemes.open))
+	return slices.Sorted(maps.Keys(schemes.of))
 }
 
 // URI is the store of all names: those with a registered scheme belong to the
@@ -76,13 +101,13 @@ func Of(o Opener, name string) (Opener, error) {
 		return Local, nil
 	}
 	schemes.Lock()
-	open := schemes.open[scheme]
+	s := schemes.of[scheme]
 	schemes.Unlock()
-	if open == nil {
+	if s == nil {
 		known := append([]string{"file"}, Schemes()...)
 		return nil, fmt.Errorf("store: %s: %w for %s:// in this program: want a path, or a URI of %s", Redact(name), ErrScheme, scheme, strings.Join(known, ", "))
 	}
-	return open()
+	return s.get()
 }
 
 // IsLocal reports whether the store's file of that name is on the local disk.

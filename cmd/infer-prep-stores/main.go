@@ -14,6 +14,9 @@ import (
 	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 
 	// The stores. Each registers the schemes of its names.
+	_ "github.com/infer-prep/infer-prep/store/azure"
+	_ "github.com/infer-prep/infer-prep/store/gcs"
+	_ "github.com/infer-prep/infer-prep/store/hdfs"
 	_ "github.com/infer-prep/infer-prep/store/s3"
 )
 

@@ -237,7 +237,7 @@ func (l *list) end(err error) error {
 }
 
 func (l *list) errorf(format string, args ...any) error {
-	return fmt.Errorf("%w: %s:%d: %s", dataset.ErrData, l.name, l.line, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s:%d: %s", dataset.ErrData, store.Redact(l.name), l.line, fmt.Sprintf(format, args...))
 }
 
 type rows struct {

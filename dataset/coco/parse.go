@@ -8,6 +8,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/jsonstream"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // parser collects the content of an annotation file. The file may have its
@@ -396,7 +397,7 @@ func (p *parser) finish() (*rows, error) {
 	for i := range d.Len() {
 		v := d.vectors.of(i)
 		if size := 4 * int64(len(v)) * int64(d.width(v)); size > files.Limit {
-			return nil, fmt.Errorf("%w: image %s: %d x %d numbers, want at most %d bytes", dataset.ErrData, d.names[i], len(v), d.width(v), files.Limit)
+			return nil, fmt.Errorf("%w: image %s: %d x %d numbers, want at most %d bytes", dataset.ErrData, store.Redact(d.names[i]), len(v), d.width(v), files.Limit)
 		}
 	}
 	return d, nil

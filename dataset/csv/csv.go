@@ -156,7 +156,7 @@ func (o *CSV) Open(ctx context.Context, files store.Opener) (_ dataset.Data, err
 		}
 		if n := len(o.ColumnNames); n > 0 {
 			if n != len(header) {
-				return nil, fmt.Errorf("%w: %s has %d columns, want the %d of column_names", dataset.ErrData, x.Name(0), len(header), n)
+				return nil, fmt.Errorf("%w: %s has %d columns, want the %d of column_names", dataset.ErrData, store.Redact(x.Name(0)), len(header), n)
 			}
 			header = o.ColumnNames
 		}
@@ -165,7 +165,7 @@ func (o *CSV) Open(ctx context.Context, files store.Opener) (_ dataset.Data, err
 		return nil, fmt.Errorf("%w: %s: %w", dataset.ErrData, x.Name(0), err)
 	}
 	if x.Len() == 0 {
-		return nil, fmt.Errorf("%w: no row in %d files, the first is %s", dataset.ErrData, x.Files(), x.Name(0))
+		return nil, fmt.Errorf("%w: no row in %d files, the first is %s", dataset.ErrData, x.Files(), store.Redact(x.Name(0)))
 	}
 	return d, nil
 }
@@ -182,7 +182,7 @@ func (d *rows) headers(at []int64) ([]string, error) {
 	var first []string
 	for file := range d.Files() {
 		if at[file] < 0 {
-			return nil, fmt.Errorf("%w: %s has no header", dataset.ErrData, d.Name(file))
+			return nil, fmt.Errorf("%w: %s has no header", dataset.ErrData, store.Redact(d.Name(file)))
 		}
 		var names []string
 		err := d.row(file, at[file], d.HeadLen(file, at[file]), func(k int, f field) error {
@@ -198,7 +198,7 @@ func (d *rows) headers(at []int64) ([]string, error) {
 		case file == 0:
 			first = names
 		case !slices.Equal(names, first):
-			return nil, d.Errorf(file, at[file], "the header differs from that of %s", d.Name(0))
+			return nil, d.Errorf(file, at[file], "the header differs from that of %s", store.Redact(d.Name(0)))
 		}
 	}
 	return first, nil

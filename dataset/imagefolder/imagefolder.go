@@ -131,11 +131,11 @@ func (o *ImageFolder) open(ctx context.Context, s store.Opener) (_ *rows, err er
 	}
 	for name := range o.ClassIndexing {
 		if _, ok := d.classes[name]; !ok {
-			return nil, fmt.Errorf("%w: %s has no class %q", dataset.ErrData, o.Dir, name)
+			return nil, fmt.Errorf("%w: %s has no class %q", dataset.ErrData, store.Redact(o.Dir), name)
 		}
 	}
 	if len(d.keys) == 0 {
-		return nil, fmt.Errorf("%w: %s has no subfolders, want one for each class", dataset.ErrData, o.Dir)
+		return nil, fmt.Errorf("%w: %s has no subfolders, want one for each class", dataset.ErrData, store.Redact(o.Dir))
 	}
 	return d, nil
 }

@@ -149,10 +149,10 @@ func (r *rows) readList(ctx context.Context, files store.Opener, name string) er
 	r.list, r.labels = name, make(map[uint64][]float32, len(items))
 	for _, i := range items {
 		if len(i.Labels) < r.width {
-			return fmt.Errorf("%s: id %d has %d labels, want %d", name, i.Index, len(i.Labels), r.width)
+			return fmt.Errorf("%s: id %d has %d labels, want %d", store.Redact(name), i.Index, len(i.Labels), r.width)
 		}
 		if _, twice := r.labels[i.Index]; twice {
-			return fmt.Errorf("%s: id %d appears twice, want distinct ids", name, i.Index)
+			return fmt.Errorf("%s: id %d appears twice, want distinct ids", store.Redact(name), i.Index)
 		}
 		r.labels[i.Index] = i.Labels[:r.width]
 	}

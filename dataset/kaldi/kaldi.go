@@ -117,7 +117,7 @@ func (o *Kaldi) Open(ctx context.Context, files store.Opener) (dataset.Data, err
 	for _, name := range names {
 		options.Name = name
 		open := archive
-		if strings.HasSuffix(name, ".scp") {
+		if strings.HasSuffix(store.Path(name), ".scp") {
 			open = kaldi.OpenScript
 		}
 		s, err := open(ctx, files, name, options)

@@ -83,7 +83,7 @@ func (o *Manifest) Open(ctx context.Context, s store.Opener) (dataset.Data, erro
 	}
 	d, err := parse(f, o.Usage, o.ClassIndexing)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("manifest: %s: %w", o.File, err)
+		return nil, fmt.Errorf("manifest: %s: %w", store.Redact(o.File), err)
 	}
 	d.dir = store.Dir(o.File)
 	if d.folder, err = store.OpenFolder(ctx, s, d.dir); err != nil {

@@ -69,7 +69,7 @@ func (o *TextFile) Open(ctx context.Context, files store.Opener) (dataset.Data, 
 	}
 	if x.Len() == 0 {
 		x.Close()
-		return nil, fmt.Errorf("textfile: %w: no line in %d files, the first is %s", dataset.ErrData, len(names), names[0])
+		return nil, fmt.Errorf("textfile: %w: no line in %d files, the first is %s", dataset.ErrData, len(names), store.Redact(names[0]))
 	}
 	return rows{x}, nil
 }

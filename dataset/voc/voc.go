@@ -135,7 +135,7 @@ func readList(ctx context.Context, o store.Opener, name string) (_ []string, err
 		}
 	}
 	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %s after line %d: %w", dataset.ErrData, name, len(ids), err)
+		return nil, fmt.Errorf("%w: %s after line %d: %w", dataset.ErrData, store.Redact(name), len(ids), err)
 	}
 	return ids, nil
 }

@@ -242,7 +242,7 @@ func (r *rows) add(ctx context.Context, files store.Opener, name string) error {
 		return err
 	}
 	if packed {
-		return fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", name)
+		return fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", store.Redact(name))
 	}
 	x, err := webdataset.LoadIndex(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
@@ -302,7 +302,7 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	for k := range r.columns {
 		if err := r.columns[k].set(&s.Values[k], from, shared); err != nil {
-			return fmt.Errorf("webdataset: %w: %s: sample %q: %w", dataset.ErrData, r.names[shard], from.Key, err)
+			return fmt.Errorf("webdataset: %w: %s: sample %q: %w", dataset.ErrData, store.Redact(r.names[shard]), from.Key, err)
 		}
 	}
 	return nil

@@ -24,9 +24,13 @@ type Package struct {
 
 // Modules of others.
 const (
+	azure      = "github.com/Azure/azure-sdk-for-go"
 	beam       = "github.com/apache/beam/sdks/v2"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
+	google     = "google.golang.org/api"
+	hdfs       = "github.com/colinmarc/hdfs/v2"
+	kerberos   = "github.com/jcmturner/gokrb5/v8"
 	compress   = "github.com/klauspost/compress"
 	jpegli     = "github.com/gen2brain/jpegli"
 	msgp       = "github.com/tinylib/msgp"
@@ -97,8 +101,13 @@ var Layers = []Layer{
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
 		{Path: "store/storetest", May: []string{"store", testify}},
-		{Path: "store/s3", May: []string{"store", "store/remote", minio}},
+		{Path: "store/internal/objects", May: []string{"store", "store/remote"}},
+		{Path: "store/azure", May: []string{"store", "store/internal/objects", "store/remote", azure}},
+		{Path: "store/gcs", May: []string{"store", "store/internal/objects", "store/remote", google}},
+		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
+		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 	}},
 	{"images", []Package{
@@ -203,7 +212,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor", "transforms",
+			"internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},
@@ -212,7 +221,7 @@ var Layers = []Layer{
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
-		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/s3"}},
+		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
 		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
 		{Path: "distributed/internal/isolated", May: []string{sys}},
 		{Path: "distributed/internal/cluster"},
@@ -231,7 +240,7 @@ var Layers = []Layer{
 		{Path: "internal/opdoc/gen", May: []string{"internal/coverage", "internal/opdoc", "plugin", "transforms"}, Why: "it generates docs/ops.md from the registered ops"},
 		{Path: "internal/readme"},
 		{Path: "internal/tools/sbom"},
-		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}},
+		{Path: "internal/tools/planscale", May: []string{"codec/all", "pack", "store"}, Why: "it measures package pack"},
 		{Path: "internal/tools/bigfolder"},
 		{Path: "internal/tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}, Why: "it runs the public packages for a long time"},
 		{Path: "internal/tools/shake"},
@@ -247,6 +256,7 @@ var Layers = []Layer{
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},
 		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
 		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/store", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "dataset/webdataset", "pipeline", "records/webdataset", "store", "store/s3", "transforms", minio, "github.com/minio/crc64nvme"}},
 		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "bench/load", May: []string{"bench/internal/peer"}},
 		{Path: "bench/spawn"},

@@ -32,7 +32,7 @@ func init() {
 	})
 }
 
-func isScript(name string) bool { return strings.HasSuffix(name, ".scp") }
+func isScript(name string) bool { return strings.HasSuffix(store.Path(name), ".scp") }
 
 // isFormat reports whether the name ends in .ark or .scp, or the file begins
 // with a key and the mark of a binary object or a wave.
@@ -150,14 +150,14 @@ func (x *scriptRecords) Next(r *records.Record) error {
 func (x *scriptRecords) Close() error { return x.s.Close() }
 
 // ScriptName returns the name of an archive's script: .scp in place of .ark.
-func ScriptName(archive string) string { return strings.TrimSuffix(archive, ".ark") + ".scp" }
+func ScriptName(archive string) string { return store.Beside(archive, ".ark", ".scp") }
 
 func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	if err := options.CheckSingleFile(formatName, name, true); err != nil {
 		return nil, err
 	}
 	if isScript(name) {
-		return nil, fmt.Errorf("kaldi: %s: want the name of an archive (.ark), whose script is its index", name)
+		return nil, fmt.Errorf("kaldi: %s: want the name of an archive (.ark), whose script is its index", store.Redact(name))
 	}
 	x := &formatWriter{}
 	var err error
@@ -258,14 +258,14 @@ func (x *formatWriter) Abort() error {
 // indexFormat writes the scripts of archives.
 func indexFormat(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
 	if options.Sums {
-		return nil, fmt.Errorf("kaldi: %s: %w: a file of sums", strings.Join(files, ", "), records.ErrOption)
+		return nil, fmt.Errorf("kaldi: %s: %w: a file of sums", store.RedactAll(files), records.ErrOption)
 	}
 	if err := records.CheckFiles("kaldi", files); err != nil {
 		return nil, err
 	}
 	for _, name := range files {
 		if isScript(name) {
-			return written, fmt.Errorf("kaldi: %s: a script is an index itself, want an archive", name)
+			return written, fmt.Errorf("kaldi: %s: a script is an index itself, want an archive", store.Redact(name))
 		}
 		f, err := o.Open(ctx, name)
 		if err != nil {
@@ -441,7 +441,7 @@ func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, 
 		if missing > 1 {
 			also = fmt.Sprintf(", nor %s", plural(missing-1, "other", "others"))
 		}
-		bad(fmt.Errorf("kaldi: %s: no line has the record %q at byte %d of %s%s: want one for each of the %d records", ScriptName(name), first.Key, first.Offset, name, also, count))
+		bad(fmt.Errorf("kaldi: %s: no line has the record %q at byte %d of %s%s: want one for each of the %d records", store.Redact(ScriptName(name)), first.Key, first.Offset, store.Redact(name), also, count))
 	}
 	return what, nil
 }

@@ -26,6 +26,7 @@ import (
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -107,7 +108,7 @@ func corrupt(file string, offset int64, key, detail string, args ...any) error {
 // where returns the start of a message that names a place in a file.
 func where(file, key string, offset int64) (s string) {
 	if file != "" {
-		s = file + ": "
+		s = store.Redact(file) + ": "
 	}
 	s += fmt.Sprintf("at byte %d: ", offset)
 	if key != "" {
@@ -126,7 +127,7 @@ type PipeError struct {
 }
 
 func (e *PipeError) Error() string {
-	return fmt.Sprintf("kaldi: %s: line %d: %q: %v: %q; run it first and name its output in the script", e.File, e.Line, e.Key, ErrPipe, e.Command)
+	return fmt.Sprintf("kaldi: %s: line %d: %q: %v: %q; run it first and name its output in the script", store.Redact(e.File), e.Line, e.Key, ErrPipe, e.Command)
 }
 
 // Is reports whether target is ErrPipe.

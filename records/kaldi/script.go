@@ -412,7 +412,7 @@ func (s *Script) Read(ctx context.Context, i int) (*tensor.Tensor, error) {
 func (s *Script) Raw(ctx context.Context, i int) (b []byte, err error) {
 	err = s.with(ctx, i, func(r *Reader, e Entry) error {
 		if e.Range != nil {
-			return fmt.Errorf("kaldi: %s: line %d: %q: the range %v of an object has no bytes of its own", s.o.Name, e.Number, e.Key, *e.Range)
+			return fmt.Errorf("kaldi: %s: line %d: %q: the range %v of an object has no bytes of its own", store.Redact(s.o.Name), e.Number, e.Key, *e.Range)
 		}
 		b, err = r.Raw()
 		return err
@@ -429,7 +429,7 @@ func (s *Script) Raw(ctx context.Context, i int) (b []byte, err error) {
 func (s *Script) Samples(ctx context.Context, i, from, to int) (t *tensor.Tensor, err error) {
 	err = s.with(ctx, i, func(r *Reader, e Entry) error {
 		fail := func(format string, args ...any) error {
-			return fmt.Errorf("kaldi: %s: line %d: %q: %s", s.o.Name, e.Number, e.Key, fmt.Sprintf(format, args...))
+			return fmt.Errorf("kaldi: %s: line %d: %q: %s", store.Redact(s.o.Name), e.Number, e.Key, fmt.Sprintf(format, args...))
 		}
 		if r.h.Type != Wave || e.Range != nil {
 			return fail("samples of a %v, want all of a wave", r.h.Type)
@@ -489,7 +489,7 @@ func (s *Script) checkRange(r *Reader, e Entry) (err error) {
 		_, err = e.Range.Shape(r.h.Shape)
 	}
 	if err != nil {
-		return fmt.Errorf("kaldi: %s: line %d: %q: %w", s.o.Name, e.Number, e.Key, err)
+		return fmt.Errorf("kaldi: %s: line %d: %q: %w", store.Redact(s.o.Name), e.Number, e.Key, err)
 	}
 	return nil
 }
@@ -497,7 +497,7 @@ func (s *Script) checkRange(r *Reader, e Entry) (err error) {
 // with calls f with a reader that has read the header of entry i.
 func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) (err error) {
 	if i < 0 || i >= len(s.entries) {
-		return fmt.Errorf("kaldi: %s: entry %d of %d", s.o.Name, i, len(s.entries))
+		return fmt.Errorf("kaldi: %s: entry %d of %d", store.Redact(s.o.Name), i, len(s.entries))
 	}
 	e := s.entries[i]
 	r, _ := s.readers.Get().(*Reader)
@@ -510,14 +510,14 @@ func (s *Script) with(ctx context.Context, i int, f func(*Reader, Entry) error) 
 		o.Name = e.Command + " |"
 		out, err := s.o.Run(e.Command)
 		if err != nil {
-			return fmt.Errorf("kaldi: %s: line %d: %q: %w", s.o.Name, e.Number, e.Key, err)
+			return fmt.Errorf("kaldi: %s: line %d: %q: %w", store.Redact(s.o.Name), e.Number, e.Key, err)
 		}
 		defer func() { err = errors.Join(err, out.Close()) }()
 		r.reset(out, o)
 	} else {
 		file, err := s.file(ctx, e.Path)
 		if err != nil {
-			return fmt.Errorf("kaldi: %s: line %d: %q: %w", s.o.Name, e.Number, e.Key, err)
+			return fmt.Errorf("kaldi: %s: line %d: %q: %w", store.Redact(s.o.Name), e.Number, e.Key, err)
 		}
 		defer func() { err = errors.Join(err, s.done(file)) }()
 		if e.Offset >= file.Size() {

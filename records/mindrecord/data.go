@@ -93,7 +93,7 @@ func (d *data) bytes(page int, place [2]int64, buf *[]byte) ([]byte, error) {
 	}
 	b := (*buf)[:n]
 	if _, err := d.file.ReadAt(b, at); err != nil {
-		return nil, fmt.Errorf("mindrecord: %s: at byte %d: %w", d.name, at, err)
+		return nil, fmt.Errorf("mindrecord: %s: at byte %d: %w", store.Redact(d.name), at, err)
 	}
 	return b, nil
 }
@@ -152,7 +152,7 @@ func (d *data) walkPage(page int, at, end, least int64, ends []uint32) error {
 }
 
 // indexName returns the name of a data file's index.
-func indexName(name string) string { return name + ".db" }
+func indexName(name string) string { return store.Beside(name, "", ".db") }
 
 // address returns the file's own name as stored in the header. It differs from
 // the actual name after a rename.
@@ -173,7 +173,7 @@ func (d *data) siblings() ([]string, error) {
 	number := d.address()[min(stem, len(d.address())):]
 	have, ok := strings.CutSuffix(base, number)
 	if !ok {
-		return nil, fmt.Errorf("mindrecord: %s: its header says that its name is %s, one of %d files of a set", d.name, d.address(), len(d.h.shards))
+		return nil, fmt.Errorf("mindrecord: %s: its header says that its name is %s, one of %d files of a set", store.Redact(d.name), d.address(), len(d.h.shards))
 	}
 	l := make([]string, len(d.h.shards))
 	for i, s := range d.h.shards {

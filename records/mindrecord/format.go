@@ -45,7 +45,7 @@ func local(o store.Opener, write bool, names ...string) error {
 					return fmt.Errorf("mindrecord: %w", err)
 				}
 			} else if !store.IsLocal(o, n) {
-				return fmt.Errorf("mindrecord: %s: SQLite writes files of this machine: %w: a file behind %T", n, errors.ErrUnsupported, o)
+				return fmt.Errorf("mindrecord: %s: SQLite writes files of this machine: %w: a file behind %T", store.Redact(n), errors.ErrUnsupported, o)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (r *recordReader) Next(to *records.Record) error {
 			size += int64(len(r.row.Values[k].Data))
 		}
 		if err == nil && r.o.Limit > 0 && size > r.o.Limit {
-			err = fmt.Errorf("mindrecord: %s: at byte %d: %w: %d bytes, the limit is %d", file, offset, records.ErrTooLarge, size, r.o.Limit)
+			err = fmt.Errorf("mindrecord: %s: at byte %d: %w: %d bytes, the limit is %d", store.Redact(file), offset, records.ErrTooLarge, size, r.o.Limit)
 		}
 		if err != nil {
 			r.err = err
@@ -142,7 +142,7 @@ func createRecords(_ context.Context, o store.Opener, name string, options recor
 		return nil, fmt.Errorf("mindrecord: at most %d records and %d bytes in a file, want a number of records alone", options.Count, options.Size)
 	}
 	if !ported {
-		return nil, fmt.Errorf("mindrecord: %s: %w", name, ErrPlatform)
+		return nil, fmt.Errorf("mindrecord: %s: %w", store.Redact(name), ErrPlatform)
 	}
 	return &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}, keys: options.Keys}, nil
 }
@@ -228,7 +228,7 @@ func (w *recordWriter) Close() error {
 	}
 	w.closed = true
 	if w.w == nil {
-		return fmt.Errorf("mindrecord: %s: %w: no records, and so no fields", w.name, ErrField)
+		return fmt.Errorf("mindrecord: %s: %w: no records, and so no fields", store.Redact(w.name), ErrField)
 	}
 	return w.w.Close()
 }

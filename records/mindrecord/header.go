@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -428,7 +429,7 @@ func readHeader(name string, r io.ReaderAt, size int64) (*header, error) {
 		return nil, corrupt("%d bytes, want a header", size)
 	}
 	if _, err := r.ReadAt(first[:], 0); err != nil {
-		return nil, fmt.Errorf("mindrecord: %s: %w", name, err)
+		return nil, fmt.Errorf("mindrecord: %s: %w", store.Redact(name), err)
 	}
 	n := binary.LittleEndian.Uint64(first[:])
 	if n > maxHeader-8 || int64(n) > size-8 {
@@ -436,7 +437,7 @@ func readHeader(name string, r io.ReaderAt, size int64) (*header, error) {
 	}
 	b := make([]byte, n)
 	if _, err := r.ReadAt(b, 8); err != nil {
-		return nil, fmt.Errorf("mindrecord: %s: %w", name, err)
+		return nil, fmt.Errorf("mindrecord: %s: %w", store.Redact(name), err)
 	}
 	h, err := parseHeader(b)
 	if err != nil {

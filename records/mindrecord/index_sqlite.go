@@ -16,6 +16,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -34,7 +35,7 @@ func openDB(name, mode string) (*sql.DB, error) {
 	}
 	db, err := sql.Open("sqlite", "file://"+(&url.URL{Path: path}).EscapedPath()+"?"+mode)
 	if err != nil {
-		return nil, fmt.Errorf("mindrecord: %s: %w", name, err)
+		return nil, fmt.Errorf("mindrecord: %s: %w", store.Redact(name), err)
 	}
 	db.SetMaxOpenConns(1)
 	return db, nil
@@ -143,7 +144,7 @@ func (d *data) writeIndex(name string) (err error) {
 	}
 	defer func() {
 		if err = errors.Join(err, db.Close()); err != nil {
-			err = fmt.Errorf("mindrecord: %s: %w", name, err)
+			err = fmt.Errorf("mindrecord: %s: %w", store.Redact(name), err)
 		}
 	}()
 	// MindSpore writes these spaces.

@@ -22,7 +22,7 @@ func path(name string) (string, error) {
 		return filepath.FromSlash(rest), nil
 	}
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
-		return "", fmt.Errorf("mindrecord: %s: SQLite reads files of this machine, and none of %s://", name, scheme)
+		return "", fmt.Errorf("mindrecord: %s: SQLite reads files of this machine, and none of %s://", store.Redact(name), scheme)
 	}
 	return name, nil
 }
@@ -101,7 +101,7 @@ func (s *Set) add(in source, name string) error {
 	}
 	if err = d.readIndex(in); err == nil && len(s.files) > 0 {
 		if first := s.files[0]; !d.h.schema.equal(&first.h.schema) {
-			err = records.Corruptf(formatName, d.name, 0, "it has the fields %v, %s has %v", d.h.schema.Fields, first.name, first.h.schema.Fields)
+			err = records.Corruptf(formatName, d.name, 0, "it has the fields %v, %s has %v", d.h.schema.Fields, store.Redact(first.name), first.h.schema.Fields)
 		}
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Set) want(columns []string) error {
 	for _, c := range columns {
 		i := s.files[0].h.schema.find(c)
 		if i < 0 || slices.Contains(s.wanted, i) {
-			return fmt.Errorf("mindrecord: %s: %w: column %q, want each of %q at most once", s.files[0].name, ErrField, c, names(fields))
+			return fmt.Errorf("mindrecord: %s: %w: column %q, want each of %q at most once", store.Redact(s.files[0].name), ErrField, c, names(fields))
 		}
 		s.wanted = append(s.wanted, i)
 	}

@@ -35,7 +35,7 @@ func (s source) exists(name string) error {
 		err = errors.New("a folder, want a file")
 	}
 	if err != nil {
-		return fmt.Errorf("mindrecord: %s: %w", name, err)
+		return fmt.Errorf("mindrecord: %s: %w", store.Redact(name), err)
 	}
 	return nil
 }
@@ -53,10 +53,10 @@ func (s source) onDisk(name string) (_ string, remove func() error, err error) {
 	}
 	out, err := os.CreateTemp("", "mindrecord-*.db")
 	if err != nil {
-		return "", nil, errors.Join(fmt.Errorf("mindrecord: %s: copy for SQLite: %w", name, err), in.Close())
+		return "", nil, errors.Join(fmt.Errorf("mindrecord: %s: copy for SQLite: %w", store.Redact(name), err), in.Close())
 	}
 	if _, err = io.Copy(out, &reader{s.ctx, io.NewSectionReader(in, 0, in.Size())}); err != nil {
-		err = fmt.Errorf("mindrecord: %s: copy for SQLite: %w", name, err)
+		err = fmt.Errorf("mindrecord: %s: copy for SQLite: %w", store.Redact(name), err)
 	}
 	if err = errors.Join(err, out.Close(), in.Close()); err != nil {
 		return "", nil, errors.Join(err, os.Remove(out.Name()))

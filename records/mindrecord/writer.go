@@ -112,7 +112,7 @@ func validText(s string) bool { return strings.ToValidUTF8(s, "") == s }
 // begin starts a file.
 func (w *Writer) begin() error {
 	if len(w.done) == maxShards {
-		return fmt.Errorf("mindrecord: %s: more than %d files, want more rows in each", w.name, maxShards)
+		return fmt.Errorf("mindrecord: %s: more than %d files, want more rows in each", store.Redact(w.name), maxShards)
 	}
 	f, err := store.CreateTemp(w.name)
 	if err != nil {
@@ -396,7 +396,7 @@ func (w *Writer) publish() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("mindrecord: %s: %w", w.name, err)
+		return fmt.Errorf("mindrecord: %s: %w", store.Redact(w.name), err)
 	}
 	return nil
 }
@@ -523,7 +523,7 @@ func Append(name string) (w *Writer, err error) {
 		if n := len(p.groups) - 1; g.raw == s.raw && p.groups[n].group == s.groups-1 {
 			s.group = make([]byte, g.rawEnd-g.rawStart)
 			if _, err := last.file.ReadAt(s.group, h.at(g.raw)+g.rawStart); err != nil {
-				return w, fmt.Errorf("mindrecord: %s: %w", last.name, err)
+				return w, fmt.Errorf("mindrecord: %s: %w", store.Redact(last.name), err)
 			}
 			p.groups, p.used = slices.Clone(p.groups[:n]), g.rawStart
 			s.page, s.at = g.blob, g.blobEnd

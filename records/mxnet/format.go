@@ -90,10 +90,10 @@ func imageName(b []byte) string {
 }
 
 // IndexName returns the name of a file's index, with .idx in place of .rec.
-func IndexName(name string) string { return strings.TrimSuffix(name, ".rec") + ".idx" }
+func IndexName(name string) string { return store.Beside(name, ".rec", ".idx") }
 
 // SumsName returns the name of a file's checksums.
-func SumsName(name string) string { return name + ".sums" }
+func SumsName(name string) string { return store.Beside(name, "", ".sums") }
 
 // readBeside reads an optional file.
 func readBeside(ctx context.Context, o store.Opener, name string, read func(io.Reader) error) (found bool, err error) {
@@ -356,7 +356,7 @@ func indexFile(ctx context.Context, o store.Opener, s *recordio.Stream, name str
 		return nil, err
 	}
 	if len(entries) == 0 {
-		return nil, fmt.Errorf("recordio: %s: no records, and an index wants one at least", name)
+		return nil, fmt.Errorf("recordio: %s: no records, and an index wants one at least", store.Redact(name))
 	}
 	if images {
 		x, err := s.Indexed(entries, p)
@@ -377,7 +377,7 @@ func indexFile(ctx context.Context, o store.Opener, s *recordio.Stream, name str
 				err = ctx.Err()
 			}
 			if err != nil {
-				return nil, fmt.Errorf("imagerecord: %s: at byte %d: %w", name, entries[i].Offset, err)
+				return nil, fmt.Errorf("imagerecord: %s: at byte %d: %w", store.Redact(name), entries[i].Offset, err)
 			}
 			entries[i].Key = int64(m.ID)
 		}

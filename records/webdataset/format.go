@@ -423,7 +423,7 @@ func (x *formatReader) Next(r *records.Record) error {
 func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
 	one := !strings.Contains(name, "%")
 	if one && (options.Count != 0 || options.Size != 0) {
-		return nil, fmt.Errorf("webdataset: %s: %w: a number of samples or bytes for each shard wants a name with a place for the shard's number, such as data-%%06d.tar", name, records.ErrOption)
+		return nil, fmt.Errorf("webdataset: %s: %w: a number of samples or bytes for each shard wants a name with a place for the shard's number, such as data-%%06d.tar", store.Redact(name), records.ErrOption)
 	}
 	w, err := NewWriter(ctx, o, name, WriterOptions{One: one, Count: options.Count, Size: options.Size, Index: options.Index})
 	if err != nil {
@@ -481,7 +481,7 @@ func (x *formatWriter) Abort() error { return x.w.Abort() }
 
 func indexFormat(ctx context.Context, o store.Opener, files []string, options records.IndexOptions) (written []string, err error) {
 	if options.Sums {
-		return nil, fmt.Errorf("webdataset: %s: %w: a file of sums; the index has them", strings.Join(files, ", "), records.ErrOption)
+		return nil, fmt.Errorf("webdataset: %s: %w: a file of sums; the index has them", store.RedactAll(files), records.ErrOption)
 	}
 	shards, err := formatShards(ctx, o, files)
 	if err != nil {

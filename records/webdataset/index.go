@@ -35,7 +35,7 @@ type Index struct {
 }
 
 // IndexName returns the name of the index beside a shard.
-func IndexName(shard string) string { return shard + ".index" }
+func IndexName(shard string) string { return store.Beside(shard, "", ".index") }
 
 // indexHead is the first line of an index.
 const indexHead = "infer-prep webdataset index 1"
@@ -87,7 +87,7 @@ func ReadIndex(name string, r io.Reader) (*Index, error) {
 				return "", corrupt("the index ends within a line, or before its checksum")
 			}
 			if err != nil {
-				return "", fmt.Errorf("webdataset: %s: at byte %d: %w", name, at, err)
+				return "", fmt.Errorf("webdataset: %s: at byte %d: %w", store.Redact(name), at, err)
 			}
 			break
 		}
@@ -153,7 +153,7 @@ func ReadIndex(name string, r io.Reader) (*Index, error) {
 	at = next
 	if _, err := in.ReadByte(); err != io.EOF {
 		if err != nil {
-			return nil, fmt.Errorf("webdataset: %s: at byte %d: %w", name, at, err)
+			return nil, fmt.Errorf("webdataset: %s: at byte %d: %w", store.Redact(name), at, err)
 		}
 		return nil, corrupt("something behind the checksum")
 	}

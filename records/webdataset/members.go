@@ -3,6 +3,8 @@ package webdataset
 import (
 	"fmt"
 	"io"
+
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // Member is a regular file in a tar file.
@@ -65,7 +67,7 @@ func (m *Members) Read(b []byte) (int, error) {
 // Close ends the decompression. It does not close the reader of NewMembers.
 func (m *Members) Close() error {
 	if m.err == nil {
-		m.err = fmt.Errorf("webdataset: %s: closed", m.t.name)
+		m.err = fmt.Errorf("webdataset: %s: closed", store.Redact(m.t.name))
 	}
 	return m.end()
 }

@@ -330,12 +330,10 @@ func Shards(ctx context.Context, o store.Opener, list string, env func(name stri
 		if err := refuse(name); err != nil {
 			return nil, err
 		}
-		scheme, rest, remote := strings.Cut(name, "://")
-		wild := "*[?"
+		scheme, _, remote := strings.Cut(name, "://")
+		wild, rest := "*[?", name
 		if remote && scheme != "file" {
-			wild = "*["
-		} else {
-			rest = name
+			wild, rest = "*[", strings.TrimPrefix(store.Path(name), scheme+"://")
 		}
 		if !strings.ContainsAny(rest, wild) {
 			l = append(l, name)
@@ -346,7 +344,7 @@ func Shards(ctx context.Context, o store.Opener, list string, env func(name stri
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("webdataset: %s: %w", name, fs.ErrNotExist)
+			return nil, fmt.Errorf("webdataset: %s: %w", store.Redact(name), fs.ErrNotExist)
 		}
 		if l = append(l, found...); len(l) > maxNames {
 			return nil, fmt.Errorf("webdataset: %w: %q: more than %d names", ErrPattern, list, maxNames)
@@ -358,7 +356,7 @@ func Shards(ctx context.Context, o store.Opener, list string, env func(name stri
 // refuse returns an error for names with which webdataset runs programs.
 func refuse(name string) error {
 	if strings.HasPrefix(name, "pipe:") {
-		return fmt.Errorf("webdataset: %q: pipes are refused, since they run programs", name)
+		return fmt.Errorf("webdataset: %q: pipes are refused, since they run programs", store.Redact(name))
 	}
 	return nil
 }
@@ -380,7 +378,7 @@ func glob(ctx context.Context, o store.Opener, name, wild string) ([]string, err
 			p = strings.ReplaceAll(p, "?", `\?`)
 		}
 		if _, err := path.Match(p, ""); err != nil {
-			return nil, fmt.Errorf("webdataset: %w: %q: %w", ErrPattern, name, err)
+			return nil, fmt.Errorf("webdataset: %w: %q: %w", ErrPattern, store.Redact(name), err)
 		}
 		var found []string
 		for _, folder := range folders {
@@ -395,7 +393,7 @@ func glob(ctx context.Context, o store.Opener, name, wild string) ([]string, err
 				base := baseName(i.Name)
 				ok, err := path.Match(p, base)
 				if err != nil {
-					return nil, fmt.Errorf("webdataset: %w: %q: %w", ErrPattern, name, err)
+					return nil, fmt.Errorf("webdataset: %w: %q: %w", ErrPattern, store.Redact(name), err)
 				}
 				if !ok || i.Folder == last || base[0] == '.' && !strings.HasPrefix(p, ".") || last && strings.HasSuffix(base, IndexName("")) {
 					continue

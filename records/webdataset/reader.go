@@ -148,7 +148,7 @@ func (t *tarReader) unpack(r io.Reader, name string) (end func() error, err erro
 	in := bufio.NewReaderSize(src, 64<<10)
 	first, err := in.Peek(len(xzMagic))
 	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("webdataset: %s: %w", name, err)
+		return nil, fmt.Errorf("webdataset: %s: %w", store.Redact(name), err)
 	}
 	t.r = in
 	if compressed(first) {
@@ -173,7 +173,7 @@ func (t *tarReader) unpack(r io.Reader, name string) (end func() error, err erro
 	case has(bzip2Magic):
 		t.r = unpacked{bzip2.NewReader(in)}
 	case has(xzMagic):
-		return nil, fmt.Errorf("webdataset: %s: %w: compressed with xz, want gzip, zstd, bzip2 or no compression", name, records.ErrUnsupported)
+		return nil, fmt.Errorf("webdataset: %s: %w: compressed with xz, want gzip, zstd, bzip2 or no compression", store.Redact(name), records.ErrUnsupported)
 	}
 	return end, nil
 }

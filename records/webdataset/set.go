@@ -308,7 +308,7 @@ func (s *Set) read() (*Sample, error) {
 		}
 		x, err := s.r.Next()
 		if err == io.EOF {
-			return nil, fmt.Errorf("webdataset: %s: %d samples, it had %d: it was changed meanwhile", name, s.from, s.counts[p.shard])
+			return nil, fmt.Errorf("webdataset: %s: %d samples, it had %d: it was changed meanwhile", store.Redact(name), s.from, s.counts[p.shard])
 		}
 		s.from++
 		return x, err
@@ -321,7 +321,7 @@ func (s *Set) open(name string, p span) error {
 	x, err := OpenIndexed(s.ctx, s.opener, name, options)
 	if err == nil {
 		if int64(x.Len()) != s.counts[p.shard] {
-			return errors.Join(fmt.Errorf("webdataset: %s: %d samples, it had %d: it was changed meanwhile", name, x.Len(), s.counts[p.shard]), x.Close())
+			return errors.Join(fmt.Errorf("webdataset: %s: %d samples, it had %d: it was changed meanwhile", store.Redact(name), x.Len(), s.counts[p.shard]), x.Close())
 		}
 		s.x = x
 		return nil
@@ -337,7 +337,7 @@ func (s *Set) open(name string, p span) error {
 	for range p.from {
 		if _, err := r.Next(); err != nil {
 			if err == io.EOF {
-				err = fmt.Errorf("webdataset: %s: fewer samples than it had: it was changed meanwhile", name)
+				err = fmt.Errorf("webdataset: %s: fewer samples than it had: it was changed meanwhile", store.Redact(name))
 			}
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 // block is the unit of a tar file.
@@ -62,7 +63,7 @@ func (t *tarReader) corrupt(at int64, format string, args ...any) error {
 }
 
 func (t *tarReader) unsupported(at int64, format string, args ...any) error {
-	return fmt.Errorf("webdataset: %s: at byte %d: %w: "+format, append([]any{t.name, at, records.ErrUnsupported}, args...)...)
+	return fmt.Errorf("webdataset: %s: at byte %d: %w: "+format, append([]any{store.Redact(t.name), at, records.ErrUnsupported}, args...)...)
 }
 
 // errSparse reports the extended header of a sparse file.
@@ -80,7 +81,7 @@ func (t *tarReader) fail(at int64, what string, err error) error {
 	case t.src != nil && t.src.err == nil:
 		return t.corrupt(t.at, "the compressed file is damaged: %v", err)
 	}
-	return fmt.Errorf("webdataset: %s: at byte %d: %w", t.name, t.at, err)
+	return fmt.Errorf("webdataset: %s: at byte %d: %w", store.Redact(t.name), t.at, err)
 }
 
 func (t *tarReader) count(b []byte) {
@@ -305,7 +306,7 @@ func (t *tarReader) next() (m member, err error) {
 		switch kind {
 		case 'L', 'K', 'x', 'X', 'g':
 			if size > maxName {
-				return m, fmt.Errorf("webdataset: %s: at byte %d: %w: a header of kind %c with %d bytes, want at most %d", t.name, at, records.ErrTooLarge, kind, size, maxName)
+				return m, fmt.Errorf("webdataset: %s: at byte %d: %w: a header of kind %c with %d bytes, want at most %d", store.Redact(t.name), at, records.ErrTooLarge, kind, size, maxName)
 			}
 			t.left, t.pad = size, -size&(block-1)
 			var b []byte

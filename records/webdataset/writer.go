@@ -320,7 +320,7 @@ func NewWriter(ctx context.Context, opener store.Opener, pattern string, o Write
 	}
 	for _, end := range []string{".bz2", ".xz"} {
 		if strings.HasSuffix(pattern, end) {
-			return nil, fmt.Errorf("webdataset: %s: %w: writing %s, want a name that ends in .tar, .tar.gz, .tgz or .tar.zst", pattern, records.ErrUnsupported, end[1:])
+			return nil, fmt.Errorf("webdataset: %s: %w: writing %s, want a name that ends in .tar, .tar.gz, .tgz or .tar.zst", store.Redact(pattern), records.ErrUnsupported, end[1:])
 		}
 	}
 	if o.Index && packing(pattern) != "" {

@@ -15,6 +15,7 @@ import (
 
 var (
 	errFolder = errors.New("is a folder: want a file")
+	errFile   = errors.New("is a file: want a folder")
 	errSize   = errors.New("the file in HDFS has another length than was written")
 )
 
@@ -51,7 +52,7 @@ func answered(err error) bool {
 	if e := exception(err); e != "" {
 		return e != standby
 	}
-	for _, known := range []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY, errFolder, errSize, remote.ErrChanged} {
+	for _, known := range []error{fs.ErrNotExist, fs.ErrPermission, fs.ErrExist, fs.ErrInvalid, syscall.ENOTEMPTY, errFolder, errFile, errSize, remote.ErrChanged} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -60,16 +61,16 @@ func answered(err error) bool {
 }
 
 // wrap makes a backend's error of one of the library.
-func wrap(ctx context.Context, op, name string, err error) error {
+func wrap(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	if cause := ctx.Err(); cause != nil {
-		return fmt.Errorf("hdfs: %s: %s: %w", op, name, cause)
+		return cause
 	}
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		err = p.Err // without a path, which may be a temporary one
+		err = p.Err // the caller adds the name
 	}
 	temporary := !answered(err)
 	text := err.Error()
@@ -97,7 +98,6 @@ func wrap(ctx context.Context, op, name string, err error) error {
 		temporary = false
 		err = fmt.Errorf("%w: %w", fs.ErrPermission, err)
 	}
-	err = fmt.Errorf("hdfs: %s: %s: %w", op, name, err)
 	if temporary {
 		return &remote.TemporaryError{Err: err}
 	}

@@ -1,4 +1,4 @@
-// Package hdfs reads and writes files of Hadoop's HDFS. Importing it adds hdfs://
+// Package hdfs reads and writes files of Hadoop's HDFS. Importing it adds these
 // to the names that [store.URI] opens:
 //
 //	hdfs://HOST:PORT/PATH     a namenode; without :PORT port 8020
@@ -56,7 +56,8 @@ func init() {
 	})
 }
 
-// Backend is the remote.Backend of HDFS. It is safe for concurrent use.
+// Backend is the remote.Backend of HDFS. It is safe for concurrent use. Its
+// errors do not repeat the name, which a remote.Store adds.
 type Backend struct {
 	conf hadoopconf.HadoopConf
 
@@ -85,21 +86,18 @@ func (b *Backend) split(name string) (*cluster, string, error) {
 	return c, path.Clean("/" + file), err
 }
 
-// fail is an error before anything was asked.
-func fail(op, name string, err error) error { return fmt.Errorf("hdfs: %s: %s: %w", op, name, err) }
-
 // call makes a call with a client.
-func (b *Backend) call(ctx context.Context, op, name string, do func(c *client, path string) error) error {
+func (b *Backend) call(ctx context.Context, name string, do func(c *client, path string) error) error {
 	cl, file, err := b.split(name)
 	if err != nil {
-		return fail(op, name, err)
+		return err
 	}
 	c, err := cl.take(ctx)
 	if err == nil {
 		err = do(c, file)
 		c.release(err)
 	}
-	return wrap(ctx, op, name, err)
+	return wrap(ctx, err)
 }
 
 // version identifies the content of a file. A rename over the file changes its
@@ -113,22 +111,21 @@ func version(i fs.FileInfo) string {
 func (b *Backend) Get(ctx context.Context, name string, off, n int64, version string) (*remote.Object, error) {
 	cl, file, err := b.split(name)
 	if err != nil {
-		return nil, fail("open", name, err)
+		return nil, err
 	}
 	if off < 0 || n < 0 {
-		return nil, fail("open", name, fmt.Errorf("%d bytes from %d on: want neither to be negative", n, off))
+		return nil, fmt.Errorf("%d bytes from %d on: want neither to be negative", n, off)
 	}
 	c, err := cl.take(ctx)
 	if err != nil {
-		return nil, wrap(ctx, "open", name, err)
+		return nil, wrap(ctx, err)
 	}
 	o, err := get(c, file, off, n, version)
 	if err != nil {
 		c.release(err)
-		return nil, wrap(ctx, "open", name, err)
+		return nil, wrap(ctx, err)
 	}
-	body := o.Body.(*body)
-	body.name, body.ctx = name, ctx
+	o.Body.(*body).ctx = ctx
 	return o, nil
 }
 
@@ -197,7 +194,6 @@ type body struct {
 	file   *hdfs.FileReader
 	r      *bufio.Reader
 	ctx    context.Context
-	name   string
 	err    error // the last
 	closed bool
 }
@@ -206,7 +202,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && err != io.EOF {
 		b.err = err
-		err = wrap(b.ctx, "read", b.name, err)
+		err = wrap(b.ctx, err)
 	}
 	return n, err
 }
@@ -223,7 +219,7 @@ func (b *body) Close() error {
 
 // Stat implements remote.Backend.
 func (b *Backend) Stat(ctx context.Context, name string) (i store.Info, err error) {
-	err = b.call(ctx, "stat", name, func(c *client, file string) error {
+	err = b.call(ctx, name, func(c *client, file string) error {
 		s, err := c.Stat(file)
 		if err == nil {
 			i = info(name, s)
@@ -242,39 +238,61 @@ func info(name string, i fs.FileInfo) store.Info {
 	return store.Info{Name: name, Size: size, Folder: i.IsDir(), Modified: i.ModTime()}
 }
 
+// page is how many entries of a folder are asked for at once: as many as a
+// namenode answers with by default (dfs.ls.limit).
+const page = 1000
+
 // List implements remote.Backend.
 func (b *Backend) List(ctx context.Context, folder string) (l []store.Info, err error) {
-	err = b.call(ctx, "list", folder, func(c *client, file string) error {
-		in, err := c.ReadDir(file)
-		for _, i := range in {
-			if i.IsDir() || i.Mode().IsRegular() {
-				l = append(l, info(strings.TrimRight(folder, "/")+"/"+i.Name(), i))
-			}
+	err = b.call(ctx, folder, func(c *client, file string) error {
+		d, err := c.Open(file)
+		if err != nil {
+			return err
 		}
-		return err
+		if !d.Stat().IsDir() {
+			return errFile
+		}
+		for {
+			in, err := d.Readdir(page)
+			for _, i := range in {
+				if i.IsDir() || i.Mode().IsRegular() {
+					l = append(l, info(strings.TrimRight(folder, "/")+"/"+i.Name(), i))
+				}
+			}
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			remote.Alive(ctx)
+		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(l, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
-	return l, err
+	return l, nil
 }
 
 // Create implements remote.Backend. ctx is that of the whole writing.
 func (b *Backend) Create(ctx context.Context, name string) (store.NewFile, error) {
 	cl, file, err := b.split(name)
 	if err != nil {
-		return nil, fail("create", name, err)
+		return nil, err
 	}
 	c, err := cl.take(ctx)
 	if err != nil {
-		return nil, wrap(ctx, "create", name, err)
+		return nil, wrap(ctx, err)
 	}
 	w := &writer{b: b, ctx: ctx, name: name, client: c, path: file, tmp: temporary(file)}
 	err = w.create()
 	if err != nil && w.file != nil {
-		return nil, errors.Join(wrap(ctx, "create", name, err), w.Abort())
+		return nil, errors.Join(wrap(ctx, err), w.Abort())
 	}
 	if err != nil {
 		c.release(err)
-		return nil, wrap(ctx, "create", name, err)
+		return nil, wrap(ctx, err)
 	}
 	return w, nil
 }
@@ -332,7 +350,7 @@ func (w *writer) create() error {
 // Write implements store.NewFile.
 func (w *writer) Write(p []byte) (n int, err error) {
 	if w.done {
-		return 0, fmt.Errorf("hdfs: write: %s: %w", w.name, fs.ErrClosed)
+		return 0, w.fail("write", fs.ErrClosed)
 	}
 	for n < len(p) && w.err == nil {
 		if w.left == 0 {
@@ -347,7 +365,15 @@ func (w *writer) Write(p []byte) (n int, err error) {
 		w.left -= int64(k)
 	}
 	w.size += int64(n)
-	return n, wrap(w.ctx, "write", w.name, w.err)
+	return n, w.fail("write", wrap(w.ctx, w.err))
+}
+
+// fail names the file in an error.
+func (w *writer) fail(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: w.name, Err: err}
 }
 
 // nextBlock closes the file at the end of a block and opens it again. The
@@ -407,8 +433,7 @@ func (w *writer) Close() error {
 		w.client.release(nil)
 		return nil
 	}
-	err = wrap(w.ctx, "create", w.name, err)
-	return errors.Join(err, w.Abort())
+	return errors.Join(w.fail("create", wrap(w.ctx, err)), w.Abort())
 }
 
 // finish completes the temporary file and renames it.
@@ -433,7 +458,7 @@ func (w *writer) finish() error {
 		if err := sleep(w.ctx, wait); err != nil {
 			return err
 		}
-		check = w.b.call(w.ctx, "create", w.name, func(c *client, to string) error {
+		check = w.b.call(w.ctx, w.name, func(c *client, to string) error {
 			if j, err := c.Stat(to); err == nil && j.Sys().(*hdfs.FileStatus).GetFileId() == file {
 				return nil
 			}
@@ -454,11 +479,11 @@ func (w *writer) Abort() error {
 	w.client.release(nil)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), dialTimeout)
 	defer cancel()
-	err := w.b.call(ctx, "remove", w.name, func(c *client, _ string) error {
+	err := w.b.call(ctx, w.name, func(c *client, _ string) error {
 		return c.Remove(w.tmp)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	return w.fail("remove", err)
 }

@@ -12,8 +12,10 @@ const (
 	// cachedBlock is the size of a block if there is a cache folder: files of
 	// 64 KB would cost more to open than to read.
 	cachedBlock = 256 << 10
-	// maxFree bounds the buffers that no block uses.
-	maxFree = 64
+	// maxCold is how many blocks of large objects stay behind a reader in
+	// order. Several goroutines read neighbouring parts out of order; and few
+	// blocks that are used again and again stay in the processor's cache.
+	maxCold = 64
 )
 
 // object holds the blocks of an object, for all files that have it open.
@@ -46,18 +48,24 @@ type block struct {
 	// of memory. They are guarded by memory.mu.
 	refs       int
 	prev, next *block
+	over       bool // a reader in order has left it behind
+	cold       bool // in the list of blocks that are over
 }
 
-// memory holds the blocks of a Store. Those that nobody uses are in a list, the
-// next to be evicted first.
+// memory holds the blocks of a Store. Those that nobody uses are in one of two
+// lists, the next to be evicted first.
 type memory struct {
 	mu      sync.Mutex
 	limit   int64 // bytes
 	size    int64 // of a block
 	objects map[string]*object
 	used    int64 // bytes of all blocks
-	list    block // the list's root
-	free    [][]byte
+	list    block // the root of a list
+	// cold is the root of the list of blocks that a reader in order has left
+	// behind: they are evicted before all others. colds is their number.
+	cold  block
+	colds int
+	free  [][]byte
 	// streams counts the readers in order that read ahead, and ahead the
 	// requests that only read ahead.
 	streams, ahead int
@@ -66,6 +74,7 @@ type memory struct {
 func (m *memory) init(limit, size int64) {
 	m.limit, m.size, m.objects = limit, size, map[string]*object{}
 	m.list.prev, m.list.next = &m.list, &m.list
+	m.cold.prev, m.cold.next = &m.cold, &m.cold
 }
 
 // open returns the object of a name and identity, for one more file. Objects
@@ -136,13 +145,24 @@ func (m *memory) sweep(o *object) {
 
 // room evicts blocks until n more bytes fit. It reports whether they do.
 func (m *memory) room(n int64) bool {
-	for m.used+n > m.limit && m.list.next != &m.list {
-		b := m.list.next
-		m.unlink(b)
-		m.drop(b)
-		m.sweep(b.o)
+	for m.used+n > m.limit {
+		b := m.cold.next
+		if b == &m.cold {
+			b = m.list.next
+		}
+		if b == &m.list {
+			break
+		}
+		m.evict(b)
 	}
 	return m.used+n <= m.limit
+}
+
+// evict removes a block that nobody uses.
+func (m *memory) evict(b *block) {
+	m.unlink(b)
+	m.drop(b)
+	m.sweep(b.o)
 }
 
 // drop removes a block that nobody uses from its object.
@@ -151,7 +171,8 @@ func (m *memory) drop(b *block) {
 		delete(b.o.blocks, b.index)
 	}
 	m.used -= m.size
-	if b.buf != nil && len(m.free) < maxFree {
+	// Requests come in bursts: a reader frees a window before the next.
+	if b.buf != nil && int64(len(m.free)+1)*m.size <= min(maxWindow, m.limit/4) {
 		m.free = append(m.free, b.buf)
 	}
 	b.buf = nil
@@ -173,6 +194,10 @@ func (m *memory) buffer() []byte {
 func (m *memory) unlink(b *block) {
 	b.prev.next, b.next.prev = b.next, b.prev
 	b.prev, b.next = nil, nil
+	if b.cold {
+		b.cold = false
+		m.colds--
+	}
 }
 
 // use adds a user of a block.
@@ -187,19 +212,25 @@ func (m *memory) use(b *block) {
 // all others.
 func (m *memory) release(b *block, over bool) {
 	b.refs--
+	b.over = b.over || over
 	if b.refs > 0 {
 		return
 	}
+	over, b.over = b.over, false
 	if b.err != nil || b.o.blocks[b.index] != b || !b.o.shared && b.o.files == 0 {
 		m.drop(b)
 		return
 	}
-	at := &m.list // before the root: evicted last
-	if over {
-		at = m.list.next
+	root := &m.list
+	if b.cold = over; over {
+		root = &m.cold
+		m.colds++
 	}
-	b.prev, b.next = at.prev, at
+	b.prev, b.next = root.prev, root
 	b.prev.next, b.next.prev = b, b
+	if over && m.colds > maxCold && b.o.id.size > m.limit/2 {
+		m.evict(m.cold.next)
+	}
 }
 
 // add creates the blocks of o between the indices from and to, used by their

@@ -72,8 +72,11 @@ func TestFaults(t *testing.T) {
 		"busy":     {func(n int, _ request, _ *Object) error { return unless(n == 6, errBusy) }, nil, "", 6, 0},
 		"too busy": {func(int, request, *Object) error { return errBusy }, errBusy, "open mem://a: 6 attempts: 503 service unavailable", 6, 0},
 		"broken":   {func(int, request, *Object) error { return reset }, reset, "open mem://a: connection reset", 1, 0},
-		"denied":   {func(int, request, *Object) error { return fs.ErrPermission }, fs.ErrPermission, "open mem://a: permission denied", 1, 0},
-		"cut":      {func(n int, _ request, o *Object) error { cut(o, 700, io.EOF); return nil }, nil, "", 8, 0},
+		"end": {func(n int, r request, o *Object) error {
+			return &TemporaryError{Err: fmt.Errorf("read: %w", io.EOF)}
+		}, io.ErrUnexpectedEOF, "open mem://a: 6 attempts: unexpected EOF: read: EOF", 6, 0},
+		"denied": {func(int, request, *Object) error { return fs.ErrPermission }, fs.ErrPermission, "open mem://a: permission denied", 1, 0},
+		"cut":    {func(n int, _ request, o *Object) error { cut(o, 700, io.EOF); return nil }, nil, "", 8, 0},
 		"cut, and another error": {func(n int, _ request, o *Object) error {
 			cut(o, 2000, reset)
 			return nil
@@ -146,13 +149,17 @@ func TestFaults(t *testing.T) {
 		"always silent": {func(n int, r request, o *Object) error {
 			<-r.ctx.Done()
 			return r.ctx.Err()
-		}, errStalled, "open mem://a: 6 attempts: the service sent nothing for 20ms", 6, 6},
+		}, errStalled, "open mem://a: 6 attempts: the service sent nothing for 100ms", 6, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService()
 			s.put("mem://a", whole)
 			s.get = c.get
-			r := open(t, s, 0, Options{Stall: 20 * time.Millisecond})
+			o := Options{}
+			if c.stalls > 0 {
+				o.Stall = 100 * time.Millisecond
+			}
+			r := open(t, s, 0, o)
 			f, err := r.Open(t.Context(), "mem://a")
 			if c.text == "" {
 				require.NoError(t, err)
@@ -160,6 +167,7 @@ func TestFaults(t *testing.T) {
 				require.NoError(t, f.Close())
 			} else {
 				require.ErrorContains(t, err, c.text)
+				require.NotErrorIs(t, err, io.EOF)
 				var pe *fs.PathError
 				require.ErrorAs(t, err, &pe)
 				if c.want != nil {
@@ -199,7 +207,7 @@ func TestSlow(t *testing.T) {
 		o.Body = io.NopCloser(&slow{o.Body})
 		return nil
 	}
-	r := open(t, s, 0, Options{Stall: 30 * time.Millisecond})
+	r := open(t, s, 0, Options{Stall: 200 * time.Millisecond})
 	f, err := r.Open(t.Context(), "mem://a")
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
@@ -209,7 +217,7 @@ func TestSlow(t *testing.T) {
 type slow struct{ io.Reader }
 
 func (s *slow) Read(p []byte) (int, error) {
-	time.Sleep(3 * time.Millisecond)
+	time.Sleep(15 * time.Millisecond)
 	return s.Reader.Read(p[:1])
 }
 
@@ -237,14 +245,14 @@ func TestStatAndList(t *testing.T) {
 // TestAlive: a call that takes longer than the limit for silence goes on while
 // answers come.
 func TestAlive(t *testing.T) {
-	r := open(t, newService(), 0, Options{Stall: 20 * time.Millisecond, Attempts: 1})
+	r := open(t, newService(), 0, Options{Stall: 300 * time.Millisecond, Attempts: 1})
 	wait := func(n int, alive bool) error {
 		_, err := try(t.Context(), r, func(ctx context.Context) (int, error) {
 			for range n {
 				select {
 				case <-ctx.Done():
 					return 0, ctx.Err()
-				case <-time.After(5 * time.Millisecond):
+				case <-time.After(30 * time.Millisecond):
 				}
 				if alive {
 					Alive(ctx)
@@ -360,7 +368,7 @@ func TestShared(t *testing.T) {
 		files[i], err = r.Open(t.Context(), "mem://a")
 		require.NoError(t, err)
 	}
-	_, err := files[0].ReadAt(make([]byte, small), 0)
+	_, err := files[0].ReadAt(make([]byte, 100), 0)
 	require.NoError(t, err)
 	before := s.count()
 	held.Store(true)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"time"
 )
@@ -124,8 +125,17 @@ func (a *attempt) end() {
 }
 
 // explain returns the error of the attempt: if it stalled, that is a
-// TemporaryError.
+// TemporaryError. io.EOF, as clients return it for a broken connection, becomes
+// io.ErrUnexpectedEOF, since readers take io.EOF for the end of the file.
 func (a *attempt) explain(err error) error {
+	if errors.Is(err, io.EOF) {
+		cut := fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
+		var t *TemporaryError
+		if errors.As(err, &t) {
+			cut = &TemporaryError{cut, t.After}
+		}
+		err = cut
+	}
 	if err != nil && context.Cause(a.ctx) == errStalled {
 		a.s.counters.stalls.Add(1)
 		return &TemporaryError{Err: fmt.Errorf("%w for %v", errStalled, a.s.o.Stall)}

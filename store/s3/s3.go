@@ -31,7 +31,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
@@ -75,7 +77,8 @@ type Options struct {
 	Credentials *credentials.Credentials
 }
 
-// Backend is the remote.Backend of an S3 service.
+// Backend is the remote.Backend of an S3 service. Its errors do not repeat the
+// name, which a remote.Store adds.
 type Backend struct {
 	read  *minio.Core // one attempt for each request
 	write *minio.Core // repeats what an upload sends
@@ -143,28 +146,28 @@ func split(name string) (bucket, key string, err error) {
 	rest, ok := strings.CutPrefix(name, "s3://")
 	bucket, key, _ = strings.Cut(rest, "/")
 	if !ok || bucket == "" {
-		return "", "", fmt.Errorf("s3: invalid name %q: want s3://BUCKET/KEY", name)
+		return "", "", errors.New("s3: invalid name: want s3://BUCKET/KEY")
 	}
 	return bucket, key, nil
 }
 
 // splitObject is split for the name of an object.
-func splitObject(op, name string) (bucket, key string, err error) {
+func splitObject(name string) (bucket, key string, err error) {
 	bucket, key, err = split(name)
 	if err == nil && (key == "" || strings.HasSuffix(key, "/")) {
-		err = fmt.Errorf("s3: %s: %s is a folder: want s3://BUCKET/KEY: %w", op, name, fs.ErrNotExist)
+		err = fmt.Errorf("s3: the name of a folder, want s3://BUCKET/KEY: %w", fs.ErrNotExist)
 	}
 	return bucket, key, err
 }
 
 // Get implements remote.Backend.
 func (b *Backend) Get(ctx context.Context, name string, off, n int64, version string) (*remote.Object, error) {
-	bucket, key, err := splitObject("get", name)
+	bucket, key, err := splitObject(name)
 	if err != nil {
 		return nil, err
 	}
 	if off < 0 || n <= 0 {
-		return nil, fmt.Errorf("s3: get: %s: invalid range: %d bytes from %d on", name, n, off)
+		return nil, fmt.Errorf("s3: invalid range: %d bytes from %d on", n, off)
 	}
 	var o minio.GetObjectOptions
 	if n > math.MaxInt64-off {
@@ -183,7 +186,7 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 		if a.status == http.StatusRequestedRangeNotSatisfiable {
 			return b.pastEnd(ctx, name, bucket, key, version)
 		}
-		return nil, a.fail(ctx, "get", name, err)
+		return nil, a.fail(ctx, "s3", err)
 	}
 	r := &remote.Object{Body: body, Length: i.Size, Size: -1, Modified: i.LastModified, Version: i.ETag}
 	start := int64(0)
@@ -198,7 +201,7 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 		err = remote.ErrChanged // a service without If-Match
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("s3: get: %s: %w", name, err), body.Close())
+		return nil, errors.Join(fmt.Errorf("s3: %w", err), body.Close())
 	}
 	if r.Length > n { // the whole object
 		r.Body, r.Length = &limited{io.LimitReader(body, n), body}, n
@@ -224,7 +227,7 @@ func (b *Backend) pastEnd(ctx context.Context, name, bucket, key, version string
 		err = remote.ErrChanged
 	}
 	if err != nil {
-		return nil, a.fail(ctx, "get", name, err)
+		return nil, a.fail(ctx, "s3", err)
 	}
 	return &remote.Object{Body: http.NoBody, Size: i.Size, Modified: i.LastModified, Version: i.ETag}, nil
 }
@@ -232,20 +235,41 @@ func (b *Backend) pastEnd(ctx context.Context, name, bucket, key, version string
 // contentRange returns the start of a part and the size of the object from a
 // header such as "bytes 0-9/100".
 func contentRange(s string) (start, size int64, err error) {
-	var end int64
-	if _, err = fmt.Sscanf(s, "bytes %d-%d/%d", &start, &end, &size); err != nil || start < 0 || end < start || size <= end {
-		return 0, 0, fmt.Errorf("invalid Content-Range %.40q", s)
+	numbers, unit := strings.CutPrefix(s, "bytes ")
+	from, rest, _ := strings.Cut(numbers, "-")
+	to, all, _ := strings.Cut(rest, "/")
+	start, err1 := strconv.ParseInt(from, 10, 64)
+	end, err2 := strconv.ParseInt(to, 10, 64)
+	size, err3 := strconv.ParseInt(all, 10, 64)
+	if !unit || err1 != nil || err2 != nil || err3 != nil || start < 0 || end < start || size <= end {
+		return 0, 0, fmt.Errorf("invalid Content-Range %.40q: want bytes FROM-TO/SIZE", s)
 	}
 	return start, size, nil
 }
 
+// checksums are those that a service may store, the cheapest to compute first.
+// The tools of Amazon store one with each object by default.
+var checksums = []struct {
+	header  string
+	size    int
+	newHash func() hash.Hash
+}{
+	{"X-Amz-Checksum-Crc64nvme", crc64nvme.Size, func() hash.Hash { return crc64nvme.New() }},
+	{"X-Amz-Checksum-Crc32c", crc32.Size, func() hash.Hash { return crc32.New(castagnoli) }},
+	{"X-Amz-Checksum-Crc32", crc32.Size, func() hash.Hash { return crc32.NewIEEE() }},
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // sum returns the checksum of a whole object, nil if the service does not tell
 // it.
 func sum(bucket, etag string, h http.Header) ([]byte, func() hash.Hash) {
-	// A checksum of a multipart upload may be one of the parts' checksums; it
-	// then ends with their number and is not base64.
-	if b, err := base64.StdEncoding.DecodeString(h.Get("X-Amz-Checksum-Crc32c")); err == nil && len(b) == crc32.Size {
-		return b, func() hash.Hash { return crc32.New(castagnoli) }
+	for _, c := range checksums {
+		// A checksum of the parts' checksums ends with their number and is not
+		// base64.
+		if b, err := base64.StdEncoding.DecodeString(h.Get(c.header)); err == nil && len(b) == c.size {
+			return b, c.newHash
+		}
 	}
 	switch h.Get("X-Amz-Server-Side-Encryption") {
 	case "", "AES256":
@@ -261,8 +285,6 @@ func sum(bucket, etag string, h http.Header) ([]byte, func() hash.Hash) {
 	return nil, nil
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Stat implements remote.Backend. A folder exists if an object lies below it.
 func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	bucket, key, err := split(name)
@@ -276,9 +298,9 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 		if err == nil {
 			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified}, nil
 		}
-		// An answer to HEAD has no text. The list below has one, if it fails for
-		// the same reason.
-		if bad = a.fail(ctx, "stat", name, err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
+		// An answer to HEAD has no text. The list below has one, if it fails
+		// for the same reason.
+		if bad = a.fail(ctx, "s3", err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
 			return store.Info{}, bad
 		}
 	}
@@ -286,18 +308,18 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	found := prefix == ""
 	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: 1, FetchOwner: new(bool)}) {
 		if i.Err != nil {
-			return store.Info{}, a.fail(ctx, "stat", name, i.Err)
+			return store.Info{}, a.fail(ctx, "s3", i.Err)
 		}
 		found = true
 		break
 	}
 	switch {
 	case ctx.Err() != nil:
-		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, ctx.Err())
+		return store.Info{}, fmt.Errorf("s3: %w", ctx.Err())
 	case bad != nil && !(found && errors.Is(bad, fs.ErrNotExist)):
 		return store.Info{}, bad
 	case !found:
-		return store.Info{}, fmt.Errorf("s3: stat: %s: %w", name, fs.ErrNotExist)
+		return store.Info{}, fmt.Errorf("s3: %w", fs.ErrNotExist)
 	}
 	return store.Info{Name: name, Folder: true}, nil
 }
@@ -323,7 +345,7 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 	ctx, a := withAttempt(ctx)
 	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}) {
 		if i.Err != nil {
-			return nil, a.fail(ctx, "list", folder, i.Err)
+			return nil, a.fail(ctx, "s3", i.Err)
 		}
 		found = true
 		path, isFolder := strings.CutSuffix(i.Key, "/")
@@ -332,15 +354,15 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 		}
 		in := store.Info{Name: "s3://" + bucket + "/" + path, Folder: isFolder}
 		if !isFolder {
-			in.Size, in.Modified = i.Size, i.LastModified
+			in.Size, in.Modified = i.Size, i.LastModified.Truncate(time.Second) // as a header has it
 		}
 		l = append(l, in)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("s3: list: %s: %w", folder, ctx.Err())
+		return nil, fmt.Errorf("s3: %w", ctx.Err())
 	case !found:
-		return nil, fmt.Errorf("s3: list: %s: %w", folder, fs.ErrNotExist)
+		return nil, fmt.Errorf("s3: %w", fs.ErrNotExist)
 	}
 	slices.SortFunc(l, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
 	return l, nil

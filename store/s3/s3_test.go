@@ -2,13 +2,20 @@ package s3
 
 import (
 	"bytes"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"testing"
 
+	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 	"github.com/stretchr/testify/require"
 
@@ -155,7 +162,11 @@ func TestUpload(t *testing.T) {
 	require.NoError(t, o.Body.Close())
 	require.True(t, bytes.Equal(content, got))
 	require.Contains(t, o.Version, "-4")
-	require.Nil(t, o.Sum)
+	if o.Sum != nil { // of the whole object, not of its parts
+		h := o.NewHash()
+		h.Write(content)
+		require.Equal(t, h.Sum(nil), o.Sum)
+	}
 
 	write(t, b, bucket+"/exact", content[:partSize])
 	o, err = b.Get(t.Context(), bucket+"/exact", 0, 1<<40, "")
@@ -175,4 +186,42 @@ func TestUpload(t *testing.T) {
 	for u := range srv.Client(t).ListIncompleteUploads(t.Context(), srv.Bucket, "", true) {
 		require.Fail(t, "an upload is left", "%+v", u)
 	}
+}
+
+// TestChecksums reads objects with each of the checksums that S3 stores.
+func TestChecksums(t *testing.T) {
+	srv, b, bucket := open(t)
+	content := random(100000)
+	sha := sha256.New()
+	sha.Write(content)
+	for header, want := range map[string][]byte{
+		"x-amz-checksum-crc64nvme": binary.BigEndian.AppendUint64(nil, crc64nvme.Checksum(content)),
+		"x-amz-checksum-crc32c":    binary.BigEndian.AppendUint32(nil, crc32.Checksum(content, castagnoli)),
+		"x-amz-checksum-crc32":     binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(content)),
+		"x-amz-checksum-sha256":    sha.Sum(nil),
+	} {
+		_, err := minio.Core{Client: srv.Client(t)}.PutObject(t.Context(), srv.Bucket, "sum", bytes.NewReader(content), int64(len(content)), "", "", minio.PutObjectOptions{
+			UserMetadata: map[string]string{header: base64.StdEncoding.EncodeToString(want)}, DisableContentSha256: true,
+		})
+		require.NoError(t, err, header)
+		o, err := b.Get(t.Context(), bucket+"/sum", 0, 1<<20, "")
+		require.NoError(t, err)
+		require.NoError(t, o.Body.Close())
+		h := o.NewHash()
+		h.Write(content)
+		require.Equal(t, o.Sum, h.Sum(nil), header)
+		if header == "x-amz-checksum-sha256" {
+			md5 := md5.Sum(content) // the ETag
+			want = md5[:]
+		}
+		require.Equal(t, want, o.Sum, header)
+	}
+	for _, h := range []http.Header{{"X-Amz-Server-Side-Encryption": {"aws:kms"}}, {"X-Amz-Server-Side-Encryption-Customer-Algorithm": {"AES256"}}} {
+		sum, _ := sum(bucket, "8f33d0ecfe648a745b169baf8a77658b", h)
+		require.Nil(t, sum, "not an MD5: %v", h)
+	}
+	sum1, _ := sum("b--use1-az4--x-s3", "8f33d0ecfe648a745b169baf8a77658b", nil)
+	require.Nil(t, sum1)
+	sum1, _ = sum("b", "8f33d0ecfe648a745b169baf8a77658b", http.Header{"X-Amz-Checksum-Crc32c": {"AAAAAA==-2"}})
+	require.Len(t, sum1, 16)
 }

@@ -48,7 +48,6 @@ func TestWrongCredentials(t *testing.T) {
 		require.NoError(t, err)
 		for op, err := range operations(t, b, bucket+"/file") {
 			require.ErrorIs(t, err, fs.ErrPermission, "%s: %s", what, op)
-			require.Contains(t, err.Error(), bucket+"/file")
 			for _, s := range []string{srv.AccessKey, srv.SecretKey, "WRONG"} {
 				require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), s, "%s: %s", what, op)
 			}
@@ -105,7 +104,6 @@ func TestUnreachable(t *testing.T) {
 	_, err = b.Get(t.Context(), "s3://bucket/file", 0, 10, "")
 	var temporary *remote.TemporaryError
 	require.ErrorAs(t, err, &temporary)
-	require.Contains(t, err.Error(), "s3://bucket/file")
 	require.NotContains(t, err.Error(), "KEYID")
 }
 

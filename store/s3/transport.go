@@ -34,7 +34,8 @@ func transport(secure bool) (http.RoundTripper, error) {
 		return nil, err
 	}
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
-	t.ReadBufferSize, t.WriteBufferSize = bufferSize, bufferSize
+	// The buffer of reads stays small: larger reads then go past it.
+	t.WriteBufferSize = bufferSize
 	dial := t.DialContext
 	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
@@ -65,6 +66,7 @@ func (t noting) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a == nil {
 		return t.RoundTripper.RoundTrip(r)
 	}
+	remote.Alive(r.Context()) // an earlier request of the same call was answered
 	*a = attempt{authorization: r.Header.Get("Authorization"), token: r.Header.Get("X-Amz-Security-Token")}
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -102,10 +104,11 @@ func retryAfter(s string) time.Duration {
 	return 0
 }
 
-// fail returns the error of an operation that minio-go's err ended.
-func (a *attempt) fail(ctx context.Context, op, name string, err error) error {
+// fail returns the error of an operation that minio-go's err ended. The text
+// begins with what.
+func (a *attempt) fail(ctx context.Context, what string, err error) error {
 	if cerr := ctx.Err(); cerr != nil {
-		return fmt.Errorf("s3: %s: %s: %w", op, name, cerr)
+		return fmt.Errorf("%s: %w", what, cerr)
 	}
 	var answer minio.ErrorResponse
 	if errors.As(err, &answer) {
@@ -114,7 +117,7 @@ func (a *attempt) fail(ctx context.Context, op, name string, err error) error {
 		err = network(err)
 	}
 	var t *remote.TemporaryError
-	wrapped := fmt.Errorf("s3: %s: %s: %w", op, name, err)
+	wrapped := fmt.Errorf("%s: %w", what, err)
 	if errors.As(err, &t) {
 		return &remote.TemporaryError{Err: wrapped, After: t.After}
 	}
@@ -142,6 +145,8 @@ func kind(r minio.ErrorResponse) error {
 	switch {
 	case r.Code == "NoSuchUpload":
 		return nil
+	case r.Code == "XAdminUserNotFound": // versitygw's 404 for an unknown access key
+		return fs.ErrPermission
 	case r.StatusCode == http.StatusNotFound, r.Code == "NoSuchKey", r.Code == "NoSuchBucket":
 		return fs.ErrNotExist
 	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusForbidden,

@@ -37,12 +37,12 @@ const abortTimeout = 10 * time.Second
 // for one goroutine at a time. Failed requests are repeated up to 7 times. A
 // write past MaxSize fails. The end of ctx discards the file.
 func (b *Backend) Create(ctx context.Context, name string) (store.NewFile, error) {
-	bucket, key, err := splitObject("create", name)
+	bucket, key, err := splitObject(name)
 	if err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("s3: create: %s: %w", name, err)
+		return nil, fmt.Errorf("s3: %w", err)
 	}
 	u := &upload{b: b, name: name, bucket: bucket, key: key, slots: make(chan struct{}, inFlight)}
 	u.ctx, u.cancel = context.WithCancel(ctx)
@@ -135,7 +135,7 @@ func (u *upload) send() error {
 		ctx, a := withAttempt(u.ctx)
 		id, err := u.b.write.NewMultipartUpload(ctx, u.bucket, u.key, minio.PutObjectOptions{})
 		if err != nil {
-			return a.fail(ctx, "write", u.name, err)
+			return a.fail(ctx, "s3: write: "+u.name, err)
 		}
 		u.id = id
 	}
@@ -161,7 +161,7 @@ func (u *upload) send() error {
 			Md5Base64: base64.StdEncoding.EncodeToString(sum[:]), Sha256Hex: u.b.sha256(body), DisableContentSha256: true,
 		})
 		if err != nil {
-			err = a.fail(ctx, "write", u.name, err)
+			err = a.fail(ctx, "s3: write: "+u.name, err)
 		}
 		u.parts.Lock()
 		defer u.parts.Unlock()
@@ -211,7 +211,7 @@ func (u *upload) finish() error {
 		_, err := u.b.write.PutObject(ctx, u.bucket, u.key, bytes.NewReader(u.buf), int64(len(u.buf)),
 			base64.StdEncoding.EncodeToString(sum[:]), u.b.sha256(u.buf), minio.PutObjectOptions{DisableContentSha256: true})
 		if err != nil {
-			return a.fail(ctx, "write", u.name, err)
+			return a.fail(ctx, "s3: write: "+u.name, err)
 		}
 		return nil
 	}
@@ -233,7 +233,7 @@ func (u *upload) finish() error {
 			return nil
 		}
 	}
-	return a.fail(ctx, "write", u.name, err)
+	return a.fail(ctx, "s3: write: "+u.name, err)
 }
 
 // etag returns the ETag of the whole object, as S3 makes it from parts.
@@ -270,7 +270,7 @@ func (u *upload) discard() error {
 	defer cancel()
 	ctx, a := withAttempt(ctx)
 	if err := u.b.write.AbortMultipartUpload(ctx, u.bucket, u.key, u.id); err != nil && minio.ToErrorResponse(err).Code != "NoSuchUpload" {
-		return a.fail(ctx, "abort", u.name, err)
+		return a.fail(ctx, "s3: abort: "+u.name, err)
 	}
 	return nil
 }

@@ -98,8 +98,8 @@ func (b *batch) items(ctx context.Context) iter.Seq[*input] {
 			case in.err != nil:
 				more = yield(in)
 			case in.pipe:
-				more = b.stream(ctx, in, yield)
 				in.reported = true // it cannot be read again
+				more = b.stream(ctx, in, yield)
 			case in.container != nil:
 				more = b.container(ctx, in, *in.container, nil, yield)
 				in.reported = more
@@ -207,7 +207,7 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 			}
 		}
 		if o.err != nil {
-			o.err = ofInput(in, o.err)
+			o.err = ofInput(in, o.at, o.err)
 		}
 	}()
 	if o.existed, o.err = w.b.existing.before(ctx, in); o.existed || o.err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -40,7 +41,7 @@ func (a *app) benchCmd() *cobra.Command {
 		Short: "Measure how fast a graph turns images into tensors",
 		Long: `Bench measures how fast a graph turns images into tensors.
 
-DIR is a folder, a file or a glob, as for run. Bench reads all files into memory,
+DIR is a folder, a file or a glob, as a path or a URI, as for run. Bench reads all files into memory,
 which --limit-bytes bounds. It runs every image once to warm up, then runs all of
 them repeatedly, for at most 5 seconds in total, and prints the figures of the
 median pass. If one pass takes too long, bench measures only the first images.
@@ -129,7 +130,7 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 	}
 	name := f.preset
 	if name == "" {
-		name = f.file
+		name = shown(f.file)
 	}
 	if len(b.images) > 0 {
 		if err := b.measure(ctx, name, f.json); err != nil {
@@ -150,34 +151,49 @@ var errBenchInterrupted = &exitError{exitInterrupted, errors.New("interrupted: n
 // returns the number of arguments that do not exist.
 func (b *bencher) read(l *listing) (missing int, err error) {
 	total := int64(0)
-	w := worker{b: b.batch}
-	for i := range l.inputs {
-		if l.ctx.Err() != nil {
-			return 0, errBenchInterrupted
+	type file struct {
+		left
+		data []byte
+	}
+	o := ordered.Options{To: len(l.inputs), Workers: 1}
+	if slices.ContainsFunc(l.inputs, func(in input) bool { return in.uri != "" }) {
+		o.Workers = leastRemoteWorkers
+	}
+	err = ordered.Run(l.ctx, o, func(ctx context.Context, _, i int) (f file, err error) {
+		if in := &l.inputs[i]; in.err == nil {
+			w := worker{b: b.batch}
+			f.left, err = w.read(ctx, in)
+			f.data = w.data
 		}
+		return f, err
+	}, func(i int, f file, err error) error {
 		in := &l.inputs[i]
-		if in.err != nil {
+		switch {
+		case l.ctx.Err() != nil:
+			return errBenchInterrupted
+		case in.err != nil:
 			b.app.complain(in.err)
 			missing++
-			continue
+			return nil
+		case err != nil:
+			b.app.complain(ofInput(in, kindRead, err))
 		}
-		w.data = nil // b.images keeps the slice
-		left, err := w.read(l.ctx, in)
-		if err != nil {
-			b.app.complain(fmt.Errorf("%s: %w", in.path, message(err)))
-		}
-		if left.why != "" || err != nil {
+		if f.why != "" || err != nil {
 			b.skipped++
-			continue
+			return nil
 		}
-		total += int64(len(w.data))
+		total += int64(len(f.data))
 		if limit := b.limits.Bytes; limit > 0 && total > limit {
-			return 0, failErr("the images have more than %d bytes together, the --limit-bytes: want fewer images or a higher limit", limit)
+			return failErr("the images have more than %d bytes together, the --limit-bytes: want fewer images or a higher limit", limit)
 		}
-		b.images = append(b.images, benchImage{in: in, data: w.data})
-	}
+		b.images = append(b.images, benchImage{in: in, data: f.data})
+		return nil
+	})
 	if l.ctx.Err() != nil {
 		return 0, errBenchInterrupted
+	}
+	if err != nil {
+		return 0, err
 	}
 	if b.limits.Bytes > 0 {
 		b.mem = newBudget(max(1, b.limits.Bytes-total))

@@ -192,7 +192,7 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 		if err != nil {
 			return err
 		}
-		c.Models = append(c.Models, modelbundle.Model{Name: filepath.Base(m), Format: modelFormat(m), Data: b})
+		c.Models = append(c.Models, modelbundle.Model{Name: store.Base(m), Format: modelFormat(m), Data: b})
 	}
 	if f.labels != "" {
 		b, err := readFile(cmd.Context(), f.labels)
@@ -304,7 +304,7 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 
 // modelFormat returns the format of a model by its file's extension.
 func modelFormat(path string) string {
-	switch strings.ToLower(filepath.Ext(path)) {
+	switch strings.ToLower(filepath.Ext(store.Path(path))) {
 	case ".onnx":
 		return "onnx"
 	case ".tflite", ".lite":

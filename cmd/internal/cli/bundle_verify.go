@@ -125,7 +125,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 		}
 		for _, e := range flatten(err) {
 			e = likely(p, e)
-			v.Errors = append(v.Errors, e.Error())
+			v.Errors = append(v.Errors, withoutSecrets(e.Error()))
 			a.complain(e)
 		}
 		if v.OK = err == nil; !v.OK {
@@ -236,7 +236,7 @@ func shellWord(s string) string {
 // verifyBundle verifies the signature first: it runs nothing of a bundle with a
 // wrong signature.
 func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed25519.PublicKey, sig []byte) (verdict, error) {
-	v := verdict{Bundle: path}
+	v := verdict{Bundle: shown(path)}
 	limits := modelbundle.DefaultLimits()
 	limits.Run = f.limits
 	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(path), limits)

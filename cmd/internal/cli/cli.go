@@ -18,6 +18,7 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/internal/registry"
+	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
 )
 
 // AllowPlugin allows a library of C functions in graphs: it is plugin.Allow in
@@ -39,6 +40,7 @@ type app struct {
 	benchTime      time.Duration       // for tests: the longest time of bench
 	testWidth      int                 // for tests: standard error is a terminal of this width
 	testTerminal   bool                // for tests: output is a terminal that shows styles
+	before         storeStats          // of the time when the command began
 	color          string              // the value of --color
 	plugins        []string            // the values of --allow-plugin
 	getenv         func(string) string // for tests; nil means os.Getenv
@@ -53,7 +55,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	a.args = args
+	a.args, a.before = args, readStats()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
@@ -96,6 +98,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	default: // cobra's own, of several lines
 		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
+	if ctx.Err() != nil && e.status != exitInterrupted && errors.Is(err, context.Canceled) { // a request that was ended
+		e = &exitError{exitInterrupted, errors.New("interrupted")}
+	}
 	status := e.status
 	if s := stopped(0); status == exitInterrupted && errors.As(context.Cause(ctx), &s) {
 		status = 128 + int(s)
@@ -117,6 +122,10 @@ func (a *app) root() *cobra.Command {
 		Long: `infer-prep turns encoded images into the tensors that a model was trained on. The
 tensors are byte for byte those of the Python reference (Pillow, OpenCV,
 torchvision, transformers, timm).
+
+Files and folders of data are paths or URIs. This program has the stores
+` + storeNames() + `. Names in a URI are literal; in http and https they are URLs.
+docs/stores.md has the rest.
 
 Exit status: 0 success; 1 some inputs failed or were missing; 2 invalid flag or
 graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,

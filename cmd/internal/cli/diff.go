@@ -35,7 +35,8 @@ func (a *app) diffCmd() *cobra.Command {
 the usual preprocessing mistake that explains the difference.
 
 diff A B
-    compares two tensor files, or two folders of them, by tensor name.
+    compares two tensor files, or two folders of them, by tensor name. They are paths
+    or URIs.
 diff --preset NAME IMAGE DIR (or another flag that names a graph)
     runs the graph on IMAGE and compares the output of each step with the file of
     that name in DIR. "graph show --steps" writes such a folder; so can another
@@ -289,7 +290,7 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 	if err != nil {
 		return err
 	}
-	r := &diffReport{A: pathA, B: pathB, one: len(la) == 1 && len(lb) == 1 && !folderExists(ctx, pathA) && !folderExists(ctx, pathB)}
+	r := &diffReport{A: shown(pathA), B: shown(pathB), one: len(la) == 1 && len(lb) == 1 && !folderExists(ctx, pathA) && !folderExists(ctx, pathB)}
 	pair := func(name string, x, y entry) error {
 		// A raw tensor takes the description of the other one, which is read
 		// first.
@@ -325,14 +326,14 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 		inA[e.name] = true
 		o, ok := inB[e.name]
 		if !ok {
-			r.missing(e.name, pathB)
+			r.missing(e.name, shown(pathB))
 		} else if err := pair(e.name, e, o); err != nil {
 			return err
 		}
 	}
 	for _, e := range lb {
 		if !inA[e.name] {
-			r.missing(e.name, pathA)
+			r.missing(e.name, shown(pathA))
 		}
 	}
 	return a.diffDone(f, r)
@@ -404,7 +405,7 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 	if err != nil {
 		return err
 	}
-	rep := &diffReport{A: r.image, B: path, one: true}
+	rep := &diffReport{A: r.image, B: shown(path), one: true}
 	rep.add(f, outputs[k], out[k], other)
 	if rep.First != nil {
 		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], r.data, other, diff.Options{Limits: f.limits, Alternatives: others})

@@ -86,9 +86,6 @@ func plain(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if path = shown(path); strings.Contains(path, "://") && strings.Contains(err.Error(), path) {
-		return err
-	}
 	var pe *os.PathError
 	var le *os.LinkError
 	switch {
@@ -96,6 +93,9 @@ func plain(path string, err error) error {
 		err = pe.Err
 	case errors.As(err, &le):
 		err = le.Err
+	}
+	if path = shown(path); strings.Contains(path, "://") && strings.Contains(err.Error(), path) {
+		return err // a store named it
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -110,12 +110,16 @@ func ofFile(err error) error {
 	return err
 }
 
-// ofInput returns an error of reading an image or of its outputs, with the
-// image's path in front.
-func ofInput(in *input, err error) error {
+// ofInput returns an error of an image or of its outputs, with the image's path
+// in front. at is a kind of error, "" if it is unknown.
+func ofInput(in *input, at string, err error) error {
 	err = message(err)
-	if in.uri != "" && strings.Contains(err.Error(), in.path) {
-		return err // a store named it
+	switch {
+	case in.uri == "":
+	case isMissing(err) && at == kindRead:
+		return missing(in.path + ": no such file or folder")
+	case strings.Contains(err.Error(), in.path): // a store named it
+		return err
 	}
 	return fmt.Errorf("%s: %w", in.path, err)
 }

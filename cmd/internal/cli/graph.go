@@ -223,7 +223,7 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 	if err != nil {
 		return nil, err
 	}
-	r := &inferred{graph: g, plan: plan, steps: plan.Unfused().Steps(), image: image, off: f.off}
+	r := &inferred{graph: g, plan: plan, steps: plan.Unfused().Steps(), image: shown(image), off: f.off}
 	var inputs []*tensor.Tensor
 	if image != "" {
 		if err := wantOneImage(g); err != nil {

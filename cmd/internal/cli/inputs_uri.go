@@ -58,10 +58,12 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 		f.fail(uri, err)
 		return f
 	}
-	// Opening an image tells whether it exists. Asking before would double the
-	// requests of a long list.
-	glob := !isHTTP(uri) && hasGlob(uri)
-	if !glob && slices.Contains(imageExts, strings.ToLower(path.Ext(uriName(uri)))) && !strings.HasSuffix(uri, "/") {
+	// HTTP has no folders. In other stores a name with an image's extension is
+	// a file: opening it tells whether it exists, and asking before would
+	// double the requests of a long list.
+	glob := hasGlob(uri)
+	image := slices.Contains(imageExts, strings.ToLower(path.Ext(uri)))
+	if isHTTP(uri) || image && !glob {
 		l.file(&f, uri, a.name, true)
 		return f
 	}

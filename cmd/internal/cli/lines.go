@@ -122,7 +122,7 @@ func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, o
 			x.Input = o.in.asked.path
 		}
 		if o.err != nil {
-			x.Error = &answerError{kindOf(o), o.err.Error()}
+			x.Error = &answerError{kindOf(o), withoutSecrets(o.err.Error())}
 		} else {
 			x.Outputs = o.results
 		}

@@ -30,3 +30,7 @@ func Main() {
 type stopped syscall.Signal
 
 func (s stopped) Error() string { return "stopped: " + syscall.Signal(s).String() }
+
+// Is reports that the error is context.Canceled: a store may return the cause
+// of a context's end.
+func (s stopped) Is(target error) bool { return target == context.Canceled }

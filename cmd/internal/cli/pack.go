@@ -22,7 +22,8 @@ func (a *app) packCmd() *cobra.Command {
 		Short: "Pack images and other files into record files",
 		Long: `Pack writes images and other files into record files. Several workers read the files;
 the order and the bytes of the output do not depend on their number. To resume a pack
-that was interrupted or killed, give the same command again.
+that was interrupted or killed, give the same command again. Input is read from paths
+and URIs; "pack recordio" and "pack shards" write to a folder of this machine.
 
 ` + plannedHelp,
 		Example: `  infer-prep pack plan -o plan.json --input classes --seed 1 s3://photos/train

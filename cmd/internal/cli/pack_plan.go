@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 type packPlanFlags struct {
@@ -112,7 +113,7 @@ func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Pl
 	if !changed("input") {
 		f.input = "images"
 		for end, kind := range map[string]string{".lst": "list", ".manifest": "manifest", ".json": "manifest", ".jsonl": "manifest"} {
-			if strings.HasSuffix(input, end) {
+			if strings.HasSuffix(store.Path(input), end) {
 				f.input = kind
 			}
 		}
@@ -200,7 +201,7 @@ func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error
 	}
 	ctx := cmd.Context()
 	bar := newProgressOf(a.stderr, -1, "samples", f.quiet)
-	l, err := pack.WritePlan(ctx, planFiles(f.outside), f.out, p, in, pack.PlanWrite{Force: f.force, Progress: func(n int64) { bar.add(n - bar.done) }})
+	l, err := pack.WritePlan(ctx, f.outside.files(), f.out, p, in, pack.PlanWrite{Force: f.force, Progress: func(n int64) { bar.add(n - bar.done) }})
 	bar.clear()
 	switch {
 	case ctx.Err() != nil:

@@ -14,16 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/pack"
-	"github.com/infer-prep/infer-prep/store"
 )
-
-// planFiles is the store of plans, their input and their output.
-func planFiles(o outside) store.Opener {
-	if o {
-		return store.AllowOutside(store.URI)
-	}
-	return store.URI
-}
 
 const plannedHelp = `A data set that is too large for one machine is packed by a plan. "pack plan" writes
 the plan. "pack --plan PLAN.json --shard i/n -o OUT" then packs part i of n, 0 <= i < n,
@@ -88,7 +79,7 @@ func (f *plannedFlags) open(ctx context.Context) (*pack.Plan, error) {
 	case f.out == "":
 		return nil, usageErr("no output: want -o with a folder or a URI")
 	}
-	p, err := pack.ReadPlan(ctx, planFiles(f.outside), f.plan, pack.PlanRead{Root: f.root})
+	p, err := pack.ReadPlan(ctx, f.outside.files(), f.plan, pack.PlanRead{Root: f.root})
 	return p, plannedErr(ctx, err)
 }
 

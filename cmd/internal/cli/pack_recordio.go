@@ -211,6 +211,7 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 			names = append(names, o.Name+".rec")
 		}
 		fmt.Fprintf(a.stderr, "%s in %s, %d bytes%s%s\n", plural(s.Records, "image"), printable(strings.Join(names, ", ")), s.Bytes, resumed, left)
+		a.sayStore()
 	}
 	if s.Skipped > 0 {
 		return &exitError{exitFailed, nil}

@@ -79,7 +79,7 @@ interrupted.`,
 			}
 			if n := firstChanged(cmd, imageFlags...); n == "" {
 				f.image.Encoding = pack.PassThrough
-			} else if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(uriPath(args[0]), ".lst") {
+			} else if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(store.Path(args[0]), ".lst") {
 				return usageErr("--%s applies to labeled images: want --classes or a list", n)
 			}
 			return a.packShards(cmd.Context(), f, args)
@@ -134,6 +134,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 				*l.to = append(*l.to, k)
 			}
 		}
+		f.kaldi.Store = store.URI
 		s, err := pack.KaldiSamples(ctx, f.kaldi)
 		return s, wrapFail(ofFile(err))
 	}
@@ -157,7 +158,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		s, err = pack.FolderSamples(ctx, f.outside.files(), from, f.out)
 	case f.classes:
 		return nil, usageErr("--classes applies to a folder, but %s is a file", args[0])
-	case !strings.HasSuffix(uriPath(from), ".lst"):
+	case !strings.HasSuffix(store.Path(from), ".lst"):
 		return nil, usageErr("%s: want a folder, or a list with the extension .lst", args[0])
 	default:
 		if f.root == "" {
@@ -278,4 +279,5 @@ func (a *app) packedShards(r *pack.ShardsReport, s *pack.Samples) {
 		say += fmt.Sprintf("; %d could not be packed", r.Skipped)
 	}
 	a.complain(errors.New(say))
+	a.sayStore()
 }

@@ -22,7 +22,8 @@ func (a *app) recordsCmd() *cobra.Command {
 		Use:   "records",
 		Short: "List, print, check, index and convert record files",
 		Long: `Records inspects, checks, indexes and converts record files.
-docs/format/records.md describes how formats map fields and keys.
+docs/format/records.md describes how formats map fields and keys. Files are paths or
+URIs.
 
 ` + recordFormats(),
 		Args: oneOfCommands,

@@ -208,7 +208,7 @@ func number(t *tensor.Tensor) any {
 }
 
 func (a *app) printRecord(r *records.Record) error {
-	x := recordJSON{r.Key, r.File, r.Offset, map[string]fieldValueJSON{}}
+	x := recordJSON{r.Key, shown(r.File), r.Offset, map[string]fieldValueJSON{}}
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		v := &f.Value

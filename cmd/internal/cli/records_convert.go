@@ -30,7 +30,7 @@ in another format or the same. It needs little memory. --to or the name of OUT s
 output format: .rec means imagerecord if the input is imagerecord, else recordio;
 .tfrecord means tfexample if the input is tfexample, else tfrecord.
 
-A single IN may be - or a pipe.
+A single IN may be - or a pipe. IN and OUT are paths or URIs.
 
 Convert never drops data silently. A field that the output format cannot hold is an
 error that names the record and the field. --drop drops a field; --rename gives it the
@@ -39,7 +39,7 @@ convert says so once.
 
 If OUT contains a number, as in data-%06d.tar, --count and --size split the output.
 Files appear under their names once they are complete. If convert fails or is
-interrupted, it removes all of them.
+interrupted, it removes all of them, but names those in a store, which stay.
 
 ` + detection + `
 

@@ -98,7 +98,7 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 func listRecords(ctx context.Context, in *recordInput, options records.ReadOptions) ([]*recordFileJSON, error) {
 	var l []*recordFileJSON
 	start := func(file string, size int64) {
-		l = append(l, &recordFileJSON{File: file, Format: in.format.Name, Size: size, Fields: []recordFieldJSON{}})
+		l = append(l, &recordFileJSON{File: shown(file), Format: in.format.Name, Size: size, Fields: []recordFieldJSON{}})
 	}
 	info, one := isFile(ctx, store.URI, in.name)
 	if in.stream != nil {
@@ -108,7 +108,7 @@ func listRecords(ctx context.Context, in *recordInput, options records.ReadOptio
 		start(in.name, info.Size)
 	}
 	err := in.each(ctx, store.URI, options, func(r *records.Record) error {
-		if !one && (len(l) == 0 || l[len(l)-1].File != r.File) {
+		if !one && (len(l) == 0 || l[len(l)-1].File != shown(r.File)) {
 			i, err := store.URI.Stat(ctx, r.File)
 			if err != nil {
 				return err

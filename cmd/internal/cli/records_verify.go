@@ -64,7 +64,8 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 					bad(err)
 				}
 				var beside []string
-				if f.Verify != nil && in.stream == nil && ctx.Err() == nil {
+				// A query belongs to one file: there is nothing beside it.
+				if f.Verify != nil && in.stream == nil && store.Path(name) == name && ctx.Err() == nil {
 					var err error
 					if beside, err = f.Verify(ctx, store.URI, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad); err != nil && ctx.Err() == nil {
 						bad(err)
@@ -73,9 +74,9 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 				if err := interrupted(ctx, "some files were not checked"); err != nil {
 					return false, err
 				}
-				line := fmt.Sprintf("%s: %s, %s", printable(name), f.Name, plural(n, "record"))
+				line := fmt.Sprintf("%s: %s, %s", printable(shown(name)), f.Name, plural(n, "record"))
 				if len(beside) > 0 {
-					line += ", compared with " + printable(strings.Join(beside, ", "))
+					line += ", compared with " + printable(withoutSecrets(strings.Join(beside, ", ")))
 				}
 				switch {
 				case damaged+failed == 0:
@@ -144,7 +145,7 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 				}
 				written, err := f.Index(ctx, newOutputs(force), splitFiles(name), options)
 				for _, w := range written {
-					if _, err := fmt.Fprintln(a.stdout, printable(w)); err != nil {
+					if _, err := fmt.Fprintln(a.stdout, printable(shown(w))); err != nil {
 						return err
 					}
 				}

@@ -54,6 +54,11 @@ folders inside a folder are not. In folders and globs, run detects images by the
 first bytes and skips other files. A file that you name must be an image. An existing
 path is not read as a glob.
 
+IMAGE and DIR can be URIs, such as s3://photos/2024, and so can every file and folder of
+data that a command reads. "infer-prep help" says which stores there are. In a URI, a
+glob applies to the elements of the path. A file of a store appears when it is complete,
+and run removes no file of a store.
+
 A tar file (also compressed with gzip, zstd or bzip2) or record file (RecordIO,
 MindRecord, TFRecord) that you name, or that a glob matches, is a container: run reads
 the images in it and skips what else it holds. cat.jpg of photos.tar becomes
@@ -163,6 +168,8 @@ SIGHUP.`,
   infer-prep run --preset imagenet --batch-size 64 --last-batch pad -o batches photos/
   infer-prep run --preset imagenet --format webdataset -o shards photos/
   infer-prep run --preset imagenet -o - cat.jpg > cat.npy
+  infer-prep run --preset imagenet -o tensors https://example.com/cat.jpg
+  infer-prep run --preset clip --format webdataset -o s3://work/shards 's3://photos/2024/*/*.jpg'
   infer-prep run --preset clip --json -o tensors photos/ | jq .outputs
   ls photos/*.jpg | infer-prep run --preset clip --lines > answers.jsonl
   infer-prep run --bundle cat.bundle --device ort:cpu --infer -o predictions photos/
@@ -177,7 +184,7 @@ SIGHUP.`,
 	f.modelFlags.add(cmd)
 	f.topFlags.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, which is created if it does not exist; - is standard output")
+	fl.StringVarP(&f.out, "output", "o", "", "write the tensors to the folder `DIR`, a path or a URI, which is created if it does not exist; - is standard output")
 	fl.StringVar(&f.format, "format", "npy", "write files of this `FORMAT`: npy, npz, raw (the elements only), pb (ONNX TensorProto) or safetensors; for programs that run models: onnx-test, triton, triton-raw, input-list or tensorrt; shards: webdataset, recordio or tfrecord")
 	fl.StringArrayVar(&f.names, "name", nil, "rename an output to the model's input, `OUTPUT=INPUT`, in formats with names; repeatable; INPUT alone is enough for a single output")
 	fl.StringVar(&f.outputs, "outputs", "main", "`WHICH` outputs to write: main, or all to include side outputs")
@@ -189,7 +196,7 @@ SIGHUP.`,
 	fl.BoolVar(&f.force, "force", false, "remove the batches, shards or numbered folders of an earlier run from DIR")
 	fl.StringVar(&f.existing, "skip-existing", "", "skip images that have their outputs: `HOW` is name, which only looks for the files, or content, which compares images and graph with those of the earlier run")
 	fl.Lookup("skip-existing").NoOptDefVal = existingName
-	fl.StringVar(&f.filesFrom, "files-from", "", "read more images, folders or globs from `FILE`, one a line, or from standard input with -; of a report of --report, take the images that are not done")
+	fl.StringVar(&f.filesFrom, "files-from", "", "read more images, folders, globs or URIs from `FILE`, one a line, or from standard input with -; of a report of --report, take the images that are not done")
 	fl.BoolVarP(&f.null, "null", "0", false, "the entries of --files-from end with a NUL byte, as find -print0 writes them")
 	fl.BoolVar(&f.keepPath, "keep-path", false, "name outputs by the whole path of an argument: photos/cat.jpg becomes DIR/photos/cat.jpg.npy")
 	fl.StringVar(&f.report, "report", "", "write a JSON object for each image to `FILE`, one a line: done, skipped or failed, and why")
@@ -222,6 +229,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return usageErr("--jobs %d: want at least 1", f.jobs)
 	}
 	f.out = trimFile(f.out)
+	if f.report = trimFile(f.report); isURI(f.report) {
+		return usageErr("--report %s: the report grows line by line: want a file of this machine", f.report)
+	}
 	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...), oneOf("last-batch", f.last, lastShort, lastPad, lastDrop)); err != nil {
 		return err
 	}
@@ -577,8 +587,14 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
 			plural(done+failed, "image"), failed, skipped, before, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
+		a.sayStore()
 	} else if failed > 0 {
 		a.complain(fmt.Errorf("%d of %s failed", failed, plural(done+failed, "image")))
+	}
+	if s := a.storeStats(); f.json && s.Requests > 0 {
+		if err := a.printLine(map[string]storeStats{"store": s}); err != nil {
+			return err
+		}
 	}
 	if failed > 0 || f.strict && named > 0 {
 		return &exitError{status: exitFailed}
@@ -611,7 +627,7 @@ func (f *runFlags) inputs(ctx context.Context, a *app, args []string) ([]argumen
 	}
 	if report && len(l)+len(more) == 0 {
 		if !f.quiet {
-			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", f.filesFrom)
+			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", shown(f.filesFrom))
 		}
 		return nil, nil
 	}

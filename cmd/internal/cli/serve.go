@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 type serveFlags struct {
@@ -142,7 +143,7 @@ func (f *serveFlags) check() error {
 func (f *serveFlags) names(ctx context.Context) error {
 	name, version := f.preset, "1"
 	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(f.file), filepath.Ext(f.file))
+		name = strings.TrimSuffix(store.Base(f.file), filepath.Ext(store.Path(f.file)))
 		if f.file == "standard input" {
 			name = "graph"
 		}

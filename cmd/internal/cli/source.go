@@ -235,7 +235,7 @@ func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.G
 	if !f.folder && !byDefault {
 		return
 	}
-	text := f.file + ": " + g.Reference
+	text := shown(f.file) + ": " + g.Reference
 	if byDefault {
 		text += " (by default; --backend takes " + orList(slices.Sorted(maps.Keys(i.Backends))) + ")"
 	}

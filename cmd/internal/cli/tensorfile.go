@@ -25,7 +25,7 @@ var tensorExtensions = []string{".npy", ".npz", ".pb", ".safetensors", ".raw", "
 
 // isRaw reports whether a file's extension says that it holds elements only.
 func isRaw(path string) bool {
-	e := strings.ToLower(filepath.Ext(path))
+	e := strings.ToLower(filepath.Ext(store.Path(path)))
 	return e == ".raw" || e == ".bin"
 }
 
@@ -75,7 +75,7 @@ func readTensorFile(ctx context.Context, path string, like *tensor.Desc, limit i
 		}
 		return []tensor.Named{{Name: name, T: t}}, nil
 	}
-	switch strings.ToLower(filepath.Ext(uriPath(path))) {
+	switch strings.ToLower(filepath.Ext(store.Path(path))) {
 	case ".npy":
 		t, err := tensor.ReadNPY(f, limit)
 		return one("", t, err)

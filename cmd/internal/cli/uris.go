@@ -68,14 +68,6 @@ func uriName(uri string) string {
 	return path.Base(key)
 }
 
-// uriPath returns a name without its query.
-func uriPath(name string) string {
-	if isHTTP(name) {
-		name, _, _ = strings.Cut(name, "?")
-	}
-	return name
-}
-
 // hostName returns an authority as the name of a folder: some systems have no
 // names with a colon.
 func hostName(authority string) string { return strings.ReplaceAll(authority, ":", "_") }
@@ -125,6 +117,15 @@ func withoutSecrets(text string) string {
 		bare := strings.TrimRight(uri, ":;,.)")
 		return shown(bare) + uri[len(bare):]
 	})
+}
+
+// storeNames lists the schemes of URIs, for help texts.
+func storeNames() string {
+	var l []string
+	for _, s := range append([]string{"file"}, store.Schemes()...) {
+		l = append(l, s+"://")
+	}
+	return strings.Join(l, ", ")
 }
 
 // schemeHint follows the error of a URI without a store.

@@ -104,7 +104,7 @@ func (d *Data) Inflate(size int64) error {
 
 // Errorf returns an ErrData error at an offset of the file.
 func (d *Data) Errorf(at int64, format string, args ...any) error {
-	return fmt.Errorf("%w: %s at byte %d: %s", dataset.ErrData, d.Name, at, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s at byte %d: %s", dataset.ErrData, store.Redact(d.Name), at, fmt.Sprintf(format, args...))
 }
 
 // Fill reads len(b) bytes at an offset.
@@ -116,7 +116,7 @@ func (d *Data) Fill(b []byte, at int64) error {
 	case err == io.EOF:
 		return d.Errorf(at+int64(n), "the file was truncated after it was opened, want %d bytes", len(b))
 	}
-	return fmt.Errorf("%s at byte %d: %w", d.Name, at, err)
+	return fmt.Errorf("%s at byte %d: %w", store.Redact(d.Name), at, err)
 }
 
 // Close closes the file. Further calls do nothing.
@@ -150,12 +150,12 @@ func Names(ctx context.Context, o store.Opener, dir, name string) (_ map[string]
 			continue
 		}
 		if _, ok := names[n]; ok || len(names) == 1<<16 {
-			return nil, fmt.Errorf("%w: %s:%d: class %q, want distinct names and at most %d", dataset.ErrData, p, line, n, 1<<16)
+			return nil, fmt.Errorf("%w: %s:%d: class %q, want distinct names and at most %d", dataset.ErrData, store.Redact(p), line, n, 1<<16)
 		}
 		names[n] = int32(len(names))
 	}
 	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %s:%d: %w", dataset.ErrData, p, line+1, err)
+		return nil, fmt.Errorf("%w: %s:%d: %w", dataset.ErrData, store.Redact(p), line+1, err)
 	}
 	return names, nil
 }

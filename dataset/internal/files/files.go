@@ -25,10 +25,10 @@ func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (e
 	defer func() { err = errors.Join(err, f.Close()) }()
 	size := f.Size()
 	if size > Limit {
-		return fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, name, size, Limit)
+		return fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, store.Redact(name), size, Limit)
 	}
 	if _, err := store.ReadAll(f, v.Bytes(int(size))); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", store.Redact(name), err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func Expand(ctx context.Context, o store.Opener, patterns []string) ([]string, e
 		}
 		whole := filepath.ToSlash(p)
 		if _, err := path.Match(convert(whole), ""); err != nil {
-			return nil, fmt.Errorf("%w: pattern %s: %w", dataset.ErrParam, p, err)
+			return nil, fmt.Errorf("%w: pattern %s: %w", dataset.ErrParam, store.Redact(p), err)
 		}
 		dir := ""
 		if scheme, rest, ok := strings.Cut(whole, "://"); ok {
@@ -45,11 +45,11 @@ func Expand(ctx context.Context, o store.Opener, patterns []string) ([]string, e
 		// A pattern that ends with a slash is a folder.
 		if len(parts) > 0 && !strings.HasSuffix(whole, "/") {
 			if err := g.walk(dir, parts, nil); err != nil {
-				return nil, fmt.Errorf("pattern %s: %w", p, err)
+				return nil, fmt.Errorf("pattern %s: %w", store.Redact(p), err)
 			}
 		}
 		if len(g.found) == 0 {
-			return nil, fmt.Errorf("%w: pattern %s matches no file", dataset.ErrData, p)
+			return nil, fmt.Errorf("%w: pattern %s matches no file", dataset.ErrData, store.Redact(p))
 		}
 		// ** may reach a file in several ways.
 		slices.Sort(g.found)

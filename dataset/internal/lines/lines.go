@@ -219,7 +219,7 @@ func (x *Index) Errorf(file int, at int64, format string, args ...any) error {
 			break
 		}
 	}
-	return fmt.Errorf("%w: %s line %d (offset %d): %s", dataset.ErrData, f.name, line, at, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s line %d (offset %d): %s", dataset.ErrData, store.Redact(f.name), line, at, fmt.Sprintf(format, args...))
 }
 
 // HeadLen returns the number of bytes from an offset of a file up to its first

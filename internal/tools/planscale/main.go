@@ -107,15 +107,16 @@ func main() {
 	shards := flag.Int("shards", 0, "number of shards; 0: 2000 files each")
 	seed := flag.Uint64("seed", 1, "seed of the shuffle; 0: sorted")
 	packs := flag.Bool("pack", false, "pack the images")
+	limit := flag.Int("limit", 0, "fail if packing takes more `MB` of memory; 0 means no limit")
 	dir := flag.String("dir", "", "work in this folder (default a temporary one)")
 	flag.Parse()
-	if err := run(*n, *shards, *seed, *packs, *dir); err != nil {
+	if err := run(*n, *shards, *seed, *packs, *limit, *dir); err != nil {
 		fmt.Fprintln(os.Stderr, "planscale:", err)
 		os.Exit(1)
 	}
 }
 
-func run(n int64, shards int, seed uint64, packs bool, dir string) (err error) {
+func run(n int64, shards int, seed uint64, packs bool, limit int, dir string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "planscale-"); err != nil {
 			return err
@@ -167,7 +168,11 @@ func run(n int64, shards int, seed uint64, packs bool, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("pack: %d images in %d shards: %.1f s, peak %d MB\n", r.Records, r.Shards, time.Since(start).Seconds(), stop()>>20)
+	most := stop() >> 20
+	fmt.Printf("pack: %d images in %d shards: %.1f s, peak %d MB\n", r.Records, r.Shards, time.Since(start).Seconds(), most)
+	if limit > 0 && most > uint64(limit) {
+		return fmt.Errorf("packing %d images took %d MB of memory: want at most %d", n, most, limit)
+	}
 	_, err = q.Finish(ctx, out, pack.PlanFinish{})
 	return err
 }

@@ -61,7 +61,7 @@ func Start(t testing.TB) *Server {
 	addr := l.Addr().String()
 	require.NoError(t, l.Close())
 	s := &Server{URL: "http://" + addr, Bucket: "bucket", AccessKey: "TESTKEY" + rand.Text(), SecretKey: rand.Text() + rand.Text()}
-	c := exec.Command(program, "--quiet", "--port", addr, "posix", t.TempDir())
+	c := exec.Command(program, "--quiet", "--keep-alive", "--port", addr, "posix", t.TempDir())
 	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+s.AccessKey, "ROOT_SECRET_KEY="+s.SecretKey)
 	log := filepath.Join(t.TempDir(), "log")
 	f, err := os.Create(log)

@@ -73,7 +73,10 @@ public final class MiniDFS {
         System.out.println("error " + e.toString().replace('\n', ' '));
       }
     }
-    System.exit(0); // without a shutdown in good order, which takes seconds
+    // Without a shutdown in good order, which takes seconds. Hadoop's own hooks
+    // would create files again.
+    FileUtil.fullyDelete(base);
+    Runtime.getRuntime().halt(0);
   }
 
   private static void obey(String[] words) throws Exception {
