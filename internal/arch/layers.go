@@ -226,7 +226,7 @@ var Layers = []Layer{
 		{Path: "distributed/internal/isolated", May: []string{sys}},
 		{Path: "distributed/internal/cluster"},
 		{Path: "distributed", May: []string{"pack", "store", beam}},
-		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", beam}},
+		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", "store/hdfs", "store/httpstore", "store/s3", beam}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
 		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
