@@ -31,4 +31,3 @@ done
 cd examples/spark
 rm -rf target/surefire-reports
 mvn -q -B verify
-grep -ho '^spark: .*' target/surefire-reports/*-output.txt 2>/dev/null || true

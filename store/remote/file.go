@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -21,7 +22,8 @@ type file struct {
 	s      *Store
 	name   string
 	size   int64
-	whole  []byte // the content of a small object, or nil
+	when   time.Time // of the last modification
+	whole  []byte    // the content of a small object, or nil
 	o      *object
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -63,7 +65,7 @@ func (s *Store) open(ctx context.Context, name string) (*file, error) {
 	s.cache.remember(name, t.id)
 	if t.id.size <= small {
 		defer cancel(fs.ErrClosed)
-		f := &file{s: s, name: name, size: t.id.size, whole: make([]byte, t.id.size)}
+		f := &file{s: s, name: name, size: t.id.size, when: t.id.modified, whole: make([]byte, t.id.size)}
 		if t.id.size == 0 {
 			t.stop()
 			return f, nil
@@ -101,7 +103,7 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 		return s.newFile(fctx, cancel, name, id), nil
 	}
 	defer cancel(fs.ErrClosed)
-	f := &file{s: s, name: name, size: id.size, whole: make([]byte, id.size)}
+	f := &file{s: s, name: name, size: id.size, when: id.modified, whole: make([]byte, id.size)}
 	if s.cache.get(name, id, 0, f.whole) {
 		return f, nil
 	}
@@ -114,7 +116,7 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 }
 
 func (s *Store) newFile(ctx context.Context, cancel context.CancelCauseFunc, name string, id identity) *file {
-	return &file{s: s, name: name, size: id.size, o: s.memory.open(name, id), ctx: ctx, cancel: cancel}
+	return &file{s: s, name: name, size: id.size, when: id.modified, o: s.memory.open(name, id), ctx: ctx, cancel: cancel}
 }
 
 // begin fetches the first blocks with the open transfer of Open.
@@ -140,6 +142,10 @@ func (f *file) begin(t *transfer) {
 
 // Size implements store.File.
 func (f *file) Size() int64 { return f.size }
+
+// Modified returns the object's modification time when it was opened, zero if
+// unknown. Package pack compares it with that in a plan.
+func (f *file) Modified() time.Time { return f.when }
 
 // Bytes implements store.Mapped.
 func (f *file) Bytes() []byte {

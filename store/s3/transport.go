@@ -145,6 +145,8 @@ func kind(r minio.ErrorResponse) error {
 	switch {
 	case r.Code == "NoSuchUpload":
 		return nil
+	case r.Code == "XAdminUserNotFound": // versitygw's 404 for an unknown access key
+		return fs.ErrPermission
 	case r.StatusCode == http.StatusNotFound, r.Code == "NoSuchKey", r.Code == "NoSuchBucket":
 		return fs.ErrNotExist
 	case r.StatusCode == http.StatusUnauthorized, r.StatusCode == http.StatusForbidden,

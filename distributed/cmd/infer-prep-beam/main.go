@@ -28,6 +28,11 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/distributed"
 	"github.com/infer-prep/infer-prep/pack"
+
+	// The stores. Each registers the schemes of its names.
+	_ "github.com/infer-prep/infer-prep/store/hdfs"
+	_ "github.com/infer-prep/infer-prep/store/httpstore"
+	_ "github.com/infer-prep/infer-prep/store/s3"
 )
 
 const usage = `usage: infer-prep-beam --plan FILE --output DIR [flags]
