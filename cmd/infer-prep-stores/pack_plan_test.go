@@ -15,11 +15,9 @@ import (
 	"github.com/infer-prep/infer-prep/store/s3/s3test"
 )
 
-// TestPackPlan: input, plan and output in S3 give the shards of the local disk,
+// packPlan: input, plan and output in S3 give the shards of the local disk,
 // and an object that has changed since the plan is a bad sample.
-func TestPackPlan(t *testing.T) {
-	srv := s3test.Start(t)
-	srv.Setenv(t)
+func packPlan(t *testing.T, srv *s3test.Server) {
 	remote, local := "s3://"+srv.Bucket, t.TempDir()
 	images, err := filepath.Glob("../../testdata/images/jpeg_*.jpg")
 	require.NoError(t, err)

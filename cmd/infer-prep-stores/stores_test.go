@@ -47,10 +47,8 @@ func (p place) at(name string) (local, remote string) {
 // stage copies the repository's test data to a local folder, together with
 // files that are made of it, and all of that to each store that has a server
 // here: S3, and HDFS with the variable of make store-test.
-func stage(t *testing.T) []place {
+func stage(t *testing.T, srv *s3test.Server) []place {
 	t.Helper()
-	srv := s3test.Start(t)
-	srv.Setenv(t)
 	bases := []string{"s3://" + srv.Bucket + "/data"}
 	if os.Getenv(s3test.Required) != "" {
 		bases = append(bases, hdfs(t)+"/data")
@@ -223,7 +221,11 @@ func read(t *testing.T, f records.Format, names ...string) (l []string, err erro
 
 // TestStores reads and writes everything in every store, as on the local disk.
 func TestStores(t *testing.T) {
-	for _, p := range stage(t) {
+	// store.URI opens S3 once, so that its tests have one server.
+	srv := s3test.Start(t)
+	srv.Setenv(t)
+	t.Run("PackPlan", func(t *testing.T) { packPlan(t, srv) })
+	for _, p := range stage(t, srv) {
 		scheme, _, _ := strings.Cut(p.remote, "://")
 		t.Run(scheme, func(t *testing.T) {
 			t.Run("Records", p.records)
