@@ -34,11 +34,15 @@ var answers = map[string]http.HandlerFunc{
 	"text": func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(strings.Repeat("some,text\t5\nthat is no record\n", 30)))
 	},
-	"zeros":    func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 5000)) },
-	"gzip":     func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x1f\x8b\x08\x00 and no more")) },
-	"recordio": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x0a\x23\xd7\xce\xff\x00\x00\x00data")) },
-	"json":     func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"images": [{"id": 1, "file_name": "a"}]`)) },
-	"large":    func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), 3<<20)) },
+	"zeros": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 5000)) },
+	"gzip":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("\x1f\x8b\x08\x00 and no more")) },
+	"recordio": func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("\x0a\x23\xd7\xce\xff\x00\x00\x00data"))
+	},
+	"json": func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"images": [{"id": 1, "file_name": "a"}]`))
+	},
+	"large": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), 3<<20)) },
 }
 
 // names are names of files with a signature.
