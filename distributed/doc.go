@@ -1,15 +1,14 @@
-// Package distributed packs a data set with Apache Beam. The work is that of a
-// [pack.Plan]: the pipeline reads the listing, reads and processes each sample
-// where a worker is free, groups the results by shard, sorts each group by
-// position, and writes the shards, their indexes and summaries, and the index
-// of all. The output has the bytes that one process writes with the same plan,
-// whatever the runner, the number of workers and the retries.
+// Package distributed packs a data set with Apache Beam, as a [pack.Plan] says.
+// The pipeline reads the listing, then reads and processes each sample where a
+// worker is free. It groups the results by shard, sorts each group by position,
+// and writes the shards, their indexes and summaries, and the index of all. The
+// output's bytes equal those of one process with the same plan. They do not
+// depend on the runner, the number of workers or retries.
 //
 //	err := distributed.Pack(ctx, s, distributed.Options{Plan: "s3://data/plan.json", Out: "s3://data/packed"})
 //
-// Shards that are in the output already, complete and of this plan, are not
-// packed again, so a job that failed or was cancelled goes on when it is run
-// again.
+// Complete shards of this plan in the output are not packed again. So a job that
+// failed or was cancelled resumes when it is run again.
 //
 // Names of files are paths or URIs of package store. Every worker opens the
 // plan, the input and the output by itself: paths must lie on a disk that all
