@@ -7,8 +7,8 @@
 //
 //	err := distributed.Pack(ctx, s, distributed.Options{Plan: "s3://data/plan.json", Out: "s3://data/packed"})
 //
-// Complete shards of this plan in the output are not packed again. So a job that
-// failed or was cancelled resumes when it is run again.
+// Complete shards of this plan in the output are not packed again. So a job
+// that failed or was cancelled resumes when it is run again.
 //
 // Names of files are paths or URIs of package store. Every worker opens the
 // plan, the input and the output by itself: paths must lie on a disk that all
