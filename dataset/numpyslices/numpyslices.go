@@ -51,8 +51,8 @@ func (o *NumpySlices) Validate() error {
 		return fmt.Errorf("%w: no files", dataset.ErrParam)
 	}
 	for _, f := range o.Files {
-		if !strings.HasSuffix(f, ".npy") && !strings.HasSuffix(f, ".npz") {
-			return fmt.Errorf("%w: file %q, want .npy or .npz", dataset.ErrParam, f)
+		if p := store.Path(f); !strings.HasSuffix(p, ".npy") && !strings.HasSuffix(p, ".npz") {
+			return fmt.Errorf("%w: file %q, want .npy or .npz", dataset.ErrParam, store.Redact(f))
 		}
 	}
 	seen := map[string]bool{}
@@ -105,7 +105,7 @@ func load(ctx context.Context, o store.Opener, name string, limit int64) (_ []te
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if strings.HasSuffix(name, ".npz") {
+	if strings.HasSuffix(store.Path(name), ".npz") {
 		ts, err := tensor.ReadNPZ(f, f.Size(), limit)
 		return ts, f.Size(), err
 	}

@@ -2,6 +2,8 @@ package numpyslices
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
+	_ "github.com/infer-prep/infer-prep/store/httpstore"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -109,4 +112,29 @@ func TestStore(t *testing.T) {
 	for _, name := range []string{"all.npz", "image.npy"} {
 		sourcetest.Store(t, testdata, func(dir string) dataset.Source { return New(dir + "/" + name) })
 	}
+}
+
+// TestPresigned reads files by URLs whose query is not part of the name.
+func TestPresigned(t *testing.T) {
+	server := httptest.NewServer(http.FileServer(http.Dir(testdata)))
+	defer server.Close()
+	for _, name := range []string{"all.npz", "image.npy"} {
+		o := New(server.URL + "/" + name + "?X-Amz-Signature=secret")
+		require.NoError(t, o.Validate())
+		d, err := o.Open(t.Context(), store.URI)
+		require.NoError(t, err)
+		local, err := New(testdata+name).Open(t.Context(), store.Local)
+		require.NoError(t, err)
+		got, want := d.(dataset.Rows), local.(dataset.Rows)
+		require.Equal(t, want.Len(), got.Len())
+		a, b := sourcetest.New(d), sourcetest.New(local)
+		for i := range want.Len() {
+			require.NoError(t, got.Read(t.Context(), i, a))
+			require.NoError(t, want.Read(t.Context(), i, b))
+			require.Equal(t, b.Values, a.Values)
+		}
+		require.NoError(t, d.Close())
+		require.NoError(t, local.Close())
+	}
+	require.NotContains(t, New("http://h/a.bin?X-Amz-Signature=secret").Validate().Error(), "secret")
 }
