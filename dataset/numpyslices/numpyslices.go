@@ -76,7 +76,7 @@ func (o *NumpySlices) Open(ctx context.Context, s store.Opener) (dataset.Data, e
 	for _, f := range o.Files {
 		ts, size, err := load(ctx, s, f, left)
 		if err != nil {
-			return nil, fmt.Errorf("numpyslices: %w: %s: %w", dataset.ErrData, f, err)
+			return nil, fmt.Errorf("numpyslices: %w: %s: %w", dataset.ErrData, store.Redact(f), err)
 		}
 		keys = append(keys, files.SizeKey(f, size))
 		for _, t := range ts {

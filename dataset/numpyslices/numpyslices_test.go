@@ -114,6 +114,11 @@ func TestStore(t *testing.T) {
 	}
 }
 
+func keys(d dataset.Data) (l []string) {
+	d.(dataset.Keyed).Keys(func(k string) bool { l = append(l, k); return true })
+	return l
+}
+
 // TestPresigned reads files by URLs whose query is not part of the name.
 func TestPresigned(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(testdata)))
@@ -133,8 +138,12 @@ func TestPresigned(t *testing.T) {
 			require.NoError(t, want.Read(t.Context(), i, b))
 			require.Equal(t, b.Values, a.Values)
 		}
-		require.NoError(t, d.Close())
-		require.NoError(t, local.Close())
+		again, err := New(server.URL+"/"+name+"?X-Amz-Signature=other").Open(t.Context(), store.URI)
+		require.NoError(t, err)
+		require.Equal(t, keys(d), keys(again), "a run resumes with URLs that were signed again")
+		for _, d := range []dataset.Data{d, local, again} {
+			require.NoError(t, d.Close())
+		}
 	}
 	require.NotContains(t, New("http://h/a.bin?X-Amz-Signature=secret").Validate().Error(), "secret")
 }
