@@ -91,8 +91,8 @@ func EachKey(keys []string, yield func(string) bool) {
 	}
 }
 
-// SizeKey returns the key of a file whose rows are only numbered. The query of a
-// URL is no part of it: a run resumes with URLs that were signed again.
+// SizeKey returns the key of a file whose rows are only numbered. The query of
+// a URL is no part of it: a run resumes with URLs that were signed again.
 func SizeKey(name string, size int64) string {
 	return fmt.Sprintf("%s, %d bytes", store.Path(name), size)
 }
