@@ -346,7 +346,7 @@ func TestWritePlanRefuses(t *testing.T) {
 		{"image records hold one image each", &Plan{}, PlanInput{Kind: InputSamples, Name: dir}},
 		{"are packed unchanged", &Plan{Output: PlanShards, Image: ImageOptions{}}, PlanInput{Kind: InputSamples, Name: dir}},
 		{"no input", &Plan{}, PlanInput{}},
-		{"no such file", &Plan{}, PlanInput{Name: filepath.Join(dir, "gone")}},
+		{"gone: ", &Plan{}, PlanInput{Name: filepath.Join(dir, "gone")}},
 		{"5 shards of 4 samples", &Plan{Shards: 5}, PlanInput{Name: dir}},
 		{"1000001 shards", &Plan{Shards: 1000001}, PlanInput{Name: dir}},
 		{"-1 samples per shard", &Plan{PerShard: -1}, PlanInput{Name: dir}},
