@@ -214,7 +214,7 @@ func TestBackend(t *testing.T) {
 	})
 }
 
-// TestSettings that are wrong are errors without their secrets.
+// TestSettings tests that errors of wrong settings do not contain secrets.
 func TestSettings(t *testing.T) {
 	for _, v := range []string{"CONNECTION_STRING", "ACCOUNT", "KEY", "SAS_TOKEN", "SERVICE_ENDPOINT"} {
 		t.Setenv("AZURE_STORAGE_"+v, "")

@@ -66,7 +66,8 @@ type Backend struct {
 }
 
 // New returns a backend with the configuration of the environment, which the
-// comment of the package describes. It connects to nothing.
+// comment of the package describes. The first use of a name connects to its
+// namenode.
 func New() (*Backend, error) {
 	conf, err := hadoopconf.LoadFromEnvironment()
 	if err != nil {

@@ -189,12 +189,7 @@ func TestFaults(t *testing.T) {
 		"changed": {func(n int64, w http.ResponseWriter, r *http.Request, file func()) {
 			w.Header().Set("ETag", fmt.Sprintf(`"%d"`, n))
 			if n == 1 {
-				w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(whole)-1, len(whole)))
-				w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
-				w.WriteHeader(http.StatusPartialContent)
-				_, _ = w.Write(whole[:5])
-				_ = http.NewResponseController(w).Flush()
-				panic(http.ErrAbortHandler)
+				cutOff(w, whole)
 			}
 			file()
 		}, remote.ErrChanged, "at byte 5: the object has changed since it was opened", 2, 0},
@@ -202,12 +197,7 @@ func TestFaults(t *testing.T) {
 			w.Header().Set("ETag", fmt.Sprintf(`"%d"`, n))
 			r.Header.Del("If-Match")
 			if n == 1 {
-				w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(whole)-1, len(whole)))
-				w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
-				w.WriteHeader(http.StatusPartialContent)
-				_, _ = w.Write(whole[:5])
-				_ = http.NewResponseController(w).Flush()
-				panic(http.ErrAbortHandler)
+				cutOff(w, whole)
 			}
 			file()
 		}, remote.ErrChanged, `version "1" is now "2"`, 2, 0},
@@ -576,4 +566,15 @@ func FuzzNetrc(f *testing.F) {
 			rc.find("a")
 		}
 	})
+}
+
+// cutOff answers a request for a whole file and breaks the connection after 5
+// bytes.
+func cutOff(w http.ResponseWriter, whole []byte) {
+	w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(whole)-1, len(whole)))
+	w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
+	w.WriteHeader(http.StatusPartialContent)
+	_, _ = w.Write(whole[:5])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
 }

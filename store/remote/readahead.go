@@ -60,9 +60,9 @@ func (p *place) window(m *memory) int64 {
 	return max(4*m.size, min(2*p.run, most))
 }
 
-// read notes a read of n bytes at off, and returns the range that is to be
-// requested besides its first blocks; to <= from if none. rest reports that the
-// read is the rest of the one before.
+// read records a read of n bytes at off. It returns the range to request
+// besides the read's first blocks; to <= from if there is none. rest reports
+// that the read continues the previous one.
 func (s *streams) read(m *memory, off, n, size int64, rest bool) (from, to int64, sequential bool) {
 	s.tick++
 	var p *place

@@ -113,10 +113,10 @@ func Alive(ctx context.Context) {
 	}
 }
 
-// alive reports that bytes came, or that they are waited for from now on.
+// alive restarts the time limit: bytes came, or the wait for them begins.
 func (a *attempt) alive() { a.timer.Reset(a.s.o.Stall) }
 
-// idle reports that nothing is waited for until alive is called.
+// idle stops the time limit until the next call of alive.
 func (a *attempt) idle() { a.timer.Stop() }
 
 func (a *attempt) end() {
