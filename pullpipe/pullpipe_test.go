@@ -79,9 +79,10 @@ func TestNothingRunsAndNothingIsAllocated(test *testing.T) {
 	for range short.Rounds(test, 100, 20) {
 		next()
 	}
-	// Take the best of several measurements: the runtime allocates at times.
+	// A run that allocates does so in every measurement. The runtime allocates
+	// in some of them: it grows its caches of type assertions at random times.
 	least := uint64(1 << 60)
-	for range short.Rounds(test, 10, 4) {
+	for round := 0; round < 50 && least > 0; round++ {
 		var m0, m1 runtime.MemStats
 		runtime.ReadMemStats(&m0)
 		for range 50 {
