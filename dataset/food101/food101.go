@@ -5,7 +5,6 @@ package food101
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -109,7 +108,7 @@ func lists(ctx context.Context, l *imagelist.List, usages []string) error {
 				return s.Array(func() error {
 					id, err := s.String()
 					if err == nil && len(entries) == imagelist.MaxRows {
-						err = errors.New("too many images")
+						err = s.Errorf("more than %d images", imagelist.MaxRows)
 					}
 					entries = append(entries, entry{"images/" + id + ".jpg", class})
 					return err

@@ -261,7 +261,7 @@ def usps(name):
 
 
 def semeion_set(name):
-    yield case(source(name), {"dir": name}, pixels(datasets.SEMEION(DATASETS / name, download=False)))
+    yield case(source(name), {"dir": name, "white": 255}, pixels(datasets.SEMEION(DATASETS / name, download=False)))
 
 
 def qmnist(name):

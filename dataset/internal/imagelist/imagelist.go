@@ -15,7 +15,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// MaxRows exceeds the largest of these sets, Places365 with 8 million images.
+// MaxRows bounds the rows of a list. It exceeds the largest of these sets,
+// Places365 with 8 million images.
 const MaxRows = 1 << 26
 
 // Format describes the columns of a list.
@@ -76,7 +77,7 @@ func (l *List) Add(paths []string, numbers ...int32) error {
 // AddKey appends a row. paths are below the folder, with slashes.
 func (l *List) AddKey(key string, paths []string, numbers ...int32) error {
 	if len(l.keys) == MaxRows {
-		return fmt.Errorf("more than %d rows", MaxRows)
+		return fmt.Errorf("%w: more than %d rows", dataset.ErrData, MaxRows)
 	}
 	l.keys = append(l.keys, key)
 	l.paths = append(l.paths, paths...)
