@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -493,7 +494,7 @@ func TestProperty(t *testing.T) {
 			case 2:
 				cut(o, faults.Int64N(o.Length+1), errors.New("reset"))
 			case 3:
-				if o.Length > 0 {
+				if o.Length > 0 && !(r.n == math.MaxInt64 && size > small) { // see TestChecksumOfAll
 					part := want[r.off : r.off+o.Length]
 					withSum(o, part)
 					bad := bytes.Clone(part)
