@@ -23,8 +23,9 @@ type file struct {
 	s      *Store
 	name   string
 	size   int64
-	when   time.Time // of the last modification
-	whole  []byte    // the content of a small object, or nil
+	when   time.Time    // of the last modification
+	whole  []byte       // the content of a small object, or nil; Close takes it
+	using  sync.RWMutex // held for reading by users of whole
 	o      *object
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -73,7 +74,7 @@ func (s *Store) open(ctx context.Context, name string) (*file, error) {
 	s.cache.remember(name, t.id)
 	if t.id.size <= small {
 		defer cancel(fs.ErrClosed)
-		f := &file{s: s, name: name, size: t.id.size, when: t.id.modified, whole: make([]byte, t.id.size)}
+		f := &file{s: s, name: name, size: t.id.size, when: t.id.modified, whole: s.content(t.id.size)}
 		if t.id.size == 0 {
 			t.stop()
 			return f, nil
@@ -111,7 +112,7 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 		return s.newFile(fctx, cancel, name, id), nil
 	}
 	defer cancel(fs.ErrClosed)
-	f := &file{s: s, name: name, size: id.size, when: id.modified, whole: make([]byte, id.size)}
+	f := &file{s: s, name: name, size: id.size, when: id.modified, whole: s.content(id.size)}
 	if s.cache.get(name, id, 0, f.whole) {
 		return f, nil
 	}
@@ -121,6 +122,14 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 		s.cache.put(name, id, 0, f.whole)
 	}
 	return f, err
+}
+
+// content returns memory for a small object.
+func (s *Store) content(n int64) []byte {
+	if b, _ := s.small.Get().(*[]byte); b != nil && int64(cap(*b)) >= n {
+		return (*b)[:n]
+	}
+	return make([]byte, n, max(1, n+n/4)) // with room for larger ones
 }
 
 func (s *Store) newFile(ctx context.Context, cancel context.CancelCauseFunc, name string, id identity) *file {
@@ -163,9 +172,8 @@ func (f *file) Modified() time.Time { return f.when }
 
 // Bytes implements store.Mapped.
 func (f *file) Bytes() []byte {
-	if f.closed.Load() {
-		return nil
-	}
+	f.using.RLock()
+	defer f.using.RUnlock()
 	return f.whole
 }
 
@@ -176,6 +184,11 @@ func (f *file) Close() error {
 		return pathError("close", f.name, fs.ErrClosed)
 	}
 	if f.o == nil {
+		f.using.Lock()
+		b := f.whole
+		f.whole = nil
+		f.using.Unlock()
+		f.s.small.Put(&b)
 		return nil
 	}
 	f.cancel(fs.ErrClosed)
@@ -208,6 +221,11 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	}
 	n := 0
 	if f.o == nil {
+		f.using.RLock()
+		defer f.using.RUnlock()
+		if f.whole == nil {
+			return 0, pathError("read", f.name, fs.ErrClosed)
+		}
 		n = copy(p, f.whole[off:])
 	}
 	for n < len(p) {

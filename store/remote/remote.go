@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"io/fs"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ type Store struct {
 	counters counters
 	memory   memory
 	cache    *cache
+	small    sync.Pool // of *[]byte, the memory of small objects that were closed
 	// slow reports that one connection is slow, and scattered that the last
 	// large file was not read in order. See Store.readsOn.
 	slow, scattered atomic.Bool
