@@ -249,6 +249,7 @@ var Layers = []Layer{
 		{Path: "internal/tools/goldencases", May: []string{"codec", "codec/all", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms", jpegli}, Why: "it runs the public packages on their goldens"},
 		{Path: "internal/tools/jpegencode", May: []string{"codec/jpeg", "tensor"}, Why: "it encodes images for parity/encode.py"},
 		{Path: "internal/tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}, Why: "it makes images for cluster-test and examples/spark"},
+		{Path: "internal/tools/typecheck"},
 		{Path: "internal/tools/wasmstrip"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},
