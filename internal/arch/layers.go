@@ -109,6 +109,7 @@ var Layers = []Layer{
 		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
+		{Path: "store/hdfs/hdfstest", May: []string{testify}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
