@@ -109,6 +109,7 @@ var Layers = []Layer{
 		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
+		{Path: "store/hdfs/hdfstest", May: []string{testify}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
@@ -249,6 +250,7 @@ var Layers = []Layer{
 		{Path: "internal/tools/goldencases", May: []string{"codec", "codec/all", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms", jpegli}, Why: "it runs the public packages on their goldens"},
 		{Path: "internal/tools/jpegencode", May: []string{"codec/jpeg", "tensor"}, Why: "it encodes images for parity/encode.py"},
 		{Path: "internal/tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}, Why: "it makes images for cluster-test and examples/spark"},
+		{Path: "internal/tools/typecheck"},
 		{Path: "internal/tools/wasmstrip"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},
