@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/pass"
 )
 
@@ -119,6 +120,9 @@ type StepInfo struct {
 	Columns []Column
 	Passes  []Pass          // that made or moved it
 	Plan    *datagraph.Plan // of a Map
+	// Placement says where the steps of a Map run, and why not on the device;
+	// nil without Options.Device.
+	Placement device.Placement
 }
 
 // Steps describes the optimised definition from the top down.
@@ -128,7 +132,7 @@ func (b *Built) Steps() []StepInfo {
 	walk = func(s *step, depth int) {
 		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Passes: slices.Clone(s.made)}
 		if st, ok := s.state.(*mapState); ok {
-			i.Plan = st.plan
+			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)
 		}
 		l = append(l, i)
 		for _, in := range s.in {

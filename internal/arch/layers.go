@@ -170,7 +170,7 @@ var Layers = []Layer{
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
-		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "device", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
 		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
 		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
