@@ -101,9 +101,9 @@ func (b *Built) placeMap(ctx context.Context, st *mapState) (reason, err error) 
 		}
 	}
 	for i := range first {
-		placement[i].Why = "a random step, or one that moves other columns, follows or is this one"
+		placement[i].Why = "it is not behind the last step that is random or moves other columns"
 	}
-	reason = errors.New("every step is random, moves other columns, or is followed by such a step")
+	reason = errors.New("no step is behind the last one that is random or moves other columns")
 	for k := first; k < len(g.Steps); k++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (b *Built) placeMap(ctx context.Context, st *mapState) (reason, err error) 
 			}
 		}
 		if err != nil {
-			reason = err
+			reason = fmt.Errorf("step %d (%s): %w", k, placement[k].Op, err)
 			placement[k].Why = err.Error()
 			continue
 		}
@@ -141,13 +141,17 @@ func (b *Built) placeMap(ctx context.Context, st *mapState) (reason, err error) 
 // one that is worse than least.
 func (t *tail) accept(p device.Placement, name string, least device.Class) error {
 	for _, s := range p {
-		if s.Where != name {
-			err := fmt.Errorf("step %s stays on the host", s.Op)
-			if s.Why != "" {
-				err = fmt.Errorf("%w: %s", err, s.Why)
-			}
-			return err
+		if s.Where == name {
+			continue
 		}
+		why := s.Why
+		if why == "" {
+			why = "the device does not run it"
+		}
+		if s.Step > 0 {
+			why = fmt.Sprintf("%s, a later step, stays on the host: %s", s.Op, why)
+		}
+		return errors.New(why)
 	}
 	return p.Accept(least)
 }

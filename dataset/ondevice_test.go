@@ -254,8 +254,8 @@ func TestOnDeviceRefused(test *testing.T) {
 	}{
 		{"no map", &accelerator{class: device.Exact}, dataset.From(&photos{N: 3}), dataset.Options{}, dataset.ErrDefinition, "no map for device test to run"},
 		{"inexact", &accelerator{class: device.Approximate}, training(&photos{N: 3}), dataset.Options{}, device.ErrClass, "step 0 (normalize) on test is approximate"},
-		{"refused", &accelerator{class: device.Exact, refused: []string{"normalize"}}, training(&photos{N: 3}), dataset.Options{}, dataset.ErrDefinition, "step normalize stays on the host: it is refused"},
-		{"random last", &accelerator{class: device.Exact}, dataset.From(&photos{N: 3}).Map(datagraph.New(t.NewDecode(), t.NewRandomHorizontalFlip())), dataset.Options{}, dataset.ErrDefinition, "followed by such a step"},
+		{"refused", &accelerator{class: device.Exact, refused: []string{"normalize"}}, training(&photos{N: 3}), dataset.Options{}, dataset.ErrDefinition, "step 4 (normalize): it is refused"},
+		{"random last", &accelerator{class: device.Exact}, dataset.From(&photos{N: 3}).Map(datagraph.New(t.NewDecode(), t.NewRandomHorizontalFlip())), dataset.Options{}, dataset.ErrDefinition, "no step is behind the last one that is random"},
 	} {
 		c.o.Device = c.a
 		_, err := dataset.Build(test.Context(), c.d, c.o)

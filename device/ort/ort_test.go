@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/internal/devicetest"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -299,6 +300,14 @@ func TestModelErrors(t *testing.T) {
 	require.NoError(t, s.Close())
 	_, err = s.Preprocess(t.Context(), tensor.FromBytes(picture(t, images[0])))
 	require.ErrorIs(t, err, errClosed)
+}
+
+// TestPipelines compares training pipelines on the device with those of the
+// host.
+func TestPipelines(t *testing.T) {
+	for _, spec := range []string{"ort:cpu", "ort:cpu,form=exact"} {
+		devicetest.SameSamples(t, openDevice(t, spec), filepath.Join("..", "..", "testdata", "images"))
+	}
 }
 
 // TestFellBack uses a provider that accepts no node, so that ORT runs every

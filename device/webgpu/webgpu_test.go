@@ -28,6 +28,7 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
+	"github.com/infer-prep/infer-prep/internal/devicetest"
 	"github.com/infer-prep/infer-prep/internal/gpu"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -529,6 +530,12 @@ func TestOnDevice(t *testing.T) {
 	g.Outputs = []string{"pixels", "image"}
 	_, err = session(t, d, compile(t, g)).PreprocessOnDevice(t.Context(), tensor.FromBytes(images(t)["png_rgb8.png"]))
 	require.ErrorContains(t, err, `output "image" is a byte string`)
+}
+
+// TestPipelines compares training pipelines on the device with those of the
+// host.
+func TestPipelines(t *testing.T) {
+	devicetest.SameSamples(t, lava(t), filepath.Join("..", "..", "testdata", "images"))
 }
 
 // TestStrided checks that inputs may be views and are not changed.

@@ -205,6 +205,7 @@ var Layers = []Layer{
 		{Path: "dataset/voc", May: source()},
 		{Path: "dataset/webdataset", May: source("records/webdataset")},
 		{Path: "dataset/all", May: []string{"dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/coco", "dataset/csv", "dataset/fakeimage", "dataset/generator", "dataset/imagefolder", "dataset/imagerecord", "dataset/kaldi", "dataset/manifest", "dataset/mnist", "dataset/numpyslices", "dataset/random", "dataset/save", "dataset/textfile", "dataset/tfrecord", "dataset/voc", "dataset/webdataset"}},
+		{Path: "internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
 		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
 	}},
