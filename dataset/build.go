@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log"
 	"slices"
@@ -181,6 +182,7 @@ type Built struct {
 	top         *step
 	options     Options
 	fingerprint uint32
+	unseeded    uint32 // see Fingerprint
 	roots       []*step
 	open        []io.Closer
 	sources     []*step         // in the order of the definition
@@ -287,7 +289,10 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	}
 	b.building = nil
 	b.number(b.top, false)
-	b.fingerprint = fingerprint(d, o.Seed)
+	b.fingerprint, b.unseeded = fingerprint(d, o.Seed), fingerprint(d, 0)
+	if o.Device != nil {
+		b.unseeded = crc32.Update(b.unseeded, crc32.IEEETable, []byte(o.Device.Name()))
+	}
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {
 		return nil, &NodeError{b.top.path, defErr("the number of samples depends on the data: %d ranks need Options.AllDone to end together", o.World)}
 	}
