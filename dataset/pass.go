@@ -118,6 +118,7 @@ type StepInfo struct {
 	Node    string // its kind: "map"
 	Depth   int    // below the top
 	Columns []Column
+	Len     int64           // samples or batches in an epoch, as Built.Len
 	Passes  []Pass          // that made or moved it
 	Plan    *datagraph.Plan // of a Map
 	// Placement says where the steps of a Map run, and why not on the device;
@@ -130,7 +131,7 @@ func (b *Built) Steps() []StepInfo {
 	var l []StepInfo
 	var walk func(s *step, depth int)
 	walk = func(s *step, depth int) {
-		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Passes: slices.Clone(s.made)}
+		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Len: b.lenOf(s), Passes: slices.Clone(s.made)}
 		if st, ok := s.state.(*mapState); ok {
 			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)
 		}
