@@ -32,7 +32,7 @@ part() {
   "$@"
   status=$?
   case $status in
-    0) rows+=("passed   $name${note:+: $note}") ;;
+    0) rows+=("$([ -z "$pretend" ] && echo "passed  " || echo "pretend ") $name${note:+: $note}") ;;
     "$not_run") rows+=("not run  $name: $note") ;;
     *) failed=1 rows+=("FAILED   $name${note:+: $note}") ;;
   esac
