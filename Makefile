@@ -207,3 +207,14 @@ bench-plan:
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:
 	GO="$(GO)" .ci/release "$$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
+
+# The devices on an NVIDIA GPU. Without a GPU they say what they looked for, and succeed without a
+# claim. GPU_PRETEND=1 runs them on software, which tests only the scripts.
+.PHONY: gpu-test gpu-bench
+gpu-test:
+	@GO="$(GO)" device/gpu/test.sh
+
+# Images a second beside DALI's pipeline on the GPU. PHOTOS is a folder of JPEG files in a folder for
+# each class; without, the images are procedural.
+gpu-bench:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" device/gpu/bench.sh

@@ -554,6 +554,7 @@ func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Workers: -1}, {Workers: 1 << 20}, {Queue: -1}, {Queue: 1 << 30}, {Bytes: -1}, {Prefetch: -2}, {Prefetch: 1 << 30},
 		{MaxWorkers: -1}, {Interval: -1}, {StageWorkers: map[string]int{"x": 0}},
+		{StageQueue: map[string]int{"x": 0}}, {StageQueue: map[string]int{"x": 1 << 17}}, {StageQueue: map[string]int{"sending": 3}},
 	} {
 		_, err := New(b, o, nil)
 		require.ErrorIs(t, err, dataset.ErrParam, "%+v", o)

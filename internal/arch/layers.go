@@ -171,7 +171,7 @@ var Layers = []Layer{
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
-		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "device", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
 		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
 		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
@@ -234,6 +234,7 @@ var Layers = []Layer{
 		{Path: "dataset/voc", May: source()},
 		{Path: "dataset/webdataset", May: source("records/webdataset")},
 		{Path: "dataset/all", May: []string{"dataset/caltech101", "dataset/caltech256", "dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/clevr", "dataset/coco", "dataset/country211", "dataset/csv", "dataset/dtd", "dataset/eurosat", "dataset/fakeimage", "dataset/fer2013", "dataset/fgvcaircraft", "dataset/flowers102", "dataset/food101", "dataset/generator", "dataset/gtsrb", "dataset/imagefolder", "dataset/imagenet", "dataset/imagenette", "dataset/imagerecord", "dataset/inaturalist", "dataset/kaldi", "dataset/lfw", "dataset/manifest", "dataset/mnist", "dataset/numpyslices", "dataset/oxfordpet", "dataset/places365", "dataset/random", "dataset/renderedsst2", "dataset/save", "dataset/semeion", "dataset/stanfordcars", "dataset/stl10", "dataset/sun397", "dataset/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/usps", "dataset/voc", "dataset/webdataset"}},
+		{Path: "internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
 		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
 	}},
