@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	flags.Usage = func() { fmt.Fprint(w, usage) }
 	switch args[0] {
 	case "shapes":
-		train, test := flags.Int("train", 300, ""), flags.Int("test", 50, "")
+		train, test := flags.Int("train", 500, ""), flags.Int("test", 50, "")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}

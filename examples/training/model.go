@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/gomlx/pkg/core/graph"
 	"github.com/gomlx/gomlx/pkg/core/tensors"
 	mlcontext "github.com/gomlx/gomlx/pkg/ml/context"
+	"github.com/gomlx/gomlx/pkg/ml/train/optimizers/cosineschedule"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/rng"
@@ -90,11 +91,12 @@ var featureColumn = dataset.Column{Name: "features", Desc: tensor.Desc{DType: te
 
 // head has the trained weights: dense layers with their biases.
 type head struct {
+	steps          int       // of the whole training
 	w1, b1, w2, b2 []float32 // (features, hidden), (hidden), (hidden, classes), (classes)
 }
 
 // newHead returns the weights at the start of a training.
-func newHead(seed uint64, classes int) *head {
+func newHead(seed uint64, steps, classes int) *head {
 	layer := func(name string, in, out int) []float32 {
 		s, w := rng.NewKey(seed, 0, name).At(0), make([]float32, in*out)
 		for i := range w {
@@ -102,7 +104,7 @@ func newHead(seed uint64, classes int) *head {
 		}
 		return w
 	}
-	return &head{layer("w1", features, hidden), make([]float32, hidden), layer("w2", hidden, classes), make([]float32, classes)}
+	return &head{steps, layer("w1", features, hidden), make([]float32, hidden), layer("w2", hidden, classes), make([]float32, classes)}
 }
 
 // parts names the weights in GoMLX's context.
@@ -121,9 +123,12 @@ func (h *head) parts() []struct {
 	}
 }
 
-// graph is the head as a train.ModelFn that starts with h's weights.
+// graph is the head as a train.ModelFn that starts with h's weights. The
+// learning rate falls along a cosine from 0.002 over all steps.
 func (h *head) graph(ctx *mlcontext.Context, _ any, inputs []*graph.Node) []*graph.Node {
-	ctx, x := ctx.In("head"), inputs[0]
+	x := inputs[0]
+	cosineschedule.New(ctx, x.Graph(), x.DType()).LearningRate(0.002).PeriodInSteps(h.steps).Done()
+	ctx = ctx.In("head")
 	var v []*graph.Node
 	for _, p := range h.parts() {
 		v = append(v, ctx.VariableWithValue(p.name, tensors.FromFlatDataAndDimensions(*p.values, p.shape...)).ValueGraph(x.Graph()))

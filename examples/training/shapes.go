@@ -48,7 +48,7 @@ func drawShape(split string, class, number, width, height int) *image.RGBA {
 			fore[c], back[c] = s.Uniform(0, 255), s.Uniform(0, 255)
 			difference += math.Abs(fore[c] - back[c])
 		}
-		if difference > 220 {
+		if difference > 300 {
 			break
 		}
 	}
@@ -67,7 +67,7 @@ func drawShape(split string, class, number, width, height int) *image.RGBA {
 			}
 			var p [3]uint8
 			for c := range p {
-				p[c] = uint8(min(255, max(0, from[c]+s.Uniform(-25, 25))))
+				p[c] = uint8(min(255, max(0, from[c]+s.Uniform(-15, 15))))
 			}
 			im.SetRGBA(x, y, color.RGBA{p[0], p[1], p[2], 255})
 		}
@@ -79,12 +79,16 @@ func drawShape(split string, class, number, width, height int) *image.RGBA {
 // testing, and dir/cifar, images of the same classes in CIFAR-10's binary
 // format. train and test are the numbers of images of each class.
 func makeShapes(dir string, train, test int) error {
+	batches := map[string][]byte{"batches.meta.txt": []byte(strings.Join(shapeNames, "\n") + "\n")}
 	for _, split := range []struct {
-		name string
-		n    int
-		file string
-	}{{"train", train, "data_batch_1.bin"}, {"test", test, "test_batch.bin"}} {
-		var records []byte
+		name  string
+		n     int
+		files []string
+	}{
+		{"train", train, []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"}},
+		{"test", test, []string{"test_batch.bin"}},
+	} {
+		record := 0
 		for number := range split.n {
 			for class, name := range shapeNames {
 				folder := filepath.Join(dir, "shapes", split.name, name)
@@ -96,24 +100,18 @@ func makeShapes(dir string, train, test int) error {
 				if err := writePNG(filepath.Join(folder, fmt.Sprintf("%04d.png", number)), im); err != nil {
 					return err
 				}
-				records = append(records, cifarRecord(class, drawShape(split.name+" cifar", class, number, 32, 32))...)
+				file := split.files[record%len(split.files)]
+				batches[file] = append(batches[file], cifarRecord(class, drawShape(split.name+" cifar", class, number, 32, 32))...)
+				record++
 			}
 		}
-		folder := filepath.Join(dir, "cifar")
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(folder, split.file), records, 0o666); err != nil {
-			return err
-		}
-		if split.name == "train" { // the format has five files of them
-			for i := 2; i <= 5; i++ {
-				if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("data_batch_%d.bin", i)), nil, 0o666); err != nil {
-					return err
-				}
-			}
-		}
-		if err := os.WriteFile(filepath.Join(folder, "batches.meta.txt"), []byte(strings.Join(shapeNames, "\n")+"\n"), 0o666); err != nil {
+	}
+	folder := filepath.Join(dir, "cifar")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	for name, b := range batches {
+		if err := replaceFile(filepath.Join(folder, name), b); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,7 @@ func (s *session) fit(ctx context.Context) (err error) {
 		return err
 	}
 	s.ctx = from.Restore(mlctx)
-	s.head = newHead(s.o.seed, len(s.data.labels))
+	s.head = newHead(s.o.seed, s.o.epochs*int(built.Len()), len(s.data.labels))
 	backend := simplego.GetBackend()
 	d, err := gomlx.New(ctx, built, gomlx.Options{
 		Backend: backend, Labels: []string{"label", policy}, Inputs: []string{featureColumn.Name},
@@ -138,7 +138,7 @@ func (s *session) fit(ctx context.Context) (err error) {
 		return err
 	}
 	trainer := mltrain.NewTrainer(backend, s.ctx, s.head.graph, gomlx.CrossEntropy,
-		optimizers.Adam().LearningRate(0.002).Done(), []metrics.Interface{feedback.Metric(gomlx.CrossEntropy)}, nil)
+		optimizers.Adam().Done(), []metrics.Interface{feedback.Metric(gomlx.CrossEntropy)}, nil)
 	loop := mltrain.NewLoop(trainer)
 	loop.OnStep("feedback", 0, feedback.OnStep)
 	loop.OnStep("progress", 1, s.progress(d, built.Len()))
