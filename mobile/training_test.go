@@ -24,7 +24,7 @@ import (
 // TrainingTest.kt has it in Kotlin. Both use additions, multiplications and
 // comparisons of float32 in one order, so their weights have the same bits.
 const (
-	trainingEpochs = 40
+	trainingEpochs = 80
 	trainingBatch  = 4
 	trainingRate   = float32(1) / 64
 )

@@ -25,7 +25,7 @@ class TrainingTest {
         }
     }
 
-    private val epochs = 40
+    private val epochs = 80
     private val rate = 1f / 64
     private val size = 3 * 16 * 16
 
