@@ -28,6 +28,7 @@ const (
 	beam       = "github.com/apache/beam/sdks/v2"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
+	gomlx      = "github.com/gomlx/gomlx"
 	google     = "google.golang.org/api"
 	hdfs       = "github.com/colinmarc/hdfs/v2"
 	kerberos   = "github.com/jcmturner/gokrb5/v8"
@@ -239,6 +240,7 @@ var Layers = []Layer{
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
 	}},
 	{"programs", []Package{
+		{Path: "adapters/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
@@ -260,7 +262,7 @@ var Layers = []Layer{
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
 		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
-		{Path: "examples/train", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "transforms"}},
+		{Path: "examples/training", May: []string{"adapters/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
 	}},
 	{"tools of this repository", []Package{
 		{Path: "internal/arch"},
