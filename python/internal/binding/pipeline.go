@@ -224,7 +224,7 @@ func (p *Pipeline) lend(from *dataset.Sample) (*Tensors, error) {
 	if err := s.Take(from); err != nil {
 		return nil, err
 	}
-	t := &Tensors{Epoch: s.Epoch, Step: p.run.Step(), Key: s.Key, Notes: notes, list: make([]tensor.Tensor, len(s.Values))}
+	t := &Tensors{Epoch: p.run.Epoch(), Step: p.run.Step(), Key: s.Key, Notes: notes, list: make([]tensor.Tensor, len(s.Values))}
 	for i := range s.Values {
 		t.list[i] = s.Values[i].Tensor
 		if t.list[i].DType != tensor.Bytes && !dense(&t.list[i]) {
