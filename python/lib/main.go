@@ -1,6 +1,6 @@
-// Command lib is the shared library of the Python package infer-prep, built with
-// -buildmode=c-shared. infer_prep/_native.py has the same declarations in
-// Python; AbiVersion changes with them.
+// Command lib is the shared library of the Python package infer-prep, built
+// with -buildmode=c-shared. infer_prep/_native.py has the same declarations in
+// Python; abiVersion changes with them.
 //
 // Handles are positive numbers. A function that returns a handle returns 0 for
 // an error. A function with a status returns 0, or -1 for an error. *e then is
@@ -183,7 +183,8 @@ func ip_graph_run(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tens
 }
 
 // ip_graph_run_into runs a graph on an encoded image and writes the outputs to
-// memory of the caller: count elements of out, whose data and bytes describe it.
+// memory of the caller, which data and bytes of the count elements of out
+// describe.
 //
 //export ip_graph_run_into
 func ip_graph_run_into(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tensor, count C.int32_t, e **C.char) C.int32_t {
@@ -289,8 +290,8 @@ func ip_pipeline_open(definition unsafe.Pointer, n C.int64_t, options *C.char, i
 }
 
 // ip_pipeline_next lends the next batch: its tensors are in out, which has room
-// for one of each column. It returns 1 at the end of the epoch, and 2 if there is
-// none after wait milliseconds.
+// for one of each column. It returns 1 at the end of the epoch, and 2 if there
+// is none after wait milliseconds.
 //
 //export ip_pipeline_next
 func ip_pipeline_next(h, wait C.int64_t, batch *C.ip_batch, out *C.ip_tensor, e **C.char) (status C.int32_t) {
@@ -367,7 +368,8 @@ func ip_pipeline_restore(h C.int64_t, state unsafe.Pointer, n C.int64_t, e **C.c
 	return call(h, e, func(p *binding.Pipeline) error { return p.Restore(bytesOf(state, n)) })
 }
 
-// ip_pipeline_stats sets *stats to a binding.Stats in JSON, which ip_free frees.
+// ip_pipeline_stats sets *stats to a binding.Stats in JSON, which ip_free
+// frees.
 //
 //export ip_pipeline_stats
 func ip_pipeline_stats(h C.int64_t, stats, e **C.char) C.int32_t {
@@ -380,7 +382,8 @@ func ip_pipeline_stats(h C.int64_t, stats, e **C.char) C.int32_t {
 	})
 }
 
-// ip_pipeline_notes sets *notes to a list of texts in JSON, which ip_free frees.
+// ip_pipeline_notes sets *notes to a list of texts in JSON, which ip_free
+// frees.
 //
 //export ip_pipeline_notes
 func ip_pipeline_notes(h C.int64_t, notes, e **C.char) C.int32_t {

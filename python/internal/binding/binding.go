@@ -1,6 +1,5 @@
-// Package binding is the part of the Python package that is written in Go:
-// graphs, pipelines and the tensors that they lend. Folder python/lib gives it a
-// C interface. It has no state but that of its values.
+// Package binding is the Go part of the Python package: graphs, pipelines and
+// the tensors that they lend. Folder python/lib gives it a C interface.
 package binding
 
 import (

@@ -9,6 +9,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
 from . import _native
+from ._errors import InferPrepError
 from ._native import Array
 
 Path = Union[str, "os.PathLike[str]"]
@@ -158,7 +159,7 @@ class Graph:
 
     def _live(self) -> int:
         if not self._finish.alive:
-            raise _native.InferPrepError("infer_prep: the graph is closed", "closed")
+            raise InferPrepError("infer_prep: the graph is closed", "closed")
         return int(self._handle)
 
     def __repr__(self) -> str:

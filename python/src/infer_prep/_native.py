@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +185,6 @@ def address(data: Any) -> tuple[Any, int, Any]:
     return a.ctypes.data, a.nbytes, a
 
 
-def tensors(n: int) -> Sequence[Any]:
+def tensors(n: int) -> ctypes.Array[Tensor]:
     """Room for the descriptions of n tensors."""
-    return (Tensor * n)()  # type: ignore[no-any-return, operator]
+    return (Tensor * n)()
