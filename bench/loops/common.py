@@ -88,7 +88,7 @@ def single(version, convert):
         d = hashlib.sha256()
         for b in images:
             x = convert(b)
-            d.update(memoryview(x.numpy() if hasattr(x, "numpy") else x).cast("B"))
+            d.update(memoryview(x.contiguous().numpy() if hasattr(x, "numpy") else x).cast("B"))
         print(d.hexdigest(), file=out)
         pipelines.leave()
 
