@@ -3,9 +3,12 @@
 usage: backend.py [--version VERSION] [--out DIR] TARGET...
   native         this machine's platform, with its C compiler: for tests, and
                  for `pip install ./python`
-  linux-amd64, linux-arm64, windows-amd64, darwin-amd64, darwin-arm64
+  linux-amd64, linux-arm64, windows-amd64
                  with zig (the package ziglang of this Python) as the C
                  compiler; those for Linux run with glibc 2.17 and later
+
+A wheel for macOS is built by `native` on a Mac: Go's crypto/x509 links Apple's
+framework Security, which zig does not have.
 
 GO names the go command. Default of --version: that of pyproject.toml; of --out:
 dist. Equal sources and tools give equal bytes.
@@ -32,8 +35,6 @@ TARGETS = {
     "linux-amd64": ("linux", "amd64", "libinferprep.so", "x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64"),
     "linux-arm64": ("linux", "arm64", "libinferprep.so", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
     "windows-amd64": ("windows", "amd64", "libinferprep.dll", "x86_64-windows-gnu", "win_amd64"),
-    "darwin-amd64": ("darwin", "amd64", "libinferprep.dylib", "x86_64-macos", "macosx_12_0_x86_64"),
-    "darwin-arm64": ("darwin", "arm64", "libinferprep.dylib", "aarch64-macos", "macosx_12_0_arm64"),
 }
 
 
