@@ -9,7 +9,8 @@ import (
 )
 
 // Tensors are tensors that are lent to a program in another language. Their
-// memory stays where it is and is not reused before Release.
+// memory stays where it is and is not reused before Release, which must be
+// called once Pointer was.
 type Tensors struct {
 	Epoch uint64
 	Step  int64  // of the epoch, from 1; 0 for those of a graph
