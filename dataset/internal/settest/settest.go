@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -44,14 +45,15 @@ func Refuses(t *testing.T, set, file, content, want string, fresh func(dir strin
 }
 
 // Mutate opens a set with mutations of a file: some of its truncations, and
-// changes of some bytes. Every error must be one of the data.
+// changes of some bytes. Every error must be one of the data, or one of the
+// system for a file whose name was changed.
 func Mutate(t *testing.T, set, file string, fresh func(dir string) dataset.Source) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(Dir+set, filepath.FromSlash(file)))
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, uint64(len(b))))
-	failed := 0
-	for k := range 120 {
+	failed, rounds := 0, short.Rounds(t, 120, 20)
+	for k := range rounds {
 		m := bytes.Clone(b)
 		switch i := r.IntN(len(m)); k % 4 {
 		case 0:
@@ -67,7 +69,7 @@ func Mutate(t *testing.T, set, file string, fresh func(dir string) dataset.Sourc
 			failed++
 		}
 	}
-	t.Logf("%s: %d of 120 changes were refused", file, failed)
+	t.Logf("%s: %d of %d changes were refused", file, failed, rounds)
 }
 
 // Fuzz fuzzes a file of a set.
