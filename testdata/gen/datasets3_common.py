@@ -361,7 +361,11 @@ SETS = [food101, flowers102, caltech101, caltech256, dtd, eurosat, oxfordpet, sv
 
 def make():
     for f in SETS:
+        other = DATASETS / f.__name__ / "mindspore.json"  # by datasets3_mindspore.py
+        kept = other.read_bytes() if other.exists() else None
         shutil.rmtree(DATASETS / f.__name__, ignore_errors=True)
         f()
+        if kept:
+            other.write_bytes(kept)
     shutil.rmtree(DATASETS / "matfile", ignore_errors=True)
     matfiles()
