@@ -46,19 +46,19 @@ func TestClusterStores(t *testing.T) {
 	const count = 300
 	photos := filepath.Join(t.TempDir(), "photos")
 	command(t, "procedural", "-count", fmt.Sprint(count), photos)
-	files, err := store.Files(t.Context(), store.Local, []string{photos}, true)
+	files, err := filepath.Glob(filepath.Join(photos, "*", "*"))
 	require.NoError(t, err)
-	require.Greater(t, len(files), count*9/10, "one image of some hundred is a broken link")
+	require.Len(t, files, count)
 	places := map[string]string{"S3": "s3://" + s3.Bucket, "HDFS": dfs.URIs[0]}
 	for place, base := range places {
 		for _, f := range files {
-			b, err := os.ReadFile(f.Name)
+			b, err := os.ReadFile(f)
 			require.NoError(t, err)
-			rel, err := filepath.Rel(photos, f.Name)
+			rel, err := filepath.Rel(photos, f)
 			require.NoError(t, err)
 			require.NoError(t, store.WriteFile(t.Context(), store.URI, store.Join(base, "photos/"+filepath.ToSlash(rel)), b))
 		}
-		lap(fmt.Sprintf("%d images copied to %s", len(files), place))
+		lap(fmt.Sprintf("%d images copied to %s", count, place))
 	}
 	planned := func(base, photos string) string {
 		p := &pack.Plan{Shards: 8, Image: pack.ImageOptions{Resize: 48}, Seed: new(uint64(1))}
