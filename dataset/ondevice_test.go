@@ -280,7 +280,7 @@ func TestOnDeviceFails(test *testing.T) {
 		for _, panics := range []bool{false, true} {
 			what := fmt.Sprintf("policy %d, panic %v", policy, panics)
 			a := &accelerator{class: device.Exact}
-			// Every run from the fifth on fails, until the device is well again.
+			// Each run from the fifth on fails, until the device is well.
 			var well atomic.Bool
 			a.wrong = func(n int64) error {
 				if n < 5 || well.Load() {
