@@ -205,15 +205,7 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 		if folderExists(cmd.Context(), args[0]) {
 			return nil, usageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
 		}
-		b, err := readSmall(cmd.Context(), args[0], stdin, maxGraphBytes)
-		if err != nil {
-			return nil, usageErr("%w", err)
-		}
-		d := &dataset.Dataset{}
-		if err := d.UnmarshalJSON(b); err != nil {
-			return nil, usageErr("%s: %w", args[0], err)
-		}
-		return d, nil
+		return readDefinition(cmd.Context(), args[0], stdin)
 	}
 	g := trainGraph()
 	if !f.train {
@@ -236,6 +228,19 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 	d = d.MapColumns(g, []string{"image"}, nil)
 	if f.batch > 0 {
 		d = d.Batch(f.batch)
+	}
+	return d, nil
+}
+
+// readDefinition reads a dataset's definition. The name - means stdin.
+func readDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset.Dataset, error) {
+	b, err := readSmall(ctx, name, stdin, maxGraphBytes)
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	d := &dataset.Dataset{}
+	if err := d.UnmarshalJSON(b); err != nil {
+		return nil, usageErr("%s: %w", name, err)
 	}
 	return d, nil
 }
