@@ -208,6 +208,17 @@ bench-plan:
 release-dry-run:
 	GO="$(GO)" .ci/release "$$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
 
+# The devices on an NVIDIA GPU. Without a GPU they say what they looked for, and succeed without a
+# claim. GPU_PRETEND=1 runs them on software, which tests only the scripts.
+.PHONY: gpu-test gpu-bench
+gpu-test:
+	@GO="$(GO)" device/gpu/test.sh
+
+# Images a second beside DALI's pipeline on the GPU. PHOTOS is a folder of JPEG files in a folder for
+# each class; without, the images are procedural.
+gpu-bench:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" device/gpu/bench.sh
+
 # The example of training: it reaches its accuracy, is killed and resumed with equal files, and its
 # bundle's predictions are the same in Go, in ONNX Runtime through infer-prep, and in Python.
 .PHONY: train-test
@@ -216,3 +227,30 @@ train-test:
 	$(GO) build -o bin/ ./cmd/infer-prep
 	@lib=$$(device/ort/library.sh) && python=$$(parity/venv.sh parity/requirements-onnx.txt) && cd examples/training && \
 	INFER_PREP_ORT=$$lib TRAINING_PYTHON=$$python TRAINING_INFER_PREP=$(CURDIR)/bin/infer-prep $(GO) test -count=1 -v -run TestTraining .
+
+# The Python package: a wheel for this machine in a clean virtual environment, its types and its
+# tests, which use the program infer-prep too. TESTS are further arguments of pytest.
+.PHONY: python-test
+python-test:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	GO="$(GO)" python/test.sh $(TESTS)
+
+# 100,000 batches from Python: the memory stays flat.
+.PHONY: python-soak
+python-soak:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	GO="$(GO)" python/test.sh -m soak -s
+
+# The wheels of all platforms in dist/, built with zig's C compiler; auditwheel looks at those for
+# Linux, and the tests run on the one for this machine. TARGETS chooses some.
+.PHONY: wheel
+wheel:
+	GO="$(GO)" python/wheels.sh $(TARGETS)
+
+# A training loop and single images from Python beside torch's DataLoader, Pillow and torchvision, in
+# turn; see bench/README.md. PHOTOS is a folder of JPEG files; PEERS leaves others out, by name.
+.PHONY: bench-python
+bench-python:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" CORES="$(CORES)" python3 bench/python.py

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Builds the wheels in dist/ and checks them.
+# usage: wheels.sh [TARGET]...     default: linux-amd64 linux-arm64 windows-amd64
+# VERSION is their version; default: 0.0.0. python/backend.py has the targets.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+py=$(parity/venv.sh python/requirements-wheel.txt)
+[ $# -gt 0 ] || set -- linux-amd64 linux-arm64 windows-amd64
+mkdir -p dist
+for target; do
+  log=$("$py" python/backend.py --version "${VERSION:-0.0.0}" --out dist "$target")
+  echo "$log"
+  wheel=dist/${log%%:*}
+  case $target in
+  linux-*)
+    # auditwheel names the oldest platform that the symbols of the library allow.
+    tag=$(basename "$wheel" .whl); tag=${tag##*-}
+    report=$("$py" -m auditwheel show "$wheel")
+    grep -q "\"${tag/manylinux_2_17/manylinux2014}\"\|\"$tag\"\|\"manylinux_2_[0-9]_" <<<"$report" ||
+      { echo "$report"; echo "wheels.sh: auditwheel does not say $tag" >&2; exit 1; }
+    echo "auditwheel: $(tr '\n' ' ' <<<"$report" | grep -o 'consistent with [^.]*: "[^"]*"\|consistent with[^"]*"[^"]*"' | head -n 1)" ;;
+  esac
+done
