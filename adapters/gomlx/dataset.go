@@ -278,10 +278,13 @@ func (d *Dataset) Yield() (spec any, inputs, labels []*tensors.Tensor, err error
 		return nil, nil, nil, err
 	}
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.ready) == 0 { // Close was faster
+		return nil, nil, nil, dataset.ErrClosed
+	}
 	l := d.ready[0]
 	d.ready[0] = nil
 	d.ready = d.ready[1:]
-	d.mu.Unlock()
 	return nil, l[:d.inputs:d.inputs], l[d.inputs:], nil
 }
 

@@ -151,8 +151,12 @@ func (s *session) fit(ctx context.Context) (err error) {
 	if from != nil {
 		fmt.Fprintf(s.w, "resumed in epoch %d, after step %d\n", from.State.Epoch+1, from.State.Step)
 	}
-	if _, err := loop.RunEpochs(d, s.o.epochs-int(d.Epoch())); err != nil {
-		if ctx.Err() == nil {
+	left := s.o.epochs - int(d.Epoch())
+	if left <= 0 { // the training had ended; only its results are written again
+		return s.head.read(s.ctx)
+	}
+	if _, err := loop.RunEpochs(d, left); err != nil {
+		if !errors.Is(err, context.Canceled) {
 			return err
 		}
 		// The loop stopped between two steps.

@@ -122,16 +122,24 @@ func TestCommands(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"help"}, io.Discard))
 }
 
-// TestInterrupt: an interrupted training saves a checkpoint and says so.
+// TestInterrupt: an interrupted training saves a checkpoint and says so. It
+// ends with the files of one that was not interrupted, and running it again
+// changes none.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, makeShapes(dir, 40, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &canceller{cancel: cancel}
-	err := run(ctx, []string{"train", "-data", filepath.Join(dir, "shapes"), "-out", filepath.Join(dir, "out"), "-batch", "8", "-every", "1000"}, w)
+	data, cut, whole := filepath.Join(dir, "shapes"), filepath.Join(dir, "cut"), filepath.Join(dir, "whole")
+	options := []string{"-epochs", "2", "-batch", "8", "-every", "1000"}
+	err := run(ctx, append([]string{"train", "-data", data, "-out", cut}, options...), w)
 	require.ErrorContains(t, err, "interrupted in epoch 1; the same command resumes")
-	_, err = os.Stat(filepath.Join(dir, "out", "checkpoint"))
-	require.NoError(t, err)
+	require.Contains(t, trained(t, data, cut, options...), "resumed in epoch 1, after step 1")
+	trained(t, data, whole, options...)
+	want := digests(t, whole)
+	require.Equal(t, want, digests(t, cut))
+	trained(t, data, whole, options...)
+	require.Equal(t, want, digests(t, whole))
 }
 
 // canceller cancels after the first line of progress.
