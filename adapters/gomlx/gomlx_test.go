@@ -2,6 +2,8 @@ package gomlx
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -257,6 +259,23 @@ func TestDamage(t *testing.T) {
 		_, err := v.tensor(make([]byte, 8))
 		require.Error(t, err, "%+v", v)
 	}
+}
+
+// FuzzCheckpoint reads headers and data under a valid checksum.
+func FuzzCheckpoint(f *testing.F) {
+	sealed := func(head, data string) []byte {
+		return append(append(binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(head))), head...), data...)
+	}
+	f.Add(sealed(`{"state": {}, "variables": [{"scope": "/", "name": "w", "dtype": 11, "shape": [2], "bytes": 8}]}`, "12345678"))
+	f.Add(sealed(`{"state": {}, "variables": [{"dtype": 11, "shape": [0, 2147483647], "bytes": 0}]}`, ""))
+	f.Add(sealed(`{"variables": null}`, "x"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		sum := sha256.Sum256(b)
+		c, err := parse(append(b, sum[:]...))
+		if err == nil {
+			require.NotNil(t, c.State)
+		}
+	})
 }
 
 // TestAnswer: a Watch gets the loss of the step before.
