@@ -350,12 +350,13 @@ func ip_pipeline_next_epoch(h C.int64_t, e **C.char) C.int32_t {
 	return call(h, e, (*binding.Pipeline).NextEpoch)
 }
 
-// ip_pipeline_state returns *n bytes at *state, which ip_free frees.
+// ip_pipeline_state returns *n bytes at *state, which ip_free frees: the place
+// after the last batch, or before it if before is 1.
 //
 //export ip_pipeline_state
-func ip_pipeline_state(h C.int64_t, state *unsafe.Pointer, n *C.int64_t, e **C.char) C.int32_t {
+func ip_pipeline_state(h C.int64_t, before C.int32_t, state *unsafe.Pointer, n *C.int64_t, e **C.char) C.int32_t {
 	return call(h, e, func(p *binding.Pipeline) error {
-		b, err := p.State()
+		b, err := p.State(before == 1)
 		if err == nil {
 			*state, *n = C.CBytes(b), C.int64_t(len(b))
 		}

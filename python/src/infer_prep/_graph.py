@@ -116,11 +116,12 @@ class Graph:
         out = _native.tensors(len(self.columns))
         error = c_void_p()
         lib = _native.lib()
-        handle = lib.ip_graph_run(self._live(), data, n, out, byref(error))
+        info = _native.BatchInfo()
+        lease = _native.Lease(info)
+        info.lease = lib.ip_graph_run(self._live(), data, n, out, byref(error))
         del keep
         if error.value:
             _native.check(error)
-        lease = _native.Lease(handle)
         if len(self.columns) == 1:
             return _native.array(out[0], lease)
         return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
