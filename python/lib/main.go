@@ -88,7 +88,7 @@ func fail(to **C.char, err error) bool {
 	if err == nil {
 		return false
 	}
-	b, _ := json.Marshal(map[string]string{"code": binding.Code(err), "error": err.Error()}) // strings have a JSON form
+	b, _ := json.Marshal(map[string]string{"code": binding.Code(err), "error": binding.Text(err)}) // strings have a JSON form
 	*to = C.CString(string(b))
 	return true
 }
@@ -102,12 +102,7 @@ func bytesOf(p unsafe.Pointer, n C.int64_t) []byte {
 }
 
 // fromJSON parses the JSON text that Python passes.
-func fromJSON(p *C.char, to any) error {
-	if err := json.Unmarshal([]byte(C.GoString(p)), to); err != nil {
-		return fmt.Errorf("infer_prep: options: %w", err)
-	}
-	return nil
-}
+func fromJSON(p *C.char, to any) error { return binding.Unmarshal([]byte(C.GoString(p)), to) }
 
 func toJSON(x any) (*C.char, error) {
 	b, err := json.Marshal(x)

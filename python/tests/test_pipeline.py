@@ -237,10 +237,21 @@ def test_bad_samples(tmp_path, caplog):
     assert [len(b["label"]) for b in s] == [2, 2, 2] and len(s) == 3
 
 
+def outside(tmp_path):
+    """A folder with a link that leads out of it."""
+    (tmp_path / "secret.png").write_bytes(conftest.png(4, 4, 1))
+    (tmp_path / "links" / "c").mkdir(parents=True)
+    (tmp_path / "links" / "c" / "x.png").symlink_to(tmp_path / "secret.png")
+    return tmp_path / "links"
+
+
 def test_errors(definition, tmp_path):
     for call, kind, text in [
         (lambda: Pipeline(tmp_path / "none.json"), FileNotFoundError, "none.json"),
         (lambda: Pipeline(json.dumps(definition)), ValueError, "is JSON, want a path"),
+        (lambda: Pipeline(tmp_path), IsADirectoryError, "image_folder makes one"),
+        (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=1.5), TypeError, ""),
+        (lambda: Pipeline(infer_prep.image_folder(outside(tmp_path), infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "allow_outside=True permits it"),
         (lambda: Pipeline({}), InferPrepError, "infer_prep_dataset"),
         (lambda: Pipeline(b"\xff"), InferPrepError, ""),
         (lambda: Pipeline(7), TypeError, "want a path, a dict or bytes"),

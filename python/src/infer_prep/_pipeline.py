@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import os
 import sys
 import weakref
 from ctypes import byref, c_int64, c_void_p, string_at
@@ -152,7 +153,10 @@ class Pipeline:
         elif isinstance(definition, (bytes, bytearray)):
             content = bytes(definition)
         else:
-            with open(path_of("Pipeline", definition), "rb") as f:
+            path = path_of("Pipeline", definition)
+            if os.path.isdir(path):
+                raise IsADirectoryError(f"infer_prep: Pipeline: {path} is a folder, want a definition; image_folder makes one of a folder of images")
+            with open(path, "rb") as f:
                 content = f.read()
         self.rank, self.world = ranks(rank, world)
         seed = index(seed)
