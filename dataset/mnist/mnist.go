@@ -1,9 +1,9 @@
 // Package mnist reads datasets of handwritten characters in IDX files: MNIST,
-// Fashion-MNIST, KMNIST and EMNIST. They differ in the names of their files and
+// Fashion-MNIST, KMNIST, EMNIST and QMNIST. They differ in the names of their files and
 // classes. Columns: image, label. Reference: MindSpore and torchvision.
 //
 // image is uint8 HWC (28, 28, 1), or the size that the files have. label is an
-// int32 scalar: the class.
+// int32 scalar: the class. QMNIST also has labels of eight numbers.
 //
 // If a file NAME does not exist, NAME.gz is read: Open unpacks it into memory.
 // The size of a file must match its header.
@@ -167,7 +167,7 @@ func (d *rows) add(ctx context.Context, o store.Opener, dir, name string, classe
 		return err
 	}
 	defer f.Close()
-	shape, err := openIDX(f, 1)
+	shape, err := openIDX(f, idxUint8, 1)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (d *rows) add(ctx context.Context, o store.Opener, dir, name string, classe
 		return err
 	}
 	d.parts = append(d.parts, p) // Close closes it from now on
-	if shape, err = openIDX(p.images, 3); err != nil {
+	if shape, err = openIDX(p.images, idxUint8, 3); err != nil {
 		return err
 	}
 	if shape[0] != p.n {
@@ -204,15 +204,25 @@ func (d *rows) add(ctx context.Context, o store.Opener, dir, name string, classe
 // of axes, and the size of each axis.
 func headerSize(axes int) int64 { return int64(4 + 4*axes) }
 
-// openIDX reads the header of an IDX file of bytes (type 8). It checks the
+// The types of numbers in IDX files that are read.
+const (
+	idxUint8 = 8
+	idxInt32 = 12
+)
+
+// openIDX reads the header of an IDX file of bytes or int32. It checks the
 // header against the file's size before anything is allocated.
-func openIDX(f *files.Data, axes int) ([]int64, error) {
+func openIDX(f *files.Data, kind byte, axes int) ([]int64, error) {
+	each, what := int64(1), "bytes"
+	if kind == idxInt32 {
+		each, what = 4, "int32"
+	}
 	head, err := f.Head(int(headerSize(axes)))
 	if err != nil {
 		return nil, err
 	}
-	if want := [4]byte{0, 0, 8, byte(axes)}; [4]byte(head[:4]) != want {
-		return nil, f.Errorf(0, "%x, want %x: an IDX file of bytes with %d axes", head[:4], want, axes)
+	if want := [4]byte{0, 0, kind, byte(axes)}; [4]byte(head[:4]) != want {
+		return nil, f.Errorf(0, "%x, want %x: an IDX file of %s with %d axes", head[:4], want, what, axes)
 	}
 	shape := make([]int64, axes)
 	for i := range shape {
@@ -223,14 +233,14 @@ func openIDX(f *files.Data, axes int) ([]int64, error) {
 	}
 	// Divide, since the product may overflow.
 	have := f.Size - headerSize(axes)
-	left, whole := have, true
+	left, whole := have/each, have%each == 0
 	for _, n := range shape {
 		whole = whole && left%n == 0
 		left /= n
 	}
 	size := headerSize(axes)
 	if left >= 1 {
-		n := int64(1)
+		n := each
 		for _, s := range shape {
 			n *= s
 		}

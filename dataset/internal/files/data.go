@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -100,6 +101,24 @@ func (d *Data) Inflate(size int64) error {
 	}
 	d.ReaderAt, d.Size, d.Packed = bytes.NewReader(b), size, false
 	return d.Close()
+}
+
+// Unpacked returns the size that the end of a gzip states, modulo 4 GiB. It is
+// at most Size. Inflate fails if the gzip has another size.
+func (d *Data) Unpacked() (int64, error) {
+	var b [4]byte
+	at := d.file.Size() - int64(len(b))
+	if at < 0 {
+		return 0, d.Errorf(0, "%d bytes, want a gzip", d.file.Size())
+	}
+	if _, err := d.file.ReadAt(b[:], at); err != nil && err != io.EOF {
+		return 0, fmt.Errorf("%s at byte %d: %w", store.Redact(d.Name), at, err)
+	}
+	n := int64(binary.LittleEndian.Uint32(b[:]))
+	if n > d.Size {
+		return 0, d.Errorf(at, "%d bytes unpacked, want at most %d from a gzip of this size", n, d.Size)
+	}
+	return n, nil
 }
 
 // Errorf returns an ErrData error at an offset of the file.

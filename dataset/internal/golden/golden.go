@@ -201,6 +201,11 @@ func (v *Value) Equal(got *tensor.Tensor, as map[string][]string) error {
 			want, err := strconv.ParseFloat(s, 64)
 			same = err == nil && (math.Float32bits(x) == math.Float32bits(float32(want)) || x != x && want != want)
 			have = x
+		case tensor.Float64:
+			x := tensor.View[float64](got)[i]
+			want, err := strconv.ParseFloat(s, 64)
+			same = err == nil && (math.Float64bits(x) == math.Float64bits(want) || x != x && want != want)
+			have = x
 		case tensor.Uint8:
 			have = got.Data[i]
 			same = fmt.Sprint(have) == s

@@ -1,0 +1,130 @@
+// Package settest checks sources of published sets, for their tests.
+package settest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/store"
+)
+
+// Dir is the folder of the small sets, from the package of a source.
+const Dir = "../../testdata/datasets/"
+
+// Check compares a set with what the references read, and reads it through a
+// store in memory. fresh returns the source of a folder.
+func Check(t *testing.T, set string, fresh func(dir string) dataset.Source, references ...string) {
+	t.Helper()
+	for _, r := range references {
+		n := sourcetest.Golden(t, Dir+set+"/"+r+".json")
+		require.Positive(t, n)
+		t.Logf("%s: %d rows", r, n)
+	}
+	sourcetest.Store(t, Dir+set, fresh)
+}
+
+// Refuses opens a set with a changed file and requires an error of the data
+// that contains want.
+func Refuses(t *testing.T, set, file, content, want string, fresh func(dir string) dataset.Source) {
+	t.Helper()
+	_, err := fresh(Dir+set).Open(t.Context(), &changed{store.Local, file, []byte(content)})
+	require.ErrorIs(t, err, dataset.ErrData)
+	require.ErrorContains(t, err, want)
+}
+
+// Mutate opens a set with mutations of a file: some of its truncations, and
+// changes of some bytes. Every error must be one of the data.
+func Mutate(t *testing.T, set, file string, fresh func(dir string) dataset.Source) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(Dir+set, filepath.FromSlash(file)))
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(1, uint64(len(b))))
+	failed := 0
+	for k := range 120 {
+		m := bytes.Clone(b)
+		switch i := r.IntN(len(m)); k % 4 {
+		case 0:
+			m = m[:i]
+		case 1:
+			m[i] ^= 1 << r.IntN(8)
+		case 2:
+			m[i] = byte(r.IntN(256))
+		case 3:
+			m = append(m[:i], m[min(len(m), i+1+r.IntN(9)):]...)
+		}
+		if !Open(t, set, file, m, fresh) {
+			failed++
+		}
+	}
+	t.Logf("%s: %d of 120 changes were refused", file, failed)
+}
+
+// Fuzz fuzzes a file of a set.
+func Fuzz(f *testing.F, set, file string, fresh func(dir string) dataset.Source) {
+	b, err := os.ReadFile(filepath.Join(Dir+set, filepath.FromSlash(file)))
+	require.NoError(f, err)
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) { Open(t, set, file, b, fresh) })
+}
+
+// Open opens a set with another content of a file and reads its first rows. It
+// reports whether the set could be opened.
+func Open(t *testing.T, set, file string, content []byte, fresh func(dir string) dataset.Source) bool {
+	check := func(err error) bool {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrOutside) && !errors.Is(err, fs.ErrInvalid) {
+			require.ErrorIs(t, err, dataset.ErrData)
+		}
+		return err == nil
+	}
+	d, err := fresh(Dir+set).Open(t.Context(), &changed{store.Local, file, content})
+	if !check(err) {
+		return false
+	}
+	defer d.Close()
+	rows := d.(dataset.Rows)
+	s := sourcetest.New(d)
+	for i := range min(rows.Len(), 20) {
+		if err := rows.Read(t.Context(), i, s); err != nil {
+			// Names of files that cannot be are errors of the system.
+			continue
+		}
+		if c, ok := d.(dataset.Classed); ok {
+			_, err := c.Class(i)
+			require.NoError(t, err)
+		}
+	}
+	return true
+}
+
+// changed is a store with another content of the file whose name has an end.
+type changed struct {
+	store.Opener
+	end     string
+	content []byte
+}
+
+func (c *changed) is(name string) bool {
+	return strings.HasSuffix(filepath.ToSlash(name), "/"+c.end)
+}
+
+func (c *changed) Open(ctx context.Context, name string) (store.File, error) {
+	if c.is(name) {
+		return &file{bytes.NewReader(c.content)}, nil
+	}
+	return c.Opener.Open(ctx, name)
+}
+
+type file struct{ *bytes.Reader }
+
+func (*file) Close() error { return nil }
