@@ -249,6 +249,8 @@ python-soak:
 # Linux, and the tests run on the one for this machine. TARGETS chooses some.
 .PHONY: wheel
 wheel:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	GO="$(GO)" python/wheels.sh $(TARGETS)
 
 # A training loop and single images from Python beside torch's DataLoader, Pillow and torchvision, in
