@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the wheels in dist/ and checks them.
+# Builds the wheels in dist/ and checks them. The tests run on the one for this machine; those on
+# the one for arm64 are python/arm64.sh. bin/infer-prep must be there.
 # usage: wheels.sh [TARGET]...     default: linux-amd64 linux-arm64 windows-amd64
 # VERSION is their version; default: 0.0.0. python/backend.py has the targets.
 set -euo pipefail
@@ -7,6 +8,7 @@ cd "$(dirname "$0")/.."
 py=$(parity/venv.sh python/requirements-wheel.txt)
 [ $# -gt 0 ] || set -- linux-amd64 linux-arm64 windows-amd64
 mkdir -p dist
+go_arch() { "${GO:-go}" env GOHOSTARCH; }
 for target; do
   log=$("$py" python/backend.py --version "${VERSION:-0.0.0}" --out dist "$target")
   echo "$log"
@@ -20,4 +22,5 @@ for target; do
       { echo "$report"; echo "wheels.sh: auditwheel does not say $tag" >&2; exit 1; }
     echo "auditwheel: $(tr '\n' ' ' <<<"$report" | grep -o 'consistent with [^.]*: "[^"]*"\|consistent with[^"]*"[^"]*"' | head -n 1)" ;;
   esac
+  [ "$target" != "linux-$(go_arch)" ] || WHEEL=$PWD/$wheel python/test.sh
 done

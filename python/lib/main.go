@@ -88,7 +88,7 @@ func fail(to **C.char, err error) bool {
 	if err == nil {
 		return false
 	}
-	b, _ := json.Marshal(map[string]string{"code": binding.Code(err), "error": err.Error()}) // strings have a JSON form
+	b, _ := json.Marshal(map[string]string{"code": binding.Code(err), "error": binding.Text(err)}) // strings have a JSON form
 	*to = C.CString(string(b))
 	return true
 }
@@ -102,12 +102,7 @@ func bytesOf(p unsafe.Pointer, n C.int64_t) []byte {
 }
 
 // fromJSON parses the JSON text that Python passes.
-func fromJSON(p *C.char, to any) error {
-	if err := json.Unmarshal([]byte(C.GoString(p)), to); err != nil {
-		return fmt.Errorf("infer_prep: options: %w", err)
-	}
-	return nil
-}
+func fromJSON(p *C.char, to any) error { return binding.Unmarshal([]byte(C.GoString(p)), to) }
 
 func toJSON(x any) (*C.char, error) {
 	b, err := json.Marshal(x)
@@ -350,12 +345,13 @@ func ip_pipeline_next_epoch(h C.int64_t, e **C.char) C.int32_t {
 	return call(h, e, (*binding.Pipeline).NextEpoch)
 }
 
-// ip_pipeline_state returns *n bytes at *state, which ip_free frees.
+// ip_pipeline_state returns *n bytes at *state, which ip_free frees: the place
+// after the last batch, or before it if before is 1.
 //
 //export ip_pipeline_state
-func ip_pipeline_state(h C.int64_t, state *unsafe.Pointer, n *C.int64_t, e **C.char) C.int32_t {
+func ip_pipeline_state(h C.int64_t, before C.int32_t, state *unsafe.Pointer, n *C.int64_t, e **C.char) C.int32_t {
 	return call(h, e, func(p *binding.Pipeline) error {
-		b, err := p.State()
+		b, err := p.State(before == 1)
 		if err == nil {
 			*state, *n = C.CBytes(b), C.int64_t(len(b))
 		}

@@ -132,6 +132,39 @@ def test_leaving_half_way(definition):
         next(old)
 
 
+@pytest.mark.parametrize("ready", [True, False])
+def test_exception_during_next(definition, monkeypatch, ready):
+    """What Ctrl-C takes from a waiting loop comes with the next call, and is not in the state."""
+    from infer_prep import _native, _pipeline
+
+    want = epoch(Pipeline(definition, seed=3))
+    p = Pipeline(definition, seed=3)
+    it = iter(p)
+    next(it)
+    before = p.state_dict()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as m:
+        m.setattr(_pipeline, "string_at" if ready else "byref", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(it)
+    assert p.state_dict() == before
+    assert p.stats()["lent"] == ready
+    q = Pipeline(definition, seed=3)
+    q.load_state_dict(p.state_dict())
+    assert same(epoch(q), want[1:])
+    batch = next(it)
+    assert (batch.key, batch.step) == (want[1][0], 2) and np.array_equal(batch["image"], want[1][1])
+    with monkeypatch.context() as m:
+        m.setattr(_native, "array", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            next(it)
+    del batch
+    assert len(epoch(p)) == 7 and p.stats()["lent"] == 0  # the next epoch drops what was not delivered
+
+
 def test_ranks(definition):
     parts = [epoch(Pipeline(definition, seed=1, rank=r, world=2)) for r in range(2)]
     keys = [sum((list(x[2]) for x in part), []) for part in parts]
@@ -204,10 +237,21 @@ def test_bad_samples(tmp_path, caplog):
     assert [len(b["label"]) for b in s] == [2, 2, 2] and len(s) == 3
 
 
+def outside(tmp_path):
+    """A folder with a link that leads out of it."""
+    (tmp_path / "secret.png").write_bytes(conftest.png(4, 4, 1))
+    (tmp_path / "links" / "c").mkdir(parents=True)
+    (tmp_path / "links" / "c" / "x.png").symlink_to(tmp_path / "secret.png")
+    return tmp_path / "links"
+
+
 def test_errors(definition, tmp_path):
     for call, kind, text in [
         (lambda: Pipeline(tmp_path / "none.json"), FileNotFoundError, "none.json"),
         (lambda: Pipeline(json.dumps(definition)), ValueError, "is JSON, want a path"),
+        (lambda: Pipeline(tmp_path), IsADirectoryError, "image_folder makes one"),
+        (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=1.5), TypeError, ""),
+        (lambda: Pipeline(infer_prep.image_folder(outside(tmp_path), infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "allow_outside=True permits it"),
         (lambda: Pipeline({}), InferPrepError, "infer_prep_dataset"),
         (lambda: Pipeline(b"\xff"), InferPrepError, ""),
         (lambda: Pipeline(7), TypeError, "want a path, a dict or bytes"),
@@ -215,7 +259,9 @@ def test_errors(definition, tmp_path):
         (lambda: Pipeline(definition, workers=0), ValueError, "workers 0"),
         (lambda: Pipeline(definition, workers=100000), InferPrepError, "Workers is 100000"),
         (lambda: Pipeline(definition, prefetch=-1), ValueError, "prefetch -1"),
-        (lambda: Pipeline(definition, seed=-1), InferPrepError, "seed"),
+        (lambda: Pipeline(definition, seed=-1), ValueError, "seed -1"),
+        (lambda: Pipeline(definition, seed="x"), TypeError, ""),
+        (lambda: Pipeline(definition, max_skips=0), ValueError, "max_skips 0"),
         (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=-1), InferPrepError, "batches of -1"),
         (lambda: Pipeline(infer_prep.image_folder(tmp_path / "x", infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "x"),
         (lambda: pickle.dumps(Pipeline(definition)), TypeError, "cannot be pickled"),

@@ -4,6 +4,7 @@ package binding
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -11,6 +12,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/mobile"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -32,6 +34,22 @@ func Code(err error) string {
 		return "input"
 	}
 	return mobile.Code(err)
+}
+
+// Text returns an error's text, with the option that permits what it refuses.
+func Text(err error) string {
+	if errors.Is(err, store.ErrOutside) {
+		return err.Error() + "; allow_outside=True permits it"
+	}
+	return err.Error()
+}
+
+// Unmarshal parses JSON that Python passes.
+func Unmarshal(b []byte, to any) error {
+	if err := json.Unmarshal(b, to); err != nil {
+		return fmt.Errorf("infer_prep: options: %w: %w", errInput, err)
+	}
+	return nil
 }
 
 // Guard turns a panic into an error. Every function that C calls defers it: a

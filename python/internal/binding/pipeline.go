@@ -48,9 +48,10 @@ type Pipeline struct {
 
 	mu      sync.Mutex // of all calls but Close
 	run     *pipeline.Pipeline
-	waiting chan result    // of a Next that has not returned its sample
-	before  *dataset.State // the state before that sample
-	skipped int64          // of earlier runs
+	waiting chan result        // of a Next that has not returned its sample
+	stop    context.CancelFunc // ends that Next
+	before  *dataset.State     // the state before the last sample, nil at the start of an epoch or run
+	skipped int64              // of earlier runs
 
 	guard  sync.Mutex // of the fields below
 	end    context.CancelFunc
@@ -182,13 +183,14 @@ func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 	if p.waiting == nil {
 		p.before = p.run.State()
 		c := make(chan result, 1)
-		p.waiting = c
-		go func() {
+		ctx, stop := context.WithCancel(p.ctx)
+		p.waiting, p.stop = c, stop
+		go func(run *pipeline.Pipeline) {
 			var r result
 			defer func() { c <- r }()
 			defer Guard(&r.err)
-			r.s, r.err = p.run.Next(p.ctx)
-		}()
+			r.s, r.err = run.Next(ctx)
+		}(p.run)
 	}
 	var r result
 	select {
@@ -202,8 +204,10 @@ func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 			return nil, ErrWait
 		}
 	}
+	p.stop()
 	p.waiting = nil
 	if r.err != nil {
+		p.before = nil
 		return nil, r.err
 	}
 	return p.lend(r.s)
@@ -246,12 +250,15 @@ func (p *Pipeline) free(s *dataset.Sample) {
 	}
 }
 
-// drain waits for the sample of a Next that returned ErrWait, and drops it.
-func (p *Pipeline) drain() {
+// drop ends a Next that returned ErrWait, and drops its sample. It is for what
+// leaves the place of the run.
+func (p *Pipeline) drop() {
 	if p.waiting != nil {
+		p.stop()
 		<-p.waiting
 		p.waiting = nil
 	}
+	p.before = nil
 }
 
 // NextEpoch starts the next epoch, also before the end of this one.
@@ -260,17 +267,19 @@ func (p *Pipeline) NextEpoch() error {
 		return err
 	}
 	defer p.mu.Unlock()
-	p.drain()
+	p.drop()
 	return p.run.NextEpoch()
 }
 
-// State returns the place after the last sample that Next returned.
-func (p *Pipeline) State() ([]byte, error) {
+// State returns the place after the last sample that Next returned, or with
+// before the place before it: an exception of Python can take a sample from the
+// loop that waits for it.
+func (p *Pipeline) State(before bool) ([]byte, error) {
 	if err := p.lock(); err != nil {
 		return nil, err
 	}
 	defer p.mu.Unlock()
-	if p.waiting != nil {
+	if p.waiting != nil || before && p.before != nil {
 		return p.before.MarshalBinary()
 	}
 	return p.run.State().MarshalBinary()
@@ -290,7 +299,7 @@ func (p *Pipeline) Restore(state []byte) error {
 	if err != nil {
 		return err
 	}
-	p.drain()
+	p.drop()
 	old := p.run
 	p.skipped += old.Skipped()
 	p.guard.Lock()

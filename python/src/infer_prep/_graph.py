@@ -6,6 +6,7 @@ import json
 import os
 import weakref
 from ctypes import byref, c_void_p
+from operator import index
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
 from . import _native
@@ -116,11 +117,12 @@ class Graph:
         out = _native.tensors(len(self.columns))
         error = c_void_p()
         lib = _native.lib()
-        handle = lib.ip_graph_run(self._live(), data, n, out, byref(error))
+        info = _native.BatchInfo()
+        lease = _native.Lease(info)
+        info.lease = lib.ip_graph_run(self._live(), data, n, out, byref(error))
         del keep
         if error.value:
             _native.check(error)
-        lease = _native.Lease(handle)
         if len(self.columns) == 1:
             return _native.array(out[0], lease)
         return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
@@ -188,7 +190,7 @@ def image_folder(directory: Path, graph: Graph, *, batch: int = 32, shuffle: boo
     Its columns are the graph's outputs, and label (int32). batch=0 means samples
     without an axis for the batch.
     """
-    options = {"dir": path_of("image_folder", directory), "batch": batch, "shuffle": shuffle, "drop_last": drop_last}
+    options = {"dir": path_of("image_folder", directory), "batch": index(batch), "shuffle": bool(shuffle), "drop_last": bool(drop_last)}
     error = c_void_p()
     p = _native.lib().ip_folder(graph._live(), json.dumps(options).encode(), byref(error))
     _native.check(error)

@@ -50,7 +50,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_pipeline_open": (c_int64, [c_char_p, c_int64, c_char_p, ERROR, ERROR]),
     "ip_pipeline_next": (c_int32, [c_int64, c_int64, POINTER(BatchInfo), POINTER(Tensor), ERROR]),
     "ip_pipeline_next_epoch": (c_int32, [c_int64, ERROR]),
-    "ip_pipeline_state": (c_int32, [c_int64, ERROR, POINTER(c_int64), ERROR]),
+    "ip_pipeline_state": (c_int32, [c_int64, c_int32, ERROR, POINTER(c_int64), ERROR]),
     "ip_pipeline_restore": (c_int32, [c_int64, c_char_p, c_int64, ERROR]),
     "ip_pipeline_stats": (c_int32, [c_int64, ERROR, ERROR]),
     "ip_pipeline_notes": (c_int32, [c_int64, ERROR, ERROR]),
@@ -140,16 +140,20 @@ def close(handle: int) -> None:
 
 
 class Lease:
-    """Memory of the library that is lent until nobody refers to the Lease."""
+    """Memory of the library that is lent until nobody refers to the Lease.
 
-    __slots__ = ("__weakref__", "_handle")
+    It is made before the call that lends, so that no exception comes between.
+    """
 
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
+    __slots__ = ("__weakref__", "_info")
+
+    def __init__(self, info: BatchInfo) -> None:
+        self._info = info
 
     def __del__(self, usable: Any = usable, lib: Any = lib) -> None:
-        if usable():
-            lib().ip_release(self._handle)
+        if self._info.lease and usable():
+            lib().ip_free(self._info.key)
+            lib().ip_release(self._info.lease)
 
 
 class _View:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import os
 import sys
 import weakref
 from ctypes import byref, c_int64, c_void_p, string_at
+from operator import index
 from typing import Any, Iterator, Mapping
 
 from . import _native
@@ -93,7 +95,7 @@ def ranks(rank: int | None, world: int | None) -> tuple[int, int]:
     if (rank is None) != (world is None):
         raise ValueError(f"infer_prep: rank {rank} of {world}: want both or none of them")
     if rank is not None and world is not None:
-        return rank, world
+        return index(rank), index(world)
     d = sys.modules.get("torch.distributed")  # a program that uses it has imported it
     if d is not None and d.is_available() and d.is_initialized():
         return int(d.get_rank()), int(d.get_world_size())
@@ -120,7 +122,8 @@ class Pipeline:
     memory         bytes of samples in all queues; default 1 GiB
     on_error       "fail" (default), "skip" or "replace" bad samples, which are
                    logged as warnings of the logger infer_prep
-    max_skips      bad samples in succession that end the run; default 1,000
+    max_skips      bad samples in succession that end the run; default 1,000; -1
+                   for no bound
     allow_changed  resume although the data is not that of the state
     allow_outside  follow links and paths of lists out of the data's folder
 
@@ -150,16 +153,22 @@ class Pipeline:
         elif isinstance(definition, (bytes, bytearray)):
             content = bytes(definition)
         else:
-            with open(path_of("Pipeline", definition), "rb") as f:
+            path = path_of("Pipeline", definition)
+            if os.path.isdir(path):
+                raise IsADirectoryError(f"infer_prep: Pipeline: {path} is a folder, want a definition; image_folder makes one of a folder of images")
+            with open(path, "rb") as f:
                 content = f.read()
         self.rank, self.world = ranks(rank, world)
+        seed = index(seed)
+        if not 0 <= seed < 1 << 64:
+            raise ValueError(f"infer_prep: pipeline: seed {seed}: want 0 to 2**64 - 1")
         options: dict[str, Any] = {"seed": seed, "rank": self.rank, "world": self.world, "on_error": on_error}
         options |= {"drop_uneven": drop_uneven, "allow_changed": allow_changed, "allow_outside": allow_outside}
         for name, value, least in ("workers", workers, 1), ("prefetch", prefetch, 1), ("queue", queue, 1), ("memory", memory, 1), ("max_skips", max_skips, -1):
             if value is not None:
-                if value < least or value == 0:
-                    raise ValueError(f"infer_prep: pipeline: {name} {value}: want at least {least}")
-                options["bytes" if name == "memory" else name] = value
+                if index(value) < least or value == 0:
+                    raise ValueError(f"infer_prep: pipeline: {name} {value}: want at least {max(least, 1)}" + (", or -1 for no bound" if least < 0 else ""))
+                options["bytes" if name == "memory" else name] = index(value)
         info, error = c_void_p(), c_void_p()
         lib = _native.lib()
         self._handle = lib.ip_pipeline_open(content, len(content), json.dumps(options).encode(), byref(info), byref(error))
@@ -170,6 +179,7 @@ class Pipeline:
         self._len: int = d["len"]
         self._fresh = True  # the next iteration is of this epoch
         self._iteration = 0
+        self._undelivered: tuple[_native.BatchInfo, Any, _native.Lease] | None = None
 
     def __len__(self) -> int:
         """The number of batches of a whole epoch. TypeError if it depends on the data or is endless."""
@@ -181,6 +191,7 @@ class Pipeline:
     def __iter__(self) -> Iterator[Batch]:
         handle = self._live()
         if not self._fresh:
+            self._undelivered = None
             error = c_void_p()
             _native.lib().ip_pipeline_next_epoch(handle, byref(error))
             _native.check(error)
@@ -189,8 +200,27 @@ class Pipeline:
         return _Iterator(self, self._iteration)
 
     def _next(self) -> Batch:
-        info, error = _native.BatchInfo(), c_void_p()
+        info = _native.BatchInfo()
         out = _native.tensors(len(self.columns))
+        lease = _native.Lease(info)
+        try:
+            if self._undelivered is not None:
+                info, out, lease = self._undelivered
+                self._undelivered = None
+            elif not self._wait(info, out):
+                raise StopIteration
+            arrays = {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
+            return Batch(arrays, info.epoch, info.step, string_at(info.key).decode("utf-8", "replace"))
+        except BaseException:
+            # Ctrl-C during the call is raised after it, when it may have a batch:
+            # the next call returns it, and state_dict does not count it.
+            if info.lease:
+                self._undelivered = info, out, lease
+            raise
+
+    def _wait(self, info: _native.BatchInfo, out: Any) -> bool:
+        """Waits for the next batch; False at the end of the epoch."""
+        error = c_void_p()
         while True:
             status = _native.lib().ip_pipeline_next(self._live(), WAIT, byref(info), out, byref(error))
             if status != 2:
@@ -198,11 +228,7 @@ class Pipeline:
         if status != 0 or info.notes:
             self._warn()
         _native.check(error)
-        if status == 1:
-            raise StopIteration
-        lease = _native.Lease(info.lease)
-        arrays = {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
-        return Batch(arrays, info.epoch, info.step, _native.text(info.key))
+        return bool(status == 0)
 
     def _warn(self) -> None:
         notes, error = c_void_p(), c_void_p()
@@ -221,7 +247,7 @@ class Pipeline:
         """
         state, n, error = c_void_p(), c_int64(), c_void_p()
         lib = _native.lib()
-        lib.ip_pipeline_state(self._live(), byref(state), byref(n), byref(error))
+        lib.ip_pipeline_state(self._live(), self._undelivered is not None, byref(state), byref(n), byref(error))
         _native.check(error)
         b = string_at(state, n.value)
         lib.ip_free(state)
@@ -241,6 +267,7 @@ class Pipeline:
         error = c_void_p()
         _native.lib().ip_pipeline_restore(self._live(), b, len(b), byref(error))
         _native.check(error)
+        self._undelivered = None
         self._fresh = True
         self._iteration += 1
 
