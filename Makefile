@@ -23,12 +23,14 @@ test-nested:
 	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed adapters/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # 10,000 images packed by one process, by four, and under Beam on prism and on a Spark cluster, which
-# loses a worker: equal bytes. Then the function of examples/spark: Go's tensors. It installs Spark
+# loses a worker: equal bytes. Some hundred from and to S3 and HDFS. Then the function of examples/spark: Go's tensors. It installs Spark
 # and Beam's job server from Maven Central. PHOTOS is a folder of photographs for examples/spark.
 cluster-test:
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/infer-prep ./internal/tools/procedural
 	cd distributed && $(GO) build -o ../bin/ ./cmd/infer-prep-beam
+	store/hdfs/minidfs.sh --install
+	store/s3/s3test/versitygw.sh
 	@dir=$$(distributed/cluster/install.sh) && cd distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
 	GO="$(GO)" PHOTOS="$(PHOTOS)" examples/spark/test.sh
 

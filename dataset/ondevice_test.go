@@ -280,9 +280,10 @@ func TestOnDeviceFails(test *testing.T) {
 		for _, panics := range []bool{false, true} {
 			what := fmt.Sprintf("policy %d, panic %v", policy, panics)
 			a := &accelerator{class: device.Exact}
-			// Every run from the fifth on fails, for any number of workers.
+			// Each run from the fifth on fails, until the device is well.
+			var well atomic.Bool
 			a.wrong = func(n int64) error {
-				if n < 5 {
+				if n < 5 || well.Load() {
 					return nil
 				}
 				if panics {
@@ -306,7 +307,7 @@ func TestOnDeviceFails(test *testing.T) {
 			if !panics {
 				require.ErrorIs(test, err, errLost, what)
 			}
-			a.wrong = nil
+			well.Store(true)
 			q := parallel(test, b, 2, p.State())
 			s, err := q.Next(test.Context())
 			require.NoError(test, err, what)

@@ -29,7 +29,7 @@ const (
 	trainingRate   = float32(1) / 64
 )
 
-// linear is a linear classifier: a row of weights for each class, the bias last.
+// linear is a linear classifier: weights for each class, the bias last.
 type linear [][]float32
 
 // scores returns the classes' scores of an image.

@@ -36,8 +36,9 @@ type StageTuning struct {
 	Queue   int    `json:"queue"`
 }
 
-// ErrTuning reports an invalid Tuning, or one of another definition or device.
-var ErrTuning = errors.New("invalid tuning")
+// ErrTuning reports a Tuning that is invalid or of another definition or
+// device.
+var ErrTuning = errors.New("unusable tuning")
 
 const (
 	tuningVersion = 1

@@ -80,7 +80,8 @@ func temporary(v *mlcontext.Variable) bool {
 // the optimizer among them, and the place after the last batch that Yield
 // returned. Call it between steps, for example in Loop.OnStep with a priority
 // above 0, or in Options.EpochEnd. It replaces path when the file is complete
-// and on the disk. Equal trainings write equal bytes.
+// and on the disk. Equal trainings write equal bytes. Elements have the byte
+// order of the machine.
 //
 // Metrics are not saved. Variables of an earlier checkpoint that ctx has not
 // yet used are saved again.
@@ -95,15 +96,15 @@ func (d *Dataset) Save(path string, ctx *mlcontext.Context) error {
 			values[k] = t
 		}
 	}
-	var err error
-	ctx.EnumerateVariables(func(v *mlcontext.Variable) {
-		if !temporary(v) {
-			t, e := v.Value()
-			values[key(v.Scope(), v.Name())], err = t, errors.Join(err, e)
+	for v := range ctx.IterVariables() {
+		if temporary(v) {
+			continue
 		}
-	})
-	if err != nil {
-		return fmt.Errorf("gomlx: checkpoint: %w", err)
+		t, err := v.Value()
+		if err != nil {
+			return fmt.Errorf("gomlx: checkpoint: variable %s: %w", v.ScopeAndName(), err)
+		}
+		values[key(v.Scope(), v.Name())] = t
 	}
 	var data bytes.Buffer
 	keys := make([]string, 0, len(values))

@@ -163,12 +163,11 @@ func dtypeOf(d tensor.DType) dtypes.DType {
 }
 
 // flat returns the elements of a dense tensor as the Go slice that GoMLX
-// expects. The slice shares t's memory.
+// expects. The slice shares t's memory, except for bools.
 func flat(t *tensor.Tensor) (any, error) {
 	switch t.Desc.DType {
 	case tensor.Bool:
-		// A bool that is neither 0 nor 1 breaks Go's rules; tensor.Bool has
-		// these two alone, but a bytewise copy proves it.
+		// A Go bool must not have other bits than those of 0 and 1.
 		b := tensor.View[uint8](t)
 		out := make([]bool, len(b))
 		for i, x := range b {
@@ -278,10 +277,13 @@ func (d *Dataset) Yield() (spec any, inputs, labels []*tensors.Tensor, err error
 		return nil, nil, nil, err
 	}
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.ready) == 0 { // Close was faster
+		return nil, nil, nil, dataset.ErrClosed
+	}
 	l := d.ready[0]
 	d.ready[0] = nil
 	d.ready = d.ready[1:]
-	d.mu.Unlock()
 	return nil, l[:d.inputs:d.inputs], l[d.inputs:], nil
 }
 

@@ -30,8 +30,8 @@ import (
 // source needs the archives unpacked in that way, the devkit too. If several
 // classes have one name, the last one has it in both.
 type ImageNet struct {
-	// Dir is the folder with train, val and ILSVRC2012_devkit_t12: torchvision's
-	// ROOT.
+	// Dir is the folder with train, val and ILSVRC2012_devkit_t12:
+	// torchvision's ROOT.
 	Dir string `json:"dir"`
 	// Usage is train or val. Default train.
 	Usage string `json:"usage"`

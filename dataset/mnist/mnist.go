@@ -1,6 +1,7 @@
 // Package mnist reads datasets of handwritten characters in IDX files: MNIST,
-// Fashion-MNIST, KMNIST, EMNIST and QMNIST. They differ in the names of their files and
-// classes. Columns: image, label. Reference: MindSpore and torchvision.
+// Fashion-MNIST, KMNIST, EMNIST and QMNIST. They differ in the names of their
+// files and classes. Columns: image, label. Reference: MindSpore and
+// torchvision.
 //
 // image is uint8 HWC (28, 28, 1), or the size that the files have. label is an
 // int32 scalar: the class. QMNIST also has labels of eight numbers.

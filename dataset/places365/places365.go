@@ -15,12 +15,12 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Places365 reads the images that one of the lists places365_train_standard.txt,
-// places365_train_challenge.txt, places365_val.txt and places365_test.txt
-// names, in its order. A line has an image and the number of its class. The
-// folders are data_large_standard, data_large_challenge, val_large and
-// test_large; for small images 256 replaces large. categories_places365.txt has
-// the classes and their numbers.
+// Places365 reads the images that one of the lists
+// places365_train_standard.txt, places365_train_challenge.txt,
+// places365_val.txt and places365_test.txt names, in its order. A line has an
+// image and the number of its class. The folders are data_large_standard,
+// data_large_challenge, val_large and test_large; for small images 256 replaces
+// large. categories_places365.txt has the classes and their numbers.
 //
 // Columns: image (bytes: the file), label (int32 scalar: the class, -1 for the
 // images of test, which have none).

@@ -35,9 +35,9 @@ type STL10 struct {
 	// Usage is train, test, unlabeled, train+unlabeled, or all, which is test,
 	// train, unlabeled. Default train.
 	Usage string `json:"usage"`
-	// Fold is the line, from 0 to 9, of fold_indices.txt that lists the training
-	// images, or -1 for all. It needs usage train or train+unlabeled. Default
-	// -1.
+	// Fold is the line, from 0 to 9, of fold_indices.txt that lists the
+	// training images, or -1 for all. It needs usage train or train+unlabeled.
+	// Default -1.
 	Fold int `json:"fold"`
 }
 

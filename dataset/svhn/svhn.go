@@ -89,7 +89,7 @@ func parse(p *pixels.Part, arrays matfile.Arrays) (image tensor.Desc, err error)
 		return image, err
 	}
 	if len(x.Dims) != 4 || x.Dims[2] != 3 || x.Len() == 0 {
-		return image, fmt.Errorf("X of sizes %v, want height, width, 3 and the number of images", x.Dims)
+		return image, fmt.Errorf("array X of sizes %v, want height, width, 3 and the number of images", x.Dims)
 	}
 	data, err := x.Bytes()
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 
 // USPS reads usps and usps.t, texts in the format of LIBSVM: a line has a label
 // from 1 to 10 and 256 numbers from -1 to 1, 1:x to 256:x. If a file NAME does
-// not exist, NAME.bz2 is read. A pixel is the number x as float32, (x + 1) / 2 *
-// 255 in float32, without its fraction. Open reads the files into memory.
+// not exist, NAME.bz2 is read. A pixel is the number x as float32, (x + 1) / 2
+// * 255 in float32, without its fraction. Open reads the files into memory.
 //
 // Columns: image (uint8 HWC (16, 16, 1)), label (int32 scalar: the digit).
 //

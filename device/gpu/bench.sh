@@ -49,15 +49,22 @@ measure() {
   local i r x
   for r in $(seq "$rounds"); do
     for i in "${!names[@]}"; do
-      x=$(${commands[i]}) && [ -n "$x" ] || { note="${names[i]} failed"; return 1; }
+      [ ! -e "$work/failed-$i" ] || continue
+      if ! x=$(${commands[i]}) || [ -z "$x" ]; then # the others go on
+        note+="${note:+, }${names[i]} failed"
+        touch "$work/failed-$i"
+        continue
+      fi
       say "round $r: ${names[i]}: $x images/s"
       echo "$x" >>"$work/rate-$i"
     done
   done
   say "images/s, the median of $rounds rounds in turn, $seconds s each (lowest to highest), $(nproc) CPU cores:"
   for i in "${!names[@]}"; do
-    sort -g "$work/rate-$i" | awk -v name="${names[i]}" '{ x[NR] = $1 } END { printf "  %-36s %8.0f  (%.0f to %.0f)\n", name, x[int((NR + 1) / 2)], x[1], x[NR] }'
+    [ ! -e "$work/failed-$i" ] || continue
+    sort -g "$work/rate-$i" | awk -v name="${names[i]}" '{ x[NR] = $1 } END { printf "  %-42s %8.0f  (%.0f to %.0f)\n", name, x[int((NR + 1) / 2)], x[1], x[NR] }'
   done
+  [ -z "$note" ]
 }
 upload() {
   vulkan || return

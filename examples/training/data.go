@@ -41,7 +41,7 @@ type testImage struct {
 
 // openData opens a folder in CIFAR-10's binary format, or one with the folders
 // train and test, which have a folder of images for each class. Test images of
-// CIFAR-10 are written as PNG files below out, for the programs that take files.
+// CIFAR-10 are written as PNG files below out, for programs that take files.
 func openData(ctx context.Context, dir, out string) (*data, error) {
 	if _, err := os.Stat(filepath.Join(dir, "data_batch_1.bin")); err == nil {
 		return openCIFAR(ctx, dir, filepath.Join(out, "test"))

@@ -29,7 +29,7 @@ const usage = `usage:
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stderr); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "training:", err)
 		os.Exit(1)
 	}
@@ -38,7 +38,7 @@ func main() {
 // run is the program; it prints its progress to w.
 func run(ctx context.Context, args []string, w io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("no command\n" + usage)
+		return usageError(w, "no command")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.SetOutput(w)
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 			return err
 		}
 		if flags.NArg() != 1 || *train < 1 || *test < 1 || *train > 1e5 || *test > 1e5 {
-			return errors.New("shapes: want one folder, and numbers of images of 1 to 100000\n" + usage)
+			return usageError(w, "shapes: want one folder, and numbers of images of 1 to 100000")
 		}
 		return makeShapes(flags.Arg(0), *train, *test)
 	case "train":
@@ -66,12 +66,18 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 			return err
 		}
 		if o.data == "" || o.out == "" || flags.NArg() > 0 || o.epochs < 1 || o.every < 1 {
-			return errors.New("train: want -data and -out, and epochs and steps above 0\n" + usage)
+			return usageError(w, "train: want -data and -out, and epochs and steps above 0")
 		}
 		return train(ctx, o, w)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(w, usage)
 		return nil
 	}
-	return fmt.Errorf("unknown command %q, want shapes or train\n%s", args[0], usage)
+	return usageError(w, fmt.Sprintf("unknown command %q, want shapes or train", args[0]))
+}
+
+// usageError prints the usage and returns an error.
+func usageError(w io.Writer, what string) error {
+	fmt.Fprint(w, usage)
+	return errors.New(what)
 }

@@ -107,17 +107,16 @@ func newHead(seed uint64, steps, classes int) *head {
 	return &head{steps, layer("w1", features, hidden), make([]float32, hidden), layer("w2", hidden, classes), make([]float32, classes)}
 }
 
-// parts names the weights in GoMLX's context.
-func (h *head) parts() []struct {
+// part is a variable of GoMLX's context.
+type part struct {
 	name   string
 	values *[]float32
 	shape  []int
-} {
-	return []struct {
-		name   string
-		values *[]float32
-		shape  []int
-	}{
+}
+
+// parts returns the weights as variables.
+func (h *head) parts() []part {
+	return []part{
 		{"w1", &h.w1, []int{features, hidden}}, {"b1", &h.b1, []int{hidden}},
 		{"w2", &h.w2, []int{hidden, len(h.b2)}}, {"b2", &h.b2, []int{len(h.b2)}},
 	}

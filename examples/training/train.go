@@ -115,7 +115,11 @@ func (s *session) fit(ctx context.Context) (err error) {
 	}
 	s.ctx = from.Restore(mlctx)
 	s.head = newHead(s.o.seed, s.o.epochs*int(built.Len()), len(s.data.labels))
-	backend := simplego.GetBackend()
+	// With several ops at a time, GoMLX v0.26.0 has a data race.
+	backend, err := simplego.New("ops_sequential")
+	if err != nil {
+		return err
+	}
 	d, err := gomlx.New(ctx, built, gomlx.Options{
 		Backend: backend, Labels: []string{"label", policy}, Inputs: []string{featureColumn.Name},
 		Pipeline: pipeline.Options{Workers: s.o.workers}, From: from,
@@ -126,6 +130,9 @@ func (s *session) fit(ctx context.Context) (err error) {
 			return d.Save(checkpoint, s.ctx)
 		},
 	})
+	if errors.Is(err, dataset.ErrState) {
+		return fmt.Errorf("%s: %w: want the data, -batch and -seed of the checkpoint, or another -out", checkpoint, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -151,8 +158,12 @@ func (s *session) fit(ctx context.Context) (err error) {
 	if from != nil {
 		fmt.Fprintf(s.w, "resumed in epoch %d, after step %d\n", from.State.Epoch+1, from.State.Step)
 	}
-	if _, err := loop.RunEpochs(d, s.o.epochs-int(d.Epoch())); err != nil {
-		if ctx.Err() == nil {
+	left := s.o.epochs - int(d.Epoch())
+	if left <= 0 { // the training had ended; only its results are written again
+		return s.head.read(s.ctx)
+	}
+	if _, err := loop.RunEpochs(d, left); err != nil {
+		if !errors.Is(err, context.Canceled) {
 			return err
 		}
 		// The loop stopped between two steps.

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,12 +21,28 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// child is set in a process that is the program itself, to be killed.
-const child = "TRAINING_TEST_CHILD"
+// child is set in a process that is the program itself, to be killed. If pause
+// is set too, the process waits after printing a line that contains its value:
+// short trainings could end before they are killed.
+const (
+	child = "TRAINING_TEST_CHILD"
+	pause = "TRAINING_TEST_PAUSE"
+)
+
+// pauser passes on what is printed and waits after a line.
+type pauser struct{ at string }
+
+func (p pauser) Write(b []byte) (int, error) {
+	n, err := os.Stderr.Write(b)
+	if p.at != "" && bytes.Contains(b, []byte(p.at)) {
+		time.Sleep(time.Minute)
+	}
+	return n, err
+}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {
-		if err := run(context.Background(), os.Args[1:], os.Stderr); err != nil {
+		if err := run(context.Background(), os.Args[1:], pauser{os.Getenv(pause)}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -58,13 +75,14 @@ func trained(t *testing.T, data, out string, args ...string) string {
 }
 
 // killed starts a training in a process of its own and kills it (SIGKILL on
-// Unix) after it has printed a line that contains at.
-func killed(t *testing.T, at, data, out string, args ...string) {
+// Unix) after it has printed a line that contains at. env is one more variable
+// of its environment.
+func killed(t *testing.T, env, at, data, out string, args ...string) {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(exe, append([]string{"train", "-data", data, "-out", out}, args...)...)
-	c.Env = append(os.Environ(), child+"=1")
+	c.Env = append(os.Environ(), child+"=1", env)
 	r, err := c.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
@@ -96,8 +114,8 @@ func TestResume(t *testing.T) {
 			whole := out("whole")
 			trained(t, data, whole, append(options, "-workers", "1")...)
 			cut := out("cut")
-			killed(t, "epoch 1/3, step 20", data, cut, append(options, "-workers", "2")...)
-			killed(t, "epoch 2/3, step 20", data, cut, append(options, "-workers", "3")...)
+			killed(t, pause+"=epoch 1/3, step 20", "epoch 1/3, step 20", data, cut, append(options, "-workers", "2")...)
+			killed(t, pause+"=epoch 2/3, step 20", "epoch 2/3, step 20", data, cut, append(options, "-workers", "3")...)
 			require.Contains(t, trained(t, data, cut, append(options, "-workers", "4")...), "resumed in epoch")
 			want, got := digests(t, whole), digests(t, cut)
 			if kind == "cifar" { // the paths of its test images are below out
@@ -122,16 +140,24 @@ func TestCommands(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"help"}, io.Discard))
 }
 
-// TestInterrupt: an interrupted training saves a checkpoint and says so.
+// TestInterrupt: an interrupted training saves a checkpoint and says so. It
+// ends with the files of one that was not interrupted, and running it again
+// changes none.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, makeShapes(dir, 40, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &canceller{cancel: cancel}
-	err := run(ctx, []string{"train", "-data", filepath.Join(dir, "shapes"), "-out", filepath.Join(dir, "out"), "-batch", "8", "-every", "1000"}, w)
+	data, cut, whole := filepath.Join(dir, "shapes"), filepath.Join(dir, "cut"), filepath.Join(dir, "whole")
+	options := []string{"-epochs", "2", "-batch", "8", "-every", "1000"}
+	err := run(ctx, append([]string{"train", "-data", data, "-out", cut}, options...), w)
 	require.ErrorContains(t, err, "interrupted in epoch 1; the same command resumes")
-	_, err = os.Stat(filepath.Join(dir, "out", "checkpoint"))
-	require.NoError(t, err)
+	require.Contains(t, trained(t, data, cut, options...), "resumed in epoch 1, after step 1")
+	trained(t, data, whole, options...)
+	want := digests(t, whole)
+	require.Equal(t, want, digests(t, cut))
+	trained(t, data, whole, options...)
+	require.Equal(t, want, digests(t, whole))
 }
 
 // canceller cancels after the first line of progress.
@@ -161,7 +187,7 @@ func TestTraining(t *testing.T) {
 		out := filepath.Join(dir, "out")
 		t.Log(lastLine(trained(t, filepath.Join(dir, "shapes"), out)))
 		cut := filepath.Join(dir, "cut")
-		killed(t, "epoch 4/14, step 40", filepath.Join(dir, "shapes"), cut, "-workers", "1")
+		killed(t, pause+"=", "epoch 4/14, step 40", filepath.Join(dir, "shapes"), cut, "-workers", "1")
 		resumed := trained(t, filepath.Join(dir, "shapes"), cut, "-workers", "3")
 		require.Regexp(t, `resumed in epoch 4, after step [1-9]`, resumed)
 		require.Equal(t, digests(t, out), digests(t, cut))

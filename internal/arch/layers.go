@@ -188,7 +188,7 @@ var Layers = []Layer{
 		{Path: "dataset/internal/noise", May: []string{"rng", "tensor"}},
 		{Path: "dataset/internal/pixels", May: source("dataset/internal/imagelist")},
 		{Path: "dataset/sourcetest", May: source("dataset/internal/golden", "internal/spec", testify)},
-		{Path: "dataset/internal/settest", May: []string{"dataset", "dataset/sourcetest", "store", testify}},
+		{Path: "dataset/internal/settest", May: []string{"dataset", "dataset/sourcetest", "internal/short", "store", testify}},
 		{Path: "dataset/caltech101", May: source("dataset/internal/imagelist", "dataset/internal/matfile")},
 		{Path: "dataset/caltech256", May: source("dataset/internal/imagelist")},
 		{Path: "dataset/celeba", May: source()},

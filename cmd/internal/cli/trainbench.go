@@ -88,8 +88,8 @@ More workers or less work there make the pipeline faster. If no stage is marked,
 consumer of the batches is the slowest part.
 
 --device runs the last steps of each map on a device: as many as it takes of those
-behind the last random step. The batches are those of the host, unless --least accepts
-a class below exact, its default here. Train-bench prints where the steps run.
+behind the last random step. The batches are those of the host, unless --least, by
+default exact here, accepts a lower class. Train-bench prints where the steps run.
 
 --autotune-file FILE keeps the choices of --autotune. With --autotune the run starts
 from FILE, if it exists, and writes its last choices there. Without, it uses the

@@ -228,7 +228,7 @@ func TestTrainBenchErrors(t *testing.T) {
 		{append(folder, "--engine", "pull", "--autotune-file", "x"), exitUsage, "--autotune-file needs --engine parallel"},
 		{append(folder, "--autotune-file", "nothing.json"), exitUsage, "--autotune-file nothing.json: no such file or directory"},
 		{append(folder, "--autotune-file", "not.json"), exitUsage, "--autotune-file not.json: "},
-		{append(folder, "--autotune-file", "train.json"), exitUsage, "--autotune-file train.json: pipeline: invalid tuning: "},
+		{append(folder, "--autotune-file", "train.json"), exitUsage, "--autotune-file train.json: pipeline: unusable tuning: "},
 		{append(folder, "--autotune-file", "-"), exitUsage, `--autotune-file "-": want a file`},
 		{append(folder, "--device", "npu"), exitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
 		{append(folder, "--least", "best"), exitUsage, `--least "best": want exact, within1 or approximate`},

@@ -29,6 +29,10 @@ class TrainingTest {
     private val rate = 1f / 64
     private val size = 3 * 16 * 16
 
+    /** The memory of one batch, and its numbers. */
+    private val memory = ByteBuffer.allocateDirect(4 * 4 * size)
+    private val x = FloatArray(4 * size)
+
     private fun <T> training(use: (Pipe) -> T): T =
         InferPrep.openGraph(File("../testdata/training.graph.json").readBytes()).use { prep ->
             val config = PipeConfig().apply { batchSize = 4; shuffle = true; seed = 5 }
@@ -69,8 +73,6 @@ class TrainingTest {
 
     /** Trains from where [pipe] is to the end of the epochs, or for some batches. */
     private fun train(pipe: Pipe, linear: Linear, batches: Int = Int.MAX_VALUE, each: (Int, Int) -> Unit = { _, _ -> }) {
-        val memory = ByteBuffer.allocateDirect(4 * 4 * size) // one batch
-        val x = FloatArray(4 * size)
         var left = batches
         while (left > 0) {
             val batch = pipe.nextInto(memory)
