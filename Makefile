@@ -20,15 +20,17 @@ test-device:
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested:
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed adapters/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # 10,000 images packed by one process, by four, and under Beam on prism and on a Spark cluster, which
-# loses a worker: equal bytes. Then the function of examples/spark: Go's tensors. It installs Spark
+# loses a worker: equal bytes. Some hundred from and to S3 and HDFS. Then the function of examples/spark: Go's tensors. It installs Spark
 # and Beam's job server from Maven Central. PHOTOS is a folder of photographs for examples/spark.
 cluster-test:
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/infer-prep ./internal/tools/procedural
 	cd distributed && $(GO) build -o ../bin/ ./cmd/infer-prep-beam
+	store/hdfs/minidfs.sh --install
+	store/s3/s3test/versitygw.sh
 	@dir=$$(distributed/cluster/install.sh) && cd distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
 	GO="$(GO)" PHOTOS="$(PHOTOS)" examples/spark/test.sh
 
@@ -207,3 +209,52 @@ bench-plan:
 # What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
 release-dry-run:
 	GO="$(GO)" .ci/release "$$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
+
+# The devices on an NVIDIA GPU. Without a GPU they say what they looked for, and succeed without a
+# claim. GPU_PRETEND=1 runs them on software, which tests only the scripts.
+.PHONY: gpu-test gpu-bench
+gpu-test:
+	@GO="$(GO)" device/gpu/test.sh
+
+# Images a second beside DALI's pipeline on the GPU. PHOTOS is a folder of JPEG files in a folder for
+# each class; without, the images are procedural.
+gpu-bench:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" device/gpu/bench.sh
+
+# The example of training: it reaches its accuracy, is killed and resumed with equal files, and its
+# bundle's predictions are the same in Go, in ONNX Runtime through infer-prep, and in Python.
+.PHONY: train-test
+train-test:
+	@mkdir -p bin
+	$(GO) build -o bin/ ./cmd/infer-prep
+	@lib=$$(device/ort/library.sh) && python=$$(parity/venv.sh parity/requirements-onnx.txt) && cd examples/training && \
+	INFER_PREP_ORT=$$lib TRAINING_PYTHON=$$python TRAINING_INFER_PREP=$(CURDIR)/bin/infer-prep $(GO) test -count=1 -v -run TestTraining .
+
+# The Python package: a wheel for this machine in a clean virtual environment, its types and its
+# tests, which use the program infer-prep too. TESTS are further arguments of pytest.
+.PHONY: python-test
+python-test:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	GO="$(GO)" python/test.sh $(TESTS)
+
+# 100,000 batches from Python: the memory stays flat.
+.PHONY: python-soak
+python-soak:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	GO="$(GO)" python/test.sh -m soak -s
+
+# The wheels of all platforms in dist/, built with zig's C compiler; auditwheel looks at those for
+# Linux, and the tests run on the one for this machine. TARGETS chooses some.
+.PHONY: wheel
+wheel:
+	@mkdir -p bin
+	$(GO) build -o bin/infer-prep ./cmd/infer-prep
+	GO="$(GO)" python/wheels.sh $(TARGETS)
+
+# A training loop and single images from Python beside torch's DataLoader, Pillow and torchvision, in
+# turn; see bench/README.md. PHOTOS is a folder of JPEG files; PEERS leaves others out, by name.
+.PHONY: bench-python
+bench-python:
+	@GO="$(GO)" PHOTOS="$(PHOTOS)" PEERS="$(PEERS)" COUNT="$(COUNT)" ROUNDS="$(ROUNDS)" FIRST="$(FIRST)" CORES="$(CORES)" python3 bench/python.py

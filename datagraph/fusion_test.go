@@ -416,7 +416,7 @@ func TestPassesChangeNothing(t *testing.T) {
 	short.Step(t, 9) // see some
 	var s same
 	t.Run("known graphs", func(t *testing.T) {
-		step := short.Step(t, 8)
+		step := short.Step(t, 16)
 		for i, g := range knownGraphs(t) {
 			if i%step == 0 {
 				s.check(t, g, some(all, i, 67))
@@ -429,19 +429,19 @@ func TestPassesChangeNothing(t *testing.T) {
 		}
 	})
 	t.Run("files", func(t *testing.T) {
-		for i, g := range madeGraphs(short.Rounds(t, 300, 40), 3, transforms.NewDecode()) {
+		for i, g := range madeGraphs(short.Rounds(t, 300, 20), 3, transforms.NewDecode()) {
 			s.check(t, g, some(all, i, 41))
 		}
 		rgba := transforms.NewDecode()
 		rgba.Color = codec.ToRGBA
-		for i, g := range madeGraphs(short.Rounds(t, 130, 20), 4, rgba) {
+		for i, g := range madeGraphs(short.Rounds(t, 130, 10), 4, rgba) {
 			s.check(t, g, some(all, i, 61))
 		}
 	})
 	t.Run("tensors", func(t *testing.T) {
 		for ch := 1; ch <= 4; ch++ {
 			images := tensors(t, ch)
-			for i, g := range madeGraphs(short.Rounds(t, 400, 40), ch) {
+			for i, g := range madeGraphs(short.Rounds(t, 400, 20), ch) {
 				s.check(t, g, some(images, i, 4))
 			}
 		}

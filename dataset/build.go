@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"log"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -79,6 +81,20 @@ type Options struct {
 	AllowChanged bool
 	// Disable lists passes that Build does not run. Default: none.
 	Disable []Pass
+	// Device, if not nil, runs the last steps of each Map: as many as it takes
+	// of those behind the last random step and the last step that moves other
+	// columns. Built.Steps shows them. The host runs the steps before, and all
+	// of a map of which the device takes no step. Build fails if the device
+	// takes no step of any map. Random numbers, states, the order of the
+	// samples and the errors of bad samples are those without a device.
+	//
+	// Each worker in use has a session of its own. An error of the device on a
+	// sample that the host can transform ends the run under every OnError. The
+	// caller keeps the device open until the Built is closed, and closes it.
+	Device device.Device
+	// DeviceLeast is the worst class of a step that runs on Device. Default:
+	// device.Exact, so that all bytes are those without a device.
+	DeviceLeast device.Class
 }
 
 // ErrorPolicy decides about a sample that cannot be read or transformed.
@@ -166,6 +182,7 @@ type Built struct {
 	top         *step
 	options     Options
 	fingerprint uint32
+	unseeded    uint32 // see Fingerprint
 	roots       []*step
 	open        []io.Closer
 	sources     []*step         // in the order of the definition
@@ -247,6 +264,9 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if o.MaxSkipShare == 0 {
 		o.MaxSkipShare = maxSkipShare
 	}
+	if o.DeviceLeast == device.Unsupported {
+		o.DeviceLeast = device.Exact
+	}
 	o.Limits = o.Limits.WithDefaults()
 	if o.Store == nil {
 		o.Store = store.Local
@@ -264,9 +284,15 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if err = b.optimise(ctx); err != nil {
 		return nil, err
 	}
+	if err = b.placeMaps(ctx); err != nil {
+		return nil, err
+	}
 	b.building = nil
 	b.number(b.top, false)
-	b.fingerprint = fingerprint(d, o.Seed)
+	b.fingerprint, b.unseeded = fingerprint(d, o.Seed), fingerprint(d, 0)
+	if o.Device != nil {
+		b.unseeded = crc32.Update(b.unseeded, crc32.IEEETable, []byte(o.Device.Name()))
+	}
 	if o.World > 1 && o.AllDone == nil && b.Len() == Unknown {
 		return nil, &NodeError{b.top.path, defErr("the number of samples depends on the data: %d ranks need Options.AllDone to end together", o.World)}
 	}

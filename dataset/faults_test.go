@@ -103,7 +103,7 @@ func builtTroubled(t *testing.T, r *rand.Rand, o dataset.Options) (string, *data
 func upTo(t *testing.T, p runner, most int) ([]string, error) {
 	t.Helper()
 	l := []string{}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for len(l) < most {
 		s, err := p.Next(ctx)
@@ -373,7 +373,7 @@ func TestCancelledWithoutSamples(t *testing.T) {
 			select {
 			case err := <-done:
 				require.ErrorIs(t, err, context.Canceled)
-			case <-time.After(20 * time.Second):
+			case <-time.After(2 * time.Minute):
 				require.Fail(t, "it hangs", "%s: %s", name, engine)
 			}
 			stop()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/dataset/internal/filecache"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -126,6 +127,9 @@ func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
 		}
 	}
 	walk(s)
+	if d := b.options.Device; d != nil && b.options.DeviceLeast < device.Exact {
+		fmt.Fprintf(h, "device %s %v\n", d.Name(), b.options.DeviceLeast)
+	}
 	return [32]byte(h.Sum(nil)), nil
 }
 

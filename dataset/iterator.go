@@ -96,6 +96,9 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 		return &elsewhere{path, err}
 	}
 	e := &SampleError{Path: path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: err}
+	if isDeviceError(err) {
+		return e
+	}
 	if p := o.b.options.OnError; !o.lenient && (p == FailOnError || p == ReplaceOnError && !o.rooted) {
 		return e
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -64,6 +65,10 @@ type mapState struct {
 	before int
 	// parts are the maps that FuseMaps merged into this one.
 	parts []*step
+	// tail runs the last steps on Options.Device; nil if the host runs all.
+	tail *tail
+	// placement has the places of all steps; nil without a device.
+	placement device.Placement
 }
 
 func (n *Map) build(b *Built, s *step) error {
@@ -129,10 +134,19 @@ func fits(want, have tensor.Desc) error {
 
 func (n *Map) worker(b *Built, s *step) (worker, error) {
 	st := s.state.(*mapState)
-	if len(st.parts) > 0 {
-		return &fusedMapping{whole: guardMapping(b, st), b: b, steps: st.parts}, nil
+	onHost := func() (worker, error) { return hostMapping(b, st), nil }
+	if st.tail != nil {
+		return newDeviceMapping(b, st, onHost), nil
 	}
-	return newMapping(b, st), nil
+	return onHost()
+}
+
+// hostMapping returns a worker that runs all of a map on the host.
+func hostMapping(b *Built, st *mapState) worker {
+	if len(st.parts) > 0 {
+		return &fusedMapping{whole: guardMapping(b, st), b: b, steps: st.parts}
+	}
+	return newMapping(b, st)
 }
 
 func newMapping(b *Built, st *mapState) *mapping {

@@ -233,7 +233,7 @@ func imageDefinition(r *rand.Rand, bad bool, dir string) *dataset.Dataset {
 func look(test *testing.T, p runner, most int) []string {
 	test.Helper()
 	l := []string{}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for len(l) < most {
 		s, err := p.Next(ctx)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/pass"
 )
 
@@ -117,8 +118,12 @@ type StepInfo struct {
 	Node    string // its kind: "map"
 	Depth   int    // below the top
 	Columns []Column
+	Len     int64           // samples or batches in an epoch, as Built.Len
 	Passes  []Pass          // that made or moved it
 	Plan    *datagraph.Plan // of a Map
+	// Placement says where the steps of a Map run, and why not on the device;
+	// nil without Options.Device.
+	Placement device.Placement
 }
 
 // Steps describes the optimised definition from the top down.
@@ -126,9 +131,9 @@ func (b *Built) Steps() []StepInfo {
 	var l []StepInfo
 	var walk func(s *step, depth int)
 	walk = func(s *step, depth int) {
-		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Passes: slices.Clone(s.made)}
+		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Len: b.lenOf(s), Passes: slices.Clone(s.made)}
 		if st, ok := s.state.(*mapState); ok {
-			i.Plan = st.plan
+			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)
 		}
 		l = append(l, i)
 		for _, in := range s.in {

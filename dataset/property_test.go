@@ -211,7 +211,7 @@ const most = 150
 func rest(t *testing.T, p runner, most int) []string {
 	t.Helper()
 	l := []string{}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for len(l) < most {
 		s, err := p.Next(ctx)

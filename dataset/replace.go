@@ -74,6 +74,10 @@ func (r *replacer) into(ctx context.Context, s *Sample, k int64, bad []*SampleEr
 		if ended := ctx.Err(); ended != nil {
 			return ended
 		}
+		if isDeviceError(err) {
+			path, err := whose(r.s.path, err)
+			return &SampleError{Path: path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: err}
+		}
 		tried++
 	}
 	if r.o.lenient { // the place may be one that is not wanted

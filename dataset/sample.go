@@ -135,6 +135,25 @@ func (s *Sample) CopyFrom(o *Sample) error {
 	return nil
 }
 
+// Take moves o, with its buffers, to s, and gives o the buffers of s for later
+// samples. Data that o shares is copied, so s has memory of its own: after a
+// Take of what Run.Next returned, s stays valid whatever becomes of the run. An
+// error leaves both undefined.
+func (s *Sample) Take(o *Sample) error {
+	*s, *o = *o, *s
+	for i := range s.Values {
+		v := &s.Values[i]
+		if v.owned() {
+			continue
+		}
+		shared := v.Tensor
+		if err := v.copyTensor(&shared); err != nil {
+			return fmt.Errorf("dataset: sample %s: %w", s.Key, err)
+		}
+	}
+	return nil
+}
+
 // owned reports whether the data is in v's own buffer.
 func (v *Value) owned() bool {
 	return len(v.Data) == 0 || len(v.own) > 0 && &v.own[0] == &v.Data[0]

@@ -142,6 +142,10 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// Fingerprint returns a hash of the definition, without the seed, and of the
+// name of Options.Device. A function counts by its name.
+func (b *Built) Fingerprint() uint32 { return b.unseeded }
+
 // fingerprint returns a hash of a definition and a seed. A function counts by
 // its name.
 func fingerprint(d *Dataset, seed uint64) uint32 {

@@ -157,7 +157,7 @@ func resumes(t testing.TB, i int, forged *dataset.State, built []*dataset.Built,
 			refused = true
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		for range 300 {
 			_, err := p.Next(ctx)
 			if err == io.EOF {

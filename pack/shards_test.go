@@ -24,6 +24,7 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -371,6 +372,7 @@ func shardPacks(t testing.TB) []Shards {
 // TestShardsResume stops packs everywhere, again and again. The shards must be
 // those of an undisturbed pack.
 func TestShardsResume(t *testing.T) {
+	often := short.Step(t, 5)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), jsEvents)
 	const n = 40
 	for _, o := range shardPacks(t) {
@@ -386,7 +388,7 @@ func TestShardsResume(t *testing.T) {
 		require.Equal(t, files, shardFiles(t, one))
 		require.Equal(t, want.Samples, r.Samples)
 
-		for _, every := range []int{1, 17} {
+		for _, every := range []int{often, 17} {
 			dir := t.TempDir()
 			runs := 0
 			for ; ; runs++ {

@@ -44,6 +44,10 @@ type Options struct {
 	// at least one for each worker, at most 65,536. Default: 2 for each worker,
 	// plus 2.
 	Queue int
+	// StageQueue overrides Queue for single stages, by their paths in Stats: 1
+	// to 65,536, and at least one for each worker. Prefetch is the queue of
+	// "sending". Default: none.
+	StageQueue map[string]int
 	// Bytes bounds the memory of the samples in all queues together. At the
 	// limit, each stage continues with one sample. So the limit may be exceeded
 	// by one sample for each stage, and by samples larger than earlier ones.
@@ -70,8 +74,14 @@ type Options struct {
 	AutoTune   bool
 	MaxWorkers int
 	Interval   time.Duration
+	// Tuned, if not nil, overrides Workers, Queue, StageWorkers and StageQueue
+	// for the stages that it holds. AutoTune goes on from there; without
+	// AutoTune they stay. New returns ErrTuning if Tuned is invalid or was made
+	// for another definition or device. A Tuned of another number of cores or
+	// another platform is not used, which Log reports.
+	Tuned *Tuning
 	// Log, if not nil, is called with every decision of AutoTune, on its own
-	// goroutine.
+	// goroutine, and by New about Tuned.
 	Log func(string)
 	// Pin binds each worker to a processor, in turn. It has an effect on Linux
 	// alone.
@@ -92,6 +102,8 @@ type Options struct {
 type Pipeline struct {
 	*dataset.Run
 	o      Options
+	built  *dataset.Built
+	tuned  map[string]StageTuning // of Options.Tuned, by path
 	budget *budget
 	tuner  *tuner
 
@@ -131,12 +143,30 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 			return nil, fmt.Errorf("pipeline: %w: %s is %d, want %d to %d", dataset.ErrParam, x.what, x.n, x.lo, x.hi)
 		}
 	}
+	for path, n := range o.StageQueue {
+		if n < 1 || n > maxQueue {
+			return nil, fmt.Errorf("pipeline: %w: a queue of %d for %s, want 1 to %d", dataset.ErrParam, n, path, maxQueue)
+		}
+		if path == sending {
+			return nil, fmt.Errorf("pipeline: %w: StageQueue of %s: want Prefetch", dataset.ErrParam, sending)
+		}
+	}
 	for path, n := range o.StageWorkers {
 		if n < 1 || n > maxWorkers {
 			return nil, fmt.Errorf("pipeline: %w: %d workers for %s, want 1 to %d", dataset.ErrParam, n, path, maxWorkers)
 		}
 	}
-	p := &Pipeline{o: o, budget: newBudget(o.Bytes), past: map[string]*counters{}}
+	var tuned map[string]StageTuning
+	if o.Tuned != nil {
+		stages, why, err := o.Tuned.use(b)
+		if err != nil {
+			return nil, err
+		}
+		if tuned = stages; why != "" && o.Log != nil {
+			o.Log("pipeline: the tuning is not used: " + why)
+		}
+	}
+	p := &Pipeline{o: o, built: b, tuned: tuned, budget: newBudget(o.Bytes), past: map[string]*counters{}}
 	c := engine.Config[*dataset.Sample, *dataset.SampleError]{Stage: p.stage}
 	if o.Prefetch > 0 || o.Upload != nil {
 		c.Top = p.top
@@ -164,15 +194,26 @@ func (p *Pipeline) stage(st stageSpec) (iterator, error) {
 	if n, ok := p.o.StageWorkers[st.Path]; ok {
 		workers = n
 	}
-	queue := p.o.Queue
+	queue := p.queue(st.Path)
 	if queue == 0 {
 		queue = queueOf(workers)
+	}
+	if t, ok := p.tuned[st.Path]; ok {
+		workers, queue = t.Workers, t.Queue
 	}
 	s, err := p.add(st, workers, max(queue, workers))
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// queue returns the queue that the options set for a stage, 0 for the default.
+func (p *Pipeline) queue(path string) int {
+	if n, ok := p.o.StageQueue[path]; ok {
+		return n
+	}
+	return p.o.Queue
 }
 
 // sending is the path of the top stage in Stats.
@@ -227,7 +268,7 @@ func (p *Pipeline) add(st stageSpec, workers, queue int) (*stage, error) {
 		s.c = &counters{}
 		p.past[st.Path] = s.c
 		p.order = append(p.order, st.Path)
-	} else if n := s.c.chosenWorkers.Load(); n > 0 { // by the tuner
+	} else if n := s.c.chosenWorkers.Load(); n > 0 { // in the epoch before, also by the tuner
 		s.workers, s.queue = int(n), int(s.c.chosenQueue.Load())
 	}
 	p.stages = append(p.stages, s)

@@ -24,7 +24,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // deadline is the time after which a test counts as hanging.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // within fails the test unless f returns before the deadline.
 func within(t *testing.T, f func()) {
@@ -554,6 +554,7 @@ func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Workers: -1}, {Workers: 1 << 20}, {Queue: -1}, {Queue: 1 << 30}, {Bytes: -1}, {Prefetch: -2}, {Prefetch: 1 << 30},
 		{MaxWorkers: -1}, {Interval: -1}, {StageWorkers: map[string]int{"x": 0}},
+		{StageQueue: map[string]int{"x": 0}}, {StageQueue: map[string]int{"x": 1 << 17}}, {StageQueue: map[string]int{"sending": 3}},
 	} {
 		_, err := New(b, o, nil)
 		require.ErrorIs(t, err, dataset.ErrParam, "%+v", o)

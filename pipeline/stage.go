@@ -86,6 +86,7 @@ func (s *stage) start(ctx context.Context) error {
 		s.free <- newItem()
 	}
 	s.c.queue.Store(int64(s.queue))
+	s.chose()
 	for i := range s.workers {
 		w := s.first
 		if i > 0 {
@@ -390,9 +391,15 @@ func (s *stage) resize(workers, queue int) bool {
 		s.c.queue.Add(1)
 		s.free <- newItem()
 	}
-	s.c.chosenWorkers.Store(int64(s.workers))
-	s.c.chosenQueue.Store(int64(s.queue))
+	s.chose()
 	return true
+}
+
+// chose records the sizes. The queue comes first, since Pipeline.Tuning reads
+// it last and wants at least one sample for each worker. The caller holds s.mu.
+func (s *stage) chose() {
+	s.c.chosenQueue.Store(int64(s.queue))
+	s.c.chosenWorkers.Store(int64(s.workers))
 }
 
 // size returns the numbers of workers and items.

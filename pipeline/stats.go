@@ -16,7 +16,8 @@ type counters struct {
 	// reports whether there were any.
 	expect atomic.Int64
 	known  atomic.Bool
-	// chosenWorkers and chosenQueue are the tuner's choice, for the next epoch.
+	// chosenWorkers and chosenQueue are the sizes at the start or the tuner's
+	// choice, for the next epoch and for Tuning.
 	chosenWorkers, chosenQueue atomic.Int64
 }
 

@@ -73,7 +73,7 @@ const (
 // default queue of the most workers that s has had, or of GOMAXPROCS workers.
 // It takes samples to be as large as earlier ones.
 func (t *tuner) extra(s *stage, queue int) int64 {
-	base := max(queueOf(max(t.most[s.st.Path], runtime.GOMAXPROCS(0))), t.p.o.Queue)
+	base := max(queueOf(max(t.most[s.st.Path], runtime.GOMAXPROCS(0))), t.p.queue(s.st.Path))
 	return int64(max(queue-base, 0)) * s.c.expect.Load()
 }
 

@@ -125,13 +125,13 @@ func TestFirstSample(test *testing.T) {
 		require.NoError(test, err)
 	}
 	// Measure both in turn and take the best, so that a busy machine slows
-	// both.
+	// both. The goal is 1.2; the margin and the further rounds are for a busy
+	// machine.
 	alone, first := time.Hour, time.Hour
-	for range 60 {
+	for round := 0; round < 20 || first >= alone*3/2 && round < 600; round++ {
 		alone, first = min(alone, took(compiled)), min(first, took(pulled))
 	}
 	test.Logf("first sample %v, the graph alone %v", first, alone)
-	// The goal is 1.2; the margin is for a busy machine.
 	require.Less(test, first, alone*3/2)
 }
 

@@ -62,7 +62,7 @@ func openSplit(t testing.TB, o store.Opener, name string, options SplitOptions) 
 // in exactly one part, in order, by all ways of reading.
 func TestPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for n := range short.Rounds(t, 200, 40) {
+	for n := range short.Rounds(t, 200, 20) {
 		dir := t.TempDir()
 		text := n%2 == 1
 		var all []string
@@ -339,7 +339,7 @@ func TestLines(t *testing.T) {
 // with those of a Split.
 func TestIndexPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 10 {
+	for range short.Rounds(t, 10, 4) {
 		dir := t.TempDir()
 		for f := range 1 + r.IntN(3) {
 			var l []string

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,7 +52,29 @@ func (g goldenFile) op(t *testing.T, c goldenCase) Op {
 	return op
 }
 
+// readGoldens reads them once for all tests, which must not change them.
 func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor) {
+	goldens.Lock()
+	defer goldens.Unlock()
+	r, ok := goldens.read[op]
+	if !ok {
+		r.file, r.arrays = parseGoldens(t, op)
+		goldens.read[op] = r
+	}
+	return r.file, r.arrays
+}
+
+type readGolden struct {
+	file   goldenFile
+	arrays map[string]*tensor.Tensor
+}
+
+var goldens = struct {
+	sync.Mutex
+	read map[string]readGolden
+}{read: map[string]readGolden{}}
+
+func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor) {
 	dir := filepath.Join("testdata", op)
 	b, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	require.NoError(t, err, "every op has goldens from its reference")
@@ -73,7 +96,7 @@ func readGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor
 		if _, err := os.Stat(dir + "_" + from); err != nil {
 			continue
 		}
-		more, theirs := readGoldens(t, op+"_"+from)
+		more, theirs := parseGoldens(t, op+"_"+from)
 		require.Equal(t, g.Op, more.Op)
 		for _, k := range more.Cases {
 			k.Name = from + "_" + k.Name

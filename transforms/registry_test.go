@@ -36,17 +36,17 @@ func applied() (l []Info) {
 	return l
 }
 
-// eachCase calls f for every golden case of every op, or for one of several
-// under -short: TestGoldens compares the results of all of them.
-func eachCase(t *testing.T, f func(t *testing.T, i Info, op Op, src []*tensor.Tensor)) {
+// eachCase calls f for every golden case of every op, or for the first of step
+// cases under -short: TestGoldens compares the results of all of them.
+func eachCase(t *testing.T, step int, f func(t *testing.T, i Info, op Op, src []*tensor.Tensor)) {
 	t.Helper()
-	eachGolden(t, func(t *testing.T, i Info, _ goldenCase, op Op, src []*tensor.Tensor) { f(t, i, op, src) })
+	eachGolden(t, step, func(t *testing.T, i Info, _ goldenCase, op Op, src []*tensor.Tensor) { f(t, i, op, src) })
 }
 
 // eachGolden is eachCase with the case itself.
-func eachGolden(t *testing.T, f func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor)) {
+func eachGolden(t *testing.T, step int, f func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor)) {
 	t.Helper()
-	step := short.Step(t, 4)
+	step = short.Step(t, step)
 	for _, i := range applied() {
 		t.Run(i.Name, func(t *testing.T) {
 			g, arrays := readGoldens(t, i.Name)
@@ -133,7 +133,7 @@ func TestRegistryInfo(t *testing.T) {
 }
 
 func TestRegistryRoundTrips(t *testing.T) {
-	eachCase(t, func(t *testing.T, i Info, op Op, _ []*tensor.Tensor) { roundTrips(t, i, op) })
+	eachCase(t, 8, func(t *testing.T, i Info, op Op, _ []*tensor.Tensor) { roundTrips(t, i, op) })
 }
 
 // roundTrips writes and reads the parameters in both forms, complete and
@@ -188,7 +188,7 @@ func roundTrips(t *testing.T, i Info, op Op) {
 // TestRegistryInfer checks that the result of Infer with an unknown height or
 // width agrees with its result for known sizes.
 func TestRegistryInfer(t *testing.T) {
-	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+	eachCase(t, 8, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
 		c := newContext()
 		in := descs(src)
 		dst := appliedTo(t, c, op, src, 0)
@@ -259,7 +259,7 @@ func turned(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
 }
 
 func TestRegistryMemory(t *testing.T) {
-	eachCase(t, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+	eachCase(t, 8, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
 		c := newContext()
 		before := make([][]byte, len(src))
 		for k, s := range src {
@@ -296,7 +296,7 @@ func TestRegistryMemory(t *testing.T) {
 // TestRegistryAllocations checks that an op does not allocate from its third
 // run on, unless the case explains why.
 func TestRegistryAllocations(t *testing.T) {
-	eachGolden(t, func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor) {
+	eachGolden(t, 16, func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor) {
 		if k.Allocates != "" {
 			return
 		}

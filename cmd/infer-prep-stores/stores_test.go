@@ -2,7 +2,6 @@ package main
 
 import (
 	"archive/tar"
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
@@ -32,6 +31,7 @@ import (
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/store/hdfs/hdfstest"
 	"github.com/infer-prep/infer-prep/store/s3/s3test"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -89,20 +89,10 @@ func stage(t *testing.T, srv *s3test.Server) []place {
 // hdfs starts a Hadoop cluster and returns its URI.
 func hdfs(t *testing.T) string {
 	t.Helper()
-	c := exec.Command("../../store/hdfs/minidfs.sh")
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
+	c, err := hdfstest.Start()
 	require.NoError(t, err)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	t.Cleanup(func() {
-		_ = in.Close() // which ends it
-		_ = c.Wait()
-	})
-	l := bufio.NewScanner(out)
-	require.True(t, l.Scan(), "minidfs.sh")
-	return l.Text()
+	t.Cleanup(c.Close)
+	return c.URIs[0]
 }
 
 // absolute returns a Kaldi script whose files lie in dir. Relative paths would

@@ -130,7 +130,8 @@ func TestLimits(t *testing.T) {
 			start := time.Now()
 			n := allocated(func() { require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrLimit, file) })
 			require.Less(t, n, uint64(100<<10), file)
-			require.Less(t, time.Since(start), time.Second, file)
+			// Decoding 4 gigapixels takes longer on every machine.
+			require.Less(t, time.Since(start), 10*time.Second, file)
 
 			o.Limits.Pixels = -1
 			n = allocated(func() { require.ErrorIs(t, d.decodeData(&r, data, &o), codec.ErrLimit, file) })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
@@ -273,7 +274,8 @@ func TestCSVDTypesAndFolders(t *testing.T) {
 
 // TestManyRows checks the order of rows from both engines, with reading ahead.
 func TestManyRows(t *testing.T) {
-	const n, size = 3000, 7
+	const size = 7
+	n := short.Rounds(t, 3000, 600)
 	var text strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, "%d,0\n", i)
@@ -463,7 +465,7 @@ func (c *custom) Next(ctx context.Context) (*DataBatch, error) {
 // rows returns up to most rows of a run's epoch.
 func rows(t *testing.T, r Runner, most int) (l []float32) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for len(l) < most {
 		s, err := r.Next(ctx)

@@ -173,7 +173,7 @@ func start(t *testing.T, r *Reader, o Options) *Run {
 // numbers reads y of up to most samples of the epoch, with or without HasNext.
 func numbers(t *testing.T, r *Run, most int, ask bool) (l []int64) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for range most {
 		if ask {

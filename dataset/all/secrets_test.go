@@ -56,6 +56,9 @@ func names(url string) (l []string) {
 // TestSecrets: no error of a record reader or a source holds the signature of a
 // presigned URL, whatever the server sends.
 func TestSecrets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: the errors are the same on every platform")
+	}
 	t.Setenv("NETRC", filepath.Join(t.TempDir(), "none"))
 	reached := map[string]bool{}
 	failures := 0

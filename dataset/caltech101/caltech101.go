@@ -22,13 +22,14 @@ import (
 // byte order of their folders' names. BACKGROUND_Google is no class.
 //
 // Columns: image (bytes: the file), category (int32 scalar: the class),
-// annotation (float64 (2, n): x and y of the n points of the outline).
+// annotation (float64 (2, n): x and y of the n points of the outline). Reading
+// an annotation allocates memory for its file.
 //
 // Reference: torchvision 0.29.2's Caltech101 with target types category and
 // annotation, and MindSpore 2.10.0's Caltech101Dataset, have the same images,
 // order and values. Both take image 1 to n of a folder with n entries, and so
 // does this source; an image that the numbering skips is an error of its row.
-// Here only folders are classes.
+// Here only folders are classes, and only files are counted.
 type Caltech101 struct {
 	Dir string `json:"dir"` // torchvision's ROOT/caltech101
 	// Target is category, annotation or all, as MindSpore's target_type.

@@ -33,6 +33,7 @@ func TestBadLists(t *testing.T) {
 		{func(dir string) dataset.Source { return New(dir) }, "places365_train_standard.txt", "/a/1.jpg\n", "places365_train_standard.txt:1: 1 fields, want an image and its class"},
 		{func(dir string) dataset.Source { return &Places365{dir, "test", true} }, "places365_test.txt", "/a/1.jpg 1\n", "places365_test.txt:1: several fields"},
 		{func(dir string) dataset.Source { return New(dir) }, "categories_places365.txt", "/a/b 0\n/a/b 1\n", "categories_places365.txt:2: class \"/a/b\" a second time"},
+		{func(dir string) dataset.Source { return New(dir) }, "categories_places365.txt", "\n", "places365_train_standard.txt:1: class \"2\", want none"},
 		{func(dir string) dataset.Source { return New(dir) }, "categories_places365.txt", "/a/b 99999\n", "categories_places365.txt:1: class \"99999\", want 0 to 65535"},
 	} {
 		settest.Refuses(t, "places365", c.file, c.content, c.want, c.source)

@@ -4,6 +4,7 @@ package ort
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/internal/devicetest"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -299,6 +301,40 @@ func TestModelErrors(t *testing.T) {
 	require.NoError(t, s.Close())
 	_, err = s.Preprocess(t.Context(), tensor.FromBytes(picture(t, images[0])))
 	require.ErrorIs(t, err, errClosed)
+}
+
+// TestProvider measures a provider on presets and in training pipelines:
+// ort:cpu, or that of INFER_PREP_ORT_DEVICE, which device/gpu/test.sh sets.
+func TestProvider(t *testing.T) {
+	spec := cmp.Or(os.Getenv("INFER_PREP_ORT_DEVICE"), "ort:cpu")
+	worst := device.Exact
+	for _, name := range preset.Names() {
+		p := presetPlan(t, name)
+		r, err := device.Verify(t.Context(), openDevice(t, spec), p, goldens(t, p, "jpeg_base_420.jpg", "png_rgb8.png", "jpeg_large.jpg"), device.Approximate)
+		require.NoError(t, err, name)
+		largest := 0.0
+		for _, o := range r.Outputs {
+			// Float32 has 24 bits, and the tails are a few operations on values
+			// below 10.
+			require.LessOrEqual(t, o.Largest, 1e-4, "%s: %v", name, o)
+			largest = max(largest, o.Largest)
+		}
+		worst = min(worst, r.Class)
+		t.Logf("measured: %s, preset %s: %v, largest difference %g", spec, name, r.Class, largest)
+	}
+	t.Logf("measured: %s: %v", spec, worst)
+	if worst == device.Exact {
+		devicetest.SameSamples(t, openDevice(t, spec+",claim=exact"), filepath.Join("..", "..", "testdata", "images"))
+		t.Logf("measured: %s: training pipelines return the host's bytes", spec)
+	}
+}
+
+// TestPipelines compares training pipelines on the device with those of the
+// host.
+func TestPipelines(t *testing.T) {
+	for _, spec := range []string{"ort:cpu", "ort:cpu,form=exact"} {
+		devicetest.SameSamples(t, openDevice(t, spec), filepath.Join("..", "..", "testdata", "images"))
+	}
 }
 
 // TestFellBack uses a provider that accepts no node, so that ORT runs every

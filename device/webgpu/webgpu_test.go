@@ -19,6 +19,7 @@ import (
 
 	"github.com/gogpu/gputypes"
 	"github.com/gogpu/wgpu"
+	"github.com/gogpu/wgpu/core"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -28,6 +29,7 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
+	"github.com/infer-prep/infer-prep/internal/devicetest"
 	"github.com/infer-prep/infer-prep/internal/gpu"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -38,18 +40,47 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const lavapipe = "llvmpipe"
 
-// lava opens lavapipe. lavapipe.sh installs it, and .ci/run calls that script,
-// so that CI skips no test.
-func lava(t testing.TB) *Device {
+// onGPU reports whether the tests use a real GPU: device/gpu/test.sh sets the
+// variable.
+func onGPU() bool { return os.Getenv("INFER_PREP_WEBGPU") == "gpu" }
+
+// testDevice opens lavapipe. lavapipe.sh installs it, and .ci/run calls that
+// script, so that CI skips no test. With INFER_PREP_WEBGPU=gpu it opens the
+// first discrete or integrated GPU and fails without one.
+func testDevice(t testing.TB) *Device {
+	o := Options{Adapter: lavapipe, Software: true}
 	l, err := Adapters()
 	require.NoError(t, err)
-	if _, err := choose(l, Options{Adapter: lavapipe, Software: true}); err != nil {
+	if onGPU() {
+		o = Options{Adapter: realGPU(t)}
+	} else if _, err := choose(l, o); err != nil {
 		t.Skipf("no Vulkan driver that needs no GPU: run ./lavapipe.sh (Debian: apt-get install mesa-vulkan-drivers): %v", err)
 	}
-	d, err := Open(Options{Adapter: lavapipe, Software: true})
+	d, err := Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	return d
+}
+
+// realGPU returns the number of the first adapter whose driver says that it is
+// a discrete or integrated GPU.
+func realGPU(t testing.TB) string {
+	in := newInstance()
+	defer in.Destroy()
+	l, ids, err := adapters(in)
+	require.NoError(t, err)
+	var all []string
+	for i, a := range l {
+		info, err := core.GetAdapterInfo(ids[i])
+		require.NoError(t, err)
+		all = append(all, fmt.Sprintf("%v, type %v", a, info.DeviceType))
+		if hardware := info.DeviceType == gputypes.DeviceTypeDiscreteGPU || info.DeviceType == gputypes.DeviceTypeIntegratedGPU; hardware && !a.Software {
+			t.Logf("adapter: %v, type %v, driver %s", a, info.DeviceType, info.Driver)
+			return fmt.Sprint(i)
+		}
+	}
+	t.Fatalf("no adapter is a discrete or integrated GPU; there are: %s", strings.Join(all, "; "))
+	return ""
 }
 
 func compile(t testing.TB, g *datagraph.Graph) *datagraph.Plan {
@@ -131,7 +162,7 @@ var everyFilter = []transforms.Interpolation{
 }
 
 func TestResize(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	bytes, bad := 0, 0
 	for i, c := range []struct{ h, w, oh, ow int }{
 		{97, 131, 24, 33}, {64, 64, 32, 32}, {33, 47, 66, 94}, {17, 19, 224, 224}, {1, 1, 7, 5}, {7, 5, 1, 1}, {1, 50, 1, 9},
@@ -195,7 +226,7 @@ func imported(t testing.TB, name, file string) *datagraph.Graph {
 // TestGraphs runs the most important graphs over all images, and one graph over
 // the damaged images.
 func TestGraphs(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	all := images(t)
 	graphs := map[string]*datagraph.Graph{}
 	for _, name := range preset.Names() {
@@ -245,7 +276,7 @@ func TestGraphs(t *testing.T) {
 // TestConfigs runs every importer's configurations on a large and a small
 // image.
 func TestConfigs(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	all := images(t)
 	n := 0
 	for _, name := range []string{"hf", "timm", "torchvision", "ultralytics"} {
@@ -310,7 +341,7 @@ func anyOp(r *rand.Rand) transforms.Op {
 // TestRandomGraphs checks that random graphs return the same results and errors
 // on both devices.
 func TestRandomGraphs(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	r := rand.New(rand.NewPCG(7, 11))
 	ran, refused, steps, there := 0, 0, 0, 0
 	for ran < 400 {
@@ -354,7 +385,7 @@ func TestRandomGraphs(t *testing.T) {
 }
 
 func TestPlacement(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	lanczos := transforms.NewResize(20, 20)
 	lanczos.Interpolation = transforms.Lanczos
 	opencv := transforms.NewResize(20, 20)
@@ -394,7 +425,7 @@ func TestPlacement(t *testing.T) {
 
 // TestBands checks every way of uploading an image in pieces.
 func TestBands(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	for _, c := range []struct {
 		name          string
 		h, w, oh, ow  int
@@ -426,7 +457,7 @@ func TestBands(t *testing.T) {
 // TestLimits checks that the host runs exactly the steps that exceed the
 // adapter's or the plan's limits.
 func TestLimits(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	limits := d.limits
 	defer func() { d.limits = limits }()
 	g := onImage(tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, tensor.Unknown, 3),
@@ -481,7 +512,7 @@ func TestLimits(t *testing.T) {
 // TestMemory checks that running the same images again allocates no more
 // memory.
 func TestMemory(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	g, err := preset.Graph("imagenet")
 	require.NoError(t, err)
 	s := session(t, d, compile(t, g))
@@ -501,7 +532,7 @@ func TestMemory(t *testing.T) {
 // TestOnDevice checks that results on the device equal those read back, and
 // that other GPU work can use them.
 func TestOnDevice(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 30, 41, 3), 9)
 	letterbox := transforms.NewLetterbox(19, 23)
 	letterbox.Backend = transforms.Pillow
@@ -531,9 +562,15 @@ func TestOnDevice(t *testing.T) {
 	require.ErrorContains(t, err, `output "image" is a byte string`)
 }
 
+// TestPipelines compares training pipelines on the device with those of the
+// host.
+func TestPipelines(t *testing.T) {
+	devicetest.SameSamples(t, testDevice(t), filepath.Join("..", "..", "testdata", "images"))
+}
+
 // TestStrided checks that inputs may be views and are not changed.
 func TestStrided(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 20, 30, 3), 2)
 	view, err := in.Slice(1, 3, 20)
 	require.NoError(t, err)
@@ -548,7 +585,7 @@ func TestStrided(t *testing.T) {
 
 // TestSessions runs several sessions of one device at once.
 func TestSessions(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 60, 41, 3), 9)
 	var wg sync.WaitGroup
 	for n := range 4 {
@@ -618,11 +655,13 @@ func TestErrors(t *testing.T) {
 	_, err := device.Open("webgpu,software=true,adapter=none of this name")
 	require.ErrorIs(t, err, device.ErrUnavailable)
 
-	d := lava(t)
+	d := testDevice(t)
 	require.Equal(t, "webgpu", d.Name())
-	require.True(t, d.Adapter().Software)
-	_, err = device.Open("webgpu,adapter=" + lavapipe)
-	require.ErrorIs(t, err, ErrSoftware)
+	require.Equal(t, !onGPU(), d.Adapter().Software)
+	if !onGPU() {
+		_, err = device.Open("webgpu,adapter=" + lavapipe)
+		require.ErrorIs(t, err, ErrSoftware)
+	}
 
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 8, 8, 3), 1)
 	p := compile(t, onImage(in.Desc, transforms.NewResize(4, 4)))
@@ -678,7 +717,7 @@ func TestErrors(t *testing.T) {
 // TestLost checks that a lost device stays lost and that a panic of the library
 // becomes an error.
 func TestLost(t *testing.T) {
-	d := lava(t)
+	d := testDevice(t)
 	in := noise(t, tensor.Image(tensor.Uint8, tensor.HWC, 8, 8, 3), 1)
 	s := session(t, d, compile(t, onImage(in.Desc, transforms.NewResize(4, 4))))
 	var e *Error

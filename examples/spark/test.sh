@@ -18,6 +18,7 @@ rm -rf $cases
 mkdir -p $cases/graphs/{preset,huggingface,bundle}
 bin/procedural -count 600 -largest 400 $cases/images
 [ -z "${PHOTOS:-}" ] || cp -r "$PHOTOS" $cases/images/photos
+echo "spark: $(find $cases/images -type f | wc -l) images, $(find $cases/images/photos -type f 2>/dev/null | wc -l) of them photographs of PHOTOS"
 for good in $cases/images/class-*/*.png; do cp "$good" $cases/good.png; done
 bin/infer-prep graph import --preset imagenet -o $cases/graphs/preset/graph.json
 bin/infer-prep graph import --hf examples/spark/testdata/preprocessor_config.json -o $cases/graphs/huggingface/graph.json

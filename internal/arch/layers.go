@@ -28,6 +28,7 @@ const (
 	beam       = "github.com/apache/beam/sdks/v2"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
+	gomlx      = "github.com/gomlx/gomlx"
 	google     = "google.golang.org/api"
 	hdfs       = "github.com/colinmarc/hdfs/v2"
 	kerberos   = "github.com/jcmturner/gokrb5/v8"
@@ -109,6 +110,7 @@ var Layers = []Layer{
 		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
 		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
+		{Path: "store/hdfs/hdfstest", May: []string{testify}},
 	}},
 	{"images", []Package{
 		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
@@ -170,7 +172,7 @@ var Layers = []Layer{
 	}},
 	{"datasets", []Package{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
-		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "device", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
 		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
 		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
@@ -186,7 +188,7 @@ var Layers = []Layer{
 		{Path: "dataset/internal/noise", May: []string{"rng", "tensor"}},
 		{Path: "dataset/internal/pixels", May: source("dataset/internal/imagelist")},
 		{Path: "dataset/sourcetest", May: source("dataset/internal/golden", "internal/spec", testify)},
-		{Path: "dataset/internal/settest", May: []string{"dataset", "dataset/sourcetest", "store", testify}},
+		{Path: "dataset/internal/settest", May: []string{"dataset", "dataset/sourcetest", "internal/short", "store", testify}},
 		{Path: "dataset/caltech101", May: source("dataset/internal/imagelist", "dataset/internal/matfile")},
 		{Path: "dataset/caltech256", May: source("dataset/internal/imagelist")},
 		{Path: "dataset/celeba", May: source()},
@@ -236,10 +238,12 @@ var Layers = []Layer{
 		{Path: "dataset/voc", May: source()},
 		{Path: "dataset/webdataset", May: source("records/webdataset")},
 		{Path: "dataset/all", May: []string{"dataset/caltech101", "dataset/caltech256", "dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/clevr", "dataset/coco", "dataset/country211", "dataset/csv", "dataset/dtd", "dataset/eurosat", "dataset/fakeimage", "dataset/fer2013", "dataset/fgvcaircraft", "dataset/flowers102", "dataset/food101", "dataset/generator", "dataset/gtsrb", "dataset/imagefolder", "dataset/imagenet", "dataset/imagenette", "dataset/imagerecord", "dataset/inaturalist", "dataset/kaldi", "dataset/lfw", "dataset/manifest", "dataset/mnist", "dataset/movingmnist", "dataset/numpyslices", "dataset/oxfordpet", "dataset/phototour", "dataset/places365", "dataset/random", "dataset/renderedsst2", "dataset/save", "dataset/sbdataset", "dataset/semeion", "dataset/stanfordcars", "dataset/stl10", "dataset/sun397", "dataset/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/usps", "dataset/voc", "dataset/webdataset"}},
+		{Path: "internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
 		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
 	}},
 	{"programs", []Package{
+		{Path: "adapters/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/all", "importer/hf", "importer/triton",
@@ -249,6 +253,8 @@ var Layers = []Layer{
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
+		{Path: "python/internal/binding", May: []string{"codec/all", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "importer", "importer/all", "internal/registry", "mobile", "modelbundle", "pipeline", "preset", "store", "store/httpstore", "tensor"}},
+		{Path: "python/lib", May: []string{"python/internal/binding", "tensor"}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
@@ -261,7 +267,7 @@ var Layers = []Layer{
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
 		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
-		{Path: "examples/train", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "transforms"}},
+		{Path: "examples/training", May: []string{"adapters/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
 	}},
 	{"tools of this repository", []Package{
 		{Path: "internal/arch"},
@@ -280,6 +286,7 @@ var Layers = []Layer{
 		{Path: "internal/tools/goldencases", May: []string{"codec", "codec/all", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms", jpegli}, Why: "it runs the public packages on their goldens"},
 		{Path: "internal/tools/jpegencode", May: []string{"codec/jpeg", "tensor"}, Why: "it encodes images for parity/encode.py"},
 		{Path: "internal/tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}, Why: "it makes images for cluster-test and examples/spark"},
+		{Path: "internal/tools/typecheck"},
 		{Path: "internal/tools/wasmstrip"},
 		{Path: "internal/tools/width"},
 		{Path: "bench/internal/peer"},

@@ -21,6 +21,9 @@ var has [count]bool
 // Has reports whether the processor has f and f is not disabled.
 func Has(f Feature) bool { return has[f] }
 
+// Any reports whether Has is true for some feature.
+func Any() bool { return has != [count]bool{} }
+
 // Disable turns f off until restore is called. It is for tests: no kernel may
 // run at the same time.
 func Disable(f Feature) (restore func()) {

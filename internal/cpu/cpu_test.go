@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,8 @@ func TestDisableAll(t *testing.T) {
 	for f := range count {
 		require.False(t, Has(f))
 	}
+	require.False(t, Any())
 	restore()
 	require.Equal(t, was, has)
+	require.Equal(t, slices.Contains(has[:], true), Any())
 }

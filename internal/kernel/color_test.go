@@ -205,6 +205,7 @@ func TestMixAll(t *testing.T) {
 
 // TestColorRowsReference runs the same tests without assembly.
 func TestColorRowsReference(t *testing.T) {
+	needsVectors(t)
 	defer cpu.DisableAll()()
 	testColorIn(t, &guard{})
 	testRearrangeIn(t, &guard{})

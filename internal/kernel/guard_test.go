@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
 // fence supplies memory for tests of kernels and detects accesses outside it.
@@ -22,6 +24,15 @@ type guard struct {
 }
 
 const guardLen = 64
+
+// needsVectors skips a test that compares vector instructions with Go where no
+// kernel uses them: it would compare Go with itself.
+func needsVectors(t *testing.T) {
+	t.Helper()
+	if !cpu.Any() {
+		t.Skip("no kernel uses vector instructions here")
+	}
+}
 
 func (g *guard) bytes(place, n int) []uint8 {
 	g.turn++

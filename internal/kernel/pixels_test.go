@@ -210,6 +210,7 @@ func TestNoChannels(t *testing.T) {
 
 // TestPixelsReference runs the same tests without assembly.
 func TestPixelsReference(t *testing.T) {
+	needsVectors(t)
 	defer cpu.DisableAll()()
 	testPixelsIn(t, &guard{})
 	testFlipIn(t, &guard{})
@@ -219,6 +220,9 @@ func TestPixelsReference(t *testing.T) {
 
 // TestPixelsNarrow runs tests without the widest vectors.
 func TestPixelsNarrow(t *testing.T) {
+	if !cpu.Has(cpu.VBMI) {
+		t.Skip("without VBMI, TestPixels checks the same")
+	}
 	defer cpu.Disable(cpu.VBMI)()
 	testPixelsIn(t, &guard{})
 	testRearrangeIn(t, &guard{})

@@ -221,7 +221,7 @@ func runShell(t *testing.T, dir, page string, b block) {
 	require.Eventually(t, func() bool {
 		c, err := net.Dial("tcp", listening)
 		return err == nil && c.Close() == nil
-	}, 20*time.Second, 50*time.Millisecond, "%s:%d does not listen", page, b.line)
+	}, time.Minute, 50*time.Millisecond, "%s:%d does not listen", page, b.line)
 }
 
 // tail returns the end of an output.

@@ -143,8 +143,11 @@ func explained(err error) error {
 // Get implements objects.Service.
 func (s *service) Get(ctx context.Context, bucket, key string, off, n int64, version string) (*remote.Object, error) {
 	call := s.api.Objects.Get(bucket, key).Context(ctx)
-	end := off + min(n, math.MaxInt64-off) - 1
-	call.Header().Set("Range", fmt.Sprintf("bytes=%d-%d", off, end))
+	span := fmt.Sprintf("bytes=%d-", off) // a request without a range may decompress
+	if n < math.MaxInt64-off {
+		span += strconv.FormatInt(off+n-1, 10)
+	}
+	call.Header().Set("Range", span)
 	if g, err := strconv.ParseInt(version, 10, 64); err == nil {
 		call.IfGenerationMatch(g)
 	}

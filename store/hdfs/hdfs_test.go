@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/store/hdfs/hdfstest"
 	"github.com/infer-prep/infer-prep/store/remote"
 	"github.com/infer-prep/infer-prep/store/storetest"
 )
@@ -32,8 +33,8 @@ func backend(t *testing.T) *Backend {
 }
 
 // fresh returns the name of a folder of its own.
-func fresh(t *testing.T, m *minidfs) string {
-	return m.uris[0] + "/" + strings.ReplaceAll(t.Name(), "/", "-")
+func fresh(t *testing.T, m *hdfstest.Cluster) string {
+	return m.URIs[0] + "/" + strings.ReplaceAll(t.Name(), "/", "-")
 }
 
 func random(n int, seed uint64) []byte {
@@ -88,9 +89,9 @@ func TestStore(t *testing.T) {
 // the configuration.
 func TestURI(t *testing.T) {
 	m := dfs(t)
-	t.Setenv("HADOOP_CONF_DIR", conf(t, map[string]string{"fs.defaultFS": m.uris[0] + "/"}))
+	t.Setenv("HADOOP_CONF_DIR", conf(t, map[string]string{"fs.defaultFS": m.URIs[0] + "/"}))
 	require.NoError(t, store.WriteFile(t.Context(), store.URI, "hdfs:///TestURI/a", []byte("a")))
-	b, err := store.ReadFile(t.Context(), store.URI, m.uris[0]+"/TestURI/a", nil, 10)
+	b, err := store.ReadFile(t.Context(), store.URI, m.URIs[0]+"/TestURI/a", nil, 10)
 	require.NoError(t, err)
 	require.Equal(t, "a", string(b))
 }
@@ -210,11 +211,11 @@ func TestRefused(t *testing.T) {
 	wanted(t)
 	us, err := user.Current()
 	require.NoError(t, err)
-	m, err := start("-D", "hadoop.security.authorization=true", "-D", "security.client.protocol.acl="+us.Username)
+	m, err := hdfstest.Start("-D", "hadoop.security.authorization=true", "-D", "security.client.protocol.acl="+us.Username)
 	require.NoError(t, err)
-	defer m.close()
+	defer m.Close()
 	t.Setenv("HADOOP_USER_NAME", "stranger")
-	_, err = backend(t).Stat(t.Context(), m.uris[0]+"/")
+	_, err = backend(t).Stat(t.Context(), m.URIs[0]+"/")
 	require.ErrorIs(t, err, fs.ErrPermission)
 	require.ErrorContains(t, err, "the namenode refuses this user, or wants Kerberos")
 }
@@ -225,9 +226,9 @@ func TestCorrupt(t *testing.T) {
 	m := dfs(t)
 	b, name, want := backend(t), fresh(t, m)+"/f", random(1<<20, 2)
 	put(t, b, name, want)
-	path := strings.TrimPrefix(name, m.uris[0])
+	path := strings.TrimPrefix(name, m.URIs[0])
 	for first := 1; first <= 2; first++ {
-		m.do(t, "corrupt %d %s", first, path) // the first; then the second, and the first is mended
+		m.Do(t, "corrupt %d %s", first, path) // the first; then the second, and the first is mended
 		for range 4 {                         // the library picks one
 			got, _, err := read(t.Context(), b, name, 0, 1<<20, "")
 			require.NoError(t, err)
@@ -237,7 +238,7 @@ func TestCorrupt(t *testing.T) {
 			require.True(t, bytes.Equal(want[1<<19-100:][:1000], got))
 		}
 	}
-	m.do(t, "corrupt 1 %s", path) // both
+	m.Do(t, "corrupt 1 %s", path) // both
 	_, _, err := read(t.Context(), b, name, 0, 1<<20, "")
 	require.ErrorIs(t, err, remote.ErrChecksum)
 	// What lies before the wrong byte can be read.
@@ -381,9 +382,9 @@ func TestCancel(t *testing.T) {
 // TestDatanodes stops datanodes while a file is read and written.
 func TestDatanodes(t *testing.T) {
 	wanted(t)
-	m, err := start("--datanodes", "2", "-D", "dfs.replication=2", "-D", "dfs.blocksize=1048576")
+	m, err := hdfstest.Start("--datanodes", "2", "-D", "dfs.replication=2", "-D", "dfs.blocksize=1048576")
 	require.NoError(t, err)
-	defer m.close()
+	defer m.Close()
 	b, name, want := backend(t), fresh(t, m)+"/f", random(6<<20, 6)
 	put(t, b, name, want)
 	o, err := b.Get(t.Context(), name, 0, 6<<20, "")
@@ -391,7 +392,7 @@ func TestDatanodes(t *testing.T) {
 	got := make([]byte, len(want))
 	_, err = io.ReadFull(o.Body, got[:1000])
 	require.NoError(t, err)
-	m.do(t, "stop-datanode 0")
+	m.Do(t, "stop-datanode 0")
 	_, err = io.ReadFull(o.Body, got[1000:])
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(want, got), "one of two datanodes has stopped")
@@ -401,14 +402,14 @@ func TestDatanodes(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.Write(want[:2<<20])
 	if err == nil { // the namenode may know of the stop already, and use the other
-		m.do(t, "stop-datanode 0")
+		m.Do(t, "stop-datanode 0")
 		for range 10 {
 			if _, err = w.Write(want); err != nil {
 				break
 			}
 		}
 	} else {
-		m.do(t, "stop-datanode 0")
+		m.Do(t, "stop-datanode 0")
 	}
 	require.Error(t, err)
 	require.Contains(t, err.Error(), "write "+fresh(t, m)+"/new: ")
@@ -418,7 +419,7 @@ func TestDatanodes(t *testing.T) {
 	_, _, err = read(t.Context(), b, name, 0, 100, "")
 	isTemporary(t, err)
 	t.Log(err)
-	m.do(t, "start-datanodes")
+	m.Do(t, "start-datanodes")
 	require.Eventually(t, func() bool {
 		got, _, err := read(t.Context(), b, name, 0, 6<<20, "")
 		return err == nil && bytes.Equal(want, got)
@@ -428,16 +429,16 @@ func TestDatanodes(t *testing.T) {
 // TestNamenode stops and starts the namenode.
 func TestNamenode(t *testing.T) {
 	wanted(t)
-	m, err := start()
+	m, err := hdfstest.Start()
 	require.NoError(t, err)
-	defer m.close()
+	defer m.Close()
 	b, name := backend(t), fresh(t, m)+"/f"
 	put(t, b, name, []byte("content"))
 	w, err := b.Create(t.Context(), fresh(t, m)+"/new")
 	require.NoError(t, err)
 	_, err = w.Write([]byte("new"))
 	require.NoError(t, err)
-	m.do(t, "stop-namenode 0")
+	m.Do(t, "stop-namenode 0")
 	for range 2 { // on a connection from before, and on a new one
 		_, err = b.Stat(t.Context(), name)
 		isTemporary(t, err)
@@ -448,7 +449,7 @@ func TestNamenode(t *testing.T) {
 	err = w.Close()
 	require.Error(t, err)
 	require.Contains(t, err.Error(), "/new")
-	m.do(t, "start-namenode 0")
+	m.Do(t, "start-namenode 0")
 	require.Eventually(t, func() bool {
 		got, _, err := read(t.Context(), b, name, 0, 10, "")
 		return err == nil && string(got) == "content"
@@ -461,17 +462,17 @@ func TestNamenode(t *testing.T) {
 // is followed.
 func TestStandby(t *testing.T) {
 	wanted(t)
-	m, err := start("--ha", "-D", "dfs.ha.tail-edits.period=1s")
+	m, err := hdfstest.Start("--ha", "-D", "dfs.ha.tail-edits.period=1s")
 	require.NoError(t, err)
-	defer m.close()
+	defer m.Close()
 	values := map[string]string{"fs.defaultFS": "hdfs://ns", "dfs.ha.namenodes.ns": "a,b"}
-	for i, uri := range m.uris {
+	for i, uri := range m.URIs {
 		values[fmt.Sprintf("dfs.namenode.rpc-address.ns.%c", 'a'+i)] = strings.TrimPrefix(uri, "hdfs://")
 	}
 	t.Setenv("HADOOP_CONF_DIR", conf(t, values))
 	b := backend(t)
 	put(t, b, "hdfs://ns/d/f", []byte("content"))
-	m.do(t, "activate 1")
+	m.Do(t, "activate 1")
 	for range 3 {
 		got, _, err := read(t.Context(), b, "hdfs:///d/f", 0, 10, "")
 		require.NoError(t, err)
@@ -480,7 +481,7 @@ func TestStandby(t *testing.T) {
 	put(t, b, "hdfs:///d/g", []byte("more"))
 	require.Equal(t, []string{"f", "g"}, bases(t, b, "hdfs://ns/d"))
 	// A standby alone is not an answer.
-	_, err = b.Stat(t.Context(), m.uris[0]+"/d/f")
+	_, err = b.Stat(t.Context(), m.URIs[0]+"/d/f")
 	isTemporary(t, err)
 	t.Log(err)
 }

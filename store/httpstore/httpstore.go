@@ -15,8 +15,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -183,7 +185,11 @@ func (b *backend) Get(ctx context.Context, name string, off, n int64, v string) 
 		}
 	}
 	h := http.Header{}
-	h.Set("Range", fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+	span := fmt.Sprintf("bytes=%d-", off) // a request without a range may get a compressed body
+	if n < math.MaxInt64-off {
+		span += strconv.FormatInt(off+n-1, 10)
+	}
+	h.Set("Range", span)
 	if strings.HasPrefix(v, `"`) {
 		h.Set("If-Match", v)
 	}
@@ -198,7 +204,7 @@ func (b *backend) Get(ctx context.Context, name string, off, n int64, v string) 
 		switch {
 		case err != nil:
 		case from != off || to < from || to-from >= n:
-			err = fmt.Errorf("Content-Range %d-%d where %d-%d was requested", from, to, off, off+n-1)
+			err = fmt.Errorf("Content-Range %d-%d where %s was requested", from, to, span)
 		case o.Length >= 0 && o.Length != to-from+1:
 			err = &remote.TemporaryError{Err: fmt.Errorf("Content-Length %d, but Content-Range %d-%d", o.Length, from, to)}
 		}

@@ -26,8 +26,9 @@ import (
 //
 // Names are whole URIs, as in [store.Opener].
 type Backend interface {
-	// Get opens the bytes of an object from off on, at most n of them. It opens
-	// fewer only at the object's end; past it, the body is empty. A version
+	// Get opens the bytes of an object from off on, at most n of them;
+	// math.MaxInt64 is all of them. It opens fewer only at the object's end;
+	// past it, the body is empty. A version
 	// that is not "" is that of an earlier Object: if the object has another
 	// one now, the error wraps ErrChanged.
 	Get(ctx context.Context, name string, off, n int64, version string) (*Object, error)

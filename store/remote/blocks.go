@@ -96,12 +96,12 @@ func (m *memory) open(name string, id identity) *object {
 	return o
 }
 
-// known returns the identity that a name had when it was opened last, if blocks
-// of it may be in memory.
+// known returns the identity that a name had when it was opened last, if its
+// first block is in memory.
 func (m *memory) known(name string) (identity, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if o := m.objects[name]; o != nil {
+	if o := m.objects[name]; o != nil && o.blocks[0] != nil {
 		return o.id, true
 	}
 	return identity{}, false

@@ -75,7 +75,7 @@ func (s *service) Get(ctx context.Context, name string, off, n int64, version st
 		return nil, ErrChanged
 	}
 	off = min(off, o.Size)
-	part := b[off:min(off+n, o.Size)]
+	part := b[off : off+min(n, o.Size-off)]
 	o.Length, o.Body = int64(len(part)), io.NopCloser(bytes.NewReader(part))
 	if s.get != nil {
 		if err := s.get(len(s.requests), r, o); err != nil {
@@ -166,13 +166,13 @@ func (o *newObject) Abort() error {
 	return nil
 }
 
-// body is a Body that ends with err after the bytes of r.
-type body struct {
+// cutBody is a Body that ends with err after the bytes of r.
+type cutBody struct {
 	io.Reader
 	err error
 }
 
-func (b *body) Read(p []byte) (int, error) {
+func (b *cutBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err == io.EOF {
 		err = b.err
@@ -180,11 +180,11 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *body) Close() error { return nil }
+func (b *cutBody) Close() error { return nil }
 
 // cut cuts the body of an object to n bytes.
 func cut(o *Object, n int64, err error) {
-	o.Body = &body{io.LimitReader(o.Body, n), err}
+	o.Body = &cutBody{io.LimitReader(o.Body, n), err}
 }
 
 // silent is a Body that sends nothing after the bytes of a Reader, until the
@@ -214,6 +214,7 @@ func open(t testing.TB, s *service, size int64, o Options) *Store {
 	r := New(s, o)
 	require.NoError(t, r.err)
 	r.wait = func(int, time.Duration) time.Duration { return 0 }
+	r.fast = 0 // whatever the platform
 	if size > 0 {
 		r.memory.init(r.o.Memory, size)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// small is the most bytes that Open requests. An object that has no more is in
+// small is the most bytes that Open reads. An object that has no more is in
 // memory when it is open.
 const small = 1 << 20
 
@@ -22,8 +23,9 @@ type file struct {
 	s      *Store
 	name   string
 	size   int64
-	when   time.Time // of the last modification
-	whole  []byte    // the content of a small object, or nil
+	when   time.Time    // of the last modification
+	whole  []byte       // the content of a small object, or nil; Close takes it
+	using  sync.RWMutex // held for reading by users of whole
 	o      *object
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -32,12 +34,16 @@ type file struct {
 	// that none starts after Close.
 	work    sync.WaitGroup
 	streams streams
+	// body brings the blocks of a reader from the beginning, or is nil. bad is
+	// what its checksum has shown. Memory.mu guards them.
+	body *body
+	bad  error
 }
 
-// Open implements store.Opener. It sends one request, which brings the first
-// MiB. Until the file is closed, its reads end with ctx. An object of at most
-// 1 MiB is in memory when Open returns (store.MappedBytes), and reading it
-// needs neither the service nor ctx.
+// Open implements store.Opener. It sends one request, and reads the first MiB
+// of its answer. Until the file is closed, its reads end with ctx. An object of
+// at most 1 MiB is in memory when Open returns (store.MappedBytes), and reading
+// it needs neither the service nor ctx.
 func (s *Store) Open(ctx context.Context, name string) (store.File, error) {
 	f, err := s.open(ctx, name)
 	if err != nil {
@@ -58,6 +64,9 @@ func (s *Store) open(ctx context.Context, name string) (*file, error) {
 	}
 	fctx, cancel := context.WithCancelCause(ctx)
 	t := &transfer{s: s, name: name, end: small, tries: attempts{s: s}}
+	if s.readsOn() {
+		t.end, t.whole = math.MaxInt64, true
+	}
 	if err := t.connect(fctx); err != nil {
 		cancel(err)
 		return nil, err
@@ -65,7 +74,7 @@ func (s *Store) open(ctx context.Context, name string) (*file, error) {
 	s.cache.remember(name, t.id)
 	if t.id.size <= small {
 		defer cancel(fs.ErrClosed)
-		f := &file{s: s, name: name, size: t.id.size, when: t.id.modified, whole: make([]byte, t.id.size)}
+		f := &file{s: s, name: name, size: t.id.size, when: t.id.modified, whole: s.content(t.id.size)}
 		if t.id.size == 0 {
 			t.stop()
 			return f, nil
@@ -81,7 +90,7 @@ func (s *Store) open(ctx context.Context, name string) (*file, error) {
 	return f, nil
 }
 
-// remembered returns the identity of an object of which bytes may be here.
+// remembered returns the identity of an object whose beginning may be here.
 func (s *Store) remembered(name string) (identity, bool) {
 	if id, ok := s.memory.known(name); ok {
 		return id, true
@@ -103,7 +112,7 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 		return s.newFile(fctx, cancel, name, id), nil
 	}
 	defer cancel(fs.ErrClosed)
-	f := &file{s: s, name: name, size: id.size, when: id.modified, whole: make([]byte, id.size)}
+	f := &file{s: s, name: name, size: id.size, when: id.modified, whole: s.content(id.size)}
 	if s.cache.get(name, id, 0, f.whole) {
 		return f, nil
 	}
@@ -115,6 +124,14 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 	return f, err
 }
 
+// content returns memory for a small object.
+func (s *Store) content(n int64) []byte {
+	if b, _ := s.small.Get().(*[]byte); b != nil && int64(cap(*b)) >= n {
+		return (*b)[:n]
+	}
+	return make([]byte, n, max(1, n+n/4)) // with room for larger ones
+}
+
 func (s *Store) newFile(ctx context.Context, cancel context.CancelCauseFunc, name string, id identity) *file {
 	return &file{s: s, name: name, size: id.size, when: id.modified, o: s.memory.open(name, id), ctx: ctx, cancel: cancel}
 }
@@ -123,21 +140,27 @@ func (s *Store) newFile(ctx context.Context, cancel context.CancelCauseFunc, nam
 func (f *file) begin(t *transfer) {
 	m := &f.s.memory
 	m.mu.Lock()
-	n := (t.end + m.size - 1) / m.size
+	n := (min(t.end, small) + m.size - 1) / m.size
 	var bs []*block
-	if len(f.o.blocks) == 0 { // else another file is ahead
+	if f.missing(0, n) == n { // else another file is ahead
 		m.room(n * m.size)
 		bs = m.add(f.o, 0, n, 0)
 		f.work.Add(1)
+		if t.end > small {
+			f.body = newBody(bs)
+		}
 	}
 	f.streams.start(n * m.size)
 	m.mu.Unlock()
-	if bs == nil {
+	switch {
+	case bs == nil:
 		t.stop()
-		return
+	case f.body != nil:
+		go f.follow(f.body, t)
+	default:
+		t.end = min(n*m.size, f.size)
+		go f.fetch(bs, t, false)
 	}
-	t.end = min(n*m.size, f.size)
-	go f.fetch(bs, t, false)
 }
 
 // Size implements store.File.
@@ -149,9 +172,8 @@ func (f *file) Modified() time.Time { return f.when }
 
 // Bytes implements store.Mapped.
 func (f *file) Bytes() []byte {
-	if f.closed.Load() {
-		return nil
-	}
+	f.using.RLock()
+	defer f.using.RUnlock()
 	return f.whole
 }
 
@@ -162,12 +184,18 @@ func (f *file) Close() error {
 		return pathError("close", f.name, fs.ErrClosed)
 	}
 	if f.o == nil {
+		f.using.Lock()
+		b := f.whole
+		f.whole = nil
+		f.using.Unlock()
+		f.s.small.Put(&b)
 		return nil
 	}
 	f.cancel(fs.ErrClosed)
 	m := &f.s.memory
 	m.mu.Lock() // a ReadAt that saw closed unset has added its work
 	f.streams.stop(m)
+	f.elsewhere()
 	m.mu.Unlock()
 	f.work.Wait()
 	m.closed(f.o)
@@ -193,6 +221,11 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	}
 	n := 0
 	if f.o == nil {
+		f.using.RLock()
+		defer f.using.RUnlock()
+		if f.whole == nil {
+			return 0, pathError("read", f.name, fs.ErrClosed)
+		}
 		n = copy(p, f.whole[off:])
 	}
 	for n < len(p) {
@@ -254,6 +287,9 @@ func (f *file) take(bs []*block, off, n int64, rest bool) (_ []*block, sequentia
 	if f.ctx.Err() != nil {
 		return nil, false, ended(f.ctx, nil)
 	}
+	if f.bad != nil {
+		return nil, false, f.bad
+	}
 	first := off / m.size
 	last := min((off+n-1)/m.size, first+perRead-1)
 	for i := first; i <= last; i++ {
@@ -267,10 +303,16 @@ func (f *file) take(bs []*block, off, n int64, rest bool) (_ []*block, sequentia
 		m.room((to - i) * m.size)
 		added := m.add(f.o, i, to, 1)
 		bs = append(bs, added...)
-		f.spawn(added, false)
+		if !f.readOn(added) {
+			f.elsewhere()
+			f.spawn(added, false)
+		}
 		i = to - 1
 	}
 	from, to, sequential := f.streams.read(m, off, n, f.size, rest)
+	if to-from > small {
+		f.s.scattered.Store(false)
+	}
 	for i := from / m.size; i*m.size < to; i++ {
 		if f.o.blocks[i] != nil {
 			continue
@@ -280,7 +322,9 @@ func (f *file) take(bs []*block, off, n int64, rest bool) (_ []*block, sequentia
 			f.streams.refused(i * m.size)
 			break
 		}
-		f.spawn(m.add(f.o, i, end, 0), true)
+		if added := m.add(f.o, i, end, 0); !f.readOn(added) {
+			f.spawn(added, true)
+		}
 		i = end - 1
 	}
 	return bs, sequential, nil
@@ -327,19 +371,8 @@ func (f *file) fetch(bs []*block, t *transfer, ahead bool) {
 				off: bs[0].index * m.size, end: last.index*m.size + f.length(last),
 			}
 		}
-		start, now := bs[0].index, bs
-		err = t.run(f.ctx, func(off int64) []byte {
-			b := now[off/m.size-start]
-			if b.buf == nil {
-				b.buf = m.buffer()
-			}
-			return b.buf[off%m.size : f.length(b)]
-		}, func(upto int64) {
-			for len(bs) > 0 && bs[0].index*m.size+f.length(bs[0]) <= upto {
-				f.finish(bs[0], nil)
-				bs = bs[1:]
-			}
-		})
+		dst, done := f.into(&bs)
+		err = t.run(f.ctx, dst, done)
 		t = nil
 	}
 	for _, b := range bs {
@@ -353,6 +386,24 @@ func (f *file) fetch(bs []*block, t *transfer, ahead bool) {
 		m.forget(f.o)
 	}
 	m.mu.Unlock()
+}
+
+// into returns the arguments of transfer.receive for neighbouring blocks.
+// Blocks that are complete are finished and taken from bs.
+func (f *file) into(bs *[]*block) (dst func(off int64) []byte, done func(upto int64)) {
+	m, all, start := &f.s.memory, *bs, (*bs)[0].index
+	return func(off int64) []byte {
+			b := all[off/m.size-start]
+			if b.buf == nil {
+				b.buf = m.buffer()
+			}
+			return b.buf[off%m.size : f.length(b)]
+		}, func(upto int64) {
+			for len(*bs) > 0 && (*bs)[0].index*m.size+f.length((*bs)[0]) <= upto {
+				f.finish((*bs)[0], nil)
+				*bs = (*bs)[1:]
+			}
+		}
 }
 
 // length returns the number of bytes of a block.

@@ -60,6 +60,21 @@ func (p *place) window(m *memory) int64 {
 	return max(4*m.size, min(2*p.run, most))
 }
 
+// certain reports that more reads in order are expected.
+func (p *place) certain() bool { return p.reads >= certain || p.reads >= 2 && p.run >= small }
+
+// near reports whether a read at off can be one of a reader. Readers skip
+// padding, and several goroutines read parts out of order. While there is no
+// reader for certain, few reads at random may seem to be one.
+func (p *place) near(m *memory, off int64) bool {
+	behind, before := m.size, m.size
+	if p.certain() {
+		behind = p.window(m)
+		before = max(m.size, behind/2)
+	}
+	return off >= p.pos-behind && off <= p.pos+before
+}
+
 // read records a read of n bytes at off. It returns the range to request
 // besides the read's first blocks; to <= from if there is none. rest reports
 // that the read continues the previous one.
@@ -67,8 +82,7 @@ func (s *streams) read(m *memory, off, n, size int64, rest bool) (from, to int64
 	s.tick++
 	var p *place
 	for i := range s.at {
-		// Readers skip padding, and several goroutines read parts out of order.
-		if q := &s.at[i]; q.last > 0 && off >= q.pos-q.window(m) && off <= q.pos+max(m.size, q.window(m)/2) {
+		if q := &s.at[i]; q.last > 0 && q.near(m, off) {
 			if p == nil || q.last > p.last {
 				p = q
 			}
@@ -97,7 +111,7 @@ func (s *streams) read(m *memory, off, n, size int64, rest bool) (from, to int64
 	if n <= perRead*m.size {
 		from = end
 	}
-	if p.reads < certain && (p.reads < 2 || p.run < small) {
+	if !p.certain() {
 		return from, to, false
 	}
 	if !p.ahead {

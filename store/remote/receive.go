@@ -43,12 +43,18 @@ type transfer struct {
 	id       identity
 	known    bool
 	off, end int64 // the next byte, and the first that is not wanted
+	// whole reports that the answer is a whole object. If that is not small,
+	// its bytes are handed on before its checksum, all, can be compared.
+	whole bool
+	all   *sum
 
 	tries attempts
-	bad   int      // checksums that did not match
-	a     *attempt // the open attempt, or nil
-	o     *Object  // its object
-	sum   *sum     // the checksum of bytes that are not all here yet, or nil
+	bad   int // checksums that did not match
+	// took is the time that Body.Read has taken.
+	took time.Duration
+	a    *attempt // the open attempt, or nil
+	o    *Object  // its object
+	sum  *sum     // the checksum of bytes that are not all here yet, or nil
 }
 
 // sum is a checksum of the bytes between start and end.
@@ -92,7 +98,11 @@ func (t *transfer) accept(o *Object) error {
 	if o.Length > t.end-t.off {
 		return &TemporaryError{Err: fmt.Errorf("the service announces %d bytes where %d were requested", o.Length, t.end-t.off)}
 	}
-	if t.sum == nil && o.Sum != nil && o.Length != 0 {
+	switch {
+	case o.Sum == nil || o.Length == 0:
+	case t.whole && t.id.size > small:
+		t.all = &sum{o.Sum, o.NewHash(), t.off, t.end}
+	case t.sum == nil:
 		t.sum = &sum{o.Sum, o.NewHash(), t.off, t.end}
 		if o.Length > 0 {
 			t.sum.end = t.off + o.Length
@@ -110,13 +120,22 @@ func (t *transfer) stop() {
 	}
 }
 
-// run receives the bytes up to t.end. dst returns memory for at least one byte
-// at off. run asks for it again when a checksum does not match. done reports
-// that all bytes before upto are received and good.
+// run receives the bytes up to t.end, and ends the attempt. See receive.
 func (t *transfer) run(ctx context.Context, dst func(off int64) []byte, done func(upto int64)) error {
 	defer t.stop()
-	for t.off < t.end {
+	return t.receive(ctx, t.end, dst, done)
+}
+
+// receive receives the bytes before upto, or before t.end if that is lower. It
+// leaves the attempt open. dst returns memory for at least one byte at off.
+// receive asks for it again when a checksum does not match. done reports that
+// all bytes before upto are received and good.
+func (t *transfer) receive(ctx context.Context, upto int64, dst func(off int64) []byte, done func(upto int64)) error {
+	for t.off < min(upto, t.end) {
 		if t.o == nil {
+			if t.whole { // it was cut off: a range is enough
+				t.whole, t.all, t.end = false, nil, min(t.end, upto)
+			}
 			if err := t.connect(ctx); err != nil {
 				return fmt.Errorf("at byte %d: %w", t.off, err)
 			}
@@ -125,15 +144,22 @@ func (t *transfer) run(ctx context.Context, dst func(off int64) []byte, done fun
 		p := dst(t.off)
 		p = p[:min(int64(len(p)), t.end-t.off)]
 		t.a.alive()
+		begin := time.Now()
 		n, err := t.o.Body.Read(p)
+		t.took += time.Since(begin)
 		t.a.idle()
 		if n > 0 {
 			t.s.counters.received.Add(int64(n))
 			t.off += int64(n)
 			t.tries.made = 0
-			if t.sum != nil {
-				t.sum.hash.Write(p[:n])
+			for _, s := range []*sum{t.sum, t.all} {
+				if s != nil {
+					s.hash.Write(p[:n])
+				}
 			}
+		}
+		if t.all != nil && t.off == t.end && !bytes.Equal(t.all.hash.Sum(nil), t.all.want) {
+			return fmt.Errorf("bytes 0 to %d: %w", t.end, ErrChecksum)
 		}
 		if t.sum != nil && t.off >= t.sum.end {
 			if !bytes.Equal(t.sum.hash.Sum(nil), t.sum.want) {

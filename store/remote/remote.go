@@ -3,6 +3,8 @@ package remote
 import (
 	"context"
 	"io/fs"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/infer-prep/infer-prep/store"
@@ -16,13 +18,18 @@ type Store struct {
 	counters counters
 	memory   memory
 	cache    *cache
-	wait     func(made int, after time.Duration) time.Duration // pause, but in tests
+	small    sync.Pool // of *[]byte, the memory of small objects that were closed
+	// slow reports that one connection is slow, and scattered that the last
+	// large file was not read in order. See Store.readsOn.
+	slow, scattered atomic.Bool
+	fast            float64                                           // fastEnough, but in tests
+	wait            func(made int, after time.Duration) time.Duration // pause, but in tests
 }
 
 // New returns a store of the objects of a backend. Invalid options, also those
 // of the environment, are errors of the store's methods.
 func New(b Backend, o Options) *Store {
-	s := &Store{b: b, wait: pause}
+	s := &Store{b: b, wait: pause, fast: fastEnough}
 	s.o, s.err = o.withEnv()
 	size := int64(plainBlock)
 	if s.o.Cache != "" {

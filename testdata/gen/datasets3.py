@@ -8,12 +8,14 @@ written by datasets3_mindspore.py, which must run after this.
 """
 
 import gzip
+import json
 import shutil
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import PIL.Image
+from scipy.io import loadmat
 from torchvision import datasets
 from torchvision.datasets import caltech, fer2013, flowers102, imagenet, lfw, mnist, places365, semeion, stl10, svhn
 
@@ -273,6 +275,27 @@ def qmnist(name):
             yield case(source(name), {"dir": name, "usage": usage, "compat": compat}, out, d.class_to_idx)
 
 
+def described(a):
+    """An array of a MATLAB file as dataset/internal/matfile gives it, in column-major order."""
+    d = {"dims": list(a.shape)}
+    if a.dtype.names:
+        return d | {"fields": list(a.dtype.names), "cells": [described(e[n]) for e in a.ravel("F") for n in a.dtype.names]}
+    if a.dtype == object:
+        return d | {"cells": [described(e) for e in a.ravel("F")]}
+    if a.dtype.kind == "U":
+        return {"text": "".join(a.ravel().tolist())}
+    return d | {"numbers": [repr(float(v)) for v in a.ravel("F").tolist()]}
+
+
+def matfiles():
+    """What SciPy reads from the files of datasets3_common.matfiles."""
+    files = {}
+    for name in ("packed", "plain", "big_endian"):
+        m = loadmat(DATASETS / "matfile" / f"{name}.mat", chars_as_strings=True)
+        files[name] = {k: described(v) for k, v in m.items() if not k.startswith("__")}
+    (DATASETS / "matfile" / "scipy.json").write_text(json.dumps({"reference": "SciPy 1.17.1", "files": files}, indent=1) + "\n")
+
+
 SETS = {"food101": food101, "flowers102": flowers, "caltech101": caltech101, "caltech256": caltech256, "dtd": dtd, "eurosat": eurosat, "oxfordpet": oxfordpet,
         "svhn": svhn_set, "stl10": stl10_set, "places365": places, "gtsrb": gtsrb, "fgvcaircraft": fgvcaircraft, "sun397": sun397, "country211": country211,
         "renderedsst2": renderedsst2, "stanfordcars": stanfordcars, "imagenette": imagenette, "imagenet": imagenet_set, "inaturalist": inaturalist, "lfw": lfw_set,
@@ -284,6 +307,7 @@ def main():
     try:
         for name, f in SETS.items():
             write(name, REFERENCE, list(f(name)))
+        matfiles()
     finally:
         shutil.rmtree(tmp)
 

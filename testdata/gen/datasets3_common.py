@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import shutil
+import struct
 
 import numpy as np
 from PIL import Image
@@ -325,11 +326,46 @@ def qmnist():
             put(f"qmnist/{name}-{kind}" + (".gz" if pack else ""), gzip.compress(b, 9, mtime=0) if pack else b)
 
 
+def big_endian():
+    """An array of numbers from 1 to 6 (2, 3) and a text, with the other order of bytes."""
+
+    def element(kind, data):
+        return struct.pack(">II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+    def matrix(cls, dims, name, data):
+        return element(14, element(6, struct.pack(">II", cls, 0)) + element(5, struct.pack(f">{len(dims)}i", *dims)) + element(1, name) + data)
+
+    small = struct.pack(">HH", 4, 3) + struct.pack(">hh", 7, -2)  # a short element: four bytes of int16
+    return (b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI" + matrix(6, (2, 3), b"numbers", element(3, struct.pack(">6h", 1, 4, 2, 5, 3, 6)))
+            + matrix(10, (1, 2), b"short", small) + matrix(4, (1, 3), b"text", element(17, "h\u00e9\u65e5".encode("utf-16-be"))))
+
+
+def matfiles():
+    """MATLAB files with every kind of array that dataset/internal/matfile reads."""
+    cells = np.empty((2, 2), object)
+    cells[0, 0], cells[1, 0], cells[0, 1], cells[1, 1] = "text", np.arange(3, dtype=np.int32)[None], np.zeros((0, 0)), np.array([[1.5]])
+    inner = np.empty((1, 2), [("a", object), ("long_name", object)])
+    inner[0, 0], inner[0, 1] = (np.uint8(1), "x"), (np.float64(2.25), cells)
+    arrays = {t: (np.arange(6).reshape(2, 3) * 40 - 90).astype(t) for t in ("int8", "int16", "int32", "int64", "float32", "float64")}
+    arrays |= {t: (np.arange(12).reshape(3, 2, 2) * 23).astype(t) for t in ("uint8", "uint16", "uint32", "uint64")}
+    arrays |= {"big": np.array([[2**40, -3]], np.int64), "logical": np.array([[True, False]]), "nan": np.array([[np.nan, np.inf, -0.0]]),
+               "text": "h\u00e9llo \u65e5", "empty_text": "", "empty": np.zeros((0, 3)), "cells": cells, "structure": inner}
+    mat("matfile/packed.mat", do_compression=True, **arrays)
+    mat("matfile/plain.mat", do_compression=False, **arrays)
+    put("matfile/big_endian.mat", big_endian())
+
+
 SETS = [food101, flowers102, caltech101, caltech256, dtd, eurosat, oxfordpet, svhn, stl10, places365, gtsrb, fgvcaircraft, sun397, country211, renderedsst2,
         stanfordcars, imagenette, imagenet, inaturalist, lfw, clevr, fer2013, usps, semeion, qmnist]
 
 
 def make():
     for f in SETS:
+        other = DATASETS / f.__name__ / "mindspore.json"  # by datasets3_mindspore.py
+        kept = other.read_bytes() if other.exists() else None
         shutil.rmtree(DATASETS / f.__name__, ignore_errors=True)
         f()
+        if kept:
+            other.write_bytes(kept)
+    shutil.rmtree(DATASETS / "matfile", ignore_errors=True)
+    matfiles()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
@@ -73,6 +74,16 @@ func firstChanged(cmd *cobra.Command, names ...string) string {
 		}
 	}
 	return ""
+}
+
+// otherThan returns the first flag that was given and is none of names, or "".
+func otherThan(cmd *cobra.Command, names ...string) (other string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if other == "" && !slices.Contains(names, f.Name) {
+			other = f.Name
+		}
+	})
+	return other
 }
 
 // pairs parses the values NAME=VALUE of a repeated flag.

@@ -14,7 +14,6 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func (a *app) graphCmd() *cobra.Command {
@@ -131,9 +130,9 @@ type param struct {
 	name, value string
 }
 
-// params lists an op's parameters in the order of its fields. Unless all is
-// true it omits zero values, which are the defaults.
-func params(op transforms.Op, all bool) []param {
+// params lists the parameters of an op, or of a dataset's node, in the order of
+// its fields. Unless all is true it omits zero values, which are the defaults.
+func params(op any, all bool) []param {
 	v := reflect.Indirect(reflect.ValueOf(op))
 	if v.Kind() != reflect.Struct {
 		return nil
@@ -156,9 +155,13 @@ func paramName(f reflect.StructField) string {
 	return name
 }
 
-// isZero reports whether v is zero or a list of zeros.
+// isZero reports whether v is zero, an empty map or a list of zeros.
 func isZero(v reflect.Value) bool {
-	if v.Kind() != reflect.Slice {
+	switch v.Kind() {
+	case reflect.Slice:
+	case reflect.Map:
+		return v.Len() == 0
+	default:
 		return v.IsZero()
 	}
 	for i := range v.Len() {

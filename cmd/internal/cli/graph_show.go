@@ -12,11 +12,11 @@ import (
 )
 
 func (a *app) graphShowCmd() *cobra.Command {
-	f, sheet := &graphFlags{}, &sheetFlags{}
+	f, sheet, set := &graphFlags{}, &sheetFlags{}, &treeFlags{}
 	var asJSON, all bool
 	var svg, steps string
 	cmd := &cobra.Command{
-		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE] | show --sheet FILE IMAGE...",
+		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE] | show --sheet FILE IMAGE... | show --dataset FILE",
 		Short: "Show a graph's steps with their parameters and shapes",
 		Long: `Show prints the steps of a graph with their parameters, inputs and outputs. With
 IMAGE, the shapes are those of that image; show decodes only its header. Without
@@ -36,19 +36,38 @@ the type, the shape, and the lowest and highest value. IMAGE is then files, fold
 globs, as for run. Pictures are those of --steps, scaled to fit a square of --cell
 pixels. A step's output that is no such image is text: its values if they are few,
 else its type and shape. Random ops draw as in the first epoch of seed 0, for the first
-samples. An image that fails has its error in its row. Equal images give equal sheets.`,
+samples. An image that fails has its error in its row. Equal images give equal sheets.
+
+--dataset shows the tree of a dataset's definition, the top first: the nodes with their
+parameters, the columns and the number of samples of an epoch, and the steps and roles
+of maps. It opens the sources for that, and creates no files. If their data is missing,
+the tree is without columns and numbers, and the exit status is 0. --passes shows the
+tree that runs. --svg and --json work as for graphs.`,
 		Example: `  infer-prep graph show --preset clip
   infer-prep graph show --preset yolo --svg yolo.svg
   infer-prep graph show --preset clip --steps steps cat.jpg
-  infer-prep graph show --preset clip --sheet sheet.png photos/`,
+  infer-prep graph show --preset clip --sheet sheet.png photos/
+  infer-prep graph show --dataset train.json --passes`,
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if sheet.file != "" {
+			if sheet.file != "" || cmd.Flags().Changed("dataset") {
 				return nil
 			}
 			return oneImage(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("dataset") {
+				if with := otherThan(cmd, "dataset", "passes", "svg", "json", "all", "allow-outside", "allow-plugin"); with != "" {
+					return usageErr("--dataset and --%s: want only one", with)
+				}
+				if len(args) > 0 {
+					return usageErr("--dataset takes no IMAGE, got %q", args[0])
+				}
+				return a.showTree(cmd.Context(), set, sheet.outside, all, asJSON, svg)
+			}
+			if set.passes {
+				return usageErr("--passes needs --dataset")
+			}
 			if sheet.file != "" {
 				if with := firstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
 					return usageErr("--sheet and --%s: want only one", with)
@@ -104,6 +123,7 @@ samples. An image that fails has its error in its row. Equal images give equal s
 	}
 	f.add(cmd)
 	sheet.add(cmd)
+	set.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
 	cmd.Flags().BoolVar(&all, "all", false, "show parameters with their default too")
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - writes standard output")

@@ -689,7 +689,7 @@ func TestSignal(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		require.NoError(t, cmd.Start())
-		require.Eventually(t, func() bool { e, _ := os.ReadDir(out); return len(e) > 3 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { e, _ := os.ReadDir(out); return len(e) > 3 }, time.Minute, time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(sig))
 		_ = cmd.Wait()
 		require.Equal(t, want[sig.String()], cmd.ProcessState.ExitCode(), stderr.String())

@@ -513,28 +513,30 @@ func TestStoreErrors(t *testing.T) {
 // TestStoreLatency tests that images wait for a slow store together, whatever
 // the number of jobs.
 func TestStoreLatency(t *testing.T) {
-	const images, wait = 200, 20 * time.Millisecond
+	const images = 200
 	in, to := bucket(t, ""), bucket(t, "")
 	for i := range images {
 		put(fmt.Sprintf("%s/%03d.png", in, i), pngBytes(t, 20, 20, uint8(i)))
 	}
-	meddle(t, func(ctx context.Context, _, _ string) error {
-		select {
-		case <-time.After(wait):
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
 	for _, out := range []string{to, filepath.Join(t.TempDir(), "out")} {
+		reads, writes := newGate(leastRemoteWorkers/2), newGate(leastRemoteWorkers/2)
+		meddle(t, func(ctx context.Context, op, _ string) error {
+			switch op {
+			case "open":
+				reads.wait(ctx)
+			case "put":
+				writes.wait(ctx)
+			}
+			return ctx.Err()
+		})
 		objects.most.Store(0)
-		gets, start := objects.gets.Load(), time.Now()
+		gets := objects.gets.Load()
 		r := call(t, "run", "--preset", "decode", "--jobs", "2", "-o", out, in)
 		require.Equal(t, exitOK, r.status, r.stderr)
 		require.EqualValues(t, images, objects.gets.Load()-gets, "an image is one request")
-		require.GreaterOrEqual(t, objects.most.Load(), int64(leastRemoteWorkers/2))
+		require.True(t, reads.opened(), "%d reads at once", reads.most)
+		require.Equal(t, out == to, writes.opened(), "%d writes at once", writes.most)
 		require.LessOrEqual(t, objects.most.Load(), int64(leastRemoteWorkers))
-		t.Logf("%s: %v", out, time.Since(start))
 	}
 	require.Len(t, stored(to), images)
 }
@@ -559,7 +561,7 @@ func TestStoreInterrupted(t *testing.T) {
 			start := time.Now()
 			status := Run(ctx, []string{"run", "--preset", "decode", "--report", report, "-o", "mem://interrupted", in}, strings.NewReader(""), &out, &errs)
 			require.Equal(t, exitInterrupted, status, errs.String())
-			require.Less(t, time.Since(start), 5*time.Second)
+			require.Less(t, time.Since(start), time.Minute)
 			require.NotContains(t, errs.String(), "context")
 			require.Contains(t, errs.String(), "infer-prep: interrupted: ")
 			if strings.HasPrefix(stalled, "open") {

@@ -41,10 +41,12 @@ type svgEdge struct {
 	lane     int
 }
 
-// drawSVG draws a graph from top to bottom. Arrows to the next box go straight
-// down; others pass the boxes on the right, in lanes.
-func drawSVG(r *inferred, all bool) string {
-	nodes, edges := svgGraph(r, all)
+// drawSVG draws a graph.
+func drawSVG(r *inferred, all bool) string { return drawBoxes(svgGraph(r, all)) }
+
+// drawBoxes draws boxes from top to bottom. Arrows to the next box go straight
+// down; others pass the boxes on the right, in lanes. Arrows only lead down.
+func drawBoxes(nodes []svgNode, edges []svgEdge) string {
 	straight := map[int][]string{} // labels of the arrow from a box to the next
 	var around []svgEdge
 	for _, e := range edges {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,10 @@ import (
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
@@ -30,22 +34,25 @@ import (
 
 type trainFlags struct {
 	graphFlags
-	outside  outside
-	folder   string
-	train    bool
-	batch    int
-	shuffle  bool
-	seed     uint64
-	engine   string
-	workers  int
-	prefetch int
-	bytes    count
-	autotune bool
-	epochs   int
-	seconds  float64
-	onError  string
-	trace    string
-	json     bool
+	deviceFlags
+	outside   outside
+	folder    string
+	train     bool
+	batch     int
+	shuffle   bool
+	seed      uint64
+	engine    string
+	workers   int
+	queues    []string
+	prefetch  int
+	bytes     count
+	autotune  bool
+	tunedFile string
+	epochs    int
+	seconds   float64
+	onError   string
+	trace     string
+	json      bool
 }
 
 func (a *app) trainBenchCmd() *cobra.Command {
@@ -80,9 +87,19 @@ The bottleneck is the stage whose workers are busiest while the next stage waits
 More workers or less work there make the pipeline faster. If no stage is marked, the
 consumer of the batches is the slowest part.
 
+--device runs the last steps of each map on a device: as many as it takes of those
+behind the last random step. The batches are those of the host, unless --least, by
+default exact here, accepts a lower class. Train-bench prints where the steps run.
+
+--autotune-file FILE keeps the choices of --autotune. With --autotune the run starts
+from FILE, if it exists, and writes its last choices there. Without, it uses the
+choices of FILE unchanged. A FILE of another definition or device is an error. A FILE
+of another machine is not used, which train-bench reports; --autotune writes it anew.
+
 --json prints one object with images_per_s, images, batches, epochs, seconds,
 first_batch_s, bad, peak_rss_mb, cpu_ms_per_image, engine, bottleneck (a stage's path
-or ""), stages, tuned (the choices of --autotune) and interrupted. Each stage has path,
+or ""), stages, tuned (the choices of --autotune), maps (with --device, the places of
+each map's steps) and interrupted. Each stage has path,
 workers, queue, at_work, ready, bytes, in, out, errors, busy_ns, starved_ns, full_ns,
 waited_ns, busy_percent and waited_percent. Systems without such figures omit
 peak_rss_mb and cpu_ms_per_image. --engine pull has no stages.
@@ -99,9 +116,12 @@ graph or definition; 130 interrupted, after printing the figures so far.`,
 			return a.trainBench(cmd, f, args)
 		},
 	}
-	f.add(cmd)
+	f.graphFlags.add(cmd)
+	f.deviceFlags.add(cmd)
 	f.outside.add(cmd)
 	fl := cmd.Flags()
+	fl.Lookup("least").Usage = "run only steps of at least this `CLASS` on the device: exact, within1 or approximate"
+	fl.Lookup("least").DefValue = "exact"
 	fl.StringVar(&f.folder, "folder", "", "run the images in `DIR` instead of a definition")
 	fl.BoolVar(&f.train, "train", false, "with --folder, run the graph of ImageNet training")
 	fl.IntVar(&f.batch, "batch", 32, "with --folder, batches of `N` images; 0 means no batches")
@@ -110,10 +130,12 @@ graph or definition; 130 interrupted, after printing the figures so far.`,
 	fl.StringVar(&f.engine, "engine", "parallel", "`ENGINE`: parallel, in stages with workers, or pull, one sample after another")
 	fl.IntVarP(&f.workers, "workers", "w", 0, "`N` workers in each stage")
 	fl.Lookup("workers").DefValue = "one for each CPU; with --autotune, initially 1"
+	fl.StringArrayVar(&f.queues, "queue", nil, "hold `[STAGE=]N` samples in each stage, or in one that the table names; repeatable")
 	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
 	f.bytes = 1 << 30
 	fl.Var(&f.bytes, "bytes", "limit the samples in all queues to `BYTES` of memory")
 	fl.BoolVar(&f.autotune, "autotune", false, "let the pipeline choose the workers and queues, and print its choices")
+	fl.StringVar(&f.tunedFile, "autotune-file", "", "start with the workers and queues in `FILE`; with --autotune, write them there")
 	fl.IntVar(&f.epochs, "epochs", 0, "run `N` passes over the dataset")
 	fl.Lookup("epochs").DefValue = "1; with --seconds, as many as fit"
 	fl.Float64Var(&f.seconds, "seconds", 0, "stop after `N` seconds")
@@ -124,6 +146,7 @@ graph or definition; 130 interrupted, after printing the figures so far.`,
 	complete(cmd, "engine", "parallel", "pull")
 	complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
 	noErr(cmd.MarkFlagDirname("folder"))
+	noErr(cmd.MarkFlagFilename("autotune-file", "json"))
 	return cmd
 }
 
@@ -140,7 +163,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		graphs = append(graphs, i.Name)
 	}
 	of := append([]string{"train", "batch", "shuffle"}, graphs...)
-	pool := given("workers", "prefetch", "bytes", "autotune", "trace")
+	pool := given("workers", "queue", "prefetch", "bytes", "autotune", "autotune-file", "trace")
 	switch {
 	case len(args) > 1:
 		return usageErr("got %d definitions, want one", len(args))
@@ -162,6 +185,8 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 		return usageErr("--batch %d: want at least 0", f.batch)
 	case f.workers < 0 || f.workers == 0 && given("workers") != "":
 		return usageErr("--workers %d: want at least 1", f.workers)
+	case f.tunedFile == "-" || given("autotune-file") != "" && f.tunedFile == "":
+		return usageErr("--autotune-file %q: want a file", f.tunedFile)
 	case f.prefetch < 0:
 		return usageErr("--prefetch %d: want at least 0", f.prefetch)
 	case f.bytes < 1:
@@ -180,15 +205,7 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 		if folderExists(cmd.Context(), args[0]) {
 			return nil, usageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
 		}
-		b, err := readSmall(cmd.Context(), args[0], stdin, maxGraphBytes)
-		if err != nil {
-			return nil, usageErr("%w", err)
-		}
-		d := &dataset.Dataset{}
-		if err := d.UnmarshalJSON(b); err != nil {
-			return nil, usageErr("%s: %w", args[0], err)
-		}
-		return d, nil
+		return readDefinition(cmd.Context(), args[0], stdin)
 	}
 	g := trainGraph()
 	if !f.train {
@@ -211,6 +228,19 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 	d = d.MapColumns(g, []string{"image"}, nil)
 	if f.batch > 0 {
 		d = d.Batch(f.batch)
+	}
+	return d, nil
+}
+
+// readDefinition reads a dataset's definition. The name - means stdin.
+func readDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset.Dataset, error) {
+	b, err := readSmall(ctx, name, stdin, maxGraphBytes)
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	d := &dataset.Dataset{}
+	if err := d.UnmarshalJSON(b); err != nil {
+		return nil, usageErr("%s: %w", name, err)
 	}
 	return d, nil
 }
@@ -240,7 +270,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 			l.close()
 		}
 	}()
-	s := &folder{listing: l}
+	s := &folder{Dir: dir, listing: l}
 	for i := range l.inputs {
 		in := &l.inputs[i]
 		if in.err != nil {
@@ -263,6 +293,7 @@ var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
 
 // folder is a source of images without classes.
 type folder struct {
+	Dir     string // for the fingerprint of a definition
 	listing *listing
 	inputs  []*input
 }
@@ -319,11 +350,52 @@ type trainer struct {
 	images, batches atomic.Int64
 	epochs          atomic.Int64 // finished ones
 
+	maps []mapPlaces // with a device
+
 	mu    sync.Mutex
 	tuned []string
 }
 
+// mapPlaces says where the steps of a map run.
+type mapPlaces struct {
+	Path  string           `json:"path"`
+	Steps device.Placement `json:"steps"`
+}
+
+func placed(b *dataset.Built) (l []mapPlaces) {
+	for _, s := range b.Steps() {
+		if s.Placement != nil {
+			l = append(l, mapPlaces{named(s.Path), s.Placement})
+		}
+	}
+	return l
+}
+
+// String returns such as "map: on webgpu: to_tensor, normalize; on cpu:
+// decode".
+func (m mapPlaces) String() string {
+	var where []string
+	ops := map[string][]string{}
+	for _, p := range slices.Backward(m.Steps) {
+		if ops[p.Where] == nil {
+			where = append(where, p.Where)
+		}
+		ops[p.Where] = append([]string{p.Op}, ops[p.Where]...)
+	}
+	s := m.Path + ":"
+	for i, w := range where {
+		if i > 0 {
+			s += ";"
+		}
+		s += " on " + w + ": " + strings.Join(ops[w], ", ")
+	}
+	return s
+}
+
 func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err error) {
+	if f.device == "help" {
+		return a.listDevices()
+	}
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
@@ -337,6 +409,21 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	if o.OnError = onErrors[f.onError]; o.OnError != dataset.FailOnError {
 		o.OnSkip = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
 	}
+	if f.least != "" {
+		if o.DeviceLeast, err = f.class(""); err != nil {
+			return err
+		}
+	}
+	if f.device != cpu.Name {
+		if o.Device, err = openDevice(f.device); err != nil {
+			return err
+		}
+		defer func() { // after built.Close
+			if e := o.Device.Close(); e != nil && err == nil {
+				err = failErr("%w", e)
+			}
+		}()
+	}
 	built, err := dataset.Build(cmd.Context(), d, o)
 	if err := interrupted(cmd.Context(), "nothing was done"); err != nil && built == nil {
 		return err
@@ -349,6 +436,9 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 			err = failErr("%w", e)
 		}
 	}()
+	if o.Device != nil {
+		t.maps = placed(built)
+	}
 	if f.trace == "" {
 		return t.measure(cmd.Context(), built, nil)
 	}
@@ -388,11 +478,11 @@ func wrongDefinition(err error) error {
 	if errors.As(err, &pe) || errors.Is(err, dataset.ErrData) {
 		return failErr("%w", err)
 	}
-	return usageErr("%w", err)
+	return deviceErr(err)
 }
 
 // open starts the run.
-func (t *trainer) open(b *dataset.Built, trace *pipeline.Trace) (err error) {
+func (t *trainer) open(ctx context.Context, b *dataset.Built, trace *pipeline.Trace) (err error) {
 	f := t.f
 	if f.engine == "pull" {
 		t.run, err = pullpipe.New(b, nil)
@@ -402,14 +492,88 @@ func (t *trainer) open(b *dataset.Built, trace *pipeline.Trace) (err error) {
 	if o.Prefetch == 0 {
 		o.Prefetch = -1
 	}
+	if err := f.stageQueues(b, &o); err != nil {
+		return err
+	}
+	if f.tunedFile != "" {
+		if o.Tuned, err = f.readTuned(ctx); err != nil {
+			return err
+		}
+	}
 	o.Log = func(s string) {
 		t.mu.Lock()
 		t.tuned = append(t.tuned, named(s))
 		t.mu.Unlock()
 	}
 	t.pipe, err = pipeline.New(b, o, nil)
+	if errors.Is(err, pipeline.ErrTuning) {
+		return fmt.Errorf("--autotune-file %s: %w", f.tunedFile, err)
+	}
 	t.run = t.pipe
 	return err
+}
+
+// stageQueues sets the queues of --queue.
+func (f *trainFlags) stageQueues(b *dataset.Built, o *pipeline.Options) error {
+	for _, s := range f.queues {
+		path, number, one := "", s, false
+		if i := strings.LastIndex(s, "="); i >= 0 {
+			path, number, one = s[:i], s[i+1:], true
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return fmt.Errorf("--queue %q: want [STAGE=]N, with N of 1 or more", s)
+		}
+		if !one {
+			o.Queue = n
+			continue
+		}
+		var paths []string
+		at := ""
+		for _, x := range b.Steps() {
+			paths = append(paths, named(x.Path))
+			if named(x.Path) == path {
+				at = x.Path
+			}
+		}
+		if at == "" {
+			return fmt.Errorf("--queue %q: no stage %q: want one of %s%s", s, path, strings.Join(paths, ", "), registry.DidYouMean(path, paths))
+		}
+		if o.StageQueue == nil {
+			o.StageQueue = map[string]int{}
+		}
+		o.StageQueue[at] = n
+	}
+	return nil
+}
+
+// readTuned reads --autotune-file. With --autotune it may be missing.
+func (f *trainFlags) readTuned(ctx context.Context) (*pipeline.Tuning, error) {
+	b, err := readSmall(ctx, f.tunedFile, nil, maxGraphBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.autotune:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("--autotune-file %w", err)
+	}
+	t := &pipeline.Tuning{}
+	if err := json.Unmarshal(b, t); err != nil {
+		return nil, fmt.Errorf("--autotune-file %s: %w", f.tunedFile, err)
+	}
+	return t, nil
+}
+
+// writeTuned writes --autotune-file.
+func (t *trainer) writeTuned(ctx context.Context) error {
+	tuning := t.pipe.Tuning()
+	if len(tuning.Stages) == 0 {
+		return nil // nothing ran
+	}
+	return writeFile(ctx, t.f.tunedFile, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(tuning)
+	})
 }
 
 // stats returns the figures of the stages.
@@ -429,7 +593,7 @@ func named(s string) string { return strings.ReplaceAll(s, fmt.Sprintf("%T", &fo
 
 // measure runs the dataset and prints the figures.
 func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline.Trace) error {
-	if err := t.open(b, trace); err != nil {
+	if err := t.open(ctx, b, trace); err != nil {
 		return usageErr("%w", err)
 	}
 	cpu := cpuTime()
@@ -451,6 +615,11 @@ func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline
 	}
 	if err := t.print(elapsed, cpu, stages, interrupted); err != nil {
 		return err
+	}
+	if t.f.autotune && t.f.tunedFile != "" {
+		if err := t.writeTuned(context.WithoutCancel(ctx)); err != nil { // also of an interrupted run
+			return failErr("--autotune-file %w", err)
+		}
 	}
 	switch {
 	case interrupted:
@@ -576,11 +745,12 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 		Bottleneck    string         `json:"bottleneck"`
 		Stages        []stageFigures `json:"stages"`
 		Tuned         []string       `json:"tuned"`
+		Maps          []mapPlaces    `json:"maps,omitempty"`
 		Interrupted   bool           `json:"interrupted"`
 	}{
 		ImagesPerS: digits(float64(images) / max(seconds, 1e-9)), Images: images, Batches: t.batches.Load(), Epochs: t.epochs.Load(),
 		Seconds: digits(seconds), FirstBatchS: digits(t.first.Seconds()), Bad: t.run.Skipped(), Engine: t.f.engine,
-		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Interrupted: interrupted,
+		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Maps: t.maps, Interrupted: interrupted,
 	}
 	if bottleneck >= 0 {
 		r.Bottleneck = stats[bottleneck].Path
@@ -598,6 +768,9 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 	}
 	for _, s := range r.Tuned {
 		fmt.Fprintln(t.app.stderr, printable(s))
+	}
+	for _, m := range r.Maps {
+		fmt.Fprintln(t.app.stderr, printable(m.String()))
 	}
 	if len(stats) > 0 {
 		if err := stageTable(r.Stages, bottleneck, 0).write(t.app.stdout); err != nil {

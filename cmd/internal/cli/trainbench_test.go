@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -219,6 +220,18 @@ func TestTrainBenchErrors(t *testing.T) {
 		{append(folder, "--epochs", "0"), exitUsage, "--epochs 0: want at least 1"},
 		{append(folder, "--seconds", "0"), exitUsage, "--seconds 0: want more than 0 and at most 1000000"},
 		{append(folder, "--seconds", "NaN"), exitUsage, "--seconds NaN: want more than 0 and at most 1000000"},
+		{append(folder, "--queue", "0"), exitUsage, `--queue "0": want [STAGE=]N, with N of 1 or more`},
+		{append(folder, "--queue", "batch/map=x"), exitUsage, `--queue "batch/map=x": want [STAGE=]N`},
+		{append(folder, "--queue", "batch/mapp=3"), exitUsage, `no stage "batch/mapp": want one of batch, batch/map, batch/map/folder; did you mean "batch/map"?`},
+		{append(folder, "--queue", "70000"), exitUsage, "Queue is 70000, want 0 to 65536"},
+		{append(folder, "--engine", "pull", "--queue", "3"), exitUsage, "--queue needs --engine parallel"},
+		{append(folder, "--engine", "pull", "--autotune-file", "x"), exitUsage, "--autotune-file needs --engine parallel"},
+		{append(folder, "--autotune-file", "nothing.json"), exitUsage, "--autotune-file nothing.json: no such file or directory"},
+		{append(folder, "--autotune-file", "not.json"), exitUsage, "--autotune-file not.json: "},
+		{append(folder, "--autotune-file", "train.json"), exitUsage, "--autotune-file train.json: pipeline: unusable tuning: "},
+		{append(folder, "--autotune-file", "-"), exitUsage, `--autotune-file "-": want a file`},
+		{append(folder, "--device", "npu"), exitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
+		{append(folder, "--least", "best"), exitUsage, `--least "best": want exact, within1 or approximate`},
 		{[]string{"not.json"}, exitUsage, "not.json: dataset: invalid definition"},
 		{[]string{"nothing.json"}, exitUsage, "nothing.json: no such file or directory"},
 		{[]string{"missing.json"}, exitFailed, "nowhere: no such file or directory"},
@@ -235,6 +248,73 @@ func TestTrainBenchErrors(t *testing.T) {
 			require.Contains(t, r.stderr, "usage: infer-prep train-bench", "%q", c.args)
 		}
 	}
+}
+
+// TestTrainBenchTuned writes the choices of --autotune, and reads them.
+func TestTrainBenchTuned(t *testing.T) {
+	trainTree(t)
+	tuned := []string{"--json", "--autotune", "--autotune-file", "tuned.json"}
+	r := trainIn(t, t.Context(), 0, nil, append(tuned, "--queue", "batch/map=19", "train.json")...)
+	require.Equal(t, exitOK, r.status, r.stderr)
+	b, err := os.ReadFile("tuned.json")
+	require.NoError(t, err)
+	var saved pipeline.Tuning
+	require.NoError(t, json.Unmarshal(b, &saved))
+	require.Len(t, saved.Stages, 2)
+	require.Equal(t, "batch/map", saved.Stages[1].Path)
+	require.Equal(t, 19, saved.Stages[1].Queue)
+
+	// Without --autotune, the run uses the file unchanged and does not write.
+	saved.Stages[1].Workers, saved.Stages[1].Queue = 5, 23
+	b, err = json.Marshal(saved)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("tuned.json", b, 0o666))
+	r = trainIn(t, t.Context(), 0, nil, "--json", "--autotune-file", "tuned.json", "--seed", "7", "train.json")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	var got trained
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
+	require.Equal(t, []int{5, 23}, []int{got.Stages[1].Workers, got.Stages[1].Queue})
+	after, err := os.ReadFile("tuned.json")
+	require.NoError(t, err)
+	require.Equal(t, string(b), string(after))
+
+	// Another definition is an error; another machine is a note.
+	r = trainIn(t, t.Context(), 0, nil, append(tuned, "--folder", "flat", "--preset", "imagenet")...)
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, "it was made for another definition or device")
+	saved.Cores += 3
+	b, err = json.Marshal(saved)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("tuned.json", b, 0o666))
+	r = trainIn(t, t.Context(), 0, nil, append(tuned, "train.json")...)
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stdout, "the tuning is not used: it was made on ")
+	b, err = os.ReadFile("tuned.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &saved))
+	require.Equal(t, runtime.GOMAXPROCS(0), saved.Cores)
+}
+
+// TestTrainBenchDevice runs the end of a map on ONNX Runtime.
+func TestTrainBenchDevice(t *testing.T) {
+	trainTree(t)
+	r := trainIn(t, t.Context(), 0, nil, "--device", "help")
+	require.Equal(t, exitOK, r.status)
+	require.Regexp(t, `(?m)^cpu +the reference`, r.stdout)
+	r = trainIn(t, t.Context(), 0, nil, "--device", "cpu", "--json", "train.json")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.NotContains(t, r.stdout, `"maps"`)
+
+	needORT(t)
+	r = trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--train", "--device", "ort:cpu")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, "batch/map: on ort:cpu: to_tensor, normalize; on cpu: decode, random_resized_crop, random_horizontal_flip\n", r.stderr)
+	r = trainIn(t, t.Context(), 0, nil, "--json", "train.json", "--device", "ort:cpu")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stdout, `"maps":[{"path":"batch/map","steps":[{"step":0,"op":"decode","where":"cpu","class":"exact"`)
+	r = trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--preset", "decode", "--batch", "0", "--device", "ort:cpu")
+	require.Equal(t, exitUsage, r.status)
+	require.Contains(t, r.stderr, "device ort:cpu runs no step of any map")
 }
 
 func TestTrainBenchInterrupted(t *testing.T) {

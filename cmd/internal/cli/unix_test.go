@@ -65,7 +65,7 @@ func TestRunFIFO(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": a}))
 	require.NoError(t, syscall.Mkfifo("in/fifo.png", 0o666))
 	require.NoError(t, syscall.Mkfifo("fifo", 0o666))
-	within(t, 10*time.Second, func() {
+	within(t, time.Minute, func() {
 		go func() { _ = os.WriteFile("fifo", a, 0) }()
 		r := call(t, "run", "--preset", "decode", "-o", "out", "in", "/dev/zero", "fifo")
 		require.Equal(t, exitFailed, r.status)
@@ -101,7 +101,7 @@ func TestPipeInterrupted(t *testing.T) {
 		{"run", "--preset", "decode", "-o", "out", "a.png", "fifo"}, {"run", "--preset", "decode", "-o", "out", "a.png", "-"},
 		{"graph", "infer", "--preset", "decode", "-"}, {"diff", "--preset", "decode", "fifo", "a.npy"}, {"records", "ls", "fifo"}, {"diff", "fifo", "a.npy"}, {"records", "cat", "-"},
 	} {
-		within(t, 10*time.Second, func() {
+		within(t, time.Minute, func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer time.AfterFunc(300*time.Millisecond, cancel).Stop()
 			var errs bytes.Buffer

@@ -142,7 +142,7 @@ var steps = map[bool]int{true: 1, false: 5}
 func TestTruncated(t *testing.T) {
 	file := exampleFile(t)
 	name := filepath.Join(t.TempDir(), "cache")
-	apart := short.Step(t, 3)
+	apart := short.Step(t, 9)
 	for mapped, step := range steps {
 		for n := 0; n < len(file); n += step * apart {
 			require.Zero(t, recovers(t, name, file[:n], mapped, fmt.Sprintf("%d bytes", n)), "%d bytes", n)
@@ -154,7 +154,9 @@ func TestTruncated(t *testing.T) {
 func TestFlipped(t *testing.T) {
 	file := exampleFile(t)
 	name := filepath.Join(t.TempDir(), "cache")
+	apart := short.Step(t, 9)
 	for mapped, step := range steps {
+		step *= apart
 		had := [3]int{}
 		for at := 0; at < len(file); at += step {
 			b := bytes.Clone(file)
@@ -178,7 +180,8 @@ func TestTorn(t *testing.T) {
 	require.NoError(t, err)
 	after := exampleFile(t)
 	// Write the sample byte by byte, then the end, then the table.
-	for n := len(before); n <= len(after); n++ {
+	step := short.Step(t, 9)
+	for n := len(before); n <= len(after); n += step {
 		torn := append(bytes.Clone(before), after[len(before):n]...)
 		require.Equal(t, 1, recovers(t, name, torn, true, fmt.Sprintf("%d bytes", n)))
 	}

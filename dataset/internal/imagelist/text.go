@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -69,13 +68,12 @@ func (l *List) Names(ctx context.Context, file string, name func(line string) st
 	})
 }
 
-// Int parses a number from 0 to below n, the number of classes for example. n
-// of 0 stands for 1<<31.
+// Int parses a number from 0 to below n, the number of classes for example.
 func Int(s, what string, n int) (int32, error) {
-	if n == 0 {
-		n = math.MaxInt32
-	}
 	v, err := strconv.ParseInt(s, 10, 32)
+	if n < 1 {
+		return 0, fmt.Errorf("%s %.80q, want none", what, s)
+	}
 	if err != nil || v < 0 || v >= int64(n) {
 		return 0, fmt.Errorf("%s %.80q, want 0 to %d", what, s, n-1)
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
@@ -316,8 +317,8 @@ func (a *Array) shape(order binary.ByteOrder, b []byte) (int64, error) {
 		if d < 0 {
 			return 0, fmt.Errorf("size %d of axis %d, want 0 or more", d, i)
 		}
-		if n *= int64(d); n > 1<<31 {
-			return 0, errors.New("more than 2147483648 elements")
+		if n *= int64(d); n > math.MaxInt32 {
+			return 0, fmt.Errorf("more than %d elements", math.MaxInt32)
 		}
 		a.Dims = append(a.Dims, int(d))
 	}

@@ -1,0 +1,13 @@
+"""infer_prep's Pipeline: batches are NumPy arrays, and torch is not imported."""
+import infer_prep
+
+import common
+
+
+def build(folder, workers):
+    g = infer_prep.Graph.from_importer("torchvision", common.COMPOSE, backend="tensor")
+    pipeline = infer_prep.Pipeline(infer_prep.image_folder(folder, g, batch=common.BATCH), workers=workers)
+    return lambda: (tuple(b.values()) for b in pipeline)
+
+
+common.loop(infer_prep.__version__, build)

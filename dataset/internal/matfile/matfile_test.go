@@ -1,0 +1,298 @@
+package matfile
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/short"
+	"github.com/infer-prep/infer-prep/store"
+)
+
+const testdata = "../../../testdata/datasets/matfile/"
+
+// memory is a store with one file.
+type memory struct {
+	store.Opener
+	b []byte
+}
+
+type file struct{ *bytes.Reader }
+
+func (file) Close() error { return nil }
+
+func (m memory) Open(context.Context, string) (store.File, error) {
+	return file{bytes.NewReader(m.b)}, nil
+}
+
+func open(t testing.TB, b []byte) (Arrays, error) {
+	return Open(t.Context(), memory{store.Local, b}, "x.mat", 1<<20)
+}
+
+// described is an array as SciPy gives it.
+type described struct {
+	Dims    []int
+	Numbers *[]string
+	Text    *string
+	Fields  []string
+	Cells   []described
+}
+
+func compare(t *testing.T, want described, got *Array, name string) {
+	switch {
+	case want.Text != nil:
+		s, err := got.Text()
+		require.NoError(t, err, name)
+		require.Equal(t, *want.Text, s, name)
+		return
+	case want.Numbers != nil:
+		require.Equal(t, want.Dims, got.Dims, name)
+		f, err := got.Floats()
+		if len(*want.Numbers) == 0 && err != nil {
+			return // an empty cell without data
+		}
+		require.NoError(t, err, name)
+		texts := []string{}
+		for _, v := range f {
+			w, err := strconv.ParseFloat((*want.Numbers)[len(texts)], 64)
+			require.NoError(t, err)
+			if w == v && 1/w == 1/v || w != w && v != v {
+				texts = append(texts, (*want.Numbers)[len(texts)])
+			} else {
+				texts = append(texts, strconv.FormatFloat(v, 'g', -1, 64))
+			}
+		}
+		require.Equal(t, *want.Numbers, texts, name)
+		return
+	}
+	require.Equal(t, want.Dims, got.Dims, name)
+	require.Equal(t, want.Fields, got.Fields, name)
+	require.Len(t, got.Cells, len(want.Cells), name)
+	for i := range want.Cells {
+		compare(t, want.Cells[i], got.Cells[i], name+" "+strconv.Itoa(i))
+	}
+}
+
+func TestAsSciPy(t *testing.T) {
+	b, err := os.ReadFile(testdata + "scipy.json")
+	require.NoError(t, err)
+	var golden struct {
+		Files map[string]map[string]described
+	}
+	require.NoError(t, json.Unmarshal(b, &golden))
+	require.Len(t, golden.Files, 3)
+	for name, want := range golden.Files {
+		got, err := Open(t.Context(), store.Local, testdata+name+".mat", 1<<20)
+		require.NoError(t, err, name)
+		require.Len(t, got, len(want), name)
+		for array, w := range want {
+			require.Contains(t, got, array, name)
+			require.Equal(t, array, got[array].Name)
+			compare(t, w, got[array], name+" "+array)
+		}
+	}
+}
+
+func TestAccess(t *testing.T) {
+	arrays, err := Open(t.Context(), store.Local, testdata+"packed.mat", 1<<20)
+	require.NoError(t, err)
+	_, err = arrays.Get("none")
+	require.EqualError(t, err, `no array "none"`)
+	_, err = arrays.Ints("float64", -90, 30)
+	require.EqualError(t, err, `element 3 of array "float64" is 70, want a whole number from -90 to 30`)
+	l, err := arrays.Ints("int16", -90, 110)
+	require.NoError(t, err)
+	require.Equal(t, []int32{-90, 30, -50, 70, -10, 110}, l)
+	_, err = arrays["nan"].Ints(-1000, 1000)
+	require.ErrorContains(t, err, "is NaN")
+	_, err = arrays["int16"].Bytes()
+	require.ErrorContains(t, err, "numbers of type 3, want uint8")
+	_, err = arrays["int16"].Text()
+	require.EqualError(t, err, "an array, want a text")
+	_, err = arrays["text"].Floats()
+	require.ErrorContains(t, err, "has no numbers")
+	_, err = arrays["structure"].Field(2, "a")
+	require.EqualError(t, err, "no element 2 in a structure of 2")
+	_, err = arrays["structure"].Field(0, "b")
+	require.EqualError(t, err, `no field "b" in ["a" "long_name"]`)
+	_, err = arrays["int16"].Int(-90, 110)
+	require.EqualError(t, err, "6 numbers, want one")
+}
+
+// element returns an element of a file in little-endian order.
+func element(kind uint32, parts ...[]byte) []byte {
+	data := bytes.Join(parts, nil)
+	b := binary.LittleEndian.AppendUint32(nil, kind)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
+	b = append(b, data...)
+	return append(b, make([]byte, -len(data)&7)...)
+}
+
+func int32s(n ...int32) (b []byte) {
+	for _, v := range n {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return b
+}
+
+// matrix returns an array.
+func matrix(class int32, dims []int32, name string, data ...[]byte) []byte {
+	parts := [][]byte{element(typeUint32, int32s(class, 0)), element(typeInt32, int32s(dims...)), element(typeInt8, []byte(name))}
+	return element(typeMatrix, append(parts, data...)...)
+}
+
+func mat(elements ...[]byte) []byte {
+	b := append(make([]byte, 124), 0, 1, 'I', 'M')
+	return append(b, bytes.Join(elements, nil)...)
+}
+
+func packed(b []byte) []byte {
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	_, _ = w.Write(b) // to memory
+	_ = w.Close()
+	e := binary.LittleEndian.AppendUint32(nil, typeCompressed)
+	return append(binary.LittleEndian.AppendUint32(e, uint32(z.Len())), z.Bytes()...)
+}
+
+func TestBadFiles(t *testing.T) {
+	good := matrix(classDouble, []int32{1, 2}, "x", element(typeUint8, []byte{1, 2}))
+	deep := matrix(classDouble, []int32{1, 1}, "", element(typeUint8, []byte{1}))
+	for range maxDepth + 1 {
+		deep = matrix(classCell, []int32{1, 1}, "", deep)
+	}
+	z := packed(good)
+	longer := append(bytes.Clone(z), 0)
+	binary.LittleEndian.PutUint32(longer[4:], uint32(len(longer)-8))
+	flipped := bytes.Clone(z)
+	flipped[len(flipped)-1] ^= 1
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want string
+	}{
+		{"good", mat(good), ""},
+		{"good packed", mat(z), ""},
+		{"packed with more after", mat(longer), ""},
+		{"no arrays", mat(), ""},
+		{"version 4", make([]byte, 200), `endian mark "\x00\x00", want IM or MI`},
+		{"another version", append(append(make([]byte, 124), 0, 2, 'I', 'M'), good...), "version 0x200, want 0x100"},
+		{"cut", mat(good[:len(good)-1]), "in the array at byte 128: the data ends after 63 bytes, want 64"},
+		{"cut tag", mat(good, good[:5]), "in the array at byte 200: the data ends, want a tag of 8 bytes"},
+		{"twice", mat(good, good), `in the array at byte 200: a second array "x"`},
+		{"no array", mat(element(typeDouble, make([]byte, 8))), "element of type 9, want an array"},
+		{"packed no array", mat(packed(element(typeDouble, make([]byte, 8)))), "packed element of type 9, want an array"},
+		{"no zlib", mat(element(typeCompressed, make([]byte, 8))), "zlib: invalid header"},
+		{"bad checksum", mat(flipped), "zlib: invalid checksum"},
+		{"cut packed", mat(z[:len(z)-2]), "the data ends, want the end of the packed data"},
+		{"more than the limit", mat(matrix(classDouble, []int32{1, 1 << 20}, "x", element(typeUint8, make([]byte, 1<<20)))), "want at most"},
+		{"sparse", mat(matrix(5, []int32{1, 1}, "x")), `array "x" of class 5, want numbers, text, cells or a structure`},
+		{"complex", mat(matrix(classDouble|0x800, []int32{1, 1}, "x")), "a complex array, want a real one"},
+		{"negative size", mat(matrix(classDouble, []int32{1, -1}, "x")), "size -1 of axis 1, want 0 or more"},
+		{"one axis", mat(matrix(classDouble, []int32{1}, "x")), "sizes of 4 bytes, want 2 to 32 numbers"},
+		{"many elements", mat(matrix(classDouble, []int32{1 << 20, 1 << 20}, "x")), "more than 2147483647 elements"},
+		{"few numbers", mat(matrix(classDouble, []int32{1, 3}, "x", element(typeUint8, []byte{1, 2}))), "2 bytes of numbers, want 3 for sizes [1 3]"},
+		{"numbers as text", mat(matrix(classDouble, []int32{1, 2}, "x", element(typeUTF8, []byte{1, 2}))), "numbers of type 16"},
+		{"a million cells", mat(matrix(classCell, []int32{1000, 1000}, "x")), "1000000 cells in 0 bytes"},
+		{"a cell of numbers", mat(matrix(classCell, []int32{1, 1}, "x", element(typeUint8, []byte{1}))), "cell: type 2, want [14]"},
+		{"two lines of text", mat(matrix(classChar, []int32{2, 2}, "x", element(typeUTF8, []byte("abcd")))), "text of sizes [2 2], want one line"},
+		{"text of doubles", mat(matrix(classChar, []int32{1, 1}, "x", element(typeDouble, make([]byte, 8)))), "text of type 9, want UTF-8 or UTF-16"},
+		{"no fields", mat(matrix(classStruct, []int32{1, 1}, "x", element(typeInt32, int32s(0)), element(typeInt8))), "want a multiple of their length 0"},
+		{"half a field", mat(matrix(classStruct, []int32{1, 1}, "x", element(typeInt32, int32s(8)), element(typeInt8, []byte("abc")))), "field names of 3 bytes, want a multiple of their length 8"},
+		{"long element", mat(element(typeMatrix, int32s(typeUint32, 1<<30))), "an element of 1073741824 bytes, want at most the 0 that are left"},
+		{"long short element", mat(element(typeMatrix, int32s(5<<16|typeUint32, 0))), "a short element of 5 bytes, want at most 4"},
+		{"deep", mat(deep), "nested deeper than 16"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := open(t, c.b)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, dataset.ErrData)
+			require.ErrorContains(t, err, "x.mat")
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// TestClaims opens a small file whose tag claims a gigabyte.
+func TestClaims(t *testing.T) {
+	tag := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, typeMatrix), 1<<30)
+	for name, b := range map[string][]byte{"plain": mat(tag), "packed": mat(packed(append(tag, 1, 2, 3)))} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Open(t.Context(), memory{store.Local, b}, "x.mat", 1<<31-1)
+		require.ErrorIs(t, err, dataset.ErrData, name)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), name)
+	}
+}
+
+// walk reads all of an array.
+func walk(a *Array) {
+	if l, err := a.Floats(); err == nil && len(l) > 0 {
+		_, _ = a.Ints(-10, 10)
+	}
+	_, _ = a.Text()
+	_, _ = a.Bytes()
+	for i := range min(a.Len(), 10) {
+		for _, f := range a.Fields {
+			_, _ = a.Field(i, f)
+		}
+	}
+	for _, c := range a.Cells {
+		walk(c)
+	}
+}
+
+func try(t testing.TB, b []byte) (ok bool) {
+	arrays, err := open(t, b)
+	if err != nil {
+		require.ErrorIs(t, err, dataset.ErrData)
+		return false
+	}
+	for _, a := range arrays {
+		walk(a)
+	}
+	return true
+}
+
+func TestMutations(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, name := range []string{"packed", "plain", "big_endian"} {
+		b, err := os.ReadFile(testdata + name + ".mat")
+		require.NoError(t, err)
+		refused, tried := 0, 0
+		for i := 0; i < len(b); i += 2 * short.Step(t, 5) {
+			tried++
+			m := bytes.Clone(b)
+			m[i] = byte(r.IntN(256))
+			if !try(t, m) {
+				refused++
+			}
+			try(t, b[:i])
+		}
+		t.Logf("%s: %d of %d changes of a byte were refused", name, refused, tried)
+		require.Positive(t, refused)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"packed", "plain", "big_endian"} {
+		b, err := os.ReadFile(testdata + name + ".mat")
+		require.NoError(f, err)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { try(t, b) })
+}

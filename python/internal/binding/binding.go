@@ -1,0 +1,107 @@
+// Package binding is the Go part of the Python package: graphs, pipelines and
+// the tensors that they lend. Folder python/lib gives it a C interface.
+package binding
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/mobile"
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+var (
+	errClosed   = errors.New("is closed")
+	errInput    = errors.New("invalid argument")
+	errInternal = errors.New("internal error")
+)
+
+// Code returns the kind of an error, as mobile.Code does for the bindings of
+// Java and Kotlin. Python makes an exception class of it.
+func Code(err error) string {
+	switch {
+	case errors.Is(err, errInternal):
+		return "internal"
+	case errors.Is(err, errClosed):
+		return "closed"
+	case errors.Is(err, errInput):
+		return "input"
+	}
+	return mobile.Code(err)
+}
+
+// Text returns an error's text, with the option that permits what it refuses.
+func Text(err error) string {
+	if errors.Is(err, store.ErrOutside) {
+		return err.Error() + "; allow_outside=True permits it"
+	}
+	return err.Error()
+}
+
+// Unmarshal parses JSON that Python passes.
+func Unmarshal(b []byte, to any) error {
+	if err := json.Unmarshal(b, to); err != nil {
+		return fmt.Errorf("infer_prep: options: %w: %w", errInput, err)
+	}
+	return nil
+}
+
+// Guard turns a panic into an error. Every function that C calls defers it: a
+// panic would end the Python process.
+func Guard(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("infer_prep: %w: %v\n%s", errInternal, p, debug.Stack())
+	}
+}
+
+// Column describes an output of a graph, or a column of a pipeline.
+type Column struct {
+	Name   string `json:"name"`
+	DType  string `json:"dtype"`
+	Layout string `json:"layout"` // "" for none
+	Shape  []int  `json:"shape"`  // -1 is a size that depends on the data
+}
+
+func columnsOf(l []datagraph.Column) []Column {
+	out := make([]Column, len(l))
+	for i, c := range l {
+		out[i] = Column{Name: c.Name, DType: c.Desc.DType.String(), Shape: dims(c.Desc.Shape)}
+		if c.Desc.Layout != tensor.NoLayout {
+			out[i].Layout = c.Desc.Layout.String()
+		}
+	}
+	return out
+}
+
+func dims(s tensor.Shape) []int {
+	d := make([]int, s.Rank())
+	for i := range d {
+		d[i] = s.At(i)
+	}
+	return d
+}
+
+// isMsgp reports whether b is the msgp form of a graph or a definition, whose
+// first byte starts an array or a map; JSON is ASCII there.
+func isMsgp(b []byte) bool { return len(b) > 0 && b[0] >= 0x80 }
+
+func parseGraph(b []byte) (*datagraph.Graph, error) {
+	g := &datagraph.Graph{}
+	if !isMsgp(b) {
+		if bytes.HasPrefix(b, []byte("IPbundle")) {
+			return nil, fmt.Errorf("infer_prep: graph: %w: the file is a bundle: Graph.from_bundle opens it", errInput)
+		}
+		return g, g.UnmarshalJSON(b)
+	}
+	rest, err := g.UnmarshalMsg(b)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("infer_prep: graph: %w: %d bytes after the graph", errInput, len(rest))
+	}
+	return g, err
+}

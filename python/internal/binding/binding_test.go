@@ -1,0 +1,239 @@
+package binding
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// folder makes a folder of a class with five images, each of its own value.
+func folder(t *testing.T) string {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "c"), 0o777))
+	for i := range 5 {
+		m := image.NewNRGBA(image.Rect(0, 0, 6, 4))
+		for k := range m.Pix {
+			m.Pix[k] = 255
+			if k%4 < 3 {
+				m.Pix[k] = uint8(i)
+			}
+		}
+		var b bytes.Buffer
+		require.NoError(t, png.Encode(&b, m))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "c", fmt.Sprintf("%d.png", i)), b.Bytes(), 0o666))
+	}
+	return dir
+}
+
+const decodeRGB = `{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
+	"steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
+	"gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}`
+
+func openFolder(t *testing.T, o Options) *Pipeline {
+	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
+	require.NoError(t, err)
+	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2})
+	require.NoError(t, err)
+	p, err := OpenPipeline(d, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+// next waits for the next batch.
+func next(t *testing.T, p *Pipeline) *Tensors {
+	t.Helper()
+	b, err := p.Next(time.Minute)
+	require.NoError(t, err)
+	return b
+}
+
+// TestLent keeps batches while the pipeline goes on: each keeps its bytes until
+// it is released, and then its memory is used again.
+func TestLent(t *testing.T) {
+	p := openFolder(t, Options{Workers: 2})
+	require.Equal(t, PipelineInfo{Len: 3, Columns: []Column{
+		{Name: "image", DType: "uint8", Shape: []int{-1, -1, -1, 3}}, {Name: "label", DType: "int32", Shape: []int{-1}},
+	}}, p.Info())
+	var held []*Tensors
+	for range 4 {
+		for i := range 3 {
+			b := next(t, p)
+			require.Equal(t, []any{int64(i + 1), uint64(len(held) / 3)}, []any{b.Step, b.Epoch})
+			require.NotNil(t, b.Pointer(0))
+			held = append(held, b)
+		}
+		_, err := p.Next(time.Minute)
+		require.Equal(t, io.EOF, err)
+		require.NoError(t, p.NextEpoch())
+	}
+	for i, b := range held {
+		want := bytes.Repeat([]byte{uint8(i % 3 * 2)}, 6*4*3)
+		require.Equal(t, want, b.List()[0].Data[:6*4*3], "batch %d", i)
+	}
+	s, err := p.Stats()
+	require.NoError(t, err)
+	require.Equal(t, 12, s.Lent)
+	for _, b := range held {
+		b.Release()
+		b.Release()
+	}
+	s, err = p.Stats()
+	require.NoError(t, err)
+	require.Zero(t, s.Lent)
+	last := next(t, p)
+	require.NoError(t, p.Close())
+	require.NoError(t, p.Close())
+	require.Equal(t, make([]byte, 6*4*3), last.List()[0].Data[:6*4*3], "a batch outlives its pipeline")
+	last.Release()
+	_, err = p.Next(time.Minute)
+	require.Equal(t, "closed", Code(err))
+}
+
+// TestStateWhileWaiting: a Next that has returned ErrWait does not count.
+func TestStateWhileWaiting(t *testing.T) {
+	p := openFolder(t, Options{Workers: 1, Prefetch: 1})
+	next(t, p).Release()
+	want, err := p.State(false)
+	require.NoError(t, err)
+	b, err := p.Next(0)
+	for i := 0; err == nil && i < 1; i++ { // a batch was ready; the epoch has three
+		b.Release()
+		want, err = p.State(false)
+		require.NoError(t, err)
+		b, err = p.Next(0)
+	}
+	got, e := p.State(false)
+	require.NoError(t, e)
+	if errors.Is(err, ErrWait) {
+		require.Equal(t, want, got)
+	}
+	require.NoError(t, p.Restore(want))
+	again, err := p.State(false)
+	require.NoError(t, err)
+	require.Equal(t, want, again)
+	next(t, p).Release()
+	again, err = p.State(true)
+	require.NoError(t, err)
+	require.Equal(t, want, again)
+	again, err = p.State(false)
+	require.NoError(t, err)
+	require.NotEqual(t, want, again)
+	require.Equal(t, "state", Code(p.Restore([]byte("no state"))))
+	require.Equal(t, "state", Code(p.Restore(nil)))
+}
+
+func TestGraph(t *testing.T) {
+	jpeg, err := os.ReadFile("../../../testdata/images/jpeg_large.jpg")
+	require.NoError(t, err)
+	g, err := OpenGraph(Source{Kind: "preset"}, []byte("imagenet"))
+	require.NoError(t, err)
+	require.Equal(t, []Column{{"image", "float32", "CHW", []int{3, 224, 224}}}, g.Info().Columns)
+	a, err := g.Run(jpeg)
+	require.NoError(t, err)
+	want := bytes.Clone(a.List()[0].Data)
+	b, err := g.Run(jpeg)
+	require.NoError(t, err)
+	require.Equal(t, want, b.List()[0].Data)
+	require.NotEqual(t, a.Pointer(0), b.Pointer(0))
+	b.Release()
+	dst := make([]byte, len(want))
+	d, err := g.RunInto(jpeg, [][]byte{tensor.Alloc(len(want))})
+	require.NoError(t, err)
+	require.Equal(t, "float32 CHW (3, 224, 224)", d[0].String())
+	_, err = g.RunInto(jpeg, [][]byte{dst[:10]})
+	require.Equal(t, "input", Code(err))
+	_, err = g.RunInto(jpeg, nil)
+	require.Equal(t, "input", Code(err))
+	again, err := OpenGraph(Source{Kind: "graph"}, g.JSON())
+	require.NoError(t, err)
+	require.Equal(t, g.JSON(), again.JSON())
+	require.NoError(t, g.Close())
+	_, err = g.Run(jpeg)
+	require.Equal(t, "closed", Code(err))
+	require.Equal(t, want, a.List()[0].Data)
+	a.Release()
+
+	for _, c := range []struct {
+		s    Source
+		data string
+		code string
+		text string
+	}{
+		{Source{Kind: "preset"}, "imagnet", "input", `did you mean "imagenet"`},
+		{Source{Kind: "graph"}, "{", "graph", ""},
+		{Source{Kind: "graph"}, "IPbundle", "input", "Graph.from_bundle"},
+		{Source{Kind: "graph", Path: "nowhere"}, "", "io", "nowhere"},
+		{Source{Kind: "bundle", Path: "nowhere"}, "", "io", "nowhere"},
+		{Source{Kind: "hg"}, "", "input", "hf"},
+		{Source{Kind: "hf", Backend: "pli"}, "{}", "input", `did you mean "pil"`},
+		{Source{Kind: "keras", Path: "."}, "", "input", "is a folder"},
+	} {
+		_, err := OpenGraph(c.s, []byte(c.data))
+		require.Equal(t, c.code, Code(err), "%v: %v", c.s, err)
+		require.ErrorContains(t, err, c.text)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
+	require.NoError(t, err)
+	_, err = FolderDefinition(g, FolderOptions{Batch: -1})
+	require.Equal(t, "input", Code(err))
+	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2, DropLast: true, Shuffle: true})
+	require.NoError(t, err)
+	_, err = OpenPipeline(d, Options{OnError: "skpi"})
+	require.ErrorContains(t, err, `did you mean "skip"`)
+	_, err = OpenPipeline([]byte("{}"), Options{})
+	require.Equal(t, "input", Code(err))
+	p, err := OpenPipeline(d, Options{Rank: 1, World: 2})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, p.Info().Len)
+	require.NoError(t, p.Close())
+
+	definition, err := ParseDefinition(d)
+	require.NoError(t, err)
+	msg, err := definition.MarshalMsg(nil)
+	require.NoError(t, err)
+	again, err := ParseDefinition(msg)
+	require.NoError(t, err)
+	text, err := json.Marshal(again)
+	require.NoError(t, err)
+	require.JSONEq(t, string(d), string(text))
+	_, err = ParseDefinition(append(msg, 0))
+	require.ErrorContains(t, err, "1 bytes after")
+}
+
+// TestNotes keeps a bounded number of messages.
+func TestNotes(t *testing.T) {
+	p := &Pipeline{}
+	for i := range maxNotes + 5 {
+		p.note(fmt.Sprint(i))
+	}
+	l := p.Notes()
+	require.Len(t, l, maxNotes+1)
+	require.Equal(t, "5 more messages", l[maxNotes])
+	require.Empty(t, p.Notes())
+}
+
+func TestGuard(t *testing.T) {
+	err := func() (err error) {
+		defer Guard(&err)
+		panic("of a source")
+	}()
+	require.Equal(t, "internal", Code(err))
+	require.ErrorContains(t, err, "of a source")
+	require.Empty(t, Code(nil))
+}

@@ -1,0 +1,390 @@
+package binding
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/store"
+	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Options are those of a Pipeline. Zeros are the defaults of the packages
+// dataset and pipeline.
+type Options struct {
+	Seed         uint64 `json:"seed"`
+	Rank         int    `json:"rank"`
+	World        int    `json:"world"`
+	DropUneven   bool   `json:"drop_uneven"`
+	OnError      string `json:"on_error"` // fail, skip or replace; "" is fail
+	MaxSkips     int64  `json:"max_skips"`
+	AllowChanged bool   `json:"allow_changed"`
+	AllowOutside bool   `json:"allow_outside"`
+	Workers      int    `json:"workers"`
+	Prefetch     int    `json:"prefetch"`
+	Queue        int    `json:"queue"`
+	Bytes        int64  `json:"bytes"`
+}
+
+var onErrors = map[string]dataset.ErrorPolicy{
+	"": dataset.FailOnError, "fail": dataset.FailOnError, "skip": dataset.SkipOnError, "replace": dataset.ReplaceOnError,
+}
+
+// Pipeline runs a dataset and lends its batches. It is safe for concurrent use:
+// calls wait for each other, except Close, which ends a waiting Next.
+type Pipeline struct {
+	built *dataset.Built
+	o     pipeline.Options
+
+	mu      sync.Mutex // of all calls but Close
+	run     *pipeline.Pipeline
+	waiting chan result        // of a Next that has not returned its sample
+	stop    context.CancelFunc // ends that Next
+	before  *dataset.State     // the state before the last sample, nil at the start of an epoch or run
+	skipped int64              // of earlier runs
+
+	guard  sync.Mutex // of the fields below
+	end    context.CancelFunc
+	ctx    context.Context
+	closed bool
+	spare  []*dataset.Sample // of released batches
+	lent   int
+	notes  []string
+	lost   int64 // notes beyond maxNotes
+}
+
+type result struct {
+	s   *dataset.Sample
+	err error
+}
+
+// maxNotes bounds the messages that wait for Notes.
+const maxNotes = 100
+
+// ParseDefinition parses a dataset's definition in JSON or msgp.
+func ParseDefinition(b []byte) (*dataset.Dataset, error) {
+	d := &dataset.Dataset{}
+	if !isMsgp(b) {
+		return d, d.UnmarshalJSON(b)
+	}
+	rest, err := d.UnmarshalMsg(b)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("infer_prep: pipeline: %w: %d bytes after the definition", errInput, len(rest))
+	}
+	return d, err
+}
+
+// OpenPipeline opens a definition at the start of epoch 0.
+func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
+	d, err := ParseDefinition(definition)
+	if err != nil {
+		return nil, err
+	}
+	policy, ok := onErrors[o.OnError]
+	if !ok {
+		names := []string{"fail", "skip", "replace"}
+		return nil, fmt.Errorf("infer_prep: pipeline: %w: on_error %q, want one of %q%s", errInput, o.OnError, names, registry.DidYouMean(o.OnError, names))
+	}
+	p := &Pipeline{o: pipeline.Options{Workers: o.Workers, Prefetch: o.Prefetch, Queue: o.Queue, Bytes: o.Bytes}}
+	build := dataset.Options{
+		Seed: o.Seed, Rank: o.Rank, World: o.World, DropUneven: o.DropUneven, OnError: policy, MaxSkips: o.MaxSkips, AllowChanged: o.AllowChanged,
+		Store:     store.URI,
+		OnSkip:    func(e *dataset.SampleError) { p.note(e.Error()) },
+		OnWarning: func(err error) { p.note(err.Error()) },
+	}
+	if o.AllowOutside {
+		build.Store = store.AllowOutside(store.URI)
+	}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	if p.built, err = dataset.Build(p.ctx, d, build); err != nil {
+		p.end()
+		return nil, err
+	}
+	if p.run, err = pipeline.New(p.built, p.o, nil); err != nil {
+		p.end()
+		return nil, errors.Join(err, p.built.Close())
+	}
+	return p, nil
+}
+
+func (p *Pipeline) note(text string) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if len(p.notes) == maxNotes {
+		p.lost++
+		return
+	}
+	p.notes = append(p.notes, text)
+}
+
+// Notes returns the messages about skipped samples and caches since the last
+// call, at most 100 and then how many more there were.
+func (p *Pipeline) Notes() []string {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	l := p.notes
+	if p.lost > 0 {
+		l = append(l, fmt.Sprintf("%d more messages", p.lost))
+	}
+	p.notes, p.lost = nil, 0
+	return l
+}
+
+// PipelineInfo describes a pipeline.
+type PipelineInfo struct {
+	Columns []Column `json:"columns"`
+	Len     int64    `json:"len"` // batches of an epoch; -1 if unknown, -2 if endless
+}
+
+// Info describes the batches.
+func (p *Pipeline) Info() PipelineInfo {
+	i := PipelineInfo{Columns: columnsOf(p.built.Columns()), Len: p.built.Len()}
+	switch {
+	case i.Len == dataset.Endless:
+		i.Len = -2
+	case i.Len < 0:
+		i.Len = -1
+	}
+	return i
+}
+
+// lock locks p for a call.
+func (p *Pipeline) lock() error {
+	p.mu.Lock()
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if p.closed {
+		p.mu.Unlock()
+		return fmt.Errorf("infer_prep: pipeline %w", errClosed)
+	}
+	return nil
+}
+
+// ErrWait reports that Next has no sample yet.
+var ErrWait = errors.New("infer_prep: pipeline: no batch yet")
+
+// Next returns the next sample or batch. It waits no longer than wait and then
+// returns ErrWait; the next call goes on waiting. io.EOF ends the epoch.
+func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
+	if err := p.lock(); err != nil {
+		return nil, err
+	}
+	defer p.mu.Unlock()
+	if p.waiting == nil {
+		p.before = p.run.State()
+		c := make(chan result, 1)
+		ctx, stop := context.WithCancel(p.ctx)
+		p.waiting, p.stop = c, stop
+		go func(run *pipeline.Pipeline) {
+			var r result
+			defer func() { c <- r }()
+			defer Guard(&r.err)
+			r.s, r.err = run.Next(ctx)
+		}(p.run)
+	}
+	var r result
+	select {
+	case r = <-p.waiting:
+	default:
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case r = <-p.waiting:
+		case <-timer.C:
+			return nil, ErrWait
+		}
+	}
+	p.stop()
+	p.waiting = nil
+	if r.err != nil {
+		p.before = nil
+		return nil, r.err
+	}
+	return p.lend(r.s)
+}
+
+// lend lends the sample of a run, in exchange for one that is free.
+func (p *Pipeline) lend(from *dataset.Sample) (*Tensors, error) {
+	p.guard.Lock()
+	var s *dataset.Sample
+	if n := len(p.spare); n > 0 {
+		s, p.spare = p.spare[n-1], p.spare[:n-1]
+	} else {
+		s = &dataset.Sample{}
+	}
+	notes := len(p.notes) > 0
+	p.lent++
+	p.guard.Unlock()
+	if err := s.Take(from); err != nil {
+		return nil, err
+	}
+	t := &Tensors{Epoch: p.run.Epoch(), Step: p.run.Step(), Key: s.Key, Notes: notes, list: make([]tensor.Tensor, len(s.Values))}
+	for i := range s.Values {
+		t.list[i] = s.Values[i].Tensor
+		if t.list[i].DType != tensor.Bytes && !dense(&t.list[i]) {
+			t.list[i] = *t.list[i].Clone()
+		}
+	}
+	t.release = func() { p.free(s) }
+	return t, nil
+}
+
+// free keeps the memory of a released batch, for as many as are in use at once
+// in a training loop: the batch of this step and the one before.
+func (p *Pipeline) free(s *dataset.Sample) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	p.lent--
+	if !p.closed && len(p.spare) < 2 {
+		p.spare = append(p.spare, s)
+	}
+}
+
+// drop ends a Next that returned ErrWait, and drops its sample. It is for what
+// leaves the place of the run.
+func (p *Pipeline) drop() {
+	if p.waiting != nil {
+		p.stop()
+		<-p.waiting
+		p.waiting = nil
+	}
+	p.before = nil
+}
+
+// NextEpoch starts the next epoch, also before the end of this one.
+func (p *Pipeline) NextEpoch() error {
+	if err := p.lock(); err != nil {
+		return err
+	}
+	defer p.mu.Unlock()
+	p.drop()
+	return p.run.NextEpoch()
+}
+
+// State returns the place after the last sample that Next returned, or with
+// before the place before it: an exception of Python can take a sample from the
+// loop that waits for it.
+func (p *Pipeline) State(before bool) ([]byte, error) {
+	if err := p.lock(); err != nil {
+		return nil, err
+	}
+	defer p.mu.Unlock()
+	if p.waiting != nil || before && p.before != nil {
+		return p.before.MarshalBinary()
+	}
+	return p.run.State().MarshalBinary()
+}
+
+// Restore continues at a state. After an error the pipeline stays where it is.
+func (p *Pipeline) Restore(state []byte) error {
+	if err := p.lock(); err != nil {
+		return err
+	}
+	defer p.mu.Unlock()
+	s := &dataset.State{}
+	if err := s.UnmarshalBinary(state); err != nil {
+		return err
+	}
+	run, err := pipeline.New(p.built, p.o, s)
+	if err != nil {
+		return err
+	}
+	p.drop()
+	old := p.run
+	p.skipped += old.Skipped()
+	p.guard.Lock()
+	p.run = run
+	p.guard.Unlock()
+	return old.Close()
+}
+
+// Stats are the figures of a pipeline.
+type Stats struct {
+	Epoch   uint64                `json:"epoch"`
+	Step    int64                 `json:"step"`
+	Skipped int64                 `json:"skipped"`
+	Lent    int                   `json:"lent"` // batches that are not released
+	Heap    uint64                `json:"heap"` // bytes of Go's heap, of all pipelines and graphs
+	Stages  []pipeline.StageStats `json:"stages"`
+}
+
+// Stats returns figures since OpenPipeline or Restore.
+func (p *Pipeline) Stats() (Stats, error) {
+	if err := p.lock(); err != nil {
+		return Stats{}, err
+	}
+	defer p.mu.Unlock()
+	s := Stats{Skipped: p.skipped + p.run.Skipped(), Stages: p.run.Stats()}
+	if p.waiting == nil {
+		s.Epoch, s.Step = p.run.Epoch(), p.run.Step()
+	} else {
+		s.Epoch, s.Step = p.before.Epoch, p.before.Step
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	s.Heap = m.HeapAlloc
+	p.guard.Lock()
+	s.Lent = p.lent
+	p.guard.Unlock()
+	return s, nil
+}
+
+// Close ends the run, also under a waiting Next, and waits for its goroutines.
+// Batches that are lent stay valid. A second Close does nothing.
+func (p *Pipeline) Close() error {
+	p.guard.Lock()
+	if p.closed {
+		p.guard.Unlock()
+		return nil
+	}
+	p.closed, p.spare = true, nil
+	run := p.run
+	p.guard.Unlock()
+	p.end()
+	err := run.Close()
+	p.mu.Lock() // a Next that was waiting has returned
+	defer p.mu.Unlock()
+	return errors.Join(err, p.built.Close())
+}
+
+// FolderOptions are those of FolderDefinition.
+type FolderOptions struct {
+	Dir      string `json:"dir"`
+	Batch    int    `json:"batch"` // 0 for none
+	Shuffle  bool   `json:"shuffle"`
+	DropLast bool   `json:"drop_last"`
+}
+
+// FolderDefinition returns the definition, in JSON, of the images of a folder
+// with a subfolder for each class, run through a graph.
+func FolderDefinition(g *Graph, o FolderOptions) ([]byte, error) {
+	if o.Batch < 0 {
+		return nil, fmt.Errorf("infer_prep: image_folder: %w: batches of %d, want 0 or more", errInput, o.Batch)
+	}
+	d := dataset.From(imagefolder.New(o.Dir))
+	if o.Shuffle {
+		d = d.Shuffle()
+	}
+	d = d.MapColumns(g.plan.Graph(), []string{"image"}, []string{})
+	switch {
+	case o.Batch > 0 && o.DropLast:
+		d = d.BatchDrop(o.Batch)
+	case o.Batch > 0:
+		d = d.Batch(o.Batch)
+	}
+	b, err := json.Marshal(d)
+	if err == nil {
+		_, err = ParseDefinition(b) // a null for an empty list would be a missing parameter
+	}
+	return b, err
+}

@@ -1,0 +1,62 @@
+package binding
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// Tensors are tensors that are lent to a program in another language. Their
+// memory stays where it is and is not reused before Release, which must be
+// called once Pointer was.
+type Tensors struct {
+	Epoch uint64
+	Step  int64  // of the epoch, from 1; 0 for those of a graph
+	Key   string // of the first sample
+	Notes bool   // Pipeline.Notes has news
+
+	list    []tensor.Tensor
+	release func()
+	once    sync.Once
+	pins    runtime.Pinner
+}
+
+// List returns the tensors, all dense.
+func (t *Tensors) List() []tensor.Tensor { return t.list }
+
+// Pointer returns the address of tensor i, which is pinned until Release, and
+// nil if the tensor has no elements.
+func (t *Tensors) Pointer(i int) unsafe.Pointer {
+	d := t.list[i].Data
+	if len(d) == 0 {
+		return nil
+	}
+	p := &d[0]
+	t.pins.Pin(p)
+	return unsafe.Pointer(p)
+}
+
+// Release ends the loan. A second Release does nothing.
+func (t *Tensors) Release() {
+	t.once.Do(func() {
+		t.pins.Unpin()
+		if t.release != nil {
+			t.release()
+		}
+		t.list = nil
+	})
+}
+
+// dense reports whether t's elements follow one another.
+func dense(t *tensor.Tensor) bool {
+	n := 1
+	for i := t.Shape.Rank() - 1; i >= 0; i-- {
+		if d := t.Shape.At(i); d != 1 && t.Strides[i] != n {
+			return false
+		}
+		n *= t.Shape.At(i)
+	}
+	return true
+}

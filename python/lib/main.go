@@ -1,0 +1,408 @@
+// Command lib is the shared library of the Python package infer-prep, built
+// with -buildmode=c-shared. infer_prep/_native.py has the same declarations in
+// Python; abiVersion changes with them.
+//
+// Handles are positive numbers. A function that returns a handle returns 0 for
+// an error. A function with a status returns 0, or -1 for an error. *e then is
+// a JSON object with the texts code and error, which ip_free frees. All
+// functions are safe for concurrent use. None may be called in a process that
+// was forked after the library was loaded: Go's threads do not survive fork.
+package main
+
+/*
+#include <stdint.h>
+#include <stdlib.h>
+
+typedef struct {
+	void *data;
+	int64_t bytes;
+	int64_t shape[8];
+	int32_t dtype; // as in package tensor
+	int32_t rank;
+} ip_tensor;
+
+typedef struct {
+	int64_t lease; // ip_release ends it
+	int64_t epoch;
+	int64_t step;
+	char *key;     // ip_free frees it
+	int32_t tensors;
+	int32_t notes; // 1 if ip_pipeline_notes has messages
+} ip_batch;
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/infer-prep/infer-prep/python/internal/binding"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// abiVersion is the version of the declarations above.
+const abiVersion = 1
+
+func main() {}
+
+// handles are the objects that Python holds.
+var handles = struct {
+	sync.Mutex
+	last int64
+	m    map[int64]any
+}{m: map[int64]any{}}
+
+func put(x any) C.int64_t {
+	handles.Lock()
+	defer handles.Unlock()
+	handles.last++
+	handles.m[handles.last] = x
+	return C.int64_t(handles.last)
+}
+
+func get[T any](h C.int64_t) (x T, err error) {
+	handles.Lock()
+	defer handles.Unlock()
+	x, ok := handles.m[int64(h)].(T)
+	if !ok {
+		err = fmt.Errorf("infer_prep: handle %d: no such %T", h, x)
+	}
+	return x, err
+}
+
+func take(h C.int64_t) any {
+	handles.Lock()
+	defer handles.Unlock()
+	x := handles.m[int64(h)]
+	delete(handles.m, int64(h))
+	return x
+}
+
+// fail sets *to to an error. It returns whether there is one.
+func fail(to **C.char, err error) bool {
+	if err == nil {
+		return false
+	}
+	b, _ := json.Marshal(map[string]string{"code": binding.Code(err), "error": binding.Text(err)}) // strings have a JSON form
+	*to = C.CString(string(b))
+	return true
+}
+
+// bytesOf returns n bytes at an address, which must not change during the call.
+func bytesOf(p unsafe.Pointer, n C.int64_t) []byte {
+	if p == nil || n <= 0 {
+		return []byte{}
+	}
+	return unsafe.Slice((*byte)(p), int(n))
+}
+
+// fromJSON parses the JSON text that Python passes.
+func fromJSON(p *C.char, to any) error { return binding.Unmarshal([]byte(C.GoString(p)), to) }
+
+func toJSON(x any) (*C.char, error) {
+	b, err := json.Marshal(x)
+	if err != nil {
+		return nil, err
+	}
+	return C.CString(string(b)), nil
+}
+
+//export ip_abi
+func ip_abi() C.int32_t { return abiVersion }
+
+//export ip_free
+func ip_free(p unsafe.Pointer) { C.free(p) }
+
+// ip_graph_open opens the graph of a binding.Source in JSON, with n bytes of
+// content. *info becomes a binding.Info in JSON.
+//
+//export ip_graph_open
+func ip_graph_open(source *C.char, content unsafe.Pointer, n C.int64_t, info, e **C.char) (h C.int64_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		var s binding.Source
+		if err := fromJSON(source, &s); err != nil {
+			return err
+		}
+		g, err := binding.OpenGraph(s, bytesOf(content, n))
+		if err != nil {
+			return err
+		}
+		if *info, err = toJSON(g.Info()); err != nil {
+			return err
+		}
+		h = put(g)
+		return nil
+	}()
+	fail(e, err)
+	return h
+}
+
+// ip_graph_json returns the graph in JSON, which ip_free frees.
+//
+//export ip_graph_json
+func ip_graph_json(h C.int64_t, e **C.char) *C.char {
+	g, err := get[*binding.Graph](h)
+	if fail(e, err) {
+		return nil
+	}
+	return C.CString(string(g.JSON()))
+}
+
+// ip_graph_run runs a graph on an encoded image and lends the outputs. out has
+// room for all of them.
+//
+//export ip_graph_run
+func ip_graph_run(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		g, err := get[*binding.Graph](h)
+		if err != nil {
+			return err
+		}
+		t, err := g.Run(bytesOf(image, n))
+		if err != nil {
+			return err
+		}
+		describe(t, unsafe.Slice(out, len(t.List())))
+		lease = put(t)
+		return nil
+	}()
+	fail(e, err)
+	return lease
+}
+
+// ip_graph_run_into runs a graph on an encoded image and writes the outputs to
+// memory of the caller, which data and bytes of the count elements of out
+// describe.
+//
+//export ip_graph_run_into
+func ip_graph_run_into(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tensor, count C.int32_t, e **C.char) C.int32_t {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		g, err := get[*binding.Graph](h)
+		if err != nil {
+			return err
+		}
+		list := unsafe.Slice(out, int(count))
+		dst := make([][]byte, len(list))
+		for i := range dst {
+			dst[i] = bytesOf(list[i].data, list[i].bytes)
+		}
+		descs, err := g.RunInto(bytesOf(image, n), dst)
+		for i, d := range descs {
+			list[i].bytes = C.int64_t(d.Size())
+			setDesc(&list[i], d)
+		}
+		return err
+	}()
+	if fail(e, err) {
+		return -1
+	}
+	return 0
+}
+
+// describe writes the descriptions of lent tensors.
+func describe(t *binding.Tensors, out []C.ip_tensor) {
+	for i, x := range t.List() {
+		out[i].data, out[i].bytes = t.Pointer(i), C.int64_t(len(x.Data))
+		setDesc(&out[i], x.Desc)
+		if x.DType == tensor.Bytes { // a string of any length is a list of bytes
+			out[i].rank, out[i].shape[0] = 1, C.int64_t(len(x.Data))
+		}
+	}
+}
+
+func setDesc(to *C.ip_tensor, d tensor.Desc) {
+	to.dtype, to.rank = C.int32_t(d.DType), C.int32_t(d.Shape.Rank())
+	for j := range d.Shape.Rank() {
+		to.shape[j] = C.int64_t(d.Shape.At(j))
+	}
+}
+
+// ip_release ends the loan of tensors. Other handles are ignored.
+//
+//export ip_release
+func ip_release(lease C.int64_t) {
+	if t, ok := take(lease).(*binding.Tensors); ok {
+		t.Release()
+	}
+}
+
+// ip_folder returns a definition in JSON, which ip_free frees; options is a
+// binding.FolderOptions in JSON.
+//
+//export ip_folder
+func ip_folder(h C.int64_t, options *C.char, e **C.char) (out *C.char) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		g, err := get[*binding.Graph](h)
+		if err != nil {
+			return err
+		}
+		var o binding.FolderOptions
+		if err := fromJSON(options, &o); err != nil {
+			return err
+		}
+		b, err := binding.FolderDefinition(g, o)
+		if err == nil {
+			out = C.CString(string(b))
+		}
+		return err
+	}()
+	fail(e, err)
+	return out
+}
+
+// ip_pipeline_open opens a definition in JSON or msgp; options is a
+// binding.Options in JSON. *info becomes a binding.PipelineInfo in JSON.
+//
+//export ip_pipeline_open
+func ip_pipeline_open(definition unsafe.Pointer, n C.int64_t, options *C.char, info, e **C.char) (h C.int64_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		var o binding.Options
+		if err := fromJSON(options, &o); err != nil {
+			return err
+		}
+		p, err := binding.OpenPipeline(bytesOf(definition, n), o)
+		if err != nil {
+			return err
+		}
+		if *info, err = toJSON(p.Info()); err != nil {
+			return errors.Join(err, p.Close())
+		}
+		h = put(p)
+		return nil
+	}()
+	fail(e, err)
+	return h
+}
+
+// ip_pipeline_next lends the next batch: its tensors are in out, which has room
+// for one of each column. It returns 1 at the end of the epoch, and 2 if there
+// is none after wait milliseconds.
+//
+//export ip_pipeline_next
+func ip_pipeline_next(h, wait C.int64_t, batch *C.ip_batch, out *C.ip_tensor, e **C.char) (status C.int32_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		p, err := get[*binding.Pipeline](h)
+		if err != nil {
+			return err
+		}
+		t, err := p.Next(time.Duration(wait) * time.Millisecond)
+		switch err {
+		case nil:
+		case io.EOF:
+			status = 1
+			return nil
+		case binding.ErrWait:
+			status = 2
+			return nil
+		default:
+			return err
+		}
+		list := t.List()
+		describe(t, unsafe.Slice(out, len(list)))
+		batch.epoch, batch.step, batch.tensors, batch.notes = C.int64_t(t.Epoch), C.int64_t(t.Step), C.int32_t(len(list)), 0
+		batch.key = C.CString(t.Key)
+		if t.Notes {
+			batch.notes = 1
+		}
+		batch.lease = put(t)
+		return nil
+	}()
+	if fail(e, err) {
+		return -1
+	}
+	return status
+}
+
+// call calls f for a pipeline and returns a status.
+func call(h C.int64_t, e **C.char, f func(p *binding.Pipeline) error) C.int32_t {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		p, err := get[*binding.Pipeline](h)
+		if err != nil {
+			return err
+		}
+		return f(p)
+	}()
+	if fail(e, err) {
+		return -1
+	}
+	return 0
+}
+
+//export ip_pipeline_next_epoch
+func ip_pipeline_next_epoch(h C.int64_t, e **C.char) C.int32_t {
+	return call(h, e, (*binding.Pipeline).NextEpoch)
+}
+
+// ip_pipeline_state returns *n bytes at *state, which ip_free frees: the place
+// after the last batch, or before it if before is 1.
+//
+//export ip_pipeline_state
+func ip_pipeline_state(h C.int64_t, before C.int32_t, state *unsafe.Pointer, n *C.int64_t, e **C.char) C.int32_t {
+	return call(h, e, func(p *binding.Pipeline) error {
+		b, err := p.State(before == 1)
+		if err == nil {
+			*state, *n = C.CBytes(b), C.int64_t(len(b))
+		}
+		return err
+	})
+}
+
+//export ip_pipeline_restore
+func ip_pipeline_restore(h C.int64_t, state unsafe.Pointer, n C.int64_t, e **C.char) C.int32_t {
+	return call(h, e, func(p *binding.Pipeline) error { return p.Restore(bytesOf(state, n)) })
+}
+
+// ip_pipeline_stats sets *stats to a binding.Stats in JSON, which ip_free
+// frees.
+//
+//export ip_pipeline_stats
+func ip_pipeline_stats(h C.int64_t, stats, e **C.char) C.int32_t {
+	return call(h, e, func(p *binding.Pipeline) error {
+		s, err := p.Stats()
+		if err == nil {
+			*stats, err = toJSON(s)
+		}
+		return err
+	})
+}
+
+// ip_pipeline_notes sets *notes to a list of texts in JSON, which ip_free
+// frees.
+//
+//export ip_pipeline_notes
+func ip_pipeline_notes(h C.int64_t, notes, e **C.char) C.int32_t {
+	return call(h, e, func(p *binding.Pipeline) (err error) {
+		*notes, err = toJSON(append([]string{}, p.Notes()...))
+		return err
+	})
+}
+
+// ip_close closes a graph or a pipeline. Its tensors that are lent stay valid.
+// Other handles are ignored.
+//
+//export ip_close
+func ip_close(h C.int64_t, e **C.char) C.int32_t {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		if c, ok := take(h).(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	}()
+	if fail(e, err) {
+		return -1
+	}
+	return 0
+}

@@ -1,0 +1,198 @@
+"""Data graphs: an encoded image to a model's input."""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from ctypes import byref, c_void_p
+from operator import index
+from typing import Any, Callable, NamedTuple, Sequence, Union
+
+from . import _native
+from ._errors import InferPrepError
+from ._native import Array
+
+Path = Union[str, "os.PathLike[str]"]
+Buffer = Any  # bytes or another object with a buffer; typing has no name for it before 3.12
+
+
+class Column(NamedTuple):
+    """An output of a graph, or a column of a pipeline. A size of -1 depends on
+    the data. dtype is NumPy's name, or "bfloat16" (bits in uint16), or "bytes" (a
+    list of uint8)."""
+
+    name: str
+    dtype: str
+    layout: str
+    shape: tuple[int, ...]
+
+
+def columns(info: dict[str, Any]) -> tuple[Column, ...]:
+    return tuple(Column(c["name"], c["dtype"], c["layout"], tuple(c["shape"])) for c in info["columns"])
+
+
+class Graph:
+    """A data graph, which turns an encoded image into a model's input.
+
+    A Graph is safe for use by several threads; run releases the GIL. It can be
+    pickled, also for processes that are spawned.
+    """
+
+    def __init__(self, source: dict[str, Any], content: bytes) -> None:
+        """Opens a graph; use the class methods from_... instead."""
+        info, error = c_void_p(), c_void_p()
+        lib = _native.lib()
+        handle = lib.ip_graph_open(json.dumps(source).encode(), content, len(content), byref(info), byref(error))
+        _native.check(error)
+        d = json.loads(_native.text(info))
+        self.columns = columns(d)
+        self.reference: str = d["reference"]
+        self._handle = handle
+        self._finish = weakref.finalize(self, _native.close, handle)
+
+    @classmethod
+    def from_json(cls, graph: Path | dict[str, Any] | bytes) -> "Graph":
+        """Opens a data graph: a file in JSON or msgp, or its content as a dict or as bytes."""
+        source: dict[str, Any] = {"kind": "graph"}
+        if isinstance(graph, dict):
+            return cls(source, json.dumps(graph).encode())
+        if isinstance(graph, bytes):
+            return cls(source, graph)
+        return cls(source | {"path": path_of("Graph.from_json", graph)}, b"")
+
+    @classmethod
+    def from_preset(cls, name: str) -> "Graph":
+        """Opens a preset: "imagenet", "clip", "yolo" or another that `infer-prep run --help` lists."""
+        return cls({"kind": "preset"}, name.encode())
+
+    @classmethod
+    def from_bundle(cls, path: Path) -> "Graph":
+        """Opens the graph of a bundle."""
+        return cls({"kind": "bundle", "path": path_of("Graph.from_bundle", path)}, b"")
+
+    @classmethod
+    def from_hf(cls, source: Path | dict[str, Any], *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
+        """Imports a preprocessor_config.json: its path, a model's folder, or its content as a dict.
+
+        backend is "torchvision" (the default of transformers) or "pil". Keys of the
+        file in ignore_keys may be unknown to the importer.
+        """
+        return cls._imported("hf", source, backend, ignore_keys)
+
+    @classmethod
+    def from_importer(cls, name: str, source: Path | dict[str, Any] | bytes, *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
+        """Imports the preprocessing of another ecosystem: a file, or its content.
+
+        name is an importer of `infer-prep importers`: "torchvision", "timm", "keras",
+        "onnx" and others.
+        """
+        return cls._imported(name, source, backend, ignore_keys)
+
+    @classmethod
+    def _imported(cls, name: str, source: Path | dict[str, Any] | bytes, backend: str | None, ignore_keys: Sequence[str]) -> "Graph":
+        options = {"kind": name, "backend": backend or "", "ignore_keys": list(ignore_keys)}
+        if isinstance(source, dict):
+            return cls(options, json.dumps(source).encode())
+        if isinstance(source, bytes):
+            return cls(options, source)
+        return cls(options | {"path": path_of("Graph.from_importer", source)}, b"")
+
+    def to_json(self) -> dict[str, Any]:
+        """The graph as a dict, which from_json opens."""
+        error = c_void_p()
+        p = _native.lib().ip_graph_json(self._live(), byref(error))
+        _native.check(error)
+        d: dict[str, Any] = json.loads(_native.text(p))
+        return d
+
+    def run(self, image: Buffer) -> Array | dict[str, Array]:
+        """Runs the graph on an encoded image: JPEG, PNG, GIF, BMP, TIFF or WebP.
+
+        Returns the array of the only output, or a dict of all outputs by name. The
+        arrays are memory of the library, without a copy; it is reused when no array
+        refers to it. They have no axis for a batch.
+        """
+        data, n, keep = _native.address(image)
+        out = _native.tensors(len(self.columns))
+        error = c_void_p()
+        lib = _native.lib()
+        info = _native.BatchInfo()
+        lease = _native.Lease(info)
+        info.lease = lib.ip_graph_run(self._live(), data, n, out, byref(error))
+        del keep
+        if error.value:
+            _native.check(error)
+        if len(self.columns) == 1:
+            return _native.array(out[0], lease)
+        return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
+
+    def run_into(self, image: Buffer, out: Array | dict[str, Array]) -> None:
+        """Runs the graph on an encoded image and writes the output to an array.
+
+        out is an array of the output's dtype and shape, contiguous and writable; for
+        several outputs it is a dict of them. An array of another shape is an error. Its
+        contents are undefined after an error.
+        """
+        given = out if isinstance(out, dict) else {self.columns[0].name: out} if len(self.columns) == 1 else {}
+        if given.keys() != {c.name for c in self.columns}:
+            raise ValueError(f"infer_prep: run_into: got memory for {sorted(given)}, want a dict with arrays for {[c.name for c in self.columns]}")
+        into = _native.tensors(len(self.columns))
+        for c, t in zip(self.columns, into):
+            a = given[c.name]
+            want = _native.NUMPY[c.dtype]
+            if a.dtype != want or a.ndim != len(c.shape) or not (a.flags.c_contiguous and a.flags.writeable and a.flags.aligned):
+                raise ValueError(f"infer_prep: run_into: {c.name} is {a.dtype} {a.shape}, want a contiguous writable array of {want} {c.shape}")
+            if any(have != n for have, n in zip(a.shape, c.shape) if n >= 0):
+                raise ValueError(f"infer_prep: run_into: {c.name} has the shape {a.shape}, want {c.shape}")
+            t.data, t.bytes = a.ctypes.data, a.nbytes
+        data, n, keep = _native.address(image)
+        error = c_void_p()
+        _native.lib().ip_graph_run_into(self._live(), data, n, into, len(self.columns), byref(error))
+        del keep
+        _native.check(error)
+        for c, t in zip(self.columns, into):
+            if tuple(t.shape[: t.rank]) != given[c.name].shape:
+                raise ValueError(f"infer_prep: run_into: {c.name} has the shape {given[c.name].shape}, this image's output has {tuple(t.shape[: t.rank])}")
+
+    def close(self) -> None:
+        """Releases the memory. Arrays of run stay valid. A second close does nothing."""
+        self._finish()
+
+    def _live(self) -> int:
+        if not self._finish.alive:
+            raise InferPrepError("infer_prep: the graph is closed", "closed")
+        return int(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<infer_prep.Graph {', '.join(f'{c.name}: {c.dtype} {c.shape}' for c in self.columns)}>"
+
+    def __reduce__(self) -> tuple[Callable[[bytes], "Graph"], tuple[bytes]]:
+        return Graph.from_json, (json.dumps(self.to_json()).encode(),)
+
+
+def path_of(what: str, p: Path) -> str:
+    """A path as a string, or a TypeError."""
+    try:
+        s = os.fspath(p)
+    except TypeError:
+        raise TypeError(f"infer_prep: {what}: got {type(p).__name__}, want a path, a dict or bytes") from None
+    if not isinstance(s, str):
+        raise TypeError(f"infer_prep: {what}: the path {s!r} is bytes, want a string")
+    if s.lstrip().startswith("{"):
+        raise ValueError(f"infer_prep: {what}: {s[:40]!r} is JSON, want a path; pass its content as bytes or as a dict")
+    return s
+
+
+def image_folder(directory: Path, graph: Graph, *, batch: int = 32, shuffle: bool = False, drop_last: bool = False) -> dict[str, Any]:
+    """The definition of a folder with a subfolder of images for each class, run through a graph.
+
+    Its columns are the graph's outputs, and label (int32). batch=0 means samples
+    without an axis for the batch.
+    """
+    options = {"dir": path_of("image_folder", directory), "batch": index(batch), "shuffle": bool(shuffle), "drop_last": bool(drop_last)}
+    error = c_void_p()
+    p = _native.lib().ip_folder(graph._live(), json.dumps(options).encode(), byref(error))
+    _native.check(error)
+    d: dict[str, Any] = json.loads(_native.text(p))
+    return d

@@ -1,0 +1,49 @@
+"""The notebooks and the Python blocks of the documentation."""
+
+import json
+import os
+import re
+
+import conftest
+import pytest
+
+NOTEBOOKS = sorted((conftest.ROOT / "python" / "examples").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
+def test_notebook(path, tmp_path, monkeypatch):
+    """Runs the cells one after another, as plain Python."""
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads(path.read_text())
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+    assert not any(c["outputs"] for c in cells), "the notebook has outputs: clear them"
+    names = {}
+    for c in cells:
+        exec(compile("".join(c["source"]), f"{path.name} {c['id']}", "exec"), names)
+    assert names["accuracy"] > 0.95
+
+
+def test_documentation(tmp_path, jpeg, folder, monkeypatch):
+    """Runs the blocks of docs/python.md and of the package's README, but those that need torch."""
+    from test_graph import HF
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cat.jpg").write_bytes(jpeg)
+    (tmp_path / "model").mkdir()
+    for name in "model/preprocessor_config.json", "preprocessor_config.json":
+        (tmp_path / name).write_text(json.dumps(HF))
+    (tmp_path / "augment.json").write_text(json.dumps(conftest.SMALL))
+    os.symlink(folder, tmp_path / "train")
+    blocks = 0
+    for page in "docs/python.md", "python/README.md":
+        steps = []
+        names = {"step": lambda images, labels: steps.append(len(labels))}
+        for block in re.findall(r"```python\n(.*?)```", (conftest.ROOT / page).read_text(), re.DOTALL):
+            if "torch" not in block:
+                block = re.sub(r"open\((.*?)\)\.read\(\)", r"__import__('pathlib').Path(\1).read_bytes()", block).replace('.Path("cat.jpg", "rb")', '.Path("cat.jpg")')
+                exec(compile(block, page, "exec"), names)
+                blocks += 1
+        assert names["tensor"].shape == (3, 224, 224)
+        assert page != "docs/python.md" or sum(steps) == 60
+    assert blocks == 3

@@ -1,0 +1,103 @@
+"""Loader and DLPack; they run where torch is, as in make bench-python."""
+
+import os
+import subprocess
+import sys
+
+import conftest
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed; make bench-python runs these tests")
+
+import infer_prep
+import infer_prep.torch
+from infer_prep import InferPrepError, Pipeline
+from infer_prep.torch import Loader
+
+
+def test_dlpack_copies_nothing(definition):
+    p = Pipeline(definition)
+    batch = next(iter(p))
+    t = torch.from_dlpack(batch["image"])
+    assert t.data_ptr() == batch["image"].__array_interface__["data"][0]
+    want = t.clone()
+    batch.release()
+    del batch
+    for b in p:
+        pass
+    assert torch.equal(t, want) and p.stats()["lent"] == 2
+    del t, b
+    assert p.stats()["lent"] == 0
+    a = infer_prep.Graph.from_json(conftest.SMALL).run(conftest.png(8, 8, 1))
+    assert torch.from_dlpack(a).data_ptr() == a.__array_interface__["data"][0]
+
+
+def test_loader(definition, tmp_path):
+    loader = Loader(definition, seed=1)
+    assert isinstance(loader, torch.utils.data.IterableDataset) and len(loader) == 7
+    want = [(b["image"].copy(), b["label"].copy()) for b in Pipeline(definition, seed=1)]
+    got = [(b["image"].clone(), b["label"].clone()) for b in loader]
+    assert all(np.array_equal(x, u.numpy()) and np.array_equal(y, v.numpy()) for (x, y), (u, v) in zip(want, got)) and len(got) == 7
+    it = iter(loader)
+    next(it)
+    torch.save(loader.state_dict(), tmp_path / "state.pt")
+    rest = [b["image"].clone() for b in it]
+    other = Loader(definition, seed=1)
+    other.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
+    assert all(torch.equal(a, b["image"]) for a, b in zip(rest, other)) and len(rest) == 6
+    plain = torch.utils.data.DataLoader(Loader(definition, seed=1), batch_size=None)
+    assert sum(len(b["label"]) for b in plain) == 20
+    loader.close()
+    with pytest.raises(InferPrepError, match="is closed"):
+        next(iter(loader))
+
+
+def test_training_step(definition):
+    """A step in place changes the batch, not the data set."""
+    loader = Loader(definition, seed=1)
+    for b in loader:
+        b["image"].zero_()
+    again = Loader(definition, seed=1)
+    assert all(b["image"].any() for b in again)
+
+
+SPAWN = """
+import sys, torch
+from infer_prep.torch import Loader
+if __name__ == "__main__":
+    loader = Loader(sys.argv[1], seed=1)
+    context = sys.argv[2]
+    if len(sys.argv) > 3:
+        loader.pipeline  # loads the library
+    workers = torch.utils.data.DataLoader(loader, batch_size=None, num_workers=2, multiprocessing_context=context, timeout=60)
+    try:
+        print(sorted(x for b in workers for x in b["label"].tolist()) == [0] * 10 + [1] * 10)
+    except Exception as e:
+        print("spawn" in str(e) and "ForkError" in str(e))
+"""
+
+
+@pytest.mark.parametrize("context, loaded", [("spawn", ""), ("fork", ""), ("spawn", "x"), ("fork", "x")])
+def test_workers(definition_file, tmp_path, context, loaded):
+    """Worker processes are ranks; those that were forked after a use are refused."""
+    (tmp_path / "main.py").write_text(SPAWN)
+    args = [sys.executable, "-W", "ignore", str(tmp_path / "main.py"), str(definition_file), context, *([loaded] if loaded else [])]
+    p = subprocess.run(args, capture_output=True, text=True, timeout=120)
+    assert p.stdout.strip() == "True", p.stdout + p.stderr
+
+
+RANK = """
+import sys, torch.distributed as dist, infer_prep
+dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=int(sys.argv[3]), world_size=2)
+p = infer_prep.Pipeline(sys.argv[1], seed=1)
+print(p.rank, p.world, sum(len(b["label"]) for b in p))
+dist.destroy_process_group()
+"""
+
+
+def test_ranks(definition_file, tmp_path):
+    ps = [subprocess.Popen([sys.executable, "-c", RANK, str(definition_file), str(tmp_path / "rendezvous"), str(r)], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, env=os.environ | {"GLOO_SOCKET_IFNAME": "lo"}) for r in range(2)]
+    out = [p.communicate(timeout=120) for p in ps]
+    assert [o[0] for o in out] == ["0 2 10\n", "1 2 10\n"], out
