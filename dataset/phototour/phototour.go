@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -118,7 +119,7 @@ func (d *rows) open(ctx context.Context) error {
 		}
 		d.n++
 		point, _, _ := strings.Cut(line, " ")
-		_, err := imagelist.Int(point, "point", 0)
+		_, err := imagelist.Int(point, "point", math.MaxInt32)
 		return err
 	}); err != nil {
 		return err
