@@ -1,6 +1,8 @@
 """Makes the small sets of datasets5_common.py, and writes what torchvision's classes read from them: torchvision.json in each
 set's folder.
 
+It also writes testdata/datasets/torchvision.txt, the names of all of torchvision's sets.
+
 Needs Python 3.11 and requirements-datasets.txt (torchvision 0.29.2, SciPy 1.17.1). Every run gives the same bytes. What MindSpore
 reads is written by datasets5_mindspore.py, which must run after this.
 """
@@ -45,8 +47,15 @@ def sbdataset(name):
             yield case("sb_dataset", {"dir": name, "usage": usage, "task": mode}, out)
 
 
+def names():
+    """The sets that torchvision exports."""
+    sets = {k for k, v in vars(datasets).items() if isinstance(v, type) and issubclass(v, datasets.VisionDataset)} - {"VisionDataset"}
+    (DATASETS / "torchvision.txt").write_text("".join(n + "\n" for n in sorted(sets)))
+
+
 def main():
     datasets5_common.make()
+    names()
     try:
         for f in (movingmnist, phototour, sbdataset):
             write(f.__name__, "torchvision 0.29.2", list(f(f.__name__)))

@@ -1,5 +1,7 @@
 """Writes what MindSpore's classes read from the sets that datasets5.py makes: mindspore.json in each set's folder.
 
+It also writes testdata/datasets/mindspore.txt, the names of all of MindSpore's vision sets.
+
 Needs Python 3.11, MindSpore 2.10.0 with the SciPy that it installs, and NumPy 2.4.6 (requirements-mindspore.txt). Every run gives
 the same bytes. PhotoTourDataset wants pictures of 16 x 16 patches: the patches are put into such a picture, in their order.
 SBDataset's rows are those of its reader.
@@ -48,7 +50,14 @@ def sbdataset(name, _):
             yield case("sb_dataset", {"dir": name, "usage": usage, "task": task.lower()}, out)
 
 
+def names():
+    """The vision sets that MindSpore exports."""
+    sets = {k for k in readers.__dict__ if k.endswith("Dataset") and getattr(ds, k, None) is readers.__dict__[k] and readers.__dict__[k].__module__ == readers.__name__}
+    (DATASETS / "mindspore.txt").write_text("".join(n + "\n" for n in sorted(sets)))
+
+
 def main():
+    names()
     ds.config.set_num_parallel_workers(1)
     for f in (phototour, sbdataset):
         tmp = Path(tempfile.mkdtemp())
