@@ -8,9 +8,9 @@ cd "$(dirname "$0")"
 root=../..
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py data_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py datasets3_mindspore.py importers_mindir.py mindrecord.py) ;;
---datasets) # what torchvision reads from the datasets of datasets2.py, and the sets of datasets3.py, which --mindspore reads too
-  requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py datasets3.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py data_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py datasets3_mindspore.py datasets4_mindspore.py datasets5_mindspore.py importers_mindir.py mindrecord.py) ;;
+--datasets) # what torchvision reads from the datasets of datasets2.py, and the sets of datasets3.py to datasets5.py, which --mindspore reads too
+  requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py datasets3.py datasets4.py datasets5.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(coverage.py mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py mxnet_color.py mxnet_det.py mxnet_det_moves.py) ;;
 --budget) # what fairseq batches by a number of tokens

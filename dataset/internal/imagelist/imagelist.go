@@ -24,6 +24,9 @@ type Format struct {
 	Package string   // for errors
 	Files   []string // columns of files (bytes), first
 	Numbers []string // columns of numbers (int32 scalars), after the files
+	// More are columns of values that rows keep in memory, after the numbers:
+	// annotations and captions.
+	More []dataset.Column
 	// NoLabel reports that rows have a first number, their class, that is no
 	// column.
 	NoLabel bool
@@ -40,8 +43,9 @@ type List struct {
 	Classes map[string]int32
 
 	keys    []string
-	paths   []string // len(Files) of each row, below Dir
-	numbers []int32  // of each row as many as width returns
+	paths   []string        // len(Files) of each row, below Dir
+	numbers []int32         // of each row as many as width returns
+	more    []tensor.Tensor // len(More) of each row
 }
 
 // width returns how many numbers a row has.
@@ -94,7 +98,7 @@ func (l *List) Columns() []dataset.Column {
 	for _, n := range l.Format.Numbers {
 		c = append(c, dataset.Column{Name: n, Desc: tensor.Desc{DType: tensor.Int32}})
 	}
-	return c
+	return append(c, l.More...)
 }
 
 // Len returns the number of rows.
@@ -130,6 +134,10 @@ func (l *List) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		if err := s.Values[len(l.Format.Files)+k].SetInt32(n); err != nil {
 			return err
 		}
+	}
+	n := len(l.More)
+	for k := range n {
+		s.Values[len(s.Values)-n+k].Share(&l.more[int(i)*n+k])
 	}
 	return nil
 }
@@ -168,10 +176,20 @@ func (l *List) ClassIndex() map[string]int32 { return l.Classes }
 // Close closes the folder.
 func (l *List) Close() error { return l.Folder.Close() }
 
-// Data converts the results of Open, so that an error has no List beside it.
+// unclassed is a List whose rows have no numbers, thus no class.
+type unclassed interface {
+	dataset.Keyed
+	dataset.Stamped
+}
+
+// Data converts the results of Open, so that an error has no List beside it,
+// and rows without numbers have no class.
 func Data(l *List, err error) (dataset.Data, error) {
 	if err != nil {
 		return nil, err
+	}
+	if l.width() == 0 {
+		return struct{ unclassed }{l}, nil
 	}
 	return l, nil
 }

@@ -1,7 +1,6 @@
 package imagelist
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +32,7 @@ func (l *List) Lines(ctx context.Context, name string, each func(line string) er
 
 // Lines is List.Lines for the file name, which r reads.
 func Lines(r io.Reader, name string, each func(line string) error) error {
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, maxLine)
+	s := scanner(r)
 	n := 0
 	for s.Scan() {
 		n++
@@ -46,11 +44,8 @@ func Lines(r io.Reader, name string, each func(line string) error) error {
 			return fmt.Errorf("%w: %s:%d: %w", dataset.ErrData, store.Redact(name), n, err)
 		}
 	}
-	switch err := s.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("%w: %s:%d: a line of more than %d bytes", dataset.ErrData, store.Redact(name), n+1, maxLine)
-	case err != nil:
-		return fmt.Errorf("%s:%d: %w", store.Redact(name), n+1, err)
+	if err := s.Err(); err != nil {
+		return lineError(name, n+1, err)
 	}
 	return nil
 }

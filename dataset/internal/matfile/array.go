@@ -39,13 +39,18 @@ type Array struct {
 	// those of all fields of its first element, then those of the second.
 	Cells []*Array
 	// Data is the numbers as stored. MATLAB stores numbers in the smallest type
-	// that holds them.
+	// that holds them. A sparse matrix may have more numbers than Sparse
+	// yields.
 	Data []byte
 
 	kind   uint32
 	order  binary.ByteOrder
 	isText bool
 	text   string
+
+	// Of a sparse matrix: the rows of its numbers, and the index of each
+	// column's first number, with their count at the end.
+	rows, starts []int32
 }
 
 // sizes lists the bytes of a number of each type.

@@ -1,9 +1,8 @@
 // Package matfile reads MATLAB files of version 5 (MAT-file level 5), which
-// MATLAB writes with -v6 and -v7: numeric arrays, texts, cells and structures,
-// compressed or not. Reference: scipy.io.loadmat 1.17.1.
+// MATLAB writes with -v6 and -v7: numeric arrays, sparse ones too, texts, cells
+// and structures, compressed or not. Reference: scipy.io.loadmat 1.17.1.
 //
-// Sparse arrays, objects, functions and files of version 4 and 7.3 (HDF5) are
-// errors.
+// Objects, functions and files of version 4 and 7.3 (HDF5) are errors.
 package matfile
 
 import (
@@ -51,6 +50,7 @@ const (
 	classCell   = 1
 	classStruct = 2
 	classChar   = 4
+	classSparse = 5
 	classDouble = 6
 	classUint64 = 15
 )
@@ -287,6 +287,8 @@ func (p *parser) matrix(depth int) (*Array, error) {
 	switch {
 	case class >= classDouble && class <= classUint64:
 		return a, p.numbers(a, n)
+	case class == classSparse:
+		return a, p.sparse(a)
 	case class == classChar:
 		return a, p.text(a, n)
 	case class == classCell:
@@ -300,7 +302,7 @@ func (p *parser) matrix(depth int) (*Array, error) {
 		}
 		return a, p.cells(a, n, depth)
 	}
-	return nil, fmt.Errorf("array %.80q of class %d, want numbers, text, cells or a structure", a.Name, class)
+	return nil, fmt.Errorf("array %.80q of class %d, want numbers, a sparse matrix, text, cells or a structure", a.Name, class)
 }
 
 // shape sets the sizes of the axes and returns their product.

@@ -151,6 +151,22 @@ func matrix(class int32, dims []int32, name string, data ...[]byte) []byte {
 	return element(typeMatrix, append(parts, data...)...)
 }
 
+// sparse returns a sparse matrix.
+func sparse(dims []int32, rows, starts, numbers []byte) []byte {
+	return matrix(classSparse, dims, "x", element(typeInt32, rows), element(typeInt32, starts), element(typeUint8, numbers))
+}
+
+func TestSparse(t *testing.T) {
+	arrays, err := open(t, mat(sparse([]int32{4, 3}, int32s(1, 3, 0, 9), int32s(0, 2, 2, 3), []byte{7, 0, 255, 1})))
+	require.NoError(t, err)
+	var got [][3]float64
+	require.NoError(t, arrays["x"].Sparse(func(row, col int, v float64) { got = append(got, [3]float64{float64(row), float64(col), v}) }))
+	require.Equal(t, [][3]float64{{1, 0, 7}, {3, 0, 0}, {0, 2, 255}}, got)
+	arrays, err = open(t, mat(matrix(classDouble, []int32{1, 1}, "x", element(typeUint8, []byte{1}))))
+	require.NoError(t, err)
+	require.EqualError(t, arrays["x"].Sparse(nil), "an array, want a sparse matrix")
+}
+
 func mat(elements ...[]byte) []byte {
 	b := append(make([]byte, 124), 0, 1, 'I', 'M')
 	return append(b, bytes.Join(elements, nil)...)
@@ -196,7 +212,18 @@ func TestBadFiles(t *testing.T) {
 		{"bad checksum", mat(flipped), "zlib: invalid checksum"},
 		{"cut packed", mat(z[:len(z)-2]), "the data ends, want the end of the packed data"},
 		{"more than the limit", mat(matrix(classDouble, []int32{1, 1 << 20}, "x", element(typeUint8, make([]byte, 1<<20)))), "want at most"},
-		{"sparse", mat(matrix(5, []int32{1, 1}, "x")), `array "x" of class 5, want numbers, text, cells or a structure`},
+		{"object", mat(matrix(3, []int32{1, 1}, "x")), `array "x" of class 3, want numbers, a sparse matrix, text, cells or a structure`},
+		{"sparse", mat(sparse([]int32{4, 2}, int32s(1, 3, 0), int32s(0, 2, 3), []byte{1, 2, 3})), ""},
+		{"sparse with more numbers", mat(sparse([]int32{4, 1}, int32s(1, 0, 0), int32s(0, 1), []byte{1, 0, 0})), ""},
+		{"sparse of three axes", mat(sparse([]int32{1, 1, 1}, int32s(0), int32s(0, 1), []byte{1})), "sparse array of sizes [1 1 1], want two axes"},
+		{"sparse, few starts", mat(sparse([]int32{4, 2}, int32s(1), int32s(0, 1), []byte{1})), "2 starts of columns, want 3 from 0 on"},
+		{"sparse, no starts", mat(sparse([]int32{4, 0}, int32s(1), nil, []byte{1})), "0 starts of columns, want 1 from 0 on"},
+		{"sparse, first start", mat(sparse([]int32{4, 1}, int32s(1), int32s(1, 1), []byte{1})), "2 starts of columns, want 2 from 0 on"},
+		{"sparse, descending starts", mat(sparse([]int32{4, 2}, int32s(1, 2), int32s(0, 2, 1), []byte{1, 2})), "column 1 has numbers 2 to 1"},
+		{"sparse, few rows", mat(sparse([]int32{4, 1}, int32s(1), int32s(0, 2), []byte{1, 2})), "column 0 has numbers 0 to 2, want some of 1 rows and 2 numbers"},
+		{"sparse, few numbers", mat(sparse([]int32{4, 1}, int32s(1, 2), int32s(0, 2), []byte{1})), "column 0 has numbers 0 to 2, want some of 2 rows and 1 numbers"},
+		{"sparse, row below all", mat(sparse([]int32{4, 1}, int32s(4), int32s(0, 1), []byte{1})), "row 4 after -1 in column 0, want ascending ones below 4"},
+		{"sparse, row twice", mat(sparse([]int32{4, 1}, int32s(2, 2), int32s(0, 2), []byte{1, 1})), "row 2 after 2 in column 0, want ascending ones below 4"},
 		{"complex", mat(matrix(classDouble|0x800, []int32{1, 1}, "x")), "a complex array, want a real one"},
 		{"negative size", mat(matrix(classDouble, []int32{1, -1}, "x")), "size -1 of axis 1, want 0 or more"},
 		{"one axis", mat(matrix(classDouble, []int32{1}, "x")), "sizes of 4 bytes, want 2 to 32 numbers"},
@@ -246,6 +273,7 @@ func walk(a *Array) {
 	}
 	_, _ = a.Text()
 	_, _ = a.Bytes()
+	_ = a.Sparse(func(int, int, float64) {})
 	for i := range min(a.Len(), 10) {
 		for _, f := range a.Fields {
 			_, _ = a.Field(i, f)
