@@ -21,23 +21,23 @@ import (
 )
 
 // PhotoTour reads the pictures *.bmp of a folder, in the order of their names.
-// Each has patches of 64 x 64 pixels from left to right and from top to bottom;
-// the published ones have 16 x 16 patches. info.txt has a line for every patch;
-// further patches are ignored. m50_100000_100000_0.txt has a line for every
-// pair: patch, point, another number, patch, point, and others. Pictures must
-// be uncompressed with 8 bits a pixel. Open reads their headers.
+// Each has patches of 64 x 64 pixels, from left to right and from top to
+// bottom. Pictures must be uncompressed, with 8 bits a pixel. info.txt has a
+// line for every patch; further patches are ignored. m50_100000_100000_0.txt
+// has a line for every pair: patch, point, a number, patch, point, and other
+// numbers. Open reads the lists and the headers of the pictures.
 //
 // Columns of usage train: image (uint8 HWC (64, 64, 1)). Columns of usage test:
 // image1, image2 (the same), matches (int32 scalar: 1 if both patches show the
 // same point, else 0).
 //
-// Reference: MindSpore 2.10.0's PhotoTourDataset has the same rows and order;
-// its matches are uint32, and it wants 16 x 16 patches in a picture.
-// torchvision 0.29.2's PhotoTour has the same patches, order and matches; its
-// patches have no axis of channels. Both take the name of the folder as a
-// parameter. Pixels are the bytes of the picture, as in torchvision; MindSpore
-// maps them through the picture's palette, which changes nothing in the
-// published pictures.
+// Reference: MindSpore 2.10.0's PhotoTourDataset has the same rows and order.
+// Its matches are uint32, and it requires 16 x 16 patches in a picture, as the
+// published pictures have. torchvision 0.29.2's PhotoTour has the same patches,
+// order and matches, without an axis of channels. In both, the name of the
+// folder is a parameter. Pixels are the bytes of the picture, as in
+// torchvision. MindSpore maps them through the picture's palette, which changes
+// nothing in the published pictures.
 type PhotoTour struct {
 	Dir string `json:"dir"` // folder with the pictures, such as ROOT/liberty
 	// Usage is train for all patches or test for pairs. Default train.

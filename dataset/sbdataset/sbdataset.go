@@ -24,9 +24,9 @@ import (
 // for segmentation: the class from 1, or 0 for the background. An annotation
 // has 16 MiB at most and 4,194,304 pixels; photos have 250,000.
 //
-// Reference: MindSpore 2.10.0's SBDataset has the same rows; its default usage
-// is all. torchvision 0.29.2's SBDataset has the same images, order and values,
-// and no usage all; its segmentation is an image.
+// Reference: MindSpore 2.10.0's SBDataset has the same rows. Its default usage
+// is all. torchvision 0.29.2's SBDataset has the same images, order and values.
+// It has no usage all, and its segmentation is an image.
 type SBDataset struct {
 	Dir string `json:"dir"` // folder with img, cls and the lists
 	// Usage is train, val, train_noval (train without the images of VOC 2012's

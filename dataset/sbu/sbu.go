@@ -19,16 +19,16 @@ import (
 // SBU_captioned_photo_dataset_captions.txt, whose lines belong together, and
 // the images that are there, in the order of the lists. An image is
 // sbu_images/NAME, where NAME is the address from its 24th byte on with _ for
-// each slash; if Dir has no folder sbu_images, it is the last part of the
-// address, in Dir itself.
+// each slash. If Dir has no folder sbu_images, the image is in Dir itself and
+// its name is the last part of the address.
 //
 // Columns: image (bytes: the file), caption (bytes: the line without white
 // space at its ends).
 //
 // Reference: MindSpore 2.10.0's SBUDataset has the same rows, from sbu_images.
-// torchvision 0.29.2's SBU has the same rows, from its folder; it keeps white
-// space before a caption and ends with the shorter list, which is an error
-// here.
+// torchvision 0.29.2's SBU has the same rows, from its folder. It keeps white
+// space before a caption, and ends with the shorter list. Lists of different
+// lengths are an error here.
 type SBU struct {
 	Dir string `json:"dir"` // folder with the lists: torchvision's ROOT/dataset
 }

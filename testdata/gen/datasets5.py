@@ -3,8 +3,8 @@ set's folder.
 
 It also writes testdata/datasets/torchvision.txt, the names of all of torchvision's sets.
 
-Needs Python 3.11 and requirements-datasets.txt (torchvision 0.29.2, SciPy 1.17.1). Every run gives the same bytes. What MindSpore
-reads is written by datasets5_mindspore.py, which must run after this.
+Needs Python 3.11 and requirements-datasets.txt (torchvision 0.29.2, SciPy 1.17.1). Every run gives the same bytes. Run
+datasets5_mindspore.py after this: it writes what MindSpore reads.
 """
 
 import shutil
