@@ -69,7 +69,11 @@ func Decode(b []byte, v any) error {
 			if n, e := strconv.Unquote(name); e == nil {
 				name = n
 			}
-			return fmt.Errorf("unknown field %q%s", name, registry.Hint(name, fieldNames(reflect.TypeOf(v), map[reflect.Type]bool{})))
+			known := fieldNames(reflect.TypeOf(v), map[reflect.Type]bool{})
+			if slices.Contains(known, name) {
+				return fmt.Errorf("field %q is not in its place", name)
+			}
+			return fmt.Errorf("unknown field %q%s", name, registry.Hint(name, known))
 		}
 		return err
 	}

@@ -31,6 +31,7 @@ func TestUnmarshal(t *testing.T) {
 		`{"sizes": []}`:                                      `parameter "name" is missing; every parameter is required; its usual value is "usual"`,
 		`{"name": null, "sizes": []}`:                        `parameter "name" is missing; every parameter is required; its usual value is "usual"`,
 		`{"name": "a", "sizes": [{"hieght": 3}]}`:            `unknown field "hieght"; did you mean "height"?`,
+		`{"name": "a", "sizes": [{"name": "b"}]}`:            `field "name" is not in its place`,
 		`{"name": "a", "sizes": [{"a\"b": 3}]}`:              `unknown field "a\"b"; known: height, name, sizes, width`,
 		`{"name": "a", "sizes": [{"height": 1, "size": 3}]}`: `unknown field "size"; did you mean "sizes"?`,
 	} {
