@@ -10,19 +10,7 @@ work=$PWD/target/arm64
 root=$work/root
 home=$root/usr/lib/jvm/java-17-openjdk-arm64
 if [ ! -x "$home/bin/java.arm64" ]; then
-  mkdir -p "$work"/state/lists/partial "$work"/cache/archives/partial "$root"
-  touch "$work/state/status" # nothing is installed
-  cat >"$work/apt.conf" <<CONF
-APT::Architecture "arm64";
-APT::Architectures { "arm64"; };
-Dir::State "$work/state";
-Dir::State::status "$work/state/status";
-Dir::Cache "$work/cache";
-CONF
-  export APT_CONFIG=$work/apt.conf
-  apt-get -qq update
-  apt-get -qq install -y --no-install-recommends --download-only openjdk-17-jre-headless
-  for deb in "$work"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; done
+  ../../parity/debian-arm64.sh "$work" openjdk-17-jre-headless
   # Tests start the JVM again by this name.
   mv "$home/bin/java" "$home/bin/java.arm64"
   printf '#!/bin/sh\nexec qemu-aarch64-static -L %s %s/bin/java.arm64 -Djdk.lang.Process.launchMechanism=FORK "$@"\n' "$root" "$home" >"$home/bin/java"

@@ -13,19 +13,7 @@ work=$PWD/_build/arm64
 root=$work/root
 if [ ! -e "$work/done" ]; then
   rm -rf "$work"
-  mkdir -p "$work"/state/lists/partial "$work"/cache/archives/partial "$root"
-  touch "$work/state/status" # nothing is installed
-  cat >"$work/apt.conf" <<CONF
-APT::Architecture "arm64";
-APT::Architectures { "arm64"; };
-Dir::State "$work/state";
-Dir::State::status "$work/state/status";
-Dir::Cache "$work/cache";
-CONF
-  export APT_CONFIG=$work/apt.conf
-  apt-get -qq update
-  apt-get -qq install -y --no-install-recommends --download-only python3-minimal python3-numpy libpython3-stdlib
-  for deb in "$work"/cache/archives/*.deb; do dpkg -x "$deb" "$root"; done
+  ../parity/debian-arm64.sh "$work" python3-minimal python3-numpy libpython3-stdlib
   # Links that Debian's packages make when they are installed.
   for lib in blas/libblas lapack/liblapack; do
     ln -sf "$lib.so.3" "$root/usr/lib/aarch64-linux-gnu/$(basename "$lib").so.3"
