@@ -111,6 +111,19 @@ class Memory(threading.Thread):
         return self.peak
 
 
+def peak(p):
+    """The most memory while a process starts and runs two epochs, alone: with others there would be shared pages."""
+    memory = Memory(p.p.pid)
+    try:
+        memory.start()
+        p.ready()
+        p.go()
+        return memory.stop()
+    finally:
+        memory.over.set()
+        p.quit()
+
+
 def at(workers):
     return f"{workers} worker{'s' * (workers > 1)}"
 
@@ -190,17 +203,7 @@ class Pipelines(Run):
             raise Failed(f"its first batch is {line!r}, want {want!r}")
 
     def peak(self, name, workers):
-        """The most memory while it starts and runs two epochs, alone: with others there would be shared pages."""
-        p = self.start(name, workers)
-        memory = Memory(p.p.pid)
-        try:
-            memory.start()
-            p.ready()
-            p.go()
-            return memory.stop()
-        finally:
-            memory.over.set()
-            p.quit()
+        return peak(self.start(name, workers))
 
     def time_to_first(self, name, workers):
         args, env = self.program(name, workers, "-first")

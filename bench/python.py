@@ -13,7 +13,7 @@ import time
 import zipfile
 
 from common import GO, HERE, ONE_THREAD, OURS, ROOT, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, spawn, table
-from pipeline import CLASSES, MULTIPLE, WORKERS, Memory, at, in_turn
+from pipeline import CLASSES, MULTIPLE, WORKERS, Memory, at, in_turn, peak
 
 NUMPY = "infer-prep, no torch"
 
@@ -127,17 +127,7 @@ class Python(Run):
         return Process(name.replace(" ", "-"), f"python-{workers}", args, self.cores, self.environ())
 
     def peak(self, name, workers):
-        """The most memory while it starts and runs two epochs, alone: with others there would be shared pages."""
-        p = self.start(name, workers)
-        memory = Memory(p.p.pid)
-        try:
-            memory.start()
-            p.ready()
-            p.go()
-            return memory.stop()
-        finally:
-            memory.over.set()
-            p.quit()
+        return peak(self.start(name, workers))
 
     def to_first(self, name, workers):
         """Seconds to the first batch: from the start of the process, and from the making of the loader."""
