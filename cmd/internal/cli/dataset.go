@@ -87,8 +87,12 @@ func (a *app) makeDataset(ctx context.Context, args []string) (*dataset.Dataset,
 		if err != nil {
 			return nil, usageErr("dataset make: %w", err)
 		}
-		n := i.New()
-		if err := a.fill(ctx, w, n); err != nil {
+		params, err := a.wordsJSON(ctx, w, i.New())
+		if err != nil {
+			return nil, usageErr("dataset make: %w", err)
+		}
+		n, err := dataset.MakeNode(w.name, params)
+		if err != nil {
 			return nil, usageErr("dataset make: %w", err)
 		}
 		if _, ok := n.(dataset.Source); ok {

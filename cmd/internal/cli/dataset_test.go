@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -54,14 +55,14 @@ func TestMakeErrors(t *testing.T) {
 		"graph make height=3":                                "height=3: a parameter without a name before it",
 		"graph make resise":                                  `unknown op "resise"; did you mean "resize"?`,
 		"graph make decode resize height=0":                  "resize: invalid parameter: height is 0",
-		"graph make decode resize widht=3":                   `resize: unknown parameter "widht"; did you mean "width"?`,
+		"graph make decode resize widht=3":                   `resize: invalid parameter: unknown parameter "widht"; did you mean "width"?`,
 		"graph make decode resize width=x":                   `resize: parameter "width": "x": want an integer, or @FILE`,
-		"graph make decode resize interpolation=cubic":       `resize: unknown interpolation "cubic"`,
+		"graph make decode resize interpolation=cubic":       `resize: invalid parameter: unknown interpolation "cubic"`,
 		"dataset make":                                       "want a source, such as image_folder",
 		"dataset make shuffle":                               "shuffle: want a source before it",
 		"dataset make image_foldr":                           `unknown node "image_foldr"; did you mean "image_folder"?`,
 		"dataset make image_folder dir=a image_folder dir=b": "2 sources, want one",
-		"dataset make image_folder map":                      `map: parameter "graph" is missing: want graph=@FILE`,
+		"dataset make image_folder map":                      "map: invalid parameter: no graph",
 		"dataset make image_folder map graph=g.json":         `map: parameter "graph": "g.json": want a graph, or @FILE`,
 		"dataset make image_folder map graph=@none.json":     "none.json: no such file",
 		"dataset make @none.json shuffle":                    "none.json: no such file",
@@ -76,7 +77,8 @@ func TestMakeErrors(t *testing.T) {
 	}
 }
 
-// TestNodes: every node is described.
+// TestNodes: every node is described, and the usual values have no null, which
+// definitions refuse.
 func TestNodes(t *testing.T) {
 	r := call(t, "dataset", "nodes", "--json")
 	require.Equal(t, exitOK, r.status, r.stderr)
@@ -86,6 +88,11 @@ func TestNodes(t *testing.T) {
 	for _, n := range l {
 		require.NotEmpty(t, n.Doc, n.Name)
 		require.NotEmpty(t, n.Summary, n.Name)
+	}
+	for _, i := range dataset.Nodes() {
+		b, err := json.Marshal(i.New())
+		require.NoError(t, err)
+		assert.NotContains(t, string(b), "null", i.Name)
 	}
 	r = call(t, "dataset", "make", "webdataset", "shards=a-{0,1}.tar,b.tar")
 	require.Contains(t, r.stdout, `"shards": ["a-{0,1}.tar", "b.tar"]`)

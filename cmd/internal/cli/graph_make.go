@@ -56,8 +56,12 @@ func (a *app) makeGraph(ctx context.Context, args []string) (*datagraph.Graph, e
 		if err != nil {
 			return nil, usageErr("graph make: unknown op %q%s", w.name, suggestOps(w.name))
 		}
-		op := i.New()
-		if err := a.fill(ctx, w, op); err != nil {
+		params, err := a.wordsJSON(ctx, w, i.New())
+		if err != nil {
+			return nil, usageErr("graph make: %w", err)
+		}
+		op, err := transforms.MakeOp(w.name, params)
+		if err != nil {
 			return nil, usageErr("graph make: %w", err)
 		}
 		ops = append(ops, op)

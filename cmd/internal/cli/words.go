@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-
-	"github.com/infer-prep/infer-prep/internal/spec"
 )
 
 // wordsHelp describes arguments that words reads.
@@ -42,39 +40,21 @@ func splitWords(args []string) ([]words, error) {
 	return l, nil
 }
 
-// validator is an op or a node.
-type validator interface{ Validate() error }
-
-// fill sets the parameters of an op or a node with its usual values.
-func (a *app) fill(ctx context.Context, w words, v validator) error {
+// wordsJSON returns the parameters as a JSON object. The types of the fields of v, an
+// op or a node, say which texts are names.
+func (a *app) wordsJSON(ctx context.Context, w words, v any) ([]byte, error) {
 	given := map[string]json.RawMessage{}
 	for _, p := range w.params {
 		name, text, _ := strings.Cut(p, "=")
 		if _, ok := given[name]; ok {
-			return fmt.Errorf("%s: parameter %q is given twice", w.name, name)
+			return nil, fmt.Errorf("%s: parameter %q is given twice", w.name, name)
 		}
 		var err error
 		if given[name], err = a.paramJSON(ctx, reflect.TypeOf(v).Elem(), name, text); err != nil {
-			return fmt.Errorf("%s: parameter %q: %w", w.name, name, err)
+			return nil, fmt.Errorf("%s: parameter %q: %w", w.name, name, err)
 		}
 	}
-	for i := range reflect.TypeOf(v).Elem().NumField() {
-		// Without a graph, a map would do nothing.
-		if f := reflect.TypeOf(v).Elem().Field(i); f.Type.Kind() == reflect.Pointer && paramName(f) != "" && given[paramName(f)] == nil {
-			return fmt.Errorf("%s: parameter %q is missing: want %s=@FILE", w.name, paramName(f), paramName(f))
-		}
-	}
-	b, err := json.Marshal(given)
-	if err == nil {
-		err = spec.Merge(b, v)
-	}
-	if err == nil {
-		err = v.Validate()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", w.name, err)
-	}
-	return nil
+	return json.Marshal(given)
 }
 
 // paramJSON returns the JSON form of the text of a parameter.
