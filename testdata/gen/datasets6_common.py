@@ -152,6 +152,7 @@ def hdf5_files():
         holes[4:6] = 1
         compact = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         compact.set_layout(h5py.h5d.COMPACT)
+        compact.set_obj_track_times(False)
         h5py.h5d.create(f.id, b"compact", h5py.h5t.STD_U8LE, h5py.h5s.create_simple((3,)), compact)
     with h5py.File(d / "latest.h5", "w", libver="latest") as f:
         f.create_dataset("x", data=pattern("u1", 4, 4))
