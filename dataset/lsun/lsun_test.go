@@ -8,7 +8,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/settest"
-	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -43,11 +42,6 @@ func TestBadFiles(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "lsun: ")
 	require.ErrorContains(t, err, "bridge_train_lmdb")
-}
-
-// TestAllocs: a row allocates its key.
-func TestAllocs(t *testing.T) {
-	require.LessOrEqual(t, sourcetest.Allocs(t, &LSUN{settest.Dir + "lsun", []string{"bedroom_train"}}), 2.0)
 }
 
 func FuzzLSUN(f *testing.F) { settest.Fuzz(f, "lsun", "bridge_val_lmdb/data.mdb", one) }

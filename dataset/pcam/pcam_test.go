@@ -7,7 +7,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/settest"
-	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 )
 
 func TestAsReferences(t *testing.T) {
@@ -32,11 +31,6 @@ func TestMutations(t *testing.T) {
 	settest.Mutate(t, "pcam", imagesFile, train)
 	settest.Mutate(t, "pcam", labelsFile, train)
 	settest.Mutate(t, "pcam", contiguous, val)
-}
-
-func TestAllocs(t *testing.T) {
-	require.Zero(t, sourcetest.Allocs(t, New(settest.Dir+"pcam")))
-	require.Zero(t, sourcetest.Allocs(t, val(settest.Dir+"pcam")))
 }
 
 func FuzzImages(f *testing.F) { settest.Fuzz(f, "pcam", imagesFile, train) }
