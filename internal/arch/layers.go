@@ -85,7 +85,7 @@ var Layers = []Layer{
 		{Path: "internal/engine"},
 		{Path: "internal/errfmt"},
 		{Path: "internal/filelock", May: []string{sys}},
-		{Path: "internal/hdf5"},
+		{Path: "internal/hdf5", May: []string{compress}},
 		{Path: "internal/hexdoc", May: []string{testify}},
 		{Path: "internal/kernel", May: []string{"internal/cpu"}},
 		{Path: "internal/lmdb"},

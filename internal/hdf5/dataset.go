@@ -2,13 +2,14 @@ package hdf5
 
 import (
 	"bytes"
-	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/klauspost/compress/zlib"
 )
 
 // Limits of a dataset.
@@ -386,8 +387,8 @@ func (d *Dataset) list(ctx context.Context, tree int64, sides []int64) error {
 		least, most := d.chunkSize, d.chunkSize
 		for i, f := range d.filters {
 			if f.id == deflate && c.skip>>i&1 == 0 {
-				// Some bytes more for each block of data that is not packed, for
-				// the header and for the checksum.
+				// Incompressible data is stored with some bytes for each block,
+				// for the header and for the checksum.
 				least, most = d.chunkSize/deflateRatio, d.chunkSize+d.chunkSize/1024+64
 			}
 		}

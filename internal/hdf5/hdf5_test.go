@@ -238,7 +238,7 @@ func TestAllocs(t *testing.T) {
 	for _, c := range []struct {
 		file, name string
 		most       float64
-	}{{"contiguous", "u1", 0}, {"chunks", "packed", 0}, {"chunks", "plain", 0}, {"levels", "x", 3}} {
+	}{{"contiguous", "u1", 0}, {"chunks", "packed", 0}, {"chunks", "plain", 0}, {"levels", "x", 1}} {
 		d, err := open(t, load(t, c.file), c.name)
 		require.NoError(t, err)
 		b := make([]byte, d.RowSize())

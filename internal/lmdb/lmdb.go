@@ -155,8 +155,8 @@ func (d *DB) meta(size int64) (entries int64, err error) {
 		if err := d.header(b, int64(page)); err != nil {
 			return 0, err
 		}
-		// The databases begin at byte 24 of 136: that of free pages, whose first
-		// number is the size of a page, and the main one, 48 bytes each.
+		// Two databases of 48 bytes each begin at byte 24 of 136: that of free
+		// pages, whose first number is the size of a page, and the main one.
 		pageSize := int64(binary.LittleEndian.Uint32(b[pageHead+24:]))
 		if pageSize < minPage || pageSize > maxPage || pageSize&(pageSize-1) != 0 {
 			return 0, d.errorf(ErrInvalid, int64(page), pageHead+24, "pages of %d bytes, want a power of two from %d to %d", pageSize, minPage, maxPage)
