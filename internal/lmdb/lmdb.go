@@ -18,6 +18,7 @@ import (
 	"math"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // Kinds of errors.
@@ -98,7 +99,7 @@ type cached struct {
 // size bytes. It reads both meta pages, and every branch and leaf page of the
 // state that was committed last. It reads no values. The index takes 16 bytes
 // for each leaf page; one of 4,096 bytes holds about 70 entries whose values
-// have pages of their own.
+// have pages of their own. Open reads up to 16 pages at the same time.
 //
 // As in LMDB, both meta pages must be intact. Open checks that page numbers are
 // in the file, that the tree has its depth and its number of entries, and that
@@ -111,8 +112,8 @@ func Open(ctx context.Context, r io.ReaderAt, size int64) (*DB, error) {
 	}
 	d.pool.New = func() any { return &cached{b: make([]byte, d.pageSize)} }
 	if d.root >= 0 {
-		w := &walker{DB: d, ctx: ctx, bufs: make([][]byte, d.depth)}
-		if err := w.tree(d.root, 0); err != nil {
+		w := &walker{DB: d}
+		if err := w.tree(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -320,34 +321,84 @@ func (d *DB) entry(b []byte, page int64, n *node) (e Entry, err error) {
 	return e, nil
 }
 
-// walker reads the pages of a tree, once, in the order of the keys.
+// Pages are read in batches, by several goroutines: a store of objects takes
+// some milliseconds for each read.
+const (
+	batch   = 256
+	readers = 16
+)
+
+// walker reads the pages of a tree, once, level by level and in the order of
+// the keys.
 type walker struct {
 	*DB
-	ctx  context.Context
-	bufs [][]byte // a page of each level
-	seen int64    // pages
-	key  []byte   // of the last entry
+	loaded []loaded // pages of a batch
+	next   []int64  // pages of the next level
+	seen   int64    // pages
+	key    []byte   // of the last entry
 }
 
-func (w *walker) tree(page int64, level int) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
+// loaded is a page that was read.
+type loaded struct {
+	b     []byte
+	nodes int
+	err   error
+}
+
+func (w *walker) tree(ctx context.Context) error {
+	level := []int64{w.root}
+	w.seen = 1
+	for depth := range w.depth {
+		kind, visit := uint16(pageBranch), w.branch
+		if depth == w.depth-1 {
+			kind, visit = pageLeaf, w.leaf
+			w.leaves = make([]leaf, 0, len(level))
+		}
+		w.next = nil
+		for ; len(level) > 0; level = level[min(batch, len(level)):] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			numbers := level[:min(batch, len(level))]
+			w.readAll(numbers, kind)
+			for i, n := range numbers {
+				p := &w.loaded[i]
+				if p.err != nil {
+					return p.err
+				}
+				if err := visit(p.b, n, p.nodes); err != nil {
+					return err
+				}
+			}
+		}
+		level = w.next
 	}
-	// A page is part of a tree once. This also bounds the time for a file whose
-	// pages refer to each other in circles.
-	if w.seen++; w.seen > w.pages {
-		return w.errorf(ErrInvalid, page, 0, "the tree has more pages than the file, which has %d", w.pages)
+	return nil
+}
+
+// readAll reads pages.
+func (w *walker) readAll(numbers []int64, kind uint16) {
+	for len(w.loaded) < len(numbers) {
+		w.loaded = append(w.loaded, loaded{b: make([]byte, w.pageSize)})
 	}
-	if w.bufs[level] == nil {
-		w.bufs[level] = make([]byte, w.pageSize)
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(readers, len(numbers)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(numbers)); i = next.Add(1) - 1 {
+				p := &w.loaded[i]
+				p.nodes, p.err = w.read(p.b, numbers[i], kind)
+			}
+		})
 	}
-	b := w.bufs[level]
-	if level == w.depth-1 {
-		return w.leaf(b, page)
-	}
-	nodes, err := w.read(b, page, pageBranch)
-	if err != nil {
-		return err
+	wg.Wait()
+}
+
+func (w *walker) branch(b []byte, page int64, nodes int) error {
+	// A page is part of a tree once. This bounds the time and the memory for a
+	// file whose pages refer to each other in circles.
+	if w.seen += int64(nodes); w.seen > w.pages {
+		return w.errorf(ErrInvalid, page, 12, "the tree has more pages than the file, which has %d", w.pages)
 	}
 	for i := range nodes {
 		n, err := w.node(b, page, i)
@@ -358,18 +409,12 @@ func (w *walker) tree(page int64, level int) error {
 		if err != nil {
 			return err
 		}
-		if err := w.tree(child, level+1); err != nil {
-			return err
-		}
+		w.next = append(w.next, child)
 	}
 	return nil
 }
 
-func (w *walker) leaf(b []byte, page int64) error {
-	nodes, err := w.read(b, page, pageLeaf)
-	if err != nil {
-		return err
-	}
+func (w *walker) leaf(b []byte, page int64, nodes int) error {
 	for i := range nodes {
 		n, err := w.node(b, page, i)
 		if err != nil {

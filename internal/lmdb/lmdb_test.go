@@ -212,7 +212,7 @@ func TestCircle(t *testing.T) {
 	}
 	_, err = open(t, b)
 	require.ErrorIs(t, err, ErrInvalid)
-	require.ErrorContains(t, err, "want one after")
+	require.ErrorContains(t, err, "the tree has more pages than the file, which has 26")
 }
 
 // check opens a damaged file and reads all of it. Every error must be an Error.
