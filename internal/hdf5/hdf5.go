@@ -350,8 +350,10 @@ type tree1 struct {
 
 // node reads the node at an address. level is -1 for any.
 func (t *tree1) node(at int64, level int) error {
-	const head = 24
-	b, err := t.read("a node of a B-tree", at, head)
+	// A node of the library's default size has 64 children, for which one read
+	// suffices.
+	const head, usual = 24, 64
+	b, err := t.read("a node of a B-tree", at, max(head, min(head+usual*(t.key+8), t.size-at)))
 	if err != nil {
 		return err
 	}
@@ -371,8 +373,10 @@ func (t *tree1) node(at int64, level int) error {
 	}
 	below := int(b[5]) - 1
 	first := at + head
-	if b, err = t.read("a node of a B-tree", first, n*(t.key+8)); err != nil {
-		return err
+	if b = b[head:]; int64(len(b)) < n*(t.key+8) {
+		if b, err = t.read("a node of a B-tree", first, n*(t.key+8)); err != nil {
+			return err
+		}
 	}
 	for i := range n {
 		e, at := b[i*(t.key+8):], first+i*(t.key+8)
