@@ -16,6 +16,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"github.com/infer-prep/infer-prep/store/internal/objects"
 	"github.com/infer-prep/infer-prep/store/remote"
 )
 
@@ -67,6 +68,7 @@ func (t noting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.RoundTripper.RoundTrip(r)
 	}
 	remote.Alive(r.Context()) // an earlier request of the same call was answered
+	objects.CountUpload(r, r.Method == http.MethodPut)
 	*a = attempt{authorization: r.Header.Get("Authorization"), token: r.Header.Get("X-Amz-Security-Token")}
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
