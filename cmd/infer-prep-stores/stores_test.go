@@ -337,7 +337,7 @@ func (p place) writers(t *testing.T) {
 			if strings.HasPrefix(e.Name(), stem+".") && !strings.HasSuffix(e.Name(), ".tar.index") { // that has the shard's time
 				want, err := os.ReadFile(filepath.Join(p.local, "made", e.Name()))
 				require.NoError(t, err)
-				got, err := store.ReadFile(t.Context(), store.URI, store.Join(p.remote, "written/"+e.Name()), nil, 1<<24)
+				got, err := store.ReadFile(t.Context(), store.URI, store.Join(p.remote, "written/"+e.Name()), nil, 1<<26) // a page of MindRecord has 32 MiB
 				require.NoError(t, err)
 				if filepath.Ext(e.Name()) == ".scp" { // which has whole names
 					want = []byte(strings.ReplaceAll(string(want), filepath.Join(p.local, "made"), store.Join(p.remote, "written")))
