@@ -184,6 +184,9 @@ func TestPlanResumes(t *testing.T) {
 		}
 		again(0, false)
 		again(0, true)
+		left, err := p.Finish(t.Context(), filepath.Join(dir, "no folder"), PlanFinish{})
+		require.ErrorIs(t, err, ErrIncomplete)
+		require.Len(t, left.Missing, 3)
 		ends := p.ends()
 		for _, end := range append(ends[:], summaryEnd) {
 			file := filepath.Join(out, "data-00001"+end)

@@ -128,7 +128,11 @@ func (a *attempt) fail(ctx context.Context, what string, err error) error {
 
 // answered returns the error of an answer.
 func (a *attempt) answered(r minio.ErrorResponse) error {
-	err := error(&answerError{kind(r), a.scrub(r.Code), a.scrub(r.Message), r.StatusCode})
+	answer := &answerError{kind(r), a.scrub(r.Code), a.scrub(r.Message), r.StatusCode}
+	if a.authorization == "" && answer.kind == fs.ErrPermission {
+		answer.message += " No credentials were found: want AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role"
+	}
+	err := error(answer)
 	switch r.Code {
 	case "RequestTimeout", "SlowDown", "SlowDownRead", "SlowDownWrite", "InternalError", "ServiceUnavailable",
 		"Throttling", "ThrottlingException", "RequestLimitExceeded", "RequestThrottled", "OperationAborted":

@@ -91,7 +91,7 @@ func plannedErr(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted; give the same command again to go on")}
 	case errors.Is(err, pack.ErrOther):
-		return usageErr("%w", err)
+		return usageErr("%w; want another output folder, or --force of pack --plan to replace it", err)
 	case errors.Is(err, pack.ErrPlan):
 		return usageErr("%w", err)
 	}
@@ -275,7 +275,7 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 	}
 	if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
-			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
+			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
 		}
 		if n := len(r.Missing) - mostMissing; n > 0 {
 			a.complain(fmt.Errorf("%s more are missing; --json lists them", plural(n, "shard")))
