@@ -110,7 +110,7 @@ var Layers = []Layer{
 		{Path: "store/azure", May: []string{"store", "store/internal/objects", "store/remote", azure}},
 		{Path: "store/gcs", May: []string{"store", "store/internal/objects", "store/remote", google}},
 		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
-		{Path: "store/s3", May: []string{"store", "store/remote", minio, "github.com/minio/crc64nvme"}},
+		{Path: "store/s3", May: []string{"store", "store/internal/objects", "store/remote", minio, "github.com/minio/crc64nvme"}},
 		{Path: "store/s3/s3test", May: []string{minio, testify}},
 		{Path: "store/hdfs/hdfstest", May: []string{testify}},
 	}},

@@ -165,7 +165,7 @@ func TestUsageErrors(t *testing.T) {
 			require.Len(t, lines, 3, "the error, the usage line and where to see more: %q", r.stderr)
 			require.True(t, strings.HasPrefix(lines[0], "infer-prep: "), lines[0])
 			require.True(t, strings.HasPrefix(lines[1], "usage: infer-prep"), lines[1])
-			require.Equal(t, 1, strings.Count(r.stderr, program+": "), "the error is printed once: %q", r.stderr)
+			require.Equal(t, 1, strings.Count(r.stderr, Program+": "), "the error is printed once: %q", r.stderr)
 			for _, w := range c.want {
 				require.Contains(t, lines[0], w)
 			}

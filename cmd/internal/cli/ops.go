@@ -276,7 +276,7 @@ func suggestOps(name string) string {
 		return hint
 	}
 	if len(parts) == 0 {
-		return "; \"" + program + " ops\" lists the ops"
+		return "; \"" + Program + " ops\" lists the ops"
 	}
 	return "; did you mean " + orList(parts) + "?"
 }
