@@ -531,6 +531,9 @@ func (f *trainFlags) stageQueues(b *dataset.Built, o *pipeline.Options) error {
 		var paths []string
 		at := ""
 		for _, x := range b.Steps() {
+			if !x.Stage {
+				continue
+			}
 			paths = append(paths, named(x.Path))
 			if named(x.Path) == path {
 				at = x.Path
