@@ -191,6 +191,25 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestCircle reads a B-tree whose root refers to one node many times.
+func TestCircle(t *testing.T) {
+	b := load(t, "levels")
+	// The root is the only node of level 1 for chunks: TREE, 1, 1.
+	root := bytes.Index(b, []byte("TREE\x01\x01"))
+	require.Positive(t, root)
+	const key = 8 + 8*3
+	n := int(u16(b[root+6:]))
+	require.Greater(t, n, 1)
+	for i := range n {
+		copy(b[root+24+i*(key+8):], b[root+24:][:key+8])
+	}
+	_, err := open(t, b, "x")
+	require.ErrorContains(t, err, "a chunk at 0 of axis 0, want")
+	binary.LittleEndian.PutUint16(b[root+6:], 600)
+	_, err = open(t, b, "x")
+	require.ErrorContains(t, err, fmt.Sprintf("offset %d: a B-tree of more than the %d bytes of the file", root, len(b)))
+}
+
 // failing is a reader whose reads fail from an offset on.
 type failing struct {
 	io.ReaderAt
