@@ -251,7 +251,10 @@ type planLister struct {
 
 // add adds a sample.
 func (l *planLister) add(e *Entry) error {
-	l.body = appendEntry(l.body[:0], e)
+	if l.found.Samples == 0 { // a store has versions of all files or of none
+		l.out.versions = e.Files[0].Version != 0
+	}
+	l.body = appendEntry(l.body[:0], e, l.out.versions)
 	if len(l.body) > maxEntry-16 {
 		return fmt.Errorf("pack: plan: %.200s: an entry of %d bytes: want at most %d", e.Files[0].Path, len(l.body), maxEntry-16)
 	}
@@ -419,7 +422,7 @@ func (l *planLister) names(dir, folder string) (names []planName, err error) {
 			return nil, err
 		}
 		for _, i := range in {
-			n := planName{base: store.Base(i.Name), folder: i.Folder, entry: store.Entry{Name: i.Name}, file: EntryFile{Size: i.Size}}
+			n := planName{base: store.Base(i.Name), folder: i.Folder, entry: store.Entry{Name: i.Name}, file: EntryFile{Size: i.Size, Version: digestVersion(i.Version)}}
 			if !i.Modified.IsZero() {
 				n.file.Modified = i.Modified.UnixNano()
 			}

@@ -75,6 +75,10 @@ type Info struct {
 	Folder bool
 	// Modified is the modification time, zero if unknown.
 	Modified time.Time
+	// Version identifies the content of a file in stores that have versions,
+	// for example an ETag; "" elsewhere. It is that of an open file, too; see
+	// WithVersion.
+	Version string
 }
 
 // ErrTooLarge reports a file above the size limit of ReadFile.

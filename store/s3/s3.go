@@ -298,7 +298,7 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	if key != "" && !strings.HasSuffix(key, "/") {
 		i, err := b.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
 		if err == nil {
-			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified}, nil
+			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified, Version: i.ETag}, nil
 		}
 		// An answer to HEAD has no text. The list below has one, if it fails
 		// for the same reason.
@@ -356,7 +356,8 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 		}
 		in := store.Info{Name: "s3://" + bucket + "/" + path, Folder: isFolder}
 		if !isFolder {
-			in.Size, in.Modified = i.Size, i.LastModified.Truncate(time.Second) // as a header has it
+			in.Size, in.Version = i.Size, i.ETag
+			in.Modified = i.LastModified.Truncate(time.Second) // as a header has it
 		}
 		l = append(l, in)
 	}

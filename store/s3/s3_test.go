@@ -174,6 +174,12 @@ func TestUpload(t *testing.T) {
 	require.NoError(t, o.Body.Close())
 	require.NotNil(t, o.Sum, "one request")
 
+	r := remote.New(b, remote.Options{})
+	require.NoError(t, store.WriteFile(t.Context(), r, bucket+"/big", content))
+	require.Equal(t, remote.Stats{Requests: 6, Sent: int64(len(content))}, r.Stats(), "begin, four parts, and the end")
+	require.NoError(t, store.WriteFile(t.Context(), r, bucket+"/exact", content[:partSize]))
+	require.Equal(t, remote.Stats{Requests: 7, Sent: int64(len(content) + partSize)}, r.Stats())
+
 	f, err := b.Create(t.Context(), bucket+"/aborted")
 	require.NoError(t, err)
 	_, err = f.Write(content)

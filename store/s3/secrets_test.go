@@ -48,6 +48,7 @@ func TestWrongCredentials(t *testing.T) {
 		require.NoError(t, err)
 		for op, err := range operations(t, b, bucket+"/file") {
 			require.ErrorIs(t, err, fs.ErrPermission, "%s: %s", what, op)
+			require.Equal(t, what == "anonymous", strings.Contains(err.Error(), "No credentials were found: want AWS_ACCESS_KEY_ID"), "%s: %s: %v", what, op, err)
 			for _, s := range []string{srv.AccessKey, srv.SecretKey, "WRONG"} {
 				require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), s, "%s: %s", what, op)
 			}

@@ -48,6 +48,7 @@ type Entry struct {
 	Key      string
 	Size     int64
 	Modified time.Time
+	Version  string // that of a remote.Object
 }
 
 // Answer is a service's answer that is an error. Text holds no credentials.
@@ -186,7 +187,7 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	if key != "" && !strings.HasSuffix(key, "/") {
 		o, err := b.s.Head(ctx, bucket, key)
 		if err == nil {
-			return store.Info{Name: name, Size: o.Size, Modified: o.Modified}, nil
+			return store.Info{Name: name, Size: o.Size, Modified: o.Modified, Version: o.Version}, nil
 		}
 		if missing = b.wrap(ctx, err); !errors.Is(missing, fs.ErrNotExist) {
 			return store.Info{}, missing
@@ -226,7 +227,8 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 		}
 		i := store.Info{Name: b.scheme + "://" + bucket + "/" + path, Folder: isFolder}
 		if !isFolder {
-			i.Size, i.Modified = e.Size, e.Modified.Truncate(time.Second) // as a header has it
+			i.Size, i.Version = e.Size, e.Version
+			i.Modified = e.Modified.Truncate(time.Second) // as a header has it
 		}
 		l = append(l, i)
 	}
