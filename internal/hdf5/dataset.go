@@ -162,6 +162,14 @@ func (d *Dataset) datatype(m message) error {
 	if err := want(m, "a type", 12); err != nil {
 		return err
 	}
+	// h5py writes booleans as an enumeration. The type of its integers follows.
+	const enumeration = 8
+	if m.b[0]&15 == enumeration {
+		m = message{m.at + 8, m.b[8:]}
+		if err := want(m, "a type", 12); err != nil {
+			return err
+		}
+	}
 	if class := m.b[0] & 15; class != 0 {
 		return unsupported(m.at, "numbers of class %d, want integers (0)", class)
 	}

@@ -1,6 +1,6 @@
-// Package hdf5 reads arrays of integers from HDF5 files, row by row: of the
-// datasets in the root group, those that h5py writes by default and with gzip
-// and shuffle.
+// Package hdf5 reads arrays of integers and booleans from HDF5 files, row by
+// row: of the datasets in the root group, those that h5py writes by default and
+// with gzip and shuffle.
 //
 // It follows the HDF5 File Format Specification, version 3.0: superblocks 0 and
 // 1, object headers 1, groups of symbol tables, and contiguous datasets and
