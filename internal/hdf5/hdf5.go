@@ -1,12 +1,12 @@
 // Package hdf5 reads arrays of integers and booleans from HDF5 files, row by
-// row: of the datasets in the root group, those that h5py writes by default and
+// row. It reads datasets of the root group as h5py writes them by default, and
 // with gzip and shuffle.
 //
-// It follows the HDF5 File Format Specification, version 3.0: superblocks 0 and
-// 1, object headers 1, groups of symbol tables, and contiguous datasets and
-// those of chunks that a version 1 B-tree lists. All else is ErrUnsupported,
-// among it files of libver "latest", chunks that were never written, and other
-// filters.
+// It follows the HDF5 File Format Specification, version 3.0. It reads
+// superblocks 0 and 1, object headers 1, groups of symbol tables, contiguous
+// datasets, and chunks that a version 1 B-tree lists. Other forms are
+// ErrUnsupported: files of libver "latest", chunks that were never written, and
+// other filters, for example.
 package hdf5
 
 import (
