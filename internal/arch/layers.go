@@ -176,7 +176,7 @@ var Layers = []Layer{
 		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
 		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "device", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
 		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
-		{Path: "pipeline", May: []string{"dataset", "internal/engine", "store", sys}},
+		{Path: "pipeline", May: []string{"dataset", "internal/engine", "internal/registry", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
 		{Path: "pipeline/prometheus", May: []string{"pipeline", prometheus}},
 		{Path: "dataset/internal/files", May: []string{"dataset", "store"}},

@@ -246,8 +246,8 @@ func ip_release(lease C.int64_t) {
 	}
 }
 
-// ip_node returns a node of a definition in JSON, which ip_free frees; params is
-// a JSON object. Parameters that are left out have their usual values.
+// ip_node returns a node of a definition in JSON, which ip_free frees; params
+// is a JSON object. Parameters that are left out have their defaults.
 //
 //export ip_node
 func ip_node(name, params *C.char, e **C.char) (out *C.char) {

@@ -121,7 +121,7 @@ func lookupNode(name string) (dataset.Info, error) {
 		}
 		all = append(all, i.Name)
 	}
-	return dataset.Info{}, fmt.Errorf("unknown node %q%s", name, cmp.Or(registry.DidYouMean(name, all), "; \""+program+" dataset nodes\" lists the nodes"))
+	return dataset.Info{}, fmt.Errorf("unknown node %q%s", name, cmp.Or(registry.DidYouMean(name, all), "; \""+Program+" dataset nodes\" lists the nodes"))
 }
 
 func (a *app) datasetNodesCmd() *cobra.Command {

@@ -40,8 +40,8 @@ func splitWords(args []string) ([]words, error) {
 	return l, nil
 }
 
-// wordsJSON returns the parameters as a JSON object. The types of the fields of v, an
-// op or a node, say which texts are names.
+// wordsJSON returns the parameters as a JSON object. The types of the fields of
+// v, an op or a node, say which texts are names.
 func (a *app) wordsJSON(ctx context.Context, w words, v any) ([]byte, error) {
 	given := map[string]json.RawMessage{}
 	for _, p := range w.params {
