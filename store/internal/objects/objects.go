@@ -23,8 +23,9 @@ import (
 // Service is a service's client. Its methods are safe for concurrent use and
 // make one attempt each; Upload may repeat requests. Their errors are those of
 // the client; Explain tells what they mean. An Explained, and an error that
-// wraps one of package fs, or remote.ErrChanged, needs no explanation. A Service
-// is also a Creator or an Uploader.
+// wraps one of package fs, or remote.ErrChanged, needs no explanation.
+//
+// A Service is also a Creator or an Uploader.
 type Service interface {
 	// Get is that of remote.Backend. Past the end it returns an Answer with
 	// the status 416.
