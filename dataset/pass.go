@@ -121,6 +121,10 @@ type StepInfo struct {
 	Len     int64           // samples or batches in an epoch, as Built.Len
 	Passes  []Pass          // that made or moved it
 	Plan    *datagraph.Plan // of a Map
+	// Stage reports whether package pipeline runs it as a stage with workers
+	// of its own: it reads rows, works on single samples or keeps them. Steps
+	// below a Cache belong to the workers of the Cache.
+	Stage bool
 	// Placement says where the steps of a Map run, and why not on the device;
 	// nil without Options.Device.
 	Placement device.Placement
@@ -129,17 +133,41 @@ type StepInfo struct {
 // Steps describes the optimised definition from the top down.
 func (b *Built) Steps() []StepInfo {
 	var l []StepInfo
-	var walk func(s *step, depth int)
-	walk = func(s *step, depth int) {
+	var walk func(s *step, depth int, cached bool)
+	walk = func(s *step, depth int, cached bool) {
 		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Len: b.lenOf(s), Passes: slices.Clone(s.made)}
+		i.Stage = !cached && s.worked()
 		if st, ok := s.state.(*mapState); ok {
 			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)
 		}
 		l = append(l, i)
 		for _, in := range s.in {
-			walk(in, depth+1)
+			walk(in, depth+1, cached || s.caches())
 		}
 	}
-	walk(b.top, 0)
+	walk(b.top, 0, false)
 	return l
+}
+
+// caches reports whether the workers of s run all steps below it.
+func (s *step) caches() bool {
+	switch s.node.(type) {
+	case *Cache, *FileCache:
+		return s.indexed
+	}
+	return false
+}
+
+// worked reports whether an opener places s as a stage; see opener.work.
+func (s *step) worked() bool {
+	if s.data != nil {
+		return s.indexed
+	}
+	switch s.node.(type) {
+	case *Project, *Rename:
+		return false
+	case mapper:
+		return true
+	}
+	return s.caches()
 }

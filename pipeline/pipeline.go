@@ -22,14 +22,18 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/engine"
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // Options are the options of New. The zero value is valid.
@@ -37,16 +41,16 @@ type Options struct {
 	// Workers is the number of workers of each stage, 1 to 4,096. Default:
 	// GOMAXPROCS, or 1 at the start with AutoTune.
 	Workers int
-	// StageWorkers overrides Workers for single stages, by their paths in
-	// Stats. Default: none.
+	// StageWorkers overrides Workers for single stages, by their paths in Stats
+	// (dataset.StepInfo.Stage). An unknown path is an error. Default: none.
 	StageWorkers map[string]int
 	// Queue is the number of samples that a stage may hold, at work or ready:
 	// at least one for each worker, at most 65,536. Default: 2 for each worker,
 	// plus 2.
 	Queue int
 	// StageQueue overrides Queue for single stages, by their paths in Stats: 1
-	// to 65,536, and at least one for each worker. Prefetch is the queue of
-	// "sending". Default: none.
+	// to 65,536, and at least one for each worker. An unknown path is an error.
+	// Prefetch is the queue of "sending". Default: none.
 	StageQueue map[string]int
 	// Bytes bounds the memory of the samples in all queues together. At the
 	// limit, each stage continues with one sample. So the limit may be exceeded
@@ -143,18 +147,8 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 			return nil, fmt.Errorf("pipeline: %w: %s is %d, want %d to %d", dataset.ErrParam, x.what, x.n, x.lo, x.hi)
 		}
 	}
-	for path, n := range o.StageQueue {
-		if n < 1 || n > maxQueue {
-			return nil, fmt.Errorf("pipeline: %w: a queue of %d for %s, want 1 to %d", dataset.ErrParam, n, path, maxQueue)
-		}
-		if path == sending {
-			return nil, fmt.Errorf("pipeline: %w: StageQueue of %s: want Prefetch", dataset.ErrParam, sending)
-		}
-	}
-	for path, n := range o.StageWorkers {
-		if n < 1 || n > maxWorkers {
-			return nil, fmt.Errorf("pipeline: %w: %d workers for %s, want 1 to %d", dataset.ErrParam, n, path, maxWorkers)
-		}
+	if err := o.validStages(b); err != nil {
+		return nil, err
 	}
 	var tuned map[string]StageTuning
 	if o.Tuned != nil {
@@ -183,6 +177,52 @@ const (
 	maxWorkers = 1 << 12
 	maxQueue   = 1 << 16
 )
+
+// validStages checks the options of single stages.
+func (o *Options) validStages(b *dataset.Built) error {
+	if len(o.StageQueue)+len(o.StageWorkers) == 0 {
+		return nil
+	}
+	known := stagesOf(b)
+	for _, x := range []struct {
+		option string
+		of     map[string]int
+		most   int
+		all    string // the option for "sending"
+	}{
+		{"StageQueue", o.StageQueue, maxQueue, "want Prefetch"}, {"StageWorkers", o.StageWorkers, maxWorkers, "it has one worker"},
+	} {
+		for _, path := range slices.Sorted(maps.Keys(x.of)) {
+			switch n := x.of[path]; {
+			case path == sending:
+				return fmt.Errorf("pipeline: %w: %s of %s: %s", dataset.ErrParam, x.option, sending, x.all)
+			case !slices.Contains(known, path):
+				return fmt.Errorf("pipeline: %w: %s: %w", dataset.ErrParam, x.option, unknownStage(path, known))
+			case n < 1 || n > x.most:
+				return fmt.Errorf("pipeline: %w: %s of %s is %d, want 1 to %d", dataset.ErrParam, x.option, path, n, x.most)
+			}
+		}
+	}
+	return nil
+}
+
+// stagesOf returns the paths of the stages of b, without "sending".
+func stagesOf(b *dataset.Built) (l []string) {
+	for _, s := range b.Steps() {
+		if s.Stage {
+			l = append(l, s.Path)
+		}
+	}
+	return l
+}
+
+// unknownStage returns the error of a path that no stage has.
+func unknownStage(path string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("no stage %q: the definition has none", path)
+	}
+	return fmt.Errorf("no stage %q: want one of %s%s", path, strings.Join(known, ", "), registry.DidYouMean(path, known))
+}
 
 // queueOf returns the default queue: one sample at work and one ready for each
 // worker, and one each for the goroutines that fill and empty the queue.

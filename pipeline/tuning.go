@@ -100,7 +100,11 @@ func (t *Tuning) use(b *dataset.Built) (stages map[string]StageTuning, why strin
 		return nil, fmt.Sprintf("it was made on %s with %d cores, this is %s with %d", t.Platform, t.Cores, platform(), cores), nil
 	}
 	stages = map[string]StageTuning{}
+	known := stagesOf(b)
 	for _, s := range t.Stages {
+		if !slices.Contains(known, s.Path) {
+			return nil, "", fmt.Errorf("pipeline: %w: %w", ErrTuning, unknownStage(s.Path, known))
+		}
 		stages[s.Path] = s
 	}
 	return stages, "", nil

@@ -36,6 +36,32 @@ func TestStageQueue(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
+// TestUnknownStages checks that paths of no stage are errors, which name the
+// stages.
+func TestUnknownStages(t *testing.T) {
+	b := build(t, dataset.Of(&source{n: 5}).MapFunc(each(func(int) error { return nil }), x, column...).Batch(2), dataset.Options{})
+	read := b.Steps()[2].Path
+	for _, c := range []struct {
+		o    Options
+		text string
+	}{
+		{Options{StageQueue: map[string]int{"batch/fnc": 3}}, `StageQueue: no stage "batch/fnc": want one of batch/func, ` + read + `; did you mean "batch/func"?`},
+		{Options{StageWorkers: map[string]int{"batch": 3}}, `StageWorkers: no stage "batch": want one of batch/func, ` + read},
+		{Options{StageWorkers: map[string]int{"sending": 3}}, "StageWorkers of sending: it has one worker"},
+		{Options{StageQueue: map[string]int{"sending": 3}}, "StageQueue of sending: want Prefetch"},
+		{Options{StageQueue: map[string]int{"batch/func": 0}}, "StageQueue of batch/func is 0, want 1 to 65536"},
+		{Options{StageWorkers: map[string]int{read: 5000}}, "StageWorkers of " + read + " is 5000, want 1 to 4096"},
+	} {
+		_, err := New(b, c.o, nil)
+		require.ErrorIs(t, err, dataset.ErrParam, c.text)
+		require.ErrorContains(t, err, c.text)
+	}
+	tuned := Tuning{Version: 1, Definition: b.Fingerprint(), Cores: runtime.GOMAXPROCS(0), Platform: platform(), Stages: []StageTuning{{"batch/funk", 1, 2}}}
+	_, err := New(b, Options{Tuned: &tuned}, nil)
+	require.ErrorIs(t, err, ErrTuning)
+	require.ErrorContains(t, err, `no stage "batch/funk": want one of batch/func, `+read)
+}
+
 // TestTuning saves the sizes of a run, which another run starts with.
 func TestTuning(t *testing.T) {
 	def := func() *dataset.Dataset {

@@ -246,6 +246,23 @@ func ip_release(lease C.int64_t) {
 	}
 }
 
+// ip_node returns a node of a definition in JSON, which ip_free frees; params
+// is a JSON object. Parameters that are left out have their defaults.
+//
+//export ip_node
+func ip_node(name, params *C.char, e **C.char) (out *C.char) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		b, err := binding.Node(C.GoString(name), []byte(C.GoString(params)))
+		if err == nil {
+			out = C.CString(string(b))
+		}
+		return err
+	}()
+	fail(e, err)
+	return out
+}
+
 // ip_folder returns a definition in JSON, which ip_free frees; options is a
 // binding.FolderOptions in JSON.
 //

@@ -249,7 +249,7 @@ def test_errors(definition, tmp_path):
     for call, kind, text in [
         (lambda: Pipeline(tmp_path / "none.json"), FileNotFoundError, "none.json"),
         (lambda: Pipeline(json.dumps(definition)), ValueError, "is JSON, want a path"),
-        (lambda: Pipeline(tmp_path), IsADirectoryError, "image_folder makes one"),
+        (lambda: Pipeline(tmp_path), IsADirectoryError, "want a definition, such as Dataset('image_folder'"),
         (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=1.5), TypeError, ""),
         (lambda: Pipeline(infer_prep.image_folder(outside(tmp_path), infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "allow_outside=True permits it"),
         (lambda: Pipeline({}), InferPrepError, "infer_prep_dataset"),

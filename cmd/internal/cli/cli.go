@@ -161,7 +161,7 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		".FlagUsages", ".FlagUsagesWrapped 100",
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
 	).Replace(cmd.UsageTemplate()))
-	cmd.AddCommand(a.runCmd(), a.serveCmd(), a.benchCmd(), a.trainBenchCmd(), a.feedCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.importersCmd(), a.versionCmd(), a.manCmd(cmd))
+	cmd.AddCommand(a.runCmd(), a.serveCmd(), a.benchCmd(), a.trainBenchCmd(), a.feedCmd(), a.graphCmd(), a.datasetCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.importersCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" { // cobra's help command accepts unknown names

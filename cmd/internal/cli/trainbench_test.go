@@ -222,7 +222,7 @@ func TestTrainBenchErrors(t *testing.T) {
 		{append(folder, "--seconds", "NaN"), exitUsage, "--seconds NaN: want more than 0 and at most 1000000"},
 		{append(folder, "--queue", "0"), exitUsage, `--queue "0": want [STAGE=]N, with N of 1 or more`},
 		{append(folder, "--queue", "batch/map=x"), exitUsage, `--queue "batch/map=x": want [STAGE=]N`},
-		{append(folder, "--queue", "batch/mapp=3"), exitUsage, `no stage "batch/mapp": want one of batch, batch/map, batch/map/folder; did you mean "batch/map"?`},
+		{append(folder, "--queue", "batch/mapp=3"), exitUsage, `no stage "batch/mapp": want one of batch/map, batch/map/folder; did you mean "batch/map"?`},
 		{append(folder, "--queue", "70000"), exitUsage, "Queue is 70000, want 0 to 65536"},
 		{append(folder, "--engine", "pull", "--queue", "3"), exitUsage, "--queue needs --engine parallel"},
 		{append(folder, "--engine", "pull", "--autotune-file", "x"), exitUsage, "--autotune-file needs --engine parallel"},

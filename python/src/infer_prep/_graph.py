@@ -62,6 +62,17 @@ class Graph:
         return cls(source | {"path": path_of("Graph.from_json", graph)}, b"")
 
     @classmethod
+    def from_ops(cls, *ops: str | tuple[str, dict[str, Any]]) -> "Graph":
+        """Makes a graph of ops that run one after another on an encoded image.
+
+            Graph.from_ops("decode", ("random_resized_crop", {"height": 96, "width": 96}), "to_tensor")
+
+        An op is its name, or its name and its parameters; those that are left out have
+        their usual values. docs/ops.md of the project describes all ops.
+        """
+        return cls({"kind": "ops"}, json.dumps([(op, {}) if isinstance(op, str) else op for op in ops]).encode())
+
+    @classmethod
     def from_preset(cls, name: str) -> "Graph":
         """Opens a preset: "imagenet", "clip", "yolo" or another that `infer-prep run --help` lists."""
         return cls({"kind": "preset"}, name.encode())
