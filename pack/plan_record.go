@@ -278,19 +278,23 @@ func (p *Plan) read(ctx context.Context, f *EntryFile, b []byte, limit int64) ([
 			return b, readError(err)
 		}
 	}
-	var version store.Version
-	o, err := p.folder.Open(store.WithVersion(ctx, &version), name)
+	o, err := p.folder.Open(ctx, name)
 	if err != nil {
 		return b, readError(err)
 	}
 	size := o.Size()
-	switch m, ok := o.(interface{ Modified() time.Time }); {
+	var modified time.Time
+	version := ""
+	if d, ok := o.(store.Described); ok {
+		modified, version = d.Modified(), d.Version()
+	}
+	switch {
 	case f.Size >= 0 && size != f.Size:
 		err = changed(f, size, time.Time{})
-	case f.Size >= 0 && f.Modified != 0 && ok && !m.Modified().IsZero() && m.Modified().Unix() != f.Modified/1e9:
+	case f.Size >= 0 && f.Modified != 0 && !modified.IsZero() && modified.Unix() != f.Modified/1e9:
 		// HTTP's headers have whole seconds, listings more.
-		err = changed(f, size, m.Modified())
-	case f.Version != 0 && version.String() != "" && digestVersion(version.String()) != f.Version:
+		err = changed(f, size, modified)
+	case f.Version != 0 && version != "" && digestVersion(version) != f.Version:
 		err = badf(BadChanged, "%w: another version (ETag) than in the plan", errChanged)
 	case limit > 0 && size > limit:
 		err = badf(BadLimit, "%w: a file of %d bytes: the limit is %d", codec.ErrBytes, size, limit)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,11 +31,21 @@ func (v *versioned) local(name string) string {
 }
 
 func (v *versioned) Open(ctx context.Context, name string) (store.File, error) {
-	if version := v.opened[store.Base(name)]; version != "" {
-		store.TellVersion(ctx, version)
+	f, err := v.Opener.Open(ctx, v.local(name))
+	if version := v.opened[store.Base(name)]; err == nil && version != "" {
+		f = described{f, version}
 	}
-	return v.Opener.Open(ctx, v.local(name))
+	return f, err
 }
+
+// described is a file with a version and no time.
+type described struct {
+	store.File
+	version string
+}
+
+func (d described) Modified() time.Time { return time.Time{} }
+func (d described) Version() string     { return d.version }
 
 func (v *versioned) Stat(ctx context.Context, name string) (store.Info, error) {
 	return v.Opener.Stat(ctx, v.local(name))

@@ -29,7 +29,7 @@ type Store struct {
 // New returns a store of the objects of a backend. Invalid options, also those
 // of the environment, are errors of the store's methods.
 func New(b Backend, o Options) *Store {
-	s := &Store{b: telling{b}, wait: pause, fast: fastEnough}
+	s := &Store{b: b, wait: pause, fast: fastEnough}
 	s.o, s.err = o.withEnv()
 	size := int64(plainBlock)
 	if s.o.Cache != "" {
@@ -38,17 +38,6 @@ func New(b Backend, o Options) *Store {
 	s.memory.init(s.o.Memory, size)
 	s.cache = newCache(s.o, &s.counters)
 	return s
-}
-
-// telling is a Backend that tells the version of what it gets.
-type telling struct{ Backend }
-
-func (t telling) Get(ctx context.Context, name string, off, n int64, version string) (*Object, error) {
-	o, err := t.Backend.Get(ctx, name, off, n, version)
-	if err == nil {
-		store.TellVersion(ctx, o.Version)
-	}
-	return o, err
 }
 
 // Stat implements store.Opener.

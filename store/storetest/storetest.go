@@ -320,11 +320,10 @@ func (s *suite) version(t *testing.T, i store.Info) {
 	j, err := s.Store.Stat(t.Context(), i.Name)
 	require.NoError(t, err, i.Name)
 	require.Equal(t, i.Version, j.Version, i.Name)
-	var v store.Version
-	f, err := s.Store.Open(store.WithVersion(t.Context(), &v), i.Name)
+	f, err := s.Store.Open(t.Context(), i.Name)
 	require.NoError(t, err, i.Name)
 	require.NoError(t, f.Close())
-	require.Equal(t, i.Version, v.String(), i.Name)
+	require.Equal(t, i.Version, f.(store.Described).Version(), i.Name)
 }
 
 func (s *suite) list(t *testing.T) {
