@@ -187,6 +187,8 @@ func TestPlanResumes(t *testing.T) {
 		left, err := p.Finish(t.Context(), filepath.Join(dir, "no folder"), PlanFinish{})
 		require.ErrorIs(t, err, ErrIncomplete)
 		require.Len(t, left.Missing, 3)
+		_, err = WritePlan(t.Context(), f, dir, &Plan{Output: output}, PlanInput{Kind: InputClasses, Name: dir}, PlanWrite{Force: true})
+		require.ErrorContains(t, err, "a folder: want the name of a JSON file")
 		ends := p.ends()
 		for _, end := range append(ends[:], summaryEnd) {
 			file := filepath.Join(out, "data-00001"+end)

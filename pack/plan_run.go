@@ -271,11 +271,10 @@ func (p *Plan) finish(ctx context.Context, out string, o PlanFinish, r *PlanRepo
 		return err
 	}
 	if len(r.Missing) > 0 {
-		why := r.Why[0]
 		if none != nil {
-			why = none.Error()
+			return fmt.Errorf("%w: %w: all %d shards are missing", none, ErrIncomplete, p.Shards)
 		}
-		return fmt.Errorf("pack: plan: %s: %w: %d of %d shards are missing, the first is shard %d: %s", out, ErrIncomplete, len(r.Missing), p.Shards, r.Missing[0], why)
+		return fmt.Errorf("pack: plan: %s: %w: %d of %d shards are missing, the first is shard %d: %s", out, ErrIncomplete, len(r.Missing), p.Shards, r.Missing[0], r.Why[0])
 	}
 	x.Entries, x.Records, x.Bytes = r.Entries, r.Records, r.Bytes
 	if r.Bad != nil {

@@ -116,7 +116,9 @@ func WritePlan(ctx context.Context, files store.Opener, name string, p *Plan, in
 	if q.listing == base {
 		return nil, fmt.Errorf("pack: plan: %s: want the name of a JSON file, such as plan.json: the listing beside it ends in .list", name)
 	}
-	if _, err := files.Stat(ctx, name); err == nil && !o.Force {
+	if i, err := files.Stat(ctx, name); err == nil && i.Folder {
+		return nil, fmt.Errorf("pack: plan: %s: a folder: want the name of a JSON file, such as plan.json", name)
+	} else if err == nil && !o.Force {
 		return nil, fmt.Errorf("pack: plan: %s: %w", name, ErrExists)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("pack: plan: %w", err)

@@ -389,9 +389,7 @@ func TestErrors(t *testing.T) {
 		err := last(t, p)
 		require.NoError(t, p.Close())
 		var want []string
-		for _, name := range []string{"m", "m.db"}[:good] {
-			want = append(want, name)
-		}
+		want = append(want, []string{"m", "m.db"}[:good]...)
 		require.Equal(t, want, slices.Sorted(maps.Keys(files(t, dir))))
 		if good == 2 {
 			require.ErrorIs(t, err, io.EOF)

@@ -73,7 +73,7 @@ func TestEcho(t *testing.T) {
 	defer srv.Close()
 	b, err := New(Options{Endpoint: srv.URL, Credentials: credentials.NewStaticV4("KEYID", "SECRETKEY", "SESSIONTOKEN")})
 	require.NoError(t, err)
-	b.write = b.read // without repetitions
+	b.s.write = b.s.read // without repetitions
 	for _, form = range []string{"%s", "<Error><Code>Odd</Code><Message>%s</Message></Error>", "<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message><StringToSign>%s</StringToSign></Error>"} {
 		for _, status = range []int{301, 400, 401, 403, 404, 409, 412, 416, 500, 503} {
 			secrets = []string{"KEYID", "SECRETKEY", "SESSIONTOKEN"}

@@ -273,7 +273,9 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 	if f.json && (err == nil || errors.Is(err, pack.ErrIncomplete)) {
 		err = errors.Join(a.printLine(a.newPlannedReport(r, p.Shards, start)), err)
 	}
-	if errors.Is(err, pack.ErrIncomplete) {
+	if errors.Is(err, pack.ErrIncomplete) && len(r.Missing) == p.Shards {
+		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(f.plan), shellQuoted(f.out)))
+	} else if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
 			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
 		}
