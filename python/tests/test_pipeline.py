@@ -237,6 +237,89 @@ def test_bad_samples(tmp_path, caplog):
     assert [len(b["label"]) for b in s] == [2, 2, 2] and len(s) == 3
 
 
+class Together:
+    """An all_done of ranks that are threads."""
+
+    def __init__(self, ranks):
+        self.barrier, self.votes = threading.Barrier(ranks), []
+
+    def __call__(self, done):
+        self.votes.append(done)
+        self.barrier.wait(60)
+        answer = any(self.votes)
+        if self.barrier.wait(60) == 0:
+            self.votes.clear()
+        self.barrier.wait(60)
+        return answer
+
+
+def test_all_done(tmp_path):
+    """Ranks with different numbers of samples end an epoch together."""
+    d = broken(tmp_path)
+    with pytest.raises(InferPrepError, match="2 ranks need all_done to end together") as e:
+        Pipeline(d, rank=0, world=2, on_error="skip")
+    assert e.value.code == "input"
+    together, steps = Together(2), {}
+
+    def run(rank):
+        p = Pipeline(d, rank=rank, world=2, on_error="skip", all_done=together)
+        steps[rank] = [[b["label"].size for b in p] for _ in range(3)]
+        steps[rank].append(p.state_dict()["state"] != "")
+
+    threads = [threading.Thread(target=run, args=[r]) for r in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    # Rank 0 has the images 0, 4 and the bad one, rank 1 has 1, 3 and 5.
+    assert steps == {0: [[2]] * 3 + [True], 1: [[2]] * 3 + [True]}
+
+    alone = Pipeline(d, rank=1, world=2, on_error="skip", all_done=lambda done: done)
+    assert [b["label"].size for b in alone] == [2, 1]
+    wrong = Pipeline(d, rank=1, world=2, on_error="skip", all_done=lambda done: False)
+    with pytest.raises(InferPrepError, match="all_done returned False, but this rank is done"):
+        list(wrong)
+    with pytest.raises(TypeError, match="all_done is int"):
+        Pipeline(d, all_done=1)
+
+
+def test_all_done_fails(definition):
+    """An exception of all_done ends the epoch, and a resumed one goes on with the same batch."""
+    want = epoch(Pipeline(definition, seed=3))
+    calls = []
+
+    def ask(done):
+        calls.append(done)
+        if len(calls) == 3:
+            raise ConnectionError("a rank is gone")
+        return done
+
+    p = Pipeline(definition, seed=3, all_done=ask)
+    it = iter(p)
+    got = [next(it).key, next(it).key]
+    with pytest.raises(ConnectionError):
+        next(it)
+    with pytest.raises(InferPrepError, match="all_done failed"):
+        next(it)
+    q = Pipeline(definition, seed=3, all_done=ask)
+    q.load_state_dict(p.state_dict())
+    assert got + [b.key for b in q] == [b[0] for b in want]
+    assert calls == [False] * 8 + [True]
+    assert len(epoch(p)) == 7 and p.stats()["lent"] == 0  # the next epoch runs
+
+
+def test_stages(definition):
+    """Options of single stages, and an unknown one."""
+    p = Pipeline(definition, workers={"batch/map/shuffle/image_folder": 1}, queue={"batch/map": 9})
+    next(iter(p))
+    stages = {s["path"]: (s["workers"], s["queue"]) for s in p.stats()["stages"]}
+    assert stages["batch/map/shuffle/image_folder"][0] == 1 and stages["batch/map"][1] == 9
+    for option in "workers", "queue":
+        with pytest.raises(InferPrepError, match=f'{option}: no stage "batch/mapp": want one of batch/map, batch/map/shuffle/image_folder; did you mean "batch/map"') as e:
+            Pipeline(definition, **{option: {"batch/mapp": 3}})
+        assert e.value.code == "input"
+
+
 def outside(tmp_path):
     """A folder with a link that leads out of it."""
     (tmp_path / "secret.png").write_bytes(conftest.png(4, 4, 1))
