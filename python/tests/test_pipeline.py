@@ -1,11 +1,13 @@
 import gc
 import http.server
+import io
 import json
 import logging
 import pickle
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 
@@ -399,6 +401,20 @@ def test_threads(definition):
     for t in threads:
         t.join()
     assert sorted(seen) == list(range(1, 8))
+
+
+def test_mind_record(command, tmp_path):
+    """MindRecord, whose index is a SQLite database."""
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for i in range(5):
+            b = conftest.png(4, 4, i)
+            entry = tarfile.TarInfo(f"{i}.png")
+            entry.size = len(b)
+            tar.addfile(entry, io.BytesIO(b))
+    subprocess.run([command, "records", "convert", "-q", "--drop", "__key__", str(tmp_path / "a.tar"), "--to", "mindrecord", "-o", str(tmp_path / "a.mindrecord")], check=True)
+    top = {"node": "mind_record", "version": 1, "params": {"files": [str(tmp_path / "a.mindrecord")], "columns": ["png"]}}
+    with Pipeline({"infer_prep_dataset": 1, "top": top}) as p:
+        assert [b["png"].tobytes() for b in p] == [conftest.png(4, 4, i) for i in range(5)]
 
 
 def test_bytes(tmp_path):

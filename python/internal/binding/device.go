@@ -25,8 +25,11 @@ func openDevice(spec, least string) (device.Device, device.Class, error) {
 		return nil, class, nil
 	}
 	d, err := device.Open(spec)
-	if err != nil {
+	switch {
+	case errors.Is(err, device.ErrUnavailable) || errors.Is(err, device.ErrUnknown):
 		return nil, 0, fmt.Errorf("infer_prep: %w", err)
+	case err != nil: // an invalid option
+		return nil, 0, fmt.Errorf("infer_prep: device: %w: %w", errInput, err)
 	}
 	return d, class, nil
 }
