@@ -19,17 +19,17 @@ NUMPY = "infer-prep, no torch"
 
 
 class Loop:
-    """A program in loops/. equal says that it must have the tensors of the others."""
+    """A program in loops/. equal says that it must have the tensors of the others, torch that it imports torch."""
 
-    def __init__(self, environment, program, equal):
-        self.environment, self.program, self.equal = environment, program, equal
+    def __init__(self, environment, program, equal, torch=True):
+        self.environment, self.program, self.equal, self.torch = environment, program, equal, torch
 
 
 LOOPS = {
     OURS: Loop("goldens", "ours_torch.py", True),
-    NUMPY: Loop("goldens", "ours_numpy.py", True),
+    NUMPY: Loop("goldens", "ours_numpy.py", True, torch=False),
     "torch": Loop("goldens", "torch_loader.py", True),
-    "dali": Loop("dali", "dali_loop.py", False),
+    "dali": Loop("dali", "dali_loop.py", False, torch=False),
 }
 ALONE = Loop("goldens", "torch_alone.py", False)
 SINGLE = {OURS: Loop("goldens", "ours_single.py", True), "torchvision": Loop("goldens", "torchvision_single.py", True)}
@@ -171,7 +171,8 @@ class Python(Run):
             x = ratio(ours, p, 1) if ours else None
             cpu = 1e3 * statistics.median(r[2] for r in p.rounds) / self.count
             self.results[workers, n] = x, peaks[n], whole, inner
-            self.rows.append((str(workers), n, p.version, f"{p.rate(1):,.0f}", f"{x:.2f}" if x else "", f"{cpu:.2f}", f"{peaks[n] / 1e6:.0f}", f"{whole:.3f}", f"{inner:.3f}"))
+            own = f"{(peaks[n] - self.alone) / 1e6:.0f}" if self.alone and LOOPS[n].torch else ""
+            self.rows.append((str(workers), n, p.version, f"{p.rate(1):,.0f}", f"{x:.2f}" if x else "", f"{cpu:.2f}", f"{peaks[n] / 1e6:.0f}", own, f"{whole:.3f}", f"{inner:.3f}"))
             self.raw[f"{n}, {what}"] = {
                 "version": p.version, "wall_s": [r[1] for r in p.rounds], "cpu_s": [r[2] for r in p.rounds], "ours_times_as_fast": x,
                 "peak_bytes": peaks[n], "first_batch_s": firsts[n]}
@@ -250,7 +251,7 @@ class Python(Run):
         rows = self.singles()
         self.judge()
         self.save("bench-python.json", {"results": self.raw, "machine": machine, "images": images, "rounds": self.rounds, "memory": Memory.what, "torch_alone_bytes": self.alone})
-        table("workers | library | version | images/s by the clock | speed-up | CPU ms an image | peak MB | s to the first batch, process | loader", self.rows)
+        table("workers | library | version | images/s by the clock | speed-up | CPU ms an image | peak MB | MB above import torch | s to the first batch, process | loader", self.rows)
         table("single images | version | ms an image by the clock | speed-up", rows)
         what = f"{images}. Cores {self.cores} for all, {self.rounds} rounds in turn, medians; memory: {Memory.what} of all its processes"
         if self.alone:

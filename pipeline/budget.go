@@ -50,6 +50,13 @@ func (b *budget) wakeAll() {
 	}
 }
 
+// fits reports whether there is room for n bytes.
+func (b *budget) fits(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used+n <= b.limit
+}
+
 // tight reports whether to free unused buffers.
 func (b *budget) tight() bool {
 	b.mu.Lock()

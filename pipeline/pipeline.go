@@ -327,6 +327,12 @@ func (p *Pipeline) removed(s *stage) {
 	}
 }
 
+func (p *Pipeline) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
 // running returns the stages of this epoch.
 func (p *Pipeline) running() []*stage {
 	p.mu.Lock()
@@ -347,6 +353,9 @@ func (p *Pipeline) Close() error {
 	p.mu.Lock()
 	t := p.tuner
 	p.tuner = nil
+	for _, c := range p.past {
+		c.takeKept()
+	}
 	p.mu.Unlock()
 	if t != nil {
 		t.close()

@@ -533,6 +533,40 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
+// TestBuffersOfEpochs checks that an epoch uses the buffers of the one before,
+// also if that was left half-way, and that a closed run keeps none.
+func TestBuffersOfEpochs(t *testing.T) {
+	b := build(t, dataset.Of(&source{n: 60}).MapFunc(each(func(int) error { return nil }), x, column...).Batch(2), dataset.Options{})
+	p := open(t, b, Options{Workers: 2})
+	seen := map[*byte]bool{}
+	epoch := func(n int) {
+		for range n {
+			s, err := p.Next(t.Context())
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			seen[&s.Values[0].Tensor.Data[0]] = true
+		}
+		require.NoError(t, p.NextEpoch())
+	}
+	epoch(100)
+	first := len(seen)
+	require.LessOrEqual(t, first, 2+1, "those of sending and of Next")
+	for range 5 {
+		epoch(100)
+		epoch(5)
+	}
+	require.Len(t, seen, first)
+	_, err := p.Next(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, p.Close())
+	for path, c := range p.past {
+		require.Empty(t, c.kept, path)
+	}
+	require.Zero(t, p.budget.used)
+}
+
 // TestNothingStarted checks that a run starts nothing before its first Next.
 func TestNothingStarted(t *testing.T) {
 	s := &source{n: 10}

@@ -82,8 +82,13 @@ func (s *stage) start(ctx context.Context) error {
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	n := max(maxItems, s.queue) // no channel is ever full
 	s.free, s.work, s.tickets, s.quit = make(chan *item, n), make(chan *item, n), make(chan *item, n), make(chan struct{}, n)
-	for range s.queue {
-		s.free <- newItem()
+	kept := s.c.takeKept()
+	for i := range s.queue {
+		if i < len(kept) {
+			s.again(kept[i])
+		} else {
+			s.free <- newItem()
+		}
 	}
 	s.c.queue.Store(int64(s.queue))
 	s.chose()
@@ -104,6 +109,29 @@ func (s *stage) start(ctx context.Context) error {
 }
 
 func newItem() *item { return &item{done: make(chan struct{}, 1)} }
+
+// again uses an item of an earlier epoch, with its buffers if the budget has
+// room for them.
+func (s *stage) again(it *item) {
+	n := it.s.Memory()
+	if !s.p.budget.fits(n) {
+		it.s, n = dataset.Sample{}, 0
+	}
+	s.account(it, n)
+	s.free <- it
+}
+
+// keep keeps the items of a stage whose goroutines have ended for the next
+// epoch, so that it does not allocate their buffers again.
+func (s *stage) keep() {
+	for _, c := range []chan *item{s.free, s.tickets} { // the items in work have a ticket
+		for len(c) > 0 {
+			it := <-c
+			*it = item{s: it.s, mark: it.mark[:0], done: make(chan struct{}, 1)}
+			s.c.keep(it)
+		}
+	}
+}
 
 // run starts a worker. The caller holds s.mu.
 func (s *stage) run(w worker) {
@@ -276,7 +304,8 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 	if it.below {
 		s.mark = append(s.mark[:0], it.mark...)
 		s.ended = it.err
-		return it.err
+		s.free <- it // for keep
+		return s.ended
 	}
 	s.c.ready.Add(-1)
 	*to, it.s = it.s, *to
@@ -354,6 +383,9 @@ func (s *stage) Close() error {
 	if started {
 		s.cancel()
 		s.all.Wait()
+		if !s.p.isClosed() {
+			s.keep()
+		}
 		s.p.budget.add(-s.c.bytes.Swap(0))
 		s.c.workers.Store(0)
 		s.c.ready.Store(0)

@@ -19,6 +19,24 @@ type counters struct {
 	// chosenWorkers and chosenQueue are the sizes at the start or the tuner's
 	// choice, for the next epoch and for Tuning.
 	chosenWorkers, chosenQueue atomic.Int64
+
+	mu   sync.Mutex
+	kept []*item // of the last epoch, for the next one
+}
+
+func (c *counters) keep(it *item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = append(c.kept, it)
+}
+
+// takeKept returns the items of the last epoch.
+func (c *counters) takeKept() []*item {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.kept
+	c.kept = nil
+	return l
 }
 
 // started is the zero time of the meters.

@@ -16,16 +16,19 @@ from infer_prep import Dataset, Graph, InferPrepError, Pipeline
 
 def test_made(folder, definition):
     graph = Graph.from_json(conftest.SMALL)
-    d = Dataset("image_folder", dir=folder).then("shuffle").map(graph, inputs=["image"]).then("batch", size=3)
+    d = Dataset("image_folder", dir=folder).then("shuffle").map(graph).then("batch", size=3)
     assert d.definition == definition
     assert repr(d) == "<infer_prep.Dataset batch/map/shuffle/image_folder>"
     assert pickle.loads(pickle.dumps(d)).definition == definition
     for a, b in zip(Pipeline(d, seed=4), Pipeline(definition, seed=4), strict=True):
         assert a.key == b.key and np.array_equal(a["image"], b["image"])
     # As the command line makes it.
-    out = subprocess.run([os.environ["INFER_PREP"], "dataset", "make", "image_folder", f"dir={folder}", "shuffle", "map", "graph=@-", "in=image",
+    out = subprocess.run([os.environ["INFER_PREP"], "dataset", "make", "image_folder", f"dir={folder}", "shuffle", "map", "graph=@-",
                           "batch", "size=3"], input=json.dumps(conftest.SMALL), capture_output=True, text=True, check=True).stdout
     assert json.loads(out) == definition
+    e = d.then("map", graph={**conftest.SMALL, "steps": [], "inputs": [{"name": "x", "dtype": "uint8", "layout": "none", "shape": [-1, -1, -1, 3]}], "outputs": ["x"]}, out=["y"])
+    assert e.definition["top"]["params"]["out"] == ["y"]
+    assert d.map(graph, inputs=["image"], outputs=("pixels",)).definition["top"]["params"]["in"] == ["image"]
 
 
 def test_several_inputs(folder):

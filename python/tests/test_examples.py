@@ -46,4 +46,4 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
                 blocks += 1
         assert names["tensor"].shape == (3, 224, 224)
         assert page != "docs/python.md" or sum(steps) == 60
-    assert blocks == 3
+    assert blocks == 4

@@ -1,11 +1,13 @@
 import gc
 import http.server
+import io
 import json
 import logging
 import pickle
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 
@@ -208,7 +210,7 @@ def broken(tmp_path, **options):
         (tmp_path / "c").mkdir(exist_ok=True)
         b = conftest.png(24, 16, i)
         (tmp_path / "c" / f"{i}.png").write_bytes(b[: len(b) // 2] if i == 2 else b)
-    return infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=2)
+    return conftest.images(tmp_path)
 
 
 def test_bad_samples(tmp_path, caplog):
@@ -237,6 +239,89 @@ def test_bad_samples(tmp_path, caplog):
     assert [len(b["label"]) for b in s] == [2, 2, 2] and len(s) == 3
 
 
+class Together:
+    """An all_done of ranks that are threads."""
+
+    def __init__(self, ranks):
+        self.barrier, self.votes = threading.Barrier(ranks), []
+
+    def __call__(self, done):
+        self.votes.append(done)
+        self.barrier.wait(60)
+        answer = any(self.votes)
+        if self.barrier.wait(60) == 0:
+            self.votes.clear()
+        self.barrier.wait(60)
+        return answer
+
+
+def test_all_done(tmp_path):
+    """Ranks with different numbers of samples end an epoch together."""
+    d = broken(tmp_path)
+    with pytest.raises(InferPrepError, match="2 ranks need all_done to end together") as e:
+        Pipeline(d, rank=0, world=2, on_error="skip")
+    assert e.value.code == "input"
+    together, steps = Together(2), {}
+
+    def run(rank):
+        p = Pipeline(d, rank=rank, world=2, on_error="skip", all_done=together)
+        steps[rank] = [[b["label"].size for b in p] for _ in range(3)]
+        steps[rank].append(p.state_dict()["state"] != "")
+
+    threads = [threading.Thread(target=run, args=[r]) for r in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    # Rank 0 has the images 0, 4 and the bad one, rank 1 has 1, 3 and 5.
+    assert steps == {0: [[2]] * 3 + [True], 1: [[2]] * 3 + [True]}
+
+    alone = Pipeline(d, rank=1, world=2, on_error="skip", all_done=lambda done: done)
+    assert [b["label"].size for b in alone] == [2, 1]
+    wrong = Pipeline(d, rank=1, world=2, on_error="skip", all_done=lambda done: False)
+    with pytest.raises(InferPrepError, match="all_done returned False, but this rank is done"):
+        list(wrong)
+    with pytest.raises(TypeError, match="all_done is int"):
+        Pipeline(d, all_done=1)
+
+
+def test_all_done_fails(definition):
+    """An exception of all_done ends the epoch, and a resumed one goes on with the same batch."""
+    want = epoch(Pipeline(definition, seed=3))
+    calls = []
+
+    def ask(done):
+        calls.append(done)
+        if len(calls) == 3:
+            raise ConnectionError("a rank is gone")
+        return done
+
+    p = Pipeline(definition, seed=3, all_done=ask)
+    it = iter(p)
+    got = [next(it).key, next(it).key]
+    with pytest.raises(ConnectionError):
+        next(it)
+    with pytest.raises(InferPrepError, match="all_done failed"):
+        next(it)
+    q = Pipeline(definition, seed=3, all_done=ask)
+    q.load_state_dict(p.state_dict())
+    assert got + [b.key for b in q] == [b[0] for b in want]
+    assert calls == [False] * 8 + [True]
+    assert len(epoch(p)) == 7 and p.stats()["lent"] == 0  # the next epoch runs
+
+
+def test_stages(definition):
+    """Options of single stages, and an unknown one."""
+    p = Pipeline(definition, workers={"batch/map/shuffle/image_folder": 1}, queue={"batch/map": 9})
+    next(iter(p))
+    stages = {s["path"]: (s["workers"], s["queue"]) for s in p.stats()["stages"]}
+    assert stages["batch/map/shuffle/image_folder"][0] == 1 and stages["batch/map"][1] == 9
+    for option in "workers", "queue":
+        with pytest.raises(InferPrepError, match=f'{option}: no stage "batch/mapp": want one of batch/map, batch/map/shuffle/image_folder; did you mean "batch/map"') as e:
+            Pipeline(definition, **{option: {"batch/mapp": 3}})
+        assert e.value.code == "input"
+
+
 def outside(tmp_path):
     """A folder with a link that leads out of it."""
     (tmp_path / "secret.png").write_bytes(conftest.png(4, 4, 1))
@@ -250,8 +335,7 @@ def test_errors(definition, tmp_path):
         (lambda: Pipeline(tmp_path / "none.json"), FileNotFoundError, "none.json"),
         (lambda: Pipeline(json.dumps(definition)), ValueError, "is JSON, want a path"),
         (lambda: Pipeline(tmp_path), IsADirectoryError, "want a definition, such as Dataset('image_folder'"),
-        (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=1.5), TypeError, ""),
-        (lambda: Pipeline(infer_prep.image_folder(outside(tmp_path), infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "allow_outside=True permits it"),
+        (lambda: Pipeline(conftest.images(outside(tmp_path))), InferPrepError, "allow_outside=True permits it"),
         (lambda: Pipeline({}), InferPrepError, "infer_prep_dataset"),
         (lambda: Pipeline(b"\xff"), InferPrepError, ""),
         (lambda: Pipeline(7), TypeError, "want a path, a dict or bytes"),
@@ -262,8 +346,7 @@ def test_errors(definition, tmp_path):
         (lambda: Pipeline(definition, seed=-1), ValueError, "seed -1"),
         (lambda: Pipeline(definition, seed="x"), TypeError, ""),
         (lambda: Pipeline(definition, max_skips=0), ValueError, "max_skips 0"),
-        (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=-1), InferPrepError, "batches of -1"),
-        (lambda: Pipeline(infer_prep.image_folder(tmp_path / "x", infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "x"),
+        (lambda: Pipeline(conftest.images(tmp_path / "x")), InferPrepError, "x"),
         (lambda: pickle.dumps(Pipeline(definition)), TypeError, "cannot be pickled"),
         (lambda: pickle.dumps(next(iter(Pipeline(definition)))), TypeError, "cannot be pickled"),
     ]:
@@ -316,6 +399,20 @@ def test_threads(definition):
     for t in threads:
         t.join()
     assert sorted(seen) == list(range(1, 8))
+
+
+def test_mind_record(command, tmp_path):
+    """MindRecord, whose index is a SQLite database."""
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for i in range(5):
+            b = conftest.png(4, 4, i)
+            entry = tarfile.TarInfo(f"{i}.png")
+            entry.size = len(b)
+            tar.addfile(entry, io.BytesIO(b))
+    subprocess.run([command, "records", "convert", "-q", "--drop", "__key__", str(tmp_path / "a.tar"), "--to", "mindrecord", "-o", str(tmp_path / "a.mindrecord")], check=True)
+    top = {"node": "mind_record", "version": 1, "params": {"files": [str(tmp_path / "a.mindrecord")], "columns": ["png"]}}
+    with Pipeline({"infer_prep_dataset": 1, "top": top}) as p:
+        assert [b["png"].tobytes() for b in p] == [conftest.png(4, 4, i) for i in range(5)]
 
 
 def test_bytes(tmp_path):

@@ -1,5 +1,6 @@
 """Loader and DLPack; they run where torch is, as in make bench-python."""
 
+import json
 import os
 import subprocess
 import sys
@@ -87,6 +88,60 @@ def test_workers(definition_file, tmp_path, context, loaded):
     assert p.stdout.strip() == "True", p.stdout + p.stderr
 
 
+UNEVEN = """
+import pickle, sys, torch, torch.distributed as dist, infer_prep
+from infer_prep.torch import Loader, all_done
+dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=int(sys.argv[3]), world_size=2)
+loader = Loader(sys.argv[1], on_error="skip", all_done=all_done())
+print([[len(b["label"]) for b in loader] for _ in range(2)])
+loader.close()
+own = infer_prep.Pipeline(sys.argv[1], on_error="skip", all_done=bool)
+print(sum(len(b["label"]) for b in own))
+passed = pickle.loads(pickle.dumps(Loader(sys.argv[1])))
+print(passed._options["rank"], passed._options["world"])
+dist.destroy_process_group()
+"""
+
+
+def together(code, definition, tmp_path):
+    """Runs a program on two ranks, and returns their lines."""
+    ps = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", code, str(definition), str(tmp_path / "rendezvous"), str(r)], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, env=os.environ | {"GLOO_SOCKET_IFNAME": "lo"}) for r in range(2)]
+    try:
+        out = [p.communicate(timeout=120) for p in ps]
+    finally:
+        for p in ps:
+            p.kill()
+    assert [p.returncode for p in ps] == [0, 0], out
+    return [o[0].splitlines() for o in out]
+
+
+def uneven(tmp_path):
+    """Twelve images, of which two are bad that rank 1 of 2 has."""
+    (tmp_path / "data" / "c").mkdir(parents=True)
+    for i in range(12):
+        b = conftest.png(24, 16, i)
+        (tmp_path / "data" / "c" / f"{i:02d}.png").write_bytes(b[:50] if i in (1, 3) else b)
+    return conftest.images(tmp_path / "data")
+
+
+def test_uneven_ranks(tmp_path):
+    """The epoch of rank 1 is shorter, and both end together."""
+    (tmp_path / "train.json").write_text(json.dumps(uneven(tmp_path)))
+    lines = together(UNEVEN, tmp_path / "train.json", tmp_path)
+    assert lines == [["[[2, 2], [2, 2]]", "6", "0 2"], ["[[2, 2], [2, 2]]", "4", "1 2"]]
+
+
+def test_uneven_workers(tmp_path):
+    """The workers of one DataLoader end at different times."""
+    d = uneven(tmp_path)
+    loader = Loader(d, on_error="skip")
+    workers = torch.utils.data.DataLoader(loader, batch_size=None, num_workers=2, multiprocessing_context="spawn", timeout=60)
+    assert sum(len(b["label"]) for b in workers) == 10
+    with pytest.raises(RuntimeError, match="iterate over the Loader itself"):
+        list(torch.utils.data.DataLoader(Loader(d, all_done=bool), batch_size=None, num_workers=1, multiprocessing_context="spawn", timeout=60))
+
+
 RANK = """
 import sys, torch.distributed as dist, infer_prep
 dist.init_process_group("gloo", init_method="file://" + sys.argv[2], rank=int(sys.argv[3]), world_size=2)
@@ -97,7 +152,4 @@ dist.destroy_process_group()
 
 
 def test_ranks(definition_file, tmp_path):
-    ps = [subprocess.Popen([sys.executable, "-c", RANK, str(definition_file), str(tmp_path / "rendezvous"), str(r)], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, text=True, env=os.environ | {"GLOO_SOCKET_IFNAME": "lo"}) for r in range(2)]
-    out = [p.communicate(timeout=120) for p in ps]
-    assert [o[0] for o in out] == ["0 2 10\n", "1 2 10\n"], out
+    assert together(RANK, definition_file, tmp_path) == [["0 2 10"], ["1 2 10"]]

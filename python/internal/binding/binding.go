@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/mobile"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -25,6 +27,11 @@ var (
 // Code returns the kind of an error, as mobile.Code does for the bindings of
 // Java and Kotlin. Python makes an exception class of it.
 func Code(err error) string {
+	for _, kind := range []error{device.ErrUnknown, device.ErrUnavailable, device.ErrClass, device.ErrFellBack} {
+		if errors.Is(err, kind) {
+			return "device"
+		}
+	}
 	switch {
 	case errors.Is(err, errInternal):
 		return "internal"
@@ -36,12 +43,19 @@ func Code(err error) string {
 	return mobile.Code(err)
 }
 
+// ofPython has Python's names of options that errors name.
+var ofPython = strings.NewReplacer("Options.AllDone", "all_done", "AllDone returned false", "all_done returned False",
+	"StageWorkers", "workers", "StageQueue", "queue", "want Prefetch", "want prefetch")
+
 // Text returns an error's text, with the option that permits what it refuses.
 func Text(err error) string {
 	if errors.Is(err, store.ErrOutside) {
 		return err.Error() + "; allow_outside=True permits it"
 	}
-	return err.Error()
+	if errors.Is(err, device.ErrClass) {
+		return err.Error() + `; least="approximate" permits it`
+	}
+	return ofPython.Replace(err.Error())
 }
 
 // Unmarshal parses JSON that Python passes.

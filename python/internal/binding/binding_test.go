@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -41,11 +43,24 @@ const decodeRGB = `{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype":
 	"steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
 	"gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}`
 
+// definition returns the definition, in JSON, of the decoded images of a folder.
+// With dropped, a smaller last batch is left out.
+func definition(t *testing.T, dir string, batch int, dropped bool) []byte {
+	g, err := opsGraph([]byte(`[["decode", {}]]`))
+	require.NoError(t, err)
+	d := dataset.From(imagefolder.New(dir)).Map(g)
+	if dropped {
+		d = d.BatchDrop(batch)
+	} else {
+		d = d.Batch(batch)
+	}
+	b, err := json.Marshal(d)
+	require.NoError(t, err)
+	return b
+}
+
 func openFolder(t *testing.T, o Options) *Pipeline {
-	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
-	require.NoError(t, err)
-	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2})
-	require.NoError(t, err)
+	d := definition(t, folder(t), 2, false)
 	p, err := OpenPipeline(d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
@@ -135,6 +150,102 @@ func TestStateWhileWaiting(t *testing.T) {
 	require.Equal(t, "state", Code(p.Restore(nil)))
 }
 
+// TestAllDone runs two ranks, of which one has a bad image: the epoch ends on
+// both together.
+func TestAllDone(t *testing.T) {
+	dir := folder(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c", "3.png"), []byte("no image"), 0o666))
+	d := definition(t, dir, 1, false)
+	_, err := OpenPipeline(d, Options{World: 2, OnError: "skip"})
+	require.Equal(t, "input", Code(err))
+	require.Contains(t, Text(err), "2 ranks need all_done to end together")
+	var ranks []*Pipeline
+	for r := range 2 {
+		p, err := OpenPipeline(d, Options{Rank: r, World: 2, OnError: "skip", AllDone: true})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, p.Close()) })
+		ranks = append(ranks, p)
+	}
+	require.Equal(t, "input", Code(ranks[0].Answer(false, false)), "an answer without a question")
+	var keys []string
+	for range 2 {
+		for step, ended := 1, false; !ended; step++ {
+			any := false
+			for _, p := range ranks {
+				_, err := p.Next(time.Minute)
+				_, again := p.Next(0)
+				require.Equal(t, err, again, "the question waits for its answer")
+				require.True(t, err == ErrAsk || err == ErrAskDone, "%v", err)
+				any = any || err == ErrAskDone
+			}
+			for _, p := range ranks {
+				require.NoError(t, p.Answer(any, false))
+				b, err := p.Next(time.Minute)
+				if ended = err == io.EOF; ended {
+					continue
+				}
+				require.NoError(t, err)
+				require.EqualValues(t, step, b.Step)
+				keys = append(keys, b.Key)
+				b.Release()
+			}
+		}
+		for _, p := range ranks {
+			require.NoError(t, p.NextEpoch())
+		}
+	}
+	require.Equal(t, []string{"c/0.png", "c/1.png", "c/2.png", "c/0.png", "c/0.png", "c/1.png", "c/2.png", "c/0.png"}, keys)
+
+	// A failed answer ends the epoch before the batch, and Close ends a
+	// question.
+	p := ranks[0]
+	_, err = p.Next(time.Minute)
+	require.Equal(t, ErrAsk, err)
+	require.NoError(t, p.Answer(false, false))
+	next(t, p).Release()
+	_, err = p.Next(time.Minute)
+	require.Equal(t, ErrAsk, err)
+	before, err := p.State(false)
+	require.NoError(t, err)
+	require.NoError(t, p.Answer(false, true))
+	after, err := p.State(false)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	_, err = p.Next(time.Minute)
+	require.ErrorContains(t, err, "all_done failed")
+	require.NoError(t, p.Restore(after))
+	_, err = p.Next(time.Minute)
+	require.Equal(t, ErrAsk, err)
+	require.NoError(t, p.NextEpoch())
+	_, err = p.Next(time.Minute)
+	require.Equal(t, ErrAsk, err)
+	require.NoError(t, p.Close())
+	require.Equal(t, "closed", Code(p.Answer(false, false)))
+}
+
+// TestStages: options of single stages name them.
+func TestStages(t *testing.T) {
+	const read = "batch/map/image_folder"
+	p := openFolder(t, Options{Workers: 2, StageWorkers: map[string]int{read: 1}, StageQueue: map[string]int{read: 7}})
+	next(t, p).Release()
+	s, err := p.Stats()
+	require.NoError(t, err)
+	require.Equal(t, []any{read, 1, 7}, []any{s.Stages[0].Path, s.Stages[0].Workers, s.Stages[0].Queue})
+	d := definition(t, folder(t), 2, false)
+	_, err = OpenPipeline(d, Options{StageQueue: map[string]int{"batch/mpa": 7}})
+	require.Equal(t, "input", Code(err))
+	require.Contains(t, Text(err), `queue: no stage "batch/mpa": want one of batch/map, `+read+`; did you mean "batch/map"?`)
+}
+
+// TestDevice: a missing device, or a wrong one, is an error.
+func TestDevice(t *testing.T) {
+	missing := "ort:cpu,lib=" + filepath.Join(t.TempDir(), "none")
+	for _, c := range [][3]string{{"ort:cpuu", "", "device"}, {missing, "", "device"}, {missing, "equal", "input"}, {"ort:cpu,form", "", "input"}} {
+		_, err := OpenGraph(Source{Kind: "preset", Device: c[0], Least: c[1]}, []byte("imagenet"))
+		require.Equal(t, c[2], Code(err), "%v", err)
+	}
+}
+
 func TestGraph(t *testing.T) {
 	jpeg, err := os.ReadFile("../../../testdata/images/jpeg_large.jpg")
 	require.NoError(t, err)
@@ -188,13 +299,8 @@ func TestGraph(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
-	require.NoError(t, err)
-	_, err = FolderDefinition(g, FolderOptions{Batch: -1})
-	require.Equal(t, "input", Code(err))
-	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2, DropLast: true, Shuffle: true})
-	require.NoError(t, err)
-	_, err = OpenPipeline(d, Options{OnError: "skpi"})
+	d := definition(t, folder(t), 2, true)
+	_, err := OpenPipeline(d, Options{OnError: "skpi"})
 	require.ErrorContains(t, err, `did you mean "skip"`)
 	_, err = OpenPipeline([]byte("{}"), Options{})
 	require.Equal(t, "input", Code(err))
@@ -203,9 +309,9 @@ func TestOptions(t *testing.T) {
 	require.EqualValues(t, 1, p.Info().Len)
 	require.NoError(t, p.Close())
 
-	definition, err := ParseDefinition(d)
+	parsed, err := ParseDefinition(d)
 	require.NoError(t, err)
-	msg, err := definition.MarshalMsg(nil)
+	msg, err := parsed.MarshalMsg(nil)
 	require.NoError(t, err)
 	again, err := ParseDefinition(msg)
 	require.NoError(t, err)

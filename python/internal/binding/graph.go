@@ -24,6 +24,7 @@ import (
 type Graph struct {
 	plan *datagraph.Plan
 	json []byte
+	on   *onDevice // nil for the host
 
 	mu     sync.Mutex
 	idle   []*datagraph.Runner
@@ -45,6 +46,10 @@ type Source struct {
 	// IgnoreKeys are keys of the file that an importer may ignore although they
 	// influence the result.
 	IgnoreKeys []string `json:"ignore_keys"`
+	// Device runs the graph, and Least is the worst class of a step. Default:
+	// the host.
+	Device string `json:"device"`
+	Least  string `json:"least"`
 }
 
 // maxGraphBytes bounds the files of graphs and configurations, as in the
@@ -68,7 +73,13 @@ func OpenGraph(s Source, data []byte) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Graph{plan: plan, json: form}, nil
+	graph := &Graph{plan: plan, json: form}
+	if s.Device != "" {
+		if graph.on, err = newOnDevice(s.Device, s.Least, plan); err != nil {
+			return nil, err
+		}
+	}
+	return graph, nil
 }
 
 func load(s Source, data []byte) (*datagraph.Graph, error) {
@@ -203,25 +214,28 @@ func (g *Graph) Run(image []byte) (*Tensors, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := r.Run(tensor.FromBytes(image))
-	if err != nil {
-		g.putBack(r)
-		return nil, err
-	}
-	t := &Tensors{list: make([]tensor.Tensor, len(out))}
-	memory := make([][]byte, len(out))
-	for i := range out {
-		var s []byte
-		if i < len(spare) {
-			s = spare[i]
+	n := len(g.plan.Outputs())
+	t := &Tensors{list: make([]tensor.Tensor, n)}
+	memory := make([][]byte, n)
+	copy(memory, spare)
+	if g.on != nil {
+		err = g.on.run(image, func(out []*tensor.Tensor) error { return copyAll(t.list, out, memory) })
+	} else if _, err = r.Run(tensor.FromBytes(image)); err == nil {
+		for i := range n {
+			x, own := r.Take(i, memory[i])
+			if !own || !dense(&x) {
+				x = *x.Clone()
+			}
+			t.list[i] = x
 		}
-		x, own := r.Take(i, s)
-		if !own || !dense(&x) {
-			x = *x.Clone()
-		}
-		t.list[i], memory[i] = x, x.Data
 	}
 	g.putBack(r)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		memory[i] = t.list[i].Data
+	}
 	t.release = func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -243,21 +257,65 @@ func (g *Graph) RunInto(image []byte, dst [][]byte) ([]tensor.Desc, error) {
 		return nil, err
 	}
 	defer g.putBack(r)
+	l := make([]tensor.Desc, len(dst))
+	if g.on != nil {
+		return l, g.on.run(image, func(out []*tensor.Tensor) error {
+			for i, t := range out {
+				d := tensor.Tensor{Data: dst[i]}
+				if n := t.Desc.Size(); n > int64(len(dst[i])) {
+					return fmt.Errorf("infer_prep: run_into: %w: output %q has %d bytes, its memory has %d", errInput, g.plan.Outputs()[i].Name, n, len(dst[i]))
+				}
+				if err := copyTo(&d, t); err != nil {
+					return err
+				}
+				if len(d.Data) > 0 && &d.Data[0] != &dst[i][0] { // dst[i] was not aligned
+					copy(dst[i], d.Data)
+				}
+				l[i] = t.Desc
+			}
+			return nil
+		})
+	}
 	out, err := r.RunInto(dst, tensor.FromBytes(image))
 	if err != nil {
 		return nil, err
 	}
-	l := make([]tensor.Desc, len(out))
 	for i, t := range out {
 		l[i] = t.Desc
 	}
 	return l, nil
 }
 
-// Close releases the memory. Tensors that are lent stay valid.
+// copyAll copies tensors to list, into memory where that is large enough.
+func copyAll(list []tensor.Tensor, out []*tensor.Tensor, memory [][]byte) error {
+	for i, t := range out {
+		list[i].Data = memory[i]
+		if err := copyTo(&list[i], t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTo copies t to the memory of dst, or to new memory if that is too small.
+func copyTo(dst, t *tensor.Tensor) error {
+	if t.DType == tensor.Bytes {
+		dst.Desc, dst.Data = t.Desc, append(dst.Data[:0], t.Data...)
+		return nil
+	}
+	if err := dst.Reset(t.Desc); err != nil {
+		return err
+	}
+	return t.CopyTo(dst)
+}
+
+// Close releases the memory and the device. Tensors that are lent stay valid.
 func (g *Graph) Close() error {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.closed, g.idle, g.spare = true, nil, nil
+	g.mu.Unlock()
+	if g.on != nil {
+		return g.on.close()
+	}
 	return nil
 }

@@ -2,7 +2,6 @@ package binding
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -11,7 +10,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
-	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/store"
@@ -34,6 +34,17 @@ type Options struct {
 	Prefetch     int    `json:"prefetch"`
 	Queue        int    `json:"queue"`
 	Bytes        int64  `json:"bytes"`
+	// StageWorkers and StageQueue override Workers and Queue for single stages,
+	// by their paths in Stats.
+	StageWorkers map[string]int `json:"stage_workers"`
+	StageQueue   map[string]int `json:"stage_queue"`
+	// AllDone makes Next return ErrAsk or ErrAskDone before each batch and at
+	// the end of an epoch; Answer then says whether any rank is done.
+	AllDone bool `json:"all_done"`
+	// Device runs the last steps of the maps, and Least is the worst class of a
+	// step on it. Default: no device, exact.
+	Device string `json:"device"`
+	Least  string `json:"least"`
 }
 
 var onErrors = map[string]dataset.ErrorPolicy{
@@ -51,13 +62,18 @@ type Pipeline struct {
 	waiting chan result        // of a Next that has not returned its sample
 	stop    context.CancelFunc // ends that Next
 	before  *dataset.State     // the state before the last sample, nil at the start of an epoch or run
+	empty   *dataset.Sample    // the sample of the run, if its memory is lent
+	asked   error              // ErrAsk or ErrAskDone, until Answer
 	skipped int64              // of earlier runs
+	asks    chan error         // from allDone
+	answers chan answer        // to allDone
+	device  device.Device      // nil without one
 
 	guard  sync.Mutex // of the fields below
 	end    context.CancelFunc
 	ctx    context.Context
 	closed bool
-	spare  []*dataset.Sample // of released batches
+	spare  *dataset.Sample // a released batch
 	lent   int
 	notes  []string
 	lost   int64 // notes beyond maxNotes
@@ -65,6 +81,12 @@ type Pipeline struct {
 
 type result struct {
 	s   *dataset.Sample
+	err error
+}
+
+// answer is that of all ranks to a question of allDone.
+type answer struct {
+	any bool
 	err error
 }
 
@@ -95,7 +117,9 @@ func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
 		names := []string{"fail", "skip", "replace"}
 		return nil, fmt.Errorf("infer_prep: pipeline: %w: on_error %q, want one of %q%s", errInput, o.OnError, names, registry.DidYouMean(o.OnError, names))
 	}
-	p := &Pipeline{o: pipeline.Options{Workers: o.Workers, Prefetch: o.Prefetch, Queue: o.Queue, Bytes: o.Bytes}}
+	p := &Pipeline{asks: make(chan error), answers: make(chan answer), o: pipeline.Options{
+		Workers: o.Workers, Prefetch: o.Prefetch, Queue: o.Queue, Bytes: o.Bytes, StageWorkers: o.StageWorkers, StageQueue: o.StageQueue,
+	}}
 	build := dataset.Options{
 		Seed: o.Seed, Rank: o.Rank, World: o.World, DropUneven: o.DropUneven, OnError: policy, MaxSkips: o.MaxSkips, AllowChanged: o.AllowChanged,
 		Store:     store.URI,
@@ -105,16 +129,84 @@ func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
 	if o.AllowOutside {
 		build.Store = store.AllowOutside(store.URI)
 	}
+	if o.AllDone {
+		build.AllDone = p.allDone
+	}
+	if p.device, build.DeviceLeast, err = openDevice(o.Device, o.Least); err != nil {
+		return nil, err
+	}
+	build.Device = p.device
 	p.ctx, p.end = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			p.end()
+			err = errors.Join(err, p.closeBuilt())
+		}
+	}()
 	if p.built, err = dataset.Build(p.ctx, d, build); err != nil {
-		p.end()
 		return nil, err
 	}
 	if p.run, err = pipeline.New(p.built, p.o, nil); err != nil {
-		p.end()
-		return nil, errors.Join(err, p.built.Close())
+		return nil, err
 	}
 	return p, nil
+}
+
+// closeBuilt closes the dataset and its device.
+func (p *Pipeline) closeBuilt() (err error) {
+	if p.built != nil {
+		err = p.built.Close()
+	}
+	if p.device != nil {
+		err = errors.Join(err, p.device.Close())
+	}
+	return err
+}
+
+// allDone is the AllDone of the run. It has the question answered on the thread
+// that calls Next, since collective operations belong to the training's thread.
+func (p *Pipeline) allDone(ctx context.Context, done bool) (bool, error) {
+	ask := ErrAsk
+	if done {
+		ask = ErrAskDone
+	}
+	select {
+	case p.asks <- ask:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	select {
+	case a := <-p.answers:
+		return a.any, a.err
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// Answer answers the question of Next: any says whether any rank is done. With
+// failed the run ends, and its state is the place before the batch.
+func (p *Pipeline) Answer(any, failed bool) error {
+	if err := p.lock(); err != nil {
+		return err
+	}
+	defer p.mu.Unlock()
+	if p.asked == nil {
+		return fmt.Errorf("infer_prep: pipeline: %w: an answer without a question", errInput)
+	}
+	a := answer{any: any}
+	if failed {
+		a.err = errors.New("infer_prep: pipeline: all_done failed")
+	}
+	select {
+	case p.answers <- a:
+	case <-p.ctx.Done():
+		return fmt.Errorf("infer_prep: pipeline %w", errClosed)
+	}
+	p.asked = nil
+	if failed {
+		p.drop()
+	}
+	return nil
 }
 
 func (p *Pipeline) note(text string) {
@@ -170,17 +262,24 @@ func (p *Pipeline) lock() error {
 	return nil
 }
 
-// ErrWait reports that Next has no sample yet.
-var ErrWait = errors.New("infer_prep: pipeline: no batch yet")
+// ErrWait reports that Next has no sample yet. ErrAsk asks whether any rank is
+// done while this one has a sample, and ErrAskDone while it has none.
+var (
+	ErrWait    = errors.New("infer_prep: pipeline: no batch yet")
+	ErrAsk     = errors.New("infer_prep: pipeline: is any rank done?")
+	ErrAskDone = errors.New("infer_prep: pipeline: this rank is done")
+)
 
 // Next returns the next sample or batch. It waits no longer than wait and then
-// returns ErrWait; the next call continues to wait. io.EOF ends the epoch.
+// returns ErrWait; the next call continues to wait. After ErrAsk and ErrAskDone
+// it continues behind Answer. io.EOF ends the epoch.
 func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 	if err := p.lock(); err != nil {
 		return nil, err
 	}
 	defer p.mu.Unlock()
 	if p.waiting == nil {
+		p.giveBack()
 		p.before = p.run.State()
 		c := make(chan result, 1)
 		ctx, stop := context.WithCancel(p.ctx)
@@ -192,6 +291,9 @@ func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 			r.s, r.err = run.Next(ctx)
 		}(p.run)
 	}
+	if p.asked != nil {
+		return nil, p.asked
+	}
 	var r result
 	select {
 	case r = <-p.waiting:
@@ -200,6 +302,8 @@ func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 		defer timer.Stop()
 		select {
 		case r = <-p.waiting:
+		case p.asked = <-p.asks:
+			return nil, p.asked
 		case <-timer.C:
 			return nil, ErrWait
 		}
@@ -213,21 +317,17 @@ func (p *Pipeline) Next(wait time.Duration) (*Tensors, error) {
 	return p.lend(r.s)
 }
 
-// lend lends the sample of a run, in exchange for one that is free.
+// lend lends the sample of a run, with its memory.
 func (p *Pipeline) lend(from *dataset.Sample) (*Tensors, error) {
 	p.guard.Lock()
-	var s *dataset.Sample
-	if n := len(p.spare); n > 0 {
-		s, p.spare = p.spare[n-1], p.spare[:n-1]
-	} else {
-		s = &dataset.Sample{}
-	}
 	notes := len(p.notes) > 0
 	p.lent++
 	p.guard.Unlock()
+	s := &dataset.Sample{}
 	if err := s.Take(from); err != nil {
 		return nil, err
 	}
+	p.empty = from
 	t := &Tensors{Epoch: p.run.Epoch(), Step: p.run.Step(), Key: s.Key, Notes: notes, list: make([]tensor.Tensor, len(s.Values))}
 	for i := range s.Values {
 		t.list[i] = s.Values[i].Tensor
@@ -239,14 +339,25 @@ func (p *Pipeline) lend(from *dataset.Sample) (*Tensors, error) {
 	return t, nil
 }
 
-// free keeps the memory of a released batch, for as many as are in use at once
-// in a training loop: the batch of this step and the one before.
+// free keeps the memory of a released batch for a later one. Of several it
+// keeps one: a loop that holds more batches allocates their memory again.
 func (p *Pipeline) free(s *dataset.Sample) {
 	p.guard.Lock()
 	defer p.guard.Unlock()
 	p.lent--
-	if !p.closed && len(p.spare) < 2 {
-		p.spare = append(p.spare, s)
+	if !p.closed {
+		p.spare = s
+	}
+}
+
+// giveBack gives the memory of a released batch to the sample of the run, if
+// its own was lent. The run exchanges it for that of the next batch.
+func (p *Pipeline) giveBack() {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if p.empty != nil && p.spare != nil {
+		_ = p.empty.Take(p.spare) // it has memory of its own, so nothing is copied
+		p.empty, p.spare = nil, nil
 	}
 }
 
@@ -256,7 +367,7 @@ func (p *Pipeline) drop() {
 	if p.waiting != nil {
 		p.stop()
 		<-p.waiting
-		p.waiting = nil
+		p.waiting, p.asked = nil, nil
 	}
 	p.before = nil
 }
@@ -303,7 +414,7 @@ func (p *Pipeline) Restore(state []byte) error {
 	old := p.run
 	p.skipped += old.Skipped()
 	p.guard.Lock()
-	p.run = run
+	p.run, p.empty = run, nil
 	p.guard.Unlock()
 	return old.Close()
 }
@@ -354,37 +465,5 @@ func (p *Pipeline) Close() error {
 	err := run.Close()
 	p.mu.Lock() // a Next that was waiting has returned
 	defer p.mu.Unlock()
-	return errors.Join(err, p.built.Close())
-}
-
-// FolderOptions are those of FolderDefinition.
-type FolderOptions struct {
-	Dir      string `json:"dir"`
-	Batch    int    `json:"batch"` // 0 for none
-	Shuffle  bool   `json:"shuffle"`
-	DropLast bool   `json:"drop_last"`
-}
-
-// FolderDefinition returns the definition, in JSON, of the images of a folder
-// with a subfolder for each class, run through a graph.
-func FolderDefinition(g *Graph, o FolderOptions) ([]byte, error) {
-	if o.Batch < 0 {
-		return nil, fmt.Errorf("infer_prep: image_folder: %w: batches of %d, want 0 or more", errInput, o.Batch)
-	}
-	d := dataset.From(imagefolder.New(o.Dir))
-	if o.Shuffle {
-		d = d.Shuffle()
-	}
-	d = d.MapColumns(g.plan.Graph(), []string{"image"}, []string{})
-	switch {
-	case o.Batch > 0 && o.DropLast:
-		d = d.BatchDrop(o.Batch)
-	case o.Batch > 0:
-		d = d.Batch(o.Batch)
-	}
-	b, err := json.Marshal(d)
-	if err == nil {
-		_, err = ParseDefinition(b) // a null for an empty list would be a missing parameter
-	}
-	return b, err
+	return errors.Join(err, p.closeBuilt())
 }

@@ -6,7 +6,6 @@ import json
 import os
 import weakref
 from ctypes import byref, c_void_p
-from operator import index
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
 from . import _native
@@ -43,11 +42,13 @@ class Graph:
         """Opens a graph; use the class methods from_... instead."""
         info, error = c_void_p(), c_void_p()
         lib = _native.lib()
-        handle = lib.ip_graph_open(json.dumps(source).encode(), content, len(content), byref(info), byref(error))
+        opened = source | {"device": _native.device(source.get("device", ""))}
+        handle = lib.ip_graph_open(json.dumps(opened).encode(), content, len(content), byref(info), byref(error))
         _native.check(error)
         d = json.loads(_native.text(info))
         self.columns = columns(d)
         self.reference: str = d["reference"]
+        self._on = source.get("device", ""), source.get("least", "")
         self._handle = handle
         self._finish = weakref.finalize(self, _native.close, handle)
 
@@ -108,6 +109,16 @@ class Graph:
         if isinstance(source, bytes):
             return cls(options, source)
         return cls(options | {"path": path_of("Graph.from_importer", source)}, b"")
+
+    def on(self, device: str, *, least: str = "exact") -> "Graph":
+        """The same graph on a device: "ort:cpu", "ort:cuda" or another of ONNX Runtime.
+
+        The device runs the last steps that it can run, and the host all others.
+        least is the worst class of a step to accept: "exact" (equal bytes),
+        "within1" or "approximate". The library is that of the Python package
+        onnxruntime, if it is installed. docs/python.md has the rules.
+        """
+        return Graph({"kind": "graph", "device": device, "least": least}, json.dumps(self.to_json()).encode())
 
     def to_json(self) -> dict[str, Any]:
         """The graph as a dict, which from_json opens."""
@@ -178,8 +189,9 @@ class Graph:
     def __repr__(self) -> str:
         return f"<infer_prep.Graph {', '.join(f'{c.name}: {c.dtype} {c.shape}' for c in self.columns)}>"
 
-    def __reduce__(self) -> tuple[Callable[[bytes], "Graph"], tuple[bytes]]:
-        return Graph.from_json, (json.dumps(self.to_json()).encode(),)
+    def __reduce__(self) -> tuple[Callable[..., "Graph"], tuple[dict[str, Any], bytes]]:
+        device, least = self._on
+        return Graph, ({"kind": "graph", "device": device, "least": least}, json.dumps(self.to_json()).encode())
 
 
 def path_of(what: str, p: Path) -> str:
@@ -193,17 +205,3 @@ def path_of(what: str, p: Path) -> str:
     if s.lstrip().startswith("{"):
         raise ValueError(f"infer_prep: {what}: {s[:40]!r} is JSON, want a path; pass its content as bytes or as a dict")
     return s
-
-
-def image_folder(directory: Path, graph: Graph, *, batch: int = 32, shuffle: bool = False, drop_last: bool = False) -> dict[str, Any]:
-    """The definition of a folder with a subfolder of images for each class, run through a graph.
-
-    Its columns are the graph's outputs, and label (int32). batch=0 means samples
-    without an axis for the batch.
-    """
-    options = {"dir": path_of("image_folder", directory), "batch": index(batch), "shuffle": bool(shuffle), "drop_last": bool(drop_last)}
-    error = c_void_p()
-    p = _native.lib().ip_folder(graph._live(), json.dumps(options).encode(), byref(error))
-    _native.check(error)
-    d: dict[str, Any] = json.loads(_native.text(p))
-    return d

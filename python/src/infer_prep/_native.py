@@ -4,6 +4,7 @@ declarations in Go."""
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import json
 import os
 import sys
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from ._errors import ForkError, InferPrepError
 
-ABI = 1
+ABI = 2
 MAX_RANK = 8
 Array = npt.NDArray[Any]
 
@@ -46,10 +47,10 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_run": (c_int64, [c_int64, c_void_p, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, c_void_p, c_int64, POINTER(Tensor), c_int32, ERROR]),
     "ip_release": (None, [c_int64]),
-    "ip_folder": (c_void_p, [c_int64, c_char_p, ERROR]),
     "ip_node": (c_void_p, [c_char_p, c_char_p, ERROR]),
     "ip_pipeline_open": (c_int64, [c_char_p, c_int64, c_char_p, ERROR, ERROR]),
     "ip_pipeline_next": (c_int32, [c_int64, c_int64, POINTER(BatchInfo), POINTER(Tensor), ERROR]),
+    "ip_pipeline_answer": (c_int32, [c_int64, c_int32, ERROR]),
     "ip_pipeline_next_epoch": (c_int32, [c_int64, ERROR]),
     "ip_pipeline_state": (c_int32, [c_int64, c_int32, ERROR, POINTER(c_int64), ERROR]),
     "ip_pipeline_restore": (c_int32, [c_int64, c_char_p, c_int64, ERROR]),
@@ -188,6 +189,24 @@ def address(data: Any) -> tuple[Any, int, Any]:
         raise ValueError("infer_prep: the buffer of the image is not contiguous: want a copy of it")
     a = np.frombuffer(view, np.uint8)
     return a.ctypes.data, a.nbytes, a
+
+
+def device(spec: str) -> str:
+    """A device's name and options, with the library of the Python package
+    onnxruntime for a device of ONNX Runtime that names no library."""
+    if not isinstance(spec, str):
+        raise TypeError(f"infer_prep: device {spec!r}: want a name such as 'ort:cpu'")
+    if spec == "cpu":  # the host
+        return ""
+    if not spec.startswith("ort:") or any(o.startswith("lib=") for o in spec.split(",")[1:]) or os.environ.get("INFER_PREP_ORT"):
+        return spec
+    found = importlib.util.find_spec("onnxruntime")  # imports nothing
+    folders = found.submodule_search_locations if found is not None else None
+    for folder in folders or ():
+        capi = os.path.join(folder, "capi")
+        if os.path.isdir(capi) and "," not in capi:
+            return f"{spec},lib={capi}"
+    return spec
 
 
 def tensors(n: int) -> ctypes.Array[Tensor]:

@@ -10,7 +10,7 @@ import sys
 import weakref
 from ctypes import byref, c_int64, c_void_p, string_at
 from operator import index
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
 from ._dataset import Dataset
@@ -97,10 +97,15 @@ def ranks(rank: int | None, world: int | None) -> tuple[int, int]:
         raise ValueError(f"infer_prep: rank {rank} of {world}: want both or none of them")
     if rank is not None and world is not None:
         return index(rank), index(world)
+    return distributed() or (0, 1)
+
+
+def distributed() -> tuple[int, int] | None:
+    """The rank and the number of ranks of torch.distributed; None without it."""
     d = sys.modules.get("torch.distributed")  # a program that uses it has imported it
     if d is not None and d.is_available() and d.is_initialized():
         return int(d.get_rank()), int(d.get_world_size())
-    return 0, 1
+    return None
 
 
 class Pipeline:
@@ -117,9 +122,15 @@ class Pipeline:
     rank, world    the process and their number; default: those of
                    torch.distributed if it is initialised, else 0 of 1
     drop_uneven    drop the last samples of an epoch that not all ranks have
-    workers        threads of each stage; default: one for each core
+    all_done       a function that ends an epoch on all ranks together: it gets
+                   True if this rank has no more batches, and returns whether
+                   any rank has none; see infer_prep.torch.all_done. Needed for
+                   several ranks if the length of an epoch depends on the data
+    workers        threads of each stage; default: one for each core. A dict has
+                   those of single stages, by their paths in stats()
     prefetch       batches that are ready ahead, 1 to 65,536; default 2
-    queue          samples that a stage may hold; default: 2 for each worker and 2
+    queue          samples that a stage may hold, or a dict as for workers;
+                   default: 2 for each worker and 2
     memory         bytes of samples in all queues; default 1 GiB
     on_error       "fail" (default), "skip" or "replace" bad samples, which are
                    logged as warnings of the logger infer_prep
@@ -127,6 +138,9 @@ class Pipeline:
                    for no bound
     allow_changed  resume although the data is not that of the state
     allow_outside  follow links and paths of lists out of the data's folder
+    device, least  a device for the last steps of the maps, such as "ort:cpu",
+                   and the worst class of a step on it; see Graph.on. Default:
+                   none
 
     Several threads may use a Pipeline: each batch goes to one of them. It cannot
     be pickled, nor used after a fork.
@@ -140,14 +154,17 @@ class Pipeline:
         rank: int | None = None,
         world: int | None = None,
         drop_uneven: bool = False,
-        workers: int | None = None,
+        all_done: Callable[[bool], bool] | None = None,
+        workers: int | Mapping[str, int] | None = None,
         prefetch: int | None = None,
-        queue: int | None = None,
+        queue: int | Mapping[str, int] | None = None,
         memory: int | None = None,
         on_error: str = "fail",
         max_skips: int | None = None,
         allow_changed: bool = False,
         allow_outside: bool = False,
+        device: str | None = None,
+        least: str = "exact",
     ) -> None:
         if isinstance(definition, Dataset):
             definition = definition.definition
@@ -167,10 +184,19 @@ class Pipeline:
             raise ValueError(f"infer_prep: pipeline: seed {seed}: want 0 to 2**64 - 1")
         options: dict[str, Any] = {"seed": seed, "rank": self.rank, "world": self.world, "on_error": on_error}
         options |= {"drop_uneven": drop_uneven, "allow_changed": allow_changed, "allow_outside": allow_outside}
-        for name, value, least in ("workers", workers, 1), ("prefetch", prefetch, 1), ("queue", queue, 1), ("memory", memory, 1), ("max_skips", max_skips, -1):
-            if value is not None:
-                if index(value) < least or value == 0:
-                    raise ValueError(f"infer_prep: pipeline: {name} {value}: want at least {max(least, 1)}" + (", or -1 for no bound" if least < 0 else ""))
+        if all_done is not None and not callable(all_done):
+            raise TypeError(f"infer_prep: pipeline: all_done is {type(all_done).__name__}, want a function of a bool, such as infer_prep.torch.all_done()")
+        options["all_done"] = all_done is not None
+        self._all_done = all_done
+        if device is not None:
+            options |= {"device": _native.device(device), "least": least}
+        for name, value in ("workers", workers), ("queue", queue):
+            if isinstance(value, Mapping):
+                options[f"stage_{name}"] = {str(path): index(n) for path, n in value.items()}
+        for name, value, low in ("workers", workers, 1), ("prefetch", prefetch, 1), ("queue", queue, 1), ("memory", memory, 1), ("max_skips", max_skips, -1):
+            if value is not None and not isinstance(value, Mapping):
+                if index(value) < low or value == 0:
+                    raise ValueError(f"infer_prep: pipeline: {name} {value}: want at least {max(low, 1)}" + (", or -1 for no bound" if low < 0 else ""))
                 options["bytes" if name == "memory" else name] = index(value)
         info, error = c_void_p(), c_void_p()
         lib = _native.lib()
@@ -226,12 +252,24 @@ class Pipeline:
         error = c_void_p()
         while True:
             status = _native.lib().ip_pipeline_next(self._live(), WAIT, byref(info), out, byref(error))
-            if status != 2:
+            if status in (3, 4):
+                self._ask(status == 4)
+            elif status != 2:
                 break
         if status != 0 or info.notes:
             self._warn()
         _native.check(error)
         return bool(status == 0)
+
+    def _ask(self, done: bool) -> None:
+        """Asks all ranks whether any is done, and passes their answer on."""
+        assert self._all_done is not None
+        answer, error = -1, c_void_p()  # after an exception the ranks may disagree: the epoch ends, before this batch
+        try:
+            answer = int(bool(self._all_done(done)))
+        finally:
+            _native.lib().ip_pipeline_answer(self._live(), answer, byref(error))
+            _native.check(error)
 
     def _warn(self) -> None:
         notes, error = c_void_p(), c_void_p()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping
 
 import torch
+import torch.distributed as dist
 from torch.utils.data import IterableDataset, get_worker_info
 
 from ._errors import InferPrepError
 from ._graph import Path
-from ._pipeline import Batch, Pipeline, ranks
+from ._pipeline import Batch, Pipeline, distributed, ranks
 
 
 def tensors(batch: Batch, pipeline: Pipeline) -> dict[str, torch.Tensor]:
@@ -19,6 +20,29 @@ def tensors(batch: Batch, pipeline: Pipeline) -> dict[str, torch.Tensor]:
         t = torch.from_dlpack(batch[c.name])
         out[c.name] = t.view(torch.bfloat16) if c.dtype == "bfloat16" else t
     return out
+
+
+def all_done(group: Any = None) -> Callable[[bool], bool]:
+    """The argument all_done of Pipeline and Loader for ranks of torch.distributed.
+
+    Every rank must iterate over its own Pipeline, and ask for a batch equally
+    often: each batch, and the end of an epoch, is an all-reduce of one number
+    over the process group, by default all ranks. It runs on the thread that asks.
+    """
+
+    def ask(done: bool) -> bool:
+        # "cpu:gloo,cuda:nccl": a tensor on a device that the group can reduce.
+        devices = [d.partition(":")[0] for d in dist.get_backend_config(group).split(",")]
+        t = torch.tensor([int(done)], dtype=torch.int32, device="cpu" if "cpu" in devices else devices[0])
+        dist.all_reduce(t, op=dist.ReduceOp.MAX, group=group)
+        return bool(t.item())
+
+    return ask
+
+
+def _alone(done: bool) -> bool:
+    """An all_done of ranks that do not wait for each other."""
+    return done
 
 
 class Loader(IterableDataset[dict[str, torch.Tensor]]):
@@ -47,8 +71,12 @@ class Loader(IterableDataset[dict[str, torch.Tensor]]):
             options = dict(self._options)
             worker = get_worker_info()
             if worker is not None:
+                if options.get("all_done") is not None:
+                    raise InferPrepError("infer_prep: Loader: all_done in a worker process of a DataLoader: iterate over the Loader itself", "input")
                 rank, world = ranks(options.get("rank"), options.get("world"))
                 options["rank"], options["world"] = rank * worker.num_workers + worker.id, world * worker.num_workers
+                if world == 1:  # a DataLoader's workers may end at different times
+                    options["all_done"] = _alone
             self._pipeline = Pipeline(self._definition, **options)
         return self._pipeline
 
@@ -84,4 +112,8 @@ class Loader(IterableDataset[dict[str, torch.Tensor]]):
             self._pipeline.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_pipeline": None}
+        options, here = self._options, distributed()
+        if here is not None and options.get("rank") is None and options.get("world") is None:
+            # A worker process that is spawned has no torch.distributed: it is a part of this rank.
+            options = options | {"rank": here[0], "world": here[1]}
+        return self.__dict__ | {"_pipeline": None, "_options": options}
