@@ -39,10 +39,6 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-const decodeRGB = `{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
-	"steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
-	"gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}`
-
 // definition returns the definition, in JSON, of the decoded images of a
 // folder. With dropped, a smaller last batch is left out.
 func definition(t *testing.T, dir string, batch int, dropped bool) []byte {
