@@ -19,9 +19,10 @@ import (
 // PCAM reads camelyonpatch_level_2_split_USAGE_x.h5 and
 // camelyonpatch_level_2_split_USAGE_y.h5, unpacked as torchvision leaves them:
 // the datasets x and y, contiguous or of chunks with or without gzip. Open
-// reads the labels. Where the images are in chunks, up to 64 MiB of unpacked
-// ones stay in memory, and Read unpacks whole ones: reading in random order is
-// slow if a chunk holds many images.
+// reads the labels. If the images are in chunks, Read unpacks whole chunks, so
+// a random order is slow if a chunk holds many images. Up to 16 chunks of 64
+// MiB together stay in memory, and as much memory again to unpack the next
+// ones.
 //
 // Columns: image (uint8 HWC (96, 96, 3), or the size that the file has, RGB),
 // label (int32 scalar: 1 for metastatic tissue in the centre, or 0).

@@ -19,7 +19,8 @@ const (
 	maxSide    = 1 << 40 // elements of an axis
 	maxRow     = 1 << 30 // bytes
 	maxChunk   = 64 << 20
-	// Decoded chunks are kept up to maxKept bytes, but always one.
+	// Up to maxSlots decoded chunks of maxKept bytes together are kept, but
+	// always one.
 	maxKept  = 64 << 20
 	maxSlots = 16
 )
@@ -116,8 +117,9 @@ func (d *Dataset) Rows() int64 { return d.Dims[0] }
 func (d *Dataset) RowSize() int64 { return d.rowSize }
 
 // Dataset opens a dataset of the root group. It reads the list of its chunks,
-// 16 bytes for each, which must be complete. Up to 64 MiB of decoded chunks
-// stay in memory, or one chunk; a chunk has 64 MiB at most.
+// 16 bytes for each, which must be complete. A chunk has 64 MiB at most. Up to
+// 16 decoded chunks of 64 MiB together stay in memory, and as much memory again
+// to decode the next ones.
 func (f *File) Dataset(ctx context.Context, name string) (*Dataset, error) {
 	at, err := f.find(name)
 	if err != nil {
@@ -161,6 +163,14 @@ func want(m message, what string, n int) error {
 func (d *Dataset) datatype(m message) error {
 	if err := want(m, "a type", 12); err != nil {
 		return err
+	}
+	// h5py writes booleans as an enumeration. The type of its integers follows.
+	const enumeration = 8
+	if m.b[0]&15 == enumeration {
+		m = message{m.at + 8, m.b[8:]}
+		if err := want(m, "a type", 12); err != nil {
+			return err
+		}
 	}
 	if class := m.b[0] & 15; class != 0 {
 		return unsupported(m.at, "numbers of class %d, want integers (0)", class)
@@ -367,7 +377,7 @@ func (d *Dataset) chunked(ctx context.Context, m message) error {
 
 // list reads the list of chunks.
 func (d *Dataset) list(ctx context.Context, tree int64, sides []int64) error {
-	// place is what the next chunk must have.
+	// place is where the next chunk must be.
 	place := make([]int64, len(sides))
 	ended := false
 	walk := &tree1{File: d.f, kind: 1, key: 8 + 8*int64(len(sides)+1)}
@@ -462,8 +472,9 @@ func (d *Dataset) row(i int64, out []byte) error {
 	return nil
 }
 
-// copy copies what a chunk has of a row, or of a part of it: in and out are
-// those of the axes that are left, and origin is the chunk's place in out.
+// copy copies what a chunk has of a row. It calls itself for each index of the
+// first of axes, with the parts of in and out at that index. origin is the
+// chunk's place in out.
 func (d *Dataset) copy(out, in []byte, axes []axis, origin []int64) {
 	if len(axes) == 0 {
 		copy(out, in[:d.run])

@@ -1,12 +1,12 @@
-// Package hdf5 reads arrays of integers from HDF5 files, row by row: of the
-// datasets in the root group, those that h5py writes by default and with gzip
-// and shuffle.
+// Package hdf5 reads arrays of integers and booleans from HDF5 files, row by
+// row. It reads datasets of the root group as h5py writes them by default, and
+// with gzip and shuffle.
 //
-// It follows the HDF5 File Format Specification, version 3.0: superblocks 0 and
-// 1, object headers 1, groups of symbol tables, and contiguous datasets and
-// those of chunks that a version 1 B-tree lists. All else is ErrUnsupported,
-// among it files of libver "latest", chunks that were never written, and other
-// filters.
+// It follows the HDF5 File Format Specification, version 3.0. It reads
+// superblocks 0 and 1, object headers 1, groups of symbol tables, contiguous
+// datasets, and chunks that a version 1 B-tree lists. Other forms are
+// ErrUnsupported: files of libver "latest", chunks that were never written, and
+// other filters, for example.
 package hdf5
 
 import (
@@ -345,7 +345,7 @@ type tree1 struct {
 	// leaf is called for each child of the last level, with its key, its
 	// address and the place of both.
 	leaf func(key []byte, child, at int64) error
-	seen int64
+	seen int64 // bytes of nodes
 }
 
 // node reads the node at an address. level is -1 for any.
@@ -363,11 +363,12 @@ func (t *tree1) node(at int64, level int) error {
 	if level >= 0 && int(b[5]) != level || b[5] >= maxLevels {
 		return invalid(at+5, "level %d of a B-tree, want %d below %d", b[5], level, maxLevels)
 	}
-	// This bounds the time for a file whose nodes refer to each other.
-	if t.seen++; t.seen > t.size/head {
-		return invalid(at, "a B-tree of more nodes than the file can hold")
-	}
 	n := int64(u16(b[6:]))
+	// No two nodes overlap. This bounds the time for a file whose nodes refer
+	// to each other.
+	if t.seen += head + n*(t.key+8); t.seen > t.size {
+		return invalid(at, "a B-tree of more than the %d bytes of the file", t.size)
+	}
 	if n == 0 && level >= 0 {
 		return invalid(at+6, "a node without children")
 	}

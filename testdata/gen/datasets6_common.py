@@ -121,7 +121,7 @@ def hdf5_files():
     d.mkdir(parents=True)
     gzip = {"compression": "gzip"}
     cases = {
-        "contiguous": {"u1": pattern("u1", 5, 4, 3), "i2": pattern("<i2", 6, 2), "u4": pattern(">u4", 3), "i8": -pattern("<i8", 2, 2), "u2": pattern("<u2", 1)},
+        "contiguous": {"u1": pattern("u1", 5, 4, 3), "i2": pattern("<i2", 6, 2), "u4": pattern(">u4", 3), "i8": -pattern("<i8", 2, 2), "u2": pattern("<u2", 1), "bool": pattern("u1", 4, 2) % 3 == 0},
         "chunks": {"rows": (pattern("u1", 7, 6, 5, 3), {"chunks": (2, 6, 5, 3)}), "packed": (pattern("u1", 7, 6, 5, 3), {"chunks": (3, 6, 5, 3)} | gzip),
                    "divided": (pattern("u1", 7, 9, 8, 3), {"chunks": (2, 4, 3, 3)} | gzip), "all": (pattern("u1", 7, 9, 8, 3), {"chunks": (4, 5, 5, 2)}),
                    "shuffled": (pattern("<i4", 9, 5), {"chunks": (4, 5), "shuffle": True} | gzip), "plain": (pattern(">i2", 9, 5), {"chunks": (4, 3), "shuffle": True}),
