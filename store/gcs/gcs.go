@@ -97,9 +97,24 @@ func (t stored) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
-	content := r.Method == http.MethodPut || strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/")
-	objects.CountUpload(r, content)
+	objects.CountUpload(r, r.Header.Get("Content-Range") != "")
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") && r.Body != nil {
+		r = r.Clone(r.Context())
+		r.Body = sentBody{r.Body, r.Context()}
+	}
 	return t.RoundTripper.RoundTrip(r)
+}
+
+// sentBody is the body of a request that has a whole object.
+type sentBody struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (b sentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	remote.CountSent(b.ctx, n)
+	return n, err
 }
 
 // service is an objects.Service.

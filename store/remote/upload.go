@@ -41,3 +41,11 @@ func CountRequest(ctx context.Context, key string, sent int64) {
 	}
 	u.seen[digest] = struct{}{}
 }
+
+// CountSent counts more bytes of the object in a request that CountRequest
+// counts, for a request whose size is unknown when it begins.
+func CountSent(ctx context.Context, n int) {
+	if u, ok := ctx.Value(uploadKey{}).(*upload); ok {
+		u.c.sent.Add(int64(n))
+	}
+}

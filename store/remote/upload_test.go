@@ -40,4 +40,7 @@ func TestCountRequest(t *testing.T) {
 	require.Equal(t, Stats{Requests: 3, Retries: 1, Sent: 250}, r.Stats())
 	CountRequest(create(), "PUT 1", 100) // another object
 	require.Equal(t, Stats{Requests: 4, Retries: 1, Sent: 350}, r.Stats())
+	CountSent(first, 7)
+	CountSent(t.Context(), 7) // of no Store
+	require.Equal(t, Stats{Requests: 4, Retries: 1, Sent: 357}, r.Stats())
 }
