@@ -65,7 +65,7 @@ func TestScattered(t *testing.T) {
 		return func(store.File) { require.Equal(t, want, last()) }
 	}
 	use(func(f store.File) {
-		require.EqualValues(t, math.MaxInt64, last())
+		require.EqualValues(t, int64(math.MaxInt64), last())
 		for _, off := range []int64{15 << 20, 3 << 20, 9 << 20} {
 			b := make([]byte, 1000)
 			_, err := f.ReadAt(b, off)
