@@ -41,6 +41,10 @@ class Graph:
 
     def __init__(self, source: dict[str, Any], content: bytes) -> None:
         """Opens a graph; use the class methods from_... instead."""
+        if not isinstance(source, dict):
+            raise TypeError(f"infer_prep: Graph: got {type(source).__name__}; want a class method: Graph.from_json, from_preset, from_hf, from_importer or from_bundle")
+        if "path" in source and "://" not in source["path"]:
+            os.stat(source["path"])  # a missing file is Python's FileNotFoundError
         info, error = c_void_p(), c_void_p()
         lib = _native.lib()
         opened = source | {"device": _native.device(source.get("device", ""))}
@@ -203,6 +207,8 @@ def image_folder(directory: Path, graph: Graph, *, batch: int = 32, shuffle: boo
     Its columns are the graph's outputs, and label (int32). batch=0 means samples
     without an axis for the batch.
     """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"infer_prep: image_folder: the graph is {type(graph).__name__}, want a Graph, such as Graph.from_preset(\"imagenet\")")
     options = {"dir": path_of("image_folder", directory), "batch": index(batch), "shuffle": bool(shuffle), "drop_last": bool(drop_last)}
     error = c_void_p()
     p = _native.lib().ip_folder(graph._live(), json.dumps(options).encode(), byref(error))
