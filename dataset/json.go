@@ -132,3 +132,27 @@ func (j *jsonNode) dataset(above string, depth int) (*Dataset, error) {
 	}
 	return d, nil
 }
+
+// MakeNode creates a registered node from the JSON object of some of its
+// parameters and validates it. The others have their defaults, but a map needs
+// its graph. params may be nil.
+func MakeNode(name string, params []byte) (Node, error) {
+	i, err := nodes.Lookup(name)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	n := i.New()
+	if m, ok := n.(*Map); ok {
+		m.Graph = nil
+	}
+	if len(params) == 0 {
+		params = []byte("{}")
+	}
+	if err := specs.Merge(params, n); err != nil {
+		return nil, fmt.Errorf("dataset: %s: %w: %w", name, ErrParam, err)
+	}
+	if err := n.Validate(); err != nil {
+		return nil, fmt.Errorf("dataset: %s: %w", name, err)
+	}
+	return n, nil
+}

@@ -8,7 +8,7 @@ type Project struct {
 }
 
 func init() {
-	Register(Info{Name: "project", Version: 1, New: func() Node { return &Project{} }, Doc: "some of the columns"})
+	Register(Info{Name: "project", Version: 1, New: func() Node { return &Project{Columns: []string{}} }, Doc: "some of the columns"})
 }
 
 // Project keeps these columns, in this order.

@@ -12,7 +12,7 @@ type Rename struct {
 }
 
 func init() {
-	Register(Info{Name: "rename", Version: 1, New: func() Node { return &Rename{} }, Doc: "other names for columns"})
+	Register(Info{Name: "rename", Version: 1, New: func() Node { return &Rename{From: []string{}, To: []string{}} }, Doc: "other names for columns"})
 }
 
 // Rename renames the columns from to the names to.

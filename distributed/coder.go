@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/infer-prep/infer-prep/pack"
 )
@@ -15,40 +14,13 @@ import (
 
 var errCoder = errors.New("distributed: a message between workers is damaged")
 
-func encodeEntry(e pack.Entry) []byte {
-	b := binary.AppendUvarint(nil, uint64(e.Shard))
-	b = binary.AppendUvarint(b, uint64(e.Position))
-	b = binary.AppendUvarint(b, e.Number)
-	b = binary.AppendUvarint(b, uint64(len(e.Labels)))
-	for _, l := range e.Labels {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(l))
-	}
-	b = binary.AppendUvarint(b, uint64(len(e.Files)))
-	for _, f := range e.Files {
-		b = appendText(b, f.Path)
-		b = binary.AppendVarint(b, f.Size)
-		b = binary.AppendVarint(b, f.Modified)
-	}
-	return b
-}
+func encodeEntry(e pack.Entry) ([]byte, error) { return e.MarshalBinary() }
 
-func decodeEntry(b []byte) (pack.Entry, error) {
-	d := &decoder{b: b}
-	e := pack.Entry{Shard: int(d.uvarint()), Position: int64(d.uvarint()), Number: d.uvarint()}
-	if n := d.length(4); n > 0 {
-		e.Labels = make([]float32, n)
-		for i := range e.Labels {
-			e.Labels[i] = math.Float32frombits(binary.LittleEndian.Uint32(d.take(4)))
-		}
+func decodeEntry(b []byte) (e pack.Entry, err error) {
+	if err := e.UnmarshalBinary(b); err != nil {
+		return e, fmt.Errorf("%w: %w", errCoder, err)
 	}
-	const leastFile = 3 // bytes
-	if n := d.length(leastFile); n > 0 {
-		e.Files = make([]pack.EntryFile, n)
-		for i := range e.Files {
-			e.Files[i] = pack.EntryFile{Path: d.text(), Size: d.varint(), Modified: d.varint()}
-		}
-	}
-	return e, d.end("an entry")
+	return e, nil
 }
 
 func encodeRecord(r pack.Record) []byte {
@@ -83,47 +55,23 @@ type decoder struct {
 
 func (d *decoder) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
-	return v * d.skip(n)
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.b)
-	return v * int64(d.skip(n))
-}
-
-// skip skips a number of n bytes and returns 1, or 0 if there is none.
-func (d *decoder) skip(n int) uint64 {
 	if n <= 0 {
 		d.bad, d.b = true, nil
 		return 0
 	}
 	d.b = d.b[n:]
-	return 1
-}
-
-// length returns a number of parts of at least size bytes each, for which there
-// are enough bytes.
-func (d *decoder) length(size int) int {
-	n := d.uvarint()
-	if n > uint64(len(d.b)/size) {
-		d.bad, d.b = true, nil
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) take(n int) []byte {
-	if n > len(d.b) {
-		d.bad, d.b = true, nil
-		return make([]byte, n)
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
+	return v
 }
 
 func (d *decoder) text() string {
-	return string(d.take(d.length(1)))
+	n := d.uvarint()
+	if n > uint64(len(d.b)) {
+		d.bad, d.b = true, nil
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
 }
 
 func (d *decoder) end(what string) error {

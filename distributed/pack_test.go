@@ -190,9 +190,10 @@ func TestChangedPlan(t *testing.T) {
 func TestCoders(t *testing.T) {
 	for _, e := range []pack.Entry{
 		{Files: []pack.EntryFile{{Path: "a"}}},
-		{Shard: 3, Position: 1 << 40, Number: 1<<64 - 1, Labels: []float32{1.5, -2}, Files: []pack.EntryFile{{Path: "a/\xff.jpg", Size: -1}, {Path: "b", Size: 1 << 50, Modified: -5}}},
+		{Shard: 3, Position: 1 << 40, Number: 1<<64 - 1, Labels: []float32{1.5, -2}, Files: []pack.EntryFile{{Path: "a/\xff.jpg", Size: -1}, {Path: "b", Size: 1 << 50, Modified: -5, Version: 1 << 63}}},
 	} {
-		b := encodeEntry(e)
+		b, err := encodeEntry(e)
+		require.NoError(t, err)
 		got, err := decodeEntry(b)
 		require.NoError(t, err)
 		require.Equal(t, e, got)

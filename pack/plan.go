@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -94,16 +95,19 @@ type Plan struct {
 	// ClassNames holds the names of the labels 0, 1, …; nil without classes.
 	ClassNames []string
 	// Digest identifies the plan: 64 hexadecimal digits. It changes with every
-	// field above and with every name, label, size and time of the listing.
+	// field above and with every name, label, size, time and version of the
+	// listing.
 	Digest string
 
 	listing string // the name of the listing, without its folder
 	digest  string // of the listing
-	files   store.Opener
-	folder  store.Folder
-	list    *listReader
-	graph   *datagraph.Plan
-	workers sync.Pool // of *planWorker
+	// versions reports that the entries of the listing have versions.
+	versions bool
+	files    store.Opener
+	folder   store.Folder
+	list     *listReader
+	graph    *datagraph.Plan
+	workers  sync.Pool // of *planWorker
 }
 
 const (
@@ -131,6 +135,7 @@ type planFile struct {
 	Shards     int             `json:"shards"`
 	Seed       *uint64         `json:"seed,omitempty"`
 	Listing    planListing     `json:"listing"`
+	Versions   bool            `json:"versions,omitempty"`
 	Image      *planImage      `json:"image,omitempty"`
 	Graph      json.RawMessage `json:"graph,omitempty"`
 	PackLabels bool            `json:"pack_labels,omitempty"`
@@ -228,7 +233,7 @@ func validPlanName(s string) bool {
 func (p *Plan) marshal() ([]byte, error) {
 	f := planFile{
 		Version: planVersion, Output: p.Output.String(), Name: p.Name, Root: p.Root, Count: p.Count, Shards: p.Shards,
-		Seed: p.Seed, Listing: planListing{p.listing, p.digest}, PackLabels: p.PackLabels, Classes: p.ClassNames,
+		Seed: p.Seed, Listing: planListing{p.listing, p.digest}, Versions: p.versions, PackLabels: p.PackLabels, Classes: p.ClassNames,
 		Limits: planLimits(p.Image.Limits), Samples: "images",
 	}
 	if p.FileSamples {
@@ -283,7 +288,7 @@ func parsePlan(name string, b []byte) (*Plan, error) {
 	}
 	p := &Plan{
 		Name: f.Name, Root: f.Root, Count: f.Count, Shards: f.Shards, Seed: f.Seed, PackLabels: f.PackLabels, ClassNames: f.Classes,
-		listing: f.Listing.File, digest: f.Listing.SHA256,
+		listing: f.Listing.File, digest: f.Listing.SHA256, versions: f.Versions,
 		Image: ImageOptions{Encoding: PassThrough, Limits: codec.Limits(f.Limits)},
 	}
 	var ok bool
@@ -448,6 +453,19 @@ type EntryFile struct {
 	// Size is in bytes, and Modified in nanoseconds since 1970, when the input
 	// was listed. -1 and 0 mean unknown: the input is a list.
 	Size, Modified int64
+	// Version is a digest of the version that the store gave the file when it
+	// was listed, such as an ETag. 0 means that it gave none.
+	Version uint64
+}
+
+// digestVersion returns the form of a version in a listing: the first 8 bytes
+// of its SHA-256. It keeps listings small and bounds their entries.
+func digestVersion(version string) uint64 {
+	if version == "" {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(version))
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // Entries reads the entries of a shard, in the order of their positions. It
@@ -467,7 +485,7 @@ func (p *Plan) Entries(ctx context.Context, shard int) iter.Seq2[Entry, error] {
 			return
 		}
 		for _, at := range l.places {
-			e, _, err := parseEntry(l.raw[at.from:], l.first)
+			e, _, err := parseEntry(l.raw[at.from:], l.first, p.versions)
 			if err != nil { // shard has parsed it
 				yield(Entry{}, p.list.corrupt("%w", err))
 				return

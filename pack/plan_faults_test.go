@@ -184,6 +184,11 @@ func TestPlanResumes(t *testing.T) {
 		}
 		again(0, false)
 		again(0, true)
+		left, err := p.Finish(t.Context(), filepath.Join(dir, "no folder"), PlanFinish{})
+		require.ErrorIs(t, err, ErrIncomplete)
+		require.Len(t, left.Missing, 3)
+		_, err = WritePlan(t.Context(), f, dir, &Plan{Output: output}, PlanInput{Kind: InputClasses, Name: dir}, PlanWrite{Force: true})
+		require.ErrorContains(t, err, "a folder: want the name of a JSON file")
 		ends := p.ends()
 		for _, end := range append(ends[:], summaryEnd) {
 			file := filepath.Join(out, "data-00001"+end)
@@ -500,18 +505,18 @@ func TestListingChunks(t *testing.T) {
 		order := p.order()
 		want := make([]Entry, count)
 		for i := range int64(count) {
-			e := Entry{Number: uint64(i), Files: []EntryFile{{fmt.Sprintf("some/path/%d.jpg", i), i, -i}}}
+			e := Entry{Number: uint64(i), Files: []EntryFile{{fmt.Sprintf("some/path/%d.jpg", i), i, -i, 0}}}
 			switch i % 500 {
 			case 1:
 				e.Labels = []float32{1, -0.5, float32(math.Inf(1))}
 			case 2:
 				e.Files[0].Size = -1
 			case 3:
-				e.Files = append(e.Files, EntryFile{strings.Repeat("x", 3000), 1 << 60, math.MaxInt64})
+				e.Files = append(e.Files, EntryFile{strings.Repeat("x", 3000), 1 << 60, math.MaxInt64, 0})
 			case 4:
 				e.Number = math.MaxUint64
 			}
-			require.NoError(t, w.add(order(i), appendEntry(nil, &e)))
+			require.NoError(t, w.add(order(i), appendEntry(nil, &e, false)))
 			e.Position = order(i)
 			e.Shard = p.shardOf(e.Position)
 			want[e.Position] = e
@@ -548,17 +553,24 @@ func FuzzPlan(f *testing.F) {
 }
 
 func FuzzPlanEntry(f *testing.F) {
-	f.Add(append([]byte{3}, appendEntry(nil, &Entry{Number: 7, Labels: []float32{1}, Files: []EntryFile{{"a.jpg", 5, 6}}})...))
+	f.Add(append([]byte{3}, appendEntry(nil, &Entry{Number: 7, Labels: []float32{1}, Files: []EntryFile{{"a.jpg", 5, 6, 0}}}, false)...))
+	f.Add(append([]byte{3}, appendEntry(nil, &Entry{Number: 7, Files: []EntryFile{{"a.jpg", 5, 6, 1 << 63}}}, true)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, n, err := parseEntry(b, 0)
-		if err != nil {
-			return
+		for _, versions := range []bool{false, true} {
+			e, n, err := parseEntry(b, 0, versions)
+			if err != nil {
+				continue
+			}
+			require.LessOrEqual(t, n, len(b))
+			again := append(binary.AppendUvarint(nil, uint64(e.Position)), appendEntry(nil, &e, versions)...)
+			f, _, err := parseEntry(again, 0, versions)
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint(e), fmt.Sprint(f)) // labels can be NaN
+			sent, err := e.MarshalBinary()
+			require.NoError(t, err)
+			require.NoError(t, f.UnmarshalBinary(sent))
+			require.Equal(t, fmt.Sprint(e), fmt.Sprint(f))
 		}
-		require.LessOrEqual(t, n, len(b))
-		again := append(binary.AppendUvarint(nil, uint64(e.Position)), appendEntry(nil, &e)...)
-		f, _, err := parseEntry(again, 0)
-		require.NoError(t, err)
-		require.Equal(t, fmt.Sprint(e), fmt.Sprint(f)) // labels can be NaN
 	})
 }
 
@@ -570,7 +582,7 @@ func FuzzListing(f *testing.F) {
 	require.NoError(f, err)
 	order := p.order()
 	for i := range int64(6) {
-		require.NoError(f, w.add(order(i), appendEntry(nil, &Entry{Files: []EntryFile{{"a.jpg", i, i}}})))
+		require.NoError(f, w.add(order(i), appendEntry(nil, &Entry{Files: []EntryFile{{"a.jpg", i, i, 0}}}, false)))
 	}
 	require.NoError(f, w.finish(make([]byte, 32)))
 	b, err := os.ReadFile(name)

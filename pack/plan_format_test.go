@@ -54,9 +54,9 @@ func TestPlanFormat(t *testing.T) {
 	}
 	const second = 1_000_000_000
 	require.Equal(t, []Entry{
-		{0, 0, 1, []float32{0}, []EntryFile{{"cat/b.jpg", 200, 1_700_000_001 * second}}},
-		{1, 1, 0, []float32{0}, []EntryFile{{"cat/a.jpg", 100, 1_700_000_000 * second}}},
-		{1, 2, 2, []float32{1}, []EntryFile{{"dog/c.jpg", 300, 1_700_000_002 * second}}},
+		{0, 0, 1, []float32{0}, []EntryFile{{"cat/b.jpg", 200, 1_700_000_001 * second, 0}}},
+		{1, 1, 0, []float32{0}, []EntryFile{{"cat/a.jpg", 100, 1_700_000_000 * second, 0}}},
+		{1, 2, 2, []float32{1}, []EntryFile{{"dog/c.jpg", 300, 1_700_000_002 * second, 0}}},
 	}, entries)
 
 	for count, want := range map[uint64]string{10: "1 9 3 8 7 5 0 2 4 6", 100_000_000: "2370706 40400041 83573017 80949500"} {

@@ -46,8 +46,9 @@ const (
 	leastChunk  = 512
 )
 
-// appendEntry appends an entry without shard and position.
-func appendEntry(b []byte, e *Entry) []byte {
+// appendEntry appends an entry without shard and position, and its versions
+// only if versions is true.
+func appendEntry(b []byte, e *Entry, versions bool) []byte {
 	b = binary.AppendUvarint(b, e.Number)
 	b = binary.AppendUvarint(b, uint64(len(e.Labels)))
 	for _, l := range e.Labels {
@@ -59,8 +60,33 @@ func appendEntry(b []byte, e *Entry) []byte {
 		b = append(b, f.Path...)
 		b = binary.AppendUvarint(b, uint64(f.Size+1))
 		b = binary.AppendVarint(b, f.Modified)
+		if versions {
+			b = binary.LittleEndian.AppendUint64(b, f.Version)
+		}
 	}
 	return b
+}
+
+// MarshalBinary returns the entry for another process of the same program: the
+// form of the listing, with the shard in front. Equal entries have equal bytes.
+// err is always nil.
+func (e *Entry) MarshalBinary() (b []byte, err error) {
+	b = binary.AppendUvarint(nil, uint64(e.Shard))
+	b = binary.AppendUvarint(b, uint64(e.Position))
+	return appendEntry(b, e, true), nil
+}
+
+// UnmarshalBinary sets the entry to what MarshalBinary encoded. Other bytes are
+// an error.
+func (e *Entry) UnmarshalBinary(b []byte) error {
+	r := &entryReader{b: b}
+	shard := r.uvarint()
+	x, n, err := parseEntry(r.b, 0, true)
+	if err != nil || n != len(r.b) || shard >= maxPlanShards {
+		return fmt.Errorf("pack: plan: %w of %d bytes", errEntry, len(b))
+	}
+	*e, e.Shard = x, int(shard)
+	return nil
 }
 
 var errEntry = errors.New("an invalid entry")
@@ -103,8 +129,8 @@ func (r *entryReader) take(n uint64, size int) []byte {
 }
 
 // parseEntry reads an entry with its position, counted from first, and returns
-// the number of bytes that it takes.
-func parseEntry(b []byte, first int64) (e Entry, n int, err error) {
+// the number of bytes that it takes. versions is that of appendEntry.
+func parseEntry(b []byte, first int64, versions bool) (e Entry, n int, err error) {
 	r := &entryReader{b: b}
 	e.Position = int64(r.uvarint()) + first
 	e.Number = r.uvarint()
@@ -125,6 +151,11 @@ func parseEntry(b []byte, first int64) (e Entry, n int, err error) {
 		f.Path = string(r.take(r.uvarint(), 1))
 		size := r.uvarint()
 		f.Size, f.Modified = int64(size)-1, r.varint()
+		if versions {
+			if v := r.take(1, 8); v != nil {
+				f.Version = binary.LittleEndian.Uint64(v)
+			}
+		}
 		if f.Path == "" || size > math.MaxInt64 {
 			r.bad = true
 		}
@@ -404,7 +435,7 @@ func (l *listReader) shard(ctx context.Context, s int) (*shardList, error) {
 		from := len(list.raw)
 		list.raw = append(list.raw, raw...)
 		for range c.entries {
-			e, n, err := parseEntry(list.raw[from:], first)
+			e, n, err := parseEntry(list.raw[from:], first, l.plan.versions)
 			if err != nil || e.Position < first || e.Position >= end {
 				return nil, l.corrupt("%w in the chunk at byte %d, of shard %d", errEntry, c.offset, s)
 			}

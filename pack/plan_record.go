@@ -25,7 +25,7 @@ import (
 // The kinds of bad samples.
 const (
 	BadMissing     = "missing"     // a file does not exist
-	BadChanged     = "changed"     // a file has another size or time than in the plan
+	BadChanged     = "changed"     // a file has another size, time or version than in the plan
 	BadOutside     = "outside"     // a path leads out of the input's folder
 	BadImage       = "image"       // the image is damaged, or no image
 	BadUnsupported = "unsupported" // the image is valid and not supported
@@ -283,12 +283,19 @@ func (p *Plan) read(ctx context.Context, f *EntryFile, b []byte, limit int64) ([
 		return b, readError(err)
 	}
 	size := o.Size()
-	switch m, ok := o.(interface{ Modified() time.Time }); {
+	var modified time.Time
+	version := ""
+	if d, ok := o.(store.Described); ok {
+		modified, version = d.Modified(), d.Version()
+	}
+	switch {
 	case f.Size >= 0 && size != f.Size:
 		err = changed(f, size, time.Time{})
-	case f.Size >= 0 && f.Modified != 0 && ok && !m.Modified().IsZero() && m.Modified().Unix() != f.Modified/1e9:
+	case f.Size >= 0 && f.Modified != 0 && !modified.IsZero() && modified.Unix() != f.Modified/1e9:
 		// HTTP's headers have whole seconds, listings more.
-		err = changed(f, size, m.Modified())
+		err = changed(f, size, modified)
+	case f.Version != 0 && version != "" && digestVersion(version) != f.Version:
+		err = badf(BadChanged, "%w: another version (ETag) than in the plan", errChanged)
 	case limit > 0 && size > limit:
 		err = badf(BadLimit, "%w: a file of %d bytes: the limit is %d", codec.ErrBytes, size, limit)
 	default:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"runtime"
 	"slices"
@@ -233,8 +234,9 @@ func (p *Plan) Finish(ctx context.Context, out string, o PlanFinish) (*PlanRepor
 }
 
 func (p *Plan) finish(ctx context.Context, out string, o PlanFinish, r *PlanReport) error {
-	if err := p.strays(ctx, out); err != nil {
-		return err
+	none := p.strays(ctx, out)
+	if none != nil && !errors.Is(none, fs.ErrNotExist) {
+		return none
 	}
 	x := planIndex{Ours: 1, Name: p.Name, Plan: p.Digest, Output: p.Output.String(), Bad: map[string]int64{}, Classes: p.ClassNames}
 	if p.Output == PlanShards {
@@ -269,6 +271,9 @@ func (p *Plan) finish(ctx context.Context, out string, o PlanFinish, r *PlanRepo
 		return err
 	}
 	if len(r.Missing) > 0 {
+		if none != nil {
+			return fmt.Errorf("%w: %w: all %d shards are missing", none, ErrIncomplete, p.Shards)
+		}
 		return fmt.Errorf("pack: plan: %s: %w: %d of %d shards are missing, the first is shard %d: %s", out, ErrIncomplete, len(r.Missing), p.Shards, r.Missing[0], r.Why[0])
 	}
 	x.Entries, x.Records, x.Bytes = r.Entries, r.Records, r.Bytes

@@ -116,7 +116,9 @@ func WritePlan(ctx context.Context, files store.Opener, name string, p *Plan, in
 	if q.listing == base {
 		return nil, fmt.Errorf("pack: plan: %s: want the name of a JSON file, such as plan.json: the listing beside it ends in .list", name)
 	}
-	if _, err := files.Stat(ctx, name); err == nil && !o.Force {
+	if i, err := files.Stat(ctx, name); err == nil && i.Folder {
+		return nil, fmt.Errorf("pack: plan: %s: a folder: want the name of a JSON file, such as plan.json", name)
+	} else if err == nil && !o.Force {
 		return nil, fmt.Errorf("pack: plan: %s: %w", name, ErrExists)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("pack: plan: %w", err)
@@ -251,7 +253,10 @@ type planLister struct {
 
 // add adds a sample.
 func (l *planLister) add(e *Entry) error {
-	l.body = appendEntry(l.body[:0], e)
+	if l.found.Samples == 0 { // a store has versions of all files or of none
+		l.out.versions = e.Files[0].Version != 0
+	}
+	l.body = appendEntry(l.body[:0], e, l.out.versions)
 	if len(l.body) > maxEntry-16 {
 		return fmt.Errorf("pack: plan: %.200s: an entry of %d bytes: want at most %d", e.Files[0].Path, len(l.body), maxEntry-16)
 	}
@@ -419,7 +424,7 @@ func (l *planLister) names(dir, folder string) (names []planName, err error) {
 			return nil, err
 		}
 		for _, i := range in {
-			n := planName{base: store.Base(i.Name), folder: i.Folder, entry: store.Entry{Name: i.Name}, file: EntryFile{Size: i.Size}}
+			n := planName{base: store.Base(i.Name), folder: i.Folder, entry: store.Entry{Name: i.Name}, file: EntryFile{Size: i.Size, Version: digestVersion(i.Version)}}
 			if !i.Modified.IsZero() {
 				n.file.Modified = i.Modified.UnixNano()
 			}

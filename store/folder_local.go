@@ -130,7 +130,7 @@ func (f *localFolder) Stat(_ context.Context, name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{name, i.Size(), i.IsDir(), i.ModTime()}, nil
+	return Info{Name: name, Size: i.Size(), Folder: i.IsDir(), Modified: i.ModTime()}, nil
 }
 
 func (f *localFolder) List(ctx context.Context, folder string) ([]Info, error) {

@@ -57,7 +57,7 @@ func TestFolderNames(t *testing.T) {
 			require.Equal(t, want, got)
 			i, err := f.Stat(t.Context(), name)
 			require.NoError(t, err)
-			require.Equal(t, Info{name, 1, false, i.Modified}, i)
+			require.Equal(t, Info{Name: name, Size: 1, Modified: i.Modified}, i)
 		}
 		for _, name := range []string{
 			Join(dir, "../out.txt"), Join(dir, "../in2/c.txt"), "in2/c.txt", "out.txt", "",

@@ -76,7 +76,7 @@ func (local) Stat(_ context.Context, name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	return Info{name, i.Size(), i.IsDir(), i.ModTime()}, nil
+	return Info{Name: name, Size: i.Size(), Folder: i.IsDir(), Modified: i.ModTime()}, nil
 }
 
 func (local) List(_ context.Context, folder string) ([]Info, error) {
@@ -99,7 +99,7 @@ func (local) List(_ context.Context, folder string) ([]Info, error) {
 			return nil, err
 		}
 		if i.IsDir() || i.Mode().IsRegular() {
-			l = append(l, Info{name, i.Size(), i.IsDir(), i.ModTime()})
+			l = append(l, Info{Name: name, Size: i.Size(), Folder: i.IsDir(), Modified: i.ModTime()})
 		}
 	}
 	slices.SortFunc(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })

@@ -59,6 +59,15 @@ func MappedBytes(f File) []byte {
 	return nil
 }
 
+// Described is implemented by a File of a store that tells what it opened.
+type Described interface {
+	// Modified returns the modification time when the file was opened, zero if
+	// unknown.
+	Modified() time.Time
+	// Version returns Info.Version of the content that was opened, or "".
+	Version() string
+}
+
 // NewFile is a file that is being written.
 type NewFile interface {
 	io.Writer
@@ -75,6 +84,9 @@ type Info struct {
 	Folder bool
 	// Modified is the modification time, zero if unknown.
 	Modified time.Time
+	// Version identifies the content of a file in stores that have versions,
+	// for example an ETag; "" elsewhere. A Described file has the same one.
+	Version string
 }
 
 // ErrTooLarge reports a file above the size limit of ReadFile.

@@ -120,6 +120,25 @@ func NewResizeShortest(edge int) *Resize {
 	return &Resize{Fit: FitShortest, Edge: edge, Interpolation: Bilinear, Backend: Pillow}
 }
 
+// sizes reports whether Fit uses Height and Width, and Edge.
+func (o *Resize) sizes() (box, edge bool) {
+	edge = o.Fit == FitShortest || o.Fit == FitLongest || o.Fit == FitLongestMin
+	return !edge && o.Fit != FitAligned || o.Fit == FitLongestMin, edge
+}
+
+// settle removes the default size where Fit does not use it.
+func (o *Resize) settle(given func(name string) bool) {
+	if box, _ := o.sizes(); box {
+		return
+	}
+	if !given("height") {
+		o.Height = 0
+	}
+	if !given("width") {
+		o.Width = 0
+	}
+}
+
 // Validate checks that the sizes of the fit are 1 to 2^24, that the other sizes
 // are 0, and that the backend supports the interpolation.
 func (o *Resize) Validate() error {
@@ -141,8 +160,7 @@ func (o *Resize) Validate() error {
 	if o.SizeRule == SizeNear && o.Height != o.Width {
 		return paramErr("height %d and width %d with size_rule near, want equal sides", o.Height, o.Width)
 	}
-	edge := o.Fit == FitShortest || o.Fit == FitLongest || o.Fit == FitLongestMin
-	box := !edge && o.Fit != FitAligned || o.Fit == FitLongestMin
+	box, edge := o.sizes()
 	for _, p := range []struct {
 		name string
 		n    int

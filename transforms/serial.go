@@ -49,6 +49,33 @@ func UnmarshalParams(name string, version int, params []byte) (Op, error) {
 	return op, op.Validate()
 }
 
+// MakeOp creates a registered op from the JSON object of some of its parameters
+// and validates it. The others have their defaults. params may be nil.
+func MakeOp(name string, params []byte) (Op, error) {
+	i, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	op := i.New()
+	if len(params) == 0 {
+		params = []byte("{}")
+	}
+	if err := specs.Merge(params, op); err != nil {
+		return nil, errfmt.Errorf("transforms: %s: %w: %w", name, ErrParam, err)
+	}
+	if s, ok := op.(interface{ settle(func(string) bool) }); ok {
+		var given map[string]json.RawMessage
+		if err := json.Unmarshal(params, &given); err != nil {
+			return nil, err
+		}
+		s.settle(func(name string) bool { return given[name] != nil })
+	}
+	if err := op.Validate(); err != nil {
+		return nil, errfmt.Errorf("transforms: %s: %w", name, err)
+	}
+	return op, nil
+}
+
 // AppendParams appends an op's parameters in msgp form: a tuple in the order of
 // the fields.
 func AppendParams(b []byte, op Op) ([]byte, error) {

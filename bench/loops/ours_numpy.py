@@ -6,7 +6,7 @@ import common
 
 def build(folder, workers):
     g = infer_prep.Graph.from_importer("torchvision", common.COMPOSE, backend="tensor")
-    pipeline = infer_prep.Pipeline(infer_prep.image_folder(folder, g, batch=common.BATCH), workers=workers)
+    pipeline = infer_prep.Pipeline(infer_prep.Dataset("image_folder", dir=folder).map(g).then("batch", size=common.BATCH), workers=workers)
     return lambda: (tuple(b.values()) for b in pipeline)
 
 

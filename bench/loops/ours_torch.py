@@ -7,7 +7,7 @@ import common
 
 def build(folder, workers):
     g = infer_prep.Graph.from_importer("torchvision", common.COMPOSE, backend="tensor")
-    loader = infer_prep.torch.Loader(infer_prep.image_folder(folder, g, batch=common.BATCH), workers=workers)
+    loader = infer_prep.torch.Loader(infer_prep.Dataset("image_folder", dir=folder).map(g).then("batch", size=common.BATCH), workers=workers)
     return lambda: ((b["image"], b["label"]) for b in loader)
 
 

@@ -20,6 +20,6 @@ import (
 	_ "github.com/infer-prep/infer-prep/store/s3"
 )
 
-func init() { cli.AllowPlugin = plugin.Allow }
+func init() { cli.Program, cli.AllowPlugin = "infer-prep-stores", plugin.Allow }
 
 func main() { cli.Main() }

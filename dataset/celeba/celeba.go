@@ -196,7 +196,7 @@ type list struct {
 }
 
 func openList(ctx context.Context, o store.Opener, name string) (*list, error) {
-	f, err := files.OpenReader(ctx, o, name)
+	f, err := new(files.Lists).Open(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package coco reads a folder of images with a COCO annotation file. Columns:
-// image, and the annotations of one of four tasks. Reference: MindSpore's
-// CocoDataset and torchvision's CocoDetection.
+// image, and the annotations of one of five tasks. Reference: MindSpore's
+// CocoDataset, and torchvision's CocoDetection and CocoCaptions.
 package coco
 
 import (
@@ -20,7 +20,7 @@ type Task string
 
 // The tasks. All have the column image (bytes: the file). The other columns
 // have the image's n annotations in the order of the file. MindSpore names the
-// tasks Detection, Keypoint, Stuff and Panoptic.
+// tasks Detection, Keypoint, Stuff, Panoptic and Captioning.
 const (
 	// Detection has bbox (float32, n x 4: left, top, width, height in pixels),
 	// category_id and iscrowd (int64, n x 1).
@@ -37,6 +37,9 @@ const (
 	// Panoptic has bbox, category_id and iscrowd as Detection, for the image's
 	// segments, and area (int64, n x 1: in whole pixels).
 	Panoptic Task = "panoptic"
+	// Captioning has captions (bytes: the captions of the image with a newline
+	// between two; a line break within a caption is a space).
+	Captioning Task = "captioning"
 )
 
 // Coco reads a folder of images and an annotation file in the format of the
@@ -60,8 +63,9 @@ const (
 //     MindSpore refuses compressed ones, and splits plain ones with iscrowd 0
 //     into two rows, counts and size.
 //
-// torchvision's CocoDetection orders images by id and keeps those without
-// annotations. The annotations of an image are the same, in the same order.
+// torchvision's CocoDetection and CocoCaptions order images by id and keep
+// those without annotations. The annotations of an image are the same, in the
+// same order.
 type Coco struct {
 	Dir         string `json:"dir"`         // folder of the images
 	Annotations string `json:"annotations"` // the JSON file
@@ -71,7 +75,7 @@ type Coco struct {
 func init() {
 	dataset.Register(dataset.Info{
 		Name: "coco", Version: 1, New: func() dataset.Node { return New("", "") },
-		Doc: "a folder of images with a COCO annotation file: boxes, keypoints, outlines or panoptic segments",
+		Doc: "a folder of images with a COCO annotation file: boxes, keypoints, outlines, panoptic segments or captions",
 	})
 }
 
@@ -83,10 +87,10 @@ func New(dir, annotations string) *Coco {
 // Validate requires a known task.
 func (o *Coco) Validate() error {
 	switch o.Task {
-	case Detection, Keypoints, Segmentation, Panoptic:
+	case Detection, Keypoints, Segmentation, Panoptic, Captioning:
 		return nil
 	}
-	return fmt.Errorf("%w: task %q, want detection, keypoints, segmentation or panoptic", dataset.ErrParam, o.Task)
+	return fmt.Errorf("%w: task %q, want detection, keypoints, segmentation, panoptic or captioning", dataset.ErrParam, o.Task)
 }
 
 // Open reads the annotations.
@@ -125,6 +129,8 @@ type rows struct {
 	ends    []int
 	items   group
 	ints    [3][]int64 // category_id, iscrowd, area; or num_keypoints; or iscrowd
+	// captions of Captioning have empty vectors: caption j is that of vector j.
+	captions []string
 }
 
 // group assigns the elements of a list to images, in the list's order.
@@ -171,8 +177,11 @@ func (d *rows) Columns() []dataset.Column {
 	k := kinds[d.task]
 	c := []dataset.Column{
 		{Name: "image", Desc: tensor.Encoded()},
-		{Name: k.matrix, Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, k.width)}},
 	}
+	if d.task == Captioning {
+		return append(c, dataset.Column{Name: "captions", Desc: tensor.Encoded()})
+	}
+	c = append(c, dataset.Column{Name: k.matrix, Desc: tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(tensor.Unknown, k.width)}})
 	for _, n := range k.items {
 		c = append(c, dataset.Column{Name: n, Desc: tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(tensor.Unknown, 1)}})
 	}
@@ -197,6 +206,10 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	vectors := d.vectors.of(i)
+	if d.task == Captioning {
+		d.text(&s.Values[1], vectors)
+		return nil
+	}
 	width := d.width(vectors)
 	v := &s.Values[1]
 	if err := v.Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(len(vectors), width)}); err != nil {
@@ -222,6 +235,26 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		}
 	}
 	return nil
+}
+
+// textLen returns the length of captions with a newline between two.
+func (d *rows) textLen(captions []int) (n int64) {
+	n = int64(len(captions)) - 1
+	for _, j := range captions {
+		n += int64(len(d.captions[j]))
+	}
+	return n
+}
+
+// text makes v the captions with a newline between two.
+func (d *rows) text(v *dataset.Value, captions []int) {
+	b := v.Bytes(int(d.textLen(captions)))[:0]
+	for k, j := range captions {
+		if k > 0 {
+			b = append(b, '\n')
+		}
+		b = append(b, d.captions[j]...)
+	}
 }
 
 // Stamp implements dataset.Stamped.

@@ -51,6 +51,11 @@ func TestUnlikeMindSpore(t *testing.T) {
 	d, err := read(t, Panoptic, `[{"segments_info": [{"area": 12.9, "bbox": [1, 2, 3, 4], "category_id": 2}], "image_id": 1.0}]`)
 	require.NoError(t, err)
 	require.Equal(t, [3][]int64{{2}, {0}, {12}}, d.ints)
+	d, err = read(t, Captioning, `[{"image_id": 1, "caption": "a line\r\nand\nanother\n"}, {"image_id": 1, "caption": ""}]`)
+	require.NoError(t, err)
+	var v dataset.Value
+	d.text(&v, d.vectors.of(0))
+	require.Equal(t, "a line and another \n", string(v.Data))
 	// Two images with one file name.
 	d, err = parse(strings.NewReader(`{"images": [{"id": 1, "file_name": "0.jpg"}, {"id": 2, "file_name": "0.jpg"}], "annotations": [
 		{"image_id": 2, "keypoints": [1, 2, 3], "num_keypoints": 1}, {"image_id": 1, "keypoints": [], "num_keypoints": 0}], "categories": [{"id": 5000000000, "name": "far"}]}`), Keypoints)
@@ -82,6 +87,9 @@ func TestErrors(t *testing.T) {
 		{Detection, `{}`, "array begins with '{'"},
 		{Detection, `[`, "object begins with '}', want '{'"},
 		{Detection, `[]}x`, "after the end"},
+		{Captioning, `[{"image_id": 1}]`, `an annotation without "caption"`},
+		{Captioning, `[{"image_id": 1, "caption": 5}]`, "want a string"},
+		{Captioning, `[]`, "no image has annotations for captioning"},
 		{Keypoints, `[{"image_id": 1, "keypoints": [1]}]`, `without "num_keypoints"`},
 		{Panoptic, `[{"image_id": 1, "segments_info": [{"bbox": [1, 2, 3, 4], "category_id": 1, "iscrowd": 0}]}]`, `a segment without "area"`},
 		{Panoptic, `[{"image_id": 1, "segments_info": [{"area": 1e300}]}]`, "want less than 2^53"},
@@ -278,6 +286,41 @@ func TestTorchvision(t *testing.T) {
 		}
 		require.EqualValues(t, seen, d.Len())
 	}
+}
+
+// TestTorchvisionCaptions compares the captions of each image with
+// torchvision's CocoCaptions.
+func TestTorchvisionCaptions(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Images []struct {
+				File        string
+				Annotations []struct{ Caption string }
+			}
+		}
+	}
+	b, err := os.ReadFile(testdata + "torchvision_captions.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(b, &file))
+	want := map[string]string{}
+	for _, im := range file.Cases[0].Images {
+		var l []string
+		for _, a := range im.Annotations {
+			l = append(l, a.Caption)
+		}
+		if l != nil {
+			want[im.File] = strings.Join(l, "\n")
+		}
+	}
+	require.Len(t, want, 4)
+	o := New(testdata+"images", testdata+"captions.json")
+	o.Task = Captioning
+	got := map[string]string{}
+	for _, s := range sourcetest.Samples(t, o) {
+		got[s.Key] = string(s.Values[1].Data)
+	}
+	require.Equal(t, want, got)
+	sourcetest.Run(t, o)
 }
 
 func narrow(v []float64) []float32 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
@@ -145,6 +146,8 @@ func (p *parser) annotation() error {
 		err = p.keypoints(id)
 	case Segmentation:
 		err = p.segmentation(id)
+	case Captioning:
+		err = p.caption(id)
 	default:
 		err = p.box("an annotation", id)
 	}
@@ -200,6 +203,19 @@ func (p *parser) box(what string, more ...member) error {
 	}
 	p.endVector()
 	p.item([]int64{category, crowd, area}[:len(kinds[p.rows.task].items)]...)
+	return nil
+}
+
+// breaks replaces line breaks by spaces, since newlines separate captions.
+var breaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+
+func (p *parser) caption(id member) error {
+	var text string
+	if err := p.object("an annotation", id, member{"caption", readAs(&text, p.String)}); err != nil {
+		return err
+	}
+	p.rows.captions = append(p.rows.captions, breaks.Replace(text))
+	p.endVector()
 	return nil
 }
 
@@ -396,6 +412,12 @@ func (p *parser) finish() (*rows, error) {
 	d.items = grouped(items, len(d.names))
 	for i := range d.Len() {
 		v := d.vectors.of(i)
+		if d.task == Captioning {
+			if n := d.textLen(v); n > files.Limit {
+				return nil, fmt.Errorf("%w: image %s: captions of %d bytes, want at most %d", dataset.ErrData, store.Redact(d.names[i]), n, files.Limit)
+			}
+			continue
+		}
 		if size := 4 * int64(len(v)) * int64(d.width(v)); size > files.Limit {
 			return nil, fmt.Errorf("%w: image %s: %d x %d numbers, want at most %d bytes", dataset.ErrData, store.Redact(d.names[i]), len(v), d.width(v), files.Limit)
 		}

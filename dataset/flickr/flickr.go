@@ -52,7 +52,7 @@ const maxCaptions = 1 << 20
 // Open reads the list.
 func (o *Flickr) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	return imagelist.Data(format.Open(ctx, s, o.Dir, func(l *imagelist.List) (err error) {
-		f, err := files.OpenReader(ctx, s, o.Annotations)
+		f, err := new(files.Lists).Open(ctx, s, o.Annotations)
 		if err != nil {
 			return err
 		}

@@ -29,3 +29,8 @@ func TestBadLists(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) { settest.Fuzz(f, "flickr8k", list, fresh) }
+
+// TestTooLarge: the sizes of lists are bounded before they are read.
+func TestTooLarge(t *testing.T) {
+	settest.TooLarge(t, "flickr30k", ".token", 1<<30+1, func(dir string) dataset.Source { return New(dir+"/images", dir+"/results_20130124.token") })
+}

@@ -36,3 +36,8 @@ func TestBadLists(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) { settest.Fuzz(f, "kitti", list, fresh) }
+
+// TestTooLarge: the sizes of lists are bounded before they are read.
+func TestTooLarge(t *testing.T) {
+	settest.TooLarge(t, "kitti", ".txt", 400<<20, fresh)
+}

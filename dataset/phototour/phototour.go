@@ -82,6 +82,7 @@ type rows struct {
 	pictures []picture
 	pairs    bool
 	n        int64 // patches
+	lists    files.Lists
 	matches  []match
 }
 
@@ -138,7 +139,7 @@ func (d *rows) open(ctx context.Context) error {
 // lines calls each with the lines of a file.
 func (d *rows) lines(ctx context.Context, name string, each func(string) error) (err error) {
 	name = store.Join(d.dir, name)
-	f, err := files.OpenReader(ctx, d.folder, name)
+	f, err := d.lists.Open(ctx, d.folder, name)
 	if err != nil {
 		return err
 	}

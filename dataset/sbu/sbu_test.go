@@ -28,3 +28,8 @@ func TestBadLists(t *testing.T) {
 }
 
 func FuzzList(f *testing.F) { settest.Fuzz(f, "sbu", list, fresh) }
+
+// TestTooLarge: the sizes of lists are bounded before they are read.
+func TestTooLarge(t *testing.T) {
+	settest.TooLarge(t, "sbu", ".txt", 600<<20, fresh)
+}

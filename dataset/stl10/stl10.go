@@ -192,7 +192,7 @@ func labels(ctx context.Context, s store.Opener, dir, name string, n int64) (_ [
 // fold reads the rows of a fold; n is the number of images.
 func (o *STL10) fold(ctx context.Context, s store.Opener, n int64) (rows []int32, err error) {
 	name := store.Join(o.Dir, "fold_indices.txt")
-	f, err := files.OpenReader(ctx, s, name)
+	f, err := new(files.Lists).Open(ctx, s, name)
 	if err != nil {
 		return nil, err
 	}

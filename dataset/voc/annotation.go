@@ -29,8 +29,8 @@ type object struct {
 	difficult, truncated int32
 }
 
-func readAnnotation(ctx context.Context, o store.Opener, name string) ([]object, error) {
-	f, err := files.OpenReader(ctx, o, name)
+func readAnnotation(ctx context.Context, lists *files.Lists, o store.Opener, name string) ([]object, error) {
+	f, err := lists.Open(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}

@@ -104,12 +104,13 @@ func (o *VOC) Open(ctx context.Context, s store.Opener) (_ dataset.Data, err err
 		folder = "Segmentation"
 	}
 	list := store.Join(o.Dir, "ImageSets/"+folder+"/"+o.Usage+".txt")
-	ids, err := readList(ctx, d.folder, list)
+	lists := &files.Lists{}
+	ids, err := readList(ctx, lists, d.folder, list)
 	if err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
 	if d.ids = ids; o.Task == Detection {
-		if err := d.annotate(ctx, ids, o.ClassIndexing); err != nil {
+		if err := d.annotate(ctx, lists, ids, o.ClassIndexing); err != nil {
 			return nil, fmt.Errorf("voc: %w", err)
 		}
 	}
@@ -120,8 +121,8 @@ func (o *VOC) Open(ctx context.Context, s store.Opener) (_ dataset.Data, err err
 }
 
 // readList returns the lines of a file.
-func readList(ctx context.Context, o store.Opener, name string) (_ []string, err error) {
-	f, err := files.OpenReader(ctx, o, name)
+func readList(ctx context.Context, lists *files.Lists, o store.Opener, name string) (_ []string, err error) {
+	f, err := lists.Open(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
@@ -141,14 +142,14 @@ func readList(ctx context.Context, o store.Opener, name string) (_ []string, err
 }
 
 // annotate reads the annotations of images and keeps the images that have any.
-func (d *rows) annotate(ctx context.Context, ids []string, index map[string]int32) error {
+func (d *rows) annotate(ctx context.Context, lists *files.Lists, ids []string, index map[string]int32) error {
 	d.ids = nil
 	d.start = []int{0}
 	var names []string // of classes, in the order of their appearance
 	number := map[string]int32{}
 	for _, id := range ids {
 		p := store.Join(d.dir, "Annotations/"+id+".xml")
-		objects, err := readAnnotation(ctx, d.folder, p)
+		objects, err := readAnnotation(ctx, lists, d.folder, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/golden"
+	"github.com/infer-prep/infer-prep/dataset/internal/settest"
 	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -201,4 +202,9 @@ func TestStore(t *testing.T) {
 			return o
 		})
 	}
+}
+
+// TestTooLarge: the sizes of lists are bounded before they are read.
+func TestTooLarge(t *testing.T) {
+	settest.TooLarge(t, "voc", ".xml", 400<<20, func(dir string) dataset.Source { return New(dir+"/VOCdevkit/VOC2012", "train") })
 }

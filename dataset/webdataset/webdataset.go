@@ -32,7 +32,7 @@ import (
 //	bytes             the field unchanged: an encoded image, JSON
 //	text              the field, which must be UTF-8
 //	int               int64: a decimal number, with optional white space around it
-//	npy:DTYPE:N       a NumPy array (.npy) of that type and N axes of any size, such as npy:float32:2
+//	npy:DTYPE:N       a NumPy array (.npy) of that type with N axes, such as npy:float32:2
 //	npz:NAME:DTYPE:N  the array NAME of a NumPy archive (.npz), such as npz:arr_0:float32:2
 //
 // The arrays of an archive have at most 1 GiB together. webdataset's tensors

@@ -23,6 +23,8 @@ chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 (cd "$root" && "$GO" build -o "$work/bin/infer-prep" ./cmd/infer-prep)
+# The Jobs run the program with all stores; here the paths are local.
+ln -s infer-prep "$work/bin/infer-prep-stores"
 export PATH="$work/bin:$PATH"
 
 echo "== the input and the plan"

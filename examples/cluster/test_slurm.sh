@@ -67,21 +67,21 @@ wait_for() { # until no job is left
   return 1
 }
 job=$(sbatch --parsable "$here/pack.sbatch")
-end=$(sbatch --parsable --dependency="afterok:$job" "$here/finish.sbatch")
+end=$(sbatch --parsable --dependency="afterok:$job" --kill-on-invalid-dep=yes "$here/finish.sbatch")
 wait_for
 scontrol show job "$end" | grep -o 'JobState=[A-Z]*' | grep -q COMPLETED
 test -s "$OUT/data-index.json"
-grep -h '"shards"' "slurm-$end.out"
+grep -h '"shards"' "pack-finish-$end.log"
 
 # Two shards are lost: finish fails, and their tasks of the array run again.
 rm "$OUT"/data-0000[5].tar "$OUT"/data-00011.json "$OUT/data-index.json"
 end=$(sbatch --parsable "$here/finish.sbatch")
 wait_for
 scontrol show job "$end" | grep -o 'ExitCode=1:0'
-grep -h 'is missing' "slurm-$end.out" | head -2
+grep -h 'is missing' "pack-finish-$end.log" | head -2
 # Shards 5 and 11 of 24 are in parts 3 and 7 of 16.
 job=$(PARTS=16 sbatch --parsable --array=3,7 "$here/pack.sbatch")
-end=$(sbatch --parsable --dependency="afterok:$job" "$here/finish.sbatch")
+end=$(sbatch --parsable --dependency="afterok:$job" --kill-on-invalid-dep=yes "$here/finish.sbatch")
 wait_for
 scontrol show job "$end" | grep -o 'JobState=[A-Z]*' | grep -q COMPLETED
 ok=1

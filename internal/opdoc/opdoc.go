@@ -1,13 +1,13 @@
 // Package opdoc holds the documentation of the ops of packages transforms and
-// plugin for programs that print it, such as the command infer-prep ops. Its
-// data and docs/ops.md are generated from the comments in the source. The
-// command itself draws docs/ops.png.
+// plugin, and of the nodes of datasets, for programs that print it, such as the
+// command infer-prep ops. Its data, docs/ops.md and docs/nodes.md are generated
+// from the comments in the source. The command itself draws docs/ops.png.
 package opdoc
 
 //go:generate go run ./gen
 //go:generate go run ../../cmd/infer-prep ops --sheet ../../docs/ops.png
 
-// Op is the documentation of one op.
+// Op is the documentation of one op, or of one node.
 type Op struct {
 	Type    string // the Go type in its package
 	Summary string // first sentence of Doc, on one line
@@ -27,5 +27,11 @@ type Field struct {
 // whether there is any.
 func Lookup(name string) (Op, bool) {
 	o, ok := ops[name]
+	return o, ok
+}
+
+// LookupNode is Lookup of a dataset's node.
+func LookupNode(name string) (Op, bool) {
+	o, ok := nodes[name]
 	return o, ok
 }

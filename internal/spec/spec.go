@@ -19,7 +19,13 @@ import (
 // Unmarshal reads a JSON object into the struct that v points to: every field
 // must be there, and no other. Slices and structs of v are replaced, not
 // merged. v has the usual values, which the error of a missing one names.
-func Unmarshal(b []byte, v any) error {
+func Unmarshal(b []byte, v any) error { return unmarshal(b, v, true) }
+
+// Merge is Unmarshal of an object that may leave out fields: those keep the
+// values of v.
+func Merge(b []byte, v any) error { return unmarshal(b, v, false) }
+
+func unmarshal(b []byte, v any, all bool) error {
 	usual := reflect.ValueOf(v).Elem()
 	var have map[string]json.RawMessage
 	if err := json.Unmarshal(b, &have); err != nil {
@@ -49,11 +55,13 @@ func Unmarshal(b []byte, v any) error {
 		}
 		// encoding/json reads null as the zero value, so null counts as
 		// missing.
-		if v, ok := have[name]; !ok || string(v) == "null" {
+		switch v, ok := have[name]; {
+		case ok && string(v) != "null":
+			usual.Field(i).SetZero()
+		case all || ok:
 			u, _ := json.Marshal(usual.Field(i).Interface())
 			return fmt.Errorf("parameter %q is missing; every parameter is required; its usual value is %s", name, u)
 		}
-		usual.Field(i).SetZero()
 	}
 	return Decode(b, v)
 }

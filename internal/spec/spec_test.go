@@ -43,6 +43,13 @@ func TestUnmarshal(t *testing.T) {
 
 	require.EqualError(t, Unmarshal([]byte(`{"a": 1}`), &struct{}{}), `unknown parameter "a": expected no parameters`)
 
+	p = params{Name: "usual", Sizes: []size{{1, 2}, {3, 4}}}
+	require.NoError(t, Merge([]byte(`{"sizes": [{"height": 5}]}`), &p))
+	require.Equal(t, params{Name: "usual", Sizes: []size{{Height: 5}}}, p)
+	require.NoError(t, Merge([]byte(`{}`), &p))
+	require.EqualError(t, Merge([]byte(`{"nmae": "a"}`), &p), `unknown parameter "nmae"; did you mean "name"?`)
+	require.ErrorContains(t, Merge([]byte(`{"name": null}`), &p), `parameter "name" is missing`)
+
 	var untagged struct{ Name string }
 	require.ErrorContains(t, Unmarshal([]byte(`{}`), &untagged), "Name has no json tag")
 	require.EqualError(t, Decode([]byte(`{} {}`), &size{}), "data after the JSON value")

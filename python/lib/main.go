@@ -234,22 +234,14 @@ func ip_release(lease C.int64_t) {
 	}
 }
 
-// ip_folder returns a definition in JSON, which ip_free frees; options is a
-// binding.FolderOptions in JSON.
+// ip_node returns a node of a definition in JSON, which ip_free frees; params
+// is a JSON object. Parameters that are left out have their defaults.
 //
-//export ip_folder
-func ip_folder(h C.int64_t, options *C.char, e **C.char) (out *C.char) {
+//export ip_node
+func ip_node(name, params *C.char, e **C.char) (out *C.char) {
 	err := func() (err error) {
 		defer binding.Guard(&err)
-		g, err := get[*binding.Graph](h)
-		if err != nil {
-			return err
-		}
-		var o binding.FolderOptions
-		if err := fromJSON(options, &o); err != nil {
-			return err
-		}
-		b, err := binding.FolderDefinition(g, o)
+		b, err := binding.Node(C.GoString(name), []byte(C.GoString(params)))
 		if err == nil {
 			out = C.CString(string(b))
 		}

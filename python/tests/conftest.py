@@ -59,9 +59,17 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def definition(folder):
     """Batches of 3 of its images, shuffled: seven in an epoch, the last of 2."""
-    import infer_prep
+    return images(folder, batch=3, shuffle=True)
 
-    return infer_prep.image_folder(folder, infer_prep.Graph.from_json(SMALL), batch=3, shuffle=True)
+
+def images(folder, graph=SMALL, batch=2, shuffle=False):
+    """The definition of a folder with a subfolder of images for each class, as a dict."""
+    from infer_prep import Dataset
+
+    d = Dataset("image_folder", dir=folder)
+    if shuffle:
+        d = d.then("shuffle")
+    return d.map(graph).then("batch", size=batch).definition
 
 
 @pytest.fixture

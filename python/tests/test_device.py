@@ -47,13 +47,13 @@ def test_graph(jpeg):
 
 @installed
 def test_pipeline(folder):
-    definition = infer_prep.image_folder(folder, Graph.from_preset("imagenet"), batch=3, shuffle=True)
+    definition = conftest.images(folder, Graph.from_preset("imagenet"), batch=3, shuffle=True)
     want = [b["image"].copy() for b in Pipeline(definition, seed=1)]
     p = Pipeline(definition, seed=1, device="ort:cpu")
     got = [b["image"].copy() for b in p]
     p.close()
     assert len(got) == 7 and all(np.array_equal(a, b) for a, b in zip(got, want))
-    decoded = infer_prep.image_folder(folder, Graph.from_json(conftest.SMALL), batch=3)
+    decoded = conftest.images(folder, batch=3)
     with pytest.raises(InferPrepError, match="runs no step of any map"):
         Pipeline(decoded, device="ort:cpu")
 

@@ -116,7 +116,6 @@ def test_errors(jpeg, tmp_path):
         (lambda: g.run(memoryview(jpeg)[::2]), ValueError),
         (lambda: Graph.from_json(3), TypeError),
         (lambda: Graph("model", b""), TypeError),
-        (lambda: infer_prep.image_folder("train", "imagenet"), TypeError),
         (lambda: Graph.from_json(json.dumps(conftest.SMALL)), ValueError),
         (lambda: g.run_into(jpeg, np.empty((3, 224, 224))), ValueError),
         (lambda: g.run_into(jpeg, np.empty((224, 224, 3), np.float32)), ValueError),

@@ -210,7 +210,7 @@ def broken(tmp_path, **options):
         (tmp_path / "c").mkdir(exist_ok=True)
         b = conftest.png(24, 16, i)
         (tmp_path / "c" / f"{i}.png").write_bytes(b[: len(b) // 2] if i == 2 else b)
-    return infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=2)
+    return conftest.images(tmp_path)
 
 
 def test_bad_samples(tmp_path, caplog):
@@ -334,9 +334,8 @@ def test_errors(definition, tmp_path):
     for call, kind, text in [
         (lambda: Pipeline(tmp_path / "none.json"), FileNotFoundError, "none.json"),
         (lambda: Pipeline(json.dumps(definition)), ValueError, "is JSON, want a path"),
-        (lambda: Pipeline(tmp_path), IsADirectoryError, "image_folder makes one"),
-        (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=1.5), TypeError, ""),
-        (lambda: Pipeline(infer_prep.image_folder(outside(tmp_path), infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "allow_outside=True permits it"),
+        (lambda: Pipeline(tmp_path), IsADirectoryError, "want a definition, such as Dataset('image_folder'"),
+        (lambda: Pipeline(conftest.images(outside(tmp_path))), InferPrepError, "allow_outside=True permits it"),
         (lambda: Pipeline({}), InferPrepError, "infer_prep_dataset"),
         (lambda: Pipeline(b"\xff"), InferPrepError, ""),
         (lambda: Pipeline(7), TypeError, "want a path, a dict or bytes"),
@@ -349,8 +348,7 @@ def test_errors(definition, tmp_path):
         (lambda: Pipeline(definition, seed=-1), ValueError, "seed -1"),
         (lambda: Pipeline(definition, seed="x"), TypeError, ""),
         (lambda: Pipeline(definition, max_skips=0), ValueError, "max_skips 0"),
-        (lambda: infer_prep.image_folder(tmp_path, infer_prep.Graph.from_json(conftest.SMALL), batch=-1), InferPrepError, "batches of -1"),
-        (lambda: Pipeline(infer_prep.image_folder(tmp_path / "x", infer_prep.Graph.from_json(conftest.SMALL))), InferPrepError, "x"),
+        (lambda: Pipeline(conftest.images(tmp_path / "x")), InferPrepError, "x"),
         (lambda: pickle.dumps(Pipeline(definition)), TypeError, "cannot be pickled"),
         (lambda: pickle.dumps(next(iter(Pipeline(definition)))), TypeError, "cannot be pickled"),
     ]:

@@ -122,7 +122,7 @@ def uneven(tmp_path):
     for i in range(12):
         b = conftest.png(24, 16, i)
         (tmp_path / "data" / "c" / f"{i:02d}.png").write_bytes(b[:50] if i in (1, 3) else b)
-    return infer_prep.image_folder(tmp_path / "data", infer_prep.Graph.from_json(conftest.SMALL), batch=2)
+    return conftest.images(tmp_path / "data")
 
 
 def test_uneven_ranks(tmp_path):

@@ -351,6 +351,7 @@ func verifyFormat(ctx context.Context, o store.Opener, files []string, options r
 // script were moved together: then the last parts are equal, and the path leads
 // to no other file.
 func names(ctx context.Context, o store.Opener, e Entry, archive string, info store.Info) bool {
+	archive = store.Path(archive)
 	switch {
 	case e.Path == "":
 		return false // a command

@@ -35,7 +35,8 @@ func isData(head []byte) bool {
 }
 
 // local returns an error unless the data files and their indexes are local
-// files that the store lets SQLite open.
+// files that the store lets SQLite open. It wraps errors.ErrUnsupported for
+// files that are not local.
 func local(o store.Opener, write bool, names ...string) error {
 	l, own := o.(records.LocalOpener)
 	for _, name := range names {
@@ -45,7 +46,7 @@ func local(o store.Opener, write bool, names ...string) error {
 					return fmt.Errorf("mindrecord: %w", err)
 				}
 			} else if !store.IsLocal(o, n) {
-				return fmt.Errorf("mindrecord: %s: SQLite writes files of this machine: %w: a file behind %T", store.Redact(n), errors.ErrUnsupported, o)
+				return fmt.Errorf("mindrecord: %s: SQLite opens files of this machine: %w: a file behind %T", store.Redact(n), errors.ErrUnsupported, o)
 			}
 		}
 	}
@@ -134,8 +135,13 @@ func (r *recordReader) Close() error { return r.set.Close() }
 // createRecords writes a set with the schema of the first record: text, bytes,
 // or numbers whose first axis may vary. It stores the keys in a text field
 // unless the first key is the record's number; then all must be.
-func createRecords(_ context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
-	if err := errors.Join(local(o, true, name, name+"0"), records.CheckName(formatName, name)); err != nil {
+func createRecords(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
+	if err := records.CheckName(formatName, name); err != nil {
+		return nil, err
+	}
+	err := local(o, true, name, name+"0")
+	remote := errors.Is(err, errors.ErrUnsupported)
+	if err != nil && !remote {
 		return nil, err
 	}
 	if options.Count < 0 || options.Size != 0 {
@@ -144,12 +150,22 @@ func createRecords(_ context.Context, o store.Opener, name string, options recor
 	if !ported {
 		return nil, fmt.Errorf("mindrecord: %s: %w", store.Redact(name), ErrPlatform)
 	}
-	return &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}, keys: options.Keys}, nil
+	w := &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}, keys: options.Keys}
+	w.create = func(s Schema) (*Writer, error) { return Create(name, s, w.o) }
+	if remote {
+		u := &upload{ctx: ctx, store: o, name: name}
+		if err := u.check(options.Count > 0); err != nil {
+			return nil, err
+		}
+		w.create = func(s Schema) (*Writer, error) { return u.begin(s, w.o) }
+	}
+	return w, nil
 }
 
 type recordWriter struct {
 	name   string
 	o      WriterOptions
+	create func(Schema) (*Writer, error)
 	w      *Writer // nil before the first record
 	fields []Field
 	values []tensor.Tensor
@@ -169,7 +185,7 @@ func (w *recordWriter) Write(r *records.Record) error {
 		if err != nil {
 			return r.FieldErrorf(formatName, "", "%v", err)
 		}
-		if w.w, err = Create(w.name, schema, w.o); err != nil {
+		if w.w, err = w.create(schema); err != nil {
 			return err
 		}
 		w.fields = w.w.schema.Fields

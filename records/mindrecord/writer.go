@@ -37,11 +37,11 @@ type WriterOptions struct {
 // blob is empty can be written here and read by MindSpore, which cannot write
 // it.
 //
-// Files have temporary names until Close, which writes the indexes and then
-// renames all files, each index after its data file. No name ever has an
-// incomplete file. If a program is killed within Close, some data files may
-// have no index or an old one; reading them is an error, and [Index] repairs
-// it.
+// Files of the local disk have temporary names until Close, which writes the
+// indexes and then renames all files, each index after its data file. No name
+// ever has an incomplete file. If a program is killed within Close, some data
+// files may have no index or an old one; reading them is an error, and [Index]
+// repairs it. [CreateStore] describes other stores.
 type Writer struct {
 	name   string
 	schema Schema
@@ -52,6 +52,7 @@ type Writer struct {
 	raw    []byte
 	dense  []tensor.Tensor
 	paths  []string // of all files, if the set existed before
+	upload *upload  // nil for files of the local disk
 	closed bool
 	err    error
 }
@@ -319,6 +320,9 @@ func (w *Writer) Close() error {
 	if w.err == nil {
 		w.err = w.publish()
 	}
+	if w.err == nil && w.upload != nil {
+		w.err = w.upload.send(len(w.done))
+	}
 	err := w.err
 	err = errors.Join(err, w.Abort())
 	w.err = errClosed
@@ -344,21 +348,28 @@ func (w *Writer) Abort() error {
 			errs = append(errs, os.Remove(s.temp))
 		}
 	}
+	if w.upload != nil {
+		errs = append(errs, os.RemoveAll(w.upload.dir))
+	}
 	if w.err == nil {
 		w.err = errClosed
 	}
 	return errors.Join(errs...)
 }
 
+// number returns what the name of file i of n files ends with.
+func number(i, n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%0*d", len(fmt.Sprint(n-1)), i)
+}
+
 func (w *Writer) publish() error {
 	paths := w.paths
 	if paths == nil {
-		paths = []string{w.name}
-		if n := len(w.done); n > 1 {
-			paths = nil
-			for i := range n {
-				paths = append(paths, fmt.Sprintf("%s%0*d", w.name, len(fmt.Sprint(n-1)), i))
-			}
+		for i := range w.done {
+			paths = append(paths, w.name+number(i, len(w.done)))
 		}
 		var shards []string
 		for _, p := range paths {

@@ -80,7 +80,7 @@ func New() (remote.Backend, error) {
 		base.MaxIdleConns, base.MaxIdleConnsPerHost = 0, 64
 		base.DisableCompression = true // bytes arrive as they are stored
 		var o sdk.ClientOptions
-		o.Transport = &http.Client{Transport: base}
+		o.Transport = &http.Client{Transport: counting{base}}
 		o.Telemetry.ApplicationID = "infer-prep"
 		o.Retry = policy.RetryOptions{MaxRetries: c.retries, MaxRetryDelay: 5 * time.Second}
 		var err error
@@ -89,6 +89,15 @@ func New() (remote.Backend, error) {
 		}
 	}
 	return objects.New("az", "container", s), nil
+}
+
+// counting counts the requests of uploads.
+type counting struct{ http.RoundTripper }
+
+func (t counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	list := r.URL.Query().Get("comp") == "blocklist"
+	objects.CountUpload(r, r.Method == http.MethodPut && !list)
+	return t.RoundTripper.RoundTrip(r)
 }
 
 // client returns a client of the account of the environment.
@@ -171,7 +180,7 @@ func (s *service) Get(ctx context.Context, bucket, key string, off, n int64, ver
 	if err != nil {
 		return nil, explained(err)
 	}
-	r := &remote.Object{Body: a.Body, Length: value(a.ContentLength), Modified: value(a.LastModified), Version: string(value(a.ETag))}
+	r := &remote.Object{Body: a.Body, Length: value(a.ContentLength), Modified: value(a.LastModified), Version: etag(a.ETag)}
 	r.Size = r.Length
 	if rng := value(a.ContentRange); rng != "" {
 		var start, last int64
@@ -196,6 +205,15 @@ func (s *service) Get(ctx context.Context, bucket, key string, off, n int64, ver
 	return r, nil
 }
 
+// etag returns an ETag with quotation marks, as headers and conditions have
+// it. Listings have none.
+func etag(tag *azcore.ETag) string {
+	if tag == nil {
+		return ""
+	}
+	return `"` + strings.Trim(string(*tag), `"`) + `"`
+}
+
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -212,7 +230,7 @@ func (s *service) Head(ctx context.Context, bucket, key string) (*remote.Object,
 	if value(p.Metadata["hdi_isfolder"]) == "true" || value(p.Metadata["Hdi_isfolder"]) == "true" {
 		return nil, fmt.Errorf("a folder of a hierarchical namespace: %w", fs.ErrNotExist)
 	}
-	return &remote.Object{Size: value(p.ContentLength), Modified: value(p.LastModified), Version: string(value(p.ETag))}, nil
+	return &remote.Object{Size: value(p.ContentLength), Modified: value(p.LastModified), Version: etag(p.ETag)}, nil
 }
 
 // List implements objects.Service.
@@ -237,7 +255,7 @@ func (s *service) List(ctx context.Context, bucket, prefix string, max int) (l [
 			if i.Properties == nil || folders[value(i.Name)+"/"] && value(i.Properties.ContentLength) == 0 {
 				continue // the marker of a folder of a hierarchical namespace
 			}
-			l = append(l, objects.Entry{Key: value(i.Name), Size: value(i.Properties.ContentLength), Modified: value(i.Properties.LastModified)})
+			l = append(l, objects.Entry{Key: value(i.Name), Size: value(i.Properties.ContentLength), Modified: value(i.Properties.LastModified), Version: etag(i.Properties.ETag)})
 		}
 		remote.Alive(ctx)
 	}

@@ -87,6 +87,12 @@ func TestBackend(t *testing.T) {
 	t.Run("Suite", func(t *testing.T) {
 		storetest.Run(t, storetest.Config{Store: st, Folder: "az://bucket/a folder"})
 	})
+	t.Run("Counts", func(t *testing.T) { // the requests and bytes of uploads
+		st := remote.New(b, remote.Options{})
+		const size = 2*block + 100
+		require.NoError(t, store.WriteFile(t.Context(), st, "az://bucket/big", make([]byte, size)))
+		require.Equal(t, remote.Stats{Requests: 4, Sent: size}, st.Stats(), "three blocks and their list")
+	})
 	t.Run("URI", func(t *testing.T) {
 		require.NoError(t, store.WriteFile(t.Context(), store.URI, "az://bucket/a", []byte("a")))
 		b, err := store.ReadFile(t.Context(), store.URI, "az://bucket/a", nil, 10)

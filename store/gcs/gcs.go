@@ -87,7 +87,9 @@ func New() (remote.Backend, error) {
 }
 
 // stored asks for the bytes of objects as they are stored. The service would
-// unpack those with the encoding gzip, and then ignore ranges.
+// unpack those with the encoding gzip, and then ignore ranges. It also counts
+// the requests of uploads. A request that has a whole object counts with the
+// some 200 bytes that describe it.
 type stored struct{ http.RoundTripper }
 
 func (t stored) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -95,7 +97,24 @@ func (t stored) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
+	objects.CountUpload(r, r.Header.Get("Content-Range") != "")
+	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") && r.Body != nil {
+		r = r.Clone(r.Context())
+		r.Body = sentBody{r.Body, r.Context()}
+	}
 	return t.RoundTripper.RoundTrip(r)
+}
+
+// sentBody is the body of a request that has a whole object.
+type sentBody struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (b sentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	remote.CountSent(b.ctx, n)
+	return n, err
 }
 
 // service is an objects.Service.
@@ -219,13 +238,13 @@ func modified(s string) time.Time {
 
 // List implements objects.Service.
 func (s *service) List(ctx context.Context, bucket, prefix string, max int) (l []objects.Entry, err error) {
-	call := s.api.Objects.List(bucket).Prefix(prefix).Delimiter("/").Fields("nextPageToken", "prefixes", "items(name,size,updated)")
+	call := s.api.Objects.List(bucket).Prefix(prefix).Delimiter("/").Fields("nextPageToken", "prefixes", "items(name,size,updated,generation)")
 	if max > 0 {
 		call.MaxResults(int64(max))
 	}
 	err = call.Pages(ctx, func(p *storage.Objects) error {
 		for _, o := range p.Items {
-			l = append(l, objects.Entry{Key: o.Name, Size: int64(o.Size), Modified: modified(o.Updated)})
+			l = append(l, objects.Entry{Key: o.Name, Size: int64(o.Size), Modified: modified(o.Updated), Version: strconv.FormatInt(o.Generation, 10)})
 		}
 		for _, folder := range p.Prefixes {
 			l = append(l, objects.Entry{Key: folder})

@@ -62,6 +62,19 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Config{Store: remote.New(backend(t), remote.Options{}), Folder: "gs://bucket/a folder"})
 }
 
+// TestCounts: the requests and bytes of uploads are in the statistics.
+func TestCounts(t *testing.T) {
+	server(t)
+	st := remote.New(backend(t), remote.Options{})
+	const size = 2*chunk + 100
+	require.NoError(t, store.WriteFile(t.Context(), st, "gs://bucket/big", make([]byte, size)))
+	require.Equal(t, remote.Stats{Requests: 4, Sent: size}, st.Stats(), "begin, and three chunks")
+	require.NoError(t, store.WriteFile(t.Context(), st, "gs://bucket/small", make([]byte, 100)))
+	got := st.Stats()
+	require.EqualValues(t, 5, got.Requests)
+	require.InDelta(t, size+500, got.Sent, 400) // with the object's description
+}
+
 // TestURI reads by the names that store.URI dispatches.
 func TestURI(t *testing.T) {
 	server(t)

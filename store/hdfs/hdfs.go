@@ -33,6 +33,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -232,11 +233,10 @@ func (b *Backend) Stat(ctx context.Context, name string) (i store.Info, err erro
 
 // info describes a file of that name.
 func info(name string, i fs.FileInfo) store.Info {
-	size := i.Size()
 	if i.IsDir() {
-		size = 0
+		return store.Info{Name: name, Folder: true, Modified: i.ModTime()}
 	}
-	return store.Info{Name: name, Size: size, Folder: i.IsDir(), Modified: i.ModTime()}
+	return store.Info{Name: name, Size: i.Size(), Modified: i.ModTime(), Version: version(i)}
 }
 
 // page is how many entries of a folder are asked for at once: as many as a
@@ -321,6 +321,7 @@ type writer struct {
 
 	blockSize int64
 	left      int64 // of the current block
+	blocks    int   // that are complete
 }
 
 func (w *writer) create() error {
@@ -394,6 +395,8 @@ func (w *writer) nextBlock() error {
 
 // complete closes the file. It waits until its blocks are stored.
 func (w *writer) complete() error {
+	w.blocks++
+	remote.CountRequest(w.ctx, strconv.Itoa(w.blocks), w.blockSize-w.left)
 	err := w.file.Close()
 	for wait := firstWait; err != nil && hdfs.IsErrReplicating(err) && wait < lastWait; wait *= 2 {
 		if err = sleep(w.ctx, wait); err == nil {

@@ -82,7 +82,11 @@ func bases(t *testing.T, b *Backend, folder string) (l []string) {
 // TestStore runs the suite of all stores.
 func TestStore(t *testing.T) {
 	m := dfs(t)
-	storetest.Run(t, storetest.Config{Store: remote.New(backend(t), remote.Options{}), Folder: fresh(t, m) + "/a folder", Bad: ":"})
+	folder := fresh(t, m)
+	st := remote.New(backend(t), remote.Options{})
+	require.NoError(t, store.WriteFile(t.Context(), st, folder+"/counted", make([]byte, 100)))
+	require.Equal(t, remote.Stats{Requests: 1, Sent: 100}, st.Stats())
+	storetest.Run(t, storetest.Config{Store: st, Folder: folder + "/a folder", Bad: ":"})
 }
 
 // TestURI reads by the names that store.URI dispatches, with the namenode of

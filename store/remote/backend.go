@@ -39,7 +39,8 @@ type Backend interface {
 	// calls Alive after each answer of the service.
 	List(ctx context.Context, folder string) ([]store.Info, error)
 	// Create creates an object as store.Opener's Create does. A service that is
-	// only read returns errors.ErrUnsupported.
+	// only read returns errors.ErrUnsupported. The requests of the object have
+	// ctx, or a context below it, and are counted by CountRequest.
 	Create(ctx context.Context, name string) (store.NewFile, error)
 }
 

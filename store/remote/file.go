@@ -23,7 +23,7 @@ type file struct {
 	s      *Store
 	name   string
 	size   int64
-	when   time.Time    // of the last modification
+	id     identity     // when it was opened
 	whole  []byte       // the content of a small object, or nil; Close takes it
 	using  sync.RWMutex // held for reading by users of whole
 	o      *object
@@ -74,7 +74,7 @@ func (s *Store) open(ctx context.Context, name string) (*file, error) {
 	s.cache.remember(name, t.id)
 	if t.id.size <= small {
 		defer cancel(fs.ErrClosed)
-		f := &file{s: s, name: name, size: t.id.size, when: t.id.modified, whole: s.content(t.id.size)}
+		f := &file{s: s, name: name, size: t.id.size, id: t.id, whole: s.content(t.id.size)}
 		if t.id.size == 0 {
 			t.stop()
 			return f, nil
@@ -112,7 +112,7 @@ func (s *Store) reopen(ctx context.Context, name string, id identity) (*file, er
 		return s.newFile(fctx, cancel, name, id), nil
 	}
 	defer cancel(fs.ErrClosed)
-	f := &file{s: s, name: name, size: id.size, when: id.modified, whole: s.content(id.size)}
+	f := &file{s: s, name: name, size: id.size, id: id, whole: s.content(id.size)}
 	if s.cache.get(name, id, 0, f.whole) {
 		return f, nil
 	}
@@ -133,7 +133,7 @@ func (s *Store) content(n int64) []byte {
 }
 
 func (s *Store) newFile(ctx context.Context, cancel context.CancelCauseFunc, name string, id identity) *file {
-	return &file{s: s, name: name, size: id.size, when: id.modified, o: s.memory.open(name, id), ctx: ctx, cancel: cancel}
+	return &file{s: s, name: name, size: id.size, id: id, o: s.memory.open(name, id), ctx: ctx, cancel: cancel}
 }
 
 // begin fetches the first blocks with the open transfer of Open.
@@ -166,9 +166,9 @@ func (f *file) begin(t *transfer) {
 // Size implements store.File.
 func (f *file) Size() int64 { return f.size }
 
-// Modified returns the object's modification time when it was opened, zero if
-// unknown. Package pack compares it with that in a plan.
-func (f *file) Modified() time.Time { return f.when }
+// Modified and Version implement store.Described.
+func (f *file) Modified() time.Time { return f.id.modified }
+func (f *file) Version() string     { return f.id.version }
 
 // Bytes implements store.Mapped.
 func (f *file) Bytes() []byte {

@@ -114,7 +114,8 @@ func parseSize(text string) (int64, error) {
 
 // Stats are counters of a Store since it was made.
 type Stats struct {
-	// Requests is the number of attempts, those that failed included.
+	// Requests is the number of attempts, those that failed included. It also
+	// counts the requests of uploads.
 	Requests int64
 	// Retries is the number of attempts that followed a failed one.
 	Retries int64
@@ -122,6 +123,9 @@ type Stats struct {
 	Stalls int64
 	// Received is the number of bytes of objects that the service sent.
 	Received int64
+	// Sent is the number of bytes of objects in requests of uploads, those that
+	// failed included.
+	Sent int64
 	// Served is the number of bytes that readers took.
 	Served int64
 	// CacheHits and CacheMisses count blocks that were looked up in the cache
@@ -131,13 +135,13 @@ type Stats struct {
 
 // counters are the Stats of a Store while they change.
 type counters struct {
-	requests, retries, stalls, received, served, hits, misses atomic.Int64
+	requests, retries, stalls, received, sent, served, hits, misses atomic.Int64
 }
 
 // Stats returns the counters. It is safe for concurrent use.
 func (s *Store) Stats() Stats {
 	c := &s.counters
 	return Stats{
-		c.requests.Load(), c.retries.Load(), c.stalls.Load(), c.received.Load(), c.served.Load(), c.hits.Load(), c.misses.Load(),
+		c.requests.Load(), c.retries.Load(), c.stalls.Load(), c.received.Load(), c.sent.Load(), c.served.Load(), c.hits.Load(), c.misses.Load(),
 	}
 }

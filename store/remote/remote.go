@@ -67,7 +67,10 @@ func (s *Store) List(ctx context.Context, folder string) ([]store.Info, error) {
 // Create implements store.Opener. Writing is not retried here: the backend can
 // do so as its service prescribes.
 func (s *Store) Create(ctx context.Context, name string) (store.NewFile, error) {
-	f, err := s.b.Create(ctx, name)
+	if s.err != nil {
+		return nil, pathError("create", name, s.err)
+	}
+	f, err := s.b.Create(s.withUpload(ctx), name)
 	if err != nil {
 		return nil, pathError("create", name, err)
 	}

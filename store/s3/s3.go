@@ -23,7 +23,6 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"math"
 	"net/http"
 	"net/url"
@@ -31,13 +30,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/store/internal/objects"
 	"github.com/infer-prep/infer-prep/store/remote"
 )
 
@@ -78,14 +77,24 @@ type Options struct {
 }
 
 // Backend is the remote.Backend of an S3 service. Its errors do not repeat the
-// name, which a remote.Store adds.
+// name, which a remote.Store adds. A file of Create uses up to 64 MiB of memory
+// and is for one goroutine at a time. Its requests are sent up to 8 times. A
+// write past MaxSize fails. The end of Create's context discards the file.
 type Backend struct {
+	*backend
+	s *service
+}
+
+type backend = objects.Backend
+
+var _ remote.Backend = (*Backend)(nil)
+
+// service is an objects.Service. Its errors are explained by attempt.fail.
+type service struct {
 	read  *minio.Core // one attempt for each request
 	write *minio.Core // repeats what an upload sends
 	tls   bool
 }
-
-var _ remote.Backend = (*Backend)(nil)
 
 // writeAttempts is the number of times that a part of an upload is sent before
 // the upload fails. minio-go waits up to a second between them.
@@ -115,11 +124,11 @@ func New(o Options) (*Backend, error) {
 	if o.PathStyle {
 		opts.BucketLookup = minio.BucketLookupPath
 	}
-	b := &Backend{tls: opts.Secure}
+	s := &service{tls: opts.Secure}
 	for _, c := range []struct {
 		core     **minio.Core
 		attempts int
-	}{{&b.read, 1}, {&b.write, writeAttempts}} {
+	}{{&s.read, 1}, {&s.write, writeAttempts}} {
 		opts.MaxRetries = c.attempts
 		opts := opts
 		if *c.core, err = minio.NewCore(u.Host, &opts); err != nil {
@@ -129,7 +138,7 @@ func New(o Options) (*Backend, error) {
 			(*c.core).SetS3EnableDualstack(false) // the host that other tools use
 		}
 	}
-	return b, nil
+	return &Backend{objects.New("s3", "bucket", s), s}, nil
 }
 
 // first returns the first string that is not empty.
@@ -141,34 +150,24 @@ func first(l ...string) string {
 	return l[i]
 }
 
-// split returns the bucket and the key of a name.
-func split(name string) (bucket, key string, err error) {
-	rest, ok := strings.CutPrefix(name, "s3://")
-	bucket, key, _ = strings.Cut(rest, "/")
-	if !ok || bucket == "" {
-		return "", "", errors.New("s3: invalid name: want s3://BUCKET/KEY")
+// errRange is the answer to a range past the end.
+var errRange = &objects.Answer{Status: http.StatusRequestedRangeNotSatisfiable}
+
+// Explain implements objects.Service.
+func (s *service) Explain(err error) *objects.Answer {
+	if err == errRange {
+		return errRange
 	}
-	return bucket, key, nil
+	return nil
 }
 
-// splitObject is split for the name of an object.
-func splitObject(name string) (bucket, key string, err error) {
-	bucket, key, err = split(name)
-	if err == nil && (key == "" || strings.HasSuffix(key, "/")) {
-		err = fmt.Errorf("s3: the name of a folder, want s3://BUCKET/KEY: %w", fs.ErrNotExist)
-	}
-	return bucket, key, err
+// explain is fail for a method of service.
+func (a *attempt) explain(ctx context.Context, err error) error {
+	return &objects.Explained{Err: a.fail(ctx, "s3", err)}
 }
 
-// Get implements remote.Backend.
-func (b *Backend) Get(ctx context.Context, name string, off, n int64, version string) (*remote.Object, error) {
-	bucket, key, err := splitObject(name)
-	if err != nil {
-		return nil, err
-	}
-	if off < 0 || n <= 0 {
-		return nil, fmt.Errorf("s3: invalid range: %d bytes from %d on", n, off)
-	}
+// Get implements objects.Service.
+func (s *service) Get(ctx context.Context, bucket, key string, off, n int64, version string) (*remote.Object, error) {
 	var o minio.GetObjectOptions
 	if n > math.MaxInt64-off {
 		n = math.MaxInt64 - off
@@ -183,12 +182,12 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 		o.Set("X-Amz-Checksum-Mode", "ENABLED")
 	}
 	ctx, a := withAttempt(ctx)
-	body, i, h, err := b.read.GetObject(ctx, bucket, key, o)
+	body, i, h, err := s.read.GetObject(ctx, bucket, key, o)
 	if err != nil {
 		if a.status == http.StatusRequestedRangeNotSatisfiable {
-			return b.pastEnd(ctx, name, bucket, key, version)
+			return nil, errRange
 		}
-		return nil, a.fail(ctx, "s3", err)
+		return nil, a.explain(ctx, err)
 	}
 	r := &remote.Object{Body: body, Length: i.Size, Size: -1, Modified: i.LastModified, Version: i.ETag}
 	start := int64(0)
@@ -199,11 +198,8 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 	} else if r.Size = i.Size; off > 0 {
 		err = errors.New("the service ignores ranges")
 	}
-	if version != "" && i.ETag != version {
-		err = remote.ErrChanged // a service without If-Match
-	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("s3: %w", err), body.Close())
+		return nil, &objects.Explained{Err: errors.Join(fmt.Errorf("s3: %w", err), body.Close())}
 	}
 	if r.Length > n { // the whole object
 		r.Body, r.Length = &limited{io.LimitReader(body, n), body}, n
@@ -218,20 +214,6 @@ func (b *Backend) Get(ctx context.Context, name string, off, n int64, version st
 type limited struct {
 	io.Reader
 	io.Closer
-}
-
-// pastEnd returns the empty part of an object past its end. The service's
-// answer 416 does not have the object's version.
-func (b *Backend) pastEnd(ctx context.Context, name, bucket, key, version string) (*remote.Object, error) {
-	ctx, a := withAttempt(ctx)
-	i, err := b.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
-	if err == nil && version != "" && i.ETag != version {
-		err = remote.ErrChanged
-	}
-	if err != nil {
-		return nil, a.fail(ctx, "s3", err)
-	}
-	return &remote.Object{Body: http.NoBody, Size: i.Size, Modified: i.LastModified, Version: i.ETag}, nil
 }
 
 // contentRange returns the start of a part and the size of the object from a
@@ -287,85 +269,38 @@ func sum(bucket, etag string, h http.Header) ([]byte, func() hash.Hash) {
 	return nil, nil
 }
 
-// Stat implements remote.Backend. A folder exists if an object lies below it.
-func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
-	bucket, key, err := split(name)
-	if err != nil {
-		return store.Info{}, err
-	}
+// Head implements objects.Service.
+func (s *service) Head(ctx context.Context, bucket, key string) (*remote.Object, error) {
 	ctx, a := withAttempt(ctx)
-	var bad error
-	if key != "" && !strings.HasSuffix(key, "/") {
-		i, err := b.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
-		if err == nil {
-			return store.Info{Name: name, Size: i.Size, Modified: i.LastModified}, nil
-		}
-		// An answer to HEAD has no text. The list below has one, if it fails
-		// for the same reason.
-		if bad = a.fail(ctx, "s3", err); a.status != http.StatusBadRequest && !errors.Is(bad, fs.ErrNotExist) {
-			return store.Info{}, bad
+	i, err := s.read.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
+	if err == nil {
+		return &remote.Object{Size: i.Size, Modified: i.LastModified, Version: i.ETag}, nil
+	}
+	err = a.explain(ctx, err)
+	if a.status == http.StatusBadRequest || a.status == http.StatusForbidden {
+		// An answer to HEAD has no text. A list has one, if it fails for the
+		// same reason.
+		if _, lerr := s.List(ctx, bucket, key, 1); lerr != nil {
+			err = lerr
 		}
 	}
-	prefix := folderPrefix(key)
-	found := prefix == ""
-	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: 1, FetchOwner: new(bool)}) {
+	return nil, err
+}
+
+// List implements objects.Service.
+func (s *service) List(ctx context.Context, bucket, prefix string, max int) (l []objects.Entry, err error) {
+	ctx, a := withAttempt(ctx)
+	for i := range s.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, MaxKeys: max, FetchOwner: new(bool)}) {
 		if i.Err != nil {
-			return store.Info{}, a.fail(ctx, "s3", i.Err)
+			return nil, a.explain(ctx, i.Err)
 		}
-		found = true
-		break
+		l = append(l, objects.Entry{Key: i.Key, Size: i.Size, Modified: i.LastModified, Version: i.ETag})
+		if max > 0 && len(l) >= max {
+			break
+		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return store.Info{}, fmt.Errorf("s3: %w", ctx.Err())
-	case bad != nil && !(found && errors.Is(bad, fs.ErrNotExist)):
-		return store.Info{}, bad
-	case !found:
-		return store.Info{}, fmt.Errorf("s3: %w", fs.ErrNotExist)
-	}
-	return store.Info{Name: name, Folder: true}, nil
-}
-
-// folderPrefix returns what the keys in a folder begin with.
-func folderPrefix(key string) string {
-	if key = strings.TrimSuffix(key, "/"); key == "" {
-		return ""
-	}
-	return key + "/"
-}
-
-// List implements remote.Backend. It leaves out keys with an empty element,
-// such as a//b, which no name of a folder leads to.
-func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error) {
-	bucket, key, err := split(folder)
-	if err != nil {
+	if err := ctx.Err(); err != nil { // the iterator then ends without an error
 		return nil, err
 	}
-	prefix := folderPrefix(key)
-	found := prefix == ""
-	var l []store.Info
-	ctx, a := withAttempt(ctx)
-	for i := range b.read.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, FetchOwner: new(bool)}) {
-		if i.Err != nil {
-			return nil, a.fail(ctx, "s3", i.Err)
-		}
-		found = true
-		path, isFolder := strings.CutSuffix(i.Key, "/")
-		if len(path) <= len(prefix) || strings.HasSuffix(path, "/") {
-			continue // a marker of the folder itself, or an empty element
-		}
-		in := store.Info{Name: "s3://" + bucket + "/" + path, Folder: isFolder}
-		if !isFolder {
-			in.Size, in.Modified = i.Size, i.LastModified.Truncate(time.Second) // as a header has it
-		}
-		l = append(l, in)
-	}
-	switch {
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("s3: %w", ctx.Err())
-	case !found:
-		return nil, fmt.Errorf("s3: %w", fs.ErrNotExist)
-	}
-	slices.SortFunc(l, func(a, b store.Info) int { return strings.Compare(a.Name, b.Name) })
 	return l, nil
 }

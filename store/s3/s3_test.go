@@ -12,11 +12,13 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
 	"github.com/minio/crc64nvme"
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/store"
@@ -174,6 +176,12 @@ func TestUpload(t *testing.T) {
 	require.NoError(t, o.Body.Close())
 	require.NotNil(t, o.Sum, "one request")
 
+	r := remote.New(b, remote.Options{})
+	require.NoError(t, store.WriteFile(t.Context(), r, bucket+"/big", content))
+	require.Equal(t, remote.Stats{Requests: 6, Sent: int64(len(content))}, r.Stats(), "begin, four parts, and the end")
+	require.NoError(t, store.WriteFile(t.Context(), r, bucket+"/exact", content[:partSize]))
+	require.Equal(t, remote.Stats{Requests: 7, Sent: int64(len(content) + partSize)}, r.Stats())
+
 	f, err := b.Create(t.Context(), bucket+"/aborted")
 	require.NoError(t, err)
 	_, err = f.Write(content)
@@ -186,6 +194,23 @@ func TestUpload(t *testing.T) {
 	for u := range srv.Client(t).ListIncompleteUploads(t.Context(), srv.Bucket, "", true) {
 		require.Fail(t, "an upload is left", "%+v", u)
 	}
+}
+
+// TestRetriesCount: a request of an upload that is repeated counts as a retry.
+func TestRetriesCount(t *testing.T) {
+	tries := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if tries++; tries <= 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer srv.Close()
+	b, err := New(Options{Endpoint: srv.URL, Credentials: credentials.NewStaticV4("KEY", "SECRET", "")})
+	require.NoError(t, err)
+	r := remote.New(b, remote.Options{})
+	require.NoError(t, store.WriteFile(t.Context(), r, "s3://bucket/key", make([]byte, 1000)))
+	require.Equal(t, remote.Stats{Requests: 3, Retries: 2, Sent: 3000}, r.Stats())
 }
 
 // TestChecksums reads objects with each of the checksums that S3 stores.

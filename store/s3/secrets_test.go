@@ -48,6 +48,7 @@ func TestWrongCredentials(t *testing.T) {
 		require.NoError(t, err)
 		for op, err := range operations(t, b, bucket+"/file") {
 			require.ErrorIs(t, err, fs.ErrPermission, "%s: %s", what, op)
+			require.Equal(t, what == "anonymous", strings.Contains(err.Error(), "No credentials were found: want AWS_ACCESS_KEY_ID"), "%s: %s: %v", what, op, err)
 			for _, s := range []string{srv.AccessKey, srv.SecretKey, "WRONG"} {
 				require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), s, "%s: %s", what, op)
 			}
@@ -72,7 +73,7 @@ func TestEcho(t *testing.T) {
 	defer srv.Close()
 	b, err := New(Options{Endpoint: srv.URL, Credentials: credentials.NewStaticV4("KEYID", "SECRETKEY", "SESSIONTOKEN")})
 	require.NoError(t, err)
-	b.write = b.read // without repetitions
+	b.s.write = b.s.read // without repetitions
 	for _, form = range []string{"%s", "<Error><Code>Odd</Code><Message>%s</Message></Error>", "<Error><Code>SignatureDoesNotMatch</Code><Message>m</Message><StringToSign>%s</StringToSign></Error>"} {
 		for _, status = range []int{301, 400, 401, 403, 404, 409, 412, 416, 500, 503} {
 			secrets = []string{"KEYID", "SECRETKEY", "SESSIONTOKEN"}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
+	"github.com/infer-prep/infer-prep/store/internal/objects"
 	"github.com/infer-prep/infer-prep/store/remote"
 )
 
@@ -67,6 +68,7 @@ func (t noting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.RoundTripper.RoundTrip(r)
 	}
 	remote.Alive(r.Context()) // an earlier request of the same call was answered
+	objects.CountUpload(r, r.Method == http.MethodPut)
 	*a = attempt{authorization: r.Header.Get("Authorization"), token: r.Header.Get("X-Amz-Security-Token")}
 	resp, err := t.RoundTripper.RoundTrip(r)
 	if err == nil {
@@ -126,7 +128,11 @@ func (a *attempt) fail(ctx context.Context, what string, err error) error {
 
 // answered returns the error of an answer.
 func (a *attempt) answered(r minio.ErrorResponse) error {
-	err := error(&answerError{kind(r), a.scrub(r.Code), a.scrub(r.Message), r.StatusCode})
+	answer := &answerError{kind(r), a.scrub(r.Code), a.scrub(r.Message), r.StatusCode}
+	if a.authorization == "" && answer.kind == fs.ErrPermission {
+		answer.message += " No credentials were found: want AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role"
+	}
+	err := error(answer)
 	switch r.Code {
 	case "RequestTimeout", "SlowDown", "SlowDownRead", "SlowDownWrite", "InternalError", "ServiceUnavailable",
 		"Throttling", "ThrottlingException", "RequestLimitExceeded", "RequestThrottled", "OperationAborted":

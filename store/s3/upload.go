@@ -33,18 +33,12 @@ const (
 // abortTimeout bounds the request that discards an upload.
 const abortTimeout = 10 * time.Second
 
-// Create implements remote.Backend. The file uses up to 64 MiB of memory. It is
-// for one goroutine at a time. Failed requests are repeated up to 7 times. A
-// write past MaxSize fails. The end of ctx discards the file.
-func (b *Backend) Create(ctx context.Context, name string) (store.NewFile, error) {
-	bucket, key, err := splitObject(name)
-	if err != nil {
-		return nil, err
-	}
+// Create implements objects.Creator. Backend describes the file.
+func (s *service) Create(ctx context.Context, name, bucket, key string) (store.NewFile, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("s3: %w", err)
 	}
-	u := &upload{b: b, name: name, bucket: bucket, key: key, slots: make(chan struct{}, inFlight)}
+	u := &upload{s: s, name: name, bucket: bucket, key: key, slots: make(chan struct{}, inFlight)}
 	u.ctx, u.cancel = context.WithCancel(ctx)
 	u.stop = context.AfterFunc(ctx, func() { _ = u.Abort() })
 	return u, nil
@@ -52,7 +46,7 @@ func (b *Backend) Create(ctx context.Context, name string) (store.NewFile, error
 
 // upload is an object that is being written.
 type upload struct {
-	b                 *Backend
+	s                 *service
 	ctx               context.Context // of the requests
 	cancel            context.CancelFunc
 	name, bucket, key string
@@ -133,7 +127,7 @@ func (u *upload) send() error {
 	}
 	if u.id == "" {
 		ctx, a := withAttempt(u.ctx)
-		id, err := u.b.write.NewMultipartUpload(ctx, u.bucket, u.key, minio.PutObjectOptions{})
+		id, err := u.s.write.NewMultipartUpload(ctx, u.bucket, u.key, minio.PutObjectOptions{})
 		if err != nil {
 			return a.fail(ctx, "s3: write: "+u.name, err)
 		}
@@ -157,8 +151,8 @@ func (u *upload) send() error {
 		defer func() { <-u.slots }()
 		sum := md5.Sum(body)
 		ctx, a := withAttempt(u.ctx)
-		p, err := u.b.write.PutObjectPart(ctx, u.bucket, u.key, u.id, number, bytes.NewReader(body), int64(len(body)), minio.PutObjectPartOptions{
-			Md5Base64: base64.StdEncoding.EncodeToString(sum[:]), Sha256Hex: u.b.sha256(body), DisableContentSha256: true,
+		p, err := u.s.write.PutObjectPart(ctx, u.bucket, u.key, u.id, number, bytes.NewReader(body), int64(len(body)), minio.PutObjectPartOptions{
+			Md5Base64: base64.StdEncoding.EncodeToString(sum[:]), Sha256Hex: u.s.sha256(body), DisableContentSha256: true,
 		})
 		if err != nil {
 			err = a.fail(ctx, "s3: write: "+u.name, err)
@@ -176,12 +170,12 @@ func (u *upload) send() error {
 
 // sha256 returns the hexadecimal digest that a request without TLS is signed
 // with, "" with TLS.
-func (b *Backend) sha256(body []byte) string {
-	if b.tls {
+func (s *service) sha256(body []byte) string {
+	if s.tls {
 		return ""
 	}
-	s := sha256.Sum256(body)
-	return hex.EncodeToString(s[:])
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
 }
 
 // Close implements store.NewFile.
@@ -208,8 +202,8 @@ func (u *upload) finish() error {
 	if u.id == "" {
 		sum := md5.Sum(u.buf)
 		ctx, a := withAttempt(u.ctx)
-		_, err := u.b.write.PutObject(ctx, u.bucket, u.key, bytes.NewReader(u.buf), int64(len(u.buf)),
-			base64.StdEncoding.EncodeToString(sum[:]), u.b.sha256(u.buf), minio.PutObjectOptions{DisableContentSha256: true})
+		_, err := u.s.write.PutObject(ctx, u.bucket, u.key, bytes.NewReader(u.buf), int64(len(u.buf)),
+			base64.StdEncoding.EncodeToString(sum[:]), u.s.sha256(u.buf), minio.PutObjectOptions{DisableContentSha256: true})
 		if err != nil {
 			return a.fail(ctx, "s3: write: "+u.name, err)
 		}
@@ -223,13 +217,13 @@ func (u *upload) finish() error {
 		return err
 	}
 	ctx, a := withAttempt(u.ctx)
-	_, err := u.b.write.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts.done, minio.PutObjectOptions{})
+	_, err := u.s.write.CompleteMultipartUpload(ctx, u.bucket, u.key, u.id, u.parts.done, minio.PutObjectOptions{})
 	if err == nil {
 		return nil
 	}
 	if minio.ToErrorResponse(err).Code == "NoSuchUpload" {
 		// An earlier attempt may have done it, and only its answer was lost.
-		if info, serr := u.b.write.StatObject(ctx, u.bucket, u.key, minio.StatObjectOptions{}); serr == nil && info.ETag == u.etag() {
+		if info, serr := u.s.write.StatObject(ctx, u.bucket, u.key, minio.StatObjectOptions{}); serr == nil && info.ETag == u.etag() {
 			return nil
 		}
 	}
@@ -269,7 +263,7 @@ func (u *upload) discard() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), abortTimeout)
 	defer cancel()
 	ctx, a := withAttempt(ctx)
-	if err := u.b.write.AbortMultipartUpload(ctx, u.bucket, u.key, u.id); err != nil && minio.ToErrorResponse(err).Code != "NoSuchUpload" {
+	if err := u.s.write.AbortMultipartUpload(ctx, u.bucket, u.key, u.id); err != nil && minio.ToErrorResponse(err).Code != "NoSuchUpload" {
 		return a.fail(ctx, "s3: abort: "+u.name, err)
 	}
 	return nil

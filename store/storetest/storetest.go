@@ -241,7 +241,7 @@ func (s *suite) stat(t *testing.T) {
 		name := s.Name(path)
 		i, err := s.Store.Stat(t.Context(), name)
 		require.NoError(t, err, name)
-		require.Equal(t, store.Info{Name: name, Size: int64(len(want)), Modified: i.Modified}, i)
+		require.Equal(t, store.Info{Name: name, Size: int64(len(want)), Modified: i.Modified, Version: i.Version}, i)
 	}
 	if s.NoList {
 		return
@@ -311,6 +311,21 @@ func (s *suite) below(folder string) (files, folders []string) {
 	return files, folders
 }
 
+// version requires that a file has one version, however it is asked for. A
+// store that lists files without versions may open them with one.
+func (s *suite) version(t *testing.T, i store.Info) {
+	if i.Version == "" {
+		return
+	}
+	j, err := s.Store.Stat(t.Context(), i.Name)
+	require.NoError(t, err, i.Name)
+	require.Equal(t, i.Version, j.Version, i.Name)
+	f, err := s.Store.Open(t.Context(), i.Name)
+	require.NoError(t, err, i.Name)
+	require.NoError(t, f.Close())
+	require.Equal(t, i.Version, f.(store.Described).Version(), i.Name)
+}
+
 func (s *suite) list(t *testing.T) {
 	for _, folder := range []string{"sizes", "odd", "tree", "tree/sub", "tree2"} {
 		files, folders := s.below(folder)
@@ -328,6 +343,7 @@ func (s *suite) list(t *testing.T) {
 				gotFiles = append(gotFiles, base)
 				require.EqualValues(t, len(s.files[path.Join(folder, base)]), i.Size, i.Name)
 				require.Equal(t, s.Name(path.Join(folder, base)), i.Name)
+				s.version(t, i)
 				same(t, s.files[path.Join(folder, base)], s.content(t, i.Name), i.Name)
 			}
 			slices.Sort(gotFiles)

@@ -1,7 +1,7 @@
 """Makes testdata/datasets/{coco,voc,manifest,csv,textfile}, and beside each what MindSpore reads from it: mindspore.json.
 
 Needs Python 3.11, MindSpore 2.10.0, NumPy 2.4.6 and Pillow 13.0.0 (requirements-mindspore.txt). Takes no arguments;
-running it again gives the same bytes. datasets2_torchvision.py adds what torchvision reads.
+running it again gives the same bytes. datasets2_torchvision.py and datasets6.py add what torchvision reads.
 """
 
 import hashlib
@@ -36,11 +36,11 @@ class Folder:
 
     def __init__(self, name):
         self.dir = ROOT / name
-        # All but what torchvision read, which datasets2_torchvision.py writes.
+        # All but what torchvision read, which datasets2_torchvision.py and datasets6.py write.
         for p in self.dir.glob("*"):
             if p.is_dir():
                 shutil.rmtree(p)
-            elif p.name != "torchvision.json":
+            elif not p.name.startswith("torchvision"):
                 p.unlink()
         self.dir.mkdir(parents=True, exist_ok=True)
         os.chdir(self.dir)
@@ -79,7 +79,8 @@ def value(name, a):
         b = a.tobytes()
         return {"dtype": "bytes", "size": len(b), "sha256": hashlib.sha256(b).hexdigest()}
     if a.dtype.kind == "U":
-        return {"dtype": "bytes", "hex": str(a).encode().hex()}
+        # The source joins the captions of an image by newlines.
+        return {"dtype": "bytes", "hex": "\n".join(a.ravel().tolist()).encode().hex()}
     # As strings, since JSON has no NaN.
     return {"dtype": str(a.dtype), "shape": list(a.shape), "data": [repr(v) for v in a.ravel().tolist()]}
 
@@ -130,8 +131,12 @@ def coco():
         panoptic.append({"image_id": n, "file_name": f"{n}.png", "segments_info": segments})
     f.write("panoptic.json", {**info, "images": images, "annotations": panoptic, "categories": things})
 
+    texts = ("A dog on a \"red\" mat.", "Café \u65e5\u672c \U0001f600", " spaces kept  ", "", "the same", "the same", "a tail")
+    captions = [{"id": 7 - i, "image_id": n, "caption": t} for i, (n, t) in enumerate(zip((7, 30, 7, 3, 7, 30, 4), texts, strict=True))]
+    f.write("captions.json", {**info, "images": images, "annotations": captions})
+
     for file, task, theirs in (("instances", "detection", "Detection"), ("instances_reversed", "detection", "Detection"), ("instances_big", "detection", "Detection"),
-                               ("keypoints", "keypoints", "Keypoint"), ("stuff", "segmentation", "Stuff"), ("panoptic", "panoptic", "Panoptic")):
+                               ("keypoints", "keypoints", "Keypoint"), ("stuff", "segmentation", "Stuff"), ("panoptic", "panoptic", "Panoptic"), ("captions", "captioning", "Captioning")):
         d = ds.CocoDataset("images", file + ".json", task=theirs, shuffle=False, num_parallel_workers=1)
         f.case(file, {"dir": "images", "annotations": file + ".json", "task": task}, d, classes=task in ("detection", "panoptic"))
     f.done()

@@ -11,6 +11,8 @@ case ${1-} in
   requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py data_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py datasets3_mindspore.py datasets4_mindspore.py datasets5_mindspore.py importers_mindir.py mindrecord.py) ;;
 --datasets) # what torchvision reads from the datasets of datasets2.py, and the sets of datasets3.py to datasets5.py, which --mindspore reads too
   requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py datasets3.py datasets4.py datasets5.py) ;;
+--datasets6) # what torchvision reads from the sets of datasets6.py: LMDB and HDF5 files, COCO's captions
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-datasets6.txt scripts=(datasets6.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(coverage.py mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py mxnet_color.py mxnet_det.py mxnet_det_moves.py) ;;
 --budget) # what fairseq batches by a number of tokens
@@ -49,7 +51,7 @@ case ${1-} in
 --gift) # what the Go library gift gives, in the version of go.mod
   requirements=() scripts=() ;;
 *)
-  echo "usage: run.sh [--MODE], where MODE is one of: $(sed -n 's/^--\([a-z]*\)).*/\1/p' run.sh | xargs)" >&2
+  echo "usage: run.sh [--MODE], where MODE is one of: $(sed -n 's/^--\([a-z0-9]*\)).*/\1/p' run.sh | xargs)" >&2
   exit 2 ;;
 esac
 if [ "${1-}" = --gift ]; then
@@ -57,6 +59,17 @@ if [ "${1-}" = --gift ]; then
   (cd $root && GOARCH=amd64 GOAMD64=v1 go run ./testdata/gen/gift transforms/testdata)
 else
   py=${PYTHON:-$($root/parity/venv.sh "${requirements[@]}")}
+fi
+if [ -n "${beside-}" ]; then
+  # Small packages beside an environment of 6 GB, which thus serves two modes.
+  key=$(cat "$beside" | { "$py" --version; cat; } | sha256sum | cut -c1-16)
+  more=${XDG_CACHE_HOME:-$HOME/.cache}/infer-prep/beside-$key
+  if [ ! -e "$more/done" ]; then
+    rm -rf "$more"
+    "$py" -m pip install -q --disable-pip-version-check --no-deps --target "$more" -r "$beside" >&2
+    touch "$more/done"
+  fi
+  export PYTHONPATH=$more
 fi
 for s in "${scripts[@]}"; do
   echo "== $s"

@@ -30,7 +30,7 @@ func (a *app) bundleCmd() *cobra.Command {
 labels, metadata, and golden samples that prove the graph on any machine.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && (args[0] == "run" || args[0] == "diff") {
-				return usageErr("unknown command %q of bundle: want \"%s %s --bundle FILE\"", args[0], program, args[0])
+				return usageErr("unknown command %q of bundle: want \"%s %s --bundle FILE\"", args[0], Program, args[0])
 			}
 			return oneOfCommands(cmd, args)
 		},

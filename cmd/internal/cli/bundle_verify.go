@@ -220,7 +220,7 @@ func likely(bundle string, err error) error {
 		return plain(bundle, err)
 	}
 	return fmt.Errorf("%w; for the cause: %s bundle cat %s %s -o IMAGE, then %s diff --bundle %s --column %s IMAGE --against the tensor of training",
-		plain(bundle, err), program, shellWord(bundle), shellWord("golden/"+m.Golden), program, shellWord(bundle), shellWord(m.Output))
+		plain(bundle, err), Program, shellWord(bundle), shellWord("golden/"+m.Golden), Program, shellWord(bundle), shellWord(m.Output))
 }
 
 // shellWord quotes a word for a POSIX shell if that is necessary.

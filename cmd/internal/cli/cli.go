@@ -27,8 +27,9 @@ import (
 // before Run.
 var AllowPlugin func(name, path string) error
 
-// program is the name that starts every message.
-const program = "infer-prep"
+// Program is the name that starts every message, and the commands that messages
+// name. Set it before Run.
+var Program = "infer-prep"
 
 // app holds what the commands share.
 type app struct {
@@ -117,7 +118,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 func (a *app) root() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   program,
+		Use:   Program,
 		Short: "Turn images into the exact tensors that a model was trained on",
 		Long: `infer-prep turns encoded images into the tensors that a model was trained on. The
 tensors are byte for byte those of the Python reference (Pillow, OpenCV,
@@ -160,7 +161,7 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		".FlagUsages", ".FlagUsagesWrapped 100",
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
 	).Replace(cmd.UsageTemplate()))
-	cmd.AddCommand(a.runCmd(), a.serveCmd(), a.benchCmd(), a.trainBenchCmd(), a.feedCmd(), a.graphCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.importersCmd(), a.versionCmd(), a.manCmd(cmd))
+	cmd.AddCommand(a.runCmd(), a.serveCmd(), a.benchCmd(), a.trainBenchCmd(), a.feedCmd(), a.graphCmd(), a.datasetCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.importersCmd(), a.versionCmd(), a.manCmd(cmd))
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" { // cobra's help command accepts unknown names

@@ -121,14 +121,14 @@ func TestUsageErrors(t *testing.T) {
 		{"unknown flag", []string{"run", "--no-such-flag"}, []string{"--no-such-flag"}},
 		{"unknown command", []string{"ruin"}, []string{`unknown command "ruin"`}},
 		{"misspelled command", []string{"rn"}, []string{`unknown command "rn"; did you mean "run"?`}},
-		{"misspelled subcommand", []string{"graph", "shw"}, []string{`unknown command "shw": want export-onnx, import, infer, plan or show; did you mean "show"?`}},
+		{"misspelled subcommand", []string{"graph", "shw"}, []string{`unknown command "shw": want export-onnx, import, infer, make, plan or show; did you mean "show"?`}},
 		{"misspelled flag", []string{"run", "--presett", "decode"}, []string{`unknown flag: --presett; did you mean "--preset"?`}},
 		{"misspelled preset", []string{"run", "--preset", "imagnet", "-o", out, at("a.png")}, []string{`--preset "imagnet": want clip, decode, imagenet or yolo; did you mean "imagenet"?`}},
 		{"misspelled format", []string{"run", "--preset", "decode", "--format", "nyp", "-o", out, at("a.png")}, []string{`; did you mean "npy"?`}},
 		{"help of a misspelled command", []string{"help", "bnech"}, []string{`unknown command "bnech"; did you mean "bench"?`}},
 		{"part of an op's name", []string{"ops", "flip"}, []string{`unknown op "flip"; did you mean "flip_coords", "horizontal_flip", "random_horizontal_flip"`}},
 		{"unlike any op", []string{"ops", "zzz"}, []string{`unknown op "zzz"; "infer-prep ops" lists the ops`}},
-		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "want export-onnx, import, infer, plan or show"}},
+		{"unknown subcommand", []string{"graph", "ruin"}, []string{`"ruin"`, "want export-onnx, import, infer, make, plan or show"}},
 		{"format", []string{"run", "--preset", "decode", "--format", "mat", "-o", out, at("a.png")}, []string{`"mat"`, "want npy, npz, raw, pb, safetensors"}},
 		{"outputs", []string{"run", "--preset", "decode", "--outputs", "some", "-o", out, at("a.png")}, []string{`"some"`, "main or all"}},
 		{"jobs", []string{"run", "--preset", "decode", "--jobs", "0", "-o", out, at("a.png")}, []string{"--jobs 0"}},
@@ -165,7 +165,7 @@ func TestUsageErrors(t *testing.T) {
 			require.Len(t, lines, 3, "the error, the usage line and where to see more: %q", r.stderr)
 			require.True(t, strings.HasPrefix(lines[0], "infer-prep: "), lines[0])
 			require.True(t, strings.HasPrefix(lines[1], "usage: infer-prep"), lines[1])
-			require.Equal(t, 1, strings.Count(r.stderr, program+": "), "the error is printed once: %q", r.stderr)
+			require.Equal(t, 1, strings.Count(r.stderr, Program+": "), "the error is printed once: %q", r.stderr)
 			for _, w := range c.want {
 				require.Contains(t, lines[0], w)
 			}

@@ -45,8 +45,8 @@ the program that connects to a Unix socket. docs/format/feed.md describes the fr
 tensors in little-endian order with a header in JSON, a checksum, and a token from
 which --resume continues. python/examples/read_feed.py reads them.
 
-DEFINITION is a file with the JSON form of a dataset's definition; - reads standard
-input. Its paths can be URIs. It cannot use functions of your own program.
+DEFINITION is a dataset's definition, as "infer-prep dataset make" prints it; - reads
+standard input. Its paths can be URIs. It cannot use functions of your own program.
 
 A consumer that reads slowly slows the feed: it reads ahead --prefetch batches and what
 its stages hold, at most --bytes, and then waits. The last frame is an end or an error.

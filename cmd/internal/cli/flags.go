@@ -27,7 +27,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // commandName returns a command's path without the program, as errors name it.
 func commandName(cmd *cobra.Command) string {
-	return strings.TrimPrefix(cmd.CommandPath(), program+" ")
+	return strings.TrimPrefix(cmd.CommandPath(), Program+" ")
 }
 
 // noArgs accepts no argument.

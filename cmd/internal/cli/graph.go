@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,12 +20,12 @@ import (
 func (a *app) graphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
-		Short: "Import, show, check and export graphs",
+		Short: "Import, make, show, check and export graphs",
 		Long:  `Graph works on data graphs, the steps that turn an encoded image into tensors.`,
 		Args:  oneOfCommands,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.graphImportCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd(), a.graphExportONNXCmd())
+	cmd.AddCommand(a.graphImportCmd(), a.graphMakeCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd(), a.graphExportONNXCmd())
 	return cmd
 }
 
@@ -53,31 +54,51 @@ func (a *app) graphImportCmd() *cobra.Command {
 			for _, n := range f.dataset.notes {
 				fmt.Fprintln(a.stderr, printable(n.String()))
 			}
-			var b []byte
-			if asMsgp {
-				b, err = g.MarshalMsg(nil)
-			} else if b, err = json.Marshal(g); err == nil {
-				b, err = indent(b)
+			if !asMsgp {
+				return a.writeIndented(cmd.Context(), out, g)
 			}
+			b, err := g.MarshalMsg(nil)
 			if err != nil {
 				return failErr("%w", err)
 			}
-			if out == "" {
-				_, err = a.stdout.Write(b)
-				return err
-			}
-			return wrapFail(writeFile(cmd.Context(), out, func(w io.Writer) error {
-				_, err := w.Write(b)
-				return err
-			}))
+			return a.writeTo(cmd.Context(), out, b)
 		},
 	}
 	f.add(cmd)
 	f.dataset.add(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
+	addOutput(cmd, &out)
 	cmd.Flags().BoolVar(&asMsgp, "msgp", false, "write the binary form, as in bundles")
-	noErr(cmd.MarkFlagFilename("output"))
 	return cmd
+}
+
+// addOutput adds the flag of a file for writeTo.
+func addOutput(cmd *cobra.Command, out *string) {
+	cmd.Flags().StringVarP(out, "output", "o", "", "write to `FILE` instead of standard output")
+	noErr(cmd.MarkFlagFilename("output"))
+}
+
+// writeTo writes b to a file, or to standard output if its name is empty.
+func (a *app) writeTo(ctx context.Context, out string, b []byte) error {
+	if out == "" {
+		_, err := a.stdout.Write(b)
+		return err
+	}
+	return wrapFail(writeFile(ctx, out, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}))
+}
+
+// writeIndented is writeTo of the JSON form of v, for people.
+func (a *app) writeIndented(ctx context.Context, out string, v any) error {
+	b, err := json.Marshal(v)
+	if err == nil {
+		b, err = indent(b)
+	}
+	if err != nil {
+		return failErr("%w", err)
+	}
+	return a.writeTo(ctx, out, b)
 }
 
 // indent formats JSON for people. It puts each member of an object on a line,

@@ -162,6 +162,48 @@ func TestHTTPSecrets(t *testing.T) {
 	require.Equal(t, 1, strings.Count(lines.stdout, secret), "the input as the program gave it, and no error")
 }
 
+// TestVerifyQuery tests that files beside a URL with a query are compared if
+// the query is valid for them, and that the result says so if it is not.
+func TestVerifyQuery(t *testing.T) {
+	dir := photos(t)
+	t.Chdir(dir)
+	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "a", "odd").status)
+	require.Equal(t, exitOK, call(t, "pack", "shards", "-q", "-o", ".", "--name", "a-%05d.tar", "odd").status)
+	require.Equal(t, exitOK, call(t, "records", "index", "--force", "a-00000.tar").status)
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if q.Get("token") == secret || q.Get("sig") == secret+r.URL.Path {
+			files.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	for name, index := range map[string]string{"/a.rec": "/a.idx", "/a-00000.tar": "/a-00000.tar.index"} {
+		r := call(t, "records", "verify", server.URL+name+"?token="+secret)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Contains(t, r.stdout, ", compared with "+server.URL+index)
+		require.NotContains(t, r.stdout, secret)
+		r = call(t, "records", "verify", server.URL+name+"?sig="+secret+name)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Contains(t, r.stdout, " (no index or checksums were compared: the query gives no access to files beside this one): ok\n")
+		require.NotContains(t, r.stdout, secret)
+
+		b, err := os.ReadFile(filepath.Join(dir, index))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, index), append(b, "99\t1000000\n"...), 0o666))
+		r = call(t, "records", "verify", server.URL+name+"?token="+secret)
+		require.Equal(t, exitFailed, r.status, r.stdout)
+		require.NotContains(t, r.stdout+r.stderr, secret)
+		// Without the file there is nothing to compare with.
+		require.NoError(t, os.Remove(filepath.Join(dir, index)))
+		r = call(t, "records", "verify", server.URL+name+"?token="+secret)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		require.NotContains(t, r.stdout, "compared")
+	}
+}
+
 // TestHTTPLatency tests that images wait for a slow server together.
 func TestHTTPLatency(t *testing.T) {
 	const images = 200

@@ -17,7 +17,7 @@ func (a *app) manCmd(root *cobra.Command) *cobra.Command {
 			}
 			root.DisableAutoGenTag = true
 			date := sourceDate()
-			head := &doc.GenManHeader{Section: "1", Source: program + " " + moduleVersion(), Manual: program, Date: &date}
+			head := &doc.GenManHeader{Section: "1", Source: Program + " " + moduleVersion(), Manual: Program, Date: &date}
 			if err := doc.GenManTree(root, head, args[0]); err != nil {
 				return failErr("%w", err)
 			}

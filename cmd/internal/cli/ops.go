@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -117,26 +118,35 @@ type paramJSON struct {
 
 func describeOp(i transforms.Info) opJSON {
 	d := opJSON{Name: i.Name, Version: i.Version, In: i.In, Out: i.Out, Reference: i.Reference, Exactness: i.Exactness, Parameters: []paramJSON{}}
-	fields := map[string]string{}
-	if doc, ok := opdoc.Lookup(i.Name); ok {
+	doc, ok := opdoc.Lookup(i.Name)
+	if ok {
 		d.Summary, d.Doc = doc.Summary, strings.TrimSpace(doc.Doc)
-		for _, f := range doc.Fields {
-			fields[f.Name] = f.Doc
-		}
 	}
-	v := reflect.Indirect(reflect.ValueOf(i.New()))
-	if v.Kind() != reflect.Struct {
-		return d
-	}
-	for j := range v.NumField() {
-		f := v.Type().Field(j)
-		if name := paramName(f); name != "" {
-			d.Parameters = append(d.Parameters, paramJSON{
-				Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Default: v.Field(j).Interface(), Doc: fields[name],
-			})
-		}
+	if v := reflect.Indirect(reflect.ValueOf(i.New())); v.Kind() == reflect.Struct {
+		d.Parameters = describeParams(v, doc.Fields)
 	}
 	return d
+}
+
+// describeParams describes the parameters of an op or a node with its usual
+// values.
+func describeParams(v reflect.Value, docs []opdoc.Field) []paramJSON {
+	l := []paramJSON{}
+	for j := range v.NumField() {
+		f := v.Type().Field(j)
+		name := paramName(f)
+		if name == "" {
+			continue
+		}
+		p := paramJSON{Name: name, Type: paramType(f.Type), Choices: choices(f.Type), Default: v.Field(j).Interface()}
+		for _, d := range docs {
+			if d.Name == name {
+				p.Doc = d.Doc
+			}
+		}
+		l = append(l, p)
+	}
+	return l
 }
 
 // paramType names the JSON type of a parameter.
@@ -144,7 +154,13 @@ func paramType(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[codec.Refuse]():
 		return "list of names"
-	case t.Kind() == reflect.Slice:
+	case t == reflect.TypeFor[transforms.Range]():
+		return "list of 2 numbers"
+	case t == reflect.TypeFor[*datagraph.Graph]():
+		return "graph"
+	case t.Kind() == reflect.Map || t.Kind() == reflect.Struct:
+		return "object"
+	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
 		elem := paramType(t.Elem())
 		if inner, ok := strings.CutPrefix(elem, "list of "); ok {
 			return "list of lists of " + inner
@@ -152,14 +168,12 @@ func paramType(t reflect.Type) string {
 		return "list of " + elem + "s"
 	case t.Kind() == reflect.Interface:
 		return "op"
-	case t.Kind() == reflect.String:
-		return "string"
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return "name"
 	case t.Kind() == reflect.Bool:
 		return "bool"
 	case t.Kind() == reflect.String:
-		return "text"
+		return "string"
 	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
 		return "number"
 	}
@@ -212,32 +226,37 @@ func (a *app) printOp(d opJSON) error {
 		fmt.Fprintf(&b, "\nReference: %s\n", d.Reference)
 	}
 	fmt.Fprintf(&b, "\nLargest difference measured: %s\n", d.Exactness)
-	if len(d.Parameters) == 0 {
-		b.WriteString("\nNo parameters.\n")
-	} else {
-		b.WriteString("\n")
-		t := table{}
-		t.row("PARAMETER", "DEFAULT", "TYPE")
-		for _, p := range d.Parameters {
-			kind := p.Type
-			if len(p.Choices) > 0 {
-				kind += ": " + strings.Join(p.Choices, ", ")
-			}
-			lines := wrap(kind, opWidth)
-			if p.Doc != "" {
-				lines = append(lines, wrap(p.Doc, opWidth)...)
-			}
-			t.row(p.Name, paramValue(p.Default), lines[0])
-			for _, l := range lines[1:] {
-				t.row("", "", l)
-			}
-		}
-		if err := t.write(&b); err != nil {
-			return err
-		}
+	if err := printParams(&b, d.Parameters); err != nil {
+		return err
 	}
 	_, err := io.WriteString(a.stdout, b.String())
 	return err
+}
+
+// printParams writes a table of parameters.
+func printParams(b *strings.Builder, l []paramJSON) error {
+	b.WriteString("\n")
+	if len(l) == 0 {
+		b.WriteString("No parameters.\n")
+		return nil
+	}
+	t := table{}
+	t.row("PARAMETER", "DEFAULT", "TYPE")
+	for _, p := range l {
+		kind := p.Type
+		if len(p.Choices) > 0 {
+			kind += ": " + strings.Join(p.Choices, ", ")
+		}
+		lines := wrap(kind, opWidth)
+		if p.Doc != "" {
+			lines = append(lines, wrap(p.Doc, opWidth)...)
+		}
+		t.row(p.Name, paramValue(p.Default), lines[0])
+		for _, l := range lines[1:] {
+			t.row("", "", l)
+		}
+	}
+	return t.write(b)
 }
 
 // opWidth is the width of the text beside a parameter's name.
@@ -257,7 +276,7 @@ func suggestOps(name string) string {
 		return hint
 	}
 	if len(parts) == 0 {
-		return "; \"" + program + " ops\" lists the ops"
+		return "; \"" + Program + " ops\" lists the ops"
 	}
 	return "; did you mean " + orList(parts) + "?"
 }

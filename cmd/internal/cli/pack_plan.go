@@ -56,8 +56,9 @@ The default is list for names that end in .lst, manifest for .manifest, .json an
 
 The samples of a folder are sorted by their paths; those of a list keep its order.
 --seed shuffles them with a permutation that docs/format/plan.md specifies. Sizes of
-shards differ by at most one sample. For a folder, the plan has the size and the time
-of every file, and a file that has changed since is a bad sample.
+shards differ by at most one sample. For a folder, the plan has the size, the time
+and, in a store, the version (ETag) of every file. A file that has changed since is a bad
+sample.
 
 Images are packed unchanged unless --encoding, --resize or a similar flag changes them
 as "pack recordio" does, or a flag such as --preset or --graph names a graph: tar

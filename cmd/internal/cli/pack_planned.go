@@ -91,7 +91,7 @@ func plannedErr(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted; give the same command again to go on")}
 	case errors.Is(err, pack.ErrOther):
-		return usageErr("%w", err)
+		return usageErr("%w; want another output folder, or --force of pack --plan to replace it", err)
 	case errors.Is(err, pack.ErrPlan):
 		return usageErr("%w", err)
 	}
@@ -120,10 +120,14 @@ type plannedReport struct {
 	Bad     map[string]int64 `json:"bad"`
 	Missing []int            `json:"missing"`
 	Seconds float64          `json:"seconds"`
+	Store   *storeStats      `json:"store,omitempty"`
 }
 
-func newPlannedReport(r *pack.PlanReport, of int, start time.Time) plannedReport {
-	j := plannedReport{r.Shards, of, r.Resumed, r.Entries, r.Records, r.Bytes, r.Bad, r.Missing, float64(time.Since(start).Milliseconds()) / 1e3}
+func (a *app) newPlannedReport(r *pack.PlanReport, of int, start time.Time) plannedReport {
+	j := plannedReport{r.Shards, of, r.Resumed, r.Entries, r.Records, r.Bytes, r.Bad, r.Missing, float64(time.Since(start).Milliseconds()) / 1e3, nil}
+	if s := a.storeStats(); s.Requests > 0 {
+		j.Store = &s
+	}
 	if j.Bad == nil {
 		j.Bad = map[string]int64{}
 	}
@@ -204,7 +208,7 @@ func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
 		return err
 	}
 	if f.json {
-		return a.printLine(newPlannedReport(r, to-from, start))
+		return a.printLine(a.newPlannedReport(r, to-from, start))
 	}
 	if f.quiet {
 		return nil
@@ -222,6 +226,7 @@ func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
 	took := time.Since(start).Seconds()
 	_, err = fmt.Fprintf(a.stderr, "%s of %d: %s, %s%s%s, %.1f s, %.0f samples/s\n",
 		which, p.Shards, plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), before, badSamples(r), took, float64(r.Entries)/max(took, 1e-3))
+	a.sayStore()
 	return err
 }
 
@@ -266,11 +271,13 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 	r, err := p.Finish(ctx, f.out, pack.PlanFinish{Verify: f.verify, Progress: func(int) { bar.step() }})
 	bar.clear()
 	if f.json && (err == nil || errors.Is(err, pack.ErrIncomplete)) {
-		err = errors.Join(a.printLine(newPlannedReport(r, p.Shards, start)), err)
+		err = errors.Join(a.printLine(a.newPlannedReport(r, p.Shards, start)), err)
 	}
-	if errors.Is(err, pack.ErrIncomplete) {
+	if errors.Is(err, pack.ErrIncomplete) && len(r.Missing) == p.Shards {
+		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(f.plan), shellQuoted(f.out)))
+	} else if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
-			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
+			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
 		}
 		if n := len(r.Missing) - mostMissing; n > 0 {
 			a.complain(fmt.Errorf("%s more are missing; --json lists them", plural(n, "shard")))
@@ -283,5 +290,6 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 		return nil
 	}
 	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", f.out, plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
+	a.sayStore()
 	return err
 }

@@ -27,17 +27,23 @@ func TestPackPlanned(t *testing.T) {
 	r = call(t, "pack", "plan", "-o", "plan.json", "in")
 	require.Equal(t, called{1, "", "infer-prep: pack: plan: plan.json: exists already; --force replaces it\n"}, r)
 
-	// No shard is there.
-	require.NoError(t, os.Mkdir("out", 0o777))
-	r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out")
-	require.Equal(t, 1, r.status)
-	require.Contains(t, r.stderr, "shard 2 is missing: it was not packed; to pack it: infer-prep pack --plan plan.json --shard 2/3 -o out\n")
-
+	// No shard is there, and no folder; then there is one of three.
+	for range 2 {
+		r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out")
+		require.Equal(t, 1, r.status)
+		require.Contains(t, r.stderr, "no shard is there; to pack all: infer-prep pack --plan plan.json -o out\n")
+		require.NoError(t, os.MkdirAll("out", 0o777))
+	}
 	text := ""
 	for i := range 2 {
 		r = call(t, "pack", "--plan", "plan.json", "-o", "out", "--shard", fmt.Sprintf("%d/2", i))
 		require.Equal(t, exitOK, r.status, r.stderr)
 		text += r.stderr
+		if i == 0 {
+			r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out")
+			require.Equal(t, 1, r.status)
+			require.Contains(t, r.stderr, "shard 2 is missing: it was not packed; to pack it: infer-prep pack --plan plan.json --shard 2/3 -o out\n")
+		}
 	}
 	require.Regexp(t, `(?m)^infer-prep: y/bad.png: position \d: .*unknown format.* \(image\)$`, text)
 	require.Regexp(t, `(?m)^shard 0 of 3: 2 samples, .*samples/s$`, text)

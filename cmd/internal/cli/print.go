@@ -17,7 +17,7 @@ import (
 
 // complain prints an error on one line.
 func (a *app) complain(err error) {
-	fmt.Fprintln(a.stderr, a.colored(a.stderr, red, program+": "+printable(a.advised(err))))
+	fmt.Fprintln(a.stderr, a.colored(a.stderr, red, Program+": "+printable(a.advised(err))))
 }
 
 // advised returns the error's text with the flag of the running command that

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,9 @@ For a Kaldi archive the result says how many records its script has.
 
 Verify stops reading a file at its first damage, since later records are uncertain.
 With --lenient it continues, in formats that can, and counts every damage. FILE may be -
-or a pipe, which has nothing beside it.
+or a pipe, which has nothing beside it. The files beside a URL with a query are asked for
+with the same query; the result says so if the server refuses them, as for a presigned
+URL, whose query is valid for one file.
 
 ` + detection + `
 
@@ -64,10 +67,13 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 					bad(err)
 				}
 				var beside []string
-				// A query belongs to one file: there is nothing beside it.
-				if f.Verify != nil && in.stream == nil && store.Path(name) == name && ctx.Err() == nil {
+				refused := false
+				if f.Verify != nil && in.stream == nil && ctx.Err() == nil {
 					var err error
-					if beside, err = f.Verify(ctx, store.URI, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad); err != nil && ctx.Err() == nil {
+					beside, err = f.Verify(ctx, store.URI, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad)
+					// A query can be the signature of this file alone.
+					refused = store.Path(name) != name && errors.Is(err, fs.ErrPermission)
+					if err != nil && !refused && ctx.Err() == nil {
 						bad(err)
 					}
 				}
@@ -75,7 +81,9 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 					return false, err
 				}
 				line := fmt.Sprintf("%s: %s, %s", printable(shown(name)), f.Name, plural(n, "record"))
-				if len(beside) > 0 {
+				if refused {
+					line += " (no index or checksums were compared: the query gives no access to files beside this one)"
+				} else if len(beside) > 0 {
 					line += ", compared with " + printable(withoutSecrets(strings.Join(beside, ", ")))
 				}
 				switch {

@@ -662,7 +662,7 @@ func (a *app) goOn(f *runFlags) string {
 			words = append(words, "--skip-existing")
 		}
 	}
-	return "; to go on: " + program + " " + strings.Join(words, " ")
+	return "; to go on: " + Program + " " + strings.Join(words, " ")
 }
 
 // shellQuoted quotes an argument for a POSIX shell, if that is necessary.

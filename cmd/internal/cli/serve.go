@@ -186,7 +186,7 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := f.names(cmd.Context()); err != nil {
 		return err
 	}
-	logger := log.New(a.stderr, program+": serve: ", 0)
+	logger := log.New(a.stderr, Program+": serve: ", 0)
 	o := serve.Options{
 		Model: f.name, Version: f.version, Program: moduleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),

@@ -239,7 +239,7 @@ func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.G
 	if byDefault {
 		text += " (by default; --backend takes " + orList(slices.Sorted(maps.Keys(i.Backends))) + ")"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", program, printable(text))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", Program, printable(text))
 }
 
 // quiet reports whether the command has --quiet and it is set.

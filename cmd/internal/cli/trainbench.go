@@ -63,8 +63,8 @@ func (a *app) trainBenchCmd() *cobra.Command {
 		Long: `Train-bench runs a dataset as a training program would, discards the batches, and
 shows what each stage of the pipeline does.
 
-DEFINITION is a file with the JSON form of a dataset's definition; - reads standard
-input. Its paths can be URIs. It cannot use functions of your own program. Instead of DEFINITION, --folder
+DEFINITION is a dataset's definition, as "infer-prep dataset make" prints it; - reads
+standard input. Its paths can be URIs. It cannot use functions of your own program. Instead of DEFINITION, --folder
 names a folder with images, or with a subfolder for each class. Train-bench then runs
 the graph that the flags name on each image, in batches. --train selects the graph of
 ImageNet training: a random crop resized to 224, a random flip, /255, ImageNet's mean

@@ -61,7 +61,7 @@ func (a *app) versionCmd() *cobra.Command {
 				}{moduleVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, references})
 			}
 			t := table{}
-			t.row(program, moduleVersion())
+			t.row(Program, moduleVersion())
 			t.row("Go", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 			for _, r := range references {
 				t.row(r.Name, r.Version)

@@ -62,6 +62,30 @@ func OpenReader(ctx context.Context, o store.Opener, name string) (*Reader, erro
 	return &Reader{io.NewSectionReader(f, 0, f.Size()), ctx, f}, nil
 }
 
+// ListLimit is the most that the list files of a set have together, in bytes.
+// The longest published list, of Places365, has 8 million lines.
+const ListLimit = 1 << 30
+
+// Lists opens list files of a set: those with names, captions and labels, whose
+// content stays in memory while the set is open. Each file counts with its
+// size. The zero value is ready for use, by one goroutine at a time.
+type Lists struct{ bytes int64 }
+
+// Open opens a list. An error wraps dataset.ErrData and store.ErrTooLarge if it
+// and the lists before it exceed ListLimit; nothing is read then.
+func (l *Lists) Open(ctx context.Context, o store.Opener, name string) (*Reader, error) {
+	r, err := OpenReader(ctx, o, name)
+	if err != nil {
+		return nil, err
+	}
+	if n := r.Size(); n > ListLimit-l.bytes {
+		err := fmt.Errorf("%w: %s: %w: %d bytes after %d bytes of other lists, the limit is %d", dataset.ErrData, store.Redact(name), store.ErrTooLarge, n, l.bytes, ListLimit)
+		return nil, errors.Join(err, r.Close())
+	}
+	l.bytes += r.Size()
+	return r, nil
+}
+
 // Read reads the next bytes.
 func (r *Reader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {

@@ -42,6 +42,7 @@ type List struct {
 	// known.
 	Classes map[string]int32
 
+	lists   files.Lists
 	keys    []string
 	paths   []string        // len(Files) of each row, below Dir
 	numbers []int32         // of each row as many as width returns

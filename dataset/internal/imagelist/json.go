@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/dataset/internal/jsonstream"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -13,7 +12,7 @@ import (
 // JSON reads a JSON file, which must be one value.
 func (l *List) JSON(ctx context.Context, name string, read func(*jsonstream.Scanner) error) (err error) {
 	name = store.Join(l.Dir, name)
-	f, err := files.OpenReader(ctx, l.Folder, name)
+	f, err := l.lists.Open(ctx, l.Folder, name)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -19,7 +18,7 @@ func (l *List) Pairs(ctx context.Context, a, b string, each func(x, y string) er
 	names := [2]string{store.Join(l.Dir, a), store.Join(l.Dir, b)}
 	var scanners [2]*bufio.Scanner
 	for i, n := range names {
-		f, openErr := files.OpenReader(ctx, l.Folder, n)
+		f, openErr := l.lists.Open(ctx, l.Folder, n)
 		if openErr != nil {
 			return openErr
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -19,10 +18,11 @@ const maxLine = 1 << 16
 
 // Lines calls each with the lines of a text file, without white space at their
 // ends. It skips empty lines. An error of each gets the file's name and the
-// line's number, and wraps dataset.ErrData.
+// line's number, and wraps dataset.ErrData. All files of a List that are read
+// so have files.ListLimit bytes together at most.
 func (l *List) Lines(ctx context.Context, name string, each func(line string) error) (err error) {
 	name = store.Join(l.Dir, name)
-	f, err := files.OpenReader(ctx, l.Folder, name)
+	f, err := l.lists.Open(ctx, l.Folder, name)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -127,6 +129,38 @@ func (c *changed) Open(ctx context.Context, name string) (store.File, error) {
 	}
 	return c.Opener.Open(ctx, name)
 }
+
+// TooLarge opens a set whose files with an extension say that they have size
+// bytes each, and requires the error of lists that are too large together.
+func TooLarge(t *testing.T, set, extension string, size int64, fresh func(dir string) dataset.Source) {
+	t.Helper()
+	_, err := fresh(Dir+set).Open(t.Context(), &swollen{store.Local, extension, size})
+	require.ErrorIs(t, err, dataset.ErrData)
+	require.ErrorIs(t, err, store.ErrTooLarge)
+	require.ErrorContains(t, err, fmt.Sprintf("%d bytes after ", size))
+}
+
+// swollen is a store with another size of some files.
+type swollen struct {
+	store.Opener
+	extension string
+	size      int64
+}
+
+func (s *swollen) Open(ctx context.Context, name string) (store.File, error) {
+	f, err := s.Opener.Open(ctx, name)
+	if err == nil && path.Ext(name) == s.extension {
+		f = sized{f, s.size}
+	}
+	return f, err
+}
+
+type sized struct {
+	store.File
+	size int64
+}
+
+func (s sized) Size() int64 { return s.size }
 
 type file struct{ *bytes.Reader }
 

@@ -36,8 +36,9 @@ const perFolder = 10_000
 // memory. All of them have the same content. Other names are local.
 type simulated struct {
 	store.Opener
-	n       int64
-	content []byte
+	n        int64
+	content  []byte
+	versions bool
 }
 
 // file returns the name and the time of file i. Names of a content's digest do
@@ -45,7 +46,11 @@ type simulated struct {
 func (s *simulated) file(i int64) store.Info {
 	x := uint64(i) * 0x9e3779b97f4a7c15
 	x ^= x >> 29
-	return store.Info{Name: fmt.Sprintf("sim://x/%05d/%04d%010x.jpg", i/perFolder, i%perFolder, x&(1<<40-1)), Size: int64(len(s.content)), Modified: time.Unix(1_700_000_000+i/1000, int64(x%1e9))}
+	f := store.Info{Name: fmt.Sprintf("sim://x/%05d/%04d%010x.jpg", i/perFolder, i%perFolder, x&(1<<40-1)), Size: int64(len(s.content)), Modified: time.Unix(1_700_000_000+i/1000, int64(x%1e9))}
+	if s.versions {
+		f.Version = fmt.Sprintf("%032x", x)
+	}
+	return f
 }
 
 func (s *simulated) List(ctx context.Context, folder string) ([]store.Info, error) {
@@ -106,17 +111,18 @@ func main() {
 	n := flag.Int64("n", 1_000_000, "number of files")
 	shards := flag.Int("shards", 0, "number of shards; 0: 2000 files each")
 	seed := flag.Uint64("seed", 1, "seed of the shuffle; 0: sorted")
+	versions := flag.Bool("versions", true, "the files have versions, as in an object store")
 	packs := flag.Bool("pack", false, "pack the images")
 	limit := flag.Int("limit", 0, "fail if packing takes more `MB` of memory; 0 means no limit")
 	dir := flag.String("dir", "", "work in this folder (default a temporary one)")
 	flag.Parse()
-	if err := run(*n, *shards, *seed, *packs, *limit, *dir); err != nil {
+	if err := run(*n, *shards, *seed, *versions, *packs, *limit, *dir); err != nil {
 		fmt.Fprintln(os.Stderr, "planscale:", err)
 		os.Exit(1)
 	}
 }
 
-func run(n int64, shards int, seed uint64, packs bool, limit int, dir string) (err error) {
+func run(n int64, shards int, seed uint64, versions, packs bool, limit int, dir string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "planscale-"); err != nil {
 			return err
@@ -128,7 +134,7 @@ func run(n int64, shards int, seed uint64, packs bool, limit int, dir string) (e
 	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 32, 32)), nil); err != nil {
 		return err
 	}
-	files := &simulated{store.Local, n, b.Bytes()}
+	files := &simulated{store.Local, n, b.Bytes(), versions}
 	p := &pack.Plan{Output: pack.PlanShards, Shards: shards, Image: pack.ImageOptions{Resize: 16}}
 	if seed != 0 {
 		p.Seed = &seed

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -37,15 +39,24 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-const decodeRGB = `{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype": "bytes", "layout": "none", "shape": []}],
-	"steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
-	"gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}`
+// definition returns the definition, in JSON, of the decoded images of a
+// folder. With dropped, a smaller last batch is left out.
+func definition(t *testing.T, dir string, batch int, dropped bool) []byte {
+	g, err := opsGraph([]byte(`[["decode", {}]]`))
+	require.NoError(t, err)
+	d := dataset.From(imagefolder.New(dir)).Map(g)
+	if dropped {
+		d = d.BatchDrop(batch)
+	} else {
+		d = d.Batch(batch)
+	}
+	b, err := json.Marshal(d)
+	require.NoError(t, err)
+	return b
+}
 
 func openFolder(t *testing.T, o Options) *Pipeline {
-	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
-	require.NoError(t, err)
-	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2})
-	require.NoError(t, err)
+	d := definition(t, folder(t), 2, false)
 	p, err := OpenPipeline(d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
@@ -138,13 +149,10 @@ func TestStateWhileWaiting(t *testing.T) {
 // TestAllDone runs two ranks, of which one has a bad image: the epoch ends on
 // both together.
 func TestAllDone(t *testing.T) {
-	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
-	require.NoError(t, err)
 	dir := folder(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c", "3.png"), []byte("no image"), 0o666))
-	d, err := FolderDefinition(g, FolderOptions{Dir: dir, Batch: 1})
-	require.NoError(t, err)
-	_, err = OpenPipeline(d, Options{World: 2, OnError: "skip"})
+	d := definition(t, dir, 1, false)
+	_, err := OpenPipeline(d, Options{World: 2, OnError: "skip"})
 	require.Equal(t, "input", Code(err))
 	require.Contains(t, Text(err), "2 ranks need all_done to end together")
 	var ranks []*Pipeline
@@ -219,10 +227,7 @@ func TestStages(t *testing.T) {
 	s, err := p.Stats()
 	require.NoError(t, err)
 	require.Equal(t, []any{read, 1, 7}, []any{s.Stages[0].Path, s.Stages[0].Workers, s.Stages[0].Queue})
-	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
-	require.NoError(t, err)
-	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2})
-	require.NoError(t, err)
+	d := definition(t, folder(t), 2, false)
 	_, err = OpenPipeline(d, Options{StageQueue: map[string]int{"batch/mpa": 7}})
 	require.Equal(t, "input", Code(err))
 	require.Contains(t, Text(err), `queue: no stage "batch/mpa": want one of batch/map, `+read+`; did you mean "batch/map"?`)
@@ -290,13 +295,8 @@ func TestGraph(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	g, err := OpenGraph(Source{Kind: "graph"}, []byte(decodeRGB))
-	require.NoError(t, err)
-	_, err = FolderDefinition(g, FolderOptions{Batch: -1})
-	require.Equal(t, "input", Code(err))
-	d, err := FolderDefinition(g, FolderOptions{Dir: folder(t), Batch: 2, DropLast: true, Shuffle: true})
-	require.NoError(t, err)
-	_, err = OpenPipeline(d, Options{OnError: "skpi"})
+	d := definition(t, folder(t), 2, true)
+	_, err := OpenPipeline(d, Options{OnError: "skpi"})
 	require.ErrorContains(t, err, `did you mean "skip"`)
 	_, err = OpenPipeline([]byte("{}"), Options{})
 	require.Equal(t, "input", Code(err))
@@ -305,9 +305,9 @@ func TestOptions(t *testing.T) {
 	require.EqualValues(t, 1, p.Info().Len)
 	require.NoError(t, p.Close())
 
-	definition, err := ParseDefinition(d)
+	parsed, err := ParseDefinition(d)
 	require.NoError(t, err)
-	msg, err := definition.MarshalMsg(nil)
+	msg, err := parsed.MarshalMsg(nil)
 	require.NoError(t, err)
 	again, err := ParseDefinition(msg)
 	require.NoError(t, err)

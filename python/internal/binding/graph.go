@@ -34,8 +34,9 @@ type Graph struct {
 
 // Source says where a graph comes from.
 type Source struct {
-	// Kind is "graph" for a data graph in JSON or msgp, "preset" for a preset's
-	// name, "bundle" for the path of a bundle, or an importer's name.
+	// Kind is "graph" for a data graph in JSON or msgp, "ops" for a list of ops
+	// in JSON, "preset" for a preset's name, "bundle" for the path of a bundle,
+	// or an importer's name.
 	Kind string `json:"kind"`
 	// Path is a file, or a folder where the importer chooses the file. If it is
 	// empty the content is given.
@@ -92,6 +93,8 @@ func load(s Source, data []byte) (*datagraph.Graph, error) {
 			data = b
 		}
 		return parseGraph(data)
+	case "ops":
+		return opsGraph(data)
 	case "preset":
 		g, err := preset.Graph(string(data))
 		if err != nil {

@@ -2,7 +2,6 @@ package binding
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
-	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/registry"
@@ -468,36 +466,4 @@ func (p *Pipeline) Close() error {
 	p.mu.Lock() // a Next that was waiting has returned
 	defer p.mu.Unlock()
 	return errors.Join(err, p.closeBuilt())
-}
-
-// FolderOptions are those of FolderDefinition.
-type FolderOptions struct {
-	Dir      string `json:"dir"`
-	Batch    int    `json:"batch"` // 0 for none
-	Shuffle  bool   `json:"shuffle"`
-	DropLast bool   `json:"drop_last"`
-}
-
-// FolderDefinition returns the definition, in JSON, of the images of a folder
-// with a subfolder for each class, run through a graph.
-func FolderDefinition(g *Graph, o FolderOptions) ([]byte, error) {
-	if o.Batch < 0 {
-		return nil, fmt.Errorf("infer_prep: image_folder: %w: batches of %d, want 0 or more", errInput, o.Batch)
-	}
-	d := dataset.From(imagefolder.New(o.Dir))
-	if o.Shuffle {
-		d = d.Shuffle()
-	}
-	d = d.MapColumns(g.plan.Graph(), []string{"image"}, []string{})
-	switch {
-	case o.Batch > 0 && o.DropLast:
-		d = d.BatchDrop(o.Batch)
-	case o.Batch > 0:
-		d = d.Batch(o.Batch)
-	}
-	b, err := json.Marshal(d)
-	if err == nil {
-		_, err = ParseDefinition(b) // a null for an empty list would be a missing parameter
-	}
-	return b, err
 }

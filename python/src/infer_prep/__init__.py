@@ -3,9 +3,10 @@ pipelines. The work is done by a shared library written in Go; docs/python.md of
 the project has the rules about memory, fork, ranks and resuming.
 """
 
+from ._dataset import Dataset
 from ._errors import ForkError, InferPrepError
-from ._graph import Graph, image_folder
+from ._graph import Graph
 from ._pipeline import Batch, Pipeline
 from ._version import VERSION as __version__
 
-__all__ = ["Batch", "ForkError", "Graph", "InferPrepError", "Pipeline", "__version__", "image_folder"]
+__all__ = ["Batch", "Dataset", "ForkError", "Graph", "InferPrepError", "Pipeline", "__version__"]

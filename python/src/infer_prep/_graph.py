@@ -6,7 +6,6 @@ import json
 import os
 import weakref
 from ctypes import byref, c_void_p
-from operator import index
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
 from . import _native
@@ -66,6 +65,17 @@ class Graph:
         if isinstance(graph, bytes):
             return cls(source, graph)
         return cls(source | {"path": path_of("Graph.from_json", graph)}, b"")
+
+    @classmethod
+    def from_ops(cls, *ops: str | tuple[str, dict[str, Any]]) -> "Graph":
+        """Makes a graph of ops that run one after another on an encoded image.
+
+            Graph.from_ops("decode", ("random_resized_crop", {"height": 96, "width": 96}), "to_tensor")
+
+        An op is its name, or its name and its parameters; those that are left out have
+        their usual values. docs/ops.md of the project describes all ops.
+        """
+        return cls({"kind": "ops"}, json.dumps([(op, {}) if isinstance(op, str) else op for op in ops]).encode())
 
     @classmethod
     def from_preset(cls, name: str) -> "Graph":
@@ -199,19 +209,3 @@ def path_of(what: str, p: Path) -> str:
     if s.lstrip().startswith("{"):
         raise ValueError(f"infer_prep: {what}: {s[:40]!r} is JSON, want a path; pass its content as bytes or as a dict")
     return s
-
-
-def image_folder(directory: Path, graph: Graph, *, batch: int = 32, shuffle: bool = False, drop_last: bool = False) -> dict[str, Any]:
-    """The definition of a folder with a subfolder of images for each class, run through a graph.
-
-    Its columns are the graph's outputs, and label (int32). batch=0 means samples
-    without an axis for the batch.
-    """
-    if not isinstance(graph, Graph):
-        raise TypeError(f"infer_prep: image_folder: the graph is {type(graph).__name__}, want a Graph, such as Graph.from_preset(\"imagenet\")")
-    options = {"dir": path_of("image_folder", directory), "batch": index(batch), "shuffle": bool(shuffle), "drop_last": bool(drop_last)}
-    error = c_void_p()
-    p = _native.lib().ip_folder(graph._live(), json.dumps(options).encode(), byref(error))
-    _native.check(error)
-    d: dict[str, Any] = json.loads(_native.text(p))
-    return d

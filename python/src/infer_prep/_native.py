@@ -47,7 +47,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_run": (c_int64, [c_int64, c_void_p, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, c_void_p, c_int64, POINTER(Tensor), c_int32, ERROR]),
     "ip_release": (None, [c_int64]),
-    "ip_folder": (c_void_p, [c_int64, c_char_p, ERROR]),
+    "ip_node": (c_void_p, [c_char_p, c_char_p, ERROR]),
     "ip_pipeline_open": (c_int64, [c_char_p, c_int64, c_char_p, ERROR, ERROR]),
     "ip_pipeline_next": (c_int32, [c_int64, c_int64, POINTER(BatchInfo), POINTER(Tensor), ERROR]),
     "ip_pipeline_answer": (c_int32, [c_int64, c_int32, ERROR]),

@@ -13,6 +13,7 @@ from operator import index
 from typing import Any, Callable, Iterator, Mapping
 
 from . import _native
+from ._dataset import Dataset
 from ._errors import InferPrepError
 from ._graph import Path, columns, path_of
 from ._native import Array
@@ -155,7 +156,7 @@ class Pipeline:
 
     def __init__(
         self,
-        definition: Path | Mapping[str, Any] | bytes,
+        definition: Dataset | Path | Mapping[str, Any] | bytes,
         *,
         seed: int = 0,
         rank: int | None = None,
@@ -173,6 +174,8 @@ class Pipeline:
         device: str | None = None,
         least: str = "exact",
     ) -> None:
+        if isinstance(definition, Dataset):
+            definition = definition.definition
         if isinstance(definition, Mapping):
             content = json.dumps(definition).encode()
         elif isinstance(definition, (bytes, bytearray)):
@@ -180,7 +183,7 @@ class Pipeline:
         else:
             path = path_of("Pipeline", definition)
             if os.path.isdir(path):
-                raise IsADirectoryError(f"infer_prep: Pipeline: {path} is a folder, want a definition; image_folder makes one of a folder of images")
+                raise IsADirectoryError(f"infer_prep: Pipeline: {path} is a folder, want a definition, such as Dataset('image_folder', dir=…)")
             with open(path, "rb") as f:
                 content = f.read()
         self.rank, self.world = ranks(rank, world)

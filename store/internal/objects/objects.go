@@ -22,8 +22,10 @@ import (
 
 // Service is a service's client. Its methods are safe for concurrent use and
 // make one attempt each; Upload may repeat requests. Their errors are those of
-// the client; Explain tells what they mean. An error that wraps one of package
-// fs, or remote.ErrChanged, needs no explanation.
+// the client; Explain tells what they mean. An Explained, and an error that
+// wraps one of package fs, or remote.ErrChanged, needs no explanation.
+//
+// A Service is also a Creator or an Uploader.
 type Service interface {
 	// Get is that of remote.Backend. Past the end it returns an Answer with
 	// the status 416.
@@ -34,20 +36,36 @@ type Service interface {
 	// directly below it. With a max above 0 it may end after as many. It calls
 	// remote.Alive between pages.
 	List(ctx context.Context, bucket, prefix string, max int) ([]Entry, error)
-	// Upload creates an object of the bytes of r, or replaces it. It appears
-	// only after r's io.EOF, and never if r or ctx ends with an error. It
-	// returns the size that the service has.
-	Upload(ctx context.Context, bucket, key string, r io.Reader) (int64, error)
 	// Explain returns the answer of the service that an error is made of, nil
 	// if there was none.
 	Explain(err error) *Answer
 }
+
+// Creator is a Service that writes objects by itself.
+type Creator interface {
+	// Create is that of remote.Backend, for the object key in a bucket.
+	Create(ctx context.Context, name, bucket, key string) (store.NewFile, error)
+}
+
+// Uploader is a Service that reads what it uploads.
+type Uploader interface {
+	// Upload creates an object of the bytes of r, or replaces it. It appears
+	// only after r's io.EOF, and never if r or ctx ends with an error. It
+	// returns the size that the service has.
+	Upload(ctx context.Context, bucket, key string, r io.Reader) (int64, error)
+}
+
+// Explained is an error that a Backend returns as Err, unless ctx has ended.
+type Explained struct{ Err error }
+
+func (e *Explained) Error() string { return e.Err.Error() }
 
 // Entry is an object, or a folder, whose Key ends with a slash.
 type Entry struct {
 	Key      string
 	Size     int64
 	Modified time.Time
+	Version  string // that of a remote.Object
 }
 
 // Answer is a service's answer that is an error. Text holds no credentials.
@@ -71,7 +89,8 @@ type Backend struct {
 // scheme://bucket/key. bucket is what the service calls a bucket.
 func New(scheme, bucket string, s Service) *Backend { return &Backend{scheme, s, bucket} }
 
-// split returns the bucket and the key of a name.
+// split returns the bucket and the key of a name. The key is empty for the
+// bucket itself.
 func (b *Backend) split(name string) (bucket, key string, err error) {
 	rest, ok := strings.CutPrefix(name, b.scheme+"://")
 	bucket, key, _ = strings.Cut(rest, "/")
@@ -105,6 +124,10 @@ func (b *Backend) wrap(ctx context.Context, err error) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	var x *Explained
+	if errors.As(err, &x) {
+		return x.Err
 	}
 	var t *remote.TemporaryError
 	for _, known := range []error{fs.ErrNotExist, fs.ErrPermission, remote.ErrChanged} {
@@ -186,7 +209,7 @@ func (b *Backend) Stat(ctx context.Context, name string) (store.Info, error) {
 	if key != "" && !strings.HasSuffix(key, "/") {
 		o, err := b.s.Head(ctx, bucket, key)
 		if err == nil {
-			return store.Info{Name: name, Size: o.Size, Modified: o.Modified}, nil
+			return store.Info{Name: name, Size: o.Size, Modified: o.Modified, Version: o.Version}, nil
 		}
 		if missing = b.wrap(ctx, err); !errors.Is(missing, fs.ErrNotExist) {
 			return store.Info{}, missing
@@ -226,7 +249,8 @@ func (b *Backend) List(ctx context.Context, folder string) ([]store.Info, error)
 		}
 		i := store.Info{Name: b.scheme + "://" + bucket + "/" + path, Folder: isFolder}
 		if !isFolder {
-			i.Size, i.Modified = e.Size, e.Modified.Truncate(time.Second) // as a header has it
+			i.Size, i.Version = e.Size, e.Version
+			i.Modified = e.Modified.Truncate(time.Second) // as a header has it
 		}
 		l = append(l, i)
 	}
@@ -240,13 +264,20 @@ func (b *Backend) Create(ctx context.Context, name string) (store.NewFile, error
 	if err != nil {
 		return nil, err
 	}
+	if c, ok := b.s.(Creator); ok {
+		return c.Create(ctx, name, bucket, key)
+	}
+	s, ok := b.s.(Uploader)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
 	w := &writer{b: b, name: name, done: make(chan struct{})}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	r, pw := io.Pipe()
 	w.pipe = pw
 	go func() {
 		defer close(w.done)
-		w.has, w.err = b.s.Upload(w.ctx, bucket, key, r)
+		w.has, w.err = s.Upload(w.ctx, bucket, key, r)
 		if w.err = b.wrap(ctx, w.err); w.err == nil {
 			w.err = errClosed // of a Write that comes too late
 			w.whole = true

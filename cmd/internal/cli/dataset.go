@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/opdoc"
+	"github.com/infer-prep/infer-prep/internal/registry"
+)
+
+func (a *app) datasetCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dataset",
+		Short: "Make definitions of datasets, and list their nodes",
+		Long: `Dataset works on definitions of datasets: a source, and nodes that order, transform and
+batch its samples. train-bench, feed, "graph show --dataset" and the Python package read
+them. docs/format/dataset.md describes the JSON form.`,
+		Args: oneOfCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.datasetMakeCmd(), a.datasetNodesCmd())
+	return cmd
+}
+
+func (a *app) datasetMakeCmd() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "make SOURCE [NAME=VALUE]... [NODE [NAME=VALUE]...]...",
+		Short: "Print a definition as JSON",
+		Long: `Make prints the definition of a dataset as JSON. The first node is a source; each later
+node takes the dataset before it as its input. @FILE in place of a source is the
+definition in FILE. After several sources, a node such as zip, concat or mix takes all
+of them as its inputs.
+` + wordsHelp + `
+The data are not opened: "infer-prep graph show --dataset FILE" does that, and shows the
+columns.`,
+		Example: `  infer-prep graph make decode random_resized_crop to_tensor -o augment.json
+  infer-prep dataset make image_folder dir=photos shuffle map graph=@augment.json batch size=32 -o train.json
+  infer-prep dataset make webdataset shards='shards/train-{000..015}.tar' shuffle map graph=@augment.json batch size=32 -o train.json
+  infer-prep dataset make @cats.json @dogs.json mix weights=2,1 batch size=8 -o both.json`,
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     completeNodes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := a.makeDataset(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			return a.writeIndented(cmd.Context(), out, d)
+		},
+	}
+	addOutput(cmd, &out)
+	return cmd
+}
+
+func completeNodes(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var l []string
+	for _, i := range dataset.Nodes() {
+		l = append(l, i.Name)
+	}
+	return l, cobra.ShellCompDirectiveNoFileComp
+}
+
+// makeDataset returns the definition of the nodes that arguments name.
+func (a *app) makeDataset(ctx context.Context, args []string) (*dataset.Dataset, error) {
+	l, err := splitWords(args)
+	if err != nil {
+		return nil, usageErr("dataset make: %w", err)
+	}
+	var in []*dataset.Dataset // those that no node has taken yet
+	for _, w := range l {
+		if file, ok := strings.CutPrefix(w.name, "@"); ok {
+			d, err := readDefinition(ctx, file, a.stdin)
+			if err != nil {
+				return nil, err
+			}
+			in = append(in, d)
+			continue
+		}
+		i, err := lookupNode(w.name)
+		if err != nil {
+			return nil, usageErr("dataset make: %w", err)
+		}
+		params, err := a.wordsJSON(ctx, w, i.New())
+		if err != nil {
+			return nil, usageErr("dataset make: %w", err)
+		}
+		n, err := dataset.MakeNode(w.name, params)
+		if err != nil {
+			return nil, usageErr("dataset make: %w", err)
+		}
+		if _, ok := n.(dataset.Source); ok {
+			in = append(in, dataset.Of(n))
+			continue
+		}
+		if len(in) == 0 {
+			return nil, usageErr("dataset make: %s: want a source before it", w.name)
+		}
+		in = []*dataset.Dataset{dataset.Of(n, in...)}
+	}
+	if len(in) == 0 {
+		return nil, usageErr("dataset make: want a source, such as image_folder")
+	}
+	if len(in) > 1 {
+		return nil, usageErr("dataset make: %d sources, want one, or a node such as zip or concat after them", len(in))
+	}
+	return in[0], nil
+}
+
+func lookupNode(name string) (dataset.Info, error) {
+	var all []string
+	for _, i := range dataset.Nodes() {
+		if i.Name == name {
+			return i, nil
+		}
+		all = append(all, i.Name)
+	}
+	return dataset.Info{}, fmt.Errorf("unknown node %q%s", name, cmp.Or(registry.DidYouMean(name, all), "; \""+Program+" dataset nodes\" lists the nodes"))
+}
+
+func (a *app) datasetNodesCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "nodes [NAME]",
+		Short: "List the sources and the other nodes, or describe one",
+		Long: `Nodes lists the nodes of datasets. With NAME it describes one and its parameters, as
+definitions name them.`,
+		Example: `  infer-prep dataset nodes
+  infer-prep dataset nodes image_folder`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageErr("dataset nodes: want at most one name, got %d", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: completeNodes,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listNodes(asJSON)
+			}
+			i, err := lookupNode(args[0])
+			if err != nil {
+				return usageErr("dataset nodes: %w", err)
+			}
+			d := describeNode(i)
+			if asJSON {
+				return a.printJSON(d)
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "%s, version %d: %s\n\n%s\n", d.Name, d.Version, d.Kind, d.Doc)
+			if err := printParams(&b, d.Parameters); err != nil {
+				return err
+			}
+			_, err = io.WriteString(a.stdout, b.String())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// nodeJSON is a node as --json prints it.
+type nodeJSON struct {
+	Name       string      `json:"name"`
+	Version    int         `json:"version"`
+	Kind       string      `json:"kind"` // source or node
+	Summary    string      `json:"summary"`
+	Doc        string      `json:"doc"`
+	Parameters []paramJSON `json:"parameters"`
+}
+
+func describeNode(i dataset.Info) nodeJSON {
+	n := i.New()
+	d := nodeJSON{Name: i.Name, Version: i.Version, Kind: "node", Summary: i.Doc, Parameters: []paramJSON{}}
+	if _, ok := n.(dataset.Source); ok {
+		d.Kind = "source"
+	}
+	doc, _ := opdoc.LookupNode(i.Name)
+	d.Doc = strings.TrimSpace(doc.Doc)
+	d.Parameters = describeParams(reflect.ValueOf(n).Elem(), doc.Fields)
+	return d
+}
+
+func (a *app) listNodes(asJSON bool) error {
+	l := []nodeJSON{}
+	for _, i := range dataset.Nodes() {
+		l = append(l, describeNode(i))
+	}
+	if asJSON {
+		return a.printJSON(l)
+	}
+	t := table{}
+	t.row("NODE", "KIND", "")
+	for _, n := range l {
+		t.row(n.Name, n.Kind, n.Summary)
+	}
+	return t.write(a.stdout)
+}
