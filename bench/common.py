@@ -39,6 +39,7 @@ ENVIRONMENTS = {
     "im2rec": ["testdata/gen/requirements-mxnet-im2rec.txt"],
     "fastapi": ["bench/requirements-fastapi.txt"],
     "vips": ["bench/requirements-vips.txt"],
+    "ffcv": "bench/ffcv.sh",
     "go": "bench/gopeers",
     "rust": "bench/rustpeers",
 }
@@ -77,6 +78,8 @@ def environment(name):
     what = ENVIRONMENTS[name]
     if name == "go":
         return [build_go("gopeers", what)]
+    if name == "ffcv":
+        return [command([os.path.join(ROOT, what), *environment("goldens")]).strip().splitlines()[-1]]
     if name == "rust":
         cargo = shutil.which("cargo")
         if not cargo:

@@ -99,14 +99,15 @@ def test_errors(jpeg, tmp_path):
         (lambda: Graph.from_preset("imagnet"), "input", 'did you mean "imagenet"'),
         (lambda: Graph.from_json(b"{"), "graph", "graph"),
         (lambda: Graph.from_json(b"\xc1"), "graph", ""),
-        (lambda: Graph.from_json(tmp_path / "none.json"), "io", "none.json"),
-        (lambda: Graph.from_bundle(tmp_path / "none"), "io", "none"),
         (lambda: Graph.from_hf(HF, backend="pli"), "input", 'did you mean "pil"'),
         (lambda: Graph.from_importer("torchvison", b""), "input", "torchvision"),
     ]:
         with pytest.raises(InferPrepError) as e:
             call()
         assert (e.value.code, text in str(e.value)) == (code, True), str(e.value)
+    for call in lambda: Graph.from_json(tmp_path / "none.json"), lambda: Graph.from_bundle(tmp_path / "none"), lambda: Graph.from_hf(tmp_path / "none"):
+        with pytest.raises(FileNotFoundError, match="none"):
+            call()
     copy = pickle.loads(pickle.dumps(e.value))
     assert (str(copy), copy.code) == (str(e.value), e.value.code)
     for call, kind in [
@@ -114,6 +115,7 @@ def test_errors(jpeg, tmp_path):
         (lambda: g.run(None), TypeError),
         (lambda: g.run(memoryview(jpeg)[::2]), ValueError),
         (lambda: Graph.from_json(3), TypeError),
+        (lambda: Graph("model", b""), TypeError),
         (lambda: Graph.from_json(json.dumps(conftest.SMALL)), ValueError),
         (lambda: g.run_into(jpeg, np.empty((3, 224, 224))), ValueError),
         (lambda: g.run_into(jpeg, np.empty((224, 224, 3), np.float32)), ValueError),

@@ -343,6 +343,8 @@ def test_errors(definition, tmp_path):
         (lambda: Pipeline(definition, workers=0), ValueError, "workers 0"),
         (lambda: Pipeline(definition, workers=100000), InferPrepError, "Workers is 100000"),
         (lambda: Pipeline(definition, prefetch=-1), ValueError, "prefetch -1"),
+        (lambda: Pipeline(definition, workers=2.5), TypeError, "workers is float"),
+        (lambda: Pipeline(definition, queue={"batch/map": "x"}), TypeError, "queue is str"),
         (lambda: Pipeline(definition, seed=-1), ValueError, "seed -1"),
         (lambda: Pipeline(definition, seed="x"), TypeError, ""),
         (lambda: Pipeline(definition, max_skips=0), ValueError, "max_skips 0"),

@@ -55,7 +55,11 @@ func Text(err error) string {
 	if errors.Is(err, device.ErrClass) {
 		return err.Error() + `; least="approximate" permits it`
 	}
-	return ofPython.Replace(err.Error())
+	text := ofPython.Replace(err.Error())
+	if errors.Is(err, device.ErrUnavailable) && strings.HasSuffix(text, "INFER_PREP_ORT") {
+		text += "; pip install onnxruntime brings it"
+	}
+	return text
 }
 
 // Unmarshal parses JSON that Python passes.

@@ -40,6 +40,10 @@ class Graph:
 
     def __init__(self, source: dict[str, Any], content: bytes) -> None:
         """Opens a graph; use the class methods from_... instead."""
+        if not isinstance(source, dict):
+            raise TypeError(f"infer_prep: Graph: got {type(source).__name__}; want a class method: Graph.from_json, from_preset, from_hf, from_importer or from_bundle")
+        if "path" in source and "://" not in source["path"]:
+            os.stat(source["path"])  # a missing file is Python's FileNotFoundError
         info, error = c_void_p(), c_void_p()
         lib = _native.lib()
         opened = source | {"device": _native.device(source.get("device", ""))}

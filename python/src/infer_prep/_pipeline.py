@@ -91,6 +91,14 @@ class Batch(Mapping[str, Array]):
         raise TypeError("infer_prep: a Batch cannot be pickled: make a dict of copies of its arrays")
 
 
+def number(name: str, value: Any) -> int:
+    """An option that is a whole number, or a TypeError."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"infer_prep: pipeline: {name} is {type(value).__name__}, want a whole number") from None
+
+
 def ranks(rank: int | None, world: int | None) -> tuple[int, int]:
     """The rank and the number of ranks: as given, or those of torch.distributed."""
     if (rank is None) != (world is None):
@@ -179,7 +187,7 @@ class Pipeline:
             with open(path, "rb") as f:
                 content = f.read()
         self.rank, self.world = ranks(rank, world)
-        seed = index(seed)
+        seed = number("seed", seed)
         if not 0 <= seed < 1 << 64:
             raise ValueError(f"infer_prep: pipeline: seed {seed}: want 0 to 2**64 - 1")
         options: dict[str, Any] = {"seed": seed, "rank": self.rank, "world": self.world, "on_error": on_error}
@@ -192,12 +200,13 @@ class Pipeline:
             options |= {"device": _native.device(device), "least": least}
         for name, value in ("workers", workers), ("queue", queue):
             if isinstance(value, Mapping):
-                options[f"stage_{name}"] = {str(path): index(n) for path, n in value.items()}
+                options[f"stage_{name}"] = {str(path): number(name, n) for path, n in value.items()}
         for name, value, low in ("workers", workers, 1), ("prefetch", prefetch, 1), ("queue", queue, 1), ("memory", memory, 1), ("max_skips", max_skips, -1):
             if value is not None and not isinstance(value, Mapping):
-                if index(value) < low or value == 0:
+                value = number(name, value)
+                if value < low or value == 0:
                     raise ValueError(f"infer_prep: pipeline: {name} {value}: want at least {max(low, 1)}" + (", or -1 for no bound" if low < 0 else ""))
-                options["bytes" if name == "memory" else name] = index(value)
+                options["bytes" if name == "memory" else name] = value
         info, error = c_void_p(), c_void_p()
         lib = _native.lib()
         self._handle = lib.ip_pipeline_open(content, len(content), json.dumps(options).encode(), byref(info), byref(error))
