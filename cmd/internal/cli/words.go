@@ -12,7 +12,7 @@ import (
 
 // wordsHelp describes arguments that words reads.
 const wordsHelp = `
-A parameter is NAME=VALUE; those that are left out have their usual values. VALUE is a
+A parameter is NAME=VALUE; those that are left out have their defaults. VALUE is a
 name or a text as it is, a number, true or false, a list such as 0.5,1, JSON, or @FILE
 for the JSON in FILE.
 `

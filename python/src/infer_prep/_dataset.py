@@ -19,7 +19,7 @@ class Dataset:
         Dataset("image_folder", dir="train").then("shuffle").map(graph).then("batch", size=32)
 
     docs/nodes.md of the project describes all nodes and their parameters. Those
-    that are left out have their usual values; an unknown one, or one out of range, is
+    that are left out have their defaults; an unknown one, or one out of range, is
     an InferPrepError. Paths and Graphs are values too. A node such as zip, concat or
     mix takes several datasets as its inputs:
 
