@@ -73,7 +73,7 @@ class Graph:
             Graph.from_ops("decode", ("random_resized_crop", {"height": 96, "width": 96}), "to_tensor")
 
         An op is its name, or its name and its parameters; those that are left out have
-        their usual values. docs/ops.md of the project describes all ops.
+        their defaults. docs/ops.md of the project describes all ops.
         """
         return cls({"kind": "ops"}, json.dumps([(op, {}) if isinstance(op, str) else op for op in ops]).encode())
 
