@@ -18,8 +18,8 @@ const maxLine = 1 << 16
 
 // Lines calls each with the lines of a text file, without white space at their
 // ends. It skips empty lines. An error of each gets the file's name and the
-// line's number, and wraps dataset.ErrData. All files of a List that are read
-// so have files.ListLimit bytes together at most.
+// line's number, and wraps dataset.ErrData. The files that all calls of Lines
+// for a List read may have files.ListLimit bytes together.
 func (l *List) Lines(ctx context.Context, name string, each func(line string) error) (err error) {
 	name = store.Join(l.Dir, name)
 	f, err := l.lists.Open(ctx, l.Folder, name)
