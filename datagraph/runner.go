@@ -380,17 +380,30 @@ func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
 	for i, t := range inputs {
 		r.known[i] = t.Desc
 	}
+	return r.inferSteps(func(i int, d transforms.DataShaped) error {
+		st := &r.steps[i]
+		for j, v := range r.plan.steps[i].in {
+			if v >= r.plan.inputs {
+				return nil
+			}
+			st.src[j] = r.values[v]
+		}
+		st.ctx.Begin()
+		return d.InferData(st.ctx, st.out, st.src)
+	})
+}
+
+// inferSteps computes r.known from the descriptions of the inputs. It calls
+// shape for ops whose outputs depend on data.
+func (r *Runner) inferSteps(shape func(i int, d transforms.DataShaped) error) error {
 	for i := range r.plan.steps {
 		s, st := &r.plan.steps[i], &r.steps[i]
-		data := true
 		for j, v := range s.in {
-			st.in[j], st.src[j] = r.known[v], r.values[v]
-			data = data && v < r.plan.inputs
+			st.in[j] = r.known[v]
 		}
 		err := s.op.Infer(st.out, st.in)
-		if d, ok := s.op.(transforms.DataShaped); ok && err == nil && data {
-			st.ctx.Begin()
-			err = d.InferData(st.ctx, st.out, st.src)
+		if d, ok := s.op.(transforms.DataShaped); ok && err == nil {
+			err = shape(i, d)
 		}
 		if err != nil {
 			return r.plan.graph.stepErr(i, err)
@@ -407,6 +420,38 @@ func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// Sizes describes the outputs, then the side outputs, for an image of a height
+// and a width in pixels, as decoded. It reads no data. A size that depends on
+// more than that is tensor.Unknown.
+func (p *Plan) Sizes(height, width int) ([]Column, error) {
+	if height < 1 || width < 1 {
+		return nil, errfmt.Errorf("datagraph: sizes: %d x %d pixels, want 1 or more a side: %w", height, width, transforms.ErrInput)
+	}
+	r := p.Unfused().NewRunner()
+	for _, v := range r.plan.values {
+		d := v.desc
+		if len(r.known) < r.plan.inputs && d.IsImage() {
+			d = d.WithSize(height, width)
+		}
+		r.known = append(r.known, d)
+	}
+	err := r.inferSteps(func(i int, op transforms.DataShaped) error {
+		if _, ok := op.(*transforms.Decode); ok {
+			r.steps[i].out[0] = r.steps[i].out[0].WithSize(height, width)
+			return r.steps[i].out[0].Validate()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := p.Outputs()
+	for i, v := range r.plan.outputs {
+		l[i].Desc = r.known[v]
+	}
+	return l, nil
 }
 
 // descs appends the known descriptions of every step's outputs, and of the

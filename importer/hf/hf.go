@@ -41,6 +41,9 @@ func init() {
 		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil",
 		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL},
 		Folder:   folder,
+		Detect: func(base string, head []byte) bool {
+			return base == preprocessorName || base == processorName || importer.HasKey(head, "image_processor_type", "feature_extractor_type", "image_processor")
+		},
 	})
 }
 
