@@ -439,7 +439,7 @@ func (b *builder) resizeTo(s size) {
 	r := &transforms.Resize{}
 	switch {
 	case s.shortest > 0 && s.longest > 0:
-		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeDETR
+		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeCapUnrounded
 	case s.shortest > 0:
 		r.Fit, r.Edge, r.SizeRule = transforms.FitShortest, s.shortest, transforms.SizeTruncate
 	case s.maxHeight > 0:
