@@ -6,6 +6,10 @@
 // only under codec.DamageStrict. Data after the pixels may be missing. If the
 // image data ends between two rows, the rest is black.
 //
+// Under codec.DamageImread and codec.DamageImdecode the file must be whole, and
+// only optional chunks may have a wrong checksum, which removes them. The
+// orientation is that of an eXIf chunk.
+//
 // An animated PNG decodes to its default image. The standard library's
 // compress/zlib inflates the data. The package does not use image/png, which
 // turns colour keys into alpha and so loses the keys that Pillow compares.
@@ -53,6 +57,7 @@ type header struct {
 	frames            int // of acTL, 0 if missing
 	seenFrame         bool
 	exif, rawExif     []byte
+	firstExif         []byte // of eXIf chunks, for OpenCV
 	xmp               []byte
 	frameW, frameH    uint32 // of an fcTL chunk before the image data
 	frameX, frameY    uint32
@@ -89,8 +94,10 @@ var minLength = map[string]int{"IHDR": 13, "gAMA": 4, "cHRM": 32, "sRGB": 1, "pH
 const maxText = 1 << 20
 
 // parse reads all chunks except the image data.
-func (h *header) parse(data []byte, strict bool) error {
+func (h *header) parse(data []byte, damage codec.Damage) error {
 	*h = header{}
+	opencv := damage.OpenCV()
+	strict := damage == codec.DamageStrict || opencv
 	p := len(magic)
 	if len(data) < p || string(data[:p]) != magic {
 		return bad(0, "not a PNG signature")
@@ -137,7 +144,11 @@ func (h *header) parse(data []byte, strict bool) error {
 		body = body[:n]
 		// Pillow verifies checksums before the image data.
 		if (strict || !h.seenIDAT) && !checked(data, p, int(n)) {
-			return bad(p, "checksum of chunk %s", id)
+			if optional := id[0] >= 'a'; !opencv || !optional || len(body) == len(data)-p-8 {
+				return bad(p, "checksum of chunk %s", id)
+			}
+			p += int(n) + 12
+			continue
 		}
 		if min, ok := minLength[string(id)]; ok && int(n) < min {
 			return bad(p, "chunk %s of %d bytes, want %d", id, n, min)
@@ -222,6 +233,10 @@ func (h *header) chunk(id []byte, b []byte, p int) error {
 		}
 	case "eXIf":
 		h.exif = b
+		// libpng drops blocks that begin otherwise, and further ones.
+		if s := string(b[:min(2, len(b))]); h.firstExif == nil && (s == "II" || s == "MM") {
+			h.firstExif = b
+		}
 	case "tEXt", "zTXt", "iTXt":
 		return h.text(string(id), b, p)
 	}
@@ -311,7 +326,10 @@ func (h *header) text(id string, b []byte, p int) error {
 	return nil
 }
 
-func (h *header) orientation() int {
+func (h *header) orientation(damage codec.Damage) int {
+	if damage.OpenCV() {
+		return exif.OpenCV(h.firstExif)
+	}
 	block := h.exif
 	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
@@ -345,12 +363,20 @@ func unhex(b []byte) (_ []byte, ok bool) {
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
 	d.data, d.o = data, o
-	if err := h.parse(data, o.Damage == codec.DamageStrict); err != nil {
+	if err := h.parse(data, o.Damage); err != nil {
 		return codec.Config{}, err
+	}
+	if o.Damage.OpenCV() {
+		switch {
+		case h.frames > 1:
+			return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, whose first frame OpenCV composes")
+		case h.mode == codec.P && h.plte == nil:
+			return codec.Config{}, bad(-1, "a palette image without a palette")
+		}
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: int(h.depth),
-		Orientation: h.orientation(), Frames: max(1, h.frames), Variant: "plain",
+		Orientation: h.orientation(o.Damage), Frames: max(1, h.frames), Variant: "plain",
 		HasAlpha: h.hasTRNS || h.mode == codec.LA || h.mode == codec.RGBA,
 	}
 	if h.frames > 0 && !h.seenFrame {
@@ -366,7 +392,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, data, o := &d.h, d.data, d.o
 	d.data, d.o = nil, nil
-	strict := o.Damage == codec.DamageStrict
+	strict := o.Damage == codec.DamageStrict || o.Damage.OpenCV()
 	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
 		return err
 	}

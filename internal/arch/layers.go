@@ -120,7 +120,7 @@ var Layers = []Layer{
 		{Path: "codec/internal/exif"},
 		{Path: "codec/bmp", May: []string{"codec"}},
 		{Path: "codec/gif", May: []string{"codec"}},
-		{Path: "codec/jpeg", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
+		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
 		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
 		{Path: "codec/png", May: []string{"codec/internal/exif", "codec"}},
 		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec", ximage}},
