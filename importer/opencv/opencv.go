@@ -21,17 +21,21 @@
 //   - borderValue: the letterbox's colour, three or four numbers, blue first,
 //     before mean and scale. Default 0.
 //
-// The reference is OpenCV 5.0.0.93: cv2.imread, which applies the EXIF
-// orientation, and the blob without its first axis. The mean is subtracted and
-// the factor multiplied in float32. The output is the column blob. IPP, which
-// some x86 builds of OpenCV use, is not reproduced.
+// The reference is OpenCV 5.0.0.93: cv2.imread, and the blob without its first
+// axis. The mean is subtracted and the factor multiplied in float32. The output
+// is the column blob. IPP, which some x86 builds of OpenCV use, is not
+// reproduced.
 //
-// Graphs decode as Pillow does. For JPEG, PNG, WebP, and plain BMP and TIFF,
-// OpenCV returns the same pixels. The graph rejects CMYK images, which OpenCV
-// decodes differently. These images differ too: BMP with 16 bits a pixel; GIF
-// with transparency or a partial frame; TIFF with 16 bits or alpha; APNG whose
-// still image is not a frame. Pillow also honours an orientation in WebP, in
-// XMP alone, or in an EXIF entry of the wrong type; OpenCV does not.
+// Graphs decode as imread does: the EXIF orientation is applied as OpenCV finds
+// it, 16-bit gray keeps its high byte, alpha is dropped, and a JPEG that ends
+// early is decoded as far as it goes. What imread decodes to pixels that this
+// project does not make is refused: CMYK, and the files that codec.Damage
+// lists. cv2.imdecode refuses a JPEG that ends early; the decode step's damage
+// policy imdecode does that.
+//
+// All keys take effect, and OpenCV's own defaults stand for those that are
+// missing. No key is inert but the fourth number of a scalar, which has no
+// channel.
 package opencv
 
 import (
@@ -83,7 +87,7 @@ const (
 func build(o *importer.Object) *datagraph.Graph {
 	d := transforms.NewDecode()
 	d.Orientation, d.Gray16 = codec.OrientationApply, codec.Gray16High
-	d.Refuse = codec.RefuseCMYK
+	d.Refuse, d.Damage = codec.RefuseCMYK, codec.DamageImread
 	swap := o.Bool("swapRB", false)
 	if !swap {
 		d.Color = codec.ToBGR
