@@ -113,7 +113,7 @@ def opencv(config):
     plain = {"scalefactor", "size", "mean", "swapRB", "crop", "ddepth"}
 
     def run(path):
-        im = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR)
+        im = cv2.imread(str(path), cv2.IMREAD_COLOR)
         if im is None:
             raise ValueError("refused")
         if set(c) <= plain and not isinstance(c.get("scalefactor"), list):
