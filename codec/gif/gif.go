@@ -33,6 +33,8 @@ func bad(offset int, msg string, args ...any) error {
 type header struct {
 	width, height int // of the screen, enlarged to the frame
 	x, y, w, h    int // the frame
+	screenW       int // of the screen
+	screenH       int
 	interlaced    bool
 	palette       []byte // nil for gray
 	ramp          bool   // the frame's own table is a gray ramp
@@ -86,6 +88,7 @@ func (h *header) parse(data []byte) error {
 		return bad(len(data), "the file ends in the screen descriptor")
 	}
 	h.width, h.height = int(binary.LittleEndian.Uint16(s[6:])), int(binary.LittleEndian.Uint16(s[8:]))
+	h.screenW, h.screenH = h.width, h.height
 	var global []byte
 	if s[10]&0x80 != 0 {
 		n := 3 << (s[10]&7 + 1)
@@ -221,6 +224,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
 		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: version(data),
+		Canvas: h.transparent >= 0 || h.w != h.screenW || h.h != h.screenH || h.ramp && h.palette != nil,
 	}
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +90,12 @@ type node struct {
 	list []node   // the elements of a list or tuple, or the arguments of a call
 	keys []string // of the arguments, "" for those by position
 	text string   // of a list's or a literal's source
+
+	toRGB bool // a function that converts to RGB
 }
+
+// lambda matches a function that converts to RGB if its two names are equal.
+var lambda = regexp.MustCompile(`^lambda\s+(\w+)\s*:\s*(\w+)\s*\.\s*convert\(\s*(?:"RGB"|'RGB')\s*\)`)
 
 // source parses Python source of transforms.
 type source struct {
@@ -224,7 +230,18 @@ func (s *source) expression(depth int) (node, error) {
 			s.at++
 		}
 	default:
-		if n.name = s.name(); n.name == "" {
+		n.name = s.name()
+		switch {
+		case n.name == "lambda":
+			if m := lambda.FindSubmatch(s.text[n.at:]); m != nil && bytes.Equal(m[1], m[2]) {
+				s.at = n.at + len(m[0])
+				n.toRGB = true
+				return n, nil
+			}
+			return n, s.wantAt(n.at, "transforms without Python functions, other than lambda x: x.convert(\"RGB\")")
+		case c == '{':
+			return n, s.wantAt(n.at, "the value for images, not a dict with one for each type")
+		case n.name == "":
 			return n, s.want("a transform or a value")
 		}
 		s.space()
@@ -332,10 +349,17 @@ func (p *printer) call(n node, indent string) error {
 		gap := indent + map[generation]string{v1: "    ", v2: "      "}[p.from]
 		fmt.Fprintf(&p.out, "%s(\n", name)
 		for _, e := range steps {
-			if !e.call {
-				return formatErr("%s of %q, want a list of transforms", name, cmp.Or(e.text, e.name))
-			}
 			p.out.WriteString(gap)
+			if e = asFunction(e); e.toRGB {
+				p.out.WriteString("<function " + toRGB[0] + " at 0x0>\n")
+				continue
+			}
+			if e.name != "" && !e.call {
+				return formatErr("%s of %s, a Python function or a variable, which is not known here: want a list of transforms", name, e.name)
+			}
+			if !e.call {
+				return formatErr("%s of %q, want a list of transforms", name, e.text)
+			}
 			if err := p.call(e, gap); err != nil {
 				return err
 			}
@@ -375,6 +399,19 @@ func (p *printer) call(n node, indent string) error {
 	return nil
 }
 
+// asFunction returns the function that converts to RGB if e is one, or a Lambda
+// of one; it returns other nodes as they are.
+func asFunction(e node) node {
+	f := e
+	if e.call && base(e.name) == "Lambda" && len(e.list) == 1 {
+		f = e.list[0]
+	}
+	if f.toRGB = f.toRGB || !f.call && slices.Contains(toRGB, f.name); f.toRGB {
+		return f
+	}
+	return e
+}
+
 // defaults adds the arguments that Python prints even if the source has none,
 // and removes those that it does not print.
 func (p *printer) defaults(name string, args map[string]string) {
@@ -387,6 +424,7 @@ func (p *printer) defaults(name string, args map[string]string) {
 	case "Resize":
 		set("interpolation", "bilinear")
 		set("max_size", "None")
+		set("antialias", "True")
 		if p.from == v2 {
 			if args["max_size"] == "None" {
 				delete(args, "max_size")
@@ -403,8 +441,18 @@ func (p *printer) defaults(name string, args map[string]string) {
 		if p.from == v2 {
 			args["inplace"] = "False"
 		}
-	case "ToDtype", "ConvertImageDtype":
-		delete(args, "dtype") // Python does not print it; value has checked it
+	case "ConvertImageDtype":
+		if p.from == v2 {
+			set("dtype", "torch.float32")
+		}
+	case "Pad":
+		set("fill", "0")
+		set("padding_mode", "constant")
+	case "Grayscale":
+		set("num_output_channels", "1")
+	case "ImageClassification", "SemanticSegmentation":
+		set("interpolation", "bilinear")
+		set("antialias", "True")
 	}
 }
 
@@ -415,14 +463,12 @@ func value(name, key string, n node) (string, error) {
 	}
 	switch key {
 	case "dtype":
-		if n.name != "torch.float32" && n.name != "torch.float" {
-			return bad("torch.float32")
+		if _, ok := dtypes[n.name]; !ok {
+			return bad("a type of torch, such as torch.float32")
 		}
 		return n.name, nil
 	case "interpolation":
-		// Pillow's numbers, as torchvision reads them.
-		numbers := map[string]string{"0": "nearest", "1": "lanczos", "2": "bilinear", "3": "bicubic", "4": "box", "5": "hamming"}
-		if s, ok := numbers[n.text]; ok {
+		if s, ok := pillowNumbers[n.text]; ok {
 			return s, nil
 		}
 		return strings.ReplaceAll(strings.ToLower(base(n.name)), "_", "-"), nil
