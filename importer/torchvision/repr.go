@@ -32,6 +32,7 @@ func parse(text []byte) ([]byte, error) {
 	}
 	p := &parser{cursor: cursor{text: text}}
 	p.space()
+	p.indent = text[bytes.LastIndexByte(text[:p.at], '\n')+1 : p.at]
 	if err := p.call(0); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,8 @@ func parse(text []byte) ([]byte, error) {
 
 type parser struct {
 	cursor
-	out bytes.Buffer
+	indent []byte // of the first line, and so of all
+	out    bytes.Buffer
 }
 
 // cursor is a place in a text.
@@ -155,7 +157,7 @@ func (p *parser) call(depth int) error {
 			}
 		case word != "" && p.peek() == '(':
 			if len(calls) == 0 {
-				form = formOf(p.text[start:before])
+				form = p.formOf(p.text[start:before])
 			}
 			p.at = before
 			outer := p.out
@@ -168,7 +170,7 @@ func (p *parser) call(depth int) error {
 		case word == "" && p.peek() == '<', word == "functools":
 			p.at = before
 			if len(calls) == 0 {
-				form = formOf(p.text[start:before])
+				form = p.formOf(p.text[start:before])
 			}
 			object, err := p.object()
 			if err != nil {
@@ -230,12 +232,19 @@ func quoted(s string) []byte {
 
 // formOf returns the version that prints gap before the first transform of a
 // Compose: v1 a line break and 4 spaces, v2 a line break and 6 spaces, or 4
-// spaces alone before a single transform.
-func formOf(gap []byte) generation {
-	switch string(bytes.ReplaceAll(gap, []byte("\r"), nil)) {
-	case "\n    ":
+// spaces alone before a single transform. The indentation of the whole text
+// does not count.
+func (p *parser) formOf(gap []byte) generation {
+	gap = bytes.ReplaceAll(gap, []byte("\r"), nil)
+	line, broken := bytes.CutPrefix(gap, []byte("\n"))
+	if broken {
+		line = bytes.TrimPrefix(line, p.indent)
+	}
+	switch n := len(line); {
+	case bytes.Count(line, []byte(" ")) != n:
+	case broken && n == 4:
 		return v1
-	case "\n      ", "    ":
+	case broken && n == 6, !broken && n == 4:
 		return v2
 	}
 	return either

@@ -482,7 +482,7 @@ func value(name, key string, n node) (string, error) {
 				return "", err
 			}
 		}
-		text := n.text
+		text := number(n.text)
 		if n.list != nil { // without comments and line breaks
 			var l []string
 			for _, e := range n.list {
@@ -496,6 +496,20 @@ func value(name, key string, n node) (string, error) {
 		return n.name, nil
 	}
 	return bad("its value, since variables are not known here")
+}
+
+// number returns a number of Python in JSON's form: .5 becomes 0.5. It returns
+// other text unchanged.
+func number(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || json.Valid([]byte(text)) {
+		return text
+	}
+	text = strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
 }
 
 // importSource imports the text if it is source.

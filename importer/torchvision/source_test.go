@@ -124,6 +124,8 @@ func TestSourceErrors(t *testing.T) {
 func FuzzSource(f *testing.F) {
 	f.Add("from torchvision import transforms as T\nT.Compose([T.Resize((3, 4), 3), T.ToTensor()])")
 	f.Add("v2.Compose([v2.Normalize([1.], std=(2,)), nn.Sequential(v2.RGB())])")
+	f.Add("Compose(\n    Resize(size=9, interpolation=2)\n    <function _convert_to_rgb at 0x7f>\n    Lambda(f, types=['object'])\n    functools.partial(<function g at 0x0>, a=1)\n    Normalize(mean=[np.float64(1.5)], std=tensor([2.]))\n)")
+	f.Add("T.Compose([lambda x: x.convert('RGB'), T.ToPILImage(), T.ToDtype(torch.half, scale=True), T.Pad(.5)])")
 	f.Fuzz(func(t *testing.T, s string) {
 		g, err := Import([]byte(s))
 		require.Equal(t, err == nil, g != nil)

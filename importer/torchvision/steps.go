@@ -71,6 +71,7 @@ func init() {
 		"ToTensor":          (*builder).toTensor,
 		"MaybeToTensor":     func(b *builder, _ *importer.Object, _ generation) { b.maybe((*builder).divide) },
 		"PILToTensor":       (*builder).pilToTensor,
+		"ToPILImage":        (*builder).toPIL,
 		"MaybePILToTensor":  func(b *builder, _ *importer.Object, _ generation) { b.maybe(func(*builder) {}) },
 		"ToImage":           func(b *builder, _ *importer.Object, _ generation) { b.tensor = true },
 		"ToPureTensor":      none,
@@ -99,6 +100,9 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 				form = v2
 			} else if !ok {
 				form = outer
+			}
+			if form == v2 && slices.ContainsFunc(inner, printsV1) {
+				form = either // a Compose of v2 with transforms of v1
 			}
 			b.steps(inner, form)
 			continue
@@ -132,7 +136,7 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 		switch {
 		case printsV2(call):
 			form = v2
-		case name == "Resize" && o.Has("max_size") && !isList(o, "size"), name == "Resize" && o.Null("max_size"), name == "Normalize" && !o.Has("inplace"):
+		case printsV1(call):
 			form = v1
 		}
 		add(b, o, form)
@@ -168,6 +172,20 @@ func printsV2(call *importer.Object) bool {
 		return ok && o.Has("inplace")
 	case "Resize":
 		return ok && (o.Has("antialias") && !o.Has("max_size") || !o.Has("size"))
+	}
+	return false
+}
+
+// printsV1 reports whether a call has a form that only v1 prints.
+func printsV1(call *importer.Object) bool {
+	name := call.Keys()[0]
+	v, _ := call.Get(name)
+	o, ok := v.(*importer.Object)
+	switch name {
+	case "Normalize":
+		return ok && !o.Has("inplace")
+	case "Resize":
+		return ok && (o.Null("max_size") || o.Has("max_size") && o.Has("size") && !isList(o, "size"))
 	}
 	return false
 }
@@ -435,17 +453,24 @@ func (b *builder) toTensor(o *importer.Object, from generation) {
 	b.maybe((*builder).divide)
 }
 
+// toPIL adds ToPILImage, which keeps the bytes of a uint8 tensor. v2 returns
+// Pillow images as they are.
+func (b *builder) toPIL(o *importer.Object, from generation) {
+	if v, _ := o.Get("mode"); v != nil && (v != "RGB" || b.gray) {
+		o.Bad("mode", "None, or RGB for three channels")
+	}
+	switch {
+	case !b.tensor && from != v2:
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image already, which v1 rejects: leave it out")
+	case b.dtype != tensor.Uint8:
+		o.Fail(importer.ErrUnsupported, "", fmt.Sprintf("of a %v tensor, want uint8", b.dtype))
+	}
+	b.tensor = false
+}
+
 func (b *builder) pilToTensor(o *importer.Object, from generation) {
 	b.wantPillow(o, from)
 	b.tensor = true
-}
-
-// wantTensor rejects a Pillow image, which v1 rejects and v2 does not change.
-func (b *builder) wantTensor(o *importer.Object) bool {
-	if !b.tensor {
-		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a tensor: add ToImage() or PILToTensor() before, or with --backend tensor start from decode_image's tensor")
-	}
-	return b.tensor
 }
 
 // toDtype adds v2's ToDtype.
@@ -468,6 +493,15 @@ var dtypes = map[string]tensor.DType{
 // convert adds a conversion of a tensor to the argument dtype, with scale from
 // the range of a byte to 0 to 1.
 func (b *builder) convert(o *importer.Object, from generation, scale bool) {
+	if !b.tensor && from == v2 { // v2 returns Pillow images as they are
+		o.Inert("dtype")
+		return
+	}
+	if !b.tensor {
+		o.Inert("dtype")
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a tensor: add PILToTensor() before, or with --backend tensor start from decode_image's tensor")
+		return
+	}
 	to, ok := dtypes[o.String("dtype")]
 	if !o.Has("dtype") {
 		o.Fail(importer.ErrMissing, "dtype", "Python does not print it: add it, such as dtype=torch.float32, or give the source, such as v2.ToDtype(torch.float32, scale=True)")
@@ -479,7 +513,7 @@ func (b *builder) convert(o *importer.Object, from generation, scale bool) {
 	}
 	was, floats := b.dtype, to == tensor.Float32 || to == tensor.Float16 || to == tensor.BFloat16
 	switch {
-	case !b.wantTensor(o), to == was:
+	case to == was:
 		return
 	case was == tensor.Uint8 && scale && floats:
 		// torch computes half precision in float32 and rounds.
@@ -514,9 +548,18 @@ func (b *builder) divide() {
 }
 
 // normalizes adds Normalize.
-func (b *builder) normalizes(o *importer.Object, _ generation) {
+func (b *builder) normalizes(o *importer.Object, from generation) {
 	o.Bool("inplace", false)
-	if b.dtype != tensor.Float32 {
+	for _, key := range []string{"mean", "std"} {
+		if v, _ := o.Get(key); from == v2 {
+			if _, ok := importer.Float(v); ok {
+				o.Bad(key, "a list of numbers: v2 takes no single number")
+			}
+		}
+	}
+	if !b.tensor {
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a float tensor: add ToImage() or ToTensor() before, and ToDtype after ToImage")
+	} else if b.dtype != tensor.Float32 {
 		o.Fail(importer.ErrValue, "", "the values are bytes, want floats: add ToDtype, ToTensor or ConvertImageDtype before")
 	}
 	b.normalize(o, nil, nil)
@@ -551,8 +594,11 @@ func (b *builder) values(o *importer.Object, key string, def []float64) []float6
 	if l, ok := importer.Floats(v, n); ok {
 		return l
 	}
+	if _, ok := importer.Float(v); ok { // of v1's Normalize, for all channels
+		v = []any{v}
+	}
 	if l, ok := importer.Floats(v, 1); ok && def == nil {
-		return []float64{l[0], l[0], l[0]}
+		return slices.Repeat(l, n)
 	}
 	o.Bad(key, want)
 	return []float64{1}

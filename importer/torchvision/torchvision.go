@@ -59,7 +59,13 @@
 //   - inplace of Normalize, which v1 does not print: it says where the result
 //     is stored.
 //   - max_size of v2's Resize if None, which v2 does not print; it prints every
-//     number of Python.
+//     number of Python;
+//   - dtype of v2's ToDtype and ConvertImageDtype for Pillow images, which they
+//     return as they are.
+//
+// A transform that v1 and v2 print alike is taken to be of the version of its
+// Compose. If a Compose of v2 has transforms that only v1 prints so, those
+// whose bytes differ between the versions are errors.
 //
 // ToTensor obeys torch.set_default_dtype, which no text has: the reference is
 // torch as it starts, with float32.
