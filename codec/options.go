@@ -106,8 +106,8 @@ const (
 	RefusePalette                      // palette images
 	RefuseAnimation                    // more than one frame
 	// RefuseCanvas refuses a GIF that readers colour differently: its first
-	// frame has a transparent colour, or is not as large as the screen, or has
-	// a gray colour table in a file with a coloured one.
+	// frame has a transparent colour, or does not cover exactly the screen, or
+	// has a gray colour table in a file with a coloured one.
 	RefuseCanvas
 	RefuseBilevel // 1 bit per sample without a palette: Pillow's mode "1"
 )

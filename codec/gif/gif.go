@@ -224,7 +224,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
 		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: version(data),
-		Canvas: h.transparent >= 0 || h.w != h.screenW || h.h != h.screenH || h.ramp && h.palette != nil,
+		Canvas: h.transparent >= 0 || h.x != 0 || h.y != 0 || h.w != h.screenW || h.h != h.screenH || h.ramp && h.palette != nil,
 	}
 	return c, nil
 }

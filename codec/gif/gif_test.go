@@ -21,11 +21,12 @@ func TestRefuseCanvas(t *testing.T) {
 	differ := []string{
 		"1bit_local_only", "1bit_transparent", "2bit_local_only", "2bit_transparent", "4bit_local_only", "4bit_transparent",
 		"8bit_local_only", "8bit_transparent", "gray_local", "gray_transparent", "offset", "offset_gray", "offset_transparent",
-		"animated",
+		"animated", "beyond",
 	}
 	files, err := filepath.Glob("../../testdata/images/gif_*.gif")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+	files = append(files, "../../testdata/damaged/gif_beyond.gif") // a frame outside the screen
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		require.NoError(t, err)

@@ -46,7 +46,7 @@ var parameters = map[string][]string{
 // fromSource imports transforms.Compose([…]) and the like: it prints them as
 // Python does, and imports that.
 func fromSource(text []byte, tensors bool) (*datagraph.Graph, error) {
-	s := &source{cursor: cursor{text: text}, modules: map[string]generation{}}
+	s := &source{cursor: cursor{text: text}, modules: map[string]generation{}, paths: map[string]string{}}
 	root, err := s.parse()
 	if err != nil {
 		return nil, err
@@ -101,6 +101,7 @@ var lambda = regexp.MustCompile(`^lambda\s+(\w+)\s*:\s*(\w+)\s*\.\s*convert\(\s*
 type source struct {
 	cursor
 	modules map[string]generation // that imports name
+	paths   map[string]string     // of all names that imports name
 }
 
 // wantAt is want for another place.
@@ -117,11 +118,16 @@ func (s *source) parse() (node, error) {
 	for {
 		s.space()
 		line, _, _ := bytes.Cut(s.text[s.at:], []byte("\n"))
-		words := strings.Fields(strings.ReplaceAll(string(line), ",", " , "))
+		words := strings.Fields(string(line))
 		if len(words) == 0 || words[0] != "import" && words[0] != "from" {
 			break
 		}
-		s.imports(words)
+		if opens.Match(line) {
+			if line = statement.Find(s.text[s.at:]); line == nil {
+				return node{}, s.want("a parenthesis that closes the names")
+			}
+		}
+		s.imports(string(line))
 		s.at += len(line)
 	}
 	start := s.at
@@ -145,14 +151,23 @@ func (s *source) parse() (node, error) {
 	return n, nil
 }
 
-// imports records what the names of an import line mean.
-func (s *source) imports(words []string) {
+// opens matches an import statement with a parenthesis, which may have several
+// lines, statement a whole one, and comments its comments and other separators.
+var (
+	opens     = regexp.MustCompile(`^[^()#]*\(`)
+	statement = regexp.MustCompile(`^[^()#\n]*\((?:[^)#]|#[^\n]*)*\)`)
+	comments  = regexp.MustCompile(`#[^\n]*|[()\\]`)
+)
+
+// imports records what the names of an import statement mean.
+func (s *source) imports(text string) {
+	words := strings.Fields(strings.ReplaceAll(comments.ReplaceAllString(text, " "), ",", " , "))
 	module, rest := words[1:], []string(nil)
 	if words[0] == "from" && len(words) > 3 {
 		module, rest = words[1:2], words[3:]
 	}
 	bind := func(path, name string) {
-		switch path {
+		switch s.paths[name] = path; path {
 		case "torchvision.transforms":
 			s.modules[name] = v1
 		case "torchvision.transforms.v2":
@@ -179,6 +194,24 @@ func (s *source) imports(words []string) {
 		bind(path, name)
 		if base, ok := map[string]generation{"torchvision.transforms": v1, "torchvision.transforms.v2": v2}[module[0]]; ok && path != "torchvision.transforms.v2" {
 			s.modules[name] = base // a transform without its module
+		}
+	}
+}
+
+// foreign returns the library that the source imports a name from, if it is not
+// one of those whose transforms are known. Other libraries have transforms of
+// the same names.
+func (s *source) foreign(name string) string {
+	for part := name; ; part = part[:strings.LastIndexByte(part, '.')] {
+		if path, ok := s.paths[part]; ok {
+			root, _, _ := strings.Cut(path, ".")
+			if slices.Contains([]string{"torchvision", "torch", "timm"}, root) {
+				return ""
+			}
+			return path
+		}
+		if strings.IndexByte(part, '.') < 0 {
+			return ""
 		}
 	}
 }
@@ -302,6 +335,9 @@ func (s *source) generationOf(n node) (generation, error) {
 	found := either
 	var walk func(node) error
 	walk = func(n node) error {
+		if path := s.foreign(n.name); path != "" && n.call {
+			return s.wantAt(n.at, fmt.Sprintf("transforms of torchvision, not %s", path))
+		}
 		from := either
 		module, _, _ := strings.Cut(n.name, ".")
 		outer := strings.TrimSuffix(strings.TrimSuffix(n.name, base(n.name)), ".")

@@ -58,9 +58,12 @@ func TestSourceWithoutImports(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, g, text)
 	}
+	g, err := Import([]byte("from torchvision.transforms import (\n    CenterCrop,  # (both)\n    Compose, Resize as Scale, Resize,\n    ToTensor,\n)\nimport cv2\n" + strings.ReplaceAll(compose, "transforms.", "")))
+	require.NoError(t, err)
+	require.Equal(t, want, g)
 	_, err = ImportTensor([]byte("T.Compose([T.Resize(32)])"))
 	require.ErrorContains(t, err, "v1 and v2 of these transforms differ")
-	g, err := ImportTensor([]byte("v2.Compose([v2.Resize(32)])"))
+	g, err = ImportTensor([]byte("v2.Compose([v2.Resize(32)])"))
 	require.NoError(t, err)
 	require.Equal(t, transforms.TorchUint8, g.Steps[1].Op.(*transforms.Resize).Backend)
 }
@@ -101,7 +104,11 @@ func TestSourceErrors(t *testing.T) {
 		"T.Compose([T.ToTensor()]) + 1":        "the end after the transforms",
 		"T.Compose([T.Pad('x), T.ToTensor()])": "closing quotation mark",
 		"T.Compose(" + strings.Repeat("[", 40): "nested at most",
-		"x = [1]":                              "",
+		"import paddle.vision.transforms as T\nT.Compose([T.Resize(9), T.ToTensor()])":                       "transforms of torchvision, not paddle.vision.transforms",
+		"from albumentations import Compose as C\nfrom torchvision import transforms as T\nC([T.Resize(9)])": "transforms of torchvision, not albumentations.Compose",
+		"import monai\nmonai.transforms.Compose([monai.transforms.Resize(9)])":                               "transforms of torchvision, not monai",
+		"from torchvision.transforms import (Compose,":                                                       "a parenthesis that closes the names",
+		"x = [1]": "",
 		"import torchvision.transforms as A\nA.Compose([A.ToImage()])":            "transforms of v1 or of v2",
 		"T.Compose([T.Resize(9), T.CentreCrop(9), T.ToTensor()])":                 `did you mean "CenterCrop"?`,
 		"T.Compose([T.Lambda(lambda x: x), T.ToTensor()])":                        "without Python functions, other than lambda",
