@@ -216,6 +216,28 @@ def make_png():
     accepted["png_long_stream.png"] = png(rgb[:6], 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0))
     whole["png_stored.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0), 0)) + chunk(b"IEND")
 
+    # Pillow's limits of texts and profiles.
+    mib = b"a" * (1 << 20)
+    xmp = zlib.compress(XMP % b'tiff:Orientation="3"' + bytes(200))
+
+    def text(name, body, after=False):
+        c = chunk(name, body)
+        return png(rgb, 8, 2, False, b"" if after else c, c if after else b"")
+
+    accepted["png_text_mib.png"] = text(b"zTXt", b"Comment\0\0" + zlib.compress(mib))
+    accepted["png_text_damaged.png"] = text(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(99))[:-1] + b"\1")
+    accepted["png_text_short_xmp.png"] = text(b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + xmp[:-6])
+    accepted["png_text_method_itxt.png"] = text(b"iTXt", b"Comment\0\1\7\0\0" + zlib.compress(mib + b"a"))
+    accepted["png_profile_damaged.png"] = text(b"iCCP", b"x\0\0" + bytes(2000))
+    damaged["png_text_ztxt.png"] = ("limit", text(b"zTXt", b"Comment\0\0" + zlib.compress(mib + b"a")))
+    damaged["png_text_ztxt_after.png"] = ("limit", text(b"zTXt", b"Comment\0\0" + zlib.compress(mib + b"a"), True))
+    damaged["png_text_itxt.png"] = ("limit", text(b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(mib + b"a")))
+    damaged["png_text_method.png"] = ("format", text(b"zTXt", b"Comment\0\7" + zlib.compress(b"a")))
+    damaged["png_profile.png"] = ("limit", text(b"iCCP", b"x\0\0" + zlib.compress(mib + b"a")))
+    damaged["png_profile_method.png"] = ("format", text(b"iCCP", b"x\0\1" + zlib.compress(b"a")))
+    damaged["png_profile_no_zero.png"] = ("format", text(b"iCCP", b"profile"))
+    damaged["png_profile_short.png"] = ("format", text(b"iCCP", b"x\0"))
+
     damaged["png_truncated.png"] = ("format", good[: len(good) // 2])
     damaged["png_truncated_header.png"] = ("format", good[:20])
     damaged["png_bad_ihdr_crc.png"] = ("format", good[:29] + b"\0\0\0\0" + good[33:])
