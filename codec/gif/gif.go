@@ -45,7 +45,7 @@ type header struct {
 	global        int    // entries of the screen's colour table, 0 without one
 	local         int    // entries of the frame's
 	background    int    // index
-	ended         bool // by a trailer
+	ended         bool   // by a trailer
 }
 
 // reader reads the file as Pillow's GifImagePlugin does. At the end it returns
