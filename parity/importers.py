@@ -207,7 +207,8 @@ def ultralytics_predictor(metadata):
     return p
 
 
-def ultralytics(config):
+def ultralytics(config, read=None):
+    """read returns the BGR image that LetterBox gets; by default the predictor's own loader does."""
     import cv2
     import torch
     from ultralytics.data.augment import LetterBox
@@ -225,8 +226,11 @@ def ultralytics(config):
             return boxes[-1]
 
     if "task" in c and not any(k in c for k in LETTERBOX[1:]):
-        predictor.LetterBox = Noted
-        run_box = ultralytics_predictor(c).preprocess
+        ready = ultralytics_predictor(c)
+
+        def run_box(ims):
+            predictor.LetterBox = Noted
+            return ready.preprocess(ims)
     else:
         c = {k: _literal(v) for k, v in c.items()}
         size = c["imgsz"]
@@ -238,7 +242,7 @@ def ultralytics(config):
 
     def run(path):
         try:
-            (_, ims, _), = LoadImagesAndVideos(str(path))
+            ims = [read(path)] if read else next(iter(LoadImagesAndVideos(str(path))))[1]
         except Exception as e:
             raise ValueError("not an image") from e
         x = run_box(ims)
