@@ -61,11 +61,11 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	accept(o, c.name)
 	// Without a PIL backend transformers takes torchvision's.
 	torch = (torch || c.torchOnly) && !c.numpyOnly
 	c.defaults.torch = torch
 	s := read(o, c)
+	accept(o, c.name, &s)
 	g := datagraph.New()
 	g.Reference = "transformers " + Version + " " + c.name + suffix + ", backend torchvision"
 	switch {

@@ -50,17 +50,22 @@ func readsKey(class, key string) bool {
 
 // accept marks the keys that a class does not read and that are known to be
 // about something else, and explains the others.
-func accept(o *importer.Object, class string) {
+func accept(o *importer.Object, class string, s *settings) {
 	for _, k := range unread {
-		if o.Has(k) && !readsKey(class, k) {
+		if o.Has(k) && !readsKey(class, k) && !isFormer(class, k) {
 			o.Inert(k)
 		}
 	}
+	notes := acceptFormer(o, class, s)
+	o.KnownKeys(func(key string) bool { return readsKey(class, key) })
 	o.ExplainUnknown(func(key string) string {
 		how := fmt.Sprintf("; --ignore-key %s imports the file without it", key)
 		name := class + suffix + " of transformers " + Version
 		if key == "backend" {
 			return "transformers refuses a file with this key: --backend chooses the backend" + how
+		}
+		if note := notes[key]; note != "" {
+			return name + " does not read it, but " + note + how
 		}
 		if readsKey(class, key) {
 			return "it may change pixels, since the code of " + name + " has this name" + how

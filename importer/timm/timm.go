@@ -89,6 +89,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 		cfg, args = o.Object("pretrained_cfg"), o.Object("model_args")
 		if cfg == nil {
 			o.Bad("pretrained_cfg", "an object")
+			if args != nil {
+				args.InertAll()
+			}
 			return nil, o.Err("timm")
 		}
 		cfg.Inert(inertModel...)
@@ -178,15 +181,14 @@ func build(o, args *importer.Object) *datagraph.Graph {
 // inputSize returns the height and width.
 func inputSize(o, args *importer.Object) (h, w int) {
 	h, w = defaultSide, defaultSide
-	if v, _ := o.Get("input_size"); v != nil {
-		l, ok := importer.Ints(v, 3, 1, importer.MaxSide)
-		if !ok || l[0] != 3 {
-			o.Bad("input_size", "[3, height, width]")
-			return h, w
-		}
-		h, w = l[1], l[2]
-	}
 	fixed := o.Bool("fixed_input_size", false)
+	if v, _ := o.Get("input_size"); v != nil {
+		if l, ok := importer.Ints(v, 3, 1, importer.MaxSide); ok && l[0] == 3 {
+			h, w = l[1], l[2]
+		} else {
+			o.Bad("input_size", "[3, height, width]")
+		}
+	}
 	if args == nil {
 		return h, w
 	}
