@@ -70,3 +70,24 @@ func replaceEach(tree map[string]any, prefix string, f func(path string)) {
 		}
 	}
 }
+
+// TestMessages checks whole messages, as people read them.
+func TestMessages(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"hf", `{"size":224}`, `unknown class: image_processor_type: missing, like feature_extractor_type. AutoImageProcessor then takes the class from model_type in the model's config.json: ` +
+			`import the folder with both files, or add image_processor_type, such as "ViTImageProcessor"`},
+		{"hf", `{"image_processor_type":5}`, `unknown class: image_processor_type: 5, want the name of an image processor`},
+		{"hf", `{"image_processor_type":"ViTImageProcessor","device":"cuda"}`, `invalid value device: "cuda", want null or "cpu": the reference runs on a CPU, and a GPU may return other values`},
+		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, `unsupported class: image_processor_type: "TimmWrapperImageProcessor": its steps are those of timm's config; import the model's config.json as timm's, with --timm`},
+		{"timm", `{"architecture":"x","interpolation":"nearest","model_args":{}}`, `missing key pretrained_cfg: want it beside model_args`},
+		{"timm", `{"pretrained_cfg":{"input_size":224}}`, `invalid value pretrained_cfg.input_size: 224, want [3, height, width]`},
+		{"keras", `{"mode":"tf","size":[2,2],"target_size":[2,2]}`, `invalid value size: [2, 2], want none beside target_size`},
+		{"opencv", `{"borderValue":[1,2,3]}`, `invalid value borderValue: [1, 2, 3], want none without paddingmode 2`},
+		{"tflite", "\x10\x00\x00\x00abcd", `malformed file: model: no TFL3 at byte 4: not a TFLite model`},
+	} {
+		i, err := importer.Lookup(c.name)
+		require.NoError(t, err)
+		_, err = i.Import([]byte(c.in))
+		require.EqualError(t, err, "importer: "+c.name+": "+c.want, c.in)
+	}
+}

@@ -97,10 +97,10 @@ func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
 			}
 			key, ok := k.(string)
 			if !ok {
-				return nil, fmt.Errorf("a key that is no string at byte %d", d.InputOffset())
+				return nil, fmt.Errorf("a key that is not a string at byte %d", d.InputOffset())
 			}
 			if _, ok := o.m[key]; ok {
-				return nil, fmt.Errorf("key %q twice, at byte %d", path+key, d.InputOffset())
+				return nil, fmt.Errorf("duplicate key %q at byte %d", path+key, d.InputOffset())
 			}
 			if o.m[key], err = parse(d, path+key+".", errs, depth+1); err != nil {
 				return nil, err

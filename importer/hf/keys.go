@@ -23,7 +23,7 @@ var inert = []string{
 	"processor_class", "image_processor_type", "feature_extractor_type", "format", "transformers_version",
 	"_valid_processor_keys", "_valid_kwargs_names",
 	"do_reduce_labels", "reduce_labels", "ocr_lang", "tesseract_config",
-	"return_tensors", "device", "disable_grouping", "input_data_format", "image_seq_length",
+	"return_tensors", "disable_grouping", "input_data_format", "image_seq_length",
 }
 
 // unread lists keys of real files that describe something else than pixels:
@@ -249,7 +249,7 @@ func unknownClass(o *importer.Object, data []byte, key, name string) error {
 	case near != "":
 		text += fmt.Sprintf("; did you mean %q?", near+suffix)
 	case ownCode(o):
-		text += ", code of the model's own that auto_map names"
+		text += " is the model's own code, which auto_map names"
 	default:
 		text += "; want an image processor of transformers " + Version + ", such as ViTImageProcessor"
 	}

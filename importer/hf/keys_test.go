@@ -153,7 +153,7 @@ func TestNearest(t *testing.T) {
 		require.ErrorContains(t, err, "the nearest supported class is "+want+":", config)
 	}
 	_, err := Import([]byte(`{"image_processor_type":"MyImageProcessor","auto_map":{"AutoImageProcessor":"x.MyImageProcessor"}}`))
-	require.ErrorContains(t, err, "code of the model's own that auto_map names")
+	require.ErrorContains(t, err, "is the model's own code, which auto_map names")
 }
 
 // files returns the read function of a folder with these files.
