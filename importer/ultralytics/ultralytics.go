@@ -303,11 +303,11 @@ func dynamic(o *importer.Object) bool {
 		var err error
 		if args, err = o.Embed("args", []byte(a)); err != nil {
 			o.Bad("args", "an object or a Python dict of the export's arguments")
-			return false
+			return toggle(o, "dynamic", false)
 		}
 	default:
 		o.Bad("args", "an object")
-		return false
+		return toggle(o, "dynamic", false)
 	}
 	args.Inert(inertArgs...)
 	const want = "a full-precision export: half precision may take a float16 tensor"
