@@ -105,7 +105,7 @@ func (d *data) addRow(n int64, v [8]int64) error {
 	return nil
 }
 
-// database reads the tables of a SQLite file (https://sqlite.org/fileformat2.html).
+// database reads the tables of a SQLite file (sqlite.org/fileformat2.html).
 //
 // It is not SQLite, which runs what a schema asks for: generated columns and
 // views are programs, and the tables of statistics are queried when a file is

@@ -193,7 +193,7 @@ func (a *app) feed(cmd *cobra.Command, f *feedFlags, args []string) (err error) 
 }
 
 // feedBatches is how many batches fit in --bytes: one is made while another is
-// written, and samples as large may wait for their stage and for the next batch.
+// written, and samples as large may wait in a stage and for the next batch.
 const feedBatches = 4
 
 // collectMore makes the garbage collector keep the memory near --bytes, unless
