@@ -18,6 +18,7 @@ package ultralytics
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -80,6 +81,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 			return nil, err
 		}
 		text, yerr := yamlJSON(text)
+		if errors.Is(yerr, errSize) {
+			return nil, fmt.Errorf("importer: ultralytics: %w", &importer.Error{Kind: importer.ErrValue, Text: yerr.Error()})
+		}
 		if yerr != nil {
 			return nil, err
 		}
