@@ -60,6 +60,7 @@ package ultralytics
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -134,6 +135,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 			return nil, err
 		}
 		text, yerr := yamlJSON(text)
+		if errors.Is(yerr, errSize) {
+			return nil, fmt.Errorf("importer: ultralytics: %w", &importer.Error{Kind: importer.ErrValue, Text: yerr.Error()})
+		}
 		if yerr != nil {
 			return nil, err
 		}
