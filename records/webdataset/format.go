@@ -368,7 +368,7 @@ func openFormat(ctx context.Context, o store.Opener, files []string, options rec
 		if err != nil {
 			return nil, err
 		}
-		return &formatReader{r, options.OnSkip, false}, nil
+		return &formatReader{Reader: r, options: options}, nil
 	})
 }
 
@@ -377,7 +377,7 @@ func streamFormat(in io.Reader, name string, options records.ReadOptions) (recor
 	if err != nil {
 		return nil, err
 	}
-	return &formatReader{r, options.OnSkip, false}, nil
+	return &formatReader{Reader: r, options: options}, nil
 }
 
 func formatShards(ctx context.Context, o store.Opener, files []string) ([]string, error) {
@@ -402,15 +402,15 @@ func formatShards(ctx context.Context, o store.Opener, files []string) ([]string
 
 type formatReader struct {
 	*Reader
-	skipped func(error)
-	told    bool
+	options records.ReadOptions
+	ended   bool
 }
 
 func (x *formatReader) Next(r *records.Record) error {
 	s, err := x.Reader.Next()
-	if d := x.Dropped(); err == io.EOF && d.First != nil && x.skipped != nil && !x.told {
-		x.told = true
-		x.skipped(d.First)
+	if err == io.EOF && !x.ended {
+		x.ended = true
+		x.end()
 	}
 	if err != nil {
 		return err
@@ -418,6 +418,21 @@ func (x *formatReader) Next(r *records.Record) error {
 	r.Reset(unescapeKey(s.Key), s.Shard, s.Offset)
 	r.Fields = decodeAll(r.Fields, s.Fields)
 	return nil
+}
+
+// end reports what is in no record.
+func (x *formatReader) end() {
+	if d := x.Dropped(); d.First != nil && x.options.OnSkip != nil {
+		x.options.OnSkip(d.First)
+	}
+	i, name := x.Ignored(), store.Redact(x.o.Name)
+	switch {
+	case x.options.OnNote == nil || i.Members == 0:
+	case i.Members == 1:
+		x.options.OnNote(fmt.Sprintf("webdataset: %s: 1 member is in no sample: %s", name, i.First))
+	default:
+		x.options.OnNote(fmt.Sprintf("webdataset: %s: %d members are in no sample, such as %s", name, i.Members, i.First))
+	}
 }
 
 func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {
