@@ -107,7 +107,7 @@ func (o *Coco) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 		return nil, fmt.Errorf("coco: %s: %w", o.Annotations, err)
 	}
 	d.dir = o.Dir
-	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+	if d.folder, err = files.OpenFolder(ctx, s, o.Dir); err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
 	return d, nil

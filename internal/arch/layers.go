@@ -179,7 +179,7 @@ var Layers = []Layer{
 		{Path: "pipeline", May: []string{"dataset", "internal/engine", "internal/registry", "store", sys}},
 		{Path: "pipeline/expvars", May: []string{"pipeline"}},
 		{Path: "pipeline/prometheus", May: []string{"pipeline", prometheus}},
-		{Path: "dataset/internal/files", May: []string{"dataset", "store"}},
+		{Path: "dataset/internal/files", May: []string{"codec", "dataset", "store"}},
 		{Path: "dataset/internal/arrays", May: source()},
 		{Path: "dataset/internal/cifar", May: source()},
 		{Path: "dataset/internal/golden", May: source("internal/spec", "pullpipe", testify)},

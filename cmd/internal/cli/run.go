@@ -476,7 +476,8 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	done, failed, dropped, skipped, existed, named := 0, 0, 0, 0, 0, 0
-	full := false // the disk is full
+	folder, folders := "", 0 // links to folders, and the first
+	full := false            // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	final := func(o outcome) error {
@@ -486,7 +487,12 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return to.add(o.in, reportLine{Status: statusFailed, Kind: kindOf(o), Why: a.advised(o.err)})
 		case o.why != "":
 			skipped++
-			if o.named {
+			switch {
+			case o.why == linkToFolder:
+				if folders++; folders == 1 {
+					folder = o.in.path
+				}
+			case o.named:
 				if named++; named <= maxNamed {
 					bar.clear()
 					a.complain(fmt.Errorf("%s: left out: %s", o.in.path, o.why))
@@ -560,6 +566,13 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if named > maxNamed {
 		a.complain(fmt.Errorf("%s more were left out: --report lists them", plural(named-maxNamed, "file")))
 	}
+	if folders > 0 {
+		more := ""
+		if folders > 1 {
+			more = fmt.Sprintf(", and so are %s more", plural(folders-1, "link"))
+		}
+		a.complain(fmt.Errorf("%s: left out: %s%s: name the folder to walk it", folder, linkToFolder, more))
+	}
 	err = errors.Join(err, to.end(b.inputs))
 	if !full && diskFull(err) {
 		full = true
@@ -596,7 +609,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return err
 		}
 	}
-	if failed > 0 || f.strict && named > 0 {
+	if failed > 0 || f.strict && named+folders > 0 {
 		return &exitError{status: exitFailed}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -15,6 +16,48 @@ import (
 // Limit is the largest file that is read. No image that decoders accept (100
 // megapixels) is as large.
 const Limit = 1 << 30
+
+// OpenFolder opens the folder of a source of images. A link in it to a file
+// elsewhere is followed if that file starts as an image does: Hugging Face's
+// cache and many copies of ImageNet are folders of such links. Names that lead
+// out in another way are store.ErrOutside.
+func OpenFolder(ctx context.Context, o store.Opener, dir string) (store.Folder, error) {
+	f, err := store.OpenFolder(ctx, o, dir)
+	if err != nil {
+		return nil, err
+	}
+	return imageLinks{store.FollowLinks(o, f), f}, nil
+}
+
+// imageLinks is a folder whose links to images are followed.
+type imageLinks struct {
+	store.Folder
+	strict store.Folder // follows none that leads out
+}
+
+// Open opens a file.
+func (l imageLinks) Open(ctx context.Context, name string) (store.File, error) {
+	f, err := l.strict.Open(ctx, name)
+	if !errors.Is(err, store.ErrOutside) {
+		return f, err
+	}
+	linked, bad := l.Folder.Open(ctx, name)
+	if bad != nil {
+		return nil, bad
+	}
+	head := make([]byte, sniffBytes)
+	n, bad := linked.ReadAt(head, 0)
+	if bad != nil && bad != io.EOF {
+		return nil, errors.Join(bad, linked.Close())
+	}
+	if codec.Sniff(head[:n]) == "" {
+		return nil, errors.Join(err, linked.Close())
+	}
+	return linked, nil
+}
+
+// sniffBytes is the number of bytes that codec.Sniff reads.
+const sniffBytes = 64
 
 // Read makes v the bytes of a file, in v's own memory.
 func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (err error) {
