@@ -98,7 +98,7 @@ func (o *Coco) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
-	f, err := files.OpenReader(ctx, s, o.Annotations)
+	f, err := files.OpenText(ctx, s, o.Annotations)
 	if err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}

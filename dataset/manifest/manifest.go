@@ -77,7 +77,7 @@ func (o *Manifest) Open(ctx context.Context, s store.Opener) (dataset.Data, erro
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	f, err := files.OpenReader(ctx, s, o.File)
+	f, err := files.OpenText(ctx, s, o.File)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}

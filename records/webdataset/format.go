@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ func init() {
 }
 
 func isFormat(name string, head []byte) bool {
-	named := isShard(baseName(name))
+	named := namesShards(name)
 	const magicAt = 257
 	switch {
 	case len(head) == 0:
@@ -37,6 +38,19 @@ func isFormat(name string, head []byte) bool {
 	}
 	// Archives from before 1988 have no magic. No other format is compressed.
 	return compressed(head) || named && len(head) == block
+}
+
+// namesShards reports whether a name, or each name of a pattern with braces, is
+// that of a shard.
+func namesShards(name string) bool {
+	if isShard(baseName(name)) {
+		return true
+	}
+	if !strings.Contains(name, "{") {
+		return false
+	}
+	l, err := Expand(name, nil)
+	return err == nil && !slices.ContainsFunc(l, func(s string) bool { return !isShard(baseName(s)) })
 }
 
 // Field names and keys are escaped. Characters that a tar file or webdataset's

@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -139,13 +140,29 @@ func expandAll(ctx context.Context, files store.Opener, args []argument, out str
 	return l
 }
 
-// path adds what a path names.
+// path adds what a path names. Braces of a path that does not exist are
+// expanded as shells and webdataset do.
 func (l *listing) path(a argument, out string) {
-	arg := a.path
-	if arg == stdinArg {
-		l.inputs = append(l.inputs, input{path: arg, name: stdinName, explicit: true, pipe: true})
+	if a.path == stdinArg {
+		l.inputs = append(l.inputs, input{path: a.path, name: stdinName, explicit: true, pipe: true})
 		return
 	}
+	names := []string{a.path}
+	if strings.Contains(a.path, "{") {
+		if _, err := os.Lstat(a.path); errors.Is(err, fs.ErrNotExist) {
+			if all, err := webdataset.Expand(a.path, nil); err == nil {
+				names = all
+			}
+		}
+	}
+	for _, name := range names {
+		l.literal(argument{name, a.name}, out)
+	}
+}
+
+// literal adds what a path without braces names.
+func (l *listing) literal(a argument, out string) {
+	arg := a.path
 	_, err := os.Stat(arg)
 	if err == nil {
 		l.add(arg, a.name, true, out)

@@ -48,11 +48,11 @@ func (a *app) runCmd() *cobra.Command {
 		Long: `Run turns images into tensors and writes them below DIR, one file or several for
 each image.
 
-IMAGE is a file, a folder or a glob with *, ? and [ ], but not **. Folders are walked
-recursively, in order, without DIR. Symbolic links to files are followed; links to
-folders inside a folder are not. In folders and globs, run detects images by their
-first bytes and skips other files. A file that you name must be an image. An existing
-path is not read as a glob.
+IMAGE is a file, a folder or a glob with *, ?, [ ] and { }, but not **. Folders are
+walked recursively, in order, without DIR. Symbolic links to files are followed wherever
+they lead; links to folders inside a folder are not. In folders and globs, run detects
+images by their first bytes and skips other files. A file that you name must be an
+image. An existing path is not read as a glob.
 
 IMAGE and DIR can be URIs, such as s3://photos/2024, and so can every file and folder of
 data that a command reads. "infer-prep help" says which stores there are. In a URI, a
@@ -62,7 +62,8 @@ and run removes no file of a store.
 A tar file (also compressed with gzip, zstd or bzip2) or record file (RecordIO,
 MindRecord, TFRecord) that you name, or that a glob matches, is a container: run reads
 the images in it and skips what else it holds. cat.jpg of photos.tar becomes
-DIR/photos.tar/cat.jpg.npy. Below a folder, containers are skipped like other files.
+DIR/photos.tar/cat.jpg.npy. Links in a tar file lead to its own members. Below a folder,
+containers are skipped like other files.
 
 - is standard input and becomes DIR/stdin.npy. It can be a container, and so can a named
 pipe or <(COMMAND) of a shell.
@@ -75,7 +76,7 @@ argument instead, without a leading / or ../: DIR/photos/a/cat.jpg.npy.
 
 Files of a folder or glob that are left out are counted. Those that look like images, by
 their extension or because they are of a known format such as HEIF or SVG, are named
-too, and --strict makes the exit status 1 if there are any.
+too, and links that are not followed; --strict makes the exit status 1 if there are any.
 
 --skip-existing goes on with an interrupted run: it skips images whose output files
 exist, or that are in a batch. --skip-existing=content also compares the image and the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -105,6 +106,27 @@ func OpenReader(ctx context.Context, o store.Opener, name string) (*Reader, erro
 	return &Reader{io.NewSectionReader(f, 0, f.Size()), ctx, f}, nil
 }
 
+// OpenText opens a text file. It skips a byte order mark; text in UTF-16 is an
+// error.
+func OpenText(ctx context.Context, o store.Opener, name string) (*Reader, error) {
+	r, err := OpenReader(ctx, o, name)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, min(int64(len(bom.UTF8)), r.Size()))
+	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, errors.Join(fmt.Errorf("%s: %w", store.Redact(name), err), r.Close())
+	}
+	rest, err := bom.Cut(head)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s: %w", dataset.ErrData, store.Redact(name), err), r.Close())
+	}
+	if mark := int64(len(head) - len(rest)); mark > 0 {
+		r.SectionReader = io.NewSectionReader(r.file, mark, r.Size()-mark)
+	}
+	return r, nil
+}
+
 // ListLimit is the most that the list files of a set have together, in bytes.
 // The longest published list, of Places365, has 8 million lines.
 const ListLimit = 1 << 30
@@ -117,7 +139,7 @@ type Lists struct{ bytes int64 }
 // Open opens a list. An error wraps dataset.ErrData and store.ErrTooLarge if it
 // and the lists before it exceed ListLimit; nothing is read then.
 func (l *Lists) Open(ctx context.Context, o store.Opener, name string) (*Reader, error) {
-	r, err := OpenReader(ctx, o, name)
+	r, err := OpenText(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}
