@@ -23,8 +23,8 @@ case ${1-} in
   requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(im2rec.py) ;;
 --monai) # where MONAI puts windows
   requirements=(requirements-monai.txt) scripts=(tile_monai.py) ;;
---records) # what webdataset reads of shards
-  requirements=(requirements-records.txt) scripts=(webdataset_shards.py) ;;
+--records) # what webdataset reads of shards, and tarfile of links
+  requirements=(requirements-records.txt) scripts=(webdataset_shards.py tar_links.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
   requirements=(requirements-kaldi.txt) scripts=(kaldi.py) ;;
 --pack) # what webdataset's writer makes of what Kaldi's readers read
