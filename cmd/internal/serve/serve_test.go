@@ -888,6 +888,7 @@ func TestLimitConnections(t *testing.T) {
 	o.Connections = 3
 	s, err := New(o)
 	require.NoError(t, err)
+	s.pace.ending = time.Millisecond
 	address, stop := serveOn(t, s)
 	var conns []*net.TCPConn
 	for range 3 {
@@ -920,7 +921,6 @@ func TestLimitConnections(t *testing.T) {
 	require.EqualValues(t, 10, answered.Load())
 	held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n")
 	held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n") // waits at the end of the server
-	s.pace.ending = time.Millisecond
 	require.NoError(t, stop())
 	require.Empty(t, s.conns.places)
 	require.NoError(t, s.Close())
