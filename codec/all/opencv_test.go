@@ -1,6 +1,8 @@
 package all
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,4 +96,29 @@ func TestOpenCVColors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOpenCVChecksums checks which PNG chunks may have a wrong checksum: it
+// removes eXIf, and OpenCV does not look at that of acTL.
+func TestOpenCVChecksums(t *testing.T) {
+	var d codec.Decoder
+	o := codec.Options{Color: codec.ToBGR, Orientation: codec.OrientationApply, Damage: codec.DamageImread}
+	spoilt := func(file, chunk string) []byte {
+		b := read(t, "images", file)
+		i := bytes.Index(b, []byte(chunk))
+		require.Positive(t, i)
+		n := int(binary.BigEndian.Uint32(b[i-4:]))
+		b[i+4+n] ^= 1
+		return b
+	}
+	upright, err := decodeAs(&d, read(t, "images", "png_exif6.png"), o)
+	require.NoError(t, err)
+	require.Contains(t, upright, "11x19 ")
+	plain, err := decodeAs(&d, spoilt("png_exif6.png", "eXIf"), o)
+	require.NoError(t, err)
+	require.Contains(t, plain, "19x11 ")
+	_, err = decodeAs(&d, spoilt("png_apng_default.png", "acTL"), o)
+	require.Error(t, err)
+	_, err = decodeAs(&d, spoilt("png_rgb8.png", "IDAT"), o)
+	require.ErrorIs(t, err, codec.ErrFormat)
 }
