@@ -105,6 +105,11 @@ const (
 	RefuseCMYK                         // CMYK and YCCK
 	RefusePalette                      // palette images
 	RefuseAnimation                    // more than one frame
+	// RefuseCanvas refuses a GIF that readers colour differently: its first
+	// frame has a transparent colour, or does not cover exactly the screen, or
+	// has a gray colour table in a file with a coloured one.
+	RefuseCanvas
+	RefuseBilevel // 1 bit per sample without a palette: Pillow's mode "1"
 )
 
 // Orientation selects the treatment of the EXIF orientation. TIFF's orientation

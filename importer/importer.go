@@ -68,6 +68,10 @@ type Error struct {
 func (e *Error) Error() string {
 	s := e.Kind.Error()
 	if e.Path != "" {
+		switch e.Kind { // the path is not what these kinds are about
+		case ErrFormat, ErrUnknownClass, ErrUnsupported:
+			s += ":"
+		}
 		s += " " + e.Path
 	}
 	if e.Text != "" {

@@ -250,7 +250,7 @@ def cases(tmp):
     # Presets.
     imagenet = T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     yield Case(vision, "preset imagenet", ["--preset", "imagenet"], lambda p: imagenet(rgb(p)).numpy())
-    # torchvision's transforms on tensors. decode_image reads neither BMP nor TIFF; some GIF and PNG of 16 bits differ.
+    # torchvision's transforms on tensors. decode_image reads neither BMP nor TIFF. infer-prep refuses PNG of 16 bits, and GIF that differ.
     from torchvision.io import decode_image
     from torchvision.models import get_model_weights, list_models
     from torchvision import models
@@ -264,7 +264,8 @@ def cases(tmp):
         sides = re.findall(r"\d+", text)[:2]
         name = f"{text.split('(')[0]} {sides[0]} {sides[1]} {'bicubic' if 'BICUBIC' in text else 'bilinear'} mean {re.findall(r'mean=.([0-9.]+)', text)[0]}"
         file = pathlib.Path(tmp) / (name.replace(" ", "-") + ".txt")
-        file.write_text(text)
+        # Python prints neither a dtype nor a preset's antialias.
+        file.write_text(text.replace("ToDtype(", "ToDtype(dtype=torch.float32, ") if t is compose else text.replace("\n)", f"\n    antialias={t.antialias}\n)"))
 
         def tensors(p, t=t):
             torch.set_num_threads(2)

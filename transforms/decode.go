@@ -37,7 +37,7 @@ type Decode struct {
 	// clip.
 	Gray16 codec.Gray16 `json:"gray16"`
 	// Refuse lists the kinds of image that are errors: gray, alpha, depth16,
-	// cmyk, palette, animation. Default empty.
+	// cmyk, palette, animation, canvas, bilevel. Default empty.
 	Refuse codec.Refuse `json:"refuse"`
 	// Orientation is the policy for the EXIF orientation: ignore or apply.
 	// Default ignore.

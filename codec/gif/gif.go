@@ -33,6 +33,8 @@ func bad(offset int, msg string, args ...any) error {
 type header struct {
 	width, height int // of the screen, enlarged to the frame
 	x, y, w, h    int // the frame
+	screenW       int // of the screen
+	screenH       int
 	interlaced    bool
 	palette       []byte // nil for gray
 	ramp          bool   // the frame's own table is a gray ramp
@@ -43,9 +45,7 @@ type header struct {
 	global        int    // entries of the screen's colour table, 0 without one
 	local         int    // entries of the frame's
 	background    int    // index
-	screenW       int
-	screenH       int
-	ended         bool // by a trailer
+	ended         bool   // by a trailer
 }
 
 // reader reads the file as Pillow's GifImagePlugin does. At the end it returns
@@ -262,6 +262,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
 		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: version(data),
+		Canvas: h.transparent >= 0 || h.x != 0 || h.y != 0 || h.w != h.screenW || h.h != h.screenH || h.ramp && h.palette != nil,
 	}
 	return c, nil
 }

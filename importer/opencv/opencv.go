@@ -99,10 +99,10 @@ func build(o *importer.Object) *datagraph.Graph {
 	mean, factor, rows := scalar(o, "mean", 0), factors(o), rows(o)
 	if bytes(o) {
 		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
-			o.Bad("mean", "zeros, with ddepth CV_8U")
+			o.Bad("mean", "zeros beside ddepth CV_8U")
 		}
 		if slices.ContainsFunc(factor, func(f float64) bool { return f != 1 }) {
-			o.Bad("scalefactor", "1, with ddepth CV_8U")
+			o.Bad("scalefactor", "1 beside ddepth CV_8U")
 		}
 	} else {
 		// With mean 0 and factor 1, OpenCV's arithmetic changes nothing.
@@ -162,7 +162,7 @@ func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
 	mode := o.Int("paddingmode", padNull, padNull, padLetterbox)
 	if o.Bool("crop", false) {
 		if mode == padLetterbox {
-			o.Bad("crop", "false, with paddingmode 2")
+			o.Bad("crop", "false beside paddingmode 2")
 		}
 		mode = padCropCenter
 	}
@@ -171,7 +171,7 @@ func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
 		border[0], border[2] = border[2], border[0]
 	}
 	if o.Has("borderValue") && mode != padLetterbox {
-		o.Bad("borderValue", "absent, but with paddingmode 2")
+		o.Bad("borderValue", "none without paddingmode 2")
 	}
 	v, ok := o.Get("size")
 	if !ok {

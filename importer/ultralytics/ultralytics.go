@@ -60,6 +60,7 @@ package ultralytics
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -134,6 +135,9 @@ func Import(data []byte) (*datagraph.Graph, error) {
 			return nil, err
 		}
 		text, yerr := yamlJSON(text)
+		if errors.Is(yerr, errSize) {
+			return nil, fmt.Errorf("importer: ultralytics: %w", &importer.Error{Kind: importer.ErrValue, Text: yerr.Error()})
+		}
 		if yerr != nil {
 			return nil, err
 		}
@@ -303,11 +307,11 @@ func dynamic(o *importer.Object) bool {
 		var err error
 		if args, err = o.Embed("args", []byte(a)); err != nil {
 			o.Bad("args", "an object or a Python dict of the export's arguments")
-			return false
+			return toggle(o, "dynamic", false)
 		}
 	default:
 		o.Bad("args", "an object")
-		return false
+		return toggle(o, "dynamic", false)
 	}
 	args.Inert(inertArgs...)
 	const want = "a full-precision export: half precision may take a float16 tensor"

@@ -1,6 +1,7 @@
 package ultralytics
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -90,4 +91,18 @@ func FuzzImport(f *testing.F) {
 		g, err := Import(b)
 		require.Equal(t, err == nil, g != nil)
 	})
+}
+
+// TestLargeYAML refuses YAML that would take a gigabyte of memory.
+func TestLargeYAML(t *testing.T) {
+	for _, value := range []string{"1,", "[],", "{},"} {
+		b := []byte("imgsz: [640, 640]\nnames: [" + strings.Repeat(value, maxText/len(value)) + "]")
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Import(b)
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, importer.ErrValue)
+		require.ErrorContains(t, err, "want at most 1048576")
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
+	}
 }

@@ -317,7 +317,7 @@ export type PatchRule = 'naflex' | 'gemma4' | 'muse_glimmer' | 'nemotron' | 'kim
 export type Position = 'center' | 'top_left' | 'bottom_right';
 
 /** RefusedKind is a kind of image that a decoder refuses. */
-export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation';
+export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation' | 'canvas' | 'bilevel';
 
 /**
  * Relation compares two numbers.
@@ -932,7 +932,7 @@ export interface DecodeParams {
   gray16?: Gray16;
   /**
    * Refuse lists the kinds of image that are errors: gray, alpha, depth16, cmyk, palette,
-   * animation. Default empty.
+   * animation, canvas, bilevel. Default empty.
    */
   refuse?: RefusedKind[];
   /** Orientation is the policy for the EXIF orientation: ignore or apply. Default ignore. */
@@ -5825,7 +5825,7 @@ export const enums = {
   PatchAxis: 'all rows columns',
   PatchRule: 'naflex gemma4 muse_glimmer nemotron kimi pix2struct glm5 ultravbert',
   Position: 'center top_left bottom_right',
-  RefusedKind: 'gray alpha depth16 cmyk palette animation',
+  RefusedKind: 'gray alpha depth16 cmyk palette animation canvas bilevel',
   Relation: 'eq ne lt le gt ge',
   RescaleRule: 'hf multiply divide fused',
   Scale: 'full half quarter eighth',

@@ -100,10 +100,10 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "links out of the folder", args: []string{"in"},
-			files: map[string][]byte{"in/a.png": img, "other/o.png": img},
-			links: map[string]string{"in/l.png": "../other/o.png"},
-			want:  []string{"a.png.npy"}, status: 1,
-			stderr: []string{`^infer-prep: in/l.png: outside the folder in: want a file in it that is not reached through a link to elsewhere; --allow-outside permits it`, `^2 images, 1 failed, 0 skipped`},
+			files:  map[string][]byte{"in/a.png": img, "other/o.png": img, "other/t.txt": text},
+			links:  map[string]string{"in/l.png": "../other/o.png", "in/t.png": "../other/t.txt"},
+			want:   []string{"a.png.npy", "l.png.npy"},
+			stderr: []string{`^infer-prep: in/t.png: left out: not an image`, `^2 images, 0 failed, 1 skipped`},
 		},
 		{
 			name: "links out of the folder, allowed", args: []string{"--allow-outside", "in"},

@@ -18,6 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/importer/triton"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/store"
@@ -299,6 +300,17 @@ func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([
 	return b, nil
 }
 
+// readUTF8 is readSmall for text, without a byte order mark.
+func readUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	b, err := readSmall(ctx, name, stdin, maxGraphBytes)
+	if err == nil {
+		if b, err = bom.Cut(b); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return b, err
+}
+
 // parseGraph parses the JSON form of a graph, or the msgp form, whose first
 // byte starts an array.
 func parseGraph(b []byte) (*datagraph.Graph, error) {
@@ -347,7 +359,7 @@ func (f *graphFlags) change(g *datagraph.Graph) error {
 
 // fitTriton applies --triton.
 func (f *graphFlags) fitTriton(ctx context.Context, g *datagraph.Graph, stdin io.Reader) error {
-	b, err := readSmall(ctx, f.triton, stdin, maxGraphBytes)
+	b, err := readUTF8(ctx, f.triton, stdin)
 	if err != nil {
 		return fmt.Errorf("--triton: %w", err)
 	}
