@@ -73,6 +73,8 @@ SOURCES = {
     # v1 on tensors
     "v1 tensors": "import torch\n" + V1 + "transforms.Compose([transforms.Resize(33), transforms.CenterCrop(31), transforms.ConvertImageDtype(torch.float32), transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))])",
     "v1 gray tensors": "import torch\n" + V1 + "transforms.Compose([transforms.Resize((32, 32)), transforms.Grayscale(), transforms.ConvertImageDtype(torch.float)])",
+    "v1 gray tensor of three channels": V1 + "transforms.Compose([transforms.PILToTensor(), transforms.Grayscale(1), transforms.Grayscale(3)])",
+    "v2 gray tensor of three channels": V2 + "v2.Compose([v2.ToImage(), v2.Grayscale(1), v2.Grayscale(3)])",
     "v1 half": "import torch\n" + V1 + "transforms.Compose([transforms.PILToTensor(), transforms.ConvertImageDtype(torch.float16)])",
     # v2
     "v2 documented": V2 + "v2.Compose([v2.ToImage(), v2.ToDtype(torch.uint8, scale=True), v2.Resize(size=(32, 32), antialias=True), v2.ToDtype(torch.float32, scale=True), v2.Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225])])",
