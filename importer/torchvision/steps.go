@@ -420,11 +420,12 @@ func (b *builder) grayscale(o *importer.Object, from generation) {
 
 // rgb adds RGB, which copies a gray channel. A Pillow image that is converted
 // only after other steps may have another mode before: Pillow scales palettes
-// and single bits to the nearest, and weighs colours by alpha.
+// and single bits to the nearest, weighs colours by alpha, and its tensor has
+// the mode's channels.
 func (b *builder) rgb(o *importer.Object, _ generation) {
 	switch {
 	case !b.gray:
-		if !b.tensor && len(b.Steps) > 1 {
+		if !b.fromTensor && (b.tensor || len(b.Steps) > 1) {
 			b.Steps[0].Op.(*transforms.Decode).Refuse |= codec.RefuseAlpha | codec.RefusePalette | codec.RefuseBilevel | codec.RefuseDepth16 | codec.RefuseCMYK
 		}
 	case b.dtype != tensor.Uint8:

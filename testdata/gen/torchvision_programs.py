@@ -104,6 +104,7 @@ SOURCES = {
     "v2 typed by type": V2 + "from torchvision import tv_tensors\nv2.Compose([v2.ToImage(), v2.ToDtype({tv_tensors.Image: torch.float32, 'others': None}, scale=True)])",
     "v2 colour": V2 + "v2.Compose([v2.RGB(), v2.ToImage(), v2.Resize((18, 19)), v2.ToDtype(torch.float32, scale=True)])",
     "v2 colour last": V2 + "v2.Compose([v2.Resize((18, 19)), v2.RGB(), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])",
+    "v2 colour of tensors": V2 + "v2.Compose([v2.ToImage(), v2.RGB(), v2.Resize((18, 19)), v2.ToDtype(torch.float32, scale=True)])",
     "v2 mixed": "import torch\n" + T1 + "from torchvision.transforms import v2\nv2.Compose([T.ToTensor(), T.Resize(size=(22, 22)), v2.ToDtype(torch.float32, scale=True), T.Normalize([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])])",
     "v2 identity": V2 + "v2.Compose([v2.ToImage(), v2.Identity(), v2.ToPureTensor()])",
     "v2 sequential": "import torch\nfrom torch import nn\nfrom torchvision.transforms import v2\nnn.Sequential(v2.ToImage(), v2.Resize([20], antialias=True), v2.CenterCrop(18), v2.ToDtype(torch.float32, scale=True))",
