@@ -120,6 +120,13 @@ func (i *Image) open(data []byte) (err error) {
 	if err := refuse(&c, o); err != nil {
 		return err
 	}
+	if o.Damage.OpenCV() && o.Color != ToRGB && o.Color != ToBGR {
+		// IMREAD_UNCHANGED has as many channels as the file. libpng and others
+		// make gray of colours, each by a rule of its own.
+		if o.Color == ToRGBA || c.Mode != L && c.Mode != LA && c.Mode != I16 {
+			return Errorf(c.Format, -1, ErrUnsupported, "%v of mode %v under damage %v: want rgb, bgr, or luma of JPEG and gray", o.Color, c.Mode, o.Damage)
+		}
+	}
 	i.info, i.data, i.format = info, data, fd
 	return nil
 }

@@ -14,7 +14,7 @@ var (
 	alphaNames       = []string{"drop", "white", "key_white"}
 	gray16Names      = []string{"clip", "high"}
 	orientationNames = []string{"ignore", "apply"}
-	damageNames      = []string{"pillow", "strict", "lenient"}
+	damageNames      = []string{"pillow", "strict", "lenient", "imread", "imdecode"}
 	scaleNames       = []string{"full", "half", "quarter", "eighth"}
 	refuseNames      = []string{"gray", "alpha", "depth16", "cmyk", "palette", "animation", "canvas", "bilevel"} // bit 0 first
 )
@@ -59,7 +59,8 @@ func (o *Orientation) UnmarshalText(b []byte) error {
 	return enum.Parse(o, "orientation", orientationNames, b)
 }
 
-// String returns the policy's name: "pillow", "strict", "lenient".
+// String returns the policy's name: "pillow", "strict", "lenient", "imread",
+// "imdecode".
 func (d Damage) String() string { return enum.String("damage", damageNames, d) }
 
 // MarshalText returns the name.

@@ -410,7 +410,7 @@ func TestRefusals(t *testing.T) {
 func TestHuge(t *testing.T) {
 	for name, in := range map[string]string{
 		"hf":          `{"image_processor_type":"ViTImageProcessor","size":16777216}`,
-		"timm":        `{"input_size":[3,16777216,16777216],"crop_pct":1.0}`,
+		"timm":        `{"input_size":[3,16777216,16777216],"crop_pct":1.0,"interpolation":"bicubic"}`,
 		"torchvision": `{"torchvision":{"crop_size":16777216}}`,
 		"ultralytics": `{"imgsz":[16777216,16777216]}`,
 	} {

@@ -39,6 +39,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
 import importers
+import importers_more
 from importers import rgb
 
 warnings.simplefilter("ignore")
@@ -162,6 +163,9 @@ LEFT_OUT = {
     "hf/inkling2": opaque,
     "hf/donut-align-long-axis": not_rotated_row,
 }
+# importer/ultralytics refuses what importer/opencv does, and TIFF that is turned.
+LEFT_OUT |= {f"ultralytics/{p.stem}": lambda p: not importers_more.LEFT_OUT["opencv"].search(p.name) and "tiff_orientation" not in p.name
+             for p in importers.configs() if p.parent.name == "ultralytics"}
 
 # Rows in which infer-prep may refuse images, which docs/exactness.md says: Nougat's page without its
 # margins can need a reduction by 4 or more, for which Pillow's thumbnail reduces the image first.
@@ -272,7 +276,7 @@ def cases(tmp):
             yield Case(vision, f"{name}, PIL", ["--torchvision", str(file)], lambda p, t=t: t(rgb(p)).numpy())
     clip, yolo = ROOT / "testdata/configs/hf/clip-vit-base-patch32.json", ROOT / "testdata/configs/ultralytics/yolo-640.json"
     yield Case(importers.who(clip), "preset clip", ["--preset", "clip"], importers.hf_pil(json.loads(clip.read_text())))
-    yield Case(importers.who(yolo), "preset yolo", ["--preset", "yolo"], importers.reference(yolo))
+    yield Case(importers.who(yolo), "preset yolo", ["--preset", "yolo"], importers.ultralytics(json.loads(yolo.read_text()), lambda p: np.array(rgb(p))[..., ::-1]))
     for config in importers.configs():
         # Donut scales the shorter edge of any image to 1920 before it shortens the longer one.
         # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.

@@ -42,8 +42,8 @@ type Decode struct {
 	// Orientation is the policy for the EXIF orientation: ignore or apply.
 	// Default ignore.
 	Orientation codec.Orientation `json:"orientation"`
-	// Damage is the policy for damaged files: pillow, strict or lenient.
-	// Default pillow.
+	// Damage is the policy for damaged files: pillow, strict, lenient, imread
+	// or imdecode. Default pillow.
 	Damage codec.Damage `json:"damage"`
 	// Scale is the fraction of the size to decode: full, half, quarter or
 	// eighth. Default full.
