@@ -92,6 +92,15 @@ func TestRunTarLinksNamed(t *testing.T) {
 	require.Contains(t, r.stderr, "infer-prep: -/x.jpg/: left out: a folder\n1 image, 0 failed, 1 skipped")
 }
 
+// TestRunFolderNames: a folder with the name of an image is named, and walked.
+func TestRunFolderNames(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"in/x.jpg/y.png": pngBytes(t, 5, 4, 1)}))
+	r := call(t, "run", "--preset", "decode", "--strict", "-o", "out", "in")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "infer-prep: "+filepath.Join("in", "x.jpg")+": left out: a folder\n1 image, 0 failed, 1 skipped")
+	require.Equal(t, []string{filepath.Join("x.jpg", "y.png.npy")}, listFiles(t, "out"))
+}
+
 // TestRecordsTarLinks: commands that read shards as records count the members
 // that webdataset skips, and name the first.
 func TestRecordsTarLinks(t *testing.T) {
