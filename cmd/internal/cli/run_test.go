@@ -517,18 +517,24 @@ func TestRunChanges(t *testing.T) {
 	}
 }
 
-// TestRunEXIF turns an image of the codec's test data upright.
+// TestRunEXIF turns an image of the codec's test data upright, as the flag says
+// or as the reader of an importer's reference does.
 func TestRunEXIF(t *testing.T) {
 	img := filepath.Join("..", "..", "..", "testdata", "images", "png_exif6.png")
 	shape := func(flags ...string) []int {
 		out := t.TempDir()
-		r := call(t, append([]string{"run", "--preset", "decode", "-o", out, img}, flags...)...)
+		r := call(t, append([]string{"run", "-o", out, img}, flags...)...)
 		require.Equal(t, exitOK, r.status, r.stderr)
 		return readNPY(t, filepath.Join(out, "png_exif6.png.npy")).Shape.Slice()
 	}
-	plain, upright := shape(), shape("--exif")
+	plain, upright := shape("--preset", "decode"), shape("--preset", "decode", "--exif")
 	require.NotEqual(t, plain[0], plain[1])
 	require.Equal(t, []int{plain[1], plain[0], 3}, upright)
+	blob := filepath.Join(t.TempDir(), "blob.json")
+	require.NoError(t, os.WriteFile(blob, []byte(`{"datalayout":"NHWC"}`), 0o644))
+	require.Equal(t, upright, shape("--opencv", blob))
+	require.Equal(t, upright, shape("--opencv", blob, "--exif"))
+	require.Equal(t, plain, shape("--opencv", blob, "--exif=false"))
 }
 
 func TestRunJSON(t *testing.T) {

@@ -239,7 +239,7 @@ func readDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset
 		return nil, usageErr("%w", err)
 	}
 	d := &dataset.Dataset{}
-	if err := d.UnmarshalJSON(b); err != nil {
+	if err := d.UnmarshalJSON(importer.Text(b)); err != nil {
 		return nil, usageErr("%s: %w", name, err)
 	}
 	return d, nil
