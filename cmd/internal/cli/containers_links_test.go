@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"archive/tar"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -84,7 +86,7 @@ func TestRunTarLinksNamed(t *testing.T) {
 
 	r = call(t, "run", "--preset", "decode", "-o", "out", "cut.tar")
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "infer-prep: cut.tar/hard.png: left out: a hard link to twice.png: the archive is damaged\n")
+	require.Contains(t, r.stderr, "infer-prep: cut.tar/hard.png: left out: a hard link to twice.png: the archive was not read to its end\n")
 
 	// Two images, nothing else.
 	r = callIn(t, string(tarBytes(t, tarEntry{"a.png", pngBytes(t, 5, 4, 1)}, tarEntry{"x.jpg/", nil})), "run", "--preset", "decode", "--strict", "-o", "out", "-")
@@ -112,4 +114,19 @@ func TestRecordsTarLinks(t *testing.T) {
 		require.Equal(t, exitOK, r.status, r.stderr)
 		require.Equal(t, note, r.stderr, args)
 	}
+}
+
+// TestRunTarLinksLimit: names of links take bounded memory.
+func TestRunTarLinksLimit(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	long := strings.Repeat("x", 900<<10)
+	for i := range 40 {
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprint(long, i), Typeflag: tar.TypeSymlink, Linkname: "a.png"}))
+	}
+	require.NoError(t, w.Close())
+	t.Chdir(tree(t, map[string][]byte{"l.tar.gz": gzipped(t, b.Bytes())}))
+	r := call(t, "run", "--preset", "decode", "-o", "out", "l.tar.gz")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "links with names of more than 67108864 bytes, the limit of an archive")
 }
