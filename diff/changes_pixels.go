@@ -231,7 +231,7 @@ func resampling() (l []Change) {
 				if probe.Validate() != nil || !antialias && !matters || backend == transforms.Pillow && interp == transforms.NearestExact {
 					continue
 				}
-				s := Change{Name: fmt.Sprintf("%v-%v", backend, interp), Text: fmt.Sprintf("the image is scaled by %s's %v", libraries[backend], interp), group: groupKernel}
+				s := Change{Name: fmt.Sprintf("%v-%v", backend, interp), Text: fmt.Sprintf("the image is scaled by "+libraries[backend], interp), group: groupKernel}
 				switch {
 				case !antialias:
 					s.Name += "-no-antialias"
@@ -263,9 +263,10 @@ func resampling() (l []Change) {
 	return l
 }
 
+// libraries formats an interpolation of a backend.
 var libraries = map[transforms.Backend]string{
-	transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV",
-	transforms.Torch: "torch", transforms.TorchUint8: "torch's uint8 tensors",
+	transforms.Pillow: "Pillow's %v", transforms.OpenCV: "OpenCV's %v",
+	transforms.Torch: "torch's %v", transforms.TorchUint8: "torch's %v for uint8 tensors",
 }
 
 // asFloats converts the input of step i to float32.

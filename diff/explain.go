@@ -166,11 +166,13 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, othe
 		}
 		e.choose(r, l, baseline, cmp.Or(o.MaxExplanations, 5))
 	}
-	if len(r.Explanations) == 0 && baseline != nil {
-		r.Explanations = append(r.Explanations, *baseline)
-		if !baseline.explained() {
+	if len(r.Explanations) == 0 {
+		if baseline != nil {
+			r.Explanations = append(r.Explanations, *baseline)
 			r.Explanations[0].Levels = e.levels(baseline)
-			r.Facts = append(r.Facts, e.known(unchanged, &r.Explanations[0])...)
+		}
+		if baseline == nil || !baseline.explained() {
+			r.Facts = append(r.Facts, e.known(unchanged, baseline)...)
 		}
 	}
 	r.Tried = e.tried
@@ -201,6 +203,10 @@ func (e *explainer) align(have tensor.Desc) []string {
 	for s.Rank() > have.Shape.Rank() && s.At(0) == 1 {
 		s = tensor.Dims(s.Slice()[1:]...)
 		facts = append(facts, "the other tensor has a batch axis")
+	}
+	if s.Rank() == 1 && have.Shape.Rank() > 1 && s.Len() == have.Shape.Len() {
+		s = have.Shape
+		facts = append(facts, "the other tensor is flat")
 	}
 	e.shape = s
 	if s.Rank() == have.Shape.Rank()+1 {
@@ -237,17 +243,24 @@ func (e *explainer) align(have tensor.Desc) []string {
 }
 
 // known states what is known of a tensor that no changes explain. baseline
-// compares it with the unchanged graph's output.
+// compares it with the unchanged graph's output, and is nil if the shapes
+// differ.
 func (e *explainer) known(unchanged *tensor.Tensor, baseline *Explanation) (facts []string) {
 	h, w := e.have(unchanged), e.want(nil)
 	lo, hi := w.extent()
 	ownLo, ownHi := h.extent()
+	if lo > hi {
+		return append(facts, "the other tensor has no finite values")
+	}
 	facts = append(facts, fmt.Sprintf("the other tensor's values are %.4g to %.4g, the graph's %.4g to %.4g", lo, hi, ownLo, ownHi))
+	if baseline == nil {
+		return facts
+	}
 	if n := baseline.NotFinite; n > 0 {
 		facts = append(facts, fmt.Sprintf("%d of %d values are NaN or infinite", n, baseline.Elements))
 	}
-	if baseline.Levels > 0 && baseline.Levels <= few {
-		return append(facts, fmt.Sprintf("all values are within %.2g of 255 levels, as after another decoder, or another version of a library", baseline.Levels))
+	if levels := e.levels(baseline); levels > 0 && levels <= few {
+		return append(facts, fmt.Sprintf("all values are within %.2g of 255 levels, as after another decoder, or another version of a library", levels))
 	}
 	l := fits(h, w)
 	slices.SortFunc(l, func(a, b *fit) int { return cmp.Compare(a.score(), b.score()) })

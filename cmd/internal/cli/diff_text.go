@@ -133,7 +133,7 @@ func explained(r *diff.Report, colored func(style, s string) string) string {
 		fmt.Fprintf(&b, "%s\n", f)
 	}
 	if len(r.Explanations) == 0 {
-		fmt.Fprintf(&b, "none of %d combinations of usual differences yields a tensor of that shape\n", r.Tried)
+		fmt.Fprintf(&b, "none of %d combinations of usual differences explains a tensor of that shape\n", r.Tried)
 		return b.String()
 	}
 	best := r.Explanations[0]
