@@ -23,8 +23,8 @@
 //
 // The reference is OpenCV 5.0.0.93: cv2.imread, which applies the EXIF
 // orientation, and the blob without its first axis. The mean is subtracted and
-// the factor multiplied in float32. The output is the column blob. IPP, which
-// some x86 builds of OpenCV use, is not reproduced.
+// the factor multiplied in float32. The output is the column blob. The blob is
+// equal with and without IPP, which the wheels from PyPI use on x86-64.
 //
 // Graphs decode as Pillow does. For JPEG, PNG, WebP, and plain BMP and TIFF,
 // OpenCV returns the same pixels. The graph rejects CMYK images, which OpenCV
