@@ -9,6 +9,10 @@
 // are texts of more than 64 MiB together; an unknown compression method is
 // codec.ErrFormat.
 //
+// Under codec.DamageImread and codec.DamageImdecode the file must be whole, and
+// only optional chunks may have a wrong checksum, which removes them. The
+// orientation is that of an eXIf chunk.
+//
 // An animated PNG decodes to its default image. The standard library's
 // compress/zlib inflates the data. The package does not use image/png, which
 // turns colour keys into alpha and so loses the keys that Pillow compares.
@@ -57,6 +61,7 @@ type header struct {
 	frames            int // of acTL, 0 if missing
 	seenFrame         bool
 	exif, rawExif     []byte
+	firstExif         []byte // of eXIf chunks, for OpenCV
 	xmp               []byte
 	textMemory        int64  // as Pillow counts it
 	inflated          int64  // bytes of all compressed texts and profiles
@@ -102,9 +107,11 @@ const (
 )
 
 // parse reads all chunks except the image data.
-func (d *decoder) parse(data []byte, strict bool) error {
+func (d *decoder) parse(data []byte, damage codec.Damage) error {
 	h := &d.h
 	*h = header{}
+	opencv := damage.OpenCV()
+	strict := damage == codec.DamageStrict || opencv
 	p := len(magic)
 	if len(data) < p || string(data[:p]) != magic {
 		return bad(0, "not a PNG signature")
@@ -151,7 +158,12 @@ func (d *decoder) parse(data []byte, strict bool) error {
 		body = body[:n]
 		// Pillow verifies checksums before the image data.
 		if (strict || !h.seenIDAT) && !checked(data, p, int(n)) {
-			return bad(p, "checksum of chunk %s", id)
+			// OpenCV does not look at the checksum of acTL.
+			if optional := id[0] >= 'a' && string(id) != "acTL"; !opencv || !optional || len(body) == len(data)-p-8 {
+				return bad(p, "checksum of chunk %s", id)
+			}
+			p += int(n) + 12
+			continue
 		}
 		if min, ok := minLength[string(id)]; ok && int(n) < min {
 			return bad(p, "chunk %s of %d bytes, want %d", id, n, min)
@@ -237,10 +249,18 @@ func (d *decoder) chunk(id []byte, b []byte, p int) error {
 		}
 	case "eXIf":
 		h.exif = b
-	case "tEXt", "zTXt", "iTXt":
-		return d.text(string(id), b, p)
-	case "iCCP":
-		return d.profile(b, p)
+		// libpng drops blocks that begin otherwise, and further ones.
+		if s := string(b[:min(2, len(b))]); h.firstExif == nil && (s == "II" || s == "MM") {
+			h.firstExif = b
+		}
+	case "tEXt", "zTXt", "iTXt", "iCCP":
+		switch {
+		case d.o.Damage.OpenCV(): // libpng drops what exceeds its limits
+		case string(id) == "iCCP":
+			return d.profile(b, p)
+		default:
+			return d.text(string(id), b, p)
+		}
 	}
 	return nil
 }
@@ -398,7 +418,10 @@ func (d *decoder) reset(src io.Reader) error {
 	return err
 }
 
-func (h *header) orientation() int {
+func (h *header) orientation(damage codec.Damage) int {
+	if damage.OpenCV() {
+		return exif.OpenCV(h.firstExif)
+	}
 	block := h.exif
 	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
@@ -432,12 +455,20 @@ func unhex(b []byte) (_ []byte, ok bool) {
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
 	d.data, d.o = data, o
-	if err := d.parse(data, o.Damage == codec.DamageStrict); err != nil {
+	if err := d.parse(data, o.Damage); err != nil {
 		return codec.Config{}, err
+	}
+	if o.Damage.OpenCV() {
+		switch {
+		case h.frames > 1:
+			return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, whose first frame OpenCV composes")
+		case h.mode == codec.P && h.plte == nil:
+			return codec.Config{}, bad(-1, "a palette image without a palette")
+		}
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: int(h.depth),
-		Orientation: h.orientation(), Frames: max(1, h.frames), Variant: "plain",
+		Orientation: h.orientation(o.Damage), Frames: max(1, h.frames), Variant: "plain",
 		HasAlpha: h.hasTRNS || h.mode == codec.LA || h.mode == codec.RGBA,
 	}
 	if h.frames > 0 && !h.seenFrame {
@@ -453,7 +484,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, data, o := &d.h, d.data, d.o
 	d.data, d.o = nil, nil
-	strict := o.Damage == codec.DamageStrict
+	strict := o.Damage == codec.DamageStrict || o.Damage.OpenCV()
 	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
 		return err
 	}

@@ -428,6 +428,40 @@ func (h *header) setCounts(t *directory, n int64) error {
 	return nil
 }
 
+// opencv refuses what OpenCV refuses or decodes to other pixels than Pillow.
+// imread fails where it would exchange width and height. imdecode fails on
+// uncompressed tiles, and imdecodemulti, which stands for it where TIFF is read
+// from memory, does not turn the image.
+func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
+	h, t := &d.h, &d.dir
+	photo := t.get(tagPhotometric, 0)
+	var what string
+	switch {
+	case h.mode == codec.RGBA:
+		what = "alpha"
+	case h.bits > 8 && (photo != 1 || h.bits != 16 || h.signed):
+		what = fmt.Sprintf("samples of %d bits", h.bits)
+	case h.bits == 2 || h.bits == 4 && photo != 3:
+		what = fmt.Sprintf("%d bits a sample", h.bits)
+	case h.samples > 4 || t.get(tagSamplesPerPixel, 1) > 4:
+		what = "more than four samples a pixel"
+	case h.apart && h.samples == 1 && h.compression == none:
+		what = "a single plane apart"
+	case h.mode == codec.P && t.tags[tagColorMap].len() < 3<<h.bits:
+		what = "a palette that is too short"
+	case t.tags[tagOrientation].len() > 0 && (c.Orientation >= 5 || damage == codec.DamageImdecode && c.Orientation > 1):
+		what = fmt.Sprintf("orientation %d", c.Orientation)
+	case damage == codec.DamageImdecode && h.tiled && h.compression == none:
+		what = "uncompressed tiles"
+	default:
+		if t.tags[tagOrientation].len() == 0 {
+			c.Orientation = 1 // not XMP's
+		}
+		return nil
+	}
+	return unsupported("%s, which OpenCV refuses or decodes to other pixels", what)
+}
+
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	d.data, d.o = data, o
@@ -448,6 +482,11 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	}
 	if h.tiled {
 		c.Variant = "tiles"
+	}
+	if o.Damage.OpenCV() {
+		if err := d.opencv(&c, o.Damage); err != nil {
+			return codec.Config{}, err
+		}
 	}
 	return c, nil
 }
