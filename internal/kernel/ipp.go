@@ -98,12 +98,12 @@ func ippRow(dst []float32, src []uint8, ch int, x *IPPTaps, inner bool) {
 			case !in:
 				v = float32(a[1] * w[1])
 				for _, k := range [...]int{0, 2, 3} {
-					v = FMA32(float64(a[k])*float64(w[k]), v)
+					v = fma32(a[k], w[k], v)
 				}
 			case ch == 1:
 				v = (float32(a[0]*w[0]) + float32(a[1]*w[1])) + (float32(a[2]*w[2]) + float32(a[3]*w[3]))
 			default:
-				v = FMA32(float64(a[0])*float64(w[0]), float32(a[3]*w[3])) + FMA32(float64(a[1])*float64(w[1]), float32(a[2]*w[2]))
+				v = fma32(a[0], w[0], float32(a[3]*w[3])) + fma32(a[1], w[1], float32(a[2]*w[2]))
 			}
 			dst[i*ch+c] = v
 		}
@@ -118,7 +118,7 @@ func ippMixBorder(dst []uint8, r *[4][]float32, w [4]float32) {
 
 func ippMix(dst []uint8, r *[4][]float32, w [4]float32, from, to int) {
 	for i := from; i < to; i++ {
-		dst[i] = ippRound(FMA32(float64(r[2][i])*float64(w[2]), float32(r[3][i]*w[3])) + FMA32(float64(r[0][i])*float64(w[0]), float32(r[1][i]*w[1])))
+		dst[i] = ippRound(fma32(r[2][i], w[2], float32(r[3][i]*w[3])) + fma32(r[0][i], w[0], float32(r[1][i]*w[1])))
 	}
 }
 
