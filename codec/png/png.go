@@ -392,8 +392,8 @@ func (d *decoder) inflate(v []byte, p int) ([]byte, error) {
 	if out.Len() > maxText {
 		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "a compressed text or profile of more than %d bytes", maxText)
 	}
-	// Pillow has no limit for all profiles together, and none for texts that are
-	// not UTF-8. This one bounds the time.
+	// Pillow has no limit for all profiles together, and none for texts that
+	// are not UTF-8. This one bounds the time.
 	if d.h.inflated += int64(out.Len()); d.h.inflated > maxTextMemory {
 		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "compressed texts and profiles of more than %d bytes", maxTextMemory)
 	}
