@@ -4,9 +4,13 @@
 // Each ecosystem has its own folder below this one and registers itself when a
 // program imports it. Package all imports every one. An importer ignores a key
 // only if it is known not to influence the pixels. Any other key takes effect,
-// or is an error that names it. The references decode images with Pillow's
-// Image.open(f).convert("RGB"), which ignores the EXIF orientation; imported
-// graphs do the same unless the importer's documentation says otherwise.
+// or is an error that names it. What a file does not say and the reference
+// needs is an error that names it too.
+//
+// A graph decodes as its reference's own reader of files does, and its decode
+// step states the policies. The reader is Pillow's
+// Image.open(f).convert("RGB"), which ignores the EXIF orientation, unless the
+// importer's documentation names another.
 package importer
 
 import (

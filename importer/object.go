@@ -61,7 +61,8 @@ func parseAll(data []byte, path string, errs *Errors) (any, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	v, err := parse(d, path, errs, 0)
+	left := maxValues
+	v, err := parse(d, path, errs, 0, &left)
 	if err != nil {
 		return nil, jsonErr(err)
 	}
@@ -73,16 +74,25 @@ func parseAll(data []byte, path string, errs *Errors) (any, error) {
 
 func jsonErr(err error) error { return fmt.Errorf("importer: %w", &Error{ErrJSON, "", err.Error()}) }
 
-// maxDepth limits the nesting; known files nest four deep.
-const maxDepth = 64
+// maxDepth limits the nesting; known files nest four deep. maxValues limits the
+// values, as an object of two bytes takes some 300 bytes of memory; timm's
+// files have 45,000.
+const (
+	maxDepth  = 64
+	maxValues = 1 << 18
+)
 
-func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
+// parse parses one value, and takes from left for each value in it.
+func parse(d *json.Decoder, path string, errs *Errors, depth int, left *int) (any, error) {
 	t, err := d.Token()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, fmt.Errorf("%w at byte %d", err, d.InputOffset())
+	}
+	if *left--; *left < 0 {
+		return nil, fmt.Errorf("more than %d values, at byte %d", maxValues, d.InputOffset())
 	}
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested more than %d deep, at byte %d", maxDepth, d.InputOffset())
@@ -102,7 +112,7 @@ func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
 			if _, ok := o.m[key]; ok {
 				return nil, fmt.Errorf("duplicate key %q at byte %d", path+key, d.InputOffset())
 			}
-			if o.m[key], err = parse(d, path+key+".", errs, depth+1); err != nil {
+			if o.m[key], err = parse(d, path+key+".", errs, depth+1, left); err != nil {
 				return nil, err
 			}
 		}
@@ -110,7 +120,7 @@ func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
 	case json.Delim('['):
 		l := []any{}
 		for d.More() {
-			v, err := parse(d, path+strconv.Itoa(len(l))+".", errs, depth+1)
+			v, err := parse(d, path+strconv.Itoa(len(l))+".", errs, depth+1, left)
 			if err != nil {
 				return nil, err
 			}

@@ -50,11 +50,11 @@ type List struct {
 // the sizes of a chunk's training and test lists are rounded down.
 //
 // The files of a folder come before its subfolders, both sorted by the bytes of
-// their names. Links are followed, except to a folder above the link; links out
-// of root are an error that wraps store.ErrOutside. Files whose names begin
-// with a dot are taken, as im2rec does. A name that a list cannot hold is an
-// error: invalid UTF-8, a tab, line feed or carriage return, or surrounding
-// white space.
+// their names. Links are followed, except to a folder above the link; links to
+// folders out of root are an error that wraps store.ErrOutside. Files whose
+// names begin with a dot are taken, as im2rec does. A name that a list cannot
+// hold is an error: invalid UTF-8, a tab, line feed or carriage return, or
+// surrounding white space.
 //
 // Reference: MXNet 1.9.1, tools/im2rec.py.
 func Lists(ctx context.Context, files store.Opener, root string, o ListOptions) (lists []List, labels []string, left int, err error) {

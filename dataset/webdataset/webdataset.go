@@ -50,6 +50,9 @@ import (
 // and the sample's key, "train-000.tar@n01440764_18". Reading a sample
 // allocates the members' names, some hundred bytes.
 //
+// As in webdataset, links, devices and files without a key belong to no sample;
+// `infer-prep records ls` counts them.
+//
 // Compressed shards have no random access and are refused; `infer-prep records
 // convert` converts them.
 //

@@ -136,15 +136,28 @@ export type CropRounding = 'half_even' | 'floor' | 'truncate' | 'ceil';
 export type DType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'int32' | 'int64' | 'float16' | 'bfloat16' | 'float32' | 'float64' | 'bool' | 'bytes';
 
 /**
- * DamageRule selects the treatment of damaged files. The policies differ for JPEG and PNG. For PNG,
- * DamageStrict verifies every checksum and requires that the compressed data ends with the image.
- * The other formats always use DamagePillow.
+ * DamageRule selects the treatment of damaged files.
+ *
+ * DamageStrict and DamageLenient differ from DamagePillow for JPEG and PNG. For PNG, DamageStrict
+ * verifies every checksum and requires that the compressed data ends with the image.
+ *
+ * DamageImread and DamageImdecode are those of a reader of OpenCV, for ToRGB, ToBGR, and ToLuma of
+ * JPEG and gray; other colours are ErrUnsupported. So is a file that OpenCV decodes to other pixels
+ * than Pillow, if its header shows that: lossless gray JPEG; animated PNG; BMP with 16 bits a
+ * pixel, 4-bit run lengths, or an unusual offset or palette; GIF with transparency, several frames
+ * or a frame that is not the screen; TIFF with alpha, with 2 bits or more than 8 but for unsigned
+ * gray of 16, or with an orientation that OpenCV does not apply. CMYK is decoded as by Pillow;
+ * RefuseCMYK refuses it. PNG must be whole.
  *
  * - `pillow`: accept the files that Pillow accepts, with the same pixels
  * - `strict`: any damage is an error with its offset
  * - `lenient`: decode all that is readable and report damage in Raster.Damaged
+ * - `imread`: DamageImread accepts the files that OpenCV's imread accepts, with the same pixels. A
+ *   JPEG that ends early is decoded as far as it goes.
+ * - `imdecode`: DamageImdecode accepts the files that OpenCV's imdecode accepts, with the same
+ *   pixels. A JPEG that ends early is an error.
  */
-export type DamageRule = 'pillow' | 'strict' | 'lenient';
+export type DamageRule = 'pillow' | 'strict' | 'lenient' | 'imread' | 'imdecode';
 
 /**
  * Fit is the rule by which Resize computes the output size.
@@ -221,7 +234,8 @@ export type Omit = 'none' | 'first' | 'second';
 
 /**
  * Orientation selects the treatment of the EXIF orientation. TIFF's orientation is always applied,
- * as in Pillow.
+ * as in Pillow. Under DamageImread and DamageImdecode the orientation is the one that OpenCV finds:
+ * never in XMP or text, and whatever the entry's type.
  *
  * - `ignore`: pixels as stored
  * - `apply`: upright, as ImageOps.exif_transpose
@@ -303,7 +317,7 @@ export type PatchRule = 'naflex' | 'gemma4' | 'muse_glimmer' | 'nemotron' | 'kim
 export type Position = 'center' | 'top_left' | 'bottom_right';
 
 /** RefusedKind is a kind of image that a decoder refuses. */
-export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation';
+export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation' | 'canvas' | 'bilevel';
 
 /**
  * Relation compares two numbers.
@@ -918,12 +932,15 @@ export interface DecodeParams {
   gray16?: Gray16;
   /**
    * Refuse lists the kinds of image that are errors: gray, alpha, depth16, cmyk, palette,
-   * animation. Default empty.
+   * animation, canvas, bilevel. Default empty.
    */
   refuse?: RefusedKind[];
   /** Orientation is the policy for the EXIF orientation: ignore or apply. Default ignore. */
   orientation?: Orientation;
-  /** Damage is the policy for damaged files: pillow, strict or lenient. Default pillow. */
+  /**
+   * Damage is the policy for damaged files: pillow, strict, lenient, imread or imdecode. Default
+   * pillow.
+   */
   damage?: DamageRule;
   /** Scale is the fraction of the size to decode: full, half, quarter or eighth. Default full. */
   scale?: Scale;
@@ -5795,7 +5812,7 @@ export const enums = {
   CoordFormat: 'xy xyxy cxcywh ltwh ltwhr cxcywhr xyxyxyxy relative',
   CropRounding: 'half_even floor truncate ceil',
   DType: '- uint8 int8 uint16 int16 int32 int64 float16 bfloat16 float32 float64 bool bytes',
-  DamageRule: 'pillow strict lenient',
+  DamageRule: 'pillow strict lenient imread imdecode',
   Fit: 'exact shortest longest inside multiple cover thumbnail aligned longest_min height',
   Gray16: 'clip high',
   Interpolation: 'nearest nearest_exact box bilinear hamming bicubic lanczos area pilcubic',
@@ -5808,7 +5825,7 @@ export const enums = {
   PatchAxis: 'all rows columns',
   PatchRule: 'naflex gemma4 muse_glimmer nemotron kimi pix2struct glm5 ultravbert',
   Position: 'center top_left bottom_right',
-  RefusedKind: 'gray alpha depth16 cmyk palette animation',
+  RefusedKind: 'gray alpha depth16 cmyk palette animation canvas bilevel',
   Relation: 'eq ne lt le gt ge',
   RescaleRule: 'hf multiply divide fused',
   Scale: 'full half quarter eighth',

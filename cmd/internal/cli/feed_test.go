@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -96,6 +97,21 @@ func TestFeed(t *testing.T) {
 		}
 		require.Equal(t, want, rest, "after frame %d", i)
 	}
+}
+
+// TestFeedBytes: a batch takes a quarter of --bytes at most, and a larger one
+// is an error that names the flag.
+func TestFeedBytes(t *testing.T) {
+	trainTree(t)
+	most := len(readFeed(t, []byte(feedIn(t.Context(), "train.json").stdout))[1].payload)
+	r := feedIn(t.Context(), "train.json", "--bytes", strconv.Itoa(4*most))
+	require.Equal(t, called{0, r.stdout, ""}, r)
+	r = feedIn(t.Context(), "train.json", "--bytes", strconv.Itoa(4*most/2))
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "the batch is too large")
+	require.Contains(t, r.stderr, "--bytes")
+	frames := readFeed(t, []byte(r.stdout))
+	require.Contains(t, frames[len(frames)-1].header.Error, "the batch is too large")
 }
 
 // TestFeedErrors ends with an error frame whose token continues at the bad

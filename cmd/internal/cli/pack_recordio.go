@@ -180,16 +180,20 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 			bar.step()
 		}
 	}
+	var outside outsiders
 	if f.bad == "skip" {
 		p.OnError = pack.SkipOnError
 		p.OnSkip = func(e *pack.ItemError) {
-			bar.clear()
-			a.complain(e)
+			if !outside.add(e) {
+				bar.clear()
+				a.complain(e)
+			}
 		}
 	}
 	defer collectLess(&f.image)()
 	report, err := p.Run(cmd.Context())
 	bar.clear()
+	outside.say(a)
 	if err != nil {
 		return unpacked(cmd.Context(), err, report.Items, plural(total, "image"))
 	}

@@ -217,16 +217,20 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 			bar.step()
 		}
 	}
+	var outside outsiders
 	if f.bad == "skip" {
 		f.OnError = pack.SkipOnError
 		f.OnSkip = func(err error) {
-			bar.clear()
-			a.complain(err)
+			if !outside.add(err) {
+				bar.clear()
+				a.complain(err)
+			}
 		}
 	}
 	defer collectLess(&f.image)()
 	r, err := f.Run(ctx)
 	bar.clear()
+	outside.say(a)
 	if err != nil {
 		if f.bad == "fail" && errors.Is(err, pack.ErrSample) {
 			err = fmt.Errorf("%w; --bad skip continues without it", err)
