@@ -1,12 +1,16 @@
 # Every target works from a fresh clone and installs what it needs; see CONTRIBUTING.md.
 GO ?= go
 
-.PHONY: test test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store plan-test bench-plan release-dry-run
+.PHONY: test race test-device test-nested cluster-test lint generate cross parity parity-onnx parity-extremes parity-encode parity-configs fuzz bench bench-ops bench-device bench-pipeline bench-scale microbench bench-records bench-serve serve-test wasm-test wasm-bench mobile-test mobile-bench interop soak bigfolder store-test bench-store plan-test bench-plan release-dry-run
 
 # The compiler takes a quarter less time without its garbage collector.
 test:
 	GOGC=off GOMEMLIMIT=2GiB $(GO) vet ./...
 	$(GO) test ./...
+
+# The tests under the race detector, which shortens them (internal/short). CI runs the same.
+race:
+	CGO_ENABLED=1 $(GO) test -race -timeout 45m ./...
 
 # The tests that need ONNX Runtime, which test leaves out: with the pinned wheel from PyPI, in a
 # virtual environment of its own. The race detector looks on where there is a C compiler.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
@@ -35,6 +36,9 @@ func TestPoliciesRun(test *testing.T) {
 		for i := range uint64(n) {
 			want := append([]byte(nil), run(p.NewRunner(), i)...)
 			require.Equal(test, want, run(r, i))
+		}
+		if short.Race { // AugMix's pool then drops some of its buffers
+			continue
 		}
 		i := uint64(0)
 		require.Zero(test, testing.AllocsPerRun(n, func() {

@@ -396,9 +396,9 @@ func firstDifference(want, got *tensor.Tensor) string {
 	return "no difference"
 }
 
-// some returns the n'th of every so many images, and fewer under -short.
+// some returns the n'th of every so many images, and fewer in shortened tests.
 func some(l []namedImage, n, every int) (s []namedImage) {
-	if testing.Short() {
+	if short.On() {
 		every *= 9
 	}
 	for i := n % every; i < len(l); i += every {

@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -197,7 +199,7 @@ func (n *Batch) length(b *Built, s *step) int64 {
 
 func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	b := &batching{
-		n: n, c: s.state.(*collator).clone(), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
+		n: n, c: o.collator(s, s.state.(*collator)), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}
 	var err error
@@ -265,7 +267,7 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 	if err != nil {
 		return err
 	}
-	n := 0
+	n, held := 0, int64(0)
 	for n < size {
 		x := &b.one
 		if whole {
@@ -287,6 +289,9 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 		if !whole {
 			bad := b.c.put(s, x, n, size)
 			if bad != nil {
+				if errors.Is(bad, errBatchBytes) {
+					return bad
+				}
 				if err := b.failed(x, bad); err != nil {
 					return err
 				}
@@ -297,6 +302,8 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 			if bad != nil {
 				continue
 			}
+		} else if held += x.Memory(); b.c.most > 0 && held > b.c.most {
+			return b.c.tooLarge(n+1, held)
 		}
 		n++
 	}
@@ -316,10 +323,25 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 			return b.failed(s, err)
 		}
 	}
-	if err := b.c.stack(s, b.samples[:n]); err != nil {
-		return b.failed(s, err)
+	return stackOr(b.c, s, b.samples[:n], b.failed)
+}
+
+// stackOr stacks samples. failed decides about a batch that cannot be stacked,
+// unless it is too large: that ends the run.
+func stackOr(c *collator, s *Sample, l []*Sample, failed func(*Sample, error) error) error {
+	err := c.stack(s, l)
+	if err == nil || errors.Is(err, errBatchBytes) {
+		return err
 	}
-	return nil
+	return failed(s, err)
+}
+
+// errBatchBytes reports samples above the engine's limit for a batch.
+var errBatchBytes = errors.New("the batch is too large")
+
+// tooLarge returns the error of n samples that take so many bytes.
+func (c *collator) tooLarge(n int, bytes int64) error {
+	return &NodeError{c.path, fmt.Errorf("%w: %d samples of %d bytes together, want at most %d: make smaller batches, or allow more (--bytes, BatchBytes)", errBatchBytes, n, bytes, c.most)}
 }
 
 // fit returns an error unless the function made samples with Out's columns.
@@ -359,6 +381,8 @@ type collator struct {
 	columns  []collated
 	needsAll bool             // sizes depend on all samples of a batch
 	list     []*tensor.Tensor // one column of a batch
+	path     string           // of the node
+	most     int64            // bytes of a batch, 0 for no limit
 }
 
 type collated struct {
@@ -416,6 +440,13 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 	return c, nil
 }
 
+// collator returns a copy of a node's collator for an iterator.
+func (o *opener) collator(s *step, c *collator) *collator {
+	d := c.clone()
+	d.path, d.most = s.path, o.bytes
+	return d
+}
+
 func (c *collator) clone() *collator {
 	d := *c
 	d.columns = append([]collated(nil), c.columns...)
@@ -442,6 +473,25 @@ func (c *collator) columnsOf(n int) ([]Column, error) {
 
 // put stacks x as sample i of a batch of up to most samples.
 func (c *collator) put(s *Sample, x *Sample, i, most int) error {
+	if i == 0 && c.most > 0 {
+		n := int64(0)
+		for j := range c.columns {
+			d := x.Values[j].Desc
+			if c.columns[j].padded {
+				d = c.columns[j].desc
+			}
+			d.Layout = tensor.NoLayout
+			// Size is at most 1<<62, or -1 for more.
+			size := d.Size()
+			if size < 0 && d.Shape.Known() || size > 0 && int64(most) > (math.MaxInt64-n)/size {
+				return c.tooLarge(most, math.MaxInt64)
+			}
+			n += max(size, 0) * int64(most)
+		}
+		if n > c.most {
+			return c.tooLarge(most, n)
+		}
+	}
 	s.Resize(len(c.columns))
 	for j := range c.columns {
 		col := &c.columns[j]

@@ -107,7 +107,8 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	if err != nil {
 		return nil, err
 	}
-	it := &bucketed{buckets: w, n: n, column: st.column, c: st.c.clone()}
+	it := &bucketed{buckets: w, n: n, column: st.column}
+	it.c = o.collator(s, st.c)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
 	return it, nil
 }
@@ -120,6 +121,8 @@ type buckets struct {
 	free   []*Sample
 	last   int     // at the end of the input, the last bucket returned; -1 before
 	refill *refill // nil unless a resumed run has yet to find its samples
+	held   int64   // bytes of the samples in list
+	c      *collator
 }
 
 // openBuckets opens the input of s with n buckets, which have room for the
@@ -159,6 +162,7 @@ func (b *buckets) find(ctx context.Context, add func(*Sample) error) error {
 		if err := add(x); err != nil {
 			return err
 		}
+		b.held += x.Memory()
 	}
 	b.refill = nil
 	return nil
@@ -176,6 +180,14 @@ func (b *buckets) take(ctx context.Context) (*Sample, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
+	}
+	b.held += x.Memory()
+	if b.c.most > 0 && b.held > b.c.most {
+		n := 1
+		for _, l := range b.list {
+			n += len(l)
+		}
+		return nil, b.c.tooLarge(n, b.held)
 	}
 	return x, nil
 }
@@ -195,6 +207,9 @@ func (b *buckets) empty(i int) []*Sample {
 	l := b.list[i]
 	b.list[i] = nil
 	b.free = append(b.free, l...)
+	for _, x := range l {
+		b.held -= x.Memory()
+	}
 	return l
 }
 
@@ -215,7 +230,6 @@ type bucketed struct {
 	buckets
 	n      *BucketBatch
 	column int
-	c      *collator
 	failed func(*Sample, error) error
 }
 
@@ -291,13 +305,7 @@ func (b *bucketed) flush(s *Sample, i int) error {
 			}
 			c.columns[j].shape = shape
 		}
-		if err := c.stack(s, l); err != nil {
-			return b.failed(s, err)
-		}
-		return nil
+		return stackOr(c, s, l, b.failed)
 	}
-	if err := b.c.stack(s, l); err != nil {
-		return b.failed(s, err)
-	}
-	return nil
+	return stackOr(b.c, s, l, b.failed)
 }

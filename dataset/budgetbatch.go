@@ -125,7 +125,8 @@ func (n *BudgetBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	if err != nil {
 		return nil, err
 	}
-	it := &budgeted{buckets: w, n: n, column: st.column, c: st.c.clone(), judge: o.judge(s)}
+	it := &budgeted{buckets: w, n: n, column: st.column, judge: o.judge(s)}
+	it.c = o.collator(s, st.c)
 	col := st.c.columns[st.column]
 	it.sum = col.rule.Rule == datagraph.BatchConcat
 	it.fixed = make([]int, len(n.Axes))
@@ -143,7 +144,6 @@ type budgeted struct {
 	buckets
 	n      *BudgetBatch
 	column int
-	c      *collator
 	sum    bool   // the column's values are concatenated
 	fixed  []int  // padded size of each of the axes; -1: the largest
 	loads  []load // of the buckets
@@ -257,6 +257,7 @@ func (b *budgeted) batch(ctx context.Context, s *Sample) error {
 		}
 		if size > b.n.Budget {
 			b.free = append(b.free, x)
+			b.held -= x.Memory()
 			continue
 		}
 		i := b.bucket(x)
@@ -282,10 +283,7 @@ func (b *budgeted) bucket(x *Sample) int {
 }
 
 func (b *budgeted) stack(s *Sample, l []*Sample) error {
-	if err := b.c.stack(s, l); err != nil {
-		return b.failed(s, err)
-	}
-	return nil
+	return stackOr(b.c, s, l, b.failed)
 }
 
 func (b *budgeted) Save(w []int64) []int64 {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 
 	"github.com/infer-prep/infer-prep/internal/engine"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // The contract with the engines, see package engine.
@@ -70,6 +72,7 @@ func (g *guardedWorker) Do(ctx context.Context, s *Sample) (err error) {
 type opener struct {
 	b     *Built
 	stage placer
+	bytes int64        // see engine.Config
 	state *stateReader // nil for the start of the epoch
 	// replay restricts one root to some places; nil for all of an epoch.
 	replay *replay
@@ -176,6 +179,18 @@ func (t *tagged) Next(ctx context.Context, s *Sample) error {
 	return err
 }
 
+// bytes returns the size of the step's samples, 0 if it is not known.
+func (s *step) bytes() (n int64) {
+	for _, c := range s.columns {
+		size := c.Desc.Size()
+		if c.Desc.DType == tensor.Bytes || size < 0 || size > math.MaxInt64-n {
+			return 0
+		}
+		n += size
+	}
+	return n
+}
+
 // work places a stage. in collects its bad samples in below.
 func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (worker, error)) (iterator, error) {
 	place := o.stage
@@ -189,7 +204,7 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},
-		Left: below.take, Pass: o.bad.put, Dropped: isDropped, Stateless: s.indexed,
+		Left: below.take, Pass: o.bad.put, Dropped: isDropped, Stateless: s.indexed, Bytes: s.bytes(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())

@@ -23,6 +23,7 @@ type Run struct {
 	built  *Built
 	stage  placer
 	top    placer
+	bytes  int64 // see engine.Config
 	it     iterator
 	epoch  uint64
 	steps  int64   // of the epoch
@@ -57,7 +58,7 @@ func init() { engine.Register(newRun) }
 // newRun starts a run from a state, nil for the beginning. Engines call it
 // through engine.NewRun.
 func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, error) {
-	r := &Run{built: b, stage: c.Stage, top: c.Top}
+	r := &Run{built: b, stage: c.Stage, top: c.Top, bytes: c.Bytes}
 	if s == nil {
 		return r, nil
 	}
@@ -115,7 +116,7 @@ func (s *step) alike() bool {
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.begin(), stage: r.stage, state: words, bad: &r.due, logs: newHeldLogs()}
+	o := &opener{b: r.begin(), stage: r.stage, bytes: r.bytes, state: words, bad: &r.due, logs: newHeldLogs()}
 	r.logs = o.logs
 	below := o
 	if r.top != nil {

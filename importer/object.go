@@ -35,6 +35,7 @@ type Object struct {
 	kids  []*Object // children that have been read
 
 	explain func(key string) string // may be nil
+	known   func(key string) bool   // may be nil
 }
 
 // Parse parses data as one JSON object, in the forms that Text accepts.
@@ -60,7 +61,8 @@ func parseAll(data []byte, path string, errs *Errors) (any, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	v, err := parse(d, path, errs, 0)
+	left := maxValues
+	v, err := parse(d, path, errs, 0, &left)
 	if err != nil {
 		return nil, jsonErr(err)
 	}
@@ -72,16 +74,25 @@ func parseAll(data []byte, path string, errs *Errors) (any, error) {
 
 func jsonErr(err error) error { return fmt.Errorf("importer: %w", &Error{ErrJSON, "", err.Error()}) }
 
-// maxDepth limits the nesting; known files nest four deep.
-const maxDepth = 64
+// maxDepth limits the nesting; known files nest four deep. maxValues limits the
+// values, as an object of two bytes takes some 300 bytes of memory; timm's
+// files have 45,000.
+const (
+	maxDepth  = 64
+	maxValues = 1 << 18
+)
 
-func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
+// parse parses one value, and takes from left for each value in it.
+func parse(d *json.Decoder, path string, errs *Errors, depth int, left *int) (any, error) {
 	t, err := d.Token()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return nil, fmt.Errorf("%w at byte %d", err, d.InputOffset())
+	}
+	if *left--; *left < 0 {
+		return nil, fmt.Errorf("more than %d values, at byte %d", maxValues, d.InputOffset())
 	}
 	if depth > maxDepth {
 		return nil, fmt.Errorf("nested more than %d deep, at byte %d", maxDepth, d.InputOffset())
@@ -96,12 +107,12 @@ func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
 			}
 			key, ok := k.(string)
 			if !ok {
-				return nil, fmt.Errorf("a key that is no string at byte %d", d.InputOffset())
+				return nil, fmt.Errorf("a key that is not a string at byte %d", d.InputOffset())
 			}
 			if _, ok := o.m[key]; ok {
-				return nil, fmt.Errorf("key %q twice, at byte %d", path+key, d.InputOffset())
+				return nil, fmt.Errorf("duplicate key %q at byte %d", path+key, d.InputOffset())
 			}
-			if o.m[key], err = parse(d, path+key+".", errs, depth+1); err != nil {
+			if o.m[key], err = parse(d, path+key+".", errs, depth+1, left); err != nil {
 				return nil, err
 			}
 		}
@@ -109,7 +120,7 @@ func parse(d *json.Decoder, path string, errs *Errors, depth int) (any, error) {
 	case json.Delim('['):
 		l := []any{}
 		for d.More() {
-			v, err := parse(d, path+strconv.Itoa(len(l))+".", errs, depth+1)
+			v, err := parse(d, path+strconv.Itoa(len(l))+".", errs, depth+1, left)
 			if err != nil {
 				return nil, err
 			}
@@ -192,6 +203,9 @@ func (o *Object) Get(key string) (any, bool) {
 	o.asked[key] = ok || o.asked[key]
 	return v, ok
 }
+
+// Peek returns the key's value, nil if absent, and does not mark it as read.
+func (o *Object) Peek(key string) any { return o.m[key] }
 
 // Inert marks keys that have no influence as read.
 func (o *Object) Inert(keys ...string) {
@@ -362,6 +376,12 @@ func (o *Object) Objects(key string) []*Object {
 // have an effect. Err adds its text to the key's error.
 func (o *Object) ExplainUnknown(f func(key string) string) { o.explain = f }
 
+// KnownKeys sets a function that reports whether a key may be read. An importer
+// that stops at an invalid value leaves known keys unread: beside other
+// problems, Err does not call them unknown. An importer that reads every key
+// before it stops needs no function.
+func (o *Object) KnownKeys(f func(key string) bool) { o.known = f }
+
 // Err returns all problems recorded in o and in its objects, and the unread
 // keys, as Errors. It returns nil if no problem exists.
 func (o *Object) Err(name string) error {
@@ -382,7 +402,7 @@ func (o *Object) unknown(l Errors) Errors {
 		}
 	}
 	for _, k := range o.Keys() {
-		if !o.asked[k] {
+		if !o.asked[k] && !(len(*o.errs) > 0 && o.known != nil && o.known(k)) {
 			text := ""
 			if s := registry.Suggest(k, absent); s != "" {
 				text = fmt.Sprintf("did you mean %q?", s)

@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/store"
@@ -271,6 +272,10 @@ func parsePlan(name string, b []byte) (*Plan, error) {
 	var version struct {
 		Version *int `json:"infer_prep_plan"`
 	}
+	b, err := bom.Cut(b)
+	if err != nil {
+		return nil, planErrorf(name, "%w", err)
+	}
 	if err := json.Unmarshal(b, &version); err != nil {
 		return nil, planErrorf(name, "%w: want the JSON that pack plan writes", err)
 	}
@@ -364,6 +369,23 @@ type PlanRead struct {
 	// Root replaces the plan's folder of the input, for machines that have it
 	// at another place. Default: the plan's.
 	Root string
+	// Limits are the largest that the plan may have. Default: those of
+	// codec.DefaultLimits.
+	Limits codec.Limits
+}
+
+// within returns an error if a limit of a plan is above that of the caller.
+func within(l, most codec.Limits) error {
+	l, most = l.WithDefaults(), most.WithDefaults()
+	for _, x := range []struct {
+		what    string
+		n, most int64
+	}{{"pixels", l.Pixels, most.Pixels}, {"bytes", l.Bytes, most.Bytes}, {"scans", int64(l.Scans), int64(most.Scans)}} {
+		if x.most > 0 && (x.n < 0 || x.n > x.most) {
+			return fmt.Errorf("it allows images %d %s, and the caller %d (--limit-%s, PlanRead.Limits); -1 is no limit", x.n, x.what, x.most, x.what)
+		}
+	}
+	return nil
 }
 
 // ReadPlan reads a plan and opens its listing and its input. files opens all of
@@ -381,6 +403,9 @@ func ReadPlan(ctx context.Context, files store.Opener, name string, o PlanRead) 
 	p, err := parsePlan(name, b)
 	if err != nil {
 		return nil, err
+	}
+	if err := within(p.Image.Limits, o.Limits); err != nil {
+		return nil, planErrorf(name, "%w", err)
 	}
 	if o.Root != "" {
 		p.Root = o.Root

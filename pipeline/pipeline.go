@@ -57,6 +57,10 @@ type Options struct {
 	// by one sample for each stage, and by samples larger than earlier ones.
 	// Default: 1 GiB.
 	Bytes int64
+	// BatchBytes is the largest batch. A larger one ends the run with a
+	// *dataset.NodeError, before its memory is allocated. So do more bytes of
+	// samples that wait for the rest of their batches. Default: no limit.
+	BatchBytes int64
 	// Prefetch is the number of samples or batches that are ready for Next, up
 	// to 65,536. Default: 2. With -1, Next itself runs the nodes above the last
 	// stage.
@@ -140,7 +144,7 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		what      string
 		n, lo, hi int64
 	}{
-		{"Workers", int64(o.Workers), 1, maxWorkers}, {"Queue", int64(o.Queue), 0, maxQueue}, {"Bytes", o.Bytes, 1, math.MaxInt64},
+		{"Workers", int64(o.Workers), 1, maxWorkers}, {"Queue", int64(o.Queue), 0, maxQueue}, {"Bytes", o.Bytes, 1, math.MaxInt64}, {"BatchBytes", o.BatchBytes, 0, math.MaxInt64},
 		{"Prefetch", int64(o.Prefetch), -1, maxQueue}, {"MaxWorkers", int64(o.MaxWorkers), 0, maxWorkers}, {"Interval", int64(o.Interval), 1, math.MaxInt64},
 	} {
 		if x.n < x.lo || x.n > x.hi {
@@ -161,7 +165,7 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		}
 	}
 	p := &Pipeline{o: o, built: b, tuned: tuned, budget: newBudget(o.Bytes), past: map[string]*counters{}}
-	c := engine.Config[*dataset.Sample, *dataset.SampleError]{Stage: p.stage}
+	c := engine.Config[*dataset.Sample, *dataset.SampleError]{Stage: p.stage, Bytes: o.BatchBytes}
 	if o.Prefetch > 0 || o.Upload != nil {
 		c.Top = p.top
 	}
@@ -306,6 +310,7 @@ func (p *Pipeline) add(st stageSpec, workers, queue int) (*stage, error) {
 	s.first = w
 	if s.c = p.past[st.Path]; s.c == nil {
 		s.c = &counters{}
+		s.c.expect.Store(st.Bytes)
 		p.past[st.Path] = s.c
 		p.order = append(p.order, st.Path)
 	} else if n := s.c.chosenWorkers.Load(); n > 0 { // in the epoch before, also by the tuner

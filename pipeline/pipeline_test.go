@@ -875,3 +875,78 @@ func TestBottleneck(t *testing.T) {
 	require.Equal(t, -1, Bottleneck(nil, l, second), "nobody waits")
 	require.Equal(t, -1, Bottleneck(nil, nil, second))
 }
+
+// TestBatchBytes checks that a batch above the limit ends the run before its
+// memory is allocated, and so do samples that wait for their batches.
+func TestBatchBytes(t *testing.T) {
+	const size = 1 << 22
+	pad := dataset.PadColumn{Column: "x", Shape: []int{-1}}
+	for name, c := range map[string]struct {
+		d    func(*dataset.Dataset) *dataset.Dataset
+		most int64 // that is enough
+	}{
+		"batch":  {func(d *dataset.Dataset) *dataset.Dataset { return d.Batch(2) }, 2 * size},
+		"padded": {func(d *dataset.Dataset) *dataset.Dataset { return d.BatchPadded(2, pad) }, 2 * size},
+		"padding": {func(d *dataset.Dataset) *dataset.Dataset {
+			return d.BatchPadded(2, dataset.PadColumn{Column: "x", Shape: []int{size}})
+		}, 2 * size},
+		"huge": {func(d *dataset.Dataset) *dataset.Dataset {
+			return d.BatchPadded(1, dataset.PadColumn{Column: "x", Shape: []int{1 << 60}})
+		}, 0},
+		"many samples": {func(d *dataset.Dataset) *dataset.Dataset { return d.Batch(1 << 20) }, 0},
+		"buckets": {func(d *dataset.Dataset) *dataset.Dataset {
+			return d.BucketBatch("x", []int{size / 2}, []int{2, 2}, pad)
+		}, 2 * size},
+		"budget": {func(d *dataset.Dataset) *dataset.Dataset { return d.BudgetBatch("x", 2*size, pad) }, 2 * size},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, onError := range []dataset.ErrorPolicy{dataset.FailOnError, dataset.SkipOnError} {
+				b := build(t, c.d(dataset.Of(&source{n: 4, bytes: size})), dataset.Options{OnError: onError})
+				p := open(t, b, Options{Workers: 1, BatchBytes: 2*size - 1})
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, err := drain(p)
+				runtime.ReadMemStats(&after)
+				var node *dataset.NodeError
+				require.ErrorAs(t, err, &node)
+				require.ErrorContains(t, err, "want at most 8388607")
+				require.NoError(t, p.Close())
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6*size), "no batch")
+			}
+			if c.most > 0 {
+				p := open(t, build(t, c.d(dataset.Of(&source{n: 4, bytes: size})), dataset.Options{}), Options{Workers: 1, BatchBytes: c.most})
+				n, err := drain(p)
+				require.NoError(t, err)
+				require.Equal(t, 2, n)
+				require.NoError(t, p.Close())
+			}
+		})
+	}
+}
+
+// known is a source of samples of a known size.
+type known struct{ *source }
+
+func (k known) Open(context.Context, store.Opener) (dataset.Data, error) {
+	return knownRows{sourceRows{k.source}}, nil
+}
+
+type knownRows struct{ sourceRows }
+
+func (k knownRows) Columns() []dataset.Column {
+	return []dataset.Column{{Name: "x", Desc: tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(int(k.s.bytes))}}}
+}
+
+// TestBudgetKnown checks that samples of a known size are counted before the
+// first of them is there.
+func TestBudgetKnown(t *testing.T) {
+	const size = 1 << 20
+	p := open(t, build(t, dataset.Of(known{&source{n: 20, bytes: size}}), dataset.Options{}), Options{Workers: 8, Bytes: size})
+	within(t, func() {
+		n, err := drain(p)
+		require.NoError(t, err)
+		require.Equal(t, 20, n)
+		require.LessOrEqual(t, p.budget.peak, int64(3*size))
+		require.NoError(t, p.Close())
+	})
+}

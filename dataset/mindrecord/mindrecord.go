@@ -31,12 +31,6 @@ import (
 // are not read. The Key is the file and the row's number in it,
 // "train.mindrecord0@12".
 //
-// SQLite reads files of the local disk only. Open copies each index from
-// another store into a temporary file and removes that file before it returns.
-//
-// On platforms without SQLite, Open returns an error that wraps
-// errors.ErrUnsupported.
-//
 // Reference: MindSpore 2.10.0's MindDataset without shuffling has the same rows
 // in the same order. Use a Concat with a source of the padding for its
 // padded_sample and num_padded.

@@ -1,6 +1,7 @@
 package ultralytics
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -51,9 +52,9 @@ func TestYAML(t *testing.T) {
 	require.NoError(t, err)
 	for name, in := range map[string]string{
 		"yaml": metadata, "yaml with a mark": "\ufeff" + metadata, "Windows": strings.ReplaceAll(metadata, "\n", "\r\n"),
-		"json":   `{"imgsz":[320,640],"stride":32,"names":{"0":"person"},"args":{"half":false}}`,
-		"python": `{'imgsz': [320, 640], 'stride': 32, 'names': {0: 'person'}, 'args': {'half': False, 'quantize': None}}`,
-		"onnx":   `{"imgsz":"[320, 640]","stride":"32","names":"{0: 'person'}","args":"{'half': False, 'nms': False}"}`,
+		"json":   `{"imgsz":[320,640],"stride":32,"task":"pose","names":{"0":"person"},"args":{"half":false}}`,
+		"python": `{'imgsz': [320, 640], 'stride': 32, 'task': 'obb', 'names': {0: 'person'}, 'args': {'half': False, 'quantize': None}}`,
+		"onnx":   `{"imgsz":"[320, 640]","stride":"32","task":"detect","head":"Detect","names":"{0: 'person'}","args":"{'half': False, 'nms': False}"}`,
 		"tuple":  `{"imgsz":"(320, 640)","stride":"32"}`,
 	} {
 		g, err := Import([]byte(in))
@@ -90,4 +91,18 @@ func FuzzImport(f *testing.F) {
 		g, err := Import(b)
 		require.Equal(t, err == nil, g != nil)
 	})
+}
+
+// TestLargeYAML refuses YAML that would take a gigabyte of memory.
+func TestLargeYAML(t *testing.T) {
+	for _, value := range []string{"1,", "[],", "{},"} {
+		b := []byte("imgsz: [640, 640]\nnames: [" + strings.Repeat(value, maxText/len(value)) + "]")
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Import(b)
+		runtime.ReadMemStats(&after)
+		require.ErrorIs(t, err, importer.ErrValue)
+		require.ErrorContains(t, err, "want at most 1048576")
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
+	}
 }

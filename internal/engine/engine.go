@@ -53,6 +53,8 @@ type Stage[S, E any] struct {
 	Dropped func(s S) bool
 	// Stateless reports that In.Save appends nothing.
 	Stateless bool
+	// Bytes is the size of a sample that Do makes, 0 if it is not known.
+	Bytes int64
 }
 
 // Config is an engine's part of a run.
@@ -62,6 +64,9 @@ type Config[S, E any] struct {
 	// Top makes an iterator above all others, from a Stage with In, Left, Pass
 	// and Dropped alone. Optional.
 	Top func(Stage[S, E]) (Iterator[S], error)
+	// Bytes is the largest batch, and the most that a node may hold of the
+	// samples of unfinished batches. 0 means no limit.
+	Bytes int64
 }
 
 // newRun is dataset's function that starts a run.

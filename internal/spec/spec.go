@@ -66,9 +66,16 @@ func unmarshal(b []byte, v any, all bool) error {
 	return Decode(b, v)
 }
 
+// maxObjects bounds the objects of a value: one of two bytes can take some 600
+// bytes of memory. Definitions have hundreds. Texts count too.
+const maxObjects = 1 << 18
+
 // Decode decodes one JSON value into v. Unknown fields are errors that suggest
 // the closest known name.
 func Decode(b []byte, v any) error {
+	if n := bytes.Count(b, []byte("{")); n > maxObjects {
+		return fmt.Errorf("%d objects, want at most %d", n, maxObjects)
+	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {

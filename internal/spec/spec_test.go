@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,4 +54,13 @@ func TestUnmarshal(t *testing.T) {
 	var untagged struct{ Name string }
 	require.ErrorContains(t, Unmarshal([]byte(`{}`), &untagged), "Name has no json tag")
 	require.EqualError(t, Decode([]byte(`{} {}`), &size{}), "data after the JSON value")
+}
+
+// TestManyObjects refuses more objects than a definition has.
+func TestManyObjects(t *testing.T) {
+	var v struct {
+		L []struct{ A, B, C, D []string }
+	}
+	require.NoError(t, Decode([]byte(`{"L":[`+strings.Repeat("{},", 1000)+"{}]}"), &v))
+	require.EqualError(t, Decode([]byte(`{"L":[`+strings.Repeat("{},", maxObjects)+"{}]}"), &v), "262146 objects, want at most 262144")
 }

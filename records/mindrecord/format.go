@@ -35,8 +35,8 @@ func isData(head []byte) bool {
 }
 
 // local returns an error unless the data files and their indexes are local
-// files that the store lets SQLite open. It wraps errors.ErrUnsupported for
-// files that are not local.
+// files that the store lets this package open. It wraps errors.ErrUnsupported
+// for files that are not local.
 func local(o store.Opener, write bool, names ...string) error {
 	l, own := o.(records.LocalOpener)
 	for _, name := range names {
@@ -46,7 +46,7 @@ func local(o store.Opener, write bool, names ...string) error {
 					return fmt.Errorf("mindrecord: %w", err)
 				}
 			} else if !store.IsLocal(o, n) {
-				return fmt.Errorf("mindrecord: %s: SQLite opens files of this machine: %w: a file behind %T", store.Redact(n), errors.ErrUnsupported, o)
+				return fmt.Errorf("mindrecord: %s: want a file of this machine: %w: a file behind %T", store.Redact(n), errors.ErrUnsupported, o)
 			}
 		}
 	}

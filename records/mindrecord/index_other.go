@@ -6,13 +6,6 @@ import "fmt"
 
 const ported = false
 
-func (d *data) readIndex(in source) error {
-	if err := in.exists(indexName(d.name)); err != nil {
-		return err
-	}
-	return fmt.Errorf("mindrecord: %s: %w", indexName(d.name), ErrPlatform)
-}
-
 func (d *data) writeIndex(name string) error {
 	return fmt.Errorf("mindrecord: %s: %w", name, ErrPlatform)
 }

@@ -15,7 +15,6 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -23,8 +22,8 @@ import (
 // ported reports whether this platform has SQLite.
 const ported = true
 
-// openDB opens a database. The name is escaped in a URI, so it may have any
-// characters.
+// openDB opens a database of this program: one that somebody else wrote could
+// run code. The name is escaped in a URI, so it may have any characters.
 func openDB(name, mode string) (*sql.DB, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -39,97 +38,6 @@ func openDB(name, mode string) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(1)
 	return db, nil
-}
-
-// readIndex reads the positions of all rows of a data file and checks them
-// against the header's pages. Every row must be in its group's pages and begin
-// where the one before it ends.
-func (d *data) readIndex(in source) (err error) {
-	name := indexName(d.name)
-	if err := in.exists(name); err != nil {
-		return err
-	}
-	file, remove, err := in.onDisk(name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
-	// No program writes the file: SQLite needs no locks and no journal. The
-	// schema is untrusted and must not run code.
-	db, err := openDB(file, "mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=query_only(1)")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	corrupt := func(format string, args ...any) error {
-		return records.Corruptf(formatName, name, -1, format, args...)
-	}
-	// Views could run any computation.
-	var tables int
-	if err := db.QueryRow(`SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('INDEXES', 'SHARD_NAME')`).Scan(&tables); err != nil || tables != 2 {
-		return corrupt("%d tables, want INDEXES and SHARD_NAME: %v", tables, err)
-	}
-	shards, err := db.Query(`SELECT NAME FROM SHARD_NAME LIMIT 2`)
-	if err != nil {
-		return corrupt("%v", err)
-	}
-	var names []string
-	for shards.Next() {
-		var s string
-		if err := shards.Scan(&s); err != nil {
-			return errors.Join(corrupt("%v", err), shards.Close())
-		}
-		names = append(names, s)
-	}
-	if err := errors.Join(shards.Err(), shards.Close()); err != nil {
-		return corrupt("%v", err)
-	}
-	if len(names) != 1 || names[0] != d.address() {
-		return corrupt("it is the index of %q, want %q", names, d.address())
-	}
-
-	// Read in insertion order, which is that of ROW_ID: sorting could take any
-	// amount of memory.
-	rows, err := db.Query(`SELECT ` + strings.Join(columns, ", ") + ` FROM INDEXES NOT INDEXED ORDER BY rowid`)
-	if err != nil {
-		return corrupt("%v", err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	// The header cannot have more rows than the file has room for.
-	d.blobEnds, d.rawEnds = make([]uint32, 0, d.rows()), make([]uint32, 0, d.rows())
-	var id, rawPage, rawAt, rawEnd, groupID, blobPage, blobAt, blobEnd int64
-	for n := int64(0); rows.Next(); n++ {
-		if n == d.rows() {
-			return corrupt("more rows than %d, which the pages have", n)
-		}
-		if err := rows.Scan(&id, &rawPage, &rawAt, &rawEnd, &groupID, &blobPage, &blobAt, &blobEnd); err != nil {
-			return corrupt("row %d: %v", n, err)
-		}
-		k := d.group(n)
-		g := d.groups[k]
-		wantBlob, wantRaw := int64(0), g.rawStart
-		if n > g.start {
-			wantBlob, wantRaw = int64(d.blobEnds[n-1]), int64(d.rawEnds[n-1])
-		}
-		switch {
-		case id != n:
-			return corrupt("row %d, want %d", id, n)
-		case groupID != int64(k) || blobPage != int64(g.blob) || rawPage != int64(g.raw):
-			return corrupt("row %d is in group %d, blob page %d, raw page %d, want %d, %d and %d", n, groupID, blobPage, rawPage, k, g.blob, g.raw)
-		case blobAt != wantBlob || blobEnd < blobAt+leastBlob || blobEnd > g.blobEnd || n == g.end-1 && blobEnd != g.blobEnd:
-			return corrupt("row %d is in bytes %d to %d of a blob page, want them to begin with %d, and end by %d", n, blobAt, blobEnd, wantBlob, g.blobEnd)
-		case rawAt != wantRaw || rawEnd < rawAt+leastRaw || rawEnd > g.rawEnd || n == g.end-1 && rawEnd != g.rawEnd:
-			return corrupt("row %d is in bytes %d to %d of a raw page, want them to begin with %d, and end by %d", n, rawAt, rawEnd, wantRaw, g.rawEnd)
-		}
-		d.blobEnds, d.rawEnds = append(d.blobEnds, uint32(blobEnd)), append(d.rawEnds, uint32(rawEnd))
-	}
-	if err := rows.Err(); err != nil {
-		return corrupt("%v", err)
-	}
-	if n := int64(len(d.rawEnds)); n != d.rows() {
-		return corrupt("%d rows, the pages have %d", n, d.rows())
-	}
-	return nil
 }
 
 // writeIndex writes the index of a data file, from that file alone, into an

@@ -5,8 +5,10 @@
 // docs/format/mindrecord.md has the details and an example. Package records
 // reads the same files as records.
 //
-// Importing this package links modernc.org/sqlite. SQLite has no port to some
-// platforms; there, everything that needs an index returns [ErrPlatform].
+// Importing this package links modernc.org/sqlite, which writes indexes. SQLite
+// has no port to some platforms; there, everything that writes returns
+// [ErrPlatform]. Indexes are read without SQLite, which would run the programs
+// that a foreign database holds.
 //
 // Reading is strict. Data that disagrees with the header, the index or the
 // schema is a [records.CorruptionError]. The format has no checksums, so a
@@ -31,7 +33,7 @@ var (
 	ErrField = records.ErrField
 	// ErrPlatform reports a platform without SQLite. It wraps
 	// errors.ErrUnsupported.
-	ErrPlatform = fmt.Errorf("SQLite, which MindRecord's index needs, has no port to this platform: %w", errors.ErrUnsupported)
+	ErrPlatform = fmt.Errorf("SQLite, which writes MindRecord's index, has no port to this platform: %w", errors.ErrUnsupported)
 )
 
 // Field is a column of a file.

@@ -69,18 +69,17 @@ func expected(t testing.TB) map[string][]map[string]value {
 	return m
 }
 
-// here reports whether the platform has SQLite. If not, it checks that Open
-// returns ErrPlatform.
+// here reports whether the platform has SQLite. If not, it checks that files
+// can be read, and that writing returns ErrPlatform.
 func here(t testing.TB) bool {
 	if ported {
 		return true
 	}
 	dir := goldens(t)
-	_, err := Open([]string{filepath.Join(dir, "scalars")})
+	require.NotEmpty(t, rowsOf(t, filepath.Join(dir, "scalars")))
+	_, err := Create(filepath.Join(dir, "new"), Schema{Fields: []Field{{Name: "x", Desc: tensor.Encoded()}}}, WriterOptions{})
 	require.ErrorIs(t, err, ErrPlatform)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
-	_, err = Create(filepath.Join(dir, "new"), Schema{Fields: []Field{{Name: "x", Desc: tensor.Encoded()}}}, WriterOptions{})
-	require.ErrorIs(t, err, ErrPlatform)
 	require.ErrorIs(t, Index(filepath.Join(dir, "scalars")), ErrPlatform)
 	return false
 }

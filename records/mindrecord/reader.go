@@ -22,7 +22,7 @@ func path(name string) (string, error) {
 		return filepath.FromSlash(rest), nil
 	}
 	if scheme, _, ok := strings.Cut(name, "://"); ok {
-		return "", fmt.Errorf("mindrecord: %s: SQLite reads files of this machine, and none of %s://", store.Redact(name), scheme)
+		return "", fmt.Errorf("mindrecord: %s: want a file of this machine, not of %s://", store.Redact(name), scheme)
 	}
 	return name, nil
 }

@@ -8,8 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"net"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -49,8 +51,9 @@ DEFINITION is a dataset's definition, as "infer-prep dataset make" prints it; - 
 standard input. Its paths can be URIs. It cannot use functions of your own program.
 
 A consumer that reads slowly slows the feed: it reads ahead --prefetch batches and what
-its stages hold, at most --bytes, and then waits. The last frame is an end or an error.
-A stream without either was cut, and its producer died.
+its stages hold, at most --bytes, and then waits. A batch of more than a quarter of
+--bytes is an error. The last frame is an end or an error. A stream without either was
+cut, and its producer died.
 
 Exit status: 0 all epochs were written; 1 a sample failed, or the consumer left; 2
 invalid flag or definition; 130 interrupted, after an error frame.`,
@@ -73,7 +76,7 @@ invalid flag or definition; 130 interrupted, after an error frame.`,
 	fl.IntVarP(&f.workers, "workers", "w", 0, "`N` workers in each stage")
 	fl.Lookup("workers").DefValue = "one for each CPU"
 	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
-	fl.Var(&f.bytes, "bytes", "limit the samples in all queues to `BYTES` of memory")
+	fl.Var(&f.bytes, "bytes", "limit the samples and batches to `BYTES` of memory; a batch has at most a quarter of it")
 	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, skip it, or replace it by another; skip and replace report it")
 	complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
 	return cmd
@@ -167,7 +170,8 @@ func (a *app) feed(cmd *cobra.Command, f *feedFlags, args []string) (err error) 
 		}
 	}
 	defer closing(built)
-	run, err := pipeline.New(built, pipeline.Options{Workers: f.workers, Prefetch: f.prefetch, Bytes: int64(f.bytes)}, state)
+	defer collectMore(int64(f.bytes))()
+	run, err := pipeline.New(built, pipeline.Options{Workers: f.workers, Prefetch: f.prefetch, Bytes: int64(f.bytes), BatchBytes: max(int64(f.bytes)/feedBatches, 1)}, state)
 	if errors.Is(err, dataset.ErrState) {
 		return usageErr("--resume: %w", err)
 	}
@@ -186,6 +190,22 @@ func (a *app) feed(cmd *cobra.Command, f *feedFlags, args []string) (err error) 
 	}
 	s := &feedStream{w: &patient{ctx: ctx, w: w}, run: run, columns: built.Columns(), epochs: f.epochs, epochLen: built.Len()}
 	return s.feed(ctx)
+}
+
+// feedBatches is how many batches fit in --bytes: one is made while another is
+// written, and samples as large may wait in a stage and for the next batch.
+const feedBatches = 4
+
+// collectMore makes the garbage collector keep the memory near --bytes, unless
+// GOMEMLIMIT is set: large batches that are garbage may be as large as all
+// that is in use. It returns a function that undoes it.
+func collectMore(bytes int64) (undo func()) {
+	const least = 512 << 20 // too small a limit would keep the collector busy
+	if os.Getenv("GOMEMLIMIT") != "" || bytes > math.MaxInt64/2 {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(max(2*bytes, least))
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // accept creates a Unix socket, waits for a consumer, and removes the socket.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -56,6 +57,18 @@ func feedIn(ctx context.Context, args ...string) called {
 	return called{status, out.String(), errs.String()}
 }
 
+// TestFeedByteOrderMark reads a definition that an editor saved with a byte
+// order mark.
+func TestFeedByteOrderMark(t *testing.T) {
+	trainTree(t)
+	b, err := os.ReadFile("train.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("marked.json", append([]byte("\ufeff"), b...), 0o666))
+	want := feedIn(t.Context(), "train.json")
+	require.Zero(t, want.status, want.stderr)
+	require.Equal(t, want, feedIn(t.Context(), "marked.json"))
+}
+
 // TestFeed reads all epochs of a dataset, and then resumes from the token of
 // every frame: the rest has the same bytes, but for the frames' numbers.
 func TestFeed(t *testing.T) {
@@ -84,6 +97,21 @@ func TestFeed(t *testing.T) {
 		}
 		require.Equal(t, want, rest, "after frame %d", i)
 	}
+}
+
+// TestFeedBytes: a batch takes a quarter of --bytes at most, and a larger one
+// is an error that names the flag.
+func TestFeedBytes(t *testing.T) {
+	trainTree(t)
+	most := len(readFeed(t, []byte(feedIn(t.Context(), "train.json").stdout))[1].payload)
+	r := feedIn(t.Context(), "train.json", "--bytes", strconv.Itoa(4*most))
+	require.Equal(t, called{0, r.stdout, ""}, r)
+	r = feedIn(t.Context(), "train.json", "--bytes", strconv.Itoa(4*most/2))
+	require.Equal(t, 1, r.status)
+	require.Contains(t, r.stderr, "the batch is too large")
+	require.Contains(t, r.stderr, "--bytes")
+	frames := readFeed(t, []byte(r.stdout))
+	require.Contains(t, frames[len(frames)-1].header.Error, "the batch is too large")
 }
 
 // TestFeedErrors ends with an error frame whose token continues at the bad

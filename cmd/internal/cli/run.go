@@ -49,11 +49,11 @@ func (a *app) runCmd() *cobra.Command {
 		Long: `Run turns images into tensors and writes them below DIR, one file or several for
 each image.
 
-IMAGE is a file, a folder or a glob with *, ? and [ ], but not **. Folders are walked
-recursively, in order, without DIR. Symbolic links to files are followed; links to
-folders inside a folder are not. In folders and globs, run detects images by their
-first bytes and skips other files. A file that you name must be an image. An existing
-path is not read as a glob.
+IMAGE is a file, a folder or a glob with *, ?, [ ] and { }, but not **. Folders are
+walked recursively, in order, without DIR. Symbolic links to files are followed wherever
+they lead; links to folders inside a folder are not. In folders and globs, run detects
+images by their first bytes and skips other files. A file that you name must be an
+image. An existing path is not read as a glob.
 
 IMAGE and DIR can be URIs, such as s3://photos/2024, and so can every file and folder of
 data that a command reads. "infer-prep help" says which stores there are. In a URI, a
@@ -63,7 +63,8 @@ and run removes no file of a store.
 A tar file (also compressed with gzip, zstd or bzip2) or record file (RecordIO,
 MindRecord, TFRecord) that you name, or that a glob matches, is a container: run reads
 the images in it and skips what else it holds. cat.jpg of photos.tar becomes
-DIR/photos.tar/cat.jpg.npy. Below a folder, containers are skipped like other files.
+DIR/photos.tar/cat.jpg.npy. Links in a tar file lead to its own members. Below a folder,
+containers are skipped like other files.
 
 - is standard input and becomes DIR/stdin.npy. It can be a container, and so can a named
 pipe or <(COMMAND) of a shell.
@@ -76,7 +77,7 @@ argument instead, without a leading / or ../: DIR/photos/a/cat.jpg.npy.
 
 Files of a folder or glob that are left out are counted. Those that look like images, by
 their extension or because they are of a known format such as HEIF or SVG, are named
-too, and --strict makes the exit status 1 if there are any.
+too, and links that are not followed; --strict makes the exit status 1 if there are any.
 
 --skip-existing goes on with an interrupted run: it skips images whose output files
 exist, or that are in a batch. --skip-existing=content also compares the image and the
@@ -484,7 +485,8 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	bar := newProgress(a.stderr, total, f.quiet)
 	done, failed, dropped, skipped, existed, named := 0, 0, 0, 0, 0, 0
 	var made tally
-	full := false // the disk is full
+	folder, folders := "", 0 // links to folders, and the first
+	full := false            // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	final := func(o outcome) error {
@@ -494,7 +496,12 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return to.add(o.in, reportLine{Status: statusFailed, Kind: kindOf(o), Why: a.advised(o.err)})
 		case o.why != "":
 			skipped++
-			if o.named {
+			switch {
+			case o.why == linkToFolder:
+				if folders++; folders == 1 {
+					folder = o.in.path
+				}
+			case o.named:
 				if named++; named <= maxNamed {
 					bar.clear()
 					a.complain(fmt.Errorf("%s: left out: %s", o.in.path, o.why))
@@ -569,6 +576,13 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if named > maxNamed {
 		a.complain(fmt.Errorf("%s more were left out: --report lists them", plural(named-maxNamed, "file")))
 	}
+	if folders > 0 {
+		more := ""
+		if folders > 1 {
+			more = fmt.Sprintf(", and so are %s more", plural(folders-1, "link"))
+		}
+		a.complain(fmt.Errorf("%s: left out: %s%s: name the folder to walk it", folder, linkToFolder, more))
+	}
 	err = errors.Join(err, to.end(b.inputs))
 	if !full && diskFull(err) {
 		full = true
@@ -606,7 +620,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return err
 		}
 	}
-	if failed > 0 || f.strict && named > 0 {
+	if failed > 0 || f.strict && named+folders > 0 {
 		return &exitError{status: exitFailed}
 	}
 	return nil

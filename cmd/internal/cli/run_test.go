@@ -100,10 +100,10 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "links out of the folder", args: []string{"in"},
-			files: map[string][]byte{"in/a.png": img, "other/o.png": img},
-			links: map[string]string{"in/l.png": "../other/o.png"},
-			want:  []string{"a.png.npy"}, status: 1,
-			stderr: []string{`^infer-prep: in/l.png: outside the folder in: want a file in it that is not reached through a link to elsewhere; --allow-outside permits it`, `^2 images, 1 failed, 0 skipped`},
+			files:  map[string][]byte{"in/a.png": img, "other/o.png": img, "other/t.txt": text},
+			links:  map[string]string{"in/l.png": "../other/o.png", "in/t.png": "../other/t.txt"},
+			want:   []string{"a.png.npy", "l.png.npy"},
+			stderr: []string{`^infer-prep: in/t.png: left out: not an image`, `^2 images, 0 failed, 1 skipped`},
 		},
 		{
 			name: "links out of the folder, allowed", args: []string{"--allow-outside", "in"},
@@ -517,18 +517,24 @@ func TestRunChanges(t *testing.T) {
 	}
 }
 
-// TestRunEXIF turns an image of the codec's test data upright.
+// TestRunEXIF turns an image of the codec's test data upright, as the flag says
+// or as the reader of an importer's reference does.
 func TestRunEXIF(t *testing.T) {
 	img := filepath.Join("..", "..", "..", "testdata", "images", "png_exif6.png")
 	shape := func(flags ...string) []int {
 		out := t.TempDir()
-		r := call(t, append([]string{"run", "--preset", "decode", "-o", out, img}, flags...)...)
+		r := call(t, append([]string{"run", "-o", out, img}, flags...)...)
 		require.Equal(t, exitOK, r.status, r.stderr)
 		return readNPY(t, filepath.Join(out, "png_exif6.png.npy")).Shape.Slice()
 	}
-	plain, upright := shape(), shape("--exif")
+	plain, upright := shape("--preset", "decode"), shape("--preset", "decode", "--exif")
 	require.NotEqual(t, plain[0], plain[1])
 	require.Equal(t, []int{plain[1], plain[0], 3}, upright)
+	blob := filepath.Join(t.TempDir(), "blob.json")
+	require.NoError(t, os.WriteFile(blob, []byte(`{"datalayout":"NHWC"}`), 0o644))
+	require.Equal(t, upright, shape("--opencv", blob))
+	require.Equal(t, upright, shape("--opencv", blob, "--exif"))
+	require.Equal(t, plain, shape("--opencv", blob, "--exif=false"))
 }
 
 func TestRunJSON(t *testing.T) {

@@ -169,6 +169,10 @@ func (p *parser) text(a *Array, n int64) error {
 	if err != nil {
 		return fmt.Errorf("text: %w", err)
 	}
+	// UTF-16 is numbers, runes and then UTF-8.
+	if err := p.charge(5 * len(data)); err != nil {
+		return fmt.Errorf("text: %w", err)
+	}
 	a.isText = true
 	if n > 0 && a.Dims[0] != 1 {
 		return fmt.Errorf("text of sizes %v, want one line", a.Dims)

@@ -25,6 +25,12 @@ const (
 	maxDepth = 16
 	maxAxes  = 32
 	header   = 128
+	// maxTree bounds the memory of all arrays besides their numbers: an empty
+	// cell of 8 bytes is an Array. Stanford Cars has the largest, 100,000
+	// arrays of 25 MB.
+	maxTree = 64 << 20
+	// arrayBytes is what an Array and its parser take.
+	arrayBytes = 288
 )
 
 // Types of the elements of a file.
@@ -56,7 +62,8 @@ const (
 )
 
 // Open reads the arrays of a file by their names. It reads a file of at most
-// limit bytes, and unpacks at most limit bytes in all.
+// limit bytes, and unpacks at most limit bytes in all. The arrays, texts, names
+// and indices take at most limit or 64 MiB besides, whichever is less.
 func Open(ctx context.Context, o store.Opener, name string, limit int64) (_ Arrays, err error) {
 	f, err := files.OpenReader(ctx, o, name)
 	if err != nil {
@@ -66,7 +73,7 @@ func Open(ctx context.Context, o store.Opener, name string, limit int64) (_ Arra
 	if f.Size() > limit {
 		return nil, fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, store.Redact(name), f.Size(), limit)
 	}
-	r := &reader{r: f, left: limit}
+	r := &reader{r: f, left: limit, tree: min(limit, maxTree)}
 	arrays, err := r.file()
 	switch {
 	case r.err != nil: // of the store
@@ -84,6 +91,7 @@ type reader struct {
 	pos  int64 // bytes read
 	at   int64 // start of the element that is read
 	left int64 // bytes that may still be unpacked
+	tree int64 // bytes that arrays may still take besides
 }
 
 // Read remembers an error of the store, to tell it from one of the format.
@@ -127,7 +135,7 @@ func (r *reader) file() (Arrays, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &parser{b: b, order: order}
+		p := &parser{b: b, order: order, tree: &r.tree}
 		a, err := p.matrix(0)
 		if err != nil {
 			return nil, fmt.Errorf("offset %d of its data: %w", p.pos, err)
@@ -214,6 +222,15 @@ type parser struct {
 	b     []byte
 	pos   int
 	order binary.ByteOrder
+	tree  *int64 // see reader
+}
+
+// charge counts memory that the caller is about to take.
+func (p *parser) charge(n int) error {
+	if *p.tree -= int64(n); *p.tree < 0 {
+		return errors.New("the arrays, texts and names of the file take too much memory")
+	}
+	return nil
 }
 
 // next returns the next element. Numbers of up to four bytes may be inside the
@@ -274,6 +291,9 @@ func (p *parser) matrix(depth int) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.charge(arrayBytes + 2*len(dims)); err != nil {
+		return nil, err
+	}
 	a := &Array{}
 	n, err := a.shape(p.order, dims)
 	if err != nil {
@@ -281,6 +301,9 @@ func (p *parser) matrix(depth int) (*Array, error) {
 	}
 	name, err := p.want("name", typeInt8)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.charge(len(name)); err != nil {
 		return nil, err
 	}
 	a.Name = string(name)
@@ -312,6 +335,7 @@ func (a *Array) shape(order binary.ByteOrder, b []byte) (int64, error) {
 		return 0, fmt.Errorf("sizes of %d bytes, want 2 to %d numbers", len(b), maxAxes)
 	}
 	n := int64(1)
+	a.Dims = make([]int, 0, axes)
 	for i := range axes {
 		d := int32(order.Uint32(b[4*i:]))
 		if d < 0 {
@@ -346,6 +370,9 @@ func (p *parser) cells(a *Array, n int64, depth int) error {
 	if n > int64(len(p.b)-p.pos)/8 {
 		return fmt.Errorf("%d cells in %d bytes", n, len(p.b)-p.pos)
 	}
+	if err := p.charge(8 * int(n)); err != nil {
+		return err
+	}
 	a.Cells = make([]*Array, n)
 	for i := range a.Cells {
 		data, err := p.want("cell", typeMatrix)
@@ -353,10 +380,14 @@ func (p *parser) cells(a *Array, n int64, depth int) error {
 			return err
 		}
 		// An empty cell may have no data at all.
-		if a.Cells[i] = (&Array{Dims: []int{0, 0}}); len(data) == 0 {
+		if len(data) == 0 {
+			if err := p.charge(arrayBytes + 16); err != nil {
+				return fmt.Errorf("cell %d: %w", i, err)
+			}
+			a.Cells[i] = &Array{Dims: []int{0, 0}}
 			continue
 		}
-		inner := &parser{b: data, order: p.order}
+		inner := &parser{b: data, order: p.order, tree: p.tree}
 		if a.Cells[i], err = inner.matrix(depth + 1); err != nil {
 			return fmt.Errorf("cell %d: offset %d: %w", i, inner.pos, err)
 		}
@@ -381,6 +412,11 @@ func (p *parser) fields(a *Array) error {
 	if n < 1 || n > 1<<10 || len(names)%n != 0 {
 		return fmt.Errorf("field names of %d bytes, want a multiple of their length %d", len(names), n)
 	}
+	// A name takes a header, and 16 bytes at least.
+	if err := p.charge(len(names) / n * (32 + n)); err != nil {
+		return err
+	}
+	a.Fields = make([]string, 0, len(names)/n)
 	for ; len(names) > 0; names = names[n:] {
 		name, _, _ := bytes.Cut(names[:n], []byte{0})
 		a.Fields = append(a.Fields, string(name))

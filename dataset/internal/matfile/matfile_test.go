@@ -266,6 +266,44 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// TestMemory opens small files of many arrays, names and texts. Memory stays
+// within the limits.
+func TestMemory(t *testing.T) {
+	const most = 16 << 20 // of the file, unpacked, and of its arrays
+	empty := element(typeMatrix)
+	one := matrix(classCell, []int32{1, 1}, "", empty)
+	var dims []int32
+	for range maxAxes {
+		dims = append(dims, 1)
+	}
+	axes := matrix(classCell, dims, "", empty)
+	cells := func(cell []byte) []byte {
+		n := (most - 1000) / len(cell)
+		return mat(packed(matrix(classCell, []int32{1, int32(n)}, "x", bytes.Repeat(cell, n))))
+	}
+	for name, b := range map[string][]byte{
+		"empty cells":      cells(empty),
+		"cells of cells":   cells(one),
+		"cells of 32 axes": cells(axes),
+		"fields":           mat(packed(matrix(classStruct, []int32{1, 1}, "x", element(typeInt32, int32s(1)), element(typeInt8, make([]byte, most-1000))))),
+		"text":             mat(packed(matrix(classChar, []int32{1, most / 2}, "x", element(typeUTF16, make([]byte, most-1000))))),
+		"indices":          mat(packed(sparse([]int32{4, 1}, int32s(), make([]byte, most-1000), nil))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			_, err := Open(t.Context(), memory{store.Local, b}, "x.mat", most)
+			runtime.ReadMemStats(&after)
+			require.ErrorIs(t, err, dataset.ErrData)
+			took := after.TotalAlloc - before.TotalAlloc
+			t.Logf("%d bytes took %d MB: %v", len(b), took>>20, err)
+			// The file is read into buffers that grow, twice its size in all.
+			require.Less(t, took, uint64(3*most+most/4))
+		})
+	}
+}
+
 // walk reads all of an array.
 func walk(a *Array) {
 	if l, err := a.Floats(); err == nil && len(l) > 0 {
@@ -314,6 +352,38 @@ func TestMutations(t *testing.T) {
 		t.Logf("%s: %d of %d changes of a byte were refused", name, refused, tried)
 		require.Positive(t, refused)
 	}
+}
+
+// FuzzNesting tests that the arrays within an array take no more memory than
+// their limit.
+func FuzzNesting(f *testing.F) {
+	text := matrix(classChar, []int32{1, 2}, "t", element(typeUTF16, []byte("a\x00b\x00")))
+	number := matrix(classDouble, []int32{1, 1}, "n", element(typeUint8, []byte{1}))
+	names := []([]byte){element(typeInt32, int32s(2)), element(typeInt8, []byte("a\x00b\x00"))}
+	structure := matrix(classStruct, []int32{1, 1}, "s", append(names, text, number)...)
+	for _, a := range [][]byte{
+		matrix(classCell, []int32{2, 2}, "c", element(typeMatrix), structure, number, element(typeMatrix)),
+		matrix(classCell, []int32{1, 1}, "c", matrix(classCell, []int32{1, 1}, "", matrix(classCell, []int32{1, 1}, "", structure))),
+		matrix(classStruct, []int32{1, 1}, "s", append(names, structure, structure)...),
+		matrix(classCell, []int32{1, 500}, "c", bytes.Repeat(element(typeMatrix), 500)),
+		sparse([]int32{4, 3}, int32s(1, 3, 0, 9), int32s(0, 2, 2, 3), []byte{7, 0, 255, 1}),
+	} {
+		f.Add(a[8:], uint16(60000))
+		f.Add(a[8:], uint16(1000))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, most uint16) {
+		tree := int64(most)
+		p := &parser{b: b, order: binary.LittleEndian, tree: &tree}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		a, err := p.matrix(0)
+		runtime.ReadMemStats(&after)
+		// Errors quote at most some hundred bytes, once for each level.
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, 2*uint64(most)+64<<10)
+		if err == nil {
+			walk(a)
+		}
+	})
 }
 
 func FuzzOpen(f *testing.F) {

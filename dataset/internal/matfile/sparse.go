@@ -52,6 +52,9 @@ func (p *parser) indices(what string) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.charge(len(b)); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
 	l := make([]int32, len(b)/4)
 	for i := range l {
 		l[i] = int32(p.order.Uint32(b[4*i:]))
