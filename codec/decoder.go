@@ -120,6 +120,13 @@ func (i *Image) open(data []byte) (err error) {
 	if err := refuse(&c, o); err != nil {
 		return err
 	}
+	if o.Damage.OpenCV() && o.Color != ToRGB && o.Color != ToBGR {
+		// IMREAD_UNCHANGED has as many channels as the file. libpng and others
+		// make gray of colours, each by a rule of its own.
+		if o.Color == ToRGBA || c.Mode != L && c.Mode != LA && c.Mode != I16 {
+			return Errorf(c.Format, -1, ErrUnsupported, "%v of mode %v under damage %v: want rgb, bgr, or luma of JPEG and gray", o.Color, c.Mode, o.Damage)
+		}
+	}
 	i.info, i.data, i.format = info, data, fd
 	return nil
 }
@@ -288,6 +295,8 @@ func refuse(c *Config, o *Options) error {
 		{RefuseCMYK, c.Mode == CMYK, "CMYK"},
 		{RefusePalette, c.Mode == P, "has a palette"},
 		{RefuseAnimation, c.Frames > 1, "more than one frame"},
+		{RefuseCanvas, c.Canvas, "a transparent colour or a frame unlike its screen, which readers colour differently"},
+		{RefuseBilevel, c.Mode == L && c.Depth == 1, "1 bit per sample"},
 	} {
 		if r.is && o.Refuse&r.kind != 0 {
 			return Errorf(c.Format, -1, ErrUnsupported, "refused by policy: %s (mode %v, %d bits)", r.what, c.Mode, c.Depth)

@@ -73,6 +73,7 @@ type Config struct {
 	Orientation   int    // EXIF's, 1 to 8; 1 if the file has none
 	HasAlpha      bool   // an alpha channel, transparent palette entries, or a colour key
 	Frames        int    // number of frames; 2 if there are more and the header has no count
+	Canvas        bool   // see RefuseCanvas
 	Variant       string // the format's own kind, for people: "baseline 4:2:0", "interlaced", …
 	// AutoOrient reports that the orientation is always applied, as Pillow does
 	// for TIFF.

@@ -105,10 +105,17 @@ const (
 	RefuseCMYK                         // CMYK and YCCK
 	RefusePalette                      // palette images
 	RefuseAnimation                    // more than one frame
+	// RefuseCanvas refuses a GIF that readers colour differently: its first
+	// frame has a transparent colour, or does not cover exactly the screen, or
+	// has a gray colour table in a file with a coloured one.
+	RefuseCanvas
+	RefuseBilevel // 1 bit per sample without a palette: Pillow's mode "1"
 )
 
 // Orientation selects the treatment of the EXIF orientation. TIFF's orientation
-// is always applied, as in Pillow.
+// is always applied, as in Pillow. Under DamageImread and DamageImdecode the
+// orientation is the one that OpenCV finds: never in XMP or text, and whatever
+// the entry's type.
 type Orientation uint8
 
 // The orientation policies.
@@ -135,10 +142,21 @@ const (
 // Of returns the scaled length of a side of n pixels.
 func (s Scale) Of(n int) int { return (n + 1<<s - 1) >> s }
 
-// Damage selects the treatment of damaged files. The policies differ for JPEG
-// and PNG. For PNG, DamageStrict verifies every checksum and requires that the
-// compressed data ends with the image. The other formats always use
-// DamagePillow.
+// Damage selects the treatment of damaged files.
+//
+// DamageStrict and DamageLenient differ from DamagePillow for JPEG and PNG. For
+// PNG, DamageStrict verifies every checksum and requires that the compressed
+// data ends with the image.
+//
+// DamageImread and DamageImdecode are those of a reader of OpenCV, for ToRGB,
+// ToBGR, and ToLuma of JPEG and gray; other colours are ErrUnsupported. So is a
+// file that OpenCV decodes to other pixels than Pillow, if its header shows
+// that: lossless gray JPEG; animated PNG; BMP with 16 bits a pixel, 4-bit run
+// lengths, or an unusual offset or palette; GIF with transparency, several
+// frames or a frame that is not the screen; TIFF with alpha, with 2 bits or
+// more than 8 but for unsigned gray of 16, or with an orientation that OpenCV
+// does not apply. CMYK is decoded as by Pillow; RefuseCMYK refuses it. PNG must
+// be whole.
 type Damage uint8
 
 // The damage policies.
@@ -146,4 +164,13 @@ const (
 	DamagePillow  Damage = iota // accept the files that Pillow accepts, with the same pixels
 	DamageStrict                // any damage is an error with its offset
 	DamageLenient               // decode all that is readable and report damage in Raster.Damaged
+	// DamageImread accepts the files that OpenCV's imread accepts, with the
+	// same pixels. A JPEG that ends early is decoded as far as it goes.
+	DamageImread
+	// DamageImdecode accepts the files that OpenCV's imdecode accepts, with the
+	// same pixels. A JPEG that ends early is an error.
+	DamageImdecode
 )
+
+// OpenCV reports whether d is the policy of one of OpenCV's readers.
+func (d Damage) OpenCV() bool { return d == DamageImread || d == DamageImdecode }

@@ -4,9 +4,13 @@
 // Each ecosystem has its own folder below this one and registers itself when a
 // program imports it. Package all imports every one. An importer ignores a key
 // only if it is known not to influence the pixels. Any other key takes effect,
-// or is an error that names it. The references decode images with Pillow's
-// Image.open(f).convert("RGB"), which ignores the EXIF orientation; imported
-// graphs do the same unless the importer's documentation says otherwise.
+// or is an error that names it. What a file does not say and the reference
+// needs is an error that names it too.
+//
+// A graph decodes as its reference's own reader of files does, and its decode
+// step states the policies. The reader is Pillow's
+// Image.open(f).convert("RGB"), which ignores the EXIF orientation, unless the
+// importer's documentation names another.
 package importer
 
 import (
@@ -64,6 +68,10 @@ type Error struct {
 func (e *Error) Error() string {
 	s := e.Kind.Error()
 	if e.Path != "" {
+		switch e.Kind { // the path is not what these kinds are about
+		case ErrFormat, ErrUnknownClass, ErrUnsupported:
+			s += ":"
+		}
 		s += " " + e.Path
 	}
 	if e.Text != "" {

@@ -362,8 +362,8 @@ func TestRefusals(t *testing.T) {
 		{"torchvision", "Compose(\n    Pad(padding=[1, 2, 3], fill=0, padding_mode=constant)\n    ToTensor()\n)", importer.ErrValue, []string{"Pad.padding"}},
 		{"torchvision", "Compose(\n    ToTensor()\n    Grayscale(num_output_channels=1)\n)", importer.ErrUnsupported, []string{"Grayscale", "float tensor"}},
 		{"torchvision", "Compose(\n    ToTensor()\n    CenterCrop(size=(2, 2), fill=3)\n)", importer.ErrUnknownKey, []string{"CenterCrop.fill"}},
-		{"torchvision-tensor", "Compose(ConvertImageDtype())", importer.ErrValue, []string{"ConvertImageDtype", "v1 divides"}},
-		{"torchvision-tensor", "Compose(Grayscale())", importer.ErrValue, []string{"Grayscale", "v1 and v2"}},
+		{"torchvision-tensor", "Compose(ConvertImageDtype(dtype=torch.float))", importer.ErrValue, []string{"ConvertImageDtype", "v1 divides"}},
+		{"torchvision-tensor", "Compose(Grayscale(num_output_channels=1))", importer.ErrValue, []string{"Grayscale", "v1 and v2"}},
 		{"torchvision-tensor", `{"torchvision":{"crop_size":1,"interpolation":"box"}}`, importer.ErrValue, []string{"torchvision.interpolation", "for a tensor"}},
 		{"timm", `{"input_size":[3,2,2],"use_prefetcher":1}`, importer.ErrValue, []string{"use_prefetcher"}},
 		{"ultralytics", `{}`, importer.ErrMissing, []string{"imgsz"}},
@@ -410,7 +410,7 @@ func TestRefusals(t *testing.T) {
 func TestHuge(t *testing.T) {
 	for name, in := range map[string]string{
 		"hf":          `{"image_processor_type":"ViTImageProcessor","size":16777216}`,
-		"timm":        `{"input_size":[3,16777216,16777216],"crop_pct":1.0}`,
+		"timm":        `{"input_size":[3,16777216,16777216],"crop_pct":1.0,"interpolation":"bicubic"}`,
 		"torchvision": `{"torchvision":{"crop_size":16777216}}`,
 		"ultralytics": `{"imgsz":[16777216,16777216]}`,
 	} {

@@ -35,6 +35,7 @@ type Object struct {
 	kids  []*Object // children that have been read
 
 	explain func(key string) string // may be nil
+	known   func(key string) bool   // may be nil
 }
 
 // Parse parses data as one JSON object, in the forms that Text accepts.
@@ -106,10 +107,10 @@ func parse(d *json.Decoder, path string, errs *Errors, depth int, left *int) (an
 			}
 			key, ok := k.(string)
 			if !ok {
-				return nil, fmt.Errorf("a key that is no string at byte %d", d.InputOffset())
+				return nil, fmt.Errorf("a key that is not a string at byte %d", d.InputOffset())
 			}
 			if _, ok := o.m[key]; ok {
-				return nil, fmt.Errorf("key %q twice, at byte %d", path+key, d.InputOffset())
+				return nil, fmt.Errorf("duplicate key %q at byte %d", path+key, d.InputOffset())
 			}
 			if o.m[key], err = parse(d, path+key+".", errs, depth+1, left); err != nil {
 				return nil, err
@@ -202,6 +203,9 @@ func (o *Object) Get(key string) (any, bool) {
 	o.asked[key] = ok || o.asked[key]
 	return v, ok
 }
+
+// Peek returns the key's value, nil if absent, and does not mark it as read.
+func (o *Object) Peek(key string) any { return o.m[key] }
 
 // Inert marks keys that have no influence as read.
 func (o *Object) Inert(keys ...string) {
@@ -372,6 +376,12 @@ func (o *Object) Objects(key string) []*Object {
 // have an effect. Err adds its text to the key's error.
 func (o *Object) ExplainUnknown(f func(key string) string) { o.explain = f }
 
+// KnownKeys sets a function that reports whether a key may be read. An importer
+// that stops at an invalid value leaves known keys unread: beside other
+// problems, Err does not call them unknown. An importer that reads every key
+// before it stops needs no function.
+func (o *Object) KnownKeys(f func(key string) bool) { o.known = f }
+
 // Err returns all problems recorded in o and in its objects, and the unread
 // keys, as Errors. It returns nil if no problem exists.
 func (o *Object) Err(name string) error {
@@ -392,7 +402,7 @@ func (o *Object) unknown(l Errors) Errors {
 		}
 	}
 	for _, k := range o.Keys() {
-		if !o.asked[k] {
+		if !o.asked[k] && !(len(*o.errs) > 0 && o.known != nil && o.known(k)) {
 			text := ""
 			if s := registry.Suggest(k, absent); s != "" {
 				text = fmt.Sprintf("did you mean %q?", s)

@@ -312,7 +312,7 @@ func (p *literal) quoted() error {
 	var text []byte
 	for c := p.peek(); c == '\'' || c == '"'; c = p.peek() {
 		start := p.at
-		end := errors.New("a string without end")
+		end := errors.New("unterminated string")
 		for p.at++; p.at < len(p.text) && p.text[p.at] != '\n'; p.at++ {
 			if p.text[p.at] == c {
 				p.at++

@@ -44,7 +44,7 @@ func TestParseLiteral(t *testing.T) {
 		require.Equal(t, plainValue(o), plainValue(got), in)
 	}
 	for in, part := range map[string]string{
-		`{'a': 1`: "a comma", `{'a': }`: "want a value", `{'a' 1}`: "':' after a key", `{a: 1}`: "", `{'a': 1, 'a': 2}`: "twice", `{'a': x}`: "want a value",
+		`{'a': 1`: "a comma", `{'a': }`: "want a value", `{'a' 1}`: "':' after a key", `{a: 1}`: "", `{'a': 1, 'a': 2}`: `duplicate key "a"`, `{'a': x}`: "want a value",
 		`{'a': 'x`: "closing quotation mark", `{'a': '\q'}`: "escapes", `{'a': 1} x`: "the end", `dict(1)`: "NAME=VALUE", `_cfg(url='')`: "want a value", `{'a': 1-2}`: "a number",
 		`{'a': 01}`: "a number", `('a',)`: "want an object", `{'a': nan}`: "want a value",
 		strings.Repeat("{'a':", 100): "nested", "{'a': '\xff'}": "UTF-8",

@@ -35,6 +35,10 @@ type ListOptions struct {
 	// one list with an empty suffix. The default, 0, makes an empty training
 	// list.
 	TrainRatio, TestRatio float64
+	// OnOther, if not nil, is called with each file that is on no list, since
+	// it has another extension or is a device, and without Recursive with each
+	// folder.
+	OnOther func(name string, folder bool)
 }
 
 // List is a list of images with the suffix of its name: "", "_train", "_0_val",
@@ -50,11 +54,11 @@ type List struct {
 // the sizes of a chunk's training and test lists are rounded down.
 //
 // The files of a folder come before its subfolders, both sorted by the bytes of
-// their names. Links are followed, except to a folder above the link; links out
-// of root are an error that wraps store.ErrOutside. Files whose names begin
-// with a dot are taken, as im2rec does. A name that a list cannot hold is an
-// error: invalid UTF-8, a tab, line feed or carriage return, or surrounding
-// white space.
+// their names. Links are followed, except to a folder above the link; links to
+// folders out of root are an error that wraps store.ErrOutside. Files whose
+// names begin with a dot are taken, as im2rec does. A name that a list cannot
+// hold is an error: invalid UTF-8, a tab, line feed or carriage return, or
+// surrounding white space.
 //
 // Reference: MXNet 1.9.1, tools/im2rec.py.
 func Lists(ctx context.Context, files store.Opener, root string, o ListOptions) (lists []List, labels []string, left int, err error) {
@@ -151,9 +155,16 @@ func (w *walk) folder(rel string, above []string) error {
 				i.Labels[0] = float32(label)
 			}
 			w.items = append(w.items, i)
+		case w.o.OnOther != nil:
+			w.o.OnOther(e.Name, false)
 		}
 	}
 	if !w.o.Recursive {
+		for _, e := range folders {
+			if w.o.OnOther != nil {
+				w.o.OnOther(e.Name, true)
+			}
+		}
 		return nil
 	}
 	for _, e := range folders {

@@ -18,6 +18,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -322,7 +323,7 @@ func (k *kaldiSamples) lines(ctx context.Context, name string, line func(key, te
 // Python's str.split does. It ignores empty lines.
 func readLines(name string, r io.Reader, line func(key, text string) error) error {
 	const maxLine = 16 << 20
-	in := bufio.NewScanner(r)
+	in := bufio.NewScanner(bom.NewReader(r))
 	in.Buffer(nil, maxLine)
 	n := 0
 	for in.Scan() {

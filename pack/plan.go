@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/store"
@@ -270,6 +271,10 @@ func (p *Plan) marshal() ([]byte, error) {
 func parsePlan(name string, b []byte) (*Plan, error) {
 	var version struct {
 		Version *int `json:"infer_prep_plan"`
+	}
+	b, err := bom.Cut(b)
+	if err != nil {
+		return nil, planErrorf(name, "%w", err)
 	}
 	if err := json.Unmarshal(b, &version); err != nil {
 		return nil, planErrorf(name, "%w: want the JSON that pack plan writes", err)

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/bom"
 )
 
 // ErrManifest reports an invalid line of a manifest.
@@ -63,7 +65,7 @@ func (l *planLister) manifest() error {
 
 // manifestLines calls do with the lines of the wanted usage that have a label.
 func (l *planLister) manifestLines(r io.Reader, do func(m *manifestLine) error) error {
-	s := bufio.NewScanner(r)
+	s := bufio.NewScanner(bom.NewReader(r))
 	s.Buffer(nil, maxManifestLine)
 	n := 1
 	bad := func(err error) error { return fmt.Errorf("pack: plan: %s:%d: %w", l.in.Name, n, err) }

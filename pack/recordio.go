@@ -47,7 +47,8 @@ import (
 // Reference: MXNet 1.9.1, tools/im2rec.py, with OpenCV 5.0.0.93.
 type RecordIO struct {
 	// Root is the folder that the paths of the lists are relative to. A path
-	// that leads out of it is an error of the image.
+	// that leads out of it is an error of the image, and so is a link that
+	// leads out if Image is PassThrough.
 	Root string
 	// Store opens Root. Default: store.Local. store.AllowOutside(store.Local)
 	// permits paths that lead out of Root.
@@ -210,6 +211,9 @@ func (p *RecordIO) run(ctx context.Context, report *RecordIOReport) (err error) 
 		return fmt.Errorf("pack: %w", err)
 	}
 	defer func() { err = errors.Join(err, q.folder.Close()) }()
+	if q.Image.Encoding != PassThrough {
+		q.folder = store.FollowLinks(q.Store, q.folder)
+	}
 	digest, err := q.digest()
 	if err != nil {
 		return err
@@ -309,6 +313,9 @@ func (p *RecordIO) digest() (string, error) {
 		return "", fmt.Errorf("pack: %w", err)
 	}
 	d.Write(head)
+	if o.Check {
+		fmt.Fprintln(d, "\ncheck")
+	}
 	var line []byte
 	for _, o := range p.Outputs {
 		name, err := filepath.Abs(o.Name)

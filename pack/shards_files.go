@@ -39,8 +39,8 @@ type sourceFile struct {
 
 // walkFiles lists the files below a folder, folder by folder, each sorted by
 // name. It skips names that begin with a dot, and the output folder out, a path
-// of the local disk. It follows links; a link to a folder above it, or out of
-// root, is an error.
+// of the local disk. It follows links; a link to a folder above it is an error,
+// and so is one out of root that files does not follow.
 func walkFiles(ctx context.Context, o store.Opener, files store.Folder, root, out string) ([]sourceFile, error) {
 	var l []sourceFile
 	var in func(folder string, above []string) error
@@ -99,11 +99,15 @@ func walkFiles(ctx context.Context, o store.Opener, files store.Folder, root, ou
 	return l, nil
 }
 
-// inFolder returns samples of files in a folder. fill adds them.
-func inFolder(ctx context.Context, files store.Opener, dir string, fill func(s *Samples) error) (*Samples, error) {
+// inFolder returns samples of files in a folder. fill adds them. Links that
+// lead out of the folder are followed if image decodes them.
+func inFolder(ctx context.Context, files store.Opener, dir string, image ImageOptions, fill func(s *Samples) error) (*Samples, error) {
 	folder, err := store.OpenFolder(ctx, files, dir)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
+	}
+	if image.Encoding != PassThrough {
+		folder = store.FollowLinks(files, folder)
 	}
 	s := &Samples{folder: folder, close: folder.Close}
 	if err := fill(s); err != nil {
@@ -136,7 +140,7 @@ func fileError(name string, err error) error {
 // output folder out are ignored. Links out of dir are an error that wraps
 // store.ErrOutside, unless files is store.AllowOutside.
 func FolderSamples(ctx context.Context, files store.Opener, dir, out string) (*Samples, error) {
-	return inFolder(ctx, files, dir, func(s *Samples) error { return s.fields(ctx, files, dir, out) })
+	return inFolder(ctx, files, dir, ImageOptions{Encoding: PassThrough}, func(s *Samples) error { return s.fields(ctx, files, dir, out) })
 }
 
 // fields adds the samples of FolderSamples.
@@ -191,10 +195,10 @@ var imageExtensions = []string{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", 
 // otherwise it is jpg or png and holds the processed image. The key is the path
 // without the extension; further dots of the name become underscores. Files
 // with other extensions are left out. Hidden files and the output folder out
-// are ignored. A class without images is an error. Links are treated as by
-// FolderSamples.
+// are ignored. A class without images is an error. Links out of dir are treated
+// as by FolderSamples; without PassThrough, those to files are followed.
 func ClassSamples(ctx context.Context, files store.Opener, dir, out string, image ImageOptions) (*Samples, error) {
-	return inFolder(ctx, files, dir, func(s *Samples) error { return s.classes(ctx, files, dir, out, image) })
+	return inFolder(ctx, files, dir, image, func(s *Samples) error { return s.classes(ctx, files, dir, out, image) })
 }
 
 // classes adds the samples of ClassSamples.
@@ -249,7 +253,8 @@ func (s *Samples) classes(ctx context.Context, files store.Opener, dir, out stri
 
 // ListSamples returns the images of a .lst file in its order. The paths of the
 // list are relative to root. A path that leads out of root is an error of the
-// sample that wraps store.ErrOutside, unless files is store.AllowOutside. The
+// sample that wraps store.ErrOutside, unless files is store.AllowOutside;
+// without PassThrough, links to files are followed. The
 // key is the path without its extension. A single integral label is field cls;
 // other labels are a list of numbers in field json. Images are processed as by
 // ClassSamples.
@@ -262,7 +267,7 @@ func ListSamples(ctx context.Context, files store.Opener, name, root string, ima
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return inFolder(ctx, files, root, func(s *Samples) error { return s.listed(ctx, root, items, image) })
+	return inFolder(ctx, files, root, image, func(s *Samples) error { return s.listed(ctx, root, items, image) })
 }
 
 // listed adds the samples of ListSamples.
@@ -311,18 +316,11 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 	makers := sync.Pool{New: func() any { return &images{o: &image} }}
 	s.read = func(ctx context.Context, i int) (*webdataset.Sample, error) {
 		name := below(root, good[i].Path)
-		var b []byte
-		var err error
-		if image.Encoding == PassThrough {
-			if b, err = fieldFile(ctx, s.folder, name); err != nil {
-				return nil, err
-			}
-		} else {
-			m := makers.Get().(*images)
-			defer makers.Put(m)
-			if b, err = m.image(ctx, s.folder, nil, name); err != nil {
-				return nil, fileError(name, err)
-			}
+		m := makers.Get().(*images)
+		defer makers.Put(m)
+		b, err := m.image(ctx, s.folder, nil, name)
+		if err != nil {
+			return nil, fileError(name, err)
 		}
 		x := &webdataset.Sample{Key: s.keys[i], Fields: []webdataset.Field{{Ext: exts[i], Data: b}}}
 		if len(good[i].Labels) > 0 {

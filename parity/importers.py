@@ -174,24 +174,79 @@ def torchvision(config):
     return lambda path: {"image": t(rgb(path)).numpy()}
 
 
-def ultralytics(config):
+LETTERBOX = ("stride", "auto", "scale_fill", "scaleup", "center", "padding_value", "interpolation")
+
+
+def ultralytics_predictor(metadata):
+    """Returns what Ultralytics' own code makes of an exported ONNX model's metadata: the predictor, ready for preprocess."""
+    from types import SimpleNamespace
+
+    import torch
+    from ultralytics import RTDETR, YOLO
+    from ultralytics.nn.backends.base import BaseBackend
+    from ultralytics.utils.checks import check_imgsz
+
+    class Backend(BaseBackend):
+        format = "onnx"
+
+        def load_model(self, weight):
+            self.apply_metadata(weight)
+
+        def forward(self, im):
+            raise NotImplementedError
+
+    model = Backend(dict(metadata), torch.device("cpu"))
+    kind = RTDETR if "RTDETR" in metadata.get("head", "") else YOLO  # as in YOLO.__init__
+    cls = kind.task_map.fget(kind.__new__(kind))[metadata["task"]]["predictor"]
+    p = cls.__new__(cls)
+    p.model, p.device = model, torch.device("cpu")
+    p.args = SimpleNamespace(rect=True, imgsz=640)  # those of Model.predict
+    if hasattr(model, "imgsz") and not model.dynamic:  # as in setup_source
+        p.args.imgsz = model.imgsz
+    p.imgsz = check_imgsz(p.args.imgsz, stride=model.stride, min_dim=2)
+    return p
+
+
+def ultralytics(config, read=None):
+    """read returns the BGR image that LetterBox gets; by default the predictor's own loader does."""
     import cv2
     import torch
     from ultralytics.data.augment import LetterBox
+    from ultralytics.data.loaders import LoadImagesAndVideos
+    from ultralytics.engine import predictor
 
     cv2.setNumThreads(1)
     cv2.ipp.setUseIPP(False)  # its rounding depends on the CPU
-    c = {k: _literal(v) for k, v in config.get("ultralytics", config).items()}
-    size = c["imgsz"]
-    c.setdefault("auto", bool((c.get("args") or {}).get("dynamic")))
-    keys = ("stride", "auto", "scale_fill", "scaleup", "center", "padding_value", "interpolation")
-    box = LetterBox(size if isinstance(size, int) else tuple(size), **{k: c[k] for k in keys if k in c})
+    c = config.get("ultralytics", config)
+    boxes = []
+
+    class Noted(LetterBox):
+        def get_params(self, labels):
+            boxes.append(super().get_params(labels))
+            return boxes[-1]
+
+    if "task" in c and not any(k in c for k in LETTERBOX[1:]):
+        ready = ultralytics_predictor(c)
+
+        def run_box(ims):
+            predictor.LetterBox = Noted
+            return ready.preprocess(ims)
+    else:
+        c = {k: _literal(v) for k, v in c.items()}
+        size = c["imgsz"]
+        box = Noted(size if isinstance(size, int) else tuple(size), **{k: c[k] for k in LETTERBOX if k in c})
+
+        def run_box(ims):  # like the predictor: channels first, RGB, float32, divided in place
+            x = torch.from_numpy(box(image=ims[0])).unsqueeze(0).permute(0, 3, 1, 2).contiguous().flip(1)
+            return x.float().div_(255)
 
     def run(path):
-        im = np.array(rgb(path))
-        p = box.get_params({"img": im})
-        # Like the predictor: channels first, float32, divided in place.
-        x = torch.from_numpy(box(image=im)).unsqueeze(0).permute(0, 3, 1, 2).contiguous().float().div_(255)
+        try:
+            ims = [read(path)] if read else next(iter(LoadImagesAndVideos(str(path))))[1]
+        except Exception as e:
+            raise ValueError("not an image") from e
+        x = run_box(ims)
+        p = boxes.pop()
         return {
             "images": x[0].numpy(),
             "scale": np.array(p["ratio"][::-1], np.float32),

@@ -39,6 +39,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 
 import importers
+import importers_more
 from importers import rgb
 
 warnings.simplefilter("ignore")
@@ -162,6 +163,9 @@ LEFT_OUT = {
     "hf/inkling2": opaque,
     "hf/donut-align-long-axis": not_rotated_row,
 }
+# importer/ultralytics refuses what importer/opencv does, and TIFF that is turned.
+LEFT_OUT |= {f"ultralytics/{p.stem}": lambda p: not importers_more.LEFT_OUT["opencv"].search(p.name) and "tiff_orientation" not in p.name
+             for p in importers.configs() if p.parent.name == "ultralytics"}
 
 # Rows in which infer-prep may refuse images, which docs/exactness.md says: Nougat's page without its
 # margins can need a reduction by 4 or more, for which Pillow's thumbnail reduces the image first.
@@ -246,7 +250,7 @@ def cases(tmp):
     # Presets.
     imagenet = T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     yield Case(vision, "preset imagenet", ["--preset", "imagenet"], lambda p: imagenet(rgb(p)).numpy())
-    # torchvision's transforms on tensors. decode_image reads neither BMP nor TIFF; some GIF and PNG of 16 bits differ.
+    # torchvision's transforms on tensors. decode_image reads neither BMP nor TIFF. infer-prep refuses PNG of 16 bits, and GIF that differ.
     from torchvision.io import decode_image
     from torchvision.models import get_model_weights, list_models
     from torchvision import models
@@ -260,7 +264,8 @@ def cases(tmp):
         sides = re.findall(r"\d+", text)[:2]
         name = f"{text.split('(')[0]} {sides[0]} {sides[1]} {'bicubic' if 'BICUBIC' in text else 'bilinear'} mean {re.findall(r'mean=.([0-9.]+)', text)[0]}"
         file = pathlib.Path(tmp) / (name.replace(" ", "-") + ".txt")
-        file.write_text(text)
+        # Python prints neither a dtype nor a preset's antialias.
+        file.write_text(text.replace("ToDtype(", "ToDtype(dtype=torch.float32, ") if t is compose else text.replace("\n)", f"\n    antialias={t.antialias}\n)"))
 
         def tensors(p, t=t):
             torch.set_num_threads(2)
@@ -271,7 +276,7 @@ def cases(tmp):
             yield Case(vision, f"{name}, PIL", ["--torchvision", str(file)], lambda p, t=t: t(rgb(p)).numpy())
     clip, yolo = ROOT / "testdata/configs/hf/clip-vit-base-patch32.json", ROOT / "testdata/configs/ultralytics/yolo-640.json"
     yield Case(importers.who(clip), "preset clip", ["--preset", "clip"], importers.hf_pil(json.loads(clip.read_text())))
-    yield Case(importers.who(yolo), "preset yolo", ["--preset", "yolo"], importers.reference(yolo))
+    yield Case(importers.who(yolo), "preset yolo", ["--preset", "yolo"], importers.ultralytics(json.loads(yolo.read_text()), lambda p: np.array(rgb(p))[..., ::-1]))
     for config in importers.configs():
         # Donut scales the shorter edge of any image to 1920 before it shortens the longer one.
         # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.

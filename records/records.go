@@ -103,6 +103,10 @@ type ReadOptions struct {
 	Limit int64
 	// OnSkip, if not nil, is called with the error of each skipped part.
 	OnSkip func(error)
+	// OnNote, if not nil, is called once at the end of each file with content
+	// that belongs to no record by the format's rules, such as the links of a
+	// tar file. The text counts it and names the first.
+	OnNote func(string)
 }
 
 // WriteOptions are the options of Format.Create.

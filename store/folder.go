@@ -17,8 +17,7 @@ var ErrOutside = errors.New("outside the folder")
 // Folder opens and lists the files in a folder, at any depth, and no others. It
 // takes the names that its store takes: the name of the folder, and names below
 // it as [Join] makes them. A name of another place is an ErrOutside, and so is
-// a listing of a folder that holds a link to another place. Create is
-// unsupported.
+// that of a link to another place, which a listing has. Create is unsupported.
 //
 // On the local disk a Folder is an [os.Root]: no link leads out of it, even if
 // the link is made later. In other stores only names can lead out.
@@ -51,6 +50,47 @@ func OpenFolder(ctx context.Context, o Opener, name string) (Folder, error) {
 // AllowOutside returns a store of the same files whose Folders open names of
 // any place. It is for folders whose lists or links are known to be good.
 func AllowOutside(o Opener) Opener { return anywhere{o} }
+
+// FollowLinks returns a Folder whose Open and Stat also follow a link to a
+// regular file of any place, if the link is the last element of the name. o is
+// the store that opened f. It is for code that only decodes what it reads as an
+// image: anybody who can make a link in the folder chooses the file.
+func FollowLinks(o Opener, f Folder) Folder { return linked{f, o} }
+
+// linked is a folder whose links to files are followed.
+type linked struct {
+	Folder
+	store Opener
+}
+
+// leads reports whether err is that of a name in the folder, which thus is a
+// link that leads out of it.
+func (l linked) leads(ctx context.Context, name string, err error) bool {
+	if !errors.Is(err, ErrOutside) || Base(name) == ".." {
+		return false
+	}
+	i, err := l.Folder.Stat(ctx, Dir(name))
+	return err == nil && i.Folder
+}
+
+func (l linked) Open(ctx context.Context, name string) (File, error) {
+	f, err := l.Folder.Open(ctx, name)
+	if l.leads(ctx, name, err) {
+		return l.store.Open(ctx, name)
+	}
+	return f, err
+}
+
+func (l linked) Stat(ctx context.Context, name string) (Info, error) {
+	i, err := l.Folder.Stat(ctx, name)
+	if l.leads(ctx, name, err) {
+		i, err = l.store.Stat(ctx, name)
+		if err == nil && i.Folder {
+			err = outsideError("stat", name, Dir(name))
+		}
+	}
+	return i, err
+}
 
 // anywhere is a store without bounds, and its own Folder.
 type anywhere struct{ Opener }
@@ -119,7 +159,7 @@ func climbs(name string) bool {
 
 // outsideError is the error of a name that leads out of a folder.
 func outsideError(op, name, folder string) error {
-	return &fs.PathError{Op: op, Path: Redact(name), Err: fmt.Errorf("%w %s: want a file in it that is not reached through a link to elsewhere", ErrOutside, Redact(folder))}
+	return &fs.PathError{Op: op, Path: Redact(name), Err: fmt.Errorf("%w %s: want a file in it that is not reached through a link to elsewhere; store.AllowOutside permits it", ErrOutside, Redact(folder))}
 }
 
 func (f *folder) Open(ctx context.Context, name string) (File, error) {

@@ -117,7 +117,7 @@ func (f *localFolder) resolve(rel string) (string, bool) {
 
 func (f *localFolder) Open(_ context.Context, name string) (File, error) {
 	return inRoot(f, "open", name, func(rel string) (File, error) {
-		file, i, err := openRegular(rel, f.root.Stat, f.root.Open)
+		file, i, err := openRegular(rel, f.root.Stat, func(rel string) (*os.File, error) { return f.root.OpenFile(rel, openFlags, 0) })
 		if err != nil {
 			return nil, err
 		}
@@ -173,8 +173,10 @@ func (f *localFolder) ListNames(ctx context.Context, folder string) ([]Entry, er
 	slices.SortFunc(in, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries(Join(folder, ""), in, func(path string) (fs.FileInfo, error) {
 		i, err := inRoot(f, "list", path, f.root.Stat)
-		if errors.Is(err, ErrOutside) {
-			return nil, err
+		if errors.Is(err, ErrOutside) { // opening it is an error
+			if path, err := localPath(path); err == nil {
+				i, _ = os.Stat(path)
+			}
 		}
 		return i, nil // nil for a dangling link
 	})

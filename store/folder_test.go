@@ -142,11 +142,46 @@ func TestFolderLinks(t *testing.T) {
 		require.ErrorContains(t, err, "open "+name+": outside the folder in: want a file in it that is not reached through a link to elsewhere")
 	}
 	for _, dir := range []string{"in", "in/sub", "in/sub/other"} {
-		_, err = f.ListNames(t.Context(), dir)
-		require.ErrorIs(t, err, ErrOutside, dir)
 		_, err = f.List(t.Context(), dir)
 		require.ErrorIs(t, err, ErrOutside, dir)
 	}
+	l, err = f.ListNames(t.Context(), "in")
+	require.NoError(t, err)
+	require.Contains(t, l, Entry{filepath.Join("in", "up"), "up", false, true, false}, "a listing names it, opening it is an error")
+	l, err = f.ListNames(t.Context(), "in/sub")
+	require.NoError(t, err)
+	require.Contains(t, l, Entry{filepath.Join("in", "sub", "other"), "other", true, true, false})
+	_, err = f.ListNames(t.Context(), "in/sub/other")
+	require.ErrorIs(t, err, ErrOutside)
+
+	// FollowLinks follows links to files, but no others, and no names.
+	symlink(t, "up", "in/up2")
+	symlink(t, "loop", "in/loop")
+	followed := FollowLinks(Local, f)
+	for _, name := range []string{"in/up", "in/up2", filepath.Join(here, "in", "up")} {
+		got, err := content(t, followed, name)
+		require.NoError(t, err)
+		require.Equal(t, "secret", got)
+		i, err := followed.Stat(t.Context(), name)
+		require.NoError(t, err)
+		require.EqualValues(t, len("secret"), i.Size)
+	}
+	for _, name := range []string{"in/sub/other/c.txt", "in/absolute/other/c.txt", "in/../out.txt", "in/..", "out.txt", filepath.Join(here, "out.txt")} {
+		_, err := content(t, followed, name)
+		require.ErrorIs(t, err, ErrOutside, name)
+		_, err = followed.Stat(t.Context(), name)
+		require.ErrorIs(t, err, ErrOutside, name)
+	}
+	_, err = followed.Stat(t.Context(), "in/sub/other")
+	require.ErrorIs(t, err, ErrOutside)
+	_, err = content(t, followed, "in/sub/other")
+	require.ErrorContains(t, err, "is a folder: want a regular file")
+	_, err = followed.ListNames(t.Context(), "in/sub/other")
+	require.ErrorIs(t, err, ErrOutside)
+	_, err = content(t, followed, "in/loop")
+	require.Error(t, err)
+	require.NoError(t, os.Remove("in/up2"))
+	require.NoError(t, os.Remove("in/loop"))
 
 	free, err := OpenFolder(t.Context(), AllowOutside(Local), "in")
 	require.NoError(t, err)

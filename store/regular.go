@@ -11,7 +11,7 @@ import (
 // that states what it is, and is not opened: opening a pipe waits for its
 // writer, and opening a device can act on it.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
-	return openRegular(path, os.Stat, os.Open)
+	return openRegular(path, os.Stat, func(path string) (*os.File, error) { return os.OpenFile(path, openFlags, 0) })
 }
 
 // openRegular is OpenRegular with the functions of a root.

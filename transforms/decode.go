@@ -37,13 +37,13 @@ type Decode struct {
 	// clip.
 	Gray16 codec.Gray16 `json:"gray16"`
 	// Refuse lists the kinds of image that are errors: gray, alpha, depth16,
-	// cmyk, palette, animation. Default empty.
+	// cmyk, palette, animation, canvas, bilevel. Default empty.
 	Refuse codec.Refuse `json:"refuse"`
 	// Orientation is the policy for the EXIF orientation: ignore or apply.
 	// Default ignore.
 	Orientation codec.Orientation `json:"orientation"`
-	// Damage is the policy for damaged files: pillow, strict or lenient.
-	// Default pillow.
+	// Damage is the policy for damaged files: pillow, strict, lenient, imread
+	// or imdecode. Default pillow.
 	Damage codec.Damage `json:"damage"`
 	// Scale is the fraction of the size to decode: full, half, quarter or
 	// eighth. Default full.

@@ -12,11 +12,11 @@ pipelines = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(pipelines)
 BATCH, MEAN, STD = pipelines.BATCH, pipelines.MEAN, pipelines.STD
 
-# What Python prints for the transforms of torch_loader.py.
+# What Python prints for the transforms of torch_loader.py, and the dtype.
 COMPOSE = b"""Compose(
       Resize(size=[256], interpolation=InterpolationMode.BILINEAR, antialias=True)
       CenterCrop(size=(224, 224))
-      ToDtype(scale=True)
+      ToDtype(dtype=torch.float32, scale=True)
       Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225], inplace=False)
 )"""
 

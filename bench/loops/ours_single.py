@@ -8,7 +8,7 @@ COMPOSE = b"""Compose(
       Resize(size=[256], interpolation=bilinear, antialias=True)
       CenterCrop(size=(224, 224))
       PILToTensor()
-      ToDtype(scale=True)
+      ToDtype(dtype=torch.float32, scale=True)
       Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225], inplace=False)
 )"""
 

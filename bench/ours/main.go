@@ -52,7 +52,7 @@ func main() {
 const compose = `Compose(
       Resize(size=[256], interpolation=InterpolationMode.BILINEAR, antialias=True)
       CenterCrop(size=(224, 224))
-      ToDtype(scale=True)
+      ToDtype(dtype=torch.float32, scale=True)
       Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225], inplace=False)
 )`
 

@@ -48,6 +48,8 @@ type header struct {
 	palette       []byte // of mode P
 	entry         int    // bytes of a palette entry
 	data          int    // offset of the pixels
+	offset        uint64 // the header's, before it is corrected
+	colorsEnd     int    // end of the header and the palette
 }
 
 // unpacker writes w pixels of a row.
@@ -120,6 +122,7 @@ func (h *header) parse(data []byte) error {
 	}
 	le := binary.LittleEndian
 	offset := uint64(le.Uint32(data[10:]))
+	h.offset = offset
 	size := le.Uint32(data[14:])
 	if uint64(size) > uint64(len(data)-14) {
 		return bad(14, "a header of %d bytes, %d are left", size, len(data)-14)
@@ -195,6 +198,7 @@ func (h *header) parse(data []byte) error {
 			return err
 		}
 	}
+	h.colorsEnd = p
 	if offset == 0 {
 		offset = uint64(p)
 	}
@@ -257,6 +261,22 @@ func (h *header) setGray(colors int) error {
 	return nil
 }
 
+// opencv refuses what OpenCV refuses or decodes to other pixels than Pillow.
+func (h *header) opencv(size int) error {
+	pixels := ((int64(h.width)*int64(h.bits) + 31) >> 5 << 2) * int64(h.height)
+	switch {
+	case h.bits == 16, h.compression == rle4:
+		return unsupported(-1, "%d bits a pixel and compression %d, of which OpenCV makes other pixels", h.bits, h.compression)
+	case h.offset < uint64(h.colorsEnd):
+		return unsupported(10, "pixels at %d, which OpenCV reads there though header and palette end at %d", h.offset, h.colorsEnd)
+	case h.pixelBits != h.bits:
+		return unsupported(-1, "a gray palette with %d bits a pixel, of which OpenCV makes other pixels", h.bits)
+	case h.compression != rle8 && int64(size-h.data) < pixels:
+		return bad(size, "the pixels end early, %d bytes are wanted", pixels)
+	}
+	return nil
+}
+
 type decoder struct {
 	h    header
 	data []byte         // of the open image
@@ -270,6 +290,11 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
+	}
+	if o.Damage.OpenCV() {
+		if err := h.opencv(len(data)); err != nil {
+			return codec.Config{}, err
+		}
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: min(h.pixelBits, 8),
@@ -303,7 +328,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		if h.pixelBits == 1 && h.mode == codec.L {
 			return unsupported(-1, "run lengths of a black and white image")
 		}
-		if err := d.expand(data); err != nil {
+		if err := d.expand(data, o.Damage.OpenCV()); err != nil {
 			return err
 		}
 		src, unpack, need, stride = d.runs, indices(8, 1), h.width, h.width
@@ -333,8 +358,9 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 }
 
 // expand decodes the run lengths as Pillow's BmpRleDecoder does. It does not
-// pad a row if a run exceeds it. A stop before the last pixel is an error.
-func (d *decoder) expand(data []byte) error {
+// pad a row if a run exceeds it. A stop before the last pixel is an error. With
+// opencv, a run beyond its row is one too.
+func (d *decoder) expand(data []byte, opencv bool) error {
 	h := &d.h
 	total := h.width * h.height
 	out := d.runs[:0]
@@ -353,6 +379,9 @@ loop:
 	for len(out) < total && len(data)-p >= 2 {
 		n, b := int(data[p]), data[p+1]
 		p += 2
+		if opencv && (n > h.width-x || n == 0 && b > 2 && int(b) > h.width-x) {
+			return unsupported(p-2, "a run beyond its row, which OpenCV refuses")
+		}
 		switch {
 		case n > 0:
 			n = min(max(0, min(n, h.width-x)), total-len(out))

@@ -33,6 +33,8 @@ func bad(offset int, msg string, args ...any) error {
 type header struct {
 	width, height int // of the screen, enlarged to the frame
 	x, y, w, h    int // the frame
+	screenW       int // of the screen
+	screenH       int
 	interlaced    bool
 	palette       []byte // nil for gray
 	ramp          bool   // the frame's own table is a gray ramp
@@ -40,6 +42,10 @@ type header struct {
 	bits          int    // LZW's literal width
 	data          int    // offset of the frame's first data block
 	frames        int    // 1, or 2 for several
+	global        int    // entries of the screen's colour table, 0 without one
+	local         int    // entries of the frame's
+	background    int    // index
+	ended         bool   // by a trailer
 }
 
 // reader reads the file as Pillow's GifImagePlugin does. At the end it returns
@@ -86,9 +92,11 @@ func (h *header) parse(data []byte) error {
 		return bad(len(data), "the file ends in the screen descriptor")
 	}
 	h.width, h.height = int(binary.LittleEndian.Uint16(s[6:])), int(binary.LittleEndian.Uint16(s[8:]))
+	h.screenW, h.screenH, h.background = h.width, h.height, int(s[11])
 	var global []byte
 	if s[10]&0x80 != 0 {
 		n := 3 << (s[10]&7 + 1)
+		h.global = n / 3
 		p := r.take(n)
 		if len(p) < n {
 			return bad(len(data), "the file ends in the global colour table")
@@ -154,6 +162,7 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 	h.palette = global
 	if s[8]&0x80 != 0 {
 		n := 3 << (s[8]&7 + 1)
+		h.local = n / 3
 		p := r.take(n)
 		if len(p) < n {
 			return bad(at, "the file ends in the local colour table")
@@ -180,6 +189,7 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 	for {
 		b := r.take(1)
 		if len(b) == 0 || b[0] == ';' {
+			h.ended = len(b) > 0
 			return nil
 		}
 		switch b[0] {
@@ -211,6 +221,32 @@ func (h *header) mode(o *codec.Options) codec.Mode {
 	return codec.P
 }
 
+// opencv refuses what OpenCV refuses or decodes to other pixels than Pillow.
+func (h *header) opencv() error {
+	var what string
+	switch {
+	case h.frames > 1:
+		what = "several frames"
+	case h.transparent >= 0:
+		what = "a transparent colour"
+	case h.x != 0 || h.y != 0 || h.w != h.screenW || h.h != h.screenH:
+		what = "a frame that is not the screen"
+	case h.global == 0:
+		what = "no colour table of the screen"
+	case h.local != 0 && h.ramp:
+		what = "a frame's gray ramp as colour table"
+	case h.background >= h.global:
+		what = "a background without a colour"
+	case h.bits < 2 || h.bits > 11:
+		what = "such LZW literals"
+	case !h.ended:
+		what = "no trailer"
+	default:
+		return nil
+	}
+	return codec.Errorf(name, -1, codec.ErrUnsupported, "a GIF with %s, which OpenCV refuses or decodes to other pixels", what)
+}
+
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
@@ -218,9 +254,15 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
 	}
+	if o.Damage.OpenCV() {
+		if err := h.opencv(); err != nil {
+			return codec.Config{}, err
+		}
+	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
 		HasAlpha: h.transparent >= 0, Frames: h.frames, Variant: version(data),
+		Canvas: h.transparent >= 0 || h.x != 0 || h.y != 0 || h.w != h.screenW || h.h != h.screenH || h.ramp && h.palette != nil,
 	}
 	return c, nil
 }
@@ -253,7 +295,16 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		dst.Key[0], dst.KeyRGB = t, [3]uint8{t, t, t}
 		dst.HasKey, dst.HasKeyRGB = true, true
 	}
-	return d.lzw.decode(dst, h, data)
+	if err := d.lzw.decode(dst, h, data); err != nil || !o.Damage.OpenCV() {
+		return err
+	}
+	colors := max(h.global, h.local) // OpenCV looks in both tables
+	for _, v := range dst.Pix {
+		if int(v) >= colors {
+			return bad(-1, "colour %d of %d", v, colors)
+		}
+	}
+	return nil
 }
 
 // canvas tracks where the next pixel of the frame goes.

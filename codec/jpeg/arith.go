@@ -25,6 +25,9 @@ const fixedBin = 113
 
 // startArith prepares the arithmetic decoder for a scan.
 func (d *decoder) startArith() error {
+	if d.damage == codec.DamageImread {
+		d.end = len(d.data) // the end of a chunk has no effect
+	}
 	for i := range d.nScan {
 		c := d.scan[i]
 		if !d.progressive || d.ss == 0 && d.ah == 0 {
@@ -63,7 +66,7 @@ func (d *decoder) arithByte() int64 {
 	if d.marker != 0 || d.arith.ended {
 		return 0
 	}
-	if d.pos >= d.end && (d.damage != codec.DamageLenient || d.pos < len(d.data)) {
+	if d.pos >= d.end && (!d.padded() || d.pos < len(d.data)) {
 		d.arith.ended = true
 		return 0
 	}

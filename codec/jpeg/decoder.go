@@ -25,7 +25,11 @@
 // example, an arithmetic-coded file must fit the first chunk.
 // [codec.DamageStrict] refuses all damage for which libjpeg warns.
 // [codec.DamageLenient] decodes all readable data and uses zero coefficients
-// for the rest.
+// for the rest. [codec.DamageImread] and [codec.DamageImdecode] do what
+// OpenCV's readers do. Corrupt entropy-coded data is decoded as libjpeg does,
+// and libjpeg's errors are errors. Data after the last row of a single scan is
+// not read. If the file ends early, imread goes on with zero coefficients, and
+// imdecode fails.
 //
 // # Several goroutines
 //
@@ -113,7 +117,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		Height:      d.height,
 		Mode:        d.mode(),
 		Depth:       d.precision,
-		Orientation: d.meta.orientation(),
+		Orientation: d.meta.orientation(o.Damage),
 		Frames:      1,
 		Variant:     d.variant(),
 	}, nil
@@ -160,6 +164,9 @@ func (d *decoder) open() error {
 	}
 	if err := d.readHeader(); err != nil {
 		return err
+	}
+	if d.damage.OpenCV() && d.lossless && len(d.comps) == 1 && d.o.Color.Channels() > 1 {
+		return d.errorf(codec.ErrUnsupported, "lossless gray, of which OpenCV makes no colour image")
 	}
 	return d.setup()
 }
@@ -321,6 +328,9 @@ func (d *decoder) nextScan() (bool, error) {
 // second scan. Pillow does not wait for more data once it has all rows.
 func (d *decoder) finish() error {
 	d.leaveQuick()
+	if d.damage.OpenCV() {
+		return nil
+	}
 	d.checkScanEnd()
 	d.hold = d.damage == codec.DamagePillow
 	sos, err := d.readMarkers()

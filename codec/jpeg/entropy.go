@@ -151,7 +151,7 @@ func (d *decoder) resync() error {
 // checkScanEnd warns if the entropy-coded segment has more whole bytes than
 // needed. libjpeg drops them silently if a marker follows.
 func (d *decoder) checkScanEnd() {
-	if d.damage != codec.DamagePillow && !d.arithmetic && !d.insufficient && d.nbits >= 8 {
+	if d.warns() && !d.arithmetic && !d.insufficient && d.nbits >= 8 {
 		d.warn("more entropy-coded data than the scan needs")
 	}
 }

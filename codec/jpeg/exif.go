@@ -5,12 +5,16 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/exif"
 )
 
 // meta holds the metadata that Pillow's plugin collects from the application
 // segments.
 type meta struct {
 	exif    []byte // the Exif segments, joined, with the first one's "Exif\0\0"
+	first   []byte // the first Exif segment that is not empty, without it
 	hasExif bool
 	joined  bool // exif is a copy, not part of the file
 	xmp     []byte
@@ -19,6 +23,9 @@ type meta struct {
 
 // addExif records an APP1 Exif segment, "Exif\0\0" included.
 func (m *meta) addExif(s []byte) {
+	if len(m.first) == 0 {
+		m.first = s[6:]
+	}
 	if !m.hasExif {
 		m.exif, m.hasExif = s, true
 		return
@@ -121,8 +128,12 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 	return tags, order, false, true
 }
 
-// orientation returns Pillow's getexif().get(0x0112) if it is 2 to 8, else 1.
-func (m *meta) orientation() int {
+// orientation returns Pillow's getexif().get(0x0112) if it is 2 to 8, else 1;
+// or OpenCV's orientation.
+func (m *meta) orientation(damage codec.Damage) int {
+	if damage.OpenCV() {
+		return exif.OpenCV(m.first)
+	}
 	if m.hasExif {
 		tags, order, _, ok := m.exifIFD()
 		if !ok {

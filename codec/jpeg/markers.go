@@ -114,7 +114,7 @@ func (d *decoder) readHeader() error {
 		if d.sawSOF {
 			return d.errorf(codec.ErrFormat, "EOI after a frame header, want a scan")
 		}
-		if d.damage == codec.DamageLenient && d.pos >= len(d.data) {
+		if d.damage.OpenCV() || d.padded() && d.pos >= len(d.data) {
 			return d.errorf(codec.ErrFormat, "no image")
 		}
 		d.startStream()

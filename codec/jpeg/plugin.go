@@ -11,7 +11,7 @@ import (
 // passes the file to libjpeg. It collects metadata and refuses some files that
 // libjpeg accepts.
 func (d *decoder) pluginOpen() error {
-	lax := d.damage == codec.DamageLenient
+	lax := d.damage == codec.DamageLenient || d.damage.OpenCV()
 	b := d.data
 	m := &d.meta
 	refuse := func(at int, kind error, msg string, args ...any) error {

@@ -53,7 +53,7 @@ type quickState struct {
 func (d *decoder) startQuick() {
 	q := &d.quick
 	q.on, q.tried = false, false
-	if d.damage != codec.DamagePillow {
+	if d.warns() {
 		return
 	}
 	ac := kernel.HuffAC
@@ -77,7 +77,7 @@ func (d *decoder) startQuick() {
 // once after each marker.
 func (d *decoder) enterQuick() bool {
 	q := &d.quick
-	if q.off || q.tried || d.damage != codec.DamagePillow || d.marker != 0 || d.nbits > 63 {
+	if q.off || q.tried || d.warns() || d.marker != 0 || d.nbits > 63 {
 		return false
 	}
 	q.tried = true

@@ -6,9 +6,15 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// chunk is the number of bytes that Pillow reads at a time (ImageFile.MAXBLOCK)
-// and appends to the data that libjpeg has not consumed.
-const chunk = 65536
+const (
+	// chunk is the number of bytes that Pillow reads at a time
+	// (ImageFile.MAXBLOCK) and appends to the data that libjpeg has not
+	// consumed.
+	chunk = 65536
+	// stdioChunk is the size of the buffer of libjpeg's jpeg_stdio_src, with
+	// which imread reads.
+	stdioChunk = 4096
+)
 
 // errSuspended reports that libjpeg would wait for more data, which Pillow
 // ignores.
@@ -19,9 +25,10 @@ type reader struct {
 	data []byte
 	pos  int // next byte
 	// end is the end of the data that the reference's decoder has received so
-	// far. It is len(data) except in DamagePillow.
-	end  int
-	hold bool // keep end, because all rows are decoded
+	// far. It grows by chunk, which is 0 if it is len(data) from the beginning.
+	end   int
+	chunk int
+	hold  bool // keep end, because all rows are decoded
 	// marker is the code of a pending marker, 0 if none.
 	marker byte
 	// discarded is the number of bytes skipped before a marker.
@@ -34,9 +41,27 @@ type reader struct {
 
 func (r *reader) reset(data []byte, damage codec.Damage) {
 	*r = reader{data: data, damage: damage, end: len(data)}
-	if damage == codec.DamagePillow {
-		r.end = min(r.end, chunk)
+	switch damage {
+	case codec.DamagePillow:
+		r.chunk = chunk
+	case codec.DamageImread:
+		r.chunk = stdioChunk
+	default:
+		return
 	}
+	r.end = min(r.end, r.chunk)
+}
+
+// warns reports whether warn has an effect. Otherwise the decoder may run
+// libjpeg's code without checks where libjpeg does.
+func (r *reader) warns() bool {
+	return r.damage == codec.DamageStrict || r.damage == codec.DamageLenient
+}
+
+// padded reports whether the end of the data counts as EOI, as with Pillow's
+// LOAD_TRUNCATED_IMAGES and libjpeg's jpeg_stdio_src.
+func (r *reader) padded() bool {
+	return r.damage == codec.DamageLenient || r.damage == codec.DamageImread
 }
 
 func (r *reader) errorf(kind error, msg string, args ...any) error {
@@ -71,7 +96,7 @@ func (r *reader) more() bool {
 		if r.end >= len(r.data) || r.hold {
 			return false
 		}
-		r.end = min(r.end+chunk, len(r.data))
+		r.end = min(r.end+r.chunk, len(r.data))
 	}
 	return true
 }
@@ -139,10 +164,10 @@ func (r *reader) nextMarker() error {
 	return nil
 }
 
-// noMarker handles the end of the data before a required marker. In lenient
-// mode it counts as EOI, as with Pillow's LOAD_TRUNCATED_IMAGES.
+// noMarker handles the end of the data before a required marker. It counts as
+// EOI if padded.
 func (r *reader) noMarker() error {
-	if r.damage == codec.DamageLenient {
+	if r.padded() {
 		r.warn("the file ends without EOI")
 		r.marker = mEOI
 		return nil

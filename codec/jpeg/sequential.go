@@ -82,7 +82,7 @@ func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 		// is present. bitreader.go explains why this decoder must do so in the
 		// same places. Only the slow way reports warnings, which the other
 		// modes need.
-		fast := d.damage == codec.DamagePillow && d.restartInterval == 0 &&
+		fast := !d.warns() && d.restartInterval == 0 &&
 			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
 		if fast && d.decodeFast(blocks) {
 			break
@@ -108,7 +108,7 @@ func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 // trySlow runs decodeSlow. If the reference's chunk of the file ends, it adds
 // the next chunk and restores the MCU's start, and again is true.
 func (d *decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
-	if d.end == len(d.data) {
+	if d.end == len(d.data) || d.damage == codec.DamageImread {
 		return d.decodeSlow(blocks), false
 	}
 	acc, nbits, pos, last := d.acc, d.nbits, d.pos, d.lastDC

@@ -4,7 +4,14 @@
 // modes, the reduction of 16-bit colour to the high byte, the numbering of
 // transparent colours, and its tolerance. Checksums of image data are verified
 // only under codec.DamageStrict. Data after the pixels may be missing. If the
-// image data ends between two rows, the rest is black.
+// image data ends between two rows, the rest is black. As in Pillow, a
+// compressed text or ICC profile of more than 1 MiB is codec.ErrLimit, and so
+// are texts of more than 64 MiB together; an unknown compression method is
+// codec.ErrFormat.
+//
+// Under codec.DamageImread and codec.DamageImdecode the file must be whole, and
+// only optional chunks may have a wrong checksum, which removes them. The
+// orientation is that of an eXIf chunk.
 //
 // An animated PNG decodes to its default image. The standard library's
 // compress/zlib inflates the data. The package does not use image/png, which
@@ -19,6 +26,7 @@ import (
 	"hash/crc32"
 	"io"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
@@ -53,7 +61,10 @@ type header struct {
 	frames            int // of acTL, 0 if missing
 	seenFrame         bool
 	exif, rawExif     []byte
+	firstExif         []byte // of eXIf chunks, for OpenCV
 	xmp               []byte
+	textMemory        int64  // as Pillow counts it
+	inflated          int64  // bytes of all compressed texts and profiles
 	frameW, frameH    uint32 // of an fcTL chunk before the image data
 	frameX, frameY    uint32
 	seenIDAT, seenEnd bool
@@ -70,6 +81,8 @@ type decoder struct {
 	o    *codec.Options // of the open image
 	src  idatReader
 	zr   io.ReadCloser // of compress/zlib, reused
+	in   bytes.Reader  // of a compressed text
+	out  bytes.Buffer  // a text
 	one  [1]byte
 	rows [2][]byte // the current and the previous row, each after its filter byte
 }
@@ -84,13 +97,21 @@ func bad(offset int, msg string, args ...any) error {
 // minLength holds the shortest length of chunks that Pillow accepts.
 var minLength = map[string]int{"IHDR": 13, "gAMA": 4, "cHRM": 32, "sRGB": 1, "pHYs": 9, "acTL": 8, "fcTL": 26}
 
-// maxText bounds the inflated length of a compressed text: Pillow's
-// MAX_TEXT_CHUNK.
-const maxText = 1 << 20
+// maxText bounds the inflated length of a compressed text or ICC profile, and
+// maxTextMemory that of all texts: Pillow's MAX_TEXT_CHUNK and MAX_TEXT_MEMORY.
+// maxRatio is the largest ratio of deflate.
+const (
+	maxText       = 1 << 20
+	maxTextMemory = 64 * maxText
+	maxRatio      = 1032
+)
 
 // parse reads all chunks except the image data.
-func (h *header) parse(data []byte, strict bool) error {
+func (d *decoder) parse(data []byte, damage codec.Damage) error {
+	h := &d.h
 	*h = header{}
+	opencv := damage.OpenCV()
+	strict := damage == codec.DamageStrict || opencv
 	p := len(magic)
 	if len(data) < p || string(data[:p]) != magic {
 		return bad(0, "not a PNG signature")
@@ -137,12 +158,17 @@ func (h *header) parse(data []byte, strict bool) error {
 		body = body[:n]
 		// Pillow verifies checksums before the image data.
 		if (strict || !h.seenIDAT) && !checked(data, p, int(n)) {
-			return bad(p, "checksum of chunk %s", id)
+			// OpenCV does not look at the checksum of acTL.
+			if optional := id[0] >= 'a' && string(id) != "acTL"; !opencv || !optional || len(body) == len(data)-p-8 {
+				return bad(p, "checksum of chunk %s", id)
+			}
+			p += int(n) + 12
+			continue
 		}
 		if min, ok := minLength[string(id)]; ok && int(n) < min {
 			return bad(p, "chunk %s of %d bytes, want %d", id, n, min)
 		}
-		if err := h.chunk(id, body, p); err != nil {
+		if err := d.chunk(id, body, p); err != nil {
 			return err
 		}
 		seenHeader = seenHeader || string(id) == "IHDR"
@@ -182,7 +208,8 @@ func checked(data []byte, p, n int) bool {
 	return len(data)-end >= 4 && crc32.ChecksumIEEE(data[p+4:end]) == binary.BigEndian.Uint32(data[end:])
 }
 
-func (h *header) chunk(id []byte, b []byte, p int) error {
+func (d *decoder) chunk(id []byte, b []byte, p int) error {
+	h := &d.h
 	be := binary.BigEndian
 	switch string(id) {
 	case "IHDR":
@@ -222,8 +249,18 @@ func (h *header) chunk(id []byte, b []byte, p int) error {
 		}
 	case "eXIf":
 		h.exif = b
-	case "tEXt", "zTXt", "iTXt":
-		return h.text(string(id), b, p)
+		// libpng drops blocks that begin otherwise, and further ones.
+		if s := string(b[:min(2, len(b))]); h.firstExif == nil && (s == "II" || s == "MM") {
+			h.firstExif = b
+		}
+	case "tEXt", "zTXt", "iTXt", "iCCP":
+		switch {
+		case d.o.Damage.OpenCV(): // libpng drops what exceeds its limits
+		case string(id) == "iCCP":
+			return d.profile(b, p)
+		default:
+			return d.text(string(id), b, p)
+		}
 	}
 	return nil
 }
@@ -260,58 +297,131 @@ func (h *header) ihdr(b []byte, p int) error {
 	return nil
 }
 
-// text reads the metadata in text chunks: XMP, and ImageMagick's EXIF.
-func (h *header) text(id string, b []byte, p int) error {
+// text reads the metadata in text chunks: XMP, and ImageMagick's EXIF. It
+// refuses the texts that Pillow refuses.
+func (d *decoder) text(id string, b []byte, p int) error {
+	h := &d.h
 	key, v, _ := bytes.Cut(b, []byte{0})
-	xmp, exif := string(key) == "XML:com.adobe.xmp", string(key) == "Raw profile type exif"
-	if !xmp && !exif && string(key) != "exif" {
-		return nil
-	}
-	compressed := false
+	length := len(v) // in Pillow's text memory
+	inflated := id == "zTXt"
 	switch id {
 	case "zTXt":
-		if len(v) == 0 {
-			return nil
+		if len(v) > 0 {
+			if v[0] != 0 {
+				return bad(p, "zTXt with compression method %d, want 0", v[0])
+			}
+			v = v[1:]
 		}
-		if v[0] != 0 {
-			return bad(p, "zTXt with compression method %d, want 0", v[0])
+		var err error
+		if v, err = d.inflate(v, p); err != nil {
+			return err
 		}
-		compressed, v = true, v[1:]
+		length = len(v) // 0 if damaged
 	case "iTXt":
 		if len(v) < 2 || (v[0] != 0 && v[1] != 0) {
 			return nil
 		}
-		compressed = v[0] != 0
 		parts := bytes.SplitN(v[2:], []byte{0}, 3)
 		if len(parts) < 3 {
 			return nil
 		}
+		inflated = v[0] != 0
 		v = parts[2]
-	}
-	if compressed {
-		zr, err := zlib.NewReader(bytes.NewReader(v))
-		if err != nil {
-			return nil // Pillow treats it as empty
+		if inflated {
+			var err error
+			if v, err = d.inflate(v, p); v == nil || err != nil {
+				return err
+			}
 		}
-		if v, err = io.ReadAll(io.LimitReader(zr, maxText+1)); err != nil {
-			return nil
-		}
-		if len(v) > maxText {
-			return codec.Errorf(name, int64(p), codec.ErrLimit, "text of more than %d bytes", maxText)
+		length = 0
+		if utf8.Valid(v) && utf8.Valid(parts[0]) && utf8.Valid(parts[1]) {
+			length = utf8.RuneCount(v)
 		}
 	}
-	switch {
-	case xmp:
-		h.xmp = v
-	case exif:
-		h.rawExif = v
-	case id == "tEXt":
-		h.exif = v
+	if len(key) > 0 {
+		if h.textMemory += int64(length); h.textMemory > maxTextMemory {
+			return codec.Errorf(name, int64(p), codec.ErrLimit, "texts of more than %d bytes", maxTextMemory)
+		}
+	}
+	keep := func() []byte {
+		if inflated {
+			return bytes.Clone(v)
+		}
+		return v
+	}
+	switch string(key) {
+	case "XML:com.adobe.xmp":
+		h.xmp = keep()
+	case "Raw profile type exif":
+		h.rawExif = keep()
+	case "exif":
+		if id == "tEXt" {
+			h.exif = v
+		}
 	}
 	return nil
 }
 
-func (h *header) orientation() int {
+// profile checks an ICC profile, which is not used.
+func (d *decoder) profile(b []byte, p int) error {
+	// Without a zero Pillow takes the first byte for the method.
+	at := bytes.IndexByte(b, 0) + 1
+	if at >= len(b) {
+		return bad(p, "iCCP of %d bytes without a compression method", len(b))
+	}
+	if b[at] != 0 {
+		return bad(p, "iCCP with compression method %d, want 0", b[at])
+	}
+	if len(b)-at <= maxText/maxRatio {
+		return nil
+	}
+	_, err := d.inflate(b[at+1:], p)
+	return err
+}
+
+// inflate returns a compressed text, valid until the next call, or nil if it is
+// damaged. A text that ends too early is not damaged to Pillow.
+func (d *decoder) inflate(v []byte, p int) ([]byte, error) {
+	d.in.Reset(v)
+	out := &d.out
+	out.Reset()
+	err := d.reset(&d.in)
+	if err == nil {
+		_, err = out.ReadFrom(io.LimitReader(d.zr, maxText+1))
+	}
+	if out.Len() > maxText {
+		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "a compressed text or profile of more than %d bytes", maxText)
+	}
+	// Pillow has no limit for all profiles together, and none for texts that
+	// are not UTF-8. This one bounds the time.
+	if d.h.inflated += int64(out.Len()); d.h.inflated > maxTextMemory {
+		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "compressed texts and profiles of more than %d bytes", maxTextMemory)
+	}
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, nil
+	}
+	if out.Len() == 0 {
+		return []byte{}, nil
+	}
+	return out.Bytes(), nil
+}
+
+// reset starts the decompression of src.
+func (d *decoder) reset(src io.Reader) error {
+	if d.zr != nil {
+		return d.zr.(zlib.Resetter).Reset(src, nil)
+	}
+	zr, err := zlib.NewReader(src)
+	if err == nil {
+		d.zr = zr
+	}
+	return err
+}
+
+func (h *header) orientation(damage codec.Damage) int {
+	if damage.OpenCV() {
+		return exif.OpenCV(h.firstExif)
+	}
 	block := h.exif
 	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
@@ -345,12 +455,22 @@ func unhex(b []byte) (_ []byte, ok bool) {
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	h := &d.h
 	d.data, d.o = data, o
-	if err := h.parse(data, o.Damage == codec.DamageStrict); err != nil {
+	if err := d.parse(data, o.Damage); err != nil {
 		return codec.Config{}, err
+	}
+	if o.Damage.OpenCV() {
+		switch {
+		case h.frames > 1:
+			return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, whose first frame OpenCV composes")
+		case string(data[12:16]) != "IHDR" || data[26] != 0 || data[28] > 1:
+			return codec.Config{}, bad(8, "IHDR is not first, or has unknown methods")
+		case h.mode == codec.P && h.plte == nil:
+			return codec.Config{}, bad(-1, "a palette image without a palette")
+		}
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode, Depth: int(h.depth),
-		Orientation: h.orientation(), Frames: max(1, h.frames), Variant: "plain",
+		Orientation: h.orientation(o.Damage), Frames: max(1, h.frames), Variant: "plain",
 		HasAlpha: h.hasTRNS || h.mode == codec.LA || h.mode == codec.RGBA,
 	}
 	if h.frames > 0 && !h.seenFrame {
@@ -366,7 +486,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, data, o := &d.h, d.data, d.o
 	d.data, d.o = nil, nil
-	strict := o.Damage == codec.DamageStrict
+	strict := o.Damage == codec.DamageStrict || o.Damage.OpenCV()
 	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
 		return err
 	}
@@ -380,13 +500,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	}
 
 	d.src = idatReader{data: data, next: h.idat}
-	if d.zr == nil {
-		zr, err := zlib.NewReader(&d.src)
-		if err != nil {
-			return d.broken(err, 0)
-		}
-		d.zr = zr
-	} else if err := d.zr.(zlib.Resetter).Reset(&d.src, nil); err != nil {
+	if err := d.reset(&d.src); err != nil {
 		return d.broken(err, 0)
 	}
 	n := (h.width*h.bitsPerPixel()+7)/8 + 1

@@ -1,7 +1,10 @@
 package png
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,4 +52,21 @@ func TestSteadyState(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, n, 1.0, o.Color)
 	}
+}
+
+// TestTextMemory: Pillow refuses 64 MiB of texts and one byte.
+func TestTextMemory(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/damaged/png_text_mib.png")
+	require.NoError(t, err)
+	const start = 33 // behind IHDR
+	n := 12 + int(binary.BigEndian.Uint32(data[start:]))
+	text := data[start : start+n]
+	texts := func(n int) []byte {
+		return slices.Concat(data[:start], bytes.Repeat(text, n), data[start:])
+	}
+	_, err = codec.DecodeConfig(texts(63), &codec.Options{})
+	require.NoError(t, err)
+	_, err = codec.DecodeConfig(texts(64), &codec.Options{})
+	require.ErrorIs(t, err, codec.ErrLimit)
+	require.ErrorContains(t, err, "67108864 bytes")
 }

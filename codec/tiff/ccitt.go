@@ -35,13 +35,20 @@ const (
 // The lengths of the longest codes: of a white run, a black run and a mode.
 const (
 	longestWhite = 12
-	longestCode  = 13
+	longestBlack = 13
 	longestMode  = 7
 )
 
-// runTable maps the next longestCode bits to the run and, in the low 4 bits,
+// endOfLine is the number of zeros that begin an end of line. In place of a run
+// they have the code noRun.
+const (
+	endOfLine = 11
+	noRun     = 1<<12 - 1
+)
+
+// runTable maps the next longestBlack bits to the run and, in the low 4 bits,
 // the length of the code that they begin with, 0 if invalid.
-type runTable [1 << longestCode]uint16
+type runTable [1 << longestBlack]uint16
 
 func newRunTable(codes string) *runTable {
 	t := new(runTable)
@@ -53,10 +60,13 @@ func newRunTable(codes string) *runTable {
 		for _, b := range c {
 			first = 2*first + int(b-'0')
 		}
-		free := longestCode - len(c)
+		free := longestBlack - len(c)
 		for j := range 1 << free {
 			t[first<<free+j] = uint16(i<<4 | len(c))
 		}
+	}
+	for j := range 1 << (longestBlack - endOfLine) {
+		t[j] = noRun<<4 | endOfLine
 	}
 	return t
 }
@@ -70,32 +80,68 @@ var runTables = sync.OnceValue(func() [2]*runTable {
 const (
 	modePass = 4 + iota
 	modeHorizontal
+	modeExtension
+	modeEnd
 )
 
 // modes maps the next 7 bits to the mode (T.4 table 4) and the length of its
-// code.
+// code. The last two are the beginnings of the uncompressed mode and of an end
+// of line.
 var modes = [...]struct {
 	bits, length, mode int
 }{
 	{0b1, 1, 0}, {0b011, 3, 1}, {0b010, 3, -1}, {0b001, 3, modeHorizontal}, {0b0001, 4, modePass},
 	{0b000011, 6, 2}, {0b000010, 6, -2}, {0b0000011, 7, 3}, {0b0000010, 7, -3},
+	{0b0000001, 7, modeExtension}, {0b0000000, 7, modeEnd},
 }
 
 var (
-	errCCITTCode = errors.New("not a CCITT code")
 	errCCITTEnd  = errors.New("the CCITT data ends too early")
-	errCCITTRow  = errors.New("a row of CCITT runs that is not as wide as the image")
+	errCCITTRuns = errors.New("too many runs in a row")
 )
 
-// fax decodes rows with CCITT compression. Its rows are lists of the positions
-// where the colour changes, first from white to black.
+// runs holds the lengths of a row's runs, white first. Behind the n runs are
+// those of earlier rows, which libtiff reads in damaged data.
+type runs struct {
+	v []int32
+	n int
+}
+
+func (r *runs) at(i int) int {
+	if i < len(r.v) {
+		return int(r.v[i])
+	}
+	return 0
+}
+
+func (r *runs) add(n int) {
+	if r.n == len(r.v) {
+		r.v = append(r.v, 0)
+	}
+	r.v[r.n] = int32(n)
+	r.n++
+}
+
+// fax decodes rows with CCITT compression as libtiff does. It ends a damaged
+// row where the damage begins; the rest of the row is white. Valid files need
+// this too, because libtiff misreads the last rows of some (see fax.end).
 type fax struct {
 	in  []byte
 	pos int // in bits
 	// end is the end of the data for libtiff, in bits. If libtiff needs more
 	// data, it appends zeros and counts them at the next byte.
-	end      int
-	ref, cur []int
+	end     int
+	w       int // pixels in a row
+	memory  [2]runs
+	ref     *runs // of the previous row, whose sum is w
+	cur     *runs
+	maxRuns int
+	x       int  // the end of cur, and of the pending run
+	pending int  // the length of the run that is not in cur yet
+	ended   bool // an end of line was read where a run or mode was wanted
+	// noEOL reports whether ends of lines are optional: libtiff reads G3 data
+	// without them after it found none, from there on in the whole image.
+	noEOL bool
 }
 
 // peek returns the next n bits, at most 24. Zeros follow the data.
@@ -121,50 +167,102 @@ func (f *fax) need(n int) bool {
 	return true
 }
 
-// decode fills out with rows of w pixels in whole bytes. Black pixels are 1.
-func (f *fax) decode(out, in []byte, w, rows int, compression uint32, twoD bool) error {
-	f.in, f.pos, f.end = in, 0, 8*len(in)
-	f.ref = f.ref[:0]
+// reset starts an image.
+func (f *fax) reset() {
+	f.noEOL = false
+	for i := range f.memory {
+		f.memory[i].v = f.memory[i].v[:0]
+	}
+}
+
+// decode fills out with rows of w pixels in whole bytes. Black pixels are 1. It
+// returns the number of rows: G4 data may end before the last one.
+func (f *fax) decode(out, in []byte, w, rows int, compression uint32, twoD bool) (int, error) {
+	f.in, f.pos, f.end, f.w, f.ended = in, 0, 8*len(in), w, false
+	f.cur, f.ref = &f.memory[0], &f.memory[1]
+	f.ref.n = 0
+	f.ref.add(w)
+	f.ref.add(0)
+	f.maxRuns = (w + 32) &^ 31
+	if compression == ccittG4 || compression == ccittG3 && twoD {
+		f.maxRuns *= 2
+	}
 	clear(out)
 	n := (w + 7) / 8
-	for y := range rows {
+	for y := 0; y < rows; y++ {
+		f.cur.n, f.x, f.pending = 0, 0, 0
 		lines := compression == ccittG4
 		if compression == ccittG3 {
-			if err := f.endOfLine(); err != nil {
-				return err
+			if !f.noEOL {
+				found, err := f.skipEndOfLine()
+				if err != nil {
+					return y, err
+				}
+				if !found {
+					// Rows that were read are kept.
+					f.noEOL, f.ended = true, false
+					f.pos, f.end = 0, 8*len(in)
+					y--
+					continue
+				}
 			}
 			if twoD {
 				if !f.need(1) {
-					return errCCITTEnd
+					return y, errCCITTEnd
 				}
 				lines = f.peek(1) == 0
 				f.pos++
 			}
 		}
-		f.cur = f.cur[:0]
 		var err error
 		if lines {
-			err = f.row2D(w)
+			err = f.row2D()
 		} else {
-			err = f.row1D(w)
+			err = f.row1D()
+		}
+		if err == nil || compression == ccittG4 && err == errCCITTEnd {
+			if e := f.endRow(); e != nil {
+				err = e
+			}
+		}
+		if compression == ccittG4 && (err == errCCITTEnd || err == nil && f.ended) {
+			if y == 0 {
+				return 0, errCCITTEnd
+			}
+			f.draw(out[y*n : (y+1)*n])
+			return y + 1, nil
 		}
 		if err != nil {
-			return err
+			return y, err
 		}
 		if compression == ccittRLE {
 			f.pos += max(0, f.end-f.pos) & 7
 		}
-		row := out[y*n : (y+1)*n]
-		for i := 0; i < len(f.cur); i += 2 {
-			end := w
-			if i+1 < len(f.cur) {
-				end = f.cur[i+1]
-			}
-			blacken(row, f.cur[i], end)
+		f.draw(out[y*n : (y+1)*n])
+		if f.cur.n < f.maxRuns {
+			f.cur.add(0) // an imaginary change for the next row
+		} else if compression == ccittG4 {
+			return y, errCCITTRuns
 		}
 		f.ref, f.cur = f.cur, f.ref
 	}
-	return nil
+	return rows, nil
+}
+
+// draw sets the black pixels of cur. It cuts runs that exceed the row.
+func (f *fax) draw(row []byte) {
+	x := 0
+	for i, n := range f.cur.v[:f.cur.n] {
+		run := int(n)
+		if run > f.w-x || run < 0 { // below 0 after an overflow
+			run = f.w - x
+			f.cur.v[i] = int32(run)
+		}
+		if i%2 != 0 {
+			blacken(row, x, x+run)
+		}
+		x += run
+	}
 }
 
 // blacken sets the pixels from x to end, exclusive.
@@ -180,127 +278,209 @@ func blacken(row []byte, x, end int) {
 	}
 }
 
-// endOfLine skips the data up to and including the next end of line: at least
-// 11 zeros and a one.
-func (f *fax) endOfLine() error {
-	for ; ; f.pos++ {
-		if !f.need(11) {
-			return errCCITTEnd
+// skipEndOfLine skips the data up to and including the next end of line: at
+// least 11 zeros and a one. It reports false if the zeros do not end.
+func (f *fax) skipEndOfLine() (bool, error) {
+	if !f.ended {
+		for ; ; f.pos++ {
+			if !f.need(endOfLine) {
+				return false, errCCITTEnd
+			}
+			if f.peek(endOfLine) == 0 {
+				break
+			}
 		}
-		if f.peek(11) == 0 {
+	}
+	for {
+		if !f.need(8) {
+			return false, nil
+		}
+		if f.peek(8) != 0 {
 			break
 		}
+		f.pos += 8
 	}
-	for f.pos += 11; ; f.pos++ {
-		if !f.need(1) {
-			return errCCITTEnd
-		}
-		if f.peek(1) == 1 {
-			f.pos++
-			return nil
-		}
+	for f.peek(1) == 0 {
+		f.pos++
 	}
+	f.pos++
+	f.ended = false
+	return true, nil
 }
 
-// run reads a run of the colour. With errCCITTCode it returns the part that it
-// has read.
-func (f *fax) run(color int) (int, error) {
-	t := runTables()[color]
-	n := 0
-	for {
-		if !f.need(longestWhite + color) {
-			return 0, errCCITTEnd
-		}
-		e := t[f.peek(longestCode)]
-		if e == 0 {
-			return n, errCCITTCode // keep the bits of an end of line, which is searched again
-		}
-		f.pos += int(e & 15)
-		n += int(e >> 4)
-		if e>>4 < 64 {
-			return n, nil
-		}
-		n = min(n, 2*maxSide)
+// add ends the pending run n pixels further on.
+func (f *fax) add(n int) error {
+	if f.cur.n >= f.maxRuns {
+		return errCCITTRuns
 	}
+	f.cur.add(f.pending + n)
+	f.x += n
+	f.pending = 0
+	return nil
 }
 
-// row1D ends a damaged row as libtiff does: it ignores a run that exceeds the
-// row, and the rest is white. Valid files need this too, because libtiff
-// misreads the last rows of some (see fax.end).
-func (f *fax) row1D(w int) error {
-	x := 0
-	for color := 0; x < w; color ^= 1 {
-		n, err := f.run(color)
-		if err == errCCITTEnd {
+// endRow makes the row as wide as the image.
+func (f *fax) endRow() error {
+	if f.pending != 0 {
+		if err := f.add(0); err != nil {
 			return err
 		}
-		if n > 0 || err == nil {
-			x += n
-			f.cur = append(f.cur, x)
-		}
-		if err != nil {
-			break
-		}
 	}
-	for n := len(f.cur); x > w; n-- {
-		f.cur, x = f.cur[:n-1], 0
-		if n > 1 {
-			x = f.cur[n-2]
-		}
+	if f.x == f.w {
+		return nil
 	}
-	if x < w && len(f.cur)%2 != 0 {
-		f.cur = append(f.cur, x)
+	for f.x > f.w && f.cur.n > 0 {
+		f.cur.n--
+		f.x -= f.cur.at(f.cur.n)
+	}
+	switch {
+	case f.x < f.w:
+		f.x = max(f.x, 0)
+		if f.cur.n%2 != 0 {
+			if err := f.add(0); err != nil {
+				return err
+			}
+		}
+		return f.add(f.w - f.x)
+	case f.x > f.w:
+		if err := f.add(f.w); err != nil {
+			return err
+		}
+		return f.add(0)
 	}
 	return nil
 }
 
-func (f *fax) row2D(w int) error {
-	x, color := -1, 0 // a row starts before its first pixel, with white
-	b := 0            // index in ref; earlier changes are done
-	change := func(i int) int {
-		if i < len(f.ref) {
-			return f.ref[i]
+// run reads a run of the colour and adds it. It reports false if the data has
+// no such run.
+func (f *fax) run(color int) (bool, error) {
+	t := runTables()[color]
+	for {
+		if !f.need(longestWhite + color) {
+			return false, errCCITTEnd
 		}
-		return w
+		e := t[f.peek(longestBlack)]
+		n := int(e >> 4)
+		f.pos += int(e & 15)
+		switch {
+		case e == 0:
+			return false, nil
+		case n == noRun:
+			f.ended = true
+			return false, nil
+		case n < 64:
+			return true, f.add(n)
+		}
+		f.x += n
+		f.pending += n
 	}
-	for x < w {
-		// A change to the left may move back by at most one change.
-		for b = max(0, b-2)&^1 | color; b < len(f.ref) && f.ref[b] <= x; b += 2 {
+}
+
+func (f *fax) row1D() error {
+	for color := 0; ; color ^= 1 {
+		ok, err := f.run(color)
+		if err != nil || !ok || f.x >= f.w {
+			return err
+		}
+		if n := f.cur.n; color == 1 && f.cur.at(n-1) == 0 && f.cur.at(n-2) == 0 {
+			f.cur.n -= 2
+		}
+	}
+}
+
+func (f *fax) row2D() error {
+	b, next := f.ref.at(0), 1 // the next change in the previous row
+	// follow moves b behind x.
+	follow := func() error {
+		for f.cur.n > 0 && b <= f.x && b < f.w {
+			if next+1 >= f.maxRuns {
+				return errCCITTRuns
+			}
+			b += f.ref.at(next) + f.ref.at(next+1)
+			next += 2
+		}
+		return nil
+	}
+	for f.x < f.w {
+		if f.cur.n >= f.maxRuns {
+			return errCCITTRuns
 		}
 		if !f.need(longestMode) {
 			return errCCITTEnd
 		}
 		mode, length := f.mode()
-		if length == 0 {
-			return errCCITTCode
-		}
 		f.pos += length
+		if mode < modeHorizontal {
+			if err := follow(); err != nil {
+				return err
+			}
+		}
 		switch mode {
 		case modePass:
-			x = change(b + 1)
+			if next+1 >= f.maxRuns {
+				return errCCITTRuns
+			}
+			b += f.ref.at(next)
+			f.pending += b - f.x
+			f.x = b
+			b += f.ref.at(next + 1)
+			next += 2
 		case modeHorizontal:
-			x = max(x, 0)
+			color := f.cur.n % 2
 			for i := range 2 {
-				n, err := f.run(color ^ i)
-				if err != nil {
+				end := f.ended
+				ok, err := f.run(color ^ i)
+				if err != nil || !ok {
+					f.ended = end // an end of line does not count here
 					return err
 				}
-				if x += n; x > w {
-					return errCCITTRow
-				}
-				f.cur = append(f.cur, x)
 			}
+			if err := follow(); err != nil {
+				return err
+			}
+		case modeExtension:
+			f.cur.add(f.w - f.x)
+			return nil
+		case modeEnd:
+			f.cur.add(f.w - f.x)
+			if !f.need(4) {
+				return errCCITTEnd
+			}
+			f.pos += 4
+			f.ended = true
+			return nil
 		default:
-			to := change(b) + mode
-			if to < max(x, 0) || to > w {
-				return errCCITTRow
+			if b+min(mode, 0) < f.x {
+				return nil
 			}
-			x = to
-			f.cur = append(f.cur, x)
-			color ^= 1
+			if err := f.add(b - f.x + mode); err != nil {
+				return err
+			}
+			if mode < 0 {
+				next--
+				b -= f.ref.at(next)
+			} else if next >= f.maxRuns {
+				return errCCITTRuns
+			} else {
+				b += f.ref.at(next)
+				next++
+			}
 		}
 	}
-	return nil
+	if f.pending == 0 {
+		return nil
+	}
+	if f.pending+f.x < f.w {
+		// A final vertical mode is wanted.
+		if !f.need(1) {
+			return errCCITTEnd
+		}
+		if f.peek(1) == 0 {
+			return nil
+		}
+		f.pos++
+	}
+	return f.add(0)
 }
 
 func (f *fax) mode() (mode, length int) {
@@ -310,5 +490,5 @@ func (f *fax) mode() (mode, length int) {
 			return m.mode, m.length
 		}
 	}
-	return 0, 0
+	panic("tiff: no mode")
 }

@@ -80,6 +80,14 @@ type directory struct {
 	order binary.ByteOrder
 	tags  map[uint16]values
 	more  bool // another directory follows
+	// hidden reports a tag that libtiff reads and Pillow ignores, because it
+	// has no values or those of the directory exceed the file.
+	hidden bool
+	// fileSize is the size of the file, size that of header, directory and
+	// the values outside it, as libtiff adds them. odd reports a type that
+	// libtiff does not know.
+	fileSize, size int64
+	odd            bool
 }
 
 // typeSizes holds the sizes of the types that Pillow knows, 0 for others.
@@ -93,13 +101,13 @@ const (
 
 // parse reads the directory of a TIFF or BigTIFF as Pillow does. The first of
 // duplicate tags counts. Tags larger than the file are ignored. Reading stops
-// at the end of the file.
+// at a value behind the end of the file.
 func (d *directory) parse(data []byte) error {
 	if d.tags == nil {
 		d.tags = map[uint16]values{}
 	}
 	clear(d.tags)
-	d.more = false
+	d.more, d.hidden, d.odd = false, false, false
 	if len(data) < 8 {
 		return bad(0, "the file ends in its header")
 	}
@@ -125,8 +133,10 @@ func (d *directory) parse(data []byte) error {
 		return bad(at, "the directory is at %d, the file ends at %d", p, len(data))
 	}
 	n := number(data[p:], countSize)
-	e := data[p+countSize:]
 	total := uint64(0)
+	d.fileSize = int64(len(data))
+	d.size = int64(2*word + countSize + min(n, 1<<32)*(4+2*word) + word)
+	e := data[p+countSize:]
 	for ; n > 0; n-- {
 		if uint64(len(e)) < 4+2*word {
 			return nil
@@ -134,6 +144,10 @@ func (d *directory) parse(data []byte) error {
 		tag, typ, count := d.order.Uint16(e), int(d.order.Uint16(e[2:])), number(e[4:], word)
 		b := e[4+word:][:word]
 		e = e[4+2*word:]
+		d.measure(typ, count, word)
+		if count == 0 {
+			d.hide(tag)
+		}
 		if _, ok := d.tags[tag]; ok || typ >= len(typeSizes) || typeSizes[typ] == 0 || count == 0 {
 			continue
 		}
@@ -143,10 +157,16 @@ func (d *directory) parse(data []byte) error {
 		size := count * uint64(typeSizes[typ])
 		if size > word {
 			if total = min(total+size, math.MaxInt64); total > uint64(len(data)) {
+				d.hide(tag)
 				continue
 			}
 			at := number(b, word)
 			if at > uint64(len(data))-size {
+				d.hide(tag)
+				for step := 4 + 2*word; n > 1 && uint64(len(e)) >= step; n-- {
+					d.hide(d.order.Uint16(e))
+					e = e[step:]
+				}
 				return nil
 			}
 			b = data[at:]
@@ -163,6 +183,35 @@ func (d *directory) parse(data []byte) error {
 	return nil
 }
 
+// hide marks a tag that Pillow does not read.
+func (d *directory) hide(tag uint16) {
+	switch tag {
+	case tagStripOffsets, tagRowsPerStrip, tagStripCounts, tagT4Options, tagPredictor, tagTileWidth, tagTileHeight,
+		tagTileOffsets, tagTileCounts:
+		if _, ok := d.tags[tag]; !ok {
+			d.hidden = true
+		}
+	}
+}
+
+// measure adds a tag's values to size if they stand outside its entry of word
+// bytes.
+func (d *directory) measure(typ int, count, word uint64) {
+	size := uint64(1)
+	switch {
+	case typ > 18 || typ == 14 || typ == 15:
+		d.odd = true
+		return
+	case typ == 17 || typ == 18:
+		size = 8
+	case typ > 0:
+		size = uint64(typeSizes[typ])
+	}
+	if n := min(count, math.MaxInt64/16) * size; n > word {
+		d.size = int64(min(uint64(d.size)+n, math.MaxInt64/2))
+	}
+}
+
 // checkTypes checks that the tags are numbers.
 func (d *directory) checkTypes() error {
 	for _, tag := range [...]uint16{
@@ -171,7 +220,7 @@ func (d *directory) checkTypes() error {
 		tagTileOffsets, tagTileCounts, tagExtraSamples, tagSampleFormat,
 	} {
 		if v := d.tags[tag]; v.size != 0 && v.typ != typeShort && v.typ != typeLong && v.typ != typeLong8 {
-			return bad(-1, "tag %d has type %d, want SHORT, LONG or LONG8", tag, v.typ)
+			return unsupported("tag %d with type %d, want SHORT, LONG or LONG8", tag, v.typ)
 		}
 	}
 	return nil
@@ -179,6 +228,14 @@ func (d *directory) checkTypes() error {
 
 // get returns the first value of a tag.
 func (d *directory) get(tag uint16, def uint32) uint32 { return d.tags[tag].at(0, def) }
+
+// single returns the value of a tag that libtiff ignores if it has several.
+func (d *directory) single(tag uint16, def uint32) uint32 {
+	if v := d.tags[tag]; v.len() == 1 {
+		return v.at(0, def)
+	}
+	return def
+}
 
 // orientation returns the tag's value, or XMP's if the tag is missing.
 func (d *directory) orientation() int {

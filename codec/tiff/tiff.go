@@ -4,8 +4,10 @@
 // It decodes gray of 1, 2, 4, 8 and 16 bits, palettes of 1 to 8 bits, and RGB
 // and CMYK of 8 and 16 bits, with or without alpha. Associated alpha is divided
 // out. Images are stored in strips or tiles, with or without separate planes,
-// in TIFF or little-endian BigTIFF. Compressions are none, PackBits, LZW,
-// Deflate, CCITT RLE, G3 and G4; the horizontal predictor is supported. 32-bit
+// in TIFF or little-endian BigTIFF. Compressions are none, PackBits, LZW (also
+// in TIFF 5.0's order of bits), Deflate, CCITT RLE, G3 and G4; the horizontal
+// predictor is supported. Damaged CCITT data is decoded as libtiff 4.7.2 does;
+// where that leaves rows undefined, it is codec.ErrUnsupported. 32-bit
 // and signed gray integers are clipped to codec.I16. Other files that Pillow
 // 13.0.0 reads (JPEG, Zstandard, YCbCr, Lab, floating point, …) are
 // codec.ErrUnsupported, by name.
@@ -18,12 +20,11 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/bits"
-
-	"golang.org/x/image/tiff/lzw"
 
 	"github.com/infer-prep/infer-prep/codec"
 )
@@ -87,12 +88,14 @@ type header struct {
 	bigEndian     bool
 	predictor     bool
 	twoD          bool // CCITT G3 with two-dimensional rows
+	oldLZW        bool // LZW in the order of bits of TIFF 5.0
 	tiled         bool
 	blockW        int
 	blockH        int
 	across, down  int
 	offsets       values
 	counts        values
+	room          int64 // the size of every block if counts is missing
 }
 
 type decoder struct {
@@ -104,6 +107,7 @@ type decoder struct {
 	in    []byte         // one strip's or tile's compressed bytes with reversed bits
 	zr    io.ReadCloser
 	fax   fax
+	lzw   *lzw
 	one   [1]byte
 }
 
@@ -174,7 +178,7 @@ func (h *header) setMode(t *directory) error {
 		unspecified = unspecified && kinds[i] == 0
 	}
 	planar := t.get(tagPlanar, 1)
-	if planar != 1 && planar != 2 {
+	if planar != 1 && planar != 2 && h.compression != none { // Pillow takes others for 1
 		return bad(-1, "planar configuration %d, want 1 or 2", planar)
 	}
 	apart := planar == 2
@@ -299,7 +303,10 @@ func (h *header) setMode(t *directory) error {
 
 // setBlocks sets the strips or tiles.
 func (h *header) setBlocks(t *directory) error {
-	switch p := t.get(tagPredictor, 1); {
+	if t.hidden && h.compression != none {
+		return unsupported("a compressed image whose directory has an empty tag or values behind the file's end")
+	}
+	switch p := t.single(tagPredictor, 1); {
 	case p == 1 || h.compression != lzwPacked && h.compression != deflate && h.compression != deflateOld:
 	case p == 2 && (h.bits == 8 || h.bits == 16 || h.bits == 32):
 		h.predictor = true
@@ -310,20 +317,79 @@ func (h *header) setBlocks(t *directory) error {
 		if h.bits != 1 || h.samples != 1 {
 			return bad(-1, "CCITT compression of %d samples of %d bits", h.samples, h.bits)
 		}
-		options := t.get(tagT4Options, 0)
-		if h.compression == ccittG3 && options&2 != 0 {
-			return unsupported("CCITT G3 with an uncompressed mode")
-		}
-		h.twoD = options&1 != 0
+		h.twoD = t.single(tagT4Options, 0)&1 != 0
 	}
+	if err := h.setLayout(t); err != nil {
+		return err
+	}
+	if h.tiled && h.blockW*h.bits*h.samples/h.planes%8 != 0 {
+		return unsupported("tiles whose rows are no whole bytes")
+	}
+	h.across, h.down = (h.width+h.blockW-1)/h.blockW, (h.height+h.blockH-1)/h.blockH
+	n := int64(h.across) * int64(h.down) * int64(h.planes)
+	have := int64(h.offsets.len())
+	if h.compression != none {
+		if have < n {
+			return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
+		}
+		return h.setCounts(t, n)
+	}
+	switch {
+	case have > n && h.apart:
+		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
+	case have > 1 && h.blockW == h.width && h.blockH == h.height && !h.apart &&
+		(h.tiled || t.get(tagRowsPerStrip, uint32(h.height)) == uint32(h.height)):
+		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow uses the last one
+	case have > n:
+		// Pillow reads them all in the order of their offsets. The last one of
+		// each place remains.
+		last := make([]int, n)
+		for i := range last {
+			last[i] = i
+		}
+		for i := int(n); i < int(have); i++ {
+			if k := i % int(n); h.offsets.at64(i) >= h.offsets.at64(last[k]) {
+				last[k] = i
+			}
+		}
+		data := make([]byte, 0, int(n)*h.offsets.size)
+		for _, i := range last {
+			data = append(data, h.offsets.data[i*h.offsets.size:][:h.offsets.size]...)
+		}
+		h.offsets.data = data
+	}
+	return nil
+}
+
+// setLayout sets the size of the strips or tiles and the offsets. For
+// compressed images, which libtiff reads, the tags of a tile's size say whether
+// there are tiles; offsets and sizes may stand in the tags of strips or of
+// tiles. Pillow reads others by the tag of the offsets.
+func (h *header) setLayout(t *directory) error {
 	h.offsets, h.counts = t.tags[tagStripOffsets], t.tags[tagStripCounts]
 	h.blockW, h.blockH = h.width, int(min(t.get(tagRowsPerStrip, uint32(h.height)), uint32(h.height)))
-	if h.offsets.len() == 0 {
-		h.offsets, h.counts, h.tiled = t.tags[tagTileOffsets], t.tags[tagTileCounts], true
-		tw, th := t.get(tagTileWidth, 0), t.get(tagTileHeight, 0)
-		if h.offsets.len() == 0 {
-			return bad(-1, "neither strips nor tiles")
+	h.tiled = h.offsets.len() == 0
+	if h.compression != none {
+		for _, tag := range [...]uint16{tagSamplesPerPixel, tagRowsPerStrip, tagPlanar, tagTileWidth, tagTileHeight} {
+			if n := t.tags[tag].len(); n > 1 {
+				return bad(-1, "tag %d with %d values, want 1", tag, n)
+			}
 		}
+		h.tiled = t.tags[tagTileWidth].len() > 0 || t.tags[tagTileHeight].len() > 0
+		if v := t.tags[tagTileOffsets]; v.len() > 0 {
+			h.offsets = v
+		}
+		if v := t.tags[tagTileCounts]; v.len() > 0 {
+			h.counts = v
+		}
+	} else if h.tiled {
+		h.offsets = t.tags[tagTileOffsets]
+	}
+	if h.offsets.len() == 0 {
+		return bad(-1, "neither strips nor tiles")
+	}
+	if h.tiled {
+		tw, th := t.get(tagTileWidth, 0), t.get(tagTileHeight, 0)
 		if tw > 1<<20 || th > 1<<20 {
 			return codec.Errorf(name, -1, codec.ErrLimit, "tiles of %dx%d pixels, a side has at most %d", tw, th, 1<<20)
 		}
@@ -332,23 +398,72 @@ func (h *header) setBlocks(t *directory) error {
 	if h.blockW == 0 || h.blockH == 0 {
 		return bad(-1, "strips or tiles of %dx%d pixels", h.blockW, h.blockH)
 	}
-	if h.tiled && h.blockW*h.bits*h.samples/h.planes%8 != 0 {
-		return unsupported("tiles whose rows are no whole bytes")
-	}
-	h.across, h.down = (h.width+h.blockW-1)/h.blockW, (h.height+h.blockH-1)/h.blockH
-	n := int64(h.across) * int64(h.down) * int64(h.planes)
-	switch have := int64(h.offsets.len()); {
-	case have < n && h.compression != none, have > n && n > 1 && h.compression == none:
-		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
-	case have > 1 && n == 1 && !h.apart && h.compression == none && h.blockW == h.width && h.blockH == h.height:
-		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow uses the last one
-	case have > n && h.compression == none:
-		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
-	}
-	if h.compression != none && int64(h.counts.len()) < n {
-		return bad(-1, "sizes of %d strips or tiles, want %d", h.counts.len(), n)
-	}
 	return nil
+}
+
+// setCounts checks the sizes of n compressed strips or tiles. Like libtiff it
+// estimates missing ones if there is one block in a plane, and a zero if there
+// is one strip.
+func (h *header) setCounts(t *directory, n int64) error {
+	have := int64(h.counts.len())
+	switch {
+	case have >= n && have != int64(h.offsets.len()):
+		return unsupported("sizes of %d strips or tiles and offsets of %d", have, h.offsets.len())
+	case have == 0 && (n == 1 || h.planes > 1 && n == int64(h.planes)):
+	case n == 1 && !h.tiled && h.counts.at64(0) == 0 && h.offsets.at64(0) != 0:
+	case have < n:
+		return bad(-1, "sizes of %d strips or tiles, want %d", have, n)
+	default:
+		return nil
+	}
+	if t.odd {
+		return bad(-1, "no sizes of strips or tiles, and a tag of unknown type")
+	}
+	h.counts = values{}
+	h.room = max(0, t.fileSize-t.size)
+	if t.fileSize < t.size {
+		h.room = t.fileSize
+	}
+	h.room /= int64(h.planes)
+	return nil
+}
+
+// opencv refuses what OpenCV refuses or decodes to other pixels than Pillow.
+// imread fails where it would exchange width and height. imdecode fails on
+// uncompressed tiles, and imdecodemulti, which stands for it where TIFF is read
+// from memory, does not turn the image.
+func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
+	h, t := &d.h, &d.dir
+	photo := t.get(tagPhotometric, 0)
+	var what string
+	switch {
+	case h.mode == codec.RGBA:
+		what = "alpha"
+	case h.bits > 8 && (photo != 1 || h.bits != 16 || h.signed):
+		what = fmt.Sprintf("samples of %d bits", h.bits)
+	case h.bits == 2 || h.bits == 4 && photo != 3:
+		what = fmt.Sprintf("%d bits a sample", h.bits)
+	case h.samples > 4 || t.get(tagSamplesPerPixel, 1) > 4:
+		what = "more than four samples a pixel"
+	case h.apart && h.samples == 1 && h.compression == none:
+		what = "a single plane apart"
+	case !h.apart && t.tags[tagStripOffsets].len()+t.tags[tagTileOffsets].len() != h.across*h.down:
+		what = "another number of offsets than of strips or tiles"
+	case t.get(tagPlanar, 1) != 1 && t.get(tagPlanar, 1) != 2:
+		what = "an unknown planar configuration"
+	case h.mode == codec.P && t.tags[tagColorMap].len() < 3<<h.bits:
+		what = "a palette that is too short"
+	case t.tags[tagOrientation].len() > 0 && (c.Orientation >= 5 || damage == codec.DamageImdecode && c.Orientation > 1):
+		what = fmt.Sprintf("orientation %d", c.Orientation)
+	case damage == codec.DamageImdecode && h.tiled && h.compression == none:
+		what = "uncompressed tiles"
+	default:
+		if t.tags[tagOrientation].len() == 0 {
+			c.Orientation = 1 // not XMP's
+		}
+		return nil
+	}
+	return unsupported("%s, which OpenCV refuses or decodes to other pixels", what)
 }
 
 // Open implements codec.FormatDecoder.
@@ -372,6 +487,11 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if h.tiled {
 		c.Variant = "tiles"
 	}
+	if o.Damage.OpenCV() {
+		if err := d.opencv(&c, o.Damage); err != nil {
+			return codec.Config{}, err
+		}
+	}
 	return c, nil
 }
 
@@ -385,6 +505,12 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	samples := h.samples / h.planes
 	if err := o.Limits.CheckSize(name, h.blockW, h.blockH, (h.bits*samples+7)/8); err != nil {
 		return err
+	}
+	if h.compression == ccittG3 || h.compression == ccittG4 || h.compression == ccittRLE {
+		// The runs of two rows.
+		if err := o.Limits.CheckSize(name, h.blockW, 1, 16); err != nil {
+			return err
+		}
 	}
 	dst.Reset(h.mode, h.width, h.height)
 	if h.mode == codec.P || h.paletteAlpha {
@@ -452,22 +578,63 @@ func (d *decoder) read(data []byte, i, rows, rowBytes, used int) ([]byte, error)
 		}
 		return in, nil
 	}
-	in = in[:min(uint64(len(in)), h.counts.at64(i))]
+	n := rows * rowBytes
+	count, err := h.size(i, uint64(len(in)), uint64(n))
+	if err != nil {
+		return nil, err
+	}
+	in = in[:count]
 	if h.reverse {
 		in = d.reversed(in)
 	}
-	n := rows * rowBytes
 	if cap(d.block) < n {
 		d.block = make([]byte, n)
 	}
 	out := d.block[:n]
+	if i == 0 {
+		// libtiff keeps the order of the first block.
+		h.oldLZW = h.compression == lzwPacked && isOldLZW(in)
+		d.fax.reset()
+	}
 	if err := d.inflate(out, in, rows); err != nil {
+		var e *codec.Error
+		if errors.As(err, &e) {
+			return nil, err
+		}
 		return nil, bad(int(offset), "block %d: %v", i, err)
 	}
 	if h.predictor {
 		d.unpredict(out, rowBytes)
 	}
 	return out, nil
+}
+
+// size returns the number of bytes of compressed block i. left of them are in
+// the file, and it has n bytes when decompressed.
+func (h *header) size(i int, left, n uint64) (uint64, error) {
+	if h.counts.len() == 0 {
+		count := uint64(h.room)
+		if i == h.across*h.down*h.planes-1 {
+			count = min(count, left)
+		}
+		if count > 0 && count <= left {
+			return count, nil
+		}
+		return 0, bad(-1, "block %d has no size, and %d bytes are left", i, left)
+	}
+	count := h.counts.at64(i)
+	if count == 0 {
+		return 0, bad(-1, "block %d has 0 bytes", i)
+	}
+	// libtiff's bound.
+	const large, slack, ratio = 1 << 20, 4096, 10
+	if count > large && (count-slack)/ratio > n {
+		count = n*ratio + slack
+	}
+	if count > left {
+		return 0, bad(int(h.offsets.at64(i)), "block %d has %d bytes, %d are left", i, count, left)
+	}
+	return count, nil
 }
 
 func (d *decoder) reversed(in []byte) []byte {
@@ -486,10 +653,19 @@ func (d *decoder) inflate(out, in []byte, rows int) error {
 	case packBits:
 		return unpackBits(out, in)
 	case lzwPacked:
-		r := lzw.NewReader(bytes.NewReader(in), lzw.MSB, 8)
-		_, err = io.ReadFull(r, out)
+		if d.lzw == nil {
+			d.lzw = new(lzw)
+		}
+		return d.lzw.decode(out, in, h.oldLZW)
 	case ccittRLE, ccittG3, ccittG4:
-		return d.fax.decode(out, in, h.blockW, rows, h.compression, h.twoD) // black is 1 for every photometric interpretation
+		n, err := d.fax.decode(out, in, h.blockW, rows, h.compression, h.twoD) // black is 1 for every photometric interpretation
+		if err != nil && h.tiled {
+			return unsupported("a damaged CCITT tile (%v), whose other rows are undefined in libtiff", err)
+		}
+		if err == nil && n < rows {
+			return unsupported("CCITT data that ends at row %d of %d, whose other rows are undefined in libtiff", n, rows)
+		}
+		return err
 	default:
 		src := bytes.NewReader(in)
 		if d.zr == nil {

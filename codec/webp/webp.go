@@ -228,6 +228,10 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if h.lossless {
 		c.Variant = "lossless"
 	}
+	if o.Damage.OpenCV() {
+		c.Orientation = exif.OpenCV(h.exif)
+		return c, nil
+	}
 	var found bool
 	if c.Orientation, found = exif.Orientation(h.exif); !found {
 		c.Orientation = exif.XMPOrientation(h.xmp)

@@ -70,7 +70,7 @@ func (o *CelebA) Open(ctx context.Context, s store.Opener) (dataset.Data, error)
 }
 
 func (o *CelebA) open(ctx context.Context, s store.Opener) (_ *rows, err error) {
-	folder, err := store.OpenFolder(ctx, s, o.Dir)
+	folder, err := files.OpenFolder(ctx, s, o.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (o *Coco) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
-	f, err := files.OpenReader(ctx, s, o.Annotations)
+	f, err := files.OpenText(ctx, s, o.Annotations)
 	if err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
@@ -107,7 +107,7 @@ func (o *Coco) Open(ctx context.Context, s store.Opener) (dataset.Data, error) {
 		return nil, fmt.Errorf("coco: %s: %w", o.Annotations, err)
 	}
 	d.dir = o.Dir
-	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+	if d.folder, err = files.OpenFolder(ctx, s, o.Dir); err != nil {
 		return nil, fmt.Errorf("coco: %w", err)
 	}
 	return d, nil

@@ -39,6 +39,16 @@ func read(t *testing.T, task Task, annotations string) (*rows, error) {
 		"categories": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], "annotations": `+annotations+`}`), task)
 }
 
+// TestKeyOfValue: an error of a value names its key.
+func TestKeyOfValue(t *testing.T) {
+	_, err := read(t, Detection, `[{"image_id": "one"}]`)
+	require.ErrorContains(t, err, `a string, want a number, in "image_id" of an annotation`)
+	_, err = parse(strings.NewReader(`{"images": [{"id": "000139", "file_name": "0.jpg"}]}`), Detection)
+	require.ErrorContains(t, err, `a string, want a number, in "id" of an image`)
+	_, err = read(t, Panoptic, `[{"image_id": 1, "segments_info": [{"category_id": "cat"}]}]`)
+	require.ErrorContains(t, err, `a string, want a number, in "category_id" of a segment, in "segments_info" of an annotation`)
+}
+
 func TestUnlikeMindSpore(t *testing.T) {
 	// "04" and "3" are 0, 4, 3. The rest are differences from the count two
 	// before: 4+96, 3-3, 100+0.

@@ -89,7 +89,10 @@ func (p *parser) object(what string, members ...member) error {
 				return p.Errorf("%s: %q appears twice", what, key)
 			}
 			seen[i] = true
-			return members[i].read()
+			if err := members[i].read(); err != nil {
+				return fmt.Errorf("%w, in %q of %s", err, members[i].name, what)
+			}
+			return nil
 		}
 		return p.Skip()
 	})

@@ -46,6 +46,9 @@ const maxColumns = 1 << 16
 //     lines. MindSpore splits the first line at every delimiter and keeps
 //     quotes.
 //   - A malformed row does not affect the others.
+//   - A byte order mark is no part of the first name or field.
+//   - A column without a name in the header is an error; ColumnNames gives it
+//     one. pandas writes its index as such a column.
 //   - ColumnTypes states the types; MindSpore's column_defaults serve for
 //     nothing else.
 type CSV struct {
@@ -138,7 +141,7 @@ func (o *CSV) Open(ctx context.Context, files store.Opener) (_ dataset.Data, err
 		return nil, fmt.Errorf("csv: %w", err)
 	}
 	s := &splitter{delim: o.Delim[0], header: o.Header}
-	x, err := lines.Open(ctx, files, names, s)
+	x, err := lines.Open(ctx, files, names, s, true)
 	if err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}
@@ -160,6 +163,13 @@ func (o *CSV) Open(ctx context.Context, files store.Opener) (_ dataset.Data, err
 			}
 			header = o.ColumnNames
 		}
+	}
+	if i := slices.Index(header, ""); i >= 0 {
+		hint := ""
+		if i == 0 {
+			hint = ", or a file without it: pandas writes its index there unless to_csv has index=False"
+		}
+		return nil, fmt.Errorf("%w: %s: column %d has no name in the header: want column_names with %d names%s", dataset.ErrData, store.Redact(x.Name(0)), i, len(header), hint)
 	}
 	if d.columns, err = o.columns(header); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", dataset.ErrData, x.Name(0), err)

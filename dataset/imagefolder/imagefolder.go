@@ -26,7 +26,8 @@ import (
 // sorted by path and images by name, byte by byte. Links are followed; a link
 // to a parent folder is an error. Files with other extensions are ignored, and
 // a class without images is an error. An image that can't be read is an error
-// of its row. Links that lead out of the folder are refused; see store.Folder.
+// of its row. A link to an image outside the folder is followed; other links
+// that lead out are refused, see store.Folder.
 //
 // Columns: image (bytes: the file), label (int32 scalar: the class).
 //
@@ -95,7 +96,7 @@ func (o *ImageFolder) Open(ctx context.Context, s store.Opener) (dataset.Data, e
 
 func (o *ImageFolder) open(ctx context.Context, s store.Opener) (_ *rows, err error) {
 	d := &rows{dir: o.Dir, classes: map[string]int32{}}
-	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+	if d.folder, err = files.OpenFolder(ctx, s, o.Dir); err != nil {
 		return nil, err
 	}
 	defer func() {

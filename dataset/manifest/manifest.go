@@ -77,7 +77,7 @@ func (o *Manifest) Open(ctx context.Context, s store.Opener) (dataset.Data, erro
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	f, err := files.OpenReader(ctx, s, o.File)
+	f, err := files.OpenText(ctx, s, o.File)
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
@@ -86,7 +86,7 @@ func (o *Manifest) Open(ctx context.Context, s store.Opener) (dataset.Data, erro
 		return nil, fmt.Errorf("manifest: %s: %w", store.Redact(o.File), err)
 	}
 	d.dir = store.Dir(o.File)
-	if d.folder, err = store.OpenFolder(ctx, s, d.dir); err != nil {
+	if d.folder, err = files.OpenFolder(ctx, s, d.dir); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	if d.single {

@@ -66,7 +66,7 @@ var patch = tensor.Image(tensor.Uint8, tensor.HWC, side, side, 1)
 // Open reads the lists and the headers of the pictures.
 func (o *PhotoTour) Open(ctx context.Context, s store.Opener) (_ dataset.Data, err error) {
 	d := &rows{dir: o.Dir, pairs: o.Usage == "test"}
-	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+	if d.folder, err = files.OpenFolder(ctx, s, o.Dir); err != nil {
 		return nil, fmt.Errorf("phototour: %w", err)
 	}
 	if err := d.open(ctx); err != nil {

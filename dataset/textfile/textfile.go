@@ -63,7 +63,7 @@ func (o *TextFile) Open(ctx context.Context, files store.Opener) (dataset.Data, 
 	if err != nil {
 		return nil, fmt.Errorf("textfile: %w", err)
 	}
-	x, err := lines.Open(ctx, files, names, &splitter{})
+	x, err := lines.Open(ctx, files, names, &splitter{}, false)
 	if err != nil {
 		return nil, fmt.Errorf("textfile: %w", err)
 	}

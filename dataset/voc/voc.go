@@ -91,7 +91,7 @@ func (o *VOC) Open(ctx context.Context, s store.Opener) (_ dataset.Data, err err
 		return nil, fmt.Errorf("voc: %w", err)
 	}
 	d := &rows{dir: o.Dir, task: o.Task, classes: map[string]int32{}}
-	if d.folder, err = store.OpenFolder(ctx, s, o.Dir); err != nil {
+	if d.folder, err = files.OpenFolder(ctx, s, o.Dir); err != nil {
 		return nil, fmt.Errorf("voc: %w", err)
 	}
 	defer func() {

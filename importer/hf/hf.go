@@ -16,6 +16,25 @@
 // Segformer the centre crop, MobileViT the normalisation, and all PIL classes
 // data_format, since they always return channels first. The output is uint8 if
 // both do_rescale and do_normalize are off, else float32.
+//
+// A file has the meaning of 5.23.0, whichever version wrote it. The class must
+// be in the file, or in the model's config.json beside it. Names of classes may
+// have the suffixes of older versions, Fast and Pil, or end in
+// FeatureExtractor; the backend is the caller's choice.
+//
+// These keys have no influence and are ignored:
+//
+//   - Names of classes and versions; what 5.23.0 never reads of a file
+//     (return_tensors, input_data_format, disable_grouping for one image); and
+//     device, if it is null or "cpu". Another device is an error.
+//   - Settings of segmentation maps, OCR languages, and boxes' format.
+//   - Keys about the model, its tokens, audio, video and masks, for classes
+//     whose code does not read them: the list unread, with which parity/keys.py
+//     runs every class.
+//   - Keys of older versions that ask for what the class does anyway: the table
+//     former. If they ask for something else, they are unknown keys.
+//
+// Every other key that the class's code does not read is an unknown key.
 package hf
 
 import (
@@ -61,11 +80,11 @@ func load(data []byte, torch bool) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	accept(o, c.name)
 	// Without a PIL backend transformers takes torchvision's.
 	torch = (torch || c.torchOnly) && !c.numpyOnly
 	c.defaults.torch = torch
 	s := read(o, c)
+	accept(o, c.name, &s)
 	g := datagraph.New()
 	g.Reference = "transformers " + Version + " " + c.name + suffix + ", backend torchvision"
 	switch {
@@ -99,10 +118,10 @@ func classOf(o *importer.Object, data []byte) (class, error) {
 	v, _ := o.Get(key)
 	name, ok := v.(string)
 	if !ok {
-		text := "want the name of an image processor"
+		text := importer.Describe(v) + ", want the name of an image processor"
 		if v == nil {
-			text = "and no feature_extractor_type; AutoImageProcessor goes by model_type in the model's config.json: import the folder with both files, or add image_processor_type, such as \"ViTImageProcessor\""
 			key = "image_processor_type"
+			text = "missing, like feature_extractor_type. AutoImageProcessor then takes the class from model_type in the model's config.json: import the folder with both files, or add image_processor_type, such as \"ViTImageProcessor\""
 		}
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: key, Text: text})
 	}
@@ -219,6 +238,9 @@ func read(o *importer.Object, c class) settings {
 	if f := o.String("data_format"); f != "" && f != "channels_first" && f != "channels_last" {
 		o.Bad("data_format", `"channels_first" or "channels_last"`)
 	}
+	if v, _ := o.Get("device"); v != nil && v != "cpu" && s.torch { // PIL's backend ignores it
+		o.Bad("device", `null or "cpu": the reference runs on a CPU, and a GPU may return other values`)
+	}
 	o.Inert(inert...)
 
 	// validate_preprocess_arguments of transformers checks the same for every
@@ -265,7 +287,7 @@ func (s *settings) readResample(o *importer.Object, key string) {
 	case ok:
 		s.resample = resamples[n]
 		if s.torch && n > 3 && s.resize {
-			o.Bad(key, "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has")
+			o.Bad(key, "0 to 3: torchvision's tensors have neither box nor hamming; the PIL backend has both")
 		}
 	case v != nil || s.resize && !s.ownSize: // transformers rejects null if it resizes
 		const want = "a Pillow resampling number: 0 nearest, 1 lanczos, 2 bilinear, 3 bicubic, 4 box, 5 hamming"

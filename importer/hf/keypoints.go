@@ -59,7 +59,7 @@ func imagePair(b *builder, o *importer.Object) {
 	gray := b.grayscale(o, true)
 	// Images of one size are tested for gray together if they are grouped.
 	if v, ok := o.Get("disable_grouping"); ok && v == false && gray && b.torch {
-		o.Bad("disable_grouping", "true, null or none: grouped, a gray image changes if the other one has colours")
+		o.Bad("disable_grouping", "true or null, or leave it out: in a group, a gray image changes if the other one has colours")
 	}
 	b.Inputs = append(b.Inputs, datagraph.Column{Name: second, Desc: tensor.Encoded()})
 	for _, name := range []string{datagraph.Image, second} {

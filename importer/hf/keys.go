@@ -23,7 +23,7 @@ var inert = []string{
 	"processor_class", "image_processor_type", "feature_extractor_type", "format", "transformers_version",
 	"_valid_processor_keys", "_valid_kwargs_names",
 	"do_reduce_labels", "reduce_labels", "ocr_lang", "tesseract_config",
-	"return_tensors", "device", "disable_grouping", "input_data_format", "image_seq_length",
+	"return_tensors", "disable_grouping", "input_data_format", "image_seq_length",
 }
 
 // unread lists keys of real files that describe something else than pixels:
@@ -50,17 +50,22 @@ func readsKey(class, key string) bool {
 
 // accept marks the keys that a class does not read and that are known to be
 // about something else, and explains the others.
-func accept(o *importer.Object, class string) {
+func accept(o *importer.Object, class string, s *settings) {
 	for _, k := range unread {
-		if o.Has(k) && !readsKey(class, k) {
+		if o.Has(k) && !readsKey(class, k) && !isFormer(class, k) {
 			o.Inert(k)
 		}
 	}
+	notes := acceptFormer(o, class, s)
+	o.KnownKeys(func(key string) bool { return readsKey(class, key) })
 	o.ExplainUnknown(func(key string) string {
 		how := fmt.Sprintf("; --ignore-key %s imports the file without it", key)
 		name := class + suffix + " of transformers " + Version
 		if key == "backend" {
 			return "transformers refuses a file with this key: --backend chooses the backend" + how
+		}
+		if note := notes[key]; note != "" {
+			return name + " does not read it, but " + note + how
 		}
 		if readsKey(class, key) {
 			return "it may change pixels, since the code of " + name + " has this name" + how
@@ -244,7 +249,7 @@ func unknownClass(o *importer.Object, data []byte, key, name string) error {
 	case near != "":
 		text += fmt.Sprintf("; did you mean %q?", near+suffix)
 	case ownCode(o):
-		text += ", code of the model's own that auto_map names"
+		text += " is the model's own code, which auto_map names"
 	default:
 		text += "; want an image processor of transformers " + Version + ", such as ViTImageProcessor"
 	}

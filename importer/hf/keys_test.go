@@ -96,7 +96,7 @@ func TestUnread(t *testing.T) {
 		plain, plainErr := Import(minimal(t, class))
 		for _, key := range unread {
 			g, err := Import(minimal(t, class, key))
-			if readsKey(name, key) {
+			if _, is := former[name][key]; is || readsKey(name, key) {
 				continue // the class's own code decides
 			}
 			if plainErr != nil {
@@ -153,7 +153,7 @@ func TestNearest(t *testing.T) {
 		require.ErrorContains(t, err, "the nearest supported class is "+want+":", config)
 	}
 	_, err := Import([]byte(`{"image_processor_type":"MyImageProcessor","auto_map":{"AutoImageProcessor":"x.MyImageProcessor"}}`))
-	require.ErrorContains(t, err, "code of the model's own that auto_map names")
+	require.ErrorContains(t, err, "is the model's own code, which auto_map names")
 }
 
 // files returns the read function of a folder with these files.
@@ -279,4 +279,94 @@ func TestIgnoreKeys(t *testing.T) {
 	g, err = importer.IgnoreKeys(plain)([]byte(`{"image_processor_type":"ViTImageProcessor"}`))
 	require.NoError(t, err)
 	require.False(t, slices.Contains(strings.Fields(g.Reference), "ignoring"))
+}
+
+// unknownKeys returns the paths of an import's unknown keys.
+func unknownKeys(err error) (paths []string) {
+	var l importer.Errors
+	if errors.As(err, &l) {
+		for _, e := range l {
+			if errors.Is(e, importer.ErrUnknownKey) {
+				paths = append(paths, e.Path)
+			}
+		}
+	}
+	return paths
+}
+
+// TestInvalidValueKeepsKeysKnown gives every class an invalid value for one
+// key beside all others. Keys that the importer knows must not be called
+// unknown because it stopped early.
+func TestInvalidValueKeepsKeysKnown(t *testing.T) {
+	stopped := 0
+	for name, c := range classes {
+		if c.refused != "" {
+			continue
+		}
+		m := map[string]any{"image_processor_type": name + suffix}
+		for _, k := range slices.Concat(strings.Fields(common), strings.Fields(reads[name]), inert, unread) {
+			if k == "image_processor_type" || k == "image_processor" || slices.Contains(unknownKeys(errorOf(Import(minimal(t, name+suffix, k)))), k) {
+				continue
+			}
+			m[k] = nil
+		}
+		require.Greater(t, len(m), 15, name)
+		for _, bad := range append(strings.Fields(reads[name]), "size", "crop_size", "resample", "image_mean", "do_pad") {
+			if _, ok := m[bad]; !ok {
+				continue
+			}
+			m[bad] = []any{"?"}
+			b, err := json.Marshal(m)
+			require.NoError(t, err)
+			if _, err = Import(b); errors.Is(err, importer.ErrValue) || errors.Is(err, importer.ErrMissing) {
+				require.Empty(t, unknownKeys(err), "%s with an invalid %s", name, bad)
+				stopped++
+			}
+			m[bad] = nil
+		}
+	}
+	require.Greater(t, stopped, 500)
+	_, err := Import([]byte(`{"image_processor_type":"FuyuImageProcessor","padding_mode":"constant","padding_value":0.5,"padding_valeu":1}`))
+	require.Equal(t, []string{"padding_valeu"}, unknownKeys(err)) // still reported at once
+}
+
+func errorOf(_ *datagraph.Graph, err error) error { return err }
+
+// TestFormerKeys checks the keys that older versions of transformers read. They
+// are accepted if they ask for what the class does, and otherwise named with
+// what they did. goldens_official.json has the reference's outputs.
+func TestFormerKeys(t *testing.T) {
+	for class, keys := range former {
+		require.Contains(t, classes, class)
+		for k := range keys {
+			require.False(t, readsKey(class, k), "%s reads %s", class, k)
+		}
+	}
+	for config, note := range map[string]string{
+		`{"image_processor_type":"FuyuImageProcessor","target_height":1080,"target_width":1920}`:                                                 "",
+		`{"image_processor_type":"FuyuImageProcessor","size":{"height":30,"width":40},"target_height":30,"target_width":40}`:                     "",
+		`{"image_processor_type":"FuyuImageProcessor","target_height":1000}`:                                                                     "in place of size",
+		`{"image_processor_type":"FuyuImageProcessor","size":{"height":30,"width":40},"target_width":1920}`:                                      "in place of size",
+		`{"image_processor_type":"VivitImageProcessor","do_zero_centering":true}`:                                                                "",
+		`{"image_processor_type":"VivitImageProcessor","do_zero_centering":false}`:                                                               "in place of offset",
+		`{"image_processor_type":"VivitImageProcessor","do_zero_centering":false,"offset":false}`:                                                "",
+		`{"feature_extractor_type":"PoolFormerFeatureExtractor","do_resize_and_center_crop":true}`:                                               "",
+		`{"feature_extractor_type":"PoolFormerFeatureExtractor","do_resize_and_center_crop":false}`:                                              "in place of do_resize and do_center_crop",
+		`{"image_processor_type":"LayoutLMv3ImageProcessor","apply_ocr":false,"rescale_value":0.00392156862745098}`:                              "",
+		`{"image_processor_type":"LayoutLMv3ImageProcessor","apply_ocr":false,"rescale_value":0.5}`:                                              "in place of rescale_factor",
+		`{"feature_extractor_type":"SegformerFeatureExtractor","do_random_crop":true,"padding_value":0}`:                                         "",
+		`{"feature_extractor_type":"SegformerFeatureExtractor","image_scale":[2048,512],"keep_ratio":true,"align":true,"size_divisor":32}`:       "version 4.12 resizes by image_scale",
+		`{"image_processor_type":"Phi4MultimodalImageProcessorFast","feature_extractor_type":"Phi4MultimodalFeatureExtractor","win_length":400}`: "",
+		`{"image_processor_type":"ViTImageProcessor","do_resize_and_center_crop":true}`:                                                          "ViTImageProcessor of transformers 5.23.0 does not read it",
+		`{"image_processor_type":"PoolFormerImageProcessor","target_height":1080}`:                                                               "does not read it",
+	} {
+		_, err := Import([]byte(config))
+		if note == "" {
+			require.NoError(t, err, config)
+			continue
+		}
+		require.ErrorIs(t, err, importer.ErrUnknownKey, config)
+		require.ErrorContains(t, err, note, config)
+		require.ErrorContains(t, err, "; --ignore-key ", config)
+	}
 }

@@ -139,7 +139,7 @@ func glm5(b *builder, o *importer.Object) {
 		expand = 1
 	}
 	if patch > importer.MaxSide/merge || patch*merge > importer.MaxSide/expand {
-		o.Bad("patch_size", "a patch size that times merge_size is at most 16777216")
+		o.Bad("patch_size", "a number whose product with merge_size is at most 16777216")
 		return
 	}
 
@@ -166,7 +166,7 @@ func kimi(b *builder, o *importer.Object) {
 	}
 	patch, merge, most := o.Side("patch_size", 14), o.Side("merge_size", 2), o.Side("max_patches", 16384)
 	if patch > importer.MaxSide/merge {
-		o.Bad("patch_size", "a patch size that times merge_size is at most 16777216")
+		o.Bad("patch_size", "a number whose product with merge_size is at most 16777216")
 		return
 	}
 	b.wantsResample(o)
@@ -197,7 +197,7 @@ func museGlimmer(b *builder, o *importer.Object) {
 	patch, merge := o.Side("patch_size", 14), o.Side("merge_size", 2)
 	temporal, most := o.Side("temporal_patch_size", 2), o.Side("max_image_tokens", 4096)
 	if patch > importer.MaxSide/merge {
-		o.Bad("patch_size", "a patch size that times merge_size is at most 16777216")
+		o.Bad("patch_size", "a number whose product with merge_size is at most 16777216")
 		return
 	}
 

@@ -229,7 +229,7 @@ func pixelBounds(b *builder, o *importer.Object, least, most int64) (int64, int6
 			continue
 		}
 		if d.Has(outer[i]) {
-			d.Bad(outer[i], key+": without "+outer[i]+" outside of size transformers finds no bound in it")
+			d.Bad(outer[i], key+", or "+outer[i]+" outside of size: transformers does not read it here")
 			return 1, 1
 		}
 		*p = area(d, key)

@@ -9,13 +9,17 @@
 //     deviation), "caffe" (BGR minus ImageNet's mean) or null, for models whose
 //     preprocess_input changes nothing (EfficientNet, ConvNeXt, MobileNetV3,
 //     RegNet). Required, since the models of keras.applications differ.
-//   - size, or target_size as in load_img: [height, width]. Null is the image's
-//     own size.
+//   - size, or target_size as in load_img: [height, width]. Null (default) is
+//     the image's own size.
 //   - interpolation: "nearest" (default), "bilinear", "bicubic", "hamming",
 //     "box" or "lanczos".
-//   - data_format: "channels_last" (default) or "channels_first".
+//   - data_format: "channels_last" (default) or "channels_first". Keras itself
+//     takes the default from its configuration file.
 //   - color_mode: must be "rgb".
 //   - keep_aspect_ratio: must be false.
+//
+// The defaults are those of load_img. Every key takes effect; others are
+// errors.
 //
 // The reference is Keras 3.15.1 with Pillow 13.0.0:
 // preprocess_input(img_to_array(load_img(path, target_size=size, …)),
@@ -126,7 +130,7 @@ func size(o *importer.Object) (h, w int) {
 	if o.Has("target_size") {
 		key = "target_size"
 		if o.Has("size") {
-			o.Bad("size", "absent, since target_size is there")
+			o.Bad("size", "none beside target_size")
 		}
 	}
 	v, _ := o.Get(key)

@@ -14,6 +14,11 @@
 // transforms. The Python layer works on PIL images, or has functions that are
 // stored without code. MindSpore stores Slice without its parameters.
 //
+// The importer fills in no parameter: MindSpore 2.10.0 stores all of them, and
+// an absent one is an error. It requires that a CPU runs every step:
+// device_target is "CPU" or absent (for AdjustContrast, 2.10.0 stores the
+// factor there), and offload is false. Nothing else of a step is ignored.
+//
 // Graphs decode as Pillow does. For JPEG, PNG, and plain BMP and TIFF,
 // MindSpore returns the same pixels. The graph rejects CMYK images, which
 // MindSpore decodes differently. These images differ too: BMP with 16 bits a
@@ -157,7 +162,10 @@ func mapStep(data []byte, path string) (string, error) {
 	text := map[protowire.Number][]byte{}
 	err := fields(data, path, func(num protowire.Number, typ protowire.Type, v []byte) error {
 		if num == fieldOffload && typ == protowire.VarintType {
-			return nil // the device that runs the step
+			if offload, _ := protowire.ConsumeVarint(v); offload != 0 {
+				return &importer.Error{Kind: importer.ErrValue, Path: path + ".offload", Text: "true, want false: an accelerator then runs the step, and its values may differ"}
+			}
+			return nil
 		}
 		name, ok := stepNames[num]
 		if !ok || typ != protowire.BytesType {
@@ -185,8 +193,8 @@ func mapStep(data []byte, path string) (string, error) {
 }
 
 // fields calls f for every field of a message. v holds the contents of a bytes
-// field and is nil for other types. Groups are errors: MindIR has none, and
-// protowire would follow them to any depth.
+// field and the encoded value of other types. Groups are errors: MindIR has
+// none, and protowire would follow them to any depth.
 func fields(data []byte, path string, f func(num protowire.Number, typ protowire.Type, v []byte) error) error {
 	for at := 0; at < len(data); {
 		num, typ, n := protowire.ConsumeTag(data[at:])
@@ -202,6 +210,7 @@ func fields(data []byte, path string, f func(num protowire.Number, typ protowire
 			v, m = protowire.ConsumeBytes(data[at+n:])
 		} else {
 			m = protowire.ConsumeFieldValue(num, typ, data[at+n:])
+			v = data[at+n:][:max(m, 0)]
 		}
 		if m < 0 {
 			return formatErr(path, "at byte %d: %v", at, protowire.ParseError(m))

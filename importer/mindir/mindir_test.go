@@ -114,6 +114,13 @@ func TestRefusals(t *testing.T) {
 		"type of mask":   {op(`{"tensor_op_name":"Mask","tensor_op_params":{"constant":{"data":[1],"shape":[],"type":"int64"},"dtype":3,"op":0}}`), importer.ErrValue, "dtype"},
 		"no parameters":  {op(`{"tensor_op_name":"Slice","tensor_op_params":null}`), importer.ErrValue, `"Slice"; must be one of`},
 		"decoded twice":  {op(decode), importer.ErrValue, "Decode after"},
+		"no mode":        {op(`{"tensor_op_name":"Resize","tensor_op_params":{"size":[1]}}`), importer.ErrMissing, "tensor_op_params.interpolation: MindSpore 2.10.0 stores it"},
+		"no layout":      {op(`{"tensor_op_name":"Normalize","tensor_op_params":{"mean":[1],"std":[1]}}`), importer.ErrMissing, "is_hwc"},
+		"no relation":    {op(`{"tensor_op_name":"Mask","tensor_op_params":{"constant":{"data":[1],"shape":[],"type":"int64"}}}`), importer.ErrMissing, "tensor_op_params.op"},
+		"no rgb":         {model(one(`[{"tensor_op_name":"Decode"}]`)), importer.ErrMissing, "rgb"},
+		"on Ascend":      {op(`{"tensor_op_name":"HorizontalFlip","tensor_op_params":{"device_target":"Ascend"}}`), importer.ErrValue, `device_target: "Ascend", want "CPU"`},
+		"other factor":   {op(`{"tensor_op_name":"AdjustContrast","tensor_op_params":{"contrast_factor":0.5,"device_target":0.25}}`), importer.ErrValue, "device_target"},
+		"offloaded":      {model([]step{{InputColumns: `["image"]`, Operations: "[" + decode + "]", OpType: `"Map"`, Offload: true}}), importer.ErrValue, "preprocessor.op.0.offload: true, want false"},
 		"decoded to BGR": {model(one(`[{"tensor_op_name":"Decode","tensor_op_params":{"rgb":false}}]`)), importer.ErrValue, "rgb"},
 		"unknown field":  {append(model(nil), 0x4a, 2, 0x10, 1), importer.ErrUnknownKey, "preprocessor.#2"},
 	} {

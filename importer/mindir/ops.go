@@ -1,6 +1,7 @@
 package mindir
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (b *builder) step(m *importer.Object) {
 	switch {
 	case !slices.Contains(in, b.column):
 		if slices.Contains(out, b.column) {
-			m.Bad("output_columns", fmt.Sprintf("none that replaces the image, %s", b.column))
+			m.Bad("output_columns", fmt.Sprintf("columns other than the image, %s", b.column))
 		}
 		for _, o := range operations {
 			o.InertAll()
@@ -89,20 +90,20 @@ func (b *builder) op(o *importer.Object) {
 	if o.Has("python_module") {
 		o.Inert("python_module", "tensor_op_params")
 		if strings.HasPrefix(name, "<") || !o.Has("tensor_op_params") {
-			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q, a Python function, of which the file has the name alone", name))
+			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q is a Python function: the file has only its name", name))
 		} else {
-			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q of MindSpore's Python layer (on PIL images), want ops on arrays", name))
+			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q is an op of MindSpore's Python layer, which takes PIL images; want ops on arrays", name))
 		}
 		return
 	}
 	if random(name) {
 		o.Inert("tensor_op_params")
 		if !b.opt.DropRandom {
-			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q, a random op of training, want those of inference", name))
+			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q is a random op of training; want ops of inference", name))
 			return
 		}
 		if !slices.Contains(droppable, name) {
-			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q, a random op that cannot be left out: the size or type after it would be another", name))
+			o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%q is a random op that cannot be left out, since it may change the image's size or type", name))
 			return
 		}
 		b.notes = append(b.notes, "left out: "+name)
@@ -121,8 +122,33 @@ func (b *builder) op(o *importer.Object) {
 	if p == nil {
 		p = o // report a missing parameter at the op
 	}
-	p.Inert("device_target")
+	onCPU(p, name)
+	for _, key := range strings.Fields(stored[name]) {
+		if !p.Has(key) {
+			p.Fail(importer.ErrMissing, key, "MindSpore 2.10.0 stores it for every "+name)
+		}
+	}
 	make(b, p)
+}
+
+// stored has the parameters of ops that MindSpore 2.10.0 always stores and that
+// have defaults in Python. The functions of makers require all others.
+var stored = map[string]string{
+	"Decode": "rgb", "Resize": "interpolation", "ResizedCrop": "interpolation top left", "Normalize": "is_hwc", "NormalizePad": "is_hwc",
+	"Pad": "padding_mode", "Posterize": "bits", "Mask": "dtype op",
+}
+
+// onCPU rejects an op that runs on another device than a CPU, whose kernels
+// return other values.
+func onCPU(p *importer.Object, name string) {
+	v, ok := p.Get("device_target")
+	if !ok || v == "CPU" {
+		return
+	}
+	if f, number := v.(json.Number); number && name == "AdjustContrast" && f == p.Peek("contrast_factor") {
+		return // MindSpore 2.10.0 stores the factor here
+	}
+	p.Bad("device_target", `"CPU"`)
 }
 
 // random reports whether the name is that of a random op. MindSpore prefixes
@@ -174,7 +200,7 @@ func init() {
 				r.Fit, r.Height, r.Width = transforms.FitExact, h, w
 			}
 			if backend == transforms.Pillow && b.dtype != tensor.Uint8 {
-				p.Bad("interpolation", "another than PILCUBIC for what is not uint8")
+				p.Bad("interpolation", "another interpolation than PILCUBIC (4), which takes uint8 alone")
 			}
 			b.add(r)
 		},
@@ -196,7 +222,7 @@ func init() {
 			i, backend := interpolation(p)
 			h, w := box(p, "size")
 			if backend == transforms.Pillow && b.dtype != tensor.Uint8 {
-				p.Bad("interpolation", "another than PILCUBIC for what is not uint8")
+				p.Bad("interpolation", "another interpolation than PILCUBIC (4), which takes uint8 alone")
 			}
 			b.add(&transforms.ResizedCrop{
 				Top: p.Int("top", 0, 0, importer.MaxSide), Left: p.Int("left", 0, 0, importer.MaxSide),
@@ -229,7 +255,7 @@ func init() {
 				p.Bad("output_type", `"float32"`)
 			}
 			if b.dtype != tensor.Uint8 {
-				p.Fail(importer.ErrValue, "output_type", fmt.Sprintf("of an image of %v, want uint8", b.dtype))
+				p.Fail(importer.ErrValue, "output_type", fmt.Sprintf("the image is %v, want uint8", b.dtype))
 			}
 			b.add(&transforms.Rescale{Scale: 1.0 / 255, Rule: transforms.RescaleMultiply})
 			b.add(transforms.NewHWC2CHW())
@@ -352,7 +378,7 @@ func (b *builder) float() {
 // wantHWC rejects ops that would treat the planes of a CHW image as rows.
 func (b *builder) wantHWC(p *importer.Object, key string) {
 	if b.chw {
-		p.Fail(importer.ErrValue, key, "of an image that is CHW already, which MindSpore would take for HWC")
+		p.Fail(importer.ErrValue, key, "the image is CHW already, and MindSpore would take it for HWC")
 	}
 }
 
@@ -360,7 +386,7 @@ func (b *builder) wantHWC(p *importer.Object, key string) {
 func (b *builder) wantBytes(p *importer.Object, key string) {
 	b.wantHWC(p, key)
 	if b.dtype != tensor.Uint8 {
-		p.Fail(importer.ErrValue, key, fmt.Sprintf("of an image of %v, want uint8", b.dtype))
+		p.Fail(importer.ErrValue, key, fmt.Sprintf("the image is %v, want uint8", b.dtype))
 	}
 }
 

@@ -2,7 +2,8 @@
 // bundle embed-onnx, stored in an ONNX model's metadata_props.
 //
 // The graph equals the embedded one, with its names of outputs and its way of
-// decoding. The importer infers nothing from the model itself.
+// decoding. The importer infers nothing from the model itself, and ignores all
+// of it but that entry.
 package onnx
 
 import (

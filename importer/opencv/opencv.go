@@ -5,8 +5,8 @@
 //
 // An object "opencv" around them is optional. The keys have OpenCV's names:
 //
-//   - scalefactor: a number for all channels, or a list of three or four.
-//     Default 1.
+//   - scalefactor: a number for all channels, or a list of three or four, which
+//     NHWC does not take unless they are equal. Default 1.
 //   - size: [width, height]. Default [0, 0]: the image's own size.
 //   - mean: three numbers, or four, of which the last is unused. Default 0.
 //     With swapRB the order is that of the output, red first.
@@ -21,17 +21,21 @@
 //   - borderValue: the letterbox's colour, three or four numbers, blue first,
 //     before mean and scale. Default 0.
 //
-// The reference is OpenCV 5.0.0.93: cv2.imread, which applies the EXIF
-// orientation, and the blob without its first axis. The mean is subtracted and
-// the factor multiplied in float32. The output is the column blob. IPP, which
-// some x86 builds of OpenCV use, is not reproduced.
+// The reference is OpenCV 5.0.0.93: cv2.imread, and the blob without its first
+// axis. The mean is subtracted in float32 and the factor multiplied in float32,
+// or in float64 with NHWC. The output is the column blob. The blob is equal
+// with and without IPP, which the wheels from PyPI use on x86-64.
 //
-// Graphs decode as Pillow does. For JPEG, PNG, WebP, and plain BMP and TIFF,
-// OpenCV returns the same pixels. The graph rejects CMYK images, which OpenCV
-// decodes differently. These images differ too: BMP with 16 bits a pixel; GIF
-// with transparency or a partial frame; TIFF with 16 bits or alpha; APNG whose
-// still image is not a frame. Pillow also honours an orientation in WebP, in
-// XMP alone, or in an EXIF entry of the wrong type; OpenCV does not.
+// Graphs decode as imread does: the EXIF orientation is applied as OpenCV finds
+// it, 16-bit gray keeps its high byte, alpha is dropped, and a JPEG that ends
+// early is decoded as far as it goes. What imread decodes to pixels that this
+// project does not make is refused: CMYK, and the files that codec.Damage
+// lists. cv2.imdecode refuses a JPEG that ends early; the decode step's damage
+// policy imdecode does that.
+//
+// All keys take effect, and OpenCV's own defaults stand for those that are
+// missing. No key is inert but the fourth number of a scalar, which has no
+// channel.
 package opencv
 
 import (
@@ -83,7 +87,7 @@ const (
 func build(o *importer.Object) *datagraph.Graph {
 	d := transforms.NewDecode()
 	d.Orientation, d.Gray16 = codec.OrientationApply, codec.Gray16High
-	d.Refuse = codec.RefuseCMYK
+	d.Refuse, d.Damage = codec.RefuseCMYK, codec.DamageImread
 	swap := o.Bool("swapRB", false)
 	if !swap {
 		d.Color = codec.ToBGR
@@ -92,13 +96,13 @@ func build(o *importer.Object) *datagraph.Graph {
 	g.Reference = "OpenCV 5.0.0.93 imread, dnn.blobFromImage"
 	resize(o, g, swap)
 
-	mean, factor := scalar(o, "mean", 0), factors(o)
+	mean, factor, rows := scalar(o, "mean", 0), factors(o), rows(o)
 	if bytes(o) {
 		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
-			o.Bad("mean", "zeros, with ddepth CV_8U")
+			o.Bad("mean", "zeros beside ddepth CV_8U")
 		}
 		if slices.ContainsFunc(factor, func(f float64) bool { return f != 1 }) {
-			o.Bad("scalefactor", "1, with ddepth CV_8U")
+			o.Bad("scalefactor", "1 beside ddepth CV_8U")
 		}
 	} else {
 		// With mean 0 and factor 1, OpenCV's arithmetic changes nothing.
@@ -106,11 +110,17 @@ func build(o *importer.Object) *datagraph.Graph {
 		if slices.ContainsFunc(mean, func(f float64) bool { return f != 0 }) {
 			g.Add(transforms.NewNormalize(mean, []float64{1}))
 		}
-		if slices.ContainsFunc(factor, func(f float64) bool { return f != 1 }) {
+		switch {
+		case !slices.ContainsFunc(factor, func(f float64) bool { return f != 1 }):
+		case !rows:
 			g.Add(transforms.NewMultiply(factor...))
+		case len(factor) == 1:
+			g.Add(transforms.NewRescale(factor[0]))
+		default:
+			o.Bad("scalefactor", "the same for all channels, with datalayout NHWC: OpenCV multiplies in float64 there")
 		}
 	}
-	if !rows(o) {
+	if !rows {
 		g.Add(transforms.NewHWC2CHW())
 	}
 	return g.Rename(output)
@@ -152,7 +162,7 @@ func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
 	mode := o.Int("paddingmode", padNull, padNull, padLetterbox)
 	if o.Bool("crop", false) {
 		if mode == padLetterbox {
-			o.Bad("crop", "false, with paddingmode 2")
+			o.Bad("crop", "false beside paddingmode 2")
 		}
 		mode = padCropCenter
 	}
@@ -161,7 +171,7 @@ func resize(o *importer.Object, g *datagraph.Graph, swap bool) {
 		border[0], border[2] = border[2], border[0]
 	}
 	if o.Has("borderValue") && mode != padLetterbox {
-		o.Bad("borderValue", "absent, but with paddingmode 2")
+		o.Bad("borderValue", "none without paddingmode 2")
 	}
 	v, ok := o.Get("size")
 	if !ok {

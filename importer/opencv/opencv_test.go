@@ -38,6 +38,7 @@ func TestRefusals(t *testing.T) {
 		`{"paddingmode":2,"crop":true}`: {importer.ErrValue, "crop"},
 		`{"borderValue":[1,2,3]}`:       {importer.ErrValue, "borderValue"},
 		`{"datalayout":"NCDHW"}`:        {importer.ErrValue, "datalayout"},
+		`{"datalayout":4,"scalefactor":[0.1,0.2,0.3]}`:           {importer.ErrValue, "scalefactor"},
 		`{"size":[9,9],"paddingmode":2,"borderValue":[1,2,999]}`: {importer.ErrValue, "fill"},
 	} {
 		_, err := opencv.Import([]byte(in))

@@ -12,8 +12,14 @@
 // JPEG differently.
 //
 // The importer rejects the models that the Task Library rejects: several
-// inputs, quantized types other than uint8, other than 3 channels, and float32
-// without normalization. It also rejects inputs of unknown size.
+// inputs, quantized types other than uint8, other than 3 channels, a color
+// space other than RGB (the default is unknown), and float32 without
+// normalization. It also rejects inputs of unknown size, and process units
+// other than NormalizationOptions.
+//
+// These have no influence: normalization of a uint8 model, since the library
+// feeds it the bytes; the quantization parameters; and all other metadata, such
+// as descriptions, statistics and outputs.
 //
 // The output is an HWC image without a batch axis, named after the input's
 // tensor. Underscores replace characters that column names cannot have.
@@ -74,7 +80,7 @@ const (
 const (
 	typeFloat32, typeUint8 = 0, 3
 	contentImage           = 2
-	colorUnknown, colorRGB = 0, 1
+	colorRGB               = 1
 	unitNormalization      = 1
 )
 
@@ -148,7 +154,7 @@ func read(data []byte) (*Model, error) {
 		return nil, b.err
 	}
 	if string(b.at(4, 4)) != modelID {
-		b.fail("no %s at byte 4: no TFLite model", modelID)
+		b.fail("no %s at byte 4: not a TFLite model", modelID)
 		return nil, b.err
 	}
 	root := b.root()
@@ -204,7 +210,7 @@ func (m *Model) input(root table) importer.Errors {
 		if typ < int64(len(typeNames)) {
 			name = typeNames[typ]
 		}
-		errs = append(errs, bad("inputs.type", "%s, want float32 or uint8, which are those that the Task Library feeds", name))
+		errs = append(errs, bad("inputs.type", "%s, want float32 or uint8, the types that the Task Library feeds", name))
 	}
 	shape := t.ints(tensorShape, maxRank)
 	if len(shape) != 4 || shape[0] != 1 || shape[3] != 3 || min(shape[1], shape[2]) < 1 || max(shape[1], shape[2]) > importer.MaxSide {
@@ -253,8 +259,8 @@ func (m *Model) normalization(root table) importer.Errors {
 	content := t.table(tensorContent)
 	if k := content.uint(contentType, 1); k != contentImage {
 		errs = append(errs, bad("content_properties_type", "%d, want %d, ImageProperties", k, contentImage))
-	} else if c := content.table(contentProperties).uint(imageColor, 1); c != colorRGB && c != colorUnknown {
-		errs = append(errs, bad("color_space", "%d, want %d, RGB", c, colorRGB))
+	} else if c := content.table(contentProperties).uint(imageColor, 1); c != colorRGB {
+		errs = append(errs, bad("color_space", "%d, want %d, RGB; 0 and an absent one are unknown", c, colorRGB))
 	}
 	units := t.tables(tensorUnits)
 	if units.n > maxEntries {

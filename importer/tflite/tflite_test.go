@@ -68,6 +68,7 @@ func TestRefusals(t *testing.T) {
 		"another file":     {[]byte(`{"mode":"tf"}`), importer.ErrFormat, "TFL3"},
 		"no metadata":      {file("refused_no_metadata"), importer.ErrMissing, "TFLITE_METADATA"},
 		"gray":             {file("refused_gray"), importer.ErrValue, "[1 20 31 1]"},
+		"unknown color":    {file("refused_unknown_color"), importer.ErrValue, "color_space: 0, want 1, RGB"},
 		"no normalization": {file("refused_no_normalization"), importer.ErrMissing, "NormalizationOptions"},
 		"int8":             {file("refused_int8"), importer.ErrValue, "int8"},
 		"std 0":            {patched(1, 0), importer.ErrValue, "std"},

@@ -3,10 +3,19 @@
 //
 // The reference is timm 1.0.31:
 // create_transform(**resolve_data_config(pretrained_cfg=cfg),
-// is_training=False) applied to Image.open(f).convert("RGB"). The importer
-// ignores the test_* values, which timm uses only on request. Like timm's
-// loader, it honours model_args' img_size for models with a fixed input size.
-// The output is the column image, float32 CHW, since timm does not name it.
+// is_training=False) applied to Image.open(f).convert("RGB"). Absent fields
+// have the defaults of timm's PretrainedCfg. Like timm's loader, the importer
+// honours model_args' img_size for models with a fixed input size. The output
+// is the column image, float32 CHW, since timm does not name it.
+//
+// An object without interpolation and without any key that only a cfg has could
+// also hold the arguments of create_transform, which has another default. It is
+// an error.
+//
+// These keys have no influence and are ignored: the test_* values and
+// min_input_size, which timm uses only on request; the fields of a cfg about
+// weights, classifier and licence; the names of classes; and model_args, except
+// for in_chans, img_size and the flags that free img_size.
 //
 // Two arguments of create_transform may stand beside the cfg's fields.
 // use_prefetcher true is timm's own loader, create_loader with its defaults:
@@ -89,21 +98,35 @@ func Import(data []byte) (*datagraph.Graph, error) {
 		cfg, args = o.Object("pretrained_cfg"), o.Object("model_args")
 		if cfg == nil {
 			o.Bad("pretrained_cfg", "an object")
+			if args != nil {
+				args.InertAll()
+			}
 			return nil, o.Err("timm")
 		}
 		cfg.Inert(inertModel...)
 	} else if o.Has("model_args") {
-		o.Fail(importer.ErrMissing, "pretrained_cfg", "which goes with model_args")
+		o.Fail(importer.ErrMissing, "pretrained_cfg", "want it beside model_args")
 		o.Inert("model_args")
 	}
 	if !slices.ContainsFunc(cfg.Keys(), func(k string) bool { return cfg != o || !slices.Contains(inertModel, k) }) {
 		o.Fail(importer.ErrMissing, "pretrained_cfg", "want an object with the model's data configuration, or a file that is one")
+	}
+	if cfg == o && !o.Has("interpolation") && !isCfg(o) {
+		o.Fail(importer.ErrMissing, "interpolation", `want the one in use, such as "bicubic": without it timm's create_transform takes bilinear, and resolve_data_config bicubic`)
 	}
 	g := build(cfg, args)
 	if err := o.Err("timm"); err != nil {
 		return nil, err
 	}
 	return importer.Finish("timm", g)
+}
+
+// isCfg reports whether an object is a pretrained_cfg, and not arguments of
+// create_transform: whether it has keys that only a cfg has.
+func isCfg(o *importer.Object) bool {
+	return slices.ContainsFunc(o.Keys(), func(k string) bool {
+		return slices.Contains(inertModel, k) || slices.Contains(inert, k) || k == "fixed_input_size"
+	})
 }
 
 func build(o, args *importer.Object) *datagraph.Graph {
@@ -146,7 +169,7 @@ func build(o, args *importer.Object) *datagraph.Graph {
 		for i, m := range mean {
 			c.Fill[i] = math.RoundToEven(float64(255 * m)) // Python's round: 0.5 gives 128
 			if c.Fill[i] < 0 || c.Fill[i] > 255 {
-				o.Bad("mean", "numbers of 0 to 1, of which crop_mode border makes the border's colour")
+				o.Bad("mean", "numbers of 0 to 1, since crop_mode border fills the border with them")
 			}
 		}
 	case "center", "":
@@ -178,15 +201,14 @@ func build(o, args *importer.Object) *datagraph.Graph {
 // inputSize returns the height and width.
 func inputSize(o, args *importer.Object) (h, w int) {
 	h, w = defaultSide, defaultSide
-	if v, _ := o.Get("input_size"); v != nil {
-		l, ok := importer.Ints(v, 3, 1, importer.MaxSide)
-		if !ok || l[0] != 3 {
-			o.Bad("input_size", "[3, height, width]")
-			return h, w
-		}
-		h, w = l[1], l[2]
-	}
 	fixed := o.Bool("fixed_input_size", false)
+	if v, _ := o.Get("input_size"); v != nil {
+		if l, ok := importer.Ints(v, 3, 1, importer.MaxSide); ok && l[0] == 3 {
+			h, w = l[1], l[2]
+		} else {
+			o.Bad("input_size", "[3, height, width]")
+		}
+	}
 	if args == nil {
 		return h, w
 	}
@@ -217,7 +239,7 @@ func inputSize(o, args *importer.Object) (h, w int) {
 func scaled(o *importer.Object, side int, pct float64) int {
 	f := math.Floor(float64(side) / pct)
 	if !(f >= 1 && f <= importer.MaxSide) {
-		o.Bad("crop_pct", fmt.Sprintf("a number that makes %d, divided by it, 1 to %d", side, importer.MaxSide))
+		o.Bad("crop_pct", fmt.Sprintf("a number for which %d, divided by it, is 1 to %d", side, importer.MaxSide))
 		return 1
 	}
 	return int(f)

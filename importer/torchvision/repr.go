@@ -32,6 +32,7 @@ func parse(text []byte) ([]byte, error) {
 	}
 	p := &parser{cursor: cursor{text: text}}
 	p.space()
+	p.indent = text[bytes.LastIndexByte(text[:p.at], '\n')+1 : p.at]
 	if err := p.call(0); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,8 @@ func parse(text []byte) ([]byte, error) {
 
 type parser struct {
 	cursor
-	out bytes.Buffer
+	indent []byte // of the first line, and so of all
+	out    bytes.Buffer
 }
 
 // cursor is a place in a text.
@@ -108,6 +110,10 @@ func (p *parser) call(depth int) error {
 	if name == "" || p.peek() != '(' {
 		return p.want("a transform: NAME(…)")
 	}
+	if name == "Lambda" { // its arguments are a function's name and a list of types
+		p.out.WriteString(`{"Lambda":{}}`)
+		return p.skip()
+	}
 	p.at++
 	fmt.Fprintf(&p.out, "{%q:{", name)
 	var calls [][]byte
@@ -151,7 +157,7 @@ func (p *parser) call(depth int) error {
 			}
 		case word != "" && p.peek() == '(':
 			if len(calls) == 0 {
-				form = formOf(p.text[start:before])
+				form = p.formOf(p.text[start:before])
 			}
 			p.at = before
 			outer := p.out
@@ -161,16 +167,16 @@ func (p *parser) call(depth int) error {
 			}
 			calls = append(calls, p.out.Bytes())
 			p.out = outer
-		case p.peek() == '<': // Lambda(<lambda>, types=…)
+		case word == "" && p.peek() == '<', word == "functools":
 			p.at = before
-			if len(seen) > 0 {
-				p.out.WriteByte(',')
+			if len(calls) == 0 {
+				form = p.formOf(p.text[start:before])
 			}
-			fmt.Fprintf(&p.out, "%q:", fmt.Sprintf("argument %d", p.at))
-			seen[fmt.Sprint(p.at)] = true
-			if err := p.value(depth); err != nil {
+			object, err := p.object()
+			if err != nil {
 				return err
 			}
+			calls = append(calls, object)
 		default:
 			p.at = before
 			return p.want("an argument NAME=VALUE, a transform NAME(…), or a parenthesis that closes " + name)
@@ -186,14 +192,59 @@ func (p *parser) call(depth int) error {
 	return nil
 }
 
+// skip skips parentheses and what is in them.
+func (p *parser) skip() error {
+	for i, depth := p.at, 0; i < len(p.text); i++ {
+		switch p.text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				p.at = i + 1
+				return nil
+			}
+		}
+	}
+	return p.want("a closing parenthesis")
+}
+
+// object reads what Python prints for a function, such as <function f at 0x1>,
+// or for an object without a form of its own: up to the line's last >, and the
+// arguments of functools.partial. It returns a call of that name.
+func (p *parser) object() ([]byte, error) {
+	line, _, _ := bytes.Cut(p.text[p.at:], []byte("\n"))
+	end := bytes.LastIndexByte(line, '>')
+	if end < 0 {
+		return nil, p.want("a > that ends what Python prints for a function or an object")
+	}
+	if p.peek() != '<' {
+		end += max(0, bytes.IndexByte(line[end:], ')'))
+	}
+	p.at += end + 1
+	return fmt.Appendf(nil, "{%s:{}}", quoted(string(line[:end+1]))), nil
+}
+
+// quoted returns s as a string of JSON.
+func quoted(s string) []byte {
+	b, _ := json.Marshal(s) // strings have no errors
+	return b
+}
+
 // formOf returns the version that prints gap before the first transform of a
 // Compose: v1 a line break and 4 spaces, v2 a line break and 6 spaces, or 4
-// spaces alone before a single transform.
-func formOf(gap []byte) generation {
-	switch string(bytes.ReplaceAll(gap, []byte("\r"), nil)) {
-	case "\n    ":
+// spaces alone before a single transform. The indentation of the whole text
+// does not count.
+func (p *parser) formOf(gap []byte) generation {
+	gap = bytes.ReplaceAll(gap, []byte("\r"), nil)
+	line, broken := bytes.CutPrefix(gap, []byte("\n"))
+	if broken {
+		line = bytes.TrimPrefix(line, p.indent)
+	}
+	switch n := len(line); {
+	case bytes.Count(line, []byte(" ")) != n:
+	case broken && n == 4:
 		return v1
-	case "\n      ", "    ":
+	case broken && n == 6, !broken && n == 4:
 		return v2
 	}
 	return either
@@ -209,12 +260,15 @@ func (p *parser) value(depth int) error {
 	case '[', '(':
 		p.at++
 		p.out.WriteByte('[')
-		for n := 0; ; n++ {
+		for n, comma := 0, true; ; n++ {
 			p.space()
 			if end := p.peek(); end == ']' || end == ')' {
 				p.at++
 				p.out.WriteByte(']')
 				return nil
+			}
+			if !comma {
+				return p.want("a comma; Python prints none, and only eight digits of each number, for a NumPy array: make the transform with lists")
 			}
 			if n > 0 {
 				p.out.WriteByte(',')
@@ -223,7 +277,7 @@ func (p *parser) value(depth int) error {
 				return err
 			}
 			p.space()
-			if p.peek() == ',' {
+			if comma = p.peek() == ','; comma {
 				p.at++
 			}
 		}
@@ -254,19 +308,20 @@ func (p *parser) value(depth int) error {
 	case strings.IndexByte("-0123456789", word[0]) >= 0 && json.Valid(word):
 		p.out.Write(word)
 	case p.peek() == '(': // tensor([…]): four digits of each number
-		p.string(string(word) + "(…)")
-		start := p.out.Len()
-		if err := p.value(depth + 1); err != nil { // skips it
+		start := p.at + 1
+		if err := p.skip(); err != nil {
 			return err
 		}
-		p.out.Truncate(start)
+		// The elements of list(array) of NumPy 2 have all digits.
+		if number := p.text[start : p.at-1]; (string(word) == "np.float64" || string(word) == "np.float32") && json.Valid(number) {
+			p.out.Write(number)
+			return nil
+		}
+		p.string(string(word) + "(…)")
 	default:
 		p.string(string(word))
 	}
 	return nil
 }
 
-func (p *parser) string(s string) {
-	b, _ := json.Marshal(s) // strings have no errors
-	p.out.Write(b)
-}
+func (p *parser) string(s string) { p.out.Write(quoted(s)) }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ var parameters = map[string][]string{
 // fromSource imports transforms.Compose([…]) and the like: it prints them as
 // Python does, and imports that.
 func fromSource(text []byte, tensors bool) (*datagraph.Graph, error) {
-	s := &source{cursor: cursor{text: text}, modules: map[string]generation{}}
+	s := &source{cursor: cursor{text: text}, modules: map[string]generation{}, paths: map[string]string{}}
 	root, err := s.parse()
 	if err != nil {
 		return nil, err
@@ -89,12 +90,18 @@ type node struct {
 	list []node   // the elements of a list or tuple, or the arguments of a call
 	keys []string // of the arguments, "" for those by position
 	text string   // of a list's or a literal's source
+
+	toRGB bool // a function that converts to RGB
 }
+
+// lambda matches a function that converts to RGB if its two names are equal.
+var lambda = regexp.MustCompile(`^lambda\s+(\w+)\s*:\s*(\w+)\s*\.\s*convert\(\s*(?:"RGB"|'RGB')\s*\)`)
 
 // source parses Python source of transforms.
 type source struct {
 	cursor
 	modules map[string]generation // that imports name
+	paths   map[string]string     // of all names that imports name
 }
 
 // wantAt is want for another place.
@@ -111,11 +118,16 @@ func (s *source) parse() (node, error) {
 	for {
 		s.space()
 		line, _, _ := bytes.Cut(s.text[s.at:], []byte("\n"))
-		words := strings.Fields(strings.ReplaceAll(string(line), ",", " , "))
+		words := strings.Fields(string(line))
 		if len(words) == 0 || words[0] != "import" && words[0] != "from" {
 			break
 		}
-		s.imports(words)
+		if opens.Match(line) {
+			if line = statement.Find(s.text[s.at:]); line == nil {
+				return node{}, s.want("a parenthesis that closes the names")
+			}
+		}
+		s.imports(string(line))
 		s.at += len(line)
 	}
 	start := s.at
@@ -139,14 +151,23 @@ func (s *source) parse() (node, error) {
 	return n, nil
 }
 
-// imports records what the names of an import line mean.
-func (s *source) imports(words []string) {
+// opens matches an import statement with a parenthesis, which may have several
+// lines, statement a whole one, and comments its comments and other separators.
+var (
+	opens     = regexp.MustCompile(`^[^()#]*\(`)
+	statement = regexp.MustCompile(`^[^()#\n]*\((?:[^)#]|#[^\n]*)*\)`)
+	comments  = regexp.MustCompile(`#[^\n]*|[()\\]`)
+)
+
+// imports records what the names of an import statement mean.
+func (s *source) imports(text string) {
+	words := strings.Fields(strings.ReplaceAll(comments.ReplaceAllString(text, " "), ",", " , "))
 	module, rest := words[1:], []string(nil)
 	if words[0] == "from" && len(words) > 3 {
 		module, rest = words[1:2], words[3:]
 	}
 	bind := func(path, name string) {
-		switch path {
+		switch s.paths[name] = path; path {
 		case "torchvision.transforms":
 			s.modules[name] = v1
 		case "torchvision.transforms.v2":
@@ -173,6 +194,24 @@ func (s *source) imports(words []string) {
 		bind(path, name)
 		if base, ok := map[string]generation{"torchvision.transforms": v1, "torchvision.transforms.v2": v2}[module[0]]; ok && path != "torchvision.transforms.v2" {
 			s.modules[name] = base // a transform without its module
+		}
+	}
+}
+
+// foreign returns the library that the source imports a name from, if it is not
+// one of those whose transforms are known. Other libraries have transforms of
+// the same names.
+func (s *source) foreign(name string) string {
+	for part := name; ; part = part[:strings.LastIndexByte(part, '.')] {
+		if path, ok := s.paths[part]; ok {
+			root, _, _ := strings.Cut(path, ".")
+			if slices.Contains([]string{"torchvision", "torch", "timm"}, root) {
+				return ""
+			}
+			return path
+		}
+		if strings.IndexByte(part, '.') < 0 {
+			return ""
 		}
 	}
 }
@@ -224,7 +263,18 @@ func (s *source) expression(depth int) (node, error) {
 			s.at++
 		}
 	default:
-		if n.name = s.name(); n.name == "" {
+		n.name = s.name()
+		switch {
+		case n.name == "lambda":
+			if m := lambda.FindSubmatch(s.text[n.at:]); m != nil && bytes.Equal(m[1], m[2]) {
+				s.at = n.at + len(m[0])
+				n.toRGB = true
+				return n, nil
+			}
+			return n, s.wantAt(n.at, "transforms without Python functions, other than lambda x: x.convert(\"RGB\")")
+		case c == '{':
+			return n, s.wantAt(n.at, "the value for images, not a dict with one for each type")
+		case n.name == "":
 			return n, s.want("a transform or a value")
 		}
 		s.space()
@@ -285,6 +335,9 @@ func (s *source) generationOf(n node) (generation, error) {
 	found := either
 	var walk func(node) error
 	walk = func(n node) error {
+		if path := s.foreign(n.name); path != "" && n.call {
+			return s.wantAt(n.at, fmt.Sprintf("transforms of torchvision, not %s", path))
+		}
 		from := either
 		module, _, _ := strings.Cut(n.name, ".")
 		outer := strings.TrimSuffix(strings.TrimSuffix(n.name, base(n.name)), ".")
@@ -332,10 +385,17 @@ func (p *printer) call(n node, indent string) error {
 		gap := indent + map[generation]string{v1: "    ", v2: "      "}[p.from]
 		fmt.Fprintf(&p.out, "%s(\n", name)
 		for _, e := range steps {
-			if !e.call {
-				return formatErr("%s of %q, want a list of transforms", name, cmp.Or(e.text, e.name))
-			}
 			p.out.WriteString(gap)
+			if e = asFunction(e); e.toRGB {
+				p.out.WriteString("<function " + toRGB[0] + " at 0x0>\n")
+				continue
+			}
+			if e.name != "" && !e.call {
+				return formatErr("%s of %s, a Python function or a variable, which is not known here: want a list of transforms", name, e.name)
+			}
+			if !e.call {
+				return formatErr("%s of %q, want a list of transforms", name, e.text)
+			}
 			if err := p.call(e, gap); err != nil {
 				return err
 			}
@@ -375,6 +435,19 @@ func (p *printer) call(n node, indent string) error {
 	return nil
 }
 
+// asFunction returns the function that converts to RGB if e is one, or a Lambda
+// of one; it returns other nodes as they are.
+func asFunction(e node) node {
+	f := e
+	if e.call && base(e.name) == "Lambda" && len(e.list) == 1 {
+		f = e.list[0]
+	}
+	if f.toRGB = f.toRGB || !f.call && slices.Contains(toRGB, f.name); f.toRGB {
+		return f
+	}
+	return e
+}
+
 // defaults adds the arguments that Python prints even if the source has none,
 // and removes those that it does not print.
 func (p *printer) defaults(name string, args map[string]string) {
@@ -387,6 +460,7 @@ func (p *printer) defaults(name string, args map[string]string) {
 	case "Resize":
 		set("interpolation", "bilinear")
 		set("max_size", "None")
+		set("antialias", "True")
 		if p.from == v2 {
 			if args["max_size"] == "None" {
 				delete(args, "max_size")
@@ -403,8 +477,18 @@ func (p *printer) defaults(name string, args map[string]string) {
 		if p.from == v2 {
 			args["inplace"] = "False"
 		}
-	case "ToDtype", "ConvertImageDtype":
-		delete(args, "dtype") // Python does not print it; value has checked it
+	case "ConvertImageDtype":
+		if p.from == v2 {
+			set("dtype", "torch.float32")
+		}
+	case "Pad":
+		set("fill", "0")
+		set("padding_mode", "constant")
+	case "Grayscale":
+		set("num_output_channels", "1")
+	case "ImageClassification", "SemanticSegmentation":
+		set("interpolation", "bilinear")
+		set("antialias", "True")
 	}
 }
 
@@ -415,14 +499,12 @@ func value(name, key string, n node) (string, error) {
 	}
 	switch key {
 	case "dtype":
-		if n.name != "torch.float32" && n.name != "torch.float" {
-			return bad("torch.float32")
+		if _, ok := dtypes[n.name]; !ok {
+			return bad("a type of torch, such as torch.float32")
 		}
 		return n.name, nil
 	case "interpolation":
-		// Pillow's numbers, as torchvision reads them.
-		numbers := map[string]string{"0": "nearest", "1": "lanczos", "2": "bilinear", "3": "bicubic", "4": "box", "5": "hamming"}
-		if s, ok := numbers[n.text]; ok {
+		if s, ok := pillowNumbers[n.text]; ok {
 			return s, nil
 		}
 		return strings.ReplaceAll(strings.ToLower(base(n.name)), "_", "-"), nil
@@ -436,7 +518,7 @@ func value(name, key string, n node) (string, error) {
 				return "", err
 			}
 		}
-		text := n.text
+		text := number(n.text)
 		if n.list != nil { // without comments and line breaks
 			var l []string
 			for _, e := range n.list {
@@ -450,6 +532,20 @@ func value(name, key string, n node) (string, error) {
 		return n.name, nil
 	}
 	return bad("its value, since variables are not known here")
+}
+
+// number returns a number of Python in JSON's form: .5 becomes 0.5. It returns
+// other text unchanged.
+func number(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || json.Valid([]byte(text)) {
+		return text
+	}
+	text = strconv.FormatFloat(f, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
 }
 
 // importSource imports the text if it is source.

@@ -1,9 +1,13 @@
 package torchvision
 
 import (
+	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/registry"
@@ -24,9 +28,10 @@ type builder struct {
 	*datagraph.Graph
 	fromTensor bool // the reference starts with a tensor
 	tensor     bool // not a Pillow image
-	float      bool
+	dtype      tensor.DType
 	chw        bool // the column's layout; a tensor of the reference always is
 	gray       bool // one channel
+	arguments  bool // from a preset's arguments, not from what Python prints
 }
 
 // generation is the version of torchvision's transforms.
@@ -66,6 +71,7 @@ func init() {
 		"ToTensor":          (*builder).toTensor,
 		"MaybeToTensor":     func(b *builder, _ *importer.Object, _ generation) { b.maybe((*builder).divide) },
 		"PILToTensor":       (*builder).pilToTensor,
+		"ToPILImage":        (*builder).toPIL,
 		"MaybePILToTensor":  func(b *builder, _ *importer.Object, _ generation) { b.maybe(func(*builder) {}) },
 		"ToImage":           func(b *builder, _ *importer.Object, _ generation) { b.tensor = true },
 		"ToPureTensor":      none,
@@ -95,29 +101,54 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 			} else if !ok {
 				form = outer
 			}
+			if form == v2 && slices.ContainsFunc(inner, printsV1) {
+				form = either // a Compose of v2 with transforms of v1
+			}
 			b.steps(inner, form)
 			continue
+		}
+		if m := function.FindStringSubmatch(name); m != nil && slices.Contains(toRGB, m[1]) {
+			name = "RGB"
+			if b.tensor {
+				call.Fail(importer.ErrValue, call.Keys()[0], "the image is a tensor, want a Pillow image: the function calls its convert(\"RGB\")")
+			}
 		}
 		add, ok := known[name]
 		if !ok {
 			o.InertAll()
 			text := "it is random, want the transforms of inference"
-			if !strings.HasPrefix(name, "Random") && !slices.Contains(random, name) {
+			if name == "Lambda" || strings.HasPrefix(name, "<function") || strings.HasPrefix(name, "functools") {
+				text = "it is a Python function, of which Python prints only the name: want transforms without functions"
+			} else if name[0] == '<' {
+				text = "Python does not print what this object does: want transforms of torchvision"
+			} else if !strings.HasPrefix(name, "Random") && !slices.Contains(random, name) {
 				text = "want a transform that is known here" + registry.DidYouMean(name, names())
 			}
 			call.Fail(importer.ErrUnsupported, name, text)
+			continue
+		}
+		if b.dtype != tensor.Uint8 && b.dtype != tensor.Float32 && !slices.Contains([]string{"ToDtype", "ConvertImageDtype", "ToImage", "ToPureTensor", "Identity"}, name) {
+			o.InertAll()
+			call.Fail(importer.ErrUnsupported, name, fmt.Sprintf("of %v values: want it before the conversion to %[1]v", b.dtype))
 			continue
 		}
 		form := outer
 		switch {
 		case printsV2(call):
 			form = v2
-		case name == "Resize" && o.Has("max_size") && !isList(o, "size"), name == "Resize" && o.Null("max_size"), name == "Normalize" && !o.Has("inplace"):
+		case printsV1(call):
 			form = v1
 		}
 		add(b, o, form)
 	}
 }
+
+// function matches what Python prints for a function.
+var function = regexp.MustCompile(`^<function (\w+) at 0x[0-9a-fA-F]+>$`)
+
+// toRGB lists the functions that return image.convert("RGB"): those of OpenAI's
+// CLIP and of OpenCLIP.
+var toRGB = []string{"_convert_image_to_rgb", "_convert_to_rgb"}
 
 // isList reports whether an argument is a list, as v2 prints every size.
 func isList(o *importer.Object, key string) bool {
@@ -140,7 +171,21 @@ func printsV2(call *importer.Object) bool {
 	case "Normalize":
 		return ok && o.Has("inplace")
 	case "Resize":
-		return ok && (!o.Has("max_size") || !o.Has("size"))
+		return ok && (o.Has("antialias") && !o.Has("max_size") || !o.Has("size"))
+	}
+	return false
+}
+
+// printsV1 reports whether a call has a form that only v1 prints.
+func printsV1(call *importer.Object) bool {
+	name := call.Keys()[0]
+	v, _ := call.Get(name)
+	o, ok := v.(*importer.Object)
+	switch name {
+	case "Normalize":
+		return ok && !o.Has("inplace")
+	case "Resize":
+		return ok && (o.Null("max_size") || o.Has("max_size") && o.Has("size") && !isList(o, "size"))
 	}
 	return false
 }
@@ -175,6 +220,8 @@ func (b *builder) finish(name string) {
 	}
 	b.Reference = "torchvision 0.29.2 " + name
 	if b.fromTensor {
+		// decode_image returns 16-bit PNG as uint16, and frames as an axis.
+		b.Steps[0].Op.(*transforms.Decode).Refuse |= codec.RefuseDepth16 | codec.RefuseAnimation | codec.RefuseCanvas
 		b.Reference += " of a tensor"
 	}
 }
@@ -184,6 +231,9 @@ var interpolations = map[string]transforms.Interpolation{
 	"nearest": transforms.Nearest, "nearest-exact": transforms.NearestExact, "bilinear": transforms.Bilinear,
 	"bicubic": transforms.Bicubic, "box": transforms.Box, "hamming": transforms.Hamming, "lanczos": transforms.Lanczos,
 }
+
+// pillowNumbers maps Pillow's numbers of filters, as torchvision reads them.
+var pillowNumbers = map[string]string{"0": "nearest", "1": "lanczos", "2": "bilinear", "3": "bicubic", "4": "box", "5": "hamming"}
 
 // resize adds Resize.
 func (b *builder) resize(o *importer.Object, from generation) {
@@ -215,16 +265,27 @@ func (b *builder) resizeTo(o *importer.Object, edge int) {
 // sampled reads interpolation and antialias and adds r.
 func (b *builder) sampled(o *importer.Object, r *transforms.Resize, from generation) {
 	r.Interpolation = transforms.Bilinear
-	if o.Has("interpolation") {
-		word := strings.TrimPrefix(o.String("interpolation"), "InterpolationMode.")
-		i, ok := interpolations[strings.ToLower(strings.ReplaceAll(word, "_", "-"))]
-		if !ok {
+	if o.Has("interpolation") || !b.arguments {
+		v, _ := o.Get("interpolation")
+		word, ok := v.(string)
+		if n, is := v.(json.Number); is { // v2 prints Pillow's number as it was given
+			word, ok = pillowNumbers[string(n)]
+		}
+		for _, module := range []string{"InterpolationMode.", "PIL.Image."} { // PIL before torchvision 0.9
+			word = strings.TrimPrefix(word, module)
+		}
+		if r.Interpolation, ok = interpolations[strings.ToLower(strings.ReplaceAll(word, "_", "-"))]; !ok {
 			o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, box, hamming or lanczos")
 		}
-		r.Interpolation = i
 	}
-	antialias := o.Bool("antialias", true)
-	switch smooth := r.Interpolation == transforms.Bilinear || r.Interpolation == transforms.Bicubic || r.Interpolation == transforms.Lanczos; {
+	smooth := r.Interpolation == transforms.Bilinear || r.Interpolation == transforms.Bicubic || r.Interpolation == transforms.Lanczos
+	antialias := true
+	if v, _ := o.Get("antialias"); v == "warn" { // a default of torchvision 0.15 and 0.16 that means None
+		antialias = false
+	} else if antialias = o.Bool("antialias", true); !o.Has("antialias") && b.tensor && smooth && !b.arguments {
+		o.Fail(importer.ErrMissing, "antialias", "Python prints neither None nor a preset's, and tensors need it: add antialias=True or antialias=False (as None is), or give the source, such as v2.Resize(…, antialias=True)")
+	}
+	switch {
 	case !b.tensor: // Pillow's filters always antialias
 		r.Backend = transforms.Pillow
 		if r.Interpolation == transforms.NearestExact {
@@ -237,7 +298,7 @@ func (b *builder) sampled(o *importer.Object, r *transforms.Resize, from generat
 		o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, or in v2 with antialias lanczos, for a tensor")
 	default:
 		r.Backend = transforms.Torch
-		if from == v2 && !b.float {
+		if from == v2 && b.dtype == tensor.Uint8 {
 			r.Backend = transforms.TorchUint8
 		}
 		r.NoAntialias = smooth && !antialias
@@ -305,12 +366,14 @@ func (b *builder) pad(o *importer.Object, _ generation) {
 		return
 	}
 	p := transforms.NewPad(l[1], l[3], l[0], l[2])
-	if s := o.String("padding_mode"); s != "" {
-		if p.Mode.UnmarshalText([]byte(s)) != nil { // torchvision has the same names
-			o.Bad("padding_mode", "constant, edge, reflect or symmetric")
-		}
+	if p.Mode.UnmarshalText([]byte(o.String("padding_mode"))) != nil { // torchvision has the same names
+		o.Bad("padding_mode", "constant, edge, reflect or symmetric")
 	}
-	if fill, _ := o.Get("fill"); fill != nil {
+	fill, ok := o.Get("fill")
+	if !ok && p.Mode == transforms.PadConstant {
+		o.Fail(importer.ErrMissing, "fill", "Python prints neither None nor a dict of fills: add that of images, such as fill=0 (as None is), or give the source, such as v2.Pad(…, fill=0)")
+	}
+	if fill != nil {
 		f, ok := importer.Float(fill)
 		if p.Fill = []float64{f}; !ok {
 			for _, n := range []int{1, 3} {
@@ -329,16 +392,21 @@ func (b *builder) pad(o *importer.Object, _ generation) {
 // grayscale adds Grayscale. v2's arithmetic on tensors fuses multiplications
 // and additions, as its adjust_saturation does with a factor of 0.
 func (b *builder) grayscale(o *importer.Object, from generation) {
-	channels := o.Int("num_output_channels", 1, 1, 3)
+	channels := o.Int("num_output_channels", 0, 1, 3)
+	if channels == 0 && !o.Has("num_output_channels") {
+		o.Fail(importer.ErrMissing, "num_output_channels", "want 1 or 3")
+	}
 	if channels == 2 {
 		o.Bad("num_output_channels", "1 or 3")
 	}
 	g := &transforms.Grayscale{Channels: channels, Backend: transforms.Pillow}
 	switch {
-	case b.float:
+	case b.dtype != tensor.Uint8:
 		o.Fail(importer.ErrUnsupported, "", "of a float tensor: want it before ToDtype, ToTensor or ConvertImageDtype")
 		return
-	case !b.tensor || b.gray:
+	case b.tensor && b.gray && channels == 3 && from == v1:
+		return // v1 keeps the one channel of a tensor
+	case !b.tensor || b.gray && (from != either || channels == 1):
 	case from == either:
 		o.Fail(importer.ErrValue, "", "v1 and v2 differ for tensors: want it in a Compose as Python prints it, with its indentation")
 	case from == v1:
@@ -350,17 +418,22 @@ func (b *builder) grayscale(o *importer.Object, from generation) {
 	b.gray = channels == 1
 }
 
-// rgb adds RGB, which copies a gray channel.
+// rgb adds RGB, which copies a gray channel. A Pillow image that is converted
+// only after other steps may have another mode before: Pillow scales palettes
+// and single bits to the nearest, weighs colours by alpha, and its tensor has
+// the mode's channels.
 func (b *builder) rgb(o *importer.Object, _ generation) {
-	if !b.gray {
-		return
-	}
-	if b.float {
+	switch {
+	case !b.gray:
+		if !b.fromTensor && (b.tensor || len(b.Steps) > 1) {
+			b.Steps[0].Op.(*transforms.Decode).Refuse |= codec.RefuseAlpha | codec.RefusePalette | codec.RefuseBilevel | codec.RefuseDepth16 | codec.RefuseCMYK
+		}
+	case b.dtype != tensor.Uint8:
 		o.Fail(importer.ErrUnsupported, "", "of a gray float tensor: want it before ToDtype, ToTensor or ConvertImageDtype")
-		return
+	default:
+		b.Add(&transforms.Grayscale{Channels: 3, Backend: transforms.Pillow})
+		b.gray = false
 	}
-	b.Add(&transforms.Grayscale{Channels: 3, Backend: transforms.Pillow})
-	b.gray = false
 }
 
 // maybe adds a conversion of Pillow images, which returns tensors unchanged.
@@ -383,43 +456,87 @@ func (b *builder) toTensor(o *importer.Object, from generation) {
 	b.maybe((*builder).divide)
 }
 
+// toPIL adds ToPILImage, which keeps the bytes of a uint8 tensor. v2 returns
+// Pillow images as they are.
+func (b *builder) toPIL(o *importer.Object, from generation) {
+	if v, _ := o.Get("mode"); v != nil && (v != "RGB" || b.gray) {
+		o.Bad("mode", "None, or RGB for three channels")
+	}
+	switch {
+	case !b.tensor && from != v2:
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image already, which v1 rejects: leave it out")
+	case b.dtype != tensor.Uint8:
+		o.Fail(importer.ErrUnsupported, "", fmt.Sprintf("of %v values, want uint8", b.dtype))
+	}
+	b.tensor = false
+}
+
 func (b *builder) pilToTensor(o *importer.Object, from generation) {
 	b.wantPillow(o, from)
 	b.tensor = true
 }
 
-// wantTensor rejects a Pillow image, which v1 rejects and v2 does not change.
-func (b *builder) wantTensor(o *importer.Object) bool {
-	if !b.tensor {
-		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a tensor: add ToImage() or PILToTensor() before, or with --backend tensor start from decode_image's tensor")
-	}
-	return b.tensor
-}
-
-// toDtype adds v2's ToDtype(torch.float32).
+// toDtype adds v2's ToDtype.
 func (b *builder) toDtype(o *importer.Object, _ generation) {
-	scale := o.Bool("scale", false)
-	switch {
-	case !b.wantTensor(o), b.float:
-	case scale:
-		b.multiply()
-	default:
-		b.Add(transforms.NewToType(tensor.Float32))
-	}
-	b.float = true
+	b.convert(o, v2, o.Bool("scale", false))
 }
 
-func (b *builder) convertDtype(o *importer.Object, from generation) {
-	switch {
-	case !b.wantTensor(o), b.float:
-	case from == either:
-		o.Fail(importer.ErrValue, "", "v1 divides and v2 multiplies: want it in a Compose as Python prints it, with its indentation")
-	case from == v1:
-		b.divide()
-	default:
-		b.multiply()
+// convertDtype adds ConvertImageDtype.
+func (b *builder) convertDtype(o *importer.Object, from generation) { b.convert(o, from, true) }
+
+// dtypes maps torch's types.
+var dtypes = map[string]tensor.DType{
+	"torch.uint8": tensor.Uint8, "torch.int8": tensor.Int8, "torch.int16": tensor.Int16, "torch.short": tensor.Int16,
+	"torch.uint16": tensor.Uint16, "torch.int32": tensor.Int32, "torch.int": tensor.Int32, "torch.int64": tensor.Int64,
+	"torch.long": tensor.Int64, "torch.float16": tensor.Float16, "torch.half": tensor.Float16,
+	"torch.bfloat16": tensor.BFloat16, "torch.float32": tensor.Float32, "torch.float": tensor.Float32,
+	"torch.float64": tensor.Float64, "torch.double": tensor.Float64,
+}
+
+// convert adds a conversion of a tensor to the argument dtype, with scale from
+// the range of a byte to 0 to 1.
+func (b *builder) convert(o *importer.Object, from generation, scale bool) {
+	if !b.tensor && from == v2 { // v2 returns Pillow images as they are
+		o.Inert("dtype")
+		return
 	}
-	b.float = true
+	if !b.tensor {
+		o.Inert("dtype")
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a tensor: add PILToTensor() before, or with --backend tensor start from decode_image's tensor")
+		return
+	}
+	to, ok := dtypes[o.String("dtype")]
+	if !o.Has("dtype") {
+		o.Fail(importer.ErrMissing, "dtype", "Python does not print it: add it, such as dtype=torch.float32, or give the source, such as v2.ToDtype(torch.float32, scale=True)")
+		to, ok = tensor.Float32, true // what follows has no errors for it
+	}
+	if !ok {
+		o.Bad("dtype", "a type of torch, such as torch.float32")
+		return
+	}
+	was, floats := b.dtype, to == tensor.Float32 || to == tensor.Float16 || to == tensor.BFloat16
+	switch {
+	case to == was:
+		return
+	case was == tensor.Uint8 && scale && floats:
+		// torch computes half precision in float32 and rounds.
+		switch from {
+		case either:
+			o.Fail(importer.ErrValue, "", "v1 divides and v2 multiplies: want it in a Compose as Python prints it, with its indentation")
+		case v1:
+			b.divide()
+		default:
+			b.multiply()
+		}
+		if to != tensor.Float32 {
+			b.Add(transforms.NewToType(to))
+		}
+	case was == tensor.Uint8 && !scale, was == tensor.Float32 && (floats || to == tensor.Float64):
+		b.Add(transforms.NewToType(to))
+	default:
+		o.Fail(importer.ErrUnsupported, "dtype", fmt.Sprintf("from %v to %v, want torch.float32, torch.float16 or torch.bfloat16, or of a uint8 tensor without scale any type", was, to))
+	}
+	b.dtype = to
 }
 
 // multiply adds v2's conversion to floats of 0 to 1.
@@ -430,13 +547,22 @@ func (b *builder) multiply() {
 // divide adds v1's conversion to a float tensor.
 func (b *builder) divide() {
 	b.Add(transforms.NewToTensor())
-	b.tensor, b.float, b.chw = true, true, true
+	b.tensor, b.dtype, b.chw = true, tensor.Float32, true
 }
 
 // normalizes adds Normalize.
-func (b *builder) normalizes(o *importer.Object, _ generation) {
+func (b *builder) normalizes(o *importer.Object, from generation) {
 	o.Bool("inplace", false)
-	if !b.float {
+	for _, key := range []string{"mean", "std"} {
+		if v, _ := o.Get(key); from == v2 {
+			if _, ok := importer.Float(v); ok {
+				o.Bad(key, "a list of numbers: v2 takes no single number")
+			}
+		}
+	}
+	if !b.tensor {
+		o.Fail(importer.ErrValue, "", "the image is a Pillow image, want a float tensor: add ToImage() or ToTensor() before, and ToDtype after ToImage")
+	} else if b.dtype != tensor.Float32 {
 		o.Fail(importer.ErrValue, "", "the values are bytes, want floats: add ToDtype, ToTensor or ConvertImageDtype before")
 	}
 	b.normalize(o, nil, nil)
@@ -461,14 +587,21 @@ func (b *builder) values(o *importer.Object, key string, def []float64) []float6
 	if b.gray {
 		n, want = 1, "a list of one number"
 	}
-	if s, _ := v.(string); strings.HasPrefix(s, "tensor") {
+	first := v
+	if l, ok := v.([]any); ok && len(l) > 0 { // v2 prints list(tensor)
+		first = l[0]
+	}
+	if s, _ := first.(string); strings.HasPrefix(s, "tensor") {
 		want += "; Python prints only four digits of a tensor: make the transform with lists, or import timm's config"
 	}
 	if l, ok := importer.Floats(v, n); ok {
 		return l
 	}
+	if _, ok := importer.Float(v); ok { // of v1's Normalize, for all channels
+		v = []any{v}
+	}
 	if l, ok := importer.Floats(v, 1); ok && def == nil {
-		return []float64{l[0], l[0], l[0]}
+		return slices.Repeat(l, n)
 	}
 	o.Bad(key, want)
 	return []float64{1}

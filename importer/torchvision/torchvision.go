@@ -20,13 +20,60 @@
 // decode_image(f, mode="RGB") (ImportTensor). The bytes differ: Pillow scales
 // images, and torch scales tensors, v1 in float32 and v2 in uint8. The importer
 // recognizes v1 and v2 by the form of what they print. decode_image reads JPEG,
-// PNG, WebP and GIF; its PNG of 16 bits are uint16 tensors and its transparent
-// GIF have other colours, and the graph decodes both as Pillow does.
+// PNG, WebP and GIF. Its graph decodes BMP and TIFF, too, as Pillow does. It
+// refuses files of which the tensor has another type, shape or colour than
+// Pillow's image: 16-bit PNG (uint16), files of several frames (GIF has an axis
+// for them, WebP is an error; of APNG the tensor would be equal), and GIF whose
+// first frame has a transparent colour or is unlike its screen.
 //
-// Python does not print the dtype of ToDtype and ConvertImageDtype: the
-// importer takes it to be float32. Random transforms, and functions such as
-// Lambda, are errors. The output is the column image, CHW, since torchvision
-// does not name it.
+// # What Python does not print
+//
+// A print lacks what torchvision's classes do not print. If that can change the
+// bytes, the importer refuses the print with importer.ErrMissing. Its error
+// names the argument, which may be added to the text in Python's form,
+// NAME=VALUE. Source has it, or has the default of torchvision 0.29.2. These
+// are
+//
+//   - dtype of ToDtype and ConvertImageDtype, which no version prints: any type
+//     may stand there, and each has other bytes.
+//   - antialias of Resize for tensors, if the filter is bilinear, bicubic or
+//     lanczos: v2 does not print None, and v1 of old versions printed none.
+//     Presets never print theirs: it was None before torchvision 0.17 and
+//     is True since, and weights' transforms(antialias=…) sets it.
+//   - fill of Pad with constant borders: v2 prints neither None nor a dict of
+//     fills by type.
+//   - numbers of a torch tensor (four digits) or of a NumPy array (eight).
+//   - what a Python function does, alone or in Lambda. Those of CLIP and
+//     OpenCLIP, _convert_image_to_rgb and _convert_to_rgb, are known to call
+//     convert("RGB"). After other steps they mean that the program did not
+//     convert the image before; the graph then refuses files that Pillow would
+//     not scale as RGB: with alpha, a palette, 16 bits or 1 bit, and CMYK. v2's
+//     RGB is treated alike, also after ToImage.
+//
+// These cannot change the bytes, and are ignored:
+//
+//   - antialias of Pillow images, which Pillow always antialiases, and of
+//     nearest and nearest-exact, which never are. The value warn, a default of
+//     torchvision 0.15 and 0.16, means None there.
+//   - fill of Pad with other borders.
+//   - inplace of Normalize, which v1 does not print: it says where the result
+//     is stored.
+//   - max_size of v2's Resize if None, which v2 does not print; it prints every
+//     number of Python;
+//   - dtype of v2's ToDtype and ConvertImageDtype for Pillow images, which they
+//     return as they are.
+//
+// A transform that v1 and v2 print alike is taken to be of the version of its
+// Compose. If a Compose of v2 has transforms that only v1 prints so, those
+// whose bytes differ between the versions are errors.
+//
+// ToTensor obeys torch.set_default_dtype, which no text has: the reference is
+// torch as it starts, with float32.
+//
+// torch.float16 and torch.bfloat16 are computed as torch does, in float32 that
+// is rounded at the end; transforms after them are errors, except conversions.
+// Random transforms are errors. The output is the column image, CHW, since
+// torchvision does not name it.
 package torchvision
 
 import (
@@ -34,6 +81,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -57,7 +105,7 @@ func load(data []byte, tensors bool) (*datagraph.Graph, error) {
 		return g, err
 	}
 	call := importer.Text(data)
-	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: tensors, tensor: tensors}
+	b := &builder{Graph: datagraph.New(transforms.NewDecode()), fromTensor: tensors, tensor: tensors, dtype: tensor.Uint8}
 	var file *importer.Object
 	var err error
 	if i := bytes.IndexByte(call, '('); i > 0 && isName(bytes.TrimSpace(call[:i])) {
@@ -76,7 +124,7 @@ func load(data []byte, tensors bool) (*datagraph.Graph, error) {
 		if file, err = importer.ParseLiteral(data); err != nil {
 			return nil, err
 		}
-		b.arguments(file)
+		b.preset(file)
 		if err := file.Err("torchvision"); err != nil {
 			return nil, err
 		}
@@ -85,8 +133,9 @@ func load(data []byte, tensors bool) (*datagraph.Graph, error) {
 	return importer.Finish("torchvision", b.Graph)
 }
 
-// arguments adds the steps of the preset whose arguments a JSON file has.
-func (b *builder) arguments(file *importer.Object) {
+// preset adds the steps of the preset whose arguments a JSON file has.
+func (b *builder) preset(file *importer.Object) {
+	b.arguments = true
 	o := file.Object("torchvision")
 	switch {
 	case o != nil:

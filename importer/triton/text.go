@@ -101,7 +101,7 @@ func (p *parser) message(end byte, depth int) (*message, error) {
 			if end == 0 {
 				return m, nil
 			}
-			return nil, p.fail("the file ends where %q was wanted", end)
+			return nil, p.fail("unexpected end of file, want %q", end)
 		}
 		if end != 0 && c == end {
 			p.at++
@@ -109,7 +109,7 @@ func (p *parser) message(end byte, depth int) (*message, error) {
 		}
 		name := p.word()
 		if name == "" {
-			return nil, p.fail("%q where the name of a field was wanted", c)
+			return nil, p.fail("%q, want the name of a field", c)
 		}
 		colon := p.skip(':')
 		if p.skip('[') {
@@ -141,7 +141,7 @@ func (p *parser) value(m *message, name string, colon bool, depth int) error {
 	f := field{name: name}
 	switch c := p.space(); {
 	case p.at == len(p.b):
-		return p.fail("%s: the file ends where a value was wanted", name)
+		return p.fail("%s: unexpected end of file, want a value", name)
 	case c == '{' || c == '<':
 		p.at++
 		end := byte('}')
@@ -168,7 +168,7 @@ func (p *parser) value(m *message, name string, colon bool, depth int) error {
 		}
 	default:
 		if f.text = p.word(); f.text == "" {
-			return p.fail("%s: %q where a value was wanted", name, c)
+			return p.fail("%s: %q, want a value", name, c)
 		}
 	}
 	m.fields = append(m.fields, f)
@@ -187,7 +187,7 @@ func (p *parser) quoted(quote byte) (string, error) {
 			return s.String(), nil
 		case c == '\n':
 			p.at--
-			return "", p.fail("a string without end")
+			return "", p.fail("unterminated string")
 		case c != '\\':
 			s.WriteByte(c)
 			continue
@@ -218,10 +218,10 @@ func (p *parser) quoted(quote byte) (string, error) {
 		}
 		v, err := strconv.ParseUint(p.b[p.at:p.at+n], max(base, 2), 8)
 		if err != nil {
-			return "", p.fail(`an escape \%c that is not read`, c)
+			return "", p.fail(`unknown escape \%c`, c)
 		}
 		s.WriteByte(byte(v))
 		p.at += n
 	}
-	return "", p.fail("a string without end")
+	return "", p.fail("unterminated string")
 }

@@ -6,8 +6,15 @@
 // error that states the expected one. A configuration does not describe
 // preprocessing, so this package builds no graph and registers no importer. The
 // format is that of Triton Inference Server's model_config.proto (2.x). The
-// package reads max_batch_size and the fields of ModelInput. It ignores fields
-// without influence on the contents of a request, and rejects unknown fields.
+// package reads max_batch_size and the fields of ModelInput. It rejects unknown
+// fields. It ignores the fields that say nothing about the contents of a
+// request: those about versions, outputs, batching, instances, ensembles and
+// the server, and an input's reshape, allow_ragged_batch, optional and
+// is_non_linear_format_io.
+//
+// An absent max_batch_size is 0, as in protobuf. Inputs that the server would
+// complete from the model are an error, and so is an input without name, type
+// or dimensions. Without format, the layout is not checked.
 package triton
 
 import (
@@ -75,7 +82,7 @@ func Parse(data []byte) (*Config, error) {
 }
 
 func parse(data []byte) (*Config, error) {
-	p := &parser{b: string(data[:min(len(data), maxFile)])}
+	p := &parser{b: string(importer.Text(data[:min(len(data), maxFile)]))}
 	if len(data) > maxFile {
 		return nil, p.fail("%d bytes, want at most %d", len(data), maxFile)
 	}
@@ -89,7 +96,7 @@ func parse(data []byte) (*Config, error) {
 	for _, f := range m.fields {
 		single := f.name == "name" || f.name == "max_batch_size"
 		if single && seen[f.name] {
-			errs = append(errs, bad(f.name, "twice"))
+			errs = append(errs, bad(f.name, "set twice"))
 		}
 		seen[f.name] = true
 		switch {
@@ -101,7 +108,7 @@ func parse(data []byte) (*Config, error) {
 			errs = append(errs, bad("input", "%s, want a message", f.text))
 		case f.name == "input":
 			if len(c.Inputs) == maxInputs {
-				return nil, bad("input", "more than %d", maxInputs)
+				return nil, bad("input", "more than %d inputs", maxInputs)
 			}
 			c.Inputs = append(c.Inputs, input(f.msg, fmt.Sprintf("input.%d.", len(c.Inputs)), &errs))
 		case !slices.Contains(ignored, f.name):
@@ -109,7 +116,7 @@ func parse(data []byte) (*Config, error) {
 		}
 	}
 	if !seen["input"] {
-		errs = append(errs, &importer.Error{Kind: importer.ErrMissing, Path: "input", Text: "the configuration leaves it to the server to complete"})
+		errs = append(errs, &importer.Error{Kind: importer.ErrMissing, Path: "input", Text: "the server completes such a configuration; want the inputs written out"})
 	}
 	for i, in := range c.Inputs {
 		if slices.ContainsFunc(c.Inputs[:i], func(o Input) bool { return o.Name == in.Name }) {
@@ -147,7 +154,7 @@ func input(m *message, path string, errs *importer.Errors) Input {
 	seen := map[string]bool{}
 	for _, f := range m.fields {
 		if seen[f.name] && f.name != "dims" {
-			*errs = append(*errs, bad(path+f.name, "twice"))
+			*errs = append(*errs, bad(path+f.name, "set twice"))
 		}
 		seen[f.name] = true
 		var ok bool
@@ -165,7 +172,7 @@ func input(m *message, path string, errs *importer.Errors) Input {
 		case f.name == "dims":
 			n := number(f, path+"dims", -1, errs)
 			if len(in.Dims) == maxRank {
-				*errs = append(*errs, bad(path+"dims", "more than %d", maxRank))
+				*errs = append(*errs, bad(path+"dims", "more than %d dimensions", maxRank))
 				break
 			}
 			in.Dims = append(in.Dims, n)
@@ -198,7 +205,7 @@ func (c *Config) Fit(g *datagraph.Graph) error {
 
 func (c *Config) fit(g *datagraph.Graph) error {
 	if len(c.Inputs) != len(g.Outputs) {
-		return bad("input", "%s, where the graph has the outputs %s", names(c.Inputs), strings.Join(g.Outputs, ", "))
+		return bad("input", "%d (%s), and the graph has %d outputs (%s)", len(c.Inputs), names(c.Inputs), len(g.Outputs), strings.Join(g.Outputs, ", "))
 	}
 	descs, err := g.Infer()
 	if err != nil {
@@ -224,7 +231,7 @@ func (c *Config) fit(g *datagraph.Graph) error {
 	for _, o := range g.Outputs {
 		in := to[o]
 		if want := in.accepts(g.Last(descs, o), c.MaxBatchSize > 0); want != "" {
-			errs = append(errs, bad("input "+in.Name, "%s, where the graph's output %s is %v", want, o, g.Last(descs, o)))
+			errs = append(errs, bad("input "+in.Name, "it %s, and the graph's output %s is %v", want, o, g.Last(descs, o)))
 		}
 	}
 	if len(errs) > 0 {
@@ -239,10 +246,10 @@ func (c *Config) fit(g *datagraph.Graph) error {
 			continue
 		}
 		if slices.Contains(g.SideOutputs, name) {
-			return bad("input "+name, "the name of a side output of the graph")
+			return bad("input "+name, "a side output of the graph has this name")
 		}
 		if !renamable(&renamed, o, name) {
-			return bad("input "+name, "the name of a column that the graph uses after its output %s", o)
+			return bad("input "+name, "the graph uses a column of this name after its output %s", o)
 		}
 		renamed.RenameOutput(i, name)
 	}

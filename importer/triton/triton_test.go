@@ -47,6 +47,9 @@ func TestParse(t *testing.T) {
 	require.Equal(t, &triton.Config{MaxBatchSize: 8, Inputs: []triton.Input{
 		{Name: "a", DType: tensor.Uint8, Dims: []int{-1, 16}}, {Name: "b", DType: tensor.BFloat16, Dims: []int{4}},
 	}}, c)
+	marked, err := triton.Parse([]byte("\ufeff" + densenet)) // a byte order mark
+	require.NoError(t, err)
+	require.Equal(t, "densenet_onnx", marked.Name)
 }
 
 func TestParseRefusals(t *testing.T) {
@@ -57,12 +60,12 @@ func TestParseRefusals(t *testing.T) {
 		``:                       {importer.ErrMissing, "input"},
 		`name: "x"`:              {importer.ErrMissing, "input"},
 		`name "x"`:               {importer.ErrFormat, "colon"},
-		`name: "x`:               {importer.ErrFormat, "line 1: a string without end"},
+		`name: "x`:               {importer.ErrFormat, "line 1: unterminated string"},
 		"a: 1\nname: \"x\n\"":    {importer.ErrFormat, "line 2"},
 		`name: "\q"`:             {importer.ErrFormat, `\q`},
 		`name: "\x"`:             {importer.ErrFormat, `\x`},
 		`name:`:                  {importer.ErrFormat, "value"},
-		`input {`:                {importer.ErrFormat, "ends"},
+		`input {`:                {importer.ErrFormat, "unexpected end of file, want '}'"},
 		`input [ {}`:             {importer.ErrFormat, "comma"},
 		`input }`:                {importer.ErrFormat, "colon"},
 		`}`:                      {importer.ErrFormat, "name of a field"},

@@ -7,9 +7,51 @@
 // The object "ultralytics" around them is optional. Values may be strings, as
 // in ONNX metadata_props ("imgsz": "[640, 640]").
 //
-// The reference is the predictor of ultralytics 8.4.190: LetterBox with OpenCV
-// 5.0.0.93, RGB, channels first, and a float32 division by 255. The output is
-// images, float32 CHW. The letterbox's scale and padding are side outputs.
+// The reference is the predictor of ultralytics 8.4.190: its reader, LetterBox
+// with OpenCV 5.0.0.93, RGB, channels first, and a float32 division by 255. The
+// output is images, float32 CHW, as the predictor hands it to the backend. The
+// letterbox's scale and padding are side outputs.
+//
+// # Reader
+//
+// The predictor reads files with cv2.imdecode. Graphs decode as it does: the
+// EXIF orientation is applied, 16-bit gray keeps its high byte, alpha is
+// dropped, and a JPEG that ends early is refused. CMYK, TIFF that is turned,
+// with alpha or with 16 bits of colour, animated PNG, and what else
+// codec.DamageImdecode names are refused, because OpenCV makes other pixels.
+// The predictor takes a GIF for a video; a graph decodes the plain ones.
+//
+// # Metadata
+//
+// A file is metadata if it has a key that only an exporter writes, such as task
+// or names. What the predictor then needs must be in it:
+//
+//   - imgsz: multiples of the stride, to which the predictor rounds up. With
+//     dynamic in args it must be 640, or auto must be there, because the
+//     predictor takes the size from its own argument.
+//   - task: classify is refused, since its transform is torchvision's. depth
+//     stretches the image. The other tasks letterbox it.
+//   - head: RTDETRDecoder stretches; other heads do not. Exporters up to 8.4.60
+//     at least wrote none. Then task must not be detect, or the description
+//     must name a model of Ultralytics: "Ultralytics YOLO11n model".
+//   - args: dynamic turns auto on, unless the image is stretched; half and
+//     quantize 16 are refused, since they may take another tensor type.
+//     Exporters up to 8.3.0 at least wrote none. Then auto must be there.
+//   - channels: 3, the default. Other models read other pixels.
+//   - stride: default 32, as in the predictor.
+//
+// LetterBox's own arguments beside them take precedence: auto, scale_fill,
+// scaleup, center, padding_value, interpolation.
+//
+// These keys are inert. description, author, version, license, docs and date
+// are texts, but for the description's name above. batch bounds how many images
+// the backend takes at a time. names, kpt_shape, kpt_names and end2end describe
+// the output. dla chooses hardware. Of args, these choose how the model is
+// compiled or what it returns: batch, device, format, keras, name, opset,
+// optimize, simplify, workspace, split, separate_outputs, separate_batch, nms,
+// iou, conf, max_det, agnostic_nms. data and fraction choose images for
+// calibration. int8 and quantize 8 leave the predictor's tensor float32. imgsz
+// in args is that of the metadata.
 //
 // auto pads only to the next multiple of the stride. It is off by default, and
 // on, as in the predictor, if the metadata's args say dynamic.
@@ -20,7 +62,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -45,11 +91,17 @@ func init() {
 }
 
 // inert lists the keys of an exported model's metadata that do not affect the
-// letterbox.
+// letterbox; see the package's documentation.
 var inert = []string{
-	"description", "author", "version", "license", "docs", "date", "batch", "names", "head", "end2end",
-	"kpt_shape", "kpt_names", "dla",
+	"author", "version", "license", "docs", "date", "batch", "names", "end2end", "kpt_shape", "kpt_names", "dla",
 }
+
+// exported lists the keys that make a file metadata, with those of inert.
+var exported = []string{"description", "task", "head", "args", "channels"}
+
+// official matches the descriptions of exporters of Ultralytics' own detection
+// models, all of which letterbox.
+var official = regexp.MustCompile(`^Ultralytics YOLO(v[35-9]|v10|11|12|26)[a-z]{0,2}6?u?(-(tinyu?|sppu?|p2|p6|world|worldv2|oiv7))? model\b`)
 
 // inertArgs lists the export's arguments that do not affect the letterbox.
 var inertArgs = []string{
@@ -57,8 +109,9 @@ var inertArgs = []string{
 	"keras", "name", "nms", "opset", "optimize", "simplify", "workspace", "split", "separate_outputs", "separate_batch",
 }
 
-// tasks lists the tasks whose predictors use the letterbox.
-var tasks = map[string]bool{"detect": true, "segment": true, "pose": true, "obb": true, "semantic": true}
+// tasks lists the tasks whose predictors use LetterBox, and whether they
+// stretch the image.
+var tasks = map[string]bool{"detect": false, "segment": false, "pose": false, "obb": false, "semantic": false, "depth": true}
 
 // interpolations lists OpenCV's numbers that Resize supports too.
 var interpolations = []transforms.Interpolation{
@@ -68,6 +121,7 @@ var interpolations = []transforms.Interpolation{
 const (
 	defaultStride = 32
 	defaultFill   = 114
+	predictSize   = 640 // of the predictor's own imgsz
 )
 
 // Import reads the letterbox's arguments or metadata.
@@ -106,19 +160,29 @@ func Import(data []byte) (*datagraph.Graph, error) {
 }
 
 func build(o *importer.Object) *datagraph.Graph {
+	metadata := slices.ContainsFunc(exported, o.Has) || slices.ContainsFunc(inert, o.Has)
 	o.Inert(inert...)
-	if t := o.String("task"); t == "classify" {
-		o.Bad("task", "one that letterboxes; a classifier's transform is torchvision's, with mean 0, std 1 and imgsz as resize_size and crop_size")
-	} else if t != "" && !tasks[t] {
-		o.Bad("task", "detect, segment, pose, obb or semantic")
-	}
+	stretch := metadata && stretches(o)
 	if n, ok := importer.Int(value(o, "channels"), 3, 3); o.Has("channels") && (!ok || n != 3) {
-		o.Bad("channels", "3")
+		o.Bad("channels", "3: other models read other pixels")
 	}
 	l := transforms.NewLetterbox(imageSize(o))
 	l.Stride = side(o, "stride", defaultStride)
-	l.Auto = toggle(o, "auto", dynamic(o))
-	l.ScaleFill = toggle(o, "scale_fill", false)
+	if metadata && (l.Height%l.Stride != 0 || l.Width%l.Stride != 0) {
+		o.Bad("imgsz", fmt.Sprintf("multiples of the stride %d, to which the predictor rounds up", l.Stride))
+	}
+	dynamic := dynamic(o)
+	switch {
+	case metadata && !o.Has("args") && !o.Has("auto"):
+		o.Fail(importer.ErrMissing, "args", `want the export's arguments, at least {"dynamic": false, "half": false}, or LetterBox's auto: this metadata does not say whether the model is dynamic`)
+	case dynamic && !o.Has("auto") && (l.Height != predictSize || l.Width != predictSize):
+		o.Bad("imgsz", fmt.Sprintf("%d: for a dynamic model the predictor takes its own argument, %[1]d by default, not this one; if yours is the same, add auto: %t", predictSize, !stretch))
+	}
+	l.Auto = toggle(o, "auto", dynamic && !stretch)
+	if l.Auto && stretch {
+		o.Bad("auto", "false: this model's predictor stretches")
+	}
+	l.ScaleFill = toggle(o, "scale_fill", stretch)
 	l.NoScaleUp = !toggle(o, "scaleup", true)
 	l.TopLeft = !toggle(o, "center", true)
 	fill := defaultFill
@@ -136,9 +200,36 @@ func build(o *importer.Object) *datagraph.Graph {
 		}
 		l.Interpolation = interpolations[max(0, min(n, len(interpolations)-1))]
 	}
-	g := datagraph.New(transforms.NewDecode(), l, &transforms.Rescale{Scale: 255, Rule: transforms.RescaleDivide}, transforms.NewHWC2CHW())
-	g.Reference = "ultralytics 8.4.190 LetterBox"
+	d := transforms.NewDecode()
+	d.Orientation, d.Gray16 = codec.OrientationApply, codec.Gray16High
+	d.Refuse, d.Damage = codec.RefuseCMYK, codec.DamageImdecode
+	g := datagraph.New(d, l, &transforms.Rescale{Scale: 255, Rule: transforms.RescaleDivide}, transforms.NewHWC2CHW())
+	g.Reference = "ultralytics 8.4.190 imread, LetterBox"
 	return g.Rename(output)
+}
+
+// stretches reads what chooses the predictor. It reports whether that stretches
+// the image in place of letterboxing it.
+func stretches(o *importer.Object) bool {
+	const want = "detect, segment, pose, obb, semantic or depth"
+	task, head, description := o.String("task"), o.String("head"), o.String("description")
+	stretch, known := tasks[task]
+	switch {
+	case task == "classify" || head == "Classify":
+		o.Bad("task", "one that uses LetterBox; a classifier's transform is torchvision's (--torchvision), with mean 0, std 1, imgsz as resize_size and crop_size, and the EXIF orientation")
+	case task == "" && o.Has("task"), task != "" && !known:
+		o.Bad("task", want)
+	case strings.Contains(head, "RTDETR"):
+		if task != "" && task != "detect" {
+			o.Bad("task", "detect, with this head")
+		}
+		return true
+	case task == "":
+		o.Fail(importer.ErrMissing, "task", "want "+want)
+	case head == "" && task == "detect" && !official.MatchString(description):
+		o.Fail(importer.ErrMissing, "head", `want Detect, whose predictor letterboxes, or RTDETRDecoder, whose predictor stretches: this metadata does not say which`)
+	}
+	return stretch
 }
 
 // value returns the key's value. A string that contains a literal of JSON or
@@ -200,13 +291,16 @@ func toggle(o *importer.Object, key string, def bool) bool {
 }
 
 // dynamic reads dynamic from the metadata's args. It rejects a half-precision
-// export, which takes another tensor type.
+// export, which may take another tensor type.
 func dynamic(o *importer.Object) bool {
 	v, _ := o.Get("args")
-	args := o
+	var args *importer.Object
 	switch a := v.(type) {
 	case nil:
-		return toggle(o, "dynamic", false)
+		if o.Has("args") {
+			o.Bad("args", "an object")
+		}
+		return false
 	case *importer.Object:
 		args = o.Object("args")
 	case string:
@@ -220,7 +314,7 @@ func dynamic(o *importer.Object) bool {
 		return false
 	}
 	args.Inert(inertArgs...)
-	const want = "a full-precision export: half precision takes a float16 tensor"
+	const want = "a full-precision export: half precision may take a float16 tensor"
 	if args.Has("half") && toggle(args, "half", false) {
 		args.Bad("half", want)
 	}
@@ -229,5 +323,5 @@ func dynamic(o *importer.Object) bool {
 	default:
 		args.Bad("quantize", want)
 	}
-	return toggle(o, "dynamic", toggle(args, "dynamic", false))
+	return toggle(args, "dynamic", false)
 }

@@ -52,9 +52,9 @@ func TestYAML(t *testing.T) {
 	require.NoError(t, err)
 	for name, in := range map[string]string{
 		"yaml": metadata, "yaml with a mark": "\ufeff" + metadata, "Windows": strings.ReplaceAll(metadata, "\n", "\r\n"),
-		"json":   `{"imgsz":[320,640],"stride":32,"names":{"0":"person"},"args":{"half":false}}`,
-		"python": `{'imgsz': [320, 640], 'stride': 32, 'names': {0: 'person'}, 'args': {'half': False, 'quantize': None}}`,
-		"onnx":   `{"imgsz":"[320, 640]","stride":"32","names":"{0: 'person'}","args":"{'half': False, 'nms': False}"}`,
+		"json":   `{"imgsz":[320,640],"stride":32,"task":"pose","names":{"0":"person"},"args":{"half":false}}`,
+		"python": `{'imgsz': [320, 640], 'stride': 32, 'task': 'obb', 'names': {0: 'person'}, 'args': {'half': False, 'quantize': None}}`,
+		"onnx":   `{"imgsz":"[320, 640]","stride":"32","task":"detect","head":"Detect","names":"{0: 'person'}","args":"{'half': False, 'nms': False}"}`,
 		"tuple":  `{"imgsz":"(320, 640)","stride":"32"}`,
 	} {
 		g, err := Import([]byte(in))

@@ -154,8 +154,8 @@ func ip_graph_json(h C.int64_t, e **C.char) *C.char {
 	return C.CString(string(g.JSON()))
 }
 
-// ip_graph_run runs a graph on an encoded image and lends the outputs. out has
-// room for all of them.
+// ip_graph_run runs a graph on an image, in the form of a file or of package
+// codec/pixels, and lends the outputs. out has room for all of them.
 //
 //export ip_graph_run
 func ip_graph_run(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
@@ -177,7 +177,7 @@ func ip_graph_run(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tens
 	return lease
 }
 
-// ip_graph_run_into runs a graph on an encoded image and writes the outputs to
+// ip_graph_run_into runs a graph on such an image and writes the outputs to
 // memory of the caller, which data and bytes of the count elements of out
 // describe.
 //

@@ -1,7 +1,11 @@
+import array
 import gc
+import io
 import json
 import pickle
+import struct
 import threading
+import zlib
 
 import conftest
 import numpy as np
@@ -127,6 +131,112 @@ def test_errors(jpeg, tmp_path):
     with pytest.raises(InferPrepError):
         small.run_into(jpeg, np.empty((1, 1, 3), np.uint8))
     assert g.run(jpeg).shape == (3, 224, 224)  # the errors above did no harm
+
+
+class PillowImage:
+    """What run uses of an image of Pillow."""
+
+    def __init__(self, mode, array, palette=None):
+        self.mode = mode
+        self.palette = palette
+        self.__array_interface__ = array.__array_interface__
+        self.array = array
+
+    def getbands(self):
+        return tuple(self.mode)
+
+    def getpalette(self):
+        return self.palette
+
+
+def png(array):
+    """A PNG file of an array (H, W, C) of uint8."""
+    height, width, channels = array.shape
+    raw = b"".join(b"\0" + row.tobytes() for row in array)
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    head = struct.pack(">IIBBBBB", width, height, 8, {1: 0, 2: 4, 3: 2, 4: 6}[channels], 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+
+
+def test_pixels(jpeg):
+    decoded = Graph.from_json(conftest.SMALL).run(jpeg)
+    graphs = [Graph.from_preset("imagenet"), Graph.from_preset("clip"), Graph.from_hf(HF)]
+    rng = np.random.default_rng(1)
+    for g in graphs:
+        want = g.run(jpeg)
+        for same in decoded, memoryview(decoded), decoded.copy(order="F"), np.ascontiguousarray(decoded[:, :, ::-1])[:, :, ::-1], PillowImage("RGB", decoded):
+            assert np.array_equal(g.run(same), want)
+        out = np.empty_like(want)
+        g.run_into(decoded, out)
+        assert np.array_equal(out, want)
+        for channels, mode in (1, "L"), (2, "LA"), (3, "RGB"), (4, "RGBA"):
+            a = rng.integers(0, 256, (37, 53, channels), np.uint8)
+            want = g.run(png(a))
+            assert np.array_equal(g.run(a), want), channels
+            assert np.array_equal(g.run(PillowImage(mode, a)), want), mode
+        assert np.array_equal(g.run(a[:, :, 0]), g.run(png(a[:, :, :1])))
+    for bad, kind, text in [
+        (decoded.astype(np.float32), TypeError, r"got a buffer of float32 \(\d+, \d+, 3\); want an encoded image .* decoded pixels as an array of uint8"),
+        (decoded.astype(np.int8), TypeError, "got a buffer of int8"),
+        (decoded.astype(object), TypeError, "got a buffer of object"),
+        (np.array([jpeg], object), TypeError, r"got a buffer of object \(1,\); want an encoded image"),
+        (np.array(["2020-01-01"], "datetime64[D]"), TypeError, r"got an array of datetime64\[D\]"),
+        (np.zeros(3, "u1,u1"), TypeError, "got a buffer of"),
+        (array.array("f", [1, 2]), TypeError, "got a buffer of elements of 4 bytes"),
+        ([1, 2], TypeError, "got list; want an encoded image"),
+        (PillowImage("P", decoded[:, :, 0]), TypeError, r"Pillow's mode P: want one of L, LA, RGB, RGBA, such as image.convert\('RGB'\)"),
+        (PillowImage("L", decoded[:, :, 0], [1, 2, 3]), TypeError, "Pillow's mode L with a palette: want one of"),
+        (PillowImage("CMYK", np.zeros((3, 3, 4), np.uint8)), TypeError, "Pillow's mode CMYK"),
+        (np.zeros((3, 3, 5), np.uint8), ValueError, r"got an array of uint8 \(3, 3, 5\); want pixels"),
+        (np.zeros((1, 3, 3, 3), np.uint8), ValueError, r"got an array of uint8 \(1, 3, 3, 3\); want pixels"),
+        (np.zeros((0, 3, 3), np.uint8), ValueError, "at least one pixel"),
+    ]:
+        for call in lambda: graphs[0].run(bad), lambda: graphs[0].run_into(bad, out):
+            with pytest.raises(kind, match=text) as e:
+                call()
+            assert len(str(e.value)) < 300
+    with pytest.raises(InferPrepError) as e:
+        graphs[0].run(np.broadcast_to(np.uint8(0), (1, (1 << 24) + 1, 1)))
+    assert e.value.code in ("format", "limit")
+
+
+def test_pillow(jpeg):
+    image = pytest.importorskip("PIL.Image")
+    g = Graph.from_preset("imagenet")
+    for mode in "L", "RGB", "RGBA":
+        file = io.BytesIO()
+        opened = image.open(io.BytesIO(jpeg)).convert(mode)
+        opened.save(file, "png")
+        assert np.array_equal(g.run(opened), g.run(file.getvalue()))
+    with pytest.raises(TypeError, match="Pillow's mode P"):
+        g.run(opened.convert("P"))
+
+
+def test_run_into_types(jpeg):
+    g = Graph.from_preset("imagenet")
+    for out, text in [
+        ([0.0], r"image is list, want a NumPy array of float32 \(3, 224, 224\)"),
+        (None, "image is NoneType, want a NumPy array"),
+        ({"image": None}, "image is NoneType, want a NumPy array"),
+        (memoryview(bytearray(9)), "image is memoryview"),
+        (np.empty((3, 224, 224), object), "image is an array of object, want one of float32"),
+    ]:
+        with pytest.raises(TypeError, match="infer_prep: run_into: " + text):
+            g.run_into(jpeg, out)
+    with pytest.raises(ValueError, match="want a dict with arrays"):
+        g.run_into(jpeg, {None: None, "b": 1})
+    for call in [
+        lambda: Graph.from_preset(None),
+        lambda: Graph.from_importer(None, b""),
+        lambda: infer_prep.Dataset(3),
+        lambda: infer_prep.Dataset("mix", 3),
+        lambda: infer_prep.Dataset("mix", {"node": 3}),
+        lambda: infer_prep.Pipeline({}, rank="0", world=1),
+    ]:
+        with pytest.raises(TypeError, match="infer_prep"):
+            call()
 
 
 def test_threads(jpeg):

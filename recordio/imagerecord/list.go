@@ -9,6 +9,8 @@ import (
 	"iter"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/infer-prep/infer-prep/internal/bom"
 )
 
 // Item is a line of a .lst file: a number, labels, and the path of an image
@@ -40,7 +42,7 @@ func ReadList(name string, r io.Reader) (l []Item, err error) {
 // item belong to the caller.
 func Items(name string, r io.Reader) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		s := bufio.NewScanner(r)
+		s := bufio.NewScanner(bom.NewReader(r))
 		s.Buffer(nil, maxLine)
 		line := 0
 		for s.Scan() {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -270,7 +271,7 @@ func ReadScript(r io.Reader, o Options) ([]Entry, error) {
 		return nil, err
 	}
 	var l []Entry
-	b := bufio.NewReaderSize(r, maxLine)
+	b := bufio.NewReaderSize(bom.NewReader(r), maxLine)
 	at := o.Offset
 	for number := 1; ; number++ {
 		line, err := b.ReadSlice('\n')

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ func init() {
 }
 
 func isFormat(name string, head []byte) bool {
-	named := isShard(baseName(name))
+	named := namesShards(name)
 	const magicAt = 257
 	switch {
 	case len(head) == 0:
@@ -37,6 +38,19 @@ func isFormat(name string, head []byte) bool {
 	}
 	// Archives from before 1988 have no magic. No other format is compressed.
 	return compressed(head) || named && len(head) == block
+}
+
+// namesShards reports whether a name, or each name of a pattern with braces, is
+// that of a shard.
+func namesShards(name string) bool {
+	if isShard(baseName(name)) {
+		return true
+	}
+	if !strings.Contains(name, "{") {
+		return false
+	}
+	l, err := Expand(name, nil)
+	return err == nil && !slices.ContainsFunc(l, func(s string) bool { return !isShard(baseName(s)) })
 }
 
 // Field names and keys are escaped. Characters that a tar file or webdataset's
@@ -368,7 +382,7 @@ func openFormat(ctx context.Context, o store.Opener, files []string, options rec
 		if err != nil {
 			return nil, err
 		}
-		return &formatReader{r, options.OnSkip, false}, nil
+		return &formatReader{Reader: r, options: options}, nil
 	})
 }
 
@@ -377,7 +391,7 @@ func streamFormat(in io.Reader, name string, options records.ReadOptions) (recor
 	if err != nil {
 		return nil, err
 	}
-	return &formatReader{r, options.OnSkip, false}, nil
+	return &formatReader{Reader: r, options: options}, nil
 }
 
 func formatShards(ctx context.Context, o store.Opener, files []string) ([]string, error) {
@@ -402,15 +416,15 @@ func formatShards(ctx context.Context, o store.Opener, files []string) ([]string
 
 type formatReader struct {
 	*Reader
-	skipped func(error)
-	told    bool
+	options records.ReadOptions
+	ended   bool
 }
 
 func (x *formatReader) Next(r *records.Record) error {
 	s, err := x.Reader.Next()
-	if d := x.Dropped(); err == io.EOF && d.First != nil && x.skipped != nil && !x.told {
-		x.told = true
-		x.skipped(d.First)
+	if err == io.EOF && !x.ended {
+		x.ended = true
+		x.end()
 	}
 	if err != nil {
 		return err
@@ -418,6 +432,21 @@ func (x *formatReader) Next(r *records.Record) error {
 	r.Reset(unescapeKey(s.Key), s.Shard, s.Offset)
 	r.Fields = decodeAll(r.Fields, s.Fields)
 	return nil
+}
+
+// end reports what is in no record.
+func (x *formatReader) end() {
+	if d := x.Dropped(); d.First != nil && x.options.OnSkip != nil {
+		x.options.OnSkip(d.First)
+	}
+	i, name := x.Ignored(), store.Redact(x.o.Name)
+	switch {
+	case x.options.OnNote == nil || i.Members == 0:
+	case i.Members == 1:
+		x.options.OnNote(fmt.Sprintf("webdataset: %s: 1 member is in no sample: %s", name, i.First))
+	default:
+		x.options.OnNote(fmt.Sprintf("webdataset: %s: %d members are in no sample, such as %s", name, i.Members, i.First))
+	}
 }
 
 func createFormat(ctx context.Context, o store.Opener, name string, options records.WriteOptions) (records.Writer, error) {

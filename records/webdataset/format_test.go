@@ -111,7 +111,7 @@ func readFormat(b []byte) (fields []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &formatReader{r, nil, false}
+	x := &formatReader{Reader: r}
 	var record records.Record
 	for {
 		if err := x.Next(&record); err != nil {

@@ -7,14 +7,16 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Member is a regular file in a tar file.
+// Member is a member of a tar file.
 type Member struct {
 	Name   string // as the archive has it
-	Size   int64  // in bytes
+	Size   int64  // in bytes; 0 for links, folders and devices
 	Offset int64  // of its header in the tar file, after decompression
+	Kind   Kind
+	Link   string // of a link: what it leads to, as the archive has it
 }
 
-// Members reads the regular files of a tar file in order. Unlike a Reader it
+// Members reads the members of a tar file in order. Unlike a Reader it
 // does not group them into samples, so that names need no extension and may
 // occur twice. It is for one goroutine at a time.
 type Members struct {
@@ -26,7 +28,7 @@ type Members struct {
 // NewMembers returns the members of the tar file in r. It detects the
 // compression from the first bytes, as NewReader does. name is for errors.
 func NewMembers(r io.Reader, name string) (*Members, error) {
-	m := &Members{}
+	m := &Members{t: tarReader{all: true}}
 	var err error
 	m.end, err = m.t.unpack(r, name)
 	if err != nil {
@@ -35,9 +37,9 @@ func NewMembers(r io.Reader, name string) (*Members, error) {
 	return m, nil
 }
 
-// Next returns the next member. It skips what was not read of the last one, and
-// links, devices and folders. It returns io.EOF at the end of a valid archive,
-// and any other error again at every later call.
+// Next returns the next member. It skips what was not read of the last one. It
+// returns io.EOF at the end of a valid archive, and any other error again at
+// every later call.
 func (m *Members) Next() (Member, error) {
 	if m.err != nil {
 		return Member{}, m.err
@@ -46,7 +48,7 @@ func (m *Members) Next() (Member, error) {
 	if m.err = err; err != nil {
 		return Member{}, err
 	}
-	return Member{x.name, x.size, x.start}, nil
+	return Member{x.name, x.size, x.start, x.kind, x.link}, nil
 }
 
 // Read reads the data of the last member, up to io.EOF.

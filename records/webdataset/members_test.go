@@ -51,6 +51,12 @@ func TestMembers(t *testing.T) {
 					require.Equal(t, 0, n)
 					require.Equal(t, io.EOF, err)
 				}
+				x, err = m.Next()
+				require.NoError(t, err)
+				require.Equal(t, Member{"folder/", 0, x.Offset, Folder, ""}, x)
+				x, err = m.Next()
+				require.NoError(t, err)
+				require.Equal(t, Member{"link", 0, x.Offset, Symlink, "a.png"}, x)
 			}
 			for range 2 {
 				_, err = m.Next()

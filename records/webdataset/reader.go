@@ -64,7 +64,6 @@ type Reader struct {
 	sample  Sample
 	exts    map[string]bool // of a sample with more than fewFields
 	memory  arena           // of the fields, unless they are views
-	ignored int64
 	dropped Dropped
 	err     error
 
@@ -263,8 +262,8 @@ func (r *Reader) Next() (*Sample, error) {
 	return nil, r.err
 }
 
-// Ignored returns the number of regular files without a key so far.
-func (r *Reader) Ignored() int64 { return r.ignored }
+// Ignored returns the members so far that belong to no sample.
+func (r *Reader) Ignored() Ignored { return r.t.ignored }
 
 // Dropped returns the dropped samples so far, none unless Options.Lenient is
 // set.
@@ -278,7 +277,7 @@ func (r *Reader) member() (m member, key, ext string, err error) {
 		}
 		var ok bool
 		if key, ext, ok = KeyExt(m.name); !ok {
-			r.ignored++
+			r.t.ignored.add(m.name, "a name without a key")
 			continue
 		}
 		if reserved(ext) {

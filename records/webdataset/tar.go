@@ -41,6 +41,9 @@ type tarReader struct {
 	small [block]byte
 	long  []byte
 	waste []byte
+	all   bool // next returns the members that are no regular files, too
+	// ignored counts the other members that next passed over.
+	ignored Ignored
 
 	sum        bool // keep the checksums
 	crc, chain uint32
@@ -51,11 +54,63 @@ type tarReader struct {
 // their vendor's name, so a changed byte of a key is detected.
 var paxKeys = []string{"atime", "charset", "comment", "ctime", "gid", "gname", "hdrcharset", "linkpath", "mtime", "path", "size", "uid", "uname"}
 
-// member is a regular file in a tar file.
+// member is a member of a tar file.
 type member struct {
 	name       string
 	size       int64
 	start, end int64 // with all of its headers, and the padding
+	kind       Kind
+	link       string // of a link: what it leads to
+}
+
+// Kind is the kind of a member of a tar file.
+type Kind byte
+
+// The kinds of members. A member of an unknown type is a Regular one of
+// Members, as in Python's tarfile.
+const (
+	Regular Kind = iota
+	HardLink
+	Symlink
+	Folder
+	Device // or a named pipe
+	unknownKind
+)
+
+// String returns the kind as messages have it, such as "a hard link".
+func (k Kind) String() string {
+	return [...]string{"a regular file", "a hard link", "a symbolic link", "a folder", "a device or named pipe", "of an unknown type"}[k]
+}
+
+// kindOf returns the kind of a type flag.
+func kindOf(flag byte) Kind {
+	switch flag {
+	case 0, '0', '7':
+		return Regular
+	case '1':
+		return HardLink
+	case '2':
+		return Symlink
+	case '3', '4', '6':
+		return Device
+	case '5':
+		return Folder
+	}
+	return unknownKind
+}
+
+// Ignored describes the members of a tar file that belong to no sample: links
+// and devices, which webdataset skips, and files whose names have no key.
+// Folders do not count.
+type Ignored struct {
+	Members int64
+	First   string // the first of them, and why: "b.png (a hard link)"
+}
+
+func (i *Ignored) add(name, why string) {
+	if i.Members++; i.Members == 1 {
+		i.First = fmt.Sprintf("%s (%s)", name, why)
+	}
 }
 
 func (t *tarReader) corrupt(at int64, format string, args ...any) error {
@@ -262,21 +317,21 @@ func checksum(h []byte) bool {
 	return want == sum
 }
 
-// next returns the next regular file, and io.EOF at the end of a valid archive.
-// It skips the rest of the current member.
+// next returns the next regular file or, with all, the next member, and io.EOF
+// at the end of a valid archive. It skips the rest of the current member.
 func (t *tarReader) next() (m member, err error) {
 	if err := t.padding(); err != nil {
 		return m, err
 	}
-	var longName, paxName string
+	var longName, paxName, longLink string
 	var paxSize int64
-	var haveLong, havePath, haveSize bool
+	var haveLong, havePath, haveSize, haveLink bool
 	m.start = t.at
 	t.chain, t.inChain = 0, true
 	defer func() { t.inChain = false }()
 	for {
 		at := t.at
-		if t.bare && len(t.mem) == 0 && !haveLong && !havePath && !haveSize {
+		if t.bare && len(t.mem) == 0 && !haveLong && !havePath && !haveSize && !haveLink {
 			return m, io.EOF
 		}
 		h, err := t.header()
@@ -287,7 +342,7 @@ func (t *tarReader) next() (m member, err error) {
 			return m, t.fail(at, "a header", err)
 		}
 		if h[0] == 0 && bytes.Equal(h, zeros[:]) {
-			if haveLong || havePath || haveSize {
+			if haveLong || havePath || haveSize || haveLink {
 				return m, t.corrupt(at, "the archive ends between the headers of a member")
 			}
 			return m, t.end(at)
@@ -322,6 +377,8 @@ func (t *tarReader) next() (m member, err error) {
 			switch kind {
 			case 'L':
 				longName, haveLong = cString(b), true
+			case 'K':
+				longLink, haveLink = cString(b), true
 			case 'x', 'X', 'g':
 				err := pax(b, func(key, value string) error {
 					switch {
@@ -334,6 +391,8 @@ func (t *tarReader) next() (m member, err error) {
 							return errors.New("a zero in a name")
 						}
 						paxName, havePath = strings.TrimRight(value, "/"), true
+					case key == "linkpath" && kind != 'g':
+						longLink, haveLink = value, true
 					case key == "size":
 						if paxSize, err = strconv.ParseInt(value, 10, 62); err != nil || paxSize < 0 {
 							return fmt.Errorf("the size %q is no number", value)
@@ -369,19 +428,32 @@ func (t *tarReader) next() (m member, err error) {
 		if havePath {
 			name = paxName
 		}
-		haveLong, havePath, haveSize = false, false, false
-		switch kind {
-		case '1', '2', '3', '4', '5', '6': // links, devices, folders: without data
-			continue
-		case 'S':
+		m.name, m.kind, m.link = name, kindOf(kind), cString(h[157:257])
+		if folder {
+			m.kind = Folder
+		}
+		if haveLink {
+			m.link = longLink
+		}
+		haveLong, havePath, haveSize, haveLink = false, false, false, false
+		switch {
+		case kind == 'S':
 			return m, t.unsupported(at, "%q is a sparse file", name)
+		case kind >= '1' && kind <= '6': // links, devices, folders: without data
+			size = 0
 		}
 		t.left, t.pad = size, -size&(block-1)
-		if (kind == 0 || kind == '0' || kind == '7') && !folder {
-			m.name, m.size, m.end = name, size, t.at+size+t.pad
+		m.size, m.end = size, t.at+size+t.pad
+		if t.all && m.kind == unknownKind {
+			m.kind = Regular
+		}
+		if t.all || m.kind == Regular {
 			return m, nil
 		}
-		if err := t.padding(); err != nil { // not a regular file
+		if m.kind != Folder {
+			t.ignored.add(name, m.kind.String())
+		}
+		if err := t.padding(); err != nil {
 			return m, err
 		}
 	}

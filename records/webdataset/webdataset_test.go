@@ -167,7 +167,7 @@ func TestShards(t *testing.T) {
 	require.NoError(t, err)
 	_, err = readAll(r)
 	require.Equal(t, io.EOF, err)
-	require.EqualValues(t, 5, r.Ignored(), "noext, .hidden.txt, __meta__/a.json, __meta__, ____/b.txt")
+	require.Equal(t, Ignored{8, "noext (a name without a key)"}, r.Ignored(), "noext, .hidden.txt, __meta__/a.json, __meta__, ____/b.txt, and two links and a device")
 }
 
 // TestKeyExt compares all cases with webdataset's base_plus_ext.

@@ -216,6 +216,28 @@ def make_png():
     accepted["png_long_stream.png"] = png(rgb[:6], 8, 2, raw=png_filter(pack_rows(rgb, 8), 3, 0))
     whole["png_stored.png"] = PNG_MAGIC + ihdr(19, 11, 8, 2) + chunk(b"IDAT", zlib.compress(png_filter(pack_rows(rgb, 8), 3, 0), 0)) + chunk(b"IEND")
 
+    # Pillow's limits of texts and profiles.
+    mib = b"a" * (1 << 20)
+    xmp = zlib.compress(XMP % b'tiff:Orientation="3"' + bytes(200))
+
+    def text(name, body, after=False):
+        c = chunk(name, body)
+        return png(rgb, 8, 2, False, b"" if after else c, c if after else b"")
+
+    accepted["png_text_mib.png"] = text(b"zTXt", b"Comment\0\0" + zlib.compress(mib))
+    accepted["png_text_damaged.png"] = text(b"zTXt", b"Comment\0\0" + zlib.compress(bytes(99))[:-1] + b"\1")
+    accepted["png_text_short_xmp.png"] = text(b"iTXt", b"XML:com.adobe.xmp\0\1\0\0\0" + xmp[:-6])
+    accepted["png_text_method_itxt.png"] = text(b"iTXt", b"Comment\0\1\7\0\0" + zlib.compress(mib + b"a"))
+    accepted["png_profile_damaged.png"] = text(b"iCCP", b"x\0\0" + bytes(2000))
+    damaged["png_text_ztxt.png"] = ("limit", text(b"zTXt", b"Comment\0\0" + zlib.compress(mib + b"a")))
+    damaged["png_text_ztxt_after.png"] = ("limit", text(b"zTXt", b"Comment\0\0" + zlib.compress(mib + b"a"), True))
+    damaged["png_text_itxt.png"] = ("limit", text(b"iTXt", b"Comment\0\1\0\0\0" + zlib.compress(mib + b"a")))
+    damaged["png_text_method.png"] = ("format", text(b"zTXt", b"Comment\0\7" + zlib.compress(b"a")))
+    damaged["png_profile.png"] = ("limit", text(b"iCCP", b"x\0\0" + zlib.compress(mib + b"a")))
+    damaged["png_profile_method.png"] = ("format", text(b"iCCP", b"x\0\1" + zlib.compress(b"a")))
+    damaged["png_profile_no_zero.png"] = ("format", text(b"iCCP", b"profile"))
+    damaged["png_profile_short.png"] = ("format", text(b"iCCP", b"x\0"))
+
     damaged["png_truncated.png"] = ("format", good[: len(good) // 2])
     damaged["png_truncated_header.png"] = ("format", good[:20])
     damaged["png_bad_ihdr_crc.png"] = ("format", good[:29] + b"\0\0\0\0" + good[33:])
@@ -462,12 +484,59 @@ def packbits(data):
     return bytes(out)
 
 
+def tiff_lzw(data, old):
+    """TIFF's LZW, which clears its table when it is full. The old form, of libtiff before TIFF 6.0, has the least
+    significant bit first and makes codes longer one code later."""
+    out, acc, have, width = bytearray(), 0, 0, 9
+    table, word = {}, b""
+
+    def put(code):
+        nonlocal acc, have
+        acc = acc | code << have if old else acc << width | code
+        have += width
+        while have >= 8:
+            have -= 8
+            out.append(acc & 255 if old else acc >> have & 255)
+            acc = acc >> 8 if old else acc & (1 << have) - 1
+
+    put(256)
+    for v in data:
+        v = bytes([v])
+        if word + v in table or word == b"":
+            word += v
+            continue
+        put(table.get(word, word[0]))
+        table[word + v] = 258 + len(table)
+        word = v
+        free = 258 + len(table)
+        if free == 4094:
+            put(256)
+            table, width = {}, 9
+        elif free > (1 << width) - (0 if old else 1):
+            width += 1
+    if word:
+        put(table.get(word, word[0]))
+        # The decoder adds a string here, too.
+        if 258 + len(table) + 1 > (1 << width) - (0 if old else 1):
+            width = min(width + 1, 12)
+    put(257)
+    if have:
+        out.append(acc & 255 if old else acc << 8 - have & 255)
+    return bytes(out)
+
+
+def drop_tag(data, tag):
+    """Renames a tag of a little-endian TIFF to one that nobody reads."""
+    at = data.index(struct.pack("<HH", tag, 4), 8)
+    return data[:at] + struct.pack("<H", 65000) + data[at + 2 :]
+
+
 def flip_bits(data):
     return bytes(int(f"{b:08b}"[::-1], 2) for b in data)
 
 
 def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, tile=None, planar=1, predictor=1,
-         fill=1, orientation=None, palette=None, more=b"", tags=(), spp=None):
+         fill=1, orientation=None, palette=None, more=b"", tags=(), spp=None, old_lzw=False, strip_tags=False):
     if samples.ndim == 2:
         samples = samples[:, :, None]
     h, w, n = samples.shape
@@ -485,6 +554,8 @@ def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, ti
             b = zlib.compress(b)
         elif compression == 32773:
             b = packbits(b)
+        elif compression == 5:
+            b = tiff_lzw(b, old_lzw)
         return flip_bits(b) if fill == 2 else b
 
     layers = [samples[:, :, i : i + 1] for i in range(n)] if planar == 2 else [samples]
@@ -523,7 +594,8 @@ def tiff(samples, bits, photo, order="<", compression=1, extra=(), rows=None, ti
         body += b + b"\0" * (len(b) % 2)
     if tile:
         entries[322], entries[323] = (3, [tile[0]]), (3, [tile[1]])
-        entries[324], entries[325] = (4, offsets), (4, [len(b) for b in blocks])
+        first = 273 if strip_tags else 324
+        entries[first], entries[279 if strip_tags else 325] = (4, offsets), (4, [len(b) for b in blocks])
     else:
         entries[273], entries[279] = (4, offsets), (4, [len(b) for b in blocks])
         entries[278] = (4, [rows or h])
@@ -554,6 +626,9 @@ def pillow_tiff(pixels, compression, mode=None, **info):
         im = im.convert(mode)
     im.save(f, "TIFF", compression=compression, tiffinfo={int(k[1:]): v for k, v in info.items()})
     return f.getvalue()
+
+
+DAMAGED_FAX = (("group3", {}, (1, 10, 11)), ("group3", {"t292": 1}, (1, 10, 11)), ("group4", {}, (1, 10, 11)), ("tiff_ccitt", {}, (1, 10, 11)))
 
 
 def make_tiff():
@@ -617,6 +692,38 @@ def make_tiff():
     whole["tiff_orientation6_gray.tif"] = tiff(scene(19, 11, 1), 8, 1, orientation=6)
     whole["tiff_orientation7_p.tif"] = tiff(scene(19, 11, 1), 8, 3, orientation=7, palette=list(range(0, 768 * 80, 80)))
     whole["tiff_xmp.tif"] = tiff(scene(19, 11, 3), 8, 2, tags=[(700, (1, list(XMP % b'tiff:Orientation="6"')))])
+    noise = np.random.RandomState(5).randint(0, 256, (80, 90, 3)).astype(np.uint8)
+    flat = np.tile(scene(70, 1, 1), (120, 1, 1))  # strings of hundreds of bytes
+    accepted["tiff_old_lzw.tif"] = tiff(rgb, 8, 2, compression=5, rows=5, old_lzw=True)
+    accepted["tiff_old_lzw_gray.tif"] = tiff(rgb[:, :, 0], 8, 1, compression=5, old_lzw=True)
+    accepted["tiff_old_lzw_flat.tif"] = tiff(flat, 8, 1, compression=5, old_lzw=True)
+    accepted["tiff_old_lzw_noise.tif"] = tiff(noise, 8, 2, compression=5, old_lzw=True)
+    accepted["tiff_old_lzw_predictor.tif"] = tiff(rgb, 8, 2, compression=5, rows=5, predictor=2, old_lzw=True)
+    accepted["tiff_old_lzw_planar.tif"] = tiff(rgb, 8, 2, ">", 5, rows=9, predictor=2, planar=2, old_lzw=True)
+    accepted["tiff_old_lzw_rgb16.tif"] = tiff(wide[:, :, :3], 16, 2, ">", 5, predictor=2, old_lzw=True)
+    accepted["tiff_old_lzw_tiled.tif"] = tiff(rgb, 8, 2, compression=5, tile=(16, 16), predictor=2, old_lzw=True)
+    accepted["tiff_old_lzw_fill.tif"] = tiff(rgb, 8, 2, compression=5, fill=2, old_lzw=True)
+    damaged["tiff_old_lzw_truncated.tif"] = ("format", tiff(rgb, 8, 2, compression=5, old_lzw=True, tags=[(279, (4, [300]))]))
+    # A file has one order of bits, that of its first strip.
+    two = tiff(rgb[:20], 8, 2, compression=5, rows=10)
+    at = 8 + len(tiff_lzw(rgb[:10].tobytes(), False)) + 1 & ~1
+    old = tiff_lzw(rgb[10:20].tobytes(), True)
+    damaged["tiff_old_lzw_mixed.tif"] = ("format", two[:at] + old + two[at + len(old) :])
+    damaged["tiff_lzw_bad_code.tif"] = ("format", tiff(rgb, 8, 2, compression=5).replace(tiff_lzw(rgb.tobytes(), False)[40:60], bytes(range(235, 255))))
+    for c in (5, 8, 32773):
+        accepted[f"tiff_tiles_strip_tags_c{c}.tif"] = tiff(rgb, 8, 2, compression=c, tile=(16, 16), strip_tags=True)
+    # Uncompressed ones are strips to Pillow.
+    accepted["tiff_tiles_strip_tags_c1.tif"] = tiff(rgb, 8, 2, tile=(64, 16), strip_tags=True, tags=[(278, (4, [23]))])
+    one = tiff(rgb, 8, 2, compression=8)
+    accepted["tiff_no_counts.tif"] = drop_tag(one, 279)
+    accepted["tiff_no_counts_tile.tif"] = drop_tag(tiff(rgb, 8, 2, compression=8, tile=(48, 32)), 325)
+    accepted["tiff_no_counts_planar.tif"] = drop_tag(tiff(rgb, 8, 2, compression=8, planar=2), 279) + bytes(6000)
+    accepted["tiff_count_0.tif"] = tiff(rgb, 8, 2, compression=8, tags=[(279, (4, [0]))])
+    damaged["tiff_no_counts_strips.tif"] = ("format", drop_tag(tiff(rgb, 8, 2, compression=8, rows=9), 279))
+    damaged["tiff_count_0_strips.tif"] = ("format", tiff(rgb, 8, 2, compression=8, rows=12, tags=[(279, (4, [0, 0]))]))
+    damaged["tiff_count_large.tif"] = ("format", tiff(rgb, 8, 2, compression=8, tags=[(279, (4, [len(one)]))]))
+    accepted["tiff_offsets_twice.tif"] = tiff(rgb, 8, 2, rows=12, tags=[(273, (4, [8, 900, 20, 500, 7]))])
+    accepted["tiff_planar_0.tif"] = tiff(rgb, 8, 2, tags=[(284, (3, [0]))])
     for c in ("tiff_lzw", "packbits", "tiff_adobe_deflate"):
         whole[f"tiff_pillow_{c}.tif"] = pillow_tiff(rgb, c)
         whole[f"tiff_pillow_{c}_1bit.tif"] = pillow_tiff(rgb[:, :, 0], c, "1")
@@ -630,6 +737,20 @@ def make_tiff():
     for t4 in (1, 4, 5):  # rows that refer to the one before, and ends of lines that end bytes
         whole[f"tiff_group3_t4_{t4}.tif"] = pillow_tiff(shapes, "group3", "1", t292=t4, t278=20)
         whole[f"tiff_group3_t4_{t4}_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], "group3", "1", t292=t4)
+    # libtiff ends a damaged row where the damage begins. These seeds leave no rows undefined, as G4 data does that ends early.
+    for c, options, seeds in DAMAGED_FAX:
+        good = pillow_tiff(shapes, c, "1", **options)
+        for seed in seeds:
+            rng = np.random.RandomState(seed)
+            b = bytearray(good)
+            for _ in range(2):
+                b[rng.randint(8, len(b) * 2 // 3)] = rng.randint(256)
+            accepted[f"tiff_damaged_{c}{len(options)}_{seed}.tif"] = bytes(b)
+    short = pillow_tiff(shapes[:40], "group4", "1")
+    for tag in (257, 278):
+        at = short.index(struct.pack("<H", tag), 8 + 40)
+        short = short[: at + 8] + struct.pack("<H", 47) + short[at + 10 :]
+    damaged["tiff_unsupported_short_group4.tif"] = ("unsupported", short)
     whole["tiff_group3_long.tif"] = pillow_tiff(np.repeat(scene(9, 6, 1)[:, :, 0] // 128 * 255, 500, 1), "group3", "1", t292=1)
     whole["tiff_rle.tif"] = pillow_tiff(shapes, "tiff_ccitt", "1")
     whole["tiff_rle_noise.tif"] = pillow_tiff(scene(61, 47, 1)[:, :, 0], "tiff_ccitt", "1")

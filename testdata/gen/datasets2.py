@@ -106,6 +106,9 @@ def coco():
     f.write("instances_big.json", {"images": [{"id": 2**31 - 2, "file_name": "1.jpg"}], "categories": categories,
                                    "annotations": [{"id": 2**40, "image_id": 2**31 - 2, "bbox": [1, 2, 3, 4], "category_id": 1}]})
 
+    # As Notepad and PowerShell save it.
+    f.write("instances_bom.json", b"\xef\xbb\xbf" + (f.dir / "instances.json").read_bytes())
+
     kp = []
     for i, (n, k) in enumerate(((7, 3), (30, 0), (7, 1), (12, 17), (4, 2), (4, 2))):
         pts = [[j % 8, round(j * 0.37, 3), j % 3] for j in range(k)]
@@ -135,7 +138,7 @@ def coco():
     captions = [{"id": 7 - i, "image_id": n, "caption": t} for i, (n, t) in enumerate(zip((7, 30, 7, 3, 7, 30, 4), texts, strict=True))]
     f.write("captions.json", {**info, "images": images, "annotations": captions})
 
-    for file, task, theirs in (("instances", "detection", "Detection"), ("instances_reversed", "detection", "Detection"), ("instances_big", "detection", "Detection"),
+    for file, task, theirs in (("instances", "detection", "Detection"), ("instances_reversed", "detection", "Detection"), ("instances_big", "detection", "Detection"), ("instances_bom", "detection", "Detection"),
                                ("keypoints", "keypoints", "Keypoint"), ("stuff", "segmentation", "Stuff"), ("panoptic", "panoptic", "Panoptic"), ("captions", "captioning", "Captioning")):
         d = ds.CocoDataset("images", file + ".json", task=theirs, shuffle=False, num_parallel_workers=1)
         f.case(file, {"dir": "images", "annotations": file + ".json", "task": task}, d, classes=task in ("detection", "panoptic"))
@@ -204,8 +207,9 @@ def manifest():
     ]
     f.write("one.manifest", "\n".join(lines) + "\n")
     f.write("crlf.manifest", "\r\n".join(lines[:4]) + "\r\n")
+    f.write("bom.manifest", "\ufeff" + "\n".join(lines[:4]) + "\n")
     f.write("many.manifest", "\n".join([line("a.jpg", "train", "dog", "ant"), line("c.jpg", "train", "cat", "dog", "cat"), line("images/b.png", "train", "bee", "ant")]))
-    for file, usage, index in (("one", "train", {}), ("one", "eval", {}), ("one", "train", {"dog": 7, "cat": 3, "none": 4}), ("crlf", "train", {}),
+    for file, usage, index in (("one", "train", {}), ("one", "eval", {}), ("one", "train", {"dog": 7, "cat": 3, "none": 4}), ("crlf", "train", {}), ("bom", "train", {}),
                                ("many", "train", {}), ("many", "train", {"dog": 1, "cat": 0})):
         d = ds.ManifestDataset(file + ".manifest", usage=usage, class_indexing=index or None, shuffle=False, num_parallel_workers=1)
         f.case(f"{file}_{usage}{'_indexed' if index else ''}", {"file": file + ".manifest", "usage": usage, "class_indexing": index}, d, classes=True)
@@ -223,6 +227,9 @@ def csv():
     f.write("one.csv", "x\n1\n\n2\n\"\"\n3\n")
     # MindSpore loses the last row of one column if nothing ends it.
     f.write("unended.csv", "x\n1\n2")
+    # What pandas' to_csv writes by default, and a file that Excel saved.
+    f.write("unnamed.csv", ",name,label\n0,a.jpg,1\n1,b.jpg,0\n")
+    f.write("bom.csv", "\ufeffname,label\na.jpg,1\n")
     kinds = {"bytes": "", "int32": 0, "float32": 0.0}
     cases = (
         ("header", ["header.csv"], ",", [], []),
@@ -238,6 +245,8 @@ def csv():
         ("unended", ["unended.csv"], ",", [], []),
         ("names", ["one.csv"], ",", ["v"], []),
         ("twice", ["one.csv", "one.csv"], ",", ["v"], []),
+        ("unnamed", ["unnamed.csv"], ",", [], []),
+        ("bom", ["bom.csv"], ",", [], []),
     )
     for name, files, delim, names, types in cases:
         d = ds.CSVDataset(files, field_delim=delim, column_names=names or None, column_defaults=[kinds[t] for t in types] or None,

@@ -341,12 +341,13 @@ def ultralytics_cases():
     yield yolo("fill and top left", imgsz=96, center=False, padding_value=7)
     for i in range(5):
         yield yolo(f"interpolation {i}", imgsz=[60, 60], interpolation=i)
-    meta = {"author": "Ultralytics", "task": "detect", "batch": 1, "stride": 32, "imgsz": [64, 64], "names": {"0": "a"}, "channels": 3}
+    meta = {"author": "Ultralytics", "task": "detect", "head": "Detect", "batch": 1, "stride": 32, "imgsz": [64, 64], "names": {"0": "a"}, "args": {"batch": 1}, "channels": 3}
     yield "ultralytics", "metadata", meta
-    yield "ultralytics", "metadata dynamic", meta | {"args": {"dynamic": True, "batch": 1}}
-    strings = {"stride": "32", "task": "segment", "imgsz": "[64, 96]", "names": "{0: 'a \"b\"', 1: \"it's\"}", "batch": "1", "channels": "3", "end2end": "False"}
+    yield "ultralytics", "metadata dynamic", meta | {"imgsz": [640, 640], "args": {"dynamic": True, "batch": 1}}
+    strings = {"stride": "32", "task": "segment", "imgsz": "[64, 96]", "names": "{0: 'a \"b\"', 1: \"it's\"}", "batch": "1", "channels": "3", "end2end": "False",
+               "args": "{'batch': 1, 'half': False}"}
     yield "ultralytics", "metadata strings", strings
-    yield "ultralytics", "metadata strings dynamic", strings | {"args": "{'batch': 1, 'dynamic': True, 'opset': None, 'fraction': 1.0, 'data': \"it's\"}"}
+    yield "ultralytics", "metadata strings dynamic", strings | {"imgsz": "[640, 640]", "args": "{'batch': 1, 'dynamic': True, 'opset': None, 'fraction': 1.0, 'data': \"it's\"}"}
 
 
 def sample(a):

@@ -22,6 +22,8 @@ def configs():
     yield "bytes cropped", {"ddepth": 0, "size": [20, 31], "crop": True}
     yield "border swapped", {"size": [50, 50], "paddingmode": 2, "borderValue": [10, 20, 30], "swapRB": True, "mean": [1, 2, 3]}
     yield "rows", {"size": [20, 31], "datalayout": 4, "mean": [1.1, 2.2, 3.3], "swapRB": True}
+    yield "rows scaled", {"size": [20, 31], "datalayout": "NHWC", "scalefactor": [1 / 255] * 3}
+    yield "rows scaled, mean", {"size": [20, 31], "datalayout": "NHWC", "mean": [1.1, 2.2, 3.3], "scalefactor": 0.017, "swapRB": True}
 
 
 REFUSED = {

@@ -1,5 +1,6 @@
-"""Makes importer/testdata/goldens_tensors.json: torchvision's transforms as Python prints them, applied to Pillow images
-(torchvision) and to the tensors of decode_image (torchvision-tensor), and what timm's loader gives.
+"""Makes importer/testdata/goldens_tensors.json: torchvision's transforms as Python prints them, with the dtypes and the
+antialias of presets that it does not print, applied to Pillow images (torchvision) and to the tensors of decode_image
+(torchvision-tensor), and what timm's loader gives.
 
 Needs the packages of importers.py. Takes no arguments; running it again gives the same bytes.
 """
@@ -87,6 +88,16 @@ def array(x):
     return x.contiguous().numpy()
 
 
+# What torchvision does not print.
+v2.ToDtype.extra_repr = lambda self: f"dtype={self.dtype}, scale={self.scale}"
+v1.ConvertImageDtype.extra_repr = v2.ConvertImageDtype.extra_repr = lambda self: f"dtype={self.dtype}"
+
+
+def printed(t):
+    text = repr(t)
+    return text.replace("\n)", f"\n    antialias={t.antialias}\n)") if hasattr(t, "antialias") else text
+
+
 REFERENCES = {}  # by backend and configuration
 
 
@@ -99,7 +110,7 @@ def all_cases():
         }
         if isinstance(t, dict):
             backends = {"timm": pil.importers.timm(t)}
-        text = json.dumps(t if isinstance(t, dict) else repr(t))
+        text = json.dumps(t if isinstance(t, dict) else printed(t))
         for backend, run in backends.items():
             REFERENCES[backend, text] = run
             yield backend, name, text, ("rgb.png", "tall.png", "gray.png", "key.png")[n % 4 :][:2]

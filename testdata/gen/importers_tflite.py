@@ -91,6 +91,7 @@ def main():
     refused = {
         "no_metadata": model(20, 31, "float32"), "gray": annotated(model(20, 31, "float32", channels=1), [0.0], [1.0], "float32", meta.ColorSpaceType.GRAYSCALE),
         "no_normalization": annotated(model(20, 31, "float32"), None, None, "float32"), "int8": annotated(model(20, 31, "int8"), [0.0], [1.0], "int8"),
+        "unknown_color": annotated(model(20, 31, "float32"), [0.0], [1.0], "float32", meta.ColorSpaceType.UNKNOWN),
     }
     for name, b in refused.items():
         (own / ("refused_" + name + ".tflite")).write_bytes(b)

@@ -35,8 +35,9 @@ export type AugmentPolicy = 'imagenet' | 'cifar10' | 'svhn';
  *   resizing
  * - `torch_uint8_noavx2`: torch_uint8 on an x86-64 CPU without AVX2: for resizing
  * - `mindspore`: MindSpore 2.10.0, where its rule is no other library's: for AutoContrast
+ * - `opencv_ipp`: OpenCV 5.0.0 with IPP on a CPU with AVX2: for bicubic resizing of uint8
  */
-export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'torch_uint8' | 'torch_uint8_noavx2' | 'mindspore';
+export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'torch_uint8' | 'torch_uint8_noavx2' | 'mindspore' | 'opencv_ipp';
 
 /**
  * CastRule is the rule by which ToType converts a number to a narrower type.
@@ -136,15 +137,28 @@ export type CropRounding = 'half_even' | 'floor' | 'truncate' | 'ceil';
 export type DType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'int32' | 'int64' | 'float16' | 'bfloat16' | 'float32' | 'float64' | 'bool' | 'bytes';
 
 /**
- * DamageRule selects the treatment of damaged files. The policies differ for JPEG and PNG. For PNG,
- * DamageStrict verifies every checksum and requires that the compressed data ends with the image.
- * The other formats always use DamagePillow.
+ * DamageRule selects the treatment of damaged files.
+ *
+ * DamageStrict and DamageLenient differ from DamagePillow for JPEG and PNG. For PNG, DamageStrict
+ * verifies every checksum and requires that the compressed data ends with the image.
+ *
+ * DamageImread and DamageImdecode are those of a reader of OpenCV, for ToRGB, ToBGR, and ToLuma of
+ * JPEG and gray; other colours are ErrUnsupported. So is a file that OpenCV decodes to other pixels
+ * than Pillow, if its header shows that: lossless gray JPEG; animated PNG; BMP with 16 bits a
+ * pixel, 4-bit run lengths, or an unusual offset or palette; GIF with transparency, several frames
+ * or a frame that is not the screen; TIFF with alpha, with 2 bits or more than 8 but for unsigned
+ * gray of 16, or with an orientation that OpenCV does not apply. CMYK is decoded as by Pillow;
+ * RefuseCMYK refuses it. PNG must be whole.
  *
  * - `pillow`: accept the files that Pillow accepts, with the same pixels
  * - `strict`: any damage is an error with its offset
  * - `lenient`: decode all that is readable and report damage in Raster.Damaged
+ * - `imread`: DamageImread accepts the files that OpenCV's imread accepts, with the same pixels. A
+ *   JPEG that ends early is decoded as far as it goes.
+ * - `imdecode`: DamageImdecode accepts the files that OpenCV's imdecode accepts, with the same
+ *   pixels. A JPEG that ends early is an error.
  */
-export type DamageRule = 'pillow' | 'strict' | 'lenient';
+export type DamageRule = 'pillow' | 'strict' | 'lenient' | 'imread' | 'imdecode';
 
 /**
  * Fit is the rule by which Resize computes the output size.
@@ -221,7 +235,8 @@ export type Omit = 'none' | 'first' | 'second';
 
 /**
  * Orientation selects the treatment of the EXIF orientation. TIFF's orientation is always applied,
- * as in Pillow.
+ * as in Pillow. Under DamageImread and DamageImdecode the orientation is the one that OpenCV finds:
+ * never in XMP or text, and whatever the entry's type.
  *
  * - `ignore`: pixels as stored
  * - `apply`: upright, as ImageOps.exif_transpose
@@ -303,7 +318,7 @@ export type PatchRule = 'naflex' | 'gemma4' | 'muse_glimmer' | 'nemotron' | 'kim
 export type Position = 'center' | 'top_left' | 'bottom_right';
 
 /** RefusedKind is a kind of image that a decoder refuses. */
-export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation';
+export type RefusedKind = 'gray' | 'alpha' | 'depth16' | 'cmyk' | 'palette' | 'animation' | 'canvas' | 'bilevel';
 
 /**
  * Relation compares two numbers.
@@ -918,12 +933,15 @@ export interface DecodeParams {
   gray16?: Gray16;
   /**
    * Refuse lists the kinds of image that are errors: gray, alpha, depth16, cmyk, palette,
-   * animation. Default empty.
+   * animation, canvas, bilevel. Default empty.
    */
   refuse?: RefusedKind[];
   /** Orientation is the policy for the EXIF orientation: ignore or apply. Default ignore. */
   orientation?: Orientation;
-  /** Damage is the policy for damaged files: pillow, strict or lenient. Default pillow. */
+  /**
+   * Damage is the policy for damaged files: pillow, strict, lenient, imread or imdecode. Default
+   * pillow.
+   */
   damage?: DamageRule;
   /** Scale is the fraction of the size to decode: full, half, quarter or eighth. Default full. */
   scale?: Scale;
@@ -5118,6 +5136,15 @@ export interface Ops {
    * MXNet is OpenCV 3.4.2, which MXNet 1.9.1's wheel contains. It adds the rows of uint8 bicubic in
    * another order. It supports only bicubic; use opencv for the other interpolations.
    *
+   * OpenCVIPP is cv2.resize as the wheel from PyPI computes it on x86-64, where Intel's IPP takes
+   * bicubic over; use opencv for the other interpolations, which are equal with and without IPP. It
+   * supports uint8 only. The weights are float32, and so is the result of the first pass. At the
+   * borders the products are added in another order. The bytes are those of a CPU with AVX2 and
+   * without AVX-512 (or of OPENCV_IPP=avx2). With AVX-512 or without AVX2 about 4 values in a
+   * million differ by 1. Images of 2 or more than 4 channels and those with a side below 4 pixels
+   * are computed as by opencv, as in cv2.resize. The planes of a CHW image are images of one
+   * channel.
+   *
    * Torch and torch_uint8 antialias bilinear, bicubic and lanczos unless NoAntialias is set.
    *
    * TorchUint8 is what torchvision does with a uint8 tensor, and so the default of transformers 5's
@@ -5145,12 +5172,14 @@ export interface Ops {
    * with one exception. Torch's float32 area to 1 x 1 is a mean, which torch sums in an order that
    * depends on its threads: it is within 1e-6 of the largest value.
    *
-   * Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93 without IPP; torch
-   * 2.15.0's interpolate (align_corners=False) as torchvision 0.29.2 calls it. All interpolations
-   * except nearest and area sample at (i+0.5)*scale-0.5.
+   * Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93 without IPP
+   * (opencv_ipp: with IPP 2026.0.0); torch 2.15.0's interpolate (align_corners=False) as
+   * torchvision 0.29.2 calls it. All interpolations except nearest and area sample at
+   * (i+0.5)*scale-0.5.
    *
-   * Inputs: image. Outputs: image. Difference: 0 (torch: on CPUs with fused multiply-add, with more
-   * than one thread; float32 area to 1 x 1 within 1e-6 of the largest value).
+   * Inputs: image. Outputs: image. Difference: 0 (opencv_ipp: on CPUs with AVX2 and without
+   * AVX-512, or OPENCV_IPP=avx2; torch: on CPUs with fused multiply-add, with more than one thread;
+   * float32 area to 1 x 1 within 1e-6 of the largest value).
    */
   resize(params?: ResizeParams, columns?: Columns): Step;
   /**
@@ -5286,8 +5315,9 @@ export interface Ops {
    *
    * Reference: torchvision 0.29.2's resized_crop, which crops and then resizes.
    *
-   * Inputs: image. Outputs: image. Difference: 0 (torch: on CPUs with fused multiply-add, with more
-   * than one thread; float32 area to 1 x 1 within 1e-6 of the largest value).
+   * Inputs: image. Outputs: image. Difference: 0 (opencv_ipp: on CPUs with AVX2 and without
+   * AVX-512, or OPENCV_IPP=avx2; torch: on CPUs with fused multiply-add, with more than one thread;
+   * float32 area to 1 x 1 within 1e-6 of the largest value).
    */
   resized_crop(params: ResizedCropParams, columns?: Columns): Step;
   /**
@@ -5786,7 +5816,7 @@ export interface Ops {
 export const enums = {
   Alpha: 'drop white key_white',
   AugmentPolicy: 'imagenet cifar10 svhn',
-  Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2 mindspore',
+  Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2 mindspore opencv_ipp',
   CastRule: 'truncate saturate',
   Chroma: 'default 420 422 444 440 411',
   Clamping: 'soft hard none',
@@ -5795,7 +5825,7 @@ export const enums = {
   CoordFormat: 'xy xyxy cxcywh ltwh ltwhr cxcywhr xyxyxyxy relative',
   CropRounding: 'half_even floor truncate ceil',
   DType: '- uint8 int8 uint16 int16 int32 int64 float16 bfloat16 float32 float64 bool bytes',
-  DamageRule: 'pillow strict lenient',
+  DamageRule: 'pillow strict lenient imread imdecode',
   Fit: 'exact shortest longest inside multiple cover thumbnail aligned longest_min height',
   Gray16: 'clip high',
   Interpolation: 'nearest nearest_exact box bilinear hamming bicubic lanczos area pilcubic',
@@ -5808,7 +5838,7 @@ export const enums = {
   PatchAxis: 'all rows columns',
   PatchRule: 'naflex gemma4 muse_glimmer nemotron kimi pix2struct glm5 ultravbert',
   Position: 'center top_left bottom_right',
-  RefusedKind: 'gray alpha depth16 cmyk palette animation',
+  RefusedKind: 'gray alpha depth16 cmyk palette animation canvas bilevel',
   Relation: 'eq ne lt le gt ge',
   RescaleRule: 'hf multiply divide fused',
   Scale: 'full half quarter eighth',

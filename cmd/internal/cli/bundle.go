@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/store"
@@ -199,6 +200,9 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 		if err != nil {
 			return err
 		}
+		if b, err = bom.Cut(b); err != nil {
+			return failErr("--labels %s: %w", f.labels, err)
+		}
 		c.Labels = lines(string(b))
 	}
 	if err := f.fits(c); err != nil {
@@ -317,7 +321,7 @@ func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m
 
 // lines splits a text into lines. The last one may lack its newline.
 func lines(s string) []string {
-	s = strings.TrimPrefix(strings.ReplaceAll(s, "\r\n", "\n"), "\ufeff")
+	s = strings.ReplaceAll(s, "\r\n", "\n")
 	if s = strings.TrimSuffix(s, "\n"); s == "" {
 		return nil
 	}

@@ -84,7 +84,7 @@ The model must be able to take the graph's outputs, as for "bundle create".
 // bundle's own, and those of --golden.
 func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]onnx.Golden, error) {
 	var l []onnx.Golden
-	if f.bundle != "" && !f.exif && f.dtype == "" && f.layout == "" && len(f.names) == 0 {
+	if f.bundle != "" && !f.exifSet && f.dtype == "" && f.layout == "" && len(f.names) == 0 {
 		b, err := openBundle(cmd.Context(), f.bundle, f.limits)
 		if err != nil {
 			return nil, err

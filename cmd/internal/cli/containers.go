@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -126,6 +127,24 @@ func (c *container) skip(name, why string, head []byte) error {
 	return nil
 }
 
+// leave makes an input that is left out though a user could expect an image
+// there.
+func (c *container) leave(name, why string) error {
+	if !c.put(&input{path: c.in.path + "/" + name, in: c.in.path, skip: why, named: true, held: true}) {
+		return errStopped
+	}
+	return nil
+}
+
+// fail makes an input that fails.
+func (c *container) fail(name string, err error) error {
+	in := &input{path: c.in.path + "/" + name, in: c.in.path, held: true}
+	if in.err = plain(in.path, err); !c.put(in) {
+		return errStopped
+	}
+	return nil
+}
+
 // image makes an input of an image. name is its name in the container, with
 // slashes. read returns its bytes, of which there are size.
 func (c *container) image(name string, size int64, read func() ([]byte, error)) error {
@@ -173,46 +192,62 @@ func (c *container) claim(name string) bool {
 	return free
 }
 
-// members makes the images in a tar file.
+// members makes the images in a tar file, and then those that its links lead
+// to. Folders are no inputs, unless their names are those of images.
 func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
+	var links []*tarLink
+	size := 0 // of their names and targets
+	read := func(m *webdataset.Members) error {
+		return eachMember(ctx, m, func(at int, x webdataset.Member) error {
+			switch {
+			case x.Kind == webdataset.Folder:
+				if !imageName(x.Name) {
+					return nil
+				}
+				return c.leave(x.Name, x.Kind.String())
+			case isTemp(x.Name):
+				return c.skip(x.Name, "a temporary file", nil)
+			case x.Kind == webdataset.HardLink || x.Kind == webdataset.Symlink:
+				if size += 2*len(x.Name) + len(x.Link); size > maxLinkBytes {
+					return fmt.Errorf("%.60q: links with names of more than %d bytes, the limit of an archive", x.Name, maxLinkBytes)
+				}
+				links = append(links, newTarLink(x, at))
+				return nil
+			case x.Kind != webdataset.Regular:
+				if imageName(x.Name) {
+					return c.leave(x.Name, x.Kind.String())
+				}
+				return c.skip(x.Name, x.Kind.String(), nil)
+			}
+			head, err := readHead(m, x)
+			switch {
+			case err != nil:
+				return err
+			case codec.Sniff(head) == "":
+				return c.skip(x.Name, "", head)
+			}
+			return c.image(x.Name, x.Size, func() ([]byte, error) { return readRest(m, head, x.Size) })
+		})
+	}
 	if stream == nil {
-		f, err := c.in.open(ctx)
-		if err != nil {
-			return err
+		err = c.again(ctx, read)
+	} else {
+		m, bad := webdataset.NewMembers(stream, c.in.path)
+		if bad != nil {
+			return bad
 		}
-		defer f.Close()
-		stream = io.NewSectionReader(f, 0, f.Size())
+		defer m.Close()
+		err = read(m)
 	}
-	m, err := webdataset.NewMembers(stream, c.in.path)
-	if err != nil {
+	switch {
+	case len(links) == 0 || err == errStopped || ctx.Err() != nil:
 		return err
+	case err != nil:
+		return cmp.Or(c.leaveLinks(links, "the archive was not read to its end"), err)
+	case stream != nil:
+		return c.leaveLinks(links, "links in a pipe are not followed: want the file")
 	}
-	defer m.Close()
-	for ctx.Err() == nil {
-		x, err := m.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		head := make([]byte, min(headBytes, x.Size))
-		if _, err := io.ReadFull(m, head); err != nil {
-			return err
-		}
-		switch {
-		case isTemp(x.Name):
-			err = c.skip(x.Name, "a temporary file", nil)
-		case codec.Sniff(head) == "":
-			err = c.skip(x.Name, "", head)
-		default:
-			err = c.image(x.Name, x.Size, func() ([]byte, error) { return readRest(m, head, x.Size) })
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return c.links(ctx, links)
 }
 
 // readRest reads what follows head of size bytes. Memory grows with the input,

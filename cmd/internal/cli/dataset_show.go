@@ -57,7 +57,7 @@ type treeStep struct {
 
 // showTree prints the tree of a dataset.
 func (a *app) showTree(ctx context.Context, f *treeFlags, files outside, all, asJSON bool, svg string) error {
-	b, err := readSmall(ctx, f.file, a.stdin, maxGraphBytes)
+	b, err := readUTF8(ctx, f.file, a.stdin)
 	if err != nil {
 		return usageErr("--dataset %w", err)
 	}

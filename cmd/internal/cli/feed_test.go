@@ -57,6 +57,18 @@ func feedIn(ctx context.Context, args ...string) called {
 	return called{status, out.String(), errs.String()}
 }
 
+// TestFeedByteOrderMark reads a definition that an editor saved with a byte
+// order mark.
+func TestFeedByteOrderMark(t *testing.T) {
+	trainTree(t)
+	b, err := os.ReadFile("train.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile("marked.json", append([]byte("\ufeff"), b...), 0o666))
+	want := feedIn(t.Context(), "train.json")
+	require.Zero(t, want.status, want.stderr)
+	require.Equal(t, want, feedIn(t.Context(), "marked.json"))
+}
+
 // TestFeed reads all epochs of a dataset, and then resumes from the token of
 // every frame: the rest has the same bytes, but for the frames' numbers.
 func TestFeed(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/bom"
 )
 
 // argument is a file, folder or glob that the user named.
@@ -46,7 +48,7 @@ func readFilesFrom(ctx context.Context, name string, nul bool, stdin io.Reader) 
 	if nul {
 		end = 0
 	}
-	s := bufio.NewScanner(r)
+	s := bufio.NewScanner(bom.NewReader(r))
 	s.Buffer(nil, maxListed)
 	s.Split(func(data []byte, eof bool) (int, []byte, error) {
 		if i := bytes.IndexByte(data, end); i >= 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/records"
+	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -52,8 +53,8 @@ func (in *input) free() {
 	}
 }
 
-// open opens the file. A link that leads out of the folder of the argument is
-// an error. ctx bounds the use of the file, too.
+// open opens the file. A name that leads out of the folder of the argument is
+// an error, unless it is that of a link. ctx bounds the use of the file, too.
 func (in *input) open(ctx context.Context) (store.File, error) {
 	if in.pipe {
 		return nil, errors.New("a pipe is not read here: want a file")
@@ -112,11 +113,10 @@ func (l *listing) close() {
 
 // expandAll turns arguments, each a file, a folder or a glob, as a path or a
 // URI, into inputs. What exists is never a glob. Folders are walked recursively
-// in lexical order. Symbolic links to files in the same folder are followed, to
-// others only if files allows it; links to folders are not, since they can form
-// cycles. The output folder out is skipped unless an argument names it. The
-// caller closes the listing. With keepPath, names of outputs begin with the
-// path of the argument.
+// in lexical order. Symbolic links to regular files are followed; links to
+// folders are not, since they can form cycles. The output folder out is skipped
+// unless an argument names it. The caller closes the listing. With keepPath,
+// names of outputs begin with the path of the argument.
 func expandAll(ctx context.Context, files store.Opener, args []argument, out string, keepPath bool) *listing {
 	l := &listing{ctx: ctx, files: files, keepPath: keepPath, requests: make(chan struct{}, remoteRequests), walkers: make(chan struct{}, remoteRequests)}
 	// URIs are looked up ahead, since each takes a request or several.
@@ -140,13 +140,29 @@ func expandAll(ctx context.Context, files store.Opener, args []argument, out str
 	return l
 }
 
-// path adds what a path names.
+// path adds what a path names. Braces of a path that does not exist are
+// expanded as shells and webdataset do.
 func (l *listing) path(a argument, out string) {
-	arg := a.path
-	if arg == stdinArg {
-		l.inputs = append(l.inputs, input{path: arg, name: stdinName, explicit: true, pipe: true})
+	if a.path == stdinArg {
+		l.inputs = append(l.inputs, input{path: a.path, name: stdinName, explicit: true, pipe: true})
 		return
 	}
+	names := []string{a.path}
+	if strings.Contains(a.path, "{") {
+		if _, err := os.Lstat(a.path); errors.Is(err, fs.ErrNotExist) {
+			if all, err := webdataset.Expand(a.path, nil); err == nil {
+				names = all
+			}
+		}
+	}
+	for _, name := range names {
+		l.literal(argument{name, a.name}, out)
+	}
+}
+
+// literal adds what a path without braces names.
+func (l *listing) literal(a argument, out string) {
+	arg := a.path
 	_, err := os.Stat(arg)
 	if err == nil {
 		l.add(arg, a.name, true, out)
@@ -263,6 +279,9 @@ func (l *listing) folder(in store.Folder, path, rel, out string, top bool) {
 		case isTemp(p):
 			l.leave(p, "a temporary file", false)
 		case e.IsDir():
+			if imageName(p) {
+				l.leave(p, "a folder", true)
+			}
 			l.folder(in, p, r, out, false)
 		case e.Type().IsRegular():
 			l.inputs = append(l.inputs, input{path: p, name: r, folder: in})
@@ -274,6 +293,9 @@ func (l *listing) folder(in store.Folder, path, rel, out string, top bool) {
 	}
 }
 
+// linkToFolder is why a link to a folder is left out.
+const linkToFolder = "a link to a folder, which is not followed"
+
 // link adds a link in a folder.
 func (l *listing) link(in store.Folder, path, rel string) {
 	info, err := os.Stat(path)
@@ -281,15 +303,12 @@ func (l *listing) link(in store.Folder, path, rel string) {
 	case err != nil:
 		l.fail(path, plain(path, err))
 	case info.IsDir():
-		l.leave(path, "a link to a folder, which is not followed", true)
+		l.leave(path, linkToFolder, true)
 	case !info.Mode().IsRegular():
 		l.leave(path, "not a regular file", false)
 	default:
-		if _, err := in.Stat(l.ctx, path); err != nil {
-			l.fail(path, plain(path, err))
-			return
-		}
-		l.inputs = append(l.inputs, input{path: path, name: rel, folder: in})
+		// Anything but an image is left out after its first bytes.
+		l.inputs = append(l.inputs, input{path: path, name: rel, folder: store.FollowLinks(l.files, in)})
 	}
 }
 

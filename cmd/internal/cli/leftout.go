@@ -23,12 +23,17 @@ var otherFiles = []string{" data", " archive", " array", " page", "PDF", "PostSc
 // headBytes is the number of bytes that codec reads to name a format.
 const headBytes = 4096
 
+// imageName reports whether a name ends as that of an image.
+func imageName(name string) bool {
+	ext := strings.ToLower(filepath.Ext(strings.TrimRight(name, "/")))
+	return slices.Contains(imageExts, ext) || slices.Contains(otherImageExts, ext)
+}
+
 // leftOut returns why a file that starts with head is not taken for an image.
 // named reports that a user could expect it to be one: by its extension, or
 // because it is of a known format.
 func leftOut(path string, head []byte) (why string, named bool) {
-	ext := strings.ToLower(filepath.Ext(path))
-	named = slices.Contains(imageExts, ext) || slices.Contains(otherImageExts, ext)
+	named = imageName(path)
 	if len(head) == 0 {
 		return "the file is empty", named
 	}

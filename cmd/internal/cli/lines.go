@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -168,7 +169,7 @@ func (b *batch) lines(ctx context.Context) iter.Seq[*input] {
 	return func(yield func(*input) bool) {
 		p := openPipe(ctx, b.app.stdin, stdinArg)
 		defer p.Close()
-		r := bufio.NewReaderSize(p, pipeBuffer)
+		r := bufio.NewReaderSize(bom.NewReader(p), pipeBuffer)
 		var buf []byte
 		for n := int64(1); ; n++ {
 			line, err := readLine(r, &buf, maxLine)

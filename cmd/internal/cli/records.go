@@ -109,6 +109,9 @@ func recordFormat(ctx context.Context, o store.Opener, name, from string) (recor
 	return f, nil
 }
 
+// note prints what a file holds besides its records.
+func (a *app) note(s string) { a.complain(errors.New(s)) }
+
 // eachRecordFile calls do with each file or stream. It reports one of unknown
 // format and continues. ok is false if there was such a file or do
 // returned false. An error of do ends the loop.

@@ -106,7 +106,7 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 	}
 	missing := slices.Clone(f.keys)
 	skip, left := f.skip, f.limit
-	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }}
+	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }, OnNote: a.note}
 	for _, name := range args {
 		in, err := a.recordInput(ctx, store.URI, name, f.from)
 		if err != nil {

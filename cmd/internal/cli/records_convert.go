@@ -247,6 +247,7 @@ func (a *app) convert(ctx context.Context, o *outputs, in *recordInput, to recor
 	options := records.ReadOptions{Limit: f.limit.max(), Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("skipped: %w", err)) }}
 	write := f.write
 	write.OnNote = func(s string) { tell(errors.New(s)) }
+	options.OnNote = write.OnNote
 	w, err := to.Create(ctx, o, f.out, write)
 	if err != nil {
 		return 0, err

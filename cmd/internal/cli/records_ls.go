@@ -63,7 +63,7 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 			list := []*recordFileJSON{}
 			ctx := cmd.Context()
 			ok, err := a.eachRecordFile(ctx, args, from, func(in *recordInput) (bool, error) {
-				l, err := listRecords(ctx, in, records.ReadOptions{Limit: limit.max()})
+				l, err := listRecords(ctx, in, records.ReadOptions{Limit: limit.max(), OnNote: a.note})
 				if err := interrupted(ctx, "the output is incomplete"); err != nil {
 					return false, err
 				}

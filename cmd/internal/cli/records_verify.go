@@ -61,7 +61,7 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 					}
 					a.complain(err)
 				}
-				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad}
+				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad, OnNote: a.note}
 				n := 0
 				if err := in.each(ctx, store.URI, options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)

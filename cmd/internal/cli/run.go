@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -48,11 +49,11 @@ func (a *app) runCmd() *cobra.Command {
 		Long: `Run turns images into tensors and writes them below DIR, one file or several for
 each image.
 
-IMAGE is a file, a folder or a glob with *, ? and [ ], but not **. Folders are walked
-recursively, in order, without DIR. Symbolic links to files are followed; links to
-folders inside a folder are not. In folders and globs, run detects images by their
-first bytes and skips other files. A file that you name must be an image. An existing
-path is not read as a glob.
+IMAGE is a file, a folder or a glob with *, ?, [ ] and { }, but not **. Folders are
+walked recursively, in order, without DIR. Symbolic links to files are followed wherever
+they lead; links to folders inside a folder are not. In folders and globs, run detects
+images by their first bytes and skips other files. A file that you name must be an
+image. An existing path is not read as a glob.
 
 IMAGE and DIR can be URIs, such as s3://photos/2024, and so can every file and folder of
 data that a command reads. "infer-prep help" says which stores there are. In a URI, a
@@ -62,7 +63,8 @@ and run removes no file of a store.
 A tar file (also compressed with gzip, zstd or bzip2) or record file (RecordIO,
 MindRecord, TFRecord) that you name, or that a glob matches, is a container: run reads
 the images in it and skips what else it holds. cat.jpg of photos.tar becomes
-DIR/photos.tar/cat.jpg.npy. Below a folder, containers are skipped like other files.
+DIR/photos.tar/cat.jpg.npy. Links in a tar file lead to its own members. Below a folder,
+containers are skipped like other files.
 
 - is standard input and becomes DIR/stdin.npy. It can be a container, and so can a named
 pipe or <(COMMAND) of a shell.
@@ -75,7 +77,7 @@ argument instead, without a leading / or ../: DIR/photos/a/cat.jpg.npy.
 
 Files of a folder or glob that are left out are counted. Those that look like images, by
 their extension or because they are of a known format such as HEIF or SVG, are named
-too, and --strict makes the exit status 1 if there are any.
+too, and links that are not followed; --strict makes the exit status 1 if there are any.
 
 --skip-existing goes on with an interrupted run: it skips images whose output files
 exist, or that are in a batch. --skip-existing=content also compares the image and the
@@ -155,6 +157,9 @@ If the bundle has labels and the model has one score for each, run prints the be
 labels of each image on standard output, a line for each: path, label and score, with
 tabs between them. --top says how many; -o is then optional. Scores are the model's
 own, in six digits. --softmax makes probabilities of logits.
+
+At its end run says on standard error how many images it did, and for each output the
+number, type and shape of its tensors and where they are; ? is a size that differs.
 
 Exit status: 0 success; 1 some images failed or were missing, each reported on
 standard error; 2 invalid flag or graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or
@@ -476,7 +481,9 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	done, failed, dropped, skipped, existed, named := 0, 0, 0, 0, 0, 0
-	full := false // the disk is full
+	var made tally
+	folder, folders := "", 0 // links to folders, and the first
+	full := false            // the disk is full
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	final := func(o outcome) error {
@@ -486,7 +493,12 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return to.add(o.in, reportLine{Status: statusFailed, Kind: kindOf(o), Why: a.advised(o.err)})
 		case o.why != "":
 			skipped++
-			if o.named {
+			switch {
+			case o.why == linkToFolder:
+				if folders++; folders == 1 {
+					folder = o.in.path
+				}
+			case o.named:
 				if named++; named <= maxNamed {
 					bar.clear()
 					a.complain(fmt.Errorf("%s: left out: %s", o.in.path, o.why))
@@ -518,6 +530,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return a.printLine(imageLine{Input: o.in.path, Dropped: true, Outputs: o.results})
 		default:
 			done++
+			made.add(o.results)
 			if err := to.add(o.in, reportLine{Status: statusDone, Outputs: o.results}); err != nil {
 				return err
 			}
@@ -560,6 +573,13 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if named > maxNamed {
 		a.complain(fmt.Errorf("%s more were left out: --report lists them", plural(named-maxNamed, "file")))
 	}
+	if folders > 0 {
+		more := ""
+		if folders > 1 {
+			more = fmt.Sprintf(", and so are %s more", plural(folders-1, "link"))
+		}
+		a.complain(fmt.Errorf("%s: left out: %s%s: name the folder to walk it", folder, linkToFolder, more))
+	}
 	err = errors.Join(err, to.end(b.inputs))
 	if !full && diskFull(err) {
 		full = true
@@ -587,6 +607,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
 			plural(done+failed, "image"), failed, skipped, before, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
+		made.write(a.stderr, f.place())
 		a.sayStore()
 	} else if failed > 0 {
 		a.complain(fmt.Errorf("%d of %s failed", failed, plural(done+failed, "image")))
@@ -596,10 +617,67 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return err
 		}
 	}
-	if failed > 0 || f.strict && named > 0 {
+	if failed > 0 || f.strict && named+folders > 0 {
 		return &exitError{status: exitFailed}
 	}
 	return nil
+}
+
+// place says where a run writes its tensors.
+func (f *runFlags) place() string {
+	switch {
+	case f.out == "-":
+		return "on standard output"
+	case f.batchSize > 0:
+		return "in batches in " + shown(f.out)
+	}
+	return "in " + shown(f.out)
+}
+
+// tally describes the tensors of a run.
+type tally []tensors
+
+// tensors are those of one output.
+type tensors struct {
+	name  string
+	n     int
+	dtype tensor.DType
+	shape tensor.Shape // sizes that differ are unknown
+	ranks bool         // the numbers of axes differ
+}
+
+func (t *tally) add(results []result) {
+	for _, r := range results {
+		i := slices.IndexFunc(*t, func(x tensors) bool { return x.name == r.Name })
+		if i < 0 {
+			*t = append(*t, tensors{name: r.Name, n: 1, dtype: r.DType, shape: r.Shape})
+			continue
+		}
+		x := &(*t)[i]
+		x.n++
+		if x.ranks = x.ranks || x.shape.Rank() != r.Shape.Rank(); x.ranks {
+			continue
+		}
+		for j := range x.shape.Rank() {
+			if x.shape.At(j) != r.Shape.At(j) {
+				x.shape = x.shape.With(j, tensor.Unknown)
+			}
+		}
+	}
+}
+
+// write writes a line for each output.
+func (t tally) write(w io.Writer, place string) {
+	for _, x := range t {
+		name, shape := "", x.shape.String()
+		if len(t) > 1 {
+			name = x.name + ": "
+		}
+		if x.ranks {
+			shape = "of several ranks"
+		}
+		fmt.Fprintf(w, "%s%s of %v %s %s\n", name, plural(x.n, "tensor"), x.dtype, shape, place)
+	}
 }
 
 // maxNamed is the largest number of files left out that messages name.

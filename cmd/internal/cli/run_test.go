@@ -100,10 +100,10 @@ func TestRunNames(t *testing.T) {
 		},
 		{
 			name: "links out of the folder", args: []string{"in"},
-			files: map[string][]byte{"in/a.png": img, "other/o.png": img},
-			links: map[string]string{"in/l.png": "../other/o.png"},
-			want:  []string{"a.png.npy"}, status: 1,
-			stderr: []string{`^infer-prep: in/l.png: outside the folder in: want a file in it that is not reached through a link to elsewhere; --allow-outside permits it`, `^2 images, 1 failed, 0 skipped`},
+			files:  map[string][]byte{"in/a.png": img, "other/o.png": img, "other/t.txt": text},
+			links:  map[string]string{"in/l.png": "../other/o.png", "in/t.png": "../other/t.txt"},
+			want:   []string{"a.png.npy", "l.png.npy"},
+			stderr: []string{`^infer-prep: in/t.png: left out: not an image`, `^2 images, 0 failed, 1 skipped`},
 		},
 		{
 			name: "links out of the folder, allowed", args: []string{"--allow-outside", "in"},
@@ -517,18 +517,24 @@ func TestRunChanges(t *testing.T) {
 	}
 }
 
-// TestRunEXIF turns an image of the codec's test data upright.
+// TestRunEXIF turns an image of the codec's test data upright, as the flag says
+// or as the reader of an importer's reference does.
 func TestRunEXIF(t *testing.T) {
 	img := filepath.Join("..", "..", "..", "testdata", "images", "png_exif6.png")
 	shape := func(flags ...string) []int {
 		out := t.TempDir()
-		r := call(t, append([]string{"run", "--preset", "decode", "-o", out, img}, flags...)...)
+		r := call(t, append([]string{"run", "-o", out, img}, flags...)...)
 		require.Equal(t, exitOK, r.status, r.stderr)
 		return readNPY(t, filepath.Join(out, "png_exif6.png.npy")).Shape.Slice()
 	}
-	plain, upright := shape(), shape("--exif")
+	plain, upright := shape("--preset", "decode"), shape("--preset", "decode", "--exif")
 	require.NotEqual(t, plain[0], plain[1])
 	require.Equal(t, []int{plain[1], plain[0], 3}, upright)
+	blob := filepath.Join(t.TempDir(), "blob.json")
+	require.NoError(t, os.WriteFile(blob, []byte(`{"datalayout":"NHWC"}`), 0o644))
+	require.Equal(t, upright, shape("--opencv", blob))
+	require.Equal(t, upright, shape("--opencv", blob, "--exif"))
+	require.Equal(t, plain, shape("--opencv", blob, "--exif=false"))
 }
 
 func TestRunJSON(t *testing.T) {
@@ -695,5 +701,32 @@ func TestSignal(t *testing.T) {
 		require.Equal(t, want[sig.String()], cmd.ProcessState.ExitCode(), stderr.String())
 		require.Contains(t, stderr.String(), "interrupted: ")
 		require.Less(t, wholeFiles(t, out), 3000)
+	}
+}
+
+// TestRunSaysWhat: at its end run says which tensors it wrote, and where. What
+// a script reads on standard output does not change.
+func TestRunSaysWhat(t *testing.T) {
+	a, b := pngBytes(t, 5, 4, 1), pngBytes(t, 6, 4, 2)
+	t.Chdir(tree(t, map[string][]byte{"in/a.png": a, "in/b.png": b, "graph.json": []byte(`{"infer_prep_graph":1,"inputs":[{"name":"image","dtype":"bytes","layout":"none","shape":[]}],"steps":[{"op":"decode","version":1,"in":["image"],"out":["image"],"params":{"color":"rgb","alpha":"drop","gray16":"clip","refuse":[],"orientation":"ignore","damage":"pillow","scale":"full"}},{"op":"image_size","version":1,"in":["image"],"out":["size"],"params":{"dtype":"int64"}}],"outputs":["image","size"]}`)}))
+	for _, c := range []struct{ args, want string }{
+		{"--preset imagenet -o out in", "2 tensors of float32 (3, 224, 224) in out\n"},
+		{"--preset imagenet --batch -o out in/a.png", "1 tensor of float32 (1, 3, 224, 224) in out\n"},
+		{"--preset decode -o out in", "2 tensors of uint8 (4, ?, 3) in out\n"},
+		{"--preset imagenet --batch-size 2 --force -o batches in", "2 tensors of float32 (3, 224, 224) in batches in batches\n"},
+		{"--preset imagenet --format webdataset -o shards in", "2 tensors of float32 (3, 224, 224) in shards\n"},
+		{"--preset imagenet --format raw -o - in", "2 tensors of float32 (3, 224, 224) on standard output\n"},
+		{"--graph graph.json -o two in", "image: 2 tensors of uint8 (4, ?, 3) in two\nsize: 2 tensors of int64 (2,) in two\n"},
+		{"--graph graph.json --format npz -o three in", "image: 2 tensors of uint8 (4, ?, 3) in three\nsize: 2 tensors of int64 (2,) in three\n"},
+	} {
+		r := call(t, append([]string{"run"}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		_, after, _ := strings.Cut(r.stderr, "images/s\n")
+		require.Equal(t, c.want, after, c.args)
+		require.Equal(t, len(strings.Split(c.want, "\n"))-1, len(tensorsLine.FindAllString(after, -1)), c.args)
+		if !strings.Contains(c.args, "-o -") {
+			require.Empty(t, r.stdout)
+			require.Empty(t, call(t, append([]string{"run", "-q"}, strings.Fields(strings.ReplaceAll(c.args, "-o ", "-o q"))...)...).stderr)
+		}
 	}
 }

@@ -29,7 +29,7 @@ type serveFlags struct {
 	name, version  string
 	outputs        string
 	jobs, queue    int
-	images         int
+	images, conns  int
 	body, held     count
 	timeout, drain time.Duration
 	quiet          bool
@@ -59,23 +59,25 @@ bundle's metadata "version" or 1.
 
 The shape of the input is [N] or [N, 1] for N images. In JSON, data holds the images
 as strings in base64. With the binary tensor extension the images follow the JSON
-object as they are. A request with Inference-Header-Content-Length: 0 is one image.
+object as they are. A body that does not begin with { is one image, and those of
+multipart/form-data are the parts with the input's name.
 
 Errors are JSON objects {"error": "…"} with these status codes:
 
   400  invalid request, or damaged image; readiness during a shutdown
   404  unknown path, model or version
   405  wrong method
-  408  the body did not arrive within --timeout
+  408  the body did not arrive within --timeout, or stopped for 10 seconds
   413  body, images or results beyond a limit
   415  not an image, or an unsupported format, Content-Type or Content-Encoding
   429  --jobs and --queue are full, or --limit-held is reached; Retry-After is set
   500  a fault of the server, which it prints
+  503  the server ended before the body arrived; Retry-After is set
   504  the request took longer than --timeout or its own parameter timeout
 
 SIGTERM and SIGINT stop the server: readiness turns false, requests are accepted for
---drain, accepted requests get their responses, and the exit status is 0. A second
-signal ends the process at once.
+--drain, bodies have one more second to arrive, requests whose body arrived get their
+responses, and the exit status is 0. A second signal ends the process at once.
 
 The server has no encryption and no authentication. It listens on the loopback
 interface unless --listen names another; see docs/serve.md.
@@ -84,8 +86,8 @@ Exit status: 0 stopped by a signal; 1 the port is taken, or requests were cut of
 2 invalid flag or graph.`,
 		Example: `  infer-prep serve --preset imagenet
   infer-prep serve --bundle cat.bundle --device ort:cpu --infer --listen 0.0.0.0:8000
-  curl --data-binary @cat.jpg -H 'Inference-Header-Content-Length: 0' \
-    localhost:8000/v2/models/imagenet/infer`,
+  curl --data-binary @cat.jpg localhost:8000/v2/models/imagenet/infer -o response.bin
+  curl -F image=@cat.jpg -F image=@dog.jpg localhost:8000/v2/models/imagenet/infer -o response.bin`,
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -106,6 +108,7 @@ Exit status: 0 stopped by a signal; 1 the port is taken, or requests were cut of
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	fl.IntVar(&f.queue, "queue", 64, "accept `N` requests more than --jobs; they wait")
 	fl.IntVar(&f.images, "limit-images", 256, "refuse requests of more than `N` images")
+	fl.IntVar(&f.conns, "limit-connections", 1024, "serve `N` connections at once; others wait")
 	fl.Var(&f.body, "limit-body", "refuse bodies of more `BYTES`, before and after decompression")
 	fl.Var(&f.held, "limit-held", "hold the bodies and results of all requests in at most this many `BYTES`")
 	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "the longest `TIME` for reading and processing a request")
@@ -124,6 +127,8 @@ func (f *serveFlags) check() error {
 		return usageErr("--queue %d: want at least 0", f.queue)
 	case f.images < 1 || f.images > serve.MaxImages:
 		return usageErr("--limit-images %d: want 1 to %d", f.images, serve.MaxImages)
+	case f.conns < 1:
+		return usageErr("--limit-connections %d: want at least 1", f.conns)
 	case f.body < 1:
 		return usageErr("--limit-body %d: want at least 1", f.body)
 	case f.held < 1:
@@ -190,7 +195,7 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	o := serve.Options{
 		Model: f.name, Version: f.version, Program: moduleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
-		Timeout: f.timeout, Drain: f.drain, Log: logger,
+		Connections: f.conns, Timeout: f.timeout, Drain: f.drain, Log: logger,
 	}
 	closing, err := f.open(cmd.Context(), a, plan, &o)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -153,6 +154,7 @@ func TestServeErrors(t *testing.T) {
 		{"--preset imagenet --drain -1s", exitUsage, "--drain -1s: want at least 0"},
 		{"--preset imagenet --limit-body 0", exitUsage, "--limit-body 0: want at least 1"},
 		{"--preset imagenet --limit-held 0", exitUsage, "--limit-held 0: want at least 1"},
+		{"--preset imagenet --limit-connections 0", exitUsage, "--limit-connections 0: want at least 1"},
 		{"--preset imagenet --limit-images 0", exitUsage, "--limit-images 0: want 1 to 65536"},
 		{"--preset imagenet --outputs some", exitUsage, `--outputs "some": want main or all`},
 		{"--preset imagenet --model-name a/b", exitUsage, `"a/b" cannot be a part of a URL: want --model-name`},
@@ -177,24 +179,121 @@ func TestServeEverywhere(t *testing.T) {
 	require.Regexp(t, `^infer-prep: serve: warning: \[::\]:\d+ is open to other machines, without encryption or authentication\n$`, stderr.String())
 }
 
-// TestServeSignal: a SIGTERM under load loses no accepted request, and the exit
-// status is 0.
-func TestServeSignal(t *testing.T) {
+// buildProgram builds the program and returns its path.
+func buildProgram(t *testing.T) string {
+	t.Helper()
 	bin := filepath.Join(t.TempDir(), "infer-prep")
 	build := exec.Command("go", "build", "-o", bin, "github.com/infer-prep/infer-prep/cmd/infer-prep")
 	if b, err := build.CombinedOutput(); err != nil {
 		require.NoError(t, err, "%s", b)
 	}
+	return bin
+}
+
+// serveProcess starts a server in a process of its own. It returns what the
+// server prints after its address.
+func serveProcess(t *testing.T, bin string, args ...string) (cmd *exec.Cmd, url string, lines *bufio.Reader) {
+	t.Helper()
+	cmd = exec.Command(bin, append([]string{"serve", "--preset", "imagenet", "--listen", "127.0.0.1:0"}, args...)...)
+	pipe, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	lines = bufio.NewReader(pipe)
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	_, url, _ = strings.Cut(strings.TrimSpace(line), " on ")
+	return cmd, url, lines
+}
+
+// memory returns a figure of /proc/PID/status in bytes.
+func memory(t *testing.T, pid int, name string) int64 {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("this system has no /proc")
+	}
+	_, after, ok := strings.Cut(string(b), name+":")
+	require.True(t, ok)
+	kib, err := strconv.ParseInt(strings.Fields(after)[0], 10, 64)
+	require.NoError(t, err)
+	return kib << 10
+}
+
+// TestServeHeld: 500 bodies that never arrive, and three requests that are all
+// id, number or key, take no more memory than --limit-held. A SIGTERM then ends
+// the server soon, with status 0.
+func TestServeHeld(t *testing.T) {
+	const limit = 512 << 20
+	cmd, url, lines := serveProcess(t, buildProgram(t), "--limit-held", strconv.Itoa(limit), "--queue", "600", "--timeout", "1h")
+	before := memory(t, cmd.Process.Pid, "VmRSS")
+	address := strings.TrimPrefix(url, "http://")
+	var wg sync.WaitGroup
+	open := func(size int) net.Conn {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		t.Cleanup(func() { conn.Close() })
+		_, err = fmt.Fprintf(conn, "POST /v2/models/imagenet/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", size)
+		require.NoError(t, err)
+		return conn
+	}
+	for range 500 {
+		open(60 << 20)
+	}
+	require.Eventually(t, func() bool {
+		resp, err := http.Get(url + "/metrics")
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return strings.Contains(string(b), "infer_prep_requests_in_flight 500\n")
+	}, time.Minute, 10*time.Millisecond)
+	const size = 30 << 20
+	for _, body := range []string{
+		`{"id":"` + strings.Repeat("<", size) + `"}`,
+		`{"parameters":{"timeout":` + strings.Repeat("1", size) + `}}`,
+		`{"` + strings.Repeat("\xff", size) + `":1}`,
+	} {
+		wg.Go(func() {
+			conn := open(len(body))
+			_, err := io.WriteString(conn, body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			b, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != 400 || len(b) > 1100 {
+				t.Errorf("status %d, %d bytes, %v", resp.StatusCode, len(b), err)
+			}
+		})
+	}
+	wg.Wait()
+	most := memory(t, cmd.Process.Pid, "VmHWM")
+	t.Logf("%d MiB at most, %d MiB before", most>>20, before>>20)
+	require.Less(t, most-before, int64(limit))
+	signalled := time.Now()
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	rest, err := io.ReadAll(lines)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait(), "the exit status is 0")
+	t.Logf("the server ended after %v", time.Since(signalled))
+	require.Less(t, time.Since(signalled), 15*time.Second) // 3 s on an idle machine
+	require.Equal(t, "stopped: 503 requests answered\n", string(rest))
+}
+
+// TestServeSignal: a SIGTERM under load loses no accepted request, and the exit
+// status is 0.
+func TestServeSignal(t *testing.T) {
+	bin := buildProgram(t)
 	body := pngBytes(t, 400, 300, 1)
 	for _, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		cmd := exec.Command(bin, "serve", "--preset", "imagenet", "--listen", "127.0.0.1:0")
-		pipe, err := cmd.StderrPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		lines := bufio.NewReader(pipe)
-		line, err := lines.ReadString('\n')
-		require.NoError(t, err)
-		_, url, _ := strings.Cut(strings.TrimSpace(line), " on ")
+		cmd, url, lines := serveProcess(t, bin)
 		var good atomic.Int64
 		var ending atomic.Bool
 		var wg sync.WaitGroup

@@ -18,6 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/importer/triton"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/store"
@@ -42,7 +43,7 @@ type graphFlags struct {
 
 	dtype, layout string
 	triton        string // a Triton model's config.pbtxt
-	exif          bool
+	exif, exifSet bool   // the value of --exif, and whether it was given
 	limits        codec.Limits
 
 	off     []datagraph.Pass
@@ -70,7 +71,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
-	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images")
+	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images; --exif=false ignores it where the graph applies it")
 	f.limits = codec.DefaultLimits()
 	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
 	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
@@ -159,6 +160,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 			return nil, oneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
 		}
 	}
+	f.exifSet = cmd.Flags().Changed("exif")
 	if err == nil {
 		err = f.change(g)
 	}
@@ -298,6 +300,17 @@ func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([
 	return b, nil
 }
 
+// readUTF8 is readSmall for text, without a byte order mark.
+func readUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	b, err := readSmall(ctx, name, stdin, maxGraphBytes)
+	if err == nil {
+		if b, err = bom.Cut(b); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return b, err
+}
+
 // parseGraph parses the JSON form of a graph, or the msgp form, whose first
 // byte starts an array.
 func parseGraph(b []byte) (*datagraph.Graph, error) {
@@ -317,12 +330,14 @@ func parseGraph(b []byte) (*datagraph.Graph, error) {
 
 // change applies --exif, --dtype and --layout.
 func (f *graphFlags) change(g *datagraph.Graph) error {
-	if f.exif {
+	if f.exifSet {
 		n := 0
 		for i, s := range g.Steps {
 			if d, ok := s.Op.(*transforms.Decode); ok {
 				c := *d
-				c.Orientation = codec.OrientationApply
+				if c.Orientation = codec.OrientationIgnore; f.exif {
+					c.Orientation = codec.OrientationApply
+				}
 				g.Steps[i].Op = &c
 				n++
 			}
@@ -344,7 +359,7 @@ func (f *graphFlags) change(g *datagraph.Graph) error {
 
 // fitTriton applies --triton.
 func (f *graphFlags) fitTriton(ctx context.Context, g *datagraph.Graph, stdin io.Reader) error {
-	b, err := readSmall(ctx, f.triton, stdin, maxGraphBytes)
+	b, err := readUTF8(ctx, f.triton, stdin)
 	if err != nil {
 		return fmt.Errorf("--triton: %w", err)
 	}

@@ -234,12 +234,12 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 
 // readDefinition reads a dataset's definition. The name - means stdin.
 func readDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset.Dataset, error) {
-	b, err := readSmall(ctx, name, stdin, maxGraphBytes)
+	b, err := readUTF8(ctx, name, stdin)
 	if err != nil {
 		return nil, usageErr("%w", err)
 	}
 	d := &dataset.Dataset{}
-	if err := d.UnmarshalJSON(b); err != nil {
+	if err := d.UnmarshalJSON(importer.Text(b)); err != nil {
 		return nil, usageErr("%s: %w", name, err)
 	}
 	return d, nil
@@ -552,7 +552,7 @@ func (f *trainFlags) stageQueues(b *dataset.Built, o *pipeline.Options) error {
 
 // readTuned reads --autotune-file. With --autotune it may be missing.
 func (f *trainFlags) readTuned(ctx context.Context) (*pipeline.Tuning, error) {
-	b, err := readSmall(ctx, f.tunedFile, nil, maxGraphBytes)
+	b, err := readUTF8(ctx, f.tunedFile, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.autotune:
 		return nil, nil

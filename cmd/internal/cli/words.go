@@ -69,7 +69,7 @@ func (a *app) paramJSON(ctx context.Context, of reflect.Type, name, text string)
 		return json.Marshal(text)
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
-		b, err := readSmall(ctx, file, a.stdin, maxGraphBytes)
+		b, err := readUTF8(ctx, file, a.stdin)
 		if err == nil && !json.Valid(b) {
 			err = fmt.Errorf("%s: not a JSON file", file)
 		}

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -30,9 +28,32 @@ func (s *Server) Handler() http.Handler {
 	}
 	get("/metrics", s.serveMetrics)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, http.StatusNotFound, fmt.Errorf("no such path: %s; the model is /v2/models/%s", r.URL.Path, s.o.Model))
+		refuse(w, http.StatusNotFound, fmt.Errorf("no such path: %.200s; the model is /v2/models/%s", r.URL.Path, s.o.Model))
 	})
-	return mux
+	return s.unread(mux)
+}
+
+// unread treats the body of each request as one that is not wanted: the
+// connection closes after the response, and the body has a moment to arrive.
+// The method infer reads bodies and lifts both.
+func (s *Server) unread(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 || s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		if r.ContentLength != 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.linger()))
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// linger is the time for the rest of a body that is not wanted.
+func (s *Server) linger() time.Duration {
+	if s.ending.Err() != nil {
+		return s.pace.linger / 4
+	}
+	return s.pace.linger
 }
 
 // only refuses other methods.
@@ -43,13 +64,20 @@ func only(method string, h http.HandlerFunc) http.Handler {
 			return
 		}
 		w.Header().Set("Allow", method)
-		refuse(w, http.StatusMethodNotAllowed, fmt.Errorf("method %s: want %s", r.Method, method))
+		refuse(w, http.StatusMethodNotAllowed, fmt.Errorf("method %.100s: want %s", r.Method, method))
 	})
 }
 
+// maxError is the largest number of bytes of an error's text in a response.
+const maxError = 1000
+
 // refuse replies with the protocol's error object.
 func refuse(w http.ResponseWriter, status int, err error) {
-	reply(w, status, map[string]string{"error": err.Error()})
+	text := err.Error()
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "") + "…"
+	}
+	reply(w, status, map[string]string{"error": text})
 }
 
 // ofModel refuses the names and versions of other models.
@@ -58,9 +86,9 @@ func (s *Server) ofModel(h http.HandlerFunc) http.HandlerFunc {
 		version := r.PathValue("version")
 		switch {
 		case r.PathValue("model") != s.o.Model:
-			refuse(w, http.StatusNotFound, fmt.Errorf("unknown model %q: want %q", r.PathValue("model"), s.o.Model))
+			refuse(w, http.StatusNotFound, fmt.Errorf("unknown model %.100q: want %q", r.PathValue("model"), s.o.Model))
 		case version != "" && version != s.o.Version:
-			refuse(w, http.StatusNotFound, fmt.Errorf("unknown version %q of model %q: want %q", version, s.o.Model, s.o.Version))
+			refuse(w, http.StatusNotFound, fmt.Errorf("unknown version %.100q of model %q: want %q", version, s.o.Model, s.o.Version))
 		default:
 			h(w, r)
 		}
@@ -116,94 +144,76 @@ func (s *Server) modelMetadata(w http.ResponseWriter, _ *http.Request) {
 // infer answers an inference request, and counts it.
 func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	status := http.StatusInternalServerError
+	control := http.NewResponseController(w)
+	status, read, err := s.respond(start, w, r)
+	if err != nil {
+		s.keep(w, read)
+		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "1")
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(s.o.Timeout))
+		refuse(w, status, err)
+	}
+	s.metrics.requests.add(status)
+	s.metrics.seconds.observe(time.Since(start))
+	if !read && status != http.StatusRequestTimeout {
+		_ = control.Flush()
+		_ = control.SetReadDeadline(time.Now().Add(s.linger()))
+		_, _ = io.CopyN(io.Discard, r.Body, lingerBytes)
+	}
+}
+
+// keep lets the connection of a request whose body was read serve others.
+func (s *Server) keep(w http.ResponseWriter, read bool) {
+	if read && !s.draining.Load() {
+		w.Header().Del("Connection")
+	}
+}
+
+// respond admits a request, processes it and writes its response, which is done
+// unless there is an error. read reports whether the body was read to its end.
+func (s *Server) respond(start time.Time, w http.ResponseWriter, r *http.Request) (status int, read bool, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a bug: the server goes on
 			s.o.Log.Printf("internal error: %v\n%s", p, debug.Stack())
-			refuse(w, status, errors.New("internal error"))
+			status, err = http.StatusInternalServerError, errors.New("internal error")
 		}
-		s.metrics.requests.add(status)
-		s.metrics.seconds.observe(time.Since(start))
 	}()
-	if s.draining.Load() {
-		w.Header().Set("Connection", "close")
-	}
+	read = r.ContentLength == 0
 	if !s.admit() {
-		status = http.StatusTooManyRequests
-		s.refuseInfer(w, r, status, fmt.Errorf("%d requests are in progress, the limit of --jobs and --queue; try again later", s.o.Jobs+s.o.Queue))
-		return
+		return http.StatusTooManyRequests, read, fmt.Errorf("%d requests are in progress, the limit of --jobs and --queue; try again later", s.o.Jobs+s.o.Queue)
 	}
 	defer s.leave()
 	l := &lease{s: s}
 	defer l.end()
-	out, err := s.answer(start, w, r, l)
+	var out *response
+	f, err := formOf(r)
+	if err == nil {
+		var body []byte
+		if body, err = s.read(start, w, r, l); err == nil {
+			read = true
+			out, err = s.answer(r.Context(), start, f, body, l)
+		}
+	}
 	if err != nil {
 		if status = statusOf(err); status == http.StatusInternalServerError {
 			s.o.Log.Print(err)
 		}
-		s.refuseInfer(w, r, status, err)
-		return
+		return status, read, err
 	}
-	status = http.StatusOK
+	s.keep(w, read)
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.o.Timeout))
+	status = http.StatusOK
 	if out.write(w) != nil {
 		status = statusGone
 	}
 	s.release(out.batches)
+	return status, read, nil
 }
 
-// Limits of reading a body to its end that is of no use. A client that is still
-// writing when its connection closes may not see the response.
-const (
-	discardBytes = 4 << 20
-	discardTime  = 2 * time.Second
-)
-
-// refuseInfer replies with an error and its status, and reads the rest of the
-// body.
-func (s *Server) refuseInfer(w http.ResponseWriter, r *http.Request, status int, err error) {
-	control := http.NewResponseController(w)
-	if r.Header.Get("Expect") == "" && status != http.StatusRequestTimeout {
-		_ = control.SetReadDeadline(time.Now().Add(discardTime))
-		_, _ = io.CopyN(io.Discard, r.Body, discardBytes)
-		_ = control.SetReadDeadline(time.Time{})
-	}
-	if status == http.StatusTooManyRequests {
-		w.Header().Set("Retry-After", "1")
-	}
-	_ = control.SetWriteDeadline(time.Now().Add(s.o.Timeout))
-	refuse(w, status, err)
-}
-
-// answer reads and processes a request.
-func (s *Server) answer(start time.Time, w http.ResponseWriter, r *http.Request, l *lease) (*response, error) {
-	header := int64(-1)
-	if h := r.Header.Get(headerLength); h != "" {
-		n, err := strconv.ParseInt(h, 10, 64)
-		if err != nil || n < 0 {
-			return nil, fail(http.StatusBadRequest, "%s: %q: want a number of at least 0", headerLength, h)
-		}
-		header = n
-	}
-	if err := checkType(r.Header.Get("Content-Type")); err != nil {
-		return nil, err
-	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(start.Add(s.o.Timeout))
-	body, err := s.read(w, r, l)
-	if err != nil {
-		return nil, err
-	}
-	// From here on the server reads only to see whether the client has gone.
-	_ = control.SetReadDeadline(time.Time{})
-	object := int64(len(body))
-	if header >= 0 {
-		object = min(object, header)
-	}
-	if err := l.grow(object); err != nil { // strings of the JSON object, decoded
-		return nil, err
-	}
-	q, err := s.parse(header, body)
+// answer processes a request whose body has arrived.
+func (s *Server) answer(ctx context.Context, start time.Time, f form, body []byte, l *lease) (*response, error) {
+	q, err := s.parse(f, body, l)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +221,7 @@ func (s *Server) answer(start time.Time, w http.ResponseWriter, r *http.Request,
 	if q.timeout > 0 {
 		deadline = min(deadline, q.timeout)
 	}
-	ctx, cancel := context.WithDeadline(r.Context(), start.Add(deadline))
+	ctx, cancel := context.WithDeadline(ctx, start.Add(deadline))
 	defer cancel()
 	batches, err := s.batches(ctx, q, l)
 	if err == nil && ctx.Err() != nil {
@@ -221,51 +231,44 @@ func (s *Server) answer(start time.Time, w http.ResponseWriter, r *http.Request,
 		return nil, fail(http.StatusGatewayTimeout, "the request took longer than %v", deadline)
 	}
 	if err != nil {
-		return nil, err
+		return nil, f.explain(err)
 	}
 	return s.encode(q, batches, l)
 }
 
-// checkType refuses bodies that are surely not of the protocol. Clients of the
-// protocol send no type, or that of curl.
-func checkType(header string) error {
-	if header == "" {
-		return nil
-	}
-	kind, _, err := mime.ParseMediaType(header)
-	switch {
-	case err != nil:
-	case kind == "application/octet-stream", kind == "application/json", strings.HasSuffix(kind, "+json"), kind == "application/x-www-form-urlencoded":
-		return nil
-	case strings.HasPrefix(kind, "image/"):
-		return fail(http.StatusUnsupportedMediaType, "Content-Type %s: send an image itself as application/octet-stream with the header %s: 0", kind, headerLength)
-	}
-	return fail(http.StatusUnsupportedMediaType, "Content-Type %.100q: want application/json or application/octet-stream", header)
-}
-
 // read reads a request's body and decompresses it. The lease grows with the
 // bytes that have arrived.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, l *lease) ([]byte, error) {
+func (s *Server) read(start time.Time, w http.ResponseWriter, r *http.Request, l *lease) ([]byte, error) {
 	tooLarge := fail(http.StatusRequestEntityTooLarge, "the body has more than %d bytes, the limit of --limit-body", s.o.Body)
 	if r.ContentLength > s.o.Body {
 		return nil, tooLarge
 	}
-	var body io.Reader = http.MaxBytesReader(w, r.Body, s.o.Body)
+	a := s.arrive(http.MaxBytesReader(w, r.Body, s.o.Body), http.NewResponseController(w), start.Add(s.o.Timeout))
+	defer a.close()
+	var body io.Reader = a
 	size := int64(-1)
 	var err error
 	switch coding := strings.ToLower(r.Header.Get("Content-Encoding")); coding {
 	case "", "identity":
 		size = r.ContentLength
 	case "gzip":
-		body, err = gzip.NewReader(body)
+		body, err = gzip.NewReader(a)
 	case "deflate":
-		body, err = zlib.NewReader(body)
+		body, err = zlib.NewReader(a)
 	default:
-		err = fail(http.StatusUnsupportedMediaType, "Content-Encoding %.100q: want gzip, deflate or none", coding)
+		return nil, fail(http.StatusUnsupportedMediaType, "Content-Encoding %.100q: want gzip, deflate or none", coding)
 	}
 	var b []byte
 	if err == nil {
 		b, err = readAll(body, size, s.o.Body, l, tooLarge)
+	}
+	if err == nil && body != a { // net/http wants to see the end
+		var n int
+		if n, err = io.ReadFull(a, make([]byte, 1)); n > 0 {
+			err = errors.New("more data follow the compressed ones")
+		} else if err == io.EOF {
+			err = nil
+		}
 	}
 	var large *http.MaxBytesError
 	var net interface{ Timeout() bool }
@@ -278,7 +281,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, l *lease) ([]byte,
 	case errors.As(err, &status):
 		return nil, err
 	case errors.As(err, &net) && net.Timeout():
-		return nil, fail(http.StatusRequestTimeout, "the body did not arrive within %v", s.o.Timeout)
+		return nil, a.late(start)
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	}
@@ -297,10 +300,12 @@ func readAll(r io.Reader, size, most int64, l *lease, tooLarge error) ([]byte, e
 	}
 	var b []byte
 	for {
-		if err := l.grow(room - int64(cap(b))); err != nil {
+		if err := l.grow(room); err != nil {
 			return nil, err
 		}
+		old := int64(cap(b))
 		b = append(make([]byte, 0, room), b...)
+		l.shrink(old)
 		for len(b) < cap(b) {
 			n, err := r.Read(b[len(b):cap(b)])
 			b = b[:len(b)+n]

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
@@ -8,10 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"mime"
 	"net/http"
+	"net/textproto"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unsafe"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -32,35 +39,77 @@ type wanted struct {
 // requestJSON is the JSON object of a request. Unknown keys are ignored, as the
 // protocol demands.
 type requestJSON struct {
-	ID         string `json:"id"`
+	ID         word `json:"id"`
 	Parameters struct {
 		BinaryOutput bool   `json:"binary_data_output"`
 		Timeout      uint64 `json:"timeout"` // in microseconds, as Triton defines it
-		ContentType  string `json:"content_type"`
+		ContentType  word   `json:"content_type"`
 	} `json:"parameters"`
-	Inputs  few[inputJSON]  `json:"inputs"`
+	Inputs  one[inputJSON]  `json:"inputs"`
 	Outputs few[wantedJSON] `json:"outputs"`
 }
 
 type inputJSON struct {
-	Name       string     `json:"name"`
-	Datatype   string     `json:"datatype"`
+	Name       word       `json:"name"`
+	Datatype   word       `json:"datatype"`
 	Shape      few[int64] `json:"shape"`
 	Parameters struct {
-		Size        *int64  `json:"binary_data_size"`
-		ContentType string  `json:"content_type"`
-		Shared      *string `json:"shared_memory_region"`
+		Size        *int64 `json:"binary_data_size"`
+		ContentType word   `json:"content_type"`
+		Shared      *word  `json:"shared_memory_region"`
 	} `json:"parameters"`
 	Data *texts `json:"data"`
 }
 
 type wantedJSON struct {
-	Name       string `json:"name"`
+	Name       word `json:"name"`
 	Parameters struct {
 		Binary *bool    `json:"binary_data"`
-		Shared *string  `json:"shared_memory_region"`
+		Shared *word    `json:"shared_memory_region"`
 		Top    *float64 `json:"classification"`
 	} `json:"parameters"`
+}
+
+// Limits of the texts of a request, in bytes. Real ones are far below.
+const (
+	maxWord   = 1024 // of an id, a name or a key
+	maxNumber = 64
+)
+
+// word is a JSON string of at most maxWord bytes. Without a limit an id of
+// control characters would come back six times as long.
+type word string
+
+func (w *word) UnmarshalJSON(b []byte) error {
+	if len(b) > maxWord+2 {
+		return fmt.Errorf("a string of %d bytes in a place of at most %d", len(b)-2, maxWord)
+	}
+	return json.Unmarshal(b, (*string)(w))
+}
+
+// checkWords refuses long keys and numbers of a JSON text before encoding/json
+// copies them, the latter into its errors. The text may be invalid.
+func checkWords(b []byte) error {
+	number := 0 // the bytes of the current one
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c >= '0' && c <= '9', c == '-', c == '+', c == '.', c == 'e', c == 'E':
+			if number++; number > maxNumber {
+				return fmt.Errorf("a number of more than %d bytes", maxNumber)
+			}
+			continue
+		case c == '"':
+			start := i
+			if i = endOfString(b, i); i-start-1 <= maxWord {
+				break
+			}
+			if rest := bytes.TrimLeft(b[min(i+1, len(b)):], " \t\r\n"); bytes.HasPrefix(rest, []byte(":")) {
+				return fmt.Errorf("a key of %d bytes: want at most %d", i-start-1, maxWord)
+			}
+		}
+		number = 0
+	}
+	return nil
 }
 
 // MaxImages is the largest value of Options.Images. The strings of a request
@@ -78,6 +127,30 @@ type few[T any] []T
 // UnmarshalJSON counts the elements before it decodes b, which encoding/json
 // has checked.
 func (l *few[T]) UnmarshalJSON(b []byte) error {
+	if n := countElements(b); n > maxFew {
+		return fmt.Errorf("an array of %d elements: want at most %d", n, maxFew)
+	}
+	return json.Unmarshal(b, (*[]T)(l))
+}
+
+// one is a JSON array of at most one element. Others are only counted.
+type one[T any] struct {
+	n    int
+	list []T
+}
+
+func (l *one[T]) UnmarshalJSON(b []byte) error {
+	if l.n = countElements(b); l.n > 1 && b[0] == '[' {
+		return nil
+	}
+	err := json.Unmarshal(b, &l.list)
+	l.n = len(l.list)
+	return err
+}
+
+// countElements counts the elements of a valid JSON array. It may count one for
+// an empty array.
+func countElements(b []byte) int {
 	n, depth := 1, 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -93,15 +166,13 @@ func (l *few[T]) UnmarshalJSON(b []byte) error {
 			i = endOfString(b, i)
 		}
 	}
-	if n > maxFew {
-		return fmt.Errorf("an array of %d elements: want at most %d", n, maxFew)
-	}
-	return json.Unmarshal(b, (*[]T)(l))
+	return n
 }
 
-// endOfString returns the index of the quote that ends the string at b[i].
+// endOfString returns the index of the quote that ends the string at b[i], or
+// one of at least len(b) if none does.
 func endOfString(b []byte, i int) int {
-	for i++; b[i] != '"'; i++ {
+	for i++; i < len(b) && b[i] != '"'; i++ {
 		if b[i] == '\\' {
 			i++
 		}
@@ -123,7 +194,7 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 			continue
 		case '"':
 		default:
-			return fmt.Errorf("data holds %.20q: want strings in base64", b[i:])
+			return fmt.Errorf("data holds %.20q: want strings in base64", b[i:min(i+20, len(b))])
 		}
 		if len(*t) == MaxImages {
 			return fmt.Errorf("data has more than %d strings", MaxImages)
@@ -156,51 +227,132 @@ func fromBase64(text []byte) ([]byte, error) {
 	return image[:n], nil
 }
 
-// parse parses a request's body. header is the number of bytes of the JSON
-// object, which binary tensors follow; it is negative if the object is the
-// whole body. A header of 0 means that the body is one image. The errors have
-// statuses.
-func (s *Server) parse(header int64, body []byte) (*request, error) {
+// form is the form of a request's body, as its header states it.
+type form struct {
+	header   int64  // bytes of the JSON object, which binary tensors follow; negative if not stated
+	boundary string // of multipart/form-data
+	json     bool   // the type is JSON
+	urlForm  bool   // the type is that of HTML forms, which curl sends by default
+}
+
+// formOf reads the headers of a request. It refuses bodies that are surely
+// none of the forms.
+func formOf(r *http.Request) (form, error) {
+	f := form{header: -1}
+	if h := r.Header.Get(headerLength); h != "" {
+		n, err := strconv.ParseInt(h, 10, 64)
+		if err != nil || n < 0 {
+			return f, fail(http.StatusBadRequest, "%s: %.100q: want a number of at least 0", headerLength, h)
+		}
+		f.header = n
+	}
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return f, nil
+	}
+	kind, params, err := mime.ParseMediaType(header)
+	switch {
+	case err != nil:
+	case kind == "application/octet-stream", strings.HasPrefix(kind, "image/"):
+		return f, nil
+	case kind == "application/x-www-form-urlencoded":
+		f.urlForm = true
+		return f, nil
+	case kind == "application/json", strings.HasSuffix(kind, "+json"):
+		f.json = true
+		return f, nil
+	case kind == "multipart/form-data" && f.header >= 0:
+		return f, fail(http.StatusBadRequest, "a form has no header %s", headerLength)
+	case kind == "multipart/form-data" && params["boundary"] == "":
+		return f, fail(http.StatusBadRequest, "Content-Type %.100q: want a boundary", header)
+	case kind == "multipart/form-data":
+		f.boundary = params["boundary"]
+		return f, nil
+	}
+	return f, fail(http.StatusUnsupportedMediaType, "Content-Type %.100q: want application/json, application/octet-stream, image/* or multipart/form-data", header)
+}
+
+// isImage reports whether body is one image: its header says so, or there is no
+// sign of a JSON object. No image format begins as JSON does.
+func (f form) isImage(body []byte) bool {
+	switch {
+	case f.header >= 0 || f.json || f.boundary != "":
+		return f.header == 0
+	}
+	rest := bytes.TrimLeft(body, " \t\r\n")
+	return len(rest) > 0 && rest[0] != '{'
+}
+
+// explain says which form was taken if that may not be what was meant.
+func (f form) explain(err error) error {
+	switch {
+	case f.header >= 0 || f.json || f.boundary != "" || !errors.Is(err, codec.ErrFormat):
+		return err
+	case f.urlForm:
+		return fmt.Errorf("the body is taken for one image (curl needs --data-binary; its -d changes the bytes): %w", err)
+	}
+	return fmt.Errorf("the body is taken for one image: %w", err)
+}
+
+// parse parses a request's body. The errors have statuses. The lease grows with
+// what is decoded.
+func (s *Server) parse(f form, body []byte, l *lease) (*request, error) {
 	r := &request{}
-	if header == 0 {
-		r.images = [][]byte{body}
+	if f.boundary != "" || f.isImage(body) {
 		for i := range s.columns {
 			r.outputs = append(r.outputs, wanted{i, true})
 		}
-		return r, nil
+		if r.images = [][]byte{body}; f.boundary == "" {
+			return r, nil
+		}
+		var err error
+		r.images, err = parts(body, f.boundary, s.input, s.o.Images)
+		return r, err
 	}
-	if header > int64(len(body)) {
-		return nil, fail(http.StatusBadRequest, "%s is %d, but the body has %d bytes", headerLength, header, len(body))
+	if f.header > int64(len(body)) {
+		return nil, fail(http.StatusBadRequest, "%s is %d, but the body has %d bytes", headerLength, f.header, len(body))
 	}
 	var tail []byte
-	if header > 0 {
-		body, tail = body[:header], body[header:]
+	if f.header > 0 {
+		body, tail = body[:f.header], body[f.header:]
+	}
+	need := int64(len(body)) // the strings of the object, decoded
+	if bytes.IndexByte(body, '\\') >= 0 {
+		need *= 2 // and without escapes
+	}
+	need += int64(unsafe.Sizeof([]byte{})) * int64(min(bytes.Count(body, []byte(`"`))/2, MaxImages)) * 2 // their list may double
+	if err := l.grow(need); err != nil {
+		return nil, err
 	}
 	var j requestJSON
-	if err := json.Unmarshal(body, &j); err != nil {
+	err := checkWords(body)
+	if err == nil {
+		err = json.Unmarshal(body, &j)
+	}
+	if err != nil {
 		return nil, fail(http.StatusBadRequest, "the request is not the protocol's JSON object: %w", err)
 	}
-	r.id = j.ID
+	r.id = string(j.ID)
 	if t := j.Parameters.Timeout; t <= uint64(math.MaxInt64/time.Microsecond) {
 		r.timeout = time.Duration(t) * time.Microsecond
 	}
-	if err := s.parseImages(r, &j, tail); err != nil {
+	if err := s.parseImages(r, &j, tail, l); err != nil {
 		return nil, err
 	}
 	return r, s.parseOutputs(r, &j)
 }
 
 // parseImages checks the input and reads its images.
-func (s *Server) parseImages(r *request, j *requestJSON, tail []byte) error {
-	if len(j.Inputs) != 1 {
-		return fail(http.StatusBadRequest, "%d inputs: want one, %q", len(j.Inputs), s.input)
+func (s *Server) parseImages(r *request, j *requestJSON, tail []byte, l *lease) error {
+	if j.Inputs.n != 1 {
+		return fail(http.StatusBadRequest, "%d inputs: want one, %q", j.Inputs.n, s.input)
 	}
-	in := &j.Inputs[0]
+	in := &j.Inputs.list[0]
 	what := func(format string, args ...any) error {
 		return fail(http.StatusBadRequest, "input %q: %w", s.input, fmt.Errorf(format, args...))
 	}
 	switch {
-	case in.Name != s.input:
+	case string(in.Name) != s.input:
 		return fail(http.StatusBadRequest, "unknown input %.100q: want %q", in.Name, s.input)
 	case in.Datatype != "BYTES":
 		return what("datatype %.100q: want BYTES, encoded images", in.Datatype)
@@ -236,6 +388,9 @@ func (s *Server) parseImages(r *request, j *requestJSON, tail []byte) error {
 			return what("%w", err)
 		}
 		if r.images = images; kind == contentBase64 {
+			if err := l.grow(int64(len(tail))); err != nil {
+				return err
+			}
 			for i, text := range images {
 				if images[i], err = fromBase64(text); err != nil {
 					return what("element %d: %w", i, err)
@@ -247,6 +402,59 @@ func (s *Server) parseImages(r *request, j *requestJSON, tail []byte) error {
 		return what("%d images, but the shape is %v", len(r.images), in.Shape)
 	}
 	return nil
+}
+
+// maxPart is the largest number of bytes of the header of a form's part.
+const maxPart = 4 << 10
+
+// parts returns the images of a body of multipart/form-data: its parts, which
+// must have the field's name. There may be so many as most says. They share the
+// body's memory, which mime/multipart would copy.
+func parts(body []byte, boundary, field string, most int) ([][]byte, error) {
+	delimiter := []byte("\r\n--" + boundary)
+	rest, ok := bytes.CutPrefix(body, delimiter[2:])
+	if !ok { // a preamble
+		_, rest, ok = bytes.Cut(body, delimiter)
+	}
+	if !ok {
+		return nil, fail(http.StatusBadRequest, "the form: its boundary is missing")
+	}
+	var l [][]byte
+	for !bytes.HasPrefix(rest, []byte("--")) {
+		what := func(format string, args ...any) ([][]byte, error) {
+			return nil, fail(http.StatusBadRequest, "the form: part %d: %w", len(l), fmt.Errorf(format, args...))
+		}
+		rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte("\r\n"))
+		end := bytes.Index(rest[:min(len(rest), maxPart)], []byte("\r\n\r\n"))
+		if !ok || end < 0 {
+			return what("want a header of at most %d bytes", maxPart)
+		}
+		h, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(rest[:end+4]))).ReadMIMEHeader()
+		if err != nil {
+			return what("%w", err)
+		}
+		kind, params, err := mime.ParseMediaType(h.Get("Content-Disposition"))
+		coding := h.Get("Content-Transfer-Encoding")
+		switch {
+		case err != nil || kind != "form-data":
+			return what("Content-Disposition %.100q: want form-data", h.Get("Content-Disposition"))
+		case params["name"] != field:
+			return what("unknown name %.100q: want %q", params["name"], field)
+		case coding != "" && !strings.EqualFold(coding, "binary"):
+			return what("Content-Transfer-Encoding %.100q: want binary or none", coding)
+		case len(l) == most:
+			return nil, fail(http.StatusRequestEntityTooLarge, "the form has more than %d images, the limit of --limit-images", most)
+		}
+		var image []byte
+		if image, rest, ok = bytes.Cut(rest[end+4:], delimiter); !ok {
+			return what("the boundary that ends it is missing")
+		}
+		l = append(l, image[:len(image):len(image)])
+	}
+	if len(l) == 0 {
+		return nil, fail(http.StatusBadRequest, "the form is empty: want images with the name %q", field)
+	}
+	return l, nil
 }
 
 // contentBase64 is the content_type of elements in base64, as MLServer has it.
@@ -282,7 +490,7 @@ func (s *Server) parseOutputs(r *request, j *requestJSON) error {
 		}
 	}
 	for _, o := range j.Outputs {
-		if err := s.parseOutput(r, o.Name, o.Parameters.Shared != nil, o.Parameters.Top != nil); err != nil {
+		if err := s.parseOutput(r, string(o.Name), o.Parameters.Shared != nil, o.Parameters.Top != nil); err != nil {
 			return err
 		}
 		last := &r.outputs[len(r.outputs)-1]

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -75,17 +76,11 @@ type outputJSON struct {
 	Datatype   string      `json:"datatype"`
 	Shape      []int       `json:"shape"`
 	Parameters *binaryJSON `json:"parameters,omitempty"`
-	Data       *numbers    `json:"data,omitempty"`
 }
 
 type binaryJSON struct {
 	Size int64 `json:"binary_data_size"`
 }
-
-// numbers is the JSON array of a tensor's elements.
-type numbers struct{ text []byte }
-
-func (n *numbers) MarshalJSON() ([]byte, error) { return n.text, nil }
 
 // columnJSON describes the batches of an output. A size of -1 is unknown.
 func columnJSON(c datagraph.Column) outputJSON {
@@ -108,42 +103,60 @@ type response struct {
 	batches []*tensor.Tensor // all tensors, to release
 }
 
-// encode encodes the batches of the outputs that r wants.
+// encode encodes the batches of the outputs that r wants. The lease grows with
+// the text before it is made.
 func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*response, error) {
 	out := response{batches: batches}
-	j := struct {
-		Model   string       `json:"model_name"`
-		Version string       `json:"model_version"`
-		ID      string       `json:"id,omitempty"`
-		Outputs []outputJSON `json:"outputs"`
-	}{s.o.Model, s.o.Version, r.id, nil}
+	head, err := json.Marshal(struct {
+		Model   string     `json:"model_name"`
+		Version string     `json:"model_version"`
+		ID      string     `json:"id,omitempty"`
+		Outputs []struct{} `json:"outputs"`
+	}{s.o.Model, s.o.Version, r.id, []struct{}{}})
+	if err != nil {
+		return nil, err
+	}
+	head = bytes.TrimSuffix(head, []byte("]}"))
+	size := int64(len(head) + len("]}"))
+	objects := make([][]byte, len(r.outputs))
 	for i, o := range r.outputs {
 		t := batches[i]
 		c := outputJSON{Name: s.columns[o.column].Name, Datatype: datatypes[t.DType], Shape: t.Shape.Slice()}
 		if o.binary {
 			c.Parameters = &binaryJSON{t.Size()}
 			out.tails = append(out.tails, t)
-		} else {
-			text, err := appendAll(t, l)
-			if err != nil {
-				return nil, fail(http.StatusBadRequest, "output %q: %w: ask for binary_data", c.Name, err)
-			}
-			c.Data = &numbers{text}
 		}
-		j.Outputs = append(j.Outputs, c)
+		if objects[i], err = json.Marshal(c); err != nil {
+			return nil, err
+		}
+		size += int64(len(objects[i])) + 1
+		if !o.binary {
+			size += maxText*t.Len() + int64(len(`,"data":[]`))
+		}
 	}
-	var err error
-	out.head, err = json.Marshal(j)
-	return &out, err
-}
-
-func appendAll(t *tensor.Tensor, l *lease) (b []byte, err error) {
-	// The text is copied into the object around it.
-	if err := l.grow(2 * (maxText*t.Len() + 2)); err != nil {
+	if err := l.grow(size); err != nil {
 		return nil, err
 	}
-	b = make([]byte, 1, maxText*t.Len()+2)
-	b[0] = '['
+	b := append(make([]byte, 0, size), head...)
+	for i, o := range r.outputs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, objects[i]...)
+		if o.binary {
+			continue
+		}
+		b = append(b[:len(b)-1], `,"data":[`...)
+		if b, err = appendAll(b, batches[i]); err != nil {
+			return nil, fail(http.StatusBadRequest, "output %q: %w: ask for binary_data", s.columns[o.column].Name, err)
+		}
+		b = append(b, "]}"...)
+	}
+	out.head = append(b, "]}"...)
+	return &out, nil
+}
+
+func appendAll(b []byte, t *tensor.Tensor) (_ []byte, err error) {
 	for i := range int(t.Len()) {
 		if i > 0 {
 			b = append(b, ',')
@@ -152,7 +165,7 @@ func appendAll(t *tensor.Tensor, l *lease) (b []byte, err error) {
 			return nil, err
 		}
 	}
-	return append(b, ']'), nil
+	return b, nil
 }
 
 // headerLength is the header with the number of bytes of the JSON object.

@@ -55,6 +55,10 @@ type Options struct {
 	// Held bounds the bytes of the bodies and results of all requests.
 	Held int64
 
+	// Connections is the largest number of open connections; at least 1. Later
+	// ones wait until one closes.
+	Connections int
+
 	// Timeout bounds the time for reading and processing a request, and after
 	// it the time for writing the response.
 	Timeout time.Duration
@@ -75,8 +79,12 @@ type Server struct {
 	work    *semaphore.Weighted
 	metrics metrics
 	spares  sync.Pool // of *tensor.Tensor, the batches of responses
+	pace    pace
+	conns   *conns
 
-	draining atomic.Bool
+	draining atomic.Bool        // readiness is false
+	ending   context.Context    // ends when requests are no longer accepted
+	end      context.CancelFunc // ends it
 
 	mu       sync.Mutex
 	admitted int   // requests in progress
@@ -89,8 +97,9 @@ func New(o Options) (*Server, error) {
 	g := o.Plan.Graph()
 	s := &Server{
 		o: o, input: g.Inputs[0].Name, columns: o.Plan.Outputs(), pool: make(chan *worker, o.Jobs),
-		metrics: newMetrics(),
+		metrics: newMetrics(), pace: usualPace, conns: newConns(o.Connections),
 	}
+	s.ending, s.end = context.WithCancel(context.Background())
 	if limit := o.Plan.Limits().Bytes; limit > 0 {
 		s.work = semaphore.NewWeighted(limit)
 	}
@@ -148,18 +157,19 @@ func (s *Server) Close() error {
 const (
 	headerTimeout = 10 * time.Second // for reading a request's header
 	idleTimeout   = 2 * time.Minute  // between requests
-	maxHeader     = 64 << 10         // bytes of a request's header
+	maxHeader     = 16 << 10         // bytes of a request's header
 )
 
 // Serve answers requests on l until ctx ends. It then turns readiness false,
 // accepts requests for the time Drain, and closes l. It returns when every
-// accepted request has its response. An error means that requests were cut off
-// after twice the time Timeout, or that l failed.
+// accepted request has its response; a request is accepted when its body has
+// arrived. An error means that requests were cut off after twice the time
+// Timeout, or that l failed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		WriteTimeout: 2 * s.o.Timeout, // of responses that set no deadline of their own
-		ErrorLog:     s.o.Log,
+		ConnState:    s.conns.state, ErrorLog: s.o.Log,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()
@@ -170,9 +180,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	s.draining.Store(true)
 	time.Sleep(s.o.Drain)
-	// A request that was accepted last has Timeout to be read and processed,
-	// and Timeout to be written.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), headerTimeout+2*s.o.Timeout)
+	// Bodies and headers that are on their way have a moment to arrive. A
+	// request that was accepted last has Timeout to be processed, and Timeout
+	// to be written.
+	s.end()
+	s.conns.end(s.pace.ending)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.pace.ending+2*s.o.Timeout)
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {
 		s.mu.Lock()
@@ -219,7 +232,7 @@ func (l *lease) grow(n int64) error {
 	switch {
 	case l.n+n > s.o.Held:
 		return fail(http.StatusRequestEntityTooLarge, "the request and its results need %d bytes, the limit of --limit-held is %d", l.n+n, s.o.Held)
-	case n > 0 && s.held+n > s.o.Held:
+	case s.held+n > s.o.Held:
 		return fail(http.StatusTooManyRequests, "the requests in progress hold %d bytes, the limit of --limit-held is %d; try again later", s.held, s.o.Held)
 	}
 	l.n += n
@@ -227,9 +240,12 @@ func (l *lease) grow(n int64) error {
 	return nil
 }
 
-func (l *lease) end() {
+// shrink takes n bytes away.
+func (l *lease) shrink(n int64) {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	l.s.held -= l.n
-	l.n = 0
+	l.s.held -= n
+	l.n -= n
 }
+
+func (l *lease) end() { l.shrink(l.n) }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -50,7 +52,7 @@ func compile(t testing.TB, name string, limits codec.Limits) *datagraph.Plan {
 // options are those of tests, for preset imagenet.
 func options(t testing.TB) Options {
 	return Options{
-		Model: "m", Version: "1", Program: "test", Plan: compile(t, "imagenet", codec.Limits{}), Jobs: 2, Queue: 8, Images: 16,
+		Model: "m", Version: "1", Program: "test", Plan: compile(t, "imagenet", codec.Limits{}), Jobs: 2, Queue: 8, Images: 16, Connections: 1000,
 		Body: 8 << 20, Held: 256 << 20, Timeout: time.Minute, Log: log.New(t.Output(), "", 0),
 	}
 }
@@ -121,6 +123,15 @@ func jsonBody(outputs string, images ...[]byte) []byte {
 	}
 	data, _ := json.Marshal(l) // strings
 	return fmt.Appendf(nil, `{"inputs":[{"name":"image","shape":[%d,1],"datatype":"BYTES","data":%s}]%s}`, len(images), data, outputs)
+}
+
+// multipartBody returns a form with images, whose boundary is x.
+func multipartBody(field string, images ...[]byte) []byte {
+	var b []byte
+	for i, image := range images {
+		b = fmt.Appendf(b, "--x\r\nContent-Disposition: form-data; name=%q; filename=\"%d.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n%s\r\n", field, i, image)
+	}
+	return append(b, "--x--\r\n"...)
 }
 
 // answered is a response.
@@ -290,6 +301,78 @@ func TestOutputs(t *testing.T) {
 	require.Contains(t, r.error(t), "unknown output")
 }
 
+// TestForms: images alone and those of HTML forms need no header of the
+// protocol.
+func TestForms(t *testing.T) {
+	o := options(t)
+	o.Images = 3
+	_, url := start(t, o)
+	a, b := image(t, "jpeg_large.jpg"), image(t, "png_rgb8.png")
+	want := reference(t, o.Plan, a)[0]
+	for _, kind := range []string{"", "application/octet-stream", "application/x-www-form-urlencoded", "image/jpeg", "image/x-any"} {
+		var more []string
+		if kind != "" {
+			more = []string{"Content-Type", kind}
+		}
+		requireTensor(t, want, send(t, url+"/infer", a, -1, more...).outputs(t)[0])
+	}
+	const kind = "multipart/form-data; boundary=x"
+	good := string(multipartBody("image", a, b))
+	two := reference(t, o.Plan, a, b)[0]
+	for _, body := range []string{
+		good,
+		"a preamble\r\n" + good + "an epilogue",
+		strings.ReplaceAll(good, "--x\r\n", "--x \t\r\n"),
+		strings.ReplaceAll(good, "Content-Type: image/jpeg", "content-transfer-encoding: binary"),
+	} {
+		requireTensor(t, two, send(t, url+"/infer", []byte(body), -1, "Content-Type", kind).outputs(t)[0])
+	}
+	for _, c := range []struct {
+		body   string
+		status int
+		text   string
+	}{
+		{"", 400, "its boundary is missing"},
+		{"--x", 400, "part 0: want a header"},
+		{"--x--", 400, `the form is empty: want images with the name "image"`},
+		{"--xy\r\n" + good, 400, "part 0: want a header of at most 4096 bytes"},
+		{"--x\r\n\r\nhello\r\n--x--", 400, "part 0: want a header of at most 4096 bytes"},
+		{"--x\r\nA: b\r\n\r\nhello\r\n--x--", 400, `part 0: Content-Disposition "": want form-data`},
+		{"--x\r\nA: " + strings.Repeat("b", 5000) + "\r\n\r\nhello\r\n--x--", 400, "part 0: want a header of at most 4096 bytes"},
+		{string(multipartBody("file", a)), 400, `part 0: unknown name "file": want "image"`},
+		{strings.ReplaceAll(good, "Content-Type: image/jpeg", "Content-Transfer-Encoding: base64"), 400, `Content-Transfer-Encoding "base64": want binary or none`},
+		{good[:len(good)-20], 400, "part 1: the boundary that ends it is missing"},
+		{string(multipartBody("image", a, a, a, a)), 413, "more than 3 images, the limit of --limit-images"},
+		{string(multipartBody("image", a, []byte("hello"))), 415, "image 1: "},
+	} {
+		r := send(t, url+"/infer", []byte(c.body), -1, "Content-Type", kind)
+		require.Equal(t, c.status, r.status, "%.200s: %s", c.body, r.body)
+		require.Contains(t, r.error(t), c.text)
+	}
+}
+
+// TestCurl: an image needs no more than curl's own flags.
+func TestCurl(t *testing.T) {
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("curl is not installed")
+	}
+	o := options(t)
+	_, url := start(t, o)
+	name := filepath.Join("..", "..", "..", "testdata", "images", "jpeg_large.jpg")
+	want := reference(t, o.Plan, image(t, "jpeg_large.jpg"))[0]
+	for _, args := range [][]string{
+		{"--data-binary", "@" + name},
+		{"-F", "image=@" + name},
+		{"-T", name, "-X", "POST"},
+		{"-H", "Content-Type: image/jpeg", "--data-binary", "@" + name},
+	} {
+		out, err := exec.CommandContext(t.Context(), curl, append([]string{"-sS", "--fail-with-body", url + "/infer"}, args...)...).Output()
+		require.NoError(t, err, "%q: %.200s", args, out)
+		require.True(t, bytes.HasSuffix(out, want.Data), "%q", args)
+	}
+}
+
 func TestCompressedBody(t *testing.T) {
 	o := options(t)
 	_, url := start(t, o)
@@ -331,6 +414,7 @@ func TestErrors(t *testing.T) {
 	sof := bytes.Index(huge, []byte{0xFF, 0xC0})
 	require.Positive(t, sof)
 	copy(huge[sof+5:], []byte{0xEA, 0x60, 0xEA, 0x60}) // 60000 x 60000
+	asJSON := []string{"Content-Type", "application/json"}
 	input := func(more string) []byte {
 		return []byte(`{"inputs":[{"name":"image","shape":[1],"datatype":"BYTES"` + more + `}]}`)
 	}
@@ -348,18 +432,27 @@ func TestErrors(t *testing.T) {
 		{name: "damaged", body: a[:200], status: 400, text: "jpeg"},
 		{name: "many pixels", body: huge, status: 413, text: "60000x60000"},
 		{name: "large body", body: make([]byte, 1<<20+1), status: 413, text: "--limit-body"},
-		{name: "no JSON", body: []byte("hello"), header: -1, status: 400, text: "JSON object"},
+		{name: "no JSON", body: []byte("hello"), header: -1, more: asJSON, status: 400, text: "JSON object"},
+		{name: "no image", body: []byte("hello"), header: -1, status: 415, text: "the body is taken for one image: "},
 		{name: "nothing", body: nil, header: -1, status: 400, text: "JSON object"},
-		{name: "an array", body: []byte("[]"), header: -1, status: 400, text: "JSON object"},
-		{name: "deep", body: []byte(strings.Repeat("[", 1<<19)), header: -1, status: 400, text: "JSON object"},
+		{name: "an array", body: []byte("[]"), header: -1, more: asJSON, status: 400, text: "JSON object"},
+		{name: "deep", body: []byte(strings.Repeat("[", 1<<19)), header: -1, more: asJSON, status: 400, text: "JSON object"},
 		{name: "no input", body: []byte("{}"), header: -1, status: 400, text: `0 inputs: want one, "image"`},
 		{name: "another input", body: []byte(`{"inputs":[{"name":"x"}]}`), header: -1, status: 400, text: `unknown input "x": want "image"`},
 		{name: "another type", body: []byte(`{"inputs":[{"name":"image","datatype":"FP32"}]}`), header: -1, status: 400, text: `datatype "FP32": want BYTES`},
 		{name: "no shape", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES"}]}`), header: -1, status: 400, text: "shape []"},
 		{name: "a negative shape", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[-1]}]}`), header: -1, status: 400, text: "shape [-1]"},
 		{name: "a shape of two", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1,2]}]}`), header: -1, status: 400, text: "shape [1 2]"},
-		{name: "a huge name", body: []byte(`{"inputs":[{"name":"` + strings.Repeat("x", 1<<19) + `"}]}`), header: -1, status: 400, text: `unknown input "xxx`},
-		{name: "a huge output", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1],"data":["aaaa"]}],"outputs":[{"name":"` + strings.Repeat("x", 1<<19) + `"}]}`), header: -1, status: 400, text: `unknown output "xxx`},
+		{name: "a huge name", body: []byte(`{"inputs":[{"name":"` + strings.Repeat("x", 1<<19) + `"}]}`), header: -1, status: 400, text: "a string of 524288 bytes in a place of at most 1024"},
+		{name: "a long name", body: []byte(`{"inputs":[{"name":"` + strings.Repeat("x", 1000) + `"}]}`), header: -1, status: 400, text: `unknown input "xxx`},
+		{name: "a huge id", body: []byte(`{"id":"` + strings.Repeat(`\u0001`, 1<<16) + `"}`), header: -1, status: 400, text: "a string of 393216 bytes"},
+		{name: "a huge key", body: []byte(`{"` + strings.Repeat("\xff", 1<<19) + `":1}`), header: -1, status: 400, text: "a key of 524288 bytes"},
+		{name: "a huge number", body: []byte(`{"parameters":{"timeout":` + strings.Repeat("1", 1<<19) + `}}`), header: -1, status: 400, text: "a number of more than 64 bytes"},
+		{name: "a huge axis", body: input(`,"shape":[-1,` + strings.Repeat("7", 1<<19) + `]`), header: -1, status: 400, text: "a number of more than 64 bytes"},
+		{name: "a large axis", body: input(`,"shape":[` + strings.Repeat("7", 60) + `]`), header: -1, status: 400, text: "JSON object"},
+		{name: "two inputs", body: []byte(`{"inputs":[{},{}]}`), header: -1, status: 400, text: `2 inputs: want one, "image"`},
+		{name: "inputs that are an object", body: []byte(`{"inputs":{"a":1,"b":2}}`), header: -1, status: 400, text: "cannot unmarshal object"},
+		{name: "a huge output", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1],"data":["aaaa"]}],"outputs":[{"name":"` + strings.Repeat("x", 1<<19) + `"}]}`), header: -1, status: 400, text: "a string of 524288 bytes"},
 		{name: "many axes", body: []byte(`{"inputs":[{"shape":[` + strings.Repeat("1,", 1000) + `1]}]}`), header: -1, status: 400, text: "an array of 1001 elements"},
 		{name: "many images", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[4]}]}`), header: -1, status: 413, text: "--limit-images"},
 		{name: "no data", body: input(""), header: -1, status: 400, text: "neither data nor binary_data_size"},
@@ -379,16 +472,20 @@ func TestErrors(t *testing.T) {
 		{name: "output twice", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1],"data":["aaaa"]}],"outputs":[{"name":"image"},{"name":"image"}]}`), header: -1, status: 400, text: "requested twice"},
 		{name: "classification", body: []byte(`{"inputs":[{"name":"image","datatype":"BYTES","shape":[1],"data":["aaaa"]}],"outputs":[{"name":"image","parameters":{"classification":3}}]}`), header: -1, status: 400, text: "classification"},
 		{name: "one of three is damaged", body: jsonBody("", a, a[:300], a), header: -1, status: 400, text: "image 1: "},
-		{name: "an image's type", body: a, header: -1, more: []string{"Content-Type", "image/jpeg"}, status: 415, text: headerLength},
-		{name: "a form", body: a, header: 0, more: []string{"Content-Type", "multipart/form-data; boundary=x"}, status: 415, text: "multipart"},
+		{name: "an image's type", body: a, header: -1, more: []string{"Content-Type", "image/jpeg"}, status: 200},
+		{name: "another type", body: a, header: -1, more: []string{"Content-Type", "text/plain"}, status: 415, text: "want application/json, application/octet-stream, image/* or multipart/form-data"},
+		{name: "no boundary", body: a, header: -1, more: []string{"Content-Type", "multipart/form-data"}, status: 400, text: "want a boundary"},
+		{name: "a form with a header", body: a, header: 0, more: []string{"Content-Type", "multipart/form-data; boundary=x"}, status: 400, text: "a form has no header " + headerLength},
 		{name: "curl's type", body: a, header: 0, more: []string{"Content-Type", "application/x-www-form-urlencoded"}, status: 200},
+		{name: "curl's type alone", body: a, header: -1, more: []string{"Content-Type", "application/x-www-form-urlencoded"}, status: 200},
+		{name: "curl -d", body: bytes.ReplaceAll(image(t, "png_rgb8.png"), []byte("\r\n"), nil), header: -1, more: []string{"Content-Type", "application/x-www-form-urlencoded"}, status: 415, text: "curl needs --data-binary"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := send(t, url+"/infer", c.body, c.header, c.more...)
 			require.Equal(t, c.status, r.status, "%.300s", r.body)
 			if c.status != 200 {
 				require.Contains(t, r.error(t), c.text)
-				require.Less(t, len(r.body), 1000)
+				require.Less(t, len(r.body), 1100)
 				require.Equal(t, "application/json", r.header.Get("Content-Type"))
 			}
 		})
@@ -527,13 +624,13 @@ func must[T any](v T, err error) T {
 func TestHeld(t *testing.T) {
 	o := options(t)
 	a := image(t, "jpeg_large.jpg")
-	o.Held = 700 << 10 // the tensor has 588 KiB, the image 92
+	o.Held = 1200 << 10 // the tensor has 588 KiB, the image 92
 	entered, leave := gated(&o)
 	_, url := start(t, o)
 	done := make(chan int)
 	go func() { done <- send(t, url+"/infer", a, 0).status }()
 	<-entered
-	// Its body alone would fit.
+	// Its body alone would fit, with what it takes to grow it.
 	r := send(t, url+"/infer", make([]byte, 640<<10), 0)
 	require.Equal(t, 429, r.status)
 	require.Contains(t, r.error(t), "--limit-held")
@@ -627,6 +724,206 @@ func TestConnections(t *testing.T) {
 	for status := range s.metrics.requests.n {
 		require.Less(t, status, 500)
 	}
+}
+
+// held connects, sends the header of a request and a part of its body, and
+// nothing more.
+func held(t *testing.T, address, path, more string) *net.TCPConn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\n", path, more)
+	require.NoError(t, err)
+	return conn.(*net.TCPConn)
+}
+
+// TestHeldBodies: a body that never arrives gets a response, whether the server
+// wants it or not, and its connection closes.
+func TestHeldBodies(t *testing.T) {
+	o := options(t)
+	o.Jobs, o.Queue = 1, 0
+	s, err := New(o)
+	require.NoError(t, err)
+	s.pace = pace{idle: 200 * time.Millisecond, ending: time.Minute, linger: 50 * time.Millisecond}
+	h := httptest.NewServer(s.Handler())
+	defer h.Close()
+	address := strings.TrimPrefix(h.URL, "http://")
+	infer := "/v2/models/m/infer"
+	const body, chunked = "Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"
+	for _, c := range []struct {
+		path, more string
+		busy       bool
+		status     int
+		text       string
+	}{
+		{infer, body, false, 408, "no byte of the body arrived for 200ms"},
+		{infer, chunked, false, 408, "no byte of the body arrived for 200ms"},
+		{infer, chunked + "Content-Encoding: deflate\r\n", false, 408, "no byte of the body arrived for 200ms"},
+		{infer, body, true, 429, "1 requests are in progress"},
+		{infer, "Content-Length: 10\r\n", true, 429, "1 requests are in progress"},
+		{infer, chunked, true, 429, "1 requests are in progress"},
+		{infer, "Content-Length: 100000000\r\n", false, 413, "--limit-body"},
+		{infer, body + "Content-Type: text/plain\r\n", false, 415, "Content-Type"},
+		{infer, body + "Expect: 100-continue\r\nContent-Encoding: x\r\n", false, 415, "Content-Encoding"},
+		{"/v2/models/n/infer", body, false, 404, "unknown model"},
+		{"/v2", chunked, false, 405, "method POST"},
+		{"/nowhere", "Content-Length: 10\r\n", false, 404, "no such path"},
+	} {
+		if c.busy {
+			s.mu.Lock()
+			s.admitted = 1
+			s.mu.Unlock()
+		}
+		conn := held(t, address, c.path, c.more)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err, "%+v", c)
+		b, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.Equal(t, c.status, resp.StatusCode, "%+v: %s", c, b)
+		require.Contains(t, string(b), c.text)
+		require.True(t, resp.Close, "Connection: close: %+v", c)
+		_, err = conn.Read(make([]byte, 1))
+		require.ErrorIs(t, err, io.EOF, "the server closes the connection: %+v", c)
+		if c.busy {
+			s.leave()
+		}
+	}
+	// The connection of a body that was read stays open, after an error too.
+	conn := held(t, address, infer, "Content-Length: 5\r\n")
+	r := bufio.NewReader(conn)
+	_, err = conn.Write([]byte("hello"))
+	require.NoError(t, err)
+	resp := must(http.ReadResponse(r, nil))
+	require.Equal(t, 415, resp.StatusCode)
+	require.False(t, resp.Close)
+	_, err = io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	_, err = conn.Write([]byte("GET /v2 HTTP/1.1\r\nHost: x\r\n\r\n"))
+	require.NoError(t, err)
+	require.Equal(t, 200, must(http.ReadResponse(r, nil)).StatusCode)
+	// So does that of a compressed one, which must end where its body ends.
+	a := image(t, "jpeg_large.jpg")
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	_, err = w.Write(a)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	for more, status := range map[int]int{0: 200, 1 << 16: 400} {
+		got := send(t, h.URL+infer, append(packed.Bytes(), make([]byte, more)...), -1, "Content-Encoding", "deflate")
+		require.Equal(t, status, got.status, "%.200s", got.body)
+	}
+	require.NoError(t, s.Close())
+}
+
+// serveOn serves on a free port. The function stop ends the server and returns
+// its error.
+func serveOn(t *testing.T, s *Server) (address string, stop func() error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	return l.Addr().String(), func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+// TestEndWithHeld: requests without a body, connections without a request and
+// bodies that are refused do not delay the end of the server.
+func TestEndWithHeld(t *testing.T) {
+	o := options(t)
+	o.Queue = 100
+	o.Timeout = time.Hour
+	entered, leave := gated(&o)
+	s, err := New(o)
+	require.NoError(t, err)
+	s.pace = pace{idle: time.Hour, ending: 100 * time.Millisecond, linger: time.Second}
+	address, stop := serveOn(t, s)
+	good := make(chan int)
+	go func() { good <- send(t, "http://"+address+"/v2/models/m/infer", image(t, "jpeg_large.jpg"), 0).status }()
+	<-entered
+	var unfinished, fresh []*net.TCPConn
+	for range 50 {
+		unfinished = append(unfinished, held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n"))
+		held(t, address, "/v2", "Content-Length: 1000\r\n")
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		_, err = conn.Write([]byte("POST /v2/models"))
+		require.NoError(t, err)
+		fresh = append(fresh, conn.(*net.TCPConn))
+	}
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.admitted == 51
+	}, time.Minute, time.Millisecond)
+	ended := make(chan error)
+	go func() { ended <- stop() }()
+	for _, conn := range unfinished {
+		resp := must(http.ReadResponse(bufio.NewReader(conn), nil))
+		require.Equal(t, 503, resp.StatusCode)
+		require.Equal(t, "1", resp.Header.Get("Retry-After"))
+		require.Contains(t, string(must(io.ReadAll(resp.Body))), "the server ends, and the body has not arrived")
+	}
+	for _, conn := range fresh {
+		_, err := conn.Read(make([]byte, 1))
+		require.Error(t, err)
+		require.NoError(t, conn.Close())
+	}
+	require.Empty(t, ended, "the image is yet to be computed")
+	close(leave)
+	require.Equal(t, 200, <-good)
+	require.NoError(t, <-ended)
+	require.NoError(t, s.Close())
+	require.Zero(t, s.held)
+}
+
+// TestLimitConnections: a connection beyond the limit waits until another
+// closes, and none is lost.
+func TestLimitConnections(t *testing.T) {
+	o := options(t)
+	o.Connections = 3
+	s, err := New(o)
+	require.NoError(t, err)
+	s.pace.ending = time.Millisecond
+	address, stop := serveOn(t, s)
+	var conns []*net.TCPConn
+	for range 3 {
+		conn := held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n")
+		conns = append(conns, conn)
+	}
+	require.Eventually(t, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.admitted == 3
+	}, time.Minute, time.Millisecond)
+	var answered atomic.Int64
+	var wg sync.WaitGroup
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for range 10 {
+		wg.Go(func() {
+			resp, err := client.Get("http://" + address + "/v2/health/live")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			resp.Body.Close()
+			answered.Add(1)
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	require.Zero(t, answered.Load())
+	require.NoError(t, conns[0].Close())
+	wg.Wait()
+	require.EqualValues(t, 10, answered.Load())
+	held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n")
+	held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n") // waits at the end of the server
+	require.NoError(t, stop())
+	require.Empty(t, s.conns.places)
+	require.NoError(t, s.Close())
 }
 
 // TestTimeout: the server's and the client's deadlines end a request that waits
@@ -773,12 +1070,24 @@ func TestAmplify(t *testing.T) {
 		{`{"parameters":{`, `"a":[],`, `"b":1}}`},
 		{`{"id":"`, `a`, `"}`},
 		{`{"inputs":[{"name":"`, `\n`, `"}]}`},
+		{`{"id":"`, "\xff", `"}`},
+		{`{"`, "\xff", `":1}`},
+		{`{"`, `\n`, `":1}`},
+		{`{"parameters":{"timeout":`, `1`, `}}`},
+		{`{"inputs":[{"parameters":{"binary_data_size":`, `1`, `}}]}`},
+		{`{"inputs":[{"parameters":{"shared_memory_region":"`, `x`, `"}}]}`},
+		{`{"outputs":[{"parameters":{"classification":`, `1`, `}}]}`},
+		{`{"inputs":[{"shape":[`, `1`, `]}]}`},
+		{`{"inputs":[`, `{"data":["","","","","","","","","","","",""]},`, `{}]}`},
+		{`{"inputs":[{"data":["`, `\u0041`, `}]}`},
 	} {
 		body := []byte(c.before + strings.Repeat(c.part, size/len(c.part)) + c.after)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := s.parse(-1, body)
+		l := &lease{s: s}
+		_, err := s.parse(form{header: -1}, body, l)
 		runtime.ReadMemStats(&after)
+		l.end()
 		require.Equal(t, 400, statusOf(err))
 		require.Less(t, len(err.Error()), 1000)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*size), c.part)
@@ -979,15 +1288,20 @@ func FuzzParse(f *testing.F) {
 	f.Add(int64(n), body)
 	f.Add(int64(0), a)
 	f.Add(int64(-1), jsonBody(`,"outputs":[{"name":"image","parameters":{"binary_data":true}}],"parameters":{"timeout":5}`, a))
+	f.Add(int64(-1), a)
+	f.Add(int64(-2), multipartBody("image", a, a))
 	f.Add(int64(-1), []byte(`{"inputs":[{"name":"image","shape":[2,1],"datatype":"BYTES","data":[["\u002f\/9j"],[""]]}]}`))
 	o := options(f)
 	s, err := New(o)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, header int64, body []byte) {
-		if header < -1 { // answer refuses them
-			return
+		f := form{header: header}
+		if header < -1 {
+			f = form{header: -1, boundary: "x"}
 		}
-		r, err := s.parse(header, body)
+		l := &lease{s: s}
+		defer l.end()
+		r, err := s.parse(f, body, l)
 		if err != nil {
 			if status := statusOf(err); status != 400 && status != 413 {
 				t.Fatalf("status %d: %v", status, err)

@@ -226,9 +226,15 @@ func (s *Server) spare(d tensor.Desc) (*tensor.Tensor, error) {
 	return t, t.Reset(d)
 }
 
+// maxSpare is the largest number of bytes that are kept of a tensor. The leases
+// of spares have ended.
+const maxSpare = 8 << 20
+
 // release returns the memory of batches, which must not be used afterwards.
 func (s *Server) release(batches []*tensor.Tensor) {
 	for _, t := range batches {
-		s.spares.Put(t)
+		if cap(t.Data) <= maxSpare {
+			s.spares.Put(t)
+		}
 	}
 }

@@ -94,3 +94,73 @@ func XMPOrientation(xmp []byte) int {
 		}
 	}
 }
+
+// OpenCV returns the orientation that OpenCV 5.0.0 finds in a TIFF header and
+// directory, 1 if none. It takes the 16 bits where a SHORT is, whatever the
+// entry's type and count. It stops at a text or fraction of the standard tags
+// that lies outside the block; an orientation before it counts.
+func OpenCV(b []byte) int {
+	if len(b) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.BigEndian // also after other marks than MM
+	if b[0] == 'I' && b[1] == 'I' {
+		order = binary.LittleEndian
+	}
+	if order.Uint16(b[2:]) != 42 {
+		return 1
+	}
+	size := uint64(len(b))
+	p := uint64(order.Uint32(b[4:]))
+	if p+2 > size {
+		return 1
+	}
+	n := order.Uint16(b[p:])
+	for p += 2; n > 0 && p+2 <= size; n, p = n-1, p+12 {
+		tag, rationals := order.Uint16(b[p:]), uint64(0)
+		switch tag {
+		case tagOrientation:
+			if p+10 > size {
+				return 1
+			}
+			if v := order.Uint16(b[p+8:]); v >= 1 && v <= 8 {
+				return int(v)
+			}
+			return 1
+		case 0x0128, 0x0213: // ResolutionUnit, YCbCrPositioning
+			if p+10 > size {
+				return 1
+			}
+			continue
+		case 0x010E, 0x010F, 0x0110, 0x0131, 0x0132, 0x8298: // texts
+			if p+8 > size {
+				return 1
+			}
+			length, at := uint64(order.Uint32(b[p+4:])), uint64(8)
+			if length > 4 {
+				if p+12 > size {
+					return 1
+				}
+				at = uint64(order.Uint32(b[p+8:]))
+			}
+			if at+length > size {
+				return 1
+			}
+			continue
+		case 0x011A, 0x011B: // XResolution, YResolution
+			rationals = 1
+		case 0x013E: // WhitePoint
+			rationals = 2
+		case 0x0211: // YCbCrCoefficients
+			rationals = 3
+		case 0x013F, 0x0214: // PrimaryChromaticities, ReferenceBlackWhite
+			rationals = 6
+		default:
+			continue
+		}
+		if p+12 > size || uint64(order.Uint32(b[p+8:]))+8*rationals > size {
+			return 1
+		}
+	}
+	return 1
+}

@@ -1,6 +1,9 @@
 package exif
 
 import (
+	"encoding/hex"
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -27,4 +30,42 @@ func TestOrientation(t *testing.T) {
 	}
 	require.Equal(t, 3, XMPOrientation([]byte(`<a tiff:Orientation="x"/><tiff:Orientation>3</tiff:Orientation>`)))
 	require.Equal(t, 1, XMPOrientation([]byte(`tiff:Orientation="`)))
+}
+
+// TestOpenCV compares with the orientation that OpenCV applies to JPEG, PNG and
+// WebP with a block.
+func TestOpenCV(t *testing.T) {
+	b, err := os.ReadFile("../../../testdata/golden/opencv.json")
+	require.NoError(t, err)
+	var g struct {
+		Exif []struct {
+			Name   string
+			Block  string
+			Turned []bool
+		}
+	}
+	require.NoError(t, json.Unmarshal(b, &g))
+	require.NotEmpty(t, g.Exif)
+	for _, c := range g.Exif {
+		block, err := hex.DecodeString(c.Block)
+		require.NoError(t, err)
+		for i, turned := range c.Turned {
+			if c.Name == "XX" && i == 1 {
+				continue // package png drops it, as libpng does
+			}
+			require.Equal(t, turned, OpenCV(block) == 6, c.Name)
+		}
+		for n := range block {
+			OpenCV(block[:n])
+		}
+	}
+}
+
+func FuzzOpenCV(f *testing.F) {
+	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if o := OpenCV(b); o < 1 || o > 8 {
+			t.Error(o)
+		}
+	})
 }

@@ -151,7 +151,7 @@ func (d *Data) Close() error {
 // empty lines. A missing file returns nil and no error.
 func Names(ctx context.Context, o store.Opener, dir, name string) (_ map[string]int32, err error) {
 	p := store.Join(dir, name)
-	f, err := OpenReader(ctx, o, p)
+	f, err := OpenText(ctx, o, p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -8,13 +8,57 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/store"
 )
 
 // Limit is the largest file that is read. No image that decoders accept (100
 // megapixels) is as large.
 const Limit = 1 << 30
+
+// OpenFolder opens the folder of a source of images. A link in it to a file
+// elsewhere is followed if that file starts as an image does: Hugging Face's
+// cache and many copies of ImageNet are folders of such links. Names that lead
+// out in another way are store.ErrOutside.
+func OpenFolder(ctx context.Context, o store.Opener, dir string) (store.Folder, error) {
+	f, err := store.OpenFolder(ctx, o, dir)
+	if err != nil {
+		return nil, err
+	}
+	return imageLinks{store.FollowLinks(o, f), f}, nil
+}
+
+// imageLinks is a folder whose links to images are followed.
+type imageLinks struct {
+	store.Folder
+	strict store.Folder // follows none that leads out
+}
+
+// Open opens a file.
+func (l imageLinks) Open(ctx context.Context, name string) (store.File, error) {
+	f, err := l.strict.Open(ctx, name)
+	if !errors.Is(err, store.ErrOutside) {
+		return f, err
+	}
+	linked, bad := l.Folder.Open(ctx, name)
+	if bad != nil {
+		return nil, bad
+	}
+	head := make([]byte, sniffBytes)
+	n, bad := linked.ReadAt(head, 0)
+	if bad != nil && bad != io.EOF {
+		return nil, errors.Join(bad, linked.Close())
+	}
+	if codec.Sniff(head[:n]) == "" {
+		return nil, errors.Join(err, linked.Close())
+	}
+	return linked, nil
+}
+
+// sniffBytes is the number of bytes that codec.Sniff reads.
+const sniffBytes = 64
 
 // Read makes v the bytes of a file, in v's own memory.
 func Read(ctx context.Context, o store.Opener, v *dataset.Value, name string) (err error) {
@@ -62,6 +106,27 @@ func OpenReader(ctx context.Context, o store.Opener, name string) (*Reader, erro
 	return &Reader{io.NewSectionReader(f, 0, f.Size()), ctx, f}, nil
 }
 
+// OpenText opens a text file. It skips a byte order mark; text in UTF-16 is an
+// error.
+func OpenText(ctx context.Context, o store.Opener, name string) (*Reader, error) {
+	r, err := OpenReader(ctx, o, name)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, min(int64(len(bom.UTF8)), r.Size()))
+	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
+		return nil, errors.Join(fmt.Errorf("%s: %w", store.Redact(name), err), r.Close())
+	}
+	rest, err := bom.Cut(head)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s: %w", dataset.ErrData, store.Redact(name), err), r.Close())
+	}
+	if mark := int64(len(head) - len(rest)); mark > 0 {
+		r.SectionReader = io.NewSectionReader(r.file, mark, r.Size()-mark)
+	}
+	return r, nil
+}
+
 // ListLimit is the most that the list files of a set have together, in bytes.
 // The longest published list, of Places365, has 8 million lines.
 const ListLimit = 1 << 30
@@ -74,7 +139,7 @@ type Lists struct{ bytes int64 }
 // Open opens a list. An error wraps dataset.ErrData and store.ErrTooLarge if it
 // and the lists before it exceed ListLimit; nothing is read then.
 func (l *Lists) Open(ctx context.Context, o store.Opener, name string) (*Reader, error) {
-	r, err := OpenReader(ctx, o, name)
+	r, err := OpenText(ctx, o, name)
 	if err != nil {
 		return nil, err
 	}

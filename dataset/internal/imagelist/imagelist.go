@@ -62,7 +62,7 @@ func (f *Format) width() int {
 // error.
 func (f Format) Open(ctx context.Context, s store.Opener, dir string, fill func(*List) error) (_ *List, err error) {
 	l := &List{Format: f, Dir: dir}
-	if l.Folder, err = store.OpenFolder(ctx, s, dir); err != nil {
+	if l.Folder, err = files.OpenFolder(ctx, s, dir); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Package, err)
 	}
 	if err = fill(l); err == nil && len(l.keys) == 0 {

@@ -330,6 +330,9 @@ func (s *Scanner) number() (integer bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if c == '"' {
+		return false, s.Errorf("a string, want a number")
+	}
 	if c != '-' && (c < '0' || c > '9') {
 		return false, s.Errorf("%q, want a number", c)
 	}

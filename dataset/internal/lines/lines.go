@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -44,6 +45,7 @@ type Index struct {
 	// blocks so that it grows without a second copy.
 	starts [][]int64
 	len    int64
+	cut    bool // byte order marks
 }
 
 // block is the length of all blocks but the last.
@@ -74,9 +76,10 @@ type file struct {
 	counts     []int64 // of line ends before each chunk
 }
 
-// Open opens files and indexes them. They stay open until Close.
-func Open(ctx context.Context, o store.Opener, names []string, s Splitter) (_ *Index, err error) {
-	x := &Index{}
+// Open opens files and indexes them. They stay open until Close. With cut, a
+// byte order mark belongs to no row, and text in UTF-16 is an error.
+func Open(ctx context.Context, o store.Opener, names []string, s Splitter, cut bool) (_ *Index, err error) {
+	x := &Index{cut: cut}
 	defer func() {
 		if err != nil {
 			x.Close()
@@ -112,7 +115,16 @@ func (x *Index) index(ctx context.Context, f *file, s Splitter, buf []byte) erro
 		b := buf[:n]
 		f.counts = append(f.counts, ends)
 		ends += int64(bytes.Count(b, []byte{'\n'}))
-		starts = s.Split(starts[:0], b, f.base+f.size)
+		at := f.base + f.size
+		if x.cut && f.size == 0 {
+			text, bad := bom.Cut(b)
+			if bad != nil {
+				return fmt.Errorf("%w: %s: %w", dataset.ErrData, store.Redact(f.name), bad)
+			}
+			at += int64(len(b) - len(text))
+			b = text
+		}
+		starts = s.Split(starts[:0], b, at)
 		x.add(starts)
 		f.size += int64(n)
 		switch {

@@ -83,7 +83,7 @@ func TestIndex(t *testing.T) {
 		require.NoError(t, os.WriteFile(names[k], []byte(b.String()), 0o600))
 	}
 	names = append(names, names[1])
-	x, err := Open(t.Context(), store.Local, names, &everyLine{})
+	x, err := Open(t.Context(), store.Local, names, &everyLine{}, true)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, x.Close()) }()
 	require.EqualValues(t, 2*rows, x.Len())
@@ -97,8 +97,8 @@ func TestIndex(t *testing.T) {
 			require.EqualError(t, x.Errorf(file, at, "%s", "bad"), fmt.Sprintf("invalid data: %s line %d (offset %d): bad", names[1], i%rows+1, at))
 		}
 	}
-	_, err = Open(t.Context(), store.Local, append(names, filepath.Join(dir, "none")), &everyLine{})
+	_, err = Open(t.Context(), store.Local, append(names, filepath.Join(dir, "none")), &everyLine{}, true)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = Open(t.Context(), store.Local, []string{dir}, &everyLine{})
+	_, err = Open(t.Context(), store.Local, []string{dir}, &everyLine{}, true)
 	require.Error(t, err)
 }

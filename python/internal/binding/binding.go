@@ -14,7 +14,6 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/mobile"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -45,13 +44,10 @@ func Code(err error) string {
 
 // ofPython has Python's names of options that errors name.
 var ofPython = strings.NewReplacer("Options.AllDone", "all_done", "AllDone returned false", "all_done returned False",
-	"StageWorkers", "workers", "StageQueue", "queue", "want Prefetch", "want prefetch")
+	"store.AllowOutside permits it", "allow_outside=True permits it", "StageWorkers", "workers", "StageQueue", "queue", "want Prefetch", "want prefetch")
 
 // Text returns an error's text, with the option that permits what it refuses.
 func Text(err error) string {
-	if errors.Is(err, store.ErrOutside) {
-		return err.Error() + "; allow_outside=True permits it"
-	}
 	if errors.Is(err, device.ErrClass) {
 		return err.Error() + `; least="approximate" permits it`
 	}

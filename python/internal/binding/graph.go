@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	_ "github.com/infer-prep/infer-prep/codec/pixels" // arrays of Python
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every importer
@@ -20,7 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Graph runs a data graph on encoded images. It is safe for concurrent use.
+// Graph runs a data graph on images. It is safe for concurrent use.
 type Graph struct {
 	plan *datagraph.Plan
 	json []byte
@@ -207,8 +208,8 @@ func (g *Graph) putBack(r *datagraph.Runner) {
 	}
 }
 
-// Run runs the graph on an encoded image, which it does not keep, and lends the
-// tensors.
+// Run runs the graph on an encoded image, or pixels in the form of package
+// codec/pixels. It does not keep the image, and lends the tensors.
 func (g *Graph) Run(image []byte) (*Tensors, error) {
 	r, spare, err := g.runner()
 	if err != nil {
@@ -246,8 +247,8 @@ func (g *Graph) Run(image []byte) (*Tensors, error) {
 	return t, nil
 }
 
-// RunInto runs the graph on an encoded image and writes output i to the first
-// bytes of dst[i]. It returns the descriptions of the outputs.
+// RunInto runs the graph on an image as Run does, and writes output i to the
+// first bytes of dst[i]. It returns the descriptions of the outputs.
 func (g *Graph) RunInto(image []byte, dst [][]byte) ([]tensor.Desc, error) {
 	if n := len(g.plan.Outputs()); len(dst) != n {
 		return nil, fmt.Errorf("infer_prep: run_into: %w: memory for %d outputs, the graph has %d", errInput, len(dst), n)

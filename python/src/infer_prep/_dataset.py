@@ -29,8 +29,11 @@ class Dataset:
     """
 
     def __init__(self, node: str, /, *inputs: Definition, **params: Any) -> None:
+        for d in inputs:
+            if not isinstance(d, (Dataset, Mapping)) or isinstance(d, Mapping) and "top" not in d:
+                raise TypeError(f"infer_prep: Dataset: the input {type(d).__name__} is no Dataset and no definition")
         error = c_void_p()
-        p = _native.lib().ip_node(node.encode(), json.dumps(params, default=plain).encode(), byref(error))
+        p = _native.lib().ip_node(_native.string("Dataset", node), json.dumps(params, default=plain).encode(), byref(error))
         _native.check(error)
         top: dict[str, Any] = json.loads(_native.text(p))
         if inputs:

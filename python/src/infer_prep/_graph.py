@@ -8,12 +8,14 @@ import weakref
 from ctypes import byref, c_void_p
 from typing import Any, Callable, NamedTuple, Sequence, Union
 
+import numpy as np
+
 from . import _native
 from ._errors import InferPrepError
 from ._native import Array
 
 Path = Union[str, "os.PathLike[str]"]
-Buffer = Any  # bytes or another object with a buffer; typing has no name for it before 3.12
+Image = Any  # a buffer, for which typing has no name before 3.12, or an image of Pillow
 
 
 class Column(NamedTuple):
@@ -32,7 +34,7 @@ def columns(info: dict[str, Any]) -> tuple[Column, ...]:
 
 
 class Graph:
-    """A data graph, which turns an encoded image into a model's input.
+    """A data graph, which turns an image into a model's input.
 
     A Graph is safe for use by several threads; run releases the GIL. It can be
     pickled, also for processes that are spawned.
@@ -80,7 +82,7 @@ class Graph:
     @classmethod
     def from_preset(cls, name: str) -> "Graph":
         """Opens a preset: "imagenet", "clip", "yolo" or another that `infer-prep run --help` lists."""
-        return cls({"kind": "preset"}, name.encode())
+        return cls({"kind": "preset"}, _native.string("Graph.from_preset", name))
 
     @classmethod
     def from_bundle(cls, path: Path) -> "Graph":
@@ -107,6 +109,7 @@ class Graph:
 
     @classmethod
     def _imported(cls, name: str, source: Path | dict[str, Any] | bytes, backend: str | None, ignore_keys: Sequence[str]) -> "Graph":
+        _native.string("Graph.from_importer", name)
         options = {"kind": name, "backend": backend or "", "ignore_keys": list(ignore_keys)}
         if isinstance(source, dict):
             return cls(options, json.dumps(source).encode())
@@ -132,8 +135,13 @@ class Graph:
         d: dict[str, Any] = json.loads(_native.text(p))
         return d
 
-    def run(self, image: Buffer) -> Array | dict[str, Array]:
-        """Runs the graph on an encoded image: JPEG, PNG, GIF, BMP, TIFF or WebP.
+    def run(self, image: Image) -> Array | dict[str, Array]:
+        """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF or WebP file, or pixels.
+
+        A file is bytes or another buffer of bytes with one axis. Pixels are an array of
+        uint8 (H, W) or (H, W, C), in RGB and not in OpenCV's BGR, or an image of Pillow
+        in the mode L, LA, RGB or RGBA. They are upright: an orientation of EXIF is the
+        caller's. The graph treats them as a PNG file of the same pixels.
 
         Returns the array of the only output, or a dict of all outputs by name. The
         arrays are memory of the library, without a copy; it is reused when no array
@@ -153,8 +161,8 @@ class Graph:
             return _native.array(out[0], lease)
         return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
 
-    def run_into(self, image: Buffer, out: Array | dict[str, Array]) -> None:
-        """Runs the graph on an encoded image and writes the output to an array.
+    def run_into(self, image: Image, out: Array | dict[str, Array]) -> None:
+        """Runs the graph on an image, as run does, and writes the output to an array.
 
         out is an array of the output's dtype and shape, contiguous and writable; for
         several outputs it is a dict of them. An array of another shape is an error. Its
@@ -162,11 +170,15 @@ class Graph:
         """
         given = out if isinstance(out, dict) else {self.columns[0].name: out} if len(self.columns) == 1 else {}
         if given.keys() != {c.name for c in self.columns}:
-            raise ValueError(f"infer_prep: run_into: got memory for {sorted(given)}, want a dict with arrays for {[c.name for c in self.columns]}")
+            raise ValueError(f"infer_prep: run_into: got {list(given) or 'one array'}, want a dict with arrays for {[c.name for c in self.columns]}")
         into = _native.tensors(len(self.columns))
         for c, t in zip(self.columns, into):
             a = given[c.name]
             want = _native.NUMPY[c.dtype]
+            if not isinstance(a, np.ndarray):
+                raise TypeError(f"infer_prep: run_into: {c.name} is {type(a).__name__}, want a NumPy array of {want} {c.shape}")
+            if a.dtype.hasobject:
+                raise TypeError(f"infer_prep: run_into: {c.name} is an array of {a.dtype}, want one of {want} {c.shape}")
             if a.dtype != want or a.ndim != len(c.shape) or not (a.flags.c_contiguous and a.flags.writeable and a.flags.aligned):
                 raise ValueError(f"infer_prep: run_into: {c.name} is {a.dtype} {a.shape}, want a contiguous writable array of {want} {c.shape}")
             if any(have != n for have, n in zip(a.shape, c.shape) if n >= 0):

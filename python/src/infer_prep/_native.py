@@ -7,6 +7,7 @@ import ctypes
 import importlib.util
 import json
 import os
+import struct
 import sys
 import threading
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
@@ -125,6 +126,13 @@ def text(p: Any) -> str:
     return b.decode("utf-8", "replace")
 
 
+def string(what: str, value: Any) -> bytes:
+    """A string for the library, or a TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"infer_prep: {what}: got {type(value).__name__}, want a string")
+    return value.encode()
+
+
 def check(error: c_void_p) -> None:
     """Raises the error of a call, if there is one."""
     if error.value:
@@ -177,18 +185,53 @@ def array(t: Tensor, lease: Lease) -> Array:
     return np.asarray(_View({"version": 3, "shape": shape, "typestr": kind, "data": (t.data, False)}, lease))
 
 
-def address(data: Any) -> tuple[Any, int, Any]:
-    """Address and length of a bytes-like object, and what to keep meanwhile."""
-    if type(data) is bytes:
-        return data, len(data), data
+# The modes of decoded images by their number of channels, as in package codec,
+# and Pillow's modes whose arrays are such pixels.
+MODES = {1: 1, 2: 2, 3: 4, 4: 5}  # gray, gray and alpha, RGB, RGBA
+PIL_MODES = ("L", "LA", "RGB", "RGBA")
+
+
+def address(image: Any) -> tuple[Any, int, Any]:
+    """Address and length of an encoded or decoded image, and what to keep meanwhile."""
+    if type(image) is bytes:
+        return image, len(image), image
+    if hasattr(image, "getbands") and hasattr(image, "getpalette"):  # an Image of Pillow
+        palette = image.getpalette() is not None  # some GIF files have one in mode L
+        if palette or image.mode not in PIL_MODES:
+            kind = f"Pillow's mode {image.mode}" + " with a palette" * palette
+            raise TypeError(f"infer_prep: got an image of {kind}: want one of {', '.join(PIL_MODES)}, such as image.convert('RGB')")
+        return pixels(np.asarray(image))
     try:
-        view = memoryview(data)
-    except TypeError:
-        raise TypeError(f"infer_prep: want an encoded image as bytes, or another object with a buffer; got {type(data).__name__}") from None
+        view = memoryview(image)
+    except (TypeError, ValueError, BufferError):  # ValueError: a dtype without a buffer, such as datetime64
+        kind = f"an array of {image.dtype}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise TypeError(f"infer_prep: got {kind}; {WANT}") from None
+    if view.format not in ("B", "b", "c"):
+        kind = image.dtype if isinstance(image, np.ndarray) else f"elements of {view.itemsize} bytes"
+        raise TypeError(f"infer_prep: got a buffer of {kind} {view.shape}; {WANT}")
+    if view.ndim > 1:
+        if view.format != "B":
+            raise TypeError(f"infer_prep: got a buffer of int8 {view.shape}; {WANT}")
+        return pixels(np.asarray(view))
     if not view.c_contiguous:
         raise ValueError("infer_prep: the buffer of the image is not contiguous: want a copy of it")
     a = np.frombuffer(view, np.uint8)
     return a.ctypes.data, a.nbytes, a
+
+
+WANT = "want an encoded image as bytes or another buffer of bytes, or decoded pixels as an array of uint8 (H, W, C) or an image of Pillow"
+
+
+def pixels(a: Array) -> tuple[Any, int, Any]:
+    """The form of package codec/pixels of an array of gray, gray and alpha, RGB or RGBA."""
+    height, width, channels = (*a.shape, 1) if a.ndim == 2 else a.shape if a.ndim == 3 else (0, 0, 0)
+    if channels not in MODES or not 0 < height < 1 << 32 or not 0 < width < 1 << 32:
+        raise ValueError(f"infer_prep: got an array of uint8 {a.shape}; want pixels (H, W), or (H, W, C) of 1 to 4 channels, at least one pixel")
+    head = struct.pack("<8sIIB7x", b"\0IPpix\0\1", width, height, MODES[channels])
+    b = np.empty(len(head) + a.size, np.uint8)
+    b[: len(head)] = np.frombuffer(head, np.uint8)
+    b[len(head) :].reshape(a.shape)[...] = a
+    return b.ctypes.data, b.nbytes, b
 
 
 def device(spec: str) -> str:

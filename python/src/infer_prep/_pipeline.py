@@ -104,7 +104,7 @@ def ranks(rank: int | None, world: int | None) -> tuple[int, int]:
     if (rank is None) != (world is None):
         raise ValueError(f"infer_prep: rank {rank} of {world}: want both or none of them")
     if rank is not None and world is not None:
-        return index(rank), index(world)
+        return number("rank", rank), number("world", world)
     return distributed() or (0, 1)
 
 
