@@ -184,7 +184,7 @@ func changesText(changes []diff.Change) string {
 // backendLibraries are the libraries that a backend reproduces, as references
 // names them.
 var backendLibraries = map[transforms.Backend]string{
-	transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.OpenCV4: "OpenCV",
+	transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.OpenCV4: "OpenCV", transforms.OpenCVIPP: "OpenCV",
 	transforms.Torch: "torchvision", transforms.TorchUint8: "torchvision", transforms.TorchUint8NoAVX2: "torchvision",
 }
 
