@@ -272,6 +272,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
+	if l := randomSteps(g); l != nil && !f.quiet {
+		a.complain(fmt.Errorf("the graph is random (%s): every image gets the same draws; a dataset draws for each sample", strings.Join(l, ", ")))
+	}
 	s := &columns{format: formats[k], batch: f.batch}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
 		return err
