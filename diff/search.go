@@ -158,8 +158,8 @@ func fits(h, w *pixels) []*fit {
 	return l
 }
 
-// look runs the graph with changes of pixels. It returns nil if the shape is not
-// the other tensor's or if fewer or other changes have the same effect.
+// look runs the graph with changes of pixels. It returns nil if the shape is
+// not the other tensor's or if fewer or other changes have the same effect.
 func (e *explainer) look(l []Change) *node {
 	t, ok := e.run(l)
 	if !ok {

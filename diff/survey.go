@@ -19,7 +19,7 @@ type Survey struct {
 
 // Verdict says what explains one image of a Survey.
 type Verdict struct {
-	// Diagnosis is the index of the diagnosis, or -1 if none explains the image.
+	// Diagnosis is the index of the diagnosis, -1 if none explains the image.
 	Diagnosis int `json:"diagnosis"`
 	// Explanation is what the diagnosis leaves. It is nil without one.
 	Explanation *Explanation `json:"explanation,omitempty"`
