@@ -462,6 +462,8 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		switch {
 		case h.frames > 1:
 			return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, whose first frame OpenCV composes")
+		case string(data[12:16]) != "IHDR" || data[26] != 0 || data[28] > 1:
+			return codec.Config{}, bad(8, "IHDR is not first, or has unknown methods")
 		case h.mode == codec.P && h.plte == nil:
 			return codec.Config{}, bad(-1, "a palette image without a palette")
 		}
