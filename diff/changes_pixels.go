@@ -224,7 +224,7 @@ func cropping() []Change {
 // resampling returns one change for each interpolation of each library.
 func resampling() (l []Change) {
 	for _, antialias := range []bool{true, false} {
-		for _, backend := range []transforms.Backend{transforms.Pillow, transforms.OpenCV, transforms.Torch, transforms.TorchUint8} {
+		for _, backend := range []transforms.Backend{transforms.Pillow, transforms.OpenCV, transforms.Torch, transforms.TorchUint8, transforms.OpenCVIPP} {
 			for interp := transforms.Nearest; interp <= transforms.Area; interp++ {
 				probe := transforms.Resize{Fit: transforms.FitExact, Height: 1, Width: 1, Interpolation: interp, Backend: backend, NoAntialias: !antialias}
 				matters := (backend == transforms.Torch || backend == transforms.TorchUint8) && (interp == transforms.Bilinear || interp == transforms.Bicubic)
@@ -236,12 +236,7 @@ func resampling() (l []Change) {
 				case !antialias:
 					s.Name += "-no-antialias"
 					s.Text += " without antialiasing"
-					if backend == transforms.Torch && interp == transforms.Bicubic {
-						// Measured on two photos: 7 to 34 of 150,528 values
-						// differ, by 1.
-						s.Text += " or, if single values differ by 1, by OpenCV's bicubic with IPP"
-					}
-				case backend == transforms.OpenCV && interp != transforms.Area:
+				case backend == transforms.OpenCVIPP, backend == transforms.OpenCV && interp != transforms.Area:
 					s.Text += ", which does not antialias"
 				}
 				s.rewrite = func(g *datagraph.Graph, _ target) bool {
@@ -269,6 +264,7 @@ func resampling() (l []Change) {
 var libraries = map[transforms.Backend]string{
 	transforms.Pillow: "Pillow's %v", transforms.OpenCV: "OpenCV's %v",
 	transforms.Torch: "torch's %v", transforms.TorchUint8: "torch's %v for uint8 tensors",
+	transforms.OpenCVIPP: "OpenCV's %v with IPP, as in its wheels",
 }
 
 // asFloats converts the input of step i to float32.

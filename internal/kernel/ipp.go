@@ -48,7 +48,8 @@ func (t *IPPTaps) isInner(i int) bool { return i >= t.inner[0] && i < t.inner[1]
 // IPPResizeU8 scales an image of 1, 3 or 4 channels and inW columns. rows has
 // room for four rows of the output. The order of the sums is that of IPP's AVX2
 // code, which has one for pixels whose inputs lie within the image and one for
-// the others.
+// the others. In some rows the others beside inner pixels add product 0 before
+// product 1; which rows is not known.
 func IPPResizeU8(dst, src []uint8, inW, ch int, x, y *IPPTaps, rows []float32) {
 	line := len(x.W) / 4 * ch
 	// The inputs of a row of outputs are at most four consecutive rows. Each is
