@@ -295,7 +295,7 @@ func refuse(c *Config, o *Options) error {
 		{RefuseCMYK, c.Mode == CMYK, "CMYK"},
 		{RefusePalette, c.Mode == P, "has a palette"},
 		{RefuseAnimation, c.Frames > 1, "more than one frame"},
-		{RefuseCanvas, c.Canvas, "a transparent colour or a frame unlike its screen, of which readers differ"},
+		{RefuseCanvas, c.Canvas, "a transparent colour or a frame unlike its screen, which readers colour differently"},
 		{RefuseBilevel, c.Mode == L && c.Depth == 1, "1 bit per sample"},
 	} {
 		if r.is && o.Refuse&r.kind != 0 {

@@ -53,7 +53,8 @@ type Options struct {
 	// called again for the bad samples below them.
 	OnSkip func(*SampleError)
 	// OnWarning, if not nil, is called when the run goes on without something
-	// that the definition asks for: a FileCache that cannot be used. The error
+	// that the definition asks for: a FileCache that cannot be used, or members
+	// of a WebDataset's shards that are in no sample, such as links. The error
 	// is a *NodeError, one for each node. Any goroutine may call OnWarning, one
 	// at a time. Default: log.Print.
 	OnWarning func(error)
@@ -345,6 +346,11 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		}
 		if err := checkColumns(s.columns); err != nil {
 			return fail(err)
+		}
+		if w, ok := data.(interface{ Warning() error }); ok {
+			if err := w.Warning(); err != nil {
+				b.warn(s, err)
+			}
 		}
 		return s, nil
 	}

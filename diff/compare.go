@@ -3,8 +3,10 @@
 // Compare reports the elements that differ and HeatMap draws them. Explain
 // starts from a graph and a tensor that another program made of the same image.
 // It tries the mistakes that preprocessing code usually makes, such as BGR
-// channels, another library's resize or a missing division by 255, and reports
-// which of them make the graph's output equal to the other tensor.
+// channels, another library's resize or a missing division by 255, alone and
+// together. It names those that make the graph's output equal to the other
+// tensor, or that each explain most of the difference. ExplainAll does so for
+// many images.
 package diff
 
 import (

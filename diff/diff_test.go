@@ -109,6 +109,8 @@ func TestChanges(t *testing.T) {
 	}
 	half := transforms.NewResizeShortest(20)
 	half.SizeRule = transforms.SizeHalfEven
+	graphs["opencv"] = datagraph.New(&transforms.Decode{Color: codec.ToBGR, Orientation: codec.OrientationApply, Gray16: codec.Gray16High, Alpha: codec.AlphaWhite}, transforms.NewToType(tensor.Float32))
+	graphs["floats"] = datagraph.New(transforms.NewDecode(), transforms.NewRescale(1.0/255), transforms.NewResize(20, 30))
 	graphs["size"] = datagraph.New(transforms.NewDecode(), half)
 	graphs["letterbox"] = datagraph.New(transforms.NewDecode(), transforms.NewLetterbox(32, 32), transforms.NewToTensor()).Rename("images")
 	for _, n := range []string{"clip", "decode", "imagenet"} {
@@ -119,10 +121,8 @@ func TestChanges(t *testing.T) {
 	for name, g := range graphs {
 		before, err := g.MarshalJSON()
 		require.NoError(t, err)
-		c := clone(g)
-		c.Outputs, c.SideOutputs = c.Outputs[:1], nil
-		e := newExplainer(t.Context(), c, newRunner(codec.DefaultLimits(), tensor.FromBytes(file)), nil)
-		e.target = target{h: 16, w: 12}
+		e := newExplainer(t.Context(), g, g.Outputs[0], tensor.FromBytes(file), nil, &Options{Limits: codec.DefaultLimits()})
+		e.target = target{h: 16, w: 12, c: 3}
 		l := allChanges()
 		for i, s := range l {
 			require.Equal(t, i, position(l, s), "%s is listed twice", s.Name)
@@ -145,6 +145,53 @@ func TestChanges(t *testing.T) {
 			require.NotZero(t, works[s.Name], "%s applies to no graph", s.Name)
 		}
 	}
+}
+
+// TestUnfold: every form of the arithmetic becomes a division by 255 and a mean
+// and std, and computes the same values but for rounding.
+func TestUnfold(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	require.NoError(t, err)
+	mean, std := []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}
+	times := func(l []float64, f float64) []float64 {
+		return combined(l, []float64{f}, func(x, y float64) float64 { return x * y })
+	}
+	float := transforms.NewToType(tensor.Float32)
+	for name, c := range map[string]struct {
+		ops  []transforms.Op
+		want []string
+	}{
+		"ToTensor":    {[]transforms.Op{transforms.NewToTensor(), transforms.NewNormalize(mean, std)}, []string{"rescale", "normalize", "hwc2chw"}},
+		"fused":       {[]transforms.Op{float, transforms.NewNormalize(times(mean, 255), times(std, 255)), transforms.NewHWC2CHW()}, []string{"rescale", "normalize", "hwc2chw"}},
+		"blob":        {[]transforms.Op{&transforms.Rescale{Scale: 1, Rule: transforms.RescaleMultiply}, transforms.NewNormalize(times(mean, 255), []float64{1}), transforms.NewMultiply(0.017)}, []string{"rescale", "normalize"}},
+		"offset":      {[]transforms.Op{&transforms.Rescale{Scale: 1 / 127.5, Offset: -1}}, []string{"rescale", "normalize"}},
+		"twice":       {[]transforms.Op{float, transforms.NewNormalize(times(mean, 255), times(std, 255)), transforms.NewNormalize([]float64{0}, std)}, []string{"rescale", "normalize"}},
+		"Caffe":       {[]transforms.Op{float, transforms.NewNormalize([]float64{123.68, 116.779, 103.939}, []float64{1})}, []string{"to_type", "normalize"}},
+		"only scaled": {[]transforms.Op{transforms.NewRescale(1.0 / 255)}, []string{"rescale"}},
+		"raw":         {[]transforms.Op{float}, []string{"to_type"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := datagraph.New(append([]transforms.Op{transforms.NewDecode()}, c.ops...)...)
+			r := newRunner(codec.DefaultLimits(), tensor.FromBytes(file))
+			want, err := r.run(g)
+			require.NoError(t, err)
+			u := clone(g)
+			for range 2 { // the second time changes nothing
+				require.True(t, unfold(u))
+				var have []string
+				for _, s := range u.Steps[1:] {
+					have = append(have, transforms.InfoOf(s.Op).Name)
+				}
+				require.Equal(t, c.want, have)
+			}
+			have, err := r.run(u)
+			require.NoError(t, err)
+			d := Compare(want, have, 0)
+			require.True(t, d.Comparable)
+			require.Less(t, float64(d.Max), 1e-4)
+		})
+	}
+	require.False(t, unfold(datagraph.New(transforms.NewDecode())))
 }
 
 // TestRunner: steps that run one by one from the cache compute the same tensor

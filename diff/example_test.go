@@ -8,6 +8,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
+	_ "github.com/infer-prep/infer-prep/codec/webp"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/eager"
@@ -43,6 +44,38 @@ func ExampleExplain() {
 	// equal: true
 	// - bgr
 	// - opencv-bilinear
+}
+
+// One program reads BGR. Its second tensor is of another image.
+func ExampleExplainAll() {
+	graph := datagraph.New(transforms.NewDecode(), transforms.NewResize(16, 16), transforms.NewToTensor())
+	names := []string{"jpeg_base_420.jpg", "webp_lossy_q100.webp"}
+	load := func(i int) (image, other *tensor.Tensor, err error) {
+		file, err := os.ReadFile("../testdata/images/" + names[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		theirs, err := os.ReadFile("../testdata/images/" + names[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		other, err = eager.Apply(theirs, &transforms.Decode{Color: codec.ToBGR}, transforms.NewResize(16, 16), transforms.NewToTensor())
+		return tensor.FromBytes(file), other, err
+	}
+	survey, err := diff.ExplainAll(context.Background(), graph, "image", len(names), load, diff.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, v := range survey.Verdicts {
+		if v.Diagnosis < 0 {
+			fmt.Println(names[i], "unexplained")
+			continue
+		}
+		fmt.Println(names[i], survey.Diagnoses[v.Diagnosis][0].Name)
+	}
+	// Output:
+	// jpeg_base_420.jpg bgr
+	// webp_lossy_q100.webp unexplained
 }
 
 func ExampleCompare() {

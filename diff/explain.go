@@ -3,9 +3,6 @@ package diff
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,33 +15,49 @@ import (
 // Explanation is a set of changes that the other program may have made, with
 // the difference that remains.
 type Explanation struct {
-	// Changes is empty if the unchanged graph computes the values.
+	// Changes is empty if the unchanged graph computes the values. Those that
+	// explain the most come first.
 	Changes []Change `json:"changes"`
+	// Without is, for each change, the mean difference that remains with the
+	// other changes only. It is infinite if they yield another shape.
+	Without []Number `json:"without"`
 	// Also lists, for each change, the names of others that have the same
 	// effect on this image.
 	Also [][]string `json:"also"`
 	// Equal reports that all values are equal.
 	Equal bool `json:"equal"`
-	// Rounding reports that all values are equal within the rounding of
-	// float32.
-	Rounding bool   `json:"rounding"`
-	Elements int64  `json:"elements"`
-	Differ   int64  `json:"differ"`
-	Max      Number `json:"max"`
-	Mean     Number `json:"mean"`
-	// DType is the dtype of the changed graph's output.
-	DType tensor.DType `json:"dtype"`
+	// Rounding reports that all values are equal up to the rounding of float32,
+	// or of the other tensor's type if it is narrower.
+	Rounding bool `json:"rounding"`
+	// These are as in Difference.
+	Elements  int64  `json:"elements"`
+	Differ    int64  `json:"differ"`
+	NotFinite int64  `json:"not_finite"`
+	Max       Number `json:"max"`
+	Mean      Number `json:"mean"`
+	// Explains is the part of the mean difference from the unchanged graph that
+	// the changes remove, 0 to 1. It is 1 if the unchanged graph yields another
+	// shape.
+	Explains Number `json:"explains"`
+	// Levels is Max in levels of an 8-bit image, 0 if the graph's arithmetic is
+	// unknown.
+	Levels Number `json:"levels"`
 }
+
+// explained reports that nothing but rounding remains.
+func (x *Explanation) explained() bool { return x.Equal || x.Rounding }
 
 // Report is the result of Explain.
 type Report struct {
 	// Facts are the visible differences of the other tensor: its layout, dtype,
-	// size or batch axis.
+	// size or batch axis. If no changes explain it, they state what else is
+	// known, such as the ranges of the values.
 	Facts []string `json:"facts"`
-	// Explanations are those that make the tensors equal with the fewest
-	// changes. If none does, they are the nearest, best first. If none comes
-	// near, the only one is the unchanged graph. It is empty if no change
-	// yields the other tensor's shape.
+	// Explanations are those that make the tensors equal, or equal but for
+	// rounding, with the fewest changes. If none does, they are the nearest,
+	// best first, if each of their changes removes most of the difference that
+	// remains without it. If none does, the only one is the unchanged graph. It
+	// is empty if no change yields the other tensor's shape.
 	Explanations []Explanation `json:"explanations"`
 	// More is the number of equally good explanations that were left out.
 	More int `json:"more"`
@@ -73,7 +86,7 @@ type Alternative struct {
 
 // change returns the change to the alternative.
 func (a *Alternative) change() Change {
-	return Change{Name: a.Name, Text: a.Text, group: "graph", rewrite: func(g *datagraph.Graph, t target) bool {
+	return Change{Name: a.Name, Text: a.Text, group: groupGraph, rewrite: func(g *datagraph.Graph, t target) bool {
 		if !slices.Contains(slices.Concat(a.Graph.Outputs, a.Graph.SideOutputs), t.output) {
 			return false
 		}
@@ -84,122 +97,126 @@ func (a *Alternative) change() Change {
 }
 
 const (
-	// roundings is the error that counts as rounding, in units in the last
-	// place of the largest value. float32 arithmetic in another order stays
-	// below it, such as (x/255-mean)/std against (x-255*mean)/(255*std).
-	roundings = 8
-
-	// maxChanges is the largest number of changes in one explanation.
-	maxChanges = 6
-	// beam is the number of nearest combinations that get one more change.
-	beam = 6
-	// gain is the factor by which one more change must reduce the mean
-	// difference.
-	gain = 0.9
+	// substantial is the largest part of a difference that may remain after a
+	// change that is named: a change explains three quarters of what remains
+	// without it.
+	substantial = 0.25
+	// alike is the largest score of an explanation that leaves more than
+	// rounding. Pictures of the same scene score less, others more.
+	alike = 0.2
+	// tiny is the largest difference in levels of an 8-bit image that counts as
+	// rounding. Libraries that scale floats differ by up to 0.002 levels,
+	// because they round weights and sums differently; bytes differ by 1.
+	tiny = 0.005
+	// few is the largest difference in levels that another decoder of the same
+	// standard makes in photographs.
+	few = 4
+	// asNear is the factor within which the mean differences of explanations
+	// count as equally near.
+	asNear = 1.25
 )
 
+// tolerance is the largest error that counts as rounding, relative to the
+// largest value. float32 arithmetic in another order stays below 8 units in the
+// last place, such as (x/255-mean)/std against (x-255*mean)/(255*std). In
+// narrower types it stays below 2: one level of an 8-bit image would be 9 units
+// of float16.
+func tolerance(have, other tensor.DType) float64 {
+	switch {
+	case have != tensor.Float32:
+		return 0
+	case other == tensor.Float16:
+		return 2. / (1 << 10)
+	case other == tensor.BFloat16:
+		return 2. / (1 << 7)
+	}
+	return 8. / (1 << 23)
+}
+
+// checkExplained checks that Explain and Match can run a graph.
+func checkExplained(g *datagraph.Graph, what string) error {
+	switch {
+	case g.Random():
+		return fmt.Errorf("diff: %s: the graph has random ops", what)
+	case g.Moves():
+		return fmt.Errorf("diff: %s: the graph moves columns with an image", what)
+	}
+	return nil
+}
+
 // Explain finds the changes that make the graph's output equal to other, a
-// tensor that another program made of the same encoded image. It tries each
-// change alone, then pairs, then adds changes to the nearest combinations.
-// Cancelling ctx ends the search with an error. The graph may not contain
-// random ops.
+// tensor that another program made of the same encoded image. A change is named
+// only if it explains three quarters of the difference that remains without it,
+// and never for rounding. Cancelling ctx ends the search with an error. The
+// graph may not contain random ops.
 func Explain(ctx context.Context, g *datagraph.Graph, output string, image, other *tensor.Tensor, o Options) (*Report, error) {
-	if o.MaxExplanations == 0 {
-		o.MaxExplanations = 5
+	if err := checkExplained(g, "explain"); err != nil {
+		return nil, err
 	}
-	if g.Random() {
-		return nil, errors.New("diff: explain: the graph has random ops")
-	}
-	if g.Moves() {
-		return nil, errors.New("diff: explain: the graph moves columns with an image")
-	}
-	if tensor.Float64s(other) == nil {
-		return nil, fmt.Errorf("diff: explain: the other tensor is %v: want numbers", other.Desc)
-	}
-	g = clone(g)
-	g.Outputs, g.SideOutputs = []string{output}, nil
-	e := newExplainer(ctx, g, newRunner(o.Limits, image), other)
-	for i := range o.Alternatives { // before the changes that apply to them
-		e.changes = append(e.changes, o.Alternatives[i].change())
-	}
-	e.changes = append(e.changes, allChanges()...)
-	unchanged, err := e.runner.run(g)
+	e, unchanged, facts, err := started(ctx, g, output, image, other, &o)
 	if err != nil {
 		return nil, err
 	}
-	e.align(unchanged.Desc)
-	if err := e.tryAlone(unchanged); err != nil {
-		return nil, err
-	}
-	if !e.anyEqual() {
-		if err := e.tryPairs(); err != nil {
+	r := &Report{Facts: facts, Explanations: []Explanation{}}
+	baseline := e.judge(nil)
+	if baseline == nil || !baseline.explained() {
+		l, err := e.candidates(unchanged)
+		if err != nil {
 			return nil, err
 		}
-		if !e.anyEqual() && !slices.ContainsFunc(e.found, func(x Explanation) bool { return x.Rounding }) {
-			if err := e.extend(); err != nil {
-				return nil, err
-			}
+		e.choose(r, l, baseline, cmp.Or(o.MaxExplanations, 5))
+	}
+	if len(r.Explanations) == 0 {
+		if baseline != nil {
+			r.Explanations = append(r.Explanations, *baseline)
+			r.Explanations[0].Levels = e.levels(baseline)
+		}
+		if baseline == nil || !baseline.explained() {
+			r.Facts = append(r.Facts, e.known(unchanged, baseline)...)
 		}
 	}
-	e.found = worthwhile(ranked(e.found))
-	for _, x := range e.found[:min(len(e.found), o.MaxExplanations)] {
-		if err := e.tryEquivalents(x); err != nil {
-			return nil, err
-		}
+	r.Tried = e.tried
+	return r, nil
+}
+
+// started returns an explainer that has run the unchanged graph, with the
+// visible differences.
+func started(ctx context.Context, g *datagraph.Graph, output string, image, other *tensor.Tensor, o *Options) (e *explainer, unchanged *tensor.Tensor, facts []string, err error) {
+	if other.DType == tensor.Bytes {
+		return nil, nil, nil, fmt.Errorf("diff: explain: the other tensor is %v: want numbers", other.Desc)
 	}
-	e.found = worthwhile(ranked(e.found))
-	return e.report(o.MaxExplanations), nil
-}
-
-// explainer searches for the changes that turn the graph's output into the
-// other tensor.
-type explainer struct {
-	ctx    context.Context
-	graph  *datagraph.Graph // with one output
-	runner *runner
-	other  *tensor.Tensor
-	// changes are in the order in which they are applied.
-	changes []Change
-
-	facts  []string
-	shape  tensor.Shape // of other without its batch axis
-	layout tensor.Layout
-	target target
-	undone map[string]*pixels // other with changes undone, by their names
-	buffer []float64          // reused by have
-
-	baseline *Explanation // the unchanged graph, nil if the shapes differ
-	singles  []single     // changes with distinct effects
-	found    []Explanation
-	tried    int
-}
-
-// single is a change that was tried alone.
-type single struct {
-	change   Change
-	also     []Change // others with the same effect
-	rounding bool     // equal within roundings
-	mean     float64  // the mean difference, infinite if the shapes differ
-}
-
-func newExplainer(ctx context.Context, g *datagraph.Graph, r *runner, other *tensor.Tensor) *explainer {
-	return &explainer{ctx: ctx, graph: g, runner: r, other: other, facts: []string{}, undone: map[string]*pixels{}}
+	e = newExplainer(ctx, g, output, image, other, o)
+	if unchanged, err = e.runner.run(e.graph); err != nil {
+		return nil, nil, nil, err
+	}
+	if unchanged.DType == tensor.Bytes {
+		return nil, nil, nil, fmt.Errorf("diff: explain: the output %s is %v: want numbers", output, unchanged.Desc)
+	}
+	return e, unchanged, e.align(unchanged.Desc), nil
 }
 
 // align finds the batch axis and the layout of the other tensor, given the
-// description of the graph's output.
-func (e *explainer) align(have tensor.Desc) {
+// description of the graph's output. It returns the visible differences.
+func (e *explainer) align(have tensor.Desc) []string {
+	facts := []string{}
 	s := e.other.Shape
 	for s.Rank() > have.Shape.Rank() && s.At(0) == 1 {
 		s = tensor.Dims(s.Slice()[1:]...)
-		e.facts = append(e.facts, "the other tensor has a batch axis")
+		facts = append(facts, "the other tensor has a batch axis")
+	}
+	if s.Rank() == 1 && have.Shape.Rank() > 1 && s.Len() == have.Shape.Len() {
+		s = have.Shape
+		facts = append(facts, "the other tensor is flat")
 	}
 	e.shape = s
+	if s.Rank() == have.Shape.Rank()+1 {
+		facts = append(facts, fmt.Sprintf("the other tensor has %v: %d images, of which only one can be compared", s, s.At(0)))
+	}
 	if e.other.DType != have.DType {
-		e.facts = append(e.facts, fmt.Sprintf("the other tensor is %v, the graph's is %v", e.other.DType, have.DType))
+		facts = append(facts, fmt.Sprintf("the other tensor is %v, the graph's is %v", e.other.DType, have.DType))
 	}
 	if !have.IsImage() || s.Rank() != 3 {
-		return
+		return facts
 	}
 	e.layout = e.other.Layout
 	if e.layout == tensor.NoLayout {
@@ -214,339 +231,60 @@ func (e *explainer) align(have tensor.Desc) {
 		}
 	}
 	if e.layout != have.Layout {
-		e.facts = append(e.facts, fmt.Sprintf("the other tensor is %v, the graph's is %v", e.layout, have.Layout))
+		facts = append(facts, fmt.Sprintf("the other tensor is %v, the graph's is %v", e.layout, have.Layout))
 	}
 	d := tensor.Desc{DType: e.other.DType, Layout: e.layout, Shape: s}
-	e.target.h, e.target.w = d.Height(), d.Width()
+	e.target.h, e.target.w, e.target.c = d.Height(), d.Width(), d.Channels()
 	if have.Height() != d.Height() || have.Width() != d.Width() || have.Channels() != d.Channels() {
-		e.facts = append(e.facts, fmt.Sprintf("the other image is %d x %d with %d channels, the graph's is %d x %d with %d",
+		facts = append(facts, fmt.Sprintf("the other image is %d x %d with %d channels, the graph's is %d x %d with %d",
 			d.Height(), d.Width(), d.Channels(), have.Height(), have.Width(), have.Channels()))
 	}
+	return facts
 }
 
-// tryAlone tries the unchanged graph and each change alone. Changes with the
-// same effect become one single.
-func (e *explainer) tryAlone(unchanged *tensor.Tensor) error {
-	e.baseline = e.judge(nil, unchanged)
-	known := map[[sha256.Size]byte]int{e.digest(nil, unchanged): -1}
-	if e.baseline != nil {
-		e.found = append(e.found, *e.baseline)
+// known states what is known of a tensor that no changes explain. baseline
+// compares it with the unchanged graph's output, and is nil if the shapes
+// differ.
+func (e *explainer) known(unchanged *tensor.Tensor, baseline *Explanation) (facts []string) {
+	h, w := e.have(unchanged), e.want(nil)
+	lo, hi := w.extent()
+	ownLo, ownHi := h.extent()
+	if lo > hi {
+		return append(facts, "the other tensor has no finite values")
 	}
-	for _, c := range e.changes {
-		if err := e.ctx.Err(); err != nil {
-			return err
-		}
-		t, ok := e.run([]Change{c})
-		if !ok {
-			continue
-		}
-		e.tried++
-		key := e.digest([]Change{c}, t)
-		if i, ok := known[key]; ok {
-			if i >= 0 {
-				e.singles[i].also = append(e.singles[i].also, c)
-			}
-			continue
-		}
-		known[key] = len(e.singles)
-		s := single{change: c, mean: math.Inf(1)}
-		if x := e.judge([]Change{c}, t); x != nil {
-			e.found = append(e.found, *x)
-			s.rounding, s.mean = x.Rounding, float64(x.Mean)
-		}
-		e.singles = append(e.singles, s)
+	facts = append(facts, fmt.Sprintf("the other tensor's values are %.4g to %.4g, the graph's %.4g to %.4g", lo, hi, ownLo, ownHi))
+	if baseline == nil {
+		return facts
 	}
-	return nil
+	if n := baseline.NotFinite; n > 0 {
+		facts = append(facts, fmt.Sprintf("%d of %d values are NaN or infinite", n, baseline.Elements))
+	}
+	if levels := e.levels(baseline); levels > 0 && levels <= few {
+		return append(facts, fmt.Sprintf("all values are within %.2g of 255 levels, as after another decoder, or another version of a library", levels))
+	}
+	l := fits(h, w)
+	slices.SortFunc(l, func(a, b *fit) int { return cmp.Compare(a.score(), b.score()) })
+	switch f := l[0]; {
+	case f.score() >= 0.9:
+		facts = append(facts, "the images have nothing in common")
+	case f.score() < 0.01 && h.image && f.rest() < substantial*f.restOf(f.identity()):
+		facts = append(facts, fmt.Sprintf("each channel is nearly a linear function of the graph's: times %.4g, plus %.4g; another mean or std does that", f.a, f.b))
+	}
+	return facts
 }
 
-// tryPairs tries the changes in pairs, starting with those that come nearest
-// alone. If a change alone leaves only rounding, pairs without such a change
-// are skipped.
-func (e *explainer) tryPairs() error {
-	near := slices.ContainsFunc(e.found, func(x Explanation) bool { return x.Rounding })
-	baselineNear := e.baseline != nil && e.baseline.Rounding
-	order := make([]int, len(e.singles))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.singles[i].mean, e.singles[j].mean) })
-	for n, i := range order {
-		for _, j := range order[n+1:] {
-			a, b := e.singles[min(i, j)], e.singles[max(i, j)]
-			if near && !baselineNear && !a.rounding && !b.rounding {
-				continue
-			}
-			if err := e.combine(a.change, b.change); err != nil {
-				return err
-			}
-		}
-		if e.anyEqual() { // every pair with this change was tried
-			break
-		}
-	}
-	return nil
-}
-
-// extend adds one more change at a time to the nearest combinations, until one
-// is equal or they have maxChanges.
-func (e *explainer) extend() error {
-	var pool []Change
-	for _, s := range e.singles {
-		pool = append(pool, s.change)
-	}
-	for n := 2; n < maxChanges && !e.anyEqual(); n++ {
-		var best []Explanation
-		for _, x := range worthwhile(ranked(e.found)) {
-			if len(x.Changes) == n && len(best) < beam {
-				best = append(best, x)
-			}
-		}
-		tried := map[string]bool{}
-		for _, x := range best {
-			for _, c := range pool {
-				l := append(slices.Clone(x.Changes), c)
-				slices.SortFunc(l, func(a, b Change) int { return position(pool, a) - position(pool, b) })
-				key := ""
-				for _, c := range l {
-					key += c.Name + " "
-				}
-				if tried[key] {
-					continue
-				}
-				tried[key] = true
-				if err := e.combine(l...); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// tryEquivalents replaces each change of an explanation by those that have the
-// same effect alone: together with other changes their effect may differ.
-func (e *explainer) tryEquivalents(x Explanation) error {
-	if len(x.Changes) < 2 {
-		return nil
-	}
-	for i, c := range x.Changes {
-		for _, o := range e.equivalents(c) {
-			l := slices.Clone(x.Changes)
-			l[i] = o
-			if err := e.combine(l...); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// equivalents returns the changes that have the same effect as c alone.
-func (e *explainer) equivalents(c Change) []Change {
-	i := slices.IndexFunc(e.singles, func(s single) bool { return s.change.Name == c.Name })
-	if i < 0 {
-		return nil
-	}
-	return e.singles[i].also
-}
-
-// report selects at most so many explanations.
-func (e *explainer) report(maxExplanations int) *Report {
-	found := e.found
-	for i := range found {
-		found[i].Also = make([][]string, len(found[i].Changes))
-		for k := range found[i].Also {
-			found[i].Also[k] = []string{}
-			if len(found[i].Changes) == 1 {
-				for _, c := range e.equivalents(found[i].Changes[k]) {
-					found[i].Also[k] = append(found[i].Also[k], c.Name)
-				}
-			}
-		}
-	}
-	found = merged(found)
-	if len(found) > 0 && e.baseline != nil && !found[0].Equal && !found[0].Rounding && found[0].Mean > e.baseline.Mean/2 {
-		// So small a gain is chance: any change that shrinks the values comes
-		// nearer.
-		found = []Explanation{*e.baseline}
-		found[0].Also = [][]string{}
-	}
-	r := &Report{Facts: e.facts, Explanations: []Explanation{}, Tried: e.tried}
-	for i, x := range found {
-		// A report with equal or nearly equal explanations lists no worse ones.
-		if best := found[0]; i > 0 && (best.Equal && (!x.Equal || len(x.Changes) > len(best.Changes)) || best.Rounding && !x.Rounding) {
-			break
-		}
-		if i < maxExplanations {
-			r.Explanations = append(r.Explanations, x)
-		} else if x.Equal {
-			r.More++
-		}
-	}
-	return r
-}
-
-func (e *explainer) anyEqual() bool {
-	return slices.ContainsFunc(e.found, func(x Explanation) bool { return x.Equal })
-}
-
-// position returns the index of a change by its name, or -1.
-func position(l []Change, c Change) int {
-	return slices.IndexFunc(l, func(o Change) bool { return o.Name == c.Name })
-}
-
-// merged joins explanations that differ in one change of the same group only.
-func merged(l []Explanation) (kept []Explanation) {
-	for _, x := range l {
-		same := false
-		for _, y := range kept {
-			if len(x.Changes) != len(y.Changes) || x.Differ != y.Differ || x.Max != y.Max || x.Mean != y.Mean {
-				continue
-			}
-			mine := slices.DeleteFunc(slices.Clone(x.Changes), func(c Change) bool { return position(y.Changes, c) >= 0 })
-			i := slices.IndexFunc(y.Changes, func(c Change) bool { return position(x.Changes, c) < 0 })
-			if len(mine) == 1 && mine[0].group == y.Changes[i].group {
-				y.Also[i] = append(y.Also[i], mine[0].Name)
-				same = true
-				break
-			}
-		}
-		if !same {
-			kept = append(kept, x)
-		}
-	}
-	return kept
-}
-
-// ranked sorts explanations in place, the best first, and returns them.
-func ranked(l []Explanation) []Explanation {
-	slices.SortStableFunc(l, func(a, b Explanation) int {
-		switch {
-		case a.Equal != b.Equal && a.Equal:
-			return -1
-		case a.Equal != b.Equal:
-			return 1
-		case a.Equal, a.Rounding && b.Rounding:
-			return cmp.Or(cmp.Compare(len(a.Changes), len(b.Changes)), cmp.Compare(a.Mean, b.Mean))
-		}
-		return cmp.Or(cmp.Compare(a.Mean, b.Mean), cmp.Compare(len(a.Changes), len(b.Changes)))
-	})
-	return l
-}
-
-// worthwhile leaves out explanations that are hardly better than one with a
-// part of their changes.
-func worthwhile(l []Explanation) (better []Explanation) {
-	for _, x := range l {
-		if !slices.ContainsFunc(l, func(y Explanation) bool {
-			if len(y.Changes) >= len(x.Changes) || float64(x.Mean) < gain*float64(y.Mean) {
-				return false
-			}
-			return !slices.ContainsFunc(y.Changes, func(c Change) bool { return position(x.Changes, c) < 0 })
-		}) {
-			better = append(better, x)
-		}
-	}
-	return better
-}
-
-// combine tries changes together, unless two of them exclude each other.
-func (e *explainer) combine(l ...Change) error {
-	for i, a := range l {
-		if slices.ContainsFunc(l[:i], func(b Change) bool { return a.group == b.group }) {
-			return nil
-		}
-	}
-	if err := e.ctx.Err(); err != nil {
-		return err
-	}
+// judge compares the changed graph's output with the other tensor. It returns
+// nil if a change does not apply or the shapes differ.
+func (e *explainer) judge(l []Change) *Explanation {
 	t, ok := e.run(l)
 	if !ok {
 		return nil
 	}
-	e.tried++
-	if x := e.judge(l, t); x != nil {
-		e.found = append(e.found, *x)
-	}
-	return nil
-}
-
-// run runs the changed graph. ok is false if a change does not apply to the
-// graph or the changed graph fails.
-func (e *explainer) run(l []Change) (t *tensor.Tensor, ok bool) {
-	g := clone(e.graph)
-	e.target.output = g.Outputs[0]
-	for _, c := range l {
-		if c.rewrite != nil && !c.rewrite(g, e.target) {
-			return nil, false
-		}
-		e.target.output = g.Outputs[0]
-	}
-	t, err := e.runner.run(g)
-	return t, err == nil
-}
-
-// want returns the other tensor with the changes undone. Its v is nil if a
-// change cannot be undone.
-func (e *explainer) want(l []Change) *pixels {
-	name := ""
-	for _, c := range l {
-		if c.undo != nil {
-			name += c.Name
-		}
-	}
-	if p := e.undone[name]; p != nil {
-		return p
-	}
-	d := tensor.Desc{DType: e.other.DType, Layout: e.layout, Shape: e.shape}
-	g, image := geometry{}, false
-	if d.IsImage() {
-		g, image = geometry{d.Layout, d.Height(), d.Width(), d.Channels()}, true
-	}
-	p := pixelsOf(e.other, g, image, nil)
-	for _, c := range l {
-		if c.undo != nil && !c.undo(p) {
-			p.v = nil
-			break
-		}
-	}
-	e.undone[name] = p
-	return p
-}
-
-// have returns the values of a graph's output. They are valid until the next
-// call.
-func (e *explainer) have(t *tensor.Tensor) *pixels {
-	g, image := geometry{}, t.IsImage()
-	if image {
-		g = geometry{t.Layout, t.Height(), t.Width(), t.Channels()}
-	}
-	p := pixelsOf(t, g, image, e.buffer)
-	e.buffer = p.v
-	return p
-}
-
-// digest identifies a comparison: changes with the same effect have the same
-// digest.
-func (e *explainer) digest(l []Change, t *tensor.Tensor) [sha256.Size]byte {
-	a, b := e.have(t).digest(), [sha256.Size]byte{}
-	if w := e.want(l); w.v != nil {
-		b = w.digest()
-	}
-	return sha256.Sum256(append(a[:], b[:]...))
-}
-
-// judge compares the changed graph's output with the other tensor. It returns
-// nil if the shapes differ.
-func (e *explainer) judge(l []Change, t *tensor.Tensor) *Explanation {
-	if t.DType == tensor.Bytes {
-		return nil
-	}
 	h, w := e.have(t), e.want(l)
-	if w.v == nil || h.image != w.image || h.h != w.h || h.w != w.w || h.c != w.c || len(h.v) == 0 {
+	if !h.like(w) {
 		return nil
 	}
-	x := &Explanation{Changes: append([]Change{}, l...), Also: [][]string{}, Elements: int64(len(h.v)), DType: t.DType}
+	x := &Explanation{Changes: append([]Change{}, l...), Without: []Number{}, Also: [][]string{}, Elements: int64(len(h.v))}
 	sum, largest := 0.0, 0.0
 	for i, a := range h.v {
 		b := w.v[i]
@@ -555,89 +293,210 @@ func (e *explainer) judge(l []Change, t *tensor.Tensor) *Explanation {
 		}
 		x.Differ++
 		d := math.Abs(a - b)
-		if math.IsNaN(d) {
-			d = math.Inf(1)
+		if math.IsNaN(d) || math.IsInf(d, 0) {
+			x.NotFinite++
+			continue
 		}
 		x.Max = Number(max(float64(x.Max), d))
 		sum += d
 		largest = max(largest, math.Abs(a), math.Abs(b))
 	}
-	x.Mean = Number(sum / float64(len(h.v)))
+	if n := x.Elements - x.NotFinite; n > 0 {
+		x.Mean = Number(sum / float64(n))
+	}
 	x.Equal = x.Differ == 0
-	x.Rounding = t.DType == tensor.Float32 && float64(x.Max) <= roundings*largest/(1<<23)
+	x.Rounding = x.NotFinite == 0 && float64(x.Max) <= tolerance(t.DType, e.other.DType)*largest
+	if !x.Rounding && x.NotFinite == 0 && t.DType == tensor.Float32 && float64(x.Max) < tiny*largest {
+		n := e.levels(x)
+		x.Rounding = n > 0 && n < tiny
+	}
 	return x
 }
 
-// pixels holds the values of a tensor, those of an image in the order (y, x,
-// c).
-type pixels struct {
-	h, w, c int
-	image   bool
-	layout  tensor.Layout // of the tensor
-	v       []float64
-}
-
-// permute makes the image h x w; from returns the source of each pixel. It
-// reports false for a tensor that is not an image.
-func (p *pixels) permute(h, w int, from func(y, x, c int) (int, int, int)) bool {
-	if !p.image {
-		return false
+// candidates returns the explanations of the search, each without the changes
+// that explain too little.
+func (e *explainer) candidates(unchanged *tensor.Tensor) ([]Explanation, error) {
+	nodes, err := e.search()
+	if err == nil {
+		err = e.findValues(unchanged)
 	}
-	v := make([]float64, 0, len(p.v))
-	for y := range h {
-		for x := range w {
-			for c := range p.c {
-				sy, sx, sc := from(y, x, c)
-				v = append(v, p.v[(sy*p.w+sx)*p.c+sc])
+	if err != nil {
+		return nil, err
+	}
+	var l []Explanation
+	known := map[string]bool{}
+	for _, n := range nodes {
+		var best []*Explanation
+		for _, v := range e.valuesFor(n) {
+			set, ok := e.joined(n.changes, v.changes)
+			if !ok || e.ctx.Err() != nil {
+				continue
+			}
+			e.tried++
+			if x := e.judge(set); x != nil {
+				best = append(best, x)
+			}
+		}
+		slices.SortStableFunc(best, func(a, b *Explanation) int { return compare(a, b) })
+		for _, x := range best[:min(len(best), 2)] {
+			if x = e.simplified(x); len(x.Changes) > 0 && !known[names(x.Changes)] {
+				known[names(x.Changes)] = true
+				e.addSame(x, n)
+				l = append(l, *x)
 			}
 		}
 	}
-	p.h, p.w, p.v = h, w, v
-	return true
+	return l, e.ctx.Err()
 }
 
-// pixelsOf reads a tensor, as an image of geometry g if image is true. It uses
-// the memory of v if that is large enough.
-func pixelsOf(t *tensor.Tensor, g geometry, image bool, v []float64) *pixels {
-	t = dense(t)
-	at := tensor.Float64s(t)
-	n := int(t.Len())
-	if cap(v) < n {
-		v = make([]float64, n)
-	}
-	p := &pixels{h: 1, w: n, c: 1, v: v[:n]}
-	if !image {
-		for i := range p.v {
-			p.v[i] = at(i)
+// compare sorts the better explanation first: those that leave rounding only,
+// by the number of changes, then the nearest.
+func compare(a, b *Explanation) int {
+	first := func(a, b bool) int {
+		switch {
+		case a == b:
+			return 0
+		case a:
+			return -1
 		}
-		return p
+		return 1
 	}
-	p.h, p.w, p.c, p.image, p.layout = g.h, g.w, g.c, true, g.layout
-	channelStride, pixelStride := 1, g.c
-	if g.layout == tensor.CHW {
-		channelStride, pixelStride = g.h*g.w, 1
+	order := first(a.explained(), b.explained())
+	if a.explained() && b.explained() {
+		order = cmp.Or(cmp.Compare(len(a.Changes), len(b.Changes)), first(a.Equal, b.Equal), first(!other(a.Changes), !other(b.Changes)))
 	}
-	for i := range g.h * g.w {
-		for c := range g.c {
-			p.v[i*g.c+c] = at(i*pixelStride + c*channelStride)
-		}
-	}
-	return p
+	return cmp.Or(order, cmp.Compare(a.Mean, b.Mean), cmp.Compare(len(a.Changes), len(b.Changes)))
 }
 
-// digest returns a hash of the size and the values.
-func (p *pixels) digest() [sha256.Size]byte {
-	h := sha256.New()
-	b := make([]byte, 0, 1<<16)
-	for _, n := range []int{p.h, p.w, p.c} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+// simplified removes the changes of an explanation that explain too little
+// beyond the others, and sorts the others by what they explain.
+func (e *explainer) simplified(x *Explanation) *Explanation {
+	for {
+		without := make([]*Explanation, len(x.Changes))
+		least := -1
+		for i := range x.Changes {
+			l := slices.Delete(slices.Clone(x.Changes), i, i+1)
+			y := e.judge(l)
+			if without[i] = y; y == nil {
+				continue
+			}
+			dispensable := y.explained() || !x.explained() && substantial*float64(y.Mean) < float64(x.Mean)
+			if dispensable && (least < 0 || y.Mean < without[least].Mean) {
+				least = i
+			}
+		}
+		if least >= 0 {
+			x = without[least]
+			continue
+		}
+		mean := func(y *Explanation) Number {
+			if y == nil {
+				return Number(math.Inf(1))
+			}
+			return y.Mean
+		}
+		order := make([]int, len(x.Changes))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(mean(without[j]), mean(without[i])) })
+		sorted := *x
+		sorted.Changes = []Change{}
+		for _, i := range order {
+			sorted.Changes = append(sorted.Changes, x.Changes[i])
+			sorted.Without = append(sorted.Without, mean(without[i]))
+			sorted.Also = append(sorted.Also, []string{})
+		}
+		return &sorted
 	}
-	for _, v := range p.v {
-		if b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)); len(b) > 1<<16-8 {
-			h.Write(b)
-			b = b[:0]
+}
+
+// addSame lists the changes with the same effect as one of the explanation's.
+func (e *explainer) addSame(x *Explanation, n *node) {
+	same := [][]Change{}
+	for _, l := range n.same {
+		same = append(same, l)
+	}
+	for _, v := range e.values {
+		same = append(same, v.same...)
+		for range v.same {
+			same = append(same, v.changes)
 		}
 	}
-	h.Write(b)
-	return [sha256.Size]byte(h.Sum(nil))
+	for i, c := range x.Changes {
+		others := slices.Delete(slices.Clone(x.Changes), i, i+1)
+		for _, l := range same {
+			// The changes that x lacks must be one, of the same group.
+			more := slices.DeleteFunc(slices.Clone(l), func(o Change) bool { return position(others, o) >= 0 })
+			if len(more) != 1 || more[0].group != c.group || more[0].Name == c.Name || slices.Contains(x.Also[i], more[0].Name) {
+				continue
+			}
+			set, ok := e.joined(others, more)
+			if !ok {
+				continue
+			}
+			if y := e.judge(set); y != nil && y.Differ == x.Differ && y.Max == x.Max && y.Mean == x.Mean {
+				x.Also[i] = append(x.Also[i], more[0].Name)
+			}
+		}
+	}
+}
+
+// choose fills the report with the best explanations, at most so many.
+func (e *explainer) choose(r *Report, l []Explanation, baseline *Explanation, most int) {
+	l = slices.DeleteFunc(l, func(x Explanation) bool { return !x.explained() && !e.near(&x, baseline) })
+	slices.SortStableFunc(l, func(a, b Explanation) int { return compare(&a, &b) })
+	for i := range l {
+		x, best := &l[i], &l[0]
+		if best.explained() && (!x.explained() || len(x.Changes) > len(best.Changes)) || float64(x.Mean) > asNear*float64(best.Mean) && !best.explained() {
+			break
+		}
+		x.Explains, x.Levels = explains(x, baseline), e.levels(x)
+		if len(r.Explanations) < most {
+			r.Explanations = append(r.Explanations, *x)
+		} else {
+			r.More++
+		}
+	}
+}
+
+// near reports whether an explanation that leaves more than rounding is worth
+// naming: it shows the same picture, and explains most of the difference.
+func (e *explainer) near(x, baseline *Explanation) bool {
+	t, ok := e.run(x.Changes)
+	if !ok || baseline != nil && (baseline.Mean == 0 || float64(x.Mean) > substantial*float64(baseline.Mean)) {
+		return false
+	}
+	return fitted(e.have(t), e.want(x.Changes), false).score() <= alike
+}
+
+// explains returns the part of the baseline's difference that an explanation
+// removes.
+func explains(x, baseline *Explanation) Number {
+	if baseline == nil || baseline.Mean == 0 {
+		return 1
+	}
+	return 1 - x.Mean/baseline.Mean
+}
+
+// levels returns the largest difference in levels of an 8-bit image.
+func (e *explainer) levels(x *Explanation) Number {
+	g := clone(e.graph)
+	for _, c := range x.Changes {
+		if c.rewrite != nil {
+			c.rewrite(g, e.target)
+		}
+	}
+	f := linear{[]float64{1}, []float64{0}}
+	for _, s := range g.Steps {
+		f.then(s.Op)
+	}
+	slope := math.Inf(1)
+	for _, a := range f.a {
+		slope = min(slope, math.Abs(a))
+	}
+	if n := float64(x.Max) / slope; !math.IsInf(n, 0) && !math.IsNaN(n) {
+		return Number(n)
+	}
+	return 0
 }

@@ -3,7 +3,6 @@ package diff
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -12,48 +11,55 @@ import (
 // Match finds the changes after which equal accepts the graph's output, for
 // another program's tensor of which only a digest is left. want describes that
 // tensor. Match tries each change of Explain alone, then pairs of those that
-// have an effect. It returns the first match, nil if nothing matches. Changes
+// have an effect. Values that are neither divided by 255 nor normalized count
+// as one change. It returns the first match, nil if nothing matches. Changes
 // that mirror or reshape the finished tensor are not tried. It uses the
 // Limits and Alternatives of o.
 func Match(ctx context.Context, g *datagraph.Graph, output string, image *tensor.Tensor, want tensor.Desc, equal func(*tensor.Tensor) bool, o Options) ([]Change, error) {
-	if g.Random() {
-		return nil, errors.New("diff: match: the graph has random ops")
+	if err := checkExplained(g, "match"); err != nil {
+		return nil, err
 	}
-	if g.Moves() {
-		return nil, errors.New("diff: match: the graph moves columns with an image")
-	}
-	g = clone(g)
-	g.Outputs, g.SideOutputs = []string{output}, nil
-	e := newExplainer(ctx, g, newRunner(o.Limits, image), nil)
+	e := newExplainer(ctx, g, output, image, nil, &o)
 	if want.IsImage() {
-		e.target.h, e.target.w = want.Height(), want.Width()
+		e.target = target{h: want.Height(), w: want.Width(), c: want.Channels()}
 	}
-	unchanged, err := e.runner.run(g)
+	unchanged, err := e.runner.run(e.graph)
 	if err != nil {
 		return nil, err
 	}
-	for i := range o.Alternatives {
-		e.changes = append(e.changes, o.Alternatives[i].change())
-	}
 	known := map[[sha256.Size]byte]bool{e.have(unchanged).digest(): true}
-	var effective []Change
-	for _, c := range append(e.changes, allChanges()...) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if c.undo != nil {
-			continue
-		}
-		t, ok := e.run([]Change{c})
-		if !ok || t.DType == tensor.Bytes {
-			continue
+	var effective [][]Change
+	try := func(l []Change) (bool, error) {
+		t, ok := e.run(l)
+		if !ok {
+			return false, ctx.Err()
 		}
 		if equal(t) {
-			return []Change{c}, nil
+			return true, nil
 		}
 		if key := e.have(t).digest(); !known[key] {
 			known[key] = true
-			effective = append(effective, c)
+			effective = append(effective, l)
+		}
+		return false, ctx.Err()
+	}
+	var singles [][]Change
+	var raw []Change // the one pair that counts as one change
+	for _, c := range e.changes {
+		if c.undo == nil {
+			singles = append(singles, []Change{c})
+		}
+		if c.Name == "not-rescaled" || c.Name == "not-normalized" {
+			raw = append(raw, c)
+		}
+	}
+	for _, l := range append(singles, raw) {
+		found, err := try(l)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return l, nil
 		}
 	}
 	for i, a := range effective {
@@ -61,11 +67,12 @@ func Match(ctx context.Context, g *datagraph.Graph, output string, image *tensor
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if a.group == b.group {
+			l, ok := e.joined(a, b)
+			if !ok {
 				continue
 			}
-			if t, ok := e.run([]Change{a, b}); ok && equal(t) {
-				return []Change{a, b}, nil
+			if t, ok := e.run(l); ok && equal(t) {
+				return l, nil
 			}
 		}
 	}

@@ -31,14 +31,19 @@ func TestMatch(t *testing.T) {
 		require.NoError(t, err)
 		return out[0].Clone()
 	}
-	g := make(codec.ToRGB, transforms.Pillow)
+	r := transforms.NewResize(16, 16)
+	r.Interpolation = transforms.Bilinear
+	raw := datagraph.New(&transforms.Decode{Color: codec.ToBGR}, r, transforms.NewToType(tensor.Float32), transforms.NewHWC2CHW())
+	normalize := transforms.NewNormalize([]float64{0.5}, []float64{0.25})
+	g := make(codec.ToRGB, transforms.Pillow, normalize)
 	for _, c := range []struct {
 		theirs *datagraph.Graph
 		want   []string
 	}{
-		{make(codec.ToBGR, transforms.Pillow), []string{"bgr"}},
-		{make(codec.ToRGB, transforms.OpenCV), []string{"opencv-bilinear"}},
-		{make(codec.ToBGR, transforms.OpenCV), []string{"bgr", "opencv-bilinear"}},
+		{make(codec.ToBGR, transforms.Pillow, normalize), []string{"bgr"}},
+		{make(codec.ToRGB, transforms.OpenCV, normalize), []string{"opencv-bilinear"}},
+		{make(codec.ToBGR, transforms.OpenCV, normalize), []string{"bgr", "opencv-bilinear"}},
+		{raw, []string{"bgr", "not-rescaled", "not-normalized"}},
 		{make(codec.ToRGB, transforms.Pillow, transforms.NewHorizontalFlip()), nil},
 	} {
 		theirs := run(c.theirs)

@@ -28,8 +28,8 @@ func TestInvalidValueKeepsKeysKnown(t *testing.T) {
 			`{"size":[32,32],"scalefactor":0.1,"mean":[1,2,3],"swapRB":true,"crop":false,"ddepth":5,"paddingmode":2,"borderValue":[1,2,3],"datalayout":"NCHW"}`,
 		},
 		"ultralytics": {
-			`{"imgsz":[32,32],"task":"detect","channels":3,"stride":32,"auto":false,"scale_fill":false,"scaleup":true,"center":true,"padding_value":114,` +
-				`"interpolation":1,"dynamic":false,"args":{"half":false,"dynamic":false,"quantize":null}}`,
+			`{"imgsz":[32,32],"task":"detect","head":"Detect","channels":3,"stride":32,"auto":false,"scale_fill":false,"scaleup":true,"center":true,"padding_value":114,` +
+				`"interpolation":1,"args":{"half":false,"dynamic":false,"quantize":null}}`,
 		},
 	} {
 		i, err := importer.Lookup(name)

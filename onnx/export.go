@@ -135,6 +135,9 @@ type Exported struct {
 	// Outputs are the outputs and side outputs of the graph that the model
 	// computes, in the graph's order.
 	Outputs []Port
+	// ModelOutputs are the outputs of a model of Merge, which are those of the
+	// model behind the graph. Nil for Export.
+	ModelOutputs []Value
 	// Within1 lists the steps whose bytes may be off by one: the resizes of
 	// Fast.
 	Within1 []int

@@ -220,5 +220,8 @@ func (l *lowering) merge(m *modelProto) (*Exported, error) {
 		return nil, errTooLarge
 	}
 	l.result.Model = model
+	for _, v := range m.graph.outputs {
+		l.result.ModelOutputs = append(l.result.ModelOutputs, v.value())
+	}
 	return &l.result, nil
 }

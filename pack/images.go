@@ -35,6 +35,10 @@ type ListOptions struct {
 	// one list with an empty suffix. The default, 0, makes an empty training
 	// list.
 	TrainRatio, TestRatio float64
+	// OnOther, if not nil, is called with each file that is on no list, since
+	// it has another extension or is a device, and without Recursive with each
+	// folder.
+	OnOther func(name string, folder bool)
 }
 
 // List is a list of images with the suffix of its name: "", "_train", "_0_val",
@@ -151,9 +155,16 @@ func (w *walk) folder(rel string, above []string) error {
 				i.Labels[0] = float32(label)
 			}
 			w.items = append(w.items, i)
+		case w.o.OnOther != nil:
+			w.o.OnOther(e.Name, false)
 		}
 	}
 	if !w.o.Recursive {
+		for _, e := range folders {
+			if w.o.OnOther != nil {
+				w.o.OnOther(e.Name, true)
+			}
+		}
 		return nil
 	}
 	for _, e := range folders {

@@ -73,16 +73,20 @@ var colorNames = []string{"rgb", "gray", "unchanged"}
 func (c Color) String() string { return enum.String("color", colorNames, c) }
 
 // ImageOptions describes the processing of an image before it is packed. With
-// PassThrough only Limits has an effect.
+// PassThrough only Check and Limits have an effect.
 type ImageOptions struct {
 	Encoding   Encoding
 	Encoder    JPEGEncoder // of JPEG; default Turbo
 	Quality    int         // JPEG: 1 to 100, default 95; PNG: compression level 1 to 9, default 3
 	Chroma     jpeg.Chroma // chroma subsampling of JPEG; default 4:2:0; Jpegli has neither 4:4:0 nor 4:1:1
 	Color      Color
-	CenterCrop bool         // crop the largest centred square, before Resize
-	Resize     int          // length of the shorter edge in pixels, up to 2^24; 0: no resize
-	Limits     codec.Limits // of decoding one image, and of the pixels after Resize; zero fields mean the defaults
+	CenterCrop bool // crop the largest centred square, before Resize
+	Resize     int  // length of the shorter edge in pixels, up to 2^24; 0: no resize
+	// Check decodes the images of PassThrough. One that cannot be decoded, for
+	// example since it is cut short, is an error. Default: only the header is
+	// read. Plans ignore it.
+	Check  bool
+	Limits codec.Limits // of decoding one image, and of the pixels after Resize; zero fields mean the defaults
 }
 
 // fill checks the options and sets defaults.
@@ -91,7 +95,7 @@ func (o *ImageOptions) fill() error {
 	most := 0
 	switch o.Encoding {
 	case PassThrough:
-		*o = ImageOptions{Encoding: PassThrough, Limits: o.Limits}
+		*o = ImageOptions{Encoding: PassThrough, Check: o.Check, Limits: o.Limits}
 		return nil
 	case JPEG:
 		if most = 100; o.Quality == 0 {
@@ -152,6 +156,9 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 		}
 	}()
 	if m.o.Encoding == PassThrough {
+		if err := m.check(); err != nil {
+			return nil, err
+		}
 		return append(dst, m.file...), nil
 	}
 	t, err := m.decode()
@@ -168,6 +175,21 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 		return jpegli.Encode(dst, t, jpegli.Options{Quality: m.o.Quality, Chroma: jpegliChroma[m.o.Chroma]})
 	}
 	return m.jpeg.Encode(dst, t, jpeg.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma, Dialect: jpeg.OpenCV})
+}
+
+// check returns an error if m.file, which is packed unchanged, does not begin
+// as an image or, with Check, cannot be decoded. Images of formats that are not
+// linked pass without Check.
+func (m *images) check() error {
+	if m.o.Check {
+		_, err := m.decode()
+		return err
+	}
+	_, err := codec.DecodeConfig(m.file, nil)
+	if errors.Is(err, codec.ErrUnsupported) || errors.Is(err, codec.ErrLimit) {
+		return nil
+	}
+	return err
 }
 
 var jpegliChroma = [...]jpegli.Chroma{jpeg.Chroma420: jpegli.Chroma420, jpeg.Chroma422: jpegli.Chroma422, jpeg.Chroma444: jpegli.Chroma444}

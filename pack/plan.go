@@ -369,6 +369,23 @@ type PlanRead struct {
 	// Root replaces the plan's folder of the input, for machines that have it
 	// at another place. Default: the plan's.
 	Root string
+	// Limits are the largest that the plan may have. Default: those of
+	// codec.DefaultLimits.
+	Limits codec.Limits
+}
+
+// within returns an error if a limit of a plan is above that of the caller.
+func within(l, most codec.Limits) error {
+	l, most = l.WithDefaults(), most.WithDefaults()
+	for _, x := range []struct {
+		what    string
+		n, most int64
+	}{{"pixels", l.Pixels, most.Pixels}, {"bytes", l.Bytes, most.Bytes}, {"scans", int64(l.Scans), int64(most.Scans)}} {
+		if x.most > 0 && (x.n < 0 || x.n > x.most) {
+			return fmt.Errorf("it allows images %d %s, and the caller %d (--limit-%s, PlanRead.Limits); -1 is no limit", x.n, x.what, x.most, x.what)
+		}
+	}
+	return nil
 }
 
 // ReadPlan reads a plan and opens its listing and its input. files opens all of
@@ -386,6 +403,9 @@ func ReadPlan(ctx context.Context, files store.Opener, name string, o PlanRead) 
 	p, err := parsePlan(name, b)
 	if err != nil {
 		return nil, err
+	}
+	if err := within(p.Image.Limits, o.Limits); err != nil {
+		return nil, planErrorf(name, "%w", err)
 	}
 	if o.Root != "" {
 		p.Root = o.Root

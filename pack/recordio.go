@@ -313,6 +313,9 @@ func (p *RecordIO) digest() (string, error) {
 		return "", fmt.Errorf("pack: %w", err)
 	}
 	d.Write(head)
+	if o.Check {
+		fmt.Fprintln(d, "\ncheck")
+	}
 	var line []byte
 	for _, o := range p.Outputs {
 		name, err := filepath.Abs(o.Name)

@@ -466,7 +466,9 @@ func TestInterrupted(t *testing.T) {
 // TestMemory checks that packed data does not stay in memory.
 func TestMemory(t *testing.T) {
 	root := t.TempDir()
-	b := bytes.Repeat([]byte("0123456789abcdef"), 200)
+	b, err := new(pngWriter).encode(nil, drawn(t, 1, 1, 1), 1)
+	require.NoError(t, err)
+	b = append(b, bytes.Repeat([]byte("0123456789abcdef"), 200)...)
 	var items []imagerecord.Item
 	count := short.Rounds(t, 10_000, 2_000)
 	for i := range count {
@@ -562,9 +564,34 @@ func TestBadImages(t *testing.T) {
 	p.Image = ImageOptions{Encoding: PassThrough, Limits: codec.Limits{Bytes: 20}}
 	bad = nil
 	_, err = p.Run(t.Context())
-	require.NoError(t, err)
-	require.Len(t, bad, 4)
+	require.ErrorIs(t, err, ErrEmpty)
+	require.Len(t, bad, 5)
+	require.ErrorIs(t, bad[2], codec.ErrFormat)
 	require.ErrorIs(t, bad[3], codec.ErrLimit)
+
+	// Files that are packed unchanged must begin as images. Check decodes them.
+	whole, err := os.ReadFile(filepath.Join(root, "0.png"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "text.jpg"), []byte("no image"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "cut.png"), whole[:len(whole)/2], 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "x.heic"), []byte("\x00\x00\x00\x20ftypheic\x00\x00\x00\x00"), 0o666))
+	p.Outputs[0].Items = []imagerecord.Item{{Index: 0, Path: "0.png"}, {Index: 1, Path: "text.jpg"}, {Index: 2, Path: "cut.png"}, {Index: 3, Path: "x.heic"}}
+	for _, c := range []struct {
+		check bool
+		bad   []string
+	}{{false, []string{"text.jpg"}}, {true, []string{"text.jpg", "cut.png", "x.heic"}}} {
+		p.Outputs[0].Name += "c"
+		p.Image = ImageOptions{Encoding: PassThrough, Check: c.check}
+		bad = nil
+		s, err := p.Run(t.Context())
+		require.NoError(t, err)
+		var names []string
+		for _, b := range bad {
+			names = append(names, b.Path)
+		}
+		require.Equal(t, c.bad, names)
+		require.Equal(t, 4-len(c.bad), s.Records)
+	}
 }
 
 // TestPackOfNothing packs lists without an image, and images that cannot be

@@ -316,18 +316,11 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 	makers := sync.Pool{New: func() any { return &images{o: &image} }}
 	s.read = func(ctx context.Context, i int) (*webdataset.Sample, error) {
 		name := below(root, good[i].Path)
-		var b []byte
-		var err error
-		if image.Encoding == PassThrough {
-			if b, err = fieldFile(ctx, s.folder, name); err != nil {
-				return nil, err
-			}
-		} else {
-			m := makers.Get().(*images)
-			defer makers.Put(m)
-			if b, err = m.image(ctx, s.folder, nil, name); err != nil {
-				return nil, fileError(name, err)
-			}
+		m := makers.Get().(*images)
+		defer makers.Put(m)
+		b, err := m.image(ctx, s.folder, nil, name)
+		if err != nil {
+			return nil, fileError(name, err)
 		}
 		x := &webdataset.Sample{Key: s.keys[i], Fields: []webdataset.Field{{Ext: exts[i], Data: b}}}
 		if len(good[i].Labels) > 0 {

@@ -196,7 +196,7 @@ func shardMembers(t testing.TB, shards []Shard) (l []string) {
 			require.NoError(t, err)
 			b, err := io.ReadAll(r)
 			require.NoError(t, err)
-			if len(b) == sha256.Size {
+			if len(b) == sha256.Size || bytes.HasPrefix(b, []byte("\x89PNG")) {
 				b = nil
 			}
 			l = append(l, h.Name+"="+string(b))
@@ -206,11 +206,47 @@ func shardMembers(t testing.TB, shards []Shard) (l []string) {
 	return l
 }
 
+// imagesOf is folderOf with images.
+func imagesOf(t testing.TB, names ...string) (dir string) {
+	dir = folderOf(t, names...)
+	b, err := new(pngWriter).encode(nil, drawn(t, 1, 1, 1), 1)
+	require.NoError(t, err)
+	for _, n := range names {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(n)), b, 0o666))
+	}
+	return dir
+}
+
+// TestShardsNoImages: a file with the name of an image, which is none, is not
+// packed silently.
+func TestShardsNoImages(t *testing.T) {
+	dir := imagesOf(t, "a/1.png", "a/cut.png", "b/2.png")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b", "text.jpg"), []byte("no image"), 0o666))
+	b, err := os.ReadFile(filepath.Join(dir, "a", "1.png"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "cut.png"), b[:45], 0o666))
+	for _, c := range []struct {
+		check bool
+		bad   []string
+	}{{false, []string{"text.jpg"}}, {true, []string{"cut.png", "text.jpg"}}} {
+		s, err := ClassSamples(t.Context(), store.Local, dir, "", ImageOptions{Encoding: PassThrough, Check: c.check})
+		require.NoError(t, err)
+		var bad []string
+		r, err := packShards(t.Context(), s, t.TempDir(), Shards{OnError: SkipOnError, OnSkip: func(err error) { bad = append(bad, err.Error()) }})
+		require.NoError(t, err)
+		require.Equal(t, 4-len(c.bad), r.Samples)
+		require.Len(t, bad, len(c.bad))
+		for i, name := range c.bad {
+			require.Contains(t, bad[i], name)
+		}
+	}
+}
+
 // keep packs images unchanged.
 var keep = ImageOptions{Encoding: PassThrough}
 
 func TestShardsOfClasses(t *testing.T) {
-	dir := folderOf(t, "b/2.jpg", "b/1.PNG", "b/sub/3.jpeg", "a-b/x.jpg", "a/z.jpg", "a/c/1.jpg", "a/some.thing.jpg", "b/list.txt", "top.jpg")
+	dir := imagesOf(t, "b/2.jpg", "b/1.PNG", "b/sub/3.jpeg", "a-b/x.jpg", "a/z.jpg", "a/c/1.jpg", "a/some.thing.jpg", "b/list.txt", "top.jpg")
 	s, err := ClassSamples(t.Context(), store.Local, dir, "", keep)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "a-b", "b"}, s.ClassNames)
@@ -232,7 +268,7 @@ func TestShardsOfClasses(t *testing.T) {
 }
 
 func TestShardsOfList(t *testing.T) {
-	dir := folderOf(t, "x/1.jpg", "2.jpg", "3.jpg", "4.png", "x/1.png")
+	dir := imagesOf(t, "x/1.jpg", "2.jpg", "3.jpg", "4.png", "x/1.png")
 	list := filepath.Join(t.TempDir(), "a.lst")
 	require.NoError(t, os.WriteFile(list, []byte("5\t3\t2.jpg\n1\t0.5\tx/1.jpg\n2\t1\t2\t-1.25\t3.jpg\n7\t-2\t4.png\n8\t1\tx/1.png\n9\tnan\t3.jpg\n10\t1\tnoend\n11\t1\tc.cls\n12\t16777216\tgone.jpg\n"), 0o666))
 	s, err := ListSamples(t.Context(), store.Local, list, dir, keep)

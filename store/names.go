@@ -153,11 +153,18 @@ func Redact(name string) string {
 		host, path = rest[:i], rest[i:]
 	}
 	at := strings.LastIndexByte(host, '@')
-	if at < 0 && query == "" {
+	if at < 0 && query == "" && !strings.Contains(path, "@") {
 		return name
 	}
 	if at >= 0 {
 		host = "xxxxx" + host[at:]
+	} else if _, port, ok := strings.Cut(host, ":"); ok && strings.Trim(port, "0123456789") != "" && !strings.HasPrefix(host, "[") {
+		// It is no port, but a password with a slash or a question mark.
+		if i := strings.LastIndexByte(path, '@'); i >= 0 {
+			host, path = "xxxxx"+path[i:], ""
+		} else if strings.Contains(query, "@") {
+			host, path, query = "xxxxx", "", ""
+		}
 	}
 	if query != "" {
 		query = "?xxxxx"

@@ -80,6 +80,9 @@ func TestURLs(t *testing.T) {
 		"a?b": "a?b", "/x/a@b": "/x/a@b", "s3://bucket/a?b#c": "s3://bucket/a?b#c", "hdfs://me@host:9000/a": "hdfs://xxxxx@host:9000/a",
 		"https://h/a.tar": "https://h/a.tar", "https://h/a.tar?sig=S": "https://h/a.tar?xxxxx", "HTTPS://h/a#S": "HTTPS://h/a?xxxxx",
 		"http://u:S@h/a@b?S@x/y": "http://xxxxx@h/a@b?xxxxx", "http://u:S@h": "http://xxxxx@h", "http://h?S/../@": "http://h?xxxxx",
+		"http://h/a?pw=S": "http://h/a?xxxxx", "http://h/a?code=S&x=S": "http://h/a?xxxxx", "http://h/a?%73ig=S": "http://h/a?xxxxx", "http://h/a?S": "http://h/a?xxxxx", "http://h/a#S?x": "http://h/a?xxxxx",
+		"http://u:S/S@h/a": "http://xxxxx@h/a", "http://u:S?S@h/a": "http://xxxxx", "http://u:S#S@h/a": "http://xxxxx", "http://h:80/a@b": "http://h:80/a@b", "http://[::1]:80/a@b": "http://[::1]:80/a@b",
+		"s3://key:S@bucket/a": "s3://xxxxx@bucket/a", "s3://bucket/a@b": "s3://bucket/a@b",
 	} {
 		require.Equal(t, want, Redact(name))
 	}

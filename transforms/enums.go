@@ -15,9 +15,10 @@ const (
 	TorchUint8                      // torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for resizing
 	TorchUint8NoAVX2                // torch_uint8 on an x86-64 CPU without AVX2: for resizing
 	MindSpore                       // MindSpore 2.10.0, where its rule is no other library's: for AutoContrast
+	OpenCVIPP                       // OpenCV 5.0.0 with IPP on a CPU with AVX2: for bicubic resizing of uint8
 )
 
-var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet", "torch_uint8", "torch_uint8_noavx2", "mindspore"}
+var backendNames = []string{"pillow", "opencv", "torch", "opencv4", "mxnet", "torch_uint8", "torch_uint8_noavx2", "mindspore", "opencv_ipp"}
 
 func (b Backend) String() string               { return enum.String("backend", backendNames, b) }
 func (b Backend) MarshalText() ([]byte, error) { return enum.Format("backend", backendNames, b) }

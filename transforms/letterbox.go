@@ -123,7 +123,7 @@ func pythonMod(a, n float64) float64 {
 // Infer sets the padded size. It depends on the input's size only with Auto.
 func (o *Letterbox) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
-	if err := wantSampled(d); err != nil {
+	if err := (sampling{o.Interpolation, o.Backend, true}).want(d); err != nil {
 		return err
 	}
 	if err := wantFill(d, "fill", o.Fill); err != nil {

@@ -138,7 +138,7 @@ func nearestOf(s sampling) (Interpolation, Backend) {
 		i = NearestExact
 	}
 	if (sampling{i, b, true}).validate() != nil {
-		b = OpenCV // MXNet's nearest is OpenCV's
+		b = OpenCV // the nearest of MXNet and of IPP is OpenCV's
 	}
 	return i, b
 }

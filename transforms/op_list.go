@@ -214,7 +214,7 @@ func (l *OpList) UnmarshalJSON(b []byte) error {
 	}
 	*l = make(OpList, len(raw))
 	for i, r := range raw {
-		var j jsonOp
+		j := usualOp(r)
 		if err := specs.Unmarshal(r, &j); err != nil {
 			return errfmt.Errorf("op %d: %w", i, err)
 		}
@@ -225,6 +225,23 @@ func (l *OpList) UnmarshalJSON(b []byte) error {
 		(*l)[i] = op
 	}
 	return nil
+}
+
+// usualOp returns the usual values of an op's keys, for errors of missing ones:
+// the version and the parameters of the op that r names.
+func usualOp(r []byte) jsonOp {
+	var named struct {
+		Op string `json:"op"`
+	}
+	j := jsonOp{Op: "horizontal_flip"}
+	if json.Unmarshal(r, &named) == nil && named.Op != "" {
+		j.Op = named.Op
+	}
+	if i, err := Lookup(j.Op); err == nil {
+		j.Version = i.Version
+		j.Params, _ = MarshalParams(i.New()) // nil leaves them out of the error
+	}
+	return j
 }
 
 // checkNestingJSON rejects values that are nested too deep, before they are

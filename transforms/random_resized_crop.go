@@ -65,7 +65,7 @@ func (o *RandomResizedCrop) Validate() error {
 
 // Infer sets the output size.
 func (o *RandomResizedCrop) Infer(dst, in []tensor.Desc) error {
-	if err := wantSampled(in[0]); err != nil {
+	if err := (sampling{o.Interpolation, o.Backend, !o.NoAntialias}).want(in[0]); err != nil {
 		return err
 	}
 	dst[0] = in[0].WithSize(o.Height, o.Width)

@@ -51,7 +51,7 @@ func (o *RandomShortestSize) Validate() error {
 
 // Infer leaves the size unknown.
 func (o *RandomShortestSize) Infer(dst, in []tensor.Desc) error {
-	if err := wantSampled(in[0]); err != nil {
+	if err := (sampling{o.Interpolation, o.Backend, !o.NoAntialias}).want(in[0]); err != nil {
 		return err
 	}
 	dst[0] = in[0].WithSize(tensor.Unknown, tensor.Unknown)

@@ -61,7 +61,7 @@ func (o *ResizeAlignCorners) Validate() error {
 // Infer sets the output size.
 func (o *ResizeAlignCorners) Infer(dst, in []tensor.Desc) error {
 	r := o.resize()
-	return inferSized(dst, in, r.sized)
+	return inferSized(dst, in, sampling{}, r.sized)
 }
 
 // Apply scales.

@@ -45,7 +45,7 @@ func (o *ResizeBilinear11) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8); err != nil {
 		return err
 	}
-	return inferSized(dst, in, o.fit().sized)
+	return inferSized(dst, in, sampling{}, o.fit().sized)
 }
 
 // bilinear11Axis fills left with the first of two neighbouring pixels of each

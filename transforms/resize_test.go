@@ -1,8 +1,11 @@
 package transforms
 
 import (
+	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +26,14 @@ func everySampling() []sampling {
 		}
 	}
 	return l
+}
+
+// dtypes returns the dtypes that the sampling supports.
+func (s sampling) dtypes() []tensor.DType {
+	if s.backend == OpenCVIPP {
+		return []tensor.DType{tensor.Uint8}
+	}
+	return []tensor.DType{tensor.Uint8, tensor.Float32}
 }
 
 func (s sampling) String() string {
@@ -78,7 +89,7 @@ func TestResizeConstant(t *testing.T) {
 
 func TestResizeSameSize(t *testing.T) {
 	for _, s := range everySampling() {
-		for _, d := range []tensor.DType{tensor.Uint8, tensor.Float32} {
+		for _, d := range s.dtypes() {
 			x := randomImage(t, d, tensor.HWC, 7, 9, 4)
 			y, err := run(newContext(), s.resize(7, 9), x)
 			require.NoError(t, err)
@@ -93,7 +104,7 @@ func TestResizeSameSize(t *testing.T) {
 // loops.
 func TestResizeLayouts(t *testing.T) {
 	for _, s := range everySampling() {
-		if (s.backend == OpenCV || s.backend == MXNet) && s.interp != Nearest && s.interp != NearestExact && s.interp != Bilinear {
+		if (s.backend == OpenCV || s.backend == MXNet || s.backend == OpenCVIPP) && s.interp != Nearest && s.interp != NearestExact && s.interp != Bilinear {
 			continue
 		}
 		for _, d := range []tensor.DType{tensor.Uint8, tensor.Float32} {
@@ -116,7 +127,7 @@ func TestResizeLayouts(t *testing.T) {
 func TestResizeContext(t *testing.T) {
 	sizes := [][2]int{{20, 30}, {31, 17}, {20, 31}, {60, 44}, {22, 22}}
 	for _, s := range everySampling() {
-		for _, d := range []tensor.DType{tensor.Uint8, tensor.Float32} {
+		for _, d := range s.dtypes() {
 			for _, l := range []tensor.Layout{tensor.HWC, tensor.CHW} {
 				op := s.resize(22, 26)
 				var src, dst []*tensor.Tensor
@@ -224,7 +235,7 @@ func TestResizeInputs(t *testing.T) {
 func TestResizeMemory(t *testing.T) {
 	x := randomImage(t, tensor.Uint8, tensor.HWC, 1<<20, 1, 1)
 	for _, s := range everySampling() {
-		if s.backend == OpenCV || s.backend == MXNet || s.interp == Nearest || s.interp == NearestExact || s.interp == Area || !s.antialias {
+		if s.backend == OpenCV || s.backend == MXNet || s.backend == OpenCVIPP || s.interp == Nearest || s.interp == NearestExact || s.interp == Area || !s.antialias {
 			continue
 		}
 		_, err := run(newContext(), s.resize(1, 1<<20), x)
@@ -302,5 +313,38 @@ func TestResizeMXNet(t *testing.T) {
 			n += diff * diff
 		}
 		require.True(t, n > 0 && n < len(a[0].Data)/1000, "%d of %d", n, len(a[0].Data))
+	}
+}
+
+// TestResizeOpenCVIPP compares 600 resizes of noise with OpenCV's, by their
+// checksums. testdata/gen/resize_ipp.py makes the same noise.
+func TestResizeOpenCVIPP(t *testing.T) {
+	require.ErrorIs(t, (&Resize{Height: 3, Width: 3, Interpolation: Bilinear, Backend: OpenCVIPP}).Validate(), ErrParam)
+	s := sampling{Bicubic, OpenCVIPP, true}
+	var out [1]tensor.Desc
+	require.ErrorIs(t, s.resize(5, 5).Infer(out[:], []tensor.Desc{tensor.Image(tensor.Float32, tensor.HWC, 9, 9, 3)}), ErrInput)
+
+	b, err := os.ReadFile("testdata/resize/opencv_ipp.json")
+	require.NoError(t, err)
+	var golden struct {
+		// Height, width, output height and width, channels, CRC-32.
+		Rows [][6]int64
+	}
+	require.NoError(t, json.Unmarshal(b, &golden))
+	require.Len(t, golden.Rows, 600)
+	c := newContext()
+	for k, row := range golden.Rows {
+		x, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, int(row[0]), int(row[1]), int(row[4])))
+		require.NoError(t, err)
+		for i := range x.Data {
+			v := uint8((uint64(k+i) * 0x9E3779B97F4A7C15) >> 56)
+			if k%7 == 0 {
+				v = v >> 7 * 255
+			}
+			x.Data[i] = v
+		}
+		y, err := run(c, s.resize(int(row[2]), int(row[3])), x)
+		require.NoError(t, err)
+		require.Equal(t, uint32(row[5]), crc32.ChecksumIEEE(y[0].Data), "row %d: %v", k, row)
 	}
 }

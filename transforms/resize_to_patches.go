@@ -338,7 +338,7 @@ func (o *ResizeToPatches) kimi(h, w float64) (height, width float64) {
 
 // Infer sets the output size.
 func (o *ResizeToPatches) Infer(dst, in []tensor.Desc) error {
-	return inferSized(dst, in, o.sized)
+	return inferSized(dst, in, o.sampling(), o.sized)
 }
 
 // capped returns the sides by PatchUltraVBert.

@@ -143,7 +143,7 @@ func (o *ResizeToTiles) geometry(h, w int) (t tiling, nh, nw int, err error) {
 // Infer sets the size of the canvas.
 func (o *ResizeToTiles) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
-	if err := wantSampled(d); err != nil {
+	if err := o.sampling().want(d); err != nil {
 		return err
 	}
 	if err := wantFill(d, "fill", o.Fill); err != nil {

@@ -60,7 +60,7 @@ func (o *ResizedCrop) sampling() sampling {
 
 // Infer sets the output size. A box that exceeds the image is an ErrInput.
 func (o *ResizedCrop) Infer(dst, in []tensor.Desc) error {
-	if err := wantSampled(in[0]); err != nil {
+	if err := o.sampling().want(in[0]); err != nil {
 		return err
 	}
 	h, w := in[0].Height(), in[0].Width()

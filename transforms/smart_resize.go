@@ -268,7 +268,7 @@ func (o *SmartResize) budgeted(h, w float64) (nh, nw float64) {
 
 // Infer sets the output size.
 func (o *SmartResize) Infer(dst, in []tensor.Desc) error {
-	return inferSized(dst, in, o.sized)
+	return inferSized(dst, in, o.sampling(), o.sized)
 }
 
 // Apply scales.

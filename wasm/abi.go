@@ -52,11 +52,14 @@ const (
 	kindInput
 )
 
-// kinds is searched in order: an ErrUnknownOp within an ErrGraph is the former.
-var kinds = []struct {
+// kindOf is the kind of an error.
+type kindOf struct {
 	err  error
 	kind uint32
-}{
+}
+
+// kinds is searched in order: an ErrUnknownOp within an ErrGraph is the former.
+var kinds = []kindOf{
 	{codec.ErrInternal, kindInternal},
 	{codec.ErrFormat, kindFormat},
 	{codec.ErrUnsupported, kindUnsupported},

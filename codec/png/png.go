@@ -392,8 +392,8 @@ func (d *decoder) inflate(v []byte, p int) ([]byte, error) {
 	if out.Len() > maxText {
 		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "a compressed text or profile of more than %d bytes", maxText)
 	}
-	// Pillow has no limit for all profiles together, and none for texts that are
-	// not UTF-8. This one bounds the time.
+	// Pillow has no limit for all profiles together, and none for texts that
+	// are not UTF-8. This one bounds the time.
 	if d.h.inflated += int64(out.Len()); d.h.inflated > maxTextMemory {
 		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "compressed texts and profiles of more than %d bytes", maxTextMemory)
 	}
@@ -462,6 +462,8 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		switch {
 		case h.frames > 1:
 			return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, whose first frame OpenCV composes")
+		case string(data[12:16]) != "IHDR" || data[26] != 0 || data[28] > 1:
+			return codec.Config{}, bad(8, "IHDR is not first, or has unknown methods")
 		case h.mode == codec.P && h.plte == nil:
 			return codec.Config{}, bad(-1, "a palette image without a palette")
 		}

@@ -447,6 +447,10 @@ func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 		what = "more than four samples a pixel"
 	case h.apart && h.samples == 1 && h.compression == none:
 		what = "a single plane apart"
+	case !h.apart && t.tags[tagStripOffsets].len()+t.tags[tagTileOffsets].len() != h.across*h.down:
+		what = "another number of offsets than of strips or tiles"
+	case t.get(tagPlanar, 1) != 1 && t.get(tagPlanar, 1) != 2:
+		what = "an unknown planar configuration"
 	case h.mode == codec.P && t.tags[tagColorMap].len() < 3<<h.bits:
 		what = "a palette that is too short"
 	case t.tags[tagOrientation].len() > 0 && (c.Orientation >= 5 || damage == codec.DamageImdecode && c.Orientation > 1):

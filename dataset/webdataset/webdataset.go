@@ -50,8 +50,9 @@ import (
 // and the sample's key, "train-000.tar@n01440764_18". Reading a sample
 // allocates the members' names, some hundred bytes.
 //
-// As in webdataset, links, devices and files without a key belong to no sample;
-// `infer-prep records ls` counts them.
+// As in webdataset, links, devices and files without a key belong to no sample.
+// If Open reads the headers, it counts them in a warning (see
+// dataset.Options.OnWarning); `infer-prep records ls` always counts them.
 //
 // Compressed shards have no random access and are refused; `infer-prep records
 // convert` converts them.
@@ -223,6 +224,7 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
 	opened, errs := make([]*webdataset.Indexed, len(shards)), make([]error, len(shards))
+	ignored := make([]webdataset.Ignored, len(shards))
 	var all sync.WaitGroup
 	var failed atomic.Bool
 	slots := make(chan struct{}, atOnce)
@@ -232,7 +234,7 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 			break // in order, so that the error is that of the first bad shard
 		}
 		all.Go(func() {
-			if opened[i], errs[i] = open(ctx, files, name); errs[i] != nil {
+			if opened[i], ignored[i], errs[i] = open(ctx, files, name); errs[i] != nil {
 				failed.Store(true)
 			}
 			<-slots
@@ -244,6 +246,10 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 		if s != nil {
 			r.shards, r.names = append(r.shards, s), append(r.names, shards[i])
 			r.starts = append(r.starts, r.Len()+int64(s.Len()))
+			if r.ignored.Members == 0 && ignored[i].Members > 0 {
+				r.ignored.First = store.Redact(shards[i]) + ": " + ignored[i].First
+			}
+			r.ignored.Members += ignored[i].Members
 		}
 	}
 	for _, err := range errs {
@@ -265,25 +271,35 @@ type rows struct {
 	names   []string
 	starts  []int64   // the first row of each shard, and the number of rows
 	memory  sync.Pool // of *webdataset.Buffer
+	ignored webdataset.Ignored
+}
+
+// Warning reports the members in no sample, nil if there are none.
+func (r *rows) Warning() error {
+	if r.ignored.Members == 0 {
+		return nil
+	}
+	return fmt.Errorf("members of the shards that are in no sample: %d, the first is %s", r.ignored.Members, r.ignored.First)
 }
 
 // open opens a shard with its index, or with one that it makes.
-func open(ctx context.Context, files store.Opener, name string) (*webdataset.Indexed, error) {
+func open(ctx context.Context, files store.Opener, name string) (opened *webdataset.Indexed, none webdataset.Ignored, err error) {
 	packed, err := webdataset.Compressed(ctx, files, name)
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	if packed {
-		return nil, fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", store.Redact(name))
+		return nil, none, fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", store.Redact(name))
 	}
 	x, err := webdataset.LoadIndex(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
 		x, err = webdataset.Scan(ctx, files, name, webdataset.Options{})
 	}
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
-	return x.Open(ctx, files, name, webdataset.Options{})
+	opened, err = x.Open(ctx, files, name, webdataset.Options{})
+	return opened, x.Ignored, err
 }
 
 // Columns returns the columns of the parameters.

@@ -1,6 +1,7 @@
 package webdataset
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -48,6 +49,30 @@ func shards(t *testing.T) (dir string) {
 		write(t, filepath.Join(dir, fmt.Sprintf("%03d.tar", shard)), l...)
 	}
 	return dir
+}
+
+// TestLinks: members that webdataset skips are counted in a warning.
+func TestLinks(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []tar.Header{
+		{Name: "a.jpg", Typeflag: tar.TypeReg, Size: 1}, {Name: "a.cls", Typeflag: tar.TypeReg, Size: 1}, {Name: "d/", Typeflag: tar.TypeDir},
+		{Name: "b.jpg", Typeflag: tar.TypeLink, Linkname: "a.jpg"}, {Name: "c.jpg", Typeflag: tar.TypeSymlink, Linkname: "a.jpg"}, {Name: "README", Typeflag: tar.TypeReg, Size: 1},
+	} {
+		require.NoError(t, w.WriteHeader(&h))
+		_, err := w.Write([]byte("1")[:h.Size])
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	name := filepath.Join(t.TempDir(), "x.tar")
+	require.NoError(t, os.WriteFile(name, b.Bytes(), 0o600))
+	var warnings []string
+	o := dataset.Options{OnWarning: func(err error) { warnings = append(warnings, err.Error()) }}
+	built, err := dataset.Build(t.Context(), dataset.From(New(name)), o)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, built.Len())
+	require.NoError(t, built.Close())
+	require.Equal(t, []string{"dataset: webdataset: members of the shards that are in no sample: 3, the first is " + name + ": b.jpg (a hard link)"}, warnings)
 }
 
 func write(t *testing.T, name string, l ...*webdataset.Sample) {

@@ -61,7 +61,7 @@ func loadAPI(path string) (*api, error) {
 	}
 	base, err := clib.Load(path, "OrtGetApiBase")
 	if err != nil && filepath.Base(path) == path { // no file was found, so the system's loader searched
-		return nil, fmt.Errorf("%w: %w; ONNX Runtime's library is found by lib=PATH or the environment variable %s", device.ErrUnavailable, err, Environment)
+		return nil, missing(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", device.ErrUnavailable, path, err)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -70,6 +71,39 @@ func named(by, path string) (string, error) {
 	return "", fmt.Errorf("%w: %s=%s: the folder has no %s", device.ErrUnavailable, by, path, strings.Join(libraryNames(), " or "))
 }
 
+// environments lists the folders of Python environments that are in use: the
+// active ones, and that of the python3 in PATH, which may be the system's.
+func environments() (l []string) {
+	for _, v := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if dir := os.Getenv(v); dir != "" {
+			l = append(l, dir)
+		}
+	}
+	for _, name := range []string{"python3", "python"} {
+		p, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if dir := filepath.Dir(p); runtime.GOOS == "windows" { // python.exe is in Scripts or at the top
+			l = append(l, filepath.Dir(dir), dir)
+		} else {
+			l = append(l, filepath.Dir(dir))
+		}
+		break
+	}
+	return l
+}
+
+// missing returns the error of a library that is nowhere. err is that of the
+// system's loader.
+func missing(err error) error {
+	const help = "ONNX Runtime's library was not found. Install it in the Python environment in use (pip install onnxruntime), put it beside the program, or name it or its folder in lib=PATH or the environment variable " + Environment
+	if err == nil {
+		return fmt.Errorf("%w: %s", device.ErrUnavailable, help)
+	}
+	return fmt.Errorf("%w: %s (%w)", device.ErrUnavailable, help, err)
+}
+
 // findLibrary searches for the library in the order that the package comment
 // lists.
 func findLibrary(option string) (string, error) {
@@ -87,10 +121,14 @@ func findLibrary(option string) (string, error) {
 		d := filepath.Dir(exe)
 		dirs = append(dirs, d, filepath.Join(d, "lib"), filepath.Join(d, "..", "lib"))
 	}
-	if venv := os.Getenv("VIRTUAL_ENV"); venv != "" {
-		dirs = append(dirs, filepath.Join(venv, "Lib", "site-packages", "onnxruntime", "capi"))
-		l, _ := filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages", "onnxruntime", "capi"))
-		dirs = append(dirs, l...)
+	for _, env := range environments() {
+		for _, packages := range []string{"Lib/site-packages", "lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages"} {
+			l, _ := filepath.Glob(filepath.Join(env, filepath.FromSlash(packages), "onnxruntime", "capi"))
+			dirs = append(dirs, l...)
+		}
+	}
+	if conda := os.Getenv("CONDA_PREFIX"); conda != "" { // its package onnxruntime-cpp
+		dirs = append(dirs, filepath.Join(conda, "lib"))
 	}
 	switch runtime.GOOS {
 	case "linux":
@@ -105,7 +143,7 @@ func findLibrary(option string) (string, error) {
 		}
 	}
 	if runtime.GOOS == "windows" {
-		return "", fmt.Errorf("%w: onnxruntime.dll was not found, want lib=PATH or the environment variable %s", device.ErrUnavailable, Environment)
+		return "", missing(nil)
 	}
 	return map[string]string{"linux": "libonnxruntime.so.1", "darwin": "libonnxruntime.dylib"}[runtime.GOOS], nil
 }

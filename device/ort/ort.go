@@ -30,7 +30,8 @@
 //  1. lib=PATH
 //  2. the environment variable INFER_PREP_ORT
 //  3. the program's folder, and lib and ../lib beside it
-//  4. the Python package onnxruntime in VIRTUAL_ENV
+//  4. the Python package onnxruntime in VIRTUAL_ENV, in CONDA_PREFIX, and
+//     beside the python3 in PATH; lib in CONDA_PREFIX
 //  5. /usr/local/lib, /usr/lib and /opt/homebrew/lib, except on Windows, whose
 //     own onnxruntime.dll is an old version
 //  6. the search path of the system's loader

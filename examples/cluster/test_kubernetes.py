@@ -23,7 +23,7 @@ def command(spec, index=None):
     """Returns a container's command and environment, as the kubelet makes them."""
     c = spec["template"]["spec"]["containers"][0]
     env = {e["name"]: e["value"] for e in c["env"]}
-    env |= {"PLAN": work + "/plan.json", "OUT": work + "/kubernetes"}
+    env |= {"PLAN": work + "/plan.json", "ROOT": work + "/photos", "OUT": work + "/kubernetes"}
     if index is not None:
         env["JOB_COMPLETION_INDEX"] = str(index)
     args = [re.sub(r"\$\((\w+)\)", lambda m: env[m[1]], a) for a in c["args"]]

@@ -12,6 +12,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) != 2 {
+		log.Fatal("usage: eager IMAGE")
+	}
 	image, err := os.ReadFile(os.Args[1])
 	if err != nil {
 		log.Fatal(err)

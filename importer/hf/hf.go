@@ -18,7 +18,8 @@
 // both do_rescale and do_normalize are off, else float32.
 //
 // A file has the meaning of 5.23.0, whichever version wrote it. The class must
-// be in the file, or in the model's config.json beside it. Names of classes may
+// be in the file, or in the model's config.json beside it, and not both in and
+// around a nested image_processor. Names of classes may
 // have the suffixes of older versions, Fast and Pil, or end in
 // FeatureExtractor; the backend is the caller's choice.
 //

@@ -98,6 +98,11 @@ func parse(data []byte) (file, o *importer.Object, err error) {
 		return file, file, nil
 	}
 	file.InertAll() // of other processors
+	for _, key := range []string{"image_processor_type", "feature_extractor_type"} {
+		if file.Has(key) && !file.Null(key) {
+			file.Bad(key, "none beside image_processor: transformers reads the inner keys of a processor_config.json, and the outer ones of a preprocessor_config.json")
+		}
+	}
 	if o = file.Object("image_processor"); o == nil {
 		return nil, nil, file.Err("hf")
 	}

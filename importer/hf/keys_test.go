@@ -223,6 +223,10 @@ func TestForms(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, want, g, name)
 	}
+	// Which of the two counts depends on the file's name.
+	_, err = Import([]byte(`{"image_processor_type":"ViTImageProcessor","size":32,"image_processor":{"image_processor_type":"CLIPImageProcessor"}}`))
+	require.ErrorIs(t, err, importer.ErrValue)
+	require.ErrorContains(t, err, `image_processor_type: "ViTImageProcessor", want none beside image_processor`)
 	for in, part := range map[string]string{
 		"version https://git-lfs.github.com/spec/v1\noid sha256:0\n": "git lfs pull",
 		"<!DOCTYPE html>\n<html>":                                    "download the raw file",

@@ -23,8 +23,8 @@
 //
 // The reference is OpenCV 5.0.0.93: cv2.imread, and the blob without its first
 // axis. The mean is subtracted in float32 and the factor multiplied in float32,
-// or in float64 with NHWC. The output is the column blob. IPP, which some x86
-// builds of OpenCV use, is not reproduced.
+// or in float64 with NHWC. The output is the column blob. The blob is equal
+// with and without IPP, which the wheels from PyPI use on x86-64.
 //
 // Graphs decode as imread does: the EXIF orientation is applied as OpenCV finds
 // it, 16-bit gray keeps its high byte, alpha is dropped, and a JPEG that ends

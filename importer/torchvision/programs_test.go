@@ -63,7 +63,7 @@ var refused = map[string]string{
 	"cropped at random, source":              "RandomCrop: it is random",
 	"gray of floats, printed":                "Grayscale: of a float tensor",
 	"gray of floats, source":                 "Grayscale: of a float tensor",
-	"v2 half normalized, source":             "Normalize: of a float16 tensor",
+	"v2 half normalized, source":             "Normalize: of float16 values",
 	"v2 double, source":                      "ToDtype.dtype: from uint8 to float64",
 	"v2 back to bytes, source":               "ToDtype.dtype: from float32 to uint8",
 	"v2 padded by type, source":              "want the value for images, not a dict",

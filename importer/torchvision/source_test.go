@@ -92,7 +92,7 @@ func TestSourceErrors(t *testing.T) {
 		"T.Compose([T.ToImage(), T.Pad(4, fill={tv_tensors.Image: 127, 'others': 0})])":                                 "not a dict with one for each type",
 		"T.Compose([T.ToImage(), T.ToDtype(torch.float64, scale=True)])":                                                "from uint8 to float64, want torch.float32",
 		"T.Compose([T.ToTensor(), T.ConvertImageDtype(torch.uint8)])":                                                   "from float32 to uint8",
-		"T.Compose([T.ToImage(), T.ToDtype(torch.float16, scale=True), T.Normalize([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])])": "Normalize: of a float16 tensor",
+		"T.Compose([T.ToImage(), T.ToDtype(torch.float16, scale=True), T.Normalize([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])])": "Normalize: of float16 values",
 		"T.Compose([T.Resize(9), lambda a: a.rotate(90), T.ToTensor()])":                                                "without Python functions",
 		"T.Compose([T.Resize(9), lambda a: b.convert('RGB'), T.ToTensor()])":                                            "without Python functions",
 		"T.Compose([T.Resize(9), to_square, T.ToTensor()])":                                                             "to_square, a Python function or a variable",

@@ -129,7 +129,7 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 		}
 		if b.dtype != tensor.Uint8 && b.dtype != tensor.Float32 && !slices.Contains([]string{"ToDtype", "ConvertImageDtype", "ToImage", "ToPureTensor", "Identity"}, name) {
 			o.InertAll()
-			call.Fail(importer.ErrUnsupported, name, fmt.Sprintf("of a %v tensor, want uint8 or float32: want it before the conversion to %[1]v", b.dtype))
+			call.Fail(importer.ErrUnsupported, name, fmt.Sprintf("of %v values: want it before the conversion to %[1]v", b.dtype))
 			continue
 		}
 		form := outer
@@ -404,7 +404,9 @@ func (b *builder) grayscale(o *importer.Object, from generation) {
 	case b.dtype != tensor.Uint8:
 		o.Fail(importer.ErrUnsupported, "", "of a float tensor: want it before ToDtype, ToTensor or ConvertImageDtype")
 		return
-	case !b.tensor || b.gray:
+	case b.tensor && b.gray && channels == 3 && from == v1:
+		return // v1 keeps the one channel of a tensor
+	case !b.tensor || b.gray && (from != either || channels == 1):
 	case from == either:
 		o.Fail(importer.ErrValue, "", "v1 and v2 differ for tensors: want it in a Compose as Python prints it, with its indentation")
 	case from == v1:
@@ -418,11 +420,12 @@ func (b *builder) grayscale(o *importer.Object, from generation) {
 
 // rgb adds RGB, which copies a gray channel. A Pillow image that is converted
 // only after other steps may have another mode before: Pillow scales palettes
-// and single bits to the nearest, and weighs colours by alpha.
+// and single bits to the nearest, weighs colours by alpha, and its tensor has
+// the mode's channels.
 func (b *builder) rgb(o *importer.Object, _ generation) {
 	switch {
 	case !b.gray:
-		if !b.tensor && len(b.Steps) > 1 {
+		if !b.fromTensor && (b.tensor || len(b.Steps) > 1) {
 			b.Steps[0].Op.(*transforms.Decode).Refuse |= codec.RefuseAlpha | codec.RefusePalette | codec.RefuseBilevel | codec.RefuseDepth16 | codec.RefuseCMYK
 		}
 	case b.dtype != tensor.Uint8:
@@ -463,7 +466,7 @@ func (b *builder) toPIL(o *importer.Object, from generation) {
 	case !b.tensor && from != v2:
 		o.Fail(importer.ErrValue, "", "the image is a Pillow image already, which v1 rejects: leave it out")
 	case b.dtype != tensor.Uint8:
-		o.Fail(importer.ErrUnsupported, "", fmt.Sprintf("of a %v tensor, want uint8", b.dtype))
+		o.Fail(importer.ErrUnsupported, "", fmt.Sprintf("of %v values, want uint8", b.dtype))
 	}
 	b.tensor = false
 }

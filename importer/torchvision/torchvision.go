@@ -48,7 +48,7 @@
 //     convert("RGB"). After other steps they mean that the program did not
 //     convert the image before; the graph then refuses files that Pillow would
 //     not scale as RGB: with alpha, a palette, 16 bits or 1 bit, and CMYK. v2's
-//     RGB is treated alike.
+//     RGB is treated alike, also after ToImage.
 //
 // These cannot change the bytes, and are ignored:
 //

@@ -320,11 +320,11 @@ func dynamic(o *importer.Object) bool {
 		var err error
 		if args, err = o.Embed("args", []byte(a)); err != nil {
 			o.Bad("args", "an object or a Python dict of the export's arguments")
-			return toggle(o, "dynamic", false)
+			return false
 		}
 	default:
 		o.Bad("args", "an object")
-		return toggle(o, "dynamic", false)
+		return false
 	}
 	args.Inert(inertArgs...)
 	const want = "a full-precision export: half precision may take a float16 tensor"

@@ -267,7 +267,7 @@ var Layers = []Layer{
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
 		{Path: "python/internal/binding", May: []string{"codec/all", "codec/pixels", "datagraph", "dataset", "dataset/all", "dataset/mindrecord", "device", "device/ort", "importer", "importer/all", "internal/registry", "mobile", "modelbundle", "pipeline", "preset", "store", "store/httpstore", "tensor", "transforms"}},
 		{Path: "python/lib", May: []string{"python/internal/binding", "tensor"}},
-		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
+		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
 		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},

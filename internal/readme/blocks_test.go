@@ -122,7 +122,7 @@ func clone(t *testing.T) string {
 
 // TestBlocks runs every shell block of the README and of docs as printed, in a
 // fresh clone for each page, one block after another, and compiles every block
-// of Go.
+// of Go. Pages that are read together also run in one clone.
 func TestBlocks(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("blocks are for a shell with the tools of Linux")
@@ -145,12 +145,23 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 	for _, page := range pages {
-		t.Run(page, func(t *testing.T) { runPage(t, page) })
+		t.Run(page, func(t *testing.T) { runPages(t, page) })
+	}
+	// A reader of both stays in one folder.
+	t.Run("together", func(t *testing.T) { runPages(t, "docs/records.md", "docs/run.md") })
+}
+
+// runPages runs the blocks of pages, one page after another in one clone.
+func runPages(t *testing.T, pages ...string) {
+	dir := ""
+	for _, page := range pages {
+		dir = runPage(t, page, dir)
 	}
 }
 
-func runPage(t *testing.T, page string) {
-	dir := ""
+// runPage runs the blocks of a page in the folder, or in a clone if it is
+// empty. It returns the folder.
+func runPage(t *testing.T, page, dir string) string {
 	for _, b := range blocks(t, page) {
 		if b.skip != "" {
 			t.Logf("%s:%d is not run: %s", page, b.line, b.skip)
@@ -169,6 +180,7 @@ func runPage(t *testing.T, page string) {
 		default: // an output, or the bytes of a file
 		}
 	}
+	return dir
 }
 
 // runShell runs a block in the folder.

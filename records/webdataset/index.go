@@ -32,6 +32,8 @@ type Index struct {
 	Entries  []Entry
 	// Scanned reports that Scan made the index: its entries have no checksums.
 	Scanned bool
+	// Ignored describes the members in no sample, if Scan made the index.
+	Ignored Ignored
 }
 
 // IndexName returns the name of the index beside a shard.
@@ -236,7 +238,7 @@ func (r *Reader) scan(ctx context.Context) (*Index, error) {
 	for {
 		m, key, _, err := r.member()
 		if err == io.EOF {
-			x.Size = r.t.at
+			x.Size, x.Ignored = r.t.at, r.Ignored()
 			return x, nil
 		}
 		if err == nil {

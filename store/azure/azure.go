@@ -143,6 +143,13 @@ type service struct {
 	write *sdk.Client // repeats the blocks of an upload
 }
 
+// Service implements objects.Service. The URL has the account, and may have a
+// signature in its query.
+func (s *service) Service() string {
+	u, _, _ := strings.Cut(s.read.URL(), "?")
+	return strings.TrimRight(u, "/")
+}
+
 // Explain implements objects.Service.
 func (s *service) Explain(err error) *objects.Answer {
 	var e *azcore.ResponseError

@@ -83,6 +83,7 @@ func New() (remote.Backend, error) {
 		return nil, fmt.Errorf("gcs: %w", err)
 	}
 	s.api.UserAgent = "infer-prep"
+	s.endpoint = endpoint
 	return objects.New("gs", "bucket", s), nil
 }
 
@@ -120,8 +121,12 @@ func (b sentBody) Read(p []byte) (int, error) {
 // service is an objects.Service.
 type service struct {
 	api       *storage.Service
+	endpoint  string
 	anonymous bool // no credentials were found
 }
+
+// Service implements objects.Service. Names of buckets are unique.
+func (s *service) Service() string { return s.endpoint }
 
 // Explain implements objects.Service.
 func (s *service) Explain(err error) *objects.Answer {

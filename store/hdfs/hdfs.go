@@ -77,6 +77,19 @@ func New() (*Backend, error) {
 	return &Backend{conf: conf, clusters: map[string]*cluster{}}, nil
 }
 
+// Service implements remote.Located: the configuration chooses the cluster of
+// hdfs:///path and of logical names.
+func (b *Backend) Service() string {
+	var l []string
+	for k, v := range b.conf {
+		if strings.HasPrefix(k, "fs.default") || strings.HasPrefix(k, "dfs.namenode.rpc-address") {
+			l = append(l, k+"="+v)
+		}
+	}
+	slices.Sort(l)
+	return strings.Join(l, " ")
+}
+
 // split returns the cluster and the path of a name.
 func (b *Backend) split(name string) (*cluster, string, error) {
 	rest, ok := strings.CutPrefix(name, scheme+"://")

@@ -62,10 +62,10 @@ func newBackend() *backend {
 // parse parses a name.
 func parse(name string) (*url.URL, error) {
 	u, err := url.Parse(name)
-	var ue *url.Error
+	var escape url.EscapeError // other errors have the query, or what may be a password
 	switch {
-	case errors.As(err, &ue):
-		return nil, fmt.Errorf("invalid URL: %w", ue.Err) // ue has the query
+	case errors.As(err, &escape):
+		return nil, fmt.Errorf("invalid URL: %w", escape)
 	case err != nil:
 		return nil, errors.New("invalid URL")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
@@ -83,6 +83,7 @@ func (b *backend) do(ctx context.Context, method, name string, header http.Heade
 	if err != nil {
 		return nil, err
 	}
+	own := true // no redirect has led to another host, port or scheme
 	for range maxRedirects + 1 {
 		r := (&http.Request{Method: method, URL: u, Host: u.Host, Header: header.Clone(), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 		r.Header.Set("Accept-Encoding", "identity")
@@ -91,7 +92,7 @@ func (b *backend) do(ctx context.Context, method, name string, header http.Heade
 		if err != nil {
 			return nil, err
 		}
-		if e, ok := rc.find(u.Hostname()); ok {
+		if e, ok := rc.find(u.Hostname()); ok && own {
 			r.SetBasicAuth(e.login, e.password)
 		}
 		a, err := b.transport.RoundTrip(r)
@@ -112,9 +113,18 @@ func (b *backend) do(ctx context.Context, method, name string, header http.Heade
 			return nil, fmt.Errorf("%s: a redirect from %s to %s is not followed", a.Status, u.Scheme, to.Scheme)
 		}
 		to.User, to.Fragment, to.RawFragment = nil, "", ""
+		own = own && to.Scheme == u.Scheme && strings.EqualFold(to.Hostname(), u.Hostname()) && port(to) == port(u)
 		u = to
 	}
 	return nil, fmt.Errorf("more than %d redirects", maxRedirects)
+}
+
+// port returns the port of a URL.
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
 // discard reads the rest of a short body, so that its connection can be used

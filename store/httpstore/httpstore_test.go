@@ -370,6 +370,7 @@ func TestNames(t *testing.T) {
 		"ftp://host/a":                    "want a URL as http://host/path",
 		"http://host/%zz?SECRET":          "open http://host/%zz?xxxxx: invalid URL: invalid URL escape \"%zz\"",
 		"http://host:port/?SECRET":        "invalid URL",
+		"http://user:SECRET/SECRET@host/": "open http://xxxxx@host/: invalid URL",
 		"http://host/a\x00b?sig=SECRET":   "invalid URL",
 		"http://ho st/a?X-Amz-Sig=SECRET": "invalid URL",
 	} {
@@ -579,4 +580,51 @@ func cutOff(w http.ResponseWriter, whole []byte) {
 	_, _ = w.Write(whole[:5])
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
+}
+
+// TestNetrcRedirects: credentials follow a redirect to the same host and port
+// alone, also if the file has an entry for the other host.
+func TestNetrcRedirects(t *testing.T) {
+	var got []string
+	note := func(r *http.Request) { got = append(got, r.Host+" "+r.Header.Get("Authorization")) }
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note(r)
+		if back := r.URL.Query().Get("back"); back != "" {
+			http.Redirect(w, r, back, http.StatusFound)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}))
+	defer other.Close()
+	var first *httptest.Server
+	first = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		note(r)
+		switch to := r.URL.Query().Get("to"); to {
+		case "":
+			w.WriteHeader(http.StatusNotFound)
+		case "back":
+			http.Redirect(w, r, other.URL+"/?back="+first.URL+"/end", http.StatusFound)
+		default:
+			http.Redirect(w, r, to, http.StatusFound)
+		}
+	}))
+	defer first.Close()
+	file := filepath.Join(t.TempDir(), "netrc")
+	require.NoError(t, os.WriteFile(file, []byte("machine 127.0.0.1 login u password p\nmachine localhost login l password p\ndefault login d password p"), 0o600))
+	t.Setenv("NETRC", file)
+	a, b := first.Listener.Addr().String(), other.Listener.Addr().String()
+	const basic = " Basic dTpw"
+	_, port, _ := strings.Cut(a, ":")
+	for to, want := range map[string][]string{
+		first.URL + "/end":               {a + basic, a + basic},
+		"/end":                           {a + basic, a + basic},
+		other.URL + "/end":               {a + basic, b + " "},
+		"http://localhost:" + port + "/": {a + basic, "localhost:" + port + " "},
+		"back":                           {a + basic, b + " ", a + " "},
+	} {
+		got = nil
+		_, err := New(remote.Options{}).Stat(t.Context(), first.URL+"/?to="+to)
+		require.ErrorIs(t, err, fs.ErrNotExist, to)
+		require.Equal(t, want, got, to)
+	}
 }

@@ -44,6 +44,17 @@ type Backend interface {
 	Create(ctx context.Context, name string) (store.NewFile, error)
 }
 
+// Located is a Backend whose names do not tell the service, such as
+// s3://bucket/key. Stores of different services share nothing in a cache
+// folder.
+type Located interface {
+	Backend
+	// Service identifies the service and the account, by its URL and an
+	// account's name. It holds no secret. It is called once, when the first
+	// object has been opened.
+	Service() string
+}
+
 // Object is an object, or a part of it, that is being read.
 type Object struct {
 	// Body has the bytes of the part. It is for one goroutine at a time; the

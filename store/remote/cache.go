@@ -25,10 +25,10 @@ import (
 // cache is a folder of blocks of objects that have a version. Several processes
 // share it. A nil cache is empty.
 //
-// A block is a file. Its name is the digest of the object's name and version
-// and the block's place. It starts with a CRC-32C of the digest and the
-// content. It appears under its name when it is complete, so readers need no
-// lock. Its modification time is when it was used last.
+// A block is a file. Its name is the digest of the service, the object's name
+// and version, and the block's place. It starts with a CRC-32C of the digest
+// and the content. It appears under its name when it is complete, so readers
+// need no lock. Its modification time is when it was used last.
 //
 // Writers hold the lock of the file "lock", which holds the sum of the sizes.
 // The one whose block exceeds the limit removes the blocks that were used
@@ -41,6 +41,7 @@ type cache struct {
 	limit    int64
 	warn     func(error)
 	counters *counters
+	service  func() string // "" if names tell the service
 	disabled atomic.Bool
 
 	mu   sync.Mutex
@@ -61,23 +62,63 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // newCache opens the cache folder, and makes it if it does not exist. It
 // returns nil if the options name none, or if it cannot be used.
-func newCache(o Options, counters *counters) *cache {
+func newCache(o Options, b Backend, counters *counters) *cache {
 	if o.Cache == "" {
 		return nil
 	}
-	c := &cache{dir: o.Cache, limit: o.CacheSize, warn: o.OnWarning, counters: counters}
+	c := &cache{dir: o.Cache, limit: o.CacheSize, warn: o.OnWarning, counters: counters, service: func() string { return "" }}
+	if l, ok := b.(Located); ok {
+		c.service = sync.OnceValue(l.Service)
+	}
 	if c.warn == nil {
 		c.warn = func(err error) { slog.Warn(err.Error()) }
 	}
-	err := os.MkdirAll(filepath.Join(c.dir, "blocks"), 0o700)
-	if err == nil {
-		c.lock, err = os.OpenFile(filepath.Join(c.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	}
-	if err != nil {
+	if err := c.open(); err != nil {
 		c.disable(err)
 		return nil
 	}
 	return c
+}
+
+// open makes the folder and opens the lock. Who else can write there could
+// replace what is read, and who else can read there sees what is private.
+func (c *cache) open() error {
+	blocks := filepath.Join(c.dir, "blocks")
+	if err := os.MkdirAll(blocks, 0o700); err != nil {
+		return err
+	}
+	for dir, forbidden := range map[string]fs.FileMode{c.dir: 0o022, blocks: 0o077} {
+		i, err := os.Lstat(dir)
+		if err == nil {
+			err = private(i, forbidden)
+		}
+		if err == nil && !i.IsDir() {
+			err = fmt.Errorf("%v, want a folder and no link", i.Mode())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+	}
+	name := filepath.Join(c.dir, "lock")
+	if i, err := os.Lstat(name); err == nil && !i.Mode().IsRegular() {
+		return fmt.Errorf("%s: %v, want a regular file and no link", name, i.Mode())
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	i, err := f.Stat()
+	if err == nil {
+		err = private(i, 0o077)
+	}
+	if err == nil && !i.Mode().IsRegular() {
+		err = fmt.Errorf("%v, want a regular file", i.Mode())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
+	}
+	c.lock = f
+	return nil
 }
 
 // on reports whether the cache is in use.
@@ -92,8 +133,11 @@ func (c *cache) disable(err error) {
 
 // digest returns what identifies a block of an object, or with a length of -1
 // the file with the object's version.
-func digest(name string, id identity, off, length int64) (d [sha256.Size]byte) {
+func (c *cache) digest(name string, id identity, off, length int64) (d [sha256.Size]byte) {
 	b := make([]byte, 0, 256)
+	service := c.service()
+	b = binary.AppendUvarint(b, uint64(len(service)))
+	b = append(b, service...)
 	b = binary.AppendUvarint(b, uint64(len(name)))
 	b = append(b, name...)
 	b = binary.AppendUvarint(b, uint64(len(id.version)))
@@ -118,7 +162,7 @@ func (c *cache) get(name string, id identity, off int64, b []byte) bool {
 	if !c.on() || id.version == "" {
 		return false
 	}
-	d := digest(name, id, off, int64(len(b)))
+	d := c.digest(name, id, off, int64(len(b)))
 	got, ok := c.read(d, b)
 	ok = ok && len(got) == len(b)
 	if ok {
@@ -164,14 +208,14 @@ func (c *cache) has(name string, id identity, off, length int64) bool {
 	if !c.on() || id.version == "" {
 		return false
 	}
-	_, err := os.Stat(c.path(digest(name, id, off, length)))
+	_, err := os.Stat(c.path(c.digest(name, id, off, length)))
 	return err == nil
 }
 
 // put stores the bytes of an object at off.
 func (c *cache) put(name string, id identity, off int64, b []byte) {
 	if c.on() && id.version != "" {
-		c.write(digest(name, id, off, int64(len(b))), b, false)
+		c.write(c.digest(name, id, off, int64(len(b))), b, false)
 	}
 }
 
@@ -187,7 +231,7 @@ func (c *cache) known(name string) (identity, bool) {
 	if !c.on() {
 		return identity{}, false
 	}
-	b, ok := c.read(digest(name, identity{}, 0, -1), make([]byte, 0, maxEntry))
+	b, ok := c.read(c.digest(name, identity{}, 0, -1), make([]byte, 0, maxEntry))
 	var e entry
 	if !ok || json.Unmarshal(b, &e) != nil || e.Version == "" || e.Size <= 0 {
 		return identity{}, false
@@ -201,7 +245,7 @@ func (c *cache) remember(name string, id identity) {
 		return
 	}
 	if b, err := json.Marshal(entry{id.version, id.size, id.modified}); err == nil && len(b) <= maxEntry {
-		c.write(digest(name, identity{}, 0, -1), b, true)
+		c.write(c.digest(name, identity{}, 0, -1), b, true)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -68,6 +69,75 @@ func TestCache(t *testing.T) {
 		b, err := store.ReadFile(t.Context(), r, "mem://a", nil, -1)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(want, b), "the new content")
+	}
+}
+
+// located is a service at an address.
+type located struct {
+	*service
+	at string
+}
+
+func (l located) Service() string { return l.at }
+
+// TestCacheServices: objects of two services with equal names, versions and
+// sizes are different.
+func TestCacheServices(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 {
+		for i, at := range []string{"https://one", "https://two", "https://one account"} {
+			s := newService()
+			want := bytes.Repeat([]byte{byte(i)}, 2<<20)
+			s.put("s3://bucket/a", want)
+			r := New(located{s, at}, Options{Cache: dir})
+			b, err := store.ReadFile(t.Context(), r, "s3://bucket/a", nil, -1)
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(want, b), at)
+		}
+	}
+}
+
+// TestCacheShared: a folder that others can write, and links in it, are not
+// used.
+func TestCacheShared(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" {
+		t.Skip("modes and owners mean other things here")
+	}
+	victim := filepath.Join(t.TempDir(), "victim")
+	require.NoError(t, os.WriteFile(victim, []byte("12345678"), 0o600))
+	for name, c := range map[string]struct {
+		prepare func(dir string) error
+		want    string
+	}{
+		"others write":     {func(dir string) error { return os.Chmod(dir, 0o777) }, "the mode is"},
+		"the group writes": {func(dir string) error { return os.Chmod(dir, 0o770) }, "the mode is"},
+		"others read blocks": {func(dir string) error {
+			return errors.Join(os.Mkdir(filepath.Join(dir, "blocks"), 0o700), os.Chmod(filepath.Join(dir, "blocks"), 0o755))
+		}, "the mode is"},
+		"lock is a link":       {func(dir string) error { return os.Symlink(victim, filepath.Join(dir, "lock")) }, "no link"},
+		"lock has two names":   {func(dir string) error { return os.Link(victim, filepath.Join(dir, "lock")) }, "2 names"},
+		"lock is a folder":     {func(dir string) error { return os.Mkdir(filepath.Join(dir, "lock"), 0o700) }, "want a regular file"},
+		"blocks is a link":     {func(dir string) error { return os.Symlink(filepath.Dir(victim), filepath.Join(dir, "blocks")) }, "no link"},
+		"the folder is a link": {func(dir string) error { return errors.Join(os.Remove(dir), os.Symlink(filepath.Dir(victim), dir)) }, "no link"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "cache")
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			require.NoError(t, c.prepare(dir))
+			var warned []error
+			s := newService()
+			s.put("mem://a", content(100))
+			r := New(s, Options{Cache: dir, OnWarning: func(err error) { warned = append(warned, err) }})
+			b, err := store.ReadFile(t.Context(), r, "mem://a", nil, -1)
+			require.NoError(t, err)
+			require.Equal(t, content(100), b)
+			require.Len(t, warned, 1)
+			require.ErrorContains(t, warned[0], c.want)
+			require.ErrorContains(t, warned[0], dir)
+			kept, err := os.ReadFile(victim)
+			require.NoError(t, err)
+			require.Equal(t, "12345678", string(kept))
+		})
 	}
 }
 

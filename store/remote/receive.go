@@ -19,12 +19,18 @@ type identity struct {
 
 // check returns an error if o is another object, or another state of it.
 func (id identity) check(o *Object) error {
+	// An answer that does not tell what the first one told may be of another
+	// object.
 	switch {
-	case id.version != "" && o.Version != "":
+	case id.version != "" && o.Version == "":
+		return fmt.Errorf("%w: version %s, and the service now tells none", ErrChanged, id.version)
+	case id.version != "":
 		if id.version != o.Version {
 			return fmt.Errorf("%w: version %s is now %s", ErrChanged, id.version, o.Version)
 		}
-	case !id.modified.IsZero() && !o.Modified.IsZero() && !id.modified.Equal(o.Modified):
+	case !id.modified.IsZero() && o.Modified.IsZero():
+		return fmt.Errorf("%w: it was modified at %v, and the service now tells no time", ErrChanged, id.modified)
+	case !id.modified.IsZero() && !id.modified.Equal(o.Modified):
 		return fmt.Errorf("%w: it was modified at %v, and again at %v", ErrChanged, id.modified, o.Modified)
 	}
 	if o.Size >= 0 && o.Size != id.size {

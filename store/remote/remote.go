@@ -36,7 +36,7 @@ func New(b Backend, o Options) *Store {
 		size = cachedBlock
 	}
 	s.memory.init(s.o.Memory, size)
-	s.cache = newCache(s.o, &s.counters)
+	s.cache = newCache(s.o, b, &s.counters)
 	return s
 }
 

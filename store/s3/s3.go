@@ -94,6 +94,9 @@ type service struct {
 	read  *minio.Core // one attempt for each request
 	write *minio.Core // repeats what an upload sends
 	tls   bool
+	// endpoint is the URL, and creds may choose the account there.
+	endpoint string
+	creds    *credentials.Credentials
 }
 
 // writeAttempts is the number of times that a part of an upload is sent before
@@ -124,7 +127,10 @@ func New(o Options) (*Backend, error) {
 	if o.PathStyle {
 		opts.BucketLookup = minio.BucketLookupPath
 	}
-	s := &service{tls: opts.Secure}
+	s := &service{tls: opts.Secure, endpoint: u.Scheme + "://" + u.Host}
+	if !strings.HasSuffix(u.Hostname(), "amazonaws.com") {
+		s.creds = creds
+	}
 	for _, c := range []struct {
 		core     **minio.Core
 		attempts int
@@ -152,6 +158,19 @@ func first(l ...string) string {
 
 // errRange is the answer to a range past the end.
 var errRange = &objects.Answer{Status: http.StatusRequestedRangeNotSatisfiable}
+
+// Service implements objects.Service. Amazon's names of buckets are unique;
+// with other services, each account can have a bucket of the name.
+func (s *service) Service() string {
+	if s.creds == nil {
+		return s.endpoint
+	}
+	v, err := s.creds.GetWithContext(nil)
+	if err != nil { // no object can be opened either
+		return s.endpoint
+	}
+	return s.endpoint + " " + v.AccessKeyID
+}
 
 // Explain implements objects.Service.
 func (s *service) Explain(err error) *objects.Answer {

@@ -196,3 +196,16 @@ func TestUsualPlaces(t *testing.T) {
 	require.ErrorContains(t, err, `profile "other"`)
 	require.NotContains(t, err.Error(), srv.SecretKey)
 }
+
+// TestService: the service and, but for Amazon's, the account are told, and no
+// secret.
+func TestService(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"https://s3.amazonaws.com": "https://s3.amazonaws.com", "https://s3.eu-west-1.amazonaws.com": "https://s3.eu-west-1.amazonaws.com",
+		"http://one:9000": "http://one:9000 KEY", "https://one:9000": "https://one:9000 KEY",
+	} {
+		b, err := New(Options{Endpoint: endpoint, Credentials: credentials.NewStaticV4("KEY", "SECRET", "TOKEN")})
+		require.NoError(t, err)
+		require.Equal(t, want, remote.Located(b).Service())
+	}
+}

@@ -73,6 +73,8 @@ SOURCES = {
     # v1 on tensors
     "v1 tensors": "import torch\n" + V1 + "transforms.Compose([transforms.Resize(33), transforms.CenterCrop(31), transforms.ConvertImageDtype(torch.float32), transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))])",
     "v1 gray tensors": "import torch\n" + V1 + "transforms.Compose([transforms.Resize((32, 32)), transforms.Grayscale(), transforms.ConvertImageDtype(torch.float)])",
+    "v1 gray tensor of three channels": V1 + "transforms.Compose([transforms.PILToTensor(), transforms.Grayscale(1), transforms.Grayscale(3)])",
+    "v2 gray tensor of three channels": V2 + "v2.Compose([v2.ToImage(), v2.Grayscale(1), v2.Grayscale(3)])",
     "v1 half": "import torch\n" + V1 + "transforms.Compose([transforms.PILToTensor(), transforms.ConvertImageDtype(torch.float16)])",
     # v2
     "v2 documented": V2 + "v2.Compose([v2.ToImage(), v2.ToDtype(torch.uint8, scale=True), v2.Resize(size=(32, 32), antialias=True), v2.ToDtype(torch.float32, scale=True), v2.Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225])])",
@@ -102,6 +104,7 @@ SOURCES = {
     "v2 typed by type": V2 + "from torchvision import tv_tensors\nv2.Compose([v2.ToImage(), v2.ToDtype({tv_tensors.Image: torch.float32, 'others': None}, scale=True)])",
     "v2 colour": V2 + "v2.Compose([v2.RGB(), v2.ToImage(), v2.Resize((18, 19)), v2.ToDtype(torch.float32, scale=True)])",
     "v2 colour last": V2 + "v2.Compose([v2.Resize((18, 19)), v2.RGB(), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])",
+    "v2 colour of tensors": V2 + "v2.Compose([v2.ToImage(), v2.RGB(), v2.Resize((18, 19)), v2.ToDtype(torch.float32, scale=True)])",
     "v2 mixed": "import torch\n" + T1 + "from torchvision.transforms import v2\nv2.Compose([T.ToTensor(), T.Resize(size=(22, 22)), v2.ToDtype(torch.float32, scale=True), T.Normalize([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])])",
     "v2 identity": V2 + "v2.Compose([v2.ToImage(), v2.Identity(), v2.ToPureTensor()])",
     "v2 sequential": "import torch\nfrom torch import nn\nfrom torchvision.transforms import v2\nnn.Sequential(v2.ToImage(), v2.Resize([20], antialias=True), v2.CenterCrop(18), v2.ToDtype(torch.float32, scale=True))",

@@ -9,9 +9,6 @@ import { keyID, publicKey, verifyEd25519 } from './signature.js';
 import type { Tensor } from './tensor.js';
 import type { DeviceGraph, GPUDeviceLike } from './webgpu.js';
 
-/** BundleSource is a bundle: its bytes, or where it is downloaded from. */
-export type BundleSource = Uint8Array | ArrayBuffer | Blob | Response | PromiseLike<Response> | URL | string;
-
 /** Model is a model in a bundle. */
 export interface Model {
   /** For example `model.onnx`. */
@@ -33,32 +30,6 @@ export interface Mismatch {
   /** The values of that element. */
   wantValue?: number;
   gotValue?: number;
-}
-
-/** sourceBytes returns the bytes of a bundle. Bytes are not copied. */
-export async function sourceBytes(source: BundleSource, signal?: AbortSignal): Promise<Uint8Array> {
-  signal?.throwIfAborted();
-  // Not the array itself: the methods of Node's Buffer differ.
-  if (source instanceof Uint8Array) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  const stopped = async <T>(p: PromiseLike<T>): Promise<T> => {
-    try {
-      return await p;
-    } catch (cause) {
-      signal?.throwIfAborted();
-      throw new InferPrepError('load', `infer-prep: open: the bundle cannot be read: ${String(cause)}`, { cause });
-    }
-  };
-  if (typeof Blob !== 'undefined' && source instanceof Blob) return new Uint8Array(await stopped(source.arrayBuffer()));
-  const address = typeof source === 'string' || source instanceof URL;
-  const r = await stopped(address ? fetch(source, signal ? { signal } : {}) : Promise.resolve(source as Response | PromiseLike<Response>));
-  if (typeof r?.arrayBuffer !== 'function') {
-    throw new InferPrepError('param', 'infer-prep: open: want the bundle as a Uint8Array, ArrayBuffer, Blob, Response or address');
-  }
-  if (!r.ok) throw new InferPrepError('load', `infer-prep: open: ${r.url}: HTTP status ${r.status} ${r.statusText}`);
-  const b = new Uint8Array(await stopped(r.arrayBuffer()));
-  signal?.throwIfAborted();
-  return b;
 }
 
 /** openBundle opens a bundle. open opens its graph. */

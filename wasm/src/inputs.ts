@@ -218,6 +218,7 @@ function drawn(image: CanvasImageSource, width: number, height: number, mode: 'R
 const empty = (v: unknown): InferPrepError => invalid(`${typeName(v)} has no pixels: it is empty, closed or transferred`);
 
 const unknown = (v: unknown): InferPrepError =>
+  typeof v === 'string' ? invalid('a value of type String: want a Blob or bytes: fetch the address of the image, or read its path with readFile of node:fs/promises') :
   invalid(`${typeName(v)}: want a Blob, ArrayBuffer, ImageData, ImageBitmap, VideoFrame, HTMLImageElement, HTMLVideoElement or canvas, ` +
     'or a tensor {data, dims, type}');
 

@@ -35,8 +35,9 @@ export type AugmentPolicy = 'imagenet' | 'cifar10' | 'svhn';
  *   resizing
  * - `torch_uint8_noavx2`: torch_uint8 on an x86-64 CPU without AVX2: for resizing
  * - `mindspore`: MindSpore 2.10.0, where its rule is no other library's: for AutoContrast
+ * - `opencv_ipp`: OpenCV 5.0.0 with IPP on a CPU with AVX2: for bicubic resizing of uint8
  */
-export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'torch_uint8' | 'torch_uint8_noavx2' | 'mindspore';
+export type Backend = 'pillow' | 'opencv' | 'torch' | 'opencv4' | 'mxnet' | 'torch_uint8' | 'torch_uint8_noavx2' | 'mindspore' | 'opencv_ipp';
 
 /**
  * CastRule is the rule by which ToType converts a number to a narrower type.
@@ -5136,6 +5137,17 @@ export interface Ops {
    * MXNet is OpenCV 3.4.2, which MXNet 1.9.1's wheel contains. It adds the rows of uint8 bicubic in
    * another order. It supports only bicubic; use opencv for the other interpolations.
    *
+   * OpenCVIPP is cv2.resize as the wheel from PyPI computes it on x86-64, where Intel's IPP takes
+   * bicubic over; use opencv for the other interpolations, which are equal with and without IPP. It
+   * supports uint8 only. The weights are float32, and so is the result of the first pass. At the
+   * borders the products are added in another order. The bytes are those of a CPU with AVX2 and
+   * without AVX-512 (or of OPENCV_IPP=avx2). One case is left: in the columns at the left and right
+   * edge whose filter exceeds the image, some rows add the first two products in the other order.
+   * It changed 1 of 138 million values of images, by 1. With AVX-512 or without AVX2 about 4 values
+   * in a million differ by 1. Images of 2 or more than 4 channels and those with a side below 4
+   * pixels are computed as by opencv, as in cv2.resize. The planes of a CHW image are images of one
+   * channel.
+   *
    * Torch and torch_uint8 antialias bilinear, bicubic and lanczos unless NoAntialias is set.
    *
    * TorchUint8 is what torchvision does with a uint8 tensor, and so the default of transformers 5's
@@ -5160,15 +5172,17 @@ export interface Ops {
    * output's height and width sum to at most 128.
    *
    * All bytes of uint8 and all bits of float32 are equal to the reference for up to 4 channels,
-   * with one exception. Torch's float32 area to 1 x 1 is a mean, which torch sums in an order that
-   * depends on its threads: it is within 1e-6 of the largest value.
+   * with two exceptions. One is opencv_ipp's, above. Torch's float32 area to 1 x 1 is a mean, which
+   * torch sums in an order that depends on its threads: it is within 1e-6 of the largest value.
    *
-   * Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93 without IPP; torch
-   * 2.15.0's interpolate (align_corners=False) as torchvision 0.29.2 calls it. All interpolations
-   * except nearest and area sample at (i+0.5)*scale-0.5.
+   * Reference: Image.resize of Pillow 13.0.0; cv2.resize of OpenCV 5.0.0.93 without IPP
+   * (opencv_ipp: with IPP 2026.0.0); torch 2.15.0's interpolate (align_corners=False) as
+   * torchvision 0.29.2 calls it. All interpolations except nearest and area sample at
+   * (i+0.5)*scale-0.5.
    *
-   * Inputs: image. Outputs: image. Difference: 0 (torch: on CPUs with fused multiply-add, with more
-   * than one thread; float32 area to 1 x 1 within 1e-6 of the largest value).
+   * Inputs: image. Outputs: image. Difference: 0 (opencv_ipp: 1 in 1 of 138 million values, with
+   * OPENCV_IPP=avx2; torch: on CPUs with fused multiply-add, with more than one thread; float32
+   * area to 1 x 1 within 1e-6 of the largest value).
    */
   resize(params?: ResizeParams, columns?: Columns): Step;
   /**
@@ -5304,8 +5318,9 @@ export interface Ops {
    *
    * Reference: torchvision 0.29.2's resized_crop, which crops and then resizes.
    *
-   * Inputs: image. Outputs: image. Difference: 0 (torch: on CPUs with fused multiply-add, with more
-   * than one thread; float32 area to 1 x 1 within 1e-6 of the largest value).
+   * Inputs: image. Outputs: image. Difference: 0 (opencv_ipp: 1 in 1 of 138 million values, with
+   * OPENCV_IPP=avx2; torch: on CPUs with fused multiply-add, with more than one thread; float32
+   * area to 1 x 1 within 1e-6 of the largest value).
    */
   resized_crop(params: ResizedCropParams, columns?: Columns): Step;
   /**
@@ -5804,7 +5819,7 @@ export interface Ops {
 export const enums = {
   Alpha: 'drop white key_white',
   AugmentPolicy: 'imagenet cifar10 svhn',
-  Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2 mindspore',
+  Backend: 'pillow opencv torch opencv4 mxnet torch_uint8 torch_uint8_noavx2 mindspore opencv_ipp',
   CastRule: 'truncate saturate',
   Chroma: 'default 420 422 444 440 411',
   Clamping: 'soft hard none',

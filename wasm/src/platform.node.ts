@@ -11,6 +11,15 @@ export async function load(file: File): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(urls[file]()));
 }
 
+/** download fetches an address, or reads a file: a `file:` URL, or a string that is no URL. */
+export async function download(address: string | URL, signal?: AbortSignal): Promise<Response> {
+  const options = signal ? { signal } : {};
+  // A scheme has two letters at least; one is a drive of Windows.
+  const path = address instanceof URL ? address.protocol === 'file:' : !/^[a-z][a-z\d+.-]+:/i.test(address);
+  if (!path && !/^file:/i.test(String(address))) return fetch(address, options);
+  return new Response(await readFile(path ? address : new URL(address), options));
+}
+
 /** cores returns the number of threads that the machine runs at once. */
 export function cores(): number { return availableParallelism(); }
 

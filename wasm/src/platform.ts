@@ -28,6 +28,11 @@ export async function compile(response: Response | PromiseLike<Response>): Promi
   return WebAssembly.compile(await r.arrayBuffer());
 }
 
+/** download fetches an address. */
+export async function download(address: string | URL, signal?: AbortSignal): Promise<Response> {
+  return fetch(address, signal ? { signal } : {});
+}
+
 /** loadSamples returns the file of scripts/samples.mjs. */
 export async function loadSamples(): Promise<Uint8Array> {
   const r = await fetch(new URL('./browser-samples.bin', import.meta.url));

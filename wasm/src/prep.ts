@@ -1,23 +1,25 @@
-import { compile, load } from '#platform';
+import { compile, download, load } from '#platform';
 import type { Decoding } from './browser-decode.js';
-import { openBundle, sourceBytes, type Bundle, type BundleSource } from './bundle.js';
+import { openBundle, type Bundle } from './bundle.js';
 import { InferPrepError } from './errors.js';
 import { isTensor, portable, type Input } from './inputs.js';
 import { checked, Machine, type Column, type Description, type Engine, type Limits, type Local, type Program, type Trace } from './machine.js';
 import { hasSIMD } from './simd.js';
-import type { Tensor } from './tensor.js';
+import { checkObject, checkPreset, graphBytes, sourceBytes, type FileSource } from './source.js';
+import type { Tensor, TensorType } from './tensor.js';
 import { DeviceGraph, type DeviceOptions, type GPUDeviceLike } from './webgpu.js';
 
 /** The options of {@link init}. */
 export interface InitOptions {
   /**
    * The WebAssembly file: its address, its bytes, a response or a compiled
-   * module. Default: the package's own file, chosen by `build` and `simd`.
+   * module. In node a string that is no URL is a path. Default: the package's own file, chosen by `build` and `simd`.
    */
   module?: string | URL | BufferSource | WebAssembly.Module | Response | PromiseLike<Response>;
   /**
    * `small` has the ops of inference, JPEG and PNG. `full` has every op and
-   * image format, and reads graphs in JSON form. Default `small`.
+   * image format, reads graphs in JSON form, and imports files of transformers.
+   * Default `small`.
    */
   build?: 'small' | 'full';
   /** Whether the file uses SIMD. Default: whether the engine has it. */
@@ -59,12 +61,21 @@ export async function moduleOf(options: InitOptions): Promise<WebAssembly.Module
   try {
     if (m === undefined) return await load(`infer-prep${build === 'full' ? '-full' : ''}${simd ? '-simd' : ''}`);
     if (m instanceof WebAssembly.Module) return m;
-    if (typeof m === 'string' || m instanceof URL) return await compile(fetch(m));
+    if (typeof m === 'string' || m instanceof URL) return await compile(download(m));
     if (m instanceof ArrayBuffer || ArrayBuffer.isView(m)) return await WebAssembly.compile(m);
     return await compile(m);
   } catch (cause) {
     throw new InferPrepError('load', `infer-prep: init: the WebAssembly file cannot be loaded: ${String(cause)}`, { cause });
   }
+}
+
+/** The options of {@link InferPrep.fromHF}. */
+export interface HFOptions {
+  /** The backend of transformers. Default `torchvision`, as in transformers 5. */
+  backend?: 'torchvision' | 'pil';
+  /** Unknown keys to import the file without. Each must be an unknown one. */
+  ignoreKeys?: string[];
+  signal?: AbortSignal;
 }
 
 /** The options of {@link Graph.run}. */
@@ -82,10 +93,16 @@ export interface RunOptions {
   batch?: boolean;
 }
 
-/** Result is the first output of a graph, and all of them by name. */
-export interface Result extends Tensor {
+/**
+ * Result is the first output of a graph, and all of them by name.
+ *
+ * Its types are declared as those of ONNX Runtime, so that models take them. If
+ * a graph's outputs may be `bfloat16` or `bytes`, declare all types:
+ * `const r: Result<TensorType> = await graph.run(photo)`.
+ */
+export interface Result<T extends TensorType = Exclude<TensorType, 'bfloat16' | 'bytes'>> extends Tensor<T> {
   /** The outputs and side outputs. */
-  outputs: Record<string, Tensor>;
+  outputs: Record<string, Tensor<T>>;
 }
 
 /**
@@ -106,10 +123,35 @@ export class InferPrep {
     this.hint = options.module === undefined && options.build !== 'full';
   }
 
-  /** graph opens a graph in msgpack form. The full build also reads JSON. */
-  async graph(graph: Uint8Array | ArrayBuffer): Promise<Graph> {
-    const bytes = graph instanceof Uint8Array ? graph : new Uint8Array(graph);
-    return hinted(this.hint, async () => new Graph(this.engine, await this.engine.open(bytes), this.hint));
+  /**
+   * graph opens a graph in msgpack form. The full build also reads JSON. An
+   * error says which function or command takes a file of another kind.
+   */
+  async graph(graph: FileSource, options: { signal?: AbortSignal } = {}): Promise<Graph> {
+    checkPreset(graph);
+    checkObject(graph);
+    return this.opened(graphBytes(await sourceBytes(graph, 'graph', 'graph', options.signal), this.hint));
+  }
+
+  /**
+   * fromHF opens the graph of a preprocessor_config.json of transformers: the
+   * file, or its content as an object. It needs the full build. Keys that the
+   * importer does not know and files of classes that it does not support are
+   * errors of code `param` and `unsupported`.
+   */
+  async fromHF(config: FileSource | Record<string, unknown>, options: HFOptions = {}): Promise<Graph> {
+    if (this.hint) {
+      throw new InferPrepError('unsupported', "infer-prep: fromHF: the small build has no importer: init({ build: 'full' }) has it; " +
+        'infer-prep graph import --hf FILE --msgp -o GRAPH makes a graph for every build');
+    }
+    const { backend = 'torchvision', ignoreKeys = [], signal } = options;
+    const object = typeof config === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(config) as null);
+    const file = object ? new TextEncoder().encode(JSON.stringify(config)) : await sourceBytes(config as FileSource, 'fromHF', 'file', signal);
+    const head = new TextEncoder().encode(JSON.stringify({ infer_prep_import: 'hf', backend, ignore_keys: ignoreKeys }));
+    const both = new Uint8Array(head.length + file.length);
+    both.set(head);
+    both.set(file, head.length);
+    return this.opened(both);
   }
 
   /**
@@ -125,8 +167,8 @@ export class InferPrep {
    * refused. So are those whose graph exceeds the limits or has an op that the
    * build lacks: errors of code `limit` and `unknown-op`.
    */
-  async open(bundle: BundleSource, options: { signal?: AbortSignal } = {}): Promise<Bundle> {
-    return openBundle((g) => this.graph(g), await sourceBytes(bundle, options.signal));
+  async open(bundle: FileSource, options: { signal?: AbortSignal } = {}): Promise<Bundle> {
+    return openBundle((g) => this.opened(g), await sourceBytes(bundle, 'open', 'bundle', options.signal));
   }
 
   /** The bytes of memory of all instances. It grows to the needs of the largest image and never shrinks. */
@@ -137,6 +179,11 @@ export class InferPrep {
    * with an error of code `disposed`, as later ones do.
    */
   dispose(): void { this.engine.dispose(); }
+
+  /** opened opens what the module reads. */
+  private async opened(bytes: Uint8Array): Promise<Graph> {
+    return hinted(this.hint, async () => new Graph(this.engine, await this.engine.open(bytes), this.hint));
+  }
 }
 
 /** Graph is an open graph. */
@@ -165,7 +212,7 @@ export class Graph {
     return hinted(this.hint, async () => {
       const out = await this.engine.run(this.program, await this.read(input, signal), signal);
       const named = out.map(({ name, ...t }, i) => [name, batch && this.stacked[i] ? { ...t, dims: [1, ...t.dims] } : t] as const);
-      return { ...named[0]![1], outputs: Object.fromEntries(named) };
+      return { ...named[0]![1], outputs: Object.fromEntries(named) } as Result;
     });
   }
 

@@ -14,12 +14,12 @@ export type TensorType =
  * Tensor is an array of numbers. `new ort.Tensor(t.type, t.data, t.dims)` of
  * onnxruntime-web takes its fields as they are.
  */
-export interface Tensor {
+export interface Tensor<T extends TensorType = TensorType> {
   /** The elements: Uint16Array with the bits of float16 and bfloat16, Uint8Array of 0 and 1 for bool. */
   data: TensorData;
   /** The sizes, outermost first. */
   dims: number[];
-  type: TensorType;
+  type: T;
   /** The order of the axes of an image, without a batch's axis; `none` for other tensors. */
   layout: 'none' | 'HWC' | 'CHW';
 }

@@ -1,5 +1,7 @@
 // A strict TypeScript project of a package user. It is checked, not run.
-import { createPool, init, InferPrepError, type Bundle, type Graph, type ImageInput, type Limits, type Result, type Tensor } from 'infer-prep';
+import {
+  createPool, init, InferPrepError, type Bundle, type Graph, type HFOptions, type ImageInput, type Limits, type Result, type Tensor, type TensorType,
+} from 'infer-prep';
 import { encode, graph as define, ops, rename, type GraphDefinition, type ResizeParams } from 'infer-prep/graph';
 import { imagenet } from 'infer-prep/presets';
 
@@ -41,6 +43,11 @@ await bundle.verifySignature('-----BEGIN PUBLIC KEY-----');
 const model: Uint8Array = (await bundle.model()).data;
 const tensor: Result = await bundle.run(new Blob([]));
 console.log(model, tensor, bundle.labels[0]?.length, bundle.meta['license'], (await bundle.graph.run(new Blob([]))).dims);
+
+const wide: Result<TensorType> = await graph.run(new Blob([]));
+if (wide.type === 'bfloat16') console.log(wide.data);
+const options: HFOptions = { backend: 'pil', ignoreKeys: ['zz'] };
+console.log(await prep.fromHF('preprocessor_config.json', options), await prep.fromHF({ image_processor_type: 'ViTImageProcessor' }), await prep.graph('graph.msgp'));
 
 const size: ResizeParams = { height: 224, width: 224, interpolation: 'bicubic' };
 const definition: GraphDefinition = rename(define(ops.decode(), ops.resize(size), ops.to_tensor()), 'pixel_values');

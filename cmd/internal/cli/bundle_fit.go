@@ -151,17 +151,24 @@ func (f *bundleCreateFlags) proves(ctx context.Context, g *datagraph.Graph, s *m
 // as diff does.
 func cause(ctx context.Context, g *datagraph.Graph, output string, image, other *tensor.Tensor, limits codec.Limits) string {
 	r, err := diff.Explain(ctx, g, output, image, other, diff.Options{Limits: limits, MaxExplanations: 1})
-	if err != nil || len(r.Explanations) == 0 || len(r.Explanations[0].Changes) == 0 {
-		return "no usual difference of programs explains it"
+	none := "no usual difference of programs explains it"
+	if err != nil || len(r.Explanations) == 0 {
+		return none
 	}
 	x := r.Explanations[0]
+	if len(x.Changes) == 0 && x.Rounding {
+		return remains(&x)
+	}
+	if len(x.Changes) == 0 {
+		return none
+	}
 	switch text := changesText(x.Changes); {
 	case x.Equal:
 		return "the likely cause: " + text
 	case x.Rounding:
-		return "the likely cause, up to the rounding of float32: " + text
+		return "the likely cause, up to float rounding: " + text
 	default:
-		return "nearest: " + text
+		return fmt.Sprintf("the likely cause of %s of the difference: %s", percent(float64(x.Explains)), text)
 	}
 }
 
@@ -177,7 +184,7 @@ func changesText(changes []diff.Change) string {
 // backendLibraries are the libraries that a backend reproduces, as references
 // names them.
 var backendLibraries = map[transforms.Backend]string{
-	transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.OpenCV4: "OpenCV",
+	transforms.Pillow: "Pillow", transforms.OpenCV: "OpenCV", transforms.OpenCV4: "OpenCV", transforms.OpenCVIPP: "OpenCV",
 	transforms.Torch: "torchvision", transforms.TorchUint8: "torchvision", transforms.TorchUint8NoAVX2: "torchvision",
 }
 

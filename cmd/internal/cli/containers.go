@@ -209,7 +209,7 @@ func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 				return c.skip(x.Name, "a temporary file", nil)
 			case x.Kind == webdataset.HardLink || x.Kind == webdataset.Symlink:
 				if size += 2*len(x.Name) + len(x.Link); size > maxLinkBytes {
-					return fmt.Errorf("%s: links with names of more than %d bytes, the limit of an archive", x.Name, maxLinkBytes)
+					return fmt.Errorf("%.60q: links with names of more than %d bytes, the limit of an archive", x.Name, maxLinkBytes)
 				}
 				links = append(links, newTarLink(x, at))
 				return nil
@@ -243,7 +243,7 @@ func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 	case len(links) == 0 || err == errStopped || ctx.Err() != nil:
 		return err
 	case err != nil:
-		return cmp.Or(c.leaveLinks(links, "the archive is damaged"), err)
+		return cmp.Or(c.leaveLinks(links, "the archive was not read to its end"), err)
 	case stream != nil:
 		return c.leaveLinks(links, "links in a pipe are not followed: want the file")
 	}

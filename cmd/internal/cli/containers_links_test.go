@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"archive/tar"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -84,12 +86,21 @@ func TestRunTarLinksNamed(t *testing.T) {
 
 	r = call(t, "run", "--preset", "decode", "-o", "out", "cut.tar")
 	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "infer-prep: cut.tar/hard.png: left out: a hard link to twice.png: the archive is damaged\n")
+	require.Contains(t, r.stderr, "infer-prep: cut.tar/hard.png: left out: a hard link to twice.png: the archive was not read to its end\n")
 
 	// Two images, nothing else.
 	r = callIn(t, string(tarBytes(t, tarEntry{"a.png", pngBytes(t, 5, 4, 1)}, tarEntry{"x.jpg/", nil})), "run", "--preset", "decode", "--strict", "-o", "out", "-")
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: -/x.jpg/: left out: a folder\n1 image, 0 failed, 1 skipped")
+}
+
+// TestRunFolderNames: a folder with the name of an image is named, and walked.
+func TestRunFolderNames(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"in/x.jpg/y.png": pngBytes(t, 5, 4, 1)}))
+	r := call(t, "run", "--preset", "decode", "--strict", "-o", "out", "in")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "infer-prep: "+filepath.Join("in", "x.jpg")+": left out: a folder\n1 image, 0 failed, 1 skipped")
+	require.Equal(t, []string{filepath.Join("x.jpg", "y.png.npy")}, listFiles(t, "out"))
 }
 
 // TestRecordsTarLinks: commands that read shards as records count the members
@@ -103,4 +114,19 @@ func TestRecordsTarLinks(t *testing.T) {
 		require.Equal(t, exitOK, r.status, r.stderr)
 		require.Equal(t, note, r.stderr, args)
 	}
+}
+
+// TestRunTarLinksLimit: names of links take bounded memory.
+func TestRunTarLinksLimit(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	long := strings.Repeat("x", 900<<10)
+	for i := range 40 {
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprint(long, i), Typeflag: tar.TypeSymlink, Linkname: "a.png"}))
+	}
+	require.NoError(t, w.Close())
+	t.Chdir(tree(t, map[string][]byte{"l.tar.gz": gzipped(t, b.Bytes())}))
+	r := call(t, "run", "--preset", "decode", "-o", "out", "l.tar.gz")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "links with names of more than 67108864 bytes, the limit of an archive")
 }

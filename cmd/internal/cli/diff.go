@@ -7,8 +7,6 @@ import (
 	"image/png"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +20,7 @@ type diffFlags struct {
 	against, like, column, png string
 	places                     int
 	json                       bool
+	outside                    outside
 	likeDesc                   tensor.Desc // parsed from --like
 	cmd                        *cobra.Command
 }
@@ -29,7 +28,7 @@ type diffFlags struct {
 func (a *app) diffCmd() *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
-		Use:   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE (DIR | --against FILE)",
+		Use:   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE (DIR | --against FILE) | diff … IMAGES --against DIR",
 		Short: "Show where tensors differ, and why",
 		Long: `Diff compares tensors and shows where they differ. Given a graph, it also finds
 the usual preprocessing mistake that explains the difference.
@@ -43,13 +42,19 @@ diff --preset NAME IMAGE DIR (or another flag that names a graph)
     program. Steps without a file are skipped.
 diff --preset NAME IMAGE --against FILE
     compares the graph's output with a tensor that another program made of the same
-    image. If they differ, diff tries the usual differences between programs: another
-    library's resize, no antialiasing, BGR, values of 0-255, the EXIF orientation,
-    the rounding of a center crop, a squashed image, the mean and std, the order of
-    steps, the layout and more. It tries one change, then two, then adds changes to
-    the nearest. It prints the changes that make the tensors equal or, if none do,
-    those with the smallest mean absolute difference. This takes seconds, and minutes
-    for large photos.
+    image. If they differ, diff tries the usual differences between programs, alone
+    and together: another library's resize, no antialiasing, BGR, values of 0-255, the
+    EXIF orientation, the rounding of a center crop, a squashed image, the mean and
+    std, the layout and more. It prints the fewest changes that make the tensors equal
+    and, for each, the mean difference that remains without it. If none do, it names
+    only changes that each explain three quarters of the difference, and says how much
+    remains. Differences of float rounding are called that, and never have a cause.
+    This takes a few seconds, and longer for large photos.
+diff --preset NAME IMAGES --against DIR
+    does so for a folder of images and a folder of tensors, which have the names of
+    the images with another or one more extension: DIR/a/cat.npy or DIR/a/cat.jpg.npy
+    for IMAGES/a/cat.jpg. It prints a table of the images, and one diagnosis for all
+    of them if there is one.
 
 The extension of a tensor file is its format: npy, npz, pb (ONNX TensorProto),
 safetensors, raw or bin. FILE:NAME selects one tensor of an npz or safetensors file.
@@ -67,15 +72,17 @@ Exit status: 0 equal; 1 different; 2 invalid flag, graph or file; 130 interrupte
 		Example: `  infer-prep diff a.npy b.npy
   infer-prep graph show --preset clip --steps ours cat.jpg && infer-prep diff ours theirs
   infer-prep diff --hf preprocessor_config.json cat.jpg theirs/
-  infer-prep diff --preset imagenet cat.jpg --against theirs.npy --png heat.png`,
+  infer-prep diff --preset imagenet cat.jpg --against theirs.npy --png heat.png
+  infer-prep diff --hf preprocessor_config.json photos/ --against theirs/`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.diff(cmd, f, args)
 		},
 	}
 	f.add(cmd)
+	f.outside.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.against, "against", "", "compare the graph's output with the tensor in `FILE`, and explain the difference")
+	fl.StringVar(&f.against, "against", "", "compare the graph's output with the tensor in `FILE`, or a folder of images with a folder of tensors, and explain the difference")
 	fl.StringVar(&f.like, "like", "", "the type and shape of raw files: `DESC` such as float32:3,224,224 or uint8:224,224,3:HWC, or a tensor file")
 	fl.StringVar(&f.column, "column", "", "with --against, compare the graph's output or side output `NAME` (default its first output)")
 	fl.StringVar(&f.png, "png", "", "draw the differences to `FILE`: for each pixel the largest of its channels, from black (none) to white (the largest of the image)")
@@ -120,27 +127,42 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	case len(args) == 2 && against == "":
 		against = args[1]
 	default:
-		return usageErr("want an image, and either a folder of tensors or --against FILE")
+		return usageErr("want an image or a folder of images, and either a folder of the tensors of its steps or --against")
+	}
+	image, there := args[0], folderExists(cmd.Context(), against)
+	images := folderExists(cmd.Context(), image)
+	switch {
+	case images && f.against == "":
+		return usageErr("%s is a folder of images: compare it with --against DIR, a folder of tensors", shown(image))
+	case images && !there:
+		return usageErr("--against %s: is no folder, want a folder of tensors for the images of %s", shown(against), shown(image))
+	case !images && there && f.against != "":
+		return usageErr("--against %s: is a folder, want a file for one image; to compare a folder step by step, omit --against", shown(against))
 	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
 		return err
+	}
+	if images {
+		if g.Random() {
+			return errRandom
+		}
+		return a.diffFolders(cmd.Context(), f, g, image)
 	}
 	r, err := inferGraph(cmd, &f.graphFlags, g, args[0])
 	if err != nil {
 		return asUsage(err)
 	}
 	if r.graph.Random() {
-		return usageErr("the graph has random ops: its output differs from run to run")
+		return errRandom
 	}
-	if folderExists(cmd.Context(), against) {
-		if f.against != "" {
-			return usageErr("--against %s: is a folder, want a file; to compare a folder step by step, omit --against", against)
-		}
+	if there {
 		return a.diffSteps(cmd.Context(), f, r, against)
 	}
 	return a.diffAgainst(cmd.Context(), f, r, against, f.alternatives(cmd))
 }
+
+var errRandom = usageErr("the graph has random ops: its output differs from run to run")
 
 // maxTensor returns the largest tensor to read from a file: the limit of a run.
 func (f *diffFlags) maxTensor() int64 {
@@ -391,11 +413,9 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 // explains the difference.
 func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path string, others []diff.Alternative) error {
 	outputs := slices.Concat(r.graph.Outputs, r.graph.SideOutputs)
-	k := 0
-	if f.column != "" {
-		if k = slices.Index(outputs, f.column); k < 0 {
-			return usageErr("--column %q: want one of %s", f.column, strings.Join(outputs, ", "))
-		}
+	k, err := f.outputIndex(r.graph)
+	if err != nil {
+		return err
 	}
 	out, err := r.plan.NewRunner().Run(r.data)
 	if err != nil {
@@ -457,152 +477,4 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 		return &exitError{status: exitFailed}
 	}
 	return nil
-}
-
-// text formats the report. colored adds styles to the verdict.
-func (r *diffReport) text(colored func(style, s string) string) string {
-	var b strings.Builder
-	if r.one {
-		d := r.Tensors[0].Difference
-		if r.Equal {
-			fmt.Fprintf(&b, "%s: %v\n", colored(green, "equal"), d.A)
-			return b.String()
-		}
-		fmt.Fprintf(&b, "A  %s: %v\nB  %s: %v\n\n%s\n", printable(r.A), d.A, printable(r.B), d.B, colored(red, sentence(d)))
-		b.WriteString(places(d))
-	} else {
-		equal := 0
-		t := table{}
-		for _, c := range r.Tensors {
-			what := "equal"
-			switch {
-			case c.equal():
-				equal++
-			case c.Missing != "":
-				what = "missing in " + printable(c.Missing)
-			default:
-				what = sentence(c.Difference)
-			}
-			t.row(printable(c.Name), what)
-		}
-		_ = t.write(&b) // to memory
-		if r.Equal {
-			fmt.Fprintf(&b, "\n%s: all %d\n", colored(green, "equal"), equal)
-			return b.String()
-		}
-		i := slices.IndexFunc(r.Tensors, func(c compared) bool { return !c.equal() })
-		verdict := fmt.Sprintf("%d of %d are equal. The first that differs is %s", equal, len(r.Tensors), printable(*r.First))
-		fmt.Fprintf(&b, "\n%s\n", colored(red, verdict))
-		if d := r.Tensors[i].Difference; d != nil {
-			if d.A != d.B {
-				fmt.Fprintf(&b, "  A is %v\n  B is %v\n", d.A, d.B)
-			}
-			b.WriteString(places(d))
-		}
-	}
-	if r.Explain != nil {
-		b.WriteString(explained(r.Explain, colored))
-	}
-	return b.String()
-}
-
-// sentence summarizes a difference.
-func sentence(d *diff.Difference) string {
-	hint := d.Hint
-	if hint != "" {
-		hint = ": " + hint
-	}
-	switch {
-	case d.Equal:
-		return "equal"
-	case !d.Comparable:
-		return fmt.Sprintf("%v against %v%s", d.A, d.B, hint)
-	case d.Differ == 0:
-		return fmt.Sprintf("%v against %v%s", d.A.DType, d.B.DType, hint)
-	}
-	s := fmt.Sprintf("%d of %d elements differ (%.2g %%)", d.Differ, d.Elements, float64(d.Differ)*100/float64(d.Elements))
-	if d.Largest != nil {
-		s += fmt.Sprintf(", largest difference %s at %s, mean of all %s", figure(d.Max), at(d, d.Largest.At), figure(d.Mean))
-	}
-	if d.NotFinite > 0 {
-		s += fmt.Sprintf(", %d by NaN or infinity", d.NotFinite)
-	}
-	return s
-}
-
-func figure(n diff.Number) string { return strconv.FormatFloat(float64(n), 'g', 4, 64) }
-
-func at(d *diff.Difference, place []int) string {
-	var l []string
-	for i, n := range place {
-		if d.Image {
-			l = append(l, fmt.Sprintf("%s %d", []string{"y", "x", "c"}[i], n))
-		} else {
-			l = append(l, strconv.Itoa(n))
-		}
-	}
-	return "(" + strings.Join(l, ", ") + ")"
-}
-
-func places(d *diff.Difference) string {
-	t := table{}
-	for _, p := range d.Places {
-		digits := func(n diff.Number, dt tensor.DType) string {
-			size := 64
-			if dt == tensor.Float32 || dt == tensor.Float16 || dt == tensor.BFloat16 {
-				size = 32
-			}
-			return strconv.FormatFloat(float64(n), 'g', -1, size)
-		}
-		t.row("  at "+at(d, p.At)+":", "A "+digits(p.A, d.A.DType), "B "+digits(p.B, d.B.DType))
-	}
-	var b strings.Builder
-	_ = t.write(&b) // to memory
-	return b.String()
-}
-
-// explained formats the report of diff.Explain.
-func explained(r *diff.Report, colored func(style, s string) string) string {
-	var b strings.Builder
-	b.WriteString("\n")
-	for _, f := range r.Facts {
-		fmt.Fprintf(&b, "%s\n", f)
-	}
-	if len(r.Explanations) == 0 {
-		fmt.Fprintf(&b, "none of %d combinations of usual differences yields a tensor of that shape\n", r.Tried)
-		return b.String()
-	}
-	switch best := r.Explanations[0]; {
-	case best.Equal:
-		b.WriteString(colored(bold, "all values are equal if") + "\n")
-	case best.Rounding:
-		b.WriteString(colored(bold, "all values are equal within the rounding of float32 if") + "\n")
-	case len(best.Changes) == 0:
-		fmt.Fprintf(&b, "none of %d combinations of usual differences comes much nearer; is it another image, or an unusual op?\n", r.Tried)
-		return b.String()
-	default:
-		fmt.Fprintf(&b, "none of %d combinations of usual differences makes all values equal; nearest:\n", r.Tried)
-	}
-	for i, x := range r.Explanations {
-		if (x.Equal || x.Rounding) && i > 0 {
-			b.WriteString("or if\n")
-		}
-		if len(x.Changes) == 0 {
-			b.WriteString("  - nothing else changes\n")
-		}
-		for j, s := range x.Changes {
-			and := ""
-			if len(x.Also[j]) > 0 {
-				and = "; the same here: " + strings.Join(x.Also[j], ", ")
-			}
-			fmt.Fprintf(&b, "  - %s (%s%s)\n", s.Text, s.Name, and)
-		}
-		if !x.Equal {
-			fmt.Fprintf(&b, "    %d of %d elements differ, largest difference %s, mean %s\n", x.Differ, x.Elements, figure(x.Max), figure(x.Mean))
-		}
-	}
-	if r.More > 0 {
-		fmt.Fprintf(&b, "and %d more\n", r.More)
-	}
-	return b.String()
 }

@@ -76,7 +76,9 @@ input is the decoded image, uint8 HWC. --form chooses how:
 
 --merge puts the steps in front of another model, so that its input becomes the
 image. If the models cannot be merged, export-onnx reports why and writes two models
-to run one after the other: with .preprocess and .model before FILE's extension.`,
+to run one after the other: with .preprocess and .model before FILE's extension. A
+merged model has the opset of the other model. --form fast needs opset 18 for its
+resizes, --form exact none.`,
 		Example: `  infer-prep graph export-onnx --preset imagenet --form fast -o prep.onnx
   infer-prep graph export-onnx --hf preprocessor_config.json --form exact --input-size 480x640 --merge model.onnx -o both.onnx`,
 		DisableFlagsInUseLine: true,
@@ -133,19 +135,19 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 	}
 	files := map[string][]byte{}
 	apart := errors.Is(err, onnx.ErrMerge)
+	ext := filepath.Ext(f.out)
+	before, after := strings.TrimSuffix(f.out, ext)+".preprocess"+ext, strings.TrimSuffix(f.out, ext)+".model"+ext
 	if apart {
-		a.complain(fmt.Errorf("%s: %w", f.merge, err))
+		a.complain(fmt.Errorf("%s: %w: writing %s and %s instead, to run one after the other", f.merge, err, before, after))
 		f.options.Batch = true
 		e, err = onnx.Export(g, f.options)
 	}
 	if err != nil {
-		return usageErr("%w", err)
+		return usageErr("%w%s", err, f.opsetHint(g, err))
 	}
 	path := f.out
 	if apart {
-		ext := filepath.Ext(f.out)
-		path = strings.TrimSuffix(f.out, ext) + ".preprocess" + ext
-		files[strings.TrimSuffix(f.out, ext)+".model"+ext] = model
+		path, files[after] = before, model
 	}
 	files[path] = e.Model
 	if f.tapsFor != (sizeFlag{}) {
@@ -169,24 +171,72 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 	return a.printExport(e, g, f.asJSON)
 }
 
+// opsetHint says which flags help if a step needs a newer opset than that of
+// the model to merge.
+func (f *exportONNXFlags) opsetHint(g *datagraph.Graph, err error) string {
+	var step *onnx.StepError
+	if f.merge == "" || !errors.As(err, &step) {
+		return ""
+	}
+	o := f.options
+	o.Opset = onnx.DefaultOpset
+	if _, err := onnx.Export(g, o); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; want --form exact --input-size HEIGHTxWIDTH, or a model of opset %d; without --merge, --opset %d writes the steps alone to %s",
+		o.Opset, o.Opset, f.out)
+}
+
 // printExport prints a model's inputs and outputs.
 func (a *app) printExport(e *onnx.Exported, g *datagraph.Graph, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(struct {
+		x := struct {
 			First   int        `json:"first_step"`
 			Within1 []int      `json:"steps_within_1"`
 			Inputs  []portJSON `json:"inputs"`
-			Outputs []portJSON `json:"outputs"`
+			Merged  []portJSON `json:"merged_inputs,omitempty"`
+			Outputs any        `json:"outputs"`
 			Host    []string   `json:"host_outputs"`
-		}{e.First, append([]int{}, e.Within1...), portsJSON(e.Inputs), portsJSON(e.Outputs), e.Host.Outputs})
+		}{e.First, append([]int{}, e.Within1...), portsJSON(e.Inputs), nil, portsJSON(e.Outputs), e.Host.Outputs}
+		if e.ModelOutputs != nil {
+			x.Merged, x.Outputs = portsJSON(e.Outputs), valuesJSON(e.ModelOutputs)
+		}
+		return a.printJSON(x)
 	}
 	t := table{}
 	t.row("steps", fmt.Sprintf("%d to %d of %d", e.First, len(g.Steps)-1, len(g.Steps)))
 	for _, p := range e.Inputs {
 		t.row("input", p.Name, p.Desc.String())
 	}
+	kind := "output"
+	if e.ModelOutputs != nil {
+		kind = "merged" // an input of the other model, and no output of this one
+	}
 	for _, p := range e.Outputs {
-		t.row("output", p.Name, p.Desc.String())
+		t.row(kind, p.Name, p.Desc.String())
+	}
+	for _, v := range e.ModelOutputs {
+		t.row("output", v.Name, strings.TrimSuffix(strings.TrimPrefix(v.String(), v.Name+" ("), ")"))
 	}
 	return t.write(a.stdout)
+}
+
+// valueJSON is an output of a merged model. Its type is empty if it is no
+// tensor of a supported type; no shape means that the model states none.
+type valueJSON struct {
+	Name  string  `json:"name"`
+	DType string  `json:"dtype,omitempty"`
+	Shape []int64 `json:"shape,omitempty"`
+}
+
+func valuesJSON(l []onnx.Value) []valueJSON {
+	var out []valueJSON
+	for _, v := range l {
+		x := valueJSON{Name: v.Name, Shape: v.Dims}
+		if v.DType != tensor.Invalid {
+			x.DType = v.DType.String()
+		}
+		out = append(out, x)
+	}
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func (a *app) graphPlanCmd() *cobra.Command {
@@ -31,6 +32,10 @@ Passes optimize the steps of a run without changing a byte of the result:
 
 For each optimized step, plan shows the bytes that it reads and writes, and the bytes
 of the window of rows that it buffers.
+
+A random op is planned as one step with its input and output. A run replaces it by the
+ops that it draws, and the passes optimize those. Plan names such steps; it does not
+count what the drawn ops use, nor what ops use that other ops hold.
 
 With --device, plan shows instead where each step would run, and how exactly: exact
 (the bits of the reference), within1 (bytes differ by at most 1), approximate, or
@@ -135,6 +140,16 @@ func (r *inferred) fused() fusedPlan {
 	return f
 }
 
+// randomSteps lists the steps that draw ops, as "1-random_crop".
+func randomSteps(g *datagraph.Graph) (l []string) {
+	for i, s := range g.Steps {
+		if _, ok := s.Op.(transforms.Random); ok {
+			l = append(l, fmt.Sprintf("%d-%s", i, transforms.InfoOf(s.Op).Name))
+		}
+	}
+	return l
+}
+
 func (a *app) printPlan(r *inferred, asJSON bool) error {
 	uses := make([]bufferUse, len(r.plain.Buffers))
 	arena, apart := arenaBytes(r.plain), int64(0)
@@ -168,8 +183,9 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 			ApartBytes   int64       `json:"unshared_bytes"`
 			TouchedBytes int64       `json:"touched_bytes"`
 			Unknown      bool        `json:"sizes_unknown"`
+			Random       []string    `json:"random_steps,omitempty"` // step-op
 			Fused        fusedPlan   `json:"fused"`
-		}{r.image, steps, uses, arena, apart, touched(r.plain), r.plain.Unknown, fused})
+		}{r.image, steps, uses, arena, apart, touched(r.plain), r.plain.Unknown, randomSteps(r.graph), fused})
 	}
 	t := table{}
 	t.row("STEP", "OP", "OUT", "TENSOR", "BYTES", "BUFFER")
@@ -222,5 +238,8 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 	}
 	t.row(fmt.Sprintf("arena: %s bytes, without passes %s", bytesText(fused.Arena), bytesText(arena)))
 	t.row(fmt.Sprintf("touched: %s bytes, without passes %s", bytesText(fused.Touched), bytesText(touched(r.plain))))
+	if l := randomSteps(r.graph); l != nil {
+		t.row("random: " + strings.Join(l, ", ") + "; a run replaces them by the ops that they draw, which are not counted here")
+	}
 	return t.write(a.stdout)
 }

@@ -394,3 +394,26 @@ func checkSVG(t *testing.T, svg string) {
 	require.Positive(t, bottom)
 	require.Less(t, bottom, height)
 }
+
+// TestRandomGraphs: graph plan, graph make and run say what a random op is to
+// them, and an error about a nested op names its real version.
+func TestRandomGraphs(t *testing.T) {
+	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 30, 20, 1)}))
+	succeed(t, "graph", "make", "decode", "random_apply", "to_tensor", "-o", "random.json")
+	require.Contains(t, succeed(t, "graph", "plan", "--graph", "random.json"), "random: 1-random_apply; a run replaces them by the ops that they draw, which are not counted here\n")
+	require.Contains(t, succeed(t, "graph", "plan", "--json", "--graph", "random.json"), `"1-random_apply"`)
+	require.NotContains(t, succeed(t, "graph", "plan", "--preset", "imagenet"), "random")
+	r := call(t, "run", "--graph", "random.json", "-o", "out", "a.png")
+	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Contains(t, r.stderr, "infer-prep: the graph is random (1-random_apply): every image gets the same draws; a dataset draws for each sample\n")
+	for ops, want := range map[string]string{
+		`[{"op":"invert"}]`:                `parameter "version" is missing; every parameter is required; its usual value is 1`,
+		`[{"op":"invert","version":1}]`:    `parameter "params" is missing; every parameter is required; its usual value is {}`,
+		`[{"op":"posterize","version":1}]`: `its usual value is {"bits":`,
+	} {
+		r := call(t, "graph", "make", "decode", "random_apply", "ops="+ops)
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, want)
+	}
+	succeed(t, "graph", "make", "decode", "random_apply", "probability=0.2", `ops=[{"op":"invert","version":1,"params":{}}]`)
+}

@@ -90,7 +90,7 @@ func TestModelFolder(t *testing.T) {
 func TestIgnoreKey(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{
 		"hf.json":   []byte(`{"image_processor_type":"ViTImageProcessor","size":8,"zz":1,"yy":2}`),
-		"timm.json": []byte(`{'input_size': (3, 8, 8), 'zz': 1}`),
+		"timm.json": []byte(`{'input_size': (3, 8, 8), 'interpolation': 'bicubic', 'zz': 1}`),
 		"t.txt":     []byte("Compose(\n    ToTensor(zz=1)\n)\n"),
 	}))
 	r := call(t, "graph", "show", "--hf", "hf.json")

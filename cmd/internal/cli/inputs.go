@@ -279,6 +279,9 @@ func (l *listing) folder(in store.Folder, path, rel, out string, top bool) {
 		case isTemp(p):
 			l.leave(p, "a temporary file", false)
 		case e.IsDir():
+			if imageName(p) {
+				l.leave(p, "a folder", true)
+			}
 			l.folder(in, p, r, out, false)
 		case e.Type().IsRegular():
 			l.inputs = append(l.inputs, input{path: p, name: r, folder: in})

@@ -31,9 +31,9 @@ func cacheOfLinks(t *testing.T) string {
 	return snapshot
 }
 
-// TestFolderOfLinks: commands that decode the files of a folder follow its links
-// to files elsewhere. Commands that copy the bytes refuse them in one line that
-// names the flag.
+// TestFolderOfLinks: commands that decode the files of a folder follow its
+// links to files elsewhere. Commands that copy the bytes refuse them in one
+// line that names the flag.
 func TestFolderOfLinks(t *testing.T) {
 	in := cacheOfLinks(t)
 	t.Chdir(t.TempDir())

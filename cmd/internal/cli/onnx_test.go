@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,12 +91,30 @@ func TestExportONNXMerge(t *testing.T) {
 	got, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
+	// The model's input is computed: it is no output of the merged model.
+	require.Regexp(t, `(?m)^merged +pixels +float32 CHW \(3, 28, 28\)$`, r.stdout)
+	require.Regexp(t, `(?m)^output +logits +float32 \[\?, 3\]$`, r.stdout)
+	require.NotRegexp(t, `(?m)^output +pixels`, r.stdout)
+	r = call(t, "graph", "export-onnx", "--json", "--graph", graph, "--form", "tail", "--merge", model("tiny.onnx"), "-o", out)
+	var j struct {
+		Merged  []struct{ Name string } `json:"merged_inputs"`
+		Outputs []struct {
+			Name, DType string
+			Shape       []int
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &j))
+	require.Equal(t, "pixels", j.Merged[0].Name)
+	require.Equal(t, "logits", j.Outputs[0].Name)
+	require.Equal(t, "float32", j.Outputs[0].DType)
+	require.Equal(t, []int{-1, 3}, j.Outputs[0].Shape)
 	require.NoError(t, os.Remove(out))
 
 	for name, why := range map[string]string{"opset11.onnx": "opset 11", "function.onnx": "local.Twice has opset 17"} {
 		r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", model(name), "-o", out)
 		require.Equal(t, exitOK, r.status, r.stderr)
 		require.Contains(t, r.stderr, why)
+		require.Contains(t, r.stderr, fmt.Sprintf(": writing %s and %s instead, to run one after the other\n", filepath.Join(dir, "both.preprocess.onnx"), filepath.Join(dir, "both.model.onnx")))
 		require.Equal(t, []string{"both.model.onnx", "both.preprocess.onnx", "graph.json"}, listFiles(t, dir))
 		want, err := os.ReadFile(model(name))
 		require.NoError(t, err)
@@ -111,6 +131,18 @@ func TestExportONNXMerge(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, e.Model, b)
 	}
+
+	// A model of opset 17, as torch.onnx.export writes by default.
+	b, err := os.ReadFile(model("tiny.onnx"))
+	require.NoError(t, err)
+	at := bytes.LastIndex(b, []byte{0x42, 4, 0x0a, 0, 0x10}) // its import of ai.onnx
+	require.Positive(t, at)
+	b[at+5] = 17
+	old := filepath.Join(dir, "old.onnx")
+	require.NoError(t, os.WriteFile(old, b, 0o600))
+	r = call(t, "graph", "export-onnx", "--preset", "imagenet", "--form", "fast", "--merge", old, "-o", out)
+	require.Equal(t, exitUsage, r.status, r.stderr)
+	require.Contains(t, r.stderr, "opset 17: the operator Resize antialiases from opset 18 on; want --form exact --input-size HEIGHTxWIDTH, or a model of opset 18; without --merge, --opset 18 writes the steps alone to "+out)
 
 	r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", graph, "-o", out)
 	require.Equal(t, exitFailed, r.status)

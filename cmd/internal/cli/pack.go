@@ -83,6 +83,7 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.Var((*limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
 	fl.Var((*limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
+	fl.BoolVar(&f.image.Check, "check", false, "decode the images that are packed unchanged too; one that cannot be decoded, such as a truncated file, cannot be packed")
 	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a file that cannot be packed: skip it and report it, or fail")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` files at once; the output does not depend on it")
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere

@@ -221,16 +221,16 @@ func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error
 			Shards      int    `json:"shards"`
 			Bytes       int64  `json:"bytes"`
 			LeftOut     int64  `json:"left_out"`
-		}{f.out, l.Listing, l.Size, l.Samples, l.Shards, l.Bytes, l.LeftOut})
+		}{shown(f.out), shown(l.Listing), l.Size, l.Samples, l.Shards, l.Bytes, l.LeftOut})
 	}
 	if f.quiet {
 		return nil
 	}
-	say := fmt.Sprintf("%s: %s in %s", f.out, plural(int(l.Samples), "sample"), plural(l.Shards, "shard"))
+	say := fmt.Sprintf("%s: %s in %s", shown(f.out), plural(int(l.Samples), "sample"), plural(l.Shards, "shard"))
 	if l.Bytes > 0 {
 		say += ", " + byteSize(float64(l.Bytes))
 	}
-	say += fmt.Sprintf("; the listing %s has %s", l.Listing, byteSize(float64(l.Size)))
+	say += fmt.Sprintf("; the listing %s has %s", shown(l.Listing), byteSize(float64(l.Size)))
 	if l.LeftOut > 0 {
 		say += fmt.Sprintf("; %s in no sample, such as %s", plural(int(l.LeftOut), "file"), l.Example)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/store"
 )
 
 const plannedHelp = `A data set that is too large for one machine is packed by a plan. "pack plan" writes
@@ -41,12 +44,14 @@ type plannedFlags struct {
 	bad             string
 	verify, force   bool
 	json, quiet     bool
+	limits          codec.Limits
 	outside         outside
 }
 
 func (f *plannedFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.addPlan(cmd)
+	fl.BoolVar(&f.verify, "verify", false, "compare the checksums of shards that are there, not only their sizes")
 	fl.StringVar(&f.shard, "shard", "0/1", "pack part `i/n` of the shards, 0 <= i < n")
 	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a sample that cannot be packed: skip it and report it, or fail")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` samples at once; the output does not depend on it")
@@ -61,8 +66,10 @@ func (f *plannedFlags) addPlan(cmd *cobra.Command) {
 	fl.StringVar(&f.plan, "plan", "", "use the plan `PLAN.json`, a path or a URI")
 	fl.StringVarP(&f.out, "output", "o", "", "`OUT`, the folder or URI of the shards")
 	fl.StringVar(&f.root, "root", "", "the input's folder `DIR` on this machine")
-	fl.Lookup("root").DefValue = "the plan's"
-	fl.BoolVar(&f.verify, "verify", false, "compare the checksums of shards that are there, not only their sizes")
+	fl.Lookup("root").DefValue = "the plan's, if the plan's folder holds it"
+	f.limits = codec.DefaultLimits()
+	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse plans that allow images of more pixels; 0 means no limit")
+	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse plans that allow more memory for one image; 0 means no limit")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	f.outside.add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
@@ -79,8 +86,32 @@ func (f *plannedFlags) open(ctx context.Context) (*pack.Plan, error) {
 	case f.out == "":
 		return nil, usageErr("no output: want -o with a folder or a URI")
 	}
-	p, err := pack.ReadPlan(ctx, f.outside.files(), f.plan, pack.PlanRead{Root: f.root})
+	p, err := pack.ReadPlan(ctx, f.outside.files(), f.plan, pack.PlanRead{Root: f.root, Limits: f.limits})
 	return p, plannedErr(ctx, err)
+}
+
+// foreign returns an error if the plan, which may be somebody else's, reads a
+// folder that is not below its own, and the user did not name that folder.
+func (f *plannedFlags) foreign(p *pack.Plan) error {
+	if f.root != "" || bool(f.outside) {
+		return nil
+	}
+	dir, below := store.Dir(trimFile(f.plan)), false
+	if isURI(p.Root) || isURI(dir) {
+		rest, ok := strings.CutPrefix(p.Root+"/", strings.TrimSuffix(store.Path(dir), "/")+"/")
+		below = ok && isURI(dir) && !strings.Contains(rest, "..") && !strings.Contains(rest, "%")
+	} else {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return failErr("%w", err)
+		}
+		rel, err := filepath.Rel(dir, p.Root)
+		below = err == nil && filepath.IsLocal(rel)
+	}
+	if below {
+		return nil
+	}
+	return usageErr("%s: the plan reads %s, which is not in the plan's folder: want --root with the folder to read", shown(f.plan), shown(p.Root))
 }
 
 // plannedErr returns the error of a planned pack with its exit status.
@@ -168,6 +199,9 @@ func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, wrapFail(p.Close())) }()
+	if err := f.foreign(p); err != nil {
+		return err
+	}
 	from, to, err := p.Part(part, parts)
 	if err != nil {
 		return usageErr("--shard %s: %w", f.shard, err)
@@ -240,19 +274,20 @@ writes OUT/NAME-index.json: names, numbers of samples, sizes and checksums of al
 and the bad samples by kind. The Python package wids reads the index of tar shards. For
 a plan with classes it also writes OUT/classes.txt.
 
-It names the shards that are missing, with the commands that pack them. --verify reads
-all shards and compares their checksums.
+It names the shards that are missing, with the commands that pack them. It reads all
+shards and compares their checksums; --verify=false compares only their sizes.
 
 Exit status: 0 all shards are complete, also if they lack bad samples; 1 shards are
 missing, or a store does not answer; 2 an invalid flag or plan, or shards of another plan
 in OUT; 130 interrupted.`,
 		Example: `  infer-prep pack finish --plan plan.json -o shards
-  infer-prep pack finish --plan plan.json -o s3://shards/train --verify --json`,
+  infer-prep pack finish --plan plan.json -o s3://shards/train --json`,
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.packFinish(cmd, f) },
 	}
 	f.addPlan(cmd)
+	cmd.Flags().BoolVar(&f.verify, "verify", true, "compare the checksums of all shards, not only their sizes")
 	return cmd
 }
 
@@ -274,10 +309,10 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 		err = errors.Join(a.printLine(a.newPlannedReport(r, p.Shards, start)), err)
 	}
 	if errors.Is(err, pack.ErrIncomplete) && len(r.Missing) == p.Shards {
-		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(f.plan), shellQuoted(f.out)))
+		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(shown(f.plan)), shellQuoted(shown(f.out))))
 	} else if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
-			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(f.plan), s, p.Shards, shellQuoted(f.out)))
+			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(shown(f.plan)), s, p.Shards, shellQuoted(shown(f.out))))
 		}
 		if n := len(r.Missing) - mostMissing; n > 0 {
 			a.complain(fmt.Errorf("%s more are missing; --json lists them", plural(n, "shard")))
@@ -289,7 +324,7 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 	if f.json || f.quiet {
 		return nil
 	}
-	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", f.out, plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
+	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", shown(f.out), plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
 	a.sayStore()
 	return err
 }

@@ -213,3 +213,62 @@ func TestPackPlannedUsage(t *testing.T) {
 		require.Contains(t, r.stderr, want)
 	}
 }
+
+// TestPackUntrustedPlan: a plan chooses neither the folder that is read nor
+// limits above those of the flags, and finish finds a changed byte.
+func TestPackUntrustedPlan(t *testing.T) {
+	files := map[string][]byte{}
+	for _, folder := range []string{"plans/in", "other"} {
+		for i := range 3 {
+			files[fmt.Sprintf("%s/x/%d.png", folder, i)] = pngBytes(t, 9+i, 8, uint8(i))
+		}
+	}
+	t.Chdir(tree(t, files))
+	plan := func(args ...string) {
+		r := call(t, append([]string{"pack", "plan", "-q", "--force", "--input", "classes", "--shards", "2", "-o", "plans/plan.json"}, args...)...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+	}
+	pack := func(args ...string) called {
+		return call(t, append([]string{"pack", "-q", "--plan", "plans/plan.json", "-o", "out"}, args...)...)
+	}
+
+	// Another folder.
+	for _, root := range []string{"other", "."} {
+		plan(root)
+		r := pack()
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, "which is not in the plan's folder: want --root with the folder to read")
+		require.NoDirExists(t, "out")
+	}
+	plan("other")
+	require.Equal(t, exitOK, pack("--root", "other").status)
+	require.NoError(t, os.RemoveAll("out"))
+	require.Equal(t, exitOK, pack("--allow-outside").status)
+	require.NoError(t, os.RemoveAll("out"))
+
+	// Limits.
+	for _, c := range [][3]string{{"limit-pixels", `"pixels": `, "0"}, {"limit-bytes", `"bytes": `, "0"}, {"limit-pixels", `"pixels": `, "200000000"}} {
+		plan("--"+c[0], c[2], "plans/in")
+		for _, command := range [][]string{{}, {"finish"}} {
+			args := append(append([]string{"pack"}, command...), "-q", "--plan", "plans/plan.json", "-o", "out")
+			r := call(t, args...)
+			require.Equal(t, exitUsage, r.status)
+			require.Contains(t, r.stderr, "--"+c[0])
+			r = call(t, append(args, "--"+c[0], c[2])...)
+			require.Equal(t, exitOK, r.status, r.stderr)
+		}
+		require.NoError(t, os.RemoveAll("out"))
+	}
+
+	// A changed byte.
+	plan("plans/in")
+	require.Equal(t, exitOK, pack().status)
+	b, err := os.ReadFile("out/data-00001.tar")
+	require.NoError(t, err)
+	b[len(b)/2] ^= 1
+	require.NoError(t, os.WriteFile("out/data-00001.tar", b, 0o666))
+	r := call(t, "pack", "finish", "-q", "--plan", "plans/plan.json", "-o", "out")
+	require.Equal(t, exitFailed, r.status)
+	require.Contains(t, r.stderr, "shard 1 is missing: ")
+	require.Equal(t, exitOK, call(t, "pack", "finish", "-q", "--verify=false", "--plan", "plans/plan.json", "-o", "out").status)
+}

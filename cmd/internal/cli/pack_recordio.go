@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,7 +36,7 @@ type packRecordIOFlags struct {
 // listFlags apply to lists, recordFlags to records.
 var (
 	listFlags   = []string{"exts", "recursive", "no-shuffle", "seed", "chunks", "train-ratio", "test-ratio"}
-	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"pack-label", "sums", "compare-content", "bad", "restart", "limit-pixels", "limit-bytes"})
+	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"check", "pack-label", "sums", "compare-content", "bad", "restart", "limit-pixels", "limit-bytes"})
 )
 
 func (a *app) packRecordIOCmd() *cobra.Command {
@@ -55,7 +57,8 @@ own files. Without any, recordio lists ROOT as --list does. Unlike im2rec, recor
 ignores other lists whose names start with PREFIX, and refuses invalid lines.
 
 Recordio reports an image that cannot be packed, with its list and line, and packs
-the others; --bad fail ends the pack instead. Unfinished files end in .part, and
+the others; --bad fail ends the pack instead. A file that --pass-through copies must
+begin as an image; --check decodes it. Unfinished files end in .part, and
 PREFIX.rec.pack records the progress. To resume a pack that was interrupted or
 killed, give the same command again. Recordio then refuses to resume if an image has
 changed since it was packed, by size or modification time; --compare-content compares
@@ -104,6 +107,8 @@ func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 		return usageErr("--%s applies to new lists, but --lst names one", firstChanged(cmd, listFlags...))
 	case f.passThrough && firstChanged(cmd, imageFlags...) != "":
 		return usageErr("--%s changes images, but --pass-through keeps them unchanged", firstChanged(cmd, imageFlags...))
+	case f.image.Check && !f.passThrough:
+		return usageErr("--check applies to images that are packed unchanged, but without --pass-through all are decoded")
 	case f.lists.Chunks < 1:
 		return usageErr("--chunks %d: want at least 1", f.lists.Chunks)
 	case !ratio(f.lists.TrainRatio):
@@ -285,9 +290,21 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 
 // listImages lists the folder and prints the label of each folder.
 func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) ([]pack.List, error) {
-	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), storeName(root), f.lists)
+	files, folders := map[string]int{}, 0 // on no list
+	o := f.lists
+	o.OnOther = func(name string, folder bool) {
+		if folder {
+			folders++
+		} else {
+			files[strings.ToLower(path.Ext(store.Base(name)))]++
+		}
+	}
+	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), storeName(root), o)
 	if err != nil {
 		return nil, wrapFail(err)
+	}
+	if n := others(files, folders); n != "" && !f.quiet {
+		a.complain(errors.New(n))
 	}
 	n := left
 	for _, l := range lists {
@@ -308,6 +325,33 @@ func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) 
 	}
 	return lists, nil
 }
+
+// others describes the files on no list, by extension, and the folders.
+func others(files map[string]int, folders int) string {
+	exts := slices.SortedFunc(maps.Keys(files), func(a, b string) int { return cmp.Or(files[b]-files[a], strings.Compare(a, b)) })
+	n := 0
+	var l []string
+	for i, ext := range exts {
+		n += files[ext]
+		switch {
+		case i < maxExts:
+			l = append(l, fmt.Sprintf("%d %s", files[ext], cmp.Or(ext, "without extension")))
+		case i == maxExts:
+			l = append(l, "others")
+		}
+	}
+	var s []string
+	if n > 0 {
+		s = append(s, fmt.Sprintf("%s on no list (%s): --exts lists more extensions", plural(n, "file"), strings.Join(l, ", ")))
+	}
+	if folders > 0 {
+		s = append(s, fmt.Sprintf("%s on no list: --recursive lists their files", plural(folders, "folder")))
+	}
+	return strings.Join(s, "; ")
+}
+
+// maxExts is the number of extensions that others names.
+const maxExts = 12
 
 func (a *app) writeLists(ctx context.Context, f *packRecordIOFlags, prefix string, lists []pack.List) error {
 	for _, l := range lists {

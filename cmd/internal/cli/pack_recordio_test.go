@@ -43,12 +43,15 @@ func packTree(t *testing.T) {
 	t.Chdir(tree(t, files))
 }
 
+// notesLeft is the line about the file that is not an image.
+const notesLeft = `infer-prep: 1 file on no list \(1 \.txt\): --exts lists more extensions\n`
+
 func TestPackRecordIO(t *testing.T) {
 	packTree(t)
 	r := call(t, "pack", "recordio", "--recursive", "--no-shuffle", "--resize", "20", "--sums", "out/x", "in")
 	require.Equal(t, exitOK, r.status, r.stderr)
 	require.Equal(t, ". 0\ncat 1\ndog 2\n", r.stdout)
-	require.Regexp(t, `^10 images in out/x\.rec, \d+ bytes\n$`, r.stderr)
+	require.Regexp(t, `^`+notesLeft+`10 images in out/x\.rec, \d+ bytes\n$`, r.stderr)
 	require.Equal(t, []string{"x.idx", "x.rec", "x.rec.sums"}, listFiles(t, "out"))
 	l := packed(t, "out/x.rec")
 	require.Len(t, l, 10)
@@ -105,10 +108,10 @@ func TestPackRecordIO(t *testing.T) {
 func TestPackRecordIOLists(t *testing.T) {
 	packTree(t)
 	r := call(t, "pack", "recordio", "--list", "--recursive", "--train-ratio", "0.75", "--test-ratio", "0.25", "out/x", "in")
-	require.Equal(t, called{exitOK, ". 0\ncat 1\ndog 2\n", "infer-prep: 1 image of 10 in no list, since the sizes of lists are rounded down as in im2rec\n"}, r)
+	require.Equal(t, called{exitOK, ". 0\ncat 1\ndog 2\n", "infer-prep: 1 file on no list (1 .txt): --exts lists more extensions\ninfer-prep: 1 image of 10 in no list, since the sizes of lists are rounded down as in im2rec\n"}, r)
 	require.Equal(t, []string{"x_test.lst", "x_train.lst"}, listFiles(t, "out"))
 	r = call(t, "pack", "recordio", "--list", "--train-ratio", "0.5", "out/x", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: out/x_train.lst: the file exists; --force replaces it\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: 2 folders on no list: --recursive lists their files\ninfer-prep: out/x_train.lst: the file exists; --force replaces it\n"}, r)
 	require.NoError(t, os.WriteFile("out/x2.lst", []byte("an other list"), 0o666)) // im2rec would read it
 
 	r = call(t, "pack", "recordio", "--resize", "10", "out/x", "in")
@@ -169,7 +172,7 @@ func TestPackRecordIOLists(t *testing.T) {
 	r = call(t, "pack", "recordio", "--lst", "none.lst", "out/v", "in")
 	require.Equal(t, called{exitFailed, "", "infer-prep: none.lst: no such file or directory\n"}, r)
 	r = call(t, "pack", "recordio", "--exts", ".bmp", "out/v", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: in: no images found: want files with the extension .bmp\n"}, r)
+	require.Equal(t, called{exitFailed, "", "infer-prep: 1 file on no list (1 .png): --exts lists more extensions; 2 folders on no list: --recursive lists their files\ninfer-prep: in: no images found: want files with the extension .bmp\n"}, r)
 	r = call(t, "pack", "recordio", "out/v", "nowhere")
 	require.Equal(t, called{exitFailed, "", "infer-prep: nowhere: no such file or directory\n"}, r)
 	r = call(t, "pack", "recordio", "out/v", "my.lst")
@@ -189,7 +192,7 @@ func TestPackRecordIOInterrupted(t *testing.T) {
 		}
 	}}
 	require.Equal(t, exitInterrupted, a.run(ctx, append(args, "out/x", "in")))
-	require.Regexp(t, `^infer-prep: interrupted: \d+ of 10 images done; give the same command again to resume\n$`, errs.String())
+	require.Regexp(t, `^`+notesLeft+`infer-prep: interrupted: \d+ of 10 images done; give the same command again to resume\n$`, errs.String())
 	require.Equal(t, []string{"x.idx.part", "x.rec.pack", "x.rec.part"}, listFiles(t, "out"))
 	r := call(t, append(args, "out/x", "in")...)
 	require.Equal(t, exitOK, r.status)

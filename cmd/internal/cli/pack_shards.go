@@ -46,7 +46,8 @@ samples are:
   --scp, --label     Kaldi scripts and text files, as for pack_data
 
 Files are packed unchanged, unless --encoding, --resize or a similar flag changes
-labeled images as "pack recordio" does.
+labeled images as "pack recordio" does. A labeled image must begin as one; --check
+decodes it.
 
 The field mat.npy of a script is an array of float32 in NumPy's format, with the
 ranges of the script's lines applied. Any other field has the bytes of the object, or
@@ -77,9 +78,14 @@ interrupted.`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			if n := firstChanged(cmd, imageFlags...); n == "" {
+			n := firstChanged(cmd, imageFlags...)
+			if n == "" {
 				f.image.Encoding = pack.PassThrough
-			} else if len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(store.Path(args[0]), ".lst") {
+				n = firstChanged(cmd, "check")
+			} else if f.image.Check {
+				return usageErr("--check applies to images that are packed unchanged, but --%s changes them", n)
+			}
+			if n != "" && (len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(store.Path(args[0]), ".lst")) {
 				return usageErr("--%s applies to labeled images: want --classes or a list", n)
 			}
 			return a.packShards(cmd.Context(), f, args)

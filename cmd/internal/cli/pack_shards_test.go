@@ -63,7 +63,7 @@ func TestPackShards(t *testing.T) {
 	}
 
 	// With classes, a list and ratios.
-	dir = tree(t, map[string][]byte{"cat/1.jpg": nil, "cat/2.jpg": nil, "dog/1.jpg": nil, "a.lst": []byte("0\t4\tdog/1.jpg\n1\t2.5\tcat/1.jpg\n2\t1\tgone.jpg\n")})
+	dir = tree(t, map[string][]byte{"cat/1.jpg": pngBytes(t, 1, 1, 1), "cat/2.jpg": pngBytes(t, 1, 1, 2), "dog/1.jpg": pngBytes(t, 1, 1, 3), "a.lst": []byte("0\t4\tdog/1.jpg\n1\t2.5\tcat/1.jpg\n2\t1\tgone.jpg\n")})
 	out = filepath.Join(t.TempDir(), "classes")
 	r = call(t, "pack", "shards", "-o", out, "--classes", "--train-ratio", "0.7", "-q", dir)
 	require.Equal(t, 0, r.status, r.stderr)
@@ -180,7 +180,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	files := map[string][]byte{"m.txt.lst": nil}
 	var list strings.Builder
 	for i := range 100 {
-		files[fmt.Sprintf("%02d.jpg", i)] = []byte{byte(i)}
+		files[fmt.Sprintf("%02d.jpg", i)] = pngBytes(t, 2, 1, uint8(i))
 		fmt.Fprintf(&list, "%d\t%d\t%02d.jpg\n", i, i, i)
 		if i == 50 {
 			list.WriteString("999\t1\tgone.jpg\n") // its error interrupts the program

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -157,6 +158,9 @@ labels of each image on standard output, a line for each: path, label and score,
 tabs between them. --top says how many; -o is then optional. Scores are the model's
 own, in six digits. --softmax makes probabilities of logits.
 
+At its end run says on standard error how many images it did, and for each output the
+number, type and shape of its tensors and where they are; ? is a size that differs.
+
 Exit status: 0 success; 1 some images failed or were missing, each reported on
 standard error; 2 invalid flag or graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or
 SIGHUP.`,
@@ -267,6 +271,9 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	}
 	if err != nil {
 		return err
+	}
+	if l := randomSteps(g); l != nil && !f.quiet {
+		a.complain(fmt.Errorf("the graph is random (%s): every image gets the same draws; a dataset draws for each sample", strings.Join(l, ", ")))
 	}
 	s := &columns{format: formats[k], batch: f.batch}
 	if s.names, err = outputNames(g, plan, f.outputs == "all", s.format); err != nil {
@@ -477,6 +484,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	}
 	bar := newProgress(a.stderr, total, f.quiet)
 	done, failed, dropped, skipped, existed, named := 0, 0, 0, 0, 0, 0
+	var made tally
 	folder, folders := "", 0 // links to folders, and the first
 	full := false            // the disk is full
 	running, stop := context.WithCancel(ctx)
@@ -525,6 +533,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 			return a.printLine(imageLine{Input: o.in.path, Dropped: true, Outputs: o.results})
 		default:
 			done++
+			made.add(o.results)
 			if err := to.add(o.in, reportLine{Status: statusDone, Outputs: o.results}); err != nil {
 				return err
 			}
@@ -601,6 +610,7 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 	if took := time.Since(start); !f.quiet && !f.json {
 		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
 			plural(done+failed, "image"), failed, skipped, before, took.Seconds(), float64(done)/max(took.Seconds(), 1e-9))
+		made.write(a.stderr, f.place())
 		a.sayStore()
 	} else if failed > 0 {
 		a.complain(fmt.Errorf("%d of %s failed", failed, plural(done+failed, "image")))
@@ -614,6 +624,63 @@ func (a *app) report(ctx context.Context, b *batch, f *runFlags, to *report) err
 		return &exitError{status: exitFailed}
 	}
 	return nil
+}
+
+// place says where a run writes its tensors.
+func (f *runFlags) place() string {
+	switch {
+	case f.out == "-":
+		return "on standard output"
+	case f.batchSize > 0:
+		return "in batches in " + shown(f.out)
+	}
+	return "in " + shown(f.out)
+}
+
+// tally describes the tensors of a run.
+type tally []tensors
+
+// tensors are those of one output.
+type tensors struct {
+	name  string
+	n     int
+	dtype tensor.DType
+	shape tensor.Shape // sizes that differ are unknown
+	ranks bool         // the numbers of axes differ
+}
+
+func (t *tally) add(results []result) {
+	for _, r := range results {
+		i := slices.IndexFunc(*t, func(x tensors) bool { return x.name == r.Name })
+		if i < 0 {
+			*t = append(*t, tensors{name: r.Name, n: 1, dtype: r.DType, shape: r.Shape})
+			continue
+		}
+		x := &(*t)[i]
+		x.n++
+		if x.ranks = x.ranks || x.shape.Rank() != r.Shape.Rank(); x.ranks {
+			continue
+		}
+		for j := range x.shape.Rank() {
+			if x.shape.At(j) != r.Shape.At(j) {
+				x.shape = x.shape.With(j, tensor.Unknown)
+			}
+		}
+	}
+}
+
+// write writes a line for each output.
+func (t tally) write(w io.Writer, place string) {
+	for _, x := range t {
+		name, shape := "", x.shape.String()
+		if len(t) > 1 {
+			name = x.name + ": "
+		}
+		if x.ranks {
+			shape = "of several ranks"
+		}
+		fmt.Fprintf(w, "%s%s of %v %s %s\n", name, plural(x.n, "tensor"), x.dtype, shape, place)
+	}
 }
 
 // maxNamed is the largest number of files left out that messages name.

@@ -703,3 +703,30 @@ func TestSignal(t *testing.T) {
 		require.Less(t, wholeFiles(t, out), 3000)
 	}
 }
+
+// TestRunSaysWhat: at its end run says which tensors it wrote, and where. What
+// a script reads on standard output does not change.
+func TestRunSaysWhat(t *testing.T) {
+	a, b := pngBytes(t, 5, 4, 1), pngBytes(t, 6, 4, 2)
+	t.Chdir(tree(t, map[string][]byte{"in/a.png": a, "in/b.png": b, "graph.json": []byte(`{"infer_prep_graph":1,"inputs":[{"name":"image","dtype":"bytes","layout":"none","shape":[]}],"steps":[{"op":"decode","version":1,"in":["image"],"out":["image"],"params":{"color":"rgb","alpha":"drop","gray16":"clip","refuse":[],"orientation":"ignore","damage":"pillow","scale":"full"}},{"op":"image_size","version":1,"in":["image"],"out":["size"],"params":{"dtype":"int64"}}],"outputs":["image","size"]}`)}))
+	for _, c := range []struct{ args, want string }{
+		{"--preset imagenet -o out in", "2 tensors of float32 (3, 224, 224) in out\n"},
+		{"--preset imagenet --batch -o out in/a.png", "1 tensor of float32 (1, 3, 224, 224) in out\n"},
+		{"--preset decode -o out in", "2 tensors of uint8 (4, ?, 3) in out\n"},
+		{"--preset imagenet --batch-size 2 --force -o batches in", "2 tensors of float32 (3, 224, 224) in batches in batches\n"},
+		{"--preset imagenet --format webdataset -o shards in", "2 tensors of float32 (3, 224, 224) in shards\n"},
+		{"--preset imagenet --format raw -o - in", "2 tensors of float32 (3, 224, 224) on standard output\n"},
+		{"--graph graph.json -o two in", "image: 2 tensors of uint8 (4, ?, 3) in two\nsize: 2 tensors of int64 (2,) in two\n"},
+		{"--graph graph.json --format npz -o three in", "image: 2 tensors of uint8 (4, ?, 3) in three\nsize: 2 tensors of int64 (2,) in three\n"},
+	} {
+		r := call(t, append([]string{"run"}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitOK, r.status, r.stderr)
+		_, after, _ := strings.Cut(r.stderr, "images/s\n")
+		require.Equal(t, c.want, after, c.args)
+		require.Equal(t, len(strings.Split(c.want, "\n"))-1, len(tensorsLine.FindAllString(after, -1)), c.args)
+		if !strings.Contains(c.args, "-o -") {
+			require.Empty(t, r.stdout)
+			require.Empty(t, call(t, append([]string{"run", "-q"}, strings.Fields(strings.ReplaceAll(c.args, "-o ", "-o q"))...)...).stderr)
+		}
+	}
+}

@@ -342,10 +342,17 @@ func TestURIsLikePaths(t *testing.T) {
 
 var spaces = regexp.MustCompile(" +")
 
-// withoutTimes returns the messages of run without their durations.
+// tensorsLine matches a line in which run describes an output's tensors.
+var tensorsLine = regexp.MustCompile(`(?m)^([^ ]+: )?\d+ tensors? of .* (in|on standard output)( |$)`)
+
+// withoutTimes returns the messages of run without their durations and the
+// names of folders.
 func withoutTimes(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
+		if tensorsLine.MatchString(l) {
+			lines[i] = l[:strings.LastIndex(l, " in ")]
+		}
 		if head, _, ok := strings.Cut(l, " skipped"); ok && strings.Contains(l, "images/s") {
 			lines[i] = head
 		}

@@ -72,49 +72,17 @@ func uriName(uri string) string {
 // names with a colon.
 func hostName(authority string) string { return strings.ReplaceAll(authority, ":", "_") }
 
-// secrets are parts of the names of parameters that grant access.
-var secrets = []string{"amz-", "goog-", "sig", "token", "key", "auth", "cred", "secret", "pass", "policy", "jwt", "hmac", "hash", "session"}
+// shown returns a name for messages and results, without what can grant access;
+// see store.Redact.
+func shown(name string) string { return store.Redact(name) }
 
-// shown returns a name for messages and results: a URI without the user and
-// without the parameters of its query that grant access.
-func shown(name string) string {
-	scheme, rest, ok := strings.Cut(name, "://")
-	if !ok || !isHTTP(name) {
-		return name
-	}
-	rest, _, _ = strings.Cut(rest, "#")
-	rest, query, ok := strings.Cut(rest, "?")
-	authority, key, slash := strings.Cut(rest, "/")
-	s := scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:]
-	if slash {
-		s += "/" + key
-	}
-	if !ok {
-		return s
-	}
-	const longest = 32 // longer values may be signatures
-	parts := strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' })
-	for i, p := range parts {
-		k, v, _ := strings.Cut(p, "=")
-		k = strings.ToLower(k)
-		for _, secret := range secrets {
-			if strings.Contains(k, secret) || len(p) > longest && len(v) != len(p) {
-				parts[i], _, _ = strings.Cut(p, "=")
-				parts[i] = parts[i][:min(len(parts[i]), longest)] + "=…"
-				break
-			}
-		}
-	}
-	return s + "?" + strings.Join(parts, "&")
-}
-
-// inText matches the URIs of HTTP in a message.
-var inText = regexp.MustCompile(`https?://[^\s"'<>]+`)
+// inText matches the URIs in a message.
+var inText = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://[^\s"]+`)
 
 // withoutSecrets returns a message with its URIs as shown shows them.
 func withoutSecrets(text string) string {
 	return inText.ReplaceAllStringFunc(text, func(uri string) string {
-		bare := strings.TrimRight(uri, ":;,.)")
+		bare := strings.TrimRight(uri, ":;,.)>'")
 		return shown(bare) + uri[len(bare):]
 	})
 }

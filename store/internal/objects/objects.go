@@ -36,6 +36,8 @@ type Service interface {
 	// directly below it. With a max above 0 it may end after as many. It calls
 	// remote.Alive between pages.
 	List(ctx context.Context, bucket, prefix string, max int) ([]Entry, error)
+	// Service is that of remote.Located.
+	Service() string
 	// Explain returns the answer of the service that an error is made of, nil
 	// if there was none.
 	Explain(err error) *Answer
@@ -88,6 +90,9 @@ type Backend struct {
 // New returns the backend of a service with names such as
 // scheme://bucket/key. bucket is what the service calls a bucket.
 func New(scheme, bucket string, s Service) *Backend { return &Backend{scheme, s, bucket} }
+
+// Service implements remote.Located.
+func (b *Backend) Service() string { return b.s.Service() }
 
 // split returns the bucket and the key of a name. The key is empty for the
 // bucket itself.

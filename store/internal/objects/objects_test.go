@@ -106,6 +106,8 @@ func (f *fake) Upload(_ context.Context, _, key string, r io.Reader) (int64, err
 	return int64(len(b)), nil
 }
 
+func (f *fake) Service() string { return "fake" }
+
 func (f *fake) Explain(err error) *Answer {
 	var a *Answer
 	errors.As(err, &a)

@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// foldersReport is the result of a comparison of a folder of images with a
+// folder of tensors, as --json prints it.
+type foldersReport struct {
+	A      string        `json:"a"`
+	B      string        `json:"b"`
+	Equal  bool          `json:"equal"`
+	Images []folderImage `json:"images"`
+	// WithoutImage are the tensor files of no image.
+	WithoutImage []string `json:"without_image"`
+	// LeftOut is the number of files that are no images.
+	LeftOut   int             `json:"left_out"`
+	Diagnoses [][]diff.Change `json:"diagnoses"`
+}
+
+// folderImage is a row of the table.
+type folderImage struct {
+	Name   string `json:"name"`
+	Tensor string `json:"tensor,omitempty"` // the file, "" if there is none
+	// Error says what is wrong with the image or its tensor.
+	Error      string           `json:"error,omitempty"`
+	Difference *diff.Difference `json:"difference,omitempty"`
+	// Verdict is nil for an image that is equal or was not compared.
+	Verdict *diff.Verdict `json:"verdict,omitempty"`
+	in      *input
+}
+
+// folderRun compares images with the tensors of a folder.
+type folderRun struct {
+	app     *app
+	flags   *diffFlags
+	graph   *datagraph.Graph
+	plan    *datagraph.Plan
+	column  int // of the plan's outputs
+	tensors map[string]string
+	report  *foldersReport
+}
+
+// outputIndex returns the index of --column in the graph's outputs and side
+// outputs.
+func (f *diffFlags) outputIndex(g *datagraph.Graph) (int, error) {
+	if f.column == "" {
+		return 0, nil
+	}
+	outputs := slices.Concat(g.Outputs, g.SideOutputs)
+	k := slices.Index(outputs, f.column)
+	if k < 0 {
+		return 0, usageErr("--column %q: want one of %s", f.column, strings.Join(outputs, ", "))
+	}
+	return k, nil
+}
+
+// diffFolders compares the graph's output of every image of a folder with the
+// tensor of that name, and explains the differences together.
+func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph, folder string) error {
+	if flag := firstChanged(f.cmd, "png", "places"); flag != "" {
+		return usageErr("--%s applies to one image, not to the folder %s", flag, shown(folder))
+	}
+	if err := wantOneImage(g); err != nil {
+		return asUsage(err)
+	}
+	plan, err := f.compile(g)
+	if err != nil {
+		return err
+	}
+	r := &folderRun{app: a, flags: f, graph: g, plan: plan, tensors: map[string]string{}}
+	if r.column, err = f.outputIndex(g); err != nil {
+		return err
+	}
+	if err := r.list(ctx, f.against, ""); err != nil {
+		return usageErr("%w", err)
+	}
+	if len(r.tensors) == 0 {
+		return usageErr("%s: the folder has no tensor files, such as cat.jpg.npy or cat.npy", shown(f.against))
+	}
+	r.report = &foldersReport{A: shown(folder), B: shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
+	l := expand(ctx, f.outside.files(), []string{folder}, "")
+	defer l.close()
+	if err := r.compare(ctx, l); err != nil {
+		return err
+	}
+	if err := r.explain(ctx); err != nil {
+		return err
+	}
+	if f.json {
+		err = a.printJSON(r.report)
+	} else {
+		_, err = io.WriteString(a.stdout, r.report.text(func(style, s string) string { return a.colored(a.stdout, style, s) }))
+	}
+	if err == nil && !r.report.Equal {
+		err = &exitError{status: exitFailed}
+	}
+	return err
+}
+
+// list fills the tensor files of a folder and the folders below it, by their
+// paths in it.
+func (r *folderRun) list(ctx context.Context, dir, rel string) error {
+	entries, err := store.ListNames(ctx, store.URI, storeName(dir))
+	if err != nil {
+		return plain(dir, err)
+	}
+	for _, e := range entries {
+		name, file := path.Join(rel, e.Base), join(dir, e.Base)
+		switch {
+		case e.Folder:
+			if err := r.list(ctx, file, name); err != nil {
+				return err
+			}
+		case slices.Contains(tensorExtensions, strings.ToLower(filepath.Ext(e.Base))):
+			r.tensors[name] = file
+		}
+	}
+	return nil
+}
+
+// find returns the tensor file of an image, such as cat.jpg.npy or cat.npy, ""
+// if there is none, and removes it from the list.
+func (r *folderRun) find(image string) string {
+	for _, name := range []string{image, strings.TrimSuffix(image, path.Ext(image))} {
+		for _, ext := range tensorExtensions {
+			if file, ok := r.tensors[name+ext]; ok {
+				delete(r.tensors, name+ext)
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+// compare compares each image with its tensor.
+func (r *folderRun) compare(ctx context.Context, l *listing) error {
+	run := r.plan.NewRunner()
+	rep := r.report
+	rep.Equal = true
+	for i := range l.inputs {
+		in := &l.inputs[i]
+		if in.err == nil && !in.isImage(ctx) {
+			rep.LeftOut++
+			continue
+		}
+		x := folderImage{Name: filepath.ToSlash(in.name), in: in}
+		if x.Name == "" { // a path that cannot be read
+			x.Name = shown(in.path)
+		}
+		x.Tensor = r.find(x.Name)
+		err := in.err
+		if err == nil && x.Tensor != "" {
+			x.Difference, err = r.one(in, x.Tensor, run)
+		}
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted")}
+		}
+		if err != nil {
+			x.Error = message(err).Error()
+		}
+		rep.Equal = rep.Equal && x.Difference != nil && x.Difference.Equal
+		rep.Images = append(rep.Images, x)
+	}
+	if len(rep.Images) == 0 {
+		return usageErr("%s: the folder has no images", rep.A)
+	}
+	for name := range r.tensors {
+		rep.WithoutImage = append(rep.WithoutImage, name)
+	}
+	slices.Sort(rep.WithoutImage)
+	rep.Equal = rep.Equal && len(rep.WithoutImage) == 0
+	return nil
+}
+
+// one compares one image with its tensor.
+func (r *folderRun) one(in *input, file string, run *datagraph.Runner) (*diff.Difference, error) {
+	image, err := readImage(r.flags.cmd, in, r.flags.limits)
+	if err != nil {
+		return nil, err
+	}
+	out, err := run.Run(image)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", shown(in.path), message(err))
+	}
+	other, err := r.flags.readOne(file, &out[r.column].Desc)
+	if err == nil && other.DType == tensor.Bytes {
+		err = fmt.Errorf("%s: %v: want numbers", shown(file), other.Desc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := diff.Compare(out[r.column], other, 0)
+	return &d, nil
+}
+
+// explain finds what explains the images that differ.
+func (r *folderRun) explain(ctx context.Context) error {
+	var rows []*folderImage
+	for i := range r.report.Images {
+		if x := &r.report.Images[i]; x.Difference != nil && !x.Difference.Equal {
+			rows = append(rows, x)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	f := r.flags
+	run := r.plan.NewRunner()
+	output := slices.Concat(r.graph.Outputs, r.graph.SideOutputs)[r.column]
+	s, err := diff.ExplainAll(ctx, r.graph, output, len(rows), func(i int) (image, other *tensor.Tensor, err error) {
+		if image, err = readImage(f.cmd, rows[i].in, f.limits); err != nil {
+			return nil, nil, err
+		}
+		var like *tensor.Desc
+		if isRaw(rows[i].Tensor) {
+			out, err := run.Run(image)
+			if err != nil {
+				return nil, nil, err
+			}
+			like = &out[r.column].Desc
+		}
+		other, err = f.readOne(rows[i].Tensor, like)
+		return image, other, err
+	}, diff.Options{Limits: f.limits, Alternatives: f.alternatives(f.cmd)})
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	}
+	if err != nil {
+		return usageErr("%w", err)
+	}
+	r.report.Diagnoses = s.Diagnoses
+	for i, x := range rows {
+		x.Verdict = &s.Verdicts[i]
+	}
+	return nil
+}
+
+// text formats the report.
+func (r *foldersReport) text(colored func(style, s string) string) string {
+	var b strings.Builder
+	t := table{}
+	t.row("IMAGE", "LARGEST DIFFERENCE", "EQUAL", "EXPLAINED BY")
+	var counts struct{ equal, missing, damaged, unexplained int }
+	by := make([]int, len(r.Diagnoses))
+	for _, x := range r.Images {
+		largest, equal, why := "-", "-", "-"
+		if d := x.Difference; d != nil && d.Comparable {
+			largest = figure(d.Max)
+			equal = percent(1 - float64(d.Differ)/float64(max(d.Elements, 1)))
+		}
+		switch {
+		case x.Error != "":
+			counts.damaged++
+			why = "damaged: " + printable(x.Error)
+		case x.Tensor == "":
+			counts.missing++
+			why = "no tensor"
+		case x.Difference.Equal:
+			counts.equal++
+			why = "equal"
+		case x.Verdict.Diagnosis < 0:
+			counts.unexplained++
+			why = "unexplained"
+			if !x.Difference.Comparable {
+				why += ": " + sentence(x.Difference)
+			}
+		default:
+			by[x.Verdict.Diagnosis]++
+			why = strconv.Itoa(x.Verdict.Diagnosis + 1)
+			switch e := x.Verdict.Explanation; {
+			case e.Rounding && !e.Equal:
+				why += ", up to rounding"
+			case !e.Equal:
+				why += fmt.Sprintf(", %s of the difference", percent(float64(e.Explains)))
+			}
+		}
+		t.row(printable(x.Name), largest, equal, why)
+	}
+	_ = t.write(&b) // to memory
+	if r.Equal {
+		fmt.Fprintf(&b, "\n%s: all %d\n", colored(green, "equal"), counts.equal)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\n%s\n", colored(red, fmt.Sprintf("%d of %s equal", counts.equal, plural(len(r.Images), "image"))))
+	for i, l := range r.Diagnoses {
+		if len(l) == 0 {
+			fmt.Fprintf(&b, "%d explains %s: equal up to float rounding\n", i+1, plural(by[i], "image"))
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n", colored(bold, fmt.Sprintf("%d explains %s:", i+1, plural(by[i], "image"))))
+		for _, c := range l {
+			fmt.Fprintf(&b, "  - %s (%s)\n", c.Text, c.Name)
+		}
+	}
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{counts.unexplained, "unexplained"}, {counts.damaged, "damaged"}, {counts.missing, "without a tensor"}} {
+		if c.n > 0 {
+			fmt.Fprintf(&b, "%s %s\n", plural(c.n, "image"), c.what)
+		}
+	}
+	if n := len(r.WithoutImage); n > 0 {
+		fmt.Fprintf(&b, "%s without an image: %s\n", plural(n, "tensor"), printable(strings.Join(r.WithoutImage, ", ")))
+	}
+	if r.LeftOut > 0 {
+		fmt.Fprintf(&b, "%s left out: no image\n", plural(r.LeftOut, "other file"))
+	}
+	return b.String()
+}
