@@ -1,6 +1,7 @@
 package inferprep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ type Source struct {
 	// the format chooses the file; or "preset:" and the name of a preset.
 	Name string
 	// Data is the content of the file, if it is not to be read. Name is then
-	// optional, for messages. Bundles are always read.
+	// optional, for messages.
 	Data []byte
 	// Format is "graph", "bundle", "preset" or the name of an importer, such as
 	// "hf". Default: recognized by the content.
@@ -60,117 +61,89 @@ type Source struct {
 	IgnoreKeys []string
 }
 
-// Graph reads the graph. Its errors name the file.
+// Error reports a file that cannot be opened.
+type Error struct {
+	Name string // the file, or the folder; a URL has no query
+	Err  error
+}
+
+func (e *Error) Error() string { return "inferprep: open " + e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns the error of the format, the importer or the store.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Graph reads the graph. Its errors are of type *Error.
 func (s Source) Graph(ctx context.Context) (*datagraph.Graph, error) {
-	if name, ok := strings.CutPrefix(s.Name, FormatPreset+":"); ok && s.Format == "" && s.Data == nil {
-		s.Name, s.Format = name, FormatPreset
+	s, err := s.Find(ctx)
+	if err != nil {
+		return nil, err
 	}
 	g, err := s.graph(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("inferprep: open %s: %w", store.Redact(s.Name), err)
+		return nil, &Error{store.Redact(s.Name), err}
 	}
 	return g, nil
 }
 
-func (s Source) graph(ctx context.Context) (*datagraph.Graph, error) {
-	if s.Format == FormatPreset {
-		if err := s.noOptions(s.Format); err != nil {
-			return nil, err
-		}
-		return preset.Graph(s.Name)
+// Find reads the file and returns s with the format, with the file that the
+// format chose in a folder as Name, and with its content as Data. A bundle is
+// not read. Graph of the result reads the same content. Find's errors are of
+// type *Error.
+func (s Source) Find(ctx context.Context) (Source, error) {
+	if name, ok := strings.CutPrefix(s.Name, FormatPreset+":"); ok && s.Format == "" && s.Data == nil {
+		s.Name, s.Format = name, FormatPreset
 	}
-	format, data, err := s.content(ctx)
+	found, err := s.find(ctx)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(preset.Names(), s.Name) {
+		err = fmt.Errorf("%w; the preset of this name is %s:%s", err, FormatPreset, s.Name)
+	}
 	if err != nil {
-		return nil, err
+		return Source{}, &Error{store.Redact(s.Name), err}
 	}
-	if format == FormatBundle || format == FormatGraph {
-		if err := s.noOptions(format); err != nil {
-			return nil, err
-		}
-	}
-	switch format {
-	case FormatBundle:
-		b, err := modelbundle.OpenStore(ctx, store.URI, s.Name, modelbundle.DefaultLimits())
-		if err != nil {
-			return nil, err
-		}
-		return b.Graph(), b.Close()
-	case FormatGraph:
-		return datagraph.Parse(data)
-	}
-	i, err := importer.Lookup(format)
-	if err != nil {
-		return nil, err
-	}
-	parse := i.Import
-	if s.Backend != "" {
-		if parse = i.Backends[s.Backend]; parse == nil {
-			return nil, noBackend(s.Backend, i)
-		}
-	}
-	return importer.IgnoreKeys(parse, s.IgnoreKeys...)(data)
+	return found, nil
 }
 
-// noOptions returns an error if an option of importers is set.
-func (s Source) noOptions(format string) error {
+// find is Find with other errors.
+func (s Source) find(ctx context.Context) (_ Source, err error) {
 	switch {
-	case s.Backend != "":
-		return fmt.Errorf("%w: backend %q: a %s has no backends", ErrOption, s.Backend, format)
-	case len(s.IgnoreKeys) > 0:
-		return fmt.Errorf("%w: ignored keys %q: a %s has no keys to ignore", ErrOption, s.IgnoreKeys, format)
-	}
-	return nil
-}
-
-func noBackend(name string, i importer.Importer) error {
-	names := slices.Sorted(maps.Keys(i.Backends))
-	if len(names) == 0 {
-		return fmt.Errorf("%w: backend %q: %s has no backends", ErrOption, name, i.Name)
-	}
-	return fmt.Errorf("%w: backend %q of %s: want one of %q%s", ErrOption, name, i.Name, names, registry.DidYouMean(name, names))
-}
-
-// headBytes is the part of a file that shows its format.
-const headBytes = 1 << 16
-
-// content returns the format, and the content of the file that it reads; nil
-// for a bundle.
-func (s Source) content(ctx context.Context) (format string, data []byte, err error) {
-	if s.Data != nil {
-		format, err = s.detect(store.Base(s.Name), s.Data)
-		return format, s.Data, err
+	case s.Format == FormatPreset:
+		return s, nil
+	case s.Data != nil:
+		s.Format, err = s.detect(store.Base(s.Name), s.Data)
+		return s, err
 	}
 	info, err := store.URI.Stat(ctx, s.Name)
 	if err != nil {
-		return "", nil, err
+		return s, err
 	}
 	if info.Folder {
-		return s.folder(func(name string) ([]byte, error) {
-			return store.ReadFile(ctx, store.URI, store.Join(s.Name, name), nil, maxGraphBytes)
-		})
+		return s.inFolder(ctx)
 	}
 	f, err := store.URI.Open(ctx, s.Name)
 	if err != nil {
-		return "", nil, err
+		return s, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	head := make([]byte, min(f.Size(), headBytes))
 	if n, err := f.ReadAt(head, 0); n < len(head) {
-		return "", nil, err
+		return s, err
 	}
-	if format, err = s.detect(store.Base(s.Name), head); err != nil || format == FormatBundle {
-		return format, nil, err
+	if s.Format, err = s.detect(store.Base(s.Name), head); err != nil || s.Format == FormatBundle {
+		return s, err
 	}
 	most := int64(maxGraphBytes)
-	if i, err := importer.Lookup(format); err == nil && i.MaxBytes > 0 {
+	if i, err := importer.Lookup(s.Format); err == nil && i.MaxBytes > 0 {
 		most = i.MaxBytes
 	}
 	if f.Size() > most {
-		return "", nil, fmt.Errorf("%w: %d bytes, the limit of %s is %d", store.ErrTooLarge, f.Size(), format, most)
+		return s, fmt.Errorf("%w: %d bytes, the limit of %s is %d", store.ErrTooLarge, f.Size(), s.Format, most)
 	}
-	data, err = store.ReadAll(f, nil)
-	return format, data, err
+	s.Data, err = store.ReadAll(f, nil)
+	return s, err
 }
+
+// headBytes is the part of a file that shows its format.
+const headBytes = 1 << 16
 
 // detect returns s.Format, or the format of a file that begins with head.
 func (s Source) detect(base string, head []byte) (string, error) {
@@ -185,17 +158,21 @@ func (s Source) detect(base string, head []byte) (string, error) {
 		l = append(l, FormatGraph)
 	}
 	for _, i := range importer.All() {
-		if i.Detect != nil && i.Detect(base, head) {
+		if i.Detect(base, head) {
 			l = append(l, i.Name)
 		}
 	}
 	return one(l, "the file")
 }
 
-// folder returns the format of a model's folder, and the file that it reads.
-func (s Source) folder(read func(name string) ([]byte, error)) (string, []byte, error) {
-	found := map[string][]byte{}
-	var errs []error
+// inFolder chooses a file in the folder s.Name.
+func (s Source) inFolder(ctx context.Context) (Source, error) {
+	read := func(name string) ([]byte, error) {
+		return store.ReadFile(ctx, store.URI, store.Join(s.Name, name), nil, maxGraphBytes)
+	}
+	var found []Source
+	var formats []string
+	var none error // the first importer's without a file
 	for _, i := range importer.All() {
 		if s.Format != "" && i.Name != s.Format || i.Folder == nil {
 			continue
@@ -203,21 +180,25 @@ func (s Source) folder(read func(name string) ([]byte, error)) (string, []byte, 
 		name, data, err := i.Folder(read)
 		switch {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", nil, err
+			return s, err
 		case err != nil:
-			errs = append(errs, err)
+			none = cmp.Or(none, err)
 		case s.Format != "" || i.Detect(name, data):
-			found[i.Name] = data
+			f := s
+			f.Name, f.Data, f.Format = store.Join(s.Name, name), data, i.Name
+			found, formats = append(found, f), append(formats, i.Name)
 		}
 	}
 	if s.Format != "" && len(found) == 0 {
-		if len(errs) == 0 {
-			return "", nil, fmt.Errorf("%w: a folder, want a file of %s", ErrOption, s.Format)
+		if none == nil {
+			none = fmt.Errorf("%w: format %s takes a file, not a folder", ErrOption, s.Format)
 		}
-		return "", nil, errs[0]
+		return s, none
 	}
-	format, err := one(slices.Sorted(maps.Keys(found)), "the folder")
-	return format, found[format], err
+	if _, err := one(formats, "the folder"); err != nil {
+		return s, err
+	}
+	return found[0], nil
 }
 
 // one returns the only format.
@@ -229,4 +210,64 @@ func one(l []string, what string) (string, error) {
 		return l[0], nil
 	}
 	return "", fmt.Errorf("%w: %s may be of %s: set the format", ErrAmbiguous, what, strings.Join(l, " or "))
+}
+
+// graph reads the graph of a source that Find returned.
+func (s Source) graph(ctx context.Context) (_ *datagraph.Graph, err error) {
+	switch s.Format {
+	case FormatPreset, FormatBundle, FormatGraph:
+		if err := s.noOptions(); err != nil {
+			return nil, err
+		}
+	}
+	switch s.Format {
+	case FormatPreset:
+		return preset.Graph(s.Name)
+	case FormatBundle:
+		var b *modelbundle.Bundle
+		if s.Data != nil {
+			b, err = modelbundle.Open(s.Data, modelbundle.DefaultLimits())
+		} else {
+			b, err = modelbundle.OpenStore(ctx, store.URI, s.Name, modelbundle.DefaultLimits())
+		}
+		if err != nil {
+			return nil, err
+		}
+		return b.Graph(), b.Close()
+	case FormatGraph:
+		if modelbundle.Detect(s.Data) {
+			return nil, fmt.Errorf("%w: the file is a bundle, want a graph", ErrOption)
+		}
+		return datagraph.Parse(s.Data)
+	}
+	i, err := importer.Lookup(s.Format)
+	if err != nil {
+		return nil, err
+	}
+	parse := i.Import
+	if s.Backend != "" {
+		if parse = i.Backends[s.Backend]; parse == nil {
+			return nil, noBackend(s.Backend, i)
+		}
+	}
+	return importer.IgnoreKeys(parse, s.IgnoreKeys...)(s.Data)
+}
+
+// noOptions returns an error if an option of importers is set.
+func (s Source) noOptions() error {
+	switch {
+	case s.Backend != "":
+		return fmt.Errorf("%w: backend %q: a %s has no backends", ErrOption, s.Backend, s.Format)
+	case len(s.IgnoreKeys) > 0:
+		return fmt.Errorf("%w: ignored keys %q: a %s has no keys to ignore", ErrOption, s.IgnoreKeys, s.Format)
+	}
+	return nil
+}
+
+func noBackend(name string, i importer.Importer) error {
+	names := slices.Sorted(maps.Keys(i.Backends))
+	if len(names) == 0 {
+		return fmt.Errorf("%w: backend %q: %s has no backends", ErrOption, name, i.Name)
+	}
+	return fmt.Errorf("%w: backend %q of %s: want one of %q%s", ErrOption, name, i.Name, names, registry.DidYouMean(name, names))
 }

@@ -3,6 +3,7 @@ package datagraph
 import (
 	"bytes"
 
+	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
 
@@ -28,7 +29,10 @@ func Parse(data []byte) (*Graph, error) {
 		}
 		return g, err
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data, err := bom.Cut(data)
+	if err != nil {
+		return nil, errfmt.Errorf("datagraph: %w", graphErr("%v", err))
+	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errfmt.Errorf("datagraph: %w", graphErr("the file is empty, want a graph"))
 	}

@@ -41,7 +41,7 @@ type Runner struct {
 	// admit, if not nil, is called by Run once the headers of the inputs are
 	// read and before it takes memory, with an estimate of that memory in
 	// bytes. An error ends the run.
-	admit func(bytes int64) error
+	admit     func(bytes int64) error
 	estimated Costs // for admit
 
 	drawing *drawing // the state of random ops; nil before the first run

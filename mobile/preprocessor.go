@@ -73,14 +73,9 @@ func ofBundle(b *modelbundle.Bundle) (*Preprocessor, error) {
 // writes it. There are then no labels, models and golden samples.
 func OpenGraph(graph []byte) (p *Preprocessor, err error) {
 	defer guard(&err)
-	g := &datagraph.Graph{}
-	if len(graph) > 0 && graph[0] < 0x80 { // msgp's maps and arrays start above ASCII
-		err = g.UnmarshalJSON(graph)
-	} else {
-		_, err = g.UnmarshalMsg(graph)
-	}
+	g, err := datagraph.Parse(graph)
 	if err != nil {
-		if bytes.HasPrefix(graph, []byte("IPbundle")) {
+		if modelbundle.Detect(graph) {
 			err = fmt.Errorf("mobile: open: the file is a bundle, want a data graph; Open opens bundles: %w", err)
 		}
 		return nil, err
