@@ -8,8 +8,9 @@
 // Open takes what people have: a model's folder, a file of one of the
 // ecosystems below package importer (preprocessor_config.json, config.json,
 // printed transforms, metadata.yaml, TFLite, ONNX and MindIR models), a bundle,
-// a graph, or the name of a preset, such as "preset:imagenet". It recognizes the
-// format by the content. The tensors have the bytes of the format's reference.
+// a graph, or the name of a preset, such as "preset:imagenet". It recognizes
+// the format by the content. The tensors have the bytes of the format's
+// reference.
 //
 // The package links every image format and every importer. A program that must
 // be small builds its graph with package datagraph instead.

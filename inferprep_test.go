@@ -99,7 +99,8 @@ func TestPixels(t *testing.T) {
 	require.ErrorIs(t, err, x.ErrInput)
 }
 
-// TestConcurrent runs many images at once and compares a batch with single runs.
+// TestConcurrent runs many images at once, and compares a batch with single
+// runs.
 func TestConcurrent(t *testing.T) {
 	p := open(t, "preset:imagenet")
 	names := []string{"jpeg_large.jpg", "png_rgb8.png", "jpeg_gray.jpg"}

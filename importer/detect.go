@@ -2,8 +2,8 @@ package importer
 
 import "bytes"
 
-// HasKey reports whether the beginning of a JSON file or of a Python literal has
-// one of the keys, at any depth.
+// HasKey reports whether the beginning of a JSON file or of a Python literal
+// has one of the keys, at any depth.
 func HasKey(head []byte, keys ...string) bool {
 	head = Text(head)
 	for _, k := range keys {
