@@ -21,9 +21,9 @@ type Pool struct {
 type PoolOptions struct {
 	// Jobs is the number of runs at once. Default: GOMAXPROCS.
 	Jobs int
-	// Bytes bounds the estimated memory of all runs together, in bytes. A run
-	// that needs more than all of it waits until it is alone. Default: the
-	// plan's Limits.Bytes; -1 means no limit.
+	// Bytes bounds the estimated memory of all runs and their encoded inputs
+	// together, in bytes. A run that needs more than all of it waits until it
+	// is alone. Default: the plan's Limits.Bytes; -1 means no limit.
 	Bytes int64
 }
 
@@ -89,6 +89,7 @@ func (q *Pool) Do(ctx context.Context, use func(r *Runner) error) error {
 		}
 	}
 	l.ctx = ctx
+	r.admitted = false // by a use that did not run
 	err := use(r)
 	r.OnStep = nil
 	l.runner = r

@@ -38,11 +38,10 @@ type Runner struct {
 	into []into // of RunInto, by output
 
 	known []tensor.Desc // of each value, by inferAll
-	// admit, if not nil, is called by Run once the headers of the inputs are
-	// read and before it takes memory, with an estimate of that memory in
-	// bytes. An error ends the run.
+	// admit waits for the memory of a run, in bytes. nil without a Pool.
 	admit     func(bytes int64) error
-	estimated Costs // for admit
+	estimated Costs // by Admit
+	admitted  bool  // the inputs of the next run
 
 	drawing *drawing // the state of random ops; nil before the first run
 
@@ -90,16 +89,40 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 // An error in a step is a *StepError, which wraps the error of the op or
 // decoder. After an error the Runner can be used again.
 func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
-	r.scratch.BeginRun()
-	if r.admit != nil {
-		if err := r.estimate(&r.estimated, inputs); err != nil {
-			return nil, err
-		}
-		if err := r.admit(r.estimated.Memory()); err != nil {
+	if r.admit == nil {
+		r.scratch.BeginRun()
+	} else if !r.admitted {
+		if _, err := r.Admit(inputs...); err != nil {
 			return nil, err
 		}
 	}
+	r.admitted = false
 	return r.runInputs(inputs)
+}
+
+// Admit waits until the Runner's Pool has the memory for a run on these inputs,
+// and returns the estimate, which is valid until the next Admit or Run. The
+// next call must be Run with the same inputs, which then neither waits nor
+// reads their headers again, or the run of a device with a memory of its own.
+// Run itself admits inputs that were not admitted. Without a Pool Admit only
+// estimates.
+func (r *Runner) Admit(inputs ...*tensor.Tensor) (Costs, error) {
+	r.scratch.BeginRun()
+	err := r.estimate(&r.estimated, inputs)
+	if err == nil && r.admit != nil {
+		n := r.estimated.Memory()
+		for _, t := range inputs {
+			if t.DType == tensor.Bytes {
+				n += int64(len(t.Data))
+			}
+		}
+		err = r.admit(n)
+	}
+	if err != nil {
+		return Costs{}, err
+	}
+	r.admitted = r.admit != nil
+	return r.estimated, nil
 }
 
 // runInputs is Run without BeginRun.

@@ -413,10 +413,7 @@ func (e *explainer) simplified(x *Explanation) *Explanation {
 
 // addSame lists the changes with the same effect as one of the explanation's.
 func (e *explainer) addSame(x *Explanation, n *node) {
-	same := [][]Change{}
-	for _, l := range n.same {
-		same = append(same, l)
-	}
+	same := append([][]Change{}, n.same...)
 	for _, v := range e.values {
 		same = append(same, v.same...)
 		for range v.same {

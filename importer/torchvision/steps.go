@@ -267,13 +267,14 @@ func (b *builder) sampled(o *importer.Object, r *transforms.Resize, from generat
 	r.Interpolation = transforms.Bilinear
 	if o.Has("interpolation") || !b.arguments {
 		v, _ := o.Get("interpolation")
-		word, ok := v.(string)
-		if n, is := v.(json.Number); is { // v2 prints Pillow's number as it was given
-			word, ok = pillowNumbers[string(n)]
+		word, _ := v.(string)
+		if n, ok := v.(json.Number); ok { // v2 prints Pillow's number as it was given
+			word = pillowNumbers[string(n)]
 		}
 		for _, module := range []string{"InterpolationMode.", "PIL.Image."} { // PIL before torchvision 0.9
 			word = strings.TrimPrefix(word, module)
 		}
+		var ok bool
 		if r.Interpolation, ok = interpolations[strings.ToLower(strings.ReplaceAll(word, "_", "-"))]; !ok {
 			o.Bad("interpolation", "nearest, nearest-exact, bilinear, bicubic, box, hamming or lanczos")
 		}

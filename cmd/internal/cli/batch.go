@@ -19,6 +19,7 @@ import (
 type batch struct {
 	app      *app
 	plan     *datagraph.Plan
+	pool     *datagraph.Pool // set by run
 	limits   codec.Limits
 	sink     sink
 	files    *imageFiles // of sink, nil if it has others
@@ -60,19 +61,15 @@ const remoteWorkers, leastRemoteWorkers = 8, 32
 // were begun, emits their outcomes and begins no others. An error of emit ends
 // the run.
 func (b *batch) run(ctx context.Context, emit func(outcome) error) error {
-	mem := newBudget(b.limits.Bytes)
+	b.pool = b.plan.NewPool(datagraph.PoolOptions{Jobs: b.jobs})
 	b.held = newBudget(b.limits.Bytes)
 	b.reads = newBudget(b.limits.Bytes)
 	workers := make([]worker, b.jobs)
 	if b.remote {
 		workers = make([]worker, max(b.jobs*remoteWorkers, leastRemoteWorkers))
 	}
-	cores := make(chan *core, b.jobs)
-	for range cap(cores) {
-		cores <- &core{}
-	}
 	for i := range workers {
-		workers[i] = worker{b: b, mem: mem, cores: cores}
+		workers[i] = worker{b: b}
 	}
 	b.kept.limit, b.kept.less = b.limits.Bytes, make(chan struct{}, 1)
 	return ordered.Stream(ctx, ordered.Options{Workers: len(workers), Window: ahead * len(workers)}, b.items,
@@ -152,38 +149,22 @@ func (b *batch) number(ctx context.Context, in *input) {
 	}
 }
 
-// core is the right to compute, which as many workers have at once as there
-// are jobs, and the memory of computing.
-type core struct{ runner *datagraph.Runner }
-
 // worker turns one image after another into tensors and reuses its memory.
 type worker struct {
 	b     *batch
-	mem   *budget
-	cores chan *core // those that no worker has
-	*core            // nil while the worker reads or waits
-	buf   []byte     // of files
-	data  []byte     // of the image
-	taken int64      // of the budget of reads
+	buf   []byte // of files
+	data  []byte // of the image
+	taken int64  // of the budget of reads
 	image tensor.Tensor
 	stamp made // of the image
 }
 
 // release gives back what an image took.
 func (w *worker) release() {
-	w.rest()
 	w.b.reads.give(w.taken)
 	w.taken = 0
 	if w.b.remote {
 		w.buf = nil // many workers would each keep one
-	}
-}
-
-// rest lets another worker compute.
-func (w *worker) rest() {
-	if w.core != nil {
-		w.cores <- w.core
-		w.core = nil
 	}
 }
 
@@ -202,9 +183,6 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil { // a bug: the other images go on
 			o.err, o.at = fmt.Errorf("internal error: %v", p), kindInternal
-			if w.core != nil {
-				w.runner = nil
-			}
 		}
 		if o.err != nil {
 			o.err = ofInput(in, o.at, o.err)
@@ -226,7 +204,6 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 	if o = w.compute(ctx, o); o.err != nil {
 		return o
 	}
-	w.rest()
 	if o.upload != nil {
 		o.err = o.upload(ctx)
 		o.upload = nil
@@ -241,37 +218,24 @@ func (w *worker) do(ctx context.Context, in *input) (o outcome) {
 	return o
 }
 
-// compute runs the plan on the image and hands the outputs to the sink.
+// compute runs the plan on the image and hands the outputs to the sink. An
+// image that was begun is finished when ctx ends.
 func (w *worker) compute(ctx context.Context, o outcome) outcome {
 	w.image = *tensor.FromBytes(w.data)
-	w.core = <-w.cores
-	if w.runner == nil {
-		w.runner = w.b.plan.NewRunner()
-	}
-	need, err := w.need()
+	ctx = context.WithoutCancel(ctx)
+	err := w.b.pool.Do(ctx, func(r *datagraph.Runner) error {
+		if w.b.sessions == nil {
+			out, err := r.Run(&w.image)
+			o = w.write(o, out, err)
+			return nil
+		}
+		if _, err := r.Admit(&w.image); err != nil {
+			return err
+		}
+		return w.b.sessions.run(ctx, &w.image, func(out []*tensor.Tensor, err error) { o = w.write(o, out, err) })
+	})
 	if err != nil {
 		o.err = err
-		return o
-	}
-	w.mem.take(need)
-	defer w.mem.give(need)
-	if s := w.b.sessions; s != nil {
-		session, err := s.take()
-		if err != nil {
-			o.err = err
-			return o
-		}
-		sound := false
-		defer func() { s.give(session, sound) }()
-		// An image that was begun is finished, as on the CPU.
-		out, err := s.run(context.WithoutCancel(ctx), session, &w.image)
-		sound = true
-		return w.write(o, out, err)
-	}
-	out, err := w.runner.Run(&w.image)
-	o = w.write(o, out, err)
-	if w.mem.total > 0 && need > w.mem.total/int64(w.b.jobs) {
-		w.runner = nil // an idle worker must not hold more than its share
 	}
 	return o
 }
@@ -352,15 +316,6 @@ func readAll(f store.File, b []byte, limits codec.Limits) ([]byte, error) {
 // tooLarge returns the error of a file above the limit.
 func tooLarge(size, limit int64) error {
 	return codec.Errorf("", -1, codec.ErrBytes, "the file has %d bytes, the limit is %d", size, limit)
-}
-
-// need estimates the memory of a run on the worker's image from its header.
-func (w *worker) need() (int64, error) {
-	c, err := w.runner.Costs(&w.image)
-	if err != nil {
-		return 0, err
-	}
-	return int64(len(w.data)) + c.Memory(), nil
 }
 
 // arenaBytes sums the buffers. Unknown sizes count as 0.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -82,17 +83,16 @@ type bencher struct {
 	*batch  // its plan, limits and jobs
 	images  []benchImage
 	skipped int
-	mem     *budget
 	workers []*benchWorker
 }
 
 // benchImage is an image in memory.
 type benchImage struct {
-	in           *input
-	data         []byte
-	need, pixels int64 // set by the warm-up
-	warm         bool
-	err          error
+	in     *input
+	data   []byte
+	pixels int64 // set by the warm-up
+	warm   bool
+	err    error
 }
 
 // figures are the measurements of one pass.
@@ -195,11 +195,11 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	po := datagraph.PoolOptions{Jobs: b.jobs, Bytes: -1}
 	if b.limits.Bytes > 0 {
-		b.mem = newBudget(max(1, b.limits.Bytes-total))
-	} else {
-		b.mem = newBudget(0)
+		po.Bytes = max(1, b.limits.Bytes-total)
 	}
+	b.pool = b.plan.NewPool(po)
 	return missing, nil
 }
 
@@ -210,7 +210,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		limit = b.app.benchTime
 	}
 	for range b.jobs {
-		w := &benchWorker{worker: worker{b: b.batch, core: &core{}}, bench: b, passes: make(chan *pass)}
+		w := &benchWorker{worker: worker{b: b.batch}, bench: b, passes: make(chan *pass)}
 		b.workers = append(b.workers, w)
 		go w.run()
 	}
@@ -335,7 +335,7 @@ func (b *bencher) pass(ctx context.Context, p *pass) figures {
 	return f
 }
 
-// benchWorker is a job: one goroutine with its own Runner.
+// benchWorker is a job: one goroutine.
 type benchWorker struct {
 	worker
 	bench  *bencher
@@ -343,7 +343,6 @@ type benchWorker struct {
 }
 
 func (w *benchWorker) run() {
-	w.runner = w.b.plan.NewRunner()
 	for p := range w.passes {
 		w.pass(p)
 		p.done.Done()
@@ -373,7 +372,6 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v", p)
-			w.runner = w.b.plan.NewRunner()
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", m.in.path, message(err))
@@ -382,17 +380,14 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 	w.data = m.data
 	w.image = *tensor.FromBytes(m.data)
 	if warm {
-		if m.need, err = w.need(); err != nil {
-			return err
-		}
-		m.need -= int64(len(m.data)) // b.images holds the file already
 		if info, err := codec.DecodeConfig(m.data, &codec.Options{Limits: w.b.limits}); err == nil {
 			m.pixels = int64(info.Width) * int64(info.Height)
 		}
 	}
-	w.bench.mem.take(m.need)
-	defer w.bench.mem.give(m.need)
-	_, err = w.runner.Run(&w.image)
+	err = w.bench.pool.Do(context.Background(), func(r *datagraph.Runner) error {
+		_, err := r.Run(&w.image)
+		return err
+	})
 	if err == nil && w.b.app.testDelay != nil {
 		w.b.app.testDelay()
 	}

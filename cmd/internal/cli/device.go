@@ -206,20 +206,29 @@ func (s *sessions) give(t device.Session, sound bool) {
 	s.idle = append(s.idle, t)
 }
 
-// run runs a session on an image and returns the tensors to write.
-func (s *sessions) run(ctx context.Context, t device.Session, image *tensor.Tensor) ([]*tensor.Tensor, error) {
-	if !s.infer {
-		return t.Preprocess(ctx, image)
-	}
-	named, err := t.Infer(ctx, image)
+// run runs a session on an image, and calls use with the tensors to write,
+// which are valid until use returns, or with the error of the run. An error of
+// run itself is that of a session that cannot be opened.
+func (s *sessions) run(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor, error)) error {
+	t, err := s.take()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := make([]*tensor.Tensor, len(named))
-	for i, n := range named {
-		out[i] = n.T
+	sound := false
+	defer func() { s.give(t, sound) }()
+	var out []*tensor.Tensor
+	if s.infer {
+		var named []tensor.Named
+		named, err = t.Infer(ctx, image)
+		for _, n := range named {
+			out = append(out, n.T)
+		}
+	} else {
+		out, err = t.Preprocess(ctx, image)
 	}
-	return out, nil
+	sound = true
+	use(out, err)
+	return nil
 }
 
 // close closes the device. No worker may have a session.

@@ -18,8 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -75,12 +73,14 @@ type Server struct {
 	o       Options
 	columns []datagraph.Column // the outputs, with their batch rules
 	input   string             // the name of the graph's input
-	pool    chan *worker       // the idle ones
-	work    *semaphore.Weighted
-	metrics metrics
-	spares  sync.Pool // of *tensor.Tensor, the batches of responses
-	pace    pace
-	conns   *conns
+	pool    *datagraph.Pool
+	// sessions are the idle ones, one for each job; nil stands for one that
+	// failed and is closed. The channel is nil on the CPU.
+	sessions chan device.Session
+	metrics  metrics
+	spares   sync.Pool // of *tensor.Tensor, the batches of responses
+	pace     pace
+	conns    *conns
 
 	draining atomic.Bool        // readiness is false
 	ending   context.Context    // ends when requests are no longer accepted
@@ -96,28 +96,24 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	g := o.Plan.Graph()
 	s := &Server{
-		o: o, input: g.Inputs[0].Name, columns: o.Plan.Outputs(), pool: make(chan *worker, o.Jobs),
+		o: o, input: g.Inputs[0].Name, columns: o.Plan.Outputs(), pool: o.Plan.NewPool(datagraph.PoolOptions{Jobs: o.Jobs}),
 		metrics: newMetrics(), pace: usualPace, conns: newConns(o.Connections),
 	}
 	s.ending, s.end = context.WithCancel(context.Background())
-	if limit := o.Plan.Limits().Bytes; limit > 0 {
-		s.work = semaphore.NewWeighted(limit)
-	}
 	if !o.SideOutputs {
 		s.columns = s.columns[:len(g.Outputs)]
 	}
-	for range o.Jobs {
-		s.pool <- &worker{s: s}
-	}
-	for range o.Jobs {
-		w := <-s.pool
-		err := w.ready()
-		s.pool <- w
-		if err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-		if o.Infer {
-			s.columns = modelColumns(w.session)
+	if o.Open != nil {
+		s.sessions = make(chan device.Session, o.Jobs)
+		for range o.Jobs {
+			session, err := o.Open()
+			if err != nil {
+				return nil, errors.Join(err, s.Close())
+			}
+			s.sessions <- session
+			if o.Infer {
+				s.columns = modelColumns(session)
+			}
 		}
 	}
 	for _, c := range s.columns {
@@ -147,8 +143,10 @@ func modelColumns(session device.Session) []datagraph.Column {
 // Close closes the sessions. No request may be in progress.
 func (s *Server) Close() error {
 	var errs []error
-	for range s.o.Jobs {
-		errs = append(errs, (<-s.pool).close())
+	for range len(s.sessions) {
+		if session := <-s.sessions; session != nil {
+			errs = append(errs, session.Close())
+		}
 	}
 	return errors.Join(errs...)
 }

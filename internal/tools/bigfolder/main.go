@@ -74,7 +74,7 @@ func (s *settings) run(ctx context.Context) (err error) {
 		return err
 	}
 	// Small tensors, so that 100,000 of them fit on a disk twice.
-	if err := os.WriteFile(filepath.Join(s.dir, "timm.json"), []byte(`{"input_size": [3, 64, 64]}`), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, "timm.json"), []byte(`{"input_size": [3, 64, 64], "interpolation": "bicubic"}`), 0o666); err != nil {
 		return err
 	}
 	whole, _, err := s.finish(ctx, s.args("whole", ""))

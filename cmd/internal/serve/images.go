@@ -10,56 +10,14 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// worker turns one image after another into tensors and reuses its memory.
-type worker struct {
-	s       *Server
-	runner  *datagraph.Runner
-	session device.Session // nil on the CPU
-}
-
-// ready prepares the worker.
-func (w *worker) ready() (err error) {
-	if w.runner == nil {
-		w.runner = w.s.o.Plan.NewRunner()
-	}
-	if w.session == nil && w.s.o.Open != nil {
-		w.session, err = w.s.o.Open()
-	}
-	return err
-}
-
-// close releases the worker's session and memory.
-func (w *worker) close() (err error) {
-	if w.session != nil {
-		err = w.session.Close()
-	}
-	w.session, w.runner = nil, nil
-	return err
-}
-
 // run computes the tensors of an image and calls use with them. They are valid
 // until use returns.
-func (w *worker) run(ctx context.Context, image []byte, use func([]*tensor.Tensor) error) (err error) {
-	s := w.s
-	defer func() {
-		if p := recover(); p != nil { // a bug: the other images go on
-			s.o.Log.Printf("internal error: %v\n%s", p, debug.Stack())
-			err = fail(http.StatusInternalServerError, "internal error")
-			_ = w.close()
-		}
-	}()
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	if err := w.ready(); err != nil {
-		return err
-	}
+func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, use func([]*tensor.Tensor) error) error {
 	in := tensor.FromBytes(image)
-	costs, err := w.runner.Costs(in)
+	costs, err := r.Admit(in)
 	if err != nil {
 		return err
 	}
@@ -68,19 +26,10 @@ func (w *worker) run(ctx context.Context, image []byte, use func([]*tensor.Tenso
 		d := costs.Descs[0][0]
 		s.metrics.pixels.Add(int64(d.Height()) * int64(d.Width()))
 	}
-	if s.work != nil {
-		total := s.o.Plan.Limits().Bytes
-		need := min(costs.Memory(), total) // the Runner enforces the limit of one image
-		if err := s.work.Acquire(ctx, need); err != nil {
-			return context.Cause(ctx)
-		}
-		defer s.work.Release(need)
-		if need > total/int64(s.o.Jobs) {
-			// An idle worker must not hold more than its share.
-			defer func() { w.runner = nil }()
-		}
+	if s.sessions != nil {
+		return s.onDevice(ctx, in, use)
 	}
-	out, err := w.tensors(ctx, in)
+	out, err := r.Run(in)
 	if err != nil {
 		return err
 	}
@@ -88,19 +37,39 @@ func (w *worker) run(ctx context.Context, image []byte, use func([]*tensor.Tenso
 	return use(out)
 }
 
-func (w *worker) tensors(ctx context.Context, in *tensor.Tensor) ([]*tensor.Tensor, error) {
-	switch {
-	case w.session == nil:
-		return w.runner.Run(in)
-	case !w.s.o.Infer:
-		return w.session.Preprocess(ctx, in)
+// onDevice is run on a session. One that panics is closed and opened again.
+func (s *Server) onDevice(ctx context.Context, in *tensor.Tensor, use func([]*tensor.Tensor) error) (err error) {
+	session := <-s.sessions // there is one for each Runner
+	sound := false
+	defer func() {
+		if !sound && session != nil {
+			_ = session.Close() // the panic matters more
+			session = nil
+		}
+		s.sessions <- session
+	}()
+	if session == nil {
+		if session, err = s.o.Open(); err != nil {
+			session, sound = nil, true
+			return err
+		}
 	}
-	named, err := w.session.Infer(ctx, in)
-	out := make([]*tensor.Tensor, len(named))
-	for i, n := range named {
-		out[i] = n.T
+	var out []*tensor.Tensor
+	if s.o.Infer {
+		var named []tensor.Named
+		named, err = session.Infer(ctx, in)
+		for _, n := range named {
+			out = append(out, n.T)
+		}
+	} else {
+		out, err = session.Preprocess(ctx, in)
 	}
-	return out, err
+	if err == nil {
+		s.metrics.images.Add(1)
+		err = use(out)
+	}
+	sound = true
+	return err
 }
 
 // batches computes the batches of the outputs that r wants. The images of a
@@ -166,23 +135,27 @@ func (s *Server) batches(ctx context.Context, r *request, l *lease) ([]*tensor.T
 	return batches, nil
 }
 
-// one runs an image on the next idle worker.
-func (s *Server) one(ctx context.Context, image []byte, use func([]*tensor.Tensor) error) error {
+// one runs an image on the next idle Runner.
+func (s *Server) one(ctx context.Context, image []byte, use func([]*tensor.Tensor) error) (err error) {
+	waiting := true
 	s.metrics.waiting.Add(1)
-	var w *worker
-	select {
-	case w = <-s.pool:
-		s.metrics.waiting.Add(-1)
-	case <-ctx.Done():
-		s.metrics.waiting.Add(-1)
-		return context.Cause(ctx)
-	}
-	s.metrics.running.Add(1)
 	defer func() {
-		s.metrics.running.Add(-1)
-		s.pool <- w
+		if waiting {
+			s.metrics.waiting.Add(-1)
+		} else {
+			s.metrics.running.Add(-1)
+		}
+		if p := recover(); p != nil { // a bug: the other images go on
+			s.o.Log.Printf("internal error: %v\n%s", p, debug.Stack())
+			err = fail(http.StatusInternalServerError, "internal error")
+		}
 	}()
-	return w.run(ctx, image, use)
+	return s.pool.Do(ctx, func(r *datagraph.Runner) error {
+		waiting = false
+		s.metrics.waiting.Add(-1)
+		s.metrics.running.Add(1)
+		return s.run(ctx, r, image, use)
+	})
 }
 
 // collate forms the batches of samples, which hold the wanted outputs. The
