@@ -3,18 +3,23 @@ package datagraph
 import (
 	"context"
 	"runtime"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Pool lends the Runners of one Plan. It bounds how many runs there are at
 // once, and the memory of all of them together. It is safe for concurrent use.
 type Pool struct {
 	plan   *Plan
-	lent   chan *lent // those that nobody has
-	jobs   int64
-	bytes  int64 // 0 means no limit
+	jobs   chan struct{} // holds a value for each run
+	bytes  int64         // 0 means no limit
 	memory *semaphore.Weighted
+
+	mu   sync.Mutex
+	idle []*lent // the last one ran last: its memory is in the caches
 }
 
 // PoolOptions are the options of a Pool. The zero value means the defaults.
@@ -27,11 +32,11 @@ type PoolOptions struct {
 	Bytes int64
 }
 
-// lent is a place in a pool, with the memory of earlier runs.
+// lent is a Runner of a Pool.
 type lent struct {
-	runner *Runner // nil until needed
-	ctx    context.Context
-	taken  int64
+	runner *Runner
+	ctx    context.Context // of its use
+	taken  int64           // bytes of memory
 }
 
 // NewPool returns a Pool of the plan.
@@ -42,12 +47,9 @@ func (p *Plan) NewPool(o PoolOptions) *Pool {
 	if o.Bytes == 0 {
 		o.Bytes = p.options.Limits.Bytes
 	}
-	q := &Pool{plan: p, lent: make(chan *lent, o.Jobs), jobs: int64(o.Jobs), bytes: max(o.Bytes, 0)}
+	q := &Pool{plan: p, jobs: make(chan struct{}, o.Jobs), bytes: max(o.Bytes, 0)}
 	if q.bytes > 0 {
 		q.memory = semaphore.NewWeighted(q.bytes)
-	}
-	for range o.Jobs {
-		q.lent <- &lent{}
 	}
 	return q
 }
@@ -63,41 +65,86 @@ func (q *Pool) Do(ctx context.Context, use func(r *Runner) error) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	var l *lent
 	select {
-	case l = <-q.lent:
+	case q.jobs <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	r := l.runner
-	l.runner = nil // use may panic
-	defer func() {
-		if l.taken > 0 {
-			q.memory.Release(l.taken)
-			if l.taken > q.bytes/q.jobs && l.runner != nil {
-				l.runner = nil // an idle Runner must not hold more than its share
-			}
-			l.taken = 0
-		}
-		l.ctx = nil
-		q.lent <- l
-	}()
-	if r == nil {
-		r = q.plan.NewRunner()
-		if q.memory != nil {
-			r.admit = func(n int64) error { return q.admit(l, n) }
-		}
-	}
+	l := q.take()
 	l.ctx = ctx
-	r.admitted = false // by a use that did not run
-	err := use(r)
-	r.OnStep = nil
-	l.runner = r
+	sound := false
+	defer func() { q.give(l, sound) }()
+	err := use(l.runner)
+	sound = true
 	return err
 }
 
-// admit waits for the memory of a run.
-func (q *Pool) admit(l *lent, n int64) error {
+// take returns an idle Runner, or a new one.
+func (q *Pool) take() *lent {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if n := len(q.idle); n > 0 {
+		l := q.idle[n-1]
+		q.idle = q.idle[:n-1]
+		return l
+	}
+	l := &lent{runner: q.plan.NewRunner()}
+	if q.memory != nil { // else runs need no estimate
+		l.runner.admit = func() error { return q.begin(l) }
+	}
+	return l
+}
+
+// give takes a Runner back, and drops it if it is not sound or holds more than
+// its share of the memory.
+func (q *Pool) give(l *lent, sound bool) {
+	if l.taken > 0 {
+		q.memory.Release(l.taken)
+		sound = sound && l.taken <= q.bytes/int64(cap(q.jobs))
+	}
+	l.ctx, l.taken = nil, 0
+	l.runner.OnStep, l.runner.admitted = nil, false
+	if sound {
+		q.mu.Lock()
+		q.idle = append(q.idle, l)
+		q.mu.Unlock()
+	}
+	<-q.jobs
+}
+
+// Admit waits until the Runner's Pool has the memory for a run on these inputs,
+// and returns the estimate, which is valid until the next Admit or Run. The
+// next call must be Run with the same inputs, which then neither waits nor
+// reads their headers again, or the run of a device with a memory of its own.
+// Run itself admits inputs that were not admitted. Without a Pool Admit only
+// estimates.
+func (r *Runner) Admit(inputs ...*tensor.Tensor) (Costs, error) {
+	if r.admit == nil {
+		r.scratch.BeginRun()
+		err := r.estimate(&r.estimated, inputs)
+		return r.estimated, err
+	}
+	r.inputs = append(r.inputs[:0], inputs...)
+	if err := r.admit(); err != nil {
+		return Costs{}, err
+	}
+	r.admitted = true
+	return r.estimated, nil
+}
+
+// begin begins a run: it reads the headers of the inputs and waits for memory.
+func (q *Pool) begin(l *lent) error {
+	r := l.runner
+	r.scratch.BeginRun()
+	if err := r.estimate(&r.estimated, r.inputs); err != nil {
+		return err
+	}
+	n := r.estimated.Memory()
+	for _, t := range r.inputs {
+		if t.DType == tensor.Bytes {
+			n += int64(len(t.Data))
+		}
+	}
 	n = min(n, q.bytes) // the Runner itself enforces the limit of one run
 	if n <= l.taken {
 		return nil

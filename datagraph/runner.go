@@ -38,10 +38,12 @@ type Runner struct {
 	into []into // of RunInto, by output
 
 	known []tensor.Desc // of each value, by inferAll
-	// admit waits for the memory of a run, in bytes. nil without a Pool.
-	admit     func(bytes int64) error
-	estimated Costs // by Admit
-	admitted  bool  // the inputs of the next run
+	// admit begins a run in a Pool: it estimates the run, and waits for its
+	// memory. nil without a Pool, so that the linker drops the estimate.
+	admit     func() error
+	inputs    []*tensor.Tensor // of admit; an argument would be allocated
+	estimated Costs            // by admit
+	admitted  bool             // the inputs of the next run
 
 	drawing *drawing // the state of random ops; nil before the first run
 
@@ -92,37 +94,13 @@ func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	if r.admit == nil {
 		r.scratch.BeginRun()
 	} else if !r.admitted {
-		if _, err := r.Admit(inputs...); err != nil {
+		r.inputs = append(r.inputs[:0], inputs...)
+		if err := r.admit(); err != nil {
 			return nil, err
 		}
 	}
 	r.admitted = false
 	return r.runInputs(inputs)
-}
-
-// Admit waits until the Runner's Pool has the memory for a run on these inputs,
-// and returns the estimate, which is valid until the next Admit or Run. The
-// next call must be Run with the same inputs, which then neither waits nor
-// reads their headers again, or the run of a device with a memory of its own.
-// Run itself admits inputs that were not admitted. Without a Pool Admit only
-// estimates.
-func (r *Runner) Admit(inputs ...*tensor.Tensor) (Costs, error) {
-	r.scratch.BeginRun()
-	err := r.estimate(&r.estimated, inputs)
-	if err == nil && r.admit != nil {
-		n := r.estimated.Memory()
-		for _, t := range inputs {
-			if t.DType == tensor.Bytes {
-				n += int64(len(t.Data))
-			}
-		}
-		err = r.admit(n)
-	}
-	if err != nil {
-		return Costs{}, err
-	}
-	r.admitted = r.admit != nil
-	return r.estimated, nil
 }
 
 // runInputs is Run without BeginRun.

@@ -323,8 +323,8 @@ def test_stages(definition):
 
 
 def outside(tmp_path):
-    """A folder with a link that leads out of it."""
-    (tmp_path / "secret.png").write_bytes(conftest.png(4, 4, 1))
+    """A folder with a link that leads out of it, and not to an image."""
+    (tmp_path / "secret.png").write_text("no image")
     (tmp_path / "links" / "c").mkdir(parents=True)
     (tmp_path / "links" / "c" / "x.png").symlink_to(tmp_path / "secret.png")
     return tmp_path / "links"
@@ -335,7 +335,7 @@ def test_errors(definition, tmp_path):
         (lambda: Pipeline(tmp_path / "none.json"), FileNotFoundError, "none.json"),
         (lambda: Pipeline(json.dumps(definition)), ValueError, "is JSON, want a path"),
         (lambda: Pipeline(tmp_path), IsADirectoryError, "want a definition, such as Dataset('image_folder'"),
-        (lambda: Pipeline(conftest.images(outside(tmp_path))), InferPrepError, "allow_outside=True permits it"),
+        (lambda: next(iter(Pipeline(conftest.images(outside(tmp_path))))), InferPrepError, "allow_outside=True permits it"),
         (lambda: Pipeline({}), InferPrepError, "infer_prep_dataset"),
         (lambda: Pipeline(b"\xff"), InferPrepError, ""),
         (lambda: Pipeline(7), TypeError, "want a path, a dict or bytes"),
