@@ -45,78 +45,80 @@ func (c Costs) Memory() int64 {
 // Costs estimates the cost of a run on these inputs from their headers alone.
 // Without inputs it returns what is known at compile time.
 func (r *Runner) Costs(inputs ...*tensor.Tensor) (Costs, error) {
-	p := r.plan
-	descs := p.descs(p.all())
-	c := Costs{Buffers: make([]int64, p.buffers)}
-	if len(inputs) == 0 {
-		for _, s := range p.Unfused().steps {
-			c.Descs = append(c.Descs, p.descs(s.written()))
-		}
-	} else {
-		var err error
-		if c.Descs, err = r.Infer(inputs...); err != nil {
-			return Costs{}, err
-		}
-		for i, t := range inputs {
-			descs[i] = t.Desc
-		}
-		for i, s := range p.Unfused().steps {
-			for j, v := range s.written() {
-				descs[v] = c.Descs[i][j]
-			}
-		}
+	var c Costs
+	r.scratch.BeginRun()
+	err := r.estimate(&c, inputs)
+	if err != nil {
+		return Costs{}, err
 	}
+	return c, nil
+}
+
+// estimate is Costs without BeginRun. It writes to the memory of c.
+func (r *Runner) estimate(c *Costs, inputs []*tensor.Tensor) error {
+	p, plain := r.plan, r
+	if p.unfused != nil {
+		plain = r.fallback()
+	}
+	c.Steps, c.Unknown, c.Declined = c.Steps[:0], false, false
+	c.Buffers = append(c.Buffers[:0], make([]int64, p.buffers)...)
+	if len(inputs) == 0 {
+		plain.known = plain.known[:0]
+		for _, v := range plain.plan.values {
+			plain.known = append(plain.known, v.desc)
+		}
+	} else if err := plain.inferAll(inputs); err != nil {
+		return err
+	}
+	c.Descs = plain.descs(c.Descs)
 	size := func(v int) int64 {
-		if descs[v].DType == tensor.Bytes {
+		d := plain.known[v]
+		if d.DType == tensor.Bytes {
 			if v < len(inputs) {
 				return int64(len(inputs[v].Data))
 			}
 			return 0
 		}
-		n := descs[v].Size()
+		n := d.Size()
 		c.Unknown = c.Unknown || n < 0
 		return max(n, 0)
 	}
-	for i, s := range p.steps {
+	for i := range p.steps {
+		s := &p.steps[i]
 		var cost StepCost
-		for _, v := range s.in {
-			cost.Read += size(v)
-		}
-		for _, m := range s.moves() {
-			cost.Read += size(m.in)
-		}
-		for _, v := range s.written() {
+		write := func(v int) {
 			n := size(v)
 			cost.Written += n
 			c.Buffers[p.values[v].buffer] = max(c.Buffers[p.values[v].buffer], n)
 		}
+		for _, v := range s.in {
+			cost.Read += size(v)
+		}
+		for _, v := range s.out {
+			write(v)
+		}
+		for _, m := range s.moves() {
+			cost.Read += size(m.in)
+			write(m.out)
+		}
 		if f, ok := s.op.(*fused); ok {
-			source := descs[s.in[0]]
+			source := plain.known[s.in[0]]
 			if f.decode != nil {
-				source = descs[p.unfused.steps[s.first].out[0]]
+				source = plain.known[plain.plan.steps[s.first].out[0]]
 			}
 			if source.Size() < 0 {
 				c.Unknown = true
 			} else {
 				st := f.state(r.steps[i].ctx)
 				if err := f.prepare(r.steps[i].ctx, st, source); err != nil {
-					plain, err := r.fallback().Costs(inputs...)
-					plain.Declined = true
-					return plain, err
+					err := plain.estimate(c, inputs)
+					c.Declined = true
+					return err
 				}
 				cost.Window = st.tables.windowBytes() + st.tables.imageBytes()
 			}
 		}
 		c.Steps = append(c.Steps, cost)
 	}
-	return c, nil
-}
-
-// all returns the indices of all values.
-func (p *Plan) all() []int {
-	l := make([]int, len(p.values))
-	for i := range l {
-		l[i] = i
-	}
-	return l
+	return nil
 }

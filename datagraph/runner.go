@@ -37,6 +37,13 @@ type Runner struct {
 
 	into []into // of RunInto, by output
 
+	known []tensor.Desc // of each value, by inferAll
+	// admit, if not nil, is called by Run once the headers of the inputs are
+	// read and before it takes memory, with an estimate of that memory in
+	// bytes. An error ends the run.
+	admit     func(bytes int64) error
+	estimated Costs // for admit
+
 	drawing *drawing // the state of random ops; nil before the first run
 
 	// OnStep, if not nil, is called after every step of the graph with the
@@ -84,6 +91,14 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 // decoder. After an error the Runner can be used again.
 func (r *Runner) Run(inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	r.scratch.BeginRun()
+	if r.admit != nil {
+		if err := r.estimate(&r.estimated, inputs); err != nil {
+			return nil, err
+		}
+		if err := r.admit(r.estimated.Memory()); err != nil {
+			return nil, err
+		}
+	}
 	return r.runInputs(inputs)
 }
 
@@ -344,46 +359,115 @@ func (r *Runner) place(v int, d tensor.Desc) error {
 // these inputs. It reads headers and runs nothing. Sizes that depend on other
 // data than the inputs are tensor.Unknown.
 func (r *Runner) Infer(inputs ...*tensor.Tensor) ([][]tensor.Desc, error) {
+	plain := r
 	if r.plan.unfused != nil {
-		return r.fallback().Infer(inputs...)
+		plain = r.fallback()
 	}
 	r.scratch.BeginRun()
-	if err := r.bind(inputs); err != nil {
+	if err := plain.inferAll(inputs); err != nil {
 		return nil, err
 	}
-	all := make([][]tensor.Desc, len(r.plan.steps))
-	known := make([]tensor.Desc, len(r.plan.values))
-	for i, t := range inputs {
-		known[i] = t.Desc
+	return plain.descs(nil), nil
+}
+
+// inferAll computes r.known, the description of every value of a plan without
+// passes.
+func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
+	if err := r.bind(inputs); err != nil {
+		return err
 	}
-	for i, s := range r.plan.steps {
+	r.known = slices.Grow(r.known[:0], len(r.plan.values))[:len(r.plan.values)]
+	for i, t := range inputs {
+		r.known[i] = t.Desc
+	}
+	return r.inferSteps(func(i int, d transforms.DataShaped) error {
 		st := &r.steps[i]
-		data := true
-		for j, v := range s.in {
-			st.in[j], st.src[j] = known[v], r.values[v]
-			data = data && v < r.plan.inputs
+		for j, v := range r.plan.steps[i].in {
+			if v >= r.plan.inputs {
+				return nil
+			}
+			st.src[j] = r.values[v]
 		}
-		out := make([]tensor.Desc, len(s.out))
-		err := s.op.Infer(out, st.in)
-		if d, ok := s.op.(transforms.DataShaped); ok && err == nil && data {
-			st.ctx.Begin()
-			err = d.InferData(st.ctx, out, st.src)
+		st.ctx.Begin()
+		return d.InferData(st.ctx, st.out, st.src)
+	})
+}
+
+// inferSteps computes r.known from the descriptions of the inputs. It calls
+// shape for ops whose outputs depend on data.
+func (r *Runner) inferSteps(shape func(i int, d transforms.DataShaped) error) error {
+	for i := range r.plan.steps {
+		s, st := &r.plan.steps[i], &r.steps[i]
+		for j, v := range s.in {
+			st.in[j] = r.known[v]
+		}
+		err := s.op.Infer(st.out, st.in)
+		if d, ok := s.op.(transforms.DataShaped); ok && err == nil {
+			err = shape(i, d)
 		}
 		if err != nil {
-			return nil, r.plan.graph.stepErr(i, err)
+			return r.plan.graph.stepErr(i, err)
 		}
 		for j, v := range s.out {
-			known[v] = out[j]
+			r.known[v] = st.out[j]
 		}
 		for _, m := range s.moves() {
-			d, err := moved(m.role, known[m.in], out[0])
+			d, err := moved(m.role, r.known[m.in], st.out[0])
 			if err != nil {
-				return nil, r.plan.graph.stepErr(i, err)
+				return r.plan.graph.stepErr(i, err)
 			}
-			known[m.out] = d
-			out = append(out, d)
+			r.known[m.out] = d
 		}
-		all[i] = out
 	}
-	return all, nil
+	return nil
+}
+
+// Sizes describes the outputs, then the side outputs, for an image of a height
+// and a width in pixels, as decoded. It reads no data. A size that depends on
+// more than that is tensor.Unknown.
+func (p *Plan) Sizes(height, width int) ([]Column, error) {
+	if height < 1 || width < 1 {
+		return nil, errfmt.Errorf("datagraph: sizes: %d x %d pixels, want 1 or more a side: %w", height, width, transforms.ErrInput)
+	}
+	r := p.Unfused().NewRunner()
+	for _, v := range r.plan.values {
+		d := v.desc
+		if len(r.known) < r.plan.inputs && d.IsImage() {
+			d = d.WithSize(height, width)
+		}
+		r.known = append(r.known, d)
+	}
+	err := r.inferSteps(func(i int, op transforms.DataShaped) error {
+		if _, ok := op.(*transforms.Decode); ok {
+			r.steps[i].out[0] = r.steps[i].out[0].WithSize(height, width)
+			return r.steps[i].out[0].Validate()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := p.Outputs()
+	for i, v := range r.plan.outputs {
+		l[i].Desc = r.known[v]
+	}
+	return l, nil
+}
+
+// descs appends the known descriptions of every step's outputs, and of the
+// columns that it moves, to all[:0]. It reuses the memory of all.
+func (r *Runner) descs(all [][]tensor.Desc) [][]tensor.Desc {
+	n := len(r.plan.steps)
+	all = slices.Grow(all[:0], n)[:n]
+	for i := range all {
+		s := &r.plan.steps[i]
+		all[i] = all[i][:0]
+		for _, v := range s.out {
+			all[i] = append(all[i], r.known[v])
+		}
+		for _, m := range s.moves() {
+			all[i] = append(all[i], r.known[m.out])
+		}
+	}
+	return all
 }

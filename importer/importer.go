@@ -36,6 +36,10 @@ type Importer struct {
 	// Backends has a function like Import for each backend of the ecosystem, by
 	// its name there. It is nil if there is only one. Import is one of them.
 	Backends map[string]func(data []byte) (*datagraph.Graph, error)
+	// Detect reports whether a file bears the marks of the files that Import
+	// reads. base is its name without folders, head its beginning: the whole
+	// file, or 64 KiB or more of it. A file without marks is not detected.
+	Detect func(base string, head []byte) bool
 	// Folder, if not nil, chooses the file in a model's folder that Import
 	// reads. read returns the content of a file of the folder, or an error
 	// that matches fs.ErrNotExist. Folder returns the file's name and content.
@@ -116,6 +120,9 @@ func Register(i Importer) {
 	}
 	if i.Import == nil {
 		registered.Refuse(i.Name, "Import is nil")
+	}
+	if i.Detect == nil {
+		registered.Refuse(i.Name, "Detect is nil")
 	}
 	registered.Add(i.Name, i)
 }

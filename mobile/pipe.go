@@ -112,7 +112,7 @@ func (p *Preprocessor) NewPipe(c *PipeConfig) (q *Pipe, err error) {
 	if c.Shuffle {
 		d = d.Shuffle()
 	}
-	d = d.MapColumns(p.plan.Graph(), []string{imageColumn}, out)
+	d = d.MapColumns(p.pool.Plan().Graph(), []string{imageColumn}, out)
 	switch {
 	case c.BatchSize > 1 && c.DropLast:
 		d = d.BatchDrop(size)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -19,13 +18,12 @@ import (
 
 // Preprocessor computes a model's input. It is safe for concurrent use.
 type Preprocessor struct {
-	plan    *datagraph.Plan
+	pool    *datagraph.Pool
 	columns []datagraph.Column
 	bundle  *modelbundle.Bundle // nil without one
 	meta    []string            // the sorted keys of the bundle's metadata
 
 	mu     sync.Mutex
-	idle   []*datagraph.Runner
 	users  int // calls that use the bundle
 	closed bool
 }
@@ -75,14 +73,9 @@ func ofBundle(b *modelbundle.Bundle) (*Preprocessor, error) {
 // writes it. There are then no labels, models and golden samples.
 func OpenGraph(graph []byte) (p *Preprocessor, err error) {
 	defer guard(&err)
-	g := &datagraph.Graph{}
-	if len(graph) > 0 && graph[0] < 0x80 { // msgp's maps and arrays start above ASCII
-		err = g.UnmarshalJSON(graph)
-	} else {
-		_, err = g.UnmarshalMsg(graph)
-	}
+	g, err := datagraph.Parse(graph)
 	if err != nil {
-		if bytes.HasPrefix(graph, []byte("IPbundle")) {
+		if modelbundle.Detect(graph) {
 			err = fmt.Errorf("mobile: open: the file is a bundle, want a data graph; Open opens bundles: %w", err)
 		}
 		return nil, err
@@ -95,12 +88,12 @@ func compile(g *datagraph.Graph) (*Preprocessor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Preprocessor{plan: plan, columns: plan.Outputs()}, nil
+	return &Preprocessor{pool: plan.NewPool(datagraph.PoolOptions{}), columns: plan.Outputs()}, nil
 }
 
 // use returns an error if p is closed, and else keeps p open until release.
 func (p *Preprocessor) use() error {
-	if p == nil || p.plan == nil {
+	if p == nil || p.pool == nil {
 		return fmt.Errorf("mobile: preprocessor %w: want one that Open, OpenFile or OpenGraph returned", errZero)
 	}
 	p.mu.Lock()
@@ -133,12 +126,12 @@ func (p *Preprocessor) closeBundle() error {
 // nothing.
 func (p *Preprocessor) Close() (err error) {
 	defer guard(&err)
-	if p == nil || p.plan == nil {
+	if p == nil || p.pool == nil {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed, p.idle = true, nil
+	p.closed = true
 	return p.closeBundle()
 }
 
@@ -199,38 +192,15 @@ func (p *Preprocessor) run(image []byte, out *Result) (err error) {
 	if err := p.takesImage(); err != nil {
 		return err
 	}
-	r := p.runner()
-	err = out.run(r, p.columns, image)
-	p.putBack(r) // not after a panic, which may have left it broken
-	return err
+	return p.pool.Do(context.Background(), func(r *datagraph.Runner) error { return out.run(r, p.columns, image) })
 }
 
 // takesImage returns an error if the graph's input is not an encoded image.
 func (p *Preprocessor) takesImage() error {
-	if in := p.plan.Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
+	if in := p.pool.Plan().Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
 		return fmt.Errorf("mobile: run: %w: the graph has the inputs %v, want one encoded image", errInput, in)
 	}
 	return nil
-}
-
-func (p *Preprocessor) runner() *datagraph.Runner {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.idle); n > 0 {
-		r := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		return r
-	}
-	return p.plan.NewRunner()
-}
-
-// putBack keeps a Runner for the next call. As many are kept as run at once.
-func (p *Preprocessor) putBack(r *datagraph.Runner) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed && len(p.idle) < runtime.GOMAXPROCS(0) {
-		p.idle = append(p.idle, r)
-	}
 }
 
 // Verify checks every byte of the bundle against its digest, and runs its
@@ -265,7 +235,7 @@ func (p *Preprocessor) Verify(listener Listener) (err error) {
 	if err != nil {
 		return err
 	}
-	r := p.plan.NewRunner()
+	r := p.pool.Plan().NewRunner()
 	var differences []error
 	for i := range goldens {
 		if err := progress(i + 1); err != nil {

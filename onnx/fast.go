@@ -140,7 +140,7 @@ func (l *lowering) dynamic(o transforms.Scaled, out []value, x value) error {
 	sizes[ac] = l.size(x, ac)
 	switch o := o.(type) {
 	case *transforms.Resize:
-		if o.Fit > transforms.FitCover || o.SizeRule > transforms.SizeYOLOS {
+		if o.Fit > transforms.FitCover || o.SizeRule > transforms.SizeCapUnroundedDown {
 			return l.needSize(fmt.Sprintf("fit %v with size rule %v", o.Fit, o.SizeRule))
 		}
 		sizes[ay], sizes[ax] = l.sized(o, l.size(x, ay), l.size(x, ax))
@@ -211,7 +211,7 @@ func (l *lowering) shortestEdge(o *transforms.Resize, h, w, short, long, edge, m
 			s, g = l.where(beyond, l.trunc(l.div(l.mul(most, s), g)), s), l.where(beyond, most, g)
 		}
 		return s, g
-	case transforms.SizeDETR, transforms.SizeYOLOS:
+	case transforms.SizeCapUnrounded, transforms.SizeCapUnroundedDown:
 		s, g = edge, l.trunc(l.div(l.mul(edge, long), short))
 		if bounded {
 			beyond := l.do("Greater", l.mul(l.div(long, short), edge), most)
@@ -219,11 +219,11 @@ func (l *lowering) shortestEdge(o *transforms.Resize, h, w, short, long, edge, m
 			s, g = l.where(beyond, l.round(raw), s), l.where(beyond, l.trunc(l.div(l.mul(raw, long), short)), g)
 		}
 		same := l.do("Equal", s, short)
-		if o.SizeRule == transforms.SizeYOLOS {
+		if o.SizeRule == transforms.SizeCapUnroundedDown {
 			same = l.do("And", same, l.do("LessOrEqual", h, w))
 		}
 		g = l.where(same, long, g)
-		if o.SizeRule == transforms.SizeYOLOS {
+		if o.SizeRule == transforms.SizeCapUnroundedDown {
 			m := l.double(float64(o.Multiple))
 			s, g = l.mul(l.trunc(l.div(s, m)), m), l.mul(l.trunc(l.div(g, m)), m)
 		}

@@ -7,6 +7,7 @@
 package preset
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,9 @@ var presets = []preset{
 	{"imagenet", imagenet},
 	{"yolo", yolo},
 }
+
+// ErrUnknown reports a name that no preset has.
+var ErrUnknown = errors.New("unknown preset")
 
 // Names returns the names of the presets, sorted.
 func Names() []string {
@@ -50,11 +54,12 @@ func Names() []string {
 //     LetterBox with auto off, divided by 255; with the side outputs scale and
 //     pad.
 //
-// The error of an unknown name suggests the closest name or lists the names.
+// The error of an unknown name wraps ErrUnknown, and suggests the closest name
+// or lists the names.
 func Graph(name string) (*datagraph.Graph, error) {
 	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("preset: unknown preset %q%s", name, registry.Hint(name, Names()))
+		return nil, fmt.Errorf("preset: %w %q%s", ErrUnknown, name, registry.Hint(name, Names()))
 	}
 	return presets[i].graph(), nil
 }

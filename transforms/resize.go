@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"slices"
-
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -104,7 +102,7 @@ type Resize struct {
 	Width         int           `json:"width"`         // for exact, inside, multiple, cover, thumbnail, longest_min, height
 	Edge          int           `json:"edge"`          // for shortest, longest, longest_min
 	MaxEdge       int           `json:"max_edge"`      // for shortest and size_rules even and near: largest length of the longer edge; 0 means no limit. For height: largest width
-	Multiple      int           `json:"multiple"`      // for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up, vilt, shrink_up and near
+	Multiple      int           `json:"multiple"`      // for fits multiple and aligned, and size_rules cap_unrounded_down, cap_unrounded_up, cap_half_up_down, truncate_up, scale_up, shrink_up and near
 	KeepAspect    bool          `json:"keep_aspect"`   // for multiple: scale both sides by one factor
 	SizeRule      SizeRule      `json:"size_rule"`     // for all except exact; default truncate
 	Interpolation Interpolation `json:"interpolation"` // default bilinear
@@ -161,17 +159,14 @@ func (o *Resize) Validate() error {
 	if err := checkEnum("size_rule", o.SizeRule, sizeRuleNames); err != nil {
 		return err
 	}
-	if fits := sizeRuleFits[o.SizeRule]; fits != nil && !slices.Contains(fits, o.Fit) {
-		return paramErr("size_rule %v with fit %v, want fit %v", o.SizeRule, o.Fit, errfmt.Strings(fits))
+	z := o.sizing()
+	if z == nil {
+		return paramErr("size_rule %v with fit %v, want %v", o.SizeRule, o.Fit, errfmt.Strings(o.Fit.rules()))
 	}
-	if o.SizeRule != SizeTruncate && o.SizeRule != SizeTruncateGap && o.Fit == FitThumbnail {
-		return paramErr("size_rule %v with fit thumbnail, want truncate or truncate_gap", o.SizeRule)
-	}
-	if o.Fit == FitHeight && (o.SizeRule != SizeTruncate || o.MaxEdge == 0) {
-		return paramErr("size_rule %v and max_edge %d with fit height, want truncate and a largest width", o.SizeRule, o.MaxEdge)
-	}
-	if o.SizeRule == SizeNear && o.Height != o.Width {
-		return paramErr("height %d and width %d with size_rule near, want equal sides", o.Height, o.Width)
+	if z.check != nil {
+		if err := z.check(o); err != nil {
+			return err
+		}
 	}
 	box, edge := o.sizes()
 	for _, p := range []struct {
@@ -182,7 +177,7 @@ func (o *Resize) Validate() error {
 		{"height", o.Height, box},
 		{"width", o.Width, box},
 		{"edge", o.Edge, edge},
-		{"multiple", o.Multiple, o.Fit == FitMultiple || o.Fit == FitAligned || o.SizeRule.aligns()},
+		{"multiple", o.Multiple, z.aligns},
 	} {
 		if p.used {
 			if err := checkSide(p.name, p.n); err != nil {
@@ -195,19 +190,17 @@ func (o *Resize) Validate() error {
 	if o.KeepAspect && o.Fit != FitMultiple {
 		return paramErr("keep_aspect is not used with fit %v, want false", o.Fit)
 	}
-	if o.MaxEdge != 0 {
-		if o.Fit != FitShortest && o.Fit != FitHeight && o.SizeRule != SizeEven && o.SizeRule != SizeNear {
-			return paramErr("max_edge %d is not used with fit %v, want 0", o.MaxEdge, o.Fit)
-		}
+	switch {
+	case o.MaxEdge == 0 && z.edge != needsMaxEdge:
+	case z.edge == noMaxEdge:
+		return paramErr("max_edge %d is not used with fit %v and size_rule %v, want 0", o.MaxEdge, o.Fit, o.SizeRule)
+	default:
 		if err := checkSide("max_edge", o.MaxEdge); err != nil {
 			return err
 		}
-		if o.Fit == FitShortest && (o.SizeRule == SizeTruncate || o.SizeRule == SizeTruncateUp) && o.MaxEdge <= o.Edge {
+		if z.edge == maxEdgeBeyond && o.MaxEdge <= o.Edge {
 			return paramErr("max_edge %d, want more than edge, %d", o.MaxEdge, o.Edge)
 		}
-	}
-	if (o.SizeRule == SizeViLT) != (o.MaxEdge != 0) && (o.SizeRule == SizeViLT || o.SizeRule == SizeScaleUp) {
-		return paramErr("max_edge %d with size_rule %v", o.MaxEdge, o.SizeRule)
 	}
 	return o.sampling().validate()
 }

@@ -21,7 +21,7 @@ func TestResizeAlignCorners(t *testing.T) {
 
 	refusesParam(t, "height", NewResizeAlignCorners(0, 1))
 	refusesParam(t, "multiple", &ResizeAlignCorners{Height: 1, Width: 1, Interpolation: Bilinear})
-	refusesParam(t, "size_rule", &ResizeAlignCorners{Height: 1, Width: 1, Multiple: 1, SizeRule: SizeDETR, Interpolation: Bilinear})
+	refusesParam(t, "size_rule", &ResizeAlignCorners{Height: 1, Width: 1, Multiple: 1, SizeRule: SizeCapUnrounded, Interpolation: Bilinear})
 	refusesParam(t, "interpolation", &ResizeAlignCorners{Height: 1, Width: 1, Multiple: 1, Interpolation: Lanczos})
 	refusesParam(t, "interpolation", &ResizeAlignCorners{Height: 1, Width: 1, Multiple: 1, Interpolation: NearestExact})
 	refusesInput(t, "want dtype", NewResizeAlignCorners(2, 2), tensor.Image(tensor.Int32, tensor.HWC, 4, 5, 3))

@@ -190,7 +190,7 @@ func TestResizeParameters(t *testing.T) {
 		"max unused":     func(o *Resize) { o.MaxEdge = 3 },
 		"multiple":       func(o *Resize) { o.Fit = FitMultiple },
 		"keep aspect":    func(o *Resize) { o.KeepAspect = true },
-		"detr":           func(o *Resize) { o.SizeRule = SizeDETR },
+		"detr":           func(o *Resize) { o.SizeRule = SizeCapUnrounded },
 		"pillow area":    func(o *Resize) { o.Interpolation = Area },
 		"pillow aa":      func(o *Resize) { o.NoAntialias = true },
 		"opencv box":     func(o *Resize) { o.Backend, o.Interpolation = OpenCV, Box },

@@ -347,7 +347,7 @@ func (o *ResizeToPatches) capped(h, w float64) (height, width float64) {
 	tile := float64(o.Patch)
 	r := Resize{Edge: o.MaxSide, MaxEdge: longest}
 	for ; r.Edge > o.Patch; r.Edge -= o.Patch {
-		height, width = r.even(h, w)
+		height, width = even(r, h, w)
 		aspect := width / height
 		long, short := math.Ceil(width/tile), 0.0
 		if width >= height {
@@ -360,7 +360,7 @@ func (o *ResizeToPatches) capped(h, w float64) (height, width float64) {
 			break
 		}
 	}
-	return r.even(h, w)
+	return even(r, h, w)
 }
 
 // covering returns the numbers of patches by PatchGLM5.

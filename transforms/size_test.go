@@ -93,5 +93,5 @@ func TestSizeTruncateGap(t *testing.T) {
 	require.NoError(t, op.Infer(out[:], []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 79, 79, 3)}))
 	refusesInput(t, "want a factor below 4", op, tensor.Image(tensor.Uint8, tensor.HWC, 80, 80, 3))
 	refusesInput(t, "want a factor below 4", op, tensor.Image(tensor.Uint8, tensor.HWC, 70, 3, 3).WithSize(80, 17))
-	refusesParam(t, "want fit [thumbnail]", &Resize{Fit: FitExact, Height: 20, Width: 20, SizeRule: SizeTruncateGap})
+	refusesParam(t, "size_rule truncate_gap with fit exact, want [truncate half_even half_up]", &Resize{Fit: FitExact, Height: 20, Width: 20, SizeRule: SizeTruncateGap})
 }

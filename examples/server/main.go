@@ -65,10 +65,10 @@ type options struct {
 	wait     time.Duration
 }
 
-// server is safe for concurrent use. Its pool holds the Runners that are free.
+// server is safe for concurrent use.
 type server struct {
 	options
-	pool chan *datagraph.Runner
+	pool *datagraph.Pool
 }
 
 func newServer(o options) (http.Handler, error) {
@@ -80,10 +80,7 @@ func newServer(o options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{options: o, pool: make(chan *datagraph.Runner, o.runners)}
-	for range o.runners {
-		s.pool <- plan.NewRunner()
-	}
+	s := &server{o, plan.NewPool(datagraph.PoolOptions{Jobs: o.runners})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tensor", s.tensor)
 	return mux, nil
@@ -110,21 +107,15 @@ var errBusy = errors.New("all runners are busy, try again later")
 func (s *server) preprocess(ctx context.Context, image []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.wait, errBusy)
 	defer cancel()
-	select {
-	case runner := <-s.pool:
-		defer func() { s.pool <- runner }()
-		out, err := runner.Run(tensor.FromBytes(image))
+	var b bytes.Buffer
+	err := s.pool.Do(ctx, func(r *datagraph.Runner) error {
+		out, err := r.Run(tensor.FromBytes(image))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		var b bytes.Buffer
-		// The Runner reuses its output, so encode it before the Runner returns
-		// to the pool.
-		err = tensor.WriteNPY(&b, out[0])
-		return b.Bytes(), err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+		return tensor.WriteNPY(&b, out[0]) // the Runner reuses its outputs
+	})
+	return b.Bytes(), err
 }
 
 // fail answers with the status code that fits the error.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -96,8 +95,13 @@ func TestErrors(t *testing.T) {
 }
 
 func TestBusy(t *testing.T) {
-	s := &server{options: options{wait: time.Millisecond}, pool: make(chan *datagraph.Runner)}
-	_, err := s.preprocess(context.Background(), nil)
+	plan, err := datagraph.Compile(datagraph.New(), datagraph.CompileOptions{})
+	require.NoError(t, err)
+	s := &server{options{wait: time.Millisecond}, plan.NewPool(datagraph.PoolOptions{Jobs: 1})}
+	require.NoError(t, s.pool.Do(t.Context(), func(*datagraph.Runner) error {
+		_, err = s.preprocess(t.Context(), nil)
+		return nil
+	}))
 	require.ErrorIs(t, err, errBusy)
 	w := httptest.NewRecorder()
 	fail(w, err)

@@ -30,7 +30,7 @@ var detrDefaults = settings{
 	maxSize: maxEdge, anySize: true,
 }
 
-func detr(b *builder, o *importer.Object) { detection(b, o, transforms.SizeDETR) }
+func detr(b *builder, o *importer.Object) { detection(b, o, transforms.SizeCapUnrounded) }
 
 // detection adds the steps of DetrImageProcessorPil without annotations. The
 // class ignores the centre crop. With padding, pixel_mask is an output, even if
@@ -72,7 +72,7 @@ func (b *builder) detectionResize(o *importer.Object, rule transforms.SizeRule) 
 		r := &transforms.Resize{
 			Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, SizeRule: rule,
 		}
-		if rule == transforms.SizeYOLOS {
+		if rule == transforms.SizeCapUnroundedDown {
 			r.Multiple = yolosMultiple
 		}
 		b.sizeRule(r)

@@ -61,6 +61,9 @@ func init() {
 		Doc:      "Hugging Face's preprocessor_config.json, as transformers 5.23.0 applies it by default (backend torchvision) or with --backend pil",
 		Backends: map[string]func([]byte) (*datagraph.Graph, error){"torchvision": Import, "pil": ImportPIL},
 		Folder:   folder,
+		Detect: func(base string, head []byte) bool {
+			return base == preprocessorName || base == processorName || importer.HasKey(head, "image_processor_type", "feature_extractor_type", "image_processor")
+		},
 	})
 }
 
@@ -459,7 +462,7 @@ func (b *builder) resizeTo(s size) {
 	r := &transforms.Resize{}
 	switch {
 	case s.shortest > 0 && s.longest > 0:
-		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeDETR
+		r.Fit, r.Edge, r.MaxEdge, r.SizeRule = transforms.FitShortest, s.shortest, s.longest, transforms.SizeCapUnrounded
 	case s.shortest > 0:
 		r.Fit, r.Edge, r.SizeRule = transforms.FitShortest, s.shortest, transforms.SizeTruncate
 	case s.maxHeight > 0:

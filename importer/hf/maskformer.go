@@ -42,7 +42,7 @@ func maskFormer(b *builder, o *importer.Object) {
 		switch s := b.size; {
 		case s.shortest > 0 && s.longest > 0:
 			b.sizeRule(&transforms.Resize{
-				Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, Multiple: divisor, SizeRule: transforms.SizeDETRUp,
+				Fit: transforms.FitShortest, Edge: s.shortest, MaxEdge: s.longest, Multiple: divisor, SizeRule: transforms.SizeCapUnroundedUp,
 			})
 		case s.maxHeight > 0:
 			b.sizeRule(&transforms.Resize{

@@ -124,7 +124,7 @@ func rfDetr(b *builder, o *importer.Object) {
 	b.aliased(o)
 	b.decode()
 	b.rescales(o)
-	if b.resize && !b.detectionResize(o, transforms.SizeDETR) {
+	if b.resize && !b.detectionResize(o, transforms.SizeCapUnrounded) {
 		return
 	}
 	b.normalizesFloats(o)

@@ -61,7 +61,7 @@ func (b *builder) viltSteps(o *importer.Object, divisor int) {
 		const ratio = 1333.0 / 800
 		b.sizeRule(&transforms.Resize{
 			Fit: transforms.FitShortest, Edge: edge, MaxEdge: truncated(float64(float64(ratio)*float64(edge)), o), Multiple: divisor,
-			SizeRule: transforms.SizeViLT,
+			SizeRule: transforms.SizeCapHalfUpDown,
 		})
 	}
 	b.tail(o)

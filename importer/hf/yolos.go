@@ -15,4 +15,4 @@ const yolosMultiple = 16
 
 // yolos adds the steps of detr. With the aspect ratio kept, sides are multiples
 // of the patch's side.
-func yolos(b *builder, o *importer.Object) { detection(b, o, transforms.SizeYOLOS) }
+func yolos(b *builder, o *importer.Object) { detection(b, o, transforms.SizeCapUnroundedDown) }

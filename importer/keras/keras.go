@@ -37,7 +37,8 @@ import (
 func init() {
 	importer.Register(importer.Importer{
 		Name: "keras", Import: Import,
-		Doc: "load_img and preprocess_input arguments as JSON, as Keras 3.15.1 applies them",
+		Doc:    "load_img and preprocess_input arguments as JSON, as Keras 3.15.1 applies them",
+		Detect: func(_ string, head []byte) bool { return importer.HasKey(head, "keras", "mode") },
 	})
 }
 

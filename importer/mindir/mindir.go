@@ -50,6 +50,10 @@ func init() {
 	importer.Register(importer.Importer{
 		Name: "mindir", Import: Import, MaxBytes: maxFile,
 		Doc: "a MindIR model exported with its dataset, as MindSpore 2.10.0 applies it",
+		// The first field is the version, a short text such as 0.3.0.
+		Detect: func(_ string, head []byte) bool {
+			return len(head) > 3 && head[0] == 1<<3|2 && head[1] < 16 && '0' <= head[2] && head[2] <= '9'
+		},
 	})
 }
 

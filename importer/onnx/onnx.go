@@ -21,6 +21,8 @@ func init() {
 	importer.Register(importer.Importer{
 		Name: "onnx", Import: Import, MaxBytes: math.MaxInt32,
 		Doc: "an ONNX model with a graph embedded by infer-prep bundle embed-onnx, exact as the embedded graph",
+		// The first field is the version, a number.
+		Detect: func(_ string, head []byte) bool { return len(head) > 2 && head[0] == 1<<3 },
 	})
 }
 

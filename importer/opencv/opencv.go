@@ -54,6 +54,9 @@ func init() {
 	importer.Register(importer.Importer{
 		Name: "opencv", Import: Import,
 		Doc: "cv2.dnn.blobFromImage arguments as JSON, as OpenCV 5.0.0.93 applies them",
+		Detect: func(_ string, head []byte) bool {
+			return importer.HasKey(head, "opencv", "scalefactor", "swapRB", "ddepth", "datalayout", "paddingmode")
+		},
 	})
 }
 

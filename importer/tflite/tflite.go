@@ -42,7 +42,8 @@ const maxFile = 2<<30 - 1
 func init() {
 	importer.Register(importer.Importer{
 		Name: "tflite", Import: Import, MaxBytes: maxFile,
-		Doc: "a TFLite model with metadata, as the Task Library of tflite-support 0.4.4 applies it",
+		Doc:    "a TFLite model with metadata, as the Task Library of tflite-support 0.4.4 applies it",
+		Detect: func(_ string, head []byte) bool { return len(head) >= 8 && string(head[4:8]) == modelID },
 	})
 }
 

@@ -40,6 +40,9 @@ func init() {
 	importer.Register(importer.Importer{
 		Name: "timm", Import: Import,
 		Doc: "a timm model's config.json, or a data configuration as Python prints it, as timm 1.0.31 applies it",
+		Detect: func(_ string, head []byte) bool {
+			return importer.HasKey(head, "pretrained_cfg") || importer.HasKey(head, "input_size") && importer.HasKey(head, "interpolation", "crop_pct")
+		},
 		Folder: func(read func(string) ([]byte, error)) (string, []byte, error) {
 			const name = "config.json"
 			data, err := read(name)

@@ -78,6 +78,7 @@ package torchvision
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
@@ -89,8 +90,19 @@ func init() {
 	importer.Register(importer.Importer{
 		Name: "torchvision", Import: Import,
 		Doc:      "torchvision's transforms as Python prints them, or the arguments of its ImageClassification preset as JSON, as torchvision 0.29.2 applies them to a Pillow image, or with --backend tensor to a tensor",
+		Detect:   detect,
 		Backends: map[string]func([]byte) (*datagraph.Graph, error){"pil": Import, "tensor": ImportTensor},
 	})
+}
+
+// detect finds the preset's arguments, and text that calls a transform.
+func detect(_ string, head []byte) bool {
+	if importer.HasKey(head, "torchvision") {
+		return true
+	}
+	text := bytes.TrimSpace(importer.Text(head))
+	name, _, ok := bytes.Cut(text, []byte("("))
+	return ok && isName(bytes.TrimSpace(name)) || bytes.Contains(text, []byte("Compose(")) && utf8.Valid(name)
 }
 
 // Import reads transforms that are applied to a Pillow image.

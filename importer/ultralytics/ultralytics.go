@@ -78,7 +78,8 @@ const output = "images"
 func init() {
 	importer.Register(importer.Importer{
 		Name: "ultralytics", Import: Import,
-		Doc: "an exported model's metadata.yaml, or LetterBox arguments as JSON, as ultralytics 8.4.190 applies them",
+		Doc:    "an exported model's metadata.yaml, or LetterBox arguments as JSON, as ultralytics 8.4.190 applies them",
+		Detect: detect,
 		Folder: func(read func(string) ([]byte, error)) (string, []byte, error) {
 			const name = "metadata.yaml"
 			data, err := read(name)
@@ -88,6 +89,18 @@ func init() {
 			return name, data, err
 		},
 	})
+}
+
+// detect finds the object of arguments, or metadata as YAML, JSON or a dict.
+func detect(base string, head []byte) bool {
+	if base == "metadata.yaml" || importer.HasKey(head, "ultralytics") {
+		return true
+	}
+	if importer.HasKey(head, "stride") && importer.HasKey(head, "imgsz") {
+		return true
+	}
+	head = append([]byte("\n"), importer.Text(head)...)
+	return bytes.Contains(head, []byte("\nstride:")) && bytes.Contains(head, []byte("\nimgsz:"))
 }
 
 // inert lists the keys of an exported model's metadata that do not affect the

@@ -18,6 +18,10 @@ import (
 // Module is the path of the main module.
 const Module = "github.com/infer-prep/infer-prep"
 
+// Root stands for the package at the root of the module, whose folder has no
+// name.
+const Root = "inferprep"
+
 // Found describes a package as read from its files, those of all platforms and
 // build tags.
 type Found struct {
@@ -51,10 +55,13 @@ func Read(root string) (map[string]*Found, error) {
 		if err != nil {
 			return err
 		}
-		p := found[filepath.ToSlash(dir)]
+		if dir = filepath.ToSlash(dir); dir == "." {
+			dir = Root
+		}
+		p := found[dir]
 		if p == nil {
 			p = &Found{}
-			found[filepath.ToSlash(dir)] = p
+			found[dir] = p
 		}
 		return p.add(file, strings.HasSuffix(name, "_test.go"))
 	})
@@ -79,6 +86,8 @@ func (p *Found) add(file *ast.File, test bool) error {
 		}
 		if own, ok := strings.CutPrefix(path, Module+"/"); ok {
 			path = own
+		} else if path == Module {
+			path = Root
 		} else if host, _, _ := strings.Cut(path, "/"); !strings.Contains(host, ".") {
 			continue // the standard library
 		}

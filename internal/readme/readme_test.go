@@ -46,7 +46,7 @@ func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
 	for i, p := range programs {
-		file := filepath.Join(dir, []string{"image.go", "train.go"}[i])
+		file := filepath.Join(dir, []string{"prep.go", "train.go"}[i])
 		require.NoError(t, os.WriteFile(file, []byte(p), 0o644))
 		files = append(files, file)
 		run(t, "vet", file)
@@ -55,7 +55,7 @@ func TestPrograms(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, string(out), "not gofmt-ed")
 
-	printed := run(t, "run", files[0], "testdata/images/jpeg_large.jpg")
+	printed := run(t, "run", files[0], "preset:imagenet", "testdata/images/jpeg_large.jpg")
 	require.Contains(t, text, "`"+strings.TrimSpace(printed)+"`", "the README states what the program prints")
 
 	// Two classes of 20 images: a batch of 32 and one of 8.
@@ -68,7 +68,12 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(photos, class, string(rune('a'+i))+".jpg"), image, 0o644))
 		}
 	}
-	require.Equal(t, "float32 (32, 3, 224, 224) int32 (32,)\nfloat32 (8, 3, 224, 224) int32 (8,)\n", run(t, "run", files[1], photos))
+	run(t, "build", "-o", filepath.Join(dir, "train"), files[1])
+	cmd := exec.Command(filepath.Join(dir, "train"))
+	cmd.Dir = dir
+	train, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", train)
+	require.Equal(t, "float32 (32, 3, 224, 224) int32 (32,)\nfloat32 (8, 3, 224, 224) int32 (8,)\n", string(train))
 }
 
 // TestShape holds the README to one screen's promises: its length, the commands

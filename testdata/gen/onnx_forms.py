@@ -151,12 +151,12 @@ def cases():
             yield f"fast_crop_{rounding}_{n}", "fast", graph(resize(height=33, width=35), crop(n, n, rounding, (9, 8, 7))), SMALL, []
             yield f"crop_{rounding}_{n}", "fast", graph(crop(n, n, rounding, (9, 8, 7))), larger, []
 
-    rules = ("truncate", "half_even", "half_up", "detr")
+    rules = ("truncate", "half_even", "half_up", "cap_unrounded")
     for rule in rules:
         for most in (0, 40):
             yield f"size_shortest_{rule}_{most}", "fast", graph(resize(fit="shortest", edge=27, max_edge=most, size_rule=rule)), SIZES, []
     for most in (0, 40):
-        g = graph(resize(fit="shortest", edge=27, max_edge=most, multiple=8, size_rule="yolos"))
+        g = graph(resize(fit="shortest", edge=27, max_edge=most, multiple=8, size_rule="cap_unrounded_down"))
         yield f"size_shortest_yolos_{most}", "fast", g, [*SIZES, (27, 40), (40, 27)], []
     for rule in rules[:3]:
         yield f"size_longest_{rule}", "fast", graph(resize(fit="longest", edge=31, size_rule=rule)), SIZES, []

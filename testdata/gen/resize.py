@@ -259,9 +259,9 @@ def sized():
     yield "shortest", dict(edge=16, size_rule="truncate")
     yield "shortest", dict(edge=16, max_edge=20, size_rule="truncate")
     yield "shortest", dict(edge=16, size_rule="half_even")
-    yield "shortest", dict(edge=16, size_rule="detr")
-    yield "shortest", dict(edge=30, max_edge=33, size_rule="detr")
-    yield "shortest", dict(edge=20, size_rule="detr")
+    yield "shortest", dict(edge=16, size_rule="cap_unrounded")
+    yield "shortest", dict(edge=30, max_edge=33, size_rule="cap_unrounded")
+    yield "shortest", dict(edge=20, size_rule="cap_unrounded")
     yield "longest", dict(edge=25, size_rule="truncate")
     yield "longest", dict(edge=25, size_rule="half_even")
     yield "longest", dict(edge=25, size_rule="half_up")
@@ -269,7 +269,7 @@ def sized():
     yield "inside", dict(height=19, width=30, size_rule="half_even")
     yield "multiple", dict(height=30, width=40, multiple=14, keep_aspect=True, size_rule="half_even")
     yield "multiple", dict(height=30, width=41, multiple=4, keep_aspect=False, size_rule="half_even")
-    yield "shortest", dict(edge=30, max_edge=33, multiple=4, size_rule="yolos")
+    yield "shortest", dict(edge=30, max_edge=33, multiple=4, size_rule="cap_unrounded_down")
 
 
 def size_of(h, w, p):
@@ -282,7 +282,7 @@ def size_of(h, w, p):
             return GLPNImageProcessor().resize(gray, None, 0, p["multiple"]).shape[1:]
         if fit == "shortest" and rule == "truncate_up":
             return TextNetImageProcessor().resize(gray, size, 0, p["multiple"]).shape[1:]
-        if rule in ("truncate_up", "detr_up"):
+        if rule in ("truncate_up", "cap_unrounded_up"):
             return MaskFormerImageProcessor().resize(gray, size, p["multiple"], 0).shape[1:]
         if rule == "scale":
             return JanusImageProcessor().resize(gray, SizeDict(height=p["edge"], width=p["edge"]), p["height"], 0).shape[1:]
@@ -302,7 +302,7 @@ def size_of(h, w, p):
     if rule == "scale_up":
         s = PPLCNetImageProcessor().get_image_size(gray, p["edge"], p["multiple"])
         return s.height, s.width
-    if rule == "vilt":
+    if rule == "cap_half_up_down":
         return vilt_size(gray.numpy(), p["edge"], p["max_edge"], p["multiple"], "channels_first")
     if rule == "aspect":
         return tvp_size(gray.numpy(), p["edge"], "channels_first")
@@ -321,9 +321,9 @@ def size_of(h, w, p):
         if rule == "half_even":
             return ResizeKeepRatio.get_params(Image.new("L", (w, h)), (p["edge"], p["edge"]), 1.0)
         return SamImageProcessorPil._get_preprocess_shape(None, (h, w), p["edge"])
-    if rule == "yolos":
+    if rule == "cap_unrounded_down":
         return get_size_with_aspect_ratio_yolos((h, w), p["edge"], p["max_edge"] or None, p["multiple"])
-    if rule == "detr":
+    if rule == "cap_unrounded":
         return get_size_with_aspect_ratio((h, w), p["edge"], p["max_edge"] or None)
     if rule == "truncate":
         return tuple(_compute_resized_output_size((h, w), [p["edge"]], p["max_edge"] or None, True))
@@ -338,19 +338,19 @@ def sizes():
         ("shortest", dict(edge=256, size_rule="truncate")), ("shortest", dict(edge=224, size_rule="truncate")),
         ("shortest", dict(edge=800, max_edge=1333, size_rule="truncate")),
         ("shortest", dict(edge=235, size_rule="half_even")), ("shortest", dict(edge=256, size_rule="half_even")),
-        ("shortest", dict(edge=800, max_edge=1333, size_rule="detr")), ("shortest", dict(edge=480, size_rule="detr")),
+        ("shortest", dict(edge=800, max_edge=1333, size_rule="cap_unrounded")), ("shortest", dict(edge=480, size_rule="cap_unrounded")),
         ("longest", dict(edge=448, size_rule="truncate")), ("longest", dict(edge=1024, size_rule="half_up")),
         ("longest", dict(edge=391, size_rule="half_even")),
         ("inside", dict(height=480, width=640, size_rule="truncate")), ("inside", dict(height=378, width=378, size_rule="half_even")),
         ("multiple", dict(height=384, width=384, multiple=32, keep_aspect=True, size_rule="half_even")),
         ("multiple", dict(height=518, width=518, multiple=14, keep_aspect=True, size_rule="half_even")),
         ("multiple", dict(height=500, width=375, multiple=14, keep_aspect=False, size_rule="half_even")),
-        ("shortest", dict(edge=800, max_edge=1333, multiple=16, size_rule="yolos")), ("shortest", dict(edge=512, multiple=16, size_rule="yolos")),
+        ("shortest", dict(edge=800, max_edge=1333, multiple=16, size_rule="cap_unrounded_down")), ("shortest", dict(edge=512, multiple=16, size_rule="cap_unrounded_down")),
         ("aligned", dict(multiple=32, size_rule="truncate")), ("aligned", dict(multiple=7, size_rule="truncate")),
         ("shortest", dict(edge=640, multiple=32, size_rule="truncate_up")), ("inside", dict(height=480, width=640, multiple=32, size_rule="truncate_up")),
-        ("shortest", dict(edge=800, max_edge=1333, multiple=32, size_rule="detr_up")), ("shortest", dict(edge=512, max_edge=2048, multiple=5, size_rule="detr_up")),
+        ("shortest", dict(edge=800, max_edge=1333, multiple=32, size_rule="cap_unrounded_up")), ("shortest", dict(edge=512, max_edge=2048, multiple=5, size_rule="cap_unrounded_up")),
         ("shortest", dict(edge=256, multiple=1, size_rule="scale_up")), ("shortest", dict(edge=217, multiple=6, size_rule="scale_up")),
-        ("shortest", dict(edge=384, max_edge=639, multiple=32, size_rule="vilt")), ("shortest", dict(edge=288, max_edge=479, multiple=1, size_rule="vilt")),
+        ("shortest", dict(edge=384, max_edge=639, multiple=32, size_rule="cap_half_up_down")), ("shortest", dict(edge=288, max_edge=479, multiple=1, size_rule="cap_half_up_down")),
         ("longest", dict(edge=384, size_rule="scale")), ("longest_min", dict(edge=391, height=14, width=14, size_rule="scale")),
         ("longest_min", dict(edge=100, height=90, width=90, size_rule="scale")), ("longest", dict(edge=448, size_rule="aspect")),
         ("longest", dict(edge=49, size_rule="aspect")), ("multiple", dict(height=384, width=512, multiple=32, keep_aspect=True, size_rule="fraction")),
@@ -363,7 +363,7 @@ def sizes():
     ]:
         p = {**params("pillow", "bilinear", True), **over, "fit": fit}
         rows = []
-        if over["size_rule"] in ("yolos", "detr_up"):  # where the shorter edge fits already, of either orientation
+        if over["size_rule"] in ("cap_unrounded_down", "cap_unrounded_up"):  # where the shorter edge fits already, of either orientation
             for h, w in ((50, 1344), (1344, 50), (512, 515), (515, 512), (800, 1333), (1333, 800), (1330, 798), (799, 799), (100, 1336), (1336, 100)):
                 rows.append([h, w, *map(int, size_of(h, w, p))])
         while len(rows) < 150:

@@ -360,21 +360,22 @@ export type Scale = 'full' | 'half' | 'quarter' | 'eighth';
  * - `half_even`: SizeHalfEven is Python's round(side / ratio): timm 1.0.31's ResizeKeepRatio and
  *   DPT's multiples.
  * - `half_up`: SizeHalfUp is SAM's int(side * scale + 0.5).
- * - `detr`: SizeDETR is DETR's rule: if MaxEdge applies, the shorter edge is rounded, but the
- *   longer edge is truncated from the unrounded value. For FitShortest only.
- * - `yolos`: SizeYOLOS is YOLOS's rule: DETR's, then both sides are reduced to multiples of
- *   Multiple. For FitShortest only.
+ * - `cap_unrounded`: SizeCapUnrounded caps the longer edge before it rounds: if MaxEdge applies,
+ *   the shorter edge is rounded half to even, but the longer edge is truncated from the unrounded
+ *   value. It keeps an image whose shorter edge is right already: DETR. For FitShortest only.
+ * - `cap_unrounded_down`: SizeCapUnroundedDown is SizeCapUnrounded, then both sides are reduced to
+ *   multiples of Multiple: YOLOS. It keeps no portrait image. For FitShortest only.
  * - `truncate32`: SizeTruncate32 is int(side * scale) in float32: OpenCV 5.0.0's letterbox in
  *   dnn.blobFromImageWithParams. For FitInside only.
  * - `truncate_up`: SizeTruncateUp is SizeTruncate, then both sides grow to multiples of Multiple:
  *   TextNet. For FitShortest and FitInside only.
- * - `detr_up`: SizeDETRUp is SizeDETR, then both sides grow to multiples of Multiple: MaskFormer.
- *   For FitShortest only.
+ * - `cap_unrounded_up`: SizeCapUnroundedUp is SizeCapUnrounded, then both sides grow to multiples
+ *   of Multiple: MaskFormer. For FitShortest only.
  * - `scale_up`: SizeScaleUp is Python's round(side * scale), then both sides grow to multiples of
  *   Multiple: PP-LCNet. For FitShortest without MaxEdge only.
- * - `vilt`: SizeViLT is int(side * scale + 0.5). If MaxEdge applies, both sides are multiplied by a
- *   second scale first. Then the sides are reduced to multiples of Multiple. For FitShortest with
- *   MaxEdge only.
+ * - `cap_half_up_down`: SizeCapHalfUpDown is int(side * scale + 0.5). If MaxEdge applies, both
+ *   sides are multiplied by a second scale first. Then the sides are reduced to multiples of
+ *   Multiple: ViLT. For FitShortest with MaxEdge only.
  * - `scale`: SizeScale is Python's round(side * scale): Janus. For FitLongest and FitLongestMin
  *   only.
  * - `aspect`: SizeAspect is int(edge * aspect), with the aspect ratio short / long rounded to
@@ -401,7 +402,7 @@ export type Scale = 'full' | 'half' | 'quarter' | 'eighth';
  *   truncates to it. Last, both sides are rounded half to even to multiples of Multiple, at least
  *   Multiple: PP-OCR. For FitInside and FitCover with Height = Width, and FitLongest only.
  */
-export type SizeRule = 'truncate' | 'half_even' | 'half_up' | 'detr' | 'yolos' | 'truncate32' | 'truncate_up' | 'detr_up' | 'scale_up' | 'vilt' | 'scale' | 'aspect' | 'fraction' | 'even' | 'truncate_gap' | 'shrink' | 'scale_down' | 'capped' | 'shrink_up' | 'near';
+export type SizeRule = 'truncate' | 'half_even' | 'half_up' | 'cap_unrounded' | 'cap_unrounded_down' | 'truncate32' | 'truncate_up' | 'cap_unrounded_up' | 'scale_up' | 'cap_half_up_down' | 'scale' | 'aspect' | 'fraction' | 'even' | 'truncate_gap' | 'shrink' | 'scale_down' | 'capped' | 'shrink_up' | 'near';
 
 /**
  * SmartRule is the arithmetic of SmartResize. Models with the same parameters differ in it.
@@ -2273,8 +2274,8 @@ export interface ResizeParams {
    */
   max_edge?: number;
   /**
-   * for fits multiple and aligned, and size_rules yolos, truncate_up, detr_up, scale_up, vilt,
-   * shrink_up and near; default 0
+   * for fits multiple and aligned, and size_rules cap_unrounded_down, cap_unrounded_up,
+   * cap_half_up_down, truncate_up, scale_up, shrink_up and near; default 0
    */
   multiple?: number;
   /** for multiple: scale both sides by one factor; default false */
@@ -5844,7 +5845,7 @@ export const enums = {
   Relation: 'eq ne lt le gt ge',
   RescaleRule: 'hf multiply divide fused',
   Scale: 'full half quarter eighth',
-  SizeRule: 'truncate half_even half_up detr yolos truncate32 truncate_up detr_up scale_up vilt scale aspect fraction even truncate_gap shrink scale_down capped shrink_up near',
+  SizeRule: 'truncate half_even half_up cap_unrounded cap_unrounded_down truncate32 truncate_up cap_unrounded_up scale_up cap_half_up_down scale aspect fraction even truncate_gap shrink scale_down capped shrink_up near',
   SmartRule: 'qwen2_vl paddleocr_vl glm4v glm_image neomme',
   TileCut: 'none size grid aspect',
   TileEdge: 'shift pad drop',

@@ -75,10 +75,10 @@ func TestModelFolder(t *testing.T) {
 	require.Equal(t, called{exitOK, "", ""}, r)
 
 	for _, c := range []struct{ flag, dir, want string }{
-		{"--hf", "empty", "--hf empty: importer: hf: "},
+		{"--hf", "empty", "empty: importer: hf: "},
 		{"--hf", "timm", "import the folder with --timm"},
 		{"--timm", "empty", "want config.json"},
-		{"--keras", "hf", "--keras hf: is a folder: want a file"},
+		{"--keras", "hf", "hf: invalid option: format keras takes a file, not a folder"},
 	} {
 		r := call(t, "graph", "import", c.flag, c.dir)
 		require.Equal(t, exitUsage, r.status)
@@ -112,6 +112,39 @@ func TestIgnoreKey(t *testing.T) {
 		{[]string{"--preset", "clip", "--ignore-key", "zz"}, "--ignore-key applies to an imported file, not to --preset"},
 	} {
 		r := call(t, append([]string{"graph", "show"}, c.args...)...)
+		require.Equal(t, exitUsage, r.status)
+		require.Contains(t, r.stderr, c.want)
+	}
+}
+
+// TestPrep opens every kind of preprocessing by --prep, and compares the graph
+// with that of the kind's own flag.
+func TestPrep(t *testing.T) {
+	hf := []byte(`{"image_processor_type":"ViTImageProcessor","size":8}`)
+	t.Chdir(tree(t, map[string][]byte{
+		"model/preprocessor_config.json": hf, "hf.json": hf,
+		"both/preprocessor_config.json": hf, "both/config.json": []byte(`{"pretrained_cfg":{"input_size":[3,8,8],"interpolation":"bicubic"}}`),
+		"t.txt": []byte("Compose(\n    ToTensor()\n)\n"), "x.json": []byte("{}"),
+	}))
+	require.Equal(t, exitOK, call(t, "graph", "import", "--preset", "clip", "-o", "g.json").status)
+	require.Equal(t, exitOK, call(t, "bundle", "create", "--preset", "clip", "-o", "b.bundle").status)
+	for _, c := range []struct{ name, flag, value string }{
+		{"model", "hf", "hf.json"}, {"hf.json", "hf", "hf.json"}, {"t.txt", "torchvision", "t.txt"},
+		{"preset:clip", "preset", "clip"}, {"g.json", "graph", "g.json"}, {"b.bundle", "bundle", "b.bundle"},
+	} {
+		got, want := call(t, "graph", "import", "--prep", c.name), call(t, "graph", "import", "--"+c.flag, c.value)
+		require.Equal(t, exitOK, got.status, got.stderr)
+		require.Equal(t, want.stdout, got.stdout, c.name)
+	}
+	r := call(t, "graph", "import", "--prep", "hf.json", "--backend", "pil")
+	require.Contains(t, r.stdout, "backend pil")
+	for _, c := range []struct{ name, want string }{
+		{"both", "both: ambiguous format: the folder may be of hf or timm"},
+		{"x.json", "x.json: unknown format"},
+		{"missing", "missing: no such file or directory"},
+		{"clip", "the preset of this name is preset:clip"},
+	} {
+		r := call(t, "graph", "import", "--prep", c.name)
 		require.Equal(t, exitUsage, r.status)
 		require.Contains(t, r.stderr, c.want)
 	}

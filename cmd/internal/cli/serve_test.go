@@ -145,7 +145,7 @@ func TestServeErrors(t *testing.T) {
 		status int
 		stderr string
 	}{
-		{"", exitUsage, "no graph: want --preset"},
+		{"", exitUsage, "no graph: want --prep, --preset"},
 		{"--preset imagenet --listen 8000", exitUsage, `--listen "8000": want HOST:PORT`},
 		{"--preset imagenet --listen " + strings.TrimPrefix(taken.url, "http://"), exitFailed, "address already in use"},
 		{"--preset imagenet --jobs 0", exitUsage, "--jobs 0: want at least 1"},

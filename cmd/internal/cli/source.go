@@ -1,17 +1,18 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
@@ -19,9 +20,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/importer/triton"
 	"github.com/infer-prep/infer-prep/internal/bom"
-	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -33,6 +32,7 @@ const maxGraphBytes = 16 << 20
 // graphFlags choose and change a graph. Every command that works on a graph has
 // them.
 type graphFlags struct {
+	prep          string // any of the following
 	preset, graph string
 	bundle        string
 	imports       map[string]*string // the files, by importer name
@@ -46,14 +46,15 @@ type graphFlags struct {
 	exif, exifSet bool   // the value of --exif, and whether it was given
 	limits        codec.Limits
 
-	off     []datagraph.Pass
-	file    string // the graph's file, set by load; "" for a preset
-	folder  bool   // file was chosen in a folder
-	content []byte // of the file
+	off    []datagraph.Pass
+	file   string // the graph's file, set by load; "" for a preset
+	folder bool   // file was chosen in a folder
+	source inferprep.Source
 }
 
 func (f *graphFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
+	fl.StringVar(&f.prep, "prep", "", "use the preprocessing in `NAME`: a model's folder, or a file that one of the flags --graph, --bundle, --hf and so on takes; the content says which")
 	fl.StringVar(&f.preset, "preset", "", "use the built-in graph `NAME`: "+strings.Join(preset.Names(), ", "))
 	fl.StringVar(&f.graph, "graph", "", "use the graph in `FILE`, as graph import writes it; - reads standard input")
 	fl.StringVar(&f.bundle, "bundle", "", "use the graph in the model bundle `FILE`")
@@ -76,6 +77,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
 	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
 
+	noErr(cmd.MarkFlagFilename("prep"))
 	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
 	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
 	noErr(cmd.MarkFlagFilename("bundle"))
@@ -96,7 +98,7 @@ func dtypeNames() []string {
 
 // flagNames lists the flags that name a graph.
 func (f *graphFlags) flagNames() string {
-	l := []string{"--preset", "--graph", "--bundle"}
+	l := []string{"--prep", "--preset", "--graph", "--bundle"}
 	for _, i := range importer.All() {
 		l = append(l, "--"+i.Name)
 	}
@@ -117,30 +119,33 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	var g *datagraph.Graph
 	var err error
-	if set("preset") {
-		if g, err = preset.Graph(f.preset); err != nil {
-			err = oneOf("preset", f.preset, preset.Names()...)
+	open := func(flag, name string) {
+		if set(flag) {
+			f.source = inferprep.Source{Name: name, Format: flag, Backend: f.backend, IgnoreKeys: f.ignore}
+			if flag == "prep" {
+				f.source.Format = ""
+			}
+			g, err = f.open(ctx, flag, stdin)
 		}
 	}
-	if set("graph") {
-		g, err = f.fromFile(ctx, f.graph, stdin, parseGraph, 0)
-	}
-	if set("bundle") {
-		g, err = f.fromBundle(ctx, f.bundle)
-	}
+	open("prep", f.prep)
+	open("preset", f.preset)
+	open("graph", f.graph)
+	open("bundle", f.bundle)
 	for _, i := range importer.All() {
-		if set(i.Name) {
-			parse := i.Import
-			if p, ok := i.Backends[f.backend]; ok {
-				parse = p
-			}
-			if g, err = f.imported(ctx, *f.imports[i.Name], stdin, i, parse); err == nil && !quiet(cmd) {
-				f.say(cmd, i, g)
-			}
-		}
+		open(i.Name, *f.imports[i.Name])
 	}
 	if f.dataset != nil && set("dataset") {
-		g, err = f.fromFile(ctx, f.dataset.file, stdin, func(b []byte) (*datagraph.Graph, error) { return f.dataset.parse(ctx, b) }, maxGraphBytes)
+		f.file = f.dataset.file
+		var b []byte
+		if b, err = readSmall(ctx, f.file, stdin, maxGraphBytes); err == nil {
+			if f.file == "-" {
+				f.file = "standard input"
+			}
+			if g, err = f.dataset.parse(ctx, b); err != nil {
+				err = fmt.Errorf("%s: %w", f.file, err)
+			}
+		}
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
@@ -148,17 +153,20 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 		return nil, usageErr("%s: want only one graph", strings.Join(sources, " and "))
 	}
-	if i, _ := importer.Lookup(sources[0][2:]); len(f.ignore) > 0 && i.Import == nil {
+	i, _ := importer.Lookup(f.source.Format) // a zero one for a graph
+	if len(f.ignore) > 0 && i.Import == nil {
 		return nil, usageErr("--ignore-key applies to an imported file, not to %s", sources[0])
 	}
 	if cmd.Flags().Changed("backend") {
-		i, _ := importer.Lookup(sources[0][2:]) // without backends if it is no importer
 		if i.Backends == nil {
 			return nil, usageErr("--backend applies to --hf and --torchvision, not to %s", sources[0])
 		}
 		if _, ok := i.Backends[f.backend]; !ok {
 			return nil, oneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
 		}
+	}
+	if err == nil && i.Import != nil && !quiet(cmd) {
+		f.say(cmd, i, g)
 	}
 	f.exifSet = cmd.Flags().Changed("exif")
 	if err == nil {
@@ -176,20 +184,18 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 // alternatives returns the graphs of all backends of an imported file, for
 // diff.
 func (f *graphFlags) alternatives(cmd *cobra.Command) (l []diff.Alternative) {
-	for _, i := range importer.All() {
-		if !cmd.Flags().Changed(i.Name) {
-			continue
+	i, _ := importer.Lookup(f.source.Format)
+	for _, name := range slices.Sorted(maps.Keys(i.Backends)) {
+		s := f.source
+		s.Backend = name
+		g, err := s.Graph(cmd.Context())
+		if err == nil {
+			err = f.change(g)
 		}
-		for _, name := range slices.Sorted(maps.Keys(i.Backends)) {
-			g, err := importer.IgnoreKeys(i.Backends[name], f.ignore...)(f.content)
-			if err == nil {
-				err = f.change(g)
-			}
-			if err == nil { // else this backend cannot run the file
-				l = append(l, diff.Alternative{
-					Name: "backend-" + name, Text: fmt.Sprintf("the preprocessing runs with the backend %s: --backend %s", name, name), Graph: g,
-				})
-			}
+		if err == nil { // else this backend cannot run the file
+			l = append(l, diff.Alternative{
+				Name: "backend-" + name, Text: fmt.Sprintf("the preprocessing runs with the backend %s: --backend %s", name, name), Graph: g,
+			})
 		}
 	}
 	return l
@@ -207,27 +213,55 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 	return plan, nil
 }
 
-// imported imports a file, or the file that the importer chooses in a folder.
-func (f *graphFlags) imported(ctx context.Context, name string, stdin io.Reader, i importer.Importer, parse func([]byte) (*datagraph.Graph, error)) (*datagraph.Graph, error) {
-	parse = importer.IgnoreKeys(parse, f.ignore...)
-	if name == "-" || !folderExists(ctx, name) {
-		return f.fromFile(ctx, name, stdin, parse, i.MaxBytes)
+// open reads the graph of f.source, which flag names, and completes f.source.
+// It reads standard input and pipes, too.
+func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*datagraph.Graph, error) {
+	s := f.source
+	f.folder = s.Name != "-" && folderExists(ctx, s.Name)
+	switch {
+	case s.Format == inferprep.FormatPreset:
+		if !slices.Contains(preset.Names(), s.Name) {
+			return nil, oneOf("preset", s.Name, preset.Names()...)
+		}
+	case s.Name != "-" && (s.Format == "" || s.Format == inferprep.FormatBundle || f.folder):
+		f.file = s.Name
+		s.Name = storeName(s.Name)
+	default:
+		most := int64(maxGraphBytes)
+		if i, err := importer.Lookup(s.Format); err == nil && i.MaxBytes > 0 {
+			most = i.MaxBytes
+		}
+		b, err := readSmall(ctx, s.Name, stdin, most)
+		if err != nil {
+			return nil, err
+		}
+		if f.file = s.Name; s.Name == "-" {
+			f.file = "standard input"
+		}
+		s.Name, s.Data = f.file, b
 	}
-	if i.Folder == nil {
-		return nil, fmt.Errorf("--%s %s: is a folder: want a file", i.Name, name)
+	s, err := s.Find(ctx)
+	if err == nil {
+		if f.source = s; f.folder {
+			f.file = s.Name
+		}
+		if s.Format == inferprep.FormatBundle {
+			f.bundle = f.file
+		}
+		var g *datagraph.Graph
+		if g, err = s.Graph(ctx); err == nil {
+			return g, nil
+		}
 	}
-	chosen, data, err := i.Folder(func(file string) ([]byte, error) {
-		return readSmall(ctx, join(name, file), nil, maxGraphBytes)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w", i.Name, name, err)
+	var e *inferprep.Error
+	errors.As(err, &e) // Find and Graph return no others
+	if f.file == "" {
+		return nil, fmt.Errorf("--%s %s: %w", flag, shown(f.source.Name), e.Err)
 	}
-	f.folder, f.file, f.content = true, join(name, chosen), data
-	g, err := parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.file, err)
+	if _, ok := e.Err.(*fs.PathError); ok || s.Format == inferprep.FormatBundle {
+		return nil, plain(f.file, e.Err)
 	}
-	return g, nil
+	return nil, fmt.Errorf("%s: %w", f.file, e.Err)
 }
 
 // say prints which file of a folder was read, and which of transformers'
@@ -248,35 +282,6 @@ func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.G
 func quiet(cmd *cobra.Command) bool {
 	q, err := cmd.Flags().GetBool("quiet")
 	return err == nil && q
-}
-
-func (f *graphFlags) fromFile(ctx context.Context, name string, stdin io.Reader, parse func([]byte) (*datagraph.Graph, error), most int64) (*datagraph.Graph, error) {
-	if most == 0 {
-		most = maxGraphBytes
-	}
-	b, err := readSmall(ctx, name, stdin, most)
-	if err != nil {
-		return nil, err
-	}
-	if name == "-" {
-		name = "standard input"
-	}
-	f.file, f.content = name, b
-	g, err := parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return g, nil
-}
-
-// fromBundle reads the graph of a bundle, and no other section.
-func (f *graphFlags) fromBundle(ctx context.Context, name string) (*datagraph.Graph, error) {
-	f.file = name
-	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(name), modelbundle.DefaultLimits())
-	if err != nil {
-		return nil, plain(name, err)
-	}
-	return b.Graph(), plain(name, b.Close())
 }
 
 // readSmall reads a file of at most so many bytes. The name - means stdin.
@@ -309,23 +314,6 @@ func readUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error)
 		}
 	}
 	return b, err
-}
-
-// parseGraph parses the JSON form of a graph, or the msgp form, whose first
-// byte starts an array.
-func parseGraph(b []byte) (*datagraph.Graph, error) {
-	g := &datagraph.Graph{}
-	if len(b) > 0 && (b[0]&0xf0 == 0x90 || b[0] == 0xdc || b[0] == 0xdd) {
-		rest, err := g.UnmarshalMsg(b)
-		if err == nil && len(rest) > 0 {
-			err = fmt.Errorf("%d bytes after the graph", len(rest))
-		}
-		return g, err
-	}
-	if b = importer.Text(b); len(bytes.TrimSpace(b)) == 0 {
-		return nil, errors.New("the file is empty: want a graph")
-	}
-	return g, g.UnmarshalJSON(b)
 }
 
 // change applies --exif, --dtype and --layout.

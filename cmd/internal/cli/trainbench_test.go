@@ -203,7 +203,7 @@ func TestTrainBenchErrors(t *testing.T) {
 		{[]string{"train.json", "--shuffle"}, exitUsage, "--shuffle needs --folder: a definition already contains it"},
 		{[]string{"train.json", "--preset", "clip"}, exitUsage, "--preset needs --folder"},
 		{[]string{"flat"}, exitUsage, "flat: is a folder, want a definition; for a folder of images use --folder"},
-		{[]string{"--folder", "flat"}, exitUsage, "no graph: want --preset, --graph"},
+		{[]string{"--folder", "flat"}, exitUsage, "no graph: want --prep, --preset, --graph"},
 		{append(folder, "--train"), exitUsage, "--train and --preset: want only one of them"},
 		{[]string{"train.json", "--train"}, exitUsage, "--train needs --folder"},
 		{append(folder, "--engine", "push"), exitUsage, `--engine "push": want parallel or pull`},

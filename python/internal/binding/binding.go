@@ -3,7 +3,6 @@
 package binding
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,18 +103,3 @@ func dims(s tensor.Shape) []int {
 // isMsgp reports whether b is the msgp form of a graph or a definition, whose
 // first byte starts an array or a map; JSON is ASCII there.
 func isMsgp(b []byte) bool { return len(b) > 0 && b[0] >= 0x80 }
-
-func parseGraph(b []byte) (*datagraph.Graph, error) {
-	g := &datagraph.Graph{}
-	if !isMsgp(b) {
-		if bytes.HasPrefix(b, []byte("IPbundle")) {
-			return nil, fmt.Errorf("infer_prep: graph: %w: the file is a bundle: Graph.from_bundle opens it", errInput)
-		}
-		return g, g.UnmarshalJSON(b)
-	}
-	rest, err := g.UnmarshalMsg(b)
-	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("infer_prep: graph: %w: %d bytes after the graph", errInput, len(rest))
-	}
-	return g, err
-}

@@ -281,12 +281,12 @@ func TestGraph(t *testing.T) {
 	}{
 		{Source{Kind: "preset"}, "imagnet", "input", `did you mean "imagenet"`},
 		{Source{Kind: "graph"}, "{", "graph", ""},
-		{Source{Kind: "graph"}, "IPbundle", "input", "Graph.from_bundle"},
+		{Source{Kind: "graph"}, "IPbundle", "input", "the file is a bundle, want a graph"},
 		{Source{Kind: "graph", Path: "nowhere"}, "", "io", "nowhere"},
 		{Source{Kind: "bundle", Path: "nowhere"}, "", "io", "nowhere"},
 		{Source{Kind: "hg"}, "", "input", "hf"},
 		{Source{Kind: "hf", Backend: "pli"}, "{}", "input", `did you mean "pil"`},
-		{Source{Kind: "keras", Path: "."}, "", "input", "is a folder"},
+		{Source{Kind: "keras", Path: "."}, "", "input", "takes a file, not a folder"},
 	} {
 		_, err := OpenGraph(c.s, []byte(c.data))
 		require.Equal(t, c.code, Code(err), "%v: %v", c.s, err)

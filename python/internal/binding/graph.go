@@ -4,40 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 
+	inferprep "github.com/infer-prep/infer-prep"
 	_ "github.com/infer-prep/infer-prep/codec/pixels" // arrays of Python
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
-	_ "github.com/infer-prep/infer-prep/importer/all" // every importer
-	"github.com/infer-prep/infer-prep/internal/registry"
-	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/preset"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Graph runs a data graph on images. It is safe for concurrent use.
 type Graph struct {
 	plan *datagraph.Plan
+	pool *datagraph.Pool
 	json []byte
 	on   *onDevice // nil for the host
 
 	mu     sync.Mutex
-	idle   []*datagraph.Runner
 	spare  [][][]byte // memory of released tensors, a list for each run
 	closed bool
 }
 
 // Source says where a graph comes from.
 type Source struct {
-	// Kind is "graph" for a data graph in JSON or msgp, "ops" for a list of ops
-	// in JSON, "preset" for a preset's name, "bundle" for the path of a bundle,
-	// or an importer's name.
+	// Kind is "ops" for a list of ops in JSON, "preset" for a preset's name, or
+	// another format of inferprep.Source. Default: recognized by the content.
 	Kind string `json:"kind"`
 	// Path is a file, or a folder where the importer chooses the file. If it is
 	// empty the content is given.
@@ -52,10 +45,6 @@ type Source struct {
 	Device string `json:"device"`
 	Least  string `json:"least"`
 }
-
-// maxGraphBytes bounds the files of graphs and configurations, as in the
-// command line.
-const maxGraphBytes = 16 << 20
 
 // OpenGraph opens the graph of a source; data is its content if it has no path.
 func OpenGraph(s Source, data []byte) (*Graph, error) {
@@ -74,7 +63,7 @@ func OpenGraph(s Source, data []byte) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	graph := &Graph{plan: plan, json: form}
+	graph := &Graph{plan: plan, pool: plan.NewPool(datagraph.PoolOptions{}), json: form}
 	if s.Device != "" {
 		if graph.on, err = newOnDevice(s.Device, s.Least, plan); err != nil {
 			return nil, err
@@ -84,89 +73,29 @@ func OpenGraph(s Source, data []byte) (*Graph, error) {
 }
 
 func load(s Source, data []byte) (*datagraph.Graph, error) {
-	switch s.Kind {
-	case "graph":
-		if s.Path != "" {
-			b, err := readSmall(s.Path, maxGraphBytes)
-			if err != nil {
-				return nil, err
-			}
-			data = b
-		}
-		return parseGraph(data)
-	case "ops":
+	from := inferprep.Source{Name: s.Path, Format: s.Kind, Backend: s.Backend, IgnoreKeys: s.IgnoreKeys}
+	switch {
+	case s.Kind == "ops":
 		return opsGraph(data)
-	case "preset":
-		g, err := preset.Graph(string(data))
-		if err != nil {
-			err = fmt.Errorf("infer_prep: graph: %w: %w", errInput, err)
-		}
+	case s.Kind == inferprep.FormatPreset:
+		from.Name = string(data)
+	case s.Path == "":
+		from.Data = data
+	}
+	g, err := from.Graph(context.Background())
+	var e *inferprep.Error
+	if !errors.As(err, &e) {
 		return g, err
-	case "bundle":
-		b, err := modelbundle.OpenStore(context.Background(), store.URI, s.Path, modelbundle.DefaultLimits())
-		if err != nil {
-			return nil, err
+	}
+	if err = e.Err; e.Name != "" && s.Kind != inferprep.FormatPreset {
+		err = fmt.Errorf("%s: %w", e.Name, err)
+	}
+	for _, kind := range []error{inferprep.ErrUnknown, inferprep.ErrAmbiguous, inferprep.ErrOption, importer.ErrUnknown, preset.ErrUnknown} {
+		if errors.Is(err, kind) {
+			return nil, fmt.Errorf("infer_prep: graph: %w: %w", errInput, err)
 		}
-		return b.Graph(), b.Close()
 	}
-	i, err := importer.Lookup(s.Kind)
-	if err != nil {
-		return nil, fmt.Errorf("infer_prep: graph: %w: %w", errInput, err)
-	}
-	parse := i.Import
-	if s.Backend != "" {
-		p, ok := i.Backends[s.Backend]
-		if !ok {
-			var names []string
-			for name := range i.Backends {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			return nil, fmt.Errorf("infer_prep: graph: %w: no backend %q of %s: want one of %q%s", errInput, s.Backend, i.Name, names,
-				registry.DidYouMean(s.Backend, names))
-		}
-		parse = p
-	}
-	parse = importer.IgnoreKeys(parse, s.IgnoreKeys...)
-	if s.Path == "" {
-		return parse(data)
-	}
-	name, most := s.Path, i.MaxBytes
-	if most == 0 {
-		most = maxGraphBytes
-	}
-	if info, err := os.Stat(s.Path); err == nil && info.IsDir() {
-		if i.Folder == nil {
-			return nil, fmt.Errorf("infer_prep: graph: %w: %s is a folder, want a file", errInput, s.Path)
-		}
-		chosen, b, err := i.Folder(func(file string) ([]byte, error) { return readSmall(filepath.Join(s.Path, file), maxGraphBytes) })
-		if err != nil {
-			return nil, fmt.Errorf("infer_prep: graph: %s: %w", s.Path, err)
-		}
-		name, data = filepath.Join(s.Path, chosen), b
-	} else if data, err = readSmall(s.Path, most); err != nil {
-		return nil, err
-	}
-	g, err := parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("infer_prep: graph: %s: %w", name, err)
-	}
-	return g, nil
-}
-
-// readSmall reads a file of at most so many bytes.
-func readSmall(path string, most int64) (b []byte, err error) {
-	f, err := store.URI.Open(context.Background(), path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if f.Size() > most {
-		return nil, fmt.Errorf("infer_prep: %s: %w: %d bytes, want at most %d", path, errInput, f.Size(), most)
-	}
-	b = make([]byte, f.Size())
-	_, err = store.ReadAll(f, b)
-	return b, err
+	return nil, fmt.Errorf("infer_prep: graph: %w", err)
 }
 
 // JSON returns the graph in JSON. Do not modify it.
@@ -181,56 +110,54 @@ type Info struct {
 // Info describes the outputs.
 func (g *Graph) Info() Info { return Info{columnsOf(g.plan.Outputs()), g.plan.Graph().Reference} }
 
-func (g *Graph) runner() (*datagraph.Runner, [][]byte, error) {
+// use returns an error if g is closed.
+func (g *Graph) use() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return nil, nil, fmt.Errorf("infer_prep: graph %w", errClosed)
+		return fmt.Errorf("infer_prep: graph %w", errClosed)
 	}
-	var spare [][]byte
+	return nil
+}
+
+// memory returns memory of released tensors, nil if there is none.
+func (g *Graph) memory() (spare [][]byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if n := len(g.spare); n > 0 {
 		spare, g.spare = g.spare[n-1], g.spare[:n-1]
 	}
-	if n := len(g.idle); n > 0 {
-		r := g.idle[n-1]
-		g.idle = g.idle[:n-1]
-		return r, spare, nil
-	}
-	return g.plan.NewRunner(), spare, nil
-}
-
-// putBack keeps a Runner for the next call. As many are kept as run at once.
-func (g *Graph) putBack(r *datagraph.Runner) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed && len(g.idle) < runtime.GOMAXPROCS(0) {
-		g.idle = append(g.idle, r)
-	}
+	return spare
 }
 
 // Run runs the graph on an encoded image, or pixels in the form of package
 // codec/pixels. It does not keep the image, and lends the tensors.
 func (g *Graph) Run(image []byte) (*Tensors, error) {
-	r, spare, err := g.runner()
-	if err != nil {
+	if err := g.use(); err != nil {
 		return nil, err
 	}
 	n := len(g.plan.Outputs())
 	t := &Tensors{list: make([]tensor.Tensor, n)}
 	memory := make([][]byte, n)
-	copy(memory, spare)
+	copy(memory, g.memory())
+	var err error
 	if g.on != nil {
 		err = g.on.run(image, func(out []*tensor.Tensor) error { return copyAll(t.list, out, memory) })
-	} else if _, err = r.Run(tensor.FromBytes(image)); err == nil {
-		for i := range n {
-			x, own := r.Take(i, memory[i])
-			if !own || !dense(&x) {
-				x = *x.Clone()
+	} else {
+		err = g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
+			if _, err := r.Run(tensor.FromBytes(image)); err != nil {
+				return err
 			}
-			t.list[i] = x
-		}
+			for i := range n {
+				x, own := r.Take(i, memory[i])
+				if !own || !dense(&x) {
+					x = *x.Clone()
+				}
+				t.list[i] = x
+			}
+			return nil
+		})
 	}
-	g.putBack(r)
 	if err != nil {
 		return nil, err
 	}
@@ -253,11 +180,9 @@ func (g *Graph) RunInto(image []byte, dst [][]byte) ([]tensor.Desc, error) {
 	if n := len(g.plan.Outputs()); len(dst) != n {
 		return nil, fmt.Errorf("infer_prep: run_into: %w: memory for %d outputs, the graph has %d", errInput, len(dst), n)
 	}
-	r, _, err := g.runner()
-	if err != nil {
+	if err := g.use(); err != nil {
 		return nil, err
 	}
-	defer g.putBack(r)
 	l := make([]tensor.Desc, len(dst))
 	if g.on != nil {
 		return l, g.on.run(image, func(out []*tensor.Tensor) error {
@@ -277,14 +202,13 @@ func (g *Graph) RunInto(image []byte, dst [][]byte) ([]tensor.Desc, error) {
 			return nil
 		})
 	}
-	out, err := r.RunInto(dst, tensor.FromBytes(image))
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range out {
-		l[i] = t.Desc
-	}
-	return l, nil
+	return l, g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
+		out, err := r.RunInto(dst, tensor.FromBytes(image))
+		for i, t := range out {
+			l[i] = t.Desc
+		}
+		return err
+	})
 }
 
 // copyAll copies tensors to list, into memory where that is large enough.
@@ -313,7 +237,7 @@ func copyTo(dst, t *tensor.Tensor) error {
 // Close releases the memory and the device. Tensors that are lent stay valid.
 func (g *Graph) Close() error {
 	g.mu.Lock()
-	g.closed, g.idle, g.spare = true, nil, nil
+	g.closed, g.spare = true, nil
 	g.mu.Unlock()
 	if g.on != nil {
 		return g.on.close()

@@ -59,6 +59,17 @@ class Graph:
         self._finish = weakref.finalize(self, _native.close, handle)
 
     @classmethod
+    def open(cls, name: Path, *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
+        """Opens a model's preprocessing, whatever it is.
+
+        name is a model's folder, a file of an importer (preprocessor_config.json,
+        config.json, printed transforms, metadata.yaml, a TFLite, ONNX or MindIR model),
+        a bundle, a graph, or "preset:imagenet". The content says which. backend and
+        ignore_keys are those of from_importer.
+        """
+        return cls._imported("", name, backend, ignore_keys)
+
+    @classmethod
     def from_json(cls, graph: Path | dict[str, Any] | bytes) -> "Graph":
         """Opens a data graph: a file in JSON or msgp, or its content as a dict or as bytes."""
         source: dict[str, Any] = {"kind": "graph"}
@@ -105,17 +116,17 @@ class Graph:
         name is an importer of `infer-prep importers`: "torchvision", "timm", "keras",
         "onnx" and others.
         """
+        _native.string("Graph.from_importer", name)
         return cls._imported(name, source, backend, ignore_keys)
 
     @classmethod
     def _imported(cls, name: str, source: Path | dict[str, Any] | bytes, backend: str | None, ignore_keys: Sequence[str]) -> "Graph":
-        _native.string("Graph.from_importer", name)
         options = {"kind": name, "backend": backend or "", "ignore_keys": list(ignore_keys)}
         if isinstance(source, dict):
             return cls(options, json.dumps(source).encode())
         if isinstance(source, bytes):
             return cls(options, source)
-        return cls(options | {"path": path_of("Graph.from_importer", source)}, b"")
+        return cls(options | {"path": path_of("Graph.from_importer" if name else "Graph.open", source)}, b"")
 
     def on(self, device: str, *, least: str = "exact") -> "Graph":
         """The same graph on a device: "ort:cpu", "ort:cuda" or another of ONNX Runtime.
