@@ -428,7 +428,7 @@ func (h *header) orientation(damage codec.Damage) int {
 	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
 		if lines := bytes.SplitN(h.rawExif, []byte("\n"), 4); len(lines) == 4 {
-			if raw, ok := unhex(bytes.Join(bytes.Fields(lines[3]), nil)); ok {
+			if raw, ok := unhex(bytes.Clone(lines[3])); ok {
 				block = raw
 			}
 		}
@@ -440,9 +440,17 @@ func (h *header) orientation(damage codec.Damage) int {
 	return o
 }
 
-// unhex decodes pairs of hexadecimal digits in place. Package encoding/hex
-// would link fmt.
+// unhex decodes pairs of hexadecimal digits in place, without the white space.
+// Package encoding/hex would link fmt.
 func unhex(b []byte) (_ []byte, ok bool) {
+	n := 0
+	for _, c := range b {
+		if c != ' ' && (c < '\t' || c > '\r') {
+			b[n] = c
+			n++
+		}
+	}
+	b = b[:n]
 	for i := 0; i+1 < len(b); i += 2 {
 		v, err := strconv.ParseUint(string(b[i:i+2]), 16, 8)
 		if err != nil {
