@@ -241,7 +241,12 @@ func name(data []byte) (name, folder string) {
 			return "PFM", ""
 		}
 	}
-	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), maxMarkup)], []byte("\xef\xbb\xbf")), " \t\r\n"))
+	text := bytes.Clone(bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), maxMarkup)], []byte("\xef\xbb\xbf")), " \t\r\n"))
+	for i, c := range text { // bytes.ToLower needs the tables of package unicode
+		if c >= 'A' && c <= 'Z' {
+			text[i] = c + 'a' - 'A'
+		}
+	}
 	switch {
 	case !bytes.HasPrefix(text, []byte("<")):
 	case bytes.HasPrefix(text, []byte("<!doctype html")), bytes.HasPrefix(text, []byte("<html")):

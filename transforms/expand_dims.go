@@ -1,8 +1,6 @@
 package transforms
 
 import (
-	"slices"
-
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -46,10 +44,15 @@ func (o *ExpandDims) Infer(dst, in []tensor.Desc) error {
 		return inputErr("%v, want a dtype of fixed size and %d to %d axes", d, o.Axis, tensor.MaxRank-1)
 	}
 	dims := make([]int, 0, tensor.MaxRank)
-	for i := range rank {
-		dims = append(dims, d.Shape.At(i))
+	for i := range rank + 1 {
+		if i == o.Axis {
+			dims = append(dims, 1)
+		}
+		if i < rank {
+			dims = append(dims, d.Shape.At(i))
+		}
 	}
-	dst[0] = tensor.Desc{DType: d.DType, Shape: tensor.Dims(slices.Insert(dims, o.Axis, 1)...)}
+	dst[0] = tensor.Desc{DType: d.DType, Shape: tensor.Dims(dims...)}
 	return nil
 }
 

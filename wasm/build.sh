@@ -20,11 +20,12 @@ host build -o "$work/" ../internal/tools/shake ../internal/tools/wasmstrip
 experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiments EXPERIMENT
 
 # The small build moves no columns with an image (tag small). No package of it
-# calls the JSON methods: it does not link encoding/json. The copied packages
+# calls the JSON methods: it does not link encoding/json. Nor does one call
+# Plan.NewPool: it does not link context and syscall. The copied packages
 # would link fmt and encoding/json. With and without SIMD the packages have
 # different files.
 for x in '' simd; do
-  GOEXPERIMENT=$(experiments "$x") "$work/shake" -tags small -ops "$OPS" -drop MarshalJSON,UnmarshalJSON,OpList.String,Move \
+  GOEXPERIMENT=$(experiments "$x") "$work/shake" -tags small -ops "$OPS" -drop MarshalJSON,UnmarshalJSON,OpList.String,Move,Plan.NewPool \
     -random datagraph.Runner.runDrawn -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small$x" .
 done
 

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -82,7 +83,7 @@ type decoder struct {
 	src  idatReader
 	zr   io.ReadCloser // of compress/zlib, reused
 	in   bytes.Reader  // of a compressed text
-	out  bytes.Buffer  // a text
+	out  []byte        // a text
 	one  [1]byte
 	rows [2][]byte // the current and the previous row, each after its filter byte
 }
@@ -383,27 +384,28 @@ func (d *decoder) profile(b []byte, p int) error {
 // damaged. A text that ends too early is not damaged to Pillow.
 func (d *decoder) inflate(v []byte, p int) ([]byte, error) {
 	d.in.Reset(v)
-	out := &d.out
-	out.Reset()
+	out := d.out[:0]
 	err := d.reset(&d.in)
-	if err == nil {
-		_, err = out.ReadFrom(io.LimitReader(d.zr, maxText+1))
+	for n := 0; err == nil && len(out) <= maxText; out = out[:len(out)+n] {
+		out = slices.Grow(out, min(512, maxText+1-len(out)))
+		n, err = d.zr.Read(out[len(out):min(cap(out), maxText+1)])
 	}
-	if out.Len() > maxText {
+	d.out = out
+	if len(out) > maxText {
 		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "a compressed text or profile of more than %d bytes", maxText)
 	}
 	// Pillow has no limit for all profiles together, and none for texts that
 	// are not UTF-8. This one bounds the time.
-	if d.h.inflated += int64(out.Len()); d.h.inflated > maxTextMemory {
+	if d.h.inflated += int64(len(out)); d.h.inflated > maxTextMemory {
 		return nil, codec.Errorf(name, int64(p), codec.ErrLimit, "compressed texts and profiles of more than %d bytes", maxTextMemory)
 	}
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, nil
 	}
-	if out.Len() == 0 {
-		return []byte{}, nil
+	if out == nil {
+		out = []byte{}
 	}
-	return out.Bytes(), nil
+	return out, nil
 }
 
 // reset starts the decompression of src.
@@ -426,7 +428,7 @@ func (h *header) orientation(damage codec.Damage) int {
 	if block == nil && h.rawExif != nil {
 		// "\n<name>\n<length>\n<hex>"
 		if lines := bytes.SplitN(h.rawExif, []byte("\n"), 4); len(lines) == 4 {
-			if raw, ok := unhex(bytes.Join(bytes.Fields(lines[3]), nil)); ok {
+			if raw, ok := unhex(bytes.Clone(lines[3])); ok {
 				block = raw
 			}
 		}
@@ -438,9 +440,17 @@ func (h *header) orientation(damage codec.Damage) int {
 	return o
 }
 
-// unhex decodes pairs of hexadecimal digits in place. Package encoding/hex
-// would link fmt.
+// unhex decodes pairs of hexadecimal digits in place, without the white space.
+// Package encoding/hex would link fmt.
 func unhex(b []byte) (_ []byte, ok bool) {
+	n := 0
+	for _, c := range b {
+		if c != ' ' && (c < '\t' || c > '\r') {
+			b[n] = c
+			n++
+		}
+	}
+	b = b[:n]
 	for i := 0; i+1 < len(b); i += 2 {
 		v, err := strconv.ParseUint(string(b[i:i+2]), 16, 8)
 		if err != nil {

@@ -32,6 +32,10 @@ type Taps struct {
 // TapsBits is the number of fractional bits of Pillow's fixed-point weights.
 const TapsBits = 32 - 8 - 2
 
+// grow returns a slice of n elements. It uses the memory of s if it is large
+// enough. Inlined it is 2 KB of the small browser package.
+//
+//go:noinline
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

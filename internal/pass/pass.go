@@ -89,9 +89,9 @@ func (t *Table[P, F]) Run(p P) F { return t.infos[p].Run }
 // duplicates.
 func Add[P ~uint8](list []P, more ...P) []P {
 	var all []P
-	for _, p := range slices.Concat(list, more) {
-		if i, found := slices.BinarySearch(all, p); !found {
-			all = slices.Insert(all, i, p)
+	for i := range 256 {
+		if p := P(i); slices.Contains(list, p) || slices.Contains(more, p) {
+			all = append(all, p)
 		}
 	}
 	return all

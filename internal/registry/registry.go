@@ -171,13 +171,17 @@ func Hint(name string, known []string) string {
 	return "; known: " + strings.Join(sorted(slices.Values(known)), ", ")
 }
 
-// sorted returns the names in order. It inserts them one by one, because the
-// sort of package slices is 20 KB of code, which the small browser package can
-// do without.
+// sorted returns the names in order. The sort and the insertion of package
+// slices are 20 KB and 6 KB of code, which the small browser package can do
+// without.
 func sorted(names iter.Seq[string]) (l []string) {
 	for n := range names {
-		i, _ := slices.BinarySearch(l, n)
-		l = slices.Insert(l, i, n)
+		l = append(l, n)
+		i := len(l) - 1
+		for ; i > 0 && l[i-1] > n; i-- {
+			l[i] = l[i-1]
+		}
+		l[i] = n
 	}
 	return l
 }
@@ -192,8 +196,9 @@ func DidYouMean(name string, known []string) string {
 }
 
 // Suggest returns the known name closest to name, "" if none is close. A close
-// name differs by at most a third of the longer name's bytes, ignoring case. Of
-// several equally close names, Suggest returns the first in sorted order.
+// name differs by at most a third of the longer name's bytes, ignoring the case
+// of ASCII letters. Of several equally close names, Suggest returns the first
+// in sorted order.
 func Suggest(name string, known []string) string {
 	// Names come from untrusted files. No known name is close to a longer one.
 	longest := 0
@@ -205,7 +210,7 @@ func Suggest(name string, known []string) string {
 	}
 	best, least := "", 0
 	for _, k := range known {
-		d := distance(strings.ToLower(name), strings.ToLower(k))
+		d := distance(name, k)
 		if d > max(len(name), len(k))/3 {
 			continue
 		}
@@ -216,9 +221,17 @@ func Suggest(name string, known []string) string {
 	return best
 }
 
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
 // distance returns the Damerau-Levenshtein distance of two strings, in its
 // optimal string alignment form: the number of inserted, deleted and replaced
-// bytes and of swapped neighbours.
+// bytes and of swapped neighbours. Capital ASCII letters equal small ones: the
+// tables of package unicode are large.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -228,11 +241,11 @@ func distance(a, b string) int {
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := 1
-			if a[i] == b[j] {
+			if lower(a[i]) == lower(b[j]) {
 				cost = 0
 			}
 			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if i > 0 && j > 0 && lower(a[i]) == lower(b[j-1]) && lower(a[i-1]) == lower(b[j]) {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
 		}

@@ -57,6 +57,14 @@ test('graphs run in the small build', async () => {
   const open = await prep.graph(encode(rename(graph(ops.decode(), ops.resize({ height: 20, width: 30 })), 'small')));
   const out = await open.run(await readFile(new URL('../../testdata/images/jpeg_base_420.jpg', import.meta.url)));
   assert.deepEqual(Object.entries(out.outputs).map(([n, t]) => [n, t.dims]), [['small', [1, 20, 30, 3]]]);
+  const file = await readFile(new URL('../../testdata/images/jpeg_base_420.jpg', import.meta.url));
+  for (const [damage, ok] of [['imread', true], ['imdecode', false]]) {
+    const g = graph(ops.decode({ damage }), ops.resize({ height: 20, width: 30, backend: 'opencv_ipp', interpolation: 'bicubic' }));
+    const opencv = await prep.graph(encode(g));
+    assert.deepEqual((await opencv.run(file)).dims, [1, 20, 30, 3]);
+    const cut = opencv.run(file.subarray(0, file.length - 100));
+    await (ok ? cut : assert.rejects(cut, { code: 'format' }));
+  }
   for (const p of Object.values(presets)) (await prep.graph(p)).dispose();
   prep.dispose();
 });
