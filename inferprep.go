@@ -5,12 +5,11 @@
 //	out, err := p.Run(ctx, tensor.FromBytes(image))
 //	x := out["pixel_values"]
 //
-// Open takes what people have: a model's folder, a file of one of the
-// ecosystems below package importer (preprocessor_config.json, config.json,
-// printed transforms, metadata.yaml, TFLite, ONNX and MindIR models), a bundle,
-// a graph, or the name of a preset, such as "preset:imagenet". It recognizes
-// the format by the content. The tensors have the bytes of the format's
-// reference.
+// Open takes a model's folder, a bundle, a graph, or the name of a preset, such
+// as "preset:imagenet". It takes the files of all importers too:
+// preprocessor_config.json, config.json, printed transforms, metadata.yaml, and
+// TFLite, ONNX and MindIR models. It recognizes the format by the content. The
+// tensors have the bytes of the format's reference.
 //
 // The package links every image format and every importer. A program that must
 // be small builds its graph with package datagraph instead.
@@ -89,9 +88,9 @@ func (p *Preprocessor) Graph() *datagraph.Graph { return p.pool.Plan().Graph() }
 func (p *Preprocessor) Outputs() []datagraph.Column { return slices.Clone(p.columns) }
 
 // Run returns the outputs for an image by name. The caller owns them. The image
-// is either encoded, tensor.FromBytes(file), or pixels: a uint8 tensor, HWC or
-// CHW, of 1 (gray), 3 (RGB) or 4 (RGBA) channels, which the graph treats as it
-// treats a file of these pixels.
+// is encoded, tensor.FromBytes(file), or pixels: a uint8 tensor, HWC or CHW, of
+// 1 (gray), 3 (RGB) or 4 (RGBA) channels. The graph treats pixels as it treats
+// a file of them.
 //
 // Errors wrap those of the decoders and ops, such as codec.ErrFormat,
 // codec.ErrLimit and transforms.ErrInput, or are the cause of ctx.

@@ -113,11 +113,10 @@ func (q *Pool) give(l *lent, sound bool) {
 }
 
 // Admit waits until the Runner's Pool has the memory for a run on these inputs,
-// and returns the estimate, which is valid until the next Admit or Run. The
-// next call must be Run with the same inputs, which then neither waits nor
-// reads their headers again, or the run of a device with a memory of its own.
-// Run itself admits inputs that were not admitted. Without a Pool Admit only
-// estimates.
+// and returns the estimate, which is valid until the next Admit or Run. Run of
+// the same inputs must follow: it neither waits nor reads their headers again.
+// A device may run them instead. Run itself admits inputs that were not
+// admitted. Without a Pool, Admit only estimates.
 func (r *Runner) Admit(inputs ...*tensor.Tensor) (Costs, error) {
 	if r.admit == nil {
 		r.scratch.BeginRun()
