@@ -398,6 +398,7 @@ func (p place) sources(t *testing.T) {
 		require.NoError(t, err)
 		var f struct {
 			Cases []struct {
+				Name   string
 				Source string
 				Params map[string]any
 			}
@@ -409,6 +410,9 @@ func (p place) sources(t *testing.T) {
 		for _, c := range f.Cases {
 			if c.Params == nil {
 				continue // another reader of the same cases
+			}
+			if dir == "csv" && c.Name == "unnamed" {
+				continue // the source refuses it; see its own test
 			}
 			source := c.Source
 			if source == "" {
