@@ -62,17 +62,17 @@ var sizings = []sizing{
 	{fit: FitLongestMin, rule: SizeCapped, size: atLeast(capped)},
 
 	{fit: FitInside, rule: SizeTruncate, size: insideTruncate},
-	{fit: FitInside, rule: SizeHalfEven, size: insideHalfEven},
-	{fit: FitInside, rule: SizeHalfUp, size: insideHalfUp},
+	{fit: FitInside, rule: SizeHalfEven, size: byRatio(math.Max)},
+	{fit: FitInside, rule: SizeHalfUp, size: byScale(math.Min, halfUp)},
 	{fit: FitInside, rule: SizeTruncate32, size: insideTruncate32},
 	{fit: FitInside, rule: SizeTruncateUp, size: up(insideTruncate), aligns: true},
 	{fit: FitInside, rule: SizeShrink, size: shrink},
 	{fit: FitInside, rule: SizeShrinkUp, size: up(shrinkFloor), aligns: true},
 	{fit: FitInside, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true, check: square},
 
-	{fit: FitCover, rule: SizeTruncate, size: coverTruncate},
-	{fit: FitCover, rule: SizeHalfEven, size: coverHalfEven},
-	{fit: FitCover, rule: SizeHalfUp, size: coverHalfUp},
+	{fit: FitCover, rule: SizeTruncate, size: byScale(math.Max, math.Trunc)},
+	{fit: FitCover, rule: SizeHalfEven, size: byRatio(math.Min)},
+	{fit: FitCover, rule: SizeHalfUp, size: byScale(math.Max, halfUp)},
 	{fit: FitCover, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true, check: square},
 
 	{fit: FitThumbnail, rule: SizeTruncate, size: thumbnail},
@@ -339,20 +339,23 @@ func (o Resize) scales(h, w float64) (sh, sw float64) {
 	return float64(o.Height) / h, float64(o.Width) / w
 }
 
-func insideTruncate(o Resize, h, w float64) (float64, float64) {
-	scale := min(o.scales(h, w))
-	return math.Trunc(float64(h * scale)), math.Trunc(float64(w * scale))
+// byScale returns a rule that multiplies both sides by one of the two scales.
+func byScale(choose func(x, y float64) float64, round func(float64) float64) func(Resize, float64, float64) (float64, float64) {
+	return func(o Resize, h, w float64) (float64, float64) {
+		scale := choose(o.scales(h, w))
+		return round(float64(h * scale)), round(float64(w * scale))
+	}
 }
 
-func insideHalfUp(o Resize, h, w float64) (float64, float64) {
-	scale := min(o.scales(h, w))
-	return halfUp(float64(h * scale)), halfUp(float64(w * scale))
+// byRatio returns a rule that divides both sides by one of the two ratios.
+func byRatio(choose func(x, y float64) float64) func(Resize, float64, float64) (float64, float64) {
+	return func(o Resize, h, w float64) (float64, float64) {
+		ratio := choose(h/float64(o.Height), w/float64(o.Width))
+		return math.RoundToEven(h / ratio), math.RoundToEven(w / ratio)
+	}
 }
 
-func insideHalfEven(o Resize, h, w float64) (float64, float64) {
-	ratio := max(h/float64(o.Height), w/float64(o.Width))
-	return math.RoundToEven(h / ratio), math.RoundToEven(w / ratio)
-}
+var insideTruncate = byScale(math.Min, math.Trunc)
 
 func insideTruncate32(o Resize, h, w float64) (float64, float64) {
 	scale := min(float32(o.Width)/float32(w), float32(o.Height)/float32(h))
@@ -371,21 +374,6 @@ func shrinkFloor(o Resize, h, w float64) (float64, float64) {
 		return math.Floor(h / ratio), math.Floor(w / ratio)
 	}
 	return h, w
-}
-
-func coverTruncate(o Resize, h, w float64) (float64, float64) {
-	scale := max(o.scales(h, w))
-	return math.Trunc(float64(h * scale)), math.Trunc(float64(w * scale))
-}
-
-func coverHalfUp(o Resize, h, w float64) (float64, float64) {
-	scale := max(o.scales(h, w))
-	return halfUp(float64(h * scale)), halfUp(float64(w * scale))
-}
-
-func coverHalfEven(o Resize, h, w float64) (float64, float64) {
-	ratio := min(h/float64(o.Height), w/float64(o.Width))
-	return math.RoundToEven(h / ratio), math.RoundToEven(w / ratio)
 }
 
 func thumbnail(o Resize, h, w float64) (float64, float64) {
