@@ -188,7 +188,8 @@ func (r *explainedJSON) check(t *testing.T, want []string) {
 	}
 }
 
-// without returns a mean difference for comparisons; a string is infinite.
+// without returns a mean difference in millionths. JSON has no infinity: a
+// string stands for it, and is larger than any number.
 func without(v any) int {
 	if f, ok := v.(float64); ok {
 		return int(min(f*1e6, 1e15))

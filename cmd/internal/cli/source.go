@@ -49,7 +49,7 @@ type graphFlags struct {
 	off    []datagraph.Pass
 	file   string // the graph's file, set by load; "" for a preset
 	folder bool   // file was chosen in a folder
-	source inferprep.Source
+	source inferprep.Source // of an imported file, as load found it; alternatives reads it again
 }
 
 func (f *graphFlags) add(cmd *cobra.Command) {

@@ -292,6 +292,9 @@ func TestGraph(t *testing.T) {
 		require.Equal(t, c.code, Code(err), "%v: %v", c.s, err)
 		require.ErrorContains(t, err, c.text)
 	}
+	_, err = OpenGraph(Source{Kind: "graph"}, nil) // empty bytes of Python
+	require.Equal(t, "graph", Code(err))
+	require.ErrorContains(t, err, "empty")
 }
 
 func TestOptions(t *testing.T) {

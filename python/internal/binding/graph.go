@@ -80,7 +80,9 @@ func load(s Source, data []byte) (*datagraph.Graph, error) {
 	case s.Kind == inferprep.FormatPreset:
 		from.Name = string(data)
 	case s.Path == "":
-		from.Data = data
+		if from.Data = data; data == nil {
+			from.Data = []byte{} // an empty file, not one to read
+		}
 	}
 	g, err := from.Graph(context.Background())
 	var e *inferprep.Error
