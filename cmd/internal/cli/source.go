@@ -47,8 +47,8 @@ type graphFlags struct {
 	limits        codec.Limits
 
 	off    []datagraph.Pass
-	file   string // the graph's file, set by load; "" for a preset
-	folder bool   // file was chosen in a folder
+	file   string           // the graph's file, set by load; "" for a preset
+	folder bool             // file was chosen in a folder
 	source inferprep.Source // of an imported file, as load found it; alternatives reads it again
 }
 
