@@ -18,7 +18,7 @@ type fused struct {
 	source tensor.Desc     // the image that it reads or decodes; sizes may be unknown
 	out    []tensor.Desc
 
-	decode *transforms.Decode
+	decode transforms.RowSource
 	before []transforms.Framed
 	scale  transforms.Scaled
 	after  []transforms.Framed
@@ -40,7 +40,7 @@ func partOf(op transforms.Op, in, out []tensor.Desc) *fused {
 	}
 	f := &fused{ops: []transforms.Op{op}, source: in[0], out: out}
 	switch o := op.(type) {
-	case *transforms.Decode:
+	case transforms.RowSource:
 		f.decode, f.source = o, out[0]
 		return f
 	case transforms.Framed:
@@ -50,8 +50,8 @@ func partOf(op transforms.Op, in, out []tensor.Desc) *fused {
 			return nil
 		}
 		f.scale = o
-	case *transforms.ConvertColor:
-		if !(o.From == transforms.RGB && o.To == transforms.BGR || o.From == transforms.BGR && o.To == transforms.RGB) {
+	case transforms.Swap:
+		if !o.Swaps() {
 			return nil
 		}
 		f.swap = true
@@ -142,17 +142,11 @@ func join(a, b *fused) *fused {
 // between treat every channel alike. ok is false if the decoded colours have no
 // order.
 func (f *fused) exchange() (ok bool) {
-	d := *f.decode
-	switch d.Color {
-	case codec.ToRGB:
-		d.Color = codec.ToBGR
-	case codec.ToBGR:
-		d.Color = codec.ToRGB
-	default:
-		return false
+	d, ok := f.decode.Swapped()
+	if ok {
+		f.decode, f.swap = d, !f.swap
 	}
-	f.decode, f.swap = &d, !f.swap
-	return true
+	return ok
 }
 
 // Validate returns nil: the graph's ops were validated.

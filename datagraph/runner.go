@@ -439,7 +439,7 @@ func (p *Plan) Sizes(height, width int) ([]Column, error) {
 		r.known = append(r.known, d)
 	}
 	err := r.inferSteps(func(i int, op transforms.DataShaped) error {
-		if _, ok := op.(*transforms.Decode); ok {
+		if _, ok := op.(transforms.RowSource); ok {
 			r.steps[i].out[0] = r.steps[i].out[0].WithSize(height, width)
 			return r.steps[i].out[0].Validate()
 		}

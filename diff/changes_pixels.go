@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -79,10 +80,6 @@ func decoding() []Change {
 	return l
 }
 
-func isResize(op transforms.Op) bool {
-	return isType[*transforms.Resize](op) || isType[*transforms.Letterbox](op) || isType[*transforms.BlobCrop](op)
-}
-
 func isCrop(op transforms.Op) bool { return isType[*transforms.CenterCrop](op) }
 
 // sized replaces the first resize, and the center crop or padding after it, by
@@ -93,21 +90,10 @@ func sized(g *datagraph.Graph, ops ...transforms.Op) bool {
 	if i < 0 {
 		return false
 	}
-	r := transforms.Resize{Interpolation: transforms.Bilinear}
-	switch o := g.Steps[i].Op.(type) {
-	case *transforms.Resize:
-		r = *o
-	case *transforms.Letterbox:
-		r.Interpolation, r.Backend = o.Interpolation, o.Backend
-	case *transforms.BlobCrop:
-		r.Backend = transforms.OpenCV
-	}
+	f := resizers[reflect.TypeOf(g.Steps[i].Op)].filter(g.Steps[i].Op)
 	for _, op := range ops {
-		switch o := op.(type) {
-		case *transforms.Resize:
-			o.Interpolation, o.Backend, o.NoAntialias = r.Interpolation, r.Backend, r.NoAntialias
-		case *transforms.Letterbox:
-			o.Interpolation, o.Backend = r.Interpolation, r.Backend
+		if r := resizers[reflect.TypeOf(op)]; r.set != nil {
+			r.set(op, f)
 		}
 	}
 	if c := find(g, i+1, func(op transforms.Op) bool { return isCrop(op) || isType[*transforms.PadToSize](op) }); c >= 0 {
@@ -239,19 +225,9 @@ func resampling() (l []Change) {
 				case backend == transforms.OpenCVIPP, backend == transforms.OpenCV && interp != transforms.Area:
 					s.Text += ", which does not antialias"
 				}
+				f := filter{interp, backend, !antialias}
 				s.rewrite = func(g *datagraph.Graph, _ target) bool {
-					set := func(i *transforms.Interpolation, b *transforms.Backend, no *bool) bool {
-						changed := *i != interp || *b != backend || *no == antialias
-						*i, *b, *no = interp, backend, !antialias
-						return changed
-					}
-					resized := each(g, func(o *transforms.Resize) bool { return set(&o.Interpolation, &o.Backend, &o.NoAntialias) })
-					cropped := each(g, func(o *transforms.ResizedCrop) bool { return set(&o.Interpolation, &o.Backend, &o.NoAntialias) })
-					boxed := antialias && each(g, func(o *transforms.Letterbox) bool {
-						var no bool
-						return set(&o.Interpolation, &o.Backend, &no)
-					})
-					return resized || cropped || boxed
+					return each(g, func(o transforms.Op) bool { return setFilter(o, f) })
 				}
 				l = append(l, s)
 			}

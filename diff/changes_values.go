@@ -22,13 +22,11 @@ func valueChanges() []Change {
 // isArithmetic reports whether an op maps every channel by a linear function.
 // Its input may be uint8.
 func isArithmetic(op transforms.Op) bool {
-	switch o := op.(type) {
-	case *transforms.ToType:
-		return o.DType == tensor.Float32
-	case *transforms.Rescale, *transforms.ToTensor, *transforms.Normalize, *transforms.Multiply:
-		return true
+	o, ok := op.(transforms.Linear)
+	if ok {
+		_, ok = o.Linear()
 	}
-	return false
+	return ok
 }
 
 // byHand is a division by 255, as unfold writes it.
@@ -49,8 +47,11 @@ func closeTo(a, b float64) bool { return math.Abs(a-b) <= 1e-5*max(1, math.Abs(b
 // number apply to all channels.
 type linear struct{ a, b []float64 }
 
-// combined calls f for each channel of two lists.
+// combined returns f(x, y) of each channel of two lists; x if y is nil.
 func combined(x, y []float64, f func(x, y float64) float64) []float64 {
+	if y == nil {
+		return x
+	}
 	l := make([]float64, max(len(x), len(y)))
 	for i := range l {
 		l[i] = f(x[min(i, len(x)-1)], y[min(i, len(y)-1)])
@@ -58,27 +59,24 @@ func combined(x, y []float64, f func(x, y float64) float64) []float64 {
 	return l
 }
 
-// then adds an arithmetic op.
+func add(x, y float64) float64 { return x + y }
+func sub(x, y float64) float64 { return x - y }
+func mul(x, y float64) float64 { return x * y }
+func div(x, y float64) float64 { return x / y }
+
+// then adds the function of an op, if it has one.
 func (l *linear) then(op transforms.Op) {
-	mul := func(x, y float64) float64 { return x * y }
-	div := func(x, y float64) float64 { return x / y }
-	switch o := op.(type) {
-	case *transforms.Rescale:
-		scale := o.Scale
-		if o.Rule == transforms.RescaleDivide {
-			scale = 1 / scale
-		}
-		l.a = combined(l.a, []float64{scale}, mul)
-		l.b = combined(l.b, []float64{scale}, mul)
-		l.b = combined(l.b, []float64{o.Offset}, func(x, y float64) float64 { return x + y })
-	case *transforms.ToTensor:
-		l.a, l.b = combined(l.a, []float64{255}, div), combined(l.b, []float64{255}, div)
-	case *transforms.Normalize:
-		l.b = combined(l.b, o.Mean, func(x, y float64) float64 { return x - y })
-		l.a, l.b = combined(l.a, o.Std, div), combined(l.b, o.Std, div)
-	case *transforms.Multiply:
-		l.a, l.b = combined(l.a, o.Factor, mul), combined(l.b, o.Factor, mul)
+	o, ok := op.(transforms.Linear)
+	if !ok {
+		return
 	}
+	m, ok := o.Linear()
+	if !ok {
+		return
+	}
+	l.a = combined(combined(l.a, m.Mul, mul), m.Div, div)
+	l.b = combined(combined(l.b, m.Sub, sub), m.Mul, mul)
+	l.b = combined(combined(l.b, m.Div, div), m.Add, add)
 }
 
 // all reports whether all numbers are close to v.
@@ -115,7 +113,7 @@ func unfold(g *datagraph.Graph) bool {
 	case plain && all(f.b, 0):
 		ops = []transforms.Op{transforms.NewToType(tensor.Float32)}
 	case plain:
-		mean := combined(f.b, []float64{-1}, func(x, y float64) float64 { return x * y })
+		mean := combined(f.b, []float64{-1}, mul)
 		ops = []transforms.Op{transforms.NewToType(tensor.Float32), transforms.NewNormalize(mean, []float64{1})}
 	default:
 		std := combined(f.a, []float64{255}, func(x, y float64) float64 { return 1 / (x * y) })

@@ -293,8 +293,7 @@ func (l *lowering) tail(first int, descs [][]tensor.Desc) (int, error) {
 // notInTail returns the reason why step i cannot be in a tail, "" if it can.
 func (l *lowering) notInTail(i int, descs [][]tensor.Desc) string {
 	s := l.graph.Steps[i]
-	switch s.Op.(type) {
-	case *transforms.Crop, *transforms.CenterCrop:
+	if emitterOf(s.Op).crops {
 		return "the host crops before the tail"
 	}
 	if _, ok := s.Op.(transforms.Scaled); ok {

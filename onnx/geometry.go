@@ -118,51 +118,6 @@ func (l *lowering) frame(f transforms.Frame, y *value, x value) error {
 	return nil
 }
 
-// centerCrop crops the centre. The model computes the position if the size is
-// unknown.
-func (l *lowering) centerCrop(o *transforms.CenterCrop, y *value, x value) error {
-	ay, ax, _ := axes(x.desc)
-	return l.window(y, x, l.centre(o, l.size(x, ay), o.Height), l.centre(o, l.size(x, ax), o.Width), known(o.Height), known(o.Width), o.Fill)
-}
-
-// centre returns the start of a centred window of n pixels; see
-// transforms.CropRounding.
-func (l *lowering) centre(o *transforms.CenterCrop, size num, n int) num {
-	if size.name == "" {
-		f := o.Frame(int(size.v), int(size.v))
-		if n == o.Height {
-			return known(f.Top)
-		}
-		return known(f.Left)
-	}
-	d := l.minus(size, known(n))
-	odd := l.mod(d, known(2))
-	half := l.over(l.minus(d, odd), known(2)) // rounded down
-	switch o.CropRounding {
-	case transforms.CropFloor:
-		return half
-	case transforms.CropCeil:
-		return l.plus(half, odd)
-	}
-	// The half of an odd difference is rounded to even for a crop, and up for
-	// padding.
-	larger := num{name: l.cast(l.op("Less", nil, l.numName(d), l.ints(0)), tensor.Int64)}
-	if o.CropRounding == transforms.CropTruncate {
-		return l.plus(half, l.times(odd, larger))
-	}
-	return l.plus(half, l.times(odd, l.most(larger, l.mod(half, known(2)))))
-}
-
-// pad adds a border.
-func (l *lowering) pad(o *transforms.Pad, y *value, x value) error {
-	ay, ax, _ := axes(x.desc)
-	if o.Mode == transforms.PadConstant {
-		h, w := l.plus(l.size(x, ay), known(o.Top+o.Bottom)), l.plus(l.size(x, ax), known(o.Left+o.Right))
-		return l.window(y, x, known(-o.Top), known(-o.Left), h, w, o.Fill)
-	}
-	return l.reflected(o.Mode, y, x, [2]int{o.Top, o.Left}, [2]int{o.Bottom, o.Right})
-}
-
 // placed puts the image into an area of h x w pixels and returns its position.
 func (l *lowering) placed(p transforms.Position, mode transforms.PadMode, fill []float64, h, w num, y *value, x value) (start [2]num, err error) {
 	ay, ax, _ := axes(x.desc)
@@ -185,55 +140,6 @@ func (l *lowering) placed(p transforms.Position, mode transforms.PadMode, fill [
 		return start, l.needSize("padding in mode " + mode.String())
 	}
 	return start, l.reflected(mode, y, x, before, after)
-}
-
-func (l *lowering) padToSize(o *transforms.PadToSize, y *value, x value) error {
-	_, err := l.placed(o.Position, o.Mode, o.Fill, known(o.Height), known(o.Width), y, x)
-	return err
-}
-
-func (l *lowering) padToMultiple(o *transforms.PadToMultiple, y *value, x value) error {
-	ay, ax, _ := axes(x.desc)
-	up := func(n num) num { return l.plus(n, l.mod(l.minus(known(0), n), known(o.Multiple))) }
-	_, err := l.placed(o.Position, o.Mode, o.Fill, up(l.size(x, ay)), up(l.size(x, ax)), y, x)
-	return err
-}
-
-// padWithMask pads the image, and a mask of ones in the same way.
-func (l *lowering) padWithMask(o *transforms.PadWithMask, out []value, x value) error {
-	ay, ax, _ := axes(x.desc)
-	have := [2]num{l.size(x, ay), l.size(x, ax)}
-	want := have
-	for i, n := range []int{o.Height, o.Width} {
-		if n != 0 {
-			want[i] = known(n)
-		}
-	}
-	start, err := l.placed(o.Position, o.Mode, o.Fill, want[0], want[1], &out[0], x)
-	if err != nil {
-		return err
-	}
-	mask := l.op("Expand", nil, constOf(l.builder, "ones", []uint8{1}, 1, 1), l.vector(have[:]...))
-	if want != have {
-		var end [2]num
-		for i := range end {
-			end[i] = l.minus(l.minus(want[i], have[i]), start[i])
-		}
-		mask = l.op("Pad", []attr{{"mode", "constant"}}, mask, l.vector(start[0], start[1], end[0], end[1]), l.number(tensor.Uint8, 0))
-	}
-	if o.MaskDType != tensor.Uint8 {
-		mask = l.cast(mask, o.MaskDType)
-	}
-	out[1].name = mask
-	return nil
-}
-
-func (l *lowering) imageSize(o *transforms.ImageSize, y *value, x value) {
-	ay, ax, _ := axes(x.desc)
-	y.name = l.vector(l.size(x, ay), l.size(x, ax))
-	if o.DType != tensor.Int64 {
-		y.name = l.cast(y.name, o.DType)
-	}
 }
 
 // reflected pads by gathering rows and columns repeatedly. Mode edge also works

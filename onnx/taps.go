@@ -55,16 +55,13 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 	default:
 		return l.refuse("backend %v: host taps need Pillow's filters or those of torch_uint8", backend)
 	}
-	switch o := o.(type) {
-	case *transforms.Resize:
-	case *transforms.ResizedCrop:
-		cut := value{desc: x.desc}
-		if err := l.window(&cut, x, known(o.Top), known(o.Left), known(o.Height), known(o.Width), []float64{0}); err != nil {
-			return err
-		}
-		x.name = cut.name
-	default:
+	e := emitterOf(o)
+	if e.cut == nil {
 		return l.refuse("it depends on the image's size beyond the resize: set the input size")
+	}
+	x, err := e.cut(l, o, x)
+	if err != nil {
+		return err
 	}
 	ay, ax, _ := axes(x.desc)
 	t := resizeTaps{step: l.step, fill: fill}

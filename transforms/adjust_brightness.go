@@ -27,6 +27,7 @@ type AdjustBrightness struct {
 }
 
 //msgp:tuple AdjustBrightness
+//sheet:adjust_brightness {"factor": 1.4}
 
 func init() {
 	Register(Info{

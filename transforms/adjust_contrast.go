@@ -40,6 +40,7 @@ type AdjustContrast struct {
 }
 
 //msgp:tuple AdjustContrast
+//sheet:adjust_contrast {"factor": 1.8}
 
 func init() {
 	Register(Info{

@@ -30,6 +30,7 @@ type AdjustGamma struct {
 }
 
 //msgp:tuple AdjustGamma
+//sheet:adjust_gamma {"gamma": 2.2}
 
 func init() {
 	Register(Info{

@@ -29,6 +29,7 @@ type AdjustHLS struct {
 }
 
 //msgp:tuple AdjustHLS
+//sheet:adjust_hls {"h": 60}
 
 func init() {
 	Register(Info{

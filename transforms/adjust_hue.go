@@ -27,6 +27,7 @@ type AdjustHue struct {
 }
 
 //msgp:tuple AdjustHue
+//sheet:adjust_hue {"factor": 0.3}
 
 func init() {
 	Register(Info{

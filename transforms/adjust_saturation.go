@@ -33,6 +33,7 @@ type AdjustSaturation struct {
 }
 
 //msgp:tuple AdjustSaturation
+//sheet:adjust_saturation {"factor": 2}
 
 func init() {
 	Register(Info{

@@ -35,6 +35,7 @@ type AdjustSharpness struct {
 }
 
 //msgp:tuple AdjustSharpness
+//sheet:adjust_sharpness {"factor": 8}
 
 func init() {
 	Register(Info{

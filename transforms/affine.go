@@ -47,6 +47,7 @@ type Affine struct {
 }
 
 //msgp:tuple Affine
+//sheet:affine {"angle": 15, "shear_x": 20, "scale": 0.8, "interpolation": "bilinear"}
 
 func init() {
 	Register(Info{

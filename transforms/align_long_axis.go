@@ -16,6 +16,7 @@ type AlignLongAxis struct {
 }
 
 //msgp:tuple AlignLongAxis
+//sheet:align_long_axis {"height": 112, "width": 84}
 
 func init() {
 	Register(Info{

@@ -83,6 +83,7 @@ type CenterCrop struct {
 }
 
 //msgp:tuple CenterCrop
+//sheet:center_crop {"height": 60, "width": 60}
 
 func init() {
 	Register(Info{

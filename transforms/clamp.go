@@ -13,6 +13,7 @@ type Clamp struct {
 }
 
 //msgp:tuple Clamp
+//sheet:clamp {"min": 0.3, "max": 0.6}
 
 func init() {
 	Register(Info{

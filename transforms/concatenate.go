@@ -20,6 +20,7 @@ type Concatenate struct {
 }
 
 //msgp:tuple Concatenate
+//sheet:concatenate {"prepend": [0, 64, 128, 192], "append": [192, 128, 64, 0]}
 
 func init() {
 	Register(Info{

@@ -99,6 +99,11 @@ func (o *ConvertColor) Validate() error {
 	return nil
 }
 
+// Swaps reports whether the op converts between RGB and BGR.
+func (o *ConvertColor) Swaps() bool {
+	return o.From == RGB && o.To == BGR || o.From == BGR && o.To == RGB
+}
+
 // Infer changes the number of channels.
 func (o *ConvertColor) Infer(dst, in []tensor.Desc) error {
 	if err := wantImage(in[0], tensor.Uint8); err != nil {

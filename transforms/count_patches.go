@@ -42,6 +42,7 @@ type CountPatches struct {
 }
 
 //msgp:tuple CountPatches
+//sheet:count_patches {"patch": 14}
 
 func init() {
 	Register(Info{

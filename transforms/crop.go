@@ -16,6 +16,7 @@ type Crop struct {
 }
 
 //msgp:tuple Crop
+//sheet:crop {"top": 20, "left": 10, "height": 50, "width": 70}
 
 func init() {
 	Register(Info{

@@ -21,6 +21,7 @@ type CropMargin struct {
 }
 
 //msgp:tuple CropMargin
+//sheet:crop_margin {"threshold": 90}
 
 func init() {
 	Register(Info{

@@ -16,6 +16,7 @@ type CutOut struct {
 }
 
 //msgp:tuple CutOut
+//sheet:cut_out {"length": 24, "patches": 3}
 
 func init() {
 	Register(Info{

@@ -187,3 +187,18 @@ func (o *Decode) ApplyRows(c *Context, sink codec.RowSink, region codec.Region, 
 	defer i.Close()
 	return i.DecodeRows(sink, region)
 }
+
+// Swapped returns a copy of the op that decodes BGR in place of RGB, or the
+// reverse. It reports false for other colours.
+func (o *Decode) Swapped() (RowSource, bool) {
+	d := *o
+	switch d.Color {
+	case codec.ToRGB:
+		d.Color = codec.ToBGR
+	case codec.ToBGR:
+		d.Color = codec.ToRGB
+	default:
+		return nil, false
+	}
+	return &d, true
+}

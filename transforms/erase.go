@@ -23,6 +23,7 @@ type Erase struct {
 }
 
 //msgp:tuple Erase
+//sheet:erase {"top": 20, "left": 40, "height": 30, "width": 40}
 
 func init() {
 	Register(Info{

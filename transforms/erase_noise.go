@@ -25,6 +25,7 @@ type EraseNoise struct {
 }
 
 //msgp:tuple EraseNoise
+//sheet:erase_noise {"top": 20, "left": 40, "height": 30, "width": 40}
 
 func init() {
 	Register(Info{

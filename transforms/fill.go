@@ -16,6 +16,7 @@ type Fill struct {
 }
 
 //msgp:tuple Fill
+//sheet:fill {"value": 128}
 
 func init() {
 	Register(Info{

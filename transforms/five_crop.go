@@ -21,6 +21,7 @@ type FiveCrop struct {
 }
 
 //msgp:tuple FiveCrop
+//sheet:five_crop {"height": 40, "width": 50}
 
 func init() {
 	Register(Info{

@@ -1,6 +1,9 @@
 package transforms
 
-import "github.com/infer-prep/infer-prep/tensor"
+import (
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
+)
 
 // The interfaces below describe properties of ops, which let an engine compute
 // several ops at once. An op without any of them is always run by its Apply.
@@ -68,6 +71,48 @@ type Scaled interface {
 	// nil.
 	Scale(h, w int, side []*tensor.Tensor) (Scale, error)
 }
+
+// Bordered is an Op with one image input and one image output, which is the
+// input with a border. Every output row is border or an input row, and so is
+// every column. In contrast to Framed, the border may repeat pixels.
+type Bordered interface {
+	Op
+	// WithFill returns a copy of the op with another fill, and the fill that
+	// the op's own border shows, nil if it repeats pixels.
+	WithFill(fill []float64) (changed Op, own []float64)
+}
+
+// RowSource is an Op with one image output, uint8 HWC, that it can write row by
+// row, such as a decoder.
+type RowSource interface {
+	DataShaped
+	// ApplyRows passes the rows of a region to sink, from the top down.
+	ApplyRows(c *Context, sink codec.RowSink, region codec.Region, src *tensor.Tensor) error
+	// Swapped returns a copy of the op that writes red and blue exchanged. It
+	// reports false if its channels are not these.
+	Swapped() (RowSource, bool)
+}
+
+// Swap is an Op with one image input and one image output that may exchange the
+// first and the third of three channels, and do nothing else.
+type Swap interface {
+	Op
+	// Swaps reports whether the op does so with its parameters.
+	Swaps() bool
+}
+
+// Linear is a Pointwise that may map every channel by a linear function, up to
+// its rounding.
+type Linear interface {
+	Pointwise
+	// Linear returns the function. It reports false if the op has none with its
+	// parameters.
+	Linear() (LinearMap, bool)
+}
+
+// LinearMap is the function ((v - Sub) * Mul / Div) + Add. Each list has one
+// number for all channels or one for each; nil leaves the operation out.
+type LinearMap struct{ Sub, Mul, Div, Add []float64 }
 
 // rules sets the fields that follow from the sizes.
 func (s *Scale) rules(how sampling) {

@@ -56,6 +56,7 @@ type GaussianBlur struct {
 }
 
 //msgp:tuple GaussianBlur
+//sheet:gaussian_blur {"sigma_y": 3, "sigma_x": 3}
 
 func init() {
 	Register(Info{

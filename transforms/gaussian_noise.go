@@ -27,6 +27,7 @@ type GaussianNoise struct {
 }
 
 //msgp:tuple GaussianNoise
+//sheet:gaussian_noise {"sigma": 0.15}
 
 func init() {
 	Register(Info{

@@ -18,6 +18,7 @@ type GiftColorBalance struct {
 }
 
 //msgp:tuple GiftColorBalance
+//sheet:gift_color_balance {"red": 40, "blue": -30}
 
 func init() {
 	Register(Info{

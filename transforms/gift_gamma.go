@@ -18,6 +18,7 @@ type GiftGamma struct {
 }
 
 //msgp:tuple GiftGamma
+//sheet:gift_gamma {"gamma": 1.8}
 
 func init() {
 	Register(Info{

@@ -16,6 +16,7 @@ type GiftMaximum struct {
 }
 
 //msgp:tuple GiftMaximum
+//sheet:gift_maximum {"size": 5}
 
 func init() {
 	Register(Info{

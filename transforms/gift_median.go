@@ -16,6 +16,7 @@ type GiftMedian struct {
 }
 
 //msgp:tuple GiftMedian
+//sheet:gift_median {"size": 7}
 
 func init() {
 	Register(Info{

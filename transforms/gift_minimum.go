@@ -16,6 +16,7 @@ type GiftMinimum struct {
 }
 
 //msgp:tuple GiftMinimum
+//sheet:gift_minimum {"size": 5}
 
 func init() {
 	Register(Info{

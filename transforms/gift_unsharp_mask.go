@@ -31,6 +31,7 @@ type GiftUnsharpMask struct {
 }
 
 //msgp:tuple GiftUnsharpMask
+//sheet:gift_unsharp_mask {"sigma": 2, "amount": 3}
 
 func init() {
 	Register(Info{

@@ -26,6 +26,7 @@ type JPEG struct {
 }
 
 //msgp:tuple JPEG
+//sheet:jpeg {"quality": 5}
 //msgp:shim codec.Chroma as:uint8 using:uint8/codec.Chroma
 
 func init() {

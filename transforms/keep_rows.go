@@ -14,6 +14,7 @@ type KeepRows struct {
 }
 
 //msgp:tuple KeepRows
+//sheet:keep_rows {"side": 64}
 
 func init() {
 	Register(Info{

@@ -44,6 +44,7 @@ type Letterbox struct {
 }
 
 //msgp:tuple Letterbox
+//sheet:letterbox {"height": 112, "width": 112}
 
 func init() {
 	Register(Info{

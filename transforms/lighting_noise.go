@@ -35,6 +35,7 @@ type LightingNoise struct {
 }
 
 //msgp:tuple LightingAlpha LightingNoise
+//sheet:lighting_noise {"alpha": [0.8, 0.8, 0.8]}
 
 func init() {
 	Register(Info{

@@ -98,6 +98,7 @@ type MapTiles struct {
 }
 
 //msgp:tuple MapTiles
+//sheet:map_tiles {"height": 42, "width": 56}
 
 func init() {
 	Register(Info{

@@ -44,6 +44,7 @@ type Mask struct {
 }
 
 //msgp:tuple Mask
+//sheet:mask {"operator": "gt", "constant": 128}
 
 func init() {
 	Register(Info{

@@ -57,3 +57,8 @@ func (o *Multiply) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // Pointwise marks the op as Pointwise.
 func (o *Multiply) Pointwise() {}
+
+// Linear returns v * Factor.
+func (o *Multiply) Linear() (LinearMap, bool) {
+	return LinearMap{Mul: o.Factor}, true
+}

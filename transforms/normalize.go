@@ -79,3 +79,8 @@ func (o *Normalize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // Pointwise marks the op as Pointwise.
 func (o *Normalize) Pointwise() {}
+
+// Linear returns (v - Mean) / Std.
+func (o *Normalize) Linear() (LinearMap, bool) {
+	return LinearMap{Sub: o.Mean, Div: o.Std}, true
+}

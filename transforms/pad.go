@@ -79,6 +79,7 @@ type Pad struct {
 }
 
 //msgp:tuple Pad
+//sheet:pad {"top": 10, "bottom": 10, "left": 10, "right": 10, "mode": "reflect"}
 
 func init() {
 	Register(Info{
@@ -153,6 +154,17 @@ func padTo(c *Context, dst, src *tensor.Tensor, top, left int, mode PadMode, fil
 	}
 	w.apply(dst, s)
 	return nil
+}
+
+// WithFill returns a copy of the op with another fill, and its own fill, nil if
+// the mode is not constant.
+func (o *Pad) WithFill(fill []float64) (changed Op, own []float64) {
+	if o.Mode == PadConstant {
+		own = o.Fill
+	}
+	c := *o
+	c.Fill = fill
+	return &c, own
 }
 
 // Move pads a column. The fill of a mask is 0. Boxes and points support only

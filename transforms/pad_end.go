@@ -19,6 +19,7 @@ type PadEnd struct {
 }
 
 //msgp:tuple PadEnd
+//sheet:pad_end {"shape": [94, 80, 0], "fill": 128}
 
 func init() {
 	Register(Info{

@@ -19,6 +19,7 @@ type PadToMin struct {
 }
 
 //msgp:tuple PadToMin
+//sheet:pad_to_min {"height": 112, "width": 112}
 
 func init() {
 	Register(Info{

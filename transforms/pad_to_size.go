@@ -74,6 +74,7 @@ type PadToSize struct {
 }
 
 //msgp:tuple PadToSize
+//sheet:pad_to_size {"height": 112, "width": 120}
 
 func init() {
 	Register(Info{
@@ -110,6 +111,17 @@ func (o *PadToSize) Infer(dst, in []tensor.Desc) error {
 // Apply copies the image and draws the border.
 func (o *PadToSize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
+}
+
+// WithFill returns a copy of the op with another fill, and its own fill, nil if
+// the mode is not constant.
+func (o *PadToSize) WithFill(fill []float64) (changed Op, own []float64) {
+	if o.Mode == PadConstant {
+		own = o.Fill
+	}
+	c := *o
+	c.Fill = fill
+	return &c, own
 }
 
 // Move pads a column as Pad does.

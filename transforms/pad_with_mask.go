@@ -25,6 +25,7 @@ type PadWithMask struct {
 }
 
 //msgp:tuple PadWithMask
+//sheet:pad_with_mask {"height": 112, "width": 120}
 
 func init() {
 	Register(Info{

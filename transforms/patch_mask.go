@@ -27,6 +27,7 @@ type PatchMask struct {
 }
 
 //msgp:tuple PatchMask
+//sheet:patch_mask {"height": 84, "width": 112}
 
 func init() {
 	Register(Info{

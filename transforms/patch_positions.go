@@ -13,6 +13,7 @@ type PatchPositions struct {
 }
 
 //msgp:tuple PatchPositions
+//sheet:patch_positions {"patch": 14}
 
 func init() {
 	Register(Info{

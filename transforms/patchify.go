@@ -43,6 +43,7 @@ type Patchify struct {
 }
 
 //msgp:tuple Patchify
+//sheet:patchify {"patch": 14}
 
 func init() {
 	Register(Info{

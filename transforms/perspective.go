@@ -56,6 +56,7 @@ type Perspective struct {
 }
 
 //msgp:tuple Quad Perspective
+//sheet:perspective {"start": [0, 0, 111, 0, 111, 83, 0, 83], "end": [20, 10, 100, 0, 111, 83, 0, 70], "interpolation": "bilinear"}
 
 func init() {
 	Register(Info{

@@ -24,6 +24,7 @@ type Posterize struct {
 }
 
 //msgp:tuple Posterize
+//sheet:posterize {"bits": 2}
 
 func init() {
 	Register(Info{

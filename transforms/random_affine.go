@@ -27,6 +27,7 @@ type RandomAffine struct {
 }
 
 //msgp:tuple RandomAffine
+//sheet:random_affine {"interpolation": "bilinear"}
 
 func init() {
 	Register(Info{

@@ -21,6 +21,7 @@ type RandomColorAdjust struct {
 }
 
 //msgp:tuple RandomColorAdjust
+//sheet:random_color_adjust {"brightness": [0.5, 1.5], "saturation": [0, 3], "hue": [-0.3, 0.3]}
 
 func init() {
 	Register(Info{

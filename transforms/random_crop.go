@@ -25,6 +25,7 @@ type RandomCrop struct {
 }
 
 //msgp:tuple RandomCrop
+//sheet:random_crop {"height": 50, "width": 70}
 
 func init() {
 	Register(Info{

@@ -30,6 +30,7 @@ type RandomCropDecodeResize struct {
 }
 
 //msgp:tuple RandomCropDecodeResize
+//sheet:random_crop_decode_resize {"height": 64, "width": 64}
 
 func init() {
 	Register(Info{

@@ -18,6 +18,7 @@ type RandomGaussianBlur struct {
 }
 
 //msgp:tuple RandomGaussianBlur
+//sheet:random_gaussian_blur {"kernel_height": 13, "kernel_width": 13, "sigma": [2, 4]}
 
 func init() {
 	Register(Info{

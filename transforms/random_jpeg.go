@@ -17,6 +17,7 @@ type RandomJPEG struct {
 }
 
 //msgp:tuple RandomJPEG
+//sheet:random_jpeg {"min_quality": 5, "max_quality": 10}
 
 func init() {
 	Register(Info{

@@ -15,6 +15,7 @@ type RandomLightingNoise struct {
 }
 
 //msgp:tuple RandomLightingNoise
+//sheet:random_lighting_noise {"sd": 0.8}
 
 func init() {
 	Register(Info{

@@ -13,6 +13,7 @@ type RandomPosterize struct {
 }
 
 //msgp:tuple RandomPosterize
+//sheet:random_posterize {"bits": [1, 3]}
 
 func init() {
 	Register(Info{

@@ -35,6 +35,7 @@ type RandomResizedCrop struct {
 }
 
 //msgp:tuple RandomResizedCrop
+//sheet:random_resized_crop {"height": 64, "width": 64}
 
 func init() {
 	Register(Info{

@@ -15,6 +15,7 @@ type RandomSharpness struct {
 }
 
 //msgp:tuple RandomSharpness
+//sheet:random_sharpness {"degrees": [6, 9]}
 
 func init() {
 	Register(Info{

@@ -151,3 +151,12 @@ func (o *Rescale) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // Pointwise marks the op as Pointwise.
 func (o *Rescale) Pointwise() {}
+
+// Linear returns v * Scale + Offset, or v / Scale + Offset.
+func (o *Rescale) Linear() (LinearMap, bool) {
+	scale := o.Scale
+	if o.Rule == RescaleDivide {
+		scale = 1 / scale
+	}
+	return LinearMap{Mul: []float64{scale}, Add: []float64{o.Offset}}, true
+}

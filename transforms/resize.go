@@ -111,6 +111,7 @@ type Resize struct {
 }
 
 //msgp:tuple Resize
+//sheet:resize {"height": 84, "width": 48}
 
 func init() {
 	Register(Info{

@@ -20,6 +20,7 @@ type ResizedCrop struct {
 }
 
 //msgp:tuple ResizedCrop
+//sheet:resized_crop {"top": 20, "left": 10, "height": 50, "width": 70, "out_height": 84, "out_width": 84}
 
 func init() {
 	Register(Info{

@@ -55,6 +55,7 @@ type Rotate struct {
 }
 
 //msgp:tuple Rotate
+//sheet:rotate {"angle": 20, "interpolation": "bilinear"}
 
 func init() {
 	Register(Info{

@@ -26,6 +26,7 @@ type Slice struct {
 }
 
 //msgp:tuple Slice
+//sheet:slice {"slices": [":", "::-2"]}
 
 func init() {
 	Register(Info{

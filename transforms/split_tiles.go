@@ -20,6 +20,7 @@ type SplitTiles struct {
 }
 
 //msgp:tuple SplitTiles
+//sheet:split_tiles {"height": 42, "width": 56}
 
 func init() {
 	Register(Info{

@@ -14,6 +14,7 @@ type TenCrop struct {
 }
 
 //msgp:tuple TenCrop
+//sheet:ten_crop {"height": 40, "width": 50}
 
 func init() {
 	Register(Info{

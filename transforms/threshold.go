@@ -15,6 +15,7 @@ type Threshold struct {
 }
 
 //msgp:tuple Threshold
+//sheet:threshold {"value": 0.5}
 
 func init() {
 	Register(Info{

@@ -57,6 +57,7 @@ type Tile struct {
 }
 
 //msgp:tuple Tile
+//sheet:tile {"height": 42, "width": 56, "overlap_height": 0, "overlap_width": 0}
 
 func init() {
 	Register(Info{

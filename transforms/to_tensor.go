@@ -72,3 +72,8 @@ func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 
 // Pointwise marks the op as Pointwise.
 func (o *ToTensor) Pointwise() {}
+
+// Linear returns v / 255.
+func (o *ToTensor) Linear() (LinearMap, bool) {
+	return LinearMap{Div: []float64{255}}, true
+}

@@ -186,3 +186,9 @@ func (o *ToType) convert(dst, s *tensor.Tensor) {
 
 // Pointwise marks the op as Pointwise.
 func (o *ToType) Pointwise() {}
+
+// Linear returns v for float32, which rounds only. It reports false for other
+// dtypes.
+func (o *ToType) Linear() (LinearMap, bool) {
+	return LinearMap{}, o.DType == tensor.Float32
+}

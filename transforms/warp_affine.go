@@ -55,6 +55,7 @@ type WarpAffine struct {
 }
 
 //msgp:tuple AffineMatrix WarpAffine
+//sheet:warp_affine {"matrix": [0.9, 0.2, 0, -0.1, 0.9, 12], "height": 84, "width": 112}
 
 func init() {
 	Register(Info{

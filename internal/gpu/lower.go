@@ -83,7 +83,7 @@ func lower(g *datagraph.Graph) (*lowered, error) {
 			if st.why = lowerScaled(op, in.desc); st.why == "" {
 				st.way = asScaled
 			}
-		case transforms.Framed, *transforms.Pad, *transforms.PadToSize:
+		case transforms.Framed, transforms.Bordered:
 			if st.why = lowerPick(in.desc); st.why == "" {
 				st.way = asPick
 			}

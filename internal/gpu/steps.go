@@ -23,21 +23,11 @@ func (s *Runner) pickStep(op transforms.Op, v *value, out tensor.Desc) (*image, 
 		return s.frame(in, f.Frame(v.desc.Height(), v.desc.Width()))
 	}
 	fill := []float64{0}
-	switch p := op.(type) {
-	case *transforms.Pad:
-		if p.Mode == transforms.PadConstant {
-			fill = p.Fill
+	if b, ok := op.(transforms.Bordered); ok {
+		var own []float64
+		if op, own = b.WithFill([]float64{-1}); own != nil {
+			fill = own
 		}
-		q := *p
-		q.Fill = []float64{-1}
-		op = &q
-	case *transforms.PadToSize:
-		if p.Mode == transforms.PadConstant {
-			fill = p.Fill
-		}
-		q := *p
-		q.Fill = []float64{-1}
-		op = &q
 	}
 	// The op itself tells where pixels come from: it runs on the numbers of the
 	// columns, then of the rows.

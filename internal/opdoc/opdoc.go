@@ -13,6 +13,10 @@ type Op struct {
 	Summary string // first sentence of Doc, on one line
 	Doc     string // doc comment, as in the source
 	Fields  []Field
+	// Sheet is the JSON of the parameters with which the sheet of ops shows an
+	// op, if its defaults show nothing. It is the comment //sheet:NAME of the
+	// op's file.
+	Sheet string
 }
 
 // Field is one parameter.

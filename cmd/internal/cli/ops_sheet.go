@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -30,74 +31,6 @@ const opsSheetColumns = 10
 // sheetDraws is the number of samples that are tried for a random op, until one
 // differs from the input.
 const sheetDraws = 64
-
-// sheetParams are the parameters of ops whose defaults show nothing, or which
-// have no visible effect on a small picture. Missing ones are the defaults.
-var sheetParams = map[string]string{
-	"adjust_brightness":         `{"factor": 1.4}`,
-	"adjust_contrast":           `{"factor": 1.8}`,
-	"adjust_gamma":              `{"gamma": 2.2}`,
-	"adjust_hls":                `{"h": 60}`,
-	"adjust_hue":                `{"factor": 0.3}`,
-	"adjust_saturation":         `{"factor": 2}`,
-	"adjust_sharpness":          `{"factor": 8}`,
-	"affine":                    `{"angle": 15, "shear_x": 20, "scale": 0.8, "interpolation": "bilinear"}`,
-	"align_long_axis":           `{"height": 112, "width": 84}`,
-	"center_crop":               `{"height": 60, "width": 60}`,
-	"clamp":                     `{"min": 0.3, "max": 0.6}`,
-	"concatenate":               `{"prepend": [0, 64, 128, 192], "append": [192, 128, 64, 0]}`,
-	"count_patches":             `{"patch": 14}`,
-	"crop":                      `{"top": 20, "left": 10, "height": 50, "width": 70}`,
-	"crop_margin":               `{"threshold": 90}`,
-	"cut_out":                   `{"length": 24, "patches": 3}`,
-	"erase":                     `{"top": 20, "left": 40, "height": 30, "width": 40}`,
-	"erase_noise":               `{"top": 20, "left": 40, "height": 30, "width": 40}`,
-	"fill":                      `{"value": 128}`,
-	"five_crop":                 `{"height": 40, "width": 50}`,
-	"gaussian_blur":             `{"sigma_y": 3, "sigma_x": 3}`,
-	"gaussian_noise":            `{"sigma": 0.15}`,
-	"gift_color_balance":        `{"red": 40, "blue": -30}`,
-	"gift_gamma":                `{"gamma": 1.8}`,
-	"gift_maximum":              `{"size": 5}`,
-	"gift_median":               `{"size": 7}`,
-	"gift_minimum":              `{"size": 5}`,
-	"gift_unsharp_mask":         `{"sigma": 2, "amount": 3}`,
-	"jpeg":                      `{"quality": 5}`,
-	"keep_rows":                 `{"side": 64}`,
-	"letterbox":                 `{"height": 112, "width": 112}`,
-	"lighting_noise":            `{"alpha": [0.8, 0.8, 0.8]}`,
-	"map_tiles":                 `{"height": 42, "width": 56}`,
-	"mask":                      `{"operator": "gt", "constant": 128}`,
-	"pad":                       `{"top": 10, "bottom": 10, "left": 10, "right": 10, "mode": "reflect"}`,
-	"pad_end":                   `{"shape": [94, 80, 0], "fill": 128}`,
-	"pad_to_min":                `{"height": 112, "width": 112}`,
-	"pad_to_size":               `{"height": 112, "width": 120}`,
-	"pad_with_mask":             `{"height": 112, "width": 120}`,
-	"patch_mask":                `{"height": 84, "width": 112}`,
-	"patch_positions":           `{"patch": 14}`,
-	"patchify":                  `{"patch": 14}`,
-	"perspective":               `{"start": [0, 0, 111, 0, 111, 83, 0, 83], "end": [20, 10, 100, 0, 111, 83, 0, 70], "interpolation": "bilinear"}`,
-	"posterize":                 `{"bits": 2}`,
-	"random_affine":             `{"interpolation": "bilinear"}`,
-	"random_color_adjust":       `{"brightness": [0.5, 1.5], "saturation": [0, 3], "hue": [-0.3, 0.3]}`,
-	"random_crop":               `{"height": 50, "width": 70}`,
-	"random_crop_decode_resize": `{"height": 64, "width": 64}`,
-	"random_gaussian_blur":      `{"kernel_height": 13, "kernel_width": 13, "sigma": [2, 4]}`,
-	"random_jpeg":               `{"min_quality": 5, "max_quality": 10}`,
-	"random_lighting_noise":     `{"sd": 0.8}`,
-	"random_posterize":          `{"bits": [1, 3]}`,
-	"random_resized_crop":       `{"height": 64, "width": 64}`,
-	"random_sharpness":          `{"degrees": [6, 9]}`,
-	"resize":                    `{"height": 84, "width": 48}`,
-	"resized_crop":              `{"top": 20, "left": 10, "height": 50, "width": 70, "out_height": 84, "out_width": 84}`,
-	"rotate":                    `{"angle": 20, "interpolation": "bilinear"}`,
-	"slice":                     `{"slices": [":", "::-2"]}`,
-	"split_tiles":               `{"height": 42, "width": 56}`,
-	"ten_crop":                  `{"height": 40, "width": 50}`,
-	"threshold":                 `{"value": 0.5}`,
-	"tile":                      `{"height": 42, "width": 56, "overlap_height": 0, "overlap_width": 0}`,
-	"warp_affine":               `{"matrix": [0.9, 0.2, 0, -0.1, 0.9, 12], "height": 84, "width": 112}`,
-}
 
 // opsSheet draws a tile for each op that takes an image.
 func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
@@ -276,7 +209,8 @@ func triangle(x, n int) int {
 // tileOf runs an op on the first form of the image that it takes.
 func tileOf(i transforms.Info, inputs []*tensor.Tensor, cell int) sheetTile {
 	tile := sheetTile{name: i.Name}
-	op, err := withParams(i, sheetParams[i.Name])
+	doc, _ := opdoc.Lookup(i.Name)
+	op, err := withParams(i, doc.Sheet)
 	if err != nil {
 		tile.err = err
 		return tile

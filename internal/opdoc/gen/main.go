@@ -48,7 +48,7 @@ func main() {
 
 // generate returns the contents of the files for the module at root.
 func generate(root string) (map[string][]byte, error) {
-	s := &sources{root: root, packages: map[string]*doc.Package{}, types: map[string]map[string]*doc.Type{}}
+	s := &sources{root: root, packages: map[string]*doc.Package{}, types: map[string]map[string]*doc.Type{}, sheets: map[string]string{}}
 	for _, f := range folders {
 		if err := s.parse(f); err != nil {
 			return nil, err
@@ -80,6 +80,7 @@ type sources struct {
 	root     string
 	packages map[string]*doc.Package
 	types    map[string]map[string]*doc.Type
+	sheets   map[string]string // parameters by op, from comments "//sheet:OP {...}"
 }
 
 // document returns the documentation of the type of an op or a node, and its
@@ -114,6 +115,8 @@ func (s *sources) ops(c *bytes.Buffer) ([]byte, error) {
 	for _, i := range infos {
 		d, pkg, err := s.document(i.New())
 		if err == nil {
+			d.Sheet = s.sheets[i.Name]
+			delete(s.sheets, i.Name)
 			entry(c, i.Name, d)
 			fmt.Fprintf(&list, "| [%s](#%s) | %s | %s |\n", i.Name, i.Name, cell(d.Summary), cell(i.Exactness))
 			err = section(&t, pkg, i, d)
@@ -121,6 +124,9 @@ func (s *sources) ops(c *bytes.Buffer) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("op %s: %w", i.Name, err)
 		}
+	}
+	for name := range s.sheets {
+		return nil, fmt.Errorf("comment //sheet:%s: unknown op", name)
 	}
 	t.WriteString("\n## The values of parameters\n")
 	seen := map[string]bool{}
@@ -150,6 +156,14 @@ func (s *sources) parse(folder string) error {
 		f, err := parser.ParseFile(fset, filepath.Join(dir, n), nil, parser.ParseComments)
 		if err != nil {
 			return err
+		}
+		for _, g := range f.Comments {
+			for _, c := range g.List {
+				if text, ok := strings.CutPrefix(c.Text, "//sheet:"); ok {
+					op, params, _ := strings.Cut(text, " ")
+					s.sheets[op] = params
+				}
+			}
 		}
 		files = append(files, f)
 	}

@@ -67,7 +67,7 @@ func main() {
 
 var (
 	generated = regexp.MustCompile(`^// Code generated .* DO NOT EDIT\.$`)
-	directive = regexp.MustCompile(`^//(go:|msgp:|nolint|line |export |\t)`)
+	directive = regexp.MustCompile(`^//(go:|msgp:|sheet:|nolint|line |export |\t)`)
 	expected  = regexp.MustCompile(`^// (Unordered output|Output):`)
 	literal   = regexp.MustCompile(`^(\||#|<|\[[^\]]*\]:)`)
 )
