@@ -75,7 +75,7 @@ func Example_tokenizer() {
 	g := &datagraph.Graph{Inputs: []datagraph.Column{{Name: "text", Desc: tensor.Encoded()}}, Outputs: []string{"ids"}}
 	ids := []string{"ids"}
 	g.Then(&ByteTokens{Offset: 3}, []string{"text"}, ids)
-	g.Then(transforms.NewConcatenate([]float64{1}, []float64{2}), ids, ids)
+	g.Then(transforms.NewConcatConstants([]float64{1}, []float64{2}), ids, ids)
 	g.Then(transforms.NewPadEnd(8), ids, ids)
 
 	text, err := json.Marshal(g)

@@ -51,7 +51,7 @@ func unboxed(format t.CoordFormat, boxes datagraph.Column) *datagraph.Graph {
 	g.Then(&t.ShiftCoords{Format: format, Subtract: true}, names(name, "pad"), names(name))
 	g.Then(&t.ScaleCoords{Format: format, Divide: true}, names(name, "scale"), names(name))
 	if format == t.CoordXY || format == t.CoordXYXY {
-		g.Then(t.NewClipCoords(format), names(name, "original_size"), names(name))
+		g.Then(t.NewClampCoordsToSize(format), names(name, "original_size"), names(name))
 	}
 	return g
 }
@@ -76,7 +76,7 @@ func postprocessGraphs() map[string]*datagraph.Graph {
 	}
 	reported.Then(&t.ShiftCoords{Format: t.CoordXYXY, Subtract: true}, names("boxes", "pad"), names("boxes"))
 	reported.Then(&t.ScaleCoords{Format: t.CoordXYXY, Divide: true}, names("boxes", "scale"), names("boxes"))
-	reported.Add(t.NewClipCoords(t.CoordXYXY))
+	reported.Add(t.NewClampCoordsToSize(t.CoordXYXY))
 
 	masks := &datagraph.Graph{Inputs: append([]datagraph.Column{planes, float32s("boxes", unknown, 4)}, sizes("size")...), Outputs: mask}
 	masks.Then(t.NewResizeTo(), names("masks", "size"), mask).Then(bytesOf, mask, mask).Add(t.NewMaskBoxes())
@@ -260,7 +260,7 @@ func Example_postprocess() {
 	after.Then(t.NewLetterboxGeometry(), []string{"size", "original_size"}, []string{"scale", "pad"})
 	after.Then(&t.ShiftCoords{Format: t.CoordXYXY, Subtract: true}, []string{"boxes", "pad"}, []string{"boxes"})
 	after.Then(&t.ScaleCoords{Format: t.CoordXYXY, Divide: true}, []string{"boxes", "scale"}, []string{"boxes"})
-	after.Then(t.NewClipCoords(t.CoordXYXY), []string{"boxes", "original_size"}, []string{"boxes"})
+	after.Then(t.NewClampCoordsToSize(t.CoordXYXY), []string{"boxes", "original_size"}, []string{"boxes"})
 	plan, err = datagraph.Compile(after, datagraph.CompileOptions{})
 	if err != nil {
 		log.Fatal(err)

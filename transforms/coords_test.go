@@ -46,7 +46,7 @@ func TestCoords(t *testing.T) {
 	require.Equal(t, []float32{10, 10, 30, 40, 0.5, -5, -80, 700, 620, 0.25}, tensor.View[float32](moved[0]))
 	scaled, err := run(newContext(), &ScaleCoords{Format: CoordXYXY, Divide: true}, moved[0], out[0])
 	require.NoError(t, err)
-	clipped, err := run(newContext(), NewClipCoords(CoordXYXY), scaled[0], ints(480, 640))
+	clipped, err := run(newContext(), NewClampCoordsToSize(CoordXYXY), scaled[0], ints(480, 640))
 	require.NoError(t, err)
 	require.Equal(t, []float32{10, 10, 30, 40, 0.5, 0, 0, 640, 480, 0.25}, tensor.View[float32](clipped[0]))
 }
@@ -73,7 +73,7 @@ func TestCoordsParameters(t *testing.T) {
 	refusesParam(t, "from", NewConvertBoxes(9, CoordXYXY))
 	refusesParam(t, "format", NewScaleCoords(9))
 	refusesParam(t, "format", NewShiftCoords(9))
-	refusesParam(t, "want xyxy or xy", NewClipCoords(CoordCXCYWH))
+	refusesParam(t, "want xyxy or xy", NewClampCoordsToSize(CoordCXCYWH))
 }
 
 func TestCoordsInputs(t *testing.T) {
@@ -89,7 +89,7 @@ func TestCoordsInputs(t *testing.T) {
 	refusesRun(t, "no axis for its rows", scale, floats(make([]float32, 4), 4), array(tensor.Int64, []int64{1, 2}, 1, 2))
 	refusesRun(t, "scale[1] is 1.6777217e+07", scale, boxes, ints(1, maxSide+1))
 	refusesRun(t, "other than 0", &ScaleCoords{Format: CoordXYXY, Divide: true}, boxes, ints(1, 0))
-	refusesRun(t, "want at least 0", NewClipCoords(CoordXYXY), boxes, ints(-1, 5))
+	refusesRun(t, "want at least 0", NewClampCoordsToSize(CoordXYXY), boxes, ints(-1, 5))
 	refusesRun(t, "original_size is 0 x 5", NewLetterboxGeometry(), ints(1, 1), ints(0, 5))
 	refusesRun(t, "want height and width", NewLetterboxGeometry(), ints(1, 1, 1), ints(1, 5))
 }
@@ -121,8 +121,8 @@ func ExampleShiftCoords() {
 	// [1 2 3 4 513 2 515 4]
 }
 
-func ExampleClipCoords() {
-	show(exampleRun(NewClipCoords(CoordXYXY), floats([]float32{-3, 5, 700, 400}, 1, 4), ints(480, 640))[0])
+func ExampleClampCoordsToSize() {
+	show(exampleRun(NewClampCoordsToSize(CoordXYXY), floats([]float32{-3, 5, 700, 400}, 1, 4), ints(480, 640))[0])
 	// Output:
 	// [0 5 640 400]
 }

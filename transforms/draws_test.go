@@ -68,13 +68,23 @@ func randomOps() (l []Info) {
 }
 
 func readDraws(t testing.TB, op string) drawsFile {
-	b, err := os.ReadFile(filepath.Join("testdata", op, "draws.json"))
+	f := parseDraws(t, op)
+	require.Equal(t, op, f.Op)
+	// Draws from MXNet's environment have a folder of their own.
+	if _, err := os.Stat(filepath.Join("testdata", op+"_mxnet", "draws.json")); err == nil {
+		more := parseDraws(t, op+"_mxnet")
+		require.Equal(t, op, more.Op)
+		f.Cases = append(f.Cases, more.Cases...)
+	}
+	return f
+}
+
+func parseDraws(t testing.TB, folder string) (f drawsFile) {
+	b, err := os.ReadFile(filepath.Join("testdata", folder, "draws.json"))
 	require.NoError(t, err, "every random op has the distributions of its reference")
-	var f drawsFile
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(&f))
-	require.Equal(t, op, f.Op)
 	require.NotEmpty(t, f.Cases)
 	return f
 }
@@ -98,8 +108,12 @@ func (k drawsCase) drawing(t testing.TB, i Info) *drawing {
 		if e.Noise {
 			d.in.DType = tensor.Float32
 		}
-	case *HueJitter, *RandomGray:
+	case *HueJitter:
 		d.in.DType = tensor.Float32
+	case *RandomGrayscale:
+		if e.Backend == MXNet {
+			d.in.DType = tensor.Float32
+		}
 	}
 	if k.File != "" {
 		b, err := os.ReadFile(filepath.Join("..", "testdata", "images", k.File))

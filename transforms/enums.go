@@ -11,7 +11,7 @@ const (
 	OpenCV                          // OpenCV 5.0.0
 	Torch                           // torch 2.15.0 and torchvision 0.29.2
 	OpenCV4                         // OpenCV 3.4 to 4.11, where it differs from OpenCV 5: for warps, Rotate, Affine and Perspective
-	MXNet                           // MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, and for bicubic resizing
+	MXNet                           // MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, RandomGrayscale, and for bicubic resizing
 	TorchUint8                      // torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for resizing
 	TorchUint8NoAVX2                // torch_uint8 on an x86-64 CPU without AVX2: for resizing
 	MindSpore                       // MindSpore 2.10.0, where its rule is no other library's: for AutoContrast

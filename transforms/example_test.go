@@ -202,8 +202,10 @@ func ExamplePadSqrt() {
 	// Output: [3 2 1 2 3 4 5 6 7 8 7 6]
 }
 
-func ExamplePadToNextMultiple() {
-	out := exampleRun(NewPadToNextMultiple(2), exampleBytes(1, 2, 1, 1, 2))[0]
+func ExamplePadToMultiple_next() {
+	op := NewPadToMultiple(2)
+	op.Position, op.Mode, op.Next = TopLeft, PadSymmetric, true
+	out := exampleRun(op, exampleBytes(1, 2, 1, 1, 2))[0]
 	fmt.Println(out.Desc, out.Data)
 	// Output: uint8 HWC (2, 4, 1) [1 2 2 1 1 2 2 1]
 }

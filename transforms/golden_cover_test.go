@@ -17,16 +17,16 @@ const (
 // fewParams holds the ops that have fewer than leastParams sets of parameters
 // worth testing, and why. Ops without parameters need not be listed.
 var fewParams = map[string]string{
-	"align_long_axis": "the orders of two sides",
-	"argmax":          "the axes of three",
-	"clip_coords":     "formats",
-	"concat":          "values of omit",
-	"equalize":        "backends",
-	"expand_dims":     "the axes of an image",
-	"grayscale":       "three backends, one or three channels",
-	"image_size":      "dtypes",
-	"luma":            "a switch",
-	"resize_to":       "interpolations; the size is an input",
+	"align_long_axis":      "the orders of two sides",
+	"argmax":               "the axes of three",
+	"clamp_coords_to_size": "formats",
+	"concat_rows":          "values of omit",
+	"equalize":             "backends",
+	"expand_dims":          "the axes of an image",
+	"grayscale":            "three backends, one or three channels",
+	"image_size":           "dtypes",
+	"luma":                 "a switch",
+	"resize_to":            "interpolations; the size is an input",
 }
 
 // fewInputs holds the ops whose inputs hardly matter, and why.

@@ -92,7 +92,7 @@ func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tenso
 		arrays[n.Name] = n.T
 	}
 	// Results from other environments or scripts have their own folders.
-	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai", "rotated"} {
+	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai", "next", "rotated"} {
 		if _, err := os.Stat(dir + "_" + from); err != nil {
 			continue
 		}

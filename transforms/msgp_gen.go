@@ -348,18 +348,20 @@ func (z *ClampCoords) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ClampCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *ClipCoords) msgp() []any { return []any{(*uint8)(&z.Format)} }
+func (z *ClampCoordsToSize) msgp() []any { return []any{(*uint8)(&z.Format)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ClipCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ClampCoordsToSize) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *ClipCoords) UnmarshalMsg(b []byte) ([]byte, error) {
+func (z *ClampCoordsToSize) UnmarshalMsg(b []byte) ([]byte, error) {
 	return msgpread.ReadTuple(b, z.msgp(), "Format")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ClipCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ClampCoordsToSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *ColorMatrix) msgp() []any { return []any{&z.Matrix} }
 
@@ -402,19 +404,6 @@ func (z *Compose) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Compose) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *Concat) msgp() []any { return []any{(*uint8)(&z.Omit)} }
-
-// MarshalMsg appends the msgp form to b.
-func (z Concat) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *Concat) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Omit")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z Concat) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
-
 func (z *ConcatChannels) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -430,18 +419,33 @@ func (z *ConcatChannels) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ConcatChannels) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
-func (z *Concatenate) msgp() []any { return []any{&z.Axis, &z.Prepend, &z.Append} }
+func (z *ConcatConstants) msgp() []any { return []any{&z.Axis, &z.Prepend, &z.Append} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Concatenate) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ConcatConstants) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.AppendTuple(b, z.msgp())
+}
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *Concatenate) UnmarshalMsg(b []byte) ([]byte, error) {
+func (z *ConcatConstants) UnmarshalMsg(b []byte) ([]byte, error) {
 	return msgpread.ReadTuple(b, z.msgp(), "Axis Prepend Append")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Concatenate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ConcatConstants) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
+func (z *ConcatRows) msgp() []any { return []any{(*uint8)(&z.Omit)} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ConcatRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ConcatRows) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Omit")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ConcatRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *Constant) msgp() []any { return []any{&z.Value, (*uint8)(&z.DType)} }
 
@@ -1381,7 +1385,7 @@ func (z *PadToMin) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z PadToMin) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *PadToMultiple) msgp() []any {
-	return []any{&z.Multiple, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill}
+	return []any{&z.Multiple, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill, &z.Next, &z.Once}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -1389,28 +1393,11 @@ func (z PadToMultiple) MarshalMsg(b []byte) ([]byte, error) { return msgpread.Ap
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadToMultiple) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Multiple Position Mode Fill")
+	return msgpread.ReadTuple(b, z.msgp(), "Multiple Position Mode Fill Next Once")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z PadToMultiple) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
-
-func (z *PadToNextMultiple) msgp() []any {
-	return []any{&z.Multiple, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill, &z.Once}
-}
-
-// MarshalMsg appends the msgp form to b.
-func (z PadToNextMultiple) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
-}
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *PadToNextMultiple) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Multiple Position Mode Fill Once")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z PadToNextMultiple) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *PadToSize) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill}
@@ -1853,19 +1840,6 @@ func (z *RandomGaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z RandomGaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
-
-func (z *RandomGray) msgp() []any { return []any{&z.Probability} }
-
-// MarshalMsg appends the msgp form to b.
-func (z RandomGray) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
-
-// UnmarshalMsg reads the msgp form and returns the rest of b.
-func (z *RandomGray) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability")
-}
-
-// Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomGray) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
 func (z *RandomGrayscale) msgp() []any { return []any{&z.Probability, (*uint8)(&z.Backend)} }
 

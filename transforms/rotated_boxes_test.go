@@ -32,7 +32,7 @@ func TestRotatedRefused(t *testing.T) {
 		&ConvertBoxes{From: CoordLTWHR, To: CoordLTWHR, Chained: true},
 		NewScaleCoords(CoordLTWHR),
 		NewShiftCoords(CoordLTWHR),
-		NewClipCoords(CoordLTWHR),
+		NewClampCoordsToSize(CoordLTWHR),
 		&CropCoords{Format: CoordLTWHR, Height: 1, Width: 1, Keep: KeepCenter},
 		NewRandomIoUCrop(CoordLTWHR),
 		NewRandomObjectCrop(CoordLTWHR),

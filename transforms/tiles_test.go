@@ -111,22 +111,22 @@ func ExampleSplitTiles() {
 	// Output: (4, 1, 2, 1) [1 2 3 4 5 6 7 8]
 }
 
-func TestConcat(t *testing.T) {
-	refusesParam(t, "omit", &Concat{Omit: 9})
+func TestConcatRows(t *testing.T) {
+	refusesParam(t, "omit", &ConcatRows{Omit: 9})
 	a := tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(tensor.Unknown, 3, 4, 5)}
-	infer := func(o *Concat, b tensor.Desc) (tensor.Desc, error) {
+	infer := func(o *ConcatRows, b tensor.Desc) (tensor.Desc, error) {
 		var out [1]tensor.Desc
 		err := o.Infer(out[:], []tensor.Desc{a, b})
 		return out[0], err
 	}
-	got, err := infer(NewConcat(), tensor.Image(tensor.Uint8, tensor.CHW, 4, tensor.Unknown, 3))
+	got, err := infer(NewConcatRows(), tensor.Image(tensor.Uint8, tensor.CHW, 4, tensor.Unknown, 3))
 	require.NoError(t, err)
 	require.Equal(t, a, got)
 	for _, b := range []tensor.Desc{
 		tensor.Image(tensor.Uint8, tensor.HWC, 4, 5, 3), tensor.Image(tensor.Float32, tensor.CHW, 4, 5, 3), vector, tensor.Encoded(),
 		{DType: tensor.Uint8, Shape: tensor.Dims(2, 3, 4)},
 	} {
-		_, err := infer(NewConcat(), b)
+		_, err := infer(NewConcatRows(), b)
 		require.ErrorIs(t, err, ErrInput, "%v", b)
 	}
 }
@@ -213,11 +213,11 @@ func ExampleMapTiles() {
 	// Output: (2, 1, 2, 1) [254 253 252 0] [1 1 1 0] [2]
 }
 
-func ExampleConcat() {
+func ExampleConcatRows() {
 	tiles := exampleRun(NewSplitTiles(1, 1), exampleBytes(1, 2, 1, 1, 2))[0]
 	thumbnail := exampleBytes(1, 1, 1, 9)
-	fmt.Println(exampleRun(NewConcat(), tiles, thumbnail)[0].Data)
-	fmt.Println(exampleRun(&Concat{Omit: OmitSecond}, thumbnail, thumbnail)[0].Data)
+	fmt.Println(exampleRun(NewConcatRows(), tiles, thumbnail)[0].Data)
+	fmt.Println(exampleRun(&ConcatRows{Omit: OmitSecond}, thumbnail, thumbnail)[0].Data)
 	// Output:
 	// [1 2 9]
 	// [9]

@@ -91,11 +91,11 @@ type jitters struct {
 	randomOp
 	p    *ImageCommonParams
 	hue  transforms.HueJitter
-	gray transforms.RandomGray
+	gray transforms.RandomGrayscale
 }
 
 func newJitters(p *ImageCommonParams) *jitters {
-	return &jitters{p: p, hue: transforms.HueJitter{Hue: p.Hue}, gray: transforms.RandomGray{Probability: p.RandGray}}
+	return &jitters{p: p, hue: transforms.HueJitter{Hue: p.Hue}, gray: transforms.RandomGrayscale{Probability: p.RandGray, Backend: transforms.MXNet}}
 }
 
 // none reports whether it has no effect.

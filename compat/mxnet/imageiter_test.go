@@ -234,7 +234,7 @@ func TestImageColor(t *testing.T) {
 		case "hue":
 			op = transforms.NewHueRotation(draw)
 		case "gray":
-			ops, err := transforms.NewDraw(transforms.NewContext(codec.Limits{})).Run(transforms.NewRandomGray(1), rng.Stream{},
+			ops, err := transforms.NewDraw(transforms.NewContext(codec.Limits{})).Run(&transforms.RandomGrayscale{Probability: 1, Backend: transforms.MXNet}, rng.Stream{},
 				[]tensor.Desc{tensor.Image(tensor.Float32, tensor.HWC, 5, 4, 3)}, nil)
 			require.NoError(t, err)
 			op = ops[0]

@@ -68,5 +68,5 @@ func imagePair(b *builder, o *importer.Object) {
 			c.keypoints(o, gray)
 		})
 	}
-	b.Then(transforms.NewConcat(), []string{datagraph.Image, second}, []string{datagraph.Image})
+	b.Then(transforms.NewConcatRows(), []string{datagraph.Image, second}, []string{datagraph.Image})
 }

@@ -190,8 +190,8 @@ func swin2SR(b *builder, o *importer.Object) {
 	b.normalize, b.centerCrop = false, false
 	b.tail(o)
 	if b.pad {
-		p := transforms.NewPadToNextMultiple(divisor)
-		p.Once = b.torch
+		p := transforms.NewPadToMultiple(divisor)
+		p.Position, p.Mode, p.Next, p.Once = transforms.TopLeft, transforms.PadSymmetric, true, b.torch
 		b.Add(p)
 	}
 }

@@ -119,7 +119,7 @@ func (b *builder) mapTiles(o *importer.Object, m *transforms.MapTiles, each func
 // joins adds the thumbnail before or behind the tiles. With single, a single
 // tile has a thumbnail too.
 func (b *builder) joins(first, single bool) {
-	in, c := []string{datagraph.Image, thumbnail}, transforms.NewConcat()
+	in, c := []string{datagraph.Image, thumbnail}, transforms.NewConcatRows()
 	if !single {
 		c.Omit = transforms.OmitSecond
 	}

@@ -32,7 +32,7 @@ var own = map[string]string{
 	"adjust_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
 	"affine_coords":        "affine and rotate of boxes and points",
 	"channel_permutation":  "what random_channel_permutation draws",
-	"color_matrix":         "what hue_jitter and random_gray draw",
+	"color_matrix":         "what hue_jitter and random_grayscale draw",
 	"crop_coords":          "crop and pad of boxes and points",
 	"elastic":              "random_elastic with its displacement as an input",
 	"elastic_noise_coords": "elastic_noise of boxes and points",

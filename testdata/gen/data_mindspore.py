@@ -1,4 +1,4 @@
-"""Writes the goldens of the ops of MindSpore's transforms on any data: pad_end, fill, mask, concatenate, slice and unique; and those of
+"""Writes the goldens of the ops of MindSpore's transforms on any data: pad_end, fill, mask, concat_constants, slice and unique; and those of
 tokenize, whose reference is MindSpore's text.
 
 Run with mindspore 2.10.0 (requirements-mindspore.txt). Where MindSpore refuses what NumPy defines, NumPy 2.4.6 is the reference; the
@@ -103,8 +103,8 @@ def mask():
     g.write()
 
 
-def concatenate():
-    g = Golden("concatenate", "MindSpore 2.10.0 transforms.Concatenate, NumPy 2.4.6 concatenate")
+def concat_constants():
+    g = Golden("concat_constants", "MindSpore 2.10.0 transforms.Concatenate, NumPy 2.4.6 concatenate")
     lists = (([], []), ([1], []), ([], [0]), ([0, 1], [1]), ([2, -3], [4]), ([200], [100, 90, 80]), ([0.1], [0.3]), ([-2.5], [1e-30]), ([1] * 20, [0] * 9))
     for dtype, shape in SHAPES.items():
         x = array(dtype, shape)
@@ -231,7 +231,7 @@ if __name__ == "__main__":
     pad_end()
     fill()
     mask()
-    concatenate()
+    concat_constants()
     slices()
     unique()
     tokenize()

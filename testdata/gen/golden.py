@@ -87,8 +87,8 @@ class Golden:
 class Draws:
     """Collects what a random op of the reference draws: see transforms/draws_test.go."""
 
-    def __init__(self, op, reference):
-        self.op, self.reference, self.cases = op, reference, []
+    def __init__(self, op, reference, folder=None):
+        self.op, self.reference, self.cases, self.folder = op, reference, [], folder or op
 
     def case(self, name, params, size, drawn, file=None, boxes=None, batch=0):
         """drawn has a list of (op, parameters) for every sample of an image of size (height, width)."""
@@ -124,7 +124,7 @@ class Draws:
                 "up_to": [r((v <= a).mean()) for a in at]}
 
     def write(self):
-        folder = ROOT / self.op
+        folder = ROOT / self.folder
         folder.mkdir(parents=True, exist_ok=True)
         head = json.dumps({"op": self.op, "reference": self.reference})[:-1]
         lines = ",\n".join("  " + json.dumps(c) for c in self.cases)

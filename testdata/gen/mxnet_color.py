@@ -1,4 +1,4 @@
-"""Writes the goldens of ColorMatrix and the draws of HueJitter and RandomGray: mx.image's HueJitterAug and RandomGrayAug.
+"""Writes the goldens of ColorMatrix and the draws of HueJitter and RandomGrayscale: mx.image's HueJitterAug and RandomGrayAug.
 
 Needs mxnet 1.9.1 and numpy 1.23.5 (Python 3.11 or earlier), on x86-64. Takes no arguments; running it again gives the same bytes.
 """
@@ -69,11 +69,11 @@ def draws():
         aug = mx.image.HueJitterAug(hue)
         d.case(str(hue), {"hue": hue}, (5, 7), [[("color_matrix", {f"matrix.{i}": float(v) for i, v in enumerate(matrix(aug))})] for _ in range(n)])
     d.write()
-    d = Draws("random_gray", REFERENCE + " RandomGrayAug")
+    d = Draws("random_grayscale", REFERENCE + " RandomGrayAug", "random_grayscale_mxnet")
     for p in (0.5, 0.1, 0.0, 1.0):
         aug = mx.image.RandomGrayAug(p)
         drawn = [matrix(aug) for _ in range(n)]
-        d.case(str(p), {"probability": p}, (5, 7), [[] if m[0] == 1 else [("color_matrix", {f"matrix.{i}": float(v) for i, v in enumerate(m)})] for m in drawn])
+        d.case(str(p), {"probability": p, "backend": "mxnet"}, (5, 7), [[] if m[0] == 1 else [("color_matrix", {f"matrix.{i}": float(v) for i, v in enumerate(m)})] for m in drawn])
     d.write()
 
 

@@ -88,7 +88,7 @@ def pad_with_mask(height, width, position="top_left", mode="constant", fill=(0,)
 
 
 def pad_to_multiple(n, position="center", mode="constant", fill=(0,)):
-    return ("pad_to_multiple", dict(multiple=n, position=position, mode=mode, fill=list(fill)))
+    return ("pad_to_multiple", dict(multiple=n, position=position, mode=mode, fill=list(fill), next=False, once=False))
 
 
 def rescale(scale=1 / 255, rule="hf", offset=0):

@@ -62,7 +62,7 @@ def pad_with_mask():
 def pad_to_multiple():
     g = Golden("pad_to_multiple", "transformers 5.23.0 DPTImageProcessorPil.pad_image; other positions and modes: NumPy 2.4.6 pad")
     p = DPTImageProcessorPil()
-    q = lambda n, **kw: {"multiple": n, "position": "center", "mode": "constant", "fill": [0]} | kw
+    q = lambda n, **kw: {"multiple": n, "position": "center", "mode": "constant", "fill": [0], "next": False, "once": False} | kw
     for h, w in SIZES + [(13, 14), (4, 12)]:
         for n in (1, 2, 4, 5, 14):
             for dt in ("uint8", "float32"):

@@ -152,8 +152,8 @@ def shift_coords():
     g.write()
 
 
-def clip_coords():
-    g = Golden("clip_coords", f"{UL} clip_boxes, clip_coords")
+def clamp_coords_to_size():
+    g = Golden("clamp_coords_to_size", f"{UL} clip_boxes, clip_coords")
     special = torch.tensor([[-0.0, -0.0, math.nan, math.nan], [math.inf, -math.inf, 0.0, 1e-45]])
     for h, w in SIZES:
         for name, x in (("boxes", inputs(30, h, w)), ("none", torch.zeros(0, 4)), ("special", special)):
@@ -410,5 +410,5 @@ def graphs():
 
 
 if __name__ == "__main__":
-    for f in (convert_boxes, scale_coords, shift_coords, clip_coords, letterbox_geometry, resize_to, crops, threshold, argmax, mask_boxes, graphs):
+    for f in (convert_boxes, scale_coords, shift_coords, clamp_coords_to_size, letterbox_geometry, resize_to, crops, threshold, argmax, mask_boxes, graphs):
         f()

@@ -1,4 +1,4 @@
-"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clamp and
+"""Writes the goldens of pad_to_square, center_crop_fraction, pad_to_multiple_next, pad_sqrt, expand_dims, clamp and
 resize_align_corners.
 
 Run with Python 3.11, NumPy 2.4.6, torch 2.15.0, torchvision 0.29.2 and transformers 5.23.0. Every run gives the same
@@ -68,10 +68,10 @@ def center_crop_fraction():
     g.write()
 
 
-def pad_to_next_multiple():
-    g = Golden("pad_to_next_multiple", "transformers 5.23.0 pad of Swin2SRImageProcessorPil and Swin2SRImageProcessor (once); other positions and modes: NumPy 2.4.6 pad")
+def pad_to_multiple_next():
+    g = Golden("pad_to_multiple", "transformers 5.23.0 pad of Swin2SRImageProcessorPil and Swin2SRImageProcessor (once); other positions and modes: NumPy 2.4.6 pad", "pad_to_multiple_next")
     p, t = Swin2SRImageProcessorPil(), Swin2SRImageProcessor()
-    q = lambda n, **kw: {"multiple": n, "position": "top_left", "mode": "symmetric", "fill": [0], "once": False} | kw
+    q = lambda n, **kw: {"multiple": n, "position": "top_left", "mode": "symmetric", "fill": [0], "next": True, "once": False} | kw
     for h, w in SIZES + [(16, 9)]:
         for n in (1, 2, 5, 8):
             for dt in ("uint8", "float32"):
@@ -153,5 +153,5 @@ def resize_align_corners():
 
 
 if __name__ == "__main__":
-    for f in (pad_to_square, center_crop_fraction, pad_to_next_multiple, pad_sqrt, expand_dims, clamp, resize_align_corners):
+    for f in (pad_to_square, center_crop_fraction, pad_to_multiple_next, pad_sqrt, expand_dims, clamp, resize_align_corners):
         f()

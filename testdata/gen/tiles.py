@@ -224,7 +224,7 @@ def split_tiles():
 
 
 def rows():
-    g = Golden("concat", "NumPy 2.4.6 concatenate")
+    g = Golden("concat_rows", "NumPy 2.4.6 concatenate")
 
     def case(name, omit, a, b, want, layouts=("none", "none")):
         g.case(name, dict(omit=omit), a, want, layouts[0], "none")

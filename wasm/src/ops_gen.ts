@@ -29,8 +29,8 @@ export type AugmentPolicy = 'imagenet' | 'cifar10' | 'svhn';
  * - `torch`: torch 2.15.0 and torchvision 0.29.2
  * - `opencv4`: OpenCV 3.4 to 4.11, where it differs from OpenCV 5: for warps, Rotate, Affine and
  *   Perspective
- * - `mxnet`: MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, and for bicubic
- *   resizing
+ * - `mxnet`: MXNet 1.9.1 ImageRecordIter: for colour adjustments except hue, RandomGrayscale, and
+ *   for bicubic resizing
  * - `torch_uint8`: torch 2.15.0's integer kernels for uint8, as torchvision's tensors use them: for
  *   resizing
  * - `torch_uint8_noavx2`: torch_uint8 on an x86-64 CPU without AVX2: for resizing
@@ -225,7 +225,7 @@ export type Keep = 'all' | 'center' | 'covered' | 'overlap';
 export type Layout = 'none' | 'HWC' | 'CHW';
 
 /**
- * Omit is an input that Concat leaves out.
+ * Omit is an input that ConcatRows leaves out.
  *
  * - `none`: keep both inputs
  * - `first`: leave out the first input if the second has one row
@@ -781,8 +781,8 @@ export interface ClampCoordsParams {
   clamping?: Clamping;
 }
 
-/** The parameters of {@link Ops.clip_coords}. */
-export interface ClipCoordsParams {
+/** The parameters of {@link Ops.clamp_coords_to_size}. */
+export interface ClampCoordsToSizeParams {
   /** of boxes: xyxy or xy; default xyxy */
   format?: CoordFormat;
 }
@@ -799,23 +799,23 @@ export interface ComposeParams {
   ops: ListedOp[];
 }
 
-/** The parameters of {@link Ops.concat}. */
-export interface ConcatParams {
-  /**
-   * Omit is the input that is left out if the other one has a single row: a thumbnail of an image
-   * that is one tile. Default none.
-   */
-  omit?: Omit;
-}
-
-/** The parameters of {@link Ops.concatenate}. */
-export interface ConcatenateParams {
+/** The parameters of {@link Ops.concat_constants}. */
+export interface ConcatConstantsParams {
   /** -8 to 7, from the last one if negative; default 0 */
   axis?: number;
   /** finite numbers before the input, may be empty */
   prepend: number[];
   /** finite numbers after the input, may be empty */
   append: number[];
+}
+
+/** The parameters of {@link Ops.concat_rows}. */
+export interface ConcatRowsParams {
+  /**
+   * Omit is the input that is left out if the other one has a single row: a thumbnail of an image
+   * that is one tile. Default none.
+   */
+  omit?: Omit;
 }
 
 /** The parameters of {@link Ops.constant}. */
@@ -1510,21 +1510,8 @@ export interface PadToMultipleParams {
    * per channel. Default 0.
    */
   fill?: number[];
-}
-
-/** The parameters of {@link Ops.pad_to_next_multiple}. */
-export interface PadToNextMultipleParams {
-  /** of both sides, in pixels, 1 to 2^24; default 8 */
-  multiple?: number;
-  /** of the image in the output; default top_left */
-  position?: Position;
-  /** default symmetric */
-  mode?: PadMode;
-  /**
-   * Fill is the value of a constant border, in the image's own range: one for all channels or one
-   * per channel. Default 0.
-   */
-  fill?: number[];
+  /** Next makes a side that is a multiple already grow by Multiple. Default false. */
+  next?: boolean;
   /**
    * Once makes a border an ErrInput that is wider than one reflection of the image, as torchvision
    * does. Default false: reflections alternate.
@@ -1928,17 +1915,11 @@ export interface RandomGaussianNoiseParams {
   clip?: boolean;
 }
 
-/** The parameters of {@link Ops.random_gray}. */
-export interface RandomGrayParams {
-  /** 0 to 1; default 0.5 */
-  probability?: number;
-}
-
 /** The parameters of {@link Ops.random_grayscale}. */
 export interface RandomGrayscaleParams {
   /** 0 to 1; default 0.1 */
   probability?: number;
-  /** see Grayscale; default pillow */
+  /** see Grayscale, or mxnet; default pillow */
   backend?: Backend;
 }
 
@@ -3142,8 +3123,8 @@ export interface Ops {
    */
   clamp_coords(params: ClampCoordsParams, columns?: Columns): Step;
   /**
-   * ClipCoords clips points or boxes to an image: x to 0..width and y to 0..height. NaN and -0
-   * stay.
+   * ClampCoordsToSize clamps points or boxes to an image whose size is an input: x to 0..width and
+   * y to 0..height. NaN and -0 stay.
    *
    * Inputs: boxes, a float32 tensor without layout, with the format's values on the last axis
    * (further values do not change); size, int32, int64 or float32 (2): height and width, 0 to 2^24.
@@ -3154,7 +3135,7 @@ export interface Ops {
    *
    * Inputs: boxes, size. Outputs: boxes. Difference: 0.
    */
-  clip_coords(params?: ClipCoordsParams, columns?: Columns): Step;
+  clamp_coords_to_size(params?: ClampCoordsToSizeParams, columns?: Columns): Step;
   /**
    * ColorMatrix multiplies the channels of every pixel by a matrix. It takes a float32 image of
    * three channels, HWC or CHW, and keeps the description.
@@ -3180,17 +3161,6 @@ export interface Ops {
    */
   compose(params: ComposeParams, columns?: Columns): Step;
   /**
-   * Concat joins two tensors along the first axis, such as the tiles of an image and its thumbnail.
-   * An image counts as one row, whose axes are those of a tile. The inputs have the same dtype of
-   * fixed size and, without the first axis, the same shape. The output has no layout. No value
-   * changes.
-   *
-   * Reference: NumPy 2.4.6, concatenate.
-   *
-   * Inputs: first, second. Outputs: image. Difference: 0.
-   */
-  concat(params?: ConcatParams, columns?: Columns): Step;
-  /**
    * ConcatChannels appends the channels of a second image to those of the first. Both must have the
    * same dtype, layout, height and width, of any dtype of fixed size, HWC or CHW. No value changes.
    *
@@ -3201,17 +3171,28 @@ export interface Ops {
    */
   concat_channels(params?: Record<string, never>, columns?: Columns): Step;
   /**
-   * Concatenate adds constants before and after a tensor along an axis: the elements of a vector,
-   * or rows of a matrix that have the constant everywhere. It takes any tensor of fixed-size
-   * elements with at least one axis, and keeps dtype and layout. A constant that the dtype cannot
-   * hold is an ErrInput. Concat joins two columns.
+   * ConcatConstants adds constants before and after a tensor along an axis: the elements of a
+   * vector, or rows of a matrix that have the constant everywhere. It takes any tensor of
+   * fixed-size elements with at least one axis, and keeps dtype and layout. A constant that the
+   * dtype cannot hold is an ErrInput. ConcatRows joins two columns.
    *
    * Reference: MindSpore 2.10.0, transforms.Concatenate, which takes vectors and constants of their
    * dtype only; NumPy 2.4.6, concatenate, for more axes.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
-  concatenate(params: ConcatenateParams, columns?: Columns): Step;
+  concat_constants(params: ConcatConstantsParams, columns?: Columns): Step;
+  /**
+   * ConcatRows joins two tensors along the first axis, such as the tiles of an image and its
+   * thumbnail. An image counts as one row, whose axes are those of a tile. The inputs have the same
+   * dtype of fixed size and, without the first axis, the same shape. The output has no layout. No
+   * value changes.
+   *
+   * Reference: NumPy 2.4.6, concatenate.
+   *
+   * Inputs: first, second. Outputs: image. Difference: 0.
+   */
+  concat_rows(params?: ConcatRowsParams, columns?: Columns): Step;
   /**
    * Constant returns the same number for every input: a tensor without axes. It takes any tensor
    * and does not read it. Models take such a number as an input of its own.
@@ -4258,26 +4239,16 @@ export interface Ops {
   pad_to_min(params: PadToMinParams, columns?: Columns): Step;
   /**
    * PadToMultiple pads an image until its height and its width are multiples of Multiple. Sides
-   * that are multiples already do not grow. It takes any dtype of fixed size, HWC or CHW, and keeps
-   * both. No value changes. A fill that the dtype cannot hold is an ErrInput.
+   * that are multiples already do not grow, unless Next is set. It takes any dtype of fixed size,
+   * HWC or CHW, and keeps both. No value changes. A fill that the dtype cannot hold is an ErrInput.
    *
-   * Reference: transformers 5.23.0, pad_image of DPTImageProcessorPil (center, constant).
+   * Reference: transformers 5.23.0, pad_image of DPTImageProcessorPil (center, constant); with
+   * Next, pad of Swin2SRImageProcessorPil (top_left, symmetric), and with Once of
+   * Swin2SRImageProcessor.
    *
    * Inputs: image. Outputs: image. Difference: 0.
    */
   pad_to_multiple(params: PadToMultipleParams, columns?: Columns): Step;
-  /**
-   * PadToNextMultiple pads an image until its height and its width are the next multiples of
-   * Multiple. A side that is a multiple already grows by Multiple. It takes any dtype of fixed
-   * size, HWC or CHW, and keeps both. No value changes. A fill that the dtype cannot hold is an
-   * ErrInput.
-   *
-   * Reference: transformers 5.23.0, pad of Swin2SRImageProcessorPil (top_left, symmetric), and with
-   * Once of Swin2SRImageProcessor.
-   *
-   * Inputs: image. Outputs: image. Difference: 0.
-   */
-  pad_to_next_multiple(params?: PadToNextMultipleParams, columns?: Columns): Step;
   /**
    * PadToSize pads an image to Height x Width. An image with a longer side is an ErrInput, and so
    * is a fill that the dtype cannot hold. It takes any dtype of fixed size, HWC or CHW, and keeps
@@ -4689,22 +4660,13 @@ export interface Ops {
    */
   random_gaussian_noise(params?: RandomGaussianNoiseParams, columns?: Columns): Step;
   /**
-   * RandomGray turns an image gray with a given probability; otherwise it does not change the
-   * image. It takes the images of ColorMatrix.
+   * RandomGrayscale turns an image gray with a given probability; otherwise it does not change the
+   * image. It takes a uint8 image of one or three channels, HWC or CHW, and keeps their number.
+   * With backend mxnet it takes the images of ColorMatrix.
    *
-   * Reference: MXNet 1.9.1, mx.image's RandomGrayAug. One number of [0, 1) is drawn. If it is below
-   * the probability, all channels become 0.21*R + 0.72*G + 0.07*B.
-   *
-   * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
-   * package rng, with the same distribution.
-   */
-  random_gray(params?: RandomGrayParams, columns?: Columns): Step;
-  /**
-   * RandomGrayscale turns a uint8 image gray with a given probability; otherwise it does not change
-   * the image. It takes one or three channels, HWC or CHW, and keeps their number.
-   *
-   * Reference: torchvision 0.29.2's RandomGrayscale. One number of [0, 1) is drawn. If it is below
-   * the probability, the image becomes gray as with Grayscale.
+   * Reference: torchvision 0.29.2's RandomGrayscale; for backend mxnet, MXNet 1.9.1, mx.image's
+   * RandomGrayAug. One number of [0, 1) is drawn. If it is below the probability, the image becomes
+   * gray as with Grayscale. With backend mxnet all channels become 0.21*R + 0.72*G + 0.07*B.
    *
    * Inputs: image. Outputs: image. Difference: 0 for the ops drawn; random numbers come from
    * package rng, with the same distribution.
@@ -5883,12 +5845,12 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   chw2hwc: [1, 'image', 'image'],
   clamp: [1, 'image', 'image', 'min:float=0', 'max:float=1'],
   clamp_coords: [1, 'boxes', 'boxes', 'format:CoordFormat="xyxy"', 'height:int', 'width:int', 'clamping:Clamping="soft"'],
-  clip_coords: [1, 'boxes size', 'boxes', 'format:CoordFormat="xyxy"'],
+  clamp_coords_to_size: [1, 'boxes size', 'boxes', 'format:CoordFormat="xyxy"'],
   color_matrix: [1, 'image', 'image', 'matrix:float32[9]'],
   compose: [1, 'image', 'image', 'ops:op[]'],
-  concat: [1, 'first second', 'image', 'omit:Omit="none"'],
   concat_channels: [1, 'image image2', 'image'],
-  concatenate: [1, 'image', 'image', 'axis:int=0', 'prepend:float[]', 'append:float[]'],
+  concat_constants: [1, 'image', 'image', 'axis:int=0', 'prepend:float[]', 'append:float[]'],
+  concat_rows: [1, 'first second', 'image', 'omit:Omit="none"'],
   constant: [1, 'image', 'value', 'value:float=0', 'dtype:DType="int64"'],
   convert_boxes: [1, 'boxes', 'boxes', 'from:CoordFormat="cxcywh"', 'to:CoordFormat="xyxy"', 'chained:bool=false'],
   convert_color: [1, 'image', 'image', 'from:ColorSpace', 'to:ColorSpace', 'backend:Backend="opencv"'],
@@ -5957,8 +5919,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   pad_sequence: [1, 'image', 'image mask', 'length:int', 'fill:float=0', 'keep_longer:bool=false'],
   pad_sqrt: [1, 'image', 'image', 'factor:float=3', 'mode:PadMode="reflect"', 'fill:float[]=[0]', 'once:bool=false'],
   pad_to_min: [1, 'image', 'image', 'height:int', 'width:int', 'position:Position="top_left"', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
-  pad_to_multiple: [1, 'image', 'image', 'multiple:int', 'position:Position="center"', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
-  pad_to_next_multiple: [1, 'image', 'image', 'multiple:int=8', 'position:Position="top_left"', 'mode:PadMode="symmetric"', 'fill:float[]=[0]', 'once:bool=false'],
+  pad_to_multiple: [1, 'image', 'image', 'multiple:int', 'position:Position="center"', 'mode:PadMode="constant"', 'fill:float[]=[0]', 'next:bool=false', 'once:bool=false'],
   pad_to_size: [1, 'image', 'image', 'height:int', 'width:int', 'position:Position="center"', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   pad_to_square: [1, 'image', 'image', 'position:Position="center"', 'mode:PadMode="constant"', 'fill:float[]=[0]'],
   pad_with_mask: [1, 'image', 'image mask', 'height:int=0', 'width:int=0', 'position:Position="top_left"', 'mode:PadMode="constant"', 'fill:float[]=[0]', 'mask_dtype:DType="int64"'],
@@ -5986,7 +5947,6 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   random_erasing: [1, 'image', 'image', 'probability:float=0.5', 'scale:float[2]=[0.02,0.33]', 'ratio:float[2]=[0.3,3.3]', 'value:float[]=[0]', 'noise:bool=false'],
   random_gaussian_blur: [1, 'image', 'image', 'kernel_height:int', 'kernel_width:int', 'sigma:float[2]=[0.1,2]', 'backend:Backend="torch"'],
   random_gaussian_noise: [1, 'image', 'image', 'mean:float=0', 'sigma:float=0.1', 'clip:bool=true'],
-  random_gray: [1, 'image', 'image', 'probability:float=0.5'],
   random_grayscale: [1, 'image', 'image', 'probability:float=0.1', 'backend:Backend="pillow"'],
   random_hls: [1, 'image', 'image', 'h:int=36', 'l:int=50', 's:int=50'],
   random_horizontal_flip: [1, 'image', 'image', 'probability:float=0.5'],

@@ -6,7 +6,7 @@ export const randomOps: readonly string[] = [
   'hue_jitter', 'policy_index', 'rand_augment', 'random_affine', 'random_apply', 'random_canvas',
   'random_channel_permutation', 'random_choice', 'random_color', 'random_color_adjust',
   'random_crop', 'random_crop_decode_resize', 'random_cutmix', 'random_elastic', 'random_erasing',
-  'random_gaussian_blur', 'random_gaussian_noise', 'random_gray', 'random_grayscale', 'random_hls',
+  'random_gaussian_blur', 'random_gaussian_noise', 'random_grayscale', 'random_hls',
   'random_horizontal_flip', 'random_iou_crop', 'random_jpeg', 'random_lighting_noise',
   'random_mixup', 'random_object_crop', 'random_order', 'random_perspective',
   'random_photometric_distort', 'random_posterize', 'random_relative_crop', 'random_relative_pad',

@@ -5,7 +5,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Omit is an input that Concat leaves out.
+// Omit is an input that ConcatRows leaves out.
 type Omit uint8
 
 // The inputs.
@@ -25,33 +25,33 @@ func (o Omit) MarshalText() ([]byte, error) { return enum.Format("omit", omitNam
 // UnmarshalText parses the name.
 func (o *Omit) UnmarshalText(t []byte) error { return enum.Parse(o, "omit", omitNames, t) }
 
-// Concat joins two tensors along the first axis, such as the tiles of an image
-// and its thumbnail. An image counts as one row, whose axes are those of a
-// tile. The inputs have the same dtype of fixed size and, without the first
+// ConcatRows joins two tensors along the first axis, such as the tiles of an
+// image and its thumbnail. An image counts as one row, whose axes are those of
+// a tile. The inputs have the same dtype of fixed size and, without the first
 // axis, the same shape. The output has no layout. No value changes.
 //
 // Reference: NumPy 2.4.6, concatenate.
-type Concat struct {
+type ConcatRows struct {
 	// Omit is the input that is left out if the other one has a single row: a
 	// thumbnail of an image that is one tile. Default none.
 	Omit Omit `json:"omit"`
 }
 
-//msgp:tuple Concat
+//msgp:tuple ConcatRows
 
 func init() {
 	Register(Info{
-		Name: "concat", Version: 1, New: func() Op { return NewConcat() },
+		Name: "concat_rows", Version: 1, New: func() Op { return NewConcatRows() },
 		In:        []string{"first", "second"},
 		Reference: "NumPy 2.4.6 concatenate", Exactness: "0",
 	})
 }
 
-// NewConcat returns the op that keeps both inputs.
-func NewConcat() *Concat { return &Concat{} }
+// NewConcatRows returns the op that keeps both inputs.
+func NewConcatRows() *ConcatRows { return &ConcatRows{} }
 
 // Validate checks Omit.
-func (o *Concat) Validate() error { return checkEnum("omit", o.Omit, omitNames) }
+func (o *ConcatRows) Validate() error { return checkEnum("omit", o.Omit, omitNames) }
 
 // rowsOf describes an image as one row.
 func rowsOf(d tensor.Desc) (tensor.Desc, error) {
@@ -65,7 +65,7 @@ func rowsOf(d tensor.Desc) (tensor.Desc, error) {
 }
 
 // Infer adds the numbers of rows.
-func (o *Concat) Infer(dst, in []tensor.Desc) error {
+func (o *ConcatRows) Infer(dst, in []tensor.Desc) error {
 	a, err := rowsOf(in[0])
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (o *Concat) Infer(dst, in []tensor.Desc) error {
 }
 
 // Apply copies the rows.
-func (o *Concat) Apply(c *Context, dst, src []*tensor.Tensor) error {
+func (o *ConcatRows) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	a, err := c.Dense(src[0])
 	if err != nil {
 		return err

@@ -2,8 +2,8 @@ package transforms
 
 import "github.com/infer-prep/infer-prep/tensor"
 
-// ClipCoords clips points or boxes to an image: x to 0..width and y to
-// 0..height. NaN and -0 stay.
+// ClampCoordsToSize clamps points or boxes to an image whose size is an input:
+// x to 0..width and y to 0..height. NaN and -0 stay.
 //
 // Inputs: boxes, a float32 tensor without layout, with the format's values on
 // the last axis (further values do not change); size, int32, int64 or float32
@@ -13,25 +13,27 @@ import "github.com/infer-prep/infer-prep/tensor"
 //
 // Reference: clip_boxes and clip_coords of ultralytics 8.4.190 with torch
 // 2.15.0.
-type ClipCoords struct {
+type ClampCoordsToSize struct {
 	Format CoordFormat `json:"format"` // of boxes: xyxy or xy; default xyxy
 }
 
-//msgp:tuple ClipCoords
+//msgp:tuple ClampCoordsToSize
 
 func init() {
 	Register(Info{
-		Name: "clip_coords", Version: 1, New: func() Op { return NewClipCoords(CoordXYXY) },
+		Name: "clamp_coords_to_size", Version: 1, New: func() Op { return NewClampCoordsToSize(CoordXYXY) },
 		In: []string{"boxes", "size"}, Out: []string{"boxes"}, InPlace: true,
 		Reference: "ultralytics 8.4.190 clip_boxes, clip_coords", Exactness: "0",
 	})
 }
 
-// NewClipCoords returns the op for points or boxes.
-func NewClipCoords(format CoordFormat) *ClipCoords { return &ClipCoords{Format: format} }
+// NewClampCoordsToSize returns the op for points or boxes.
+func NewClampCoordsToSize(format CoordFormat) *ClampCoordsToSize {
+	return &ClampCoordsToSize{Format: format}
+}
 
 // Validate checks that the format has only positions.
-func (o *ClipCoords) Validate() error {
+func (o *ClampCoordsToSize) Validate() error {
 	if o.Format != CoordXYXY && o.Format != CoordXY {
 		return paramErr("format is %v, want xyxy or xy", o.Format)
 	}
@@ -39,12 +41,12 @@ func (o *ClipCoords) Validate() error {
 }
 
 // Infer keeps the shape.
-func (o *ClipCoords) Infer(dst, in []tensor.Desc) error {
+func (o *ClampCoordsToSize) Infer(dst, in []tensor.Desc) error {
 	return inferCoords(dst, in, o.Format, "size", false)
 }
 
-// Apply clips.
-func (o *ClipCoords) Apply(c *Context, dst, src []*tensor.Tensor) error {
+// Apply clamps.
+func (o *ClampCoordsToSize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	n := o.Format.values()
 	return coordRows(c, dst, src, "size", func(row []float32, height, width float32) error {
 		if height < 0 || width < 0 {

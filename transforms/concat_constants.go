@@ -5,37 +5,38 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Concatenate adds constants before and after a tensor along an axis: the
+// ConcatConstants adds constants before and after a tensor along an axis: the
 // elements of a vector, or rows of a matrix that have the constant everywhere.
 // It takes any tensor of fixed-size elements with at least one axis, and keeps
 // dtype and layout. A constant that the dtype cannot hold is an ErrInput.
-// Concat joins two columns.
+// ConcatRows joins two columns.
 //
 // Reference: MindSpore 2.10.0, transforms.Concatenate, which takes vectors and
 // constants of their dtype only; NumPy 2.4.6, concatenate, for more axes.
-type Concatenate struct {
+type ConcatConstants struct {
 	Axis    int        `json:"axis"`    // -8 to 7, from the last one if negative; default 0
 	Prepend NumberList `json:"prepend"` // finite numbers before the input, may be empty
 	Append  NumberList `json:"append"`  // finite numbers after the input, may be empty
 }
 
-//msgp:tuple Concatenate
-//sheet:concatenate {"prepend": [0, 64, 128, 192], "append": [192, 128, 64, 0]}
+//msgp:tuple ConcatConstants
+//sheet:concat_constants {"prepend": [0, 64, 128, 192], "append": [192, 128, 64, 0]}
 
 func init() {
 	Register(Info{
-		Name: "concatenate", Version: 1, New: func() Op { return NewConcatenate(nil, nil) },
+		Name: "concat_constants", Version: 1, New: func() Op { return NewConcatConstants(nil, nil) },
 		Reference: "MindSpore 2.10.0 transforms.Concatenate, NumPy 2.4.6 concatenate", Exactness: "0",
 	})
 }
 
-// NewConcatenate returns the op on the first axis. Either list may be empty.
-func NewConcatenate(before, after []float64) *Concatenate {
-	return &Concatenate{Prepend: before, Append: after}
+// NewConcatConstants returns the op on the first axis. Either list may be
+// empty.
+func NewConcatConstants(before, after []float64) *ConcatConstants {
+	return &ConcatConstants{Prepend: before, Append: after}
 }
 
 // Validate checks the axis and the constants.
-func (o *Concatenate) Validate() error {
+func (o *ConcatConstants) Validate() error {
 	if o.Axis < -tensor.MaxRank || o.Axis >= tensor.MaxRank {
 		return paramErr("axis is %d, want %d to %d", o.Axis, -tensor.MaxRank, tensor.MaxRank-1)
 	}
@@ -57,7 +58,7 @@ func axisOf(d tensor.Desc, axis int) (int, error) {
 }
 
 // Infer adds the numbers of constants.
-func (o *Concatenate) Infer(dst, in []tensor.Desc) error {
+func (o *ConcatConstants) Infer(dst, in []tensor.Desc) error {
 	d := in[0]
 	if err := wantSized(d); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (o *Concatenate) Infer(dst, in []tensor.Desc) error {
 }
 
 // Apply copies the elements between the constants.
-func (o *Concatenate) Apply(c *Context, dst, src []*tensor.Tensor) error {
+func (o *ConcatConstants) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
 	if err != nil {
 		return err
