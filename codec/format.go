@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -55,11 +56,11 @@ const (
 	I16  // 16-bit gray, little-endian
 )
 
-var modeNames = [...]string{"none", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"}
+var modeNames = []string{"none", "L", "LA", "P", "RGB", "RGBA", "CMYK", "I;16"}
 var modeSizes = [...]int{0, 1, 2, 1, 3, 4, 4, 2}
 
 // String returns Pillow's name of the mode.
-func (m Mode) String() string { return modeNames[m] }
+func (m Mode) String() string { return enum.String("mode", modeNames, m) }
 
 // Size returns the number of bytes of a pixel.
 func (m Mode) Size() int { return modeSizes[m] }

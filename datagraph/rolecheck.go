@@ -177,7 +177,7 @@ func (g *Graph) validateMoves(i int, have map[string]bool) error {
 
 // moved describes a column with a role after a step whose image is then to.
 func moved(r transforms.Role, in, to tensor.Desc) (tensor.Desc, error) {
-	if err := r.Check(in); err != nil {
+	if err := r.ValidateDesc(in); err != nil {
 		return in, err
 	}
 	if r.Kind == transforms.RoleBoxes || r.Kind == transforms.RoleKeypoints {

@@ -172,7 +172,7 @@ func Explain(ctx context.Context, g *datagraph.Graph, output string, image, othe
 			r.Explanations[0].Levels = e.levels(baseline)
 		}
 		if baseline == nil || !baseline.explained() {
-			r.Facts = append(r.Facts, e.known(unchanged, baseline)...)
+			r.Facts = append(r.Facts, e.facts(unchanged, baseline)...)
 		}
 	}
 	r.Tried = e.tried
@@ -242,10 +242,10 @@ func (e *explainer) align(have tensor.Desc) []string {
 	return facts
 }
 
-// known states what is known of a tensor that no changes explain. baseline
+// facts states what is known of a tensor that no changes explain. baseline
 // compares it with the unchanged graph's output, and is nil if the shapes
 // differ.
-func (e *explainer) known(unchanged *tensor.Tensor, baseline *Explanation) (facts []string) {
+func (e *explainer) facts(unchanged *tensor.Tensor, baseline *Explanation) (facts []string) {
 	h, w := e.have(unchanged), e.want(nil)
 	lo, hi := w.extent()
 	ownLo, ownHi := h.extent()
@@ -267,7 +267,7 @@ func (e *explainer) known(unchanged *tensor.Tensor, baseline *Explanation) (fact
 	switch f := l[0]; {
 	case f.score() >= 0.9:
 		facts = append(facts, "the images have nothing in common")
-	case f.score() < 0.01 && h.image && f.rest() < substantial*f.restOf(f.identity()):
+	case f.score() < 0.01 && h.image && f.rmse() < substantial*f.rmseOf(f.identity()):
 		facts = append(facts, fmt.Sprintf("each channel is nearly a linear function of the graph's: times %.4g, plus %.4g; another mean or std does that", f.a, f.b))
 	}
 	return facts
@@ -281,7 +281,7 @@ func (e *explainer) judge(l []Change) *Explanation {
 		return nil
 	}
 	h, w := e.have(t), e.want(l)
-	if !h.like(w) {
+	if !h.sameShape(w) {
 		return nil
 	}
 	x := &Explanation{Changes: append([]Change{}, l...), Without: []Number{}, Also: [][]string{}, Elements: int64(len(h.v))}

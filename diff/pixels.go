@@ -18,8 +18,8 @@ type pixels struct {
 	v       []float64
 }
 
-// like reports whether the values of two tensors can be compared.
-func (p *pixels) like(o *pixels) bool {
+// sameShape reports whether the values of two tensors can be compared.
+func (p *pixels) sameShape(o *pixels) bool {
 	return p.v != nil && o.v != nil && p.image == o.image && p.h == o.h && p.w == o.w && p.c == o.c && len(p.v) > 0
 }
 
@@ -107,8 +107,8 @@ type fit struct {
 	// reversed reports that the channels are compared in reverse order.
 	reversed bool
 	// The numbers of each channel: the function a*v + b, the mean and variance
-	// of v, the variance of the other image, and the mean square that is left.
-	a, b, mean, variance, other, left []float64
+	// of v, the variance of the other image, and the mean squared error.
+	a, b, mean, variance, other, mse []float64
 }
 
 // sampled is the number of pixels from which a fit is computed.
@@ -132,7 +132,7 @@ func fitted(h, w *pixels, reversed bool) *fit {
 				}
 			}
 		}
-		var count, meanH, meanW, hh, hw, ww, a, left float64
+		var count, meanH, meanW, hh, hw, ww, a, squares float64
 		each(func(x, y float64) { count++; meanH += x; meanW += y })
 		count = max(count, 1)
 		meanH, meanW = meanH/count, meanW/count
@@ -148,11 +148,11 @@ func fitted(h, w *pixels, reversed bool) *fit {
 		b := meanW - float64(a*meanH)
 		each(func(x, y float64) {
 			d := y - b - float64(a*x)
-			left += float64(d * d)
+			squares += float64(d * d)
 		})
 		f.a, f.b = append(f.a, a), append(f.b, b)
 		f.mean, f.variance = append(f.mean, meanH), append(f.variance, hh/count)
-		f.other, f.left = append(f.other, ww/count), append(f.left, left/count)
+		f.other, f.mse = append(f.other, ww/count), append(f.mse, squares/count)
 	}
 	return f
 }
@@ -161,36 +161,36 @@ func fitted(h, w *pixels, reversed bool) *fit {
 // 1: the root of the share of the variance.
 func (f *fit) score() float64 {
 	share := 0.0
-	for c := range f.left {
+	for c := range f.mse {
 		switch {
-		case f.left[c] == 0 && f.a[c] != 0:
+		case f.mse[c] == 0 && f.a[c] != 0:
 		case f.other[c] == 0:
 			share++
 		default:
-			share += f.left[c] / f.other[c]
+			share += f.mse[c] / f.other[c]
 		}
 	}
-	return math.Sqrt(min(1, share/float64(len(f.left))))
+	return math.Sqrt(min(1, share/float64(len(f.mse))))
 }
 
-// rest returns the root of the mean square that is left.
-func (f *fit) rest() float64 { return f.restOf(f) }
+// rmse returns the root of the mean squared error.
+func (f *fit) rmse() float64 { return f.rmseOf(f) }
 
 // identity returns the function that changes nothing.
 func (f *fit) identity() *fit {
 	return &fit{a: slices.Repeat([]float64{1}, len(f.a)), b: make([]float64, len(f.b))}
 }
 
-// restOf returns the root of the mean square that another function would leave,
-// which was fitted to the same channels.
-func (f *fit) restOf(o *fit) float64 {
+// rmseOf returns the root of the mean squared error of another function, which
+// was fitted to the same channels.
+func (f *fit) rmseOf(o *fit) float64 {
 	sum := 0.0
-	for c := range f.left {
+	for c := range f.mse {
 		a := f.a[c] - o.a[c]
 		m := float64(a*f.mean[c]) + f.b[c] - o.b[c]
-		sum += f.left[c] + float64(a*a)*f.variance[c] + float64(m*m)
+		sum += f.mse[c] + float64(a*a)*f.variance[c] + float64(m*m)
 	}
-	return math.Sqrt(sum / float64(len(f.left)))
+	return math.Sqrt(sum / float64(len(f.mse)))
 }
 
 // sameAs reports whether two functions are equal up to the rounding of float32.

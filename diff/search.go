@@ -182,7 +182,7 @@ func (e *explainer) look(l []Change) *node {
 		return nil
 	}
 	e.seen[key] = nil
-	if !h.like(w) {
+	if !h.sameShape(w) {
 		return nil
 	}
 	n := &node{changes: l, fits: fits(h, w)}
@@ -190,7 +190,7 @@ func (e *explainer) look(l []Change) *node {
 	for _, f := range n.fits {
 		n.score = min(n.score, f.score())
 		lo, hi := w.extent()
-		if f.score() < 1 && f.rest() <= tolerance(t.DType, e.other.DType)/2*max(math.Abs(lo), math.Abs(hi)) {
+		if f.score() < 1 && f.rmse() <= tolerance(t.DType, e.other.DType)/2*max(math.Abs(lo), math.Abs(hi)) {
 			n.whole = true
 		}
 	}
@@ -333,11 +333,11 @@ func (e *explainer) findValues(unchanged *tensor.Tensor) error {
 		}
 		e.tried++
 		h := e.have(t)
-		if !h.like(base) {
+		if !h.sameShape(base) {
 			continue
 		}
 		for _, f := range fits(base, h) {
-			if v.fit == nil || f.rest() < v.fit.rest() {
+			if v.fit == nil || f.rmse() < v.fit.rmse() {
 				v.fit = f
 			}
 		}
@@ -358,7 +358,7 @@ func (e *explainer) valuesFor(n *node) []valueSet {
 	rest := func(v valueSet) float64 {
 		for _, f := range n.fits {
 			if f.reversed == v.fit.reversed {
-				return f.restOf(v.fit)
+				return f.rmseOf(v.fit)
 			}
 		}
 		return math.Inf(1)

@@ -106,14 +106,14 @@ func variants(r *Report, known [][]Change) (l [][]Change) {
 	l = l[:min(len(l), maxVariants)]
 	for _, x := range slices.Clone(l) {
 		for _, k := range known {
-			l = append(l, united(x, k))
+			l = append(l, union(x, k))
 		}
 	}
 	return l
 }
 
-// united returns the changes of both sets.
-func united(a, b []Change) []Change {
+// union returns the changes of both sets.
+func union(a, b []Change) []Change {
 	l := slices.Clone(a)
 	for _, c := range b {
 		if position(l, c) < 0 {
@@ -191,7 +191,7 @@ func (s *survey) join() error {
 	}
 	var all []Change
 	for _, l := range s.sets {
-		all = united(all, l)
+		all = union(all, l)
 	}
 	var images []int
 	for i, v := range s.verdicts {

@@ -29,7 +29,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -52,19 +52,15 @@ const (
 
 var formNames = []string{"exact", "fast", "tail"}
 
-func (f Form) String() string {
-	if int(f) < len(formNames) {
-		return formNames[f]
-	}
-	return fmt.Sprintf("form %d", uint8(f))
-}
+func (f Form) String() string { return enum.String("form", formNames, f) }
 
 // ParseForm returns the form of a name: "exact", "fast" or "tail".
 func ParseForm(s string) (Form, error) {
-	if i := slices.Index(formNames, s); i >= 0 {
-		return Form(i), nil
+	var f Form
+	if err := enum.Parse(&f, "form", formNames, []byte(s)); err != nil {
+		return 0, fmt.Errorf("onnx: %w: %w", ErrOptions, err)
 	}
-	return 0, fmt.Errorf("onnx: %w: unknown form %q%s", ErrOptions, s, registry.Hint(s, formNames))
+	return f, nil
 }
 
 // The supported opsets, and the default.

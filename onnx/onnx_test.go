@@ -217,7 +217,7 @@ func TestExportRefuses(t *testing.T) {
 		{"huge", presetGraph(t, "clip"), Options{Height: 3, Width: 1 << 25}, ErrOptions, -1, "sides"},
 		{"taps and size", presetGraph(t, "clip"), Options{HostTaps: true, Height: 3, Width: 3}, ErrOptions, -1, "taps"},
 		{"taps, fast", presetGraph(t, "clip"), Options{HostTaps: true, Form: Fast}, ErrOptions, -1, "taps"},
-		{"form", presetGraph(t, "clip"), Options{Form: 7}, ErrOptions, -1, "form 7"},
+		{"form", presetGraph(t, "clip"), Options{Form: 7}, ErrOptions, -1, "form(7)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Export(c.g, c.o)

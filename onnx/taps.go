@@ -71,11 +71,11 @@ func (l *lowering) hostTaps(o transforms.Scaled, y *value, x value) error {
 		t.passes[i] = p
 		weight := p.weight // (taps, outputs), followed by axes of 1
 		if axis < 2 {
-			var behind []int64
+			var trailing []int64
 			for n := range 2 - axis {
-				behind = append(behind, int64(2+n))
+				trailing = append(trailing, int64(2+n))
 			}
-			weight = l.op("Unsqueeze", nil, weight, l.ints(behind...))
+			weight = l.op("Unsqueeze", nil, weight, l.ints(trailing...))
 		}
 		products := l.op("Mul", nil, l.op("Gather", []attr{{"axis", int64(axis)}}, name, p.index), weight)
 		sum := l.op("ReduceSum", []attr{{"keepdims", int64(0)}}, products, l.ints(int64(axis)))

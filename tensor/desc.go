@@ -78,20 +78,20 @@ func (d Desc) Size() int64 {
 // are valid.
 func (d Desc) Validate() error {
 	switch {
-	case !d.DType.Valid() || int(d.Layout) >= len(layoutNames):
+	case d.DType.Validate() != nil || int(d.Layout) >= len(layoutNames):
 		return errfmt.Errorf("%w: %v", ErrDesc, d)
 	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
-		return errfmt.Errorf("%w: %v: bytes must have no shape and no layout", ErrDesc, d)
+		return errfmt.Errorf("%w: %v: want bytes without shape and layout", ErrDesc, d)
 	case d.Layout != NoLayout && d.Shape.Rank() != 3:
-		return errfmt.Errorf("%w: %v: layout %v must have three axes", ErrDesc, d, d.Layout)
+		return errfmt.Errorf("%w: %v: want three axes for layout %v", ErrDesc, d, d.Layout)
 	}
 	for i := range d.Shape.Rank() {
 		if d.Shape.At(i) < Unknown {
-			return errfmt.Errorf("%w: %v: sizes must not be negative", ErrDesc, d)
+			return errfmt.Errorf("%w: %v: want sizes of 0 or more", ErrDesc, d)
 		}
 	}
 	if d.Shape.Known() && d.Size() < 0 {
-		return errfmt.Errorf("%w: %v: the data must be smaller than 2^62 bytes", ErrDesc, d)
+		return errfmt.Errorf("%w: %v: want less than 2^62 bytes of data", ErrDesc, d)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package tensor
 
-import "github.com/infer-prep/infer-prep/internal/errfmt"
+import (
+	"github.com/infer-prep/infer-prep/internal/enum"
+	"github.com/infer-prep/infer-prep/internal/errfmt"
+)
 
 // DType is the type of a tensor's elements.
 type DType uint8
@@ -24,7 +27,7 @@ const (
 	Bytes
 )
 
-var dtypeNames = [...]string{
+var dtypeNames = []string{
 	Invalid: "invalid", Uint8: "uint8", Int8: "int8", Uint16: "uint16", Int16: "int16", Int32: "int32",
 	Int64: "int64", Float16: "float16", BFloat16: "bfloat16", Float32: "float32", Float64: "float64",
 	Bool: "bool", Bytes: "bytes",
@@ -35,12 +38,18 @@ var dtypeSizes = [...]int{
 	Float64: 8, Bool: 1, Bytes: 0,
 }
 
-// Valid reports whether d is one of the declared types.
-func (d DType) Valid() bool { return d > Invalid && d <= Bytes }
+// Validate returns an error unless d is one of the declared types.
+func (d DType) Validate() error {
+	if d == Invalid || d > Bytes {
+		return errfmt.Errorf("tensor: %v, want one of %v", d, dtypeNames[1:])
+	}
+	return nil
+}
 
-// Size returns the number of bytes of one element, 0 for Bytes.
+// Size returns the number of bytes of one element, 0 for Bytes and invalid
+// types.
 func (d DType) Size() int {
-	if !d.Valid() {
+	if d > Bytes {
 		return 0
 	}
 	return dtypeSizes[d]
@@ -48,33 +57,28 @@ func (d DType) Size() int {
 
 // String returns NumPy's name of the type, such as "uint8" or "float32". The
 // other types are "bfloat16" and "bytes".
-func (d DType) String() string {
-	if int(d) < len(dtypeNames) {
-		return dtypeNames[d]
-	}
-	return errfmt.Sprintf("dtype(%d)", uint8(d))
-}
+func (d DType) String() string { return enum.String("dtype", dtypeNames, d) }
 
 // ParseDType returns the type with the given name; see String.
-func ParseDType(s string) (DType, error) {
-	for d, n := range dtypeNames {
-		if n == s && DType(d).Valid() {
-			return DType(d), nil
-		}
-	}
-	return Invalid, errfmt.Errorf("tensor: unknown dtype %q: must be one of %v", s, dtypeNames[1:])
+func ParseDType(s string) (d DType, err error) {
+	err = d.UnmarshalText([]byte(s))
+	return d, err
 }
 
 // MarshalText returns the type's name.
 func (d DType) MarshalText() ([]byte, error) {
-	if !d.Valid() {
-		return nil, errfmt.Errorf("tensor: invalid dtype %d", uint8(d))
+	if err := d.Validate(); err != nil {
+		return nil, err
 	}
-	return []byte(d.String()), nil
+	return enum.Format("dtype", dtypeNames, d)
 }
 
 // UnmarshalText parses the type's name.
-func (d *DType) UnmarshalText(b []byte) (err error) {
-	*d, err = ParseDType(string(b))
-	return err
+func (d *DType) UnmarshalText(b []byte) error {
+	var i DType // without Invalid
+	if err := enum.Parse(&i, "dtype", dtypeNames[1:], b); err != nil {
+		return errfmt.Errorf("tensor: %w", err)
+	}
+	*d = i + 1
+	return nil
 }

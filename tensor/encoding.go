@@ -89,7 +89,7 @@ func (t *Tensor) sound() error {
 	}
 	n := t.Size()
 	if n < 0 {
-		return errfmt.Errorf("%w: %v: every size must be known", ErrDesc, t.Desc)
+		return errfmt.Errorf("%w: %v: want known sizes", ErrDesc, t.Desc)
 	}
 	if n == 0 {
 		return nil
@@ -274,7 +274,7 @@ func (d *decoder) end() error {
 // its size from the limit.
 func (d *decoder) desc(t DType, dims []int64, off int64) (Desc, error) {
 	if len(dims) > MaxRank {
-		return Desc{}, d.fail(ErrUnsupported, off, "%d axes: must be at most %d", len(dims), MaxRank)
+		return Desc{}, d.fail(ErrUnsupported, off, "%d axes, want at most %d", len(dims), MaxRank)
 	}
 	elems := int64(1)
 	for _, n := range dims {
@@ -282,20 +282,20 @@ func (d *decoder) desc(t DType, dims []int64, off int64) (Desc, error) {
 			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis: must not be negative", n)
 		}
 		if n > 0 && elems > (1<<62)/8/n {
-			return Desc{}, d.fail(ErrFormat, off, "%v of shape %v: the data must be smaller than 2^62 bytes", t, dims)
+			return Desc{}, d.fail(ErrFormat, off, "%v of shape %v: want less than 2^62 bytes of data", t, dims)
 		}
 		elems *= max(n, 1)
 	}
 	desc := Desc{DType: t}
 	for _, n := range dims {
 		if n != int64(int(n)) {
-			return Desc{}, d.fail(ErrLimit, off, "size %d of an axis: must be at most %d on this platform", n, math.MaxInt)
+			return Desc{}, d.fail(ErrLimit, off, "size %d of an axis, want at most %d on this platform", n, math.MaxInt)
 		}
 		desc.Shape = desc.Shape.Append(int(n))
 	}
 	n := desc.Size()
 	if n > d.limit {
-		return Desc{}, d.fail(ErrLimit, off, "%v has %d bytes: must be at most %d", desc, n, d.limit)
+		return Desc{}, d.fail(ErrLimit, off, "%v has %d bytes, want at most %d", desc, n, d.limit)
 	}
 	d.limit -= n
 	return desc, nil
@@ -317,7 +317,7 @@ func (d *decoder) elems(desc Desc, little bool) (*Tensor, error) {
 func (d *decoder) wrap(desc Desc, b []byte, off int64) (*Tensor, error) {
 	if desc.DType == Bool {
 		if i := slices.IndexFunc(b, func(v byte) bool { return v > 1 }); i >= 0 {
-			return nil, d.fail(ErrFormat, off+int64(i), "bool is %d: must be 0 or 1", b[i])
+			return nil, d.fail(ErrFormat, off+int64(i), "bool is %d, want 0 or 1", b[i])
 		}
 	}
 	t, err := Wrap(desc, b)

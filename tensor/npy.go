@@ -75,11 +75,11 @@ func (d *decoder) npy() (*Tensor, error) {
 		return nil, err
 	}
 	if string(pre[:6]) != npyMagic {
-		return nil, d.fail(ErrFormat, 0, "starts with %q: must be %q", pre[:6], npyMagic)
+		return nil, d.fail(ErrFormat, 0, "starts with %q, want %q", pre[:6], npyMagic)
 	}
 	major, minor := pre[6], pre[7]
 	if major < 1 || major > 3 || minor != 0 {
-		return nil, d.fail(ErrUnsupported, 6, "version %d.%d: must be 1.0, 2.0 or 3.0", major, minor)
+		return nil, d.fail(ErrUnsupported, 6, "version %d.%d, want 1.0, 2.0 or 3.0", major, minor)
 	}
 	width := int64(4)
 	if major == 1 {
@@ -94,7 +94,7 @@ func (d *decoder) npy() (*Tensor, error) {
 		n = int64(binary.LittleEndian.Uint32(field))
 	}
 	if n > npyMaxHeader {
-		return nil, d.fail(ErrLimit, 8, "header of %d bytes: must be at most %d", n, npyMaxHeader)
+		return nil, d.fail(ErrLimit, 8, "header of %d bytes, want at most %d", n, npyMaxHeader)
 	}
 	at := d.off
 	head, err := d.bytes(n, "the header")
@@ -235,7 +235,7 @@ func (p *npyParser) dict() error {
 		}
 	}
 	if len(seen) != 3 {
-		return p.fail("the header has %d keys: must be descr, fortran_order and shape", len(seen))
+		return p.fail("the header has %d keys, want descr, fortran_order and shape", len(seen))
 	}
 	if p.space(); p.i != len(p.s) {
 		return p.fail("the header has data after the dictionary")
@@ -296,7 +296,7 @@ func (p *npyParser) tuple() ([]int64, error) {
 		comma = p.take(',')
 	}
 	if len(dims) == 1 && !comma {
-		return nil, p.fail("the shape is a number: must be a tuple")
+		return nil, p.fail("the shape is a number, want a tuple")
 	}
 	return dims, nil
 }

@@ -89,7 +89,7 @@ func WriteTensorProto(w io.Writer, name string, t *Tensor) error {
 // type's range is ErrFormat.
 func ReadTensorProto(r io.Reader, limit int64) (string, *Tensor, error) {
 	d := decoder{r: r, format: "onnx", have: remaining(r), limit: limit}
-	b, err := d.all(max(0, min(limit, math.MaxInt64-startBytes)) + startBytes)
+	b, err := d.readAll(max(0, min(limit, math.MaxInt64-startBytes)) + startBytes)
 	if err != nil {
 		return "", nil, err
 	}
@@ -257,7 +257,7 @@ func (m *protoTensor) packed(num uint64, c span) (int64, error) {
 	size := map[uint64]int{onnxFloats: 4, onnxDoubles: 8}[num]
 	if size > 0 {
 		if (c.hi-c.lo)%size != 0 {
-			return 0, m.fail(ErrFormat, c.lo, "field %d has %d bytes: must be a multiple of %d", num, c.hi-c.lo, size)
+			return 0, m.fail(ErrFormat, c.lo, "field %d has %d bytes, want a multiple of %d", num, c.hi-c.lo, size)
 		}
 		return int64((c.hi - c.lo) / size), nil
 	}
@@ -274,7 +274,7 @@ func (m *protoTensor) packed(num uint64, c span) (int64, error) {
 
 func (m *protoTensor) tensor() (*Tensor, error) {
 	if m.rank > MaxRank {
-		return nil, m.fail(ErrUnsupported, -1, "%d axes: must be at most %d", m.rank, MaxRank)
+		return nil, m.fail(ErrUnsupported, -1, "%d axes, want at most %d", m.rank, MaxRank)
 	}
 	used := 0 // fields with data
 	for num, n := range m.count {
@@ -322,7 +322,7 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 	num, n := onnxField(t), desc.Len()
 	for other, c := range m.count {
 		if c > 0 && uint64(other) != num {
-			return nil, m.fail(ErrFormat, m.first[other], "field %d in a %v tensor: must be field %d", other, t, num)
+			return nil, m.fail(ErrFormat, m.first[other], "field %d in a %v tensor, want field %d", other, t, num)
 		}
 	}
 	if m.count[num] != n {
@@ -356,13 +356,13 @@ func (m *protoTensor) bytes(used int) (*Tensor, error) {
 	case m.hasRaw || used > 0:
 		return nil, m.fail(ErrFormat, -1, "a STRING tensor with data other than string_data")
 	case m.rank != 0:
-		return nil, m.fail(ErrUnsupported, -1, "strings with %d axes: must be one string without axes", m.rank)
+		return nil, m.fail(ErrUnsupported, -1, "strings with %d axes, want one string without axes", m.rank)
 	case m.strings != 1:
-		return nil, m.fail(ErrFormat, -1, "%d strings: must be 1", m.strings)
+		return nil, m.fail(ErrFormat, -1, "%d strings, want 1", m.strings)
 	}
 	n := m.str.hi - m.str.lo
 	if int64(n) > m.d.limit {
-		return nil, m.fail(ErrLimit, m.str.lo, "string has %d bytes: must be at most %d", n, m.d.limit)
+		return nil, m.fail(ErrLimit, m.str.lo, "string has %d bytes, want at most %d", n, m.d.limit)
 	}
 	copy(m.buf, m.buf[m.str.lo:m.str.hi])
 	return FromBytes(m.buf[:n:n]), nil
@@ -432,7 +432,7 @@ func (m *protoTensor) put(t DType, out []byte, v uint64, at int) ([]byte, error)
 	// Like protobuf, take the low 32 bits of an int32.
 	n := int64(int32(v))
 	if n < lo || n > hi {
-		return nil, m.fail(ErrFormat, at, "%d in int32_data: must be a %v", n, t)
+		return nil, m.fail(ErrFormat, at, "%d in int32_data, want a %v", n, t)
 	}
 	switch t.Size() {
 	case 1:

@@ -8,7 +8,7 @@ import (
 
 func TestCopyPadded(t *testing.T) {
 	for dt := Bool; dt < Bytes; dt++ {
-		if !dt.Valid() {
+		if dt.Validate() != nil {
 			continue
 		}
 		src, err := New(Desc{DType: dt, Shape: Dims(3, 2)})

@@ -28,7 +28,7 @@ func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
 	}
 	dec := decoder{r: r, format: "raw", have: remaining(r), limit: limit}
 	if d.DType == Bytes {
-		b, err := dec.all(limit)
+		b, err := dec.readAll(limit)
 		if err != nil {
 			return nil, err
 		}
@@ -36,16 +36,16 @@ func ReadRaw(r io.Reader, d Desc, limit int64) (*Tensor, error) {
 	}
 	n := d.Size()
 	if n < 0 {
-		return nil, errfmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
+		return nil, errfmt.Errorf("%w: %v: want known sizes", ErrDesc, d)
 	}
 	if n > limit {
-		return nil, dec.fail(ErrLimit, -1, "%v has %d bytes: must be at most %d", d, n, limit)
+		return nil, dec.fail(ErrLimit, -1, "%v has %d bytes, want at most %d", d, n, limit)
 	}
 	return dec.elems(d, true)
 }
 
-// all reads to the end of the input, at most limit bytes.
-func (d *decoder) all(limit int64) ([]byte, error) {
+// readAll reads to the end of the input, at most limit bytes.
+func (d *decoder) readAll(limit int64) ([]byte, error) {
 	limit = min(max(limit, 0), maxBytes-1)
 	b, err := readBytes(d.r, limit+1, max(d.have+1, 4096))
 	switch {

@@ -77,7 +77,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		for k, v := range metadata {
 			if !utf8.ValidString(k) || !utf8.ValidString(v) {
 				return &Error{Format: "safetensors", Kind: ErrUnsupported, Name: stMeta, Offset: -1,
-					Detail: errfmt.Sprintf("metadata %q: %q: must be UTF-8", k, v)}
+					Detail: errfmt.Sprintf("metadata %q: %q, want UTF-8", k, v)}
 			}
 			keys = append(keys, k)
 		}
@@ -118,7 +118,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 	}
 	if len(head)-8 > stMaxHeader {
 		return &Error{Format: "safetensors", Kind: ErrLimit, Offset: -1,
-			Detail: errfmt.Sprintf("header of %d bytes: must be at most %d", len(head)-8, stMaxHeader)}
+			Detail: errfmt.Sprintf("header of %d bytes, want at most %d", len(head)-8, stMaxHeader)}
 	}
 	binary.LittleEndian.PutUint64(head, uint64(len(head)-8))
 	if _, err := w.Write(head); err != nil {
@@ -175,7 +175,7 @@ func ReadSafetensors(r io.Reader, limit int64) ([]Named, map[string]string, erro
 	}
 	n := binary.LittleEndian.Uint64(field)
 	if most := min(stMaxHeader, min(stMaxHeader, max(limit, 0))+startBytes); n > uint64(most) {
-		return nil, nil, d.fail(ErrLimit, 0, "header of %d bytes: must be at most %d", n, most)
+		return nil, nil, d.fail(ErrLimit, 0, "header of %d bytes, want at most %d", n, most)
 	}
 	head, err := d.bytes(int64(n), "the header")
 	if err != nil {
@@ -221,7 +221,7 @@ func (d *decoder) stHeader(head []byte) ([]stEntry, map[string]string, error) {
 		return nil, nil, d.fail(ErrFormat, 8, "the header must start with {")
 	}
 	if !utf8.Valid(head) {
-		return nil, nil, d.fail(ErrFormat, 8, "the header must be UTF-8")
+		return nil, nil, d.fail(ErrFormat, 8, "header: want UTF-8")
 	}
 	p := stParser{d: d, j: json.NewDecoder(bytes.NewReader(head))}
 	p.j.UseNumber()
@@ -236,7 +236,7 @@ func (d *decoder) stHeader(head []byte) ([]stEntry, map[string]string, error) {
 		if errors.As(err, &syntax) {
 			return nil, nil, d.fail(ErrFormat, 8+syntax.Offset, "header: %v", err)
 		}
-		return nil, nil, d.fail(ErrFormat, 8, "the header must be JSON")
+		return nil, nil, d.fail(ErrFormat, 8, "header: want JSON")
 	}
 	var entries []stEntry
 	var metadata map[string]string
@@ -289,7 +289,7 @@ func (p *stParser) next() (json.Token, error) {
 func (p *stParser) delim(want json.Delim) error {
 	t, err := p.next()
 	if err == nil && t != want {
-		err = p.fail("the header has %v: must be %v", t, want)
+		err = p.fail("the header has %v, want %v", t, want)
 	}
 	return err
 }
@@ -318,7 +318,7 @@ func (p *stParser) str() (string, error) {
 	}
 	s, ok := t.(string)
 	if !ok {
-		return "", p.fail("the header has %v: must be a string", t)
+		return "", p.fail("the header has %v, want a string", t)
 	}
 	return s, nil
 }
@@ -336,11 +336,11 @@ func (p *stParser) numbers(most int) (v []int64, n int, err error) {
 		}
 		num, ok := t.(json.Number)
 		if !ok {
-			return nil, 0, p.fail("the header has %v: must be a number", t)
+			return nil, 0, p.fail("the header has %v, want a number", t)
 		}
 		i, err := strconv.ParseUint(string(num), 10, 63)
 		if err != nil {
-			return nil, 0, p.fail("the header has %v: must be a size", num)
+			return nil, 0, p.fail("the header has %v, want a size", num)
 		}
 		if n++; n <= most {
 			v = append(v, int64(i))
@@ -407,7 +407,7 @@ func (p *stParser) entry() (e stEntry, err error) {
 		return e, p.d.fail(ErrUnsupported, at, "dtype %q", dtype)
 	}
 	if rank > MaxRank {
-		return e, p.d.fail(ErrUnsupported, at, "%d axes: must be at most %d", rank, MaxRank)
+		return e, p.d.fail(ErrUnsupported, at, "%d axes, want at most %d", rank, MaxRank)
 	}
 	e.desc, err = p.d.desc(e.desc.DType, dims, at)
 	return e, err

@@ -124,11 +124,11 @@ func (s *Shape) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(d) > MaxRank {
-		return errfmt.Errorf("tensor: shape: %d axes: must be at most %d", len(d), MaxRank)
+		return errfmt.Errorf("tensor: shape: %d axes, want at most %d", len(d), MaxRank)
 	}
 	for _, n := range d {
 		if n < Unknown {
-			return errfmt.Errorf("tensor: shape %v: sizes must be -1 or more", d)
+			return errfmt.Errorf("tensor: shape %v: want sizes of -1 or more", d)
 		}
 	}
 	*s = Dims(d...)

@@ -69,7 +69,7 @@ func Wrap(d Desc, data []byte) (*Tensor, error) {
 		return nil, errfmt.Errorf("%w: %v: data has %[4]d bytes: must have %[3]d", ErrDesc, d, d.Size(), len(data))
 	}
 	if n := d.DType.Size(); n > 1 && len(data) > 0 && uintptr(unsafe.Pointer(&data[0]))%uintptr(n) != 0 {
-		return nil, errfmt.Errorf("%w: %v: data must be aligned to %d bytes", ErrDesc, d, n)
+		return nil, errfmt.Errorf("%w: %v: want data aligned to %d bytes", ErrDesc, d, n)
 	}
 	t := &Tensor{Desc: d, Data: data}
 	t.Strides = denseStrides(d.Shape)
@@ -94,7 +94,7 @@ func (t *Tensor) Reset(d Desc) error {
 	}
 	n := d.Size()
 	if n < 0 {
-		return errfmt.Errorf("%w: %v: every size must be known", ErrDesc, d)
+		return errfmt.Errorf("%w: %v: want known sizes", ErrDesc, d)
 	}
 	if n != int64(int(n)) || n > maxBytes {
 		return errfmt.Errorf("%w: %v does not fit the address space", ErrDesc, d)
@@ -147,7 +147,7 @@ func (t *Tensor) Dense() bool {
 // Slice returns the view of t with lo <= index < hi along an axis.
 func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 	if t.DType == Bytes || axis < 0 || axis >= t.Shape.Rank() || lo < 0 || hi < lo || hi > t.Shape.At(axis) {
-		return nil, errfmt.Errorf("tensor: slice: [%d:%d] of axis %d: must be inside %v", lo, hi, axis, t.Desc)
+		return nil, errfmt.Errorf("tensor: slice: [%d:%d] of axis %d, want a range inside %v", lo, hi, axis, t.Desc)
 	}
 	v := *t
 	v.Shape = t.Shape.With(axis, hi-lo)
@@ -165,7 +165,7 @@ func (t *Tensor) Slice(axis, lo, hi int) (*Tensor, error) {
 // data.
 func (t *Tensor) Transposed() (*Tensor, error) {
 	if !t.IsImage() {
-		return nil, errfmt.Errorf("tensor: transposed: %v: must be an image", t.Desc)
+		return nil, errfmt.Errorf("tensor: transposed: %v, want an image", t.Desc)
 	}
 	v := *t
 	s := t.Strides
@@ -193,7 +193,7 @@ func (t *Tensor) extent() int {
 // the same dtype and shape, and must not overlap t.
 func (t *Tensor) CopyTo(dst *Tensor) error {
 	if t.DType == Bytes || dst.DType != t.DType || dst.Shape != t.Shape || !dst.Dense() {
-		return errfmt.Errorf("tensor: copy: %v to %v: types and shapes must be equal, the target dense, and not bytes", t.Desc, dst.Desc)
+		return errfmt.Errorf("tensor: copy: %v to %v: want equal types and shapes, a dense target, and no bytes", t.Desc, dst.Desc)
 	}
 	if t.Len() == 0 {
 		return nil

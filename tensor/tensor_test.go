@@ -11,7 +11,7 @@ func TestDType(t *testing.T) {
 	sizes := map[DType]int{Uint8: 1, Int8: 1, Uint16: 2, Int16: 2, Int32: 4, Int64: 8, Float16: 2, BFloat16: 2, Float32: 4, Float64: 8, Bool: 1, Bytes: 0}
 	require.Len(t, sizes, int(Bytes))
 	for d, size := range sizes {
-		require.True(t, d.Valid())
+		require.NoError(t, d.Validate())
 		require.Equal(t, size, d.Size())
 		got, err := ParseDType(d.String())
 		require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestDType(t *testing.T) {
 		require.Equal(t, d, back)
 	}
 	for _, d := range []DType{Invalid, Bytes + 1} {
-		require.False(t, d.Valid())
+		require.Error(t, d.Validate())
 		require.Zero(t, d.Size())
 		_, err := json.Marshal(d)
 		require.Error(t, err)

@@ -107,6 +107,14 @@ func checkLibrary(b Backend) error {
 	return nil
 }
 
+// checkElement rejects types without a fixed size.
+func checkElement(name string, d tensor.DType) error {
+	if d.Size() == 0 {
+		return paramErr("%s is %v, want one of fixed size", name, d)
+	}
+	return nil
+}
+
 // checkValues rejects an empty parameter and values that are not finite in
 // float32, the type that pixels are computed in.
 func checkValues(name string, values []float64) error {

@@ -28,8 +28,8 @@ func NewConstant(value float64) *Constant { return &Constant{Value: value, DType
 
 // Validate checks the dtype and that it holds the value.
 func (o *Constant) Validate() error {
-	if !o.DType.Valid() || o.DType == tensor.Bytes {
-		return paramErr("dtype is %v, want one of fixed size", o.DType)
+	if err := checkElement("dtype", o.DType); err != nil {
+		return err
 	}
 	if err := checkValues("value", []float64{o.Value}); err != nil {
 		return err

@@ -160,8 +160,8 @@ func (o *MapTiles) Validate() error {
 			return paramErr("%s is %d, want 1 to %d for both sides with pad, or 0", p.name, p.n, maxSide)
 		}
 	}
-	if !o.MaskDType.Valid() || o.MaskDType == tensor.Bytes {
-		return paramErr("mask_dtype is %v, want one of fixed size", o.MaskDType)
+	if err := checkElement("mask_dtype", o.MaskDType); err != nil {
+		return err
 	}
 	if err := checkValues("fill", o.Fill); err != nil {
 		return err

@@ -126,27 +126,27 @@ func compare[T int64 | float64](out []byte, l []T, r Relation, v T) {
 	switch r {
 	case RelationEQ:
 		for i, x := range l {
-			out[i] = truth(x == v)
+			out[i] = boolByte(x == v)
 		}
 	case RelationNE:
 		for i, x := range l {
-			out[i] = truth(x != v)
+			out[i] = boolByte(x != v)
 		}
 	case RelationLT:
 		for i, x := range l {
-			out[i] = truth(x < v)
+			out[i] = boolByte(x < v)
 		}
 	case RelationLE:
 		for i, x := range l {
-			out[i] = truth(x <= v)
+			out[i] = boolByte(x <= v)
 		}
 	case RelationGT:
 		for i, x := range l {
-			out[i] = truth(x > v)
+			out[i] = boolByte(x > v)
 		}
 	case RelationGE:
 		for i, x := range l {
-			out[i] = truth(x >= v)
+			out[i] = boolByte(x >= v)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (o *MixChains) Validate() error {
 		if err := l.check("chains"); err != nil {
 			return errfmt.Errorf("list %d: %w", i, err)
 		}
-		if k := l.varying(); k >= 0 {
+		if k := l.firstRandom(); k >= 0 {
 			return paramErr("chains[%d][%d] is %s, want an op that is neither random nor a decoder", i, k, InfoOf(l[k]).Name)
 		}
 	}

@@ -77,9 +77,9 @@ func (r Role) Validate() error {
 	return nil
 }
 
-// Check returns an error, which wraps ErrInput, unless a column with this
-// description can have the role.
-func (r Role) Check(d tensor.Desc) error {
+// ValidateDesc returns an error, which wraps ErrInput, unless a column with
+// this description can have the role.
+func (r Role) ValidateDesc(d tensor.Desc) error {
 	switch r.Kind {
 	case RoleBoxes, RoleKeypoints:
 		return wantCoords(d, r.Format)
@@ -118,7 +118,7 @@ func (d *Draw) MoveColumn(m Mover, r Role, in []tensor.Desc, from, to tensor.Des
 			return nil, inputErr("%v, want an image of known size to move other columns with", img)
 		}
 	}
-	if err := r.Check(in[0]); err != nil {
+	if err := r.ValidateDesc(in[0]); err != nil {
 		return nil, err
 	}
 	if r.Kind <= RoleMask {

@@ -48,7 +48,7 @@ func loadInts[D int64 | float64](dst []D, t *tensor.Tensor, i int) {
 		load(dst, tensor.View[int64](t)[i:])
 	case tensor.Bool:
 		for k, v := range t.Data[i:][:len(dst)] {
-			dst[k] = D(truth(v != 0))
+			dst[k] = D(boolByte(v != 0))
 		}
 	}
 }
@@ -90,7 +90,7 @@ func storeFloats[S int64 | float64](t *tensor.Tensor, i int, src []S) {
 		store(tensor.View[float64](t)[i:], src)
 	case tensor.Bool:
 		for k, v := range src {
-			t.Data[i+k] = truth(v != 0)
+			t.Data[i+k] = boolByte(v != 0)
 		}
 	case tensor.Float16:
 		out := tensor.View[uint16](t)[i:]
@@ -110,13 +110,6 @@ func store[D tensor.Elem, S int64 | float64](dst []D, src []S) {
 	for k, v := range src {
 		dst[k] = D(v)
 	}
-}
-
-func truth(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // toInt truncates v to an int64. Values outside lo..hi become the nearer bound,

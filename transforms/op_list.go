@@ -71,8 +71,9 @@ func (l OpList) check(name string) error {
 	return nil
 }
 
-// varying returns the index of the first op that is random or a decoder, or -1.
-func (l OpList) varying() int {
+// firstRandom returns the index of the first op that is random or a decoder, or
+// -1.
+func (l OpList) firstRandom() int {
 	return slices.IndexFunc(l, func(op Op) bool {
 		_, random := op.(Random)
 		_, data := op.(DataShaped)
@@ -90,7 +91,7 @@ func (l OpList) moves() bool {
 
 // checkFixed is check for ops that are neither random nor decoders.
 func (l OpList) checkFixed(name string) error {
-	if i := l.varying(); i >= 0 {
+	if i := l.firstRandom(); i >= 0 {
 		return paramErr("%s[%d] is %s, want an op that is neither random nor a decoder", name, i, InfoOf(l[i]).Name)
 	}
 	return l.check(name)

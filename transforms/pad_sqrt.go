@@ -69,7 +69,7 @@ func (o *PadSqrt) Infer(dst, in []tensor.Desc) error {
 		if n > maxSide {
 			return inputErr("%v, want sides of at most %d", in[0], maxSide)
 		}
-		if err := o.Mode.once(o.Once, in[0], n, o.border(n)); err != nil {
+		if err := o.Mode.checkReflection(o.Once, in[0], n, o.border(n)); err != nil {
 			return err
 		}
 		sides[i] = n + 2*o.border(n)

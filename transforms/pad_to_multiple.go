@@ -62,7 +62,7 @@ func (o *PadToMultiple) Infer(dst, in []tensor.Desc) error {
 			border = o.Multiple
 		}
 		before := o.Position.before(border)
-		if err := o.Mode.once(o.Once, in[0], n, max(before, border-before)); err != nil {
+		if err := o.Mode.checkReflection(o.Once, in[0], n, max(before, border-before)); err != nil {
 			return err
 		}
 		sides[i] = n + border
@@ -76,9 +76,9 @@ func (o *PadToMultiple) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return padPlaced(c, dst[0], src[0], o.Position, o.Mode, o.Fill)
 }
 
-// once rejects a border that is wider than one reflection of an axis of n
-// pixels of d, if single is set.
-func (m PadMode) once(single bool, d tensor.Desc, n, border int) error {
+// checkReflection rejects a border that is wider than one reflection of an axis
+// of n pixels of d, if single is set.
+func (m PadMode) checkReflection(single bool, d tensor.Desc, n, border int) error {
 	most := n
 	switch {
 	case !single || m == PadConstant || m == PadEdge:

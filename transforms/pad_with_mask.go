@@ -58,8 +58,8 @@ func (o *PadWithMask) Validate() error {
 	if err := checkEnum("mode", o.Mode, padModeNames); err != nil {
 		return err
 	}
-	if !o.MaskDType.Valid() || o.MaskDType == tensor.Bytes {
-		return paramErr("mask_dtype is %v, want one of fixed size", o.MaskDType)
+	if err := checkElement("mask_dtype", o.MaskDType); err != nil {
+		return err
 	}
 	return checkValues("fill", o.Fill)
 }

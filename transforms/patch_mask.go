@@ -50,10 +50,7 @@ func (o *PatchMask) Validate() error {
 	if most := min(o.Height, o.Width); o.Patch < 1 || o.Patch > most {
 		return paramErr("patch is %d, want 1 to %d", o.Patch, most)
 	}
-	if !o.DType.Valid() || o.DType == tensor.Bytes {
-		return paramErr("dtype is %v, want one of fixed size", o.DType)
-	}
-	return nil
+	return checkElement("dtype", o.DType)
 }
 
 // Infer describes the mask.

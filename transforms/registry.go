@@ -43,7 +43,7 @@ func Register(i Info) {
 		i.Out = []string{"image"}
 	}
 	if i.Version < 1 {
-		registered.Refuse(i.Name, errfmt.Sprintf("version %d: must be at least 1", i.Version))
+		registered.Refuse(i.Name, errfmt.Sprintf("version %d, want at least 1", i.Version))
 	}
 	registered.AddType(i.Name, i.New(), i)
 }

@@ -138,8 +138,8 @@ func (o *Resize) sizes() (box, edge bool) {
 	return !edge && o.Fit != FitAligned || o.Fit == FitLongestMin, edge
 }
 
-// settle removes the default size where Fit does not use it.
-func (o *Resize) settle(given func(name string) bool) {
+// clearUnused removes the default size where Fit does not use it.
+func (o *Resize) clearUnused(given func(name string) bool) {
 	if box, _ := o.sizes(); box {
 		return
 	}

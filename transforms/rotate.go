@@ -231,7 +231,7 @@ func (o *Rotate) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	turns, m, _, _ := o.plan(s.Height(), s.Width())
 	if turns >= 0 {
-		turn(dst[0], s, turns)
+		rotateQuarters(dst[0], s, turns)
 		return nil
 	}
 	return moveAffine(c, o.Backend, o.Interpolation, o.Fill, m, dst[0], s)

@@ -46,13 +46,13 @@ func (o *Rotate90) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	turn(dst[0], s, mod(o.Turns, 4))
+	rotateQuarters(dst[0], s, mod(o.Turns, 4))
 	return nil
 }
 
-// turn rotates the dense image src counter-clockwise by 0 to 3 times 90
-// degrees.
-func turn(dst, src *tensor.Tensor, turns int) {
+// rotateQuarters rotates the dense image src counter-clockwise by 0 to 3 times
+// 90 degrees.
+func rotateQuarters(dst, src *tensor.Tensor, turns int) {
 	in, out := gridOf(src.Desc), gridOf(dst.Desc)
 	size, line, step := in.width*in.height*in.pixel, out.width*out.pixel, in.width*in.pixel
 	for p := range out.planes {

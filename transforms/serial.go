@@ -63,12 +63,12 @@ func MakeOp(name string, params []byte) (Op, error) {
 	if err := specs.Merge(params, op); err != nil {
 		return nil, errfmt.Errorf("transforms: %s: %w: %w", name, ErrParam, err)
 	}
-	if s, ok := op.(interface{ settle(func(string) bool) }); ok {
+	if s, ok := op.(interface{ clearUnused(func(string) bool) }); ok {
 		var given map[string]json.RawMessage
 		if err := json.Unmarshal(params, &given); err != nil {
 			return nil, err
 		}
-		s.settle(func(name string) bool { return given[name] != nil })
+		s.clearUnused(func(name string) bool { return given[name] != nil })
 	}
 	if err := op.Validate(); err != nil {
 		return nil, errfmt.Errorf("transforms: %s: %w", name, err)

@@ -49,8 +49,8 @@ func (o *SplitTiles) Validate() error {
 	return nil
 }
 
-// along returns the number of tiles of n pixels along a side.
-func (o *SplitTiles) along(side, n int) (int, bool) {
+// tileCount returns the number of tiles of n pixels along a side.
+func (o *SplitTiles) tileCount(side, n int) (int, bool) {
 	step := n - o.Overlap
 	return (side - o.Overlap) / step, side >= n && (side-o.Overlap)%step == 0
 }
@@ -72,7 +72,7 @@ func (o *SplitTiles) Infer(dst, in []tensor.Desc) error {
 			count = tensor.Unknown
 			continue
 		}
-		n, ok := o.along(side, tile)
+		n, ok := o.tileCount(side, tile)
 		if !ok {
 			return inputErr("%v is not covered exactly by tiles of %dx%d (height x width) with an overlap of %d", d, o.Height, o.Width, o.Overlap)
 		}
@@ -106,8 +106,8 @@ func (o *SplitTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		copy(dst[0].Data, s.Data)
 		return nil
 	}
-	rows, _ := o.along(s.Height(), o.Height)
-	columns, _ := o.along(s.Width(), o.Width)
+	rows, _ := o.tileCount(s.Height(), o.Height)
+	columns, _ := o.tileCount(s.Width(), o.Width)
 	tile, rest := s.WithSize(o.Height, o.Width), dst[0].Data
 	for r := range rows {
 		for k := range columns {

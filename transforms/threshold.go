@@ -56,7 +56,7 @@ func (o *Threshold) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	out, limit := dst[0].Data, float32(o.Value)
 	for i, v := range tensor.View[float32](s) {
-		out[i] = truth(v > limit)
+		out[i] = boolByte(v > limit)
 	}
 	return nil
 }

@@ -89,8 +89,8 @@ func (o *Tile) Validate() error {
 	return checkValues("fill", o.Fill)
 }
 
-// along returns the number of windows of n pixels along a side.
-func (o *Tile) along(side, n, overlap int) int {
+// tileCount returns the number of windows of n pixels along a side.
+func (o *Tile) tileCount(side, n, overlap int) int {
 	step := n - overlap
 	if o.Edge == TileDrop {
 		return (side-n)/step + 1
@@ -110,7 +110,7 @@ func (o *Tile) Infer(dst, in []tensor.Desc) error {
 	}
 	count := int64(tensor.Unknown)
 	if h != tensor.Unknown && w != tensor.Unknown {
-		rows, columns := int64(o.along(h, o.Height, o.OverlapHeight)), int64(o.along(w, o.Width, o.OverlapWidth))
+		rows, columns := int64(o.tileCount(h, o.Height, o.OverlapHeight)), int64(o.tileCount(w, o.Width, o.OverlapWidth))
 		if rows > maxPixels/columns || int64(int(rows*columns)) != rows*columns {
 			return inputErr("%v would have %d x %d windows, which are too many to count", d, rows, columns)
 		}
@@ -136,9 +136,9 @@ func (o *Tile) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	part := s.WithSize(o.Height, o.Width)
 	rest := dst[0].Data
-	for r := range o.along(s.Height(), o.Height, o.OverlapHeight) {
+	for r := range o.tileCount(s.Height(), o.Height, o.OverlapHeight) {
 		top := at(r, s.Height(), o.Height, o.OverlapHeight)
-		for k := range o.along(s.Width(), o.Width, o.OverlapWidth) {
+		for k := range o.tileCount(s.Width(), o.Width, o.OverlapWidth) {
 			left := at(k, s.Width(), o.Width, o.OverlapWidth)
 			rest = window{top, left, PadConstant, fill}.cut(rest, part, s)
 		}

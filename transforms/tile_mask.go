@@ -32,10 +32,7 @@ func NewTileMask() *TileMask { return &TileMask{DType: tensor.Int64} }
 
 // Validate checks the dtype.
 func (o *TileMask) Validate() error {
-	if !o.DType.Valid() || o.DType == tensor.Bytes {
-		return paramErr("dtype is %v, want one of fixed size", o.DType)
-	}
-	return nil
+	return checkElement("dtype", o.DType)
 }
 
 // Infer describes the mask.

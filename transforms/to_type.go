@@ -70,8 +70,8 @@ func NewToType(d tensor.DType) *ToType { return &ToType{DType: d, Rule: CastTrun
 
 // Validate checks the dtype and the rule.
 func (o *ToType) Validate() error {
-	if !o.DType.Valid() || o.DType == tensor.Bytes {
-		return paramErr("dtype is %v, want one of fixed size", o.DType)
+	if err := checkElement("dtype", o.DType); err != nil {
+		return err
 	}
 	if err := checkEnum("rule", o.Rule, castRuleNames); err != nil {
 		return err

@@ -43,5 +43,5 @@ func TestToType(t *testing.T) {
 	refusesParam(t, "dtype", NewToType(tensor.Invalid))
 	refusesParam(t, "rule", &ToType{DType: tensor.Uint8, Rule: 2})
 	refusesInput(t, "want a tensor", NewToType(tensor.Uint8), tensor.Encoded())
-	refusesInput(t, "sizes must not be negative", NewToType(tensor.Uint8), tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(-3)})
+	refusesInput(t, "want sizes of 0 or more", NewToType(tensor.Uint8), tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(-3)})
 }

@@ -183,8 +183,8 @@ func (t *tokens) put(id int32) {
 	t.n++
 }
 
-// unknown adds the id of unknown tokens.
-func (t *tokens) unknown(token []byte) error {
+// unknownToken adds the id of unknown tokens.
+func (t *tokens) unknownToken(token []byte) error {
 	if t.op.Unknown < 0 {
 		return inputErr("token %q is not in the vocabulary", token[:min(len(token), 64)])
 	}
@@ -196,7 +196,7 @@ func (t *tokens) unknown(token []byte) error {
 func (t *tokens) add(token []byte) error {
 	id, ok := t.ids[string(token)]
 	if !ok {
-		return t.unknown(token)
+		return t.unknownToken(token)
 	}
 	t.put(id)
 	return nil
@@ -253,7 +253,7 @@ const continues = "##"
 // pieces adds the parts of a word.
 func (t *tokens) pieces(word []byte) error {
 	if len(word) > t.op.MaxBytes {
-		return t.unknown(word)
+		return t.unknownToken(word)
 	}
 	before, prefix := t.n, ""
 	for rest := word; len(rest) > 0; prefix = continues {
@@ -262,7 +262,7 @@ func (t *tokens) pieces(word []byte) error {
 		for end := n; ; end-- {
 			if end == len(prefix) {
 				t.n = before
-				return t.unknown(word)
+				return t.unknownToken(word)
 			}
 			used := end - len(prefix)
 			if used < len(rest) && !utf8.RuneStart(rest[used]) {

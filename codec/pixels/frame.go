@@ -133,7 +133,7 @@ func (f *Frame) Append(b []byte) ([]byte, error) {
 			reverse(d, p.size)
 		}
 	default:
-		p.turn(dst, f.Rotation)
+		p.rotate(dst, f.Rotation)
 	}
 	return b, nil
 }
@@ -170,8 +170,8 @@ func (p *part) row(dst []byte, x, y int) {
 // neighbours, which fill whole cache lines.
 const tileWidth, tileHeight = 128, 32
 
-// turn fills dst with the rows of the crop, rotated by 90 or 270 degrees.
-func (p *part) turn(dst []byte, rotation int) {
+// rotate fills dst with the rows of the crop, rotated by 90 or 270 degrees.
+func (p *part) rotate(dst []byte, rotation int) {
 	const stride = 4 * tileWidth
 	var tile [tileHeight * stride]byte
 	w, h, size := p.crop.Dx(), p.crop.Dy(), p.size // dst has h x w pixels

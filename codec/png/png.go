@@ -511,7 +511,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 
 	d.src = idatReader{data: data, next: h.idat}
 	if err := d.reset(&d.src); err != nil {
-		return d.broken(err, 0)
+		return d.damaged(err, 0)
 	}
 	n := (h.width*h.bitsPerPixel()+7)/8 + 1
 	for i := range d.rows {
@@ -550,7 +550,7 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 				// If the stream ends between two rows, the rest is black.
 				ended = err == io.EOF && m == 0 && !first && !strict
 				if err != nil && !ended {
-					return d.broken(err, y)
+					return d.damaged(err, y)
 				}
 			}
 			if ended {
@@ -577,14 +577,14 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 	case strict && (n != 0 || err != io.EOF):
 		return bad(d.src.offset(), "the compressed data does not end with the image")
 	case n == 0 && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF):
-		return d.broken(err, h.height)
+		return d.damaged(err, h.height)
 	}
 	return nil
 }
 
 var plain = [1]struct{ x, y, dx, dy int }{{0, 0, 1, 1}}
 
-func (d *decoder) broken(err error, row int) error {
+func (d *decoder) damaged(err error, row int) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return bad(d.src.offset(), "the image data ends at row %d of %d", row, d.h.height)
 	}

@@ -54,50 +54,6 @@ func unsupported(msg string, args ...any) error {
 	return codec.Errorf(name, -1, codec.ErrUnsupported, msg, args...)
 }
 
-// Compression's values.
-const (
-	none       = 1
-	ccittRLE   = 2
-	ccittG3    = 3
-	ccittG4    = 4
-	lzwPacked  = 5
-	deflate    = 8
-	deflateOld = 32946
-	packBits   = 32773
-)
-
-var compressionNames = map[uint32]string{
-	6: "old JPEG", 7: "JPEG", 32771: "16-bit aligned RLE", 32809: "ThunderScan", 34676: "SGI log",
-	34677: "SGI log 24", 34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
-}
-
-// header holds the directory's description of the pixels.
-type header struct {
-	width, height int
-	compression   uint32
-	mode          codec.Mode
-	bits          int // per sample
-	samples       int // per pixel, in the file
-	planes        int // 1, or samples for separate planes
-	apart         bool
-	signed        bool
-	paletteAlpha  bool // index and alpha, converted to RGBA
-	invert        bool
-	reverse       bool // least significant bit first
-	associated    bool // colours are multiplied by alpha
-	bigEndian     bool
-	predictor     bool
-	twoD          bool // CCITT G3 with two-dimensional rows
-	oldLZW        bool // LZW in the order of bits of TIFF 5.0
-	tiled         bool
-	blockW        int
-	blockH        int
-	across, down  int
-	offsets       values
-	counts        values
-	room          int64 // the size of every block if counts is missing
-}
-
 type decoder struct {
 	dir   directory
 	h     header
@@ -148,300 +104,20 @@ func (d *decoder) parse(data []byte) error {
 	return h.setBlocks(t)
 }
 
-// setMode selects the mode of Pillow's OPEN_INFO table.
-func (h *header) setMode(t *directory) error {
-	photo := t.get(tagPhotometric, 0)
-	switch fill := t.get(tagFillOrder, 1); fill {
-	case 1, 2:
-		h.reverse = fill == 2
-	default:
-		return bad(-1, "fill order %d, want 1 or 2", fill)
-	}
-	formats := t.tags[tagSampleFormat]
-	format := formats.at(0, 1)
-	for i := range formats.len() {
-		if formats.at(i, 1) != format {
-			return unsupported("samples of several formats")
-		}
-	}
-	bitsTag, extras := t.tags[tagBits], t.tags[tagExtraSamples]
-	h.bits = int(bitsTag.at(0, 1))
-	h.samples = int(min(t.get(tagSamplesPerPixel, 1), 1<<16))
-	nBits, nExtra := max(1, bitsTag.len()), extras.len()
-	var kinds [6]uint32
-	if nExtra > len(kinds) || h.samples < 1 || h.samples > len(kinds) {
-		return unsupported("%d samples per pixel", h.samples)
-	}
-	unspecified := nExtra > 0
-	for i := range nExtra {
-		kinds[i] = extras.at(i, 0)
-		unspecified = unspecified && kinds[i] == 0
-	}
-	planar := t.get(tagPlanar, 1)
-	if planar != 1 && planar != 2 && h.compression != none { // Pillow takes others for 1
-		return bad(-1, "planar configuration %d, want 1 or 2", planar)
-	}
-	apart := planar == 2
-	h.apart = apart
-	if apart && unspecified {
-		// Planes without a known meaning are ignored.
-		h.samples -= nExtra
-		nBits = max(1, nBits-nExtra)
-		nExtra = 0
-	}
-	if h.samples < 1 || h.samples > nBits && nBits != 1 {
-		return bad(-1, "bits of %d samples for %d samples per pixel", nBits, h.samples)
-	}
-	for i := range min(nBits, h.samples) {
-		if int(bitsTag.at(i, 1)) != h.bits {
-			return unsupported("samples of %d and of %d bits", h.bits, bitsTag.at(i, 1))
-		}
-	}
-	base := map[uint32]int{0: 1, 1: 1, 2: 3, 3: 1, 5: 4}[photo]
-	if base == 0 {
-		return unsupported("photometric interpretation %d", photo)
-	}
-	// Alpha is the first extra sample; later ones are ignored.
-	alpha := uint32(0)
-	if nExtra > 0 {
-		alpha = kinds[0]
-		for _, k := range kinds[1:nExtra] {
-			if k != 0 {
-				return unsupported("several extra samples with a meaning")
-			}
-		}
-	}
-	if photo == 2 && nExtra == 0 && h.samples == 4 {
-		alpha, nExtra = 2, 1 // the file lacks ExtraSamples
-		if apart && h.compression != none {
-			return unsupported("compressed planes of RGBA without ExtraSamples")
-		}
-	}
-	if alpha == 999 && photo == 2 && h.bits == 8 && nExtra == 1 {
-		alpha = 2 // Corel Draw 10
-	}
-	if h.samples != base+nExtra || alpha > 2 {
-		return unsupported("%d samples per pixel, %d of them extra, photometric interpretation %d", h.samples, nExtra, photo)
-	}
-	h.signed = format == 2
-	if format != 1 && !(h.signed && photo == 1 && h.samples == 1 && (h.bits == 8 || h.bits == 16 || h.bits == 32) && !h.reverse) {
-		return unsupported("sample format %d with %d bits", format, h.bits)
-	}
-	ok := false
-	switch h.bits {
-	case 1, 2, 4:
-		ok = h.samples == 1 && photo != 5
-	case 8:
-		ok = !h.reverse || h.samples == base && photo != 5
-	case 32:
-		ok = photo == 1 && h.samples == 1 && !h.reverse && (h.signed || !h.bigEndian)
-	case 16:
-		switch photo {
-		case 0: // not inverted in Pillow
-			ok = h.samples == 1 && !h.reverse && !h.bigEndian
-		case 1:
-			ok = h.samples == 1 && !(h.reverse && h.bigEndian)
-		case 2:
-			ok = h.samples <= 4 && !h.reverse
-		case 5:
-			ok = h.samples == 4 && !h.reverse
-		}
-	}
-	if !ok {
-		return unsupported("%d samples of %d bits, fill order %d, photometric interpretation %d",
-			h.samples, h.bits, t.get(tagFillOrder, 1), photo)
-	}
-	switch photo {
-	case 0, 1:
-		h.mode, h.invert = codec.L, photo == 0 && h.bits < 16
-		if h.bits >= 16 {
-			h.mode = codec.I16
-		}
-		if h.samples > 1 && photo == 0 {
-			return unsupported("extra samples of white-is-zero gray")
-		}
-		if alpha == 2 {
-			h.mode = codec.LA
-		}
-	case 2:
-		h.mode = codec.RGB
-		if alpha != 0 {
-			h.mode, h.associated = codec.RGBA, alpha == 1
-		}
-	case 3:
-		h.mode = codec.P
-		if t.tags[tagColorMap].len() == 0 {
-			return bad(-1, "a palette image without a palette")
-		}
-		if alpha == 2 && nExtra == 1 && h.bits == 8 {
-			h.mode, h.paletteAlpha = codec.RGBA, true
-		}
-	case 5:
-		h.mode = codec.CMYK
-	}
-	if (photo == 1 || photo == 5) && alpha == 1 || photo == 3 && alpha != 0 && !h.paletteAlpha || photo == 5 && alpha != 0 {
-		return unsupported("alpha with photometric interpretation %d", photo)
-	}
-	h.planes = 1
-	switch {
-	case apart && h.samples > 1:
-		deep := h.bits == 16 && h.compression != none && (h.mode == codec.RGB || h.mode == codec.RGBA)
-		if h.bits != 8 && !deep || h.associated || h.paletteAlpha || h.mode == codec.LA || h.mode == codec.L || h.mode == codec.P {
-			return unsupported("planes apart with mode %v of %d bits", h.mode, h.bits)
-		}
-		h.planes = h.samples
-	case apart && h.compression == none:
-		// Pillow then ignores the order of bits and the photometric
-		// interpretation.
-		if h.bits != 1 && h.bits != 8 {
-			return unsupported("a plane apart of %d bits", h.bits)
-		}
-		h.invert, h.reverse = false, false
-	}
-	return nil
-}
-
-// setBlocks sets the strips or tiles.
-func (h *header) setBlocks(t *directory) error {
-	if t.hidden && h.compression != none {
-		return unsupported("a compressed image whose directory has an empty tag or values behind the file's end")
-	}
-	switch p := t.single(tagPredictor, 1); {
-	case p == 1 || h.compression != lzwPacked && h.compression != deflate && h.compression != deflateOld:
-	case p == 2 && (h.bits == 8 || h.bits == 16 || h.bits == 32):
-		h.predictor = true
-	default:
-		return unsupported("predictor %d with %d bits", p, h.bits)
-	}
-	if h.compression == ccittRLE || h.compression == ccittG3 || h.compression == ccittG4 {
-		if h.bits != 1 || h.samples != 1 {
-			return bad(-1, "CCITT compression of %d samples of %d bits", h.samples, h.bits)
-		}
-		h.twoD = t.single(tagT4Options, 0)&1 != 0
-	}
-	if err := h.setLayout(t); err != nil {
-		return err
-	}
-	if h.tiled && h.blockW*h.bits*h.samples/h.planes%8 != 0 {
-		return unsupported("tiles whose rows are no whole bytes")
-	}
-	h.across, h.down = (h.width+h.blockW-1)/h.blockW, (h.height+h.blockH-1)/h.blockH
-	n := int64(h.across) * int64(h.down) * int64(h.planes)
-	have := int64(h.offsets.len())
-	if h.compression != none {
-		if have < n {
-			return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
-		}
-		return h.setCounts(t, n)
-	}
-	switch {
-	case have > n && h.apart:
-		return bad(-1, "offsets of %d strips or tiles, want %d", have, n)
-	case have > 1 && h.blockW == h.width && h.blockH == h.height && !h.apart &&
-		(h.tiled || t.get(tagRowsPerStrip, uint32(h.height)) == uint32(h.height)):
-		h.offsets.data = h.offsets.data[(int(have)-1)*h.offsets.size:] // Pillow uses the last one
-	case have > n:
-		// Pillow reads them all in the order of their offsets. The last one of
-		// each place remains.
-		last := make([]int, n)
-		for i := range last {
-			last[i] = i
-		}
-		for i := int(n); i < int(have); i++ {
-			if k := i % int(n); h.offsets.at64(i) >= h.offsets.at64(last[k]) {
-				last[k] = i
-			}
-		}
-		data := make([]byte, 0, int(n)*h.offsets.size)
-		for _, i := range last {
-			data = append(data, h.offsets.data[i*h.offsets.size:][:h.offsets.size]...)
-		}
-		h.offsets.data = data
-	}
-	return nil
-}
-
-// setLayout sets the size of the strips or tiles and the offsets. For
-// compressed images, which libtiff reads, the tags of a tile's size say whether
-// there are tiles; offsets and sizes may stand in the tags of strips or of
-// tiles. Pillow reads others by the tag of the offsets.
-func (h *header) setLayout(t *directory) error {
-	h.offsets, h.counts = t.tags[tagStripOffsets], t.tags[tagStripCounts]
-	h.blockW, h.blockH = h.width, int(min(t.get(tagRowsPerStrip, uint32(h.height)), uint32(h.height)))
-	h.tiled = h.offsets.len() == 0
-	if h.compression != none {
-		for _, tag := range [...]uint16{tagSamplesPerPixel, tagRowsPerStrip, tagPlanar, tagTileWidth, tagTileHeight} {
-			if n := t.tags[tag].len(); n > 1 {
-				return bad(-1, "tag %d with %d values, want 1", tag, n)
-			}
-		}
-		h.tiled = t.tags[tagTileWidth].len() > 0 || t.tags[tagTileHeight].len() > 0
-		if v := t.tags[tagTileOffsets]; v.len() > 0 {
-			h.offsets = v
-		}
-		if v := t.tags[tagTileCounts]; v.len() > 0 {
-			h.counts = v
-		}
-	} else if h.tiled {
-		h.offsets = t.tags[tagTileOffsets]
-	}
-	if h.offsets.len() == 0 {
-		return bad(-1, "neither strips nor tiles")
-	}
-	if h.tiled {
-		tw, th := t.get(tagTileWidth, 0), t.get(tagTileHeight, 0)
-		if tw > 1<<20 || th > 1<<20 {
-			return codec.Errorf(name, -1, codec.ErrLimit, "tiles of %dx%d pixels, a side has at most %d", tw, th, 1<<20)
-		}
-		h.blockW, h.blockH = int(tw), int(th)
-	}
-	if h.blockW == 0 || h.blockH == 0 {
-		return bad(-1, "strips or tiles of %dx%d pixels", h.blockW, h.blockH)
-	}
-	return nil
-}
-
-// setCounts checks the sizes of n compressed strips or tiles. Like libtiff it
-// estimates missing ones if there is one block in a plane, and a zero if there
-// is one strip.
-func (h *header) setCounts(t *directory, n int64) error {
-	have := int64(h.counts.len())
-	switch {
-	case have >= n && have != int64(h.offsets.len()):
-		return unsupported("sizes of %d strips or tiles and offsets of %d", have, h.offsets.len())
-	case have == 0 && (n == 1 || h.planes > 1 && n == int64(h.planes)):
-	case n == 1 && !h.tiled && h.counts.at64(0) == 0 && h.offsets.at64(0) != 0:
-	case have < n:
-		return bad(-1, "sizes of %d strips or tiles, want %d", have, n)
-	default:
-		return nil
-	}
-	if t.odd {
-		return bad(-1, "no sizes of strips or tiles, and a tag of unknown type")
-	}
-	h.counts = values{}
-	h.room = max(0, t.fileSize-t.size)
-	if t.fileSize < t.size {
-		h.room = t.fileSize
-	}
-	h.room /= int64(h.planes)
-	return nil
-}
-
 // opencv refuses what OpenCV refuses or decodes to other pixels than Pillow.
 // imread fails where it would exchange width and height. imdecode fails on
 // uncompressed tiles, and imdecodemulti, which stands for it where TIFF is read
 // from memory, does not turn the image.
 func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 	h, t := &d.h, &d.dir
-	photo := t.get(tagPhotometric, 0)
+	photo := t.get(tagPhotometric, whiteIsZero)
 	var what string
 	switch {
 	case h.mode == codec.RGBA:
 		what = "alpha"
-	case h.bits > 8 && (photo != 1 || h.bits != 16 || h.signed):
+	case h.bits > 8 && (photo != blackIsZero || h.bits != 16 || h.signed):
 		what = fmt.Sprintf("samples of %d bits", h.bits)
-	case h.bits == 2 || h.bits == 4 && photo != 3:
+	case h.bits == 2 || h.bits == 4 && photo != paletteIndex:
 		what = fmt.Sprintf("%d bits a sample", h.bits)
 	case h.samples > 4 || t.get(tagSamplesPerPixel, 1) > 4:
 		what = "more than four samples a pixel"
@@ -449,17 +125,17 @@ func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 		what = "a single plane apart"
 	case !h.apart && t.tags[tagStripOffsets].len()+t.tags[tagTileOffsets].len() != h.across*h.down:
 		what = "another number of offsets than of strips or tiles"
-	case t.get(tagPlanar, 1) != 1 && t.get(tagPlanar, 1) != 2:
+	case t.get(tagPlanar, chunky) != chunky && t.get(tagPlanar, chunky) != separatePlanes:
 		what = "an unknown planar configuration"
 	case h.mode == codec.P && t.tags[tagColorMap].len() < 3<<h.bits:
 		what = "a palette that is too short"
-	case t.tags[tagOrientation].len() > 0 && (c.Orientation >= 5 || damage == codec.DamageImdecode && c.Orientation > 1):
+	case t.tags[tagOrientation].len() > 0 && (c.Orientation >= firstTransposed || damage == codec.DamageImdecode && c.Orientation > uprightOrientation):
 		what = fmt.Sprintf("orientation %d", c.Orientation)
 	case damage == codec.DamageImdecode && h.tiled && h.compression == none:
 		what = "uncompressed tiles"
 	default:
 		if t.tags[tagOrientation].len() == 0 {
-			c.Orientation = 1 // not XMP's
+			c.Orientation = uprightOrientation // not XMP's
 		}
 		return nil
 	}

@@ -80,7 +80,7 @@ func (o *Random) Validate() error {
 			return fmt.Errorf("%w: schema: column %q, want distinct non-empty names", dataset.ErrParam, c.Name)
 		}
 		seen[c.Name] = true
-		if !c.DType.Valid() || c.DType == tensor.Bytes {
+		if c.DType.Size() == 0 {
 			return fmt.Errorf("%w: schema: column %q: dtype %v, want a numeric type", dataset.ErrParam, c.Name, c.DType)
 		}
 		if len(c.Shape) > tensor.MaxRank {

@@ -15,7 +15,7 @@ import (
 
 // all returns one column of each type.
 func all(shape ...int) (l []Column) {
-	for d := tensor.Uint8; d.Valid(); d++ {
+	for d := tensor.Uint8; d.Validate() == nil; d++ {
 		if d != tensor.Bytes {
 			l = append(l, Column{d.String(), d, shape})
 		}

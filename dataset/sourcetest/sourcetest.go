@@ -215,7 +215,7 @@ func columns(t *testing.T, d dataset.Data) {
 		require.False(t, seen[c.Name], "two columns are named %q", c.Name)
 		seen[c.Name] = true
 		require.NoError(t, c.Desc.Validate(), "column %q", c.Name)
-		require.True(t, c.Desc.DType.Valid(), "column %q has no dtype", c.Name)
+		require.NoError(t, c.Desc.DType.Validate(), "column %q", c.Name)
 	}
 	require.Equal(t, c, d.Columns(), "columns when asked again")
 }

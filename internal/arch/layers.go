@@ -139,7 +139,7 @@ var Layers = []Layer{
 	}},
 	{"models", []Package{
 		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/mapfile", "internal/msgpread", "store", "tensor", msgp}},
-		{Path: "onnx", May: []string{"codec", "datagraph", "internal/kernel", "internal/registry", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
+		{Path: "onnx", May: []string{"codec", "datagraph", "internal/enum", "internal/kernel", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
 		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "tensor", testify}},
 		{Path: "importer/hf", May: imports()},
