@@ -28,6 +28,7 @@ const (
 	beam       = "github.com/apache/beam/sdks/v2"
 	ximage     = "golang.org/x/image"
 	cobra      = "github.com/spf13/cobra"
+	gift       = "github.com/disintegration/gift"
 	gomlx      = "github.com/gomlx/gomlx"
 	google     = "google.golang.org/api"
 	hdfs       = "github.com/colinmarc/hdfs/v2"
@@ -261,7 +262,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
 			"internal/bom", "internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
-			cobra, pflag, term, ximage,
+			cobra, gift, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/disintegration/gift"
 	"github.com/spf13/cobra"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/basicfont"
@@ -213,44 +214,20 @@ func describeValues(name string, t *tensor.Tensor) []string {
 
 func sheetNumber(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// thumbnail scales a picture to fit a square. A pixel of a smaller picture is
-// the mean of those that it covers; a larger picture repeats pixels by a whole
-// factor. All sums are of integers.
+// thumbnail scales a picture to fit a square: a larger one with a box filter, a
+// smaller one by a whole factor, which repeats its pixels.
 func thumbnail(m image.Image, side int) image.Image {
-	src, ok := m.(*image.NRGBA)
-	if !ok {
+	w, h := m.Bounds().Dx(), m.Bounds().Dy()
+	k := side / max(w, h)
+	if k == 1 {
 		return m
 	}
-	w, h := src.Rect.Dx(), src.Rect.Dy()
-	tw, th := w, h
-	if k := side / max(w, h); k > 1 {
-		tw, th = w*k, h*k
-	} else if long := max(w, h); long > side {
-		tw, th = max(1, w*side/long), max(1, h*side/long)
+	g := gift.New(gift.ResizeToFit(side, side, gift.BoxResampling))
+	if k > 1 {
+		g = gift.New(gift.Resize(w*k, h*k, gift.NearestNeighborResampling))
 	}
-	if tw == w && th == h {
-		return m
-	}
-	dst := image.NewNRGBA(image.Rect(0, 0, tw, th))
-	for y := range th {
-		y0, y1 := y*h/th, max(y*h/th+1, (y+1)*h/th)
-		for x := range tw {
-			x0, x1 := x*w/tw, max(x*w/tw+1, (x+1)*w/tw)
-			var sum [4]int
-			for sy := y0; sy < y1; sy++ {
-				p := src.Pix[sy*src.Stride+4*x0 : sy*src.Stride+4*x1]
-				for i := 0; i < len(p); i += 4 {
-					for c := range sum {
-						sum[c] += int(p[i+c])
-					}
-				}
-			}
-			n := (y1 - y0) * (x1 - x0)
-			for c := range sum {
-				dst.Pix[y*dst.Stride+4*x+c] = uint8((sum[c] + n/2) / n)
-			}
-		}
-	}
+	dst := image.NewNRGBA(g.Bounds(m.Bounds()))
+	g.Draw(dst, m)
 	return dst
 }
 
