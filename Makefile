@@ -1,7 +1,7 @@
 # Every target works from a fresh clone and installs what it needs. make help lists them.
 GO ?= go
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
+.PHONY: help test race lint generate new-op cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
 
 ##@ Every change
 
@@ -26,6 +26,9 @@ lint: ## gofmt, vet, staticcheck, line widths, actionlint
 	$(GO) run ./internal/tools/width
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
+
+new-op: ## NAME=soften: the files of a new op, with failing tests
+	$(GO) run ./tools/newop $(NAME)
 
 generate: ## generated code and docs; must change nothing
 	$(GO) generate ./...

@@ -303,6 +303,7 @@ var Layers = []Layer{
 		{Path: "internal/tools/typecheck"},
 		{Path: "internal/tools/wasmstrip"},
 		{Path: "internal/tools/width"},
+		{Path: "tools/newop"},
 		{Path: "bench/internal/peer"},
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},

@@ -43,6 +43,7 @@ case ${1-} in
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
   # The images first: decode.py and preset.py read them.
   scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py readers.py diff.py importers.py importers_opencv.py importers_usages.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py coverage.py torchvision_source.py importers_official.py torchvision_programs.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py coords.py moves.py mix.py postprocess.py augment.py draws.py draws_geometry.py policies.py blur.py colour.py tone.py data.py jpeg_op.py preset.py resize.py resize_ipp.py sizes.py special.py tensor.py bundle.py)
+  for s in op_*.py; do [ ! -e "$s" ] || scripts+=("$s"); done # of make new-op
   # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
   want="libjpeg-turbo version 2.1.5 (build 20230203)"
   command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }
