@@ -924,6 +924,19 @@ func (z *GiftSigmoid) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z GiftSigmoid) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
 
+func (z *GiftThreshold) msgp() []any { return []any{&z.Percentage} }
+
+// MarshalMsg appends the msgp form to b.
+func (z GiftThreshold) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *GiftThreshold) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpread.ReadTuple(b, z.msgp(), "Percentage")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z GiftThreshold) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+
 func (z *GiftUnsharpMask) msgp() []any { return []any{&z.Sigma, &z.Amount, &z.Threshold} }
 
 // MarshalMsg appends the msgp form to b.

@@ -1191,6 +1191,12 @@ export interface GiftSigmoidParams {
   factor: number;
 }
 
+/** The parameters of {@link Ops.gift_threshold}. */
+export interface GiftThresholdParams {
+  /** of the largest luma, 0 to 100; default 50 */
+  percentage?: number;
+}
+
 /** The parameters of {@link Ops.gift_unsharp_mask}. */
 export interface GiftUnsharpMaskParams {
   /** standard deviation of the blur in pixels, 0.01 to 100 */
@@ -3771,6 +3777,17 @@ export interface Ops {
    */
   gift_sigmoid(params: GiftSigmoidParams, columns?: Columns): Step;
   /**
+   * GiftThreshold makes each pixel white if its luma exceeds a threshold, else black. The luma is
+   * 0.299r + 0.587g + 0.114b of values of 0 to 1, in float32 from the left. It takes a uint8 image
+   * of one, three or four channels, HWC or CHW, and keeps the description and alpha. Threshold is
+   * for floats.
+   *
+   * Reference: gift 1.2.1, Threshold.
+   *
+   * Inputs: image. Outputs: image. Difference: 0.
+   */
+  gift_threshold(params?: GiftThresholdParams, columns?: Columns): Step;
+  /**
    * GiftUnsharpMask sharpens an image: it adds the difference from a Gaussian blur. It takes a
    * uint8 image of one, three or four channels, HWC or CHW, and keeps the description. Alpha is
    * sharpened too.
@@ -5886,6 +5903,7 @@ export const table: Record<string, readonly [version: number, inputs: string, ou
   gift_pixelate: [1, 'image', 'image', 'size:int'],
   gift_sepia: [1, 'image', 'image', 'percentage:float=100'],
   gift_sigmoid: [1, 'image', 'image', 'midpoint:float=0.5', 'factor:float'],
+  gift_threshold: [1, 'image', 'image', 'percentage:float=50'],
   gift_unsharp_mask: [1, 'image', 'image', 'sigma:float', 'amount:float', 'threshold:float=0'],
   grayscale: [1, 'image', 'image', 'channels:int=1', 'backend:Backend="pillow"'],
   horizontal_flip: [1, 'image', 'image'],

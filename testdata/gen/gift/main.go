@@ -124,6 +124,13 @@ func sepia() (l []params) {
 	return l
 }
 
+func threshold() (l []params) {
+	for _, v := range []float32{50, 0, 100, 33.3, 20, 1, 75.5, 99} {
+		l = append(l, params{fmt.Sprintf(`{"percentage": %v}`, v), gift.Threshold(v)})
+	}
+	return l
+}
+
 func colorize() (l []params) {
 	for _, v := range [][3]float32{
 		{240, 50, 100}, {0, 100, 100}, {120, 0, 70}, {-60, 80, 30}, {359.5, 33.3, 99}, {360, 100, 50}, {45, 10, 0}, {-360, 70, 100}, {180, 90, 60}, {301, 100, 1},
@@ -165,6 +172,7 @@ var ops = []op{
 	{"gift_pixelate", pixelate()},
 	{"gift_sepia", sepia()},
 	{"gift_sigmoid", sigmoid()},
+	{"gift_threshold", threshold()},
 	{"gift_unsharp_mask", unsharp()},
 }
 
