@@ -9,13 +9,13 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 # The packages whose tests take longest come first: two run at once, and none of
 # them should be left alone at the end.
-long="./tools/digest ./transforms ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
+long="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
 packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu"
 # -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
 # is in packages that import internal/kernel or internal/cpu, or that compute.
 numbers="$long ./internal/cpu ./tensor ./codec/... ./onnx ./rng ./recordio"
 # The packages that the vectors of wasm change.
-kernels="./tools/digest ./transforms ./internal/kernel/... ./datagraph ./codec/jpeg"
+kernels="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg"
 # The packages that read or write numbers of several bytes.
 bytes="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/internal/..."
 # The compiler takes a quarter less time without its garbage collector. Tests

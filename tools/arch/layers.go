@@ -89,7 +89,8 @@ var Layers = []Layer{
 		{Path: "internal/filelock", May: []string{sys}},
 		{Path: "internal/hdf5", May: []string{compress}},
 		{Path: "internal/hexdoc", May: []string{testify}},
-		{Path: "internal/kernel", May: []string{"internal/cpu"}},
+		{Path: "internal/exactmath"},
+		{Path: "internal/kernel", May: []string{"internal/cpu", "internal/exactmath"}},
 		{Path: "internal/lmdb"},
 		{Path: "internal/mapfile", May: []string{sys}},
 		{Path: "internal/msgpread", May: []string{"internal/errfmt", msgp}},
@@ -102,7 +103,7 @@ var Layers = []Layer{
 		{Path: "internal/spec", May: []string{"internal/registry"}},
 	}},
 	{"values", []Package{
-		{Path: "rng", May: []string{"internal/kernel"}},
+		{Path: "rng", May: []string{"internal/exactmath"}},
 		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
 		{Path: "store", May: []string{"internal/mapfile"}},
 		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
@@ -131,7 +132,7 @@ var Layers = []Layer{
 		{Path: "codec/jpegli", May: []string{"codec", "internal/enum", "tensor", jpegli}},
 	}},
 	{"graphs", []Package{
-		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
+		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/exactmath", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
 		{Path: "plugin", May: []string{"internal/clib", "internal/msgpread", "internal/registry", "tensor", "transforms"}},
 		{Path: "datagraph", May: []string{"codec", "internal/bom", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp, sync}},
 		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
@@ -253,7 +254,7 @@ var Layers = []Layer{
 		{Path: "dataset/webdataset", May: source("records/webdataset")},
 		{Path: "dataset/all", May: []string{"dataset/caltech101", "dataset/caltech256", "dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/cityscapes", "dataset/clevr", "dataset/coco", "dataset/country211", "dataset/csv", "dataset/div2k", "dataset/dtd", "dataset/eurosat", "dataset/fakeimage", "dataset/fer2013", "dataset/fgvcaircraft", "dataset/flickr", "dataset/flowers102", "dataset/food101", "dataset/generator", "dataset/gtsrb", "dataset/imagefolder", "dataset/imagenet", "dataset/imagenette", "dataset/imagerecord", "dataset/inaturalist", "dataset/kaldi", "dataset/kitti", "dataset/lfw", "dataset/lsun", "dataset/manifest", "dataset/mnist", "dataset/movingmnist", "dataset/numpyslices", "dataset/omniglot", "dataset/oxfordpet", "dataset/pcam", "dataset/phototour", "dataset/places365", "dataset/random", "dataset/renderedsst2", "dataset/save", "dataset/sbdataset", "dataset/sbu", "dataset/semeion", "dataset/stanfordcars", "dataset/stl10", "dataset/sun397", "dataset/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/usps", "dataset/voc", "dataset/webdataset", "dataset/widerface"}},
 		{Path: "internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
-		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
+		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/exactmath", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
 	}},
 	{"programs", []Package{
@@ -261,7 +262,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/bom", "internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
+			"internal/bom", "internal/coverage", "internal/filelock", "internal/exactmath", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -153,7 +153,7 @@ func softmax(l []prediction) {
 	}
 	sum := 0.0
 	for i := range l {
-		l[i].Score = kernel.Exp(l[i].Score - most)
+		l[i].Score = exactmath.Exp(l[i].Score - most)
 		sum += l[i].Score
 	}
 	for i := range l {

@@ -1,4 +1,4 @@
-package kernel
+package exactmath
 
 import "math"
 
@@ -50,8 +50,8 @@ func quarter(x float64) (k int, r, e float64) {
 	return int(q), r, e
 }
 
-// sinCos returns the sine and the cosine of x, 0 <= x <= 2^18.
-func sinCos(x float64) (sin, cos float64) {
+// SinCosFast returns the sine and the cosine of x, 0 <= x <= 2^18.
+func SinCosFast(x float64) (sin, cos float64) {
 	k, r, e := quarter(x)
 	s, c := sinSmall(r, e), cosSmall(r, e)
 	switch k & 3 {
@@ -65,8 +65,8 @@ func sinCos(x float64) (sin, cos float64) {
 	return -c, s
 }
 
-// sine returns the sine of x, 0 <= x <= 2^18.
-func sine(x float64) float64 {
+// SinFast returns the sine of x, 0 <= x <= 2^18.
+func SinFast(x float64) float64 {
 	k, r, e := quarter(x)
 	switch k & 3 {
 	case 0:
@@ -143,7 +143,7 @@ func cosSmall(r, e float64) float64 {
 // million.
 func CosSinDegrees(n int) (cos, sin float32) {
 	x := float64(math.Abs(float64(n)) / 180 * math.Pi)
-	s, c := sinCos(x)
+	s, c := SinCosFast(x)
 	if n < 0 {
 		s = -s
 	}

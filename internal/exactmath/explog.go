@@ -1,4 +1,4 @@
-package kernel
+package exactmath
 
 import "math"
 
@@ -114,6 +114,6 @@ func Pow(x, y float64) float64 {
 
 // Cos2Pi returns the cosine of 2*pi*x for x in 0..1.
 func Cos2Pi(x float64) float64 {
-	_, c := sinCos(float64(x * (2 * math.Pi)))
+	_, c := SinCosFast(float64(x * (2 * math.Pi)))
 	return c
 }

@@ -1,4 +1,4 @@
-package kernel
+package exactmath
 
 // Atan returns the arctangent of x, |x| <= 1. It rounds correctly, as SinCos
 // does. For 0.16% of random arguments, glibc 2.36 returns the next float64

@@ -1,4 +1,4 @@
-package kernel
+package exactmath
 
 import "math"
 
@@ -59,25 +59,25 @@ func (a twoFloats) ordered(b twoFloats) twoFloats {
 
 func (a twoFloats) times(b twoFloats) twoFloats {
 	s := float32(a.h * b.h)
-	return twoFloats{s, fma32(a.h, b.l, fma32(a.l, b.h, fma32(a.h, b.h, -s)))}
+	return twoFloats{s, FMA32(a.h, b.l, FMA32(a.l, b.h, FMA32(a.h, b.h, -s)))}
 }
 
 func (a twoFloats) squared() twoFloats {
 	s := float32(a.h * a.h)
-	return twoFloats{s, fma32(a.h+a.h, a.l, fma32(a.h, a.h, -s))}
+	return twoFloats{s, FMA32(a.h+a.h, a.l, FMA32(a.h, a.h, -s))}
 }
 
 func (a twoFloats) scale(b float32) twoFloats {
 	s := float32(a.h * b)
-	return twoFloats{s, fma32(a.l, b, fma32(a.h, b, -s))}
+	return twoFloats{s, FMA32(a.l, b, FMA32(a.h, b, -s))}
 }
 
 func (a twoFloats) over(b twoFloats) twoFloats {
 	t := 1 / b.h
 	s := float32(a.h * t)
-	u := fma32(t, a.h, -s)
-	v := fma32(-b.l, t, fma32(-b.h, t, 1))
-	return twoFloats{s, fma32(s, v, fma32(a.l, t, u))}
+	u := FMA32(t, a.h, -s)
+	v := FMA32(-b.l, t, FMA32(-b.h, t, 1))
+	return twoFloats{s, FMA32(s, v, FMA32(a.l, t, u))}
 }
 
 // sleefLog returns the natural logarithm of a positive number.
@@ -90,8 +90,8 @@ func sleefLog(x float32) twoFloats {
 	m := float32(math.Ldexp(float64(x), -e)) // 0.75 to 1.5
 	q := addFloats(-1, m).over(addFloats(1, m))
 	q2 := q.squared()
-	t := fma32(0.240320354700088500976562, q2.h, 0.285112679004669189453125)
-	t = fma32(t, q2.h, 0.400007992982864379882812)
+	t := FMA32(0.240320354700088500976562, q2.h, 0.285112679004669189453125)
+	t = FMA32(t, q2.h, 0.400007992982864379882812)
 	third := twoFloats{0.66666662693023681640625, 3.69183861259614332084311e-09}
 	s := twoFloats{0.69314718246459960938, -1.904654323148236017e-09}.scale(float32(e))
 	s = s.ordered(twoFloats{float32(2 * q.h), float32(2 * q.l)})
@@ -112,7 +112,7 @@ func (a twoFloats) exp() float32 {
 	s = twoFloats{s.h + s.l, (s.h - (s.h + s.l)) + s.l}
 	u := float32(0.00136324646882712841033936)
 	for _, t := range [...]float32{0.00836596917361021041870117, 0.0416710823774337768554688, 0.166665524244308471679688, 0.499999850988388061523438} {
-		u = fma32(u, s.h, t)
+		u = FMA32(u, s.h, t)
 	}
 	s = twoFloats{1, 0}.ordered(s.ordered(s.squared().scale(u)))
 	return float32(math.Ldexp(float64(s.h+s.l), int(q)))
