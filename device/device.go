@@ -60,7 +60,7 @@ func (c Class) MarshalText() ([]byte, error) {
 func (c *Class) UnmarshalText(b []byte) error {
 	i := slices.Index(classNames, string(b))
 	if i < 0 {
-		return fmt.Errorf("device: unknown class %q: must be one of %s", b, strings.Join(classNames, ", "))
+		return fmt.Errorf("device: unknown class %q: want one of %s", b, strings.Join(classNames, ", "))
 	}
 	*c = Class(i)
 	return nil
@@ -175,7 +175,7 @@ func Open(spec string) (Device, error) {
 	for _, p := range parts[1:] {
 		k, v, ok := strings.Cut(p, "=")
 		if _, twice := options[k]; !ok || k == "" || twice {
-			return nil, fmt.Errorf("device: %s: option %q: must be NAME=VALUE, each name once", parts[0], p)
+			return nil, fmt.Errorf("device: %s: option %q: want NAME=VALUE, each name once", parts[0], p)
 		}
 		options[k] = v
 	}

@@ -140,7 +140,7 @@ var Layers = []Layer{
 		{Path: "eager", May: []string{"codec", "codec/all", "datagraph", "rng", "tensor", "transforms"}},
 	}},
 	{"models", []Package{
-		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/mapfile", "internal/msgpread", "store", "tensor", msgp}},
+		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/msgpread", "store", "tensor", msgp}},
 		{Path: "onnx", May: []string{"codec", "datagraph", "internal/kernel", "internal/registry", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
 		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "tensor", testify}},
