@@ -158,7 +158,7 @@ var Layers = []Layer{
 		{Path: "importer/all", May: []string{"importer/hf", "importer/keras", "importer/mindir", "importer/onnx", "importer/opencv", "importer/tflite", "importer/timm", "importer/torchvision", "importer/ultralytics"}},
 		{Path: Root, May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "importer", "importer/all", "internal/registry", "modelbundle", "preset", "store", "tensor", "transforms"}},
 		{Path: "internal/gpu", May: []string{"codec", "datagraph", "internal/kernel", "tensor", "transforms"}, Why: "it runs graphs for the GPUs of device/webgpu and of browsers"},
-		{Path: "device", May: []string{"datagraph", "internal/registry", "modelbundle", "tensor", "transforms"}},
+		{Path: "device", May: []string{"datagraph", "internal/enum", "internal/registry", "modelbundle", "tensor", "transforms"}},
 		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
 		{Path: "device/ort", May: []string{"datagraph", "device", "internal/clib", "internal/registry", "onnx", "tensor", "transforms"}},
 		{Path: "device/webgpu", May: []string{"codec", "datagraph", "device", "internal/gpu", "internal/kernel", "internal/registry", "tensor", "transforms", webgpu, webgpuType}},
