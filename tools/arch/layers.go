@@ -281,7 +281,11 @@ var Layers = []Layer{
 		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", "store/hdfs", "store/httpstore", "store/s3", beam}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
-		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
+		{Path: "examples"},
+		{Path: "examples/bundle", May: []string{Root, "modelbundle"}},
+		{Path: "examples/image", May: []string{Root, "tensor"}},
+		{Path: "examples/pack", May: []string{"pack", "store"}},
+		{Path: "examples/server", May: []string{Root, "tensor"}},
 		{Path: "examples/training", May: []string{"adapters/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
 	}},
 	{"tools of this repository", []Package{
