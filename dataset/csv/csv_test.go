@@ -21,7 +21,7 @@ import (
 )
 
 func TestMindSpore(t *testing.T) {
-	cases := golden.Load(t, "datasets/csv/mindspore.json")
+	cases := golden.Load(t, "../../testdata/datasets/csv/mindspore.json")
 	t.Chdir("../../testdata/datasets/csv")
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {

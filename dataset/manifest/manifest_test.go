@@ -19,7 +19,7 @@ import (
 const testdata = "../../testdata/datasets/manifest/"
 
 func TestMindSpore(t *testing.T) {
-	for _, c := range golden.Load(t, "datasets/manifest/mindspore.json") {
+	for _, c := range golden.Load(t, testdata+"mindspore.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			s := c.Specs(t, func() dataset.Node { return New("") }).(*Manifest)
 			s.File = testdata + s.File

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMindSpore(t *testing.T) {
-	cases := golden.Load(t, "datasets/textfile/mindspore.json")
+	cases := golden.Load(t, "../../testdata/datasets/textfile/mindspore.json")
 	t.Chdir("../../testdata/datasets/textfile")
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {

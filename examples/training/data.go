@@ -14,8 +14,8 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/png" // the images' format
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/dataset/cifar10"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/dataset/sets/cifar10"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"

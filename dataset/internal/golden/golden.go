@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -45,10 +44,9 @@ type Value struct {
 	SHA256 string
 }
 
-// Load reads the cases of a reference, such as datasets/coco/mindspore.json,
-// from testdata.
-func Load(t testing.TB, name string) []Case {
-	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
+// Load reads the cases of a reference, such as mindspore.json, from a file.
+func Load(t testing.TB, file string) []Case {
+	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var f struct{ Cases []Case }
 	require.NoError(t, json.Unmarshal(b, &f))
