@@ -199,7 +199,7 @@ func (n *Batch) length(b *Built, s *step) int64 {
 
 func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	b := &batching{
-		n: n, c: o.collator(s, s.state.(*collator)), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
+		n: n, columns: s.in[0].columns, c: o.collator(s, s.state.(*collator)), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}
 	var err error
@@ -219,6 +219,7 @@ func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 
 type batching struct {
 	in      iterator
+	columns []Column // of in
 	n       *Batch
 	f       BatchFunc
 	c       *collator
@@ -315,6 +316,9 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 		return b.c.finish(s, n)
 	}
 	if b.f != nil {
+		for _, x := range b.samples[:n] {
+			x.columns = b.columns
+		}
 		err := guard(func() error { return b.f(b.caller.of(b.samples[0]), b.samples[:n]) })
 		if err == nil {
 			err = b.fit(b.samples[:n])

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"log"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -421,6 +422,24 @@ func (b *Built) number(s *step, within bool) {
 
 // Columns describes the samples. The slice is shared: do not modify it.
 func (b *Built) Columns() []Column { return b.top.columns }
+
+// ClassIndex maps the names of the classes to their numbers, which are the
+// labels of the samples. It returns nil if no source has named classes, or if
+// two sources number them differently. The map is shared: do not modify it.
+func (b *Built) ClassIndex() map[string]int32 {
+	var index map[string]int32
+	for _, s := range b.sources {
+		c, ok := s.data.(ClassIndexed)
+		switch {
+		case !ok:
+		case index == nil:
+			index = c.ClassIndex()
+		case !maps.Equal(index, c.ClassIndex()):
+			return nil
+		}
+	}
+	return index
+}
 
 // Len returns the number of samples or batches of an epoch of this rank. It is
 // Endless, or Unknown if it depends on the data.

@@ -29,7 +29,7 @@ func (c *count10) Next(_ context.Context, s *Sample) error {
 		return io.EOF
 	}
 	c.i++
-	return s.Values[0].SetInt32(c.i)
+	return s.Column("x").SetInt32(c.i)
 }
 
 // TestHeldLogsAreCut checks that the logs of buffers do not grow during a run.

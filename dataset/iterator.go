@@ -365,8 +365,7 @@ next:
 func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 	if s.data != nil {
 		rows := s.data.(Rows)
-		n := len(s.columns)
-		return o.work(s, &feeder{f}, &badList{}, func() (worker, error) { return &reading{rows, n}, nil })
+		return o.work(s, &feeder{f}, &badList{}, func() (worker, error) { return &reading{rows, s.columns}, nil })
 	}
 	switch n := s.node.(type) {
 	case router:
@@ -426,11 +425,11 @@ func (f *feeder) Close() error { return nil }
 // reading is the worker that reads rows.
 type reading struct {
 	rows    Rows
-	columns int
+	columns []Column
 }
 
 func (r *reading) Do(ctx context.Context, s *Sample) error {
-	s.Resize(r.columns)
+	s.reset(r.columns)
 	return r.rows.Read(ctx, s.row, s)
 }
 
@@ -466,16 +465,16 @@ func closeAll(l []iterator) error {
 // streamed is the iterator of a stream source. Every rank reads all of the
 // stream and keeps its part.
 type streamed struct {
-	stream Stream
-	reader Reader
-	epoch  uint64
-	root   int32
-	n      int // columns
-	cursor cursor
-	at     int64 // samples read
-	errors int   // consecutive bad samples
-	judge  *judge
-	failed func(s *Sample, err error) error
+	stream  Stream
+	reader  Reader
+	epoch   uint64
+	root    int32
+	columns []Column
+	cursor  cursor
+	at      int64 // samples read
+	errors  int   // consecutive bad samples
+	judge   *judge
+	failed  func(s *Sample, err error) error
 }
 
 func (o *opener) openStream(s *step, epoch uint64) (iterator, error) {
@@ -490,7 +489,7 @@ func (o *opener) openStream(s *step, epoch uint64) (iterator, error) {
 		}
 	}
 	it := &streamed{
-		stream: s.data.(Stream), epoch: epoch, root: s.root, n: len(s.columns), cursor: c, judge: o.judge(s),
+		stream: s.data.(Stream), epoch: epoch, root: s.root, columns: s.columns, cursor: c, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}
 	return it, nil
@@ -512,7 +511,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 				t.cursor.j--
 				return err
 			}
-			s.Resize(t.n)
+			s.reset(t.columns)
 			s.begin(t.epoch, origin{root: t.root, k: t.at, epoch: t.epoch})
 			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {

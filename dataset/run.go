@@ -244,6 +244,7 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		r.marked = r.it.Save(r.marked[:0])
 		r.logs.forget(r.marked)
 	}
+	s.columns = r.built.top.columns
 	return s, nil
 }
 

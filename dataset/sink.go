@@ -103,6 +103,7 @@ func (k *sunk) Next(ctx context.Context, s *Sample) error {
 		return err
 	}
 	if k.w != nil {
+		s.columns = k.s.columns
 		if err := guard(func() error { return k.w.Write(s) }); err != nil {
 			k.failed = true
 			return &SampleError{Path: k.s.path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: fmt.Errorf("save: %w", err)}

@@ -58,10 +58,10 @@ func TestUnlikeMindSpore(t *testing.T) {
 	require.NoError(t, err)
 	d := data.(dataset.Classed)
 	require.EqualValues(t, 2, d.Len())
-	s := dataset.Sample{Values: make([]dataset.Value, 2)}
-	require.NoError(t, d.Read(t.Context(), 0, &s))
-	require.Equal(t, "no JPEG", string(s.Values[0].Data))
-	require.ErrorIs(t, d.Read(t.Context(), 1, &s), os.ErrNotExist)
+	s := dataset.NewSample(d.Columns())
+	require.NoError(t, d.Read(t.Context(), 0, s))
+	require.Equal(t, "no JPEG", string(s.Column("image").Data))
+	require.ErrorIs(t, d.Read(t.Context(), 1, s), os.ErrNotExist)
 	require.Equal(t, "gone.jpg", s.Key)
 }
 

@@ -280,7 +280,7 @@ var Layers = []Layer{
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
 		{Path: "examples/server", May: []string{"codec", "codec/all", "datagraph", "preset", "tensor"}},
-		{Path: "examples/training", May: []string{"adapters/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/sets/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
+		{Path: "examples/training", May: []string{"adapters/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/sets/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "pullpipe", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
 	}},
 	{"tools of this repository", []Package{
 		{Path: "internal/arch"},

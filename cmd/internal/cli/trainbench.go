@@ -311,7 +311,7 @@ func (d *folder) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	defer f.Close()
-	_, err = store.ReadAll(f, s.Values[0].Bytes(int(f.Size())))
+	_, err = store.ReadAll(f, s.Column("image").Bytes(int(f.Size())))
 	return err
 }
 
@@ -672,7 +672,7 @@ func (t *trainer) loop(ctx context.Context) error {
 		}
 		n := int64(1)
 		if t.batched && len(s.Values) > 0 {
-			n = int64(s.Values[0].Shape.At(0))
+			n = int64(s.Column("image").Shape.At(0))
 		}
 		t.images.Add(n)
 		t.batches.Add(1)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sets/internal/settest"
-	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -30,7 +29,7 @@ func TestBadAnnotations(t *testing.T) {
 	d, err := (&Caltech101{dir, "all"}).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	err = d.(dataset.Rows).Read(t.Context(), 0, s)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, `annotation_0001.mat: no array "obj_contour"`)

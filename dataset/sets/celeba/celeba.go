@@ -263,13 +263,13 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("celeba: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
+	if err := files.Read(ctx, d.folder, s.Column("image"), store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("celeba: %w", err)
 	}
-	if err := s.Values[1].Reset(d.desc()); err != nil {
+	if err := s.Column("attr").Reset(d.desc()); err != nil {
 		return err
 	}
-	out := tensor.View[int32](&s.Values[1].Tensor)
+	out := tensor.View[int32](&s.Column("attr").Tensor)
 	for k, a := range d.attrs[int(i)*d.attributes:][:d.attributes] {
 		out[k] = int32(a)
 	}

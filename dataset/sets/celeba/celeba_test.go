@@ -75,7 +75,7 @@ func TestMissing(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist, "the list of parts")
 	d, err := (&CelebA{dir, "", "all"}).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), os.ErrNotExist)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns())), os.ErrNotExist)
 }
 
 func FuzzParse(f *testing.F) {

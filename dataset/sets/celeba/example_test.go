@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(sample.Key, tensor.View[int32](&sample.Values[0].Tensor))
+		fmt.Println(sample.Key, tensor.View[int32](&sample.Column("attr").Tensor))
 	}
 	// Output:
 	// attr int32 (4,)

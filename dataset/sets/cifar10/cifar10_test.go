@@ -60,8 +60,8 @@ func TestBadFiles(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	require.Empty(t, d.(dataset.ClassIndexed).ClassIndex(), "no file with names")
-	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)))
-	err = d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d))
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns())))
+	err = d.(dataset.Rows).Read(t.Context(), 1, dataset.NewSample(d.Columns()))
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "test_batch.bin at byte 3073: label 10, want one of 10 classes")
 	_, err = d.(dataset.Classed).Class(1)
@@ -82,7 +82,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		defer d.Close()
 		r := d.(dataset.Rows)
-		s := sourcetest.New(d)
+		s := dataset.NewSample(d.Columns())
 		for i := range r.Len() {
 			if err := r.Read(t.Context(), i, s); err != nil {
 				require.ErrorIs(t, err, dataset.ErrData)

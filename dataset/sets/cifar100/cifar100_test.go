@@ -45,7 +45,7 @@ func TestBadLabels(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "train.bin"), b, 0o600))
 		d, err := New(dir).Open(t.Context(), store.Local)
 		require.NoError(t, err)
-		err = d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d))
+		err = d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns()))
 		require.ErrorIs(t, err, dataset.ErrData)
 		require.ErrorContains(t, err, want)
 		require.NoError(t, d.Close())

@@ -202,12 +202,12 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = d.names[i]
-	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.names[i])); err != nil {
+	if err := files.Read(ctx, d.folder, s.Column("image"), store.Join(d.dir, d.names[i])); err != nil {
 		return err
 	}
 	vectors := d.vectors.of(i)
 	if d.task == Captioning {
-		d.text(&s.Values[1], vectors)
+		d.text(s.Column("captions"), vectors)
 		return nil
 	}
 	width := d.width(vectors)

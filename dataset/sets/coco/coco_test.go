@@ -149,8 +149,8 @@ func TestErrors(t *testing.T) {
 	d.folder, err = store.OpenFolder(t.Context(), store.Local, d.dir)
 	require.NoError(t, err)
 	defer d.Close()
-	sample := dataset.Sample{Values: make([]dataset.Value, 4)}
-	require.ErrorIs(t, d.Read(t.Context(), 1, &sample), os.ErrNotExist)
+	sample := dataset.NewSample(d.Columns())
+	require.ErrorIs(t, d.Read(t.Context(), 1, sample), os.ErrNotExist)
 	require.Equal(t, "1.jpg", sample.Key)
 }
 
@@ -174,10 +174,10 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		d.folder, d.dir = folder, dir
-		s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
+		s := dataset.NewSample(d.Columns())
 		for i := range d.Len() {
 			d.names[i] = "x"
-			require.NoError(t, d.Read(t.Context(), i, &s))
+			require.NoError(t, d.Read(t.Context(), i, s))
 			for j, c := range d.Columns() {
 				require.True(t, c.Desc.Matches(s.Values[j].Desc), "%v, want %v", s.Values[j].Desc, c.Desc)
 			}

@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		bbox, category := &sample.Values[1].Tensor, &sample.Values[2].Tensor
+		bbox, category := &sample.Column("bbox").Tensor, &sample.Column("category_id").Tensor
 		fmt.Println(sample.Key, bbox.Shape, tensor.View[int64](category))
 	}
 	// Output:

@@ -175,7 +175,7 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	if err := p.read(i-p.first, s); err != nil {
 		return fmt.Errorf("lsun: %w", p.wrap(err))
 	}
-	return s.Values[1].SetInt32(p.label)
+	return s.Column("label").SetInt32(p.label)
 }
 
 func (p *part) read(i int64, s *dataset.Sample) error {
@@ -188,10 +188,10 @@ func (p *part) read(i int64, s *dataset.Sample) error {
 	if e.Need() > files.Limit {
 		return fmt.Errorf("%w: %s has %d bytes, want at most %d", dataset.ErrData, s.Key, e.Size, files.Limit)
 	}
-	if err := p.db.Value(&e, s.Values[0].Bytes(int(e.Need()))); err != nil {
+	if err := p.db.Value(&e, s.Column("image").Bytes(int(e.Need()))); err != nil {
 		return fmt.Errorf("%s: %w", s.Key, err)
 	}
-	s.Values[0].Bytes(int(e.Size)) // the same memory, without what Value needs beside it
+	s.Column("image").Bytes(int(e.Size)) // the same memory, without what Value needs beside it
 	return nil
 }
 

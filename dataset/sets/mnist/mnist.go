@@ -294,13 +294,13 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = p.keys.At(i)
-	if err := s.Values[0].Reset(d.image); err != nil {
+	if err := s.Column("image").Reset(d.image); err != nil {
 		return err
 	}
-	if err := p.images.Fill(s.Values[0].Data, headerSize(3)+i*d.image.Size()); err != nil {
+	if err := p.images.Fill(s.Column("image").Data, headerSize(3)+i*d.image.Size()); err != nil {
 		return fmt.Errorf("mnist: %w", err)
 	}
-	return s.Values[1].SetInt32(int32(p.labels[i]))
+	return s.Column("label").SetInt32(int32(p.labels[i]))
 }
 
 func (d *rows) Class(i int64) (int64, error) {

@@ -139,7 +139,7 @@ func TestCutLater(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	require.NoError(t, os.Truncate(name, 25))
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, s))
 	err = d.(dataset.Rows).Read(t.Context(), 1, s)
 	require.ErrorIs(t, err, dataset.ErrData)
@@ -166,7 +166,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		defer d.Close()
 		r := d.(dataset.Rows)
-		s := sourcetest.New(d)
+		s := dataset.NewSample(d.Columns())
 		for i := range min(r.Len(), 100) {
 			require.NoError(t, r.Read(t.Context(), i, s))
 		}

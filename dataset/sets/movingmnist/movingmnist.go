@@ -144,11 +144,11 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("movingmnist: %w", err)
 	}
 	s.Key = d.keys.At(i)
-	if err := s.Values[0].Reset(d.shape); err != nil {
+	if err := s.Column("image").Reset(d.shape); err != nil {
 		return err
 	}
 	frame := d.shape.Shape.At(2) * d.shape.Shape.At(3)
-	out := s.Values[0].Data
+	out := s.Column("image").Data
 	for k := d.from; k < d.to; k++ {
 		at := (int64(k)*d.videos + i) * int64(frame)
 		if err := d.file.Fill(out[(k-d.from)*frame:][:frame], d.head+at); err != nil {

@@ -196,17 +196,17 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	if !d.pairs {
 		s.Key = strconv.FormatInt(i, 10)
-		return d.patch(ctx, i, &s.Values[0])
+		return d.patch(ctx, i, s.Column("image"))
 	}
 	m := d.matches[i]
 	s.Key = fmt.Sprintf("%d %d", m.a, m.b)
-	if err := d.patch(ctx, int64(m.a), &s.Values[0]); err != nil {
+	if err := d.patch(ctx, int64(m.a), s.Column("image1")); err != nil {
 		return err
 	}
-	if err := d.patch(ctx, int64(m.b), &s.Values[1]); err != nil {
+	if err := d.patch(ctx, int64(m.b), s.Column("image2")); err != nil {
 		return err
 	}
-	return s.Values[2].SetInt32(m.same)
+	return s.Column("matches").SetInt32(m.same)
 }
 
 // patch reads a patch.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/sets/internal/settest"
-	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -47,9 +46,9 @@ func TestDown(t *testing.T) {
 		d, err := New(dir).Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		defer d.Close()
-		s := sourcetest.New(d)
+		s := dataset.NewSample(d.Columns())
 		require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, s))
-		return s.Values[0].Data
+		return s.Column("image").Data
 	}
 	want := read(b)
 	at := int(binary.LittleEndian.Uint32(b[10:]))

@@ -40,7 +40,7 @@ func TestUnpacked(t *testing.T) {
 	require.Len(t, got, len(want))
 	for i := range want {
 		require.Equal(t, want[i].Key, got[i].Key)
-		require.Equal(t, want[i].Values[0].Data, got[i].Values[0].Data)
-		require.Equal(t, want[i].Values[1].Data, got[i].Values[1].Data)
+		require.Equal(t, want[i].Column("image").Data, got[i].Column("image").Data)
+		require.Equal(t, want[i].Column("label").Data, got[i].Column("label").Data)
 	}
 }

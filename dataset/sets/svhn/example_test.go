@@ -29,7 +29,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		image, label := &sample.Values[0].Tensor, &sample.Values[1].Tensor
+		image, label := &sample.Column("image").Tensor, &sample.Column("label").Tensor
 		fmt.Println(sample.Key, image.Desc, tensor.View[int32](label))
 	}
 	// Output:

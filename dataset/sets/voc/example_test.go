@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		bbox, label := &sample.Values[1].Tensor, &sample.Values[2].Tensor
+		bbox, label := &sample.Column("bbox").Tensor, &sample.Column("label").Tensor
 		fmt.Println(sample.Key, tensor.View[float32](bbox), tensor.View[int32](label))
 	}
 	// Output:

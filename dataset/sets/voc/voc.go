@@ -221,14 +221,14 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	id := d.ids[i]
 	s.Key = id
-	if err := files.Read(ctx, d.folder, &s.Values[0], d.image(id)); err != nil {
+	if err := files.Read(ctx, d.folder, s.Column("image"), d.image(id)); err != nil {
 		return err
 	}
 	if d.task == Segmentation {
-		return files.Read(ctx, d.folder, &s.Values[1], d.mask(id))
+		return files.Read(ctx, d.folder, s.Column("target"), d.mask(id))
 	}
 	lo, hi := d.start[i], d.start[i+1]
-	v := &s.Values[1]
+	v := s.Column("bbox")
 	if err := v.Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(hi-lo, 4)}); err != nil {
 		return err
 	}

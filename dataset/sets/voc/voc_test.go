@@ -118,8 +118,8 @@ func TestErrors(t *testing.T) {
 	o.ClassIndexing = nil
 	data, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	s := dataset.Sample{Values: make([]dataset.Value, 5)}
-	require.ErrorIs(t, data.(dataset.Rows).Read(t.Context(), 0, &s), os.ErrNotExist)
+	s := dataset.NewSample(data.Columns())
+	require.ErrorIs(t, data.(dataset.Rows).Read(t.Context(), 0, s), os.ErrNotExist)
 	require.Equal(t, "a", s.Key)
 }
 

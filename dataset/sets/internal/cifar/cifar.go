@@ -139,10 +139,10 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 			return err
 		}
 	}
-	if err := s.Values[0].Reset(tensor.Image(tensor.Uint8, tensor.HWC, side, side, 3)); err != nil {
+	if err := s.Column("image").Reset(tensor.Image(tensor.Uint8, tensor.HWC, side, side, 3)); err != nil {
 		return err
 	}
-	out, pixels := s.Values[0].Data[:3*plane], record[len(d.Labels):]
+	out, pixels := s.Column("image").Data[:3*plane], record[len(d.Labels):]
 	r, g, b := pixels[:plane], pixels[plane:2*plane], pixels[2*plane:3*plane]
 	for k := range r {
 		out[3*k], out[3*k+1], out[3*k+2] = r[k], g[k], b[k]

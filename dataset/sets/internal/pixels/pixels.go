@@ -90,16 +90,16 @@ func (r *Rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = p.keys.At(i)
-	if err := s.Values[0].Reset(r.Image); err != nil {
+	if err := s.Column("image").Reset(r.Image); err != nil {
 		return err
 	}
-	if err := p.Fill(s.Values[0].Data, i); err != nil {
+	if err := p.Fill(s.Column("image").Data, i); err != nil {
 		return fmt.Errorf("%s: %w", r.Package, err)
 	}
-	if err := s.Values[1].Reset(r.label()); err != nil {
+	if err := s.Column("label").Reset(r.label()); err != nil {
 		return err
 	}
-	copy(tensor.View[int32](&s.Values[1].Tensor), labels)
+	copy(tensor.View[int32](&s.Column("label").Tensor), labels)
 	return nil
 }
 

@@ -99,7 +99,7 @@ func Open(t *testing.T, set, file string, content []byte, fresh func(dir string)
 	}
 	defer d.Close()
 	rows := d.(dataset.Rows)
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	for i := range min(rows.Len(), 20) {
 		if !check(rows.Read(t.Context(), i, s)) {
 			continue
