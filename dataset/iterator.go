@@ -126,16 +126,13 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 	}
 	switch n := s.node.(type) {
 	case streamer:
-		_, flat := n.(*FlatMap)
-		_, unbatch := n.(*Unbatch)
-		if o.replay != nil && !flat && !unbatch {
+		if o.replay != nil && !s.traits.several {
 			// The replayed samples passed this node before. Only nodes that
 			// change samples matter now.
 			for i, in := range s.in {
 				if in.first <= o.replay.root && o.replay.root < in.last {
 					it, err := o.open(in, epoch)
-					switch n.(type) {
-					case *Concat, *Mix, *Interleave:
+					if s.traits.joins {
 						return &tagged{it, i}, err
 					}
 					return it, err
@@ -146,8 +143,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch n.(type) {
-		case *FlatMap, *Unbatch, batcher: // the others have no bad samples of their own
+		if s.traits.several || s.traits.batches { // the others have no bad samples of their own
 			it = o.judged(s, it)
 		}
 		return it, nil
@@ -194,9 +190,8 @@ func (s *step) bytes() (n int64) {
 // work places a stage. in collects its bad samples in below.
 func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (worker, error)) (iterator, error) {
 	place := o.stage
-	switch s.node.(type) {
-	case *Project, *Rename:
-		place = inline // too little work for a goroutine
+	if s.traits.selects {
+		place = inline
 	}
 	it, err := place(stage{
 		Path: s.path, In: in, New: func() (worker, error) { return guardWorker(newWorker) },
@@ -350,7 +345,7 @@ next:
 			var in int
 			in, epoch, pos = r.locate(epoch, pos)
 			if pos == noRow {
-				f.err = r.of.state.(*orders).of(epoch).err
+				f.err = r.of.node.(refusing).refusal(r.of, epoch)
 				return 0, 0, 0, false
 			}
 			if in != r.in {
@@ -381,19 +376,8 @@ func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 			j.in = append(j.in, it)
 		}
 		return j, nil
-	case *Zip:
-		z := &zipped{indexed: true}
-		for _, in := range s.in {
-			it, err := o.openIndexed(in, f.fresh(o))
-			if err != nil {
-				return nil, errors.Join(err, z.Close())
-			}
-			z.in = append(z.in, it)
-		}
-		z.samples = make([]Sample, len(z.in))
-		return z, nil
-	case *Cache, *FileCache:
-		return o.openCache(s, f)
+	case indexer:
+		return n.index(o, s, f)
 	case mapper:
 		below := o.below()
 		in, err := below.openIndexed(s.in[0], f)

@@ -102,17 +102,8 @@ func (s *step) alike() bool {
 	if s.indexed {
 		return true
 	}
-	switch s.node.(type) {
-	case *Batch, *Map, *Func, *Project, *Rename, *Concat:
-	default:
-		return false
-	}
-	for _, in := range s.in {
-		if !in.alike() {
-			return false
-		}
-	}
-	return true
+	_, one := s.node.(oneToOne)
+	return (one || s.traits.alike) && !slices.ContainsFunc(s.in, func(in *step) bool { return !in.alike() })
 }
 
 func (r *Run) open(words *stateReader) error {
