@@ -16,12 +16,12 @@ import (
 type (
 	iterator = engine.Iterator[*Sample]
 	worker   = engine.Worker[*Sample]
-	stage    = engine.Stage[*Sample, *SampleError]
+	stage    = engine.Stage[*Sample]
 	placer   = func(stage) (iterator, error)
 )
 
 // inline places a stage without goroutines.
-var inline placer = engine.Inline[*Sample, *SampleError]
+var inline placer = engine.Inline[*Sample]
 
 // badList collects the errors of dropped samples. It belongs to the goroutine
 // that calls Next of the iterators that fill it.
@@ -33,7 +33,16 @@ func (b *badList) take() []*SampleError {
 	return l
 }
 
-func (b *badList) put(l []*SampleError) { b.l = append(b.l, l...) }
+// drainTo returns the Drain of a stage that reports to another list.
+func (b *badList) drainTo(to *badList) func() (report func()) {
+	return func() func() {
+		l := b.take()
+		if l == nil {
+			return nil
+		}
+		return func() { to.l = append(to.l, l...) }
+	}
+}
 
 func isDropped(s *Sample) bool { return s.dropped }
 
@@ -106,7 +115,7 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 		return e
 	}
 	s.dropped, s.bad, s.judged = true, e, false
-	o.bad.put([]*SampleError{e})
+	o.bad.l = append(o.bad.l, e)
 	return nil
 }
 
@@ -199,7 +208,7 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},
-		Left: below.take, Pass: o.bad.put, Dropped: isDropped, Stateless: s.indexed, Bytes: s.bytes(),
+		Drain: below.drainTo(o.bad), Dropped: isDropped, Stateless: s.indexed, Bytes: s.bytes(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())

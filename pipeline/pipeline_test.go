@@ -611,7 +611,7 @@ func TestNoWorker(t *testing.T) {
 		p := open(t, b, Options{Workers: 3})
 		none, made := errors.New("no worker"), 0
 		s, err := p.stage(stageSpec{
-			Path: "test", In: empty{}, Left: func() []*dataset.SampleError { return nil },
+			Path: "test", In: empty{}, Drain: func() func() { return nil },
 			New: func() (worker, error) {
 				if made++; made > fails {
 					return nil, none
