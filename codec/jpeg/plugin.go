@@ -11,9 +11,9 @@ import (
 // passes the file to libjpeg. It collects metadata and refuses some files that
 // libjpeg accepts.
 func (d *decoder) pluginOpen() error {
-	lax := d.damage == codec.DamageLenient || d.damage.OpenCV()
-	b := d.data
-	m := &d.meta
+	lax := d.in.damage == codec.DamageLenient || d.in.damage.OpenCV()
+	b := d.in.data
+	m := &d.head.meta
 	refuse := func(at int, kind error, msg string, args ...any) error {
 		if lax {
 			return nil
