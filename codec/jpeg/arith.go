@@ -27,12 +27,13 @@ const fixedBin = 113
 
 // startArith prepares the arithmetic decoder for a scan.
 func (e *entropy) startArith() error {
+	h := e.head
 	if e.in.damage == codec.DamageImread {
 		e.in.end = len(e.in.data) // the end of a chunk has no effect
 	}
-	for i := range e.head.nScan {
-		c := e.head.scan[i]
-		if e.head.hasDC() && c.dcTab >= arithTabs {
+	for i := range h.nScan {
+		c := h.scan[i]
+		if h.hasDC() && c.dcTab >= arithTabs {
 			return e.in.errorf(codec.ErrFormat, "arithmetic table %d", c.dcTab)
 		}
 	}
@@ -41,22 +42,23 @@ func (e *entropy) startArith() error {
 }
 
 func (e *entropy) resetArith() {
+	h := e.head
 	a := &e.arith
-	for i := range e.head.nScan {
-		c := e.head.scan[i]
-		if e.head.hasDC() {
+	for i := range h.nScan {
+		c := h.scan[i]
+		if h.hasDC() {
 			a.dcStats[c.dcTab] = [64]uint8{}
 			e.lastDC[i] = 0
 			a.context[i] = 0
 		}
-		if e.head.hasAC() {
+		if h.hasAC() {
 			a.acStats[c.acTab] = [256]uint8{}
 		}
 	}
 	a.c, a.a, a.ct = 0, 0, -16
 	a.fixed = fixedBin
 	a.ended = false
-	e.restartsToGo = e.head.restartInterval
+	e.restartsToGo = h.restartInterval
 }
 
 // byte reads a byte. After a marker it returns zeros, which is allowed here. The
@@ -296,15 +298,17 @@ func (a *arithReader) refine(blk *[64]int16, tab, first, last, al int) {
 
 // arithDC decodes the DC coefficient of component i of the scan to lastDC.
 func (e *entropy) arithDC(i int) bool {
-	tab := e.head.scan[i].dcTab
-	diff, ok := e.arith.dc(i, tab, e.head.arithL[tab], e.head.arithU[tab])
+	h := e.head
+	tab := h.scan[i].dcTab
+	diff, ok := e.arith.dc(i, tab, h.arithL[tab], h.arithU[tab])
 	e.lastDC[i] += diff
 	return ok
 }
 
 // decodeMCUArith decodes an MCU of any arithmetic-coded scan.
 func (e *entropy) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
-	if e.head.restartInterval != 0 {
+	h := e.head
+	if h.restartInterval != 0 {
 		if e.restartsToGo == 0 {
 			if err := e.arithRestart(); err != nil {
 				return err
@@ -312,20 +316,20 @@ func (e *entropy) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
 		}
 		e.restartsToGo--
 	}
-	refineDC := e.head.progressive && e.head.ss == 0 && e.head.ah != 0
+	refineDC := h.progressive && h.ss == 0 && h.ah != 0
 	if e.arith.ct == -1 && !refineDC {
 		return nil
 	}
 	switch {
-	case !e.head.progressive:
-		for b := range e.head.blocksInMCU {
-			m := e.head.member[b]
+	case !h.progressive:
+		for b := range h.blocksInMCU {
+			m := h.member[b]
 			if !e.arithDC(m) {
 				break
 			}
 			blocks[b][0] = int16(e.lastDC[m])
-			tab := e.head.scan[m].acTab
-			k, ok := e.arith.band(blocks[b], tab, 1, 63, 0, e.head.arithK[tab])
+			tab := h.scan[m].acTab
+			k, ok := e.arith.band(blocks[b], tab, 1, 63, 0, h.arithK[tab])
 			e.lastK[b] = k
 			if !ok {
 				e.lastK[b] = 63
@@ -333,24 +337,24 @@ func (e *entropy) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
 			}
 		}
 	case refineDC:
-		for b := range e.head.blocksInMCU {
+		for b := range h.blocksInMCU {
 			if e.arith.decide(&e.arith.fixed) {
-				blocks[b][0] |= 1 << e.head.al
+				blocks[b][0] |= 1 << h.al
 			}
 		}
-	case e.head.ss == 0:
-		for b := range e.head.blocksInMCU {
-			m := e.head.member[b]
+	case h.ss == 0:
+		for b := range h.blocksInMCU {
+			m := h.member[b]
 			if !e.arithDC(m) {
 				break
 			}
-			blocks[b][0] = int16(e.lastDC[m] << e.head.al)
+			blocks[b][0] = int16(e.lastDC[m] << h.al)
 		}
-	case e.head.ah == 0:
-		tab := e.head.scan[0].acTab
-		e.arith.band(blocks[0], tab, e.head.ss, e.head.se, e.head.al, e.head.arithK[tab])
+	case h.ah == 0:
+		tab := h.scan[0].acTab
+		e.arith.band(blocks[0], tab, h.ss, h.se, h.al, h.arithK[tab])
 	default:
-		e.arith.refine(blocks[0], e.head.scan[0].acTab, e.head.ss, e.head.se, e.head.al)
+		e.arith.refine(blocks[0], h.scan[0].acTab, h.ss, h.se, h.al)
 	}
 	if e.arith.ended {
 		return e.in.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")

@@ -25,15 +25,16 @@ const minBits = 57 // libjpeg's MIN_GET_BITS for a 64-bit buffer
 // and then appends zeros if fewer than want bits are available. It returns
 // false if the data ends first.
 func (r *bitReader) fill(want int) bool {
-	if r.in.marker == 0 {
+	in := r.in
+	if in.marker == 0 {
 		for r.nbits < minBits {
-			if r.in.pos+8 <= r.in.end {
-				v := binary.BigEndian.Uint64(r.in.data[r.in.pos:])
+			if in.pos+8 <= in.end {
+				v := binary.BigEndian.Uint64(in.data[in.pos:])
 				if !hasFF(v) {
 					k := (64 - r.nbits) >> 3
 					r.acc = r.acc<<(8*k) | v>>(64-8*k)
 					r.nbits += 8 * k
-					r.in.pos += k
+					in.pos += k
 					break
 				}
 			}
@@ -41,19 +42,19 @@ func (r *bitReader) fill(want int) bool {
 			if !ok {
 				return false
 			}
-			if r.in.marker != 0 {
+			if in.marker != 0 {
 				break
 			}
 			r.acc = r.acc<<8 | uint64(b)
 			r.nbits += 8
 		}
-		if r.in.marker == 0 {
+		if in.marker == 0 {
 			return true
 		}
 	}
 	if want > r.nbits {
 		if !r.insufficient {
-			r.in.warn("entropy-coded data ends too early")
+			in.warn("entropy-coded data ends too early")
 			r.insufficient = true
 		}
 		r.acc <<= uint(minBits - r.nbits)
@@ -65,25 +66,26 @@ func (r *bitReader) fill(want int) bool {
 // entropyByte reads a byte of entropy-coded data. If a marker follows, it
 // stores the marker in the input. It returns false if the data ends.
 func (r *bitReader) entropyByte() (byte, bool) {
-	if !r.in.more() {
+	in := r.in
+	if !in.more() {
 		return r.entropyEnd()
 	}
-	b := r.in.data[r.in.pos]
-	r.in.pos++
+	b := in.data[in.pos]
+	in.pos++
 	if b != 0xFF {
 		return b, true
 	}
 	for b == 0xFF {
-		if !r.in.more() {
+		if !in.more() {
 			return r.entropyEnd()
 		}
-		b = r.in.data[r.in.pos]
-		r.in.pos++
+		b = in.data[in.pos]
+		in.pos++
 	}
 	if b == 0 {
 		return 0xFF, true // a stuffed zero
 	}
-	r.in.marker = b
+	in.marker = b
 	return 0, true
 }
 

@@ -119,7 +119,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 		Height:      d.head.height,
 		Mode:        d.head.mode(),
 		Depth:       d.head.precision,
-		Orientation: d.head.meta.orientation(o.Damage),
+		Orientation: d.head.plugin.meta.orientation(o.Damage),
 		Frames:      1,
 		Variant:     d.variant(),
 	}, nil
@@ -156,14 +156,11 @@ func (d *decoder) begin(data []byte, o *codec.Options) {
 // release drops the references to the caller's memory.
 func (d *decoder) release() {
 	d.in.data, d.dst, d.out.out, d.out.sink, d.o = nil, nil, nil, nil, nil
-	d.head.meta = meta{}
+	d.head.plugin = plugin{}
 }
 
 // open reads everything before the first scan and checks it.
 func (d *decoder) open() error {
-	if err := d.pluginOpen(); err != nil {
-		return err
-	}
 	if err := d.head.readHeader(&d.in); err != nil {
 		return err
 	}

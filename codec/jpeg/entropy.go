@@ -34,42 +34,43 @@ type entropy struct {
 
 // start prepares for the scan whose header was read.
 func (e *entropy) start() error {
+	h := e.head
 	e.begin(0)
-	if e.head.scans == 1 {
+	if h.scans == 1 {
 		e.coefs.lastGoodRow = 0
-		if !e.head.arithmetic && !e.head.progressive && !e.head.lossless {
-			e.head.defaultTables()
+		if !h.arithmetic && !h.progressive && !h.lossless {
+			h.defaultTables()
 		}
 	}
 	switch {
-	case e.head.lossless:
+	case h.lossless:
 		return e.startLossless()
-	case e.head.progressive:
+	case h.progressive:
 		if err := e.startProgression(); err != nil {
 			return err
 		}
-	case e.head.ss != 0 || e.head.se != 63 || e.head.ah != 0 || e.head.al != 0:
+	case h.ss != 0 || h.se != 63 || h.ah != 0 || h.al != 0:
 		e.in.warn("spectral selection or successive approximation in a sequential scan")
 	}
-	if e.head.arithmetic {
+	if h.arithmetic {
 		return e.startArith()
 	}
-	for i := range e.head.nScan {
-		c := e.head.scan[i]
-		if e.head.hasDC() {
-			if err := e.buildTable(&e.dcTables, &e.head.dcSpec, c.dcTab, 15); err != nil {
+	for i := range h.nScan {
+		c := h.scan[i]
+		if h.hasDC() {
+			if err := e.buildTable(&e.dcTables, &h.dcSpec, c.dcTab, 15); err != nil {
 				return err
 			}
 		}
-		if e.head.hasAC() {
-			if err := e.buildTable(&e.acTables, &e.head.acSpec, c.acTab, 255); err != nil {
+		if h.hasAC() {
+			if err := e.buildTable(&e.acTables, &h.acSpec, c.acTab, 255); err != nil {
 				return err
 			}
 		}
 	}
-	if !e.head.progressive {
-		for b := range e.head.blocksInMCU {
-			c := e.head.scan[e.head.member[b]]
+	if !h.progressive {
+		for b := range h.blocksInMCU {
+			c := h.scan[h.member[b]]
 			e.dcCur[b], e.acCur[b] = &e.dcTables[c.dcTab], &e.acTables[c.acTab]
 		}
 	}

@@ -121,6 +121,22 @@ func (in *input) u16() (int, error) {
 	return hi<<8 | lo, err
 }
 
+// read fills b with bytes of a marker segment.
+func (in *input) read(b []byte) error {
+	if in.pos+len(b) <= in.end {
+		in.pos += copy(b, in.data[in.pos:])
+		return nil
+	}
+	for i := range b {
+		v, err := in.u8()
+		if err != nil {
+			return err
+		}
+		b[i] = byte(v)
+	}
+	return nil
+}
+
 // skip skips n bytes. As in Pillow's source, they need not exist; the next read
 // fails instead.
 func (in *input) skip(n int) {

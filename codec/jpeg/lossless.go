@@ -23,16 +23,17 @@ func (c *component) losslessBytes(multiScan bool) int64 {
 
 // startLossless checks the parameters of a lossless scan.
 func (e *entropy) startLossless() error {
-	if e.head.ss < 1 || e.head.ss > 7 || e.head.se != 0 || e.head.ah != 0 || e.head.al >= e.head.precision {
-		return e.in.errorf(codec.ErrFormat, "lossless scan with predictor %d, point transform %d, %d, %d", e.head.ss, e.head.al, e.head.se, e.head.ah)
+	h := e.head
+	if h.ss < 1 || h.ss > 7 || h.se != 0 || h.ah != 0 || h.al >= h.precision {
+		return e.in.errorf(codec.ErrFormat, "lossless scan with predictor %d, point transform %d, %d, %d", h.ss, h.al, h.se, h.ah)
 	}
-	if e.head.restartInterval%e.head.mcusPerRow != 0 {
-		return e.in.errorf(codec.ErrFormat, "restart interval of %d MCUs, want whole rows of %d", e.head.restartInterval, e.head.mcusPerRow)
+	if h.restartInterval%h.mcusPerRow != 0 {
+		return e.in.errorf(codec.ErrFormat, "restart interval of %d MCUs, want whole rows of %d", h.restartInterval, h.mcusPerRow)
 	}
-	e.restartsToGo = e.head.restartInterval / e.head.mcusPerRow
-	for i := range e.head.nScan {
-		c := e.head.scan[i]
-		if err := e.buildTable(&e.dcTables, &e.head.dcSpec, c.dcTab, 16); err != nil {
+	e.restartsToGo = h.restartInterval / h.mcusPerRow
+	for i := range h.nScan {
+		c := h.scan[i]
+		if err := e.buildTable(&e.dcTables, &h.dcSpec, c.dcTab, 16); err != nil {
 			return err
 		}
 		e.exact[c.index].seen = true
@@ -49,14 +50,15 @@ func (e *entropy) resetPredictors() {
 
 // allocLossless allocates the state of the components.
 func (e *entropy) allocLossless() {
-	for i := range e.head.comps {
-		c, l := &e.head.comps[i], &e.exact[i]
+	h := e.head
+	for i := range h.comps {
+		c, l := &h.comps[i], &e.exact[i]
 		l.seen = false
 		l.diff = grow(l.diff, c.padW*c.v)
 		l.undif = grow(l.undif, c.padW*c.v)
 		clear(l.diff)
 		clear(l.undif)
-		if e.head.multiScan {
+		if h.multiScan {
 			l.whole = grow(l.whole, c.padW*c.padH)
 			clear(l.whole)
 		}
@@ -65,9 +67,10 @@ func (e *entropy) allocLossless() {
 
 // allSeen checks that each component was in a scan.
 func (e *entropy) allSeen() error {
-	for i := range e.head.comps {
+	h := e.head
+	for i := range h.comps {
 		if !e.exact[i].seen {
-			return e.in.errorf(codec.ErrFormat, "component %d is in no scan", e.head.comps[i].id)
+			return e.in.errorf(codec.ErrFormat, "component %d is in no scan", h.comps[i].id)
 		}
 	}
 	return nil
@@ -87,6 +90,7 @@ func (ps *planes) lossless(e *entropy, row int) {
 // samples.
 func (d *decoder) losslessRow(row int) error {
 	h, e := &d.head, &d.ent
+	shift := h.al
 	if err := e.differenceRows(row); err != nil {
 		return err
 	}
@@ -107,8 +111,9 @@ func (d *decoder) losslessRow(row int) error {
 			} else {
 				to = d.out.comp[c.index].row(row*c.v + y)
 			}
+			to = to[:len(out)]
 			for x, v := range out {
-				to[x] = byte(v << h.al)
+				to[x] = byte(v << shift)
 			}
 		}
 	}
@@ -117,16 +122,17 @@ func (d *decoder) losslessRow(row int) error {
 
 // differenceRows decodes the differences of a row of MCUs.
 func (e *entropy) differenceRows(row int) error {
-	for y := range e.head.mcuRows(row) {
-		if e.head.restartInterval != 0 && e.restartsToGo == 0 {
+	h := e.head
+	for y := range h.mcuRows(row) {
+		if h.restartInterval != 0 && e.restartsToGo == 0 {
 			if err := e.restart(); err != nil {
 				return err
 			}
 			e.resetPredictors()
-			e.restartsToGo = e.head.restartInterval / e.head.mcusPerRow
+			e.restartsToGo = h.restartInterval / h.mcusPerRow
 		}
 		if e.bits.insufficient {
-			for _, c := range e.head.scan[:e.head.nScan] {
+			for _, c := range h.scan[:h.nScan] {
 				clear(e.exact[c.index].diff[y*c.padW : (y+c.mcuH)*c.padW])
 			}
 			e.resetPredictors()
@@ -140,14 +146,15 @@ func (e *entropy) differenceRows(row int) error {
 
 // differences decodes the y'th row of MCUs of a row of fully interleaved ones.
 func (e *entropy) differences(y int) bool {
-	for x := range e.head.mcusPerRow {
-		for i := range e.head.nScan {
-			c := e.head.scan[i]
+	h, bits := e.head, &e.bits
+	for x := range h.mcusPerRow {
+		for i := range h.nScan {
+			c := h.scan[i]
 			t := &e.dcTables[c.dcTab&3]
 			for by := range c.mcuH {
 				out := e.exact[c.index].diff[(y+by)*c.padW+x*c.mcuW:][:c.mcuW]
 				for bx := range out {
-					s := e.bits.symbol(t)
+					s := bits.symbol(t)
 					if s < 0 {
 						return false
 					}
@@ -155,7 +162,7 @@ func (e *entropy) differences(y int) bool {
 					if s == 0 {
 						v = 0
 					} else if s < 16 {
-						r, ok := e.bits.receive(s)
+						r, ok := bits.receive(s)
 						if !ok {
 							return false
 						}
@@ -172,15 +179,17 @@ func (e *entropy) differences(y int) bool {
 // undifference adds predictions to differences, modulo 2^16. prev is the row
 // above; it may be the same slice as out.
 func (e *entropy) undifference(out, prev, diff []int32, first *bool) {
+	h := e.head
 	if *first {
 		*first = false
-		a := int32(1) << (e.head.precision - e.head.al - 1)
+		a := int32(1) << (h.precision - h.al - 1)
 		for x, v := range diff {
 			a = (a + v) & 0xFFFF
 			out[x] = a
 		}
 		return
 	}
+	predictor := h.ss
 	b := prev[0]
 	a := (diff[0] + b) & 0xFFFF
 	out[0] = a
@@ -188,7 +197,7 @@ func (e *entropy) undifference(out, prev, diff []int32, first *bool) {
 		c := b
 		b = prev[x]
 		var p int32
-		switch e.head.ss {
+		switch predictor {
 		case 1:
 			p = a
 		case 2:

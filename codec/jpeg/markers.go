@@ -1,6 +1,8 @@
 package jpeg
 
 import (
+	"encoding/binary"
+
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
@@ -85,7 +87,7 @@ type header struct {
 
 	toLuma bool // the requested pixels have one channel
 
-	meta meta
+	plugin plugin
 }
 
 // reset clears the state of the last image, including its tables.
@@ -96,7 +98,6 @@ func (h *header) reset() {
 		h.dcSpec[i].set, h.acSpec[i].set = false, false
 	}
 	h.startStream()
-	h.meta = meta{}
 }
 
 // startStream sets the state before an SOI. The tables stay: an abbreviated
@@ -106,8 +107,23 @@ func (h *header) startStream() {
 	h.scans = 0
 }
 
-// readHeader reads up to the first SOS.
+// readHeader reads up to the first SOS, as Pillow's plugin and libjpeg do.
 func (h *header) readHeader(in *input) error {
+	if err := h.plugin.begin(in); err != nil {
+		return err
+	}
+	err := h.readStreams(in)
+	if err == nil {
+		return nil
+	}
+	if first := h.plugin.rest(in.data); first != nil {
+		return first
+	}
+	return err
+}
+
+// readStreams reads up to the first SOS as libjpeg does.
+func (h *header) readStreams(in *input) error {
 	for {
 		sos, err := h.readMarkers(in)
 		if err != nil {
@@ -149,6 +165,11 @@ func (h *header) readMarkers(in *input) (bool, error) {
 			}
 		}
 		m := in.marker
+		if !h.plugin.done {
+			if err := h.plugin.marker(in.data, m, in.pos); err != nil {
+				return false, err
+			}
+		}
 		var err error
 		switch {
 		case m == mSOI:
@@ -218,15 +239,13 @@ func (h *header) readSOF(in *input, progressive, arithmetic, lossless bool) erro
 	if err != nil {
 		return err
 	}
-	var b [6]int
-	for i := range b {
-		if b[i], err = in.u8(); err != nil {
-			return err
-		}
+	var b [6]byte
+	if err := in.read(b[:]); err != nil {
+		return err
 	}
 	h.progressive, h.arithmetic, h.lossless = progressive, arithmetic, lossless
-	h.precision, h.height, h.width = b[0], b[1]<<8|b[2], b[3]<<8|b[4]
-	n := b[5]
+	h.precision, h.height, h.width = int(b[0]), int(b[1])<<8|int(b[2]), int(b[3])<<8|int(b[4])
+	n := int(b[5])
 	if h.height == 0 || h.width == 0 || n == 0 {
 		return in.errorf(codec.ErrFormat, "%dx%d pixels of %d components", h.width, h.height, n)
 	}
@@ -239,13 +258,11 @@ func (h *header) readSOF(in *input, progressive, arithmetic, lossless bool) erro
 	h.comps = h.compStore[:n]
 	for i := range h.comps {
 		c := &h.comps[i]
-		var v [3]int
-		for j := range v {
-			if v[j], err = in.u8(); err != nil {
-				return err
-			}
+		var v [3]byte
+		if err := in.read(v[:]); err != nil {
+			return err
 		}
-		c.index, c.id, c.h, c.v, c.tq = i, v[0], v[1]>>4, v[1]&15, v[2]
+		c.index, c.id, c.h, c.v, c.tq = i, int(v[0]), int(v[1]>>4), int(v[1]&15), int(v[2])
 	}
 	h.sawSOF = true
 	return nil
@@ -296,13 +313,11 @@ func (h *header) readSOS(in *input) error {
 		h.scan[i] = c
 		c.dcTab, c.acTab = t>>4, t&15
 	}
-	var b [3]int
-	for i := range b {
-		if b[i], err = in.u8(); err != nil {
-			return err
-		}
+	var b [3]byte
+	if err := in.read(b[:]); err != nil {
+		return err
 	}
-	h.ss, h.se, h.ah, h.al = b[0], b[1], b[2]>>4, b[2]&15
+	h.ss, h.se, h.ah, h.al = int(b[0]), int(b[1]), int(b[2]>>4), int(b[2]&15)
 	h.scans++
 	return nil
 }
@@ -320,24 +335,18 @@ func (h *header) readDHT(in *input) error {
 		}
 		var s huffSpec
 		count := 0
-		for i := 1; i <= 16; i++ {
-			b, err := in.u8()
-			if err != nil {
-				return err
-			}
-			s.bits[i] = uint8(b)
-			count += b
+		if err := in.read(s.bits[1:]); err != nil {
+			return err
+		}
+		for _, n := range s.bits {
+			count += int(n)
 		}
 		length -= 17
 		if count > 256 || count > length {
 			return in.errorf(codec.ErrFormat, "Huffman table of %d symbols, the segment has %d bytes left", count, length)
 		}
-		for i := range count {
-			b, err := in.u8()
-			if err != nil {
-				return err
-			}
-			s.vals[i] = uint8(b)
+		if err := in.read(s.vals[:count]); err != nil {
+			return err
 		}
 		length -= count
 		s.set = true
@@ -373,23 +382,23 @@ func (h *header) readDQT(in *input) error {
 		if n >= numTables {
 			return in.errorf(codec.ErrFormat, "quantization table number %d, want at most %d", n, numTables-1)
 		}
+		var b [2 * blockCoefs]byte
+		size := blockCoefs
+		if wide {
+			size = len(b)
+		}
+		if err := in.read(b[:size]); err != nil {
+			return err
+		}
 		for i := range blockCoefs {
-			var v int
+			v := uint16(b[i])
 			if wide {
-				v, err = in.u16()
-			} else {
-				v, err = in.u8()
+				v = binary.BigEndian.Uint16(b[2*i:])
 			}
-			if err != nil {
-				return err
-			}
-			h.quant[n][kernel.NaturalOrder[i]] = uint16(v)
+			h.quant[n][kernel.NaturalOrder[i]] = v
 		}
 		h.hasQuant[n] = true
-		length -= 65
-		if wide {
-			length -= 64
-		}
+		length -= 1 + size
 	}
 	if length != 0 {
 		return in.errorf(codec.ErrFormat, "wrong length of a DQT segment")
@@ -452,12 +461,8 @@ func (h *header) readApp(in *input, m byte) error {
 	length -= 2
 	var b [14]byte
 	n := max(0, min(length, len(b)))
-	for i := range n {
-		v, err := in.u8()
-		if err != nil {
-			return err
-		}
-		b[i] = byte(v)
+	if err := in.read(b[:n]); err != nil {
+		return err
 	}
 	switch {
 	case m == mAPP0 && n >= 14 && string(b[:5]) == "JFIF\x00":

@@ -169,7 +169,7 @@ func (d *decoder) readyWorkers() bool {
 		w.o, w.out.region = d.o, d.out.region
 		w.in.reset(d.in.data, d.in.damage)
 		w.head = d.head
-		w.head.meta = meta{}
+		w.head.plugin = plugin{}
 		w.head.comps = w.head.compStore[:len(d.head.comps)]
 		for i, c := range d.head.scan[:d.head.nScan] {
 			w.head.scan[i] = &w.head.compStore[c.index]

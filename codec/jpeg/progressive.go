@@ -8,32 +8,33 @@ import (
 // startProgression checks the scan's parameters and records the bits that it
 // will define.
 func (e *entropy) startProgression() error {
-	bad := e.head.al > 13 || e.head.ah != 0 && e.head.al != e.head.ah-1
-	if e.head.ss == 0 {
-		bad = bad || e.head.se != 0
+	h := e.head
+	bad := h.al > 13 || h.ah != 0 && h.al != h.ah-1
+	if h.ss == 0 {
+		bad = bad || h.se != 0
 	} else {
-		bad = bad || e.head.ss > e.head.se || e.head.se > 63 || e.head.nScan != 1
+		bad = bad || h.ss > h.se || h.se > 63 || h.nScan != 1
 	}
 	if bad {
-		return e.in.errorf(codec.ErrFormat, "progressive scan of coefficients %d to %d, bits %d to %d, %d components", e.head.ss, e.head.se, e.head.ah, e.head.al, e.head.nScan)
+		return e.in.errorf(codec.ErrFormat, "progressive scan of coefficients %d to %d, bits %d to %d, %d components", h.ss, h.se, h.ah, h.al, h.nScan)
 	}
-	for i := range e.head.nScan {
-		ci := e.head.scan[i].index
+	for i := range h.nScan {
+		ci := h.scan[i].index
 		cur, prev := &e.coefs.known.cur[ci], &e.coefs.known.prev[ci]
-		if e.head.ss != 0 && cur[0] < 0 {
+		if h.ss != 0 && cur[0] < 0 {
 			e.in.warn("AC coefficients before DC")
 		}
-		for k := min(e.head.ss, 1); k <= max(e.head.se, 9); k++ {
+		for k := min(h.ss, 1); k <= max(h.se, 9); k++ {
 			prev[k] = 0
-			if e.head.scans > 1 {
+			if h.scans > 1 {
 				prev[k] = cur[k]
 			}
 		}
-		for k := e.head.ss; k <= e.head.se; k++ {
-			if e.head.ah != max(cur[k], 0) {
+		for k := h.ss; k <= h.se; k++ {
+			if h.ah != max(cur[k], 0) {
 				e.in.warn("progressive scans out of order")
 			}
-			cur[k] = e.head.al
+			cur[k] = h.al
 		}
 	}
 	return nil
@@ -41,9 +42,10 @@ func (e *entropy) startProgression() error {
 
 // consumeIMCURow decodes a row of MCUs of the current scan into the storage.
 func (e *entropy) consumeIMCURow(row int) error {
-	for y := range e.head.mcuRows(row) {
+	h := e.head
+	for y := range h.mcuRows(row) {
 		consume := e.consumeProgressive
-		if !e.head.progressive {
+		if !h.progressive {
 			consume = e.consumeSequential
 		}
 		if err := consume(row, y); err != nil {
@@ -56,16 +58,17 @@ func (e *entropy) consumeIMCURow(row int) error {
 // aimStore makes the stored row y of row's MCUs the target, and reports whether
 // an earlier scan stored data there.
 func (e *entropy) aimStore(row, y int) (again bool) {
+	h := e.head
 	b := 0
-	for i := range e.head.nScan {
-		c := e.head.scan[i]
+	for i := range h.nScan {
+		c := h.scan[i]
 		again = e.coefs.touch(c, row) || again
 		r := &e.coefs.rows[c.index][row]
 		for by := range c.mcuH {
 			for bx := range c.mcuW {
 				at := (y+by)*c.padW + bx
 				e.to[b] = target{blocks: r.blocks[at:], step: c.mcuW}
-				if e.head.progressive {
+				if h.progressive {
 					e.to[b].masks = r.masks[at:]
 				} else {
 					e.to[b].last = r.last[at:]
@@ -79,29 +82,31 @@ func (e *entropy) aimStore(row, y int) (again bool) {
 
 // consumeSequential decodes row y of row's MCUs in a sequential file.
 func (e *entropy) consumeSequential(row, y int) error {
-	if e.bits.insufficient && e.head.restartInterval == 0 {
+	h := e.head
+	if e.bits.insufficient && h.restartInterval == 0 {
 		return nil // no change, so no memory is needed
 	}
 	if e.aimStore(row, y) && y == 0 {
 		// Values of an earlier scan of the component stay where this scan has
 		// zeros.
-		for i := range e.head.nScan {
-			e.coefs.rows[e.head.scan[i].index][row].again = true
+		for i := range h.nScan {
+			e.coefs.rows[h.scan[i].index][row].again = true
 		}
 	}
-	return e.decodeMCUs(0, e.head.mcusPerRow)
+	return e.decodeMCUs(0, h.mcusPerRow)
 }
 
 // consumeProgressive decodes row y of row's MCUs in a progressive file.
 func (e *entropy) consumeProgressive(row, y int) error {
+	h := e.head
 	aimed := false
-	for x := 0; x < e.head.mcusPerRow; {
+	for x := 0; x < h.mcusPerRow; {
 		if !e.bits.insufficient {
 			e.coefs.lastGoodRow = row
 		}
-		end := e.head.mcusPerRow
-		if !e.head.arithmetic {
-			if e.head.restartInterval != 0 {
+		end := h.mcusPerRow
+		if !h.arithmetic {
+			if h.restartInterval != 0 {
 				if e.restartsToGo == 0 {
 					e.leaveQuick()
 					if err := e.restart(); err != nil {
@@ -115,7 +120,7 @@ func (e *entropy) consumeProgressive(row, y int) error {
 			switch {
 			case e.bits.insufficient:
 				n = end - x
-			case e.head.ss != 0 && e.head.ah == 0 && e.eobrun > 0:
+			case h.ss != 0 && h.ah == 0 && e.eobrun > 0:
 				n = min(end-x, e.eobrun)
 				e.eobrun -= n
 			}
@@ -124,14 +129,14 @@ func (e *entropy) consumeProgressive(row, y int) error {
 				x += n
 				continue
 			}
-		} else if e.bits.insufficient && e.head.restartInterval == 0 {
+		} else if e.bits.insufficient && h.restartInterval == 0 {
 			return nil
 		}
 		if !aimed {
 			e.aimStore(row, y)
 			aimed = true
 		}
-		if !e.head.arithmetic && (e.quick.on || e.enterQuick()) {
+		if !h.arithmetic && (e.quick.on || e.enterQuick()) {
 			next, err := e.quickProgressive(x, end)
 			e.restartsToGo -= next - x
 			if err != nil {
@@ -154,11 +159,12 @@ func (e *entropy) consumeProgressive(row, y int) error {
 
 // progressiveMCU decodes MCU number x into the targets.
 func (e *entropy) progressiveMCU(x int) error {
-	if e.head.ss != 0 {
+	h := e.head
+	if h.ss != 0 {
 		e.mask = &e.to[0].masks[x]
 	}
-	if e.head.arithmetic {
-		if e.head.ss != 0 {
+	if h.arithmetic {
+		if h.ss != 0 {
 			*e.mask = 1 << 63 // any coefficient may be nonzero
 		}
 		return e.decodeMCUArith(&e.blockPtrs)
@@ -166,11 +172,11 @@ func (e *entropy) progressiveMCU(x int) error {
 	e.restartsToGo--
 	ok := false
 	switch {
-	case e.head.ss == 0 && e.head.ah == 0:
+	case h.ss == 0 && h.ah == 0:
 		return e.dcFirst()
-	case e.head.ss == 0:
+	case h.ss == 0:
 		ok = e.dcRefine()
-	case e.head.ah == 0:
+	case h.ah == 0:
 		ok = e.acFirst()
 	default:
 		ok = e.acRefine()
@@ -183,14 +189,15 @@ func (e *entropy) progressiveMCU(x int) error {
 
 // dcFirst decodes an MCU of a first DC scan.
 func (e *entropy) dcFirst() error {
-	for b := range e.head.blocksInMCU {
-		m := e.head.member[b] & 3
-		s := e.bits.symbol(&e.dcTables[e.head.scan[m].dcTab&3])
+	h, bits := e.head, &e.bits
+	for b := range h.blocksInMCU {
+		m := h.member[b] & 3
+		s := bits.symbol(&e.dcTables[h.scan[m].dcTab&3])
 		if s < 0 {
 			return e.in.truncated()
 		}
 		if s != 0 {
-			r, ok := e.bits.receive(s)
+			r, ok := bits.receive(s)
 			if !ok {
 				return e.in.truncated()
 			}
@@ -201,19 +208,20 @@ func (e *entropy) dcFirst() error {
 			}
 			e.lastDC[m] = v
 		}
-		e.blockPtrs[b][0] = int16(e.lastDC[m] << e.head.al)
+		e.blockPtrs[b][0] = int16(e.lastDC[m] << h.al)
 	}
 	return nil
 }
 
 // dcRefine decodes an MCU of a DC refinement scan.
 func (e *entropy) dcRefine() bool {
-	for b := range e.head.blocksInMCU {
+	h := e.head
+	for b := range h.blocksInMCU {
 		bit, ok := e.bits.receive(1)
 		if !ok {
 			return false
 		}
-		e.blockPtrs[b][0] |= int16(bit << e.head.al)
+		e.blockPtrs[b][0] |= int16(bit << h.al)
 	}
 	return true
 }
@@ -229,9 +237,10 @@ func (e *entropy) put(k int, v int16) {
 
 // acFirst decodes a block of a first AC scan outside an EOB run.
 func (e *entropy) acFirst() bool {
-	t := &e.acTables[e.head.scan[0].acTab&3]
-	for k := e.head.ss; k <= e.head.se; k++ {
-		s := e.bits.symbol(t)
+	h, bits := e.head, &e.bits
+	t := &e.acTables[h.scan[0].acTab&3]
+	for k := h.ss; k <= h.se; k++ {
+		s := bits.symbol(t)
 		if s < 0 {
 			return false
 		}
@@ -239,11 +248,11 @@ func (e *entropy) acFirst() bool {
 		s &= 15
 		if s != 0 {
 			k += r
-			v, ok := e.bits.receive(s)
+			v, ok := bits.receive(s)
 			if !ok {
 				return false
 			}
-			e.put(k, int16(extend(v, s)<<e.head.al))
+			e.put(k, int16(extend(v, s)<<h.al))
 			continue
 		}
 		if r == 15 {
@@ -252,7 +261,7 @@ func (e *entropy) acFirst() bool {
 		}
 		e.eobrun = 1<<r - 1
 		if r != 0 {
-			v, ok := e.bits.receive(r)
+			v, ok := bits.receive(r)
 			if !ok {
 				return false
 			}
@@ -265,14 +274,15 @@ func (e *entropy) acFirst() bool {
 
 // acRefine decodes a block of an AC refinement scan.
 func (e *entropy) acRefine() bool {
-	blk, t := e.blockPtrs[0], &e.acTables[e.head.scan[0].acTab&3]
-	p1 := int16(1) << e.head.al
-	m1 := int16(-1) << e.head.al
-	k := e.head.ss
+	h, bits := e.head, &e.bits
+	blk, t := e.blockPtrs[0], &e.acTables[h.scan[0].acTab&3]
+	p1 := int16(1) << h.al
+	m1 := int16(-1) << h.al
+	k := h.ss
 	if e.eobrun == 0 {
 	scan:
-		for ; k <= e.head.se; k++ {
-			s := e.bits.symbol(t)
+		for ; k <= h.se; k++ {
+			s := bits.symbol(t)
 			if s < 0 {
 				return false
 			}
@@ -283,7 +293,7 @@ func (e *entropy) acRefine() bool {
 				if s != 1 {
 					e.in.warn("a new coefficient of more than one bit in a refinement scan")
 				}
-				bit, ok := e.bits.receive(1)
+				bit, ok := bits.receive(1)
 				if !ok {
 					return false
 				}
@@ -294,16 +304,16 @@ func (e *entropy) acRefine() bool {
 			} else if r != 15 {
 				e.eobrun = 1 << r
 				if r != 0 {
-					bits, ok := e.bits.receive(r)
+					n, ok := bits.receive(r)
 					if !ok {
 						return false
 					}
-					e.eobrun += int(bits)
+					e.eobrun += int(n)
 				}
 				break scan
 			}
 			// Skip r zeros and correct the coefficients between them.
-			for ; k <= e.head.se; k++ {
+			for ; k <= h.se; k++ {
 				p := &blk[kernel.NaturalOrder[k]]
 				if *p == 0 {
 					if r--; r < 0 {
@@ -319,7 +329,7 @@ func (e *entropy) acRefine() bool {
 		}
 	}
 	if e.eobrun > 0 {
-		for ; k <= e.head.se; k++ {
+		for ; k <= h.se; k++ {
 			if p := &blk[kernel.NaturalOrder[k]]; *p != 0 && !e.correct(p, p1, m1) {
 				return false
 			}

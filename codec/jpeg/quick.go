@@ -53,24 +53,25 @@ type quickReader struct {
 
 // startQuick prepares quick decoding of a scan.
 func (e *entropy) startQuick() {
+	h := e.head
 	q := &e.quick
 	q.on, q.tried = false, false
 	if e.in.warns() {
 		return
 	}
 	ac := kernel.HuffAC
-	if e.head.progressive && e.head.ah != 0 {
+	if h.progressive && h.ah != 0 {
 		ac = kernel.HuffRefine
 	}
-	q.huff.MCU, q.margin = e.head.blocksInMCU, e.quickMargin()
-	for b := range e.head.blocksInMCU {
-		c := e.head.scan[e.head.member[b]]
-		q.huff.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].huff, AC: &q.ac[c.acTab&3].huff, Comp: e.head.member[b]}
-		if e.head.hasDC() {
-			q.dc[c.dcTab].build(&e.head.dcSpec[c.dcTab], kernel.HuffDC)
+	q.huff.MCU, q.margin = h.blocksInMCU, e.quickMargin()
+	for b := range h.blocksInMCU {
+		c := h.scan[h.member[b]]
+		q.huff.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].huff, AC: &q.ac[c.acTab&3].huff, Comp: h.member[b]}
+		if h.hasDC() {
+			q.dc[c.dcTab].build(&h.dcSpec[c.dcTab], kernel.HuffDC)
 		}
-		if e.head.hasAC() {
-			q.ac[c.acTab].build(&e.head.acSpec[c.acTab], ac)
+		if h.hasAC() {
+			q.ac[c.acTab].build(&h.acSpec[c.acTab], ac)
 		}
 	}
 }
@@ -145,13 +146,14 @@ func (q *quickReader) fill() {
 // decoding ends. Progressive scans modify coefficients, so that their MCUs
 // cannot be decoded again.
 func (e *entropy) quickMargin() int {
+	h := e.head
 	switch {
-	case e.head.progressive && e.head.ss == 0:
-		return 16 * e.head.blocksInMCU // a code and its value take at most 4 bytes
-	case e.head.progressive:
+	case h.progressive && h.ss == 0:
+		return 16 * h.blocksInMCU // a code and its value take at most 4 bytes
+	case h.progressive:
 		return kernel.HuffBlockBytes
 	}
-	return quickBlock * e.head.blocksInMCU
+	return quickBlock * h.blocksInMCU
 }
 
 // leaveQuick passes the state to the careful decoders.
@@ -248,18 +250,19 @@ func (e *entropy) quickMCUs(x, end int) int {
 
 // quickProgressive is quickMCUs for progressive files.
 func (e *entropy) quickProgressive(x, end int) (int, error) {
+	h := e.head
 	q := &e.quick
 	e.aimQuick(x, end)
-	band := kernel.HuffBand{First: e.head.ss, Last: e.head.se, Shift: e.head.al, EOBRun: e.eobrun, Masks: e.to[0].masks}
+	band := kernel.HuffBand{First: h.ss, Last: h.se, Shift: h.al, EOBRun: e.eobrun, Masks: e.to[0].masks}
 	for q.huff.X < end && q.more() {
 		switch {
-		case e.head.ss == 0 && e.head.ah == 0:
-			if !q.huff.DCFirst(e.head.al) {
+		case h.ss == 0 && h.ah == 0:
+			if !q.huff.DCFirst(h.al) {
 				return q.huff.X, e.in.errorf(codec.ErrFormat, "DC coefficient out of range")
 			}
-		case e.head.ss == 0:
-			q.huff.DCRefine(e.head.al)
-		case e.head.ah == 0:
+		case h.ss == 0:
+			q.huff.DCRefine(h.al)
+		case h.ah == 0:
 			q.huff.ACFirst(&band)
 		default:
 			q.huff.ACRefine(&band)

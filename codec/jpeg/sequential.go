@@ -27,8 +27,9 @@ func (e *entropy) aim(x int) {
 // decodeMCUs decodes MCUs from number x to end, exclusive, of a sequential scan
 // into the targets, which are zero.
 func (e *entropy) decodeMCUs(x, end int) error {
+	h := e.head
 	for x < end {
-		if e.head.arithmetic {
+		if h.arithmetic {
 			e.aim(x)
 			if err := e.decodeMCUArith(&e.blockPtrs); err != nil {
 				return err
@@ -37,7 +38,7 @@ func (e *entropy) decodeMCUs(x, end int) error {
 			x++
 			continue
 		}
-		if e.head.restartInterval != 0 && e.restartsToGo == 0 {
+		if h.restartInterval != 0 && e.restartsToGo == 0 {
 			e.leaveQuick()
 			if err := e.restart(); err != nil {
 				return err
@@ -45,7 +46,7 @@ func (e *entropy) decodeMCUs(x, end int) error {
 		}
 		if e.quick.on || e.enterQuick() {
 			stop := end
-			if e.head.restartInterval != 0 {
+			if h.restartInterval != 0 {
 				stop = min(end, x+e.restartsToGo)
 			}
 			next := e.quickMCUs(x, stop)
@@ -77,13 +78,14 @@ func (e *entropy) noteLast(x int) {
 // decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
 // zero.
 func (e *entropy) decodeMCU(blocks *[maxMCU]*[64]int16) error {
+	h := e.head
 	for !e.bits.insufficient {
 		// libjpeg decodes without checks if enough data and no restart interval
 		// is present. bitreader.go explains why this decoder must do so in the
 		// same places. Only the slow way reports warnings, which the other
 		// modes need.
-		fast := !e.in.warns() && e.head.restartInterval == 0 &&
-			e.in.marker == 0 && e.in.end-e.in.pos >= fastBytes*e.head.blocksInMCU
+		fast := !e.in.warns() && h.restartInterval == 0 &&
+			e.in.marker == 0 && e.in.end-e.in.pos >= fastBytes*h.blocksInMCU
 		if fast && e.decodeFast(blocks) {
 			break
 		}
@@ -95,7 +97,7 @@ func (e *entropy) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 		}
 		if fast {
 			// The values that the first attempt stored stay, as in libjpeg.
-			for b := range e.head.blocksInMCU {
+			for b := range h.blocksInMCU {
 				e.lastK[b] = 63
 			}
 		}
@@ -108,6 +110,7 @@ func (e *entropy) decodeMCU(blocks *[maxMCU]*[64]int16) error {
 // trySlow runs decodeSlow. If the reference's chunk of the file ends, it adds
 // the next chunk and restores the MCU's start, and again is true.
 func (e *entropy) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
+	h := e.head
 	if e.in.end == len(e.in.data) || e.in.damage == codec.DamageImread {
 		return e.decodeSlow(blocks), false
 	}
@@ -120,8 +123,8 @@ func (e *entropy) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 	}
 	e.bits.acc, e.bits.nbits, e.in.pos, e.lastDC = acc, nbits, pos, last
 	e.in.end = min(e.in.end+chunk, len(e.in.data))
-	if !e.head.multiScan {
-		for b := range e.head.blocksInMCU {
+	if !h.multiScan {
+		for b := range h.blocksInMCU {
 			*blocks[b] = [64]int16{}
 		}
 	}
@@ -228,28 +231,29 @@ func longCode(t *huffTable, acc uint64, n uint) (int32, uint) {
 
 // decodeSlow decodes an MCU, with checks for markers and the end of the data.
 func (e *entropy) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
-	for b := range e.head.blocksInMCU {
+	h, bits := e.head, &e.bits
+	for b := range h.blocksInMCU {
 		blk, ac := blocks[b], e.acCur[b]
-		s := e.bits.symbol(e.dcCur[b])
+		s := bits.symbol(e.dcCur[b])
 		if s < 0 {
 			return false
 		}
 		diff := int32(0)
 		if s != 0 {
-			r, ok := e.bits.receive(s)
+			r, ok := bits.receive(s)
 			if !ok {
 				return false
 			}
 			diff = extend(r, s)
 		}
-		m := e.head.member[b] & 3
-		if e.head.scan[m].needed {
+		m := h.member[b] & 3
+		if h.scan[m].needed {
 			e.lastDC[m] += diff
 			blk[0] = int16(e.lastDC[m])
 		}
 		lastK := 0
 		for k := 1; k < 64; k++ {
-			s := e.bits.symbol(ac)
+			s := bits.symbol(ac)
 			if s < 0 {
 				return false
 			}
@@ -263,7 +267,7 @@ func (e *entropy) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 				continue
 			}
 			k += r
-			v, ok := e.bits.receive(s)
+			v, ok := bits.receive(s)
 			if !ok {
 				return false
 			}
@@ -282,14 +286,15 @@ const segment = 64
 // allocSegment allocates the targets of a single scan: a row of blocks for each
 // row of an MCU, as long as a segment.
 func (e *entropy) allocSegment() {
-	e.segMCUs = min(max(1, segment/e.head.blocksInMCU), e.head.mcusPerRow)
-	e.segBlocks = grow(e.segBlocks, e.segMCUs*e.head.blocksInMCU)
+	h := e.head
+	e.segMCUs = min(max(1, segment/h.blocksInMCU), h.mcusPerRow)
+	e.segBlocks = grow(e.segBlocks, e.segMCUs*h.blocksInMCU)
 	e.segLast = grow(e.segLast, len(e.segBlocks))
 	clear(e.segBlocks)
 	clear(e.segLast)
 	b, at := 0, 0
-	for i := range e.head.nScan {
-		c := e.head.scan[i]
+	for i := range h.nScan {
+		c := h.scan[i]
 		for range c.mcuH {
 			n := e.segMCUs * c.mcuW
 			for x := range c.mcuW {
