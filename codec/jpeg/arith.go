@@ -61,8 +61,9 @@ func (e *entropy) resetArith() {
 	e.restartsToGo = h.restartInterval
 }
 
-// byte reads a byte. After a marker it returns zeros, which is allowed here. The
-// decoder cannot wait for data: Pillow fails where its chunk of the file ends.
+// byte reads a byte. After a marker it returns zeros, which is allowed here.
+// The decoder cannot wait for data: Pillow fails where its chunk of the file
+// ends.
 func (a *arithReader) byte() int64 {
 	if a.in.marker != 0 || a.ended {
 		return 0
@@ -202,8 +203,8 @@ func (a *arithReader) dc(i, tab int, lower, upper uint8) (diff int32, ok bool) {
 	return a.magnitude(&stats[at+14], m, neg), true
 }
 
-// ac decodes the value of a nonzero AC coefficient, after its zero decisions. at
-// is the coefficient's bin. kx is the conditioning value.
+// ac decodes the value of a nonzero AC coefficient, after its zero decisions.
+// at is the coefficient's bin, kx the conditioning value.
 func (a *arithReader) ac(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
 	neg := a.decide(&a.fixed)
 	at += 2
@@ -228,7 +229,8 @@ func (a *arithReader) ac(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
 	return a.magnitude(&stats[at+14], m, neg), true
 }
 
-// band decodes the AC coefficients first to last of a block, shifted left by al.
+// band decodes the AC coefficients first to last of a block, shifted left by
+// al.
 func (a *arithReader) band(blk *[64]int16, tab, first, last, al int, kx uint8) (lastK int, ok bool) {
 	stats := &a.acStats[tab]
 	for k := first; k <= last; k++ {

@@ -5,11 +5,11 @@ import "encoding/binary"
 // bitReader reads Huffman codes and bits of entropy-coded data with checks for
 // markers and the end of the data.
 //
-// It must fetch bytes exactly as far ahead as libjpeg does. At the end of a file
-// without EOI this decides whether the last MCU is complete, and so whether
-// Pillow accepts the file. libjpeg has two ways. Far from the end, fill48 runs
-// if at most 16 bits are left. Near the end, fill runs if too few bits are left,
-// and fetches up to at least 57.
+// It must fetch bytes exactly as far ahead as libjpeg does. At the end of a
+// file without EOI this decides whether the last MCU is complete, and so
+// whether Pillow accepts the file. libjpeg has two ways. Far from the end,
+// fill48 runs if at most 16 bits are left. Near the end, fill runs if too few
+// bits are left, and fetches up to at least 57.
 type bitReader struct {
 	in    *input
 	acc   uint64 // nbits unread bits, at its low end

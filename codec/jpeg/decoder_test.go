@@ -55,10 +55,10 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestHeaderIsWalkedOnce: Pillow's reader of the header is given the markers that
-// libjpeg's finds, so both stand at the first scan without a walk of its own. A
-// header that libjpeg refuses is walked on by Pillow's reader, whose error is
-// the one reported.
+// TestHeaderIsWalkedOnce: Pillow's reader of the header is given the markers
+// that libjpeg's finds, so both stand at the first scan without a walk of its
+// own. Pillow's reader walks on in a header that libjpeg refuses, and its error
+// is the one reported.
 func TestHeaderIsWalkedOnce(t *testing.T) {
 	d := newDecoder()
 	g := readGoldens(t)
@@ -68,8 +68,8 @@ func TestHeaderIsWalkedOnce(t *testing.T) {
 		require.True(t, d.head.plugin.done, name)
 		require.Equal(t, d.in.pos, d.head.plugin.next, name)
 	}
-	// libjpeg refuses the empty DRI segment; Pillow refuses the file's end after
-	// it.
+	// libjpeg refuses the empty DRI segment; Pillow refuses the end of the file
+	// after it.
 	whole := read(t, "images", "jpeg_base_420.jpg")
 	head := append([]byte("\xff\xd8\xff\xdd\x00\x02"), whole[2:]...)
 	_, err := d.openData(head, &codec.Options{})
