@@ -185,7 +185,7 @@ func writeOps(root string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(header)
-	b.WriteString("// The doc comments are those of Go's package transforms.\n\nimport type { Columns, Step } from './graph.js';\n")
+	b.WriteString("// The doc comments are those of Go's package transforms.\n\nimport type { Columns, Step } from './step.js';\n")
 	for _, name := range slices.Sorted(maps.Keys(g.enums)) {
 		g.writeEnum(&b, name)
 	}

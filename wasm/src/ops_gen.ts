@@ -2,7 +2,7 @@
 
 // The doc comments are those of Go's package transforms.
 
-import type { Columns, Step } from './graph.js';
+import type { Columns, Step } from './step.js';
 
 /**
  * Alpha selects the treatment of transparency if the result has no alpha channel. ToRGBA always

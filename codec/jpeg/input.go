@@ -20,8 +20,8 @@ const (
 // ignores.
 var errSuspended = errors.New("suspended")
 
-// reader holds the input and the position in it.
-type reader struct {
+// input is the file: its bytes, the position among them, and the damage found.
+type input struct {
 	data []byte
 	pos  int // next byte
 	// end is the end of the data that the reference's decoder has received so
@@ -39,140 +39,156 @@ type reader struct {
 	damaged error // in lenient mode, the first damage
 }
 
-func (r *reader) reset(data []byte, damage codec.Damage) {
-	*r = reader{data: data, damage: damage, end: len(data)}
+func (in *input) reset(data []byte, damage codec.Damage) {
+	*in = input{data: data, damage: damage, end: len(data)}
 	switch damage {
 	case codec.DamagePillow:
-		r.chunk = chunk
+		in.chunk = chunk
 	case codec.DamageImread:
-		r.chunk = stdioChunk
+		in.chunk = stdioChunk
 	default:
 		return
 	}
-	r.end = min(r.end, r.chunk)
+	in.end = min(in.end, in.chunk)
 }
 
 // warns reports whether warn has an effect. Otherwise the decoder may run
 // libjpeg's code without checks where libjpeg does.
-func (r *reader) warns() bool {
-	return r.damage == codec.DamageStrict || r.damage == codec.DamageLenient
+func (in *input) warns() bool {
+	return in.damage == codec.DamageStrict || in.damage == codec.DamageLenient
 }
 
 // padded reports whether the end of the data counts as EOI, as with Pillow's
 // LOAD_TRUNCATED_IMAGES and libjpeg's jpeg_stdio_src.
-func (r *reader) padded() bool {
-	return r.damage == codec.DamageLenient || r.damage == codec.DamageImread
+func (in *input) padded() bool {
+	return in.damage == codec.DamageLenient || in.damage == codec.DamageImread
 }
 
-func (r *reader) errorf(kind error, msg string, args ...any) error {
-	return codec.Errorf(format, int64(r.pos), kind, msg, args...)
+func (in *input) errorf(kind error, msg string, args ...any) error {
+	return codec.Errorf(format, int64(in.pos), kind, msg, args...)
 }
 
-func (r *reader) truncated() error {
-	if r.hold {
+func (in *input) truncated() error {
+	if in.hold {
 		return errSuspended
 	}
-	return r.errorf(codec.ErrFormat, "the file ends in the middle of the image")
+	return in.errorf(codec.ErrFormat, "the file ends in the middle of the image")
 }
 
 // warn records damage for which libjpeg only warns.
-func (r *reader) warn(msg string) {
-	switch r.damage {
+func (in *input) warn(msg string) {
+	switch in.damage {
 	case codec.DamageStrict:
-		if r.err == nil {
-			r.err = r.errorf(codec.ErrFormat, "%s", msg)
+		if in.err == nil {
+			in.err = in.errorf(codec.ErrFormat, "%s", msg)
 		}
 	case codec.DamageLenient:
-		if r.damaged == nil {
-			r.damaged = r.errorf(codec.ErrFormat, "%s", msg)
+		if in.damaged == nil {
+			in.damaged = in.errorf(codec.ErrFormat, "%s", msg)
 		}
 	}
 }
 
 // more reports whether a byte is available at pos. It first moves end to the
 // next chunk if the decoder has used up the last one.
-func (r *reader) more() bool {
-	for r.pos >= r.end {
-		if r.end >= len(r.data) || r.hold {
+func (in *input) more() bool {
+	for in.pos >= in.end {
+		if in.end >= len(in.data) || in.hold {
 			return false
 		}
-		r.end = min(r.end+r.chunk, len(r.data))
+		in.end = min(in.end+in.chunk, len(in.data))
 	}
 	return true
 }
 
 // u8 reads a byte of a marker segment.
-func (r *reader) u8() (int, error) {
-	if !r.more() {
-		return 0, r.truncated()
+func (in *input) u8() (int, error) {
+	if !in.more() {
+		return 0, in.truncated()
 	}
-	b := r.data[r.pos]
-	r.pos++
+	b := in.data[in.pos]
+	in.pos++
 	return int(b), nil
 }
 
 // u16 reads two bytes of a marker segment.
-func (r *reader) u16() (int, error) {
-	hi, err := r.u8()
+func (in *input) u16() (int, error) {
+	hi, err := in.u8()
 	if err != nil {
 		return 0, err
 	}
-	lo, err := r.u8()
+	lo, err := in.u8()
 	return hi<<8 | lo, err
+}
+
+// read fills b with bytes of a marker segment.
+func (in *input) read(b []byte) error {
+	if in.pos+len(b) <= in.end {
+		in.pos += copy(b, in.data[in.pos:])
+		return nil
+	}
+	for i := range b {
+		v, err := in.u8()
+		if err != nil {
+			return err
+		}
+		b[i] = byte(v)
+	}
+	return nil
 }
 
 // skip skips n bytes. As in Pillow's source, they need not exist; the next read
 // fails instead.
-func (r *reader) skip(n int) {
+func (in *input) skip(n int) {
 	if n > 0 {
-		r.pos += n
+		in.pos += n
 	}
 }
 
-// nextMarker finds the next marker and stores it in r.marker.
-func (r *reader) nextMarker() error {
+// nextMarker finds the next marker and stores it in in.marker.
+func (in *input) nextMarker() error {
 	for {
 		for {
-			if !r.more() {
-				return r.noMarker()
+			if !in.more() {
+				return in.noMarker()
 			}
-			b := r.data[r.pos]
-			r.pos++
+			b := in.data[in.pos]
+			in.pos++
 			if b == 0xFF {
 				break
 			}
-			r.discarded++
+			in.discarded++
 		}
 		b := byte(0xFF)
 		for b == 0xFF {
-			if !r.more() {
-				return r.noMarker()
+			if !in.more() {
+				return in.noMarker()
 			}
-			b = r.data[r.pos]
-			r.pos++
+			b = in.data[in.pos]
+			in.pos++
 		}
 		if b != 0 {
-			r.marker = b
+			in.marker = b
 			break
 		}
-		r.discarded += 2 // a stuffed zero
+		in.discarded += 2 // a stuffed zero
 	}
-	if r.discarded != 0 {
-		r.discarded = 0
-		r.warn("bytes that belong to nothing before a marker")
+	if in.discarded != 0 {
+		in.discarded = 0
+		in.warn("bytes that belong to nothing before a marker")
 	}
 	return nil
 }
 
 // noMarker handles the end of the data before a required marker. It counts as
 // EOI if padded.
-func (r *reader) noMarker() error {
-	if r.padded() {
-		r.warn("the file ends without EOI")
-		r.marker = mEOI
+func (in *input) noMarker() error {
+	if in.padded() {
+		in.warn("the file ends without EOI")
+		in.marker = mEOI
 		return nil
 	}
-	return r.truncated()
+	return in.truncated()
 }
 
 func codecLimit(err error) bool { return errors.Is(err, codec.ErrLimit) }
