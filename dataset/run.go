@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -236,6 +237,19 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	}
 	s.columns = r.built.top.columns
 	return s, nil
+}
+
+// All returns the rest of the epoch. A sample is valid until the next one. An
+// error comes with a nil sample, and is the last element.
+func (r *Run) All(ctx context.Context) iter.Seq2[*Sample, error] {
+	return func(yield func(*Sample, error) bool) {
+		for {
+			s, err := r.Next(ctx)
+			if err == io.EOF || !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // forgetSteps is the number of samples or batches between two cuts of the logs

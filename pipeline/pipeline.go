@@ -20,8 +20,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"io"
-	"iter"
 	"maps"
 	"math"
 	"runtime"
@@ -366,17 +364,4 @@ func (p *Pipeline) Close() error {
 		t.close()
 	}
 	return err
-}
-
-// All returns the rest of the epoch. A sample is valid until the next one. An
-// error comes with a nil sample, and is the last element.
-func (p *Pipeline) All(ctx context.Context) iter.Seq2[*dataset.Sample, error] {
-	return func(yield func(*dataset.Sample, error) bool) {
-		for {
-			s, err := p.Next(ctx)
-			if err == io.EOF || !yield(s, err) || err != nil {
-				return
-			}
-		}
-	}
 }
