@@ -216,8 +216,10 @@ func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			return nil, o.state.err
 		}
 	}
-	b.in, err = o.open(s.in[0], epoch)
-	return b, err
+	if b.in, err = o.open(s.in[0], epoch); err != nil {
+		return nil, err
+	}
+	return o.judged(s, b), nil
 }
 
 func (n *Batch) trace(ctx context.Context, t *tracer, s *scope) error {

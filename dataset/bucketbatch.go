@@ -108,7 +108,7 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	it := &bucketed{buckets: w, n: n, column: st.column}
 	it.c = o.collator(s, st.c)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (n *BucketBatch) trace(ctx context.Context, t *tracer, s *scope) error {

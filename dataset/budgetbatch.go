@@ -134,7 +134,7 @@ func (n *BudgetBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	}
 	it.loads = make([]load, len(n.Boundaries)+1)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (n *BudgetBatch) trace(ctx context.Context, t *tracer, s *scope) error {

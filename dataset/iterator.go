@@ -148,14 +148,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 				}
 			}
 		}
-		it, err := n.stream(o, s, epoch)
-		if err != nil {
-			return nil, err
-		}
-		if s.traits.several || s.traits.batches { // the others have no bad samples of their own
-			it = o.judged(s, it)
-		}
-		return it, nil
+		return n.stream(o, s, epoch)
 	case mapper:
 		below := o.below()
 		in, err := below.open(s.in[0], epoch)

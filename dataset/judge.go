@@ -97,7 +97,7 @@ type judged struct {
 	j *judge
 }
 
-// judged returns it with a judge.
+// judged returns it with a judge. A node with bad samples of its own calls it.
 func (o *opener) judged(s *step, it iterator) iterator {
 	if j := o.judge(s); j != nil {
 		return &judged{it, j}

@@ -284,7 +284,7 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	}
 	it.from = int(skip)
 	it.before = it.in.Save(nil)
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (f *flat) Next(ctx context.Context, s *Sample) error {
