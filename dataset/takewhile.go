@@ -58,7 +58,7 @@ func (n *TakeWhile) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			return nil, o.state.err
 		}
 	}
-	if it.in, err = o.alone().open(s.in[0], epoch); err != nil {
+	if it.in, err = o.singleRank().open(s.in[0], epoch); err != nil {
 		return nil, err
 	}
 	p.in = o.judged(s, it)

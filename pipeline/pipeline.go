@@ -149,7 +149,7 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 			return nil, fmt.Errorf("pipeline: %w: %s is %d, want %d to %d", dataset.ErrParam, x.what, x.n, x.lo, x.hi)
 		}
 	}
-	if err := o.validStages(b); err != nil {
+	if err := o.validateStages(b); err != nil {
 		return nil, err
 	}
 	var tuned map[string]StageTuning
@@ -180,8 +180,8 @@ const (
 	maxQueue   = 1 << 16
 )
 
-// validStages checks the options of single stages.
-func (o *Options) validStages(b *dataset.Built) error {
+// validateStages checks the options of single stages.
+func (o *Options) validateStages(b *dataset.Built) error {
 	if len(o.StageQueue)+len(o.StageWorkers) == 0 {
 		return nil
 	}
