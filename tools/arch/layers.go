@@ -310,6 +310,7 @@ var Layers = []Layer{
 		{Path: "tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}},
 		{Path: "tools/typecheck"},
 		{Path: "tools/wasmstrip"},
+		{Path: "tools/weight"},
 		{Path: "tools/width"},
 		{Path: "bench/internal/peer"},
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
