@@ -104,6 +104,13 @@ func TestServer(t *testing.T) {
 	}
 }
 
+func TestTrain(t *testing.T) {
+	require.Equal(t, `float32 (2, 3, 224, 224) int32 (2,)
+float32 (2, 3, 224, 224) int32 (2,)
+float32 (1, 3, 224, 224) int32 (1,)
+`, run(t, build(t, "train"), "testdata/datasets/imagefolder/flat"))
+}
+
 func TestPack(t *testing.T) {
 	dir := t.TempDir()
 	out := run(t, build(t, "pack"), "testdata/datasets/imagefolder/flat", dir)

@@ -240,6 +240,6 @@ func (m *memory) Columns() []dataset.Column {
 }
 
 func (m *memory) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	s.Values[0].ShareBytes(m.files[i])
-	return s.Values[1].SetInt32(int32(i))
+	s.Column("image").ShareBytes(m.files[i])
+	return s.Column("label").SetInt32(int32(i))
 }

@@ -132,7 +132,7 @@ type item struct {
 func items(s *dataset.Sample, batch bool) ([]item, error) {
 	n, key := 1, s.Key
 	if batch {
-		n, key = s.Values[0].Shape.At(0), ""
+		n, key = s.Column("image").Shape.At(0), ""
 	}
 	l := make([]item, n)
 	for i := range l {

@@ -244,7 +244,7 @@ func enduranceChild(ctx context.Context, s *settings, args []string) (err error)
 		for i := range x.Values {
 			sum.Write(x.Values[i].Data)
 		}
-		images.Add(int64(x.Values[0].Shape.At(0)))
+		images.Add(int64(x.Column("image").Shape.At(0)))
 	}
 }
 
