@@ -308,6 +308,7 @@ var Layers = []Layer{
 		{Path: "tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "preset", "tensor", "transforms"}},
 		{Path: "tools/goldencases", May: []string{"codec", "codec/all", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "internal/golden", "preset", "tensor", "transforms", jpegli}},
 		{Path: "tools/jpegencode", May: []string{"codec/jpeg", "tensor"}},
+		{Path: "tools/picture"},
 		{Path: "tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}},
 		{Path: "tools/typecheck"},
 		{Path: "tools/wasmstrip"},
