@@ -157,7 +157,7 @@ var Layers = []Layer{
 		{Path: "importer/triton", May: imports()},
 		{Path: "importer/ultralytics", May: imports("go.yaml.in/yaml/v3")},
 		{Path: "importer/all", May: []string{"importer/hf", "importer/keras", "importer/mindir", "importer/onnx", "importer/opencv", "importer/tflite", "importer/timm", "importer/torchvision", "importer/ultralytics"}},
-		{Path: Root, May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "importer", "importer/all", "internal/registry", "modelbundle", "preset", "store", "tensor", "transforms"}},
+		{Path: Root, May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "importer", "importer/all", "modelbundle", "preset", "store", "tensor", "transforms"}},
 		{Path: "internal/gpu", May: []string{"codec", "datagraph", "internal/kernel", "tensor", "transforms"}, Why: "it runs graphs for the GPUs of device/webgpu and of browsers"},
 		{Path: "device", May: []string{"datagraph", "internal/enum", "internal/registry", "modelbundle", "tensor", "transforms"}},
 		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
