@@ -294,39 +294,8 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		if len(d.In) > 0 {
 			return fail(defErr("a source with %d inputs", len(d.In)))
 		}
-		files := b.options.Store
-		var noted *notes
-		if b.noting {
-			noted = &notes{files: map[string]string{}}
-			files = &lookups{files, noted}
-		}
-		data, err := src.Open(ctx, files)
-		if err != nil {
+		if err := b.openSource(ctx, s, src); err != nil {
 			return fail(err)
-		}
-		if noted != nil {
-			s.files = noted.digest()
-		}
-		b.open = append(b.open, data)
-		b.sources = append(b.sources, s)
-		s.data, s.columns = data, data.Columns()
-		switch x := data.(type) {
-		case Rows:
-			s.indexed, s.size = true, x.Len()
-		case Stream:
-			if b.options.OnError == ReplaceOnError {
-				return fail(defErr("a stream has no other rows to replace bad samples: want another OnError than ReplaceOnError"))
-			}
-		default:
-			return fail(defErr("its data is %T, want Rows or a Stream", data))
-		}
-		if err := checkColumns(s.columns); err != nil {
-			return fail(err)
-		}
-		if w, ok := data.(interface{ Warning() error }); ok {
-			if err := w.Warning(); err != nil {
-				b.warn(s, err)
-			}
 		}
 		return s, nil
 	}
@@ -363,6 +332,45 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		return fail(err)
 	}
 	return s, nil
+}
+
+// openSource opens a source, and sets the columns and the length of its step.
+func (b *Built) openSource(ctx context.Context, s *step, src Source) error {
+	files := b.options.Store
+	var noted *notes
+	if b.noting {
+		noted = &notes{files: map[string]string{}}
+		files = &lookups{files, noted}
+	}
+	data, err := src.Open(ctx, files)
+	if err != nil {
+		return err
+	}
+	if noted != nil {
+		s.files = noted.digest()
+	}
+	b.open = append(b.open, data)
+	b.sources = append(b.sources, s)
+	s.data, s.columns = data, data.Columns()
+	switch x := data.(type) {
+	case Rows:
+		s.indexed, s.size = true, x.Len()
+	case Stream:
+		if b.options.OnError == ReplaceOnError {
+			return defErr("a stream has no other rows to replace bad samples: want another OnError than ReplaceOnError")
+		}
+	default:
+		return defErr("its data is %T, want Rows or a Stream", data)
+	}
+	if err := checkColumns(s.columns); err != nil {
+		return err
+	}
+	if w, ok := data.(interface{ Warning() error }); ok {
+		if err := w.Warning(); err != nil {
+			b.warn(s, err)
+		}
+	}
+	return nil
 }
 
 func checkColumns(l []Column) error {
