@@ -20,10 +20,11 @@ race: ## the tests under the race detector, which shortens them
 # Both linters are pinned and come from the Go proxy.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
-lint: ## gofmt, vet, staticcheck, line widths, actionlint
+lint: ## gofmt, vet, staticcheck, line widths, no large files, actionlint
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) run ./tools/width
+	$(GO) run ./tools/weight
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
