@@ -98,7 +98,7 @@ func (n *Batch) Validate() error {
 	case size == nil && (n.Size < 1 || n.Size > maxBatch):
 		return paramErr("batches of %d, want 1 to %d", n.Size, maxBatch)
 	case len(n.Out) > 0 && n.f == nil && n.PerBatch == "":
-		return paramErr("%d output columns without a function per batch", len(n.Out))
+		return paramErr("%d output columns without a function per batch, want none", len(n.Out))
 	}
 	return validatePad(n.Pad)
 }

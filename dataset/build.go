@@ -292,7 +292,7 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	}
 	if src, ok := d.Node.(Source); ok {
 		if len(d.In) > 0 {
-			return fail(defErr("a source with %d inputs", len(d.In)))
+			return fail(defErr("a source with %d inputs, want none", len(d.In)))
 		}
 		if err := b.openSource(ctx, s, src); err != nil {
 			return fail(err)
@@ -305,12 +305,12 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		s.node = n
 	}
 	if !ok {
-		return fail(defErr("%T is neither a Source, a Sink nor a node of package dataset", d.Node))
+		return fail(defErr("%T, want a Source, a Sink or a node of package dataset", d.Node))
 	}
 	s.traits = n.traits()
 	switch {
 	case len(d.In) == 0:
-		return fail(defErr("no input"))
+		return fail(defErr("no input, want 1 or more"))
 	case len(d.In) > 1 && !s.traits.joins:
 		return fail(defErr("%d inputs, want 1", len(d.In)))
 	}
@@ -375,7 +375,7 @@ func (b *Built) openSource(ctx context.Context, s *step, src Source) error {
 
 func checkColumns(l []Column) error {
 	if len(l) == 0 {
-		return defErr("no columns")
+		return defErr("no columns, want 1 or more")
 	}
 	for i, c := range l {
 		if c.Name == "" || slices.ContainsFunc(l[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -502,7 +502,7 @@ func (s *step) columnsOf(names []string) ([]int, error) {
 			return nil, err
 		}
 		if slices.Contains(l[:i], l[i]) {
-			return nil, defErr("column %q is named twice", n)
+			return nil, defErr("column %q is named twice, want distinct ones", n)
 		}
 	}
 	return l, nil

@@ -34,7 +34,7 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 			return nil, defErr("column %q is bytes, which cannot be stacked: decode it, or drop it with Project", col.Name)
 		}
 		if col.Desc.Shape.Rank() == tensor.MaxRank {
-			return nil, defErr("column %q has %d axes already", col.Name, tensor.MaxRank)
+			return nil, defErr("column %q has %d axes, want fewer", col.Name, tensor.MaxRank)
 		}
 		d := col.Desc
 		d.Layout = tensor.NoLayout
@@ -52,7 +52,7 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 		}
 		x := &c.columns[i]
 		if len(p.Shape) != x.desc.Shape.Rank() {
-			return nil, defErr("column %q is %v, padded to %v", p.Column, x.desc, p.Shape)
+			return nil, defErr("column %q is %v, padded to %v: want a size for each axis", p.Column, x.desc, p.Shape)
 		}
 		x.padded, x.shape, x.value, x.rule = true, p.Shape, p.Value, datagraph.Batching{}
 		for a, n := range p.Shape {
@@ -67,7 +67,7 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 		}
 		c.needsAll = true
 		if x.rule.Rule == datagraph.BatchConcat && x.desc.Shape.Rank() == 0 {
-			return nil, defErr("column %q is %v, which has no first axis to concatenate", x.name, x.desc)
+			return nil, defErr("column %q is %v, want a first axis to concatenate", x.name, x.desc)
 		}
 	}
 	return c, nil
@@ -165,7 +165,7 @@ func elementShape(s tensor.Shape) (r tensor.Shape) {
 // putInto writes a value into its place in the batch, padded if necessary.
 func putInto(to, from *tensor.Tensor, col *collated) error {
 	if from.DType != to.DType || from.Shape.Rank() != to.Shape.Rank() {
-		return defErr("%v in a batch of %v", from.Desc, to.Desc)
+		return defErr("%v in a batch of %v, want the type and axes of the batch", from.Desc, to.Desc)
 	}
 	if from.Shape == to.Shape && from.Dense() {
 		copy(to.Data, from.Data)
@@ -176,7 +176,7 @@ func putInto(to, from *tensor.Tensor, col *collated) error {
 	}
 	for a := range to.Shape.Rank() {
 		if from.Shape.At(a) > to.Shape.At(a) {
-			return defErr("%v is larger than %v, its padded size", from.Desc, to.Desc)
+			return defErr("%v, want at most its padded size %v", from.Desc, to.Desc)
 		}
 	}
 	if err := to.Reset(to.Desc); err != nil {
@@ -215,7 +215,7 @@ func (c *collator) stack(s *Sample, l []*Sample) error {
 			}
 			for _, x := range l {
 				if x.Values[j].Shape.Rank() != len(col.shape) {
-					return defErr("column %q: %v padded to %v", col.name, x.Values[j].Desc, col.shape)
+					return defErr("column %q: %v padded to %v: want a size for each axis", col.name, x.Values[j].Desc, col.shape)
 				}
 				n = max(n, x.Values[j].Shape.At(a))
 			}
