@@ -392,7 +392,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Repeat(0).Skip(1<<62 + 1), "endless dataset"},
 		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
 		{dataset.NewZip(ten(), ten()), `named "x"`},
-		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, the dataset has 10"},
+		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, want the dataset's 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
 		{ten().Shuffle().Cache(100), "shuffle below a cache"},
 		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},
