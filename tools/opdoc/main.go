@@ -17,9 +17,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	_ "github.com/infer-prep/infer-prep/plugin"
 	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/plugin"
 )
 
 func main() {

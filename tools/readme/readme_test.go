@@ -113,7 +113,9 @@ func TestShape(t *testing.T) {
 func TestChangelog(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	require.NoError(t, err)
-	says := func(text string) { require.True(t, bytes.Contains(b, []byte(text)), "the change log does not say %q", text) }
+	says := func(text string) {
+		require.True(t, bytes.Contains(b, []byte(text)), "the change log does not say %q", text)
+	}
 	says(fmt.Sprintf("- %d ops with the bytes of", len(transforms.Ops())))
 	small, err := os.ReadFile(filepath.Join(root, "wasm", "small.txt"))
 	require.NoError(t, err)
