@@ -119,7 +119,10 @@ func (r *Run) open(words *stateReader) error {
 		return err
 	}
 	if r.top != nil {
-		top, err := r.top(stage{In: it, Drain: below.bad.drainTo(&r.dropped), Dropped: isDropped})
+		top, err := r.top(stage{In: it, Drain: below.bad.drainTo(&r.dropped), Dropped: func(s *Sample) bool {
+			s.columns = r.built.top.columns // for the engine's own work
+			return s.dropped
+		}})
 		if err != nil {
 			return errors.Join(err, it.Close())
 		}
