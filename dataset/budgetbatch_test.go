@@ -44,7 +44,7 @@ func rowsOf(text string) (l [][]int) {
 }
 
 // TestBudgetAsFairseq compares batches with those of fairseq's batch_by_size;
-// testdata/gen/budget.py generates them.
+// testdata/gen/datasets/budget.py generates them.
 func TestBudgetAsFairseq(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/budget.json")
 	require.NoError(t, err)

@@ -64,7 +64,7 @@ func all(t *testing.T, d *dataset.Dataset) string {
 }
 
 // TestAsMindSpore compares batches, buckets, shards and splits with those of
-// MindSpore 2.10.0 (testdata/gen/dataset_ops.py).
+// MindSpore 2.10.0 (testdata/gen/datasets/dataset_ops.py).
 func TestAsMindSpore(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/ops.json")
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func setOne(v *dataset.Value, l ...int32) error {
 
 func first(v *dataset.Value) int32 { return tensor.View[int32](&v.Tensor)[0] }
 
-// perBatch has the functions of testdata/gen/dataset_ops.py.
+// perBatch has the functions of testdata/gen/datasets/dataset_ops.py.
 var perBatch = map[string]struct {
 	out []dataset.Column
 	f   dataset.BatchFunc
