@@ -20,10 +20,11 @@ race: ## the tests under the race detector, which shortens them
 # Both linters are pinned and come from the Go proxy.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
-lint: ## gofmt, vet, staticcheck, line widths, actionlint
+lint: ## gofmt, vet, staticcheck, line widths, no large files, actionlint
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	$(GO) run ./internal/tools/width
+	$(GO) run ./tools/width
+	$(GO) run ./tools/weight
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
@@ -55,7 +56,7 @@ test-device: ## the tests that need ONNX Runtime
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed adapters/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.
@@ -76,7 +77,7 @@ python-test: ## the Python package: a wheel in a clean environment, its types an
 # every file in Chromium's page and in a Worker; without, each in one of them.
 wasm-test: ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
@@ -106,7 +107,7 @@ store-test: ## all stores on real servers of this machine, which it installs; a 
 # Plans packed by the examples for Kubernetes and Slurm, and the memory of a packer of 1,000, 10,000
 # and 100,000 images. It installs Slurm on Debian; SLURM=no leaves that part out.
 plan-test: ## packs by a plan: the examples for Kubernetes and Slurm, wids, and the memory of 100,000 images
-	for n in 1000 10000 100000; do $(GO) run ./internal/tools/planscale -pack -n $$n -limit 64 || exit 1; done
+	for n in 1000 10000 100000; do $(GO) run ./tools/planscale -pack -n $$n -limit 64 || exit 1; done
 	GO="$(GO)" SLURM="$(SLURM)" examples/cluster/test.sh
 
 # 10,000 images packed by one process, by four, and under Beam on prism and on a Spark cluster, which
@@ -114,11 +115,11 @@ plan-test: ## packs by a plan: the examples for Kubernetes and Slurm, wids, and 
 # and Beam's job server from Maven Central. PHOTOS is a folder of photographs for examples/spark.
 cluster-test: ## PHOTOS=DIR: packing by one process, by four, and under Beam on prism and on a Spark cluster, which loses a worker; Beam from and to S3 and HDFS; the Spark function of examples/spark; PHOTOS is optional
 	@mkdir -p bin
-	$(GO) build -o bin/ ./cmd/infer-prep ./internal/tools/procedural
-	cd distributed && $(GO) build -o ../bin/ ./cmd/infer-prep-beam
+	$(GO) build -o bin/ ./cmd/infer-prep ./tools/procedural
+	cd pack/distributed && $(GO) build -o ../../bin/ ./cmd/infer-prep-beam
 	store/hdfs/minidfs.sh --install
 	store/s3/s3test/versitygw.sh
-	@dir=$$(distributed/cluster/install.sh) && cd distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
+	@dir=$$(pack/distributed/cluster/install.sh) && cd pack/distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
 	GO="$(GO)" PHOTOS="$(PHOTOS)" examples/spark/test.sh
 
 # Record files both ways with MXNet, webdataset, kaldi_native_io, kaldiio, MindSpore and tfrecord, each pinned in an
@@ -127,7 +128,7 @@ cluster-test: ## PHOTOS=DIR: packing by one process, by four, and under Beam on 
 interop: ## PHOTOS=DIR: record files in both directions with their libraries; PHOTOS is optional
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
-	@python3 interop/interop.py bin/infer-prep "$(GO)" testdata/images $(PHOTOS)
+	@python3 parity/interop/interop.py bin/infer-prep "$(GO)" testdata/images $(PHOTOS)
 
 # The devices on an NVIDIA GPU. Without a GPU they say what they looked for, and succeed without a
 # claim. GPU_PRETEND=1 runs them on software, which tests only the scripts.
@@ -142,7 +143,7 @@ parity: ## PHOTOS=DIR: comparison with the references
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS) && $$py parity/torch_uint8.py bin/infer-prep && \
-	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/transformers_classes.py --check bin/coverage.json && $$py parity/keys.py && $$py testdata/gen/coverage.py --check
+	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/importers/transformers_classes.py --check bin/coverage.json && $$py parity/keys.py && $$py testdata/gen/importers/transform_classes.py --check
 	@parity/more.sh bin/infer-prep $(PHOTOS)
 
 # 800 JPEG files of quality 95 to 100 (noise, and the photographs of the folder PHOTOS) against Pillow.
@@ -157,7 +158,7 @@ parity-extremes: ## PHOTOS=DIR: 800 JPEG files of quality 95 to 100, compared wi
 parity-encode: ## PHOTOS=DIR: JPEG files of codec/jpeg compared with Pillow's and OpenCV's
 	@[ -n "$(PHOTOS)" ] || { echo "parity-encode: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
 	@mkdir -p bin
-	$(GO) build -o bin/jpegencode ./internal/tools/jpegencode
+	$(GO) build -o bin/jpegencode ./tools/jpegencode
 	@py=$$(parity/venv.sh parity/requirements-encode.txt) && $$py parity/encode.py bin/jpegencode "$(PHOTOS)"
 
 # 200 random changes of transformers' configurations on 10 photographs of the folder PHOTOS.
@@ -217,7 +218,7 @@ bench-device: ## PHOTOS=DIR: comparison with ONNX Runtime's own preprocessing
 
 # Time, memory and size of a plan of N simulated images; default 10^7. 10^8 take 15 minutes and 5 GB.
 bench-plan: ## N=100000000: time, memory and size of a plan of a simulated data set
-	$(GO) run ./internal/tools/planscale -n $(or $(N),10000000)
+	$(GO) run ./tools/planscale -n $(or $(N),10000000)
 
 # The cost of a sample from a thousand and from ten million records.
 bench-scale: ## the cost of a sample from a thousand and from ten million records
@@ -248,7 +249,7 @@ microbench: ## Go benchmarks
 MINUTES ?= 30
 soak: ## MINUTES=30: long runs, cancels, resumptions, kills and file faults; writes docs/reliability.md
 	@mkdir -p bin
-	$(GO) build -o bin/soak ./internal/tools/soak
+	$(GO) build -o bin/soak ./tools/soak
 	bin/soak -minutes $(MINUTES) -write docs/reliability.md
 
 # 100,000 batches from Python: the memory stays flat.
@@ -260,7 +261,7 @@ python-soak: ## 100,000 batches from Python: the memory stays flat
 # infer-prep run over 100,000 images, with ten interruptions at random; COUNT is
 # another number of images.
 bigfolder: ## COUNT=100000: infer-prep run over 100,000 images, with ten interruptions at random
-	$(GO) run ./internal/tools/bigfolder $(if $(COUNT),-count $(COUNT))
+	$(GO) run ./tools/bigfolder $(if $(COUNT),-count $(COUNT))
 
 ##@ Release
 

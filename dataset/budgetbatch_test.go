@@ -44,7 +44,7 @@ func rowsOf(text string) (l [][]int) {
 }
 
 // TestBudgetAsFairseq compares batches with those of fairseq's batch_by_size;
-// testdata/gen/budget.py generates them.
+// testdata/gen/datasets/budget.py generates them.
 func TestBudgetAsFairseq(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/budget.json")
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestBudgetErrors(t *testing.T) {
 		{dataset.BudgetBatch{Column: "v", Axes: []int{0}}, "a budget of 0, want 1 to 1099511627776"},
 		{dataset.BudgetBatch{Column: "v", Axes: []int{0}, Budget: 1, MaxSamples: -1}, "at most -1 samples, want 0 to 1048576"},
 		{dataset.BudgetBatch{Column: "v", Axes: []int{0}, Budget: 1, Boundaries: []int{2, 2}}, "boundaries [2 2], want ascending"},
-		{dataset.BudgetBatch{Column: "v", Axes: []int{0, 1}, Budget: 1}, "which has no axis 1"},
+		{dataset.BudgetBatch{Column: "v", Axes: []int{0, 1}, Budget: 1}, "want an axis 1"},
 		{dataset.BudgetBatch{Column: "w", Axes: []int{0}, Budget: 1}, `"w"`},
 	} {
 		_, err := dataset.Build(t.Context(), dataset.Of(&c.n, v), dataset.Options{})
@@ -128,11 +128,11 @@ func (g *grids) Columns() []dataset.Column {
 
 func (g *grids) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	d := tensor.Image(tensor.Uint8, tensor.HWC, g.sizes[i][0], g.sizes[i][1], 1)
-	if err := s.Values[0].Reset(d); err != nil {
+	if err := s.Column("image").Reset(d); err != nil {
 		return err
 	}
-	for k := range s.Values[0].Data {
-		s.Values[0].Data[k] = uint8(i + 1)
+	for k := range s.Column("image").Data {
+		s.Column("image").Data[k] = uint8(i + 1)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func TestBudgetPixels(t *testing.T) {
 			break
 		}
 		require.NoError(t, err)
-		shapes = append(shapes, s.Values[0].Shape.String())
+		shapes = append(shapes, s.Column("image").Shape.String())
 	}
 	require.Equal(t, []string{"(2, 4, 8, 1)", "(1, 8, 2, 1)", "(1, 1, 8, 1)", "(1, 7, 1, 1)", "(1, 8, 8, 1)", "(1, 3, 3, 1)"}, shapes)
 }

@@ -29,14 +29,14 @@ func (c *count10) Next(_ context.Context, s *Sample) error {
 		return io.EOF
 	}
 	c.i++
-	return s.Values[0].SetInt32(c.i)
+	return s.Column("x").SetInt32(c.i)
 }
 
 // TestHeldLogsAreCut checks that the logs of buffers do not grow during a run.
 func TestHeldLogsAreCut(t *testing.T) {
 	b, err := Build(t.Context(), Of(&count10{}).ShuffleBuffer(5).Repeat(0).ShuffleBuffer(7), Options{})
 	require.NoError(t, err)
-	r, err := newRun(b, nil, engine.Config[*Sample, *SampleError]{Stage: inline})
+	r, err := NewRun(b, nil, engine.Config[*Sample]{Stage: inline})
 	require.NoError(t, err)
 	for i := range 5000 {
 		_, err := r.Next(context.Background())
@@ -45,8 +45,8 @@ func TestHeldLogsAreCut(t *testing.T) {
 		for _, h := range r.logs.logs {
 			changes += len(h.changes)
 		}
-		require.LessOrEqual(t, changes, 4*forgetSteps, i)
-		require.LessOrEqual(t, len(r.logs.logs), 2+2*forgetSteps/10+1, i)
+		require.LessOrEqual(t, changes, 4*trimSteps, i)
+		require.LessOrEqual(t, len(r.logs.logs), 2+2*trimSteps/10+1, i)
 		require.Len(t, r.logs.path, len(r.logs.logs))
 	}
 	require.NoError(t, r.Close())

@@ -50,7 +50,7 @@ func (n *Mix) Validate() error {
 		sum += w
 	}
 	if !(sum > 0) || math.IsInf(sum, 0) {
-		return paramErr("weights %v with the sum %v", n.Weights, sum)
+		return paramErr("weights %v with the sum %v, want a finite sum above 0", n.Weights, sum)
 	}
 	return nil
 }
@@ -67,12 +67,16 @@ func (n *Interleave) Validate() error {
 	return nil
 }
 
+func (n *Mix) traits() traits { return traits{joins: true} }
+
 func (n *Mix) build(_ *Built, s *step) error {
 	if len(n.Weights) != len(s.in) {
-		return defErr("%d weights for %d inputs", len(n.Weights), len(s.in))
+		return defErr("%d weights, want one for each of %d inputs", len(n.Weights), len(s.in))
 	}
 	return s.sameColumns()
 }
+
+func (n *Interleave) traits() traits { return traits{joins: true} }
 
 func (n *Interleave) build(_ *Built, s *step) error { return s.sameColumns() }
 
@@ -108,9 +112,31 @@ func (n *Mix) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return m, m.open(o, s, epoch)
 }
 
+func (n *Mix) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.either = true
+	return nil
+}
+
 func (n *Interleave) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	m := &mixed{block: n.Block}
 	return m, m.open(o, s, epoch)
+}
+
+func (n *Interleave) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.either = true
+	return nil
+}
+
+func (n *Mix) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, epoch) }
+
+func (n *Interleave) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, epoch) }
+
+func mergeMixed(m *merger, s *step, epoch uint64) error {
+	m.largest()
+	for range s.in {
+		m.put(0) // as for Concat
+	}
+	return m.inputs(s, epoch)
 }
 
 type mixed struct {
@@ -178,11 +204,11 @@ func (m *mixed) Next(ctx context.Context, s *Sample) error {
 
 // choose returns the input of the next sample. ok is false if all have ended.
 func (m *mixed) choose() (int, bool) {
-	left := false
+	open := false
 	for _, e := range m.ended {
-		left = left || !e
+		open = open || !e
 	}
-	if !left {
+	if !open {
 		return 0, false
 	}
 	if m.n == nil {

@@ -29,11 +29,11 @@ func (v *vectors) Columns() []dataset.Column {
 }
 
 func (v *vectors) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(v.Lengths[i])}); err != nil {
+	if err := s.Column("v").Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(v.Lengths[i])}); err != nil {
 		return err
 	}
-	for j := range tensor.View[int32](&s.Values[0].Tensor) {
-		tensor.View[int32](&s.Values[0].Tensor)[j] = int32(i)
+	for j := range tensor.View[int32](&s.Column("v").Tensor) {
+		tensor.View[int32](&s.Column("v").Tensor)[j] = int32(i)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func all(t *testing.T, d *dataset.Dataset) string {
 }
 
 // TestAsMindSpore compares batches, buckets, shards and splits with those of
-// MindSpore 2.10.0 (testdata/gen/dataset_ops.py).
+// MindSpore 2.10.0 (testdata/gen/datasets/dataset_ops.py).
 func TestAsMindSpore(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/ops.json")
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func setOne(v *dataset.Value, l ...int32) error {
 
 func first(v *dataset.Value) int32 { return tensor.View[int32](&v.Tensor)[0] }
 
-// perBatch has the functions of testdata/gen/dataset_ops.py.
+// perBatch has the functions of testdata/gen/datasets/dataset_ops.py.
 var perBatch = map[string]struct {
 	out []dataset.Column
 	f   dataset.BatchFunc
@@ -303,7 +303,7 @@ func TestBatchRules(t *testing.T) {
 	for _, r := range []runner{pull(t, b, state), parallel(t, b, 3, state)} {
 		s, err := r.Next(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, [][]int32{{2, 2, 2}, {3, -1, -1}}, nested(&s.Values[0].Tensor))
+		require.Equal(t, [][]int32{{2, 2, 2}, {3, -1, -1}}, nested(&s.Column("y").Tensor))
 		r.Close()
 	}
 }
@@ -313,12 +313,12 @@ func TestBatchFunc(t *testing.T) {
 	f := func(c *dataset.Call, samples []*dataset.Sample) error {
 		n := 2 + int(c.Ordinal)%3
 		for _, s := range samples {
-			x := tensor.View[int32](&s.Values[0].Tensor)[0]
-			if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(n)}); err != nil {
+			x := tensor.View[int32](&s.Column("v").Tensor)[0]
+			if err := s.Column("v").Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(n)}); err != nil {
 				return err
 			}
 			for i := range n {
-				tensor.View[int32](&s.Values[0].Tensor)[i] = x
+				tensor.View[int32](&s.Column("v").Tensor)[i] = x
 			}
 		}
 		return nil
@@ -392,7 +392,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Repeat(0).Skip(1<<62 + 1), "endless dataset"},
 		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
 		{dataset.NewZip(ten(), ten()), `named "x"`},
-		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, the dataset has 10"},
+		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, want the dataset's 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
 		{ten().Shuffle().Cache(100), "shuffle below a cache"},
 		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},

@@ -19,20 +19,19 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 	if b.options.CacheBytes <= 0 {
 		return top
 	}
-	left := &atomic.Int64{}
-	left.Store(b.options.CacheBytes)
+	free := &atomic.Int64{}
+	free.Store(b.options.CacheBytes)
 	room := b.options.CacheBytes
 	var walk func(slot **step, above []**step)
 	walk = func(slot **step, above []**step) {
 		s := *slot
-		switch s.node.(type) {
-		case *Cache, *FileCache:
+		if s.traits.caches {
 			return
 		}
 		above = append(above, slot)
 		switch len(s.in) {
 		case 0:
-			room -= b.cachePrefix(ctx, above, room, left)
+			room -= b.cachePrefix(ctx, above, room, free)
 		case 1:
 			walk(&s.in[0], above)
 		default:
@@ -48,7 +47,7 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 // cachePrefix puts a cache above the source in the last slot and returns the
 // bytes that it will need, 0 if it adds none. The slots lead from the top to
 // the source.
-func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, left *atomic.Int64) int64 {
+func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, free *atomic.Int64) int64 {
 	source := *slots[len(slots)-1]
 	if !source.indexed || source.size <= 0 || source.size == Endless {
 		return 0
@@ -60,11 +59,11 @@ func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, lef
 chain:
 	for ; at > 0; at-- {
 		s := *slots[at-1]
-		switch n := s.node.(type) {
-		case *Map:
+		switch {
+		case s.mapped() != nil:
 			maps++
-			if !n.Graph.Random() {
-				low = s.on(low)
+			if !s.traits.changes {
+				low = s.withInput(low)
 				continue
 			}
 			first, second := b.split(s, low)
@@ -75,16 +74,15 @@ chain:
 			low, high = first, append(high, second)
 			at--
 			break chain
-		case *Project, *Rename:
-			low = s.on(low)
-		default:
-			if !s.chooser() {
-				break chain
-			}
-			if changes = changes || s.changes(); !changes {
+		case s.traits.selects:
+			low = s.withInput(low)
+		case s.chooser():
+			if changes = changes || s.traits.changes; !changes {
 				rows = min(rows, s.size)
 			}
 			high = append(high, s)
+		default:
+			break chain
 		}
 	}
 	if maps == 0 || rows == 0 {
@@ -94,11 +92,12 @@ chain:
 	if one < 0 || one > room/rows {
 		return 0
 	}
+	cache := &Cache{Bytes: room}
 	now := &step{
-		node: &Cache{Bytes: room}, name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
-		size: low.size, indexed: true, state: &memoryCache{left: left, samples: map[int64]*Sample{}},
+		node: cache, traits: cache.traits(), name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
+		size: low.size, indexed: true, state: &memoryCache{free: free, samples: map[int64]*Sample{}},
 	}
-	now.by(CachePrefix)
+	now.addPass(CachePrefix)
 	for _, s := range high {
 		s.in = []*step{now}
 		if s.chooser() {
@@ -110,8 +109,8 @@ chain:
 	return one * rows
 }
 
-// on returns s on another input with the same columns.
-func (s *step) on(in *step) *step {
+// withInput returns s on another input with the same columns.
+func (s *step) withInput(in *step) *step {
 	c := *s
 	c.in, c.size, c.indexed = []*step{in}, in.size, true
 	return &c
@@ -154,7 +153,7 @@ func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 // in, whose columns are those of s's input. The second part takes the place of
 // s and has no input yet. split returns nil if there is no first part.
 func (b *Built) split(s, in *step) (first, second *step) {
-	st := s.state.(*mapState)
+	st := s.mapped()
 	if len(st.plan.Graph().Roles) > 0 {
 		return nil, nil // a writer renames columns, which roles name
 	}
@@ -170,24 +169,11 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		return random
 	})
 	// The values that the second part reads.
-	wanted := slices.Clone(outs)
+	read := slices.Clone(outs)
 	for _, x := range g.Steps[k:] {
-		wanted = append(wanted, x.In...)
+		read = append(read, x.In...)
 	}
-	a := newWriter(in.columns)
-	for _, x := range g.Steps[:k] {
-		for _, name := range x.In {
-			if i := slices.IndexFunc(g.Inputs, func(c Column) bool { return c.Name == name }); i >= 0 {
-				a.input(w.columns[i])
-			}
-		}
-		for _, name := range x.Out {
-			if slices.Contains(wanted, name) {
-				a.g.Outputs = append(a.g.Outputs, name)
-			}
-		}
-	}
-	a.g.Steps = g.Steps[:k]
+	a := w.head(k, read)
 	if len(a.g.Inputs) == 0 || len(a.g.Outputs) == 0 {
 		return nil, nil
 	}
@@ -197,7 +183,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	}
 	// The columns between the parts: those that are still needed, then the
 	// outputs of the first part.
-	f := *s.on(in)
+	f := *s.withInput(in)
 	cols := &outputs{in: a.columns}
 	f.columns = nil
 	middle := map[string]int{} // their numbers by name in g
@@ -207,7 +193,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		if i := slices.Index(w.columns, c); i >= 0 {
 			name = g.Inputs[i].Name
 		}
-		if slices.Contains(st.cols.from, c) || name != "" && slices.Contains(wanted, name) {
+		if slices.Contains(st.cols.from, c) || name != "" && slices.Contains(read, name) {
 			middle[name], column[c] = len(cols.from), len(cols.from)
 			cols.from = append(cols.from, c)
 			f.columns = append(f.columns, col)
@@ -219,7 +205,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		f.columns = append(f.columns, c)
 	}
 	f.state = &mapState{plan: plan, cols: cols}
-	f.by(CachePrefix)
+	f.addPass(CachePrefix)
 
 	r := *s
 	r.in = nil
@@ -227,7 +213,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	z := datagraph.Graph{Steps: g.Steps[k:], Outputs: outs}
 	for c, col := range f.columns {
 		for name, i := range middle {
-			if i == c && name != "" && slices.Contains(wanted, name) {
+			if i == c && name != "" && slices.Contains(read, name) {
 				z.Inputs = append(z.Inputs, datagraph.Column{Name: name, Desc: col.Desc})
 				next.in = append(next.in, c)
 			}
@@ -243,6 +229,26 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		return nil, nil
 	}
 	r.state = &mapState{plan: plan, cols: next, before: st.before + k}
-	r.by(CachePrefix)
+	r.addPass(CachePrefix)
 	return &f, &r
+}
+
+// head returns a writer of the first k steps alone, with the outputs that are
+// read.
+func (w *writer) head(k int, read []string) *writer {
+	a := newWriter(w.base)
+	for _, x := range w.g.Steps[:k] {
+		for _, name := range x.In {
+			if i := slices.IndexFunc(w.g.Inputs, func(c Column) bool { return c.Name == name }); i >= 0 {
+				a.input(w.columns[i])
+			}
+		}
+		for _, name := range x.Out {
+			if slices.Contains(read, name) {
+				a.g.Outputs = append(a.g.Outputs, name)
+			}
+		}
+	}
+	a.g.Steps = w.g.Steps[:k]
+	return a
 }

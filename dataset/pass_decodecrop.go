@@ -17,32 +17,29 @@ func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
 		s.in[i] = runDecodeCrop(ctx, b, s.in[i])
 	}
-	switch s.node.(type) {
-	case *Project, *Rename:
-	default:
+	if !s.traits.selects {
 		return s
 	}
 	slot := below(&s.in[0])
 	m := *slot
-	if _, ok := m.node.(*Map); !ok {
+	old := m.mapped()
+	if old == nil {
 		return s
 	}
-	old := m.state.(*mapState)
 	cols := &outputs{in: old.cols.in}
-	for c := range s.columns {
-		mid, _ := s.source(c)
+	for _, mid := range s.node.(oneToOne).from(s) {
 		cols.from = append(cols.from, old.cols.from[mid])
 	}
-	m.state = b.without(old, cols)
+	m.state = b.dropOutputs(old, cols)
 	m.columns = s.columns
-	m.by(DecodeCrop)
+	m.addPass(DecodeCrop)
 	columnsFrom(&s.in[0], slot)
 	return s.in[0]
 }
 
-// without returns the state of a map with the columns cols. It removes the
+// dropOutputs returns the state of a map with the columns cols. It removes the
 // outputs that no column uses, unless no output is used.
-func (b *Built) without(old *mapState, cols *outputs) *mapState {
+func (b *Built) dropOutputs(old *mapState, cols *outputs) *mapState {
 	g := *old.plan.Graph()
 	all := slices.Concat(g.Outputs, g.SideOutputs)
 	g.Outputs, g.SideOutputs = nil, nil

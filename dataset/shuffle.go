@@ -18,21 +18,19 @@ func (d *Dataset) Shuffle() *Dataset { return d.then(&Shuffle{}) }
 // Validate returns nil: there are no parameters.
 func (n *Shuffle) Validate() error { return nil }
 
+func (n *Shuffle) traits() traits { return traits{changes: true} }
+
 func (n *Shuffle) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err == nil {
-		err = in.finite("a full shuffle")
-	}
-	return err
+	return s.inherit().requireFinite("a full shuffle")
 }
 
-// finite returns an error unless s has an index and an end.
-func (s *step) finite(who string) error {
+// requireFinite returns an error unless s has an index and an end.
+func (s *step) requireFinite(who string) error {
 	switch {
 	case !s.indexed:
 		return defErr("%s needs random access, which %s does not have; use ShuffleBuffer, or put it below", who, s.path)
 	case s.size == Endless:
-		return defErr("%s of an endless dataset", who)
+		return defErr("%s of an endless dataset, want one that ends", who)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (n *Unbatch) Validate() error { return nil }
 // Validate requires a function and output columns.
 func (n *FlatMap) Validate() error {
 	if len(n.Out) == 0 {
-		return paramErr("no output columns")
+		return paramErr("no output columns, want 1 or more")
 	}
 	if n.f != nil && n.Name == "" {
 		return nil
@@ -55,26 +55,27 @@ func (n *FlatMap) Validate() error {
 	return err
 }
 
+func (n *Unbatch) traits() traits { return traits{several: true} }
+
 func (n *Unbatch) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	for _, c := range in.columns {
 		if c.Desc.Shape.Rank() == 0 {
-			return defErr("column %q is %v, which has no first axis", c.Name, c.Desc)
+			return defErr("column %q is %v, want one axis or more", c.Name, c.Desc)
 		}
-		s.columns = append(s.columns, Column{Name: c.Name, Desc: tensor.Desc{DType: c.Desc.DType, Shape: rest(c.Desc.Shape)}})
+		s.columns = append(s.columns, Column{Name: c.Name, Desc: tensor.Desc{DType: c.Desc.DType, Shape: elementShape(c.Desc.Shape)}})
 	}
 	return nil
 }
 
+func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
+
+func (n *FlatMap) traits() traits { return traits{several: true} }
+
 func (n *FlatMap) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	s.columns = columnsOut(n.Out)
+	var err error
 	s.state, err = in.columnsOf(n.In)
 	return err
 }
@@ -85,7 +86,7 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		for j := range src.Values {
 			v := &src.Values[j]
 			if v.Shape.Rank() == 0 || v.Shape.At(0) != src.Values[0].Shape.At(0) {
-				return false, defErr("column %q is %v, the first one %v", s.columns[j].Name, v.Desc, src.Values[0].Desc)
+				return false, defErr("column %q is %v, want the first axis of %v", s.columns[j].Name, v.Desc, src.Values[0].Desc)
 			}
 			if i == v.Shape.At(0) {
 				return false, nil
@@ -94,7 +95,7 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			if err != nil {
 				return false, err
 			}
-			d := tensor.Desc{DType: v.DType, Shape: rest(v.Shape)}
+			d := tensor.Desc{DType: v.DType, Shape: elementShape(v.Shape)}
 			x := &dst.Values[j]
 			if err := x.Reset(d); err != nil {
 				return false, err
@@ -110,6 +111,14 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		}
 		return true, nil
 	})
+}
+
+func (n *Unbatch) trace(ctx context.Context, t *tracer, s *scope) error {
+	if s.axes--; s.axes < 0 {
+		s.axes = 0
+		s.spoilt = &NodeError{s.path, defErr("it makes several samples of one, which a graph cannot")}
+	}
+	return nil
 }
 
 func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
@@ -156,29 +165,79 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	})
 }
 
-// flat returns several samples for one.
-type flat struct {
-	in     iterator
-	one    Sample
-	have   bool
-	i      int // the next of the samples made of one
-	from   int // the samples made of one before this were returned before a resume
-	before []int64
-	partly partly
-	make   func(i int, dst, src *Sample) (bool, error)
-	failed func(*Sample, error) error
+func (n *FlatMap) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.closed = true
+	return computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes several samples of one, which a graph cannot")
 }
 
-// partly lists the samples of which a resumed run makes only some samples:
-// those in also, and all from number from on. Merge produces it.
-type partly map[origin]wanted
+func (n *Unbatch) merge(m *merger, s *step, epoch uint64) error {
+	mergeFlat(m, s)
+	return m.inputs(s, epoch)
+}
 
-type wanted struct {
+func (n *FlatMap) merge(m *merger, s *step, epoch uint64) error {
+	mergeFlat(m, s)
+	return m.inputs(s, epoch)
+}
+
+// mergeFlat merges the words of a flat.
+func mergeFlat(m *merger, s *step) {
+	p := partialSamples{}
+	const none = 1 << 40
+	for _, r := range m.in {
+		i := r.int()
+		at := loadOrigin(r)
+		for k, x := range loadPartial(r) {
+			p[k] = x
+		}
+		if i > 0 {
+			x, ok := p[at]
+			if !ok {
+				x.from = 0
+			}
+			x.also = slices.DeleteFunc(slices.Clone(x.also), func(n int64) bool { return n < i })
+			x.from = max(x.from, i)
+			p[at] = x
+		}
+	}
+	for root := s.first; root < s.last; root++ {
+		for _, h := range m.held[root] {
+			k := h.origin
+			k.sub = 0
+			x, ok := p[k]
+			if !ok {
+				x.from = none
+			}
+			x.also = append(slices.Clone(x.also), int64(h.sub))
+			p[k] = x
+		}
+	}
+	m.out = p.save(origin{}.save(append(m.out, 0)))
+}
+
+// flat returns several samples for one.
+type flat struct {
+	in      iterator
+	one     Sample
+	have    bool
+	i       int // the next of the samples made of one
+	from    int // the samples made of one before this were returned before a resume
+	before  []int64
+	partial partialSamples
+	make    func(i int, dst, src *Sample) (bool, error)
+	failed  func(*Sample, error) error
+}
+
+// partialSamples lists the samples of which a resumed run makes only some
+// parts: those in also, and all from number from on. Merge produces it.
+type partialSamples map[origin]partRange
+
+type partRange struct {
 	from int64
 	also []int64
 }
 
-func (p partly) save(w []int64) []int64 {
+func (p partialSamples) save(w []int64) []int64 {
 	w = append(w, int64(len(p)))
 	keys := slices.Collect(maps.Keys(p))
 	slices.SortFunc(keys, func(a, b origin) int {
@@ -192,18 +251,18 @@ func (p partly) save(w []int64) []int64 {
 	return w
 }
 
-func loadPartly(r *stateReader) partly {
-	p := partly{}
+func loadPartial(r *stateReader) partialSamples {
+	p := partialSamples{}
 	for range r.count(6) {
 		k := loadOrigin(r)
 		from := r.int()
-		p[k] = wanted{from, r.ints()}
+		p[k] = partRange{from, r.ints()}
 	}
 	return p
 }
 
 // has reports whether to return sample i of the samples made of s.
-func (p partly) has(s *Sample, i int) bool {
+func (p partialSamples) has(s *Sample, i int) bool {
 	x, ok := p[s.origin]
 	return !ok || int64(i) >= x.from || slices.Contains(x.also, int64(i))
 }
@@ -214,7 +273,7 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	if o.state != nil {
 		skip = o.state.upTo(math.MaxInt32, "the number of samples made of one")
 		it.one.origin = loadOrigin(o.state)
-		it.partly = loadPartly(o.state)
+		it.partial = loadPartial(o.state)
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
@@ -225,7 +284,7 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	}
 	it.from = int(skip)
 	it.before = it.in.Save(nil)
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (f *flat) Next(ctx context.Context, s *Sample) error {
@@ -260,7 +319,7 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 		s.origin.sub = int32(f.i)
 		s.Ordinal = ofPart(s.Ordinal, f.i)
 		f.i++
-		if f.i > f.from && f.partly.has(&f.one, f.i-1) {
+		if f.i > f.from && f.partial.has(&f.one, f.i-1) {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -276,7 +335,7 @@ func ofPart(ordinal uint64, i int) uint64 { return ordinal ^ uint64(i)<<32 }
 func (f *flat) Save(w []int64) []int64 {
 	i := max(f.i, f.from)
 	w = f.one.origin.save(append(w, int64(i)))
-	w = f.partly.save(w)
+	w = f.partial.save(w)
 	if f.have || i > 0 {
 		return append(w, f.before...)
 	}

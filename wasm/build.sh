@@ -15,7 +15,7 @@ host() { GOOS= GOARCH= GOTOOLCHAIN= "$GO" "$@"; } # builds for this machine
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p dist
-host build -o "$work/" ../internal/tools/shake ../internal/tools/wasmstrip
+host build -o "$work/" ../tools/shake ../tools/wasmstrip
 
 experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiments EXPERIMENT
 
@@ -40,7 +40,7 @@ build() { # build FILE EXPERIMENT FLAGS...
 # time. The others are 9 KB smaller after brotli without.
 module=github.com/infer-prep/infer-prep
 small=("-gcflags=$module/...=-l")
-for p in internal/kernel codec/jpeg codec/png internal/shaken/compress/flate; do
+for p in internal/exactmath internal/kernel codec/jpeg codec/png internal/shaken/compress/flate; do
   small+=("-gcflags=$module/$p=")
 done
 build infer-prep.wasm '' -tags small "${small[@]}" -overlay "$work/small/overlay.json"

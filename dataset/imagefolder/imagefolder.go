@@ -70,7 +70,7 @@ func New(dir string) *ImageFolder {
 // be folders.
 func (o *ImageFolder) Validate() error {
 	if len(o.Extensions) == 0 {
-		return fmt.Errorf("%w: no extensions", dataset.ErrParam)
+		return fmt.Errorf("%w: no extensions, want 1 or more", dataset.ErrParam)
 	}
 	for _, e := range o.Extensions {
 		if !strings.HasPrefix(e, ".") || e != strings.ToLower(e) {
@@ -212,10 +212,10 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
+	if err := files.Read(ctx, d.folder, s.Column("image"), store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
-	return s.Values[1].SetInt32(d.labels[i])
+	return s.Column("label").SetInt32(d.labels[i])
 }
 
 // Stamp implements dataset.Stamped.

@@ -73,7 +73,7 @@ func (o *Kaldi) Validate() error {
 
 func (o *Kaldi) parse() (d tensor.Desc, options kaldi.Options, err error) {
 	if len(o.Files) == 0 {
-		return d, options, fmt.Errorf("%w: no files", dataset.ErrParam)
+		return d, options, fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	n := tensor.Unknown
 	ok := false
@@ -205,8 +205,8 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	script, n := r.scripts[k], int(i-r.starts[k])
 	e := script.Entry(n)
 	s.Key = place(e)
-	copy(s.Values[0].Bytes(len(e.Key)), e.Key)
-	v := &s.Values[1]
+	copy(s.Column("key").Bytes(len(e.Key)), e.Key)
+	v := s.Column("data")
 	err := script.ReadTo(ctx, n, func(d tensor.Desc) (*tensor.Tensor, error) {
 		if !r.desc.Matches(d) {
 			return nil, fmt.Errorf("%q: %v, want %v", e.Key, d, r.desc)

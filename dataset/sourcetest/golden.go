@@ -15,7 +15,7 @@ import (
 )
 
 // Golden compares sources with the output of a reference reader for the same
-// files. The JSON file has the format of testdata/gen/datasets1_common.py. It
+// files. The JSON file has the format of testdata/gen/datasets/shared.py. It
 // requires equal numbers and order of rows, and equal types, shapes and values
 // of the reference's columns. A reference's uint32 and int64 are int32 here,
 // and a Python integer has no type. Golden also calls Run and Spec for each
@@ -61,7 +61,7 @@ func Golden(t *testing.T, name string) (compared int) {
 			for i, k := range d.Columns() {
 				index[k.Name] = i
 			}
-			s := New(d)
+			s := dataset.NewSample(d.Columns())
 			for i, want := range c.Rows {
 				require.NoError(t, r.Read(t.Context(), int64(i), s), "row %d", i)
 				require.NotEmpty(t, want)

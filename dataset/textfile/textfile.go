@@ -49,7 +49,7 @@ func New(files ...string) *TextFile { return &TextFile{Files: append([]string{},
 // Validate requires at least one file.
 func (o *TextFile) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (d rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	file, at, n := d.Span(i)
 	s.Key = d.Key(file, at)
-	v := &s.Values[0]
+	v := s.Column("text")
 	for have := lines.Grow(0, n); have > 0; have = lines.Grow(have, n) {
 		b := v.Bytes(have)
 		if err := d.Index.Read(b, file, at); err != nil {

@@ -49,7 +49,7 @@ func New(files ...string) *TFRecord { return &TFRecord{append([]string{}, files.
 // Validate requires files.
 func (o *TFRecord) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	f := &r.files[k]
 	at, end := f.offsets[i-r.starts[k]], f.offsets[i-r.starts[k]+1]
 	s.Key = f.name + "@" + strconv.FormatInt(at, 10)
-	v := &s.Values[0]
+	v := s.Column("data")
 	b := f.mapped
 	if b != nil {
 		b = b[at:end]

@@ -27,11 +27,11 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/device/internal/devicetest"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
-	"github.com/infer-prep/infer-prep/internal/devicetest"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/internal/gpu"
-	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -62,12 +62,21 @@ func testDevice(t testing.TB) *Device {
 	return d
 }
 
+// TestReopen opens and closes a device more often than NVIDIA's driver makes
+// instances of Vulkan.
+func TestReopen(t *testing.T) {
+	o := Options{Adapter: testDevice(t).Adapter().Name, Software: true}
+	for range 35 {
+		d, err := Open(o)
+		require.NoError(t, err)
+		require.NoError(t, d.Close())
+	}
+}
+
 // realGPU returns the number of the first adapter whose driver says that it is
 // a discrete or integrated GPU.
 func realGPU(t testing.TB) string {
-	in := newInstance()
-	defer in.Destroy()
-	l, ids, err := adapters(in)
+	l, ids, err := adapters()
 	require.NoError(t, err)
 	var all []string
 	for i, a := range l {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/coverage"
-	_ "github.com/infer-prep/infer-prep/plugin"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/plugin"
 )
 
 // maxNotHere is the largest number of classes that this project leaves out.
@@ -59,7 +59,7 @@ func lookup(name string) (coverage.Op, bool) {
 }
 
 // TestClasses compares the table with the classes that the packages have
-// (testdata/gen/coverage.py).
+// (testdata/gen/importers/transform_classes.py).
 func TestClasses(t *testing.T) {
 	var want, have []string
 	for name, version := range coverage.Version {

@@ -22,11 +22,11 @@ var templates embed.FS
 var outputs = map[string]string{
 	"op.go.tmpl":      "transforms/%s.go",
 	"op_test.go.tmpl": "transforms/%s_test.go",
-	"golden.py.tmpl":  "testdata/gen/op_%s.py",
+	"golden.py.tmpl":  "testdata/gen/ops/op_%s.py",
 }
 
 // generators are the packages whose go generate reads the ops.
-var generators = []string{"./transforms", "./internal/opdoc", "./internal/tools/tsops"}
+var generators = []string{"./transforms", "./internal/opdoc"}
 
 func main() {
 	if len(os.Args) != 2 {

@@ -28,18 +28,17 @@ func TestNewOp(t *testing.T) {
 	dir := copyModule(t)
 	names, err := write(dir, "soften_edges")
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"transforms/soften_edges.go", "transforms/soften_edges_test.go", "testdata/gen/op_soften_edges.py"}, names)
+	require.ElementsMatch(t, []string{"transforms/soften_edges.go", "transforms/soften_edges_test.go", "testdata/gen/ops/op_soften_edges.py"}, names)
 	// The picture of the sheet takes the whole command line.
-	require.NoError(t, generate(dir, `msgpgen|go run \./gen|go run \.$`))
+	require.NoError(t, generate(dir, `tools/(msgpgen|opdoc)$`))
 
-	goTest(t, dir, nil, "./internal/opdoc/gen", "./internal/tools/tsops", "./internal/coverage")
+	goTest(t, dir, nil, "./tools/opdoc", "./tools/tsops", "./internal/coverage")
 	goTest(t, dir, []string{"TestGoldens", "TestGoldens/soften_edges", "TestSoftenEdges"},
 		"-short", "-run", "Registry|Goldens|Example|Lint|NoInexact|SoftenEdges", "./transforms")
-	out, err := command(dir, "go", "run", "./internal/tools/width", "transforms/soften_edges.go", "transforms/soften_edges_test.go", "docs/ops.md").CombinedOutput()
+	out, err := command(dir, "go", "run", "./tools/width", "transforms/soften_edges.go", "transforms/soften_edges_test.go", "docs/ops.md").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for name, want := range map[string]string{
-		"docs/ops.md": "## soften_edges", "internal/opdoc/opdoc_gen.go": `"soften_edges":`,
-		"wasm/src/ops_gen.ts": "soften_edges(", "transforms/msgp_gen.go": "SoftenEdges",
+		"docs/ops.md": "## soften_edges", "transforms/msgp_gen.go": "SoftenEdges",
 	} {
 		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		require.NoError(t, err)
@@ -102,7 +101,7 @@ func copyModule(t *testing.T) string {
 					require.NoError(t, os.Symlink(filepath.Join(path, e.Name()), filepath.Join(to, e.Name())))
 				}
 			}
-			require.NoError(t, os.MkdirAll(filepath.Join(to, "gen"), 0o755))
+			require.NoError(t, os.MkdirAll(filepath.Join(to, "gen", "ops"), 0o755))
 			return filepath.SkipDir
 		case d.IsDir() && d.Name() == "testdata":
 			require.NoError(t, os.Symlink(path, to))

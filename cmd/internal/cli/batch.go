@@ -10,6 +10,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -32,8 +33,8 @@ type batch struct {
 	// source makes the inputs. nil means those of inputs.
 	source func(ctx context.Context) iter.Seq[*input]
 
-	sessions *sessions // nil on the CPU without a model
-	kept     kept
+	device *device.Pool // nil on the CPU without a model
+	kept   kept
 }
 
 // outcome is the result of one input.
@@ -224,35 +225,31 @@ func (w *worker) compute(ctx context.Context, o outcome) outcome {
 	w.image = *tensor.FromBytes(w.data)
 	ctx = context.WithoutCancel(ctx)
 	err := w.b.pool.Do(ctx, func(r *datagraph.Runner) error {
-		if w.b.sessions == nil {
+		if w.b.device == nil {
 			out, err := r.Run(&w.image)
-			o = w.write(o, out, err)
-			return nil
+			if err != nil {
+				return err
+			}
+			return w.write(&o, out)
 		}
 		if _, err := r.Admit(&w.image); err != nil {
 			return err
 		}
-		return w.b.sessions.run(ctx, &w.image, func(out []*tensor.Tensor, err error) { o = w.write(o, out, err) })
+		return w.b.device.Run(ctx, []*tensor.Tensor{&w.image}, func(out []*tensor.Tensor) error { return w.write(&o, out) })
 	})
-	if err != nil {
-		o.err = err
-	}
+	o.err = err
 	return o
 }
 
 // write hands the outputs of a run to the sink.
-func (w *worker) write(o outcome, out []*tensor.Tensor, err error) outcome {
-	if err != nil {
-		o.err = err
-		return o
-	}
+func (w *worker) write(o *outcome, out []*tensor.Tensor) (err error) {
 	if w.b.app.testDelay != nil {
 		w.b.app.testDelay()
 	}
-	if o.written, o.err = w.b.sink.write(o.in.name, out); o.err != nil {
+	if o.written, err = w.b.sink.write(o.in.name, out); err != nil {
 		o.at = kindWrite
 	}
-	return o
+	return err
 }
 
 // left says why a file is left out; why is "" if it is not.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
-	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

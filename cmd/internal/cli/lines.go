@@ -16,6 +16,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -106,7 +107,7 @@ func (f *runFlags) checkLines(cmd *cobra.Command, args []string, x format) error
 }
 
 // runLines answers the lines of standard input.
-func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, on *sessions, c columns) error {
+func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, on *device.Pool, c columns) error {
 	var to sink = &answers{columns: c}
 	if f.out != "" && f.out != "-" {
 		to = &imageFiles{columns: c, dir: f.out}
@@ -115,7 +116,7 @@ func (a *app) runLines(ctx context.Context, f *runFlags, plan *datagraph.Plan, o
 	if err := to.ready(ctx); err != nil {
 		return err
 	}
-	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, jobs: f.jobs}
+	b := &batch{app: a, plan: plan, device: on, limits: f.limits, sink: to, jobs: f.jobs}
 	b.source = b.lines
 	err := b.run(ctx, func(o outcome) error {
 		x := answer{Line: o.in.asked.line, ID: o.in.asked.id}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/onnx"
-	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )

@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -49,17 +50,17 @@ type predictions struct {
 
 // newPredictions returns the sink in front of to, or to itself if there is
 // nothing to print. to is nil without an output folder.
-func (f *runFlags) newPredictions(cmd *cobra.Command, to sink, on *sessions) (sink, error) {
+func (f *runFlags) newPredictions(cmd *cobra.Command, to sink, on *device.Pool, infer bool) (sink, error) {
 	asked := firstChanged(cmd, "top", "softmax")
 	why := ""
 	switch {
 	case f.top < 0:
 		return nil, usageErr("--top %d: want at least 0", f.top)
-	case on == nil || !on.infer:
+	case !infer:
 		why = "no model runs: want --infer or --model"
 	case len(f.labels) == 0:
 		why = "the labels are unknown: want a --bundle that has some"
-	case !slices.ContainsFunc(on.outputs(), func(c datagraph.Column) bool { return mayScore(c.Desc, len(f.labels)) }):
+	case !slices.ContainsFunc(on.Outputs(), func(c datagraph.Column) bool { return mayScore(c.Desc, len(f.labels)) }):
 		why = fmt.Sprintf("no output of the model has a score for each of the %s", plural(len(f.labels), "label"))
 	}
 	switch {
@@ -152,7 +153,7 @@ func softmax(l []prediction) {
 	}
 	sum := 0.0
 	for i := range l {
-		l[i].Score = kernel.Exp(l[i].Score - most)
+		l[i].Score = exactmath.Exp(l[i].Score - most)
 		sum += l[i].Score
 	}
 	for i := range l {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -291,20 +292,22 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
-	var on *sessions
-	if f.device != cpu.Name || o.Model != nil {
-		if on, err = newSessions(f.device, plan, o); err != nil {
+	var on *device.Pool
+	infer := o.Model != nil
+	if f.device != cpu.Name || infer {
+		var close func() error
+		if on, close, err = openSessions(f.device, plan, o, 1); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, on.close()) }()
-		if on.infer {
+		defer func() { err = errors.Join(err, close()) }()
+		if infer {
 			if n := firstChanged(cmd, "batch", "batch-size"); n != "" {
 				return usageErr("--%s is for the graph's tensors; it does not apply to a model's outputs", n)
 			}
 			if slices.ContainsFunc(modelFormats, func(m format) bool { return m.name == s.format.name }) {
 				return usageErr("--format %s is for the inputs of models; it does not apply to a model's outputs", s.format.name)
 			}
-			if s.names, err = modelNames(on.outputs(), s.format); err != nil {
+			if s.names, err = modelNames(on.Outputs(), s.format); err != nil {
 				return err
 			}
 		}
@@ -323,7 +326,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		}
 	}
 	files, _ := to.(*imageFiles)
-	if to, err = f.newPredictions(cmd, to, on); err != nil {
+	if to, err = f.newPredictions(cmd, to, on, infer); err != nil {
 		return err
 	}
 	l := expandAll(cmd.Context(), f.outside.files(), inputs, f.out, f.keepPath)
@@ -344,7 +347,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil {
 		return err
 	}
-	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, files: files, inputs: l.inputs, jobs: f.jobs}
+	b := &batch{app: a, plan: plan, device: on, limits: f.limits, sink: to, files: files, inputs: l.inputs, jobs: f.jobs}
 	b.remote = isURI(f.out) || slices.ContainsFunc(l.inputs, func(in input) bool { return in.uri != "" && in.err == nil && in.container == nil })
 	if files != nil {
 		files.number(cmd.Context(), l.inputs)
