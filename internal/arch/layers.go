@@ -251,6 +251,9 @@ var Layers = []Layer{
 		{Path: "dataset/voc", May: source()},
 		{Path: "dataset/webdataset", May: source("records/webdataset")},
 		{Path: "dataset/all", May: []string{"dataset/caltech101", "dataset/caltech256", "dataset/celeba", "dataset/cifar10", "dataset/cifar100", "dataset/cityscapes", "dataset/clevr", "dataset/coco", "dataset/country211", "dataset/csv", "dataset/div2k", "dataset/dtd", "dataset/eurosat", "dataset/fakeimage", "dataset/fer2013", "dataset/fgvcaircraft", "dataset/flickr", "dataset/flowers102", "dataset/food101", "dataset/generator", "dataset/gtsrb", "dataset/imagefolder", "dataset/imagenet", "dataset/imagenette", "dataset/imagerecord", "dataset/inaturalist", "dataset/kaldi", "dataset/kitti", "dataset/lfw", "dataset/lsun", "dataset/manifest", "dataset/mnist", "dataset/movingmnist", "dataset/numpyslices", "dataset/omniglot", "dataset/oxfordpet", "dataset/pcam", "dataset/phototour", "dataset/places365", "dataset/random", "dataset/renderedsst2", "dataset/save", "dataset/sbdataset", "dataset/sbu", "dataset/semeion", "dataset/stanfordcars", "dataset/stl10", "dataset/sun397", "dataset/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/usps", "dataset/voc", "dataset/webdataset", "dataset/widerface"}},
+		{Path: "internal/paths", May: []string{"codec", "store"}, Why: "package job and the command line name files alike"},
+		{Path: "internal/newfile", May: []string{"internal/paths", "store"}, Why: "package job and the command line write files alike"},
+		{Path: "internal/pipe", May: []string{"codec", "internal/paths", "records"}, Why: "package job and the command line read pipes alike"},
 		{Path: "internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
 		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
 		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
@@ -260,7 +263,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli", May: []string{
 			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/bom", "internal/coverage", "internal/filelock", "internal/kernel", "internal/opdoc", "internal/ordered", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
+			"internal/bom", "internal/coverage", "internal/filelock", "internal/kernel", "internal/newfile", "internal/opdoc", "internal/ordered", "internal/paths", "internal/pipe", "internal/registry", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "records/tfexample", "records/webdataset", "store", "store/httpstore", "store/remote", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},
 		{Path: "mobile/internal/direct"},

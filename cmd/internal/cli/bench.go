@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -130,7 +131,7 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 	}
 	name := f.preset
 	if name == "" {
-		name = shown(f.file)
+		name = paths.Shown(f.file)
 	}
 	if len(b.images) > 0 {
 		if err := b.measure(ctx, name, f.json); err != nil {
@@ -374,7 +375,7 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 			err = fmt.Errorf("internal error: %v", p)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", m.in.path, message(err))
+			err = fmt.Errorf("%s: %w", m.in.path, paths.Reason(err))
 		}
 	}()
 	w.data = m.data

@@ -17,6 +17,8 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/bom"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/store"
@@ -45,9 +47,9 @@ labels, metadata, and golden samples that prove the graph on any machine.`,
 func openBundle(ctx context.Context, path string, l codec.Limits) (*modelbundle.Bundle, error) {
 	limits := modelbundle.DefaultLimits()
 	limits.Run = l
-	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(path), limits)
+	b, err := modelbundle.OpenStore(ctx, store.URI, paths.StoreName(path), limits)
 	if err != nil {
-		return nil, wrapFail(plain(path, err))
+		return nil, wrapFail(paths.Error(path, err))
 	}
 	return b, nil
 }
@@ -214,7 +216,7 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 	if err := cmd.Context().Err(); err != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
 	}
-	err = writeFile(cmd.Context(), f.out, func(w io.Writer) error { return modelbundle.Create(w, c) })
+	err = newfile.Write(cmd.Context(), f.out, func(w io.Writer) error { return modelbundle.Create(w, c) })
 	if errors.Is(err, modelbundle.ErrContent) {
 		return usageErr("%w", err)
 	}
@@ -280,7 +282,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 				continue
 			}
 			if err != nil {
-				return nil, plain(path, err)
+				return nil, paths.Error(path, err)
 			}
 			limit := f.limits.Bytes
 			if limit <= 0 {
@@ -288,7 +290,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 			}
 			t, err := tensor.ReadNPY(file, limit)
 			if err = errors.Join(err, file.Close()); err != nil {
-				return nil, plain(path, err)
+				return nil, paths.Error(path, err)
 			}
 			l = append(l, tensor.Named{Name: o, T: t})
 			break
@@ -345,7 +347,7 @@ samples; "bundle verify" does.`,
 			}
 			list := describeBundle(b)
 			if err := b.Close(); err != nil {
-				return wrapFail(plain(args[0], err))
+				return wrapFail(paths.Error(args[0], err))
 			}
 			if asJSON {
 				return a.printJSON(list)
@@ -503,7 +505,7 @@ sections, one a line.`,
 				if out == "" {
 					_, err = a.stdout.Write(data)
 				} else {
-					err = writeFile(cmd.Context(), out, func(w io.Writer) error {
+					err = newfile.Write(cmd.Context(), out, func(w io.Writer) error {
 						_, err := w.Write(data)
 						return err
 					})

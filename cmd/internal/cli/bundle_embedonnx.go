@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/onnx"
 )
@@ -66,7 +68,7 @@ The model must be able to take the graph's outputs, as for "bundle create".
 			if err != nil {
 				return usageErr("%w", err)
 			}
-			return wrapFail(writeFile(cmd.Context(), f.out, func(w io.Writer) error {
+			return wrapFail(newfile.Write(cmd.Context(), f.out, func(w io.Writer) error {
 				_, err := w.Write(b)
 				return err
 			}))
@@ -92,7 +94,7 @@ func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]o
 		samples, err := b.Goldens()
 		l = onnx.Digests(samples) // before Close, which invalidates the images
 		if err = errors.Join(err, b.Close()); err != nil {
-			return nil, wrapFail(plain(f.bundle, err))
+			return nil, wrapFail(paths.Error(f.bundle, err))
 		}
 	}
 	c := &modelbundle.Content{Graph: g}

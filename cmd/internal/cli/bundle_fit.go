@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/onnx"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -136,7 +137,7 @@ func (f *bundleCreateFlags) proves(ctx context.Context, g *datagraph.Graph, s *m
 	image := tensor.FromBytes(s.Input)
 	out, err := plan.NewRunner().Run(image)
 	if err != nil {
-		return failErr("%w", message(err))
+		return failErr("%w", paths.Reason(err))
 	}
 	err = s.Compare(plan.Outputs(), out)
 	var differs *modelbundle.MismatchError

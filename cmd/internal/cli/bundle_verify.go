@@ -5,11 +5,12 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"github.com/infer-prep/infer-prep/store"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/infer-prep/infer-prep/store"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,8 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -217,10 +220,10 @@ func causeOf(ctx context.Context, b *modelbundle.Bundle, m *modelbundle.Mismatch
 func likely(bundle string, err error) error {
 	var m *modelbundle.MismatchError
 	if known := new(causeError); !errors.As(err, &m) || errors.As(err, &known) {
-		return plain(bundle, err)
+		return paths.Error(bundle, err)
 	}
 	return fmt.Errorf("%w; for the cause: %s bundle cat %s %s -o IMAGE, then %s diff --bundle %s --column %s IMAGE --against the tensor of training",
-		plain(bundle, err), Program, shellWord(bundle), shellWord("golden/"+m.Golden), Program, shellWord(bundle), shellWord(m.Output))
+		paths.Error(bundle, err), Program, shellWord(bundle), shellWord("golden/"+m.Golden), Program, shellWord(bundle), shellWord(m.Output))
 }
 
 // shellWord quotes a word for a POSIX shell if that is necessary.
@@ -236,10 +239,10 @@ func shellWord(s string) string {
 // verifyBundle verifies the signature first: it runs nothing of a bundle with a
 // wrong signature.
 func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed25519.PublicKey, sig []byte) (verdict, error) {
-	v := verdict{Bundle: shown(path)}
+	v := verdict{Bundle: paths.Shown(path)}
 	limits := modelbundle.DefaultLimits()
 	limits.Run = f.limits
-	b, err := modelbundle.OpenStore(ctx, store.URI, storeName(path), limits)
+	b, err := modelbundle.OpenStore(ctx, store.URI, paths.StoreName(path), limits)
 	if err != nil {
 		return v, err
 	}
@@ -331,8 +334,8 @@ func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed
 	}
 	if detached != "" {
 		sig, err := b.SignDetached(ctx, key)
-		if err = plain(path, errors.Join(err, b.Close())); err == nil {
-			err = writeFile(ctx, detached, func(w io.Writer) error {
+		if err = paths.Error(path, errors.Join(err, b.Close())); err == nil {
+			err = newfile.Write(ctx, detached, func(w io.Writer) error {
 				_, err := w.Write(sig)
 				return err
 			})
@@ -343,7 +346,7 @@ func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed
 		out = path
 	}
 	closed := false
-	err = writeFile(ctx, out, func(w io.Writer) error {
+	err = newfile.Write(ctx, out, func(w io.Writer) error {
 		closed = true // some systems do not replace an open file
 		return errors.Join(b.Sign(ctx, w, key), b.Close())
 	})

@@ -14,7 +14,10 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/ordered"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -52,10 +55,10 @@ func (in *input) detect(ctx context.Context) {
 	if head = head[:n]; err != nil && err != io.EOF || n == 0 || codec.Sniff(head) != "" {
 		return
 	}
-	if x, err := detectHead(in.base(), head); err == nil {
+	if x, err := pipe.Detect(in.base(), head); err == nil {
 		in.container = &x
-	} else if errors.Is(err, errMindRecord) {
-		in.err = plain(in.path, err)
+	} else if errors.Is(err, pipe.ErrMindRecord) {
+		in.err = paths.Error(in.path, err)
 	}
 }
 
@@ -78,7 +81,7 @@ func (b *batch) container(ctx context.Context, in *input, format records.Format,
 	if err == errStopped || ctx.Err() != nil {
 		return false
 	}
-	return err == nil || c.put(&input{path: in.path, err: readable(in.path, message(err))})
+	return err == nil || c.put(&input{path: in.path, err: readable(in.path, paths.Reason(err))})
 }
 
 // container is a container that is being read.
@@ -139,7 +142,7 @@ func (c *container) leave(name, why string) error {
 // fail makes an input that fails.
 func (c *container) fail(name string, err error) error {
 	in := &input{path: c.in.path + "/" + name, in: c.in.path, held: true}
-	if in.err = plain(in.path, err); !c.put(in) {
+	if in.err = paths.Error(in.path, err); !c.put(in) {
 		return errStopped
 	}
 	return nil
@@ -205,7 +208,7 @@ func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 					return nil
 				}
 				return c.leave(x.Name, x.Kind.String())
-			case isTemp(x.Name):
+			case newfile.IsTemp(x.Name):
 				return c.skip(x.Name, "a temporary file", nil)
 			case x.Kind == webdataset.HardLink || x.Kind == webdataset.Symlink:
 				if size += 2*len(x.Name) + len(x.Link); size > maxLinkBytes {
@@ -278,7 +281,7 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 	case stream != nil && format.Stream != nil:
 		r, err = format.Stream(stream, c.in.path, options)
 	default:
-		err = needsFile(format)
+		err = pipe.NeedsFile(format)
 	}
 	if err != nil {
 		return err
@@ -317,28 +320,28 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 
 // stream makes the inputs of a stream: an image, or those of a container.
 func (b *batch) stream(ctx context.Context, in *input, yield func(*input) bool) bool {
-	p := openPipe(ctx, b.app.stdin, in.path)
+	p := pipe.Open(ctx, b.app.stdin, in.path)
 	defer p.Close()
-	r := bufio.NewReaderSize(p, pipeBuffer)
-	head, err := peekHead(r)
+	r := bufio.NewReaderSize(p, pipe.Buffer)
+	head, err := pipe.Head(r)
 	if err == nil && codec.Sniff(head) == "" && len(head) > 0 {
-		format, unknown := detectHead(in.path, head)
+		format, unknown := pipe.Detect(in.path, head)
 		switch {
 		case unknown == nil:
 			return b.container(ctx, in, format, r, yield)
-		case errors.Is(unknown, errMindRecord):
+		case errors.Is(unknown, pipe.ErrMindRecord):
 			err = unknown
 		}
 	}
 	if err == nil {
 		in.held = true
-		in.data, err = readImagePipe(r, head, b.limits)
+		in.data, err = pipe.ReadImage(r, head, b.limits)
 	}
 	if ctx.Err() != nil {
 		return false
 	}
 	if err != nil {
-		in.err = plain(in.path, message(err))
+		in.err = paths.Error(in.path, paths.Reason(err))
 	}
 	b.number(ctx, in)
 	return yield(in)

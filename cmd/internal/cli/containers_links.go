@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 )
 
@@ -135,9 +136,9 @@ func (c *container) links(ctx context.Context, links []*tarLink) error {
 		case l.to.loop:
 			err = c.fail(l.Name, fmt.Errorf("%s to %s, which leads around in a circle", l.Kind, l.Link))
 		case !l.to.ok && l.Kind == webdataset.HardLink:
-			err = c.fail(l.Name, missing(fmt.Sprintf("%s to %s: no member before it has this name", l.Kind, l.Link)))
+			err = c.fail(l.Name, paths.Missing(fmt.Sprintf("%s to %s: no member before it has this name", l.Kind, l.Link)))
 		case !l.to.ok:
-			err = c.fail(l.Name, missing(fmt.Sprintf("%s to %s: no member of the archive has this name", l.Kind, l.Link)))
+			err = c.fail(l.Name, paths.Missing(fmt.Sprintf("%s to %s: no member of the archive has this name", l.Kind, l.Link)))
 		case l.to.kind != webdataset.Regular:
 			err = c.leave(l.Name, fmt.Sprintf("%s to %s, which is %s", l.Kind, l.Link, l.to.kind))
 		default:

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
@@ -281,7 +282,7 @@ func TestRunContainerLimit(t *testing.T) {
 	var errs bytes.Buffer
 	require.Equal(t, exitFailed, Run(t.Context(), []string{"run", "--preset", "decode", "--limit-bytes", "200000", "-o", "out", "-"}, endless, io.Discard, &errs))
 	require.Regexp(t, `-: .*limit exceeded: the input has more than 200000 bytes`, errs.String())
-	require.Less(t, int(endless.n.Load()), 200_000+4*pipeBuffer)
+	require.Less(t, int(endless.n.Load()), 200_000+4*pipe.Buffer)
 }
 
 type zeroReader struct{}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -83,7 +85,7 @@ func (a *app) showTree(ctx context.Context, f *treeFlags, files outside, all, as
 		if svg == "-" {
 			return draw(a.stdout)
 		}
-		if err := writeFile(ctx, svg, draw); err != nil {
+		if err := newfile.Write(ctx, svg, draw); err != nil {
 			return failErr("%w", err)
 		}
 	}
@@ -164,7 +166,7 @@ func definitionNodes(l []treeNode, d *dataset.Dataset, before string, depth, abo
 		if slices.Contains(usual, p) {
 			continue
 		}
-		p.value = shown(p.value)
+		p.value = paths.Shown(p.value)
 		n.params = append(n.params, p)
 	}
 	n.Params = paramMap(n.params)

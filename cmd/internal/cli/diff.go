@@ -12,6 +12,9 @@ import (
 
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -129,15 +132,15 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	default:
 		return usageErr("want an image or a folder of images, and either a folder of the tensors of its steps or --against")
 	}
-	image, there := args[0], folderExists(cmd.Context(), against)
-	images := folderExists(cmd.Context(), image)
+	image, there := args[0], paths.FolderExists(cmd.Context(), against)
+	images := paths.FolderExists(cmd.Context(), image)
 	switch {
 	case images && f.against == "":
-		return usageErr("%s is a folder of images: compare it with --against DIR, a folder of tensors", shown(image))
+		return usageErr("%s is a folder of images: compare it with --against DIR, a folder of tensors", paths.Shown(image))
 	case images && !there:
-		return usageErr("--against %s: is no folder, want a folder of tensors for the images of %s", shown(against), shown(image))
+		return usageErr("--against %s: is no folder, want a folder of tensors for the images of %s", paths.Shown(against), paths.Shown(image))
 	case !images && there && f.against != "":
-		return usageErr("--against %s: is a folder, want a file for one image; to compare a folder step by step, omit --against", shown(against))
+		return usageErr("--against %s: is a folder, want a file for one image; to compare a folder step by step, omit --against", paths.Shown(against))
 	}
 	g, err := f.load(cmd, a.stdin)
 	if err != nil {
@@ -177,7 +180,7 @@ func (f *diffFlags) maxTensor() int64 {
 func (f *diffFlags) description(s string) (tensor.Desc, error) {
 	if d, err := parseDesc(s); err == nil {
 		return d, nil
-	} else if there, serr := exists(f.cmd.Context(), s); !there || serr != nil {
+	} else if there, serr := paths.Exists(f.cmd.Context(), s); !there || serr != nil {
 		return d, err
 	}
 	l, err := loadTensors(f.cmd.Context(), s, nil, f.maxTensor())
@@ -197,7 +200,7 @@ func (f *diffFlags) read(path string, like *tensor.Desc) ([]tensor.Named, error)
 	}
 	var l []tensor.Named
 	var err error
-	if isPipe(path) {
+	if pipe.Is(path) {
 		l, err = readTensorPipe(f.cmd, path, like, f.maxTensor())
 		if f.cmd.Context().Err() != nil {
 			return nil, err
@@ -220,7 +223,7 @@ type entry struct {
 
 // entries lists the tensors of a file or folder.
 func (f *diffFlags) entries(path string) ([]entry, error) {
-	if folderExists(f.cmd.Context(), path) {
+	if paths.FolderExists(f.cmd.Context(), path) {
 		steps, err := tensorFolder(f.cmd.Context(), path)
 		if err != nil {
 			return nil, usageErr("%w", err)
@@ -312,7 +315,7 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 	if err != nil {
 		return err
 	}
-	r := &diffReport{A: shown(pathA), B: shown(pathB), one: len(la) == 1 && len(lb) == 1 && !folderExists(ctx, pathA) && !folderExists(ctx, pathB)}
+	r := &diffReport{A: paths.Shown(pathA), B: paths.Shown(pathB), one: len(la) == 1 && len(lb) == 1 && !paths.FolderExists(ctx, pathA) && !paths.FolderExists(ctx, pathB)}
 	pair := func(name string, x, y entry) error {
 		// A raw tensor takes the description of the other one, which is read
 		// first.
@@ -348,14 +351,14 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 		inA[e.name] = true
 		o, ok := inB[e.name]
 		if !ok {
-			r.missing(e.name, shown(pathB))
+			r.missing(e.name, paths.Shown(pathB))
 		} else if err := pair(e.name, e, o); err != nil {
 			return err
 		}
 	}
 	for _, e := range lb {
 		if !inA[e.name] {
-			r.missing(e.name, shown(pathA))
+			r.missing(e.name, paths.Shown(pathA))
 		}
 	}
 	return a.diffDone(f, r)
@@ -402,7 +405,7 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 	case failed != nil:
 		return failed
 	case err != nil:
-		return usageErr("%s: %w", r.image, message(err))
+		return usageErr("%s: %w", r.image, paths.Reason(err))
 	case found == 0:
 		return usageErr("%s: no file is named after a step of the graph, such as %s.npy; \"graph show --steps\" writes such files", dir, r.stepName(0, 0))
 	}
@@ -419,13 +422,13 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 	}
 	out, err := r.plan.NewRunner().Run(r.data)
 	if err != nil {
-		return usageErr("%s: %w", r.image, message(err))
+		return usageErr("%s: %w", r.image, paths.Reason(err))
 	}
 	other, err := f.readOne(path, &out[k].Desc)
 	if err != nil {
 		return err
 	}
-	rep := &diffReport{A: r.image, B: shown(path), one: true}
+	rep := &diffReport{A: r.image, B: paths.Shown(path), one: true}
 	rep.add(f, outputs[k], out[k], other)
 	if rep.First != nil {
 		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], r.data, other, diff.Options{Limits: f.limits, Alternatives: others})
@@ -469,7 +472,7 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 		if err != nil {
 			return usageErr("--png: %w", err)
 		}
-		if err := writeFile(f.cmd.Context(), f.png, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
+		if err := newfile.Write(f.cmd.Context(), f.png, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
 			return usageErr("--png: %w", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -72,7 +73,7 @@ func (f *diffFlags) outputIndex(g *datagraph.Graph) (int, error) {
 // tensor of that name, and explains the differences together.
 func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph, folder string) error {
 	if flag := firstChanged(f.cmd, "png", "places"); flag != "" {
-		return usageErr("--%s applies to one image, not to the folder %s", flag, shown(folder))
+		return usageErr("--%s applies to one image, not to the folder %s", flag, paths.Shown(folder))
 	}
 	if err := wantOneImage(g); err != nil {
 		return asUsage(err)
@@ -89,9 +90,9 @@ func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph,
 		return usageErr("%w", err)
 	}
 	if len(r.tensors) == 0 {
-		return usageErr("%s: the folder has no tensor files, such as cat.jpg.npy or cat.npy", shown(f.against))
+		return usageErr("%s: the folder has no tensor files, such as cat.jpg.npy or cat.npy", paths.Shown(f.against))
 	}
-	r.report = &foldersReport{A: shown(folder), B: shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
+	r.report = &foldersReport{A: paths.Shown(folder), B: paths.Shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
 	l := expand(ctx, f.outside.files(), []string{folder}, "")
 	defer l.close()
 	if err := r.compare(ctx, l); err != nil {
@@ -114,12 +115,12 @@ func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph,
 // list fills the tensor files of a folder and the folders below it, by their
 // paths in it.
 func (r *folderRun) list(ctx context.Context, dir, rel string) error {
-	entries, err := store.ListNames(ctx, store.URI, storeName(dir))
+	entries, err := store.ListNames(ctx, store.URI, paths.StoreName(dir))
 	if err != nil {
-		return plain(dir, err)
+		return paths.Error(dir, err)
 	}
 	for _, e := range entries {
-		name, file := path.Join(rel, e.Base), join(dir, e.Base)
+		name, file := path.Join(rel, e.Base), paths.Join(dir, e.Base)
 		switch {
 		case e.Folder:
 			if err := r.list(ctx, file, name); err != nil {
@@ -159,7 +160,7 @@ func (r *folderRun) compare(ctx context.Context, l *listing) error {
 		}
 		x := folderImage{Name: filepath.ToSlash(in.name), in: in}
 		if x.Name == "" { // a path that cannot be read
-			x.Name = shown(in.path)
+			x.Name = paths.Shown(in.path)
 		}
 		x.Tensor = r.find(x.Name)
 		err := in.err
@@ -170,7 +171,7 @@ func (r *folderRun) compare(ctx context.Context, l *listing) error {
 			return &exitError{exitInterrupted, errors.New("interrupted")}
 		}
 		if err != nil {
-			x.Error = message(err).Error()
+			x.Error = paths.Reason(err).Error()
 		}
 		rep.Equal = rep.Equal && x.Difference != nil && x.Difference.Equal
 		rep.Images = append(rep.Images, x)
@@ -194,11 +195,11 @@ func (r *folderRun) one(in *input, file string, run *datagraph.Runner) (*diff.Di
 	}
 	out, err := run.Run(image)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", shown(in.path), message(err))
+		return nil, fmt.Errorf("%s: %w", paths.Shown(in.path), paths.Reason(err))
 	}
 	other, err := r.flags.readOne(file, &out[r.column].Desc)
 	if err == nil && other.DType == tensor.Bytes {
-		err = fmt.Errorf("%s: %v: want numbers", shown(file), other.Desc)
+		err = fmt.Errorf("%s: %v: want numbers", paths.Shown(file), other.Desc)
 	}
 	if err != nil {
 		return nil, err

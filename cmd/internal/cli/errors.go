@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 
-	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/paths"
 )
 
 // Exit statuses.
@@ -80,44 +78,14 @@ func interrupted(ctx context.Context, what string) error {
 	return &exitError{exitInterrupted, errors.New("interrupted: " + what)}
 }
 
-// plain returns err with the path in front, and without the operation and path
-// that package os adds; nil stays nil.
-func plain(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var pe *os.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		err = pe.Err
-	case errors.As(err, &le):
-		err = le.Err
-	}
-	if path = shown(path); strings.Contains(path, "://") && strings.Contains(err.Error(), path) {
-		return err // a store named it
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
-// ofFile returns plain of a file error with its own path. Other errors stay as
-// they are.
-func ofFile(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return plain(pe.Path, err)
-	}
-	return err
-}
-
 // ofInput returns an error of an image or of its outputs, with the image's path
 // in front. at is a kind of error, "" if it is unknown.
 func ofInput(in *input, at string, err error) error {
-	err = message(err)
+	err = paths.Reason(err)
 	switch {
 	case in.uri == "":
-	case isMissing(err) && at == kindRead:
-		return missing(in.path + ": no such file or folder")
+	case paths.IsMissing(err) && at == kindRead:
+		return paths.Missing(in.path + ": no such file or folder")
 	case strings.Contains(err.Error(), in.path): // a store named it
 		return err
 	}
@@ -126,28 +94,14 @@ func ofInput(in *input, at string, err error) error {
 
 // readable returns an error that names the file exactly once.
 func readable(name string, err error) error {
-	name = shown(name)
-	if plain := ofFile(err); plain != err {
+	name = paths.Shown(name)
+	if plain := paths.ErrorOf(err); plain != err {
 		return plain
 	}
 	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
-}
-
-// message strips an error of details that its context repeats: the path of a
-// file error, and the step of a decoder's error.
-func message(err error) error {
-	var pe *fs.PathError
-	var ce *codec.Error
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &ce):
-		return ce
-	}
-	return err
 }
 
 // flatten lists the errors that errors.Join joined.

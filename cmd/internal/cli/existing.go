@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -75,7 +77,7 @@ func openExisting(files *imageFiles, how string, digest string) (*existing, erro
 		return e, nil
 	}
 	e.path, e.known = filepath.Join(files.dir, manifestName), map[string]made{}
-	e.here = absolute(".")
+	e.here = paths.Abs(".")
 	lines, err := e.read(digest)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func openExisting(files *imageFiles, how string, digest string) (*existing, erro
 		}
 	}
 	e.log, err = os.OpenFile(e.path, os.O_WRONLY|os.O_APPEND, 0)
-	return e, plain(e.path, err)
+	return e, paths.Error(e.path, err)
 }
 
 // read reads the manifest and returns the number of its lines, 0 if it is not
@@ -97,7 +99,7 @@ func (e *existing) read(digest string) (lines int, err error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, plain(e.path, err)
+		return 0, paths.Error(e.path, err)
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 1<<20)
@@ -110,7 +112,7 @@ func (e *existing) read(digest string) (lines int, err error) {
 			return lines, nil
 		}
 		if err != nil && err != bufio.ErrBufferFull {
-			return 0, plain(e.path, err)
+			return 0, paths.Error(e.path, err)
 		}
 		if lines++; lines == 1 {
 			if string(line) != manifestHead+digest+"\n" {
@@ -170,7 +172,7 @@ func appendMade(b []byte, name string, m made) []byte {
 
 // compact writes the manifest anew, with a line for each image.
 func (e *existing) compact(digest string) error {
-	return wrapFail(writeAll([]newFile{{e.path, func(w io.Writer) error {
+	return wrapFail(newfile.WriteAll([]newfile.File{{Path: e.path, Write: func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", manifestHead, digest)
 		var b []byte
 		for name, m := range e.known {
@@ -187,7 +189,7 @@ func (e *existing) close() error {
 	if e == nil || e.log == nil {
 		return nil
 	}
-	return plain(e.path, e.log.Close())
+	return paths.Error(e.path, e.log.Close())
 }
 
 // outputSizes returns the sizes of an image's output files, nil if one is
@@ -214,7 +216,7 @@ func (e *existing) haveFiles(ctx context.Context, name string) (bool, error) {
 			var err error
 			if names, err = presentFiles(ctx, dir); err != nil {
 				e.mu.Unlock()
-				return false, fmt.Errorf("cannot list the outputs: %w", plain(dir, err))
+				return false, fmt.Errorf("cannot list the outputs: %w", paths.Error(dir, err))
 			}
 			e.present[dir] = names
 		}
@@ -229,12 +231,12 @@ func (e *existing) haveFiles(ctx context.Context, name string) (bool, error) {
 // presentFiles returns the names of the files in an output folder. A folder of
 // a store that cannot be listed is an error: all images would be made again.
 func presentFiles(ctx context.Context, dir string) (map[string]struct{}, error) {
-	if !isURI(dir) {
+	if !paths.IsURI(dir) {
 		return regularFiles(dir), nil
 	}
 	names := map[string]struct{}{}
 	entries, err := store.ListNames(ctx, store.URI, dir)
-	if err != nil && !isMissing(err) {
+	if err != nil && !paths.IsMissing(err) {
 		return nil, err
 	}
 	for _, e := range entries {
@@ -312,7 +314,7 @@ func (e *existing) lookUp(in *input) (made, bool) {
 // filepath.Abs.
 func (e *existing) absolute(path string) string {
 	switch {
-	case isURI(path):
+	case paths.IsURI(path):
 		return path
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)
@@ -363,7 +365,7 @@ func (e *existing) begin(name string) error {
 	}
 	delete(e.known, name)
 	_, err := e.log.WriteString(beginLine + strconv.Quote(name) + "\n")
-	return plain(e.path, err)
+	return paths.Error(e.path, err)
 }
 
 // dropManifest removes the manifest of a folder to which a run writes without
@@ -373,7 +375,7 @@ func dropManifest(dir string) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return wrapFail(plain(filepath.Join(dir, manifestName), err))
+	return wrapFail(paths.Error(filepath.Join(dir, manifestName), err))
 }
 
 // done records an image whose outputs were written.
@@ -391,7 +393,7 @@ func (e *existing) record(name string, m made) error {
 	defer e.mu.Unlock()
 	e.known[name] = m
 	_, err := e.log.Write(appendMade(nil, name, m))
-	return plain(e.path, err)
+	return paths.Error(e.path, err)
 }
 
 // digest returns the digest of all that makes the outputs besides the images.
@@ -418,7 +420,7 @@ func (f *runFlags) checkExisting(x format) error {
 	switch {
 	case f.out == "" || f.out == "-":
 		return usageErr("--skip-existing needs -o DIR")
-	case isURI(f.out) && f.existing == existingContent:
+	case paths.IsURI(f.out) && f.existing == existingContent:
 		return usageErr("--skip-existing=content keeps a list in the output folder, which a store cannot: want --skip-existing, or a folder")
 	case x.shards != "":
 		return usageErr("--skip-existing does not apply to --format %s: remove what an earlier run wrote with --force", x.name)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/internal/bom"
+	"github.com/infer-prep/infer-prep/internal/paths"
 )
 
 // argument is a file, folder or glob that the user named.
@@ -37,7 +38,7 @@ const maxListed = 1 << 20
 func readFilesFrom(ctx context.Context, name string, nul bool, stdin io.Reader) (l []argument, report bool, err error) {
 	r := stdin
 	if name != "-" {
-		f, err := openSequential(ctx, name)
+		f, err := paths.Open(ctx, name)
 		if err != nil {
 			return nil, false, err
 		}
@@ -94,7 +95,7 @@ func readFilesFrom(ctx context.Context, name string, nul bool, stdin io.Reader) 
 	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return nil, false, fmt.Errorf("%s: an entry has more than %d bytes: want paths, one a line, or --null for paths that end with a NUL byte", name, maxListed)
 	} else if err != nil {
-		return nil, false, plain(name, err)
+		return nil, false, paths.Error(name, err)
 	}
 	if report && !ended {
 		return nil, true, fmt.Errorf("%s: the report has no end, because its run was killed: run the same command again, with --skip-existing", name)

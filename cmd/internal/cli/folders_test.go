@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 )
 
 // old sets the modification time of files so far back that it proves that they
@@ -327,8 +328,8 @@ func TestStrict(t *testing.T) {
 // another run uses the folder.
 func TestLeftovers(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
-	left := filepath.Join("out", "s", runTempPrefix+"12345678"+tempSuffix)
-	other := filepath.Join("out", tempPrefix+"12345678"+tempSuffix) // of another command
+	left := filepath.Join("out", "s", newfile.RunPrefix+"12345678"+newfile.Suffix)
+	other := filepath.Join("out", newfile.Prefix+"12345678"+newfile.Suffix) // of another command
 	write := func() {
 		require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o777))
 		for _, f := range []string{left, other} {

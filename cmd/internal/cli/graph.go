@@ -14,6 +14,9 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -83,7 +86,7 @@ func (a *app) writeTo(ctx context.Context, out string, b []byte) error {
 		_, err := a.stdout.Write(b)
 		return err
 	}
-	return wrapFail(writeFile(ctx, out, func(w io.Writer) error {
+	return wrapFail(newfile.Write(ctx, out, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	}))
@@ -247,7 +250,7 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 	if err != nil {
 		return nil, err
 	}
-	r := &inferred{graph: g, plan: plan, steps: plan.Unfused().Steps(), image: shown(image), off: f.off}
+	r := &inferred{graph: g, plan: plan, steps: plan.Unfused().Steps(), image: paths.Shown(image), off: f.off}
 	var inputs []*tensor.Tensor
 	if image != "" {
 		if err := wantOneImage(g); err != nil {
@@ -263,7 +266,7 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 		r.plain, err = plan.Unfused().NewRunner().Costs(inputs...)
 	}
 	if err != nil {
-		return nil, failErr("%s: %w", image, message(err))
+		return nil, failErr("%s: %w", image, paths.Reason(err))
 	}
 	r.descs = r.plain.Descs
 	have := map[string]tensor.Desc{}
@@ -286,30 +289,30 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 // pipe.
 func readImage(cmd *cobra.Command, in *input, limits codec.Limits) (*tensor.Tensor, error) {
 	if in.pipe {
-		p := openPipe(cmd.Context(), cmd.InOrStdin(), in.path)
+		p := pipe.Open(cmd.Context(), cmd.InOrStdin(), in.path)
 		defer p.Close()
-		r := bufio.NewReaderSize(p, pipeBuffer)
-		head, err := peekHead(r)
+		r := bufio.NewReaderSize(p, pipe.Buffer)
+		head, err := pipe.Head(r)
 		var b []byte
 		if err == nil {
-			b, err = readImagePipe(r, head, limits)
+			b, err = pipe.ReadImage(r, head, limits)
 		}
 		if err := interrupted(cmd.Context(), "nothing was done"); err != nil {
 			return nil, err
 		}
 		if err != nil {
-			return nil, wrapFail(plain(in.path, err))
+			return nil, wrapFail(paths.Error(in.path, err))
 		}
 		return tensor.FromBytes(b), nil
 	}
 	f, err := in.open(cmd.Context())
 	if err != nil {
-		return nil, wrapFail(plain(in.path, err))
+		return nil, wrapFail(paths.Error(in.path, err))
 	}
 	defer f.Close()
 	b, err := readAll(f, nil, limits)
 	if err != nil {
-		return nil, wrapFail(plain(in.path, err))
+		return nil, wrapFail(paths.Error(in.path, err))
 	}
 	return tensor.FromBytes(b), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/onnx"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -155,12 +156,12 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 		if err != nil {
 			return failErr("--taps-for %s: %w", f.tapsFor.String(), err)
 		}
-		if err := writeFile(cmd.Context(), path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
+		if err := newfile.Write(cmd.Context(), path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
 			return wrapFail(err)
 		}
 	}
 	for path, b := range files {
-		err := writeFile(cmd.Context(), path, func(w io.Writer) error {
+		err := newfile.Write(cmd.Context(), path, func(w io.Writer) error {
 			_, err := w.Write(b)
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -102,7 +103,7 @@ tree that runs. --svg and --json work as for graphs.`,
 			case "-":
 				err = draw(a.stdout)
 			default:
-				err = wrapFail(writeFile(cmd.Context(), svg, draw))
+				err = wrapFail(newfile.Write(cmd.Context(), svg, draw))
 			}
 			if err != nil {
 				return err

@@ -12,7 +12,10 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/ordered"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -69,7 +72,7 @@ func (in *input) open(ctx context.Context) (store.File, error) {
 // base returns the last element of the file's path.
 func (in *input) base() string {
 	if in.uri != "" {
-		return uriName(in.uri)
+		return paths.Base(in.uri)
 	}
 	return filepath.Base(in.path)
 }
@@ -85,11 +88,11 @@ func (in *input) storeName() string {
 
 // namedInput returns an input of one file that the user named.
 func namedInput(path string) *input {
-	path = trimFile(path)
-	if isURI(path) {
-		return &input{path: shown(path), uri: path, name: uriName(path), explicit: true}
+	path = paths.TrimFile(path)
+	if paths.IsURI(path) {
+		return &input{path: paths.Shown(path), uri: path, name: paths.Base(path), explicit: true}
 	}
-	return &input{path: path, name: filepath.Base(path), explicit: true, pipe: isPipe(path)}
+	return &input{path: path, name: filepath.Base(path), explicit: true, pipe: pipe.Is(path)}
 }
 
 // listing holds the inputs that the arguments of run name.
@@ -122,15 +125,15 @@ func expandAll(ctx context.Context, files store.Opener, args []argument, out str
 	// URIs are looked up ahead, since each takes a request or several.
 	_ = ordered.Run(ctx, ordered.Options{To: len(args), Workers: max(1, min(remoteRequests, len(args)))},
 		func(ctx context.Context, _, i int) (f found, _ error) {
-			if a := args[i]; isURI(a.path) && trimFile(a.path) == a.path {
+			if a := args[i]; paths.IsURI(a.path) && paths.TrimFile(a.path) == a.path {
 				f = l.find(ctx, a, out)
 			}
 			return f, nil
 		},
 		func(i int, f found, _ error) error {
 			a := args[i]
-			a.path = trimFile(a.path)
-			if isURI(a.path) {
+			a.path = paths.TrimFile(a.path)
+			if paths.IsURI(a.path) {
 				l.inputs, l.folders = append(l.inputs, f.inputs...), append(l.folders, f.folders...)
 			} else {
 				l.path(a, out)
@@ -143,8 +146,8 @@ func expandAll(ctx context.Context, files store.Opener, args []argument, out str
 // path adds what a path names. Braces of a path that does not exist are
 // expanded as shells and webdataset do.
 func (l *listing) path(a argument, out string) {
-	if a.path == stdinArg {
-		l.inputs = append(l.inputs, input{path: a.path, name: stdinName, explicit: true, pipe: true})
+	if a.path == pipe.Stdin {
+		l.inputs = append(l.inputs, input{path: a.path, name: pipe.StdinName, explicit: true, pipe: true})
 		return
 	}
 	names := []string{a.path}
@@ -169,7 +172,7 @@ func (l *listing) literal(a argument, out string) {
 		return
 	}
 	if _, lerr := os.Lstat(arg); lerr == nil || !errors.Is(err, fs.ErrNotExist) && !hasGlob(arg) {
-		l.fail(arg, plain(arg, err)) // a dangling link, a folder without permission
+		l.fail(arg, paths.Error(arg, err)) // a dangling link, a folder without permission
 		return
 	}
 	l.glob(arg, out)
@@ -188,7 +191,7 @@ func (l *listing) glob(pattern, out string) {
 		l.fail(pattern, errors.New("empty file name"))
 		return
 	case !hasGlob(pattern):
-		l.fail(pattern, missing(pattern+": no such file or folder"))
+		l.fail(pattern, paths.Missing(pattern+": no such file or folder"))
 		return
 	case strings.Contains(pattern, "**"): // Glob reads ** as *, and would miss files
 		l.fail(pattern, fmt.Errorf("%s: no such file, and globs have no **: name the folder to walk it", pattern))
@@ -199,24 +202,17 @@ func (l *listing) glob(pattern, out string) {
 	case err != nil:
 		l.fail(pattern, fmt.Errorf("%s: no such file, and not a valid glob: %w", pattern, err))
 	case len(found) == 0:
-		l.fail(pattern, missing(pattern+": no file matches"))
+		l.fail(pattern, paths.Missing(pattern+": no file matches"))
 	}
 	slices.Sort(found)
 	for _, f := range found {
-		if isTemp(f) {
+		if newfile.IsTemp(f) {
 			l.leave(f, "a temporary file", false)
-		} else if !sameFile(f, out) {
+		} else if !paths.Same(f, out) {
 			l.add(f, "", false, out)
 		}
 	}
 }
-
-// missing is an error that is fs.ErrNotExist.
-type missing string
-
-func (m missing) Error() string { return string(m) }
-
-func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (l *listing) fail(path string, err error) {
 	l.inputs = append(l.inputs, input{path: path, err: err})
@@ -242,18 +238,18 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 	}
 	switch {
 	case err != nil:
-		l.fail(path, plain(path, err))
+		l.fail(path, paths.Error(path, err))
 	case info.IsDir():
 		f, err := store.OpenFolder(l.ctx, l.files, filepath.Clean(path))
 		if err != nil {
-			l.fail(path, plain(path, err))
+			l.fail(path, paths.Error(path, err))
 			return
 		}
 		l.folders = append(l.folders, f)
 		l.folder(f, path, below, out, true)
 	case info.Mode().IsRegular():
 		l.inputs = append(l.inputs, input{path: path, name: name, explicit: explicit})
-	case explicit && isPipeMode(info.Mode()):
+	case explicit && pipe.IsMode(info.Mode()):
 		l.inputs = append(l.inputs, input{path: path, name: name, explicit: true, pipe: true})
 	case explicit:
 		l.fail(path, fmt.Errorf("%s: not a regular file", path))
@@ -265,18 +261,18 @@ func (l *listing) add(path, name string, explicit bool, out string) {
 // folder adds the files below a folder. rel is the name of its outputs, and in
 // the folder that the user named; top reports that it is this folder.
 func (l *listing) folder(in store.Folder, path, rel, out string, top bool) {
-	if l.ctx.Err() != nil || !top && sameFile(path, out) {
+	if l.ctx.Err() != nil || !top && paths.Same(path, out) {
 		return
 	}
 	entries, err := os.ReadDir(path) // sorted
 	if err != nil {
-		l.fail(path, plain(path, err))
+		l.fail(path, paths.Error(path, err))
 	}
 	l.inputs = slices.Grow(l.inputs, len(entries))
 	for _, e := range entries {
 		p, r := filepath.Join(path, e.Name()), filepath.Join(rel, e.Name())
 		switch {
-		case isTemp(p):
+		case newfile.IsTemp(p):
 			l.leave(p, "a temporary file", false)
 		case e.IsDir():
 			if imageName(p) {
@@ -301,7 +297,7 @@ func (l *listing) link(in store.Folder, path, rel string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		l.fail(path, plain(path, err))
+		l.fail(path, paths.Error(path, err))
 	case info.IsDir():
 		l.leave(path, linkToFolder, true)
 	case !info.Mode().IsRegular():
@@ -310,19 +306,6 @@ func (l *listing) link(in store.Folder, path, rel string) {
 		// Anything but an image is left out after its first bytes.
 		l.inputs = append(l.inputs, input{path: path, name: rel, folder: store.FollowLinks(l.files, in)})
 	}
-}
-
-// sameFile reports whether two paths or URIs lead to the same file or folder.
-func sameFile(a, b string) bool {
-	if isURI(a) || isURI(b) {
-		return strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
-	}
-	i, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	j, err := os.Stat(b)
-	return err == nil && os.SameFile(i, j)
 }
 
 // sniffBytes is the number of bytes that codec.Sniff reads.
@@ -388,7 +371,7 @@ func (l *listing) claim(s *imageFiles) {
 			if first := taken[key(f)]; first != nil {
 				in.err = fmt.Errorf("%s: its output %s is already the output of %s%s", in.path, f, first.path, l.keepHint())
 			} else if len(outputs) > 0 {
-				if o := outputs[key(absolute(f))]; o != nil && (o.explicit || o.isImage(l.ctx)) {
+				if o := outputs[key(paths.Abs(f))]; o != nil && (o.explicit || o.isImage(l.ctx)) {
 					in.err = fmt.Errorf("%s: its output %s is an input", in.path, f)
 				}
 			}
@@ -418,11 +401,11 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 		if in.err != nil || in.skip != "" || in.container == nil && !in.pipe {
 			continue
 		}
-		folder := join(s.dir, in.name)
+		folder := paths.Join(s.dir, in.name)
 		switch first := folders[key(in.name)]; {
 		case first != nil:
 			in.err = fmt.Errorf("%s: its output folder %s is already that of %s%s", in.path, folder, first.path, l.keepHint())
-		case in.container != nil && sameFile(folder, in.place()):
+		case in.container != nil && paths.Same(folder, in.place()):
 			in.err = fmt.Errorf("%s: its output folder %s is an input", in.path, folder)
 		default:
 			folders[key(in.name)] = in
@@ -441,7 +424,7 @@ func (l *listing) claimFolders(s *imageFiles, key func(string) string) {
 				continue
 			}
 			if o := folders[key(in.name[:i])]; o != nil && (in.explicit || in.isImage(l.ctx)) {
-				in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, join(s.dir, o.name), o.path)
+				in.err = fmt.Errorf("%s: its output is in the output folder %s of %s", in.path, paths.Join(s.dir, o.name), o.path)
 				break
 			}
 		}
@@ -453,16 +436,5 @@ func (in *input) place() string {
 	if in.uri != "" {
 		return in.uri
 	}
-	return absolute(in.path)
-}
-
-// absolute returns the absolute form of a path. A URI is absolute.
-func absolute(path string) string {
-	if isURI(path) {
-		return path
-	}
-	if a, err := filepath.Abs(path); err == nil {
-		return a
-	}
-	return filepath.Clean(path)
+	return paths.Abs(in.path)
 }

@@ -2,24 +2,21 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/store"
 )
 
 // remoteRequests is the largest number of requests that look up or list the
 // arguments at once.
 const remoteRequests = 32
-
-// isMissing reports whether an error says that a file or folder does not exist.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // found is what an argument that is a URI names.
 type found struct {
@@ -28,7 +25,7 @@ type found struct {
 }
 
 func (f *found) fail(uri string, err error) {
-	f.inputs = append(f.inputs, input{path: shown(uri), uri: uri, err: err})
+	f.inputs = append(f.inputs, input{path: paths.Shown(uri), uri: uri, err: err})
 }
 
 // request waits for its turn to call a store. The caller calls done after it.
@@ -63,7 +60,7 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 	// double the requests of a long list.
 	glob := hasGlob(uri)
 	image := slices.Contains(imageExts, strings.ToLower(path.Ext(uri)))
-	if isHTTP(uri) || image && !glob {
+	if paths.IsHTTP(uri) || image && !glob {
 		l.file(&f, uri, a.name, true)
 		return f
 	}
@@ -74,12 +71,12 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 	case err == nil:
 		l.file(&f, uri, a.name, true)
 	case ctx.Err() != nil:
-	case isMissing(err) && glob:
+	case paths.IsMissing(err) && glob:
 		l.match(ctx, &f, uri, out)
-	case isMissing(err):
-		f.fail(uri, missing(shown(uri)+": no such file or folder"))
+	case paths.IsMissing(err):
+		f.fail(uri, paths.Missing(paths.Shown(uri)+": no such file or folder"))
 	default:
-		f.fail(uri, plain(shown(uri), err))
+		f.fail(uri, paths.Error(paths.Shown(uri), err))
 	}
 	return f
 }
@@ -90,7 +87,7 @@ func (l *listing) file(f *found, uri, name string, explicit bool) {
 		name = keptURI(uri)
 	}
 	if name == "" {
-		name = uriName(uri)
+		name = paths.Base(uri)
 	}
 	f.inputs = append(f.inputs, l.below(uri, filepath.ToSlash(name), explicit, nil))
 }
@@ -98,14 +95,14 @@ func (l *listing) file(f *found, uri, name string, explicit bool) {
 // keptURI returns the name of the outputs of a URI with --keep-path: its
 // authority and its path.
 func keptURI(uri string) string {
-	_, authority, key := splitURI(uri)
-	return strings.Trim(hostName(authority)+path.Clean("/"+key), "/")
+	_, authority, key := paths.Split(uri)
+	return strings.Trim(paths.HostName(authority)+path.Clean("/"+key), "/")
 }
 
 // below returns the input of a file. name, with slashes, is that of its
 // outputs.
 func (l *listing) below(uri, name string, explicit bool, folder store.Opener) input {
-	in := input{path: shown(uri), uri: uri, name: filepath.FromSlash(name), explicit: explicit, folder: folder}
+	in := input{path: paths.Shown(uri), uri: uri, name: filepath.FromSlash(name), explicit: explicit, folder: folder}
 	if slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "." || s == ".." }) || !filepath.IsLocal(in.name) {
 		in.err = fmt.Errorf("%s: the name leads out of the output folder", in.path)
 	}
@@ -116,7 +113,7 @@ func (l *listing) below(uri, name string, explicit bool, folder store.Opener) in
 func (l *listing) walk(ctx context.Context, f *found, uri, name, out string) {
 	folder, err := store.OpenFolder(ctx, l.files, uri)
 	if err != nil {
-		f.fail(uri, plain(shown(uri), err))
+		f.fail(uri, paths.Error(paths.Shown(uri), err))
 		return
 	}
 	f.folders = append(f.folders, folder)
@@ -140,7 +137,7 @@ func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out strin
 		return nil
 	}
 	if err != nil {
-		return []input{{path: shown(uri), uri: uri, err: plain(shown(uri), err)}}
+		return []input{{path: paths.Shown(uri), uri: uri, err: paths.Error(paths.Shown(uri), err)}}
 	}
 	var all sync.WaitGroup
 	parts := make([][]input, len(entries))
@@ -151,12 +148,12 @@ func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out strin
 		}
 		switch {
 		case e.Irregular:
-			parts[i] = []input{{path: shown(e.Name), skip: "not a regular file"}}
-		case isTemp(e.Base):
-			parts[i] = []input{{path: shown(e.Name), skip: "a temporary file"}}
+			parts[i] = []input{{path: paths.Shown(e.Name), skip: "not a regular file"}}
+		case newfile.IsTemp(e.Base):
+			parts[i] = []input{{path: paths.Shown(e.Name), skip: "a temporary file"}}
 		case !e.Folder:
 			parts[i] = []input{l.below(e.Name, r, false, in)}
-		case sameFile(e.Name, out):
+		case paths.Same(e.Name, out):
 		default:
 			select {
 			case l.walkers <- struct{}{}:
@@ -176,17 +173,17 @@ func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out strin
 // match adds the files and folders that match a glob. Its elements between
 // slashes are matched one by one.
 func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
-	scheme, authority, key := splitURI(pattern)
+	scheme, authority, key := paths.Split(pattern)
 	var err error
 	switch {
 	case hasGlob(authority):
-		err = fmt.Errorf("%s: globs apply to the path: want %s://NAME/ without *, ? and [", shown(pattern), scheme)
+		err = fmt.Errorf("%s: globs apply to the path: want %s://NAME/ without *, ? and [", paths.Shown(pattern), scheme)
 	case strings.Contains(key, "**"):
-		err = fmt.Errorf("%s: no such file, and globs have no **: name the folder to walk it", shown(pattern))
+		err = fmt.Errorf("%s: no such file, and globs have no **: name the folder to walk it", paths.Shown(pattern))
 	default:
 		_, err = path.Match(key, "")
 		if err != nil {
-			err = fmt.Errorf("%s: no such file, and not a valid glob: %w", shown(pattern), err)
+			err = fmt.Errorf("%s: no such file, and not a valid glob: %w", paths.Shown(pattern), err)
 		}
 	}
 	if err != nil {
@@ -204,7 +201,7 @@ func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
 				if last {
 					var info store.Info
 					info, err = l.stat(ctx, e.Name)
-					if e.Folder = info.Folder; isMissing(err) {
+					if e.Folder = info.Folder; paths.IsMissing(err) {
 						err = nil
 						continue
 					}
@@ -216,7 +213,7 @@ func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
 					n.Name += "/"
 				}
 				entries, err = store.ListNames(ctx, l.files, n.Name)
-				if isMissing(err) {
+				if paths.IsMissing(err) {
 					err = nil // the element before it had no glob
 				}
 				for _, e := range entries {
@@ -229,20 +226,20 @@ func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
 				return
 			}
 			if err != nil {
-				f.fail(pattern, plain(shown(n.Name), err))
+				f.fail(pattern, paths.Error(paths.Shown(n.Name), err))
 				return
 			}
 		}
 		names = next
 	}
 	if len(names) == 0 {
-		f.fail(pattern, missing(shown(pattern)+": no file matches"))
+		f.fail(pattern, paths.Missing(paths.Shown(pattern)+": no file matches"))
 	}
 	for _, e := range names {
 		switch {
-		case isTemp(e.Base):
-			f.inputs = append(f.inputs, input{path: shown(e.Name), skip: "a temporary file"})
-		case sameFile(e.Name, out):
+		case newfile.IsTemp(e.Base):
+			f.inputs = append(f.inputs, input{path: paths.Shown(e.Name), skip: "a temporary file"})
+		case paths.Same(e.Name, out):
 		case e.Folder:
 			l.walk(ctx, f, e.Name, "", out)
 		default:

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 )
 
 // leftoverAge is the age from which a temporary file is removed if locks do not
@@ -21,7 +23,7 @@ const leftoverAge = 24 * time.Hour
 // alone for as long as it removes files. Where folders cannot be locked (on
 // Windows and some network disks), enter removes only files of leftoverAge.
 func enter(dir string) (release func()) {
-	if isURI(dir) { // a store has no temporary files
+	if paths.IsURI(dir) { // a store has no temporary files
 		return func() {}
 	}
 	_ = os.MkdirAll(dir, 0o777) // ready reports the error
@@ -54,7 +56,7 @@ func removeTemps(dir string, age time.Duration) {
 			switch {
 			case e.IsDir():
 				removeTemps(filepath.Join(dir, e.Name()), age)
-			case strings.HasPrefix(e.Name(), runTempPrefix) && isTemp(e.Name()):
+			case strings.HasPrefix(e.Name(), newfile.RunPrefix) && newfile.IsTemp(e.Name()):
 				if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= age {
 					_ = os.Remove(filepath.Join(dir, e.Name()))
 				}

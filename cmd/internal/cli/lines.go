@@ -17,6 +17,8 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/bom"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -167,9 +169,9 @@ func (s *answers) abort() error                     { return nil }
 // once an input is wanted.
 func (b *batch) lines(ctx context.Context) iter.Seq[*input] {
 	return func(yield func(*input) bool) {
-		p := openPipe(ctx, b.app.stdin, stdinArg)
+		p := pipe.Open(ctx, b.app.stdin, pipe.Stdin)
 		defer p.Close()
-		r := bufio.NewReaderSize(bom.NewReader(p), pipeBuffer)
+		r := bufio.NewReaderSize(bom.NewReader(p), pipe.Buffer)
 		var buf []byte
 		for n := int64(1); ; n++ {
 			line, err := readLine(r, &buf, maxLine)
@@ -232,11 +234,11 @@ func (b *batch) ask(in *input, line []byte) error {
 		switch {
 		case in.path == "":
 			return errors.New("the path is empty")
-		case in.path == stdinArg:
+		case in.path == pipe.Stdin:
 			return errors.New("the path is -, and standard input has the lines")
 		}
-		if in.path = trimFile(in.path); isURI(in.path) {
-			in.uri, in.path = in.path, shown(in.path)
+		if in.path = paths.TrimFile(in.path); paths.IsURI(in.path) {
+			in.uri, in.path = in.path, paths.Shown(in.path)
 			in.name = filepath.FromSlash(keptURI(in.uri))
 		} else {
 			in.name = keptPath(in.path)

@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -57,7 +59,7 @@ func base64Line(id string, b []byte) string {
 func TestLines(t *testing.T) {
 	a, b := pngBytes(t, 300, 250, 1), pngBytes(t, 40, 90, 2)
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": a, "in/sub/b.png": b}))
-	abs := filepath.Join(absolute("in"), "a.png")
+	abs := filepath.Join(paths.Abs("in"), "a.png")
 	lines := strings.Join([]string{
 		"in/a.png", `{"path": "in/sub/b.png", "id": "b", "more": [1]}`, base64Line(`"x/y"`, b) + "\r", base64Line("-17.5", a), `{"path":"./in/../in/a.png"}`, abs,
 	}, "\n") // without an end of the last line
@@ -196,7 +198,7 @@ func TestLinesAtOnce(t *testing.T) {
 		last = sent.Load()
 		time.Sleep(200 * time.Millisecond)
 	}
-	require.Less(t, int(last), ahead*jobs+jobs+3*pipeBuffer/len(img)+10)
+	require.Less(t, int(last), ahead*jobs+jobs+3*pipe.Buffer/len(img)+10)
 	n := 0
 	for answers.Scan() {
 		n++

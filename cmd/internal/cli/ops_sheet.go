@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -113,7 +115,7 @@ func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
 	}
 	inputs, err := sheetInputs(encoded, cell)
 	if err != nil {
-		return wrapFail(plain(from, withoutStep(err)))
+		return wrapFail(paths.Error(from, withoutStep(err)))
 	}
 	var tiles []sheetTile
 	for _, i := range transforms.Ops() {
@@ -125,7 +127,7 @@ func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
 		}
 	}
 	m := drawTiles(tiles, cell)
-	return wrapFail(writeFile(ctx, file, func(w io.Writer) error { return png.Encode(w, m) }))
+	return wrapFail(newfile.Write(ctx, file, func(w io.Writer) error { return png.Encode(w, m) }))
 }
 
 // sheetTile is the result of one op.

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -136,12 +135,12 @@ func (f *runFlags) newSink(a *app, c columns, rules []datagraph.Batching) (sink,
 // them if force is true: the new series could be shorter. Their names consist
 // of prefix, digits and, if ext is not empty, one of its extensions.
 func newSeries(ctx context.Context, dir, prefix string, force bool, ext ...string) error {
-	entries, err := store.ListNames(ctx, store.URI, storeName(dir))
-	if isURI(dir) && isMissing(err) {
+	entries, err := store.ListNames(ctx, store.URI, paths.StoreName(dir))
+	if paths.IsURI(dir) && paths.IsMissing(err) {
 		err = nil // a store creates folders with their first file
 	}
 	if err != nil {
-		return failErr("cannot read the output folder: %w", plain(dir, err))
+		return failErr("cannot read the output folder: %w", paths.Error(dir, err))
 	}
 	for _, e := range entries {
 		name, ok := strings.CutPrefix(e.Base, prefix)
@@ -149,15 +148,15 @@ func newSeries(ctx context.Context, dir, prefix string, force bool, ext ...strin
 		if !ok || rest == name || rest != "" && rest[0] != '.' || len(ext) > 0 && !slices.Contains(ext, rest) {
 			continue
 		}
-		path := join(dir, e.Base)
-		if isURI(dir) {
+		path := paths.Join(dir, e.Base)
+		if paths.IsURI(dir) {
 			return failErr("%s is from an earlier run, and files of a store are not removed: want another folder", path)
 		}
 		if !force {
 			return failErr("%s is from an earlier run: want another folder, or --force to remove it and all others like it", path)
 		}
 		if err := os.RemoveAll(path); err != nil {
-			return failErr("cannot remove %w", plain(path, err))
+			return failErr("cannot remove %w", paths.Error(path, err))
 		}
 	}
 	return nil
@@ -166,7 +165,7 @@ func newSeries(ctx context.Context, dir, prefix string, force bool, ext ...strin
 // readyStore checks that a folder of a store can hold new files, as far as that
 // is known without creating one.
 func readyStore(ctx context.Context, dir string) error {
-	f, err := store.URI.Create(ctx, join(dir, runTempPrefix+"check"+tempSuffix))
+	f, err := store.URI.Create(ctx, paths.Join(dir, newfile.RunPrefix+"check"+newfile.Suffix))
 	if err == nil {
 		err = f.Abort()
 	}
@@ -174,7 +173,7 @@ func readyStore(ctx context.Context, dir string) error {
 		return usageErr("-o %s: the store is only read: want a folder, or a URI of a store that takes files", dir)
 	}
 	if err != nil {
-		return failErr("cannot write to the output folder: %w", plain(dir, err))
+		return failErr("cannot write to the output folder: %w", paths.Error(dir, err))
 	}
 	return nil
 }
@@ -227,16 +226,16 @@ func (s *imageFiles) files(name string) []string {
 		}
 		var l []string
 		for i := range s.names {
-			l = append(l, join(s.dir, s.format.file(s, name, i)))
+			l = append(l, paths.Join(s.dir, s.format.file(s, name, i)))
 		}
 		return l
 	}
 	if s.format.many || len(s.names) == 1 {
-		return []string{join(s.dir, name+s.format.ext)}
+		return []string{paths.Join(s.dir, name+s.format.ext)}
 	}
 	var l []string
 	for _, o := range s.names {
-		l = append(l, join(s.dir, name+"."+o+s.format.ext))
+		l = append(l, paths.Join(s.dir, name+"."+o+s.format.ext))
 	}
 	return l
 }
@@ -285,7 +284,7 @@ func (s *imageFiles) write(name string, out []*tensor.Tensor) (written, error) {
 }
 
 // writeWith is write with more files, which appear last.
-func (s *imageFiles) writeWith(name string, out []*tensor.Tensor, more ...newFile) (w written, err error) {
+func (s *imageFiles) writeWith(name string, out []*tensor.Tensor, more ...newfile.File) (w written, err error) {
 	files := s.files(name)
 	if s.format.line != nil {
 		if _, err := s.format.line(s, name, files); err != nil {
@@ -296,70 +295,34 @@ func (s *imageFiles) writeWith(name string, out []*tensor.Tensor, more ...newFil
 	if err != nil {
 		return w, err
 	}
-	var list []newFile
+	var list []newfile.File
 	for i, f := range files {
 		part := named
 		if len(files) > 1 {
 			part = named[i : i+1]
 		}
-		list = append(list, newFile{f, func(w io.Writer) error { return s.format.write(w, part) }})
+		list = append(list, newfile.File{Path: f, Write: func(w io.Writer) error { return s.format.write(w, part) }})
 	}
 	for i := range results {
 		results[i].File = files[min(i, len(files)-1)]
 	}
 	list = append(list, more...)
-	if !isURI(s.dir) {
-		return written{results: results}, writeAll(list)
+	if !paths.IsURI(s.dir) {
+		return written{results: results}, newfile.WriteAll(list)
 	}
 	w.results = results
 	for i := range list { // the outputs are valid only until write returns
 		var b bytes.Buffer
-		if err := list[i].write(&b); err != nil {
+		if err := list[i].Write(&b); err != nil {
 			return w, err
 		}
-		list[i].write = func(w io.Writer) error {
+		list[i].Write = func(w io.Writer) error {
 			_, err := w.Write(b.Bytes())
 			return err
 		}
 	}
-	w.upload = func(ctx context.Context) error { return putAll(ctx, list) }
+	w.upload = func(ctx context.Context) error { return newfile.Put(ctx, list) }
 	return w, nil
-}
-
-// newFile is a file to write.
-type newFile struct {
-	path  string
-	write func(w io.Writer) error
-}
-
-// writeAll writes all files or none: it writes temporary files and then renames
-// them, in their order.
-func writeAll(files []newFile) error {
-	var temps []string
-	defer func() {
-		for _, t := range temps {
-			_ = os.Remove(t) // fails for files that were renamed
-		}
-	}()
-	for _, f := range files {
-		if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
-			return fmt.Errorf("cannot write %w", plain(f.path, err))
-		}
-		temp, err := writeTemp(filepath.Dir(f.path), runTempPrefix, f.write)
-		if err != nil {
-			return fmt.Errorf("cannot write %w", plain(f.path, err))
-		}
-		temps = append(temps, temp)
-	}
-	for i, f := range files {
-		if err := os.Rename(temps[i], f.path); err != nil {
-			for _, done := range files[:i] {
-				_ = os.Remove(done.path) // all files or none
-			}
-			return fmt.Errorf("cannot write %w", plain(f.path, err))
-		}
-	}
-	return nil
 }
 
 // batched returns t with an axis of 1 in front.
@@ -377,80 +340,6 @@ func batched(t *tensor.Tensor) (*tensor.Tensor, error) {
 	return &v, nil
 }
 
-// Temporary names are short, so that long image names fit, and recognizable, so
-// that the leftovers of a killed run are not taken for images.
-// Those of run have a prefix of their own, because a later run removes them.
-const tempPrefix, runTempPrefix, tempSuffix = ".infer-prep-", ".infer-prep-run-", ".tmp"
-
-func isTemp(path string) bool {
-	name := filepath.Base(path)
-	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
-}
-
-// createTemp creates a file in dir. The user's umask sets its permissions.
-func createTemp(dir, prefix string) (*os.File, error) {
-	for {
-		path := filepath.Join(dir, fmt.Sprintf("%s%08x%s", prefix, rand.Uint32(), tempSuffix))
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil || !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
-// writeTemp writes a new file in dir and returns its path. On an error it
-// leaves no file.
-func writeTemp(dir, prefix string, write func(io.Writer) error) (path string, err error) {
-	f, err := createTemp(dir, prefix)
-	if err != nil {
-		return "", err
-	}
-	path = f.Name()
-	b := bufio.NewWriterSize(f, 1<<16)
-	if err = write(b); err == nil {
-		err = b.Flush()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = os.Remove(path)
-		return "", err
-	}
-	return path, nil
-}
-
-// writeFile writes a file completely or leaves the old one. It keeps a symbolic
-// link and writes to its target. It writes directly to something that is not a
-// regular file, such as /dev/stdout. A URI is a file of a store.
-func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
-	if path = trimFile(path); isURI(path) {
-		return putAll(ctx, []newFile{{path, write}})
-	}
-	real := path
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		real = p
-	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() || strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) {
-		return fmt.Errorf("%s: is a folder: want a regular file", path)
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err == nil {
-			err = errors.Join(write(f), f.Close())
-		}
-		return plain(path, err)
-	}
-	temp, err := writeTemp(filepath.Dir(real), tempPrefix, write)
-	if err == nil {
-		if err = os.Rename(temp, real); err != nil {
-			_ = os.Remove(temp)
-		}
-	}
-	return plain(path, err)
-}
-
 // ready creates the output folder and checks that it is writable.
 func (s *imageFiles) ready(ctx context.Context) (err error) {
 	if s.fold, err = readyFolder(ctx, s.dir); err == nil && s.format.numbered {
@@ -462,19 +351,19 @@ func (s *imageFiles) ready(ctx context.Context) (err error) {
 // readyFolder creates an output folder and checks that it is writable. fold
 // reports whether its file system ignores case.
 func readyFolder(ctx context.Context, dir string) (fold bool, err error) {
-	if isURI(dir) {
+	if paths.IsURI(dir) {
 		return false, readyStore(ctx, dir)
 	}
 	if err = os.MkdirAll(dir, 0o777); err == nil {
 		var temp string
-		if temp, err = writeTemp(dir, runTempPrefix, func(io.Writer) error { return nil }); err == nil {
+		if temp, err = newfile.WriteTemp(dir, newfile.RunPrefix, func(io.Writer) error { return nil }); err == nil {
 			_, upper := os.Lstat(filepath.Join(dir, strings.ToUpper(filepath.Base(temp))))
 			fold = upper == nil
 			err = os.Remove(temp)
 		}
 	}
 	if err != nil {
-		return false, failErr("cannot write to the output folder: %w", plain(dir, err))
+		return false, failErr("cannot write to the output folder: %w", paths.Error(dir, err))
 	}
 	return fold, nil
 }

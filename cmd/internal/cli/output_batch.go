@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -124,7 +126,7 @@ func (b *batches) flush(padding int) ([]outcome, error) {
 			b.files.numbers[name] = b.number
 		}
 		lines := b.lines(images, b.files.files(name))
-		o.written, err = b.files.writeWith(name, b.tensors, newFile{join(b.files.dir, name+".jsonl"), func(w io.Writer) error {
+		o.written, err = b.files.writeWith(name, b.tensors, newfile.File{Path: paths.Join(b.files.dir, name+".jsonl"), Write: func(w io.Writer) error {
 			return b.list(w, lines)
 		}})
 		for k := range done {
@@ -223,7 +225,7 @@ func (b *batches) list(w io.Writer, lines []imageLine) error {
 	for _, l := range lines {
 		l.Outputs = slices.Clone(l.Outputs)
 		for i := range l.Outputs {
-			p, err := relative(b.files.dir, l.Outputs[i].File)
+			p, err := paths.Rel(b.files.dir, l.Outputs[i].File)
 			if err != nil {
 				return err
 			}
@@ -273,38 +275,38 @@ func (b *batches) earlier() (digests, error) {
 	listed := digests{}
 	for ; ; b.number++ {
 		name := batchName(b.number)
-		list := join(b.files.dir, name+".jsonl")
-		paths, files, err := readList(b.ctx, list)
+		list := paths.Join(b.files.dir, name+".jsonl")
+		images, files, err := readList(b.ctx, list)
 		if errors.Is(err, fs.ErrNotExist) {
 			return listed, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		later, err := exists(b.ctx, join(b.files.dir, batchName(b.number+1)+".jsonl"))
+		later, err := paths.Exists(b.ctx, paths.Join(b.files.dir, batchName(b.number+1)+".jsonl"))
 		if err != nil {
 			return nil, err
 		}
-		if len(paths) > b.count || later && len(paths) < b.count {
-			return nil, fmt.Errorf("%s lists %s, but --batch-size is %d: want the same number, or --force instead of --skip-existing", list, plural(len(paths), "image"), b.count)
+		if len(images) > b.count || later && len(images) < b.count {
+			return nil, fmt.Errorf("%s lists %s, but --batch-size is %d: want the same number, or --force instead of --skip-existing", list, plural(len(images), "image"), b.count)
 		}
 		for _, f := range files {
-			if _, err := store.URI.Stat(b.ctx, storeName(f)); err != nil {
-				return nil, fmt.Errorf("%s lists a missing file: %w", list, plain(f, err))
+			if _, err := store.URI.Stat(b.ctx, paths.StoreName(f)); err != nil {
+				return nil, fmt.Errorf("%s lists a missing file: %w", list, paths.Error(f, err))
 			}
 		}
-		if len(paths) < b.count && isURI(list) {
+		if len(images) < b.count && paths.IsURI(list) {
 			return listed, nil // the next batch replaces its files
 		}
-		if len(paths) < b.count {
+		if len(images) < b.count {
 			for _, f := range append([]string{list}, files...) {
 				if err := os.Remove(f); err != nil {
-					return nil, plain(f, err)
+					return nil, paths.Error(f, err)
 				}
 			}
 			return listed, nil
 		}
-		for _, p := range paths {
+		for _, p := range images {
 			listed.add(p)
 		}
 		if _, err := b.to.add(outcome{in: &input{name: name, path: name}}); err != nil {
@@ -314,8 +316,8 @@ func (b *batches) earlier() (digests, error) {
 }
 
 // readList reads the list of a batch: the paths of its images, and its files.
-func readList(ctx context.Context, path string) (paths, files []string, err error) {
-	f, err := openSequential(ctx, path)
+func readList(ctx context.Context, path string) (images, files []string, err error) {
+	f, err := paths.Open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -324,19 +326,19 @@ func readList(ctx context.Context, path string) (paths, files []string, err erro
 	for {
 		var l imageLine
 		if err := d.Decode(&l); err == io.EOF {
-			return paths, files, nil
+			return images, files, nil
 		} else if err != nil {
 			return nil, nil, fmt.Errorf("%s: not a list of images: %w", path, err)
 		}
 		if !l.Padding {
-			paths = append(paths, l.Input)
+			images = append(images, l.Input)
 		}
 		for _, o := range l.Outputs {
 			local := filepath.FromSlash(o.File)
 			if !filepath.IsLocal(local) {
 				return nil, nil, fmt.Errorf("%s: not a list of images: the file %q is outside", path, o.File)
 			}
-			if file := join(store.Dir(path), local); !slices.Contains(files, file) {
+			if file := paths.Join(store.Dir(path), local); !slices.Contains(files, file) {
 				files = append(files, file)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/cmd/internal/serve"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -110,7 +111,7 @@ func refuse(s string, is func(r rune) bool, what string) error {
 
 // isFileName refuses names that are not valid file names.
 func isFileName(name string) error {
-	if name == "." || name == ".." || isTemp(name) {
+	if name == "." || name == ".." || newfile.IsTemp(name) {
 		return fmt.Errorf("not a valid file name")
 	}
 	return refuse(name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || unicode.IsControl(r) }, "a special character")
@@ -243,7 +244,7 @@ func (s *imageFiles) close() ([]outcome, error) {
 	if s.format.list == "" || len(s.lines) == 0 {
 		return nil, nil
 	}
-	return nil, wrapFail(writeFile(context.Background(), filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
+	return nil, wrapFail(newfile.Write(context.Background(), filepath.Join(s.dir, s.format.list), func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(s.lines, "\n")+"\n")
 		return err
 	}))

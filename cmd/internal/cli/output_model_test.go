@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -223,5 +224,5 @@ func TestInterruptedList(t *testing.T) {
 	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, testDelay: cancel}
 	require.Equal(t, exitInterrupted, a.run(ctx, []string{"run", "--preset", "decode", "--format", "input-list", "-o", "out", "-j", "1", "in"}))
 	require.Equal(t, "older\n", readText(t, "out/input_list.txt"))
-	require.NotContains(t, strings.Join(listFiles(t, "out"), " "), tempPrefix)
+	require.NotContains(t, strings.Join(listFiles(t, "out"), " "), newfile.Prefix)
 }

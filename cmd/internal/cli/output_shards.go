@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfexample"
 	"github.com/infer-prep/infer-prep/records/webdataset"
@@ -157,7 +157,7 @@ func (s *shards) add(o outcome) ([]outcome, error) {
 	}
 	row := s.samples
 	for i := range o.results {
-		o.results[i].File, o.results[i].Row = join(s.dir, s.name), &row
+		o.results[i].File, o.results[i].Row = paths.Join(s.dir, s.name), &row
 	}
 	s.samples++
 	s.bytes += o.size
@@ -190,7 +190,7 @@ func (s *shards) cannot(err error) error {
 	if errors.As(err, &e) { // without the names of a shard
 		return e
 	}
-	return fmt.Errorf("cannot write %w", plain(join(s.dir, s.name), err))
+	return fmt.Errorf("cannot write %w", paths.Error(paths.Join(s.dir, s.name), err))
 }
 
 // finish makes the shard appear under its name. Its samples are final.
@@ -221,51 +221,4 @@ func (s *shards) abort() error {
 		return nil
 	}
 	return s.w.Abort()
-}
-
-// runStore creates files in a folder, with the temporary files of run.
-type runStore struct {
-	store.Opener
-	dir string
-}
-
-func (s runStore) Create(ctx context.Context, name string) (store.NewFile, error) {
-	if isURI(s.dir) {
-		return s.Opener.Create(ctx, join(s.dir, name))
-	}
-	f, err := createTemp(s.dir, runTempPrefix)
-	if err != nil {
-		return nil, err
-	}
-	return &tempFile{File: f, path: filepath.Join(s.dir, name)}, nil
-}
-
-// tempFile is a file that appears under its name when it is closed.
-type tempFile struct {
-	*os.File
-	path string
-	done bool
-}
-
-func (f *tempFile) Close() error {
-	if f.done {
-		return nil
-	}
-	f.done = true
-	err := f.File.Close()
-	if err == nil {
-		err = os.Rename(f.Name(), f.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
-func (f *tempFile) Abort() error {
-	if f.done {
-		return nil
-	}
-	f.done = true
-	return errors.Join(f.File.Close(), os.Remove(f.Name()))
 }

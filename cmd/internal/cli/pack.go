@@ -12,6 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 )
 
@@ -163,7 +164,7 @@ func unpacked(ctx context.Context, err error, done int, of string) error {
 	}
 	var item *pack.ItemError
 	if !errors.As(err, &item) && !errors.Is(err, pack.ErrSample) {
-		err = ofFile(err)
+		err = paths.ErrorOf(err)
 	}
 	if done > 0 {
 		err = fmt.Errorf("%w (%s)", err, on)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -210,7 +211,7 @@ func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error
 	case errors.Is(err, pack.ErrExists):
 		return failErr("%w; --force replaces it", err)
 	case err != nil:
-		return wrapFail(ofFile(err))
+		return wrapFail(paths.ErrorOf(err))
 	}
 	if f.json {
 		return a.printJSON(struct {
@@ -221,16 +222,16 @@ func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error
 			Shards      int    `json:"shards"`
 			Bytes       int64  `json:"bytes"`
 			LeftOut     int64  `json:"left_out"`
-		}{shown(f.out), shown(l.Listing), l.Size, l.Samples, l.Shards, l.Bytes, l.LeftOut})
+		}{paths.Shown(f.out), paths.Shown(l.Listing), l.Size, l.Samples, l.Shards, l.Bytes, l.LeftOut})
 	}
 	if f.quiet {
 		return nil
 	}
-	say := fmt.Sprintf("%s: %s in %s", shown(f.out), plural(int(l.Samples), "sample"), plural(l.Shards, "shard"))
+	say := fmt.Sprintf("%s: %s in %s", paths.Shown(f.out), plural(int(l.Samples), "sample"), plural(l.Shards, "shard"))
 	if l.Bytes > 0 {
 		say += ", " + byteSize(float64(l.Bytes))
 	}
-	say += fmt.Sprintf("; the listing %s has %s", shown(l.Listing), byteSize(float64(l.Size)))
+	say += fmt.Sprintf("; the listing %s has %s", paths.Shown(l.Listing), byteSize(float64(l.Size)))
 	if l.LeftOut > 0 {
 		say += fmt.Sprintf("; %s in no sample, such as %s", plural(int(l.LeftOut), "file"), l.Example)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -96,10 +97,10 @@ func (f *plannedFlags) foreign(p *pack.Plan) error {
 	if f.root != "" || bool(f.outside) {
 		return nil
 	}
-	dir, below := store.Dir(trimFile(f.plan)), false
-	if isURI(p.Root) || isURI(dir) {
+	dir, below := store.Dir(paths.TrimFile(f.plan)), false
+	if paths.IsURI(p.Root) || paths.IsURI(dir) {
 		rest, ok := strings.CutPrefix(p.Root+"/", strings.TrimSuffix(store.Path(dir), "/")+"/")
-		below = ok && isURI(dir) && !strings.Contains(rest, "..") && !strings.Contains(rest, "%")
+		below = ok && paths.IsURI(dir) && !strings.Contains(rest, "..") && !strings.Contains(rest, "%")
 	} else {
 		dir, err := filepath.Abs(dir)
 		if err != nil {
@@ -111,7 +112,7 @@ func (f *plannedFlags) foreign(p *pack.Plan) error {
 	if below {
 		return nil
 	}
-	return usageErr("%s: the plan reads %s, which is not in the plan's folder: want --root with the folder to read", shown(f.plan), shown(p.Root))
+	return usageErr("%s: the plan reads %s, which is not in the plan's folder: want --root with the folder to read", paths.Shown(f.plan), paths.Shown(p.Root))
 }
 
 // plannedErr returns the error of a planned pack with its exit status.
@@ -126,7 +127,7 @@ func plannedErr(ctx context.Context, err error) error {
 	case errors.Is(err, pack.ErrPlan):
 		return usageErr("%w", err)
 	}
-	return wrapFail(ofFile(err))
+	return wrapFail(paths.ErrorOf(err))
 }
 
 // parsePart parses the value of --shard.
@@ -309,10 +310,10 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 		err = errors.Join(a.printLine(a.newPlannedReport(r, p.Shards, start)), err)
 	}
 	if errors.Is(err, pack.ErrIncomplete) && len(r.Missing) == p.Shards {
-		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(shown(f.plan)), shellQuoted(shown(f.out))))
+		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(paths.Shown(f.plan)), shellQuoted(paths.Shown(f.out))))
 	} else if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
-			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(shown(f.plan)), s, p.Shards, shellQuoted(shown(f.out))))
+			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(paths.Shown(f.plan)), s, p.Shards, shellQuoted(paths.Shown(f.out))))
 		}
 		if n := len(r.Missing) - mostMissing; n > 0 {
 			a.complain(fmt.Errorf("%s more are missing; --json lists them", plural(n, "shard")))
@@ -324,7 +325,7 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 	if f.json || f.quiet {
 		return nil
 	}
-	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", shown(f.out), plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
+	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", paths.Shown(f.out), plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
 	a.sayStore()
 	return err
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/store"
@@ -140,16 +142,16 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	prefix, root = trimFile(prefix), trimFile(root)
-	if isURI(prefix) {
+	prefix, root = paths.TrimFile(prefix), paths.TrimFile(root)
+	if paths.IsURI(prefix) {
 		return packToStore(prefix)
 	}
 	if prefix == "" || strings.HasSuffix(prefix, "/") || os.IsPathSeparator(prefix[len(prefix)-1]) {
 		return usageErr("%q is not a valid prefix: want a path without extension, such as data/cats", prefix)
 	}
 	ctx := cmd.Context()
-	if info, err := store.URI.Stat(ctx, storeName(root)); err != nil {
-		return wrapFail(plain(root, err))
+	if info, err := store.URI.Stat(ctx, paths.StoreName(root)); err != nil {
+		return wrapFail(paths.Error(root, err))
 	} else if !info.Folder {
 		return failErr("%s: not a folder", root)
 	}
@@ -161,7 +163,7 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		return a.writeLists(ctx, f, prefix, lists)
 	}
 	p := &pack.RecordIO{
-		Root: storeName(root), Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
+		Root: paths.StoreName(root), Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
 		Workers: f.jobs, Force: f.force, Restart: f.restart, Store: f.outside.files(),
 	}
 	var err error
@@ -230,8 +232,8 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 
 // openList opens a list for reading in order. It must be a regular file.
 func openList(ctx context.Context, path string) (io.ReadCloser, error) {
-	if isURI(path) {
-		return openSequential(ctx, path)
+	if paths.IsURI(path) {
+		return paths.Open(ctx, path)
 	}
 	f, _, err := store.OpenRegular(path)
 	return f, err
@@ -242,22 +244,22 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 	read := func(path, name string) error {
 		file, err := openList(cmd.Context(), path)
 		if err != nil {
-			return wrapFail(plain(path, err))
+			return wrapFail(paths.Error(path, err))
 		}
 		items, err := imagerecord.ReadList(path, file)
-		if err = errors.Join(ofFile(err), file.Close()); err != nil {
+		if err = errors.Join(paths.ErrorOf(err), file.Close()); err != nil {
 			return wrapFail(err)
 		}
 		l = append(l, pack.RecordIOOutput{Name: name, List: path, Items: items})
 		return nil
 	}
 	if f.lst != "" {
-		return l, read(trimFile(f.lst), prefix)
+		return l, read(paths.TrimFile(f.lst), prefix)
 	}
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, wrapFail(plain(dir, err))
+		return nil, wrapFail(paths.Error(dir, err))
 	}
 	ours := regexp.MustCompile("^" + regexp.QuoteMeta(base) + `(_[0-9]+)?(_train|_val|_test)?\.lst$`)
 	for _, e := range entries {
@@ -299,7 +301,7 @@ func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) 
 			files[strings.ToLower(path.Ext(store.Base(name)))]++
 		}
 	}
-	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), storeName(root), o)
+	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), paths.StoreName(root), o)
 	if err != nil {
 		return nil, wrapFail(err)
 	}
@@ -360,10 +362,10 @@ func (a *app) writeLists(ctx context.Context, f *packRecordIOFlags, prefix strin
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(prefix), 0o777); err != nil {
-		return wrapFail(plain(filepath.Dir(prefix), err))
+		return wrapFail(paths.Error(filepath.Dir(prefix), err))
 	}
 	for _, l := range lists {
-		if err := writeFile(ctx, prefix+l.Suffix+".lst", func(w io.Writer) error {
+		if err := newfile.Write(ctx, prefix+l.Suffix+".lst", func(w io.Writer) error {
 			var b []byte
 			for k := range l.Items {
 				if b = l.Items[k].Append(b); len(b) > 1<<16 || k == len(l.Items)-1 {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -142,7 +144,7 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		}
 		f.kaldi.Store = store.URI
 		s, err := pack.KaldiSamples(ctx, f.kaldi)
-		return s, wrapFail(ofFile(err))
+		return s, wrapFail(paths.ErrorOf(err))
 	}
 	if len(f.labels) > 0 || f.kaldi.Segments != "" || f.kaldi.Lengths != "" || len(f.groups) > 0 {
 		return nil, usageErr("--label, --segments, --lengths and --groups need --scp")
@@ -150,12 +152,12 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 	if len(args) != 1 {
 		return nil, usageErr("got %s, want a folder, a list or --scp", plural(len(args), "argument"))
 	}
-	from := storeName(trimFile(args[0]))
+	from := paths.StoreName(paths.TrimFile(args[0]))
 	info, err := store.URI.Stat(ctx, from)
 	var s *pack.Samples
 	switch {
 	case err != nil:
-		return nil, wrapFail(plain(args[0], err))
+		return nil, wrapFail(paths.Error(args[0], err))
 	case info.Folder && f.root != "":
 		return nil, usageErr("--root applies to a list, but %s is a folder", args[0])
 	case info.Folder && f.classes:
@@ -170,21 +172,21 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 		if f.root == "" {
 			f.root = store.Dir(from)
 		}
-		s, err = pack.ListSamples(ctx, f.outside.files(), from, storeName(trimFile(f.root)), f.image)
+		s, err = pack.ListSamples(ctx, f.outside.files(), from, paths.StoreName(paths.TrimFile(f.root)), f.image)
 	}
-	return s, wrapFail(ofFile(err))
+	return s, wrapFail(paths.ErrorOf(err))
 }
 
 func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string) (err error) {
 	switch {
 	case f.out == "":
 		return usageErr("no output folder: want -o DIR")
-	case isURI(f.out) && trimFile(f.out) == f.out:
+	case paths.IsURI(f.out) && paths.TrimFile(f.out) == f.out:
 		return packToStore("-o " + f.out)
 	case f.Count < 1 || f.bytes < 1:
 		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.Count, int64(f.bytes))
 	}
-	f.out = trimFile(f.out)
+	f.out = paths.TrimFile(f.out)
 	f.Size, f.Workers, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
 	for _, s := range f.groups {
 		g, err := pack.ParseGroup(s)
@@ -193,7 +195,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		}
 		f.Groups = append(f.Groups, g)
 	}
-	if f.list != "" && !isURI(f.list) { // fail before the work, not after it
+	if f.list != "" && !paths.IsURI(f.list) { // fail before the work, not after it
 		if info, err := os.Stat(filepath.Dir(f.list)); err != nil || !info.IsDir() {
 			return failErr("--list %s: %s is not a folder", f.list, filepath.Dir(f.list))
 		}
@@ -248,7 +250,7 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 		fmt.Fprintln(&b, s.Name)
 	}
 	if f.list != "" {
-		err = writeFile(ctx, f.list, func(w io.Writer) error {
+		err = newfile.Write(ctx, f.list, func(w io.Writer) error {
 			_, err := io.WriteString(w, b.String())
 			return err
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	_ "github.com/infer-prep/infer-prep/records/all" // formats of record files
 	"github.com/infer-prep/infer-prep/store"
@@ -200,7 +201,7 @@ func newOutputs(force bool) *outputs {
 func (o *outputs) Unwrap() store.Opener { return o.Opener }
 
 func absolutePath(name string) string {
-	if isURI(name) {
+	if paths.IsURI(name) {
 		return name
 	}
 	if p, err := filepath.EvalSymlinks(name); err == nil {
@@ -230,7 +231,7 @@ var errExists = errors.New("the file exists; --force replaces it")
 // CheckAccess refuses to write a file that is read or, unless force is true,
 // exists. It refuses files that are not of this machine.
 func (o *outputs) CheckAccess(name string, write bool) error {
-	if name = trimFile(name); isURI(name) {
+	if name = paths.TrimFile(name); paths.IsURI(name) {
 		return fmt.Errorf("%s: %w: this format reads and writes files of this machine", name, errors.ErrUnsupported)
 	}
 	return o.check(context.Background(), name, write)
@@ -246,13 +247,13 @@ func (o *outputs) check(ctx context.Context, name string, write bool) error {
 	if o.read[p] {
 		return fmt.Errorf("%s: the file is both input and output", name)
 	}
-	if isURI(name) {
+	if paths.IsURI(name) {
 		// Creating a file can replace a folder nowhere: in an object store both
 		// can have one name.
 		if o.force {
 			return nil
 		}
-		there, err := exists(ctx, name)
+		there, err := paths.Exists(ctx, name)
 		if err == nil && there {
 			err = fmt.Errorf("%s: %w", name, errExists)
 		}
@@ -275,7 +276,7 @@ func (o *outputs) Create(ctx context.Context, name string) (store.NewFile, error
 	p := absolutePath(name)
 	f, err := o.Opener.Create(ctx, name)
 	if err != nil {
-		return nil, plain(name, err)
+		return nil, paths.Error(name, err)
 	}
 	o.made[p] = false
 	return &madeFile{f, o, p}, nil
@@ -299,7 +300,7 @@ func (o *outputs) remove() error {
 	var errs []error
 	for name, done := range o.made {
 		switch {
-		case done && isURI(name):
+		case done && paths.IsURI(name):
 			errs = append(errs, fmt.Errorf("%s: the file is complete and stays in the store", name))
 		case done:
 			errs = append(errs, os.Remove(name))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -99,9 +101,9 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 		return usageErr("--skip %d, --limit %d: want at least 0", f.skip, f.limit)
 	}
 	ctx := cmd.Context()
-	if f.out = trimFile(f.out); f.out != "" && !isURI(f.out) {
+	if f.out = paths.TrimFile(f.out); f.out != "" && !paths.IsURI(f.out) {
 		if err := os.MkdirAll(f.out, 0o777); err != nil {
-			return wrapFail(plain(f.out, err))
+			return wrapFail(paths.Error(f.out, err))
 		}
 	}
 	missing := slices.Clone(f.keys)
@@ -162,17 +164,17 @@ func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFla
 	if f.out == "" {
 		return write(a.stdout)
 	}
-	path := join(f.out, safeName(r.Key)+"."+safeName(f.field))
+	path := paths.Join(f.out, safeName(r.Key)+"."+safeName(f.field))
 	if !f.force {
-		there, err := exists(ctx, path)
+		there, err := paths.Exists(ctx, path)
 		if err != nil {
-			return plain(path, err)
+			return paths.Error(path, err)
 		}
 		if there {
 			return fmt.Errorf("%s: %w", path, errExists)
 		}
 	}
-	return writeFile(ctx, path, write)
+	return newfile.Write(ctx, path, write)
 }
 
 // safeName escapes a key for use in a file name.
@@ -208,7 +210,7 @@ func number(t *tensor.Tensor) any {
 }
 
 func (a *app) printRecord(r *records.Record) error {
-	x := recordJSON{r.Key, shown(r.File), r.Offset, map[string]fieldValueJSON{}}
+	x := recordJSON{r.Key, paths.Shown(r.File), r.Offset, map[string]fieldValueJSON{}}
 	for i := range r.Fields {
 		f := &r.Fields[i]
 		v := &f.Value

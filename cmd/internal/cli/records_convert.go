@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
 )
 
@@ -179,10 +181,10 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	if err != nil {
 		return err
 	}
-	f.out = trimFile(f.out)
+	f.out = paths.TrimFile(f.out)
 	ctx := cmd.Context()
 	o := newOutputs(f.force)
-	if i := slices.IndexFunc(args, isPipe); i >= 0 && len(args) > 1 {
+	if i := slices.IndexFunc(args, pipe.Is); i >= 0 && len(args) > 1 {
 		return usageErr("%s is a pipe: want it alone, or files", args[i])
 	}
 	var in *recordInput
@@ -204,7 +206,7 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	}
 	n, err := a.convert(ctx, o, in, to, args, f, change)
 	if err != nil {
-		err = errors.Join(ofFile(err), o.remove())
+		err = errors.Join(paths.ErrorOf(err), o.remove())
 		if err := interrupted(ctx, "nothing was written"); err != nil {
 			return err
 		}

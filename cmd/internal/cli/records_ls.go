@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -98,7 +99,7 @@ Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown f
 func listRecords(ctx context.Context, in *recordInput, options records.ReadOptions) ([]*recordFileJSON, error) {
 	var l []*recordFileJSON
 	start := func(file string, size int64) {
-		l = append(l, &recordFileJSON{File: shown(file), Format: in.format.Name, Size: size, Fields: []recordFieldJSON{}})
+		l = append(l, &recordFileJSON{File: paths.Shown(file), Format: in.format.Name, Size: size, Fields: []recordFieldJSON{}})
 	}
 	info, one := isFile(ctx, store.URI, in.name)
 	if in.stream != nil {
@@ -108,7 +109,7 @@ func listRecords(ctx context.Context, in *recordInput, options records.ReadOptio
 		start(in.name, info.Size)
 	}
 	err := in.each(ctx, store.URI, options, func(r *records.Record) error {
-		if !one && (len(l) == 0 || l[len(l)-1].File != shown(r.File)) {
+		if !one && (len(l) == 0 || l[len(l)-1].File != paths.Shown(r.File)) {
 			i, err := store.URI.Stat(ctx, r.File)
 			if err != nil {
 				return err

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -80,7 +82,7 @@ or does not match its index; 2 invalid flag; 130 interrupted.`,
 				if err := interrupted(ctx, "some files were not checked"); err != nil {
 					return false, err
 				}
-				line := fmt.Sprintf("%s: %s, %s", printable(shown(name)), f.Name, plural(n, "record"))
+				line := fmt.Sprintf("%s: %s, %s", printable(paths.Shown(name)), f.Name, plural(n, "record"))
 				if refused {
 					line += " (no index or checksums were compared: the query gives no access to files beside this one)"
 				} else if len(beside) > 0 {
@@ -141,7 +143,7 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 			ctx := cmd.Context()
 			options.Limit = limit.max()
 			for _, name := range args {
-				if isPipe(name) {
+				if pipe.Is(name) {
 					return failErr("%s: the index stands beside a file: want a file, not a pipe", name)
 				}
 				f, err := recordFormat(ctx, store.URI, name, from)
@@ -153,7 +155,7 @@ unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
 				}
 				written, err := f.Index(ctx, newOutputs(force), splitFiles(name), options)
 				for _, w := range written {
-					if _, err := fmt.Fprintln(a.stdout, printable(shown(w))); err != nil {
+					if _, err := fmt.Fprintln(a.stdout, printable(paths.Shown(w))); err != nil {
 						return err
 					}
 				}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/internal/paths"
 )
 
 // The statuses of a report's inputs.
@@ -42,7 +44,7 @@ func newReport(path string) (*report, error) {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, failErr("--report %w", plain(path, err))
+		return nil, failErr("--report %w", paths.Error(path, err))
 	}
 	return &report{path: path, f: f}, nil
 }
@@ -78,12 +80,12 @@ func (r *report) write(l reportLine) error {
 		return err
 	}
 	_, err := r.f.Write(r.buf.Bytes())
-	return plain(r.path, err)
+	return paths.Error(r.path, err)
 }
 
 func (r *report) close() error {
 	if r == nil {
 		return nil
 	}
-	return plain(r.path, r.f.Close())
+	return paths.Error(r.path, r.f.Close())
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -233,8 +235,8 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	case f.jobs < 1:
 		return usageErr("--jobs %d: want at least 1", f.jobs)
 	}
-	f.out = trimFile(f.out)
-	if f.report = trimFile(f.report); isURI(f.report) {
+	f.out = paths.TrimFile(f.out)
+	if f.report = paths.TrimFile(f.report); paths.IsURI(f.report) {
 		return usageErr("--report %s: the report grows line by line: want a file of this machine", f.report)
 	}
 	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.format, formatNames()...), oneOf("last-batch", f.last, lastShort, lastPad, lastDrop)); err != nil {
@@ -345,7 +347,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 		return err
 	}
 	b := &batch{app: a, plan: plan, sessions: on, limits: f.limits, sink: to, files: files, inputs: l.inputs, jobs: f.jobs}
-	b.remote = isURI(f.out) || slices.ContainsFunc(l.inputs, func(in input) bool { return in.uri != "" && in.err == nil && in.container == nil })
+	b.remote = paths.IsURI(f.out) || slices.ContainsFunc(l.inputs, func(in input) bool { return in.uri != "" && in.err == nil && in.container == nil })
 	if files != nil {
 		files.number(cmd.Context(), l.inputs)
 		l.claim(files)
@@ -366,7 +368,7 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 			return wrapFail(err)
 		}
 	}
-	if files != nil && f.existing != existingContent && !isURI(f.out) {
+	if files != nil && f.existing != existingContent && !paths.IsURI(f.out) {
 		if err := dropManifest(f.out); err != nil {
 			return err
 		}
@@ -389,7 +391,7 @@ func (f *runFlags) checkOutput(cmd *cobra.Command, a *app, x format) error {
 	if n := firstChanged(cmd, "format", "name", "batch-size", "force"); f.out == "" && n != "" {
 		return usageErr("--%s applies to files: want -o DIR", n)
 	}
-	if isURI(f.out) {
+	if paths.IsURI(f.out) {
 		if _, err := store.Of(store.URI, f.out); err != nil {
 			return usageErr("-o %w", err)
 		}
@@ -632,9 +634,9 @@ func (f *runFlags) place() string {
 	case f.out == "-":
 		return "on standard output"
 	case f.batchSize > 0:
-		return "in batches in " + shown(f.out)
+		return "in batches in " + paths.Shown(f.out)
 	}
-	return "in " + shown(f.out)
+	return "in " + paths.Shown(f.out)
 }
 
 // tally describes the tensors of a run.
@@ -696,10 +698,10 @@ func (f *runFlags) inputs(ctx context.Context, a *app, args []string) ([]argumen
 	if f.filesFrom == "" {
 		return l, nil
 	}
-	if f.filesFrom == "-" && slices.Contains(args, stdinArg) {
+	if f.filesFrom == "-" && slices.Contains(args, pipe.Stdin) {
 		return nil, usageErr("--files-from - and the image - both read standard input: want only one of them")
 	}
-	if f.report != "" && sameFile(f.filesFrom, f.report) {
+	if f.report != "" && paths.Same(f.filesFrom, f.report) {
 		return nil, usageErr("--report %s would replace the list of --files-from: want another file", f.report)
 	}
 	more, report, err := readFilesFrom(ctx, f.filesFrom, f.null, a.stdin)
@@ -708,7 +710,7 @@ func (f *runFlags) inputs(ctx context.Context, a *app, args []string) ([]argumen
 	}
 	if report && len(l)+len(more) == 0 {
 		if !f.quiet {
-			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", shown(f.filesFrom))
+			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", paths.Shown(f.filesFrom))
 		}
 		return nil, nil
 	}
@@ -735,7 +737,7 @@ func (a *app) goOn(f *runFlags) string {
 		if arg == "--force" { // it would remove what there is
 			continue
 		}
-		if shown(arg) != arg { // it grants access
+		if paths.Shown(arg) != arg { // it grants access
 			return ""
 		}
 		words = append(words, shellQuoted(arg))

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -360,15 +361,15 @@ func TestRunCase(t *testing.T) {
 func TestWriteFile(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a": []byte("old")}))
 	require.NoError(t, os.Symlink("a", "link"))
-	require.NoError(t, writeFile(t.Context(), "link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.NoError(t, newfile.Write(t.Context(), "link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
 	b, err := os.ReadFile("a")
 	require.NoError(t, err)
 	require.Equal(t, "new", string(b))
 	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
-	require.Error(t, writeFile(t.Context(), "link", func(io.Writer) error { return io.ErrShortWrite }))
+	require.Error(t, newfile.Write(t.Context(), "link", func(io.Writer) error { return io.ErrShortWrite }))
 	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
 	require.NoError(t, os.Mkdir("d", 0o777))
-	require.Error(t, writeFile(t.Context(), "d", func(io.Writer) error { return nil }))
+	require.Error(t, newfile.Write(t.Context(), "d", func(io.Writer) error { return nil }))
 }
 
 // TestRunPermissions: files have the permissions of the umask.

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -136,7 +138,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	if err != nil {
 		return err
 	}
-	if err := writeFile(cmd.Context(), s.file, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
+	if err := newfile.Write(cmd.Context(), s.file, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
 		return wrapFail(err)
 	}
 	if failed > 0 {
@@ -170,7 +172,7 @@ func (s *sheetFlags) row(cmd *cobra.Command, f *graphFlags, run *datagraph.Runne
 		return cmd.Context().Err()
 	}
 	if _, err = run.Run(t); err != nil {
-		r.err = fmt.Errorf("%s: %w", in.path, message(err))
+		r.err = fmt.Errorf("%s: %w", in.path, paths.Reason(err))
 		return r
 	}
 	for i := range r.cells {

@@ -20,6 +20,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
 	"github.com/infer-prep/infer-prep/importer/triton"
 	"github.com/infer-prep/infer-prep/internal/bom"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -217,7 +218,7 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 // It reads standard input and pipes, too.
 func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*datagraph.Graph, error) {
 	s := f.source
-	f.folder = s.Name != "-" && folderExists(ctx, s.Name)
+	f.folder = s.Name != "-" && paths.FolderExists(ctx, s.Name)
 	switch {
 	case s.Format == inferprep.FormatPreset:
 		if !slices.Contains(preset.Names(), s.Name) {
@@ -225,7 +226,7 @@ func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*d
 		}
 	case s.Name != "-" && (s.Format == "" || s.Format == inferprep.FormatBundle || f.folder):
 		f.file = s.Name
-		s.Name = storeName(s.Name)
+		s.Name = paths.StoreName(s.Name)
 	default:
 		most := int64(maxGraphBytes)
 		if i, err := importer.Lookup(s.Format); err == nil && i.MaxBytes > 0 {
@@ -256,10 +257,10 @@ func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*d
 	var e *inferprep.Error
 	errors.As(err, &e) // Find and Graph return no others
 	if f.file == "" {
-		return nil, fmt.Errorf("--%s %s: %w", flag, shown(f.source.Name), e.Err)
+		return nil, fmt.Errorf("--%s %s: %w", flag, paths.Shown(f.source.Name), e.Err)
 	}
 	if _, ok := e.Err.(*fs.PathError); ok || s.Format == inferprep.FormatBundle {
-		return nil, plain(f.file, e.Err)
+		return nil, paths.Error(f.file, e.Err)
 	}
 	return nil, fmt.Errorf("%s: %w", f.file, e.Err)
 }
@@ -271,7 +272,7 @@ func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.G
 	if !f.folder && !byDefault {
 		return
 	}
-	text := shown(f.file) + ": " + g.Reference
+	text := paths.Shown(f.file) + ": " + g.Reference
 	if byDefault {
 		text += " (by default; --backend takes " + orList(slices.Sorted(maps.Keys(i.Backends))) + ")"
 	}
@@ -288,7 +289,7 @@ func quiet(cmd *cobra.Command) bool {
 func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([]byte, error) {
 	r := stdin
 	if name != "-" {
-		f, err := openSequential(ctx, name)
+		f, err := paths.Open(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -297,7 +298,7 @@ func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([
 	}
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
-		return nil, plain(name, err)
+		return nil, paths.Error(name, err)
 	}
 	if int64(len(b)) > most {
 		return nil, fmt.Errorf("%s: the file has more than %d bytes, the limit for such files", name, most)

@@ -10,15 +10,17 @@ import (
 	"math"
 	"os"
 
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // writeSteps runs the graph on r.image and writes the outputs of every step to
 // dir, and pictures of those that are images.
 func writeSteps(ctx context.Context, r *inferred, dir string) error {
-	if !isURI(dir) {
+	if !paths.IsURI(dir) {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return failErr("%w", plain(dir, err))
+			return failErr("%w", paths.Error(dir, err))
 		}
 	}
 	run := r.plan.NewRunner()
@@ -27,7 +29,7 @@ func writeSteps(ctx context.Context, r *inferred, dir string) error {
 			return err
 		}
 		for i, o := range out {
-			if err := writeStep(ctx, join(dir, r.stepName(step, i)), o); err != nil {
+			if err := writeStep(ctx, paths.Join(dir, r.stepName(step, i)), o); err != nil {
 				return err
 			}
 		}
@@ -37,7 +39,7 @@ func writeSteps(ctx context.Context, r *inferred, dir string) error {
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, fmt.Errorf("interrupted")}
 		}
-		return failErr("%s: %w", r.image, message(err))
+		return failErr("%s: %w", r.image, paths.Reason(err))
 	}
 	return nil
 }
@@ -53,11 +55,11 @@ func writeStep(ctx context.Context, name string, t *tensor.Tensor) error {
 	if t.DType == tensor.BFloat16 || t.DType == tensor.Bytes {
 		ext, write = ".raw", tensor.WriteRaw
 	}
-	if err := writeFile(ctx, name+ext, func(w io.Writer) error { return write(w, t) }); err != nil {
+	if err := newfile.Write(ctx, name+ext, func(w io.Writer) error { return write(w, t) }); err != nil {
 		return err
 	}
 	if m := picture(t); m != nil {
-		return writeFile(ctx, name+".png", func(w io.Writer) error { return png.Encode(w, m) })
+		return newfile.Write(ctx, name+".png", func(w io.Writer) error { return png.Encode(w, m) })
 	}
 	return nil
 }

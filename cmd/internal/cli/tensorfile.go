@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -36,14 +38,14 @@ func isRaw(path string) bool {
 // bounds the bytes of the elements.
 func loadTensors(ctx context.Context, path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
 	member := ""
-	if there, err := exists(ctx, path); !there || err != nil {
+	if there, err := paths.Exists(ctx, path); !there || err != nil {
 		if i := strings.LastIndexByte(path, ':'); i > 0 && slices.Contains(tensorExtensions, strings.ToLower(filepath.Ext(path[:i]))) {
 			path, member = path[:i], path[i+1:]
 		}
 	}
 	l, err := readTensorFile(ctx, path, like, limit)
 	if err != nil {
-		return nil, plain(path, err)
+		return nil, paths.Error(path, err)
 	}
 	if member == "" {
 		return l, nil
@@ -59,7 +61,7 @@ func loadTensors(ctx context.Context, path string, like *tensor.Desc, limit int6
 }
 
 func readTensorFile(ctx context.Context, path string, like *tensor.Desc, limit int64) ([]tensor.Named, error) {
-	file, err := store.URI.Open(ctx, storeName(path))
+	file, err := store.URI.Open(ctx, paths.StoreName(path))
 	if err != nil {
 		return nil, err
 	}
@@ -105,17 +107,17 @@ func readTensorFile(ctx context.Context, path string, like *tensor.Desc, limit i
 // decide the format, since a pipe has no extension: npy, npz or safetensors, or
 // else the elements of like.
 func readTensorPipe(cmd *cobra.Command, path string, like *tensor.Desc, limit int64) (l []tensor.Named, err error) {
-	p := openPipe(cmd.Context(), cmd.InOrStdin(), path)
+	p := pipe.Open(cmd.Context(), cmd.InOrStdin(), path)
 	defer p.Close()
 	defer func() {
 		if stopped := interrupted(cmd.Context(), "nothing was compared"); stopped != nil {
 			err = stopped
 		}
 	}()
-	r := bufio.NewReaderSize(p, pipeBuffer)
-	head, err := peekHead(r)
+	r := bufio.NewReaderSize(p, pipe.Buffer)
+	head, err := pipe.Head(r)
 	if err != nil {
-		return nil, plain(path, err)
+		return nil, paths.Error(path, err)
 	}
 	const object, longest = 8, 100_000_000 // the place of safetensors' JSON object, and its limit
 	switch {
@@ -124,24 +126,24 @@ func readTensorPipe(cmd *cobra.Command, path string, like *tensor.Desc, limit in
 		if err == nil {
 			err = atEnd(r)
 		}
-		return []tensor.Named{{T: t}}, plain(path, err)
+		return []tensor.Named{{T: t}}, paths.Error(path, err)
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		// The list of a zip file is at its end. It is little longer than its
 		// tensors.
-		b, err := readStream(r, codec.Limits{Bytes: limit})
+		b, err := pipe.ReadAll(r, codec.Limits{Bytes: limit})
 		if err == nil {
 			l, err = tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), limit)
 		}
-		return l, plain(path, err)
+		return l, paths.Error(path, err)
 	case len(head) > object && head[object] == '{' && binary.LittleEndian.Uint64(head) <= longest:
 		l, _, err := tensor.ReadSafetensors(r, limit)
-		return l, plain(path, err)
+		return l, paths.Error(path, err)
 	case like != nil && like.DType != tensor.Bytes:
 		t, err := tensor.ReadRaw(r, *like, limit)
 		if err == nil {
 			err = atEnd(r)
 		}
-		return []tensor.Named{{T: t}}, plain(path, err)
+		return []tensor.Named{{T: t}}, paths.Error(path, err)
 	}
 	return nil, fmt.Errorf("%s: unknown format: a pipe holds npy, npz, safetensors, or raw elements with --like or a graph", path)
 }
@@ -198,9 +200,9 @@ type tensorFile struct{ name, path string }
 // tensorFolder lists the tensor files of a folder, sorted by name. It ignores
 // other files. Two files with one name are an error.
 func tensorFolder(ctx context.Context, dir string) ([]tensorFile, error) {
-	entries, err := store.ListNames(ctx, store.URI, storeName(dir))
+	entries, err := store.ListNames(ctx, store.URI, paths.StoreName(dir))
 	if err != nil {
-		return nil, plain(dir, err)
+		return nil, paths.Error(dir, err)
 	}
 	var l []tensorFile
 	for _, e := range entries {
@@ -208,7 +210,7 @@ func tensorFolder(ctx context.Context, dir string) ([]tensorFile, error) {
 		if e.Folder || !slices.Contains(tensorExtensions, strings.ToLower(ext)) {
 			continue
 		}
-		s := tensorFile{strings.TrimSuffix(e.Base, ext), join(dir, e.Base)}
+		s := tensorFile{strings.TrimSuffix(e.Base, ext), paths.Join(dir, e.Base)}
 		if i := slices.IndexFunc(l, func(o tensorFile) bool { return o.name == s.name }); i >= 0 {
 			return nil, fmt.Errorf("%s and %s: two files of one tensor", l[i].path, s.path)
 		}

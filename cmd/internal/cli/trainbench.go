@@ -24,6 +24,8 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
@@ -202,7 +204,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 // definition returns the dataset of the argument or of --folder.
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
-		if folderExists(cmd.Context(), args[0]) {
+		if paths.FolderExists(cmd.Context(), args[0]) {
 			return nil, usageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
 		}
 		return readDefinition(cmd.Context(), args[0], stdin)
@@ -256,13 +258,13 @@ func trainGraph() *datagraph.Graph {
 // folderSource returns the source of a folder, with classes if it has
 // subfolders.
 func folderSource(ctx context.Context, files store.Opener, dir string) (_ dataset.Source, err error) {
-	dir = trimFile(dir)
-	entries, err := store.ListNames(ctx, files, storeName(dir))
+	dir = paths.TrimFile(dir)
+	entries, err := store.ListNames(ctx, files, paths.StoreName(dir))
 	if err != nil {
-		return nil, failErr("%w", plain(dir, err))
+		return nil, failErr("%w", paths.Error(dir, err))
 	}
 	if slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Folder }) {
-		return imagefolder.New(storeName(dir)), nil
+		return imagefolder.New(paths.StoreName(dir)), nil
 	}
 	l := expand(ctx, files, []string{dir}, "")
 	defer func() {
@@ -321,7 +323,7 @@ func trainErr(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	err = fmt.Errorf("%s: %s: %w", e.Key, named(e.Path), message(e.Err))
+	err = fmt.Errorf("%s: %s: %w", e.Key, named(e.Path), paths.Reason(e.Err))
 	if e.Replacement != "" {
 		err = fmt.Errorf("%w; replaced by %s", err, e.Replacement)
 	}
@@ -443,7 +445,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		return t.measure(cmd.Context(), built, nil)
 	}
 	var ran error // of the run; the trace is written even if it fails
-	wrote := writeFile(cmd.Context(), f.trace, func(w io.Writer) error {
+	wrote := newfile.Write(cmd.Context(), f.trace, func(w io.Writer) error {
 		trace := pipeline.NewTrace(w)
 		ran = t.measure(cmd.Context(), built, trace)
 		return trace.Close()
@@ -572,7 +574,7 @@ func (t *trainer) writeTuned(ctx context.Context) error {
 	if len(tuning.Stages) == 0 {
 		return nil // nothing ran
 	}
-	return writeFile(ctx, t.f.tunedFile, func(w io.Writer) error {
+	return newfile.Write(ctx, t.f.tunedFile, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(tuning)

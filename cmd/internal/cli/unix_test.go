@@ -17,6 +17,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 )
 
 // TestWriteFIFO: an output that is not a regular file is written to, not
@@ -29,7 +30,7 @@ func TestWriteFIFO(t *testing.T) {
 		b, _ := os.ReadFile("fifo")
 		got <- string(b)
 	}()
-	require.NoError(t, writeFile(t.Context(), "fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.NoError(t, newfile.Write(t.Context(), "fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
 	require.Equal(t, "new", <-got)
 	info, err := os.Lstat("fifo")
 	require.NoError(t, err)
