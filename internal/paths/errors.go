@@ -40,6 +40,18 @@ func ErrorOf(err error) error {
 	return err
 }
 
+// Readable returns an error that names the file exactly once.
+func Readable(name string, err error) error {
+	name = Shown(name)
+	if e := ErrorOf(err); e != err {
+		return e
+	}
+	if strings.Contains(err.Error(), name) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
 // Reason strips an error of details that its context repeats: the path of a
 // file error, and the step of a decoder's error.
 func Reason(err error) error {

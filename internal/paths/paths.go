@@ -4,6 +4,7 @@ package paths
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -155,4 +156,18 @@ func Same(a, b string) bool {
 	}
 	j, err := os.Stat(b)
 	return err == nil && os.SameFile(i, j)
+}
+
+// Safe escapes a key for use in a file name.
+func Safe(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '-' || c == '_' || c == '=' || c == '.' && i > 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -79,9 +80,16 @@ or graph; 130 interrupted.`,
 	return cmd
 }
 
+// remoteReads is the number of files of a store that are read at once.
+const remoteReads = 32
+
 // bencher measures one graph.
 type bencher struct {
-	*batch  // its plan, limits and jobs
+	app     *app
+	plan    *datagraph.Plan
+	pool    *datagraph.Pool
+	limits  codec.Limits
+	jobs    int
 	images  []benchImage
 	skipped int
 	workers []*benchWorker
@@ -89,7 +97,7 @@ type bencher struct {
 
 // benchImage is an image in memory.
 type benchImage struct {
-	in     *input
+	in     *job.File
 	data   []byte
 	pixels int64 // set by the warm-up
 	warm   bool
@@ -122,10 +130,10 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 		return err
 	}
 	ctx := cmd.Context()
-	b := &bencher{batch: &batch{app: a, plan: plan, limits: f.limits, jobs: f.jobs}}
-	l := expand(ctx, f.outside.files(), args, "")
-	defer l.close()
-	missing, err := b.read(l)
+	b := &bencher{app: a, plan: plan, limits: f.limits, jobs: f.jobs}
+	l := job.Find(ctx, f.outside.files(), job.Paths(args...), "")
+	defer l.Close()
+	missing, err := b.read(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -150,34 +158,32 @@ var errBenchInterrupted = &exitError{exitInterrupted, errors.New("interrupted: n
 
 // read reads all files into memory and reports those that it cannot read. It
 // returns the number of arguments that do not exist.
-func (b *bencher) read(l *listing) (missing int, err error) {
+func (b *bencher) read(ctx context.Context, l *job.Listing) (missing int, err error) {
 	total := int64(0)
 	type file struct {
-		left
 		data []byte
+		why  string // why it is left out
 	}
-	o := ordered.Options{To: len(l.inputs), Workers: 1}
-	if slices.ContainsFunc(l.inputs, func(in input) bool { return in.uri != "" }) {
-		o.Workers = leastRemoteWorkers
+	o := ordered.Options{To: len(l.Files), Workers: 1}
+	if slices.ContainsFunc(l.Files, func(in job.File) bool { return in.Remote() }) {
+		o.Workers = remoteReads
 	}
-	err = ordered.Run(l.ctx, o, func(ctx context.Context, _, i int) (f file, err error) {
-		if in := &l.inputs[i]; in.err == nil {
-			w := worker{b: b.batch}
-			f.left, err = w.read(ctx, in)
-			f.data = w.data
+	err = ordered.Run(ctx, o, func(ctx context.Context, _, i int) (f file, err error) {
+		if in := &l.Files[i]; in.Err == nil {
+			f.data, f.why, err = in.Read(ctx, b.limits)
 		}
 		return f, err
 	}, func(i int, f file, err error) error {
-		in := &l.inputs[i]
+		in := &l.Files[i]
 		switch {
-		case l.ctx.Err() != nil:
+		case ctx.Err() != nil:
 			return errBenchInterrupted
-		case in.err != nil:
-			b.app.complain(in.err)
+		case in.Err != nil:
+			b.app.complain(in.Err)
 			missing++
 			return nil
 		case err != nil:
-			b.app.complain(ofInput(in, kindRead, err))
+			b.app.complain(err)
 		}
 		if f.why != "" || err != nil {
 			b.skipped++
@@ -190,7 +196,7 @@ func (b *bencher) read(l *listing) (missing int, err error) {
 		b.images = append(b.images, benchImage{in: in, data: f.data})
 		return nil
 	})
-	if l.ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return 0, errBenchInterrupted
 	}
 	if err != nil {
@@ -211,7 +217,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		limit = b.app.benchTime
 	}
 	for range b.jobs {
-		w := &benchWorker{worker: worker{b: b.batch}, bench: b, passes: make(chan *pass)}
+		w := &benchWorker{bench: b, passes: make(chan *pass)}
 		b.workers = append(b.workers, w)
 		go w.run()
 	}
@@ -338,8 +344,8 @@ func (b *bencher) pass(ctx context.Context, p *pass) figures {
 
 // benchWorker is a job: one goroutine.
 type benchWorker struct {
-	worker
 	bench  *bencher
+	image  tensor.Tensor
 	passes chan *pass
 }
 
@@ -375,13 +381,12 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 			err = fmt.Errorf("internal error: %v", p)
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", m.in.path, paths.Reason(err))
+			err = fmt.Errorf("%s: %w", m.in.Path, paths.Reason(err))
 		}
 	}()
-	w.data = m.data
 	w.image = *tensor.FromBytes(m.data)
 	if warm {
-		if info, err := codec.DecodeConfig(m.data, &codec.Options{Limits: w.b.limits}); err == nil {
+		if info, err := codec.DecodeConfig(m.data, &codec.Options{Limits: w.bench.limits}); err == nil {
 			m.pixels = int64(info.Width) * int64(info.Height)
 		}
 	}
@@ -389,8 +394,8 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 		_, err := r.Run(&w.image)
 		return err
 	})
-	if err == nil && w.b.app.testDelay != nil {
-		w.b.app.testDelay()
+	if err == nil && w.bench.app.testDelay != nil {
+		w.bench.app.testDelay()
 	}
 	return err
 }

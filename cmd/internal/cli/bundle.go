@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -224,13 +225,13 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 }
 
 func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Content) error {
-	l := expand(cmd.Context(), f.outside.files(), f.goldens, f.out)
-	defer l.close()
-	for _, in := range l.inputs {
-		if in.err != nil {
-			return failErr("--golden %w", in.err)
+	l := job.Find(cmd.Context(), f.outside.files(), job.Paths(f.goldens...), f.out)
+	defer l.Close()
+	for _, in := range l.Files {
+		if in.Err != nil {
+			return failErr("--golden %w", in.Err)
 		}
-		if !in.explicit && !in.isImage(cmd.Context()) {
+		if !in.Explicit && !in.IsImage(cmd.Context()) {
 			continue
 		}
 		if cmd.Context().Err() != nil {
@@ -240,24 +241,24 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		if err != nil {
 			return err
 		}
-		name := filepath.ToSlash(in.name)
+		name := filepath.ToSlash(in.Name)
 		var s modelbundle.Golden
 		if f.expect == "" {
 			s, err = modelbundle.MakeGolden(c.Graph, name, t.Data, f.limits)
 		} else {
 			var outputs []tensor.Named
-			if outputs, err = f.expected(c.Graph, in.name); err != nil {
-				return failErr("%s: %w", in.path, err)
+			if outputs, err = f.expected(c.Graph, in.Name); err != nil {
+				return failErr("%s: %w", in.Path, err)
 			}
 			if s, err = modelbundle.GoldenOf(c.Graph, name, t.Data, outputs); err == nil {
 				err = f.proves(cmd.Context(), c.Graph, &s, outputs)
 			}
 		}
 		if errors.Is(err, modelbundle.ErrContent) {
-			return usageErr("%s: %w", in.path, err)
+			return usageErr("%s: %w", in.Path, err)
 		}
 		if err != nil {
-			return failErr("%s: %w", in.path, err)
+			return failErr("%s: %w", in.Path, err)
 		}
 		c.Goldens = append(c.Goldens, s)
 	}

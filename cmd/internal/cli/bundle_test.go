@@ -153,7 +153,7 @@ func TestBundleOfTraining(t *testing.T) {
 	require.Contains(t, r.stdout, "15 sections and 12 golden samples are right")
 	for _, skew := range []string{"bgr", "opencv"} {
 		x := readNPY(t, filepath.Join(from, "skewed", "00."+skew+".npy"))
-		x, err := batched(x) // as a program saves the model's input
+		x, err := tensor.Wrap(tensor.Desc{DType: x.DType, Shape: tensor.Dims(append([]int{1}, x.Shape.Slice()...)...)}, x.Data) // as a program saves the model's input
 		require.NoError(t, err)
 		var b bytes.Buffer
 		require.NoError(t, tensor.WriteNPY(&b, x))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,19 +51,19 @@ func TestRunTarLinks(t *testing.T) {
 				if m[0] == "d" || m[0] == "e.png" {
 					continue // a folder is an input only if its name is that of an image
 				}
-				require.Equal(t, statusSkipped, l[0].Status, m)
+				require.Equal(t, job.Skipped, l[0].Status, m)
 			case "no image":
-				require.Equal(t, statusSkipped, l[0].Status, m)
+				require.Equal(t, job.Skipped, l[0].Status, m)
 			case "missing", "loop":
-				require.Equal(t, statusFailed, l[0].Status, m)
+				require.Equal(t, job.Failed, l[0].Status, m)
 				require.Contains(t, l[0].Why, " link to ", m)
 			default:
 				if m[0] == "twice.png" { // the first has the output, the second fails
 					require.Len(t, l, 2)
-					require.Equal(t, statusFailed, l[1].Status)
+					require.Equal(t, job.Failed, l[1].Status)
 					break
 				}
-				require.Equal(t, statusDone, l[0].Status, m)
+				require.Equal(t, job.Done, l[0].Status, m)
 				b, err := os.ReadFile(filepath.Join("out", name, m[0]+".npy"))
 				require.NoError(t, err)
 				require.Equal(t, want, fmt.Sprint(b[len(b)-1]), m)

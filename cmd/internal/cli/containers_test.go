@@ -12,12 +12,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
@@ -452,42 +450,6 @@ func TestRunContainerMemory(t *testing.T) {
 	require.Equal(t, exitOK, Run(t.Context(), []string{"run", "--preset", "decode", "--jobs", "2", "--limit-bytes", "10000000", "-o", t.TempDir(), "-"}, stdin, io.Discard, &errs), errs.String())
 	require.Contains(t, errs.String(), fmt.Sprintf("%d images, 0 failed, %d skipped", images, images))
 	require.Less(t, late, early+8<<20, "%d bytes, then %d", early, late)
-}
-
-// TestHeldBytes: the images that are read and not yet decoded stay below the
-// limit together, unless there is only one.
-func TestHeldBytes(t *testing.T) {
-	png := append(pngBytes(t, 5, 4, 1), make([]byte, 400_000)...)
-	var entries []tarEntry
-	for i := range 6 {
-		entries = append(entries, tarEntry{fmt.Sprintf("%d.png", i), png})
-	}
-	b := &batch{limits: codec.Limits{Bytes: 1_000_000}, held: newBudget(1_000_000)}
-	made := make(chan *input, len(entries))
-	go func() {
-		defer close(made)
-		f := records.Format{Name: "webdataset"}
-		b.container(t.Context(), &input{path: "x.tar", name: "x.tar"}, f, bytes.NewReader(tarBytes(t, entries...)), func(in *input) bool {
-			made <- in
-			return true
-		})
-	}()
-	first, second := <-made, <-made
-	for range 4 {
-		select {
-		case <-made:
-			require.Fail(t, "a third image above the limit")
-		case <-time.After(100 * time.Millisecond):
-		}
-		require.Equal(t, png, first.data)
-		first.free()
-		require.Nil(t, first.data)
-		first, second = second, <-made
-	}
-	first.free()
-	second.free()
-	require.Nil(t, <-made)
-	require.Zero(t, b.held.used)
 }
 
 // TestRunContainerAgain: a second run over a container skips the images that

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -238,32 +237,6 @@ func (s *sessions) close() error {
 		errs = append(errs, t.Close())
 	}
 	return errors.Join(append(errs, s.device.Close())...)
-}
-
-// modelNames returns the file names of a model's outputs. Characters that file
-// names cannot hold become underscores. Two equal names, or a type that the
-// format cannot hold, are errors.
-func modelNames(l []datagraph.Column, f format) ([]string, error) {
-	var names []string
-	for _, c := range l {
-		n := strings.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' {
-				return r
-			}
-			return '_'
-		}, c.Name)
-		if n = strings.TrimLeft(n, ".-"); n == "" {
-			n = "output"
-		}
-		if i := slices.IndexFunc(names, func(o string) bool { return strings.EqualFold(o, n) }); i >= 0 {
-			return nil, usageErr("the model's outputs %s and %s have the same file name", l[i].Name, c.Name)
-		}
-		if slices.Contains(f.no, c.Desc.DType) {
-			return nil, usageErr("the model's output %s is %v, which --format %s cannot hold", c.Name, c.Desc.DType, f.name)
-		}
-		names = append(names, n)
-	}
-	return names, nil
 }
 
 // placement prints the placement of graph plan --device.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	_ "github.com/infer-prep/infer-prep/device/ort"
 	"github.com/infer-prep/infer-prep/modelbundle"
@@ -144,17 +143,6 @@ func TestBundleOnDevice(t *testing.T) {
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stderr, "the runtime fell back to another device")
 	require.NoDirExists(t, at("out"))
-}
-
-func TestModelNames(t *testing.T) {
-	f32 := tensor.Desc{DType: tensor.Float32}
-	l, err := modelNames([]datagraph.Column{{Name: "logits", Desc: f32}, {Name: "/head/Gemm:0", Desc: f32}, {Name: "...", Desc: f32}}, formats[0])
-	require.NoError(t, err)
-	require.Equal(t, []string{"logits", "_head_Gemm_0", "output"}, l)
-	_, err = modelNames([]datagraph.Column{{Name: "a:0", Desc: f32}, {Name: "A/0", Desc: f32}}, formats[0])
-	require.ErrorContains(t, err, "a:0 and A/0")
-	_, err = modelNames([]datagraph.Column{{Name: "a", Desc: tensor.Desc{DType: tensor.BFloat16}}}, formats[0])
-	require.ErrorContains(t, err, "bfloat16")
 }
 
 func TestLeast(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -41,7 +42,7 @@ type folderImage struct {
 	Difference *diff.Difference `json:"difference,omitempty"`
 	// Verdict is nil for an image that is equal or was not compared.
 	Verdict *diff.Verdict `json:"verdict,omitempty"`
-	in      *input
+	in      *job.File
 }
 
 // folderRun compares images with the tensors of a folder.
@@ -93,8 +94,8 @@ func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph,
 		return usageErr("%s: the folder has no tensor files, such as cat.jpg.npy or cat.npy", paths.Shown(f.against))
 	}
 	r.report = &foldersReport{A: paths.Shown(folder), B: paths.Shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
-	l := expand(ctx, f.outside.files(), []string{folder}, "")
-	defer l.close()
+	l := job.Find(ctx, f.outside.files(), job.Paths(folder), "")
+	defer l.Close()
 	if err := r.compare(ctx, l); err != nil {
 		return err
 	}
@@ -148,22 +149,22 @@ func (r *folderRun) find(image string) string {
 }
 
 // compare compares each image with its tensor.
-func (r *folderRun) compare(ctx context.Context, l *listing) error {
+func (r *folderRun) compare(ctx context.Context, l *job.Listing) error {
 	run := r.plan.NewRunner()
 	rep := r.report
 	rep.Equal = true
-	for i := range l.inputs {
-		in := &l.inputs[i]
-		if in.err == nil && !in.isImage(ctx) {
+	for i := range l.Files {
+		in := &l.Files[i]
+		if in.Err == nil && !in.IsImage(ctx) {
 			rep.LeftOut++
 			continue
 		}
-		x := folderImage{Name: filepath.ToSlash(in.name), in: in}
+		x := folderImage{Name: filepath.ToSlash(in.Name), in: in}
 		if x.Name == "" { // a path that cannot be read
-			x.Name = paths.Shown(in.path)
+			x.Name = paths.Shown(in.Path)
 		}
 		x.Tensor = r.find(x.Name)
-		err := in.err
+		err := in.Err
 		if err == nil && x.Tensor != "" {
 			x.Difference, err = r.one(in, x.Tensor, run)
 		}
@@ -188,14 +189,14 @@ func (r *folderRun) compare(ctx context.Context, l *listing) error {
 }
 
 // one compares one image with its tensor.
-func (r *folderRun) one(in *input, file string, run *datagraph.Runner) (*diff.Difference, error) {
+func (r *folderRun) one(in *job.File, file string, run *datagraph.Runner) (*diff.Difference, error) {
 	image, err := readImage(r.flags.cmd, in, r.flags.limits)
 	if err != nil {
 		return nil, err
 	}
 	out, err := run.Run(image)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", paths.Shown(in.path), paths.Reason(err))
+		return nil, fmt.Errorf("%s: %w", paths.Shown(in.Path), paths.Reason(err))
 	}
 	other, err := r.flags.readOne(file, &out[r.column].Desc)
 	if err == nil && other.DType == tensor.Bytes {

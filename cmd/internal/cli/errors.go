@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -78,30 +77,12 @@ func interrupted(ctx context.Context, what string) error {
 	return &exitError{exitInterrupted, errors.New("interrupted: " + what)}
 }
 
-// ofInput returns an error of an image or of its outputs, with the image's path
-// in front. at is a kind of error, "" if it is unknown.
-func ofInput(in *input, at string, err error) error {
-	err = paths.Reason(err)
-	switch {
-	case in.uri == "":
-	case paths.IsMissing(err) && at == kindRead:
-		return paths.Missing(in.path + ": no such file or folder")
-	case strings.Contains(err.Error(), in.path): // a store named it
-		return err
-	}
-	return fmt.Errorf("%s: %w", in.path, err)
-}
-
 // readable returns an error that names the file exactly once.
 func readable(name string, err error) error {
-	name = paths.Shown(name)
-	if plain := paths.ErrorOf(err); plain != err {
-		return plain
-	}
-	if errors.Is(err, errExists) || strings.Contains(err.Error(), name) {
+	if errors.Is(err, errExists) { // it names the output
 		return err
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return paths.Readable(name, err)
 }
 
 // flatten lists the errors that errors.Join joined.

@@ -12,10 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/stretchr/testify/require"
-
-	"github.com/infer-prep/infer-prep/internal/filelock"
-	"github.com/infer-prep/infer-prep/internal/newfile"
 )
 
 // old sets the modification time of files so far back that it proves that they
@@ -101,7 +99,7 @@ func TestSkipExistingByContent(t *testing.T) {
 	require.Equal(t, []string{"in/a b.png", "in/b.png"}, run("in"))
 
 	// A kill in the middle of a line, and lines that are no good.
-	path := filepath.Join("out", manifestName)
+	path := filepath.Join("out", ".infer-prep-manifest")
 	whole := readText(t, path)
 	require.Equal(t, 3, strings.Count(whole, "\n"))
 	for _, end := range []string{"x", "x\n", strings.Repeat("0", 64) + " 1 2 3 \"a", strings.Repeat("0", 64) + " 1 2 3 \"a\" \n", strings.Repeat("y", 3<<20) + "\n"} {
@@ -164,6 +162,15 @@ func TestSkipExistingRefused(t *testing.T) {
 	}
 }
 
+// reportLine is a line of a report.
+type reportLine struct {
+	Input, Name, In string
+	Status          job.Status
+	Kind            job.Kind
+	Why             string
+	Outputs         []job.Output
+}
+
 func readReport(t *testing.T, path string) (l []reportLine) {
 	t.Helper()
 	for line := range strings.Lines(readText(t, path)) {
@@ -187,7 +194,7 @@ func TestReport(t *testing.T) {
 	require.Contains(t, r.stderr, "infer-prep: in/d.jpg: left out: not an image\ninfer-prep: in/e.png: left out: the file is empty\ninfer-prep: in/f.svg: left out: unsupported: SVG\n")
 	l := readReport(t, "report.jsonl")
 	require.Len(t, l, 8)
-	require.Equal(t, []result{{Name: "image", File: filepath.Join("out", "a", "x.png.npy"), DType: l[0].Outputs[0].DType, Shape: l[0].Outputs[0].Shape}}, l[0].Outputs)
+	require.Equal(t, []job.Output{{Name: "image", File: filepath.Join("out", "a", "x.png.npy"), DType: l[0].Outputs[0].DType, Shape: l[0].Outputs[0].Shape}}, l[0].Outputs)
 	l[0].Outputs = nil
 	require.Regexp(t, "truncated|ends", l[1].Why)
 	l[1].Why = ""
@@ -214,7 +221,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, called{0, "", "done.jsonl: nothing to do: the report has no image that failed or was not begun\n"}, done)
 	l = readReport(t, "again.jsonl")
 	require.Len(t, l, 3)
-	require.Equal(t, "done", l[0].Status)
+	require.Equal(t, job.Done, l[0].Status)
 	require.FileExists(t, "out/b/x.png.npy")
 
 	// A killed run leaves no end, and perhaps a part of a line.
@@ -294,11 +301,6 @@ func TestKeepPath(t *testing.T) {
 	require.Contains(t, r.stderr, "is already the output of a/x.png; --keep-path keeps them apart by their folders\n")
 	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "--keep-path", "-o", "kept", "a", "b/x.png").status)
 	require.Equal(t, []string{"a/x.png.npy", "b/x.png.npy"}, listFiles(t, "kept"))
-	for path, want := range map[string]string{
-		"a/../b/x": "b/x", "/a/b": "a/b", "../../a": "a", "..": "", ".": "", "./a": "a", "/": "", "/..": "", "../..a": "..a",
-	} {
-		require.Equal(t, filepath.FromSlash(want), keptPath(filepath.FromSlash(path)), path)
-	}
 }
 
 func TestStrict(t *testing.T) {
@@ -322,41 +324,6 @@ func TestStrict(t *testing.T) {
 	r = call(t, "run", "--preset", "decode", "--strict", "-o", "out2", "walk")
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stderr, "walk/in: left out: a link to a folder, which is not followed")
-}
-
-// TestLeftovers: a run removes the temporary files of a killed run, unless
-// another run uses the folder.
-func TestLeftovers(t *testing.T) {
-	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
-	left := filepath.Join("out", "s", newfile.RunPrefix+"12345678"+newfile.Suffix)
-	other := filepath.Join("out", newfile.Prefix+"12345678"+newfile.Suffix) // of another command
-	write := func() {
-		require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o777))
-		for _, f := range []string{left, other} {
-			require.NoError(t, os.WriteFile(f, []byte("x"), 0o666))
-		}
-	}
-	run := func() { require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "-o", "out", "a.png").status) }
-	if filelock.Works {
-		write()
-		release := enter("out") // removes it
-		require.NoFileExists(t, left)
-		write()
-		run()
-		require.FileExists(t, left, "another run uses the folder")
-		release()
-		run()
-		require.NoFileExists(t, left)
-	} else {
-		write()
-		run()
-		require.FileExists(t, left)
-		old := time.Now().Add(-25 * time.Hour)
-		require.NoError(t, os.Chtimes(left, old, old))
-		run()
-		require.NoFileExists(t, left)
-	}
-	require.FileExists(t, other)
 }
 
 // TestNumberedFoldersOfAnEarlierRun: fewer sets than before would leave old

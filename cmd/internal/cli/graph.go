@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -17,6 +16,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
+	"github.com/infer-prep/infer-prep/job"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -256,7 +257,7 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 		if err := wantOneImage(g); err != nil {
 			return nil, err
 		}
-		t, err := readImage(cmd, namedInput(image), f.limits)
+		t, err := readImage(cmd, job.One(store.URI, image), f.limits)
 		if err != nil {
 			return nil, err
 		}
@@ -287,32 +288,13 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 
 // readImage reads one image that the user named: a file, standard input or a
 // pipe.
-func readImage(cmd *cobra.Command, in *input, limits codec.Limits) (*tensor.Tensor, error) {
-	if in.pipe {
-		p := pipe.Open(cmd.Context(), cmd.InOrStdin(), in.path)
-		defer p.Close()
-		r := bufio.NewReaderSize(p, pipe.Buffer)
-		head, err := pipe.Head(r)
-		var b []byte
-		if err == nil {
-			b, err = pipe.ReadImage(r, head, limits)
-		}
-		if err := interrupted(cmd.Context(), "nothing was done"); err != nil {
-			return nil, err
-		}
-		if err != nil {
-			return nil, wrapFail(paths.Error(in.path, err))
-		}
-		return tensor.FromBytes(b), nil
+func readImage(cmd *cobra.Command, in *job.File, limits codec.Limits) (*tensor.Tensor, error) {
+	b, err := in.ReadAll(cmd.Context(), cmd.InOrStdin(), limits)
+	if stopped := interrupted(cmd.Context(), "nothing was done"); stopped != nil && pipe.Is(in.Path) {
+		return nil, stopped
 	}
-	f, err := in.open(cmd.Context())
 	if err != nil {
-		return nil, wrapFail(paths.Error(in.path, err))
-	}
-	defer f.Close()
-	b, err := readAll(f, nil, limits)
-	if err != nil {
-		return nil, wrapFail(paths.Error(in.path, err))
+		return nil, wrapFail(err)
 	}
 	return tensor.FromBytes(b), nil
 }

@@ -243,3 +243,12 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 	}
 	return t.write(a.stdout)
 }
+
+// arenaBytes sums the buffers. Unknown sizes count as 0.
+func arenaBytes(c datagraph.Costs) int64 {
+	n := int64(0)
+	for _, b := range c.Buffers {
+		n += b
+	}
+	return n
+}

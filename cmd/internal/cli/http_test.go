@@ -214,7 +214,7 @@ func TestHTTPLatency(t *testing.T) {
 	b := pngBytes(t, 20, 20, 1)
 	b = append(b, make([]byte, 50_000-len(b))...) // a decoder does not read on
 	var gets atomic.Int64
-	together := newGate(leastRemoteWorkers / 2)
+	together := newGate(remoteReads / 2)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		gets.Add(1)
 		together.wait(r.Context())

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,16 +11,13 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/preset"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -38,6 +34,12 @@ func imageFolder(t *testing.T, n int) {
 		}
 	}
 	t.Chdir(tree(t, files))
+}
+
+// imageLine is a line of --json, or of a list of images.
+type imageLine struct {
+	runLine
+	Padding bool `json:"padding"`
 }
 
 // imageLines parses the lines of --json or of a list of images.
@@ -79,7 +81,7 @@ func TestBatchSize(t *testing.T) {
 		for i, l := range lines {
 			require.Equal(t, filepath.Join("in", fmt.Sprintf("%03d.png", i)), l.Input)
 			row := i % 4
-			require.Equal(t, []result{{
+			require.Equal(t, []job.Output{{
 				Name: "image", File: filepath.Join("out"+jobs, fmt.Sprintf("batch-%06d.npy", i/4)), Row: &row, DType: tensor.Uint8, Shape: tensor.Dims(4, 5, 3),
 			}}, l.Outputs)
 		}
@@ -117,9 +119,9 @@ func TestLastBatch(t *testing.T) {
 	list := imageLines(t, readText(t, "out/batch-000001.jsonl"))
 	require.Len(t, list, 3)
 	two := 2
-	require.Equal(t, imageLine{Padding: true, Outputs: []result{{
+	require.Equal(t, imageLine{Padding: true, runLine: runLine{Outputs: []job.Output{{
 		Name: "image", File: "batch-000001.npy", Row: &two, DType: tensor.Uint8, Shape: tensor.Dims(4, 5, 3),
-	}}}, list[2])
+	}}}}, list[2])
 
 	r := run("--last-batch", "drop")
 	require.Equal(t, []string{"batch-000000.jsonl", "batch-000000.npy"}, listFiles(t, "out"))
@@ -335,28 +337,6 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestBatchDiskFull: a full disk ends the run, and its batch is not there. What
-// is told to be done is in the batches before.
-func TestBatchDiskFull(t *testing.T) {
-	imageFolder(t, 200)
-	whole := formats[0]
-	t.Cleanup(func() { formats[0] = whole })
-	n := 0
-	formats[0].write = func(w io.Writer, ts []tensor.Named) error {
-		if n++; n > 2 {
-			_, _ = w.Write(make([]byte, 1<<17))
-			return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-		}
-		return whole.write(w, ts)
-	}
-	r := call(t, "run", "--preset", "decode", "--json", "-j", "4", "--batch-size", "7", "-o", "out", "in")
-	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "infer-prep: cannot write "+filepath.Join("out", "batch-000002.npy")+": no space left on device\ninfer-prep: the disk is full: 14 of 267 files done\n")
-	require.Equal(t, []string{"batch-000000.jsonl", "batch-000000.npy", "batch-000001.jsonl", "batch-000001.npy"}, listFiles(t, "out"))
-	require.Equal(t, 14, strings.Count(r.stdout, `"row"`))
-	require.Equal(t, 3, n, "the rest was not tried")
-}
-
 // TestBatchInterrupted: an interrupted run leaves only whole batches and
 // shards, and tells what is in them.
 func TestBatchInterrupted(t *testing.T) {
@@ -392,61 +372,6 @@ func TestBatchInterrupted(t *testing.T) {
 	}
 }
 
-// heldSink holds the tensors of all images; their size is half of the limit.
-type heldSink struct {
-	size  int64
-	begun atomic.Int32
-	first chan struct{}
-	most  int32 // images begun while the first one was not done
-}
-
-func (s *heldSink) ready(context.Context) error { return nil }
-
-func (s *heldSink) write(name string, _ []*tensor.Tensor) (written, error) {
-	if s.begun.Add(1); name == "000.png" {
-		time.Sleep(100 * time.Millisecond) // for the others, to be too many
-		s.most = s.begun.Load()
-		close(s.first)
-	}
-	return written{size: s.size}, nil
-}
-
-func (s *heldSink) add(o outcome) ([]outcome, error) {
-	if o.in.name == "199.png" {
-		return nil, errors.New("stop")
-	}
-	return []outcome{o}, nil
-}
-
-func (s *heldSink) close() ([]outcome, error) { return nil, nil }
-func (s *heldSink) abort() error              { return nil }
-
-// TestKept: while an image is slow, the tensors of those after it stay below
-// the limit, and not only their number.
-func TestKept(t *testing.T) {
-	files := map[string][]byte{}
-	for i := range 200 {
-		files[fmt.Sprintf("in/%03d.png", i)] = pngBytes(t, 5, 4, uint8(i))
-	}
-	t.Chdir(tree(t, files))
-	g, err := preset.Graph("decode")
-	require.NoError(t, err)
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
-	require.NoError(t, err)
-	const jobs, limit = 3, 1 << 20
-	l := expand(t.Context(), store.Local, []string{"in"}, "out")
-	defer l.close()
-	s := &heldSink{size: limit / 2, first: make(chan struct{})}
-	b := &batch{app: &app{}, plan: plan, limits: codec.Limits{Bytes: limit}, sink: s, inputs: l.inputs, jobs: jobs}
-	err = b.run(t.Context(), func(o outcome) error {
-		_, err := s.add(o)
-		return errors.Join(o.err, err)
-	})
-	require.EqualError(t, err, "stop", "an error ends the run although others wait")
-	require.GreaterOrEqual(t, s.most, int32(2))
-	require.LessOrEqual(t, s.most, int32(2+jobs+1))
-}
-
 // TestBatchGoOn: batches of a run that was interrupted again and again are
 // those of an uninterrupted run.
 func TestBatchGoOn(t *testing.T) {
@@ -473,7 +398,7 @@ func TestBatchGoOn(t *testing.T) {
 					for _, l := range readReport(t, "report.jsonl") {
 						_, err := os.Stat(filepath.Join(parts, "batch-000000.jsonl"))
 						require.NoError(t, err)
-						require.Contains(t, []string{statusDone, statusFailed, statusSkipped, statusPending, statusEnd}, l.Status)
+						require.Contains(t, []job.Status{job.Done, job.Failed, job.Skipped, job.Pending, "end"}, l.Status)
 					}
 					require.Len(t, readReport(t, "report.jsonl"), 55, "images that wait for their batch are pending")
 				}

@@ -2,19 +2,16 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfexample"
 	"github.com/infer-prep/infer-prep/records/webdataset"
@@ -168,12 +165,12 @@ func TestShardKeys(t *testing.T) {
 
 	// Names that look like numbers, and equal names of two folders.
 	t.Chdir(tree(t, map[string][]byte{"a/0": img, "a/1.png": img, "b/1.png": img}))
-	for _, f := range shardFormats {
-		r := call(t, "run", "--preset", "decode", "--format", f.name, "-o", f.name, "a", "b")
+	for _, f := range shardFormats() {
+		r := call(t, "run", "--preset", "decode", "--format", f.Name, "-o", f.Name, "a", "b")
 		require.Equal(t, exitFailed, r.status)
-		key := map[bool]string{true: "1", false: "1.png"}[f.name == "webdataset"]
+		key := map[bool]string{true: "1", false: "1.png"}[f.Name == "webdataset"]
 		require.Equal(t, "infer-prep: "+filepath.Join("b", "1.png")+": its key \""+key+"\" is already that of an earlier image\n", withoutSummary(r).stderr)
-		require.Len(t, shardRecords(t, f.shards, f.name+"/data-00000"+f.ext), 2)
+		require.Len(t, shardRecords(t, f.Name, f.Name+"/data-00000"+f.Ext), 2)
 	}
 
 	r = call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "none", "--limit-bytes", "10", "a")
@@ -181,89 +178,32 @@ func TestShardKeys(t *testing.T) {
 	require.Empty(t, listFiles(t, "none"), "no shard without a sample")
 }
 
-// fullStore is a store whose second file meets a full disk after some bytes.
-type fullStore struct {
-	runStore
-	n *int
-}
-
-type fullFile struct{ store.NewFile }
-
-func (f fullFile) Write([]byte) (int, error) {
-	return 0, &os.PathError{Op: "write", Path: "temporary", Err: syscall.ENOSPC}
-}
-
-func (s fullStore) Create(ctx context.Context, name string) (store.NewFile, error) {
-	f, err := s.runStore.Create(ctx, name)
-	if *s.n++; *s.n >= 2 {
-		return fullFile{f}, err
-	}
-	return f, err
-}
-
-// TestShardDiskFull: a shard that cannot be written leaves nothing, and its
-// images are not done.
-func TestShardDiskFull(t *testing.T) {
-	for _, f := range shardFormats {
-		if f.index {
-			continue // its second file is the first index
-		}
-		t.Run(f.name, func(t *testing.T) {
-			dir, n := t.TempDir(), 0
-			s := &shards{
-				columns: columns{format: f, names: []string{"image"}, inputs: []string{"image"}},
-				dir:     dir, files: fullStore{runStore{store.Local, dir}, &n}, count: 3, size: 1 << 40, keys: digests{},
-			}
-			require.NoError(t, s.ready(t.Context()))
-			x, err := tensor.New(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1 << 20)})
-			require.NoError(t, err)
-			done := 0
-			for i := range 6 {
-				o := outcome{in: &input{path: fmt.Sprint(i), name: fmt.Sprint(i)}}
-				o.written, err = s.write(o.in.name, []*tensor.Tensor{x})
-				require.NoError(t, err)
-				l, err := s.add(o)
-				done += len(l)
-				if err != nil {
-					require.ErrorIs(t, err, syscall.ENOSPC)
-					require.Equal(t, "cannot write "+filepath.Join(dir, "data-00001"+f.ext)+": no space left on device", err.Error())
-					require.Equal(t, 3, i)
-					break
-				}
-			}
-			require.Equal(t, 3, done)
-			require.NoError(t, s.abort())
-			require.Equal(t, []string{"data-00000" + f.ext}, listFiles(t, dir))
-		})
-	}
-}
-
 // TestStdout: -o - writes an image's file to standard output, and in formats
 // whose files can follow one another those of several images.
 func TestStdout(t *testing.T) {
 	imageFolder(t, 3)
-	for _, f := range formats {
-		if f.file != nil || f.list != "" || f.shards != "" {
+	for _, f := range job.Formats() {
+		if f.Folder || f.List != "" || f.Shards {
 			continue
 		}
-		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.name, "-o", "out", "in/001.png").status)
-		r := call(t, "run", "--preset", "imagenet", "--batch", "--format", f.name, "-o", "-", "in/001.png")
+		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "out", "in/001.png").status)
+		r := call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "-", "in/001.png")
 		require.Equal(t, exitOK, r.status, r.stderr)
-		require.Equal(t, readText(t, "out/001.png"+f.ext), r.stdout, f.name)
+		require.Equal(t, readText(t, "out/001.png"+f.Ext), r.stdout, f.Name)
 
-		r = call(t, "run", "-q", "--preset", "imagenet", "--format", f.name, "-o", "-", "in/001.png", "in/002.png", "in/missing.png")
+		r = call(t, "run", "-q", "--preset", "imagenet", "--format", f.Name, "-o", "-", "in/001.png", "in/002.png", "in/missing.png")
 		require.Equal(t, exitFailed, r.status)
-		if !f.stream {
-			require.Empty(t, r.stdout, f.name)
-			require.Equal(t, "infer-prep: -o -: standard output holds the file of one image with --format "+f.name+": want --format npy or raw, --batch-size, or -o DIR\n", r.stderr)
+		if f.Name != "npy" && f.Name != "raw" {
+			require.Empty(t, r.stdout, f.Name)
+			require.Equal(t, "infer-prep: -o -: standard output holds the file of one image with --format "+f.Name+": want --format npy or raw, --batch-size, or -o DIR\n", r.stderr)
 			continue
 		}
 		want := ""
 		for _, img := range []string{"001", "002"} {
-			require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", f.name, "-o", "out", "in/"+img+".png").status)
-			want += readText(t, "out/"+img+".png"+f.ext)
+			require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", f.Name, "-o", "out", "in/"+img+".png").status)
+			want += readText(t, "out/"+img+".png"+f.Ext)
 		}
-		require.Equal(t, want, r.stdout, f.name)
+		require.Equal(t, want, r.stdout, f.Name)
 	}
 	require.Equal(t, exitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
 	r := call(t, "run", "--preset", "imagenet", "--batch-size", "3", "--format", "npz", "-o", "-", "in")
@@ -278,11 +218,11 @@ func TestStdout(t *testing.T) {
 // TestStdoutShards: a shard on standard output equals its file.
 func TestStdoutShards(t *testing.T) {
 	imageFolder(t, 4)
-	for _, f := range shardFormats {
-		require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", f.name, "-o", "out", "in").status)
-		r := call(t, "run", "--preset", "decode", "--format", f.name, "-o", "-", "in")
+	for _, f := range shardFormats() {
+		require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "out", "in").status)
+		r := call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "-", "in")
 		require.Equal(t, exitFailed, r.status)
-		require.Equal(t, readText(t, "out/data-00000"+f.ext), r.stdout)
+		require.Equal(t, readText(t, "out/data-00000"+f.Ext), r.stdout)
 	}
 }
 
@@ -295,5 +235,9 @@ func TestStdoutFull(t *testing.T) {
 		require.Equal(t, exitFailed, a.run(t.Context(), []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
 		require.Equal(t, "infer-prep: cannot write to standard output: no space left\n", stderr.String(), f)
 	}
-	require.EqualError(t, toStdout(&os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("closed")}), "cannot write to standard output: closed")
+}
+
+// shardFormats are the formats of shards.
+func shardFormats() []job.Format {
+	return slices.DeleteFunc(job.Formats(), func(f job.Format) bool { return !f.Shards })
 }

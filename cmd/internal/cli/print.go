@@ -32,7 +32,7 @@ func (a *app) advised(err error) string {
 	case errors.Is(err, codec.ErrBytes), errors.Is(err, records.ErrTooLarge) && strings.Contains(err.Error(), "the limit is"):
 		flag = "--limit-bytes"
 	}
-	text := withoutSecrets(strings.ReplaceAll(err.Error(), "; store.AllowOutside permits it", ""))
+	text := withoutSecrets(strings.ReplaceAll(withFlags(err), "; store.AllowOutside permits it", ""))
 	if errors.Is(err, store.ErrScheme) && !slices.Contains(store.Schemes(), "s3") {
 		return text + schemeHint
 	}

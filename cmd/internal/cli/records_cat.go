@@ -164,7 +164,7 @@ func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFla
 	if f.out == "" {
 		return write(a.stdout)
 	}
-	path := paths.Join(f.out, safeName(r.Key)+"."+safeName(f.field))
+	path := paths.Join(f.out, paths.Safe(r.Key)+"."+paths.Safe(f.field))
 	if !f.force {
 		there, err := paths.Exists(ctx, path)
 		if err != nil {
@@ -175,20 +175,6 @@ func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFla
 		}
 	}
 	return newfile.Write(ctx, path, write)
-}
-
-// safeName escapes a key for use in a file name.
-func safeName(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		c := s[i]
-		if '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '-' || c == '_' || c == '=' || c == '.' && i > 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
 }
 
 // number returns a scalar as JSON, NaN and the infinities as strings.

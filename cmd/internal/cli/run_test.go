@@ -13,16 +13,13 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
-	"github.com/infer-prep/infer-prep/preset"
-	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -298,65 +295,6 @@ func TestRunNames(t *testing.T) {
 	}
 }
 
-// TestRunDiskFull: a full disk ends the run and is reported once.
-func TestRunDiskFull(t *testing.T) {
-	files := map[string][]byte{}
-	for i := range 200 {
-		files[fmt.Sprintf("in/%03d.png", i)] = pngBytes(t, 5, 4, uint8(i))
-	}
-	t.Chdir(tree(t, files))
-	whole := formats[0]
-	t.Cleanup(func() { formats[0] = whole })
-	var n atomic.Int32
-	formats[0].write = func(w io.Writer, ts []tensor.Named) error {
-		if n.Add(1) > 20 {
-			_, _ = w.Write(make([]byte, 1<<17))
-			return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-		}
-		return whole.write(w, ts)
-	}
-	r := call(t, "run", "--preset", "decode", "--json", "--jobs", "4", "-o", "out", "in")
-	require.Equal(t, exitFailed, r.status)
-	require.Regexp(t, `^infer-prep: in/\d+.png: cannot write out/\d+.png.npy: no space left on device\ninfer-prep: the disk is full: 20 of 200 files done\n$`, filepath.ToSlash(r.stderr))
-	require.Equal(t, 20, wholeFiles(t, "out"))
-	require.Equal(t, 21, strings.Count(r.stdout, "\n"), "what is done is told, and the error")
-	require.Less(t, int(n.Load()), 100, "the rest was not tried")
-}
-
-// TestRunCase simulates a file system that ignores case.
-func TestRunCase(t *testing.T) {
-	img := pngBytes(t, 5, 4, 7)
-	t.Chdir(tree(t, map[string][]byte{"a/Cat.png": img, "b/cat.png": img, "dog.PNG": img}))
-	for _, fold := range []bool{false, true} {
-		s := &imageFiles{columns: columns{format: formats[0], names: []string{"image"}}, dir: "out", fold: fold}
-		l := expand(t.Context(), store.Local, []string{"a", "b", "dog.PNG"}, "out")
-		l.claim(s)
-		require.Len(t, l.inputs, 3)
-		require.NoError(t, l.inputs[0].err)
-		require.NoError(t, l.inputs[2].err)
-		if fold {
-			require.ErrorContains(t, l.inputs[1].err, "is already the output of "+filepath.Join("a", "Cat.png"))
-		} else {
-			require.NoError(t, l.inputs[1].err)
-		}
-	}
-	_, err := os.Lstat("DOG.png")
-	s := &imageFiles{dir: "."}
-	require.NoError(t, s.ready(t.Context()))
-	require.Equal(t, err == nil, s.fold, "what the file system does")
-
-	g, err := preset.Graph("yolo")
-	require.NoError(t, err)
-	g.Rename("Scale")
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
-	require.NoError(t, err)
-	_, err = outputNames(g, plan, true, formats[0])
-	require.ErrorContains(t, err, "Scale and scale differ only in case")
-	names, err := outputNames(g, plan, true, formats[1])
-	require.NoError(t, err)
-	require.Equal(t, []string{"Scale", "scale", "pad"}, names)
-}
-
 // TestWriteFile writes to a link, and to a file without permission.
 func TestWriteFile(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a": []byte("old")}))
@@ -544,9 +482,9 @@ func TestRunJSON(t *testing.T) {
 	r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--format", "npz", "--json", "-o", "out", "none.png", "in")
 	require.Equal(t, exitFailed, r.status)
 	type line struct {
-		Input   string   `json:"input"`
-		Outputs []result `json:"outputs"`
-		Error   string   `json:"error"`
+		Input   string       `json:"input"`
+		Outputs []job.Output `json:"outputs"`
+		Error   string       `json:"error"`
 	}
 	var lines []line
 	for _, l := range strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n") {
@@ -556,9 +494,9 @@ func TestRunJSON(t *testing.T) {
 		require.NoError(t, d.Decode(&x), l)
 		lines = append(lines, x)
 	}
-	outputs := func(name string) []result {
+	outputs := func(name string) []job.Output {
 		f := filepath.Join("out", name+".npz")
-		return []result{
+		return []job.Output{
 			{Name: "images", File: f, DType: tensor.Float32, Shape: tensor.Dims(3, 640, 640)},
 			{Name: "scale", File: f, DType: tensor.Float32, Shape: tensor.Dims(2)},
 			{Name: "pad", File: f, DType: tensor.Int32, Shape: tensor.Dims(4)},

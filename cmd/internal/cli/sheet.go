@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -96,20 +97,20 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	if least := int64(width) * int64(s.images) * int64(s.cell+lineHeight); least > maxSheet {
 		return usageErr("--sheet: %d images of %s take %d pixels, the limit is %d: want a smaller --limit or --cell", s.images, plural(len(g.Steps), "step"), least, int(maxSheet))
 	}
-	l := expand(cmd.Context(), s.outside.files(), args, s.file)
-	defer l.close()
+	l := job.Find(cmd.Context(), s.outside.files(), job.Paths(args...), s.file)
+	defer l.Close()
 	if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
 		return err
 	}
 	var rows []sheetRow
 	more, failed := false, 0
 	run := plan.NewRunner()
-	for i := range l.inputs {
-		in := &l.inputs[i]
+	for i := range l.Files {
+		in := &l.Files[i]
 		if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
 			return err
 		}
-		if in.err == nil && !in.explicit && !in.isImage(cmd.Context()) {
+		if in.Err == nil && !in.Explicit && !in.IsImage(cmd.Context()) {
 			continue
 		}
 		if more = len(rows) == s.images; more {
@@ -127,11 +128,11 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return noImages(0, len(l.inputs))
+		return noImages(0, len(l.Files))
 	}
 	note := ""
 	if more {
-		note = fmt.Sprintf("the first %s of %s; --limit shows more", plural(len(rows), "image"), plural(len(l.inputs), "file"))
+		note = fmt.Sprintf("the first %s of %s; --limit shows more", plural(len(rows), "image"), plural(len(l.Files), "file"))
 		fmt.Fprintln(a.stderr, note)
 	}
 	m, err := s.draw(g, rows, width, note)
@@ -148,8 +149,8 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 }
 
 // row runs the graph on an image.
-func (s *sheetFlags) row(cmd *cobra.Command, f *graphFlags, run *datagraph.Runner, in *input, steps []datagraph.StepInfo) sheetRow {
-	r := sheetRow{name: in.path, cells: make([]sheetCell, len(steps)), err: in.err}
+func (s *sheetFlags) row(cmd *cobra.Command, f *graphFlags, run *datagraph.Runner, in *job.File, steps []datagraph.StepInfo) sheetRow {
+	r := sheetRow{name: in.Path, cells: make([]sheetCell, len(steps)), err: in.Err}
 	if r.err != nil {
 		return r
 	}
@@ -172,7 +173,7 @@ func (s *sheetFlags) row(cmd *cobra.Command, f *graphFlags, run *datagraph.Runne
 		return cmd.Context().Err()
 	}
 	if _, err = run.Run(t); err != nil {
-		r.err = fmt.Errorf("%s: %w", in.path, paths.Reason(err))
+		r.err = fmt.Errorf("%s: %w", in.Path, paths.Reason(err))
 		return r
 	}
 	for i := range r.cells {

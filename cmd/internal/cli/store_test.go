@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -486,6 +487,8 @@ func TestStoreErrors(t *testing.T) {
 			[]string{"-o mem://to: the store is only read: want a folder, or a URI of a store that takes files"}},
 		{"a shard that cannot be written", "put mem://to/data-00000.tar", fs.ErrPermission, []string{"-o", "mem://to", "--format", "webdataset", in + "/a.png"}, exitFailed,
 			[]string{"cannot write mem://to/data-00000.tar: permission denied\n"}},
+		{"a full disk", "put mem://to/b.png.npy", syscall.ENOSPC, []string{"-j", "1", "-o", "mem://to", in + "/a.png", in + "/b.png", in + "/sub/c.png"}, exitFailed,
+			[]string{in + "/b.png: cannot write mem://to/b.png.npy: no space left on device\ninfer-prep: the disk is full: "}},
 		{"a container that cannot be read", "open " + in + "/x.tar", fs.ErrPermission, []string{in + "/x.tar"}, exitFailed, []string{in + "/x.tar: permission denied\n1 image, 1 failed"}},
 		{"an unknown scheme", "", nil, []string{"s3://bucket/a.png", in + "/a.png"}, exitFailed,
 			[]string{"store: s3://bucket/a.png: no store for s3:// in this program: want a path, or a URI of file, ", "the program infer-prep-stores also has stores for s3, gs, az and hdfs\n2 images, 1 failed"}},
@@ -526,7 +529,7 @@ func TestStoreLatency(t *testing.T) {
 		put(fmt.Sprintf("%s/%03d.png", in, i), pngBytes(t, 20, 20, uint8(i)))
 	}
 	for _, out := range []string{to, filepath.Join(t.TempDir(), "out")} {
-		reads, writes := newGate(leastRemoteWorkers/2), newGate(leastRemoteWorkers/2)
+		reads, writes := newGate(remoteReads/2), newGate(remoteReads/2)
 		meddle(t, func(ctx context.Context, op, _ string) error {
 			switch op {
 			case "open":
@@ -543,7 +546,7 @@ func TestStoreLatency(t *testing.T) {
 		require.EqualValues(t, images, objects.gets.Load()-gets, "an image is one request")
 		require.True(t, reads.opened(), "%d reads at once", reads.most)
 		require.Equal(t, out == to, writes.opened(), "%d writes at once", writes.most)
-		require.LessOrEqual(t, objects.most.Load(), int64(leastRemoteWorkers))
+		require.LessOrEqual(t, objects.most.Load(), int64(remoteReads))
 	}
 	require.Len(t, stored(to), images)
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/store"
@@ -266,19 +267,19 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	if slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Folder }) {
 		return imagefolder.New(paths.StoreName(dir)), nil
 	}
-	l := expand(ctx, files, []string{dir}, "")
+	l := job.Find(ctx, files, job.Paths(dir), "")
 	defer func() {
 		if err != nil {
-			l.close()
+			l.Close()
 		}
 	}()
 	s := &folder{Dir: dir, listing: l}
-	for i := range l.inputs {
-		in := &l.inputs[i]
-		if in.err != nil {
-			return nil, failErr("%w", in.err)
+	for i := range l.Files {
+		in := &l.Files[i]
+		if in.Err != nil {
+			return nil, failErr("%w", in.Err)
 		}
-		if in.isImage(ctx) {
+		if in.IsImage(ctx) {
 			s.inputs = append(s.inputs, in)
 		}
 	}
@@ -286,7 +287,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	case ctx.Err() != nil:
 		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
 	case len(s.inputs) == 0:
-		return nil, noImages(0, len(l.inputs))
+		return nil, noImages(0, len(l.Files))
 	}
 	return s, nil
 }
@@ -296,19 +297,19 @@ var imageColumn = []dataset.Column{{Name: "image", Desc: tensor.Encoded()}}
 // folder is a source of images without classes.
 type folder struct {
 	Dir     string // for the fingerprint of a definition
-	listing *listing
-	inputs  []*input
+	listing *job.Listing
+	inputs  []*job.File
 }
 
 func (d *folder) Validate() error                                          { return nil }
 func (d *folder) Open(context.Context, store.Opener) (dataset.Data, error) { return d, nil }
 func (d *folder) Columns() []dataset.Column                                { return imageColumn }
 func (d *folder) Len() int64                                               { return int64(len(d.inputs)) }
-func (d *folder) Close() error                                             { d.listing.close(); return nil }
+func (d *folder) Close() error                                             { d.listing.Close(); return nil }
 
 func (d *folder) Read(ctx context.Context, i int64, s *dataset.Sample) error {
-	s.Key = d.inputs[i].name
-	f, err := d.inputs[i].open(ctx)
+	s.Key = d.inputs[i].Name
+	f, err := d.inputs[i].Open(ctx)
 	if err != nil {
 		return err
 	}

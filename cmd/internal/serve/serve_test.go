@@ -34,6 +34,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -216,7 +217,7 @@ func (a answered) outputs(t *testing.T) []got {
 // requireTensor requires that an output is want.
 func requireTensor(t *testing.T, want *tensor.Tensor, o got) {
 	t.Helper()
-	require.Equal(t, Datatype(want.DType), o.Datatype)
+	require.Equal(t, kserve.Datatype(want.DType), o.Datatype)
 	require.Equal(t, want.Shape.Slice(), o.Shape)
 	var raw bytes.Buffer
 	require.NoError(t, tensor.WriteRaw(&raw, want))

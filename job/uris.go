@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"context"
@@ -20,16 +20,16 @@ const remoteRequests = 32
 
 // found is what an argument that is a URI names.
 type found struct {
-	inputs  []input
+	inputs  []File
 	folders []store.Folder
 }
 
 func (f *found) fail(uri string, err error) {
-	f.inputs = append(f.inputs, input{path: paths.Shown(uri), uri: uri, err: err})
+	f.inputs = append(f.inputs, File{Path: paths.Shown(uri), uri: uri, Err: err})
 }
 
 // request waits for its turn to call a store. The caller calls done after it.
-func (l *listing) request(ctx context.Context) (done func(), err error) {
+func (l *Listing) request(ctx context.Context) (done func(), err error) {
 	select {
 	case l.requests <- struct{}{}:
 		return func() { <-l.requests }, nil
@@ -39,7 +39,7 @@ func (l *listing) request(ctx context.Context) (done func(), err error) {
 }
 
 // stat describes a file or folder.
-func (l *listing) stat(ctx context.Context, name string) (store.Info, error) {
+func (l *Listing) stat(ctx context.Context, name string) (store.Info, error) {
 	done, err := l.request(ctx)
 	if err != nil {
 		return store.Info{}, err
@@ -49,8 +49,8 @@ func (l *listing) stat(ctx context.Context, name string) (store.Info, error) {
 }
 
 // find finds the inputs that a URI names.
-func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
-	uri := a.path
+func (l *Listing) find(ctx context.Context, a Input, out string) (f found) {
+	uri := a.Path
 	if _, err := store.Of(l.files, uri); err != nil {
 		f.fail(uri, err)
 		return f
@@ -61,15 +61,15 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 	glob := hasGlob(uri)
 	image := slices.Contains(imageExts, strings.ToLower(path.Ext(uri)))
 	if paths.IsHTTP(uri) || image && !glob {
-		l.file(&f, uri, a.name, true)
+		l.file(&f, uri, a.Name, true)
 		return f
 	}
 	info, err := l.stat(ctx, uri)
 	switch {
 	case err == nil && info.Folder:
-		l.walk(ctx, &f, uri, a.name, out)
+		l.walk(ctx, &f, uri, a.Name, out)
 	case err == nil:
-		l.file(&f, uri, a.name, true)
+		l.file(&f, uri, a.Name, true)
 	case ctx.Err() != nil:
 	case paths.IsMissing(err) && glob:
 		l.match(ctx, &f, uri, out)
@@ -82,7 +82,7 @@ func (l *listing) find(ctx context.Context, a argument, out string) (f found) {
 }
 
 // file adds a file. name is that of the outputs; "" means the default.
-func (l *listing) file(f *found, uri, name string, explicit bool) {
+func (l *Listing) file(f *found, uri, name string, explicit bool) {
 	if name == "" && l.keepPath {
 		name = keptURI(uri)
 	}
@@ -92,7 +92,7 @@ func (l *listing) file(f *found, uri, name string, explicit bool) {
 	f.inputs = append(f.inputs, l.below(uri, filepath.ToSlash(name), explicit, nil))
 }
 
-// keptURI returns the name of the outputs of a URI with --keep-path: its
+// keptURI returns the name of the outputs of a URI with KeepPath: its
 // authority and its path.
 func keptURI(uri string) string {
 	_, authority, key := paths.Split(uri)
@@ -101,16 +101,16 @@ func keptURI(uri string) string {
 
 // below returns the input of a file. name, with slashes, is that of its
 // outputs.
-func (l *listing) below(uri, name string, explicit bool, folder store.Opener) input {
-	in := input{path: paths.Shown(uri), uri: uri, name: filepath.FromSlash(name), explicit: explicit, folder: folder}
-	if slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "." || s == ".." }) || !filepath.IsLocal(in.name) {
-		in.err = fmt.Errorf("%s: the name leads out of the output folder", in.path)
+func (l *Listing) below(uri, name string, explicit bool, folder store.Opener) File {
+	in := File{Path: paths.Shown(uri), uri: uri, Name: filepath.FromSlash(name), Explicit: explicit, folder: folder}
+	if slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "." || s == ".." }) || !filepath.IsLocal(in.Name) {
+		in.Err = fmt.Errorf("%s: the name leads out of the output folder", in.Path)
 	}
 	return in
 }
 
 // walk adds the files below a folder.
-func (l *listing) walk(ctx context.Context, f *found, uri, name, out string) {
+func (l *Listing) walk(ctx context.Context, f *found, uri, name, out string) {
 	folder, err := store.OpenFolder(ctx, l.files, uri)
 	if err != nil {
 		f.fail(uri, paths.Error(paths.Shown(uri), err))
@@ -126,7 +126,7 @@ func (l *listing) walk(ctx context.Context, f *found, uri, name, out string) {
 // list returns the files below a folder, sorted as the folders of a path are:
 // folder by folder, by the names in each. rel is the name of its outputs.
 // Folders are listed side by side.
-func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out string) []input {
+func (l *Listing) list(ctx context.Context, in store.Folder, uri, rel, out string) []File {
 	done, err := l.request(ctx)
 	if err != nil {
 		return nil
@@ -137,10 +137,10 @@ func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out strin
 		return nil
 	}
 	if err != nil {
-		return []input{{path: paths.Shown(uri), uri: uri, err: paths.Error(paths.Shown(uri), err)}}
+		return []File{{Path: paths.Shown(uri), uri: uri, Err: paths.Error(paths.Shown(uri), err)}}
 	}
 	var all sync.WaitGroup
-	parts := make([][]input, len(entries))
+	parts := make([][]File, len(entries))
 	for i, e := range entries {
 		r := e.Base
 		if rel != "" {
@@ -148,11 +148,11 @@ func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out strin
 		}
 		switch {
 		case e.Irregular:
-			parts[i] = []input{{path: paths.Shown(e.Name), skip: "not a regular file"}}
+			parts[i] = []File{{Path: paths.Shown(e.Name), skip: "not a regular file"}}
 		case newfile.IsTemp(e.Base):
-			parts[i] = []input{{path: paths.Shown(e.Name), skip: "a temporary file"}}
+			parts[i] = []File{{Path: paths.Shown(e.Name), skip: "a temporary file"}}
 		case !e.Folder:
-			parts[i] = []input{l.below(e.Name, r, false, in)}
+			parts[i] = []File{l.below(e.Name, r, false, in)}
 		case paths.Same(e.Name, out):
 		default:
 			select {
@@ -172,7 +172,7 @@ func (l *listing) list(ctx context.Context, in store.Folder, uri, rel, out strin
 
 // match adds the files and folders that match a glob. Its elements between
 // slashes are matched one by one.
-func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
+func (l *Listing) match(ctx context.Context, f *found, pattern, out string) {
 	scheme, authority, key := paths.Split(pattern)
 	var err error
 	switch {
@@ -238,7 +238,7 @@ func (l *listing) match(ctx context.Context, f *found, pattern, out string) {
 	for _, e := range names {
 		switch {
 		case newfile.IsTemp(e.Base):
-			f.inputs = append(f.inputs, input{path: paths.Shown(e.Name), skip: "a temporary file"})
+			f.inputs = append(f.inputs, File{Path: paths.Shown(e.Name), skip: "a temporary file"})
 		case paths.Same(e.Name, out):
 		case e.Folder:
 			l.walk(ctx, f, e.Name, "", out)

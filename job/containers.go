@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"bufio"
@@ -30,22 +30,22 @@ var imageExts = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff
 
 // findContainers finds the files that are containers: tar or record files with
 // images in them. Files found below a folder are not opened.
-func (l *listing) findContainers() {
+func (l *Listing) findContainers() {
 	// URIs are opened ahead, since each takes a request.
-	_ = ordered.Run(l.ctx, ordered.Options{To: len(l.inputs), Workers: max(1, min(remoteRequests, len(l.inputs)))},
+	_ = ordered.Run(l.ctx, ordered.Options{To: len(l.Files), Workers: max(1, min(remoteRequests, len(l.Files)))},
 		func(ctx context.Context, _, i int) (struct{}, error) {
-			if in := &l.inputs[i]; in.err == nil && in.skip == "" && in.folder == nil && !in.pipe {
+			if in := &l.Files[i]; in.Err == nil && in.skip == "" && in.folder == nil && !in.pipe {
 				in.detect(ctx)
 			}
 			return struct{}{}, nil
 		}, func(int, struct{}, error) error { return nil })
 }
 
-func (in *input) detect(ctx context.Context) {
+func (in *File) detect(ctx context.Context) {
 	if slices.Contains(imageExts, strings.ToLower(filepath.Ext(in.base()))) {
 		return
 	}
-	f, err := in.open(ctx)
+	f, err := in.Open(ctx)
 	if err != nil {
 		return // reading it returns the error
 	}
@@ -58,20 +58,20 @@ func (in *input) detect(ctx context.Context) {
 	if x, err := pipe.Detect(in.base(), head); err == nil {
 		in.container = &x
 	} else if errors.Is(err, pipe.ErrMindRecord) {
-		in.err = paths.Error(in.path, err)
+		in.Err = paths.Error(in.Path, err)
 	}
 }
 
 // unknown reports whether the number of images is not known before they are
 // read: it is that of containers and streams.
-func unknown(inputs []input) bool {
-	return slices.ContainsFunc(inputs, func(in input) bool { return in.pipe || in.container != nil })
+func unknown(files []File) bool {
+	return slices.ContainsFunc(files, func(in File) bool { return in.pipe || in.container != nil })
 }
 
 // container makes the images in a container, and an input that fails for
 // damage, after which nothing is read. stream is nil for a file.
-func (b *batch) container(ctx context.Context, in *input, format records.Format, stream io.Reader, yield func(*input) bool) bool {
-	c := &container{ctx: ctx, b: b, in: in, yield: yield, taken: digests{}}
+func (r *run) container(ctx context.Context, in *File, format records.Format, stream io.Reader, yield func(*File) bool) bool {
+	c := &container{ctx: ctx, run: r, in: in, yield: yield, taken: digests{}}
 	var err error
 	if format.Name == "webdataset" { // any tar file
 		err = c.members(ctx, stream)
@@ -81,15 +81,15 @@ func (b *batch) container(ctx context.Context, in *input, format records.Format,
 	if err == errStopped || ctx.Err() != nil {
 		return false
 	}
-	return err == nil || c.put(&input{path: in.path, err: readable(in.path, paths.Reason(err))})
+	return err == nil || c.put(&File{Path: in.Path, Err: paths.Readable(in.Path, paths.Reason(err))})
 }
 
 // container is a container that is being read.
 type container struct {
 	ctx   context.Context
-	b     *batch
-	in    *input
-	yield func(*input) bool
+	run   *run
+	in    *File
+	yield func(*File) bool
 	taken digests // of the outputs so far
 }
 
@@ -116,15 +116,15 @@ func (d digests) has(name string) bool {
 // errStopped ends reading since no more images are wanted.
 var errStopped = errors.New("stopped")
 
-func (c *container) put(in *input) bool {
-	c.b.number(c.ctx, in)
+func (c *container) put(in *File) bool {
+	c.run.number(c.ctx, in)
 	return c.yield(in)
 }
 
 // skip makes an input that is left out: for a reason, or since it begins with
 // head and is no image.
 func (c *container) skip(name, why string, head []byte) error {
-	if !c.put(&input{path: c.in.path + "/" + name, in: c.in.path, skip: why, held: true, data: head}) {
+	if !c.put(&File{Path: c.in.Path + "/" + name, in: c.in.Path, skip: why, held: true, data: head}) {
 		return errStopped
 	}
 	return nil
@@ -133,7 +133,7 @@ func (c *container) skip(name, why string, head []byte) error {
 // leave makes an input that is left out though a user could expect an image
 // there.
 func (c *container) leave(name, why string) error {
-	if !c.put(&input{path: c.in.path + "/" + name, in: c.in.path, skip: why, named: true, held: true}) {
+	if !c.put(&File{Path: c.in.Path + "/" + name, in: c.in.Path, skip: why, named: true, held: true}) {
 		return errStopped
 	}
 	return nil
@@ -141,8 +141,8 @@ func (c *container) leave(name, why string) error {
 
 // fail makes an input that fails.
 func (c *container) fail(name string, err error) error {
-	in := &input{path: c.in.path + "/" + name, in: c.in.path, held: true}
-	if in.err = paths.Error(in.path, err); !c.put(in) {
+	in := &File{Path: c.in.Path + "/" + name, in: c.in.Path, held: true}
+	if in.Err = paths.Error(in.Path, err); !c.put(in) {
 		return errStopped
 	}
 	return nil
@@ -151,21 +151,20 @@ func (c *container) fail(name string, err error) error {
 // image makes an input of an image. name is its name in the container, with
 // slashes. read returns its bytes, of which there are size.
 func (c *container) image(name string, size int64, read func() ([]byte, error)) error {
-	in := &input{path: c.in.path + "/" + name, in: c.in.path, held: true}
+	in := &File{Path: c.in.Path + "/" + name, in: c.in.Path, held: true}
 	clean := path.Clean(name)
 	local := filepath.FromSlash(clean)
-	in.name = filepath.Join(c.in.name, local)
-	limit := c.b.limits.Bytes
+	in.Name = filepath.Join(c.in.Name, local)
+	limit := c.run.limits.Bytes
 	switch {
 	case path.IsAbs(name) || slices.Contains(strings.Split(name, "/"), "..") || !filepath.IsLocal(local):
-		in.err = fmt.Errorf("%s: the name leads out of the output folder", in.path)
+		in.Err = fmt.Errorf("%s: the name leads out of the output folder", in.Path)
 	case limit > 0 && size > limit:
-		in.err = fmt.Errorf("%s: %w", in.path, tooLarge(size, limit))
-	case !c.claim(in.name):
-		in.err = fmt.Errorf("%s: its output is already that of an earlier image of the same name in %s", in.path, c.in.path)
+		in.Err = fmt.Errorf("%s: %w", in.Path, tooLarge(size, limit))
+	case !c.claim(in.Name):
+		in.Err = fmt.Errorf("%s: its output is already that of an earlier image of the same name in %s", in.Path, c.in.Path)
 	default:
-		c.b.held.take(size)
-		in.release = func() { c.b.held.give(size) }
+		c.run.hold(in, nil, size)
 		var err error
 		if in.data, err = read(); err != nil {
 			in.free()
@@ -181,7 +180,7 @@ func (c *container) image(name string, size int64, read func() ([]byte, error)) 
 // claim reports whether no earlier image has the same output.
 func (c *container) claim(name string) bool {
 	files := []string{name}
-	if s := c.b.files; s != nil {
+	if s := c.run.files; s != nil {
 		if files = s.files(name); s.fold {
 			for i := range files {
 				files[i] = strings.ToLower(files[i])
@@ -235,7 +234,7 @@ func (c *container) members(ctx context.Context, stream io.Reader) (err error) {
 	if stream == nil {
 		err = c.again(ctx, read)
 	} else {
-		m, bad := webdataset.NewMembers(stream, c.in.path)
+		m, bad := webdataset.NewMembers(stream, c.in.Path)
 		if bad != nil {
 			return bad
 		}
@@ -273,13 +272,13 @@ func readRest(r io.Reader, head []byte, size int64) ([]byte, error) {
 // records makes the images in a record file: its fields that hold images. A
 // record without one is skipped.
 func (c *container) records(ctx context.Context, format records.Format, stream io.Reader) (err error) {
-	options := records.ReadOptions{Limit: c.b.limits.Bytes}
+	options := records.ReadOptions{Limit: c.run.limits.Bytes}
 	var r records.Reader
 	switch {
 	case stream == nil && format.Open != nil:
-		r, err = format.Open(ctx, store.URI, []string{c.in.storeName()}, options)
+		r, err = format.Open(ctx, c.in.files, []string{c.in.storeName()}, options)
 	case stream != nil && format.Stream != nil:
-		r, err = format.Stream(stream, c.in.path, options)
+		r, err = format.Stream(stream, c.in.Path, options)
 	default:
 		err = pipe.NeedsFile(format)
 	}
@@ -305,12 +304,12 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 			images++
 			// The reader reuses the memory of the record.
 			read := func() ([]byte, error) { return slices.Clone(f.Value.Data), nil }
-			if err := c.image(safeName(x.Key)+"."+safeName(f.Name), int64(len(f.Value.Data)), read); err != nil {
+			if err := c.image(paths.Safe(x.Key)+"."+paths.Safe(f.Name), int64(len(f.Value.Data)), read); err != nil {
 				return err
 			}
 		}
 		if images == 0 {
-			if err := c.skip(safeName(x.Key), "no field is an image", nil); err != nil {
+			if err := c.skip(paths.Safe(x.Key), "no field is an image", nil); err != nil {
 				return err
 			}
 		}
@@ -319,30 +318,30 @@ func (c *container) records(ctx context.Context, format records.Format, stream i
 }
 
 // stream makes the inputs of a stream: an image, or those of a container.
-func (b *batch) stream(ctx context.Context, in *input, yield func(*input) bool) bool {
-	p := pipe.Open(ctx, b.app.stdin, in.path)
+func (r *run) stream(ctx context.Context, in *File, yield func(*File) bool) bool {
+	p := pipe.Open(ctx, r.job.stdin(), in.Path)
 	defer p.Close()
-	r := bufio.NewReaderSize(p, pipe.Buffer)
-	head, err := pipe.Head(r)
+	b := bufio.NewReaderSize(p, pipe.Buffer)
+	head, err := pipe.Head(b)
 	if err == nil && codec.Sniff(head) == "" && len(head) > 0 {
-		format, unknown := pipe.Detect(in.path, head)
+		format, unknown := pipe.Detect(in.Path, head)
 		switch {
 		case unknown == nil:
-			return b.container(ctx, in, format, r, yield)
+			return r.container(ctx, in, format, b, yield)
 		case errors.Is(unknown, pipe.ErrMindRecord):
 			err = unknown
 		}
 	}
 	if err == nil {
 		in.held = true
-		in.data, err = pipe.ReadImage(r, head, b.limits)
+		in.data, err = pipe.ReadImage(b, head, r.limits)
 	}
 	if ctx.Err() != nil {
 		return false
 	}
 	if err != nil {
-		in.err = paths.Error(in.path, paths.Reason(err))
+		in.Err = paths.Error(in.Path, paths.Reason(err))
 	}
-	b.number(ctx, in)
+	r.number(ctx, in)
 	return yield(in)
 }

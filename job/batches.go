@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"context"
@@ -18,18 +18,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The values of --last-batch.
-const (
-	lastShort = "short"
-	lastPad   = "pad"
-	lastDrop  = "drop"
-)
-
 // batches is a sink that joins the outputs of several images and hands them to
 // another sink as if they were those of one image.
 type batches struct {
 	to    sink
-	files *imageFiles // to, unless it writes to standard output
+	files *imageFiles // to, unless that writes a stream
 	*columns
 	rules []datagraph.Batching // of the outputs
 	count int                  // images of a batch
@@ -78,9 +71,9 @@ func (b *batches) add(o outcome) ([]outcome, error) {
 		}
 		if _, err := r.Shape(list); err != nil {
 			if len(list) > 1 {
-				err = fmt.Errorf("the output %s is %v, in the batch of %s it is %v: rule %v needs equal sizes", b.names[i], list[1].Desc, b.waiting[0].in.path, list[0].Desc, r.Rule)
+				err = fmt.Errorf("the output %s is %v, in the batch of %s it is %v: rule %v needs equal sizes", b.names[i], list[1].Desc, b.waiting[0].in.Path, list[0].Desc, r.Rule)
 			}
-			o.err = fmt.Errorf("%s: %w", o.in.path, err)
+			o.err = fmt.Errorf("%s: %w", o.in.Path, err)
 			return []outcome{o}, nil
 		}
 	}
@@ -95,13 +88,10 @@ func (b *batches) add(o outcome) ([]outcome, error) {
 	return b.flush(0)
 }
 
-// maxBatch is the largest --batch-size.
-const maxBatch = 1 << 20
-
 // fits refuses a batch of more bytes than the limit.
 func (b *batches) fits(bytes int64) error {
 	if b.limit > 0 && bytes > b.limit {
-		return fmt.Errorf("the batch with %s needs more than %d bytes: want a smaller --batch-size or a larger --limit-bytes", b.waiting[len(b.waiting)-1].in.path, b.limit)
+		return advice("the batch with %s needs more than %d bytes: want a smaller %s or a larger %s", b.waiting[len(b.waiting)-1].in.Path, b.limit, fieldBatchSize, Field("Limits.Bytes"))
 	}
 	return nil
 }
@@ -116,13 +106,13 @@ func (b *batches) flush(padding int) ([]outcome, error) {
 		return nil, err
 	}
 	name := batchName(b.number)
-	o := outcome{in: &input{name: name, path: name}}
+	o := outcome{in: &File{Name: name, Path: name}}
 	done := b.waiting
 	var err error
 	if b.files == nil {
 		o.written, err = b.to.write(name, b.tensors)
 	} else {
-		if b.format.numbered {
+		if b.format.Numbered {
 			b.files.numbers[name] = b.number
 		}
 		lines := b.lines(images, b.files.files(name))
@@ -188,7 +178,7 @@ func (b *batches) lines(images []outcome, files []string) []imageLine {
 	for k, o := range images {
 		lines[k] = imageLine{Padding: k >= len(b.waiting), Outputs: slices.Clone(o.results)}
 		if !lines[k].Padding {
-			lines[k].Input = o.in.path
+			lines[k].Input = o.in.Path
 		}
 	}
 	for i, r := range b.rules {
@@ -207,14 +197,11 @@ func (b *batches) lines(images []outcome, files []string) []imageLine {
 	return lines
 }
 
-// imageLine is a line of --json, and of the list of a batch's images.
+// imageLine is a line of the list of a batch's images.
 type imageLine struct {
 	Input   string   `json:"input,omitempty"`
 	Padding bool     `json:"padding,omitempty"` // not an image
-	Dropped bool     `json:"dropped,omitempty"` // in no batch
-	Outputs []result `json:"outputs"`
-
-	Labels []prediction `json:"labels,omitempty"` // the best ones
+	Outputs []Output `json:"outputs"`
 }
 
 // list writes the list of a batch's images. Its paths are relative to the
@@ -241,14 +228,14 @@ func (b *batches) list(w io.Writer, lines []imageLine) error {
 func (b *batches) close() (done []outcome, err error) {
 	switch {
 	case len(b.waiting) == 0:
-	case b.last == lastDrop:
+	case b.last == LastDrop:
 		done = b.waiting
 		for k := range done {
-			done[k].dropped, done[k].written = true, written{results: []result{}}
+			done[k].dropped, done[k].written = true, written{results: []Output{}}
 		}
 	default:
 		padding := 0
-		if b.last == lastPad {
+		if b.last == LastPad {
 			padding = b.count - len(b.waiting)
 			last := b.waiting[len(b.waiting)-1].size
 			if err := b.fits(b.bytes + int64(padding)*last); err != nil { // before the memory is needed
@@ -288,7 +275,7 @@ func (b *batches) earlier() (digests, error) {
 			return nil, err
 		}
 		if len(images) > b.count || later && len(images) < b.count {
-			return nil, fmt.Errorf("%s lists %s, but --batch-size is %d: want the same number, or --force instead of --skip-existing", list, plural(len(images), "image"), b.count)
+			return nil, advice("%s lists %s, but %s is %d: want the same number, or %s instead of %s", list, plural(len(images), "image"), fieldBatchSize, b.count, fieldForce, fieldExisting)
 		}
 		for _, f := range files {
 			if _, err := store.URI.Stat(b.ctx, paths.StoreName(f)); err != nil {
@@ -309,7 +296,7 @@ func (b *batches) earlier() (digests, error) {
 		for _, p := range images {
 			listed.add(p)
 		}
-		if _, err := b.to.add(outcome{in: &input{name: name, path: name}}); err != nil {
+		if _, err := b.to.add(outcome{in: &File{Name: name, Path: name}}); err != nil {
 			return nil, err
 		}
 	}

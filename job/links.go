@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"context"
@@ -185,12 +185,12 @@ func (c *container) links(ctx context.Context, links []*tarLink) error {
 
 // again reads the tar file from its beginning.
 func (c *container) again(ctx context.Context, read func(*webdataset.Members) error) error {
-	f, err := c.in.open(ctx)
+	f, err := c.in.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	m, err := webdataset.NewMembers(io.NewSectionReader(f, 0, f.Size()), c.in.path)
+	m, err := webdataset.NewMembers(io.NewSectionReader(f, 0, f.Size()), c.in.Path)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"bufio"
@@ -15,19 +15,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// The values of --skip-existing.
-const (
-	existingName    = "name"
-	existingContent = "content"
-)
-
-// manifestName is the file of --skip-existing=content in the output folder. Its
+// manifestName is the file of ByContent in the output folder. Its
 // first line has the digest of what makes the outputs. Each other line is an
 // image, with these fields between spaces: the SHA-256 of the image; its size
 // and modification time (in ns, 0 if they prove nothing); the sizes of its
@@ -71,9 +64,9 @@ const racy = 2 * time.Second
 
 // openExisting returns the existing of an output folder. digest is that of what
 // makes the outputs. Images of a manifest with another digest count as changed.
-func openExisting(files *imageFiles, how string, digest string) (*existing, error) {
+func openExisting(files *imageFiles, how Existing, digest string) (*existing, error) {
 	e := &existing{files: files, present: map[string]map[string]struct{}{}}
-	if how == existingName {
+	if how == ByName {
 		return e, nil
 	}
 	e.path, e.known = filepath.Join(files.dir, manifestName), map[string]made{}
@@ -172,7 +165,7 @@ func appendMade(b []byte, name string, m made) []byte {
 
 // compact writes the manifest anew, with a line for each image.
 func (e *existing) compact(digest string) error {
-	return wrapFail(newfile.WriteAll([]newfile.File{{Path: e.path, Write: func(w io.Writer) error {
+	return newfile.WriteAll([]newfile.File{{Path: e.path, Write: func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", manifestHead, digest)
 		var b []byte
 		for name, m := range e.known {
@@ -182,7 +175,7 @@ func (e *existing) compact(digest string) error {
 			}
 		}
 		return err
-	}}}))
+	}}})
 }
 
 func (e *existing) close() error {
@@ -271,34 +264,34 @@ func regularFiles(dir string) map[string]struct{} {
 
 // before reports whether an image has its outputs, as far as that is known
 // without reading it.
-func (e *existing) before(ctx context.Context, in *input) (bool, error) {
+func (e *existing) before(ctx context.Context, in *File) (bool, error) {
 	if e == nil {
 		return false, nil
 	}
 	if e.listed != nil {
-		return e.listed.has(in.path), nil
+		return e.listed.has(in.Path), nil
 	}
 	if e.path == "" {
-		return e.haveFiles(ctx, in.name)
+		return e.haveFiles(ctx, in.Name)
 	}
 	m, ok := e.lookUp(in)
-	if !ok || in.held || m.mtime == 0 || m.path != e.absolute(in.path) {
+	if !ok || in.held || m.mtime == 0 || m.path != e.absolute(in.Path) {
 		return false, nil
 	}
-	info, err := os.Stat(in.path)
+	info, err := os.Stat(in.Path)
 	return err == nil && info.Size() == m.size && info.ModTime().UnixNano() == m.mtime, nil
 }
 
 // lookUp returns what the manifest has of an image whose outputs are still
 // there.
-func (e *existing) lookUp(in *input) (made, bool) {
+func (e *existing) lookUp(in *File) (made, bool) {
 	e.mu.Lock()
-	m, ok := e.known[in.name]
+	m, ok := e.known[in.Name]
 	e.mu.Unlock()
 	if !ok {
 		return m, false
 	}
-	sizes := e.outputSizes(in.name)
+	sizes := e.outputSizes(in.Name)
 	if len(sizes) != len(m.outputs) {
 		return m, false
 	}
@@ -323,15 +316,15 @@ func (e *existing) absolute(path string) string {
 }
 
 // stamp is the state of a file before it was read.
-func (e *existing) stamp(in *input) (m made) {
+func (e *existing) stamp(in *File) (m made) {
 	if e == nil || e.path == "" {
 		return m
 	}
-	m.path = e.absolute(in.path)
+	m.path = e.absolute(in.Path)
 	if in.held || in.uri != "" {
 		return m
 	}
-	if info, err := os.Stat(in.path); err == nil {
+	if info, err := os.Stat(in.Path); err == nil {
 		m.size = info.Size()
 		if time.Since(info.ModTime()) > racy {
 			m.mtime = info.ModTime().UnixNano()
@@ -342,7 +335,7 @@ func (e *existing) stamp(in *input) (m made) {
 
 // after completes an image's stamp with its data, and reports whether the image
 // has its outputs.
-func (e *existing) after(in *input, m *made, data []byte) (bool, error) {
+func (e *existing) after(in *File, m *made, data []byte) (bool, error) {
 	if e == nil || e.path == "" {
 		return false, nil
 	}
@@ -350,9 +343,9 @@ func (e *existing) after(in *input, m *made, data []byte) (bool, error) {
 	old, ok := e.lookUp(in)
 	if ok && old.sum == m.sum {
 		m.outputs = old.outputs
-		return true, e.record(in.name, *m)
+		return true, e.record(in.Name, *m)
 	}
-	return false, e.begin(in.name)
+	return false, e.begin(in.Name)
 }
 
 // begin forgets an image whose outputs are about to be replaced: a kill before
@@ -375,16 +368,16 @@ func dropManifest(dir string) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return wrapFail(paths.Error(filepath.Join(dir, manifestName), err))
+	return paths.Error(filepath.Join(dir, manifestName), err)
 }
 
 // done records an image whose outputs were written.
-func (e *existing) done(in *input, m made) error {
+func (e *existing) done(in *File, m made) error {
 	if e == nil || e.path == "" {
 		return nil
 	}
-	m.outputs = e.outputSizes(in.name)
-	return e.record(in.name, m)
+	m.outputs = e.outputSizes(in.Name)
+	return e.record(in.Name, m)
 }
 
 // record appends a line with one call.
@@ -394,42 +387,4 @@ func (e *existing) record(name string, m made) error {
 	e.known[name] = m
 	_, err := e.log.Write(appendMade(nil, name, m))
 	return paths.Error(e.path, err)
-}
-
-// digest returns the digest of all that makes the outputs besides the images.
-func (f *runFlags) digest(g *datagraph.Graph, c columns, model []byte) (string, error) {
-	b, err := g.MarshalMsg(nil)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %q %v %q %v %x\n", moduleVersion(), c.format.name, c.names, c.inputs, c.batch, f.device, f.limits, sha256.Sum256(model))
-	h.Write(b)
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// checkExisting refuses --skip-existing for formats whose files are not those
-// of one image.
-func (f *runFlags) checkExisting(x format) error {
-	if f.existing == "" {
-		return nil
-	}
-	if err := oneOf("skip-existing", f.existing, existingName, existingContent); err != nil {
-		return err
-	}
-	switch {
-	case f.out == "" || f.out == "-":
-		return usageErr("--skip-existing needs -o DIR")
-	case paths.IsURI(f.out) && f.existing == existingContent:
-		return usageErr("--skip-existing=content keeps a list in the output folder, which a store cannot: want --skip-existing, or a folder")
-	case x.shards != "":
-		return usageErr("--skip-existing does not apply to --format %s: remove what an earlier run wrote with --force", x.name)
-	case f.batchSize > 0 && f.existing == existingContent:
-		return usageErr("--skip-existing=content applies to files of one image: want --skip-existing, or --force to write all batches again")
-	case f.batchSize > 0 && f.force:
-		return usageErr("--force removes the batches that --skip-existing goes on with: want only one of them")
-	case x.numbered:
-		return usageErr("--skip-existing does not apply to --format %s: a number stands for another image when images are added", x.name)
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"bytes"
@@ -17,19 +17,29 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+// shardFormat writes record files, in the format of package records that has
+// the same name.
+type shardFormat struct {
+	// record returns an image's record.
+	record func(key string, ts []tensor.Named) (records.Record, error)
+	// key returns an image's key by its name, with slashes. nil means the name.
+	key   func(name string) string
+	index bool // a shard has an index
+}
+
 // shardFormats are the formats whose files hold the outputs of many images.
-var shardFormats = []format{
+var shardFormats = []Format{
 	{
-		name: "webdataset", ext: ".tar", many: true, named: true, no: []tensor.DType{tensor.BFloat16}, shards: "webdataset",
-		record: webdatasetRecord, key: webdataset.ImageKey,
+		Name: "webdataset", Ext: ".tar", Shards: true, many: true, Named: true, no: []tensor.DType{tensor.BFloat16},
+		shards: &shardFormat{record: webdatasetRecord, key: webdataset.ImageKey},
 	},
 	{
-		name: "recordio", ext: ".rec", many: true, named: true, no: []tensor.DType{tensor.Bytes}, shards: "recordio", index: true,
-		record: safetensorsRecord,
+		Name: "recordio", Ext: ".rec", Shards: true, many: true, Named: true, no: []tensor.DType{tensor.Bytes},
+		shards: &shardFormat{record: safetensorsRecord, index: true},
 	},
 	{
-		name: "tfrecord", ext: ".tfrecord", many: true, named: true, shards: "tfrecord",
-		record: exampleRecord,
+		Name: "tfrecord", Ext: ".tfrecord", Shards: true, many: true, Named: true,
+		shards: &shardFormat{record: exampleRecord},
 		input: func(name string) error {
 			if !utf8.ValidString(name) || name == records.KeyField || strings.HasSuffix(name, shapeFeature) || strings.HasSuffix(name, dtypeFeature) {
 				return fmt.Errorf("not a valid name of a feature")
@@ -87,7 +97,7 @@ type shards struct {
 	columns
 	dir    string
 	files  store.Opener // that creates the shards, in dir
-	stream bool         // one shard without end, on standard output
+	stream bool         // one shard without end, to Sink.Writer
 	force  bool         // replace older shards
 	count  int          // samples of a shard
 	size   int64        // bytes after which a shard ends
@@ -110,8 +120,8 @@ func (s *shards) ready(ctx context.Context) error {
 	if _, err := readyFolder(ctx, s.dir); err != nil {
 		return err
 	}
-	ext := []string{s.format.ext}
-	if s.format.index {
+	ext := []string{s.format.Ext}
+	if s.format.shards.index {
 		ext = append(ext, ".idx")
 	}
 	return newSeries(ctx, s.dir, "data-", s.force, ext...)
@@ -124,10 +134,10 @@ func (s *shards) write(name string, out []*tensor.Tensor) (w written, err error)
 		return w, err
 	}
 	w.key = filepath.ToSlash(name)
-	if s.format.key != nil {
-		w.key = s.format.key(w.key)
+	if s.format.shards.key != nil {
+		w.key = s.format.shards.key(w.key)
 	}
-	if w.record, err = s.format.record(w.key, named); err != nil {
+	if w.record, err = s.format.shards.record(w.key, named); err != nil {
 		return w, err
 	}
 	for _, f := range w.record.Fields {
@@ -138,7 +148,7 @@ func (s *shards) write(name string, out []*tensor.Tensor) (w written, err error)
 
 func (s *shards) add(o outcome) ([]outcome, error) {
 	fail := func(err error) ([]outcome, error) {
-		o.err = fmt.Errorf("%s: %w", o.in.path, err)
+		o.err = fmt.Errorf("%s: %w", o.in.Path, err)
 		return []outcome{o}, nil
 	}
 	if !s.keys.add(o.key) { // a reader could not tell them apart, or would join them
@@ -173,12 +183,12 @@ func (s *shards) add(o outcome) ([]outcome, error) {
 }
 
 func (s *shards) open() error {
-	s.name = fmt.Sprintf("data-%05d%s", s.number, s.format.ext)
-	f, err := records.Lookup(s.format.shards)
+	s.name = fmt.Sprintf("data-%05d%s", s.number, s.format.Ext)
+	f, err := records.Lookup(s.format.Name)
 	if err != nil {
 		return err
 	}
-	if s.w, err = f.Create(s.ctx, s.files, s.name, records.WriteOptions{Index: s.format.index && !s.stream}); err != nil {
+	if s.w, err = f.Create(s.ctx, s.files, s.name, records.WriteOptions{Index: s.format.shards.index && !s.stream}); err != nil {
 		s.w = nil
 		return s.cannot(err)
 	}
@@ -186,7 +196,7 @@ func (s *shards) open() error {
 }
 
 func (s *shards) cannot(err error) error {
-	var e stdoutError
+	var e *FieldError
 	if errors.As(err, &e) { // without the names of a shard
 		return e
 	}

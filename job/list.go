@@ -1,4 +1,4 @@
-package cli
+package job
 
 import (
 	"bufio"
@@ -15,27 +15,14 @@ import (
 	"github.com/infer-prep/infer-prep/internal/paths"
 )
 
-// argument is a file, folder or glob that the user named.
-type argument struct {
-	path string
-	name string // of its outputs, below the output folder; "" means the default
-}
-
-func arguments(paths []string) (l []argument) {
-	for _, p := range paths {
-		l = append(l, argument{path: p})
-	}
-	return l
-}
-
 // maxListed is the largest length of an entry of a list of files, in bytes.
 const maxListed = 1 << 20
 
-// readFilesFrom reads the file of --files-from: paths, one a line or, if nul is
-// true, each ended by a NUL byte; or a report of --report, of which it takes
-// the images that failed and those that an interrupted run did not begin.
-// report says which it is.
-func readFilesFrom(ctx context.Context, name string, nul bool, stdin io.Reader) (l []argument, report bool, err error) {
+// ReadList reads inputs from a file: paths, one a line or, if nul is true, each
+// ended by a NUL byte; or a report of Job.Report, of which it takes the images
+// that failed and those that an interrupted run did not begin. report says
+// which it is. The name "-" means stdin.
+func ReadList(ctx context.Context, name string, nul bool, stdin io.Reader) (l []Input, report bool, err error) {
 	r := stdin
 	if name != "-" {
 		f, err := paths.Open(ctx, name)
@@ -76,34 +63,34 @@ func readFilesFrom(ctx context.Context, name string, nul bool, stdin io.Reader) 
 		}
 		switch {
 		case !report:
-			l = append(l, argument{path: string(entry)})
+			l = append(l, Input{Path: string(entry)})
 			continue
 		case !isLine: // a kill can leave a part of the last line
 			if n++; s.Scan() {
 				return nil, true, fmt.Errorf("%s: line %d: not a line of a report", name, n-1)
 			}
-		case x.Status == statusEnd:
+		case x.Status == endOfRun:
 			ended = true
-		case x.Status != statusFailed && x.Status != statusPending:
+		case x.Status != Failed && x.Status != Pending:
 		case x.In == "":
-			l = append(l, argument{x.Input, filepath.FromSlash(x.Name)})
+			l = append(l, Input{Path: x.Input, Name: filepath.FromSlash(x.Name)})
 		case !seen[x.In]: // one image of a container: read the container again
 			seen[x.In] = true
-			l = append(l, argument{path: x.In})
+			l = append(l, Input{Path: x.In})
 		}
 	}
 	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, false, fmt.Errorf("%s: an entry has more than %d bytes: want paths, one a line, or --null for paths that end with a NUL byte", name, maxListed)
+		return nil, false, advice("%s: an entry has more than %d bytes: want paths, one a line, or %s for paths that end with a NUL byte", name, maxListed, Field("nul"))
 	} else if err != nil {
 		return nil, false, paths.Error(name, err)
 	}
 	if report && !ended {
-		return nil, true, fmt.Errorf("%s: the report has no end, because its run was killed: run the same command again, with --skip-existing", name)
+		return nil, true, advice("%s: the report has no end, because its run was killed: run the same command again, with %s", name, fieldExisting)
 	}
 	return l, report, nil
 }
 
-// keptPath returns the name of the outputs of a path with --keep-path: the path
+// keptPath returns the name of the outputs of a path with KeepPath: the path
 // without a drive, a leading slash and leading "..".
 func keptPath(path string) string {
 	path = filepath.Clean(path)
@@ -115,4 +102,12 @@ func keptPath(path string) string {
 		path = ""
 	}
 	return filepath.FromSlash(path)
+}
+
+// keptName returns keptPath of a path, or keptURI of a URI.
+func keptName(name string) string {
+	if name = paths.TrimFile(name); paths.IsURI(name) {
+		return filepath.FromSlash(keptURI(name))
+	}
+	return keptPath(name)
 }

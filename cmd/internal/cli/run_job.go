@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/job"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// newJob returns the job that the flags describe, without inputs. The caller
+// calls done after the run.
+func (a *app) newJob(cmd *cobra.Command, f *runFlags) (j *job.Job, done func() error, err error) {
+	p, err := f.preprocessor(cmd, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := f.options(cmd.Context(), a, &f.graphFlags)
+	if err != nil {
+		return nil, nil, err
+	}
+	j = &job.Job{
+		Preprocessor: p, Files: f.outside.files(), Stdin: a.stdin, KeepPath: f.keepPath, To: f.sink(a),
+		Existing: job.Existing(f.existing), Report: f.report, Message: a.advised,
+		Key: fmt.Sprintf("%s %s %x", moduleVersion(), f.device, sha256.Sum256(o.Model)),
+	}
+	done = func() error { return nil }
+	var on *sessions
+	if f.device != cpu.Name || o.Model != nil {
+		if on, err = newSessions(f.device, p.Pool().Plan(), o); err != nil {
+			return nil, nil, err
+		}
+		done = on.close
+		if on.infer {
+			j.Columns = on.outputs()
+		}
+	}
+	j.Compute = a.compute(p.Pool(), on)
+	if err := f.complete(cmd, j, on); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return j, done, nil
+}
+
+// preprocessor reads the graph.
+func (f *runFlags) preprocessor(cmd *cobra.Command, a *app) (*inferprep.Preprocessor, error) {
+	g, err := f.load(cmd, a.stdin)
+	if err != nil {
+		return nil, err
+	}
+	if f.format.Floats {
+		if err := nhwcFloats(f, g); err != nil {
+			return nil, err
+		}
+	}
+	if err := wantOneImage(g); err != nil {
+		return nil, err
+	}
+	p, err := inferprep.New(g, inferprep.Options{Limits: f.limits, Jobs: f.jobs})
+	if err != nil && f.file != "" {
+		err = fmt.Errorf("%s: %w", f.file, err)
+	}
+	if err != nil {
+		return nil, usageErr("%w", err)
+	}
+	if l := randomSteps(g); l != nil && !f.quiet {
+		a.complain(fmt.Errorf("the graph is random (%s): every image gets the same draws; a dataset draws for each sample", strings.Join(l, ", ")))
+	}
+	return p, nil
+}
+
+// sink returns the sink that the flags describe.
+func (f *runFlags) sink(a *app) job.Sink {
+	s := f.to
+	s.SideOutputs, s.ShardBytes = f.outputs == "all", int64(f.bytes)
+	switch {
+	case f.out != "-":
+		s.Dir = f.out
+	case !f.lines:
+		s.Writer = a.stdout
+	}
+	return s
+}
+
+// compute returns what runs instead of the graph: a device's sessions. It is
+// nil on the CPU without a model.
+func (a *app) compute(pool *datagraph.Pool, on *sessions) func(context.Context, *tensor.Tensor, func([]*tensor.Tensor)) error {
+	delay := a.testDelay
+	if on == nil && delay == nil {
+		return nil
+	}
+	return func(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor)) error {
+		return pool.Do(ctx, func(r *datagraph.Runner) error {
+			var bad error
+			done := func(out []*tensor.Tensor, err error) {
+				if bad = err; err != nil {
+					return
+				}
+				if delay != nil {
+					delay()
+				}
+				use(out)
+			}
+			if on == nil {
+				done(r.Run(image))
+				return bad
+			}
+			if _, err := r.Admit(image); err != nil {
+				return err
+			}
+			err := on.run(ctx, image, done)
+			return cmp.Or(err, bad)
+		})
+	}
+}
+
+// complete completes the job's sink with what depends on the outputs.
+func (f *runFlags) complete(cmd *cobra.Command, j *job.Job, on *sessions) error {
+	if j.Columns != nil {
+		if n := firstChanged(cmd, "batch", "batch-size"); n != "" {
+			return usageErr("--%s is for the graph's tensors; it does not apply to a model's outputs", n)
+		}
+		if f.format.Models {
+			return usageErr("--format %s is for the inputs of models; it does not apply to a model's outputs", f.format.Name)
+		}
+	}
+	outputs, err := j.Outputs()
+	if err != nil {
+		return jobErr(err)
+	}
+	if j.To.Rename, err = renames(f.names, outputs); err != nil {
+		return err
+	}
+	if f.lines {
+		return nil
+	}
+	j.To.Labels, err = f.newLabels(cmd, on)
+	return err
+}
+
+// renames parses the values of --name.
+func renames(names, outputs []string) (map[string]string, error) {
+	m := map[string]string{}
+	for _, n := range names {
+		output, input, ok := strings.Cut(n, "=")
+		if !ok && len(outputs) == 1 {
+			output, input, ok = outputs[0], n, true
+		}
+		switch _, twice := m[output]; {
+		case !ok || !slices.Contains(outputs, output):
+			return nil, usageErr("--name %q: want OUTPUT=INPUT, where OUTPUT is %s", n, orList(outputs))
+		case input == "":
+			return nil, usageErr("--name %q: the name is empty", n)
+		case twice:
+			return nil, usageErr("--name %q: the output is named twice", n)
+		}
+		m[output] = input
+	}
+	return m, nil
+}
+
+// nhwcFloats converts images to HWC and, without --dtype, all outputs to
+// float32.
+func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
+	if f.layout != "" && !strings.EqualFold(f.layout, "HWC") {
+		return usageErr("--layout %s: --format input-list needs HWC", f.layout)
+	}
+	descs, err := g.Infer()
+	if err != nil {
+		return usageErr("%w", err)
+	}
+	names := g.Outputs
+	if f.outputs == "all" {
+		names = slices.Concat(g.Outputs, g.SideOutputs)
+	}
+	for _, o := range names {
+		d := g.Last(descs, o)
+		if d.IsImage() && d.Layout == tensor.CHW {
+			g.Then(transforms.NewCHW2HWC(), []string{o}, []string{o})
+		}
+		if f.dtype == "" && d.DType != tensor.Float32 && d.DType != tensor.Bytes {
+			g.Then(transforms.NewToType(tensor.Float32), []string{o}, []string{o})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/job"
+)
+
+// topFlags print the best classes of a model.
+type topFlags struct {
+	top     int
+	softmax bool
+}
+
+func (f *topFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.IntVar(&f.top, "top", 5, "with --infer and a bundle that has labels, print the best `N` labels of each image with their scores; 0 prints none")
+	fl.BoolVar(&f.softmax, "softmax", false, "print probabilities, the softmax of the scores: for models whose output is logits")
+}
+
+// newLabels returns the labels to print, or nil if there are none to print.
+func (f *runFlags) newLabels(cmd *cobra.Command, on *sessions) (*job.Labels, error) {
+	asked := firstChanged(cmd, "top", "softmax")
+	l := &job.Labels{Names: f.labels, Top: f.top, Softmax: f.softmax, Required: asked != "" || f.out == ""}
+	why := ""
+	switch {
+	case f.top < 0:
+		return nil, usageErr("--top %d: want at least 0", f.top)
+	case on == nil || !on.infer:
+		why = "no model runs: want --infer or --model"
+	case len(f.labels) == 0:
+		why = "the labels are unknown: want a --bundle that has some"
+	case !slices.ContainsFunc(on.outputs(), func(c datagraph.Column) bool { return l.Fit(c.Desc) }):
+		why = fmt.Sprintf("no output of the model has a score for each of the %s", plural(len(f.labels), "label"))
+	}
+	switch {
+	case why != "" && asked != "" && f.top > 0:
+		return nil, usageErr("--%s: %s", asked, why)
+	case why != "" || f.top == 0 || f.quiet && asked == "" && f.out != "" && !f.json:
+		if f.out == "" {
+			return nil, usageErr("no output folder: want -o DIR, or -o - for standard output%s", labelHint(f, why))
+		}
+		return nil, nil
+	case f.out == "-":
+		if asked != "" {
+			return nil, usageErr("--%s and -o - both write to standard output: want only one of them", asked)
+		}
+		return nil, nil
+	}
+	return l, nil
+}
+
+// labelHint says why a run without an output folder prints no labels either.
+func labelHint(f *runFlags, why string) string {
+	if why == "" || !f.infer {
+		return ""
+	}
+	return "; no labels are printed, since " + why
+}
+
+// printBest prints an image's best classes, one a line: path, label and score,
+// with tabs between them. Scores have six digits: further ones depend on the
+// machine.
+func (a *app) printBest(path string, l []job.Label) error {
+	var b strings.Builder
+	for i, p := range l {
+		label := printable(p.Label)
+		if i == 0 {
+			label = a.colored(a.stdout, bold, label)
+		}
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", printable(path), label, strconv.FormatFloat(p.Score, 'g', 6, 64))
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/job"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// maxNamed is the largest number of files left out that messages name.
+const maxNamed = 20
+
+// runPrinter prints the results of a run.
+type runPrinter struct {
+	app   *app
+	flags *runFlags
+	bar   *progress
+	start time.Time
+	made  tally
+	named int // files left out that could be expected to be images
+	// folders counts links to folders; folder is the first.
+	folders int
+	folder  string
+	full    bool // a message says that the disk is full
+}
+
+// runJob runs the job and prints its results in the order of the inputs.
+func (a *app) runJob(ctx context.Context, f *runFlags, j *job.Job) error {
+	p := &runPrinter{app: a, flags: f, start: time.Now()}
+	j.OnResult, j.Progress = p.result, p.progress
+	sum, err := j.Run(ctx)
+	p.clear()
+	p.sayLeftOut()
+	if errors.Is(err, job.ErrImages) {
+		err = nil
+	}
+	full := diskFull(err)
+	if full && !p.full {
+		a.complain(err)
+	}
+	of := ""
+	if sum.Total > 0 {
+		of = " of " + plural(sum.Total, "file")
+	}
+	switch {
+	case errors.Is(err, job.ErrNoImages):
+		return noImages(sum.Failed, sum.Skipped)
+	case full:
+		return failErr("the disk is full: %d%s done", sum.Done, of)
+	case err != nil && !errors.Is(err, context.Canceled):
+		return jobErr(err)
+	case ctx.Err() != nil && sum.Total == 0:
+		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done" + a.goOn(j))}
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d%s done%s", sum.Done, of, a.goOn(j))}
+	}
+	return p.sayEnd(sum)
+}
+
+// jobErr adds the exit status to an error of a job.
+func jobErr(err error) error {
+	if errors.Is(err, job.ErrOption) {
+		return usageErr("%w", err)
+	}
+	return wrapFail(err)
+}
+
+// progress draws the bar.
+func (p *runPrinter) progress(done, total int) {
+	if p.bar == nil {
+		p.bar = newProgress(p.app.stderr, total, p.flags.quiet)
+		return
+	}
+	p.bar.step()
+}
+
+// clear removes the bar from the screen.
+func (p *runPrinter) clear() {
+	if p.bar != nil {
+		p.bar.clear()
+	}
+}
+
+// runLine is a line of --json.
+type runLine struct {
+	Input   string       `json:"input"`
+	Dropped bool         `json:"dropped,omitempty"` // in no batch
+	Outputs []job.Output `json:"outputs"`
+	Labels  []job.Label  `json:"labels,omitempty"` // the best ones
+}
+
+// result prints what became of an input.
+func (p *runPrinter) result(x job.Result) error {
+	a, asJSON := p.app, p.flags.json
+	if p.flags.out == "" {
+		x.Outputs = []job.Output{}
+	}
+	switch x.Status {
+	case job.Skipped:
+		p.skipped(x)
+	case job.Failed:
+		p.full = p.full || diskFull(x.Err)
+		p.clear()
+		return a.failed(x.Path, x.Err, asJSON)
+	case job.Present:
+		if asJSON {
+			return a.printLine(struct {
+				Input   string `json:"input"`
+				Existed bool   `json:"existed"`
+			}{x.Path, true})
+		}
+	case job.Dropped:
+		if asJSON {
+			return a.printLine(runLine{Input: x.Path, Dropped: true, Outputs: x.Outputs})
+		}
+	case job.Done:
+		p.made.add(x.Outputs)
+		if asJSON {
+			return a.printLine(runLine{Input: x.Path, Outputs: x.Outputs, Labels: x.Labels})
+		}
+		if x.Labels != nil {
+			p.clear()
+			return a.printBest(x.Path, x.Labels)
+		}
+	}
+	return nil
+}
+
+// skipped names a file that was left out, if a user could expect it to be an
+// image.
+func (p *runPrinter) skipped(x job.Result) {
+	switch {
+	case x.Why == job.LinkToFolder:
+		if p.folders++; p.folders == 1 {
+			p.folder = x.Path
+		}
+	case x.Suspect:
+		if p.named++; p.named <= maxNamed {
+			p.clear()
+			p.app.complain(fmt.Errorf("%s: left out: %s", x.Path, x.Why))
+		}
+	}
+}
+
+// sayLeftOut prints the number of files that were left out and not named.
+func (p *runPrinter) sayLeftOut() {
+	if p.named > maxNamed {
+		p.app.complain(fmt.Errorf("%s more were left out: --report lists them", plural(p.named-maxNamed, "file")))
+	}
+	if p.folders > 0 {
+		more := ""
+		if p.folders > 1 {
+			more = fmt.Sprintf(", and so are %s more", plural(p.folders-1, "link"))
+		}
+		p.app.complain(fmt.Errorf("%s: left out: %s%s: name the folder to walk it", p.folder, job.LinkToFolder, more))
+	}
+}
+
+// sayEnd prints the counts of a run, and returns its exit status.
+func (p *runPrinter) sayEnd(s job.Summary) error {
+	a, f := p.app, p.flags
+	if s.Dropped > 0 && !f.quiet {
+		a.complain(fmt.Errorf("%s left out: the last batch is not full", plural(s.Dropped, "image")))
+	}
+	before := ""
+	if s.Present > 0 {
+		before = fmt.Sprintf(", %d done before", s.Present)
+	}
+	if took := time.Since(p.start); !f.quiet && !f.json {
+		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
+			plural(s.Done+s.Failed, "image"), s.Failed, s.Skipped, before, took.Seconds(), float64(s.Done)/max(took.Seconds(), 1e-9))
+		p.made.write(a.stderr, f.place())
+		a.sayStore()
+	} else if s.Failed > 0 {
+		a.complain(fmt.Errorf("%d of %s failed", s.Failed, plural(s.Done+s.Failed, "image")))
+	}
+	if stats := a.storeStats(); f.json && stats.Requests > 0 {
+		if err := a.printLine(map[string]storeStats{"store": stats}); err != nil {
+			return err
+		}
+	}
+	if s.Failed > 0 || f.strict && p.named+p.folders > 0 {
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}
+
+// place says where a run writes its tensors.
+func (f *runFlags) place() string {
+	switch {
+	case f.out == "-":
+		return "on standard output"
+	case f.to.BatchSize > 0:
+		return "in batches in " + paths.Shown(f.out)
+	}
+	return "in " + paths.Shown(f.out)
+}
+
+// tally describes the tensors of a run.
+type tally []tensors
+
+// tensors are those of one output.
+type tensors struct {
+	name  string
+	n     int
+	dtype tensor.DType
+	shape tensor.Shape // sizes that differ are unknown
+	ranks bool         // the numbers of axes differ
+}
+
+func (t *tally) add(results []job.Output) {
+	for _, r := range results {
+		i := slices.IndexFunc(*t, func(x tensors) bool { return x.name == r.Name })
+		if i < 0 {
+			*t = append(*t, tensors{name: r.Name, n: 1, dtype: r.DType, shape: r.Shape})
+			continue
+		}
+		x := &(*t)[i]
+		x.n++
+		if x.ranks = x.ranks || x.shape.Rank() != r.Shape.Rank(); x.ranks {
+			continue
+		}
+		for j := range x.shape.Rank() {
+			if x.shape.At(j) != r.Shape.At(j) {
+				x.shape = x.shape.With(j, tensor.Unknown)
+			}
+		}
+	}
+}
+
+// write writes a line for each output.
+func (t tally) write(w io.Writer, place string) {
+	for _, x := range t {
+		name, shape := "", x.shape.String()
+		if len(t) > 1 {
+			name = x.name + ": "
+		}
+		if x.ranks {
+			shape = "of several ranks"
+		}
+		fmt.Fprintf(w, "%s%s of %v %s %s\n", name, plural(x.n, "tensor"), x.dtype, shape, place)
+	}
+}
+
+// goOn returns the end of a message: the command that goes on with an
+// interrupted run, if there is one.
+func (a *app) goOn(j *job.Job) string {
+	flag := ""
+	if j.Existing == "" {
+		again := *j
+		again.Existing, again.To.Force = job.ByName, false
+		if again.Validate() != nil {
+			return ""
+		}
+		flag = "--skip-existing"
+	}
+	stream := func(arg string) bool {
+		return arg == "-" || strings.HasSuffix(arg, "=-") || strings.Contains(arg, "/dev/stdin") || strings.Contains(arg, "/dev/fd/")
+	}
+	if slices.ContainsFunc(a.args, stream) { // they are used up
+		return ""
+	}
+	var words []string
+	for i, arg := range a.args {
+		if arg == "--force" { // it would remove what there is
+			continue
+		}
+		if paths.Shown(arg) != arg { // it grants access
+			return ""
+		}
+		words = append(words, shellQuoted(arg))
+		if i == 0 && flag != "" {
+			words = append(words, flag)
+		}
+	}
+	return "; to go on: " + Program + " " + strings.Join(words, " ")
+}
+
+// shellQuoted quotes an argument for a POSIX shell, if that is necessary.
+func shellQuoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
