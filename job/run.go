@@ -187,17 +187,17 @@ func (r *run) run(ctx context.Context) (Summary, error) {
 		err = errors.Join(err, r.sink.abort())
 	}
 	err = errors.Join(err, r.report.end(r.inputs), r.report.close(), r.existing.close())
-	return r.sum, r.end(ctx, err)
+	return r.sum, r.end(err)
 }
 
 // end returns the error of a run that ended with err.
-func (r *run) end(ctx context.Context, err error) error {
+func (r *run) end(err error) error {
 	s := &r.sum
 	switch {
 	case r.full != nil:
 		return fmt.Errorf("job: the disk is full: %w", r.full)
-	case err != nil || ctx.Err() != nil:
-		return cmp.Or(err, ctx.Err())
+	case err != nil:
+		return err
 	case s.Done+s.Failed+s.Dropped+s.Present == 0:
 		return fmt.Errorf("job: %w", ErrNoImages)
 	case s.Failed > 0:

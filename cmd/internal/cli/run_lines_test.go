@@ -21,6 +21,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -144,7 +145,7 @@ func TestLinesErrors(t *testing.T) {
 
 	require.NoError(t, os.MkdirAll("out/a.png.npy", 0o777))
 	l := answersOf(t, callIn(t, "a.png\n", append(args, "-o", "out")...).stdout)
-	require.Equal(t, "write", l[0].Error.Kind, l[0].Error.Message)
+	require.Equal(t, job.KindWrite, l[0].Error.Kind, l[0].Error.Message)
 
 	for _, c := range []struct {
 		args []string
