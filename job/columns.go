@@ -124,8 +124,8 @@ func (j *Job) Outputs() (names []string, err error) {
 	return names, nil
 }
 
-// fileName returns the file name of a model's output. Characters that file names
-// cannot hold become underscores.
+// fileName returns the file name of a model's output. Characters that file
+// names cannot hold become underscores.
 func fileName(c datagraph.Column) string {
 	n := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' {

@@ -61,8 +61,8 @@ func (in *File) read(ctx context.Context, limits codec.Limits, b []byte, take fu
 	return data, l, err
 }
 
-// ReadAll reads the file, or stdin or the pipe that it names, whatever it holds.
-// Errors begin with the file's path.
+// ReadAll reads the file, or stdin or the pipe that it names, whatever it
+// holds. Errors begin with the file's path.
 func (in *File) ReadAll(ctx context.Context, stdin io.Reader, limits codec.Limits) (data []byte, err error) {
 	if in.pipe {
 		p := pipe.Open(ctx, stdin, in.Path)

@@ -263,8 +263,9 @@ var Layers = []Layer{
 	{"programs", []Package{
 		{Path: "adapters/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/kserve", "internal/registry", "tensor", "transforms", sync}},
+		{Path: "cmd/internal/cli/help", May: []string{"datagraph", "dataset", "records", "store", cobra}},
 		{Path: "cmd/internal/cli", May: []string{
-			"cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
+			"cmd/internal/cli/help", "cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
 			"internal/bom", "internal/coverage", "internal/newfile", "internal/opdoc", "internal/ordered", "internal/paths", "internal/pipe", "internal/registry", "job", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "store/httpstore", "store/remote", "tensor", "transforms",
 			cobra, pflag, term, ximage,
 		}},

@@ -40,33 +40,8 @@ type benchFlags struct {
 func (a *app) benchCmd() *cobra.Command {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
-		Use:   "bench [--preset NAME | --graph FILE | --hf FILE | …] DIR...",
-		Short: "Measure how fast a graph turns images into tensors",
-		Long: `Bench measures how fast a graph turns images into tensors.
-
-DIR is a folder, a file or a glob, as a path or a URI, as for run. Bench reads all files into memory,
-which --limit-bytes bounds. It runs every image once to warm up, then runs all of
-them repeatedly, for at most 5 seconds in total, and prints the figures of the
-median pass. If one pass takes too long, bench measures only the first images.
-
-  images/s           throughput of all jobs together
-  megapixels/s       millions of pixels of the source images
-  MB/s               millions of bytes of the encoded images
-  CPU ms/image       processor time in user and kernel mode; other programs on the
-                     machine disturb it less than images/s
-  allocations/image  memory allocations
-  peak MB            peak memory of the program, with the files, in millions of bytes
-
---json prints one object with images_per_s, megapixels_per_s, mb_per_s,
-allocs_per_image, peak_rss_mb, skipped, cpu_ms_per_image, images, jobs and graph.
-Systems without such figures omit peak_rss_mb and cpu_ms_per_image.
-
-Bench reports images that it cannot read on standard error and skips them.
-
-Exit status: 0 success; 1 no images, or an argument does not exist; 2 invalid flag
-or graph; 130 interrupted.`,
-		Example: `  infer-prep bench --preset imagenet photos/
-  infer-prep bench --hf preprocessor_config.json --jobs 4 --json photos/ | jq .images_per_s`,
+		Use:                   "bench [--preset NAME | --graph FILE | --hf FILE | …] DIR...",
+		Short:                 "Measure how fast a graph turns images into tensors",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.bench(cmd, f, args)

@@ -30,8 +30,6 @@ func (a *app) bundleCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle",
 		Short: "Create, inspect, verify and sign model bundles",
-		Long: `Bundle works on model bundles. A bundle is one file with a graph, a model, its
-labels, metadata, and golden samples that prove the graph on any machine.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && (args[0] == "run" || args[0] == "diff") {
 				return usageErr("unknown command %q of bundle: want \"%s %s --bundle FILE\"", args[0], Program, args[0])
@@ -99,35 +97,8 @@ type bundleCreateFlags struct {
 func (a *app) bundleCreateCmd() *cobra.Command {
 	f := &bundleCreateFlags{}
 	cmd := &cobra.Command{
-		Use:   "create [--preset NAME | --graph FILE | --hf FILE | …] -o FILE",
-		Short: "Create a bundle of a graph, a model and golden samples",
-		Long: `Create writes a bundle: one file with the graph, the model, its labels, metadata and
-golden samples. A golden sample is an encoded image with the digests of its tensors.
-"bundle verify" computes the tensors again, on any machine, and compares the digests.
-The same content always yields the same bytes.
-
-IMAGE of --golden is a file, a folder or a glob, as for run.
-
-Without --expect, the graph computes the tensors of the golden samples. With --expect
-DIR, the tensors are those that the training program saved, and "bundle verify" checks
-that the graph reproduces them. For cat.jpg, the graph's first output is
-DIR/cat.jpg.npy or DIR/cat.npy. Any output can be DIR/cat.jpg.OUTPUT.npy or
-DIR/cat.OUTPUT.npy. A batch axis of 1 is dropped. A tensor that the graph does not
-reproduce is refused with the likely cause.
-
-An ONNX model must be able to take the graph's outputs: an input of the same name (or
-the only one), the same dtype, and the same shape, with a batch axis in addition or
-without. A model with one score for each class must have as many as --labels has
-lines. Of several models, one must take the outputs. --unchecked-model skips this
-check, for programs that change the tensors before the model: they stack the frames of
-a video, or form batches for a model of a fixed batch size. Models of other formats
-are not checked.
-
-Exit status: 0 success; 1 a file could not be read or written, or an image failed;
-2 invalid flag or graph; 130 interrupted.`,
-		Example: `  infer-prep bundle create --hf preprocessor_config.json --model model.onnx --golden cat.jpg -o cat.bundle
-  infer-prep bundle create --preset imagenet --labels classes.txt --meta license=MIT -o net.bundle
-  infer-prep run --bundle cat.bundle -o tensors photos/`,
+		Use:                   "create [--preset NAME | --graph FILE | --hf FILE | …] -o FILE",
+		Short:                 "Create a bundle of a graph, a model and golden samples",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
@@ -334,11 +305,8 @@ func lines(s string) []string {
 func (a *app) bundleLsCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "ls FILE",
-		Short: "List the content of a bundle",
-		Long: `Ls lists a bundle's library versions and metadata, its sections with their sizes in
-bytes and SHA-256, and its golden samples. It does not check models and golden
-samples; "bundle verify" does.`,
+		Use:                   "ls FILE",
+		Short:                 "List the content of a bundle",
 		DisableFlagsInUseLine: true,
 		Args:                  oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -465,15 +433,8 @@ func (a *app) printBundle(l *bundleJSON) error {
 func (a *app) bundleCatCmd() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "cat [-o FILE] BUNDLE [SECTION]",
-		Short: "Print a section of a bundle, or the names of its sections",
-		Long: `Cat checks the digest of a section and prints its bytes. The graph is in its binary
-form; "graph import --bundle" prints it as JSON. The section manifest describes the
-others and is what a signature signs. Without SECTION, cat prints the names of all
-sections, one a line.`,
-		Example: `  infer-prep bundle cat cat.bundle
-  infer-prep bundle cat cat.bundle model/model.onnx -o model.onnx
-  infer-prep bundle cat cat.bundle labels`,
+		Use:                   "cat [-o FILE] BUNDLE [SECTION]",
+		Short:                 "Print a section of a bundle, or the names of its sections",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 2 {

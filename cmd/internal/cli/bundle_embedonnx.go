@@ -17,21 +17,8 @@ import (
 func (a *app) bundleEmbedONNXCmd() *cobra.Command {
 	f := &bundleCreateFlags{}
 	cmd := &cobra.Command{
-		Use:   "embed-onnx MODEL [--preset NAME | --graph FILE | …] -o FILE",
-		Short: "Write a graph into an ONNX model's metadata",
-		Long: `Embed-onnx writes a graph into the metadata_props of an ONNX model, so that the
-preprocessing travels with the model. It replaces a graph that the model already
-has and changes nothing else. Weights in separate files must stay beside the model.
-
-The key ` + onnx.KeyGraph + ` holds the graph as JSON. The key ` + onnx.KeyGoldens + ` holds
-the digests of golden samples: those of --golden and, with --bundle and an unchanged
-graph, those of the bundle.
-
-The model must be able to take the graph's outputs, as for "bundle create".
-
---onnx reads the graph back, as in "graph import --onnx MODEL".`,
-		Example: `  infer-prep bundle embed-onnx model.onnx --hf preprocessor_config.json -o model-prep.onnx
-  infer-prep run --onnx model-prep.onnx -o tensors photos/`,
+		Use:                   "embed-onnx MODEL [--preset NAME | --graph FILE | …] -o FILE",
+		Short:                 "Write a graph into an ONNX model's metadata",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -35,30 +35,8 @@ type bundleVerifyFlags struct {
 func (a *app) bundleVerifyCmd() *cobra.Command {
 	f := &bundleVerifyFlags{limits: codec.DefaultLimits()}
 	cmd := &cobra.Command{
-		Use:   "verify [--public-key FILE [--signature FILE]] BUNDLE...",
-		Short: "Check a bundle's digests, golden samples and signature",
-		Long: `Verify checks that a bundle is undamaged and that this machine computes the tensors of
-training. It compares every section with its digest, runs the graph on every golden
-sample and compares the digests of the outputs. It prints every difference: the
-section, or the sample with its output and the first element that differs. For the
-first sample that differs it names the likely cause, as diff does: the usual mistake
-of a program, or two, that yields the expected digest. If none does within 20 seconds,
-it names the commands that compare with a whole tensor, of which a bundle keeps only
-the digest.
-
-With --public-key the bundle must also be signed by that key, either at its end, as
-"bundle sign" writes it, or in the file of --signature. Without --public-key, verify
-checks a signature only for damage, not for its owner.
-
-With --device verify also runs the graph on that device and compares every element
-of every golden sample with this machine's CPU. The device must be as exact as it
-claims, and as exact as the bundle and --least require.
-
-Exit status: 0 everything is right; 1 something is wrong; 2 invalid flag; 130
-interrupted.`,
-		Example: `  infer-prep bundle verify cat.bundle
-  infer-prep bundle verify --public-key public.pem cat.bundle
-  infer-prep bundle verify --device ort:cpu --least exact cat.bundle`,
+		Use:                   "verify [--public-key FILE [--signature FILE]] BUNDLE...",
+		Short:                 "Check a bundle's digests, golden samples and signature",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.device != "help" {
@@ -285,17 +263,8 @@ func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bun
 func (a *app) bundleSignCmd() *cobra.Command {
 	var keyFile, detached, out string
 	cmd := &cobra.Command{
-		Use:   "sign --key FILE [--detached FILE | -o FILE] BUNDLE",
-		Short: "Sign a bundle with an Ed25519 key",
-		Long: `Sign signs a bundle. It writes the signature to the bundle's end, replacing an older
-one. With --detached it writes a separate file in the format of OpenSSF Model Signing.
-Sign first checks the bundle's sections; it does not run the golden samples.
-
-Keys are PEM files, as OpenSSL writes them.`,
-		Example: `  openssl genpkey -algorithm ed25519 -out private.pem
-  openssl pkey -in private.pem -pubout -out public.pem
-  infer-prep bundle sign --key private.pem cat.bundle
-  infer-prep bundle sign --key private.pem --detached cat.bundle.sig cat.bundle`,
+		Use:                   "sign --key FILE [--detached FILE | -o FILE] BUNDLE",
+		Short:                 "Sign a bundle with an Ed25519 key",
 		DisableFlagsInUseLine: true,
 		Args:                  oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/help"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/internal/registry"
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
@@ -118,21 +119,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 func (a *app) root() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   Program,
-		Short: "Turn images into the exact tensors that a model was trained on",
-		Long: `infer-prep turns encoded images into the tensors that a model was trained on. The
-tensors are byte for byte those of the Python reference (Pillow, OpenCV,
-torchvision, transformers, timm).
-
-Files and folders of data are paths or URIs. This program has the stores
-` + storeNames() + `. Names in a URI are literal; in http and https they are URLs.
-docs/stores.md has the rest.
-
-Exit status: 0 success; 1 some inputs failed or were missing; 2 invalid flag or
-graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
-		Example: `  infer-prep run --preset imagenet -o tensors photos/
-  infer-prep run --hf preprocessor_config.json -o tensors cat.jpg
-  infer-prep graph show --preset clip`,
+		Use:           Program,
+		Short:         "Turn images into the exact tensors that a model was trained on",
 		Version:       moduleVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -162,6 +150,7 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
 	).Replace(cmd.UsageTemplate()))
 	cmd.AddCommand(a.runCmd(), a.serveCmd(), a.benchCmd(), a.trainBenchCmd(), a.feedCmd(), a.graphCmd(), a.datasetCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.importersCmd(), a.versionCmd(), a.manCmd(cmd))
+	help.Fill(cmd)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" { // cobra's help command accepts unknown names

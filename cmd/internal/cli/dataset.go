@@ -19,11 +19,8 @@ func (a *app) datasetCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dataset",
 		Short: "Make definitions of datasets, and list their nodes",
-		Long: `Dataset works on definitions of datasets: a source, and nodes that order, transform and
-batch its samples. train-bench, feed, "graph show --dataset" and the Python package read
-them. docs/format/dataset.md describes the JSON form.`,
-		Args: oneOfCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  oneOfCommands,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.datasetMakeCmd(), a.datasetNodesCmd())
 	return cmd
@@ -32,19 +29,8 @@ them. docs/format/dataset.md describes the JSON form.`,
 func (a *app) datasetMakeCmd() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "make SOURCE [NAME=VALUE]... [NODE [NAME=VALUE]...]...",
-		Short: "Print a definition as JSON",
-		Long: `Make prints the definition of a dataset as JSON. The first node is a source; each later
-node takes the dataset before it as its input. @FILE in place of a source is the
-definition in FILE. After several sources, a node such as zip, concat or mix takes all
-of them as its inputs.
-` + wordsHelp + `
-The data are not opened: "infer-prep graph show --dataset FILE" does that, and shows the
-columns.`,
-		Example: `  infer-prep graph make decode random_resized_crop to_tensor -o augment.json
-  infer-prep dataset make image_folder dir=photos shuffle map graph=@augment.json batch size=32 -o train.json
-  infer-prep dataset make webdataset shards='shards/train-{000..015}.tar' shuffle map graph=@augment.json batch size=32 -o train.json
-  infer-prep dataset make @cats.json @dogs.json mix weights=2,1 batch size=8 -o both.json`,
+		Use:                   "make SOURCE [NAME=VALUE]... [NODE [NAME=VALUE]...]...",
+		Short:                 "Print a definition as JSON",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -129,10 +115,6 @@ func (a *app) datasetNodesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "nodes [NAME]",
 		Short: "List the sources and the other nodes, or describe one",
-		Long: `Nodes lists the nodes of datasets. With NAME it describes one and its parameters, as
-definitions name them.`,
-		Example: `  infer-prep dataset nodes
-  infer-prep dataset nodes image_folder`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageErr("dataset nodes: want at most one name, got %d", len(args))

@@ -21,22 +21,6 @@ type datasetFlags struct {
 	notes                []dataset.Note // set by parse
 }
 
-// datasetHelp returns the help of graph import.
-func datasetHelp() string {
-	var b strings.Builder
-	b.WriteString(`Import prints a graph as JSON, for --graph of other commands.
-
---dataset FILE derives the graph for inference from the definition of a training
-dataset, which train-bench also reads. The graph does what the dataset's maps do to
-one image, without random ops. Import names each dropped op on standard error; with
---random refuse it fails instead. --replace puts another op in place of a random one:
-`)
-	for _, r := range dataset.Replacements() {
-		fmt.Fprintf(&b, "\n  %-20s %s; for %s", r.Name, r.Doc, strings.Join(r.For, ", "))
-	}
-	return b.String()
-}
-
 func (f *datasetFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.file, "dataset", "", "derive the inference graph of the dataset defined in the JSON `FILE`; - reads standard input")

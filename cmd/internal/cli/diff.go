@@ -31,52 +31,8 @@ type diffFlags struct {
 func (a *app) diffCmd() *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
-		Use:   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE (DIR | --against FILE) | diff … IMAGES --against DIR",
-		Short: "Show where tensors differ, and why",
-		Long: `Diff compares tensors and shows where they differ. Given a graph, it also finds
-the usual preprocessing mistake that explains the difference.
-
-diff A B
-    compares two tensor files, or two folders of them, by tensor name. They are paths
-    or URIs.
-diff --preset NAME IMAGE DIR (or another flag that names a graph)
-    runs the graph on IMAGE and compares the output of each step with the file of
-    that name in DIR. "graph show --steps" writes such a folder; so can another
-    program. Steps without a file are skipped.
-diff --preset NAME IMAGE --against FILE
-    compares the graph's output with a tensor that another program made of the same
-    image. If they differ, diff tries the usual differences between programs, alone
-    and together: another library's resize, no antialiasing, BGR, values of 0-255, the
-    EXIF orientation, the rounding of a center crop, a squashed image, the mean and
-    std, the layout and more. It prints the fewest changes that make the tensors equal
-    and, for each, the mean difference that remains without it. If none do, it names
-    only changes that each explain three quarters of the difference, and says how much
-    remains. Differences of float rounding are called that, and never have a cause.
-    This takes a few seconds, and longer for large photos.
-diff --preset NAME IMAGES --against DIR
-    does so for a folder of images and a folder of tensors, which have the names of
-    the images with another or one more extension: DIR/a/cat.npy or DIR/a/cat.jpg.npy
-    for IMAGES/a/cat.jpg. It prints a table of the images, and one diagnosis for all
-    of them if there is one.
-
-The extension of a tensor file is its format: npy, npz, pb (ONNX TensorProto),
-safetensors, raw or bin. FILE:NAME selects one tensor of an npz or safetensors file.
-In a folder every file is one tensor, such as 00-decode.image.npy; files with other
-extensions are ignored. raw and bin files hold elements only: diff assumes the type
-and shape of the other tensor unless --like states them.
-
-A tensor or IMAGE may be - (standard input) or a pipe. A tensor is then npy, npz or
-safetensors, or raw elements with --like or a graph.
-
-Places are (y, x, c) for images of any layout, else one index for each axis. Tensors
-are equal if dtype, shape and all bits are equal.
-
-Exit status: 0 equal; 1 different; 2 invalid flag, graph or file; 130 interrupted.`,
-		Example: `  infer-prep diff a.npy b.npy
-  infer-prep graph show --preset clip --steps ours cat.jpg && infer-prep diff ours theirs
-  infer-prep diff --hf preprocessor_config.json cat.jpg theirs/
-  infer-prep diff --preset imagenet cat.jpg --against theirs.npy --png heat.png
-  infer-prep diff --hf preprocessor_config.json photos/ --against theirs/`,
+		Use:                   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE (DIR | --against FILE) | diff … IMAGES --against DIR",
+		Short:                 "Show where tensors differ, and why",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.diff(cmd, f, args)

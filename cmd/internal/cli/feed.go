@@ -40,26 +40,8 @@ type feedFlags struct {
 func (a *app) feedCmd() *cobra.Command {
 	f := &feedFlags{bytes: 1 << 30}
 	cmd := &cobra.Command{
-		Use:   "feed DEFINITION [--socket PATH]",
-		Short: "Stream the batches of a dataset to a program in any language",
-		Long: `Feed runs a dataset and writes its batches to standard output, or with --socket to
-the program that connects to a Unix socket. docs/format/feed.md describes the frames:
-tensors in little-endian order with a header in JSON, a checksum, and a token from
-which --resume continues. python/examples/read_feed.py reads them.
-
-DEFINITION is a dataset's definition, as "infer-prep dataset make" prints it; - reads
-standard input. Its paths can be URIs. It cannot use functions of your own program.
-
-A consumer that reads slowly slows the feed: it reads ahead --prefetch batches and what
-its stages hold, at most --bytes, and then waits. A batch of more than a quarter of
---bytes is an error. The last frame is an end or an error. A stream without either was
-cut, and its producer died.
-
-Exit status: 0 all epochs were written; 1 a sample failed, or the consumer left; 2
-invalid flag or definition; 130 interrupted, after an error frame.`,
-		Example: `  infer-prep feed train.json --epochs 10 | ./consumer
-  infer-prep feed train.json --socket /run/feed.sock
-  infer-prep feed train.json --resume @token.txt | ./consumer`,
+		Use:                   "feed DEFINITION [--socket PATH]",
+		Short:                 "Stream the batches of a dataset to a program in any language",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.feed(cmd, f, args)

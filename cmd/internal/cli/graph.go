@@ -25,7 +25,6 @@ func (a *app) graphCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Import, make, show, check and export graphs",
-		Long:  `Graph works on data graphs, the steps that turn an encoded image into tensors.`,
 		Args:  oneOfCommands,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -38,12 +37,8 @@ func (a *app) graphImportCmd() *cobra.Command {
 	var out string
 	var asMsgp bool
 	cmd := &cobra.Command{
-		Use:   "import [--hf FILE | --timm FILE | --dataset FILE | …] [-o FILE]",
-		Short: "Print a graph as JSON, for --graph of other commands",
-		Long:  datasetHelp(),
-		Example: `  infer-prep graph import --hf preprocessor_config.json -o clip.json
-  infer-prep run --graph clip.json -o tensors photos/
-  infer-prep graph import --dataset train.json --replace random_resized_crop=resize_center_crop -o eval.json`,
+		Use:                   "import [--hf FILE | --timm FILE | --dataset FILE | …] [-o FILE]",
+		Short:                 "Print a graph as JSON, for --graph of other commands",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,

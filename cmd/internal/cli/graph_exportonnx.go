@@ -65,23 +65,8 @@ type exportONNXFlags struct {
 func (a *app) graphExportONNXCmd() *cobra.Command {
 	f := &exportONNXFlags{}
 	cmd := &cobra.Command{
-		Use:   "export-onnx [--preset NAME | --graph FILE | …] -o FILE",
-		Short: "Write the steps after decoding as an ONNX model",
-		Long: `Export-onnx writes the steps of a graph after decoding as an ONNX model. The model's
-input is the decoded image, uint8 HWC. --form chooses how:
-
-  exact  the same bytes: resizes become sums of integer taps, for images of
-         --input-size, or of any size with --host-taps
-  fast   resizes become the operator Resize, with differences of at most 1 of 255
-  tail   only the steps after the last resize or crop; the host runs the others
-
---merge puts the steps in front of another model, so that its input becomes the
-image. If the models cannot be merged, export-onnx reports why and writes two models
-to run one after the other: with .preprocess and .model before FILE's extension. A
-merged model has the opset of the other model. --form fast needs opset 18 for its
-resizes, --form exact none.`,
-		Example: `  infer-prep graph export-onnx --preset imagenet --form fast -o prep.onnx
-  infer-prep graph export-onnx --hf preprocessor_config.json --form exact --input-size 480x640 --merge model.onnx -o both.onnx`,
+		Use:                   "export-onnx [--preset NAME | --graph FILE | …] -o FILE",
+		Short:                 "Write the steps after decoding as an ONNX model",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,

@@ -26,13 +26,8 @@ func (a *app) graphInferCmd() *cobra.Command {
 	f := &graphFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "infer [--preset NAME | --graph FILE | …] [IMAGE]",
-		Short: "Print the types and shapes of a graph's outputs",
-		Long: `Infer prints the type and shape of a graph's outputs and side outputs. With IMAGE,
-the shapes are those of that image; infer decodes only its header. Without IMAGE, a ?
-stands for a size that depends on the image.`,
-		Example: `  infer-prep graph infer --preset yolo
-  infer-prep graph infer --hf preprocessor_config.json cat.jpg`,
+		Use:                   "infer [--preset NAME | --graph FILE | …] [IMAGE]",
+		Short:                 "Print the types and shapes of a graph's outputs",
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,18 +13,8 @@ import (
 func (a *app) graphMakeCmd() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:   "make OP [NAME=VALUE]... [OP [NAME=VALUE]...]...",
-		Short: "Print the graph of a list of ops as JSON",
-		Long: `Make prints the graph that runs ops one after another on an encoded image, as JSON for
---graph of other commands. Each op works on its usual columns, which are the image for
-most. "infer-prep ops" lists the ops, and "infer-prep ops NAME" the parameters of one.
-A parameter that holds ops is a list of JSON objects with op, version and params, all
-of them: the defaults are for the ops that you name. A graph with random ops is for the
-map node of a dataset, which draws for each sample; run draws the same for every image.
-` + wordsHelp,
-		Example: `  infer-prep graph make decode resize fit=shortest edge=256 center_crop to_tensor -o eval.json
-  infer-prep graph make decode random_resized_crop scale=0.5,1 to_tensor -o train.json
-  infer-prep graph make decode random_apply probability=0.2 'ops=[{"op":"invert","version":1,"params":{}}]'`,
+		Use:                   "make OP [NAME=VALUE]... [OP [NAME=VALUE]...]...",
+		Short:                 "Print the graph of a list of ops as JSON",
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var l []string

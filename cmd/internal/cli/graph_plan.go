@@ -14,40 +14,13 @@ func (a *app) graphPlanCmd() *cobra.Command {
 	f, on := &graphFlags{}, &deviceFlags{}
 	var asJSON bool
 	var off []string
-	long := strings.Builder{}
-	long.WriteString(`Plan shows how a graph runs and which memory it uses. It lists the buffer of every
-tensor and the size of every buffer, first for the steps of the graph, then for the
-optimized steps of a run. Two tensors share a buffer if the first is no longer needed
-when the second is written. With IMAGE, the sizes are those of that image; plan
-decodes only its header. Without IMAGE, unknown sizes count as 0.
-
-Passes optimize the steps of a run without changing a byte of the result:
-`)
 	var names []string
 	for _, p := range datagraph.Passes() {
 		names = append(names, p.String())
-		fmt.Fprintf(&long, "\n  %-16s %s", p, p.Doc())
 	}
-	long.WriteString(`
-
-For each optimized step, plan shows the bytes that it reads and writes, and the bytes
-of the window of rows that it buffers.
-
-A random op is planned as one step with its input and output. A run replaces it by the
-ops that it draws, and the passes optimize those. Plan names such steps; it does not
-count what the drawn ops use, nor what ops use that other ops hold.
-
-With --device, plan shows instead where each step would run, and how exactly: exact
-(the bits of the reference), within1 (bytes differ by at most 1), approximate, or
-unsupported. It then ignores IMAGE.`)
 	cmd := &cobra.Command{
-		Use:   "plan [--preset NAME | --graph FILE | …] [IMAGE]",
-		Short: "Show how a graph runs and which memory it uses",
-		Long:  long.String(),
-		Example: `  infer-prep graph plan --preset yolo
-  infer-prep graph plan --preset clip cat.jpg
-  infer-prep graph plan --preset clip --off row-step --off region-decode cat.jpg
-  infer-prep graph plan --preset clip --device ort:cpu,form=fast`,
+		Use:                   "plan [--preset NAME | --graph FILE | …] [IMAGE]",
+		Short:                 "Show how a graph runs and which memory it uses",
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {

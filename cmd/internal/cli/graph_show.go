@@ -17,38 +17,8 @@ func (a *app) graphShowCmd() *cobra.Command {
 	var asJSON, all bool
 	var svg, steps string
 	cmd := &cobra.Command{
-		Use:   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE] | show --sheet FILE IMAGE... | show --dataset FILE",
-		Short: "Show a graph's steps with their parameters and shapes",
-		Long: `Show prints the steps of a graph with their parameters, inputs and outputs. With
-IMAGE, the shapes are those of that image; show decodes only its header. Without
-IMAGE, a ? stands for a size that depends on the image. Parameters with their default
-are omitted unless --all is given.
-
---svg draws the graph.
-
---steps runs the graph on IMAGE and writes the outputs of every step to DIR, such as
-DIR/00-decode.image.npy. For images of 1, 3 or 4 channels it adds a picture,
-DIR/00-decode.image.png, in gray, RGB or RGBA. Pictures show uint8 values unchanged;
-values of other types are scaled from the lowest, black, to the highest, white.
-Tensors of bfloat16, which npy cannot hold, are written as raw files.
-
---sheet draws a contact sheet: a row for each image and a column for each step, with
-the type, the shape, and the lowest and highest value. IMAGE is then files, folders or
-globs, as for run. Pictures are those of --steps, scaled to fit a square of --cell
-pixels. A step's output that is no such image is text: its values if they are few,
-else its type and shape. Random ops draw as in the first epoch of seed 0, for the first
-samples. An image that fails has its error in its row. Equal images give equal sheets.
-
---dataset shows the tree of a dataset's definition, the top first: the nodes with their
-parameters, the columns and the number of samples of an epoch, and the steps and roles
-of maps. It opens the sources for that, and creates no files. If their data is missing,
-the tree is without columns and numbers, and the exit status is 0. --passes shows the
-tree that runs. --svg and --json work as for graphs.`,
-		Example: `  infer-prep graph show --preset clip
-  infer-prep graph show --preset yolo --svg yolo.svg
-  infer-prep graph show --preset clip --steps steps cat.jpg
-  infer-prep graph show --preset clip --sheet sheet.png photos/
-  infer-prep graph show --dataset train.json --passes`,
+		Use:                   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE] | show --sheet FILE IMAGE... | show --dataset FILE",
+		Short:                 "Show a graph's steps with their parameters and shapes",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if sheet.file != "" || cmd.Flags().Changed("dataset") {

@@ -17,15 +17,6 @@ func (a *app) importersCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "importers",
 		Short: "List the importers, or transformers' image processors",
-		Example: `  infer-prep importers
-  infer-prep importers --coverage`,
-		Long: `Importers lists the flags that import the preprocessing file of another program, with
-the backends that --backend selects.
-
-With --coverage it lists the image processors of transformers instead. For each backend
-of a class it shows the number of configurations whose outputs the project's tests
-compare with transformers', all equal bit for bit. A class that is refused, or whose own
-defaults are, has the reason.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageErr("importers: want no arguments, got %q", args[0])

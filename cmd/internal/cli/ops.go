@@ -24,22 +24,6 @@ func (a *app) opsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ops [NAME]",
 		Short: "List the ops, or describe one",
-		Example: `  infer-prep ops
-  infer-prep ops resize
-  infer-prep ops --coverage
-  infer-prep ops --sheet ops.png`,
-		Long: `Ops lists the ops of graphs. For each op it shows the columns that it reads and
-writes, the reference that it reproduces, and the largest measured difference. With
-NAME it describes one op and its parameters, as graph files name them.
-
-With --coverage it lists the classes of MindSpore's vision and transforms, of
-torchvision's v2 and of MXNet's mx.image instead. Each has the ops that return its
-values, with their reference and the largest measured difference, or the reason that
-there are none. Ops after random_apply or random_choice are its parameters.
-
-With --sheet it draws a PNG with a tile for each op that takes an image: what the op
-makes of a picture. Parameters whose defaults show little have other values. Random ops
-draw the numbers of the first sample that they change.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case classes && len(args) > 0:

@@ -21,16 +21,7 @@ func (a *app) packCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack",
 		Short: "Pack images and other files into record files",
-		Long: `Pack writes images and other files into record files. Several workers read the files;
-the order and the bytes of the output do not depend on their number. To resume a pack
-that was interrupted or killed, give the same command again. Input is read from paths
-and URIs; "pack recordio" and "pack shards" write to a folder of this machine.
-
-` + plannedHelp,
-		Example: `  infer-prep pack plan -o plan.json --input classes --seed 1 s3://photos/train
-  infer-prep pack --plan plan.json --shard 3/16 -o s3://shards/train
-  infer-prep pack finish --plan plan.json -o s3://shards/train`,
-		Args: oneOfCommands,
+		Args:  oneOfCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().NFlag() == 0 {
 				return cmd.Help()

@@ -35,41 +35,8 @@ var inputKinds = []string{"images", "classes", "samples", "list", "manifest"}
 func (a *app) packPlanCmd() *cobra.Command {
 	f := &packPlanFlags{}
 	cmd := &cobra.Command{
-		Use:   "plan -o PLAN.json [flags] INPUT",
-		Short: "Plan a pack that many machines do together",
-		Long: `Plan lists INPUT, a path or a URI, and writes a plan: PLAN.json, and beside it the
-listing PLAN.list with the names of all samples. "pack --plan" packs the plan's shards,
-on as many machines as you like; "pack finish" checks them. The plan alone determines
-the content of every shard.
-
---input says what INPUT is:
-
-  images     a folder: the images at any depth, without labels
-  classes    a folder with one folder of images for each class; classes.txt will have
-             the names
-  samples    a folder: files whose paths are equal up to the first dot of their names
-             are one sample, packed unchanged (only for webdataset)
-  list       an im2rec list: a number, labels and a path, separated by tabs
-  manifest   JSON lines with source, usage and annotation, as MindSpore reads them
-
-The default is list for names that end in .lst, manifest for .manifest, .json and
-.jsonl, and images for others.
-
-The samples of a folder are sorted by their paths; those of a list keep its order.
---seed shuffles them with a permutation that docs/format/plan.md specifies. Sizes of
-shards differ by at most one sample. For a folder, the plan has the size, the time
-and, in a store, the version (ETag) of every file. A file that has changed since is a bad
-sample.
-
-Images are packed unchanged unless --encoding, --resize or a similar flag changes them
-as "pack recordio" does, or a flag such as --preset or --graph names a graph: tar
-shards then hold the graph's tensors, KEY.OUTPUT.npy, as "run --format webdataset"
-writes them.
-
-Exit status: 0 success; 1 the input cannot be listed; 2 invalid flag; 130 interrupted.`,
-		Example: `  infer-prep pack plan -o plan.json --input classes --seed 1 imagenet/train
-  infer-prep pack plan -o s3://work/plan.json --format recordio --shards 64 --resize 256 s3://photos/train
-  infer-prep pack plan -o plan.json --preset clip --samples-per-file 10000 --root photos train.lst`,
+		Use:                   "plan -o PLAN.json [flags] INPUT",
+		Short:                 "Plan a pack that many machines do together",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

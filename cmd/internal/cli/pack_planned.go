@@ -20,23 +20,6 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-const plannedHelp = `A data set that is too large for one machine is packed by a plan. "pack plan" writes
-the plan. "pack --plan PLAN.json --shard i/n -o OUT" then packs part i of n, 0 <= i < n,
-of its shards into OUT, a folder or a URI: OUT/NAME-00000.tar or .rec, its index, and last
-its summary OUT/NAME-00000.json. n need not be the number of shards. Run the n commands
-on as many machines as you like, in any order, also twice at once. "pack finish" checks
-that all shards are complete and writes the index of all.
-
-A shard that is complete is not packed again, so give the same command again after a
-failure. --verify also compares checksums. A bad sample, such as a damaged image or a
-file that has changed since the plan, is left out, reported and listed in the shard's
-summary; --bad fail ends the command instead. The input, the plan and OUT can be in any
-store; without --allow-outside, paths of a list must be below the input's folder.
-
-Exit status of "pack --plan": 0 all shards of the part are there, also if they lack bad
-samples; 1 a failure, so try again; 2 an invalid flag or plan, or shards of another plan
-in OUT, so trying again is of no use; 130 or 143 interrupted.`
-
 // plannedFlags are the flags of pack itself, which packs the shards of a plan.
 type plannedFlags struct {
 	plan, out, root string
@@ -268,21 +251,8 @@ func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
 func (a *app) packFinishCmd() *cobra.Command {
 	f := &plannedFlags{}
 	cmd := &cobra.Command{
-		Use:   "finish --plan PLAN.json -o OUT [flags]",
-		Short: "Check the shards of a plan and write the index of all",
-		Long: `Finish checks that all shards of a plan are in OUT, complete and of this plan, and then
-writes OUT/NAME-index.json: names, numbers of samples, sizes and checksums of all shards,
-and the bad samples by kind. The Python package wids reads the index of tar shards. For
-a plan with classes it also writes OUT/classes.txt.
-
-It names the shards that are missing, with the commands that pack them. It reads all
-shards and compares their checksums; --verify=false compares only their sizes.
-
-Exit status: 0 all shards are complete, also if they lack bad samples; 1 shards are
-missing, or a store does not answer; 2 an invalid flag or plan, or shards of another plan
-in OUT; 130 interrupted.`,
-		Example: `  infer-prep pack finish --plan plan.json -o shards
-  infer-prep pack finish --plan plan.json -o s3://shards/train --json`,
+		Use:                   "finish --plan PLAN.json -o OUT [flags]",
+		Short:                 "Check the shards of a plan and write the index of all",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.packFinish(cmd, f) },

@@ -44,34 +44,8 @@ var (
 func (a *app) packRecordIOCmd() *cobra.Command {
 	f := &packRecordIOFlags{}
 	cmd := &cobra.Command{
-		Use:   "recordio [flags] PREFIX ROOT",
-		Short: "Pack images into RecordIO files, as MXNet's im2rec does",
-		Long: `Recordio packs the images below the folder ROOT into PREFIX.rec, with the index
-PREFIX.idx. Its flags, lists and records are those of MXNet's im2rec: lists, pixels,
-JPEG files and, with --pass-through, whole records are byte for byte the same. PNG
-files have the same pixels. --encoder jpegli writes other, smaller JPEG files.
-
-A list names the images, their order and their labels. Each line has a number, labels
-and a path below ROOT, separated by tabs. The list is --lst FILE or, by default, the
-lists that --list wrote for PREFIX: PREFIX.lst, PREFIX_train.lst, PREFIX_val.lst,
-PREFIX_test.lst, and PREFIX_0.lst and so on for chunks. Each list is packed into its
-own files. Without any, recordio lists ROOT as --list does. Unlike im2rec, recordio
-ignores other lists whose names start with PREFIX, and refuses invalid lines.
-
-Recordio reports an image that cannot be packed, with its list and line, and packs
-the others; --bad fail ends the pack instead. A file that --pass-through copies must
-begin as an image; --check decodes it. Unfinished files end in .part, and
-PREFIX.rec.pack records the progress. To resume a pack that was interrupted or
-killed, give the same command again. Recordio then refuses to resume if an image has
-changed since it was packed, by size or modification time; --compare-content compares
-the content instead.
-
-Exit status: 0 success; 1 some images could not be packed, or a file could not be
-written; 2 invalid flag; 130 interrupted.`,
-		Example: `  infer-prep pack recordio --recursive --resize 256 data/cats photos/
-  infer-prep pack recordio --list --recursive --train-ratio 0.9 data/cats photos/
-  infer-prep pack recordio --encoding .png --color 0 --jobs 8 data/cats photos/
-  infer-prep pack recordio --lst boxes.lst --pack-label --pass-through --sums boxes photos/`,
+		Use:                   "recordio [flags] PREFIX ROOT",
+		Short:                 "Pack images into RecordIO files, as MXNet's im2rec does",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {

@@ -33,48 +33,8 @@ type packShardsFlags struct {
 func (a *app) packShardsCmd() *cobra.Command {
 	f := &packShardsFlags{bytes: 3e9}
 	cmd := &cobra.Command{
-		Use:   "shards -o DIR [flags] (FOLDER | LIST.lst | --scp FILE...)",
-		Short: "Pack files, or Kaldi features and waves, into tar shards for webdataset",
-		Long: `Shards packs samples into tar files for webdataset: DIR/data-00000.tar and so on, with
-2000 samples each. It prints the names of the shards, or writes them to --list. The
-samples are:
-
-  FOLDER             files whose paths are equal up to the first dot of their names
-                     are one sample: a.jpg, a.cls, a.json
-  FOLDER --classes   images in one folder for each class. The sample cat/001 has its
-                     image, and the class's number as cls; classes.txt has the names.
-  LIST.lst           images of an im2rec list, below --root. One label that is an
-                     integer becomes cls, other labels become a list in json.
-  --scp, --label     Kaldi scripts and text files, as for pack_data
-
-Files are packed unchanged, unless --encoding, --resize or a similar flag changes
-labeled images as "pack recordio" does. A labeled image must begin as one; --check
-decodes it.
-
-The field mat.npy of a script is an array of float32 in NumPy's format, with the
-ranges of the script's lines applied. Any other field has the bytes of the object, or
-of the file if the script names a whole file. Commands in scripts (lines that end in
-a pipe) are refused. Several scripts or label files of one field are concatenated.
-Every sample must have all fields.
-
---groups selects samples by their length in frames. FROM:TO selects lengths from FROM
-to below TO; several groups go to folders DIR/FROM_TO. Samples in no group are not
-packed. The length is that of the first script's object (for a wave, its samples), or
-comes from --lengths, such as utt2num_frames or utt2dur.
-
---jobs workers read the samples; the output depends neither on their number nor on
-the time. Shards reports a sample that cannot be packed and skips it; --bad fail ends
-the pack instead. Names that end in .tar.gz or .tar.zst compress the shards. To resume
-a pack that was interrupted or killed, give the same command again: it continues after
-the last complete shard. DIR/NAME.pack records the progress and is removed at the end.
-
-Exit status: 0 success; 1 some samples could not be packed; 2 invalid flag; 130
-interrupted.`,
-		Example: `  infer-prep pack shards -o shards photos/
-  infer-prep pack shards -o shards --classes --shuffle --train-ratio 0.9 imagenet/train
-  infer-prep pack shards -o shards --name 'train-%06d.tar.zst' --root photos train.lst
-  infer-prep pack shards -o data --scp feats.scp --label text --groups 10:500,500:800,800:1000
-  infer-prep pack shards -o data --scp wav=wav.scp --label txt=text --segments segments --samples-per-file 1000 --list data.list`,
+		Use:                   "shards -o DIR [flags] (FOLDER | LIST.lst | --scp FILE...)",
+		Short:                 "Pack files, or Kaldi features and waves, into tar shards for webdataset",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {

@@ -22,41 +22,12 @@ func (a *app) recordsCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "records",
 		Short: "List, print, check, index and convert record files",
-		Long: `Records inspects, checks, indexes and converts record files.
-docs/format/records.md describes how formats map fields and keys. Files are paths or
-URIs.
-
-` + recordFormats(),
-		Args: oneOfCommands,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  oneOfCommands,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.recordsLsCmd(), a.recordsCatCmd(), a.recordsVerifyCmd(), a.recordsIndexCmd(), a.recordsConvertCmd())
 	return cmd
 }
-
-// recordFormats returns the paragraph of help that lists the formats.
-func recordFormats() string {
-	var b strings.Builder
-	b.WriteString("Formats:\n")
-	width := 0
-	for _, f := range records.Formats() {
-		width = max(width, len(f.Name))
-	}
-	for _, f := range records.Formats() {
-		doc := f.Doc
-		if f.Create == nil {
-			doc += " (read only)"
-		}
-		fmt.Fprintf(&b, "  %-*s  %s\n", width, f.Name, doc)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// detection is the paragraph of help about --from.
-const detection = `The name and the first bytes of a file decide its format. A .rec file is imagerecord
-if its first record contains an image in the right place, else recordio. A .tfrecord
-file is tfexample if its first record starts like one, else tfrecord. --from sets the
-format instead.`
 
 // recordArgs requires at least one file.
 func recordArgs(cmd *cobra.Command, args []string) error {

@@ -53,25 +53,8 @@ type recordsCatFlags struct {
 func (a *app) recordsCatCmd() *cobra.Command {
 	f := &recordsCatFlags{}
 	cmd := &cobra.Command{
-		Use:   "cat [--field NAME [-o DIR]] FILE…",
-		Short: "Print records",
-		Long: `Cat prints one JSON object for each record, one a line: its key, file and offset. For
-each field it prints the type, shape, size and SHA-256 of the data. It adds the value
-of a number, and texts of up to 256 bytes.
-
-With --field, cat prints only the data of that field: bytes unchanged, numbers
-row-major and little-endian. With -o it writes a file KEY.NAME for each record.
-In these names, bytes other than letters, digits and -_.= become %XX.
-
-FILE may be - or a pipe.
-
-` + detection + `
-
-Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
-unknown format, or a field or key is missing; 2 invalid flag; 130 interrupted.`,
-		Example: `  infer-prep records cat --limit 3 train.rec
-  infer-prep records cat --keys 17 --field jpg train.rec > 17.jpg
-  infer-prep records cat --field jpg -o images 'shards/data-{000..012}.tar'`,
+		Use:                   "cat [--field NAME [-o DIR]] FILE…",
+		Short:                 "Print records",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
 		RunE:                  func(cmd *cobra.Command, args []string) error { return a.catRecords(cmd, args, f) },

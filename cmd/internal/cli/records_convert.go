@@ -25,35 +25,8 @@ type recordsConvertFlags struct {
 func (a *app) recordsConvertCmd() *cobra.Command {
 	f := &recordsConvertFlags{}
 	cmd := &cobra.Command{
-		Use:   "convert [--from FORMAT] [--to FORMAT] [--drop NAME] [--rename OLD=NEW] IN… -o OUT",
-		Short: "Convert record files into another format",
-		Long: `Convert reads record files of one format, one after another, and writes their records
-in another format or the same. It needs little memory. --to or the name of OUT sets the
-output format: .rec means imagerecord if the input is imagerecord, else recordio;
-.tfrecord means tfexample if the input is tfexample, else tfrecord.
-
-A single IN may be - or a pipe. IN and OUT are paths or URIs.
-
-Convert never drops data silently. A field that the output format cannot hold is an
-error that names the record and the field. --drop drops a field; --rename gives it the
-name that the format needs. If the output format has no keys, records are numbered and
-convert says so once.
-
-If OUT contains a number, as in data-%06d.tar, --count and --size split the output.
-Files appear under their names once they are complete. If convert fails or is
-interrupted, it removes all of them, but names those in a store, which stay.
-
-` + detection + `
-
-` + recordFormats() + `
-
-Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
-unknown format, or a record does not fit the output format; 2 invalid flag; 130
-interrupted.`,
-		Example: `  infer-prep records convert train.rec -o data-%06d.tar --count 1000 --index
-  infer-prep records convert 'data-{000000..000012}.tar' --to imagerecord -o train.rec --index
-  infer-prep records convert train.tfrecord --rename image/encoded=jpg --rename image/class/label=cls -o train.tar
-  infer-prep records convert feats.scp -o feats.tar`,
+		Use:                   "convert [--from FORMAT] [--to FORMAT] [--drop NAME] [--rename OLD=NEW] IN… -o OUT",
+		Short:                 "Convert record files into another format",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
 		RunE:                  func(cmd *cobra.Command, args []string) error { return a.convertRecords(cmd, args, f) },

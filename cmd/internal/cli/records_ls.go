@@ -45,19 +45,8 @@ func (a *app) recordsLsCmd() *cobra.Command {
 	var from string
 	var limit recordLimit
 	cmd := &cobra.Command{
-		Use:   "ls [--json] FILE…",
-		Short: "List record files with their formats, sizes and fields",
-		Long: `Ls lists record files: their format, number of records and size in bytes, and the
-fields of the first record with their types. It reads each file completely. FILE may be
-a pattern of shards, such as 'data-{000..012}.tar', or - or a pipe: its size is that of
-what was read.
-
-` + detection + `
-
-Exit status: 0 success; 1 a file cannot be read, is damaged, or has an unknown format;
-2 invalid flag; 130 interrupted.`,
-		Example: `  infer-prep records ls train.rec val.rec
-  infer-prep records ls --json 'shards/data-*.tar'`,
+		Use:                   "ls [--json] FILE…",
+		Short:                 "List record files with their formats, sizes and fields",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,29 +19,8 @@ func (a *app) recordsVerifyCmd() *cobra.Command {
 	var lenient bool
 	var limit recordLimit
 	cmd := &cobra.Command{
-		Use:   "verify [--lenient] FILE…",
-		Short: "Check record files and the indexes and checksums beside them",
-		Long: `Verify reads all records strictly and compares them with the index and checksums
-beside the files, if they exist: .idx and .sums of recordio and imagerecord files,
-.index of shards, .scp of Kaldi archives. It reports each damage on standard error with
-its file and place, and continues with the next file. docs/format describes which
-damage each format can detect.
-
-The result "damaged" means damage. "failed" means an error of another kind: a record
-above the limit, content that is not supported, or an index that is not of this file.
-For a Kaldi archive the result says how many records its script has.
-
-Verify stops reading a file at its first damage, since later records are uncertain.
-With --lenient it continues, in formats that can, and counts every damage. FILE may be -
-or a pipe, which has nothing beside it. The files beside a URL with a query are asked for
-with the same query; the result says so if the server refuses them, as for a presigned
-URL, whose query is valid for one file.
-
-` + detection + `
-
-Exit status: 0 no damage; 1 a file is damaged, has an unknown format, cannot be read,
-or does not match its index; 2 invalid flag; 130 interrupted.`,
-		Example:               `  infer-prep records verify train.rec 'shards/data-*.tar'`,
+		Use:                   "verify [--lenient] FILE…",
+		Short:                 "Check record files and the indexes and checksums beside them",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -122,21 +101,8 @@ func (a *app) recordsIndexCmd() *cobra.Command {
 	var limit recordLimit
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "index [--sums] FILE…",
-		Short: "Write the indexes of record files",
-		Long: `Index writes the index beside each record file and prints its name:
-
-  .idx    of recordio files, with record numbers as keys, and of imagerecord files,
-          with their ids
-  .index  of uncompressed shards, with checksums
-  .scp    of Kaldi archives, which it names as on the command line
-
-` + detection + `
-
-Exit status: 0 success; 1 a file cannot be read or written, is damaged, or has an
-unknown format or one without an index; 2 invalid flag; 130 interrupted.`,
-		Example: `  infer-prep records index --sums train.rec
-  infer-prep records index 'shards/data-{000..012}.tar'`,
+		Use:                   "index [--sums] FILE…",
+		Short:                 "Write the indexes of record files",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

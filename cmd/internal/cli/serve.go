@@ -38,56 +38,8 @@ type serveFlags struct {
 func (a *app) serveCmd() *cobra.Command {
 	f := &serveFlags{body: 64 << 20, held: 1 << 30}
 	cmd := &cobra.Command{
-		Use:   "serve [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] [--listen HOST:PORT]",
-		Short: "Serve a graph over HTTP: images in, tensors out",
-		Long: `Serve answers HTTP requests of the Open Inference Protocol (KServe 2, as Triton and
-its tritonclient speak it). A request holds encoded images as BYTES; the response
-holds their tensors as one batch. With --model, or with --bundle and --infer, the
-response holds the model's outputs.
-
-  GET  /v2                       the server's name and extensions
-  GET  /v2/health/live           whether the process runs
-  GET  /v2/health/ready          whether it accepts requests
-  GET  /v2/models/M              names, types and shapes of input and outputs
-  GET  /v2/models/M/ready
-  POST /v2/models/M/infer        images in, tensors out
-  GET  /metrics                  for Prometheus
-
-M is the preset's name, the bundle's metadata "name" or the name of the graph's file,
-unless --model-name gives another. The version, for /v2/models/M/versions/V, is the
-bundle's metadata "version" or 1.
-
-The shape of the input is [N] or [N, 1] for N images. In JSON, data holds the images
-as strings in base64. With the binary tensor extension the images follow the JSON
-object as they are. A body that does not begin with { is one image, and those of
-multipart/form-data are the parts with the input's name.
-
-Errors are JSON objects {"error": "…"} with these status codes:
-
-  400  invalid request, or damaged image; readiness during a shutdown
-  404  unknown path, model or version
-  405  wrong method
-  408  the body did not arrive within --timeout, or stopped for 10 seconds
-  413  body, images or results beyond a limit
-  415  not an image, or an unsupported format, Content-Type or Content-Encoding
-  429  --jobs and --queue are full, or --limit-held is reached; Retry-After is set
-  500  a fault of the server, which it prints
-  503  the server ended before the body arrived; Retry-After is set
-  504  the request took longer than --timeout or its own parameter timeout
-
-SIGTERM and SIGINT stop the server: readiness turns false, requests are accepted for
---drain, bodies have one more second to arrive, requests whose body arrived get their
-responses, and the exit status is 0. A second signal ends the process at once.
-
-The server has no encryption and no authentication. It listens on the loopback
-interface unless --listen names another; see docs/serve.md.
-
-Exit status: 0 stopped by a signal; 1 the port is taken, or requests were cut off;
-2 invalid flag or graph.`,
-		Example: `  infer-prep serve --preset imagenet
-  infer-prep serve --bundle cat.bundle --device ort:cpu --infer --listen 0.0.0.0:8000
-  curl --data-binary @cat.jpg localhost:8000/v2/models/imagenet/infer -o response.bin
-  curl -F image=@cat.jpg -F image=@dog.jpg localhost:8000/v2/models/imagenet/infer -o response.bin`,
+		Use:                   "serve [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] [--listen HOST:PORT]",
+		Short:                 "Serve a graph over HTTP: images in, tensors out",
 		DisableFlagsInUseLine: true,
 		Args:                  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -61,59 +61,8 @@ type trainFlags struct {
 func (a *app) trainBenchCmd() *cobra.Command {
 	f := &trainFlags{}
 	cmd := &cobra.Command{
-		Use:   "train-bench [DEFINITION | --folder DIR [--train | --preset NAME | --graph FILE | …]]",
-		Short: "Run a training dataset and show which stage limits its speed",
-		Long: `Train-bench runs a dataset as a training program would, discards the batches, and
-shows what each stage of the pipeline does.
-
-DEFINITION is a dataset's definition, as "infer-prep dataset make" prints it; - reads
-standard input. Its paths can be URIs. It cannot use functions of your own program. Instead of DEFINITION, --folder
-names a folder with images, or with a subfolder for each class. Train-bench then runs
-the graph that the flags name on each image, in batches. --train selects the graph of
-ImageNet training: a random crop resized to 224, a random flip, /255, ImageNet's mean
-and standard deviation, CHW.
-
-On a terminal, train-bench shows a table of the stages on standard error, from the
-source up. It updates the table twice a second with the figures of the last half
-second. At the end it prints the table of the whole run:
-
-  stage      path of the node in the definition; "sending" holds finished batches
-  workers    number of its workers
-  ready      finished samples (batches in sending) of the queue's capacity
-  in, out    samples that it received and passed on
-  busy %     share of their time that its workers worked
-  waited %   share of the time that the next stage waited for it
-  MB         memory of its samples in millions of bytes
-  errors     samples that failed
-
-The bottleneck is the stage whose workers are busiest while the next stage waits.
-More workers or less work there make the pipeline faster. If no stage is marked, the
-consumer of the batches is the slowest part.
-
---device runs the last steps of each map on a device: as many as it takes of those
-behind the last random step. The batches are those of the host, unless --least, by
-default exact here, accepts a lower class. Train-bench prints where the steps run.
-
---autotune-file FILE keeps the choices of --autotune. With --autotune the run starts
-from FILE, if it exists, and writes its last choices there. Without, it uses the
-choices of FILE unchanged. A FILE of another definition or device is an error. A FILE
-of another machine is not used, which train-bench reports; --autotune writes it anew.
-
---json prints one object with images_per_s, images, batches, epochs, seconds,
-first_batch_s, bad, peak_rss_mb, cpu_ms_per_image, engine, bottleneck (a stage's path
-or ""), stages, tuned (the choices of --autotune), maps (with --device, the places of
-each map's steps) and interrupted. Each stage has path,
-workers, queue, at_work, ready, bytes, in, out, errors, busy_ns, starved_ns, full_ns,
-waited_ns, busy_percent and waited_percent. Systems without such figures omit
-peak_rss_mb and cpu_ms_per_image. --engine pull has no stages.
-
---trace writes the activity of every worker, for chrome://tracing or ui.perfetto.dev.
-
-Exit status: 0 success; 1 a sample failed, or the dataset is empty; 2 invalid flag,
-graph or definition; 130 interrupted, after printing the figures so far.`,
-		Example: `  infer-prep train-bench --folder photos/ --train --shuffle --seconds 10
-  infer-prep train-bench --autotune --trace trace.json train.json
-  infer-prep train-bench --folder photos/ --preset clip --json | jq .bottleneck`,
+		Use:                   "train-bench [DEFINITION | --folder DIR [--train | --preset NAME | --graph FILE | …]]",
+		Short:                 "Run a training dataset and show which stage limits its speed",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.trainBench(cmd, f, args)

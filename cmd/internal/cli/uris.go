@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/internal/paths"
-	"github.com/infer-prep/infer-prep/store"
 )
 
 // inText matches the URIs in a message.
@@ -17,15 +16,6 @@ func withoutSecrets(text string) string {
 		bare := strings.TrimRight(uri, ":;,.)>'")
 		return paths.Shown(bare) + uri[len(bare):]
 	})
-}
-
-// storeNames lists the schemes of URIs, for help texts.
-func storeNames() string {
-	var l []string
-	for _, s := range append([]string{"file"}, store.Schemes()...) {
-		l = append(l, s+"://")
-	}
-	return strings.Join(l, ", ")
 }
 
 // schemeHint follows the error of a URI without a store.

@@ -10,13 +10,6 @@ import (
 	"strings"
 )
 
-// wordsHelp describes arguments that words reads.
-const wordsHelp = `
-A parameter is NAME=VALUE; those that are left out have their defaults. VALUE is a
-name or a text as it is, a number, true or false, a list such as 0.5,1, JSON, or @FILE
-for the JSON in FILE.
-`
-
 // words are the arguments that name an op or a node: its NAME, and NAME=VALUE
 // for its parameters.
 type words struct {
