@@ -23,7 +23,7 @@ ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 lint: ## gofmt, vet, staticcheck, line widths, actionlint
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	$(GO) run ./internal/tools/width
+	$(GO) run ./tools/width
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
@@ -103,7 +103,7 @@ store-test: ## all stores on real servers of this machine, which it installs; a 
 # Plans packed by the examples for Kubernetes and Slurm, and the memory of a packer of 1,000, 10,000
 # and 100,000 images. It installs Slurm on Debian; SLURM=no leaves that part out.
 plan-test: ## packs by a plan: the examples for Kubernetes and Slurm, wids, and the memory of 100,000 images
-	for n in 1000 10000 100000; do $(GO) run ./internal/tools/planscale -pack -n $$n -limit 64 || exit 1; done
+	for n in 1000 10000 100000; do $(GO) run ./tools/planscale -pack -n $$n -limit 64 || exit 1; done
 	GO="$(GO)" SLURM="$(SLURM)" examples/cluster/test.sh
 
 # 10,000 images packed by one process, by four, and under Beam on prism and on a Spark cluster, which
@@ -111,7 +111,7 @@ plan-test: ## packs by a plan: the examples for Kubernetes and Slurm, wids, and 
 # and Beam's job server from Maven Central. PHOTOS is a folder of photographs for examples/spark.
 cluster-test: ## PHOTOS=DIR: packing by one process, by four, and under Beam on prism and on a Spark cluster, which loses a worker; Beam from and to S3 and HDFS; the Spark function of examples/spark; PHOTOS is optional
 	@mkdir -p bin
-	$(GO) build -o bin/ ./cmd/infer-prep ./internal/tools/procedural
+	$(GO) build -o bin/ ./cmd/infer-prep ./tools/procedural
 	cd distributed && $(GO) build -o ../bin/ ./cmd/infer-prep-beam
 	store/hdfs/minidfs.sh --install
 	store/s3/s3test/versitygw.sh
@@ -154,7 +154,7 @@ parity-extremes: ## PHOTOS=DIR: 800 JPEG files of quality 95 to 100, compared wi
 parity-encode: ## PHOTOS=DIR: JPEG files of codec/jpeg compared with Pillow's and OpenCV's
 	@[ -n "$(PHOTOS)" ] || { echo "parity-encode: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
 	@mkdir -p bin
-	$(GO) build -o bin/jpegencode ./internal/tools/jpegencode
+	$(GO) build -o bin/jpegencode ./tools/jpegencode
 	@py=$$(parity/venv.sh parity/requirements-encode.txt) && $$py parity/encode.py bin/jpegencode "$(PHOTOS)"
 
 # 200 random changes of transformers' configurations on 10 photographs of the folder PHOTOS.
@@ -214,7 +214,7 @@ bench-device: ## PHOTOS=DIR: comparison with ONNX Runtime's own preprocessing
 
 # Time, memory and size of a plan of N simulated images; default 10^7. 10^8 take 15 minutes and 5 GB.
 bench-plan: ## N=100000000: time, memory and size of a plan of a simulated data set
-	$(GO) run ./internal/tools/planscale -n $(or $(N),10000000)
+	$(GO) run ./tools/planscale -n $(or $(N),10000000)
 
 # The cost of a sample from a thousand and from ten million records.
 bench-scale: ## the cost of a sample from a thousand and from ten million records
@@ -245,7 +245,7 @@ microbench: ## Go benchmarks
 MINUTES ?= 30
 soak: ## MINUTES=30: long runs, cancels, resumptions, kills and file faults; writes docs/reliability.md
 	@mkdir -p bin
-	$(GO) build -o bin/soak ./internal/tools/soak
+	$(GO) build -o bin/soak ./tools/soak
 	bin/soak -minutes $(MINUTES) -write docs/reliability.md
 
 # 100,000 batches from Python: the memory stays flat.
@@ -257,7 +257,7 @@ python-soak: ## 100,000 batches from Python: the memory stays flat
 # infer-prep run over 100,000 images, with ten interruptions at random; COUNT is
 # another number of images.
 bigfolder: ## COUNT=100000: infer-prep run over 100,000 images, with ten interruptions at random
-	$(GO) run ./internal/tools/bigfolder $(if $(COUNT),-count $(COUNT))
+	$(GO) run ./tools/bigfolder $(if $(COUNT),-count $(COUNT))
 
 ##@ Release
 

@@ -67,7 +67,12 @@ type Error struct {
 	Err  error
 }
 
-func (e *Error) Error() string { return "inferprep: open " + e.Name + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	if e.Name == "" {
+		return "inferprep: open: " + e.Err.Error()
+	}
+	return "inferprep: open " + e.Name + ": " + e.Err.Error()
+}
 
 // Unwrap returns the error of the format, the importer or the store.
 func (e *Error) Unwrap() error { return e.Err }
@@ -108,6 +113,8 @@ func (s Source) find(ctx context.Context) (_ Source, err error) {
 	switch {
 	case s.Format == FormatPreset:
 		return s, nil
+	case s.Name == "" && s.Data == nil:
+		return s, errors.New("no name: want a model's folder, a file, or preset:NAME")
 	case s.Data != nil:
 		s.Format, err = s.detect(store.Base(s.Name), s.Data)
 		return s, err

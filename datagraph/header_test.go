@@ -93,3 +93,31 @@ func TestHeaderIsReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestPoolReadsHeadersOnce counts the headers that a Pool reads for an image:
+// the estimate of its memory, Admit and the run share one.
+func TestPoolReadsHeadersOnce(t *testing.T) {
+	for name, g := range map[string]*datagraph.Graph{
+		"decode": datagraph.New(x.NewDecode()),
+		"rows":   datagraph.New(x.NewDecode(), x.NewResize(16, 16), x.NewToTensor()),
+		"random": datagraph.New(x.NewRandomCropDecodeResize(8, 8), x.NewToTensor()),
+	} {
+		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(t, err, name)
+		pool := plan.NewPool(datagraph.PoolOptions{Jobs: 1, Bytes: 1 << 20})
+		for i, admit := range []bool{false, true, false} {
+			headers = 0
+			require.NoError(t, pool.Do(t.Context(), func(r *datagraph.Runner) error {
+				in := tensor.FromBytes([]byte{'c', 'o', 'u', 'n', 't', 'e', 'd', byte(32 + i), 7})
+				if admit {
+					if _, err := r.Admit(in); err != nil {
+						return err
+					}
+				}
+				_, err := r.Run(in)
+				return err
+			}))
+			require.Equal(t, 1, headers, "%s, run %d", name, i)
+		}
+	}
+}

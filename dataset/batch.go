@@ -123,18 +123,18 @@ func (n *Batch) functions() (f BatchFunc, size SizeFunc, err error) {
 // sized reports whether a function returns the sizes.
 func (n *Batch) sized() bool { return n.size != nil || n.SizeFunc != "" }
 
-func (n *Batch) padding() []PadColumn { return n.Pad }
+// noBatch is the trait unfindable of nodes that stack samples.
+const noBatch = "a buffer of batches cannot be refilled when a run is resumed; put it below %s"
 
-// batcher is a node that stacks samples to batches.
-type batcher interface {
-	Node
-	padding() []PadColumn
-}
-
-// MakesBatches reports whether n is a node that stacks samples to batches.
-func MakesBatches(n Node) bool {
-	_, ok := n.(batcher)
-	return ok
+// GivesBatches reports whether the samples of the definition are batches.
+func (d *Dataset) GivesBatches() bool {
+	for {
+		t := traitsOf(d.Node)
+		if t.batches || t.several || len(d.In) == 0 {
+			return t.batches
+		}
+		d = d.In[0]
+	}
 }
 
 func validatePad(pad []PadColumn) error {
@@ -148,11 +148,14 @@ func validatePad(pad []PadColumn) error {
 	return nil
 }
 
+func (n *Batch) unwritable() error {
+	return errors.Join(unnamed(n.f != nil, n.PerBatch), unnamed(n.size != nil, n.SizeFunc))
+}
+
+func (n *Batch) traits() traits { return traits{batches: true, alike: true, unfindable: noBatch} }
+
 func (n *Batch) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	size := n.Size
 	if !n.DropRemainder || n.sized() {
 		size = tensor.Unknown
@@ -199,7 +202,7 @@ func (n *Batch) length(b *Built, s *step) int64 {
 
 func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	b := &batching{
-		n: n, c: o.collator(s, s.state.(*collator)), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
+		n: n, columns: s.in[0].columns, c: o.collator(s, s.state.(*collator)), caller: caller{seed: o.b.options.Seed, path: s.path}, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}
 	var err error
@@ -217,8 +220,24 @@ func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return b, err
 }
 
+func (n *Batch) trace(ctx context.Context, t *tracer, s *scope) error {
+	t.batch(s, n, n.Pad)
+	if n.f != nil || n.PerBatch != "" {
+		s.spoilt = &NodeError{s.path, defErr("the function %s changes the samples of a batch, which a graph cannot", called(n.PerBatch))}
+	}
+	return nil
+}
+
+func (n *Batch) merge(m *merger, s *step, epoch uint64) error {
+	if n.sized() {
+		m.largest()
+	}
+	return m.inputs(s, epoch)
+}
+
 type batching struct {
 	in      iterator
+	columns []Column // of in
 	n       *Batch
 	f       BatchFunc
 	c       *collator
@@ -315,6 +334,9 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 		return b.c.finish(s, n)
 	}
 	if b.f != nil {
+		for _, x := range b.samples[:n] {
+			x.columns = b.columns
+		}
 		err := guard(func() error { return b.f(b.caller.of(b.samples[0]), b.samples[:n]) })
 		if err == nil {
 			err = b.fit(b.samples[:n])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/tensor"
@@ -67,13 +68,10 @@ func validateBoundaries(l []int) error {
 	return nil
 }
 
-func (n *BucketBatch) padding() []PadColumn { return n.Pad }
+func (n *BucketBatch) traits() traits { return traits{batches: true, unfindable: noBatch} }
 
 func (n *BucketBatch) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	i, err := in.column(n.Column)
 	if err != nil {
 		return err
@@ -111,6 +109,19 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	it.c = o.collator(s, st.c)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
 	return it, nil
+}
+
+func (n *BucketBatch) trace(ctx context.Context, t *tracer, s *scope) error {
+	t.batch(s, n, n.Pad)
+	return nil
+}
+
+func (n *BucketBatch) merge(m *merger, s *step, epoch uint64) error { return mergeBuckets(m, s, epoch) }
+
+func mergeBuckets(m *merger, s *step, epoch uint64) error {
+	m.put(-1)
+	m.drain(s, math.MaxInt)
+	return m.inputs(s, epoch)
 }
 
 // buckets are the samples that wait for their batches, and the input that they

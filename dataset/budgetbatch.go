@@ -89,13 +89,10 @@ func (n *BudgetBatch) most() int {
 	return n.MaxSamples
 }
 
-func (n *BudgetBatch) padding() []PadColumn { return n.Pad }
+func (n *BudgetBatch) traits() traits { return traits{batches: true, unfindable: noBatch} }
 
 func (n *BudgetBatch) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	i, err := in.column(n.Column)
 	if err != nil {
 		return err
@@ -139,6 +136,13 @@ func (n *BudgetBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
 	return it, nil
 }
+
+func (n *BudgetBatch) trace(ctx context.Context, t *tracer, s *scope) error {
+	t.batch(s, n, n.Pad)
+	return nil
+}
+
+func (n *BudgetBatch) merge(m *merger, s *step, epoch uint64) error { return mergeBuckets(m, s, epoch) }
 
 type budgeted struct {
 	buckets

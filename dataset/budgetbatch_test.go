@@ -128,11 +128,11 @@ func (g *grids) Columns() []dataset.Column {
 
 func (g *grids) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	d := tensor.Image(tensor.Uint8, tensor.HWC, g.sizes[i][0], g.sizes[i][1], 1)
-	if err := s.Values[0].Reset(d); err != nil {
+	if err := s.Column("image").Reset(d); err != nil {
 		return err
 	}
-	for k := range s.Values[0].Data {
-		s.Values[0].Data[k] = uint8(i + 1)
+	for k := range s.Column("image").Data {
+		s.Column("image").Data[k] = uint8(i + 1)
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func TestBudgetPixels(t *testing.T) {
 			break
 		}
 		require.NoError(t, err)
-		shapes = append(shapes, s.Values[0].Shape.String())
+		shapes = append(shapes, s.Column("image").Shape.String())
 	}
 	require.Equal(t, []string{"(2, 4, 8, 1)", "(1, 8, 2, 1)", "(1, 1, 8, 1)", "(1, 7, 1, 1)", "(1, 8, 8, 1)", "(1, 3, 3, 1)"}, shapes)
 }

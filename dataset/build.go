@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"log"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -206,6 +207,7 @@ type step struct {
 	columns []Column
 	size    int64 // of an epoch of all ranks: Unknown, Endless
 	indexed bool  // sample k can be read without the samples before it
+	traits  traits
 	root    int32 // the number of a root: a stream, or the top of an indexed tree
 	// The roots below have the numbers first to last-1.
 	first, last int32
@@ -213,32 +215,6 @@ type step struct {
 	files       [32]byte // a digest of the files that the source opened, if noted
 	state       any      // of the node: plans, tables
 	made        []Pass   // that made or moved the step
-}
-
-// op is a node of this package. build checks s.in and sets columns and size.
-type op interface {
-	Node
-	build(b *Built, s *step) error
-}
-
-// router is an op that only chooses and orders samples. locator returns a
-// function, for one goroutine, that maps a place of an epoch to an input's
-// place.
-type router interface {
-	op
-	locator(b *Built, s *step) func(epoch uint64, k int64) (in int, e uint64, pos int64)
-}
-
-// mapper is an op that turns one sample into one, or drops it.
-type mapper interface {
-	op
-	worker(b *Built, s *step) (worker, error)
-}
-
-// streamer is an op with its own iterator.
-type streamer interface {
-	op
-	stream(o *opener, s *step, epoch uint64) (iterator, error)
 }
 
 // Build checks a definition and opens its sources. ctx bounds Build alone: the
@@ -272,7 +248,7 @@ func Build(ctx context.Context, d *Dataset, o Options) (_ *Built, err error) {
 	if o.Store == nil {
 		o.Store = store.Local
 	}
-	b := &Built{options: o, building: ctx, warning: &sync.Mutex{}, noting: d.caches(0)}
+	b := &Built{options: o, building: ctx, warning: &sync.Mutex{}, noting: d.persists(0)}
 	b.digests = sync.OnceValue(b.digestSources)
 	defer func() {
 		if err != nil {
@@ -362,8 +338,12 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	if !ok {
 		return fail(defErr("%T is neither a Source, a Sink nor a node of package dataset", d.Node))
 	}
-	if len(d.In) == 0 {
+	s.traits = n.traits()
+	switch {
+	case len(d.In) == 0:
 		return fail(defErr("no input"))
+	case len(d.In) > 1 && !s.traits.joins:
+		return fail(defErr("%d inputs, want 1", len(d.In)))
 	}
 	for i, in := range d.In {
 		prefix := s.path + "/"
@@ -422,6 +402,24 @@ func (b *Built) number(s *step, within bool) {
 // Columns describes the samples. The slice is shared: do not modify it.
 func (b *Built) Columns() []Column { return b.top.columns }
 
+// ClassIndex maps the names of the classes to their numbers, which are the
+// labels of the samples. It returns nil if no source has named classes, or if
+// two sources number them differently. The map is shared: do not modify it.
+func (b *Built) ClassIndex() map[string]int32 {
+	var index map[string]int32
+	for _, s := range b.sources {
+		c, ok := s.data.(ClassIndexed)
+		switch {
+		case !ok:
+		case index == nil:
+			index = c.ClassIndex()
+		case !maps.Equal(index, c.ClassIndex()):
+			return nil
+		}
+	}
+	return index
+}
+
 // Len returns the number of samples or batches of an epoch of this rank. It is
 // Endless, or Unknown if it depends on the data.
 func (b *Built) Len() int64 { return b.lenOf(b.top) }
@@ -435,15 +433,10 @@ func (b *Built) lenOf(s *step) int64 {
 		c := b.cursor(s)
 		return c.size()
 	}
-	if l, ok := s.node.(interface {
-		length(b *Built, s *step) int64
-	}); ok {
-		return l.length(b, s)
-	}
-	switch s.node.(type) {
-	case *Map, *Func, *Project, *Rename:
-		// They return one sample for each of the input, whose length counts bad
-		// samples.
+	switch n := s.node.(type) {
+	case measured:
+		return n.length(b, s)
+	case oneToOne:
 		return b.lenOf(s.in[0])
 	}
 	return Unknown
@@ -507,19 +500,9 @@ func (s *step) columnsOf(names []string) ([]int, error) {
 	return l, nil
 }
 
-// one returns the only input.
-func (s *step) one() (*step, error) {
-	if len(s.in) != 1 {
-		return nil, defErr("%d inputs, want 1", len(s.in))
-	}
-	return s.in[0], nil
-}
-
 // inherit gives s the columns, the length and the index of its only input.
-func (s *step) inherit() (*step, error) {
-	in, err := s.one()
-	if err == nil {
-		s.columns, s.size, s.indexed = in.columns, in.size, in.indexed
-	}
-	return in, err
+func (s *step) inherit() *step {
+	in := s.in[0]
+	s.columns, s.size, s.indexed = in.columns, in.size, in.indexed
+	return in
 }

@@ -33,11 +33,10 @@ func (n *Cache) Validate() error {
 	return nil
 }
 
+func (n *Cache) traits() traits { return traits{caches: true} }
+
 func (n *Cache) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
 	if err := in.finite("a cache"); err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (n *Cache) build(_ *Built, s *step) error {
 // changing returns a step, s or one below, whose samples or order differ
 // between epochs; nil if there is none.
 func (s *step) changing() *step {
-	if s.changes() {
+	if s.traits.changes {
 		return s
 	}
 	for _, in := range s.in {
@@ -64,20 +63,7 @@ func (s *step) changing() *step {
 	return nil
 }
 
-// changes reports whether the samples or order of s differ between epochs.
-func (s *step) changes() bool {
-	switch n := s.node.(type) {
-	case *Map:
-		return n.Graph.Random()
-	case *Shuffle, *FuncSampler, *RandomSampler, *WeightedSampler, *PKSampler, *Repeat:
-		return true
-	case *SubsetSampler:
-		return n.Random
-	case *DistributedSampler:
-		return n.Shuffle
-	}
-	return false
-}
+func (n *Cache) index(o *opener, s *step, f feed) (iterator, error) { return o.openCache(s, f) }
 
 // keeper stores the samples of a cache. It is safe for concurrent use.
 type keeper interface {

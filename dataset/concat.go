@@ -25,6 +25,8 @@ func (d *Dataset) Concat(others ...*Dataset) *Dataset {
 // Validate returns nil: there are no parameters.
 func (n *Concat) Validate() error { return nil }
 
+func (n *Concat) traits() traits { return traits{joins: true, alike: true} }
+
 func (n *Concat) build(_ *Built, s *step) error {
 	if err := s.sameColumns(); err != nil {
 		return err
@@ -123,6 +125,16 @@ func (n *Concat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		c.in = append(c.in, it)
 	}
 	return c, nil
+}
+
+func (n *Concat) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.either = true
+	return nil
+}
+
+func (n *Concat) merge(m *merger, s *step, epoch uint64) error {
+	m.put(0) // buffered samples may be of any input; a finished input ends again at once
+	return m.inputs(s, epoch)
 }
 
 type concatenated struct {

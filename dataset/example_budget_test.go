@@ -31,7 +31,7 @@ func ExampleBudgetBatch() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(s.Values[0].Shape)
+		fmt.Println(s.Column("v").Shape)
 	}
 	// Output:
 	// (3, 4)

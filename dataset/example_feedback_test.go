@@ -92,7 +92,7 @@ func ExampleRun_SetWeights() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		lists := tensor.View[int32](&batch.Values[1].Tensor)
+		lists := tensor.View[int32](&batch.Column("policy").Tensor)
 		callback.stepEnd(lists, train(lists))
 	}
 	// Output:

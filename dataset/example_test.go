@@ -38,7 +38,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(tensor.View[int32](&batch.Values[0].Tensor))
+		fmt.Println(tensor.View[int32](&batch.Column("x").Tensor))
 	}
 	// Output:
 	// 2 batches of x

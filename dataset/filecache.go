@@ -65,11 +65,10 @@ func (n *FileCache) Validate() error {
 	return nil
 }
 
+func (n *FileCache) traits() traits { return traits{caches: true, persists: true} }
+
 func (n *FileCache) build(b *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
 	if err := in.finite("a cache"); err != nil {
 		return err
 	}
@@ -106,6 +105,8 @@ func (n *FileCache) build(b *Built, s *step) error {
 	return nil
 }
 
+func (n *FileCache) index(o *opener, s *step, f feed) (iterator, error) { return o.openCache(s, f) }
+
 // print returns the fingerprint of the samples of s.
 func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
 	text, err := s.definition().MarshalJSON()
@@ -119,7 +120,7 @@ func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
 		if s.data != nil {
 			fmt.Fprintf(h, "%d rows %x\n", s.size, s.files)
 		}
-		if _, ok := s.node.(*Func); ok { // may draw numbers
+		if s.traits.draws {
 			fmt.Fprintf(h, "seed %d %s\n", b.options.Seed, s.path)
 		}
 		for _, in := range s.in {
@@ -190,13 +191,10 @@ func (noKeeper) get(int64, [32]byte, *Sample) (bool, error) { return false, nil 
 
 func (noKeeper) keep(context.Context, int64, [32]byte, *Sample) error { return nil }
 
-// caches reports whether the definition has a FileCache.
-func (d *Dataset) caches(depth int) bool {
+// persists reports whether a node keeps samples for later runs.
+func (d *Dataset) persists(depth int) bool {
 	if d == nil || depth > maxDepth { // an error of step
 		return false
 	}
-	if _, ok := d.Node.(*FileCache); ok {
-		return true
-	}
-	return slices.ContainsFunc(d.In, func(in *Dataset) bool { return in.caches(depth + 1) })
+	return traitsOf(d.Node).persists || slices.ContainsFunc(d.In, func(in *Dataset) bool { return in.persists(depth + 1) })
 }

@@ -128,7 +128,7 @@ func TestFileCacheOfChangingFiles(test *testing.T) {
 			for _, want := range []string{content, "one"} {
 				s, err := p.Next(test.Context())
 				require.NoError(test, err)
-				require.Equal(test, want, string(s.Values[0].Data))
+				require.Equal(test, want, string(s.Column("image").Data))
 			}
 			require.NoError(test, p.NextEpoch())
 		}

@@ -33,12 +33,14 @@ func (n *Filter) Validate() error {
 	return err
 }
 
+func (n *Filter) unwritable() error { return unnamed(n.f != nil, n.Name) }
+
+func (n *Filter) traits() traits { return traits{filters: true} }
+
 func (n *Filter) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	s.columns = in.columns
+	var err error
 	s.state, err = in.columnsOf(n.In)
 	return err
 }
@@ -52,6 +54,14 @@ func (n *Filter) worker(b *Built, s *step) (worker, error) {
 		}
 	}
 	return &filterWorker{f: f, in: s.state.([]int), caller: caller{seed: b.options.Seed, path: s.path}}, nil
+}
+
+func (n *Filter) trace(ctx context.Context, t *tracer, s *scope) error {
+	t.checks = append(t.checks, check{
+		path: s.path, scope: s.below[0], columns: n.In,
+		err: defErr("the predicate %s reads it, and a graph cannot drop an image", called(n.Name)),
+	})
+	return nil
 }
 
 type filterWorker struct {

@@ -51,6 +51,8 @@ func (n *FuncSampler) function() (SamplerFunc, error) {
 
 func (n *FuncSampler) unwritable() error { return unnamed(n.f != nil, n.Name) }
 
+func (n *FuncSampler) traits() traits { return traits{changes: true} }
+
 func (n *FuncSampler) build(b *Built, s *step) error {
 	in, err := s.sampled()
 	if err != nil {
@@ -116,9 +118,7 @@ func (o *orders) of(epoch uint64) *order {
 	return x
 }
 
-// noRow is the place that a locator returns if the order of the epoch is
-// invalid; orders.of has the error.
-const noRow = -1
+func (n *FuncSampler) refusal(s *step, epoch uint64) error { return s.state.(*orders).of(epoch).err }
 
 func (n *FuncSampler) locator(_ *Built, s *step) func(uint64, int64) (int, uint64, int64) {
 	all := s.state.(*orders)

@@ -29,14 +29,14 @@ func (c *count10) Next(_ context.Context, s *Sample) error {
 		return io.EOF
 	}
 	c.i++
-	return s.Values[0].SetInt32(c.i)
+	return s.Column("x").SetInt32(c.i)
 }
 
 // TestHeldLogsAreCut checks that the logs of buffers do not grow during a run.
 func TestHeldLogsAreCut(t *testing.T) {
 	b, err := Build(t.Context(), Of(&count10{}).ShuffleBuffer(5).Repeat(0).ShuffleBuffer(7), Options{})
 	require.NoError(t, err)
-	r, err := newRun(b, nil, engine.Config[*Sample, *SampleError]{Stage: inline})
+	r, err := NewRun(b, nil, engine.Config[*Sample]{Stage: inline})
 	require.NoError(t, err)
 	for i := range 5000 {
 		_, err := r.Next(context.Background())

@@ -59,75 +59,22 @@ func (t *tracer) walk(ctx context.Context, d *Dataset, above string, depth int) 
 		}
 		in = append(in, s)
 	}
-	several := false
-	switch d.Node.(type) {
-	case *Zip, *Concat, *Mix, *Interleave:
-		several = true
-	}
-	if len(in) == 0 || len(in) > 1 && !several {
+	if len(in) == 0 || len(in) > 1 && !traitsOf(d.Node).joins {
 		return fail(defErr("%d inputs, want 1", len(in)))
 	}
 	s := in[0].above(path)
-	if err := t.node(ctx, d.Node, s, in); err != nil {
-		return fail(err)
+	s.below = in
+	switch n := d.Node.(type) {
+	case tracing:
+		if err := n.trace(ctx, t, s); err != nil {
+			return fail(err)
+		}
+	case op, Sink:
+		// It only chooses, orders or keeps samples.
+	default:
+		return fail(defErr("its effect on a sample is unknown"))
 	}
 	return s, nil
-}
-
-// node puts the columns of a node into s, the scope above its inputs in.
-func (t *tracer) node(ctx context.Context, node Node, s *scope, in []*scope) error {
-	switch n := node.(type) {
-	case *Map:
-		return t.mapped(ctx, s, n)
-	case *Func:
-		return computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes it, which a graph cannot")
-	case *FlatMap:
-		s.closed = true
-		return computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes several samples of one, which a graph cannot")
-	case *Filter:
-		t.checks = append(t.checks, check{path: s.path, scope: in[0], columns: n.In, err: defErr("the predicate %s reads it, and a graph cannot drop an image", called(n.Name))})
-	case *Project:
-		l, err := in[0].columns(ctx, n.Columns)
-		if err != nil {
-			return err
-		}
-		for i, c := range n.Columns {
-			s.put(c, l[i])
-		}
-		s.closed = true
-	case *Rename:
-		l, err := in[0].columns(ctx, n.From)
-		if err != nil {
-			return err
-		}
-		for _, c := range n.From {
-			s.hidden[c] = true
-		}
-		for i, c := range n.To {
-			s.put(c, l[i])
-		}
-	case *Batch:
-		t.batch(s, in[0], n, n.Pad)
-		if n.f != nil || n.PerBatch != "" {
-			s.spoilt = &NodeError{s.path, defErr("the function %s changes the samples of a batch, which a graph cannot", called(n.PerBatch))}
-		}
-	case batcher:
-		t.batch(s, in[0], n, n.padding())
-	case *Unbatch:
-		if s.axes--; s.axes < 0 {
-			s.axes = 0
-			s.spoilt = &NodeError{s.path, defErr("it makes several samples of one, which a graph cannot")}
-		}
-	case *Zip:
-		s.below = in
-	case *Concat, *Mix, *Interleave:
-		s.below, s.either = in, true
-	case *ShuffleBuffer, *Cache, *FileCache, *Watch, Sink, router:
-		// They do not change samples.
-	default:
-		return defErr("its effect on a sample is unknown")
-	}
-	return nil
 }
 
 // called returns a function's name for messages.
@@ -139,14 +86,14 @@ func called(name string) string {
 }
 
 // batch puts the effects of a node that stacks samples into s.
-func (t *tracer) batch(s, in *scope, n Node, pad []PadColumn) {
+func (t *tracer) batch(s *scope, n Node, pad []PadColumn) {
 	s.axes++
 	params, err := json.Marshal(n)
 	if err != nil {
 		params = nil
 	}
 	for _, p := range pad {
-		t.checks = append(t.checks, check{path: s.path, scope: in, columns: []string{p.Column}, note: Note{
+		t.checks = append(t.checks, check{path: s.path, scope: s.below[0], columns: []string{p.Column}, note: Note{
 			Path: s.path, Op: InfoOf(n).Name, Params: params, ReplacedBy: []string{},
 			Text: fmt.Sprintf("left out: it pads the column %s to %v; -1 is the largest of the batch", p.Column, p.Shape),
 		}})

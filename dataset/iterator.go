@@ -16,12 +16,12 @@ import (
 type (
 	iterator = engine.Iterator[*Sample]
 	worker   = engine.Worker[*Sample]
-	stage    = engine.Stage[*Sample, *SampleError]
+	stage    = engine.Stage[*Sample]
 	placer   = func(stage) (iterator, error)
 )
 
 // inline places a stage without goroutines.
-var inline placer = engine.Inline[*Sample, *SampleError]
+var inline placer = engine.Inline[*Sample]
 
 // badList collects the errors of dropped samples. It belongs to the goroutine
 // that calls Next of the iterators that fill it.
@@ -33,7 +33,16 @@ func (b *badList) take() []*SampleError {
 	return l
 }
 
-func (b *badList) put(l []*SampleError) { b.l = append(b.l, l...) }
+// drainTo returns the Drain of a stage that reports to another list.
+func (b *badList) drainTo(to *badList) func() (report func()) {
+	return func() func() {
+		l := b.take()
+		if l == nil {
+			return nil
+		}
+		return func() { to.l = append(to.l, l...) }
+	}
+}
 
 func isDropped(s *Sample) bool { return s.dropped }
 
@@ -106,7 +115,7 @@ func (o *opener) failed(path string, s *Sample, err error) error {
 		return e
 	}
 	s.dropped, s.bad, s.judged = true, e, false
-	o.bad.put([]*SampleError{e})
+	o.bad.l = append(o.bad.l, e)
 	return nil
 }
 
@@ -126,16 +135,13 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 	}
 	switch n := s.node.(type) {
 	case streamer:
-		_, flat := n.(*FlatMap)
-		_, unbatch := n.(*Unbatch)
-		if o.replay != nil && !flat && !unbatch {
+		if o.replay != nil && !s.traits.several {
 			// The replayed samples passed this node before. Only nodes that
 			// change samples matter now.
 			for i, in := range s.in {
 				if in.first <= o.replay.root && o.replay.root < in.last {
 					it, err := o.open(in, epoch)
-					switch n.(type) {
-					case *Concat, *Mix, *Interleave:
+					if s.traits.joins {
 						return &tagged{it, i}, err
 					}
 					return it, err
@@ -146,8 +152,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch n.(type) {
-		case *FlatMap, *Unbatch, batcher: // the others have no bad samples of their own
+		if s.traits.several || s.traits.batches { // the others have no bad samples of their own
 			it = o.judged(s, it)
 		}
 		return it, nil
@@ -194,9 +199,8 @@ func (s *step) bytes() (n int64) {
 // work places a stage. in collects its bad samples in below.
 func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (worker, error)) (iterator, error) {
 	place := o.stage
-	switch s.node.(type) {
-	case *Project, *Rename:
-		place = inline // too little work for a goroutine
+	if s.traits.selects {
+		place = inline
 	}
 	it, err := place(stage{
 		Path: s.path, In: in, New: func() (worker, error) { return guardWorker(newWorker) },
@@ -204,7 +208,7 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 			path, err := whose(s.path, err)
 			return o.failed(path, x, err)
 		},
-		Left: below.take, Pass: o.bad.put, Dropped: isDropped, Stateless: s.indexed, Bytes: s.bytes(),
+		Drain: below.drainTo(o.bad), Dropped: isDropped, Stateless: s.indexed, Bytes: s.bytes(),
 	})
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
@@ -350,7 +354,7 @@ next:
 			var in int
 			in, epoch, pos = r.locate(epoch, pos)
 			if pos == noRow {
-				f.err = r.of.state.(*orders).of(epoch).err
+				f.err = r.of.node.(refusing).refusal(r.of, epoch)
 				return 0, 0, 0, false
 			}
 			if in != r.in {
@@ -365,8 +369,7 @@ next:
 func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 	if s.data != nil {
 		rows := s.data.(Rows)
-		n := len(s.columns)
-		return o.work(s, &feeder{f}, &badList{}, func() (worker, error) { return &reading{rows, n}, nil })
+		return o.work(s, &feeder{f}, &badList{}, func() (worker, error) { return &reading{rows, s.columns}, nil })
 	}
 	switch n := s.node.(type) {
 	case router:
@@ -382,19 +385,8 @@ func (o *opener) openIndexed(s *step, f feed) (iterator, error) {
 			j.in = append(j.in, it)
 		}
 		return j, nil
-	case *Zip:
-		z := &zipped{indexed: true}
-		for _, in := range s.in {
-			it, err := o.openIndexed(in, f.fresh(o))
-			if err != nil {
-				return nil, errors.Join(err, z.Close())
-			}
-			z.in = append(z.in, it)
-		}
-		z.samples = make([]Sample, len(z.in))
-		return z, nil
-	case *Cache, *FileCache:
-		return o.openCache(s, f)
+	case indexer:
+		return n.index(o, s, f)
 	case mapper:
 		below := o.below()
 		in, err := below.openIndexed(s.in[0], f)
@@ -426,11 +418,11 @@ func (f *feeder) Close() error { return nil }
 // reading is the worker that reads rows.
 type reading struct {
 	rows    Rows
-	columns int
+	columns []Column
 }
 
 func (r *reading) Do(ctx context.Context, s *Sample) error {
-	s.Resize(r.columns)
+	s.reset(r.columns)
 	return r.rows.Read(ctx, s.row, s)
 }
 
@@ -466,16 +458,16 @@ func closeAll(l []iterator) error {
 // streamed is the iterator of a stream source. Every rank reads all of the
 // stream and keeps its part.
 type streamed struct {
-	stream Stream
-	reader Reader
-	epoch  uint64
-	root   int32
-	n      int // columns
-	cursor cursor
-	at     int64 // samples read
-	errors int   // consecutive bad samples
-	judge  *judge
-	failed func(s *Sample, err error) error
+	stream  Stream
+	reader  Reader
+	epoch   uint64
+	root    int32
+	columns []Column
+	cursor  cursor
+	at      int64 // samples read
+	errors  int   // consecutive bad samples
+	judge   *judge
+	failed  func(s *Sample, err error) error
 }
 
 func (o *opener) openStream(s *step, epoch uint64) (iterator, error) {
@@ -490,7 +482,7 @@ func (o *opener) openStream(s *step, epoch uint64) (iterator, error) {
 		}
 	}
 	it := &streamed{
-		stream: s.data.(Stream), epoch: epoch, root: s.root, n: len(s.columns), cursor: c, judge: o.judge(s),
+		stream: s.data.(Stream), epoch: epoch, root: s.root, columns: s.columns, cursor: c, judge: o.judge(s),
 		failed: func(x *Sample, err error) error { return o.failed(s.path, x, err) },
 	}
 	return it, nil
@@ -512,7 +504,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 				t.cursor.j--
 				return err
 			}
-			s.Resize(t.n)
+			s.reset(t.columns)
 			s.begin(t.epoch, origin{root: t.root, k: t.at, epoch: t.epoch})
 			err := t.read(ctx, s)
 			if errors.Is(err, io.EOF) {

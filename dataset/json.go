@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	specs "github.com/infer-prep/infer-prep/internal/spec"
@@ -24,22 +23,12 @@ type jsonNode struct {
 	In      []jsonNode      `json:"in,omitempty"`
 }
 
-// unwritable is a node that may have no written form, since its function has no
-// name.
-type unwritable interface{ unwritable() error }
-
+// unnamed returns an error for a function without a name.
 func unnamed(has bool, name string) error {
 	if has && name == "" {
 		return fmt.Errorf("%w: its function has no name; RegisterFunc assigns one", ErrUnknownNode)
 	}
 	return nil
-}
-
-func (n *Func) unwritable() error    { return unnamed(n.f != nil, n.Name) }
-func (n *Filter) unwritable() error  { return unnamed(n.f != nil, n.Name) }
-func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
-func (n *Batch) unwritable() error {
-	return errors.Join(unnamed(n.f != nil, n.PerBatch), unnamed(n.size != nil, n.SizeFunc))
 }
 
 // MarshalJSON returns the JSON form. It returns a *NodeError for a node that is
@@ -142,8 +131,8 @@ func MakeNode(name string, params []byte) (Node, error) {
 		return nil, fmt.Errorf("dataset: %w", err)
 	}
 	n := i.New()
-	if m, ok := n.(*Map); ok {
-		m.Graph = nil
+	if r, ok := n.(required); ok {
+		r.clear()
 	}
 	if len(params) == 0 {
 		params = []byte("{}")

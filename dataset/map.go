@@ -71,11 +71,12 @@ type mapState struct {
 	placement device.Placement
 }
 
+func (n *Map) clear() { n.Graph = nil }
+
+func (n *Map) traits() traits { return traits{changes: n.Graph.Random()} }
+
 func (n *Map) build(b *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
 	if err := b.addFeedback(n.Graph); err != nil {
 		return err
 	}
@@ -118,6 +119,14 @@ func (n *Map) build(b *Built, s *step) error {
 	return err
 }
 
+func (n *Map) from(s *step) []int { return s.state.(*mapState).cols.from }
+
+// mapped returns the state of a Map, or nil for another node.
+func (s *step) mapped() *mapState {
+	st, _ := s.state.(*mapState)
+	return st
+}
+
 // fits returns an error unless a column can match want. An Unknown size can
 // match any size.
 func fits(want, have tensor.Desc) error {
@@ -140,6 +149,8 @@ func (n *Map) worker(b *Built, s *step) (worker, error) {
 	}
 	return onHost()
 }
+
+func (n *Map) trace(ctx context.Context, t *tracer, s *scope) error { return t.mapped(ctx, s, n) }
 
 // hostMapping returns a worker that runs all of a map on the host.
 func hostMapping(b *Built, st *mapState) worker {

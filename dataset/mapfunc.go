@@ -58,14 +58,18 @@ func (n *Func) Validate() error {
 	return err
 }
 
+func (n *Func) unwritable() error { return unnamed(n.f != nil, n.Name) }
+
+func (n *Func) traits() traits { return traits{draws: true} }
+
 func (n *Func) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
+	var err error
 	s.state, err = s.replace(in, n.In, columnsOut(n.Out))
 	return err
 }
+
+func (n *Func) from(s *step) []int { return s.state.(*outputs).from }
 
 func (n *Func) worker(b *Built, s *step) (worker, error) {
 	f := n.f
@@ -76,6 +80,10 @@ func (n *Func) worker(b *Built, s *step) (worker, error) {
 		}
 	}
 	return &funcWorker{f: f, n: n, cols: s.state.(*outputs).clone(), caller: caller{seed: b.options.Seed, path: s.path}}, nil
+}
+
+func (n *Func) trace(ctx context.Context, t *tracer, s *scope) error {
+	return computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes it, which a graph cannot")
 }
 
 type funcWorker struct {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -113,6 +112,7 @@ func (m *merger) each() (l []int64) {
 	return l
 }
 
+// inputs merges the inputs of a step.
 func (m *merger) inputs(s *step, epoch uint64) error {
 	for _, in := range s.in {
 		if err := m.step(in, epoch); err != nil {
@@ -126,48 +126,20 @@ func (m *merger) step(s *step, epoch uint64) error {
 	if s.indexed || s.data != nil {
 		return m.root(s, epoch)
 	}
-	switch n := s.node.(type) {
-	case *Zip:
-		return m.parted(s, 0, epoch)
-	case *Take, *Skip:
-		return m.parted(s, 1, epoch)
-	case *Repeat:
-		passes := m.each()
-		if slices.Min(passes) != slices.Max(passes) {
-			return m.fail("ranks are in passes %v of %s", passes, s.path)
-		}
-		m.out = append(m.out, passes[0])
-		epoch = n.epoch(epoch, passes[0])
-	case *Watch, *sinking:
-		m.out = append(m.out, slices.Max(m.each()))
-	case *Concat:
-		m.each()
-		m.out = append(m.out, 0) // buffered samples may be of any input; a finished input ends again at once
-	case *Mix, *Interleave:
-		m.out = append(m.out, slices.Max(m.each()))
-		for range s.in {
-			m.each()
-			m.out = append(m.out, 0) // as for Concat
-		}
-	case *ShuffleBuffer:
-		m.out = append(m.out, slices.Max(m.each()))
-		m.drain(s, n.Size)
-	case *BucketBatch, *BudgetBatch:
-		m.each()
-		m.out = append(m.out, -1)
-		m.drain(s, math.MaxInt)
-	case *FlatMap, *Unbatch:
-		m.flat(s)
-	case *Batch:
-		if n.sized() {
-			m.out = append(m.out, slices.Max(m.each()))
-		}
-	case mapper:
-	default:
-		return m.fail("%T has a state that cannot be merged", n)
+	if n, ok := s.node.(streamer); ok {
+		return n.merge(m, s, epoch)
 	}
 	return m.inputs(s, epoch)
 }
+
+// put replaces a word of every rank by n.
+func (m *merger) put(n int64) {
+	m.each()
+	m.out = append(m.out, n)
+}
+
+// largest replaces a word of every rank by the largest.
+func (m *merger) largest() { m.out = append(m.out, slices.Max(m.each())) }
 
 // drain removes the samples of a buffer: the resumed run reads them again.
 func (m *merger) drain(s *step, size int) {
@@ -177,41 +149,6 @@ func (m *merger) drain(s *step, size int) {
 		}
 	}
 	m.out = append(m.out, 0)
-}
-
-// flat merges a node that makes several samples of one.
-func (m *merger) flat(s *step) {
-	p := partly{}
-	const none = 1 << 40
-	for _, r := range m.in {
-		i := r.int()
-		at := loadOrigin(r)
-		for k, x := range loadPartly(r) {
-			p[k] = x
-		}
-		if i > 0 {
-			x, ok := p[at]
-			if !ok {
-				x.from = 0
-			}
-			x.also = slices.DeleteFunc(slices.Clone(x.also), func(n int64) bool { return n < i })
-			x.from = max(x.from, i)
-			p[at] = x
-		}
-	}
-	for root := s.first; root < s.last; root++ {
-		for _, h := range m.held[root] {
-			k := h.origin
-			k.sub = 0
-			x, ok := p[k]
-			if !ok {
-				x.from = none
-			}
-			x.also = append(slices.Clone(x.also), int64(h.sub))
-			p[k] = x
-		}
-	}
-	m.out = p.save(origin{}.save(append(m.out, 0)))
 }
 
 // maxApart bounds the places between the slowest and the fastest rank, and so

@@ -67,12 +67,16 @@ func (n *Interleave) Validate() error {
 	return nil
 }
 
+func (n *Mix) traits() traits { return traits{joins: true} }
+
 func (n *Mix) build(_ *Built, s *step) error {
 	if len(n.Weights) != len(s.in) {
 		return defErr("%d weights for %d inputs", len(n.Weights), len(s.in))
 	}
 	return s.sameColumns()
 }
+
+func (n *Interleave) traits() traits { return traits{joins: true} }
 
 func (n *Interleave) build(_ *Built, s *step) error { return s.sameColumns() }
 
@@ -108,9 +112,31 @@ func (n *Mix) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return m, m.open(o, s, epoch)
 }
 
+func (n *Mix) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.either = true
+	return nil
+}
+
 func (n *Interleave) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	m := &mixed{block: n.Block}
 	return m, m.open(o, s, epoch)
+}
+
+func (n *Interleave) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.either = true
+	return nil
+}
+
+func (n *Mix) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, epoch) }
+
+func (n *Interleave) merge(m *merger, s *step, epoch uint64) error { return mergeMixed(m, s, epoch) }
+
+func mergeMixed(m *merger, s *step, epoch uint64) error {
+	m.largest()
+	for range s.in {
+		m.put(0) // as for Concat
+	}
+	return m.inputs(s, epoch)
 }
 
 type mixed struct {

@@ -53,7 +53,7 @@ func TestMixBatches(test *testing.T) {
 	for n := 22; n > 0; n -= 4 {
 		s, err := p.Next(context.Background())
 		require.NoError(test, err)
-		label := &s.Values[1].Tensor
+		label := &s.Column("label").Tensor
 		require.Equal(test, tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(min(n, 4), 30)}, label.Desc)
 		v := tensor.View[float32](label)
 		for ; len(v) > 0; v = v[30:] {

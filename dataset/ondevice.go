@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -66,7 +65,6 @@ func (b *Built) placeMaps(ctx context.Context) error {
 // on the host, in head.
 type tail struct {
 	device device.Device
-	least  device.Class
 	head   *datagraph.Plan // nil if the device runs every step
 	plan   *datagraph.Plan
 	// cut holds the columns between head and tail: outputs of head, or inputs
@@ -75,10 +73,8 @@ type tail struct {
 	inputs []int // of plan, as indexes of cut
 	// from is the index of each output of the map: of cut, or -1-i for output i
 	// of plan.
-	from []int
-
-	mu   sync.Mutex
-	idle []device.Session
+	from     []int
+	sessions *device.Pool
 }
 
 // placeMap finds the longest tail of a map that the device runs, and opens its
@@ -120,17 +116,15 @@ func (b *Built) placeMap(ctx context.Context, st *mapState) (reason, err error) 
 			placement[k].Why = err.Error()
 			continue
 		}
-		t.device, t.least, placement[k].Why = d, least, ""
-		session, err := d.Open(t.plan, device.Options{Least: least})
-		if err != nil {
+		t.device, placement[k].Why = d, ""
+		if t.sessions, err = device.NewPool(d, t.plan, device.Options{Least: least}, 1); err != nil {
 			return nil, err
 		}
-		for i, s := range session.Placement() {
+		for i, s := range t.sessions.Placement() {
 			s.Step = k + i
 			placement[k+i] = s
 		}
-		t.idle = []device.Session{session}
-		b.open = append(b.open, t)
+		b.open = append(b.open, t.sessions)
 		st.tail = t
 		return nil, nil
 	}
@@ -220,64 +214,25 @@ func newTail(g *datagraph.Graph, descs [][]tensor.Desc, k int, outputs []datagra
 	return t, nil
 }
 
-// take returns an idle session, or a new one.
-func (t *tail) take() (device.Session, error) {
-	t.mu.Lock()
-	if n := len(t.idle); n > 0 {
-		s := t.idle[n-1]
-		t.idle = t.idle[:n-1]
-		t.mu.Unlock()
-		return s, nil
-	}
-	t.mu.Unlock()
-	return t.device.Open(t.plan, device.Options{Least: t.least})
-}
-
-// run runs the tail and gives its outputs to use. A session that failed is
-// closed, since it may be in any state.
+// run runs the tail and gives its outputs to use.
 func (t *tail) run(ctx context.Context, in []*tensor.Tensor, use func(out []*tensor.Tensor) error) (err error) {
-	s, err := t.take()
-	if err != nil {
-		return err
-	}
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{v, debug.Stack()}
 		}
-		if err != nil {
-			err = errors.Join(err, s.Close())
-			return
-		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.idle = append(t.idle, s)
 	}()
-	out, err := s.Preprocess(ctx, in...)
-	if err != nil {
-		return err
-	}
-	columns := t.plan.Outputs()
-	if len(out) != len(columns) {
-		return fmt.Errorf("%d outputs, want %d", len(out), len(columns))
-	}
-	for i, c := range columns {
-		if !c.Desc.Matches(out[i].Desc) {
-			return fmt.Errorf("output %s is %v, want %v", c.Name, out[i].Desc, c.Desc)
+	return t.sessions.Run(ctx, in, func(out []*tensor.Tensor) error {
+		columns := t.plan.Outputs()
+		if len(out) != len(columns) {
+			return fmt.Errorf("%d outputs, want %d", len(out), len(columns))
 		}
-	}
-	return use(out)
-}
-
-// Close closes the sessions. No run may be in use.
-func (t *tail) Close() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var errs []error
-	for _, s := range t.idle {
-		errs = append(errs, s.Close())
-	}
-	t.idle = nil
-	return errors.Join(errs...)
+		for i, c := range columns {
+			if !c.Desc.Matches(out[i].Desc) {
+				return fmt.Errorf("output %s is %v, want %v", c.Name, out[i].Desc, c.Desc)
+			}
+		}
+		return use(out)
+	})
 }
 
 // deviceMapping is the worker of a map with a tail on a device.

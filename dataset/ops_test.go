@@ -29,11 +29,11 @@ func (v *vectors) Columns() []dataset.Column {
 }
 
 func (v *vectors) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(v.Lengths[i])}); err != nil {
+	if err := s.Column("v").Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(v.Lengths[i])}); err != nil {
 		return err
 	}
-	for j := range tensor.View[int32](&s.Values[0].Tensor) {
-		tensor.View[int32](&s.Values[0].Tensor)[j] = int32(i)
+	for j := range tensor.View[int32](&s.Column("v").Tensor) {
+		tensor.View[int32](&s.Column("v").Tensor)[j] = int32(i)
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func TestBatchRules(t *testing.T) {
 	for _, r := range []runner{pull(t, b, state), parallel(t, b, 3, state)} {
 		s, err := r.Next(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, [][]int32{{2, 2, 2}, {3, -1, -1}}, nested(&s.Values[0].Tensor))
+		require.Equal(t, [][]int32{{2, 2, 2}, {3, -1, -1}}, nested(&s.Column("y").Tensor))
 		r.Close()
 	}
 }
@@ -313,12 +313,12 @@ func TestBatchFunc(t *testing.T) {
 	f := func(c *dataset.Call, samples []*dataset.Sample) error {
 		n := 2 + int(c.Ordinal)%3
 		for _, s := range samples {
-			x := tensor.View[int32](&s.Values[0].Tensor)[0]
-			if err := s.Values[0].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(n)}); err != nil {
+			x := tensor.View[int32](&s.Column("v").Tensor)[0]
+			if err := s.Column("v").Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(n)}); err != nil {
 				return err
 			}
 			for i := range n {
-				tensor.View[int32](&s.Values[0].Tensor)[i] = x
+				tensor.View[int32](&s.Column("v").Tensor)[i] = x
 			}
 		}
 		return nil

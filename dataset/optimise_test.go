@@ -69,11 +69,11 @@ func (d *photoRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if d.Bad > 0 && i%d.Bad == d.Bad-1 {
 		file = file[:len(file)/20]
 	}
-	s.Values[0].ShareBytes(file)
-	if err := s.Values[1].Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
+	s.Column("image").ShareBytes(file)
+	if err := s.Column("label").Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
 		return err
 	}
-	tensor.View[int64](&s.Values[1].Tensor)[0] = i
+	tensor.View[int64](&s.Column("label").Tensor)[0] = i
 	return nil
 }
 

@@ -98,20 +98,6 @@ func columnsFrom(top, bottom **step) {
 	}
 }
 
-// source returns the column of the input that column is a copy of, negative if
-// s computes it. ok is false if s does not turn one sample into one.
-func (s *step) source(column int) (from int, ok bool) {
-	switch s.node.(type) {
-	case *Map:
-		return s.state.(*mapState).cols.from[column], true
-	case *Func, *Project:
-		return s.state.(*outputs).from[column], true
-	case *Rename:
-		return column, true
-	}
-	return 0, false
-}
-
 // StepInfo describes a step of a Built, for people.
 type StepInfo struct {
 	Path    string // of the node; a step made of several nodes has the upper one's
@@ -137,7 +123,7 @@ func (b *Built) Steps() []StepInfo {
 	walk = func(s *step, depth int, cached bool) {
 		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Len: b.lenOf(s), Passes: slices.Clone(s.made)}
 		i.Stage = !cached && s.worked()
-		if st, ok := s.state.(*mapState); ok {
+		if st := s.mapped(); st != nil {
 			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)
 		}
 		l = append(l, i)
@@ -151,11 +137,7 @@ func (b *Built) Steps() []StepInfo {
 
 // caches reports whether the workers of s run all steps below it.
 func (s *step) caches() bool {
-	switch s.node.(type) {
-	case *Cache, *FileCache:
-		return s.indexed
-	}
-	return false
+	return s.traits.caches && s.indexed
 }
 
 // worked reports whether an opener places s as a stage; see opener.work.
@@ -163,11 +145,6 @@ func (s *step) worked() bool {
 	if s.data != nil {
 		return s.indexed
 	}
-	switch s.node.(type) {
-	case *Project, *Rename:
-		return false
-	case mapper:
-		return true
-	}
-	return s.caches()
+	_, works := s.node.(mapper)
+	return works && !s.traits.selects || s.caches()
 }

@@ -25,8 +25,7 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 	var walk func(slot **step, above []**step)
 	walk = func(slot **step, above []**step) {
 		s := *slot
-		switch s.node.(type) {
-		case *Cache, *FileCache:
+		if s.traits.caches {
 			return
 		}
 		above = append(above, slot)
@@ -60,10 +59,10 @@ func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, lef
 chain:
 	for ; at > 0; at-- {
 		s := *slots[at-1]
-		switch n := s.node.(type) {
-		case *Map:
+		switch {
+		case s.mapped() != nil:
 			maps++
-			if !n.Graph.Random() {
+			if !s.traits.changes {
 				low = s.on(low)
 				continue
 			}
@@ -75,16 +74,15 @@ chain:
 			low, high = first, append(high, second)
 			at--
 			break chain
-		case *Project, *Rename:
+		case s.traits.selects:
 			low = s.on(low)
-		default:
-			if !s.chooser() {
-				break chain
-			}
-			if changes = changes || s.changes(); !changes {
+		case s.chooser():
+			if changes = changes || s.traits.changes; !changes {
 				rows = min(rows, s.size)
 			}
 			high = append(high, s)
+		default:
+			break chain
 		}
 	}
 	if maps == 0 || rows == 0 {
@@ -94,8 +92,9 @@ chain:
 	if one < 0 || one > room/rows {
 		return 0
 	}
+	cache := &Cache{Bytes: room}
 	now := &step{
-		node: &Cache{Bytes: room}, name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
+		node: cache, traits: cache.traits(), name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
 		size: low.size, indexed: true, state: &memoryCache{left: left, samples: map[int64]*Sample{}},
 	}
 	now.by(CachePrefix)
@@ -154,7 +153,7 @@ func (b *Built) sampleSize(ctx context.Context, s *step) int64 {
 // in, whose columns are those of s's input. The second part takes the place of
 // s and has no input yet. split returns nil if there is no first part.
 func (b *Built) split(s, in *step) (first, second *step) {
-	st := s.state.(*mapState)
+	st := s.mapped()
 	if len(st.plan.Graph().Roles) > 0 {
 		return nil, nil // a writer renames columns, which roles name
 	}

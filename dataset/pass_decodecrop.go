@@ -17,20 +17,17 @@ func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
 		s.in[i] = runDecodeCrop(ctx, b, s.in[i])
 	}
-	switch s.node.(type) {
-	case *Project, *Rename:
-	default:
+	if !s.traits.selects {
 		return s
 	}
 	slot := below(&s.in[0])
 	m := *slot
-	if _, ok := m.node.(*Map); !ok {
+	old := m.mapped()
+	if old == nil {
 		return s
 	}
-	old := m.state.(*mapState)
 	cols := &outputs{in: old.cols.in}
-	for c := range s.columns {
-		mid, _ := s.source(c)
+	for _, mid := range s.node.(oneToOne).from(s) {
 		cols.from = append(cols.from, old.cols.from[mid])
 	}
 	m.state = b.without(old, cols)

@@ -15,7 +15,7 @@ func runFilterEarly(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
 		s.in[i] = runFilterEarly(ctx, b, s.in[i])
 	}
-	if _, ok := s.node.(*Filter); ok {
+	if s.traits.filters {
 		return sink(s)
 	}
 	return s
@@ -27,16 +27,17 @@ func runFilterEarly(ctx context.Context, b *Built, s *step) *step {
 func sink(f *step) *step {
 	slot := below(&f.in[0])
 	m := *slot
-	if _, ok := m.source(0); !ok {
+	n, ok := m.node.(oneToOne)
+	if !ok {
 		return f
 	}
+	from := n.from(m)
 	var in []int
 	for _, c := range f.state.([]int) {
-		from, _ := m.source(c)
-		if from < 0 {
+		if from[c] < 0 {
 			return f
 		}
-		in = append(in, from)
+		in = append(in, from[c])
 	}
 	// f, choosers, m, x become m, f, choosers, x.
 	*slot = m.in[0]

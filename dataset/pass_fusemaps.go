@@ -20,11 +20,11 @@ func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
 	for i := range s.in {
 		s.in[i] = runFuseMaps(ctx, b, s.in[i])
 	}
-	if _, ok := s.node.(*Map); !ok {
+	if s.mapped() == nil {
 		return s
 	}
 	slot := below(&s.in[0])
-	if _, ok := (*slot).node.(*Map); !ok {
+	if (*slot).mapped() == nil {
 		return s
 	}
 	f := b.fuse(*slot, s)
@@ -39,7 +39,7 @@ func runFuseMaps(ctx context.Context, b *Built, s *step) *step {
 // fuse merges two maps into one step, or returns nil if it cannot. The steps of
 // the graphs keep their paths, which select their random numbers.
 func (b *Built) fuse(low, high *step) *step {
-	first, second := low.state.(*mapState), high.state.(*mapState)
+	first, second := low.mapped(), high.mapped()
 	if len(first.plan.Graph().Roles)+len(second.plan.Graph().Roles) > 0 {
 		return nil // a writer renames columns, which roles name
 	}
@@ -102,7 +102,7 @@ func (b *Built) fuse(low, high *step) *step {
 
 // parts returns the maps that a step was made of.
 func parts(s *step) []*step {
-	if st := s.state.(*mapState); len(st.parts) > 0 {
+	if st := s.mapped(); len(st.parts) > 0 {
 		return st.parts
 	}
 	return []*step{s}

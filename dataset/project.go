@@ -22,11 +22,10 @@ func (n *Project) Validate() error {
 	return nil
 }
 
+func (n *Project) traits() traits { return traits{selects: true} }
+
 func (n *Project) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
 	l, err := in.columnsOf(n.Columns)
 	s.columns = nil
 	for _, i := range l {
@@ -36,8 +35,22 @@ func (n *Project) build(_ *Built, s *step) error {
 	return err
 }
 
+func (n *Project) from(s *step) []int { return s.state.(*outputs).from }
+
 func (n *Project) worker(_ *Built, s *step) (worker, error) {
 	return &projecting{s.state.(*outputs).clone()}, nil
+}
+
+func (n *Project) trace(ctx context.Context, t *tracer, s *scope) error {
+	l, err := s.below[0].columns(ctx, n.Columns)
+	if err != nil {
+		return err
+	}
+	for i, c := range n.Columns {
+		s.put(c, l[i])
+	}
+	s.closed = true
+	return nil
 }
 
 type projecting struct{ cols *outputs }

@@ -47,10 +47,10 @@ func (n *numbers) put(i int64, s *dataset.Sample) error {
 	if n.Bad > 0 && (n.From+i)%n.Bad == 1%n.Bad {
 		return errTrouble
 	}
-	if err := s.Values[0].Reset(int64Column[0].Desc); err != nil {
+	if err := s.Column("x").Reset(int64Column[0].Desc); err != nil {
 		return err
 	}
-	tensor.View[int64](&s.Values[0].Tensor)[0] = n.From + i
+	tensor.View[int64](&s.Column("x").Tensor)[0] = n.From + i
 	return nil
 }
 

@@ -26,11 +26,10 @@ func (n *Rename) Validate() error {
 	return nil
 }
 
+func (n *Rename) traits() traits { return traits{selects: true} }
+
 func (n *Rename) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
 	l, err := in.columnsOf(n.From)
 	if err != nil {
 		return err
@@ -42,7 +41,29 @@ func (n *Rename) build(_ *Built, s *step) error {
 	return nil
 }
 
+func (n *Rename) from(s *step) []int {
+	l := make([]int, len(s.columns))
+	for i := range l {
+		l[i] = i
+	}
+	return l
+}
+
 func (n *Rename) worker(*Built, *step) (worker, error) { return nothing{}, nil }
+
+func (n *Rename) trace(ctx context.Context, t *tracer, s *scope) error {
+	l, err := s.below[0].columns(ctx, n.From)
+	if err != nil {
+		return err
+	}
+	for _, c := range n.From {
+		s.hidden[c] = true
+	}
+	for i, c := range n.To {
+		s.put(c, l[i])
+	}
+	return nil
+}
 
 // nothing is a worker without work.
 type nothing struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 )
 
 // Repeat returns its input several times. Each pass is an epoch of its own for
@@ -27,10 +28,12 @@ func (n *Repeat) Validate() error {
 	return nil
 }
 
+func (n *Repeat) traits() traits { return traits{changes: true} }
+
 func (n *Repeat) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil || in.size == Unknown || in.size == 0 {
-		return err
+	in := s.inherit()
+	if in.size == Unknown || in.size == 0 {
+		return nil
 	}
 	if s.size = Endless; n.Count > 0 && in.size != Endless {
 		if n.Count >= math.MaxInt64/in.size {
@@ -86,6 +89,17 @@ func (n *Repeat) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	r.in, err = o.open(s.in[0], n.epoch(epoch, r.pass))
 	r.o.state = nil
 	return r, err
+}
+
+func (n *Repeat) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *Repeat) merge(m *merger, s *step, epoch uint64) error {
+	passes := m.each()
+	if slices.Min(passes) != slices.Max(passes) {
+		return m.fail("ranks are in passes %v of %s", passes, s.path)
+	}
+	m.out = append(m.out, passes[0])
+	return m.inputs(s, n.epoch(epoch, passes[0]))
 }
 
 type repeated struct {

@@ -53,11 +53,10 @@ type badSample struct{ path, key string }
 // maxQuarantined bounds Run.Quarantined.
 const maxQuarantined = 1 << 16
 
-func init() { engine.Register(newRun) }
-
-// newRun starts a run from a state, nil for the beginning. Engines call it
-// through engine.NewRun.
-func newRun(b *Built, s *State, c engine.Config[*Sample, *SampleError]) (*Run, error) {
+// NewRun starts a run of b from a state, or from the start of epoch 0 if s is
+// nil. It is for the engines of this module: programs call pullpipe.New or
+// pipeline.New.
+func NewRun(b *Built, s *State, c engine.Config[*Sample]) (*Run, error) {
 	r := &Run{built: b, stage: c.Stage, top: c.Top, bytes: c.Bytes}
 	if s == nil {
 		return r, nil
@@ -102,17 +101,8 @@ func (s *step) alike() bool {
 	if s.indexed {
 		return true
 	}
-	switch s.node.(type) {
-	case *Batch, *Map, *Func, *Project, *Rename, *Concat:
-	default:
-		return false
-	}
-	for _, in := range s.in {
-		if !in.alike() {
-			return false
-		}
-	}
-	return true
+	_, one := s.node.(oneToOne)
+	return (one || s.traits.alike) && !slices.ContainsFunc(s.in, func(in *step) bool { return !in.alike() })
 }
 
 func (r *Run) open(words *stateReader) error {
@@ -127,7 +117,7 @@ func (r *Run) open(words *stateReader) error {
 		return err
 	}
 	if r.top != nil {
-		top, err := r.top(stage{In: it, Left: below.bad.take, Pass: r.due.put, Dropped: isDropped})
+		top, err := r.top(stage{In: it, Drain: below.bad.drainTo(&r.due), Dropped: isDropped})
 		if err != nil {
 			return errors.Join(err, it.Close())
 		}
@@ -244,6 +234,7 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		r.marked = r.it.Save(r.marked[:0])
 		r.logs.forget(r.marked)
 	}
+	s.columns = r.built.top.columns
 	return s, nil
 }
 

@@ -11,10 +11,10 @@ import (
 // Column is a named tensor of every sample. Unknown sizes are tensor.Unknown.
 type Column = datagraph.Column
 
-// Sample is a sample or a batch: one value for each column, in the order of the
-// dataset's columns. It keeps its buffers for the next sample. One goroutine
-// uses it at a time.
+// Sample is a sample or a batch: one value for each column. It keeps its
+// buffers for the next sample. One goroutine uses it at a time.
 type Sample struct {
+	// Values are in the order of the columns. Column returns one by its name.
 	Values []Value
 	// Key names the sample in errors: "cats/12.jpg", "data.csv:17". A batch has
 	// the key of its first sample.
@@ -25,6 +25,7 @@ type Sample struct {
 	// sample.
 	Epoch, Ordinal uint64
 
+	columns []Column // of Values
 	origin  origin
 	dropped bool // engines pass it on, and users never see it
 	// bad is why the sample was dropped; nil if a predicate did. judged reports
@@ -32,6 +33,24 @@ type Sample struct {
 	bad    *SampleError
 	judged bool
 	row    int64 // of the source, before the sample is read
+}
+
+// NewSample returns a sample with a Value for each column, without memory yet.
+func NewSample(columns []Column) *Sample {
+	return &Sample{Values: make([]Value, len(columns)), columns: columns}
+}
+
+// Column returns the value of a column: s.Column("label"). It returns nil if
+// the sample has no such column. Samples have names where a run returns them,
+// and in Rows.Read, Reader.Next, a BatchFunc (the columns of its input) and
+// SinkWriter.Write.
+func (s *Sample) Column(name string) *Value {
+	for i := range min(len(s.columns), len(s.Values)) {
+		if s.columns[i].Name == name {
+			return &s.Values[i]
+		}
+	}
+	return nil
 }
 
 // Value is a tensor of a sample. Its data is in its own buffer, which Reset and
@@ -111,6 +130,12 @@ func (s *Sample) Resize(n int) {
 	s.Values = slices.Grow(s.Values[:0], n)[:n]
 }
 
+// reset gives s a value for each column.
+func (s *Sample) reset(columns []Column) {
+	s.Resize(len(columns))
+	s.columns = columns
+}
+
 // begin makes s the sample at a place of a root, without its key and values.
 func (s *Sample) begin(epoch uint64, at origin) {
 	s.Key, s.Epoch, s.Ordinal, s.origin = "", epoch, uint64(at.k), at
@@ -126,6 +151,7 @@ func (s *Sample) identity(o *Sample) {
 // CopyFrom makes s a copy of o in its own buffers.
 func (s *Sample) CopyFrom(o *Sample) error {
 	s.Resize(len(o.Values))
+	s.columns = o.columns
 	for i := range o.Values {
 		if err := s.Values[i].copyFrom(&o.Values[i]); err != nil {
 			return fmt.Errorf("dataset: sample %s: %w", o.Key, err)

@@ -139,12 +139,11 @@ func (n *DistributedSampler) Validate() error {
 
 // sampled is the common part of build.
 func (s *step) sampled() (*step, error) {
-	in, err := s.inherit()
-	if err == nil {
-		err = in.finite("a sampler")
-	}
-	return in, err
+	in := s.inherit()
+	return in, in.finite("a sampler")
 }
+
+func (n *SequentialSampler) traits() traits { return traits{} }
 
 func (n *SequentialSampler) build(_ *Built, s *step) error {
 	in, err := s.sampled()
@@ -163,6 +162,8 @@ func (n *SequentialSampler) build(_ *Built, s *step) error {
 func (n *SequentialSampler) locator(*Built, *step) func(uint64, int64) (int, uint64, int64) {
 	return func(epoch uint64, k int64) (int, uint64, int64) { return 0, epoch, n.Start + k }
 }
+
+func (n *RandomSampler) traits() traits { return traits{changes: true} }
 
 func (n *RandomSampler) build(_ *Built, s *step) error {
 	in, err := s.sampled()
@@ -202,6 +203,8 @@ func drawn(seed uint64, path string) func(epoch uint64, k int64) rng.Stream {
 	}
 }
 
+func (n *SubsetSampler) traits() traits { return traits{changes: n.Random} }
+
 func (n *SubsetSampler) build(_ *Built, s *step) error {
 	in, err := s.sampled()
 	if err != nil {
@@ -225,6 +228,8 @@ func (n *SubsetSampler) locator(b *Built, s *step) func(uint64, int64) (int, uin
 		return 0, epoch, n.Rows[k]
 	}
 }
+
+func (n *WeightedSampler) traits() traits { return traits{changes: true} }
 
 func (n *WeightedSampler) build(_ *Built, s *step) error {
 	in, err := s.sampled()
@@ -322,6 +327,8 @@ type pkState struct {
 	starts []int64 // of every class, then the number of rows
 }
 
+func (n *PKSampler) traits() traits { return traits{changes: true} }
+
 func (n *PKSampler) build(_ *Built, s *step) error {
 	in, err := s.sampled()
 	if err != nil {
@@ -366,6 +373,8 @@ func (n *PKSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64,
 		return 0, epoch, rows[p.At(uint64(i%int64(len(rows))))]
 	}
 }
+
+func (n *DistributedSampler) traits() traits { return traits{changes: n.Shuffle} }
 
 func (n *DistributedSampler) build(b *Built, s *step) error {
 	in, err := s.sampled()

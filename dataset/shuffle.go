@@ -18,12 +18,10 @@ func (d *Dataset) Shuffle() *Dataset { return d.then(&Shuffle{}) }
 // Validate returns nil: there are no parameters.
 func (n *Shuffle) Validate() error { return nil }
 
+func (n *Shuffle) traits() traits { return traits{changes: true} }
+
 func (n *Shuffle) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err == nil {
-		err = in.finite("a full shuffle")
-	}
-	return err
+	return s.inherit().finite("a full shuffle")
 }
 
 // finite returns an error unless s has an index and an end.

@@ -34,13 +34,11 @@ func (n *ShuffleBuffer) Validate() error {
 	return nil
 }
 
+func (n *ShuffleBuffer) traits() traits { return traits{} }
+
 func (n *ShuffleBuffer) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err == nil {
-		s.columns = in.columns
-		err = s.refindable()
-	}
-	return err
+	s.columns = s.in[0].columns
+	return s.refindable()
 }
 
 // refindable returns an error if a resumed run could not refill a buffer above
@@ -52,15 +50,13 @@ func (s *step) refindable() error {
 		if x.indexed {
 			return nil
 		}
-		switch x.node.(type) {
-		case batcher:
-			return defErr("a buffer of batches cannot be refilled when a run is resumed; put it below %s", x.path)
-		case *FlatMap, *Unbatch:
+		if why := x.traits.unfindable; why != "" {
+			return defErr(why, x.path)
+		}
+		if x.traits.several {
 			if flats++; flats > 1 {
 				return defErr("a buffer above several nodes that each make several samples of one (%s)", x.path)
 			}
-		case *Zip:
-			return defErr("a buffer above a Zip of datasets without an index (%s); put it below", x.path)
 		}
 		for _, in := range x.in {
 			if err := look(in); err != nil {
@@ -93,6 +89,14 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (iterator, erro
 	it.log.held, it.log.at = held, it.given
 	it.number = o.logs.add(s.path, &it.log)
 	return it, nil
+}
+
+func (n *ShuffleBuffer) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *ShuffleBuffer) merge(m *merger, s *step, epoch uint64) error {
+	m.largest()
+	m.drain(s, n.Size)
+	return m.inputs(s, epoch)
 }
 
 type buffered struct {

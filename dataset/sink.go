@@ -37,11 +37,10 @@ type SinkWriter interface {
 // sinking is the op of a Sink.
 type sinking struct{ Sink }
 
+func (n *sinking) traits() traits { return traits{} }
+
 func (n *sinking) build(b *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	if b.options.World > 1 {
 		return defErr("several ranks would save parts of the samples: want Options.World 1, not %d", b.options.World)
 	}
@@ -65,6 +64,13 @@ func (n *sinking) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	var err error
 	k.in, err = o.open(s.in[0], epoch)
 	return k, err
+}
+
+func (n *sinking) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *sinking) merge(m *merger, s *step, epoch uint64) error {
+	m.largest()
+	return m.inputs(s, epoch)
 }
 
 type sunk struct {
@@ -103,6 +109,7 @@ func (k *sunk) Next(ctx context.Context, s *Sample) error {
 		return err
 	}
 	if k.w != nil {
+		s.columns = k.s.columns
 		if err := guard(func() error { return k.w.Write(s) }); err != nil {
 			k.failed = true
 			return &SampleError{Path: k.s.path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: fmt.Errorf("save: %w", err)}

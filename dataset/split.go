@@ -77,11 +77,10 @@ func (n *Split) counts(size int64) ([]int64, error) {
 	return l, nil
 }
 
+func (n *Split) traits() traits { return traits{} }
+
 func (n *Split) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err != nil {
-		return err
-	}
+	in := s.inherit()
 	if err := in.finite("a split"); err != nil {
 		return err
 	}

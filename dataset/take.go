@@ -39,19 +39,20 @@ func notNegative(n int64) error {
 	return nil
 }
 
+func (n *Take) traits() traits { return traits{} }
+
 func (n *Take) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	if err == nil && in.size != Unknown {
+	if in := s.inherit(); in.size != Unknown {
 		s.size = min(in.size, n.Count)
 	}
-	return err
+	return nil
 }
 
+func (n *Skip) traits() traits { return traits{} }
+
 func (n *Skip) build(_ *Built, s *step) error {
-	in, err := s.inherit()
-	switch {
-	case err != nil || in.size == Unknown:
-		return err
+	switch in := s.inherit(); {
+	case in.size == Unknown:
 	case in.size != Endless:
 		s.size = max(in.size-n.Count, 0)
 	case n.Count > maxSkipped:
@@ -97,9 +98,17 @@ func (n *Take) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, 0, n.Count)
 }
 
+func (n *Take) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *Take) merge(m *merger, s *step, epoch uint64) error { return m.parted(s, 1, epoch) }
+
 func (n *Skip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return counted(o, s, epoch, n.Count, Endless)
 }
+
+func (n *Skip) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *Skip) merge(m *merger, s *step, epoch uint64) error { return m.parted(s, 1, epoch) }
 
 // count returns samples from to to-1 of an iterator.
 type count struct {

@@ -46,11 +46,11 @@ func TestTake(t *testing.T) {
 		for k, s := range taken {
 			n := max(size, 1)
 			first := 12 - (len(taken)-k)*n
-			for j, v := range tensor.View[int32](&s.Values[0].Tensor) {
+			for j, v := range tensor.View[int32](&s.Column("x").Tensor) {
 				require.EqualValues(t, first+j, v)
 			}
 			require.EqualValues(t, first, s.Ordinal)
-			require.NotSame(t, &x.Data[4*first], &s.Values[0].Data[0])
+			require.NotSame(t, &x.Data[4*first], &s.Column("x").Data[0])
 		}
 	}
 }

@@ -55,11 +55,10 @@ func (n *FlatMap) Validate() error {
 	return err
 }
 
+func (n *Unbatch) traits() traits { return traits{several: true} }
+
 func (n *Unbatch) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	for _, c := range in.columns {
 		if c.Desc.Shape.Rank() == 0 {
 			return defErr("column %q is %v, which has no first axis", c.Name, c.Desc)
@@ -69,12 +68,14 @@ func (n *Unbatch) build(_ *Built, s *step) error {
 	return nil
 }
 
+func (n *FlatMap) unwritable() error { return unnamed(n.f != nil, n.Name) }
+
+func (n *FlatMap) traits() traits { return traits{several: true} }
+
 func (n *FlatMap) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err != nil {
-		return err
-	}
+	in := s.in[0]
 	s.columns = columnsOut(n.Out)
+	var err error
 	s.state, err = in.columnsOf(n.In)
 	return err
 }
@@ -110,6 +111,14 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		}
 		return true, nil
 	})
+}
+
+func (n *Unbatch) trace(ctx context.Context, t *tracer, s *scope) error {
+	if s.axes--; s.axes < 0 {
+		s.axes = 0
+		s.spoilt = &NodeError{s.path, defErr("it makes several samples of one, which a graph cannot")}
+	}
+	return nil
 }
 
 func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
@@ -154,6 +163,56 @@ func (n *FlatMap) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		}
 		return true, nil
 	})
+}
+
+func (n *FlatMap) trace(ctx context.Context, t *tracer, s *scope) error {
+	s.closed = true
+	return computed(ctx, s, n.In, n.Out, "the function "+called(n.Name)+" makes several samples of one, which a graph cannot")
+}
+
+func (n *Unbatch) merge(m *merger, s *step, epoch uint64) error {
+	mergeFlat(m, s)
+	return m.inputs(s, epoch)
+}
+
+func (n *FlatMap) merge(m *merger, s *step, epoch uint64) error {
+	mergeFlat(m, s)
+	return m.inputs(s, epoch)
+}
+
+// mergeFlat merges the words of a flat.
+func mergeFlat(m *merger, s *step) {
+	p := partly{}
+	const none = 1 << 40
+	for _, r := range m.in {
+		i := r.int()
+		at := loadOrigin(r)
+		for k, x := range loadPartly(r) {
+			p[k] = x
+		}
+		if i > 0 {
+			x, ok := p[at]
+			if !ok {
+				x.from = 0
+			}
+			x.also = slices.DeleteFunc(slices.Clone(x.also), func(n int64) bool { return n < i })
+			x.from = max(x.from, i)
+			p[at] = x
+		}
+	}
+	for root := s.first; root < s.last; root++ {
+		for _, h := range m.held[root] {
+			k := h.origin
+			k.sub = 0
+			x, ok := p[k]
+			if !ok {
+				x.from = none
+			}
+			x.also = append(slices.Clone(x.also), int64(h.sub))
+			p[k] = x
+		}
+	}
+	m.out = p.save(origin{}.save(append(m.out, 0)))
 }
 
 // flat returns several samples for one.

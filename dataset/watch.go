@@ -56,12 +56,11 @@ func (n *Watch) Validate() error {
 	return nil
 }
 
+func (n *Watch) traits() traits { return traits{} }
+
 func (n *Watch) build(_ *Built, s *step) error {
-	in, err := s.one()
-	if err == nil {
-		s.columns = in.columns
-	}
-	return err
+	s.columns = s.in[0].columns
+	return nil
 }
 
 func (n *Watch) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
@@ -81,6 +80,13 @@ func (n *Watch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	var err error
 	w.in, err = o.open(s.in[0], epoch)
 	return w, err
+}
+
+func (n *Watch) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *Watch) merge(m *merger, s *step, epoch uint64) error {
+	m.largest()
+	return m.inputs(s, epoch)
 }
 
 type watching struct {

@@ -21,6 +21,12 @@ func NewZip(d ...*Dataset) *Dataset { return Of(&Zip{}, d...) }
 // Validate returns nil: there are no parameters.
 func (n *Zip) Validate() error { return nil }
 
+func (n *Zip) traits() traits {
+	return traits{
+		joins: true, unfindable: "a buffer above a Zip of datasets without an index (%s); put it below",
+	}
+}
+
 func (n *Zip) build(_ *Built, s *step) error {
 	s.size, s.indexed = Endless, true
 	for _, in := range s.in {
@@ -55,6 +61,22 @@ func (n *Zip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		z.in = append(z.in, it)
 	}
 	return p, nil
+}
+
+func (n *Zip) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+
+func (n *Zip) merge(m *merger, s *step, epoch uint64) error { return m.parted(s, 0, epoch) }
+
+func (n *Zip) index(o *opener, s *step, f feed) (iterator, error) {
+	z := &zipped{indexed: true, samples: make([]Sample, len(s.in))}
+	for _, in := range s.in {
+		it, err := o.openIndexed(in, f.fresh(o))
+		if err != nil {
+			return nil, errors.Join(err, z.Close())
+		}
+		z.in = append(z.in, it)
+	}
+	return z, nil
 }
 
 // zipped is the iterator.

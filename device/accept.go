@@ -22,5 +22,5 @@ func (p Placement) Accept(least Class) error {
 	if len(l) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: must be %v: %s", ErrClass, least, strings.Join(l, ", "))
+	return fmt.Errorf("%w: want %v: %s", ErrClass, least, strings.Join(l, ", "))
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -41,30 +42,13 @@ const (
 
 var classNames = []string{"unsupported", "approximate", "within1", "exact"}
 
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return fmt.Sprintf("class %d", uint8(c))
-}
+func (c Class) String() string { return enum.String("class", classNames, c) }
 
 // MarshalText returns the class's name.
-func (c Class) MarshalText() ([]byte, error) {
-	if int(c) >= len(classNames) {
-		return nil, fmt.Errorf("device: invalid %v", c)
-	}
-	return []byte(c.String()), nil
-}
+func (c Class) MarshalText() ([]byte, error) { return enum.Format("class", classNames, c) }
 
 // UnmarshalText parses a class's name.
-func (c *Class) UnmarshalText(b []byte) error {
-	i := slices.Index(classNames, string(b))
-	if i < 0 {
-		return fmt.Errorf("device: unknown class %q: must be one of %s", b, strings.Join(classNames, ", "))
-	}
-	*c = Class(i)
-	return nil
-}
+func (c *Class) UnmarshalText(b []byte) error { return enum.Parse(c, "class", classNames, b) }
 
 // Place states where one step of a graph runs.
 type Place struct {
@@ -175,7 +159,7 @@ func Open(spec string) (Device, error) {
 	for _, p := range parts[1:] {
 		k, v, ok := strings.Cut(p, "=")
 		if _, twice := options[k]; !ok || k == "" || twice {
-			return nil, fmt.Errorf("device: %s: option %q: must be NAME=VALUE, each name once", parts[0], p)
+			return nil, fmt.Errorf("device: %s: option %q: want NAME=VALUE, each name once", parts[0], p)
 		}
 		options[k] = v
 	}

@@ -108,10 +108,10 @@ func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []mod
 	r := &Report{Device: dev.Name()}
 	g := plan.Graph()
 	if len(goldens) == 0 {
-		return r, errors.New("device: verify: there must be at least one golden sample")
+		return r, errors.New("device: verify: no golden samples: want at least one")
 	}
 	if len(g.Inputs) != 1 || g.Inputs[0].Desc.DType != tensor.Bytes {
-		return r, errors.New("device: verify: the graph's input must be one encoded image")
+		return r, errors.New("device: verify: the graph has other inputs: want one encoded image")
 	}
 	session, err := dev.Open(plan, Options{})
 	if err != nil {
@@ -158,7 +158,7 @@ func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []mod
 	case r.Class < r.Claimed:
 		return r, fmt.Errorf("device: %w: %s claims %v: %s", ErrDiffers, dev.Name(), r.Claimed, r.worst())
 	case r.Class < least:
-		return r, fmt.Errorf("device: %w: must be %v: %s", ErrClass, least, r.worst())
+		return r, fmt.Errorf("device: %w: want %v: %s", ErrClass, least, r.worst())
 	}
 	return r, nil
 }

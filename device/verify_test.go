@@ -123,7 +123,7 @@ func TestVerify(t *testing.T) {
 		{"a byte off by one", device.Within1, device.Within1, func(o []*tensor.Tensor) { o[1].Data[3*(20*2+5)+1] ^= 1 }, nil, "", device.Within1, 1},
 		{"a byte off by one, exact was claimed", device.Exact, device.Within1, func(o []*tensor.Tensor) { o[1].Data[3*(20*2+5)+1] ^= 1 },
 			device.ErrDiffers, "claims exact: a: image uint8 HWC (16, 20, 3): within1: 1 of 960 differ, by 1 at most; at (2, 5, 1)", device.Within1, 1},
-		{"a byte off by one, exact was wanted", device.Within1, device.Exact, func(o []*tensor.Tensor) { o[1].Data[7] ^= 1 }, device.ErrClass, "must be exact", device.Within1, 1},
+		{"a byte off by one, exact was wanted", device.Within1, device.Exact, func(o []*tensor.Tensor) { o[1].Data[7] ^= 1 }, device.ErrClass, "want exact", device.Within1, 1},
 		{"a byte off by two", device.Within1, device.Approximate, func(o []*tensor.Tensor) { o[1].Data[7] ^= 2 }, device.ErrDiffers, "by 2 at most", device.Approximate, 1},
 		{"floats off by less than a step", device.Within1, device.Within1, func(o []*tensor.Tensor) {
 			f := tensor.View[float32](o[0])
@@ -174,7 +174,7 @@ func TestVerifyHost(t *testing.T) {
 	require.ErrorContains(t, err, `the run has no output "mask"`)
 
 	_, err = device.Verify(t.Context(), cpu.New(), p, nil, device.Exact)
-	require.ErrorContains(t, err, "there must be at least one golden sample")
+	require.ErrorContains(t, err, "no golden samples: want at least one")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -220,7 +220,7 @@ func TestAccept(t *testing.T) {
 	require.NoError(t, l[:2].Accept(device.Unsupported))
 	err := l[:2].Accept(device.Exact)
 	require.ErrorIs(t, err, device.ErrClass)
-	require.ErrorContains(t, err, "must be exact: step 1 (resize) on npu is within1 (Resize)")
+	require.ErrorContains(t, err, "want exact: step 1 (resize) on npu is within1 (Resize)")
 	require.ErrorIs(t, l.Accept(device.Unsupported), device.ErrClass)
 }
 

@@ -69,9 +69,10 @@ type Job struct {
 
 	// Compute, if not nil, runs instead of the Preprocessor's graph, for
 	// example on a device or with a model. It calls use once with the outputs,
-	// which are valid until use returns. Several goroutines call it; it bounds
-	// memory and runs at once with Preprocessor.Pool.
-	Compute func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor)) error
+	// which are valid until use returns, and returns its error. Several
+	// goroutines call it; it bounds memory and runs at once with
+	// Preprocessor.Pool.
+	Compute func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor) error) error
 	// Columns describes the outputs of Compute, of which all are written.
 	// Default: those of the Preprocessor.
 	Columns []datagraph.Column

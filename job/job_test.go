@@ -172,7 +172,7 @@ func TestCompute(t *testing.T) {
 	var labels []string
 	j := Job{
 		Preprocessor: p, Inputs: Paths("in"), To: Sink{Dir: "out", Format: "npz", Labels: &Labels{Names: []string{"even", "odd"}, Top: 1}}, Columns: []datagraph.Column{score},
-		Compute: func(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor)) error {
+		Compute: func(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor) error) error {
 			calls.Add(1)
 			return p.Pool().Do(ctx, func(r *datagraph.Runner) error {
 				out, err := r.Run(image)
@@ -181,8 +181,7 @@ func TestCompute(t *testing.T) {
 				}
 				x := scoresOf(t, []int{2}, 0, 0)
 				tensor.View[float32](x)[out[0].Data[2]%2] = 1
-				use([]*tensor.Tensor{x})
-				return nil
+				return use([]*tensor.Tensor{x})
 			})
 		},
 		OnResult: func(x Result) error { labels = append(labels, x.Labels[0].Label); return nil },

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -90,7 +90,7 @@ func softmax(l []Label) {
 	}
 	sum := 0.0
 	for i := range l {
-		l[i].Score = kernel.Exp(l[i].Score - most)
+		l[i].Score = exactmath.Exp(l[i].Score - most)
 		sum += l[i].Score
 	}
 	for i := range l {

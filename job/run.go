@@ -22,7 +22,7 @@ import (
 type run struct {
 	job      *Job
 	limits   codec.Limits
-	compute  func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor)) error
+	compute  func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor) error) error
 	sink     sink
 	files    *imageFiles // that sink writes to, unless it writes batches
 	batches  *batches    // the sink, if it writes batches to files
@@ -73,13 +73,13 @@ func (j *Job) newRun() (*run, error) {
 		held: newBudget(limits.Bytes), reads: newBudget(limits.Bytes), kept: kept{limit: limits.Bytes, less: make(chan struct{}, 1)},
 	}
 	if r.compute == nil {
-		r.compute = func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor)) error {
+		r.compute = func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor) error) error {
 			return pool.Do(ctx, func(x *datagraph.Runner) error {
 				out, err := x.Run(image)
-				if err == nil {
-					use(out)
+				if err != nil {
+					return err
 				}
-				return err
+				return use(out)
 			})
 		}
 	}

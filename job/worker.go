@@ -81,13 +81,12 @@ func (w *worker) do(ctx context.Context, in *File) (o outcome) {
 func (w *worker) compute(ctx context.Context, o outcome) outcome {
 	w.image = *tensor.FromBytes(w.data)
 	ctx = context.WithoutCancel(ctx)
-	if err := w.r.compute(ctx, &w.image, func(out []*tensor.Tensor) {
-		if o.written, o.err = w.r.sink.write(o.in.Name, out); o.err != nil {
+	o.err = w.r.compute(ctx, &w.image, func(out []*tensor.Tensor) (err error) {
+		if o.written, err = w.r.sink.write(o.in.Name, out); err != nil {
 			o.at = KindWrite
 		}
-	}); err != nil {
-		o.err = err
-	}
+		return err
+	})
 	return o
 }
 

@@ -27,7 +27,7 @@ func TestGoldens(t *testing.T) {
 		t.Skipf("no go command, as under an emulator: %v", err)
 	}
 	dir := t.TempDir()
-	cmd := exec.Command("go", "run", "./internal/tools/goldencases", "-out", dir)
+	cmd := exec.Command("go", "run", "./tools/goldencases", "-out", dir)
 	cmd.Dir = ".."
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { // it runs here, whatever this test is built for
 		return strings.HasPrefix(s, "GOOS=") || strings.HasPrefix(s, "GOARCH=")

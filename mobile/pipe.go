@@ -373,17 +373,17 @@ func (s *images) Read(ctx context.Context, i int64, to *dataset.Sample) error {
 		return fmt.Errorf("mobile: pipe: %w: image %d of %d", dataset.ErrParam, i, len(s.items))
 	}
 	it := s.items[i]
-	if err := to.Values[1].Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
+	if err := to.Column(s.index).Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
 		return err
 	}
-	tensor.View[int64](&to.Values[1].Tensor)[0] = i
+	tensor.View[int64](&to.Column(s.index).Tensor)[0] = i
 	if it.data != nil {
 		to.Key = fmt.Sprintf("image %d", i)
-		to.Values[0].ShareBytes(it.data)
+		to.Column(imageColumn).ShareBytes(it.data)
 		return nil
 	}
 	to.Key = it.path
-	return readFile(ctx, &to.Values[0], it.path)
+	return readFile(ctx, to.Column(imageColumn), it.path)
 }
 
 // readFile makes v the bytes of a file, in v's own memory.

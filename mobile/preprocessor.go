@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/modelbundle"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -21,6 +23,7 @@ type Preprocessor struct {
 	pool    *datagraph.Pool
 	columns []datagraph.Column
 	bundle  *modelbundle.Bundle // nil without one
+	file    io.Closer           // of the bundle, nil if it is in memory
 	meta    []string            // the sorted keys of the bundle's metadata
 
 	mu     sync.Mutex
@@ -53,11 +56,24 @@ func Open(bundle []byte) (p *Preprocessor, err error) {
 // change it in place while the Preprocessor is open.
 func OpenFile(path string) (p *Preprocessor, err error) {
 	defer guard(&err)
-	b, err := modelbundle.OpenMapped(path, modelbundle.Limits{})
+	f, err := store.Local.Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
-	return ofBundle(b)
+	var b *modelbundle.Bundle
+	if mapped := store.MappedBytes(f); mapped != nil {
+		b, err = modelbundle.Open(mapped, modelbundle.Limits{})
+	} else {
+		b, err = modelbundle.OpenReader(f, f.Size(), modelbundle.Limits{})
+	}
+	if err == nil {
+		p, err = ofBundle(b)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p.file = f
+	return p, nil
 }
 
 func ofBundle(b *modelbundle.Bundle) (*Preprocessor, error) {
@@ -119,7 +135,11 @@ func (p *Preprocessor) closeBundle() error {
 	}
 	b := p.bundle
 	p.bundle = nil
-	return b.Close()
+	err := b.Close()
+	if p.file != nil {
+		err = errors.Join(err, p.file.Close())
+	}
+	return err
 }
 
 // Close releases the memory. Running calls end normally. A second Close does

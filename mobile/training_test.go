@@ -192,7 +192,7 @@ func TestTraining(t *testing.T) {
 			s, err = p.Next(context.Background())
 		}
 		require.NoError(t, err)
-		return &s.Values[0].Tensor, slices.Clone(tensor.View[int64](&s.Values[1].Tensor)), true
+		return &s.Column("image").Tensor, slices.Clone(tensor.View[int64](&s.Column("index").Tensor)), true
 	})
 	require.Equal(t, trainingDigest(t), l.digest())
 }

@@ -52,14 +52,14 @@ func TestFileChangedInPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, model := bundleFile(t, 1<<20)
-			b, err := OpenFile(file, DefaultLimits())
+			b, err := openFile(file, DefaultLimits())
 			require.NoError(t, err)
 			checked, err := b.Section("labels")
 			require.NoError(t, err)
 			labels := bytes.Clone(checked)
 			m, err := b.Model("")
 			require.NoError(t, err)
-			fresh, err := OpenFile(file, DefaultLimits())
+			fresh, err := openFile(file, DefaultLimits())
 			require.NoError(t, err)
 
 			require.NoError(t, c.change(file))
@@ -78,14 +78,14 @@ func TestFileChangedInPlace(t *testing.T) {
 	}
 }
 
-// BenchmarkOpenFile opens a bundle of 100 MB, and reads its model.
-func BenchmarkOpenFile(b *testing.B) {
+// BenchmarkOpenStore opens a bundle of 100 MB, and reads its model.
+func BenchmarkOpenStore(b *testing.B) {
 	file, _ := bundleFile(b, 100<<20)
 	for _, bench := range []struct {
 		name  string
 		open  func(string, Limits) (*Bundle, error)
 		model bool
-	}{{"open", OpenFile, false}, {"model", OpenFile, true}, {"mapped", OpenMapped, false}, {"mapped model", OpenMapped, true}} {
+	}{{"open", openFile, false}, {"model", openFile, true}, {"mapped", openMapped, false}, {"mapped model", openMapped, true}} {
 		b.Run(bench.name, func(b *testing.B) {
 			for b.Loop() {
 				o, err := bench.open(file, DefaultLimits())

@@ -24,6 +24,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/short"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	x "github.com/infer-prep/infer-prep/transforms"
 )
@@ -96,8 +97,8 @@ func TestRoundTrip(t *testing.T) {
 		{"reader", func() (*Bundle, error) {
 			return OpenReader(bytes.NewReader(raw), int64(len(raw)), DefaultLimits())
 		}},
-		{"file", func() (*Bundle, error) { return OpenFile(file, DefaultLimits()) }},
-		{"mapped file", func() (*Bundle, error) { return OpenMapped(file, DefaultLimits()) }},
+		{"file", func() (*Bundle, error) { return openFile(file, DefaultLimits()) }},
+		{"mapped file", func() (*Bundle, error) { return openMapped(file, DefaultLimits()) }},
 	} {
 		t.Run(o.name, func(t *testing.T) {
 			b, err := o.open()
@@ -563,7 +564,7 @@ func TestVersions(t *testing.T) {
 // TestReferenceBundle opens a bundle that testdata/gen/bundle.py wrote from
 // docs/format/bundle.md alone. Its golden samples have torchvision's tensors.
 func TestReferenceBundle(t *testing.T) {
-	b, err := OpenFile("../testdata/bundle/torchvision.bundle", DefaultLimits())
+	b, err := openFile("../testdata/bundle/torchvision.bundle", DefaultLimits())
 	require.NoError(t, err)
 	require.NoError(t, b.Verify(t.Context()))
 	require.Len(t, b.Expected(), 4)
@@ -579,13 +580,13 @@ func TestReferenceBundle(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	_, err := OpenFile(filepath.Join(dir, "none"), DefaultLimits())
+	_, err := openFile(filepath.Join(dir, "none"), DefaultLimits())
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = OpenFile(dir, DefaultLimits())
+	_, err = openFile(dir, DefaultLimits())
 	require.ErrorContains(t, err, "is a folder: want a regular file")
 	empty := filepath.Join(dir, "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o666))
-	_, err = OpenFile(empty, DefaultLimits())
+	_, err = openFile(empty, DefaultLimits())
 	require.ErrorIs(t, err, ErrFormat)
 }
 
@@ -831,4 +832,22 @@ func mended(b []byte) []byte {
 	}
 	binary.LittleEndian.PutUint32(h[12:], headerSum(h))
 	return h
+}
+
+func openFile(name string, l Limits) (*Bundle, error) {
+	return OpenStore(context.Background(), store.Local, name, l)
+}
+
+// openMapped opens the mapped bytes of a file.
+func openMapped(name string, l Limits) (*Bundle, error) {
+	f, err := store.Local.Open(context.Background(), name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := Open(store.MappedBytes(f), l)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	b.close = f.Close
+	return b, nil
 }

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/internal/mapfile"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -59,14 +58,12 @@ func OpenReader(r io.ReaderAt, size int64, l Limits) (*Bundle, error) {
 	return open(r, nil, size, l)
 }
 
-// OpenFile opens a bundle file. It reads sections on first use and keeps them
-// in memory. If the file changes in place while it is open, sections that were
-// read keep their bytes, and others are errors: ErrDigest or
-// io.ErrUnexpectedEOF. The caller closes the Bundle.
-func OpenFile(name string, l Limits) (*Bundle, error) { return openFile(name, l, false) }
-
-// OpenStore is [OpenFile] for a file of a store. ctx bounds the use of the
-// Bundle, too.
+// OpenStore opens a bundle file of a store. It reads sections on first use and
+// keeps them in memory. If the file changes in place while it is open, sections
+// that were read keep their bytes, and others are errors: ErrDigest or
+// io.ErrUnexpectedEOF. ctx bounds the use of the Bundle, too. The caller closes
+// the Bundle. To share the memory of a large model between processes, open the
+// mapped bytes of the file (store.MappedBytes) with [Open] instead.
 func OpenStore(ctx context.Context, o store.Opener, name string, l Limits) (*Bundle, error) {
 	f, err := o.Open(ctx, name)
 	if err != nil {
@@ -77,38 +74,6 @@ func OpenStore(ctx context.Context, o store.Opener, name string, l Limits) (*Bun
 		return nil, errors.Join(err, f.Close())
 	}
 	b.close = f.Close
-	return b, nil
-}
-
-// OpenMapped opens a bundle file like OpenFile, but maps it into memory where
-// the system supports that. Processes then share the memory of large models,
-// and nothing is copied. Nobody may change the file in place while it is open:
-// a truncated file kills the process (SIGBUS), and sections that were checked
-// show the new bytes. Replacing it by another file is safe. Sections are valid
-// until Close.
-func OpenMapped(name string, l Limits) (*Bundle, error) { return openFile(name, l, true) }
-
-func openFile(name string, l Limits, mapped bool) (*Bundle, error) {
-	f, info, err := store.OpenRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	closeAll := f.Close
-	var mem []byte
-	if mapped {
-		mem = mapfile.Map(f, info.Size())
-	}
-	if mem != nil {
-		if err := f.Close(); err != nil { // the mapping remains valid
-			return nil, errors.Join(err, mapfile.Unmap(mem))
-		}
-		closeAll = func() error { return mapfile.Unmap(mem) }
-	}
-	b, err := open(f, mem, info.Size(), l)
-	if err != nil {
-		return nil, errors.Join(err, closeAll())
-	}
-	b.close = closeAll
 	return b, nil
 }
 

@@ -107,7 +107,7 @@ type Plan struct {
 	files    store.Opener
 	folder   store.Folder
 	list     *listReader
-	graph    *datagraph.Plan
+	graph    *datagraph.Pool
 	workers  sync.Pool // of *planWorker
 }
 
@@ -217,11 +217,12 @@ func (p *Plan) check() error {
 		return errors.New("pack: plan: the graph has random ops: want a graph that gives an image the same tensors every time")
 	}
 	p.Image = ImageOptions{Encoding: PassThrough, Limits: p.Image.Limits}
-	var err error
-	if p.graph, err = datagraph.Compile(p.Graph, datagraph.CompileOptions{Limits: p.Image.Limits}); err != nil {
+	g, err := datagraph.Compile(p.Graph, datagraph.CompileOptions{Limits: p.Image.Limits})
+	if err != nil {
 		return fmt.Errorf("pack: plan: %w", err)
 	}
-	return checkPlanGraph(p.graph)
+	p.graph = g.NewPool(datagraph.PoolOptions{})
+	return checkPlanGraph(g)
 }
 
 func validPlanName(s string) bool {

@@ -40,13 +40,13 @@ func TestPlanOfManifest(t *testing.T) {
 	i := int64(0)
 	for e, err := range p.Entries(t.Context(), 0) {
 		require.NoError(t, err)
-		s := dataset.Sample{Values: make([]dataset.Value, 2)}
-		require.NoError(t, rows.Read(t.Context(), i, &s))
+		s := dataset.NewSample(rows.Columns())
+		require.NoError(t, rows.Read(t.Context(), i, s))
 		require.Equal(t, s.Key, e.Files[0].Path)
-		require.Equal(t, []float32{float32(tensor.View[int32](&s.Values[1].Tensor)[0])}, e.Labels)
+		require.Equal(t, []float32{float32(tensor.View[int32](&s.Column("label").Tensor)[0])}, e.Labels)
 		r, err := p.Record(t.Context(), &e)
 		require.NoError(t, err)
-		require.Contains(t, string(r.Data), string(s.Values[0].Data))
+		require.Contains(t, string(r.Data), string(s.Column("image").Data))
 		i++
 	}
 	require.Equal(t, p.Count, i)

@@ -58,8 +58,6 @@ type Record struct {
 // planWorker is what one goroutine needs to process images.
 type planWorker struct {
 	images images
-	runner *datagraph.Runner
-	image  tensor.Tensor
 	packed []byte // an image
 	tar    bytes.Buffer
 }
@@ -86,9 +84,6 @@ func (p *Plan) Record(ctx context.Context, e *Entry) (Record, error) {
 	w, ok := p.workers.Get().(*planWorker)
 	if !ok {
 		w = &planWorker{images: images{o: &p.Image}}
-		if p.graph != nil {
-			w.runner = p.graph.NewRunner()
-		}
 	}
 	r := Record{Shard: e.Shard, Position: e.Position}
 	if len(e.Files) == 0 {
@@ -199,17 +194,22 @@ func (p *Plan) tensors(ctx context.Context, w *planWorker, e *Entry, name string
 	if w.images.file, err = p.read(ctx, &e.Files[0], w.images.file[:0], p.Image.Limits.Bytes); err != nil {
 		return nil, err
 	}
-	out, err := w.run(p.graph)
-	if err != nil {
-		return nil, &badError{badKind(err, BadGraph), err}
-	}
 	r := records.Record{Key: webdataset.ImageKey(name)}
-	for i, c := range p.graph.Graph().Outputs {
-		r.Fields = append(r.Fields, records.Field{Name: c, Value: *out[i]})
-	}
-	s, err := webdataset.NewSample(&r)
-	if err != nil {
-		return nil, &badError{BadSample, err}
+	var s *webdataset.Sample
+	if err = p.run(ctx, w.images.file, func(out []*tensor.Tensor) (err error) {
+		for i, c := range p.graph.Plan().Graph().Outputs {
+			v := *out[i]
+			if v.DType == tensor.Bytes { // the sample keeps the memory
+				v.Data = bytes.Clone(v.Data)
+			}
+			r.Fields = append(r.Fields, records.Field{Name: c, Value: v})
+		}
+		if s, err = webdataset.NewSample(&r); err != nil {
+			err = &badError{BadSample, err}
+		}
+		return err
+	}); err != nil {
+		return nil, err
 	}
 	if len(e.Labels) > 0 {
 		f := labelsOf(e.Labels)
@@ -221,16 +221,24 @@ func (p *Plan) tensors(ctx context.Context, w *planWorker, e *Entry, name string
 	return s, nil
 }
 
-// run runs the graph on the file that w has read. A panic is an error.
-func (w *planWorker) run(g *datagraph.Plan) (out []*tensor.Tensor, err error) {
+// run runs the graph on an image and calls use with the outputs, which are
+// valid until use returns. A panic is an error.
+func (p *Plan) run(ctx context.Context, image []byte, use func(out []*tensor.Tensor) error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", codec.ErrInternal, p)
-			w.runner = g.NewRunner()
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v", codec.ErrInternal, v)
+			err = &badError{badKind(err, BadGraph), err}
 		}
 	}()
-	w.image = *tensor.FromBytes(w.images.file)
-	return w.runner.Run(&w.image)
+	return p.graph.Do(ctx, func(r *datagraph.Runner) error {
+		out, err := r.Run(tensor.FromBytes(image))
+		if err != nil && ctx.Err() == nil {
+			return &badError{badKind(err, BadGraph), err}
+		} else if err != nil {
+			return err
+		}
+		return use(out)
+	})
 }
 
 // checkPlanGraph refuses graphs whose outputs no shard holds.

@@ -12,7 +12,7 @@ copies of them, half of which have added noise. Each is encoded at six qualities
 with four subsamplings, plain, optimized and progressive. OpenCV's subsamplings
 are 4:2:0, 4:2:2, 4:4:4 and 4:1:1. Pillow cannot write 4:1:1; gray stands for it.
 
-JPEGENCODE is the program of internal/tools/jpegencode. The script prints how
+JPEGENCODE is the program of tools/jpegencode. The script prints how
 many files are equal, names the others, and exits with 1 if there are any. With
 PART, it takes every Nth image of the second comparison from number I on (0 to
 N-1), and makes the first comparison only if I is 0.

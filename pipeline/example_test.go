@@ -34,16 +34,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer built.Close()
-	run, err := pipeline.New(built, pipeline.Options{Workers: 2}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer run.Close()
-	for batch, err := range run.All(ctx) {
+	for batch, err := range pipeline.All(ctx, built, pipeline.Options{Workers: 2}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(tensor.View[int32](&batch.Values[0].Tensor))
+		fmt.Println(tensor.View[int32](&batch.Column("x").Tensor))
 	}
 	// Output:
 	// [0 1 4]

@@ -184,7 +184,7 @@ func TestCloseDuringNext(t *testing.T) {
 						break
 					}
 					require.NoError(t, err, name)
-					require.Equal(t, want, s.Values[0].Data[0], "%s: closed after %d", name, got)
+					require.Equal(t, want, s.Column("x").Data[0], "%s: closed after %d", name, got)
 					want += 3
 				}
 				require.EqualValues(t, n, want, "%s: closed after %d", name, got)
@@ -208,7 +208,7 @@ func TestCancelHasOneMeaning(t *testing.T) {
 				if how != "before the first" {
 					s, err := p.Next(t.Context())
 					require.NoError(t, err)
-					require.Zero(t, s.Values[0].Data[0])
+					require.Zero(t, s.Column("x").Data[0])
 					next = 3
 				}
 				ctx, cancel := context.WithCancel(context.Background())
@@ -226,7 +226,7 @@ func TestCancelHasOneMeaning(t *testing.T) {
 				for err == nil { // prefetched batches may come first
 					var s *dataset.Sample
 					if s, err = p.Next(ctx); err == nil {
-						require.EqualValues(t, next, s.Values[0].Data[0])
+						require.EqualValues(t, next, s.Column("x").Data[0])
 						next += 3
 					}
 				}
@@ -237,7 +237,7 @@ func TestCancelHasOneMeaning(t *testing.T) {
 				q := run(t, b, p.State())
 				for s, err := range q.All(context.Background()) {
 					require.NoError(t, err)
-					require.EqualValues(t, next, s.Values[0].Data[0], "%s: %s", name, how)
+					require.EqualValues(t, next, s.Column("x").Data[0], "%s: %s", name, how)
 					next += 3
 				}
 				require.Equal(t, 30, next, "%s: %s", name, how)
@@ -245,7 +245,7 @@ func TestCancelHasOneMeaning(t *testing.T) {
 				require.NoError(t, p.NextEpoch())
 				s, err := p.Next(context.Background())
 				require.NoError(t, err, "%s: %s: the next epoch", name, how)
-				require.Zero(t, s.Values[0].Data[0])
+				require.Zero(t, s.Column("x").Data[0])
 				require.NoError(t, p.Close())
 			})
 		}

@@ -165,12 +165,12 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 		}
 	}
 	p := &Pipeline{o: o, built: b, tuned: tuned, budget: newBudget(o.Bytes), past: map[string]*counters{}}
-	c := engine.Config[*dataset.Sample, *dataset.SampleError]{Stage: p.stage, Bytes: o.BatchBytes}
+	c := engine.Config[*dataset.Sample]{Stage: p.stage, Bytes: o.BatchBytes}
 	if o.Prefetch > 0 || o.Upload != nil {
 		c.Top = p.top
 	}
 	var err error
-	if p.Run, err = engine.NewRun[*dataset.Run](b, state, c); err != nil {
+	if p.Run, err = dataset.NewRun(b, state, c); err != nil {
 		return nil, err
 	}
 	return p, nil

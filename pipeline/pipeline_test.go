@@ -71,10 +71,10 @@ func (s *source) put(i int64, x *dataset.Sample) error {
 			return err
 		}
 	}
-	if err := x.Values[0].Reset(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(int(max(s.bytes, 1)))}); err != nil {
+	if err := x.Column("x").Reset(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(int(max(s.bytes, 1)))}); err != nil {
 		return err
 	}
-	x.Values[0].Data[0] = byte(i)
+	x.Column("x").Data[0] = byte(i)
 	return nil
 }
 
@@ -177,7 +177,7 @@ func TestPanic(t *testing.T) {
 		return true, theUsersFunction(int(src[0].Data[0]))
 	}
 	batch := func(_ *dataset.Call, l []*dataset.Sample) error {
-		return theUsersFunction(int(l[0].Values[0].Data[0]))
+		return theUsersFunction(int(l[0].Column("x").Data[0]))
 	}
 	at := func(i int64) error { return theUsersFunction(int(i)) }
 	for _, c := range []struct {
@@ -200,7 +200,7 @@ func TestPanic(t *testing.T) {
 		{"start of a stream", dataset.Of(&source{n: 20, stream: true, start: func() { _ = theUsersFunction(7) }}), Options{}, 0, ""},
 		{"below a cache", dataset.Of(&source{n: 20}).MapFunc(each(theUsersFunction), x, column...).Cache(1 << 20), Options{}, 7, "sample 7"},
 		{"upload", dataset.Of(&source{n: 20}), Options{Upload: func(_ context.Context, s *dataset.Sample) error {
-			return theUsersFunction(int(s.Values[0].Data[0]))
+			return theUsersFunction(int(s.Column("x").Data[0]))
 		}}, 7, "sample 7"},
 	} {
 		for _, workers := range []int{1, 2, 8} {
@@ -325,7 +325,7 @@ func TestSourceFails(t *testing.T) {
 						require.NoError(t, err)
 						first, err := q.Next(t.Context())
 						require.NoError(t, err)
-						require.EqualValues(t, k/batch*batch, first.Values[0].Data[0], "the first sample of the batch that failed")
+						require.EqualValues(t, k/batch*batch, first.Column("x").Data[0], "the first sample of the batch that failed")
 						got, err = drain(q)
 						require.NoError(t, err)
 						require.EqualValues(t, n/batch-k/batch-1, got)
@@ -343,7 +343,7 @@ func TestUploadFails(t *testing.T) {
 	full := errors.New("device memory is full")
 	p := open(t, build(t, dataset.Of(&source{n: 20}), dataset.Options{OnError: dataset.SkipOnError}), Options{
 		Workers: 2, Upload: func(_ context.Context, s *dataset.Sample) error {
-			if s.Values[0].Data[0] == 5 {
+			if s.Column("x").Data[0] == 5 {
 				return full
 			}
 			return nil
@@ -367,7 +367,7 @@ func TestUploadIsCancelled(t *testing.T) {
 		entered := make(chan struct{}, 1)
 		p := open(t, build(t, dataset.Of(&source{n: 200}), dataset.Options{}), Options{
 			Prefetch: 4, Upload: func(ctx context.Context, s *dataset.Sample) error {
-				if s.Values[0].Data[0] == 5 && blocks.Load() {
+				if s.Column("x").Data[0] == 5 && blocks.Load() {
 					entered <- struct{}{}
 					<-ctx.Done()
 					return ctx.Err()
@@ -546,7 +546,7 @@ func TestBuffersOfEpochs(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
-			seen[&s.Values[0].Tensor.Data[0]] = true
+			seen[&s.Column("x").Tensor.Data[0]] = true
 		}
 		require.NoError(t, p.NextEpoch())
 	}
@@ -611,7 +611,7 @@ func TestNoWorker(t *testing.T) {
 		p := open(t, b, Options{Workers: 3})
 		none, made := errors.New("no worker"), 0
 		s, err := p.stage(stageSpec{
-			Path: "test", In: empty{}, Left: func() []*dataset.SampleError { return nil },
+			Path: "test", In: empty{}, Drain: func() func() { return nil },
 			New: func() (worker, error) {
 				if made++; made > fails {
 					return nil, none
@@ -681,7 +681,7 @@ func TestAutoTune(t *testing.T) {
 		for i := range 1500 {
 			s, err := p.Next(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, byte(i), s.Values[0].Data[0])
+			require.Equal(t, byte(i), s.Column("x").Data[0])
 			total := 0
 			for _, x := range p.Stats() {
 				if x.Path != sending {
@@ -761,7 +761,7 @@ func TestAutoTuneShrinks(t *testing.T) {
 		for i := 0; ; i++ {
 			s, err := p.Next(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, byte(i), s.Values[0].Data[0])
+			require.Equal(t, byte(i), s.Column("x").Data[0])
 			total := 0
 			for _, x := range p.Stats() {
 				if x.Path != sending {

@@ -17,7 +17,7 @@ import (
 type (
 	iterator  = engine.Iterator[*dataset.Sample]
 	worker    = engine.Worker[*dataset.Sample]
-	stageSpec = engine.Stage[*dataset.Sample, *dataset.SampleError]
+	stageSpec = engine.Stage[*dataset.Sample]
 )
 
 // stage is an iterator whose work runs on goroutines: one that takes samples
@@ -55,7 +55,7 @@ type item struct {
 	err    error
 	below  bool // err is the input's, not a worker's
 	mark   []int64
-	left   []*dataset.SampleError // bad samples that the input dropped before this one
+	report func() // reports the bad samples that the input dropped before this one; nil if none
 	memory int64
 	done   chan struct{}
 }
@@ -165,7 +165,7 @@ func (s *stage) take() {
 		if it.mark = it.mark[:0]; !s.st.Stateless {
 			it.mark = s.st.In.Save(it.mark)
 		}
-		it.left = s.st.Left()
+		it.report = s.st.Drain()
 		s.account(it, max(it.s.Memory(), s.c.expect.Load()))
 		if err != nil {
 			s.end(it, err)
@@ -297,9 +297,9 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 		s.ended = dataset.ErrClosed
 		return s.ended
 	}
-	if it.left != nil {
-		s.st.Pass(it.left)
-		it.left = nil
+	if it.report != nil {
+		it.report()
+		it.report = nil
 	}
 	if it.below {
 		s.mark = append(s.mark[:0], it.mark...)

@@ -35,7 +35,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(tensor.View[int32](&batch.Values[0].Tensor))
+	fmt.Println(tensor.View[int32](&batch.Column("x").Tensor))
 	state := run.State()
 	if err := run.Close(); err != nil {
 		log.Fatal(err)
@@ -50,7 +50,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(tensor.View[int32](&batch.Values[0].Tensor))
+		fmt.Println(tensor.View[int32](&batch.Column("x").Tensor))
 	}
 	// Output:
 	// [0 1]

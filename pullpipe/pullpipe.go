@@ -23,9 +23,7 @@ type Pipe struct{ *dataset.Run }
 // New returns a run of b from a state, or from the start of epoch 0 if state is
 // nil. The caller closes the run.
 func New(b *dataset.Built, state *dataset.State) (*Pipe, error) {
-	r, err := engine.NewRun[*dataset.Run](b, state, engine.Config[*dataset.Sample, *dataset.SampleError]{
-		Stage: engine.Inline[*dataset.Sample, *dataset.SampleError],
-	})
+	r, err := dataset.NewRun(b, state, engine.Config[*dataset.Sample]{Stage: engine.Inline[*dataset.Sample]})
 	if err != nil {
 		return nil, err
 	}

@@ -35,8 +35,8 @@ func (m *memory) Columns() []dataset.Column {
 
 func (m *memory) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = "in memory"
-	s.Values[0].ShareBytes(m.files[i])
-	return s.Values[1].SetInt32(int32(i))
+	s.Column("image").ShareBytes(m.files[i])
+	return s.Column("label").SetInt32(int32(i))
 }
 
 func images(tb testing.TB) *memory {
@@ -110,7 +110,7 @@ func TestFirstSample(test *testing.T) {
 	require.NoError(test, err)
 	s, err := p.Next(context.Background())
 	require.NoError(test, err)
-	label := tensor.View[int32](&s.Values[1].Tensor)[0]
+	label := tensor.View[int32](&s.Column("label").Tensor)[0]
 	file := tensor.FromBytes(m.files[label])
 	compiled := func() {
 		plan, err := datagraph.Compile(trainGraph(), datagraph.CompileOptions{})
@@ -142,7 +142,7 @@ func TestAll(test *testing.T) {
 	n := 0
 	for s, err := range p.All(context.Background()) {
 		require.NoError(test, err)
-		require.Equal(test, int32(n), tensor.View[int32](&s.Values[1].Tensor)[0])
+		require.Equal(test, int32(n), tensor.View[int32](&s.Column("label").Tensor)[0])
 		n++
 	}
 	require.Equal(test, 4, n)

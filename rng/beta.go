@@ -3,7 +3,7 @@ package rng
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 )
 
 // Beta draws from the beta distribution of two positive parameters: a number
@@ -12,7 +12,7 @@ import (
 // Simple Method for Generating Gamma Variables, 2000).
 func (s *Stream) Beta(a, b float64) float64 {
 	x := s.logGamma(a)
-	return 1 / (1 + kernel.Exp(s.logGamma(b)-x))
+	return 1 / (1 + exactmath.Exp(s.logGamma(b)-x))
 }
 
 // Dirichlet fills dst with numbers of the symmetric Dirichlet distribution of a
@@ -26,7 +26,7 @@ func (s *Stream) Dirichlet(alpha float64, dst []float64) {
 	}
 	sum := 0.0
 	for i := range dst {
-		dst[i] = kernel.Exp(dst[i] - most)
+		dst[i] = exactmath.Exp(dst[i] - most)
 		sum += dst[i]
 	}
 	for i := range dst {
@@ -40,7 +40,7 @@ func (s *Stream) logGamma(shape float64) float64 {
 	more := 0.0
 	if shape < 1 {
 		// A number of shape+1 times u^(1/shape) has the distribution.
-		more = kernel.Log(1-s.Float64()) / shape
+		more = exactmath.Log(1-s.Float64()) / shape
 		shape++
 	}
 	d := shape - 1.0/3
@@ -51,11 +51,11 @@ func (s *Stream) logGamma(shape float64) float64 {
 		if v <= 0 {
 			continue
 		}
-		l := float64(3 * kernel.Log(v))
+		l := float64(3 * exactmath.Log(v))
 		v = float64(float64(v*v) * v)
 		bound := float64(0.5*float64(x*x)) + d - float64(d*v) + float64(d*l)
-		if kernel.Log(1-s.Float64()) < bound {
-			return kernel.Log(d) + l + more
+		if exactmath.Log(1-s.Float64()) < bound {
+			return exactmath.Log(d) + l + more
 		}
 	}
 }

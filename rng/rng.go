@@ -12,7 +12,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 )
 
 // Point identifies a sample within a training run.
@@ -92,8 +92,8 @@ func (s *Stream) Coin(p float64) bool { return s.Float64() < p }
 // Float64 (Box, Muller: A Note on the Generation of Random Normal Deviates,
 // 1958). The absolute value is at most 8.6.
 func (s *Stream) Normal() float64 {
-	r := math.Sqrt(float64(-2 * kernel.Log(1-s.Float64())))
-	return float64(r * kernel.Cos2Pi(s.Float64()))
+	r := math.Sqrt(float64(-2 * exactmath.Log(1-s.Float64())))
+	return float64(r * exactmath.Cos2Pi(s.Float64()))
 }
 
 // IntN draws an integer from [0, n), uniformly (Lemire: Fast Random Integer

@@ -39,7 +39,7 @@ func Files(ctx context.Context, o Opener, names []string, recursive bool) ([]Inf
 	var walk func(folder string, depth int) error
 	walk = func(folder string, depth int) error {
 		if depth > maxDepth {
-			return fmt.Errorf("store: list: %s: folders are nested %d deep: must be at most %d", Redact(folder), depth, maxDepth)
+			return fmt.Errorf("store: list: %s: folders are nested %d deep: want at most %d", Redact(folder), depth, maxDepth)
 		}
 		in, err := o.List(ctx, folder)
 		if err != nil {

@@ -9,13 +9,13 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 # The packages whose tests take longest come first: two run at once, and none of
 # them should be left alone at the end.
-long="./internal/digest ./transforms ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
+long="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
 packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu"
 # -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
 # is in packages that import internal/kernel or internal/cpu, or that compute.
 numbers="$long ./internal/cpu ./tensor ./codec/... ./onnx ./rng ./recordio"
 # The packages that the vectors of wasm change.
-kernels="./internal/digest ./transforms ./internal/kernel/... ./datagraph ./codec/jpeg"
+kernels="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg"
 # The packages that read or write numbers of several bytes.
 bytes="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/internal/..."
 # The compiler takes a quarter less time without its garbage collector. Tests
@@ -52,7 +52,7 @@ on() {
     echo "$name: FAILED"; fail=1; return
   fi
   # The first platform's tests are often cached, without what they log.
-  [ -n "$reference" ] || env "${env[@]}" "$GO" test -vet=off "$@" -count=1 -v -run 'TestDigest$' ./internal/digest >"$log" 2>&1
+  [ -n "$reference" ] || env "${env[@]}" "$GO" test -vet=off "$@" -count=1 -v -run 'TestDigest$' ./tools/digest >"$log" 2>&1
   digest=$(sed -n 's/.*\(all tensors\|extremes\): \([0-9a-f]\{64\}\).*/\2/p' "$log" | xargs)
   printf '%-28s %s  %d s, %d packages, %d skips\n' "$name" "${digest:-no digest}" $((SECONDS - start)) "$("$GO" list $list | wc -l)" "$(grep -c -e '--- SKIP' "$log")"
   grep -B 1 -e '--- SKIP' "$log" | grep -v '^--$' | sed 's/^ */    /'
@@ -107,7 +107,7 @@ for p in windows/amd64 darwin/arm64 wasip1/wasm; do
 done
 # The code generators of these platforms are those of others, above.
 start=$SECONDS
-GO=$GO "$GO" run ./internal/tools/typecheck android/arm64 android/arm ios/arm64 linux/riscv64 freebsd/amd64 windows/arm64 || fail=1
+GO=$GO "$GO" run ./tools/typecheck android/arm64 android/arm ios/arm64 linux/riscv64 freebsd/amd64 windows/arm64 || fail=1
 echo "type checks: $((SECONDS - start)) s"
 [ $fail = 0 ] && echo "cross: all platforms agree" || echo "cross: FAILED"
 exit $fail

@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -105,7 +106,7 @@ func (o *AdjustGamma) Apply(c *Context, dst, src []*tensor.Tensor) error {
 func (o *AdjustGamma) pillow(v int) uint8 {
 	// Python adds and subtracts constants: 255 + 1 - 1e-3.
 	scale := float64((256 - 1e-3) * o.Gain)
-	return clamp8(int32(float64(scale * kernel.Pow(float64(v)/255, o.Gamma))))
+	return clamp8(int32(float64(scale * exactmath.Pow(float64(v)/255, o.Gamma))))
 }
 
 func (o *AdjustGamma) torch(v int) uint8 {
@@ -114,7 +115,7 @@ func (o *AdjustGamma) torch(v int) uint8 {
 
 // power is torch's result for a float32 value.
 func (o *AdjustGamma) power(v float32) float32 {
-	p := kernel.TorchPow(v, float32(o.Gamma))
+	p := exactmath.TorchPow(v, float32(o.Gamma))
 	if o.Gain == 1 {
 		return p
 	}

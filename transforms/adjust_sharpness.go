@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -127,7 +128,7 @@ func (o *AdjustSharpness) applyFloats(c *Context, dst, src *tensor.Tensor) {
 				kernel.TorchBlurRow(sums, in, at[:], smoothTaps[:], 3, px, fused)
 				for i, s := range sums {
 					v := row[px+i]
-					to[px+i] = kernel.FMA32(float64(float64(s-v)*rest), v)
+					to[px+i] = exactmath.Add32(float64(float64(s-v)*rest), v)
 				}
 			}
 			for i, v := range to {

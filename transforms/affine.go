@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -63,7 +63,7 @@ func NewAffine(angle float64) *Affine {
 
 const (
 	maxAffineScale = 1e6
-	maxAngle32     = 3000 // the sum of two is within kernel.Sin32
+	maxAngle32     = 3000 // the sum of two is within exactmath.Sin32
 )
 
 // maxAngle returns the largest angle in degrees.
@@ -113,11 +113,11 @@ func (o *Affine) Infer(dst, in []tensor.Desc) error {
 // order of operations.
 func (o *Affine) inverse(cx, cy float64) [6]float64 {
 	rot, sx, sy := radians(o.Angle), radians(o.ShearX), radians(o.ShearY)
-	t := kernel.Tan(sx)
-	_, cosY := kernel.SinCos(sy)
-	sin, cos := kernel.SinCos(rot - sy)
+	t := exactmath.Tan(sx)
+	_, cosY := exactmath.SinCos(sy)
+	sin, cos := exactmath.SinCos(rot - sy)
 	a, c := cos/cosY, sin/cosY
-	sin, cos = kernel.SinCos(rot)
+	sin, cos = exactmath.SinCos(rot)
 	b, d := -(float64(a*t) + sin), cos-float64(c*t)
 	m := [6]float64{d / o.Scale, -b / o.Scale, 0, -c / o.Scale, a / o.Scale, 0}
 	x, y := cx+o.TranslateX, cy+o.TranslateY
@@ -135,10 +135,10 @@ func (o *Affine) opencv(h, w int) (m [6]float64) {
 	d, sx, sy := rad(o.Angle), rad(o.ShearX), rad(-o.ShearY)
 	x, y := centerOf(o.Center, w-1, h-1)
 	cx, cy := float32(x), float32(y)
-	k, t, cosY := float32(o.Scale), kernel.Tan32(sx), kernel.Cos32(sy)
-	s, c := kernel.Sin32(d+sy), kernel.Cos32(d+sy)
-	m0, m1 := float32(k*c)/cosY, float32(k*(float32(-c*t)/cosY-kernel.Sin32(d)))
-	m3, m4 := float32(k*s)/cosY, float32(k*(float32(-s*t)/cosY+kernel.Cos32(d)))
+	k, t, cosY := float32(o.Scale), exactmath.Tan32(sx), exactmath.Cos32(sy)
+	s, c := exactmath.Sin32(d+sy), exactmath.Cos32(d+sy)
+	m0, m1 := float32(k*c)/cosY, float32(k*(float32(-c*t)/cosY-exactmath.Sin32(d)))
+	m3, m4 := float32(k*s)/cosY, float32(k*(float32(-s*t)/cosY+exactmath.Cos32(d)))
 	m2 := (float32((1-m0)*cx) - float32(m1*cy)) + float32(o.TranslateX)
 	m5 := (float32((1-m4)*cy) - float32(m3*cx)) + float32(o.TranslateY)
 	return [6]float64{float64(m0), float64(m1), float64(m2), float64(m3), float64(m4), float64(m5)}
@@ -169,11 +169,11 @@ func (o *Affine) matrix(h, w int) [6]float64 {
 // order of operations.
 func (o *Affine) forward(cx, cy float64) (m AffineMatrix) {
 	rot, sx, sy := radians(o.Angle), radians(o.ShearX), radians(o.ShearY)
-	t := kernel.Tan(sx)
-	_, cosY := kernel.SinCos(sy)
-	sin, cos := kernel.SinCos(rot - sy)
+	t := exactmath.Tan(sx)
+	_, cosY := exactmath.SinCos(sy)
+	sin, cos := exactmath.SinCos(rot - sy)
 	a, c := cos/cosY, sin/cosY
-	sin, cos = kernel.SinCos(rot)
+	sin, cos = exactmath.SinCos(rot)
 	b, d := -(float64(a*t) + sin), cos-float64(c*t)
 	m = AffineMatrix{float64(a * o.Scale), float64(b * o.Scale), 0, float64(c * o.Scale), float64(d * o.Scale), 0}
 	m[2] = ((cx + o.TranslateX) - float64(m[0]*cx)) - float64(m[1]*cy)

@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -155,7 +155,7 @@ func (o augHow) emit(d *Draw, a augmented) error {
 	case augShearX, augShearY, augTranslateX, augTranslateY:
 		op := NewOp[Affine](d)
 		*op = Affine{Scale: 1, Interpolation: o.interp, Backend: o.backend, Fill: o.fill}
-		degrees := float64(kernel.Atan(m) * (180 / float64(math.Pi)))
+		degrees := float64(exactmath.Atan(m) * (180 / float64(math.Pi)))
 		switch a.what {
 		case augShearX:
 			op.ShearX, op.Center = degrees, imageCorner

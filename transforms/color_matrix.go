@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -76,8 +76,8 @@ func (o *ColorMatrix) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		r, g, b := float64(in[at]), float64(in[at+next]), float64(in[at+2*next])
 		for c := range 3 {
 			v := float32(r * m[3*c])
-			v = kernel.FMA32(float64(g*m[3*c+1]), v)
-			out[at+c*next] = kernel.FMA32(float64(b*m[3*c+2]), v)
+			v = exactmath.Add32(float64(g*m[3*c+1]), v)
+			out[at+c*next] = exactmath.Add32(float64(b*m[3*c+2]), v)
 		}
 	}
 	return nil

@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 )
 
 // UpdateWeights returns the next weights of a FeedbackPolicy from its weights
@@ -71,7 +71,7 @@ func UpdateWeights(weights, losses []float64, rate, explore float64) ([]float64,
 	sum := 0.0
 	for i, w := range weights {
 		if w > 0 { // else the exponential could overflow
-			next[i] = float64(w * kernel.Exp(next[i]-most))
+			next[i] = float64(w * exactmath.Exp(next[i]-most))
 		} else {
 			next[i] = 0
 		}

@@ -1,3 +1,3 @@
 package transforms
 
-//go:generate go run ../internal/msgpgen
+//go:generate go run ../tools/msgpgen

@@ -1,7 +1,7 @@
 package transforms
 
 import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -48,7 +48,7 @@ func (o *GiftGamma) Apply(c *Context, dst, src []*tensor.Tensor) error {
 			if v == 0 {
 				return 0
 			}
-			return float32(kernel.Exp(float64(e * kernel.Log(float64(v)))))
+			return float32(exactmath.Exp(float64(e * exactmath.Log(float64(v)))))
 		})
 	}
 	return st.tables.apply(c, dst[0], src[0])

@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -58,7 +58,7 @@ func (o *GiftSigmoid) of(v float32) float32 {
 	const least = 1e-5
 	a, b := float32(o.Midpoint), float32(math.Abs(o.Factor))
 	s := func(v float32) float32 {
-		return 1 / (1 + float32(kernel.Exp(float64(float32(b*(a-v))))))
+		return 1 / (1 + float32(exactmath.Exp(float64(float32(b*(a-v))))))
 	}
 	low := s(0)
 	scale := s(1) - low
@@ -69,7 +69,7 @@ func (o *GiftSigmoid) of(v float32) float32 {
 		return (s(v) - low) / scale
 	}
 	u := min(max(float32(scale*v)+low, least), 1-float32(least))
-	return a - float32(kernel.Log(float64(1/u-1)))/b
+	return a - float32(exactmath.Log(float64(1/u-1)))/b
 }
 
 // Apply looks every value up in a table.

@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -72,7 +72,7 @@ func (o *GiftUnsharpMask) fillWeights(weights []float32) {
 	var sum float32
 	for i := range half + 1 {
 		x := float32(i)
-		w := float32(kernel.Exp(-float64(float32(x*x))/wide) / scale)
+		w := float32(exactmath.Exp(-float64(float32(x*x))/wide) / scale)
 		weights[half-i], weights[half+i] = w, w
 		if i == 0 {
 			sum = w

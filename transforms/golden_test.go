@@ -14,6 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
+	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -23,6 +24,7 @@ type goldenFile struct {
 	Op        string       `json:"op"`
 	Reference string       `json:"reference"` // includes versions
 	Cases     []goldenCase `json:"cases"`
+	Script    string       `json:"script"` // in testdata/gen, which wrote the file
 }
 
 type goldenCase struct {
@@ -36,12 +38,15 @@ type goldenCase struct {
 	Reason    string  `json:"reason"`
 	// Allocates explains why Apply allocates in steady state, if it does.
 	Allocates string `json:"allocates"`
+
+	script string // of its file
 }
 
 type goldenArray struct {
-	Array   string        `json:"array"` // its name in golden.npz
-	Layout  tensor.Layout `json:"layout"`
-	Encoded bool          `json:"encoded"` // the uint8 array is an encoded image, a bytes scalar
+	golden.Digest               // of a large output, which has no array
+	Array         string        `json:"array"` // its name in golden.npz
+	Layout        tensor.Layout `json:"layout"`
+	Encoded       bool          `json:"encoded"` // the uint8 array is an encoded image, a bytes scalar
 }
 
 func (g goldenFile) op(t *testing.T, c goldenCase) Op {
@@ -76,6 +81,11 @@ var goldens = struct {
 
 func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tensor) {
 	dir := filepath.Join("testdata", op)
+	if whole := filepath.Join(os.Getenv("GOLDENS"), op); os.Getenv("GOLDENS") != "" {
+		if _, err := os.Stat(whole); err == nil {
+			dir = whole
+		}
+	}
 	b, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	require.NoError(t, err, "every op has goldens from its reference")
 	var g goldenFile
@@ -83,6 +93,9 @@ func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tenso
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(&g))
 	require.NotEmpty(t, g.Cases)
+	for i := range g.Cases {
+		g.Cases[i].script = g.Script
+	}
 	b, err = os.ReadFile(filepath.Join(dir, "golden.npz"))
 	require.NoError(t, err)
 	list, err := tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), 1<<28)
@@ -93,7 +106,7 @@ func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tenso
 	}
 	// Results from other environments or scripts have their own folders.
 	for _, from := range []string{"mxnet", "opencv4", "mindspore", "monai", "rotated"} {
-		if _, err := os.Stat(dir + "_" + from); err != nil {
+		if _, err := os.Stat(filepath.Join("testdata", op+"_"+from)); err != nil {
 			continue
 		}
 		more, theirs := parseGoldens(t, op+"_"+from)
@@ -177,9 +190,7 @@ func TestGoldens(t *testing.T) {
 					require.NoError(t, err)
 					require.Len(t, got, len(k.Out))
 					for i, a := range k.Out {
-						want := a.tensor(t, arrays)
-						require.Equal(t, want.Desc, got[i].Desc, "output %d", i)
-						requireSame(t, want, got[i], k.Tolerance)
+						k.requireOutput(t, a, arrays, got[i])
 						if k.Tolerance != 0 {
 							require.NotEmpty(t, k.Reason, "a tolerance has its reason beside it")
 						}
@@ -187,6 +198,21 @@ func TestGoldens(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// requireOutput compares a tensor with an output of the case.
+func (k goldenCase) requireOutput(t *testing.T, want goldenArray, arrays map[string]*tensor.Tensor, got *tensor.Tensor) {
+	t.Helper()
+	if want.SHA256 == "" {
+		w := want.tensor(t, arrays)
+		require.Equal(t, w.Desc, got.Desc)
+		requireSame(t, w, got, k.Tolerance)
+		return
+	}
+	require.Equal(t, want.Layout, got.Layout)
+	if diff := want.Diff(got); diff != "" {
+		t.Fatalf("%s\nGOLDENS=DIR testdata/gen/run.sh %s writes the whole arrays to DIR; with GOLDENS=DIR this test compares them", diff, k.script)
 	}
 }
 
@@ -199,7 +225,7 @@ func requireSame(t *testing.T, want, got *tensor.Tensor, tolerance float64) {
 	worst, count, where := 0.0, 0, ""
 	n := int(want.Len())
 	for i := range n {
-		w, g := number(want, i), number(got, i)
+		w, g := golden.Number(want, i), golden.Number(got, i)
 		size := want.DType.Size()
 		if bytes.Equal(want.Data[i*size:][:size], got.Data[i*size:][:size]) {
 			continue
@@ -213,42 +239,11 @@ func requireSame(t *testing.T, want, got *tensor.Tensor, tolerance float64) {
 			d = math.Inf(1)
 		}
 		if where == "" {
-			where = fmt.Sprintf("at %v: got %v, want %v", index(want.Shape, i), g, w)
+			where = fmt.Sprintf("at %v: got %v, want %v", golden.Index(want.Shape, i), g, w)
 		}
 		worst = max(worst, d)
 	}
 	if count > 0 && (tolerance == 0 || worst > tolerance) {
 		t.Fatalf("%v: %d of %d elements differ, by up to %v, first %s", want.Desc, count, n, worst, where)
 	}
-}
-
-func index(s tensor.Shape, i int) []int {
-	at := make([]int, s.Rank())
-	for a := s.Rank() - 1; a >= 0; a-- {
-		at[a] = i % s.At(a)
-		i /= s.At(a)
-	}
-	return at
-}
-
-func number(t *tensor.Tensor, i int) float64 {
-	switch t.DType {
-	case tensor.Uint8, tensor.Bool:
-		return float64(t.Data[i])
-	case tensor.Int8:
-		return float64(tensor.View[int8](t)[i])
-	case tensor.Uint16:
-		return float64(tensor.View[uint16](t)[i])
-	case tensor.Int16:
-		return float64(tensor.View[int16](t)[i])
-	case tensor.Int32:
-		return float64(tensor.View[int32](t)[i])
-	case tensor.Int64:
-		return float64(tensor.View[int64](t)[i])
-	case tensor.Float32:
-		return float64(tensor.View[float32](t)[i])
-	case tensor.Float64:
-		return tensor.View[float64](t)[i]
-	}
-	return math.NaN()
 }

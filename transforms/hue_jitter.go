@@ -1,7 +1,7 @@
 package transforms
 
 import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -46,7 +46,7 @@ func NewHueRotation(angle float64) *ColorMatrix { return &ColorMatrix{hueMatrix(
 // hueMatrix rotates by an angle in half turns. Its numbers are MXNet's. The
 // matrix from YIQ to RGB is not exactly the inverse of that from RGB to YIQ.
 func hueMatrix(angle float64) (m ColorWeights) {
-	sin, cos := kernel.SinCos(float64(angle * 3.141592653589793))
+	sin, cos := exactmath.SinCos(float64(angle * 3.141592653589793))
 	turned := product3([3][3]float64{{1, 0.956, 0.621}, {1, -0.272, -0.647}, {1, -1.107, 1.705}}, [3][3]float64{{1, 0, 0}, {0, cos, -sin}, {0, sin, cos}})
 	p := product3(turned, [3][3]float64{{0.299, 0.587, 0.114}, {0.596, -0.274, -0.321}, {0.211, -0.523, 0.311}})
 	for i := range m {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -20,10 +21,10 @@ func TestLetterboxBars(t *testing.T) {
 	for i, v := range y[0].Data {
 		if r := i / line; r >= 80 && r < 560 {
 			if want := x.Data[i-80*line]; v != want {
-				t.Fatalf("at %v: got %d want %d", index(y[0].Shape, i), v, want)
+				t.Fatalf("at %v: got %d want %d", golden.Index(y[0].Shape, i), v, want)
 			}
 		} else if v != 114 {
-			t.Fatalf("at %v: got %d want 114", index(y[0].Shape, i), v)
+			t.Fatalf("at %v: got %d want 114", golden.Index(y[0].Shape, i), v)
 		}
 	}
 }
@@ -36,7 +37,7 @@ func TestLetterboxFill(t *testing.T) {
 		y, err := run(newContext(), op, x)
 		require.NoError(t, err)
 		for i, v := range y[0].Data {
-			at := index(y[0].Shape, i)
+			at := golden.Index(y[0].Shape, i)
 			row, channel := at[0], at[2]
 			if l == tensor.CHW {
 				row, channel = at[1], at[0]

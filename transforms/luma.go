@@ -1,6 +1,7 @@
 package transforms
 
 import (
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -58,8 +59,8 @@ func lumaPlain(r, g, b float32) float32 {
 
 // lumaFused rounds once for red, once with green and once with blue.
 func lumaFused(r, g, b float32) float32 {
-	rg := kernel.FMA32(float64(float64(g)*float64(lumaGreen)), float32(r*lumaRed))
-	return kernel.FMA32(float64(float64(b)*float64(lumaBlue)), rg)
+	rg := exactmath.Add32(float64(float64(g)*float64(lumaGreen)), float32(r*lumaRed))
+	return exactmath.Add32(float64(float64(b)*float64(lumaBlue)), rg)
 }
 
 // Apply computes the luma.

@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -137,8 +137,8 @@ func nearest32(r, g, b float32, table []float32) int64 {
 	norm, best, at := norm32(r, g, b), float32(math.Inf(1)), 0
 	for i := 0; i < len(table); i += 4 {
 		q := table[i:][:4]
-		dot := kernel.FMA32(float64(float64(g)*float64(q[1])), float32(r*q[0]))
-		dot = kernel.FMA32(float64(float64(b)*float64(q[2])), dot)
+		dot := exactmath.Add32(float64(float64(g)*float64(q[1])), float32(r*q[0]))
+		dot = exactmath.Add32(float64(float64(b)*float64(q[2])), dot)
 		if d := float32(norm-float32(2*dot)) + q[3]; d < best {
 			best, at = d, i/4
 		}

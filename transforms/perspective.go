@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -111,7 +112,7 @@ func (o *Perspective) connected() bool {
 			return false
 		}
 	}
-	_, ok := kernel.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start))
+	_, ok := exactmath.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start))
 	return ok
 }
 
@@ -130,7 +131,7 @@ func (o *Perspective) inverse() (c [8]float64) {
 		copy(c[:], o.Coefficients)
 		return c
 	}
-	c, _ = kernel.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start))
+	c, _ = exactmath.Homography((*[8]float64)(&o.End), (*[8]float64)(&o.Start))
 	for i, v := range c {
 		c[i] = float64(float32(v))
 	}

@@ -1,7 +1,7 @@
 package transforms
 
 import (
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -81,7 +81,7 @@ func (o *RandomErasing) Draw(d *Draw) error {
 	if err != nil || !d.Coin(o.Probability) {
 		return err
 	}
-	logs := Range{kernel.Log(o.Ratio.Min), kernel.Log(o.Ratio.Max)}
+	logs := Range{exactmath.Log(o.Ratio.Min), exactmath.Log(o.Ratio.Max)}
 	for range boxTries {
 		height, width := drawSides(&d.Stream, h, w, o.Scale, logs)
 		if height >= h || width >= w {

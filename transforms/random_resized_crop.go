@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -105,7 +105,7 @@ const boxTries = 10
 // drawBox draws a box in an image of h x w, as documented for
 // RandomResizedCrop.
 func drawBox(s *rng.Stream, h, w int, scale, ratio Range) (top, left, height, width int) {
-	logs := Range{kernel.Log(ratio.Min), kernel.Log(ratio.Max)}
+	logs := Range{exactmath.Log(ratio.Min), exactmath.Log(ratio.Max)}
 	for range boxTries {
 		width, height = drawSides(s, h, w, scale, logs)
 		if width > 0 && width <= w && height > 0 && height <= h {
@@ -132,6 +132,6 @@ func drawBox(s *rng.Stream, h, w int, scale, ratio Range) (top, left, height, wi
 // ratio's bounds.
 func drawSides(s *rng.Stream, h, w int, scale, logs Range) (a, b int) {
 	area := float64(float64(h) * float64(w) * scale.draw(s))
-	ratio := kernel.Exp(logs.draw(s))
+	ratio := exactmath.Exp(logs.draw(s))
 	return int(math.RoundToEven(math.Sqrt(float64(area * ratio)))), int(math.RoundToEven(math.Sqrt(area / ratio)))
 }

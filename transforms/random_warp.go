@@ -3,7 +3,7 @@ package transforms
 import (
 	"encoding/json"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -165,7 +165,7 @@ func (o *RandomWarp) Draw(d *Draw) error {
 		angle = d.IntN(2*o.MaxAngle+1) - o.MaxAngle
 	}
 	k, r := float32(o.Scale.draw(&d.Stream)), float32(o.Aspect.draw(&d.Stream))
-	a, b := kernel.CosSinDegrees(angle)
+	a, b := exactmath.CosSinDegrees(angle)
 	p := float32(2*k) / (1 + r)
 	q := float32(r * p)
 	nh, nw := o.size(k, h, w)

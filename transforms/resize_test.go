@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -81,7 +82,7 @@ func TestResizeConstant(t *testing.T) {
 					low = 1
 				}
 				want := []uint8{255, 0, 131}[i%3]
-				require.InDelta(t, want, v, low, "%v %v at %v", s, size, index(y[0].Shape, i))
+				require.InDelta(t, want, v, low, "%v %v at %v", s, size, golden.Index(y[0].Shape, i))
 			}
 		}
 	}

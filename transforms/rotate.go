@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -144,7 +144,7 @@ func (o *Rotate) plan(h, w int) (turns int, m [6]float64, oh, ow int) {
 
 // pillow returns the matrix and the size of the output.
 func (o *Rotate) pillow(angle, cx, cy float64, h, w int) (m [6]float64, oh, ow int) {
-	s, c := kernel.SinCos(-radians(angle))
+	s, c := exactmath.SinCos(-radians(angle))
 	m = [6]float64{round15(c), round15(s), 0, round15(-s), round15(c), 0}
 	at := func(x, y float64) (float64, float64) {
 		return (float64(m[0]*x) + float64(m[1]*y)) + m[2], (float64(m[3]*x) + float64(m[4]*y)) + m[5]
@@ -171,7 +171,7 @@ func (o *Rotate) opencv(h, w int) (m [6]float64, oh, ow int) {
 	x, y := centerOf(o.Center, w-1, h-1)
 	cx, cy := float32(x), float32(y)
 	x, y = float64(cx), float64(cy)
-	s, c := kernel.SinCos(radians(o.Angle))
+	s, c := exactmath.SinCos(radians(o.Angle))
 	m = [6]float64{
 		c, s, float64((1-c)*x) - float64(s*y),
 		-s, c, float64(s*x) + float64((1-c)*y),
@@ -180,7 +180,7 @@ func (o *Rotate) opencv(h, w int) (m [6]float64, oh, ow int) {
 		return m, h, w
 	}
 	// The rectangle around the corners, in float32.
-	s, c = kernel.SinCos(float64(float64(float32(o.Angle))*math.Pi) / 180)
+	s, c = exactmath.SinCos(float64(float64(float32(o.Angle))*math.Pi) / 180)
 	a, b := float32(float32(s)*0.5), float32(float32(c)*0.5)
 	fw, fh := float32(w), float32(h)
 	px := [4]float32{cx - float32(a*fh) - float32(b*fw), cx + float32(a*fh) - float32(b*fw)}

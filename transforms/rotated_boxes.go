@@ -3,7 +3,7 @@ package transforms
 import (
 	"math"
 
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -51,7 +51,7 @@ func cosSinDegrees(a float32) (cos, sin float32) {
 }
 
 // atan2 rounds the angle of the point (x, y) in radians to float32.
-func atan2(y, x float32) float32 { return float32(kernel.Atan2(float64(y), float64(x))) }
+func atan2(y, x float32) float32 { return float32(exactmath.Atan2(float64(y), float64(x))) }
 
 // length returns the length of the vector (x, y), with squares in float32.
 func length(x, y float32) float32 {
@@ -145,6 +145,6 @@ func sinCos32(r float32) (sin, cos float32) {
 	if nan := r - r; nan != 0 {
 		return nan, nan
 	}
-	s, c := kernel.SinCos(float64(r))
+	s, c := exactmath.SinCos(float64(r))
 	return float32(s), float32(c)
 }

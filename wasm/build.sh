@@ -15,7 +15,7 @@ host() { GOOS= GOARCH= GOTOOLCHAIN= "$GO" "$@"; } # builds for this machine
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p dist
-host build -o "$work/" ../internal/tools/shake ../internal/tools/wasmstrip
+host build -o "$work/" ../tools/shake ../tools/wasmstrip
 
 experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiments EXPERIMENT
 

@@ -2,6 +2,7 @@ import js from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import globals from 'globals';
 import ts from 'typescript-eslint';
+import circles from './scripts/circles.mjs';
 
 export default defineConfig(
   { ignores: ['dist/', 'lib/', 'docs/', 'demo/dist/', 'bench/'] },
@@ -21,6 +22,11 @@ export default defineConfig(
       // The reason of an AbortSignal may be any value, and is passed on as it is.
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
     },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { local: { rules: { circles } } },
+    rules: { 'local/circles': 'error' },
   },
   {
     files: ['**/*.mjs'],

@@ -106,8 +106,8 @@ func TestBatches(t *testing.T) {
 			require.Len(t, inputs, 1)
 			require.Len(t, labels, 2)
 			require.True(t, inputs[0].IsOnDevice(0))
-			require.Equal(t, s.Values[0].Desc.Shape.Slice(), inputs[0].Shape().Dimensions)
-			require.Equal(t, tensor.View[float32](&s.Values[0].Tensor), tensors.MustCopyFlatData[float32](inputs[0]))
+			require.Equal(t, s.Column("image").Desc.Shape.Slice(), inputs[0].Shape().Dimensions)
+			require.Equal(t, tensor.View[float32](&s.Column("image").Tensor), tensors.MustCopyFlatData[float32](inputs[0]))
 			for i, l := range labels { // the dataset's order is image, policy, label
 				require.Equal(t, tensor.View[int32](&s.Values[2-i].Tensor), tensors.MustCopyFlatData[int32](l))
 			}

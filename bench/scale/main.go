@@ -37,13 +37,13 @@ func (r *records) Columns() []dataset.Column {
 }
 
 func (r *records) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	if err := s.Values[0].Reset(tensor.Image(tensor.Uint8, tensor.HWC, 32, 32, 3)); err != nil {
+	if err := s.Column("image").Reset(tensor.Image(tensor.Uint8, tensor.HWC, 32, 32, 3)); err != nil {
 		return err
 	}
-	for j := range s.Values[0].Data {
-		s.Values[0].Data[j] = byte(int64(j) * (i + 1))
+	for j := range s.Column("image").Data {
+		s.Column("image").Data[j] = byte(int64(j) * (i + 1))
 	}
-	return s.Values[1].SetInt32(int32(i))
+	return s.Column("label").SetInt32(int32(i))
 }
 
 type run interface {
@@ -91,7 +91,7 @@ func table() error {
 				if err != nil {
 					return err
 				}
-				samples += s.Values[0].Shape.At(0)
+				samples += s.Column("image").Shape.At(0)
 			}
 			rate := float64(samples) / time.Since(begin).Seconds()
 			rates[engine] = append(rates[engine], rate)

@@ -337,7 +337,7 @@ func epoch(first bool, kind, folder, workers string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(s.Values[0].Desc)
+		fmt.Println(s.Column("image").Desc)
 		return nil
 	}
 	all := func() (images int, err error) {
@@ -349,7 +349,7 @@ func epoch(first bool, kind, folder, workers string) error {
 			if err != nil {
 				return 0, err
 			}
-			images += s.Values[1].Tensor.Shape.At(0)
+			images += s.Column("label").Tensor.Shape.At(0)
 		}
 	}
 	if _, err := all(); err != nil {

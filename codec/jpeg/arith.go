@@ -5,8 +5,10 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// arithState is the arithmetic decoder, T.81 annex D, with libjpeg's registers.
-type arithState struct {
+// arithReader decodes binary decisions, T.81 annex D, with libjpeg's registers.
+type arithReader struct {
+	in *input
+
 	c  int64 // base of the interval, and input bits below it
 	a  int64 // size of the interval
 	ct int   // bits of input left in c; -16 at first; -1 after an error
@@ -24,114 +26,113 @@ type arithState struct {
 const fixedBin = 113
 
 // startArith prepares the arithmetic decoder for a scan.
-func (d *decoder) startArith() error {
-	if d.damage == codec.DamageImread {
-		d.end = len(d.data) // the end of a chunk has no effect
+func (e *entropy) startArith() error {
+	h := e.head
+	if e.in.damage == codec.DamageImread {
+		e.in.end = len(e.in.data) // the end of a chunk has no effect
 	}
-	for i := range d.nScan {
-		c := d.scan[i]
-		if !d.progressive || d.ss == 0 && d.ah == 0 {
-			if c.dcTab >= arithTabs {
-				return d.errorf(codec.ErrFormat, "arithmetic table %d", c.dcTab)
-			}
+	for i := range h.nScan {
+		c := h.scan[i]
+		if h.hasDC() && c.dcTab >= arithTabs {
+			return e.in.errorf(codec.ErrFormat, "arithmetic table %d", c.dcTab)
 		}
 	}
-	d.resetArith()
+	e.resetArith()
 	return nil
 }
 
-func (d *decoder) resetArith() {
-	e := &d.arith
-	for i := range d.nScan {
-		c := d.scan[i]
-		if !d.progressive || d.ss == 0 && d.ah == 0 {
-			e.dcStats[c.dcTab] = [64]uint8{}
-			d.lastDC[i] = 0
-			e.context[i] = 0
+func (e *entropy) resetArith() {
+	h := e.head
+	a := &e.arith
+	for i := range h.nScan {
+		c := h.scan[i]
+		if h.hasDC() {
+			a.dcStats[c.dcTab] = [64]uint8{}
+			e.lastDC[i] = 0
+			a.context[i] = 0
 		}
-		if !d.progressive || d.ss != 0 {
-			e.acStats[c.acTab] = [256]uint8{}
+		if h.hasAC() {
+			a.acStats[c.acTab] = [256]uint8{}
 		}
 	}
-	e.c, e.a, e.ct = 0, 0, -16
-	e.fixed = fixedBin
-	e.ended = false
-	d.restartsToGo = d.restartInterval
+	a.c, a.a, a.ct = 0, 0, -16
+	a.fixed = fixedBin
+	a.ended = false
+	e.restartsToGo = h.restartInterval
 }
 
-// arithByte reads a byte. After a marker it returns zeros, which is allowed
-// here. The decoder cannot wait for data: Pillow fails where its chunk of the
-// file ends.
-func (d *decoder) arithByte() int64 {
-	if d.marker != 0 || d.arith.ended {
+// byte reads a byte. After a marker it returns zeros, which is allowed here.
+// The decoder cannot wait for data: Pillow fails where its chunk of the file
+// ends.
+func (a *arithReader) byte() int64 {
+	if a.in.marker != 0 || a.ended {
 		return 0
 	}
-	if d.pos >= d.end && (!d.padded() || d.pos < len(d.data)) {
-		d.arith.ended = true
+	if a.in.pos >= a.in.end && (!a.in.padded() || a.in.pos < len(a.in.data)) {
+		a.ended = true
 		return 0
 	}
-	b, ok := d.arithRaw()
+	b, ok := a.raw()
 	for ok && b == 0xFF {
-		if b, ok = d.arithRaw(); !ok {
+		if b, ok = a.raw(); !ok {
 			break
 		}
 		if b == 0 {
 			return 0xFF
 		}
 		if b != 0xFF {
-			d.marker = b
+			a.in.marker = b
 			return 0
 		}
 	}
 	if !ok {
-		if d.noMarker() != nil {
-			d.arith.ended = true
+		if a.in.noMarker() != nil {
+			a.ended = true
 		}
 		return 0
 	}
 	return int64(b)
 }
 
-func (d *decoder) arithRaw() (byte, bool) {
-	if d.pos >= d.end {
+func (a *arithReader) raw() (byte, bool) {
+	if a.in.pos >= a.in.end {
 		return 0, false
 	}
-	b := d.data[d.pos]
-	d.pos++
+	b := a.in.data[a.in.pos]
+	a.in.pos++
 	return b, true
 }
 
 // decide decodes one binary decision.
-func (d *decoder) decide(st *uint8) bool {
-	e := &d.arith
-	for e.a < 0x8000 {
-		if e.ct--; e.ct < 0 {
-			e.c = e.c<<8 | d.arithByte()
-			if e.ct += 8; e.ct < 0 {
-				if e.ct++; e.ct == 0 {
-					e.a = 0x8000 // 0x10000 after the shift
+func (a *arithReader) decide(st *uint8) bool {
+	for a.a < 0x8000 {
+		if a.ct--; a.ct < 0 {
+			a.c = a.c<<8 | a.byte()
+			if a.ct += 8; a.ct < 0 {
+				if a.ct++; a.ct == 0 {
+					a.a = 0x8000 // 0x10000 after the shift
 				}
 			}
 		}
-		e.a <<= 1
+		a.a <<= 1
 	}
 	sv := *st
 	q := &qeTable[sv&0x7F]
 	qe := int64(q.qe)
-	e.a -= qe
-	temp := e.a << e.ct
-	if e.c >= temp {
-		e.c -= temp
+	a.a -= qe
+	temp := a.a << a.ct
+	if a.c >= temp {
+		a.c -= temp
 		// The less probable symbol, unless its interval is larger.
-		if e.a < qe {
+		if a.a < qe {
 			*st = sv&0x80 ^ q.nextMPS
 		} else {
 			*st = sv&0x80 ^ q.nextLPS
 			sv ^= 0x80
 		}
-		e.a = qe
-	} else if e.a < 0x8000 {
-		if e.a < qe {
+		a.a = qe
+	} else if a.a < 0x8000 {
+		if a.a < qe {
 			*st = sv&0x80 ^ q.nextLPS
 			sv ^= 0x80
 		} else {
@@ -141,18 +142,18 @@ func (d *decoder) decide(st *uint8) bool {
 	return sv>>7 != 0
 }
 
-// badArith abandons the segment.
-func (d *decoder) badArith() {
-	d.warn("bad arithmetic code")
-	d.arith.ct = -1
+// bad abandons the segment.
+func (a *arithReader) bad() {
+	a.in.warn("bad arithmetic code")
+	a.ct = -1
 }
 
 // magnitude decodes the bits of a value below the highest one, and the value's
 // sign. m is the value's category.
-func (d *decoder) magnitude(st *uint8, m int32, neg bool) int32 {
+func (a *arithReader) magnitude(st *uint8, m int32, neg bool) int32 {
 	v := m
 	for m >>= 1; m != 0; m >>= 1 {
-		if d.decide(st) {
+		if a.decide(st) {
 			v |= m
 		}
 	}
@@ -163,16 +164,16 @@ func (d *decoder) magnitude(st *uint8, m int32, neg bool) int32 {
 	return v
 }
 
-// arithDC decodes the DC difference of a component of the scan.
-func (d *decoder) arithDC(i, tab int) bool {
-	e := &d.arith
-	stats := &e.dcStats[tab]
-	at := e.context[i]
-	if !d.decide(&stats[at]) {
-		e.context[i] = 0
-		return true
+// dc decodes the DC difference of component i of the scan. lower and upper are
+// the conditioning bounds.
+func (a *arithReader) dc(i, tab int, lower, upper uint8) (diff int32, ok bool) {
+	stats := &a.dcStats[tab]
+	at := a.context[i]
+	if !a.decide(&stats[at]) {
+		a.context[i] = 0
+		return 0, true
 	}
-	neg := d.decide(&stats[at+1])
+	neg := a.decide(&stats[at+1])
 	at += 2
 	sign := 0
 	if neg {
@@ -180,72 +181,71 @@ func (d *decoder) arithDC(i, tab int) bool {
 		sign = 1
 	}
 	m := int32(0)
-	if d.decide(&stats[at]) {
+	if a.decide(&stats[at]) {
 		m = 1
 		at = 20
-		for d.decide(&stats[at]) {
+		for a.decide(&stats[at]) {
 			if m <<= 1; m == 0x8000 {
-				d.badArith()
-				return false
+				a.bad()
+				return 0, false
 			}
 			at++
 		}
 	}
 	switch {
-	case m < 1<<d.arithL[tab]>>1:
-		e.context[i] = 0
-	case m > 1<<d.arithU[tab]>>1:
-		e.context[i] = 12 + 4*sign
+	case m < 1<<lower>>1:
+		a.context[i] = 0
+	case m > 1<<upper>>1:
+		a.context[i] = 12 + 4*sign
 	default:
-		e.context[i] = 4 + 4*sign
+		a.context[i] = 4 + 4*sign
 	}
-	d.lastDC[i] += d.magnitude(&stats[at+14], m, neg)
-	return true
+	return a.magnitude(&stats[at+14], m, neg), true
 }
 
-// arithAC decodes the value of a nonzero AC coefficient, after its zero
-// decisions. at is the coefficient's bin.
-func (d *decoder) arithAC(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
-	neg := d.decide(&d.arith.fixed)
+// ac decodes the value of a nonzero AC coefficient, after its zero decisions.
+// at is the coefficient's bin, kx the conditioning value.
+func (a *arithReader) ac(stats *[256]uint8, at, k int, kx uint8) (int32, bool) {
+	neg := a.decide(&a.fixed)
 	at += 2
 	m := int32(0)
-	if d.decide(&stats[at]) {
+	if a.decide(&stats[at]) {
 		m = 1
-		if d.decide(&stats[at]) {
+		if a.decide(&stats[at]) {
 			m = 2
 			at = 217
 			if k <= int(kx) {
 				at = 189
 			}
-			for d.decide(&stats[at]) {
+			for a.decide(&stats[at]) {
 				if m <<= 1; m == 0x8000 {
-					d.badArith()
+					a.bad()
 					return 0, false
 				}
 				at++
 			}
 		}
 	}
-	return d.magnitude(&stats[at+14], m, neg), true
+	return a.magnitude(&stats[at+14], m, neg), true
 }
 
-// arithBand decodes the AC coefficients first to last of a block, shifted left
-// by al.
-func (d *decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int, ok bool) {
-	stats := &d.arith.acStats[tab]
+// band decodes the AC coefficients first to last of a block, shifted left by
+// al.
+func (a *arithReader) band(blk *[64]int16, tab, first, last, al int, kx uint8) (lastK int, ok bool) {
+	stats := &a.acStats[tab]
 	for k := first; k <= last; k++ {
 		at := 3 * (k - 1)
-		if d.decide(&stats[at]) {
+		if a.decide(&stats[at]) {
 			break // end of block
 		}
-		for !d.decide(&stats[at+1]) {
+		for !a.decide(&stats[at+1]) {
 			at += 3
 			if k++; k > last {
-				d.badArith()
+				a.bad()
 				return lastK, false
 			}
 		}
-		v, ok := d.arithAC(stats, at, k, d.arithK[tab])
+		v, ok := a.ac(stats, at, k, kx)
 		if !ok {
 			return lastK, false
 		}
@@ -255,24 +255,25 @@ func (d *decoder) arithBand(blk *[64]int16, tab, first, last, al int) (lastK int
 	return lastK, true
 }
 
-// arithRefine decodes a block of an AC refinement scan.
-func (d *decoder) arithRefine(blk *[64]int16, tab int) {
-	stats := &d.arith.acStats[tab]
-	p1, m1 := int16(1)<<d.al, int16(-1)<<d.al
+// refine decodes the coefficients first to last of a block of an AC refinement
+// scan.
+func (a *arithReader) refine(blk *[64]int16, tab, first, last, al int) {
+	stats := &a.acStats[tab]
+	p1, m1 := int16(1)<<al, int16(-1)<<al
 	// The end of the block in the previous stage.
-	kex := d.se
+	kex := last
 	for kex > 0 && blk[kernel.NaturalOrder[kex]] == 0 {
 		kex--
 	}
-	for k := d.ss; k <= d.se; k++ {
+	for k := first; k <= last; k++ {
 		at := 3 * (k - 1)
-		if k > kex && d.decide(&stats[at]) {
+		if k > kex && a.decide(&stats[at]) {
 			return
 		}
 		for {
 			p := &blk[kernel.NaturalOrder[k]]
 			if *p != 0 {
-				if d.decide(&stats[at+2]) {
+				if a.decide(&stats[at+2]) {
 					if *p < 0 {
 						*p += m1
 					} else {
@@ -281,90 +282,101 @@ func (d *decoder) arithRefine(blk *[64]int16, tab int) {
 				}
 				break
 			}
-			if d.decide(&stats[at+1]) {
+			if a.decide(&stats[at+1]) {
 				*p = p1
-				if d.decide(&d.arith.fixed) {
+				if a.decide(&a.fixed) {
 					*p = m1
 				}
 				break
 			}
 			at += 3
-			if k++; k > d.se {
-				d.badArith()
+			if k++; k > last {
+				a.bad()
 				return
 			}
 		}
 	}
 }
 
+// arithDC decodes the DC coefficient of component i of the scan to lastDC.
+func (e *entropy) arithDC(i int) bool {
+	h := e.head
+	tab := h.scan[i].dcTab
+	diff, ok := e.arith.dc(i, tab, h.arithL[tab], h.arithU[tab])
+	e.lastDC[i] += diff
+	return ok
+}
+
 // decodeMCUArith decodes an MCU of any arithmetic-coded scan.
-func (d *decoder) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
-	if d.restartInterval != 0 {
-		if d.restartsToGo == 0 {
-			if err := d.arithRestart(); err != nil {
+func (e *entropy) decodeMCUArith(blocks *[maxMCU]*[64]int16) error {
+	h := e.head
+	if h.restartInterval != 0 {
+		if e.restartsToGo == 0 {
+			if err := e.arithRestart(); err != nil {
 				return err
 			}
 		}
-		d.restartsToGo--
+		e.restartsToGo--
 	}
-	refineDC := d.progressive && d.ss == 0 && d.ah != 0
-	if d.arith.ct == -1 && !refineDC {
+	refineDC := h.progressive && h.ss == 0 && h.ah != 0
+	if e.arith.ct == -1 && !refineDC {
 		return nil
 	}
 	switch {
-	case !d.progressive:
-		for b := range d.blocksInMCU {
-			m := d.member[b]
-			c := d.scan[m]
-			if !d.arithDC(m, c.dcTab) {
+	case !h.progressive:
+		for b := range h.blocksInMCU {
+			m := h.member[b]
+			if !e.arithDC(m) {
 				break
 			}
-			blocks[b][0] = int16(d.lastDC[m])
-			k, ok := d.arithBand(blocks[b], c.acTab, 1, 63, 0)
-			d.lastK[b] = k
+			blocks[b][0] = int16(e.lastDC[m])
+			tab := h.scan[m].acTab
+			k, ok := e.arith.band(blocks[b], tab, 1, 63, 0, h.arithK[tab])
+			e.lastK[b] = k
 			if !ok {
-				d.lastK[b] = 63
+				e.lastK[b] = 63
 				break
 			}
 		}
 	case refineDC:
-		for b := range d.blocksInMCU {
-			if d.decide(&d.arith.fixed) {
-				blocks[b][0] |= 1 << d.al
+		for b := range h.blocksInMCU {
+			if e.arith.decide(&e.arith.fixed) {
+				blocks[b][0] |= 1 << h.al
 			}
 		}
-	case d.ss == 0:
-		for b := range d.blocksInMCU {
-			m := d.member[b]
-			if !d.arithDC(m, d.scan[m].dcTab) {
+	case h.ss == 0:
+		for b := range h.blocksInMCU {
+			m := h.member[b]
+			if !e.arithDC(m) {
 				break
 			}
-			blocks[b][0] = int16(d.lastDC[m] << d.al)
+			blocks[b][0] = int16(e.lastDC[m] << h.al)
 		}
-	case d.ah == 0:
-		d.arithBand(blocks[0], d.scan[0].acTab, d.ss, d.se, d.al)
+	case h.ah == 0:
+		tab := h.scan[0].acTab
+		e.arith.band(blocks[0], tab, h.ss, h.se, h.al, h.arithK[tab])
 	default:
-		d.arithRefine(blocks[0], d.scan[0].acTab)
+		e.arith.refine(blocks[0], h.scan[0].acTab, h.ss, h.se, h.al)
 	}
-	if d.arith.ended {
-		return d.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")
+	if e.arith.ended {
+		return e.in.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")
 	}
 	return nil
 }
 
 // arithRestart skips a restart marker. Its data must be available too.
-func (d *decoder) arithRestart() error {
-	hold := d.hold
-	d.hold = d.damage == codec.DamagePillow
-	d.nbits = 0
-	err := d.restart()
-	d.hold = hold
+func (e *entropy) arithRestart() error {
+	hold := e.in.hold
+	e.in.hold = e.in.damage == codec.DamagePillow
+	e.bits.nbits = 0
+	err := e.restart()
+	e.in.hold = hold
 	if err == errSuspended {
-		err = d.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")
+		err = e.in.errorf(codec.ErrFormat, "the data ends within arithmetic-coded data, which cannot wait for more")
 	}
 	if err == nil {
-		d.insufficient = false
-		d.resetArith()
+		e.bits.insufficient = false
+		e.resetArith()
 	}
 	return err
 }

@@ -2,86 +2,97 @@ package jpeg
 
 import "encoding/binary"
 
-// acc holds nbits unread bits of Huffman-coded data, at its low end.
+// bitReader reads Huffman codes and bits of entropy-coded data with checks for
+// markers and the end of the data.
 //
-// The decoder must fetch bytes exactly as far ahead as libjpeg does. At the end
-// of a file without EOI this decides whether the last MCU is complete, and so
+// It must fetch bytes exactly as far ahead as libjpeg does. At the end of a
+// file without EOI this decides whether the last MCU is complete, and so
 // whether Pillow accepts the file. libjpeg has two ways. Far from the end,
 // fill48 runs if at most 16 bits are left. Near the end, fill runs if too few
 // bits are left, and fetches up to at least 57.
+type bitReader struct {
+	in    *input
+	acc   uint64 // nbits unread bits, at its low end
+	nbits int
+	// insufficient reports that a segment of entropy-coded data ended too
+	// early. The decoder skips its remaining MCUs.
+	insufficient bool
+}
 
 const minBits = 57 // libjpeg's MIN_GET_BITS for a 64-bit buffer
 
 // fill fetches bytes until at least 57 bits are available. It stops at a marker
 // and then appends zeros if fewer than want bits are available. It returns
 // false if the data ends first.
-func (d *decoder) fill(want int) bool {
-	if d.marker == 0 {
-		for d.nbits < minBits {
-			if d.pos+8 <= d.end {
-				v := binary.BigEndian.Uint64(d.data[d.pos:])
+func (r *bitReader) fill(want int) bool {
+	in := r.in
+	if in.marker == 0 {
+		for r.nbits < minBits {
+			if in.pos+8 <= in.end {
+				v := binary.BigEndian.Uint64(in.data[in.pos:])
 				if !hasFF(v) {
-					k := (64 - d.nbits) >> 3
-					d.acc = d.acc<<(8*k) | v>>(64-8*k)
-					d.nbits += 8 * k
-					d.pos += k
+					k := (64 - r.nbits) >> 3
+					r.acc = r.acc<<(8*k) | v>>(64-8*k)
+					r.nbits += 8 * k
+					in.pos += k
 					break
 				}
 			}
-			b, ok := d.entropyByte()
+			b, ok := r.entropyByte()
 			if !ok {
 				return false
 			}
-			if d.marker != 0 {
+			if in.marker != 0 {
 				break
 			}
-			d.acc = d.acc<<8 | uint64(b)
-			d.nbits += 8
+			r.acc = r.acc<<8 | uint64(b)
+			r.nbits += 8
 		}
-		if d.marker == 0 {
+		if in.marker == 0 {
 			return true
 		}
 	}
-	if want > d.nbits {
-		if !d.insufficient {
-			d.warn("entropy-coded data ends too early")
-			d.insufficient = true
+	if want > r.nbits {
+		if !r.insufficient {
+			in.warn("entropy-coded data ends too early")
+			r.insufficient = true
 		}
-		d.acc <<= uint(minBits - d.nbits)
-		d.nbits = minBits
+		r.acc <<= uint(minBits - r.nbits)
+		r.nbits = minBits
 	}
 	return true
 }
 
 // entropyByte reads a byte of entropy-coded data. If a marker follows, it
-// stores the marker in d.marker. It returns false if the data ends.
-func (d *decoder) entropyByte() (byte, bool) {
-	if !d.more() {
-		return d.entropyEnd()
+// stores the marker in the input. It returns false if the data ends.
+func (r *bitReader) entropyByte() (byte, bool) {
+	in := r.in
+	if !in.more() {
+		return r.entropyEnd()
 	}
-	b := d.data[d.pos]
-	d.pos++
+	b := in.data[in.pos]
+	in.pos++
 	if b != 0xFF {
 		return b, true
 	}
 	for b == 0xFF {
-		if !d.more() {
-			return d.entropyEnd()
+		if !in.more() {
+			return r.entropyEnd()
 		}
-		b = d.data[d.pos]
-		d.pos++
+		b = in.data[in.pos]
+		in.pos++
 	}
 	if b == 0 {
 		return 0xFF, true // a stuffed zero
 	}
-	d.marker = b
+	in.marker = b
 	return 0, true
 }
 
 // entropyEnd handles the end of the file within entropy-coded data. In lenient
 // mode it acts as an EOI.
-func (d *decoder) entropyEnd() (byte, bool) {
-	if d.noMarker() != nil {
+func (r *bitReader) entropyEnd() (byte, bool) {
+	if r.in.noMarker() != nil {
 		return 0, false
 	}
 	return 0, true
@@ -124,53 +135,53 @@ func fill48(data []byte, pos int, acc uint64) (newAcc uint64, newPos int, hit bo
 }
 
 // symbol decodes a Huffman code. It returns -1 if the data ends.
-func (d *decoder) symbol(t *huffTable) int {
-	if d.nbits < lookBits {
-		if !d.fill(0) {
+func (r *bitReader) symbol(t *huffTable) int {
+	if r.nbits < lookBits {
+		if !r.fill(0) {
 			return -1
 		}
-		if d.nbits < lookBits {
-			return d.symbolSlow(t, 1)
+		if r.nbits < lookBits {
+			return r.symbolSlow(t, 1)
 		}
 	}
-	e := t.look[uint8(d.acc>>(uint(d.nbits-lookBits)&63))]
+	e := t.look[uint8(r.acc>>(uint(r.nbits-lookBits)&63))]
 	l := int(e >> 8)
 	if l > lookBits {
-		return d.symbolSlow(t, l)
+		return r.symbolSlow(t, l)
 	}
-	d.nbits -= l
+	r.nbits -= l
 	return int(e & 0xFF)
 }
 
 // symbolSlow decodes a code known to be at least l bits long, bit by bit.
-func (d *decoder) symbolSlow(t *huffTable, l int) int {
-	if d.nbits < l && !d.fill(l) {
+func (r *bitReader) symbolSlow(t *huffTable, l int) int {
+	if r.nbits < l && !r.fill(l) {
 		return -1
 	}
-	d.nbits -= l
-	code := int32(d.acc>>(uint(d.nbits)&63)) & (1<<l - 1)
+	r.nbits -= l
+	code := int32(r.acc>>(uint(r.nbits)&63)) & (1<<l - 1)
 	for code > t.maxCode[l] {
-		if d.nbits < 1 && !d.fill(1) {
+		if r.nbits < 1 && !r.fill(1) {
 			return -1
 		}
-		d.nbits--
-		code = code<<1 | int32(d.acc>>(uint(d.nbits)&63))&1
+		r.nbits--
+		code = code<<1 | int32(r.acc>>(uint(r.nbits)&63))&1
 		l++
 	}
 	if l > 16 {
-		d.warn("bad Huffman code")
+		r.in.warn("bad Huffman code")
 		return 0
 	}
 	return int(t.vals[(code+t.valOffset[l])&0xFF])
 }
 
 // receive reads n bits, 1 to 16. It returns false if the data ends.
-func (d *decoder) receive(n int) (int32, bool) {
-	if d.nbits < n && !d.fill(n) {
+func (r *bitReader) receive(n int) (int32, bool) {
+	if r.nbits < n && !r.fill(n) {
 		return 0, false
 	}
-	d.nbits -= n
-	return int32(d.acc>>(uint(d.nbits)&63)) & (1<<n - 1), true
+	r.nbits -= n
+	return int32(r.acc>>(uint(r.nbits)&63)) & (1<<n - 1), true
 }
 
 // extend is T.81's EXTEND: it returns the value whose s low bits are r.

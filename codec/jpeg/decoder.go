@@ -79,28 +79,30 @@ func init() {
 // starts and ends the goroutines of codec.Options.Workers itself and keeps
 // their buffers.
 type decoder struct {
-	reader
-	header
-	entropy
-	planes
+	in    input     // the file's bytes and markers
+	head  header    // what the marker segments say
+	ent   entropy   // entropy-coded data to coefficients
+	coefs coefStore // the coefficients of several scans
+	out   planes    // coefficients to samples to pixels
 
 	names   map[string]string // cached variants; nameBuf builds the next one
 	nameBuf []byte
 
-	o      *codec.Options
-	dst    *codec.Raster // destination of Decode, else nil
-	sink   codec.RowSink // receives DecodeRows' rows, else nil
-	region codec.Region  // the requested pixels
-	toLuma bool          // return one channel
-	bits   coefBits
-	store  coefStore
-	exact  [maxComps]losslessPlane
-	need   int64  // bytes of all buffers
-	bands  *bands // nil until it is needed
+	o     *codec.Options
+	dst   *codec.Raster // destination of Decode, else nil
+	need  int64         // bytes of all buffers
+	bands *bands        // nil until it is needed
 }
 
 // newDecoder returns a decoder.
-func newDecoder() *decoder { return &decoder{} }
+func newDecoder() *decoder {
+	d := &decoder{}
+	d.coefs.head = &d.head
+	d.out.head = &d.head
+	d.ent.in, d.ent.head, d.ent.coefs = &d.in, &d.head, &d.coefs
+	d.ent.bits.in, d.ent.quick.in, d.ent.arith.in = &d.in, &d.in, &d.in
+	return d
+}
 
 // Open reads the header up to the first scan. Mode is L for files of one
 // component (and of three, under codec.ToLuma), RGB for three and CMYK for
@@ -113,11 +115,11 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	}
 	return codec.Config{
 		Format:      format,
-		Width:       d.width,
-		Height:      d.height,
-		Mode:        d.mode(),
-		Depth:       d.precision,
-		Orientation: d.meta.orientation(o.Damage),
+		Width:       d.head.width,
+		Height:      d.head.height,
+		Mode:        d.head.mode(),
+		Depth:       d.head.precision,
+		Orientation: d.head.plugin.meta.orientation(o.Damage),
 		Frames:      1,
 		Variant:     d.variant(),
 	}, nil
@@ -125,7 +127,8 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 
 // Decode decodes the open image into dst.
 func (d *decoder) Decode(dst *codec.Raster) error {
-	d.dst, d.sink, d.region = dst, nil, codec.Region{}
+	w, h := d.out.width, d.out.height
+	d.dst, d.out.sink, d.out.region = dst, nil, codec.Region{Width: w, Height: h}
 	err := d.decode()
 	d.release()
 	return err
@@ -133,52 +136,42 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 
 // DecodeRows decodes the region of the open image and passes its rows to sink.
 func (d *decoder) DecodeRows(sink codec.RowSink, region codec.Region) (damaged, err error) {
-	d.dst, d.sink, d.region = nil, sink, region
+	d.dst, d.out.sink, d.out.region = nil, sink, region
 	err = d.decode()
-	damaged = d.damaged
+	damaged = d.in.damaged
 	d.release()
 	return damaged, err
 }
 
 // Offset returns the position in the data, for the report of a panic.
-func (d *decoder) Offset() int64 { return int64(d.pos) }
+func (d *decoder) Offset() int64 { return int64(d.in.pos) }
 
 func (d *decoder) begin(data []byte, o *codec.Options) {
 	d.o = o
-	d.reader.reset(data, o.Damage)
-	d.header.reset()
-	d.samples = 8 >> o.Scale
-	d.toLuma = o.Color == codec.ToLuma
+	d.in.reset(data, o.Damage)
+	d.head.reset()
+	d.head.toLuma = o.Color == codec.ToLuma
 }
 
 // release drops the references to the caller's memory.
 func (d *decoder) release() {
-	d.data, d.dst, d.out, d.sink, d.o = nil, nil, nil, nil, nil
-	d.meta = meta{}
+	d.in.data, d.dst, d.out.out, d.out.sink, d.o = nil, nil, nil, nil, nil
+	d.head.plugin = plugin{}
 }
 
 // open reads everything before the first scan and checks it.
 func (d *decoder) open() error {
-	if err := d.pluginOpen(); err != nil {
+	if err := d.head.readHeader(&d.in); err != nil {
 		return err
 	}
-	if err := d.readHeader(); err != nil {
+	if d.in.damage.OpenCV() && d.head.lossless && len(d.head.comps) == 1 && d.o.Color.Channels() > 1 {
+		return d.in.errorf(codec.ErrUnsupported, "lossless gray, of which OpenCV makes no colour image")
+	}
+	if err := d.head.setup(&d.in, d.o); err != nil {
 		return err
 	}
-	if d.damage.OpenCV() && d.lossless && len(d.comps) == 1 && d.o.Color.Channels() > 1 {
-		return d.errorf(codec.ErrUnsupported, "lossless gray, of which OpenCV makes no colour image")
-	}
-	return d.setup()
-}
-
-func (d *decoder) mode() codec.Mode {
-	switch {
-	case len(d.comps) == 1 || len(d.comps) == 3 && d.toLuma:
-		return codec.L
-	case len(d.comps) == 3:
-		return codec.RGB
-	}
-	return codec.CMYK
+	d.out.setup(d.o.Scale)
+	return nil
 }
 
 func (d *decoder) decode() error {
@@ -186,29 +179,26 @@ func (d *decoder) decode() error {
 		return err
 	}
 	if d.dst != nil {
-		w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
-		d.dst.Reset(d.mode(), w, h)
-		d.region = codec.Region{Width: w, Height: h}
-		d.out, d.outStride, d.outTop = d.dst.Pix, d.dst.Stride, 0
+		d.dst.Reset(d.head.mode(), d.out.width, d.out.height)
+		d.out.out, d.out.outStride, d.out.outTop = d.dst.Pix, d.dst.Stride, 0
 	}
-	d.allocPlanes()
-	var err error
-	switch {
-	case d.lossless:
-		err = d.decodeLossless()
-	case d.multiScan:
-		err = d.decodeMultiScan()
-	default:
-		err = d.decodeOneScan()
+	d.out.alloc()
+	d.out.aim()
+	if d.head.lossless {
+		d.ent.allocLossless()
 	}
-	if err == nil {
-		err = d.err
+	decode := d.decodeOneScan
+	if d.head.multiScan {
+		decode = d.decodeMultiScan
 	}
-	if err != nil {
+	if err := decode(); err != nil {
 		return err
 	}
+	if d.in.err != nil {
+		return d.in.err
+	}
 	if d.dst != nil {
-		d.dst.Damaged = d.damaged
+		d.dst.Damaged = d.in.damaged
 	}
 	return nil
 }
@@ -216,25 +206,24 @@ func (d *decoder) decode() error {
 // checkLimits checks the pixels, and the bytes of all buffers together, against
 // the limits.
 func (d *decoder) checkLimits() error {
-	l := d.o.Limits
-	if err := (codec.Limits{Pixels: l.Pixels, Bytes: -1}).CheckSize(format, d.width, d.height, 1); err != nil {
+	l, h := d.o.Limits, &d.head
+	if err := (codec.Limits{Pixels: l.Pixels, Bytes: -1}).CheckSize(format, h.width, h.height, 1); err != nil {
 		return err
 	}
-	w, h := d.o.Scale.Of(d.width), d.o.Scale.Of(d.height)
-	n := int64(w) * int64(h) * int64(d.mode().Size())
-	for i := range d.comps {
-		c := &d.comps[i]
-		n += c.ringBytes() + int64(w) + 64
-		if d.multiScan && !d.lossless {
+	n := int64(d.out.width) * int64(d.out.height) * int64(h.mode().Size())
+	for i := range h.comps {
+		c := &h.comps[i]
+		n += d.out.comp[i].ringBytes() + int64(d.out.width) + 64
+		if h.multiScan && !h.lossless {
 			n += int64(c.padW) * int64(c.padH) * 128
 		}
-		if d.lossless {
-			n += c.losslessBytes(d.multiScan)
+		if h.lossless {
+			n += c.losslessBytes(h.multiScan)
 		}
 	}
 	d.need = n
 	if l.Bytes > 0 && n > l.Bytes {
-		return d.errorf(codec.ErrBytes, "%dx%d with %d components needs %d bytes, the limit is %d", d.width, d.height, len(d.comps), n, l.Bytes)
+		return d.in.errorf(codec.ErrBytes, "%dx%d with %d components needs %d bytes, the limit is %d", h.width, h.height, len(h.comps), n, l.Bytes)
 	}
 	return nil
 }
@@ -243,51 +232,51 @@ func (d *decoder) checkLimits() error {
 // MCUs goes through inverse DCT, upsampling and colour conversion at once.
 func (d *decoder) decodeOneScan() error {
 	fatal := d.startScan()
-	d.aimRegion()
-	if fatal == nil {
+	if fatal == nil && !d.head.lossless {
 		if d.planBands() {
 			if err := d.decodeBands(); err != nil {
 				return err
 			}
 			return d.finish()
 		}
-		d.allocSegment()
+		d.ent.allocSegment()
 	}
 	row := 0
-	for ; fatal == nil && row < d.iMCURows; row++ {
-		if fatal = d.decodeIMCURow(row); fatal == nil {
-			d.emit(row)
+	for ; fatal == nil && row < d.head.iMCURows; row++ {
+		if fatal = d.decodeRow(row); fatal == nil {
+			d.out.emit(row)
 		}
 	}
-	if fatal != nil {
-		if !d.forgive(fatal) {
-			return fatal
-		}
-		if row > 0 {
-			row-- // the row that failed
-		}
-		for ; row < d.iMCURows; row++ {
-			d.grayRow(row)
-			d.emit(row)
-		}
-		return nil
+	if fatal == nil {
+		return d.finish()
 	}
-	return d.finish()
+	if !d.forgive(fatal) {
+		return fatal
+	}
+	// The row that failed and those after it are gray.
+	for row = max(0, row-1); row < d.head.iMCURows; row++ {
+		d.out.grayRow(row)
+		d.out.emit(row)
+	}
+	return nil
 }
 
-// decodeMultiScan reads all scans into the coefficient storage, then computes
-// the pixels.
+// decodeMultiScan reads all scans into memory, then computes the pixels.
 func (d *decoder) decodeMultiScan() error {
-	d.store.reset(d)
-	d.bits.reset(len(d.comps))
+	if !d.head.lossless {
+		d.coefs.reset()
+	}
 	if err := d.readScans(); err != nil && !d.forgive(err) {
 		return err
 	}
-	smooth := d.smoothingOK()
-	d.aimRegion()
-	for row := d.firstRow; row < min(d.lastRow, d.iMCURows); row++ {
-		d.outputIMCURow(row, smooth)
-		d.emit(row)
+	smooth := d.coefs.smooths()
+	for row := d.out.firstRow; row < min(d.out.lastRow, d.head.iMCURows); row++ {
+		if d.head.lossless {
+			d.out.lossless(&d.ent, row)
+		} else {
+			d.out.stored(&d.coefs, row, smooth)
+		}
+		d.out.emit(row)
 	}
 	return nil
 }
@@ -298,28 +287,44 @@ func (d *decoder) readScans() error {
 		if err := d.startScan(); err != nil {
 			return err
 		}
-		for row := 0; row < d.iMCURows; row++ {
-			if err := d.consumeIMCURow(row); err != nil {
+		for row := range d.head.iMCURows {
+			if err := d.consumeRow(row); err != nil {
 				return err
 			}
 		}
-		if sos, err := d.nextScan(); err != nil || !sos {
+		sos, err := d.nextScan()
+		if err != nil {
 			return err
 		}
+		if !sos {
+			break
+		}
 	}
+	if d.head.lossless {
+		return d.ent.allSeen()
+	}
+	return nil
+}
+
+// consumeRow decodes a row of MCUs of the current scan into memory.
+func (d *decoder) consumeRow(row int) error {
+	if d.head.lossless {
+		return d.losslessRow(row)
+	}
+	return d.ent.consumeIMCURow(row)
 }
 
 // nextScan reads the markers after a scan. It returns true at another SOS,
 // false at EOI.
 func (d *decoder) nextScan() (bool, error) {
-	d.leaveQuick()
-	d.checkScanEnd()
-	sos, err := d.readMarkers()
+	d.ent.leaveQuick()
+	d.ent.checkScanEnd()
+	sos, err := d.head.readMarkers(&d.in)
 	if err != nil || !sos {
 		return false, err
 	}
-	if l := d.o.Limits.Scans; l > 0 && d.scans > l {
-		return false, d.errorf(codec.ErrLimit, "more than %d scans", l)
+	if l := d.o.Limits.Scans; l > 0 && d.head.scans > l {
+		return false, d.in.errorf(codec.ErrLimit, "more than %d scans", l)
 	}
 	return true, nil
 }
@@ -327,18 +332,18 @@ func (d *decoder) nextScan() (bool, error) {
 // finish reads the data after the only scan. libjpeg requires EOI and refuses a
 // second scan. Pillow does not wait for more data once it has all rows.
 func (d *decoder) finish() error {
-	d.leaveQuick()
-	if d.damage.OpenCV() {
+	d.ent.leaveQuick()
+	if d.in.damage.OpenCV() {
 		return nil
 	}
-	d.checkScanEnd()
-	d.hold = d.damage == codec.DamagePillow
-	sos, err := d.readMarkers()
+	d.ent.checkScanEnd()
+	d.in.hold = d.in.damage == codec.DamagePillow
+	sos, err := d.head.readMarkers(&d.in)
 	if err == errSuspended {
 		return nil
 	}
 	if err == nil && sos {
-		err = d.errorf(codec.ErrFormat, "a second scan, but the first had all components")
+		err = d.in.errorf(codec.ErrFormat, "a second scan, but the first had all components")
 	}
 	if err != nil && d.forgive(err) {
 		return nil
@@ -348,11 +353,11 @@ func (d *decoder) finish() error {
 
 // forgive records a fatal error after the header as damage, in lenient mode.
 func (d *decoder) forgive(err error) bool {
-	if d.damage != codec.DamageLenient || codecLimit(err) {
+	if d.in.damage != codec.DamageLenient || codecLimit(err) {
 		return false
 	}
-	if d.damaged == nil {
-		d.damaged = err
+	if d.in.damaged == nil {
+		d.in.damaged = err
 	}
 	return true
 }

@@ -55,6 +55,30 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestHeaderIsWalkedOnce: Pillow's reader of the header is given the markers
+// that libjpeg's finds, so both stand at the first scan without a walk of its
+// own. Pillow's reader walks on in a header that libjpeg refuses, and its error
+// is the one reported.
+func TestHeaderIsWalkedOnce(t *testing.T) {
+	d := newDecoder()
+	g := readGoldens(t)
+	for _, name := range names(g.Images) {
+		_, err := d.openData(read(t, "images", name), &codec.Options{})
+		require.NoError(t, err, name)
+		require.True(t, d.head.plugin.done, name)
+		require.Equal(t, d.in.pos, d.head.plugin.next, name)
+	}
+	// libjpeg refuses the empty DRI segment; Pillow refuses the end of the file
+	// after it.
+	whole := read(t, "images", "jpeg_base_420.jpg")
+	head := append([]byte("\xff\xd8\xff\xdd\x00\x02"), whole[2:]...)
+	_, err := d.openData(head, &codec.Options{})
+	require.ErrorContains(t, err, "DRI segment of 2 bytes")
+	_, err = d.openData(head[:40], &codec.Options{})
+	require.ErrorIs(t, err, codec.ErrFormat)
+	require.NotContains(t, err.Error(), "DRI")
+}
+
 func TestErrorKinds(t *testing.T) {
 	d := newDecoder()
 	for _, c := range []struct {

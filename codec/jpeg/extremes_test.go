@@ -38,7 +38,7 @@ type extremeGolden struct {
 // workers.
 func TestGoldenExtremes(t *testing.T) {
 	d, careful := newDecoder(), newDecoder()
-	careful.quick.off = true
+	careful.ent.quick.off = true
 	for name, want := range extremes(t) {
 		t.Run(name, func(t *testing.T) {
 			data := read(t, "extremes", name)
@@ -70,7 +70,7 @@ type comparer struct {
 
 func newComparer() *comparer {
 	p := &comparer{quick: newDecoder(), careful: newDecoder()}
-	p.careful.quick.off = true
+	p.careful.ent.quick.off = true
 	return p
 }
 

@@ -8,13 +8,12 @@ import (
 // component is one colour component of the frame.
 type component struct {
 	index, id, h, v, tq int
-	dcTab, acTab        int // of the current scan
-	needed              bool
+	dcTab, acTab        int  // of the current scan
+	needed              bool // for the requested pixels
 
 	// Sizes in blocks (in samples if lossless).
 	wBlocks, hBlocks int
 	padW, padH       int // rounded up to whole MCUs
-	dw, dh           int // the plane's size in samples, without padding
 
 	// In the current scan.
 	mcuW, mcuH         int
@@ -24,71 +23,57 @@ type component struct {
 	hasQuant bool
 	quant    [64]int16 // natural order; libjpeg's SIMD code keeps the low 16 bits
 	quant16  [64]uint16
-
-	plane
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // setup does what libjpeg does at the first SOS and when it selects its
 // modules. It checks the frame and computes the sizes of the components.
-func (d *decoder) setup() error {
-	if d.height > maxSide || d.width > maxSide {
-		return d.errorf(codec.ErrUnsupported, "%dx%d pixels, want at most %d a side", d.width, d.height, maxSide)
+func (h *header) setup(in *input, o *codec.Options) error {
+	if h.height > maxSide || h.width > maxSide {
+		return in.errorf(codec.ErrUnsupported, "%dx%d pixels, want at most %d a side", h.width, h.height, maxSide)
 	}
-	if d.precision != 8 {
-		return d.errorf(codec.ErrUnsupported, "%d bits a sample, want 8", d.precision)
+	if h.precision != 8 {
+		return in.errorf(codec.ErrUnsupported, "%d bits a sample, want 8", h.precision)
 	}
-	if n := len(d.comps); n != 1 && n != 3 && n != 4 {
-		return d.errorf(codec.ErrUnsupported, "%d components, want 1, 3 or 4", n)
+	if n := len(h.comps); n != 1 && n != 3 && n != 4 {
+		return in.errorf(codec.ErrUnsupported, "%d components, want 1, 3 or 4", n)
 	}
-	d.maxH, d.maxV = 1, 1
-	for i := range d.comps {
-		c := &d.comps[i]
+	h.maxH, h.maxV = 1, 1
+	for i := range h.comps {
+		c := &h.comps[i]
 		if c.h < 1 || c.h > maxSamp || c.v < 1 || c.v > maxSamp {
-			return d.errorf(codec.ErrFormat, "sampling factors %dx%d, want 1 to %d", c.h, c.v, maxSamp)
+			return in.errorf(codec.ErrFormat, "sampling factors %dx%d, want 1 to %d", c.h, c.v, maxSamp)
 		}
-		d.maxH, d.maxV = max(d.maxH, c.h), max(d.maxV, c.v)
+		h.maxH, h.maxV = max(h.maxH, c.h), max(h.maxV, c.v)
 	}
-	d.guessSpace()
-	unit := d.unit()
-	if d.lossless {
-		if d.o.Scale != codec.ScaleFull {
-			return d.errorf(codec.ErrUnsupported, "scale %v of a lossless file", d.o.Scale)
-		}
-		d.samples = 1
+	h.guessSpace(in)
+	unit := h.unit()
+	if h.lossless && o.Scale != codec.ScaleFull {
+		return in.errorf(codec.ErrUnsupported, "scale %v of a lossless file", o.Scale)
 	}
-	for i := range d.comps {
-		c := &d.comps[i]
-		c.needed = i == 0 || !d.toLuma || d.space != spaceYCC
-		if c.needed && (d.maxH%c.h != 0 || d.maxV%c.v != 0) {
-			return d.errorf(codec.ErrUnsupported, "sampling factors %dx%d among %dx%d: not a whole ratio", c.h, c.v, d.maxH, d.maxV)
+	for i := range h.comps {
+		c := &h.comps[i]
+		c.needed = i == 0 || !h.toLuma || h.space != spaceYCC
+		if c.needed && (h.maxH%c.h != 0 || h.maxV%c.v != 0) {
+			return in.errorf(codec.ErrUnsupported, "sampling factors %dx%d among %dx%d: not a whole ratio", c.h, c.v, h.maxH, h.maxV)
 		}
-		c.wBlocks = ceilDiv(d.width*c.h, d.maxH*unit)
-		c.hBlocks = ceilDiv(d.height*c.v, d.maxV*unit)
+		c.wBlocks = ceilDiv(h.width*c.h, h.maxH*unit)
+		c.hBlocks = ceilDiv(h.height*c.v, h.maxV*unit)
 		c.padW = ceilDiv(c.wBlocks, c.h) * c.h
 		c.padH = ceilDiv(c.hBlocks, c.v) * c.v
-		// Subsampled components are reduced less, as far as the factors allow,
-		// instead of being upsampled.
-		c.samples = d.samples
-		for c.samples < unit && d.maxH*d.samples%(c.h*c.samples*2) == 0 && d.maxV*d.samples%(c.v*c.samples*2) == 0 {
-			c.samples *= 2
-		}
-		c.dw = ceilDiv(d.width*c.h*c.samples, d.maxH*unit)
-		c.dh = ceilDiv(d.height*c.v*c.samples, d.maxV*unit)
 		c.hasQuant = false
 		c.quant, c.quant16 = [64]int16{}, [64]uint16{}
 	}
-	d.iMCURows = ceilDiv(d.height, d.maxV*unit)
-	d.multiScan = d.nScan < len(d.comps) || d.progressive
-	if d.lossless && d.space == spaceYCC {
+	h.iMCURows = ceilDiv(h.height, h.maxV*unit)
+	h.multiScan = h.nScan < len(h.comps) || h.progressive
+	if h.lossless && h.space == spaceYCC {
 		// Pillow asks for RGB; libjpeg does not convert lossless files.
-		return d.errorf(codec.ErrUnsupported, "lossless YCbCr")
+		return in.errorf(codec.ErrUnsupported, "lossless YCbCr")
 	}
-	if d.lossless && d.space == spaceYCCK {
-		return d.errorf(codec.ErrUnsupported, "lossless YCCK")
+	if h.lossless && h.space == spaceYCCK {
+		return in.errorf(codec.ErrUnsupported, "lossless YCCK")
 	}
-	d.chooseUpsampling()
 	return nil
 }
 
@@ -100,37 +85,55 @@ func (h *header) unit() int {
 	return 8
 }
 
+// hasDC reports whether the scan has Huffman-coded or arithmetic-coded DC
+// values; a refinement scan has plain bits.
+func (h *header) hasDC() bool { return !h.progressive || h.ss == 0 && h.ah == 0 }
+
+// hasAC reports whether the scan has AC coefficients.
+func (h *header) hasAC() bool { return !h.progressive || h.ss != 0 }
+
+// mode returns the mode of the image's pixels.
+func (h *header) mode() codec.Mode {
+	switch {
+	case len(h.comps) == 1 || len(h.comps) == 3 && h.toLuma:
+		return codec.L
+	case len(h.comps) == 3:
+		return codec.RGB
+	}
+	return codec.CMYK
+}
+
 // guessSpace determines the meaning of the components as libjpeg's
 // default_decompress_parms does.
-func (d *decoder) guessSpace() {
-	switch len(d.comps) {
+func (h *header) guessSpace(in *input) {
+	switch len(h.comps) {
 	case 1:
-		d.space = spaceGray
+		h.space = spaceGray
 	case 3:
-		a, b, c := d.comps[0].id, d.comps[1].id, d.comps[2].id
+		a, b, c := h.comps[0].id, h.comps[1].id, h.comps[2].id
 		switch {
-		case d.jfif:
-			d.space = spaceYCC
-		case d.adobe:
-			d.space = spaceYCC
-			switch d.adobeTransform {
+		case h.jfif:
+			h.space = spaceYCC
+		case h.adobe:
+			h.space = spaceYCC
+			switch h.adobeTransform {
 			case 0:
-				d.space = spaceRGB
+				h.space = spaceRGB
 			case 1:
 			default:
-				d.warn("unknown Adobe colour transform")
+				in.warn("unknown Adobe colour transform")
 			}
-		case d.lossless || a == 'R' && b == 'G' && c == 'B':
-			d.space = spaceRGB
+		case h.lossless || a == 'R' && b == 'G' && c == 'B':
+			h.space = spaceRGB
 		default:
-			d.space = spaceYCC
+			h.space = spaceYCC
 		}
 	default:
-		d.space = spaceCMYK
-		if d.adobe && d.adobeTransform != 0 {
-			d.space = spaceYCCK
-			if d.adobeTransform != 2 {
-				d.warn("unknown Adobe colour transform")
+		h.space = spaceCMYK
+		if h.adobe && h.adobeTransform != 0 {
+			h.space = spaceYCCK
+			if h.adobeTransform != 2 {
+				in.warn("unknown Adobe colour transform")
 			}
 		}
 	}
@@ -142,7 +145,7 @@ const maxNames = 32
 // variant returns the kind of file, for people. It caches the strings, so that
 // decoding files of a few kinds allocates nothing.
 func (d *decoder) variant() string {
-	d.nameBuf = d.appendVariant(d.nameBuf[:0])
+	d.nameBuf = d.head.appendVariant(d.nameBuf[:0])
 	name, ok := d.names[string(d.nameBuf)]
 	if !ok {
 		if d.names == nil || len(d.names) == maxNames {
@@ -154,20 +157,20 @@ func (d *decoder) variant() string {
 	return name
 }
 
-func (d *decoder) appendVariant(s []byte) []byte {
+func (h *header) appendVariant(s []byte) []byte {
 	switch {
-	case d.lossless:
+	case h.lossless:
 		s = append(s, "lossless"...)
-	case d.arithmetic && d.progressive:
+	case h.arithmetic && h.progressive:
 		s = append(s, "arithmetic progressive"...)
-	case d.arithmetic:
+	case h.arithmetic:
 		s = append(s, "arithmetic sequential"...)
-	case d.progressive:
+	case h.progressive:
 		s = append(s, "progressive"...)
 	default:
 		s = append(s, "baseline"...)
 	}
-	switch d.space {
+	switch h.space {
 	case spaceGray:
 		return append(s, " gray"...)
 	case spaceRGB:
@@ -177,8 +180,8 @@ func (d *decoder) appendVariant(s []byte) []byte {
 	case spaceYCCK:
 		s = append(s, " YCCK"...)
 	}
-	c := d.comps
-	if c[1].h != c[2].h || c[1].v != c[2].v || c[0].h != d.maxH || c[0].v != d.maxV || len(c) == 4 && (c[3].h != c[0].h || c[3].v != c[0].v) {
+	c := h.comps
+	if c[1].h != c[2].h || c[1].v != c[2].v || c[0].h != h.maxH || c[0].v != h.maxV || len(c) == 4 && (c[3].h != c[0].h || c[3].v != c[0].v) {
 		s = append(s, " "...)
 		for i := range c {
 			if i > 0 {
@@ -188,7 +191,7 @@ func (d *decoder) appendVariant(s []byte) []byte {
 		}
 		return s
 	}
-	switch fh, fv := d.maxH/c[1].h, d.maxV/c[1].v; [2]int{fh, fv} {
+	switch fh, fv := h.maxH/c[1].h, h.maxV/c[1].v; [2]int{fh, fv} {
 	case [2]int{1, 1}:
 		s = append(s, " 4:4:4"...)
 	case [2]int{2, 1}:
@@ -210,24 +213,24 @@ func (d *decoder) appendVariant(s []byte) []byte {
 }
 
 // scanSetup computes the values that depend on the scan's components.
-func (d *decoder) scanSetup() error {
-	unit := d.unit()
-	d.blocksInMCU = 0
-	if d.nScan == 1 {
-		c := d.scan[0]
-		d.mcusPerRow = c.wBlocks
+func (h *header) scanSetup(in *input) error {
+	unit := h.unit()
+	h.blocksInMCU = 0
+	if h.nScan == 1 {
+		c := h.scan[0]
+		h.mcusPerRow = c.wBlocks
 		c.mcuW, c.mcuH, c.lastColW = 1, 1, 1
 		c.lastRowH = c.hBlocks % c.v
 		if c.lastRowH == 0 {
 			c.lastRowH = c.v
 		}
-		d.blocksInMCU = 1
-		d.member[0] = 0
+		h.blocksInMCU = 1
+		h.member[0] = 0
 		return nil
 	}
-	d.mcusPerRow = ceilDiv(d.width, d.maxH*unit)
-	for i := range d.nScan {
-		c := d.scan[i]
+	h.mcusPerRow = ceilDiv(h.width, h.maxH*unit)
+	for i := range h.nScan {
+		c := h.scan[i]
 		c.mcuW, c.mcuH = c.h, c.v
 		if c.lastColW = c.wBlocks % c.h; c.lastColW == 0 {
 			c.lastColW = c.h
@@ -236,12 +239,12 @@ func (d *decoder) scanSetup() error {
 			c.lastRowH = c.v
 		}
 		n := c.h * c.v
-		if d.blocksInMCU+n > maxMCU {
-			return d.errorf(codec.ErrFormat, "an MCU of more than %d blocks", maxMCU)
+		if h.blocksInMCU+n > maxMCU {
+			return in.errorf(codec.ErrFormat, "an MCU of more than %d blocks", maxMCU)
 		}
 		for range n {
-			d.member[d.blocksInMCU] = i
-			d.blocksInMCU++
+			h.member[h.blocksInMCU] = i
+			h.blocksInMCU++
 		}
 	}
 	return nil
@@ -249,17 +252,17 @@ func (d *decoder) scanSetup() error {
 
 // latchQuant fixes the quantization tables of the scan's components that have
 // not been in an earlier scan.
-func (d *decoder) latchQuant() error {
-	for i := range d.nScan {
-		c := d.scan[i]
+func (h *header) latchQuant(in *input) error {
+	for i := range h.nScan {
+		c := h.scan[i]
 		if c.hasQuant {
 			continue
 		}
-		if c.tq >= numTables || !d.hasQuant[c.tq] {
-			return d.errorf(codec.ErrFormat, "quantization table %d is not defined", c.tq)
+		if c.tq >= numTables || !h.hasQuant[c.tq] {
+			return in.errorf(codec.ErrFormat, "quantization table %d is not defined", c.tq)
 		}
 		c.hasQuant = true
-		c.quant16 = d.quant[c.tq]
+		c.quant16 = h.quant[c.tq]
 		for j, q := range c.quant16 {
 			c.quant[j] = int16(q)
 		}
@@ -269,25 +272,25 @@ func (d *decoder) latchQuant() error {
 
 // startScan prepares to decode the scan whose SOS was read.
 func (d *decoder) startScan() error {
-	if err := d.scanSetup(); err != nil {
+	if err := d.head.scanSetup(&d.in); err != nil {
 		return err
 	}
-	if !d.lossless {
-		if err := d.latchQuant(); err != nil {
+	if !d.head.lossless {
+		if err := d.head.latchQuant(&d.in); err != nil {
 			return err
 		}
 	}
-	return d.startEntropy()
+	return d.ent.start()
 }
 
 // mcuRows returns the number of rows of MCUs in a row of fully interleaved
 // MCUs.
-func (d *decoder) mcuRows(row int) int {
+func (h *header) mcuRows(row int) int {
 	switch {
-	case d.nScan > 1:
+	case h.nScan > 1:
 		return 1
-	case row < d.iMCURows-1:
-		return d.scan[0].v
+	case row < h.iMCURows-1:
+		return h.scan[0].v
 	}
-	return d.scan[0].lastRowH
+	return h.scan[0].lastRowH
 }

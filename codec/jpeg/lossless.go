@@ -22,163 +22,139 @@ func (c *component) losslessBytes(multiScan bool) int64 {
 }
 
 // startLossless checks the parameters of a lossless scan.
-func (d *decoder) startLossless() error {
-	if d.ss < 1 || d.ss > 7 || d.se != 0 || d.ah != 0 || d.al >= d.precision {
-		return d.errorf(codec.ErrFormat, "lossless scan with predictor %d, point transform %d, %d, %d", d.ss, d.al, d.se, d.ah)
+func (e *entropy) startLossless() error {
+	h := e.head
+	if h.ss < 1 || h.ss > 7 || h.se != 0 || h.ah != 0 || h.al >= h.precision {
+		return e.in.errorf(codec.ErrFormat, "lossless scan with predictor %d, point transform %d, %d, %d", h.ss, h.al, h.se, h.ah)
 	}
-	if d.restartInterval%d.mcusPerRow != 0 {
-		return d.errorf(codec.ErrFormat, "restart interval of %d MCUs, want whole rows of %d", d.restartInterval, d.mcusPerRow)
+	if h.restartInterval%h.mcusPerRow != 0 {
+		return e.in.errorf(codec.ErrFormat, "restart interval of %d MCUs, want whole rows of %d", h.restartInterval, h.mcusPerRow)
 	}
-	d.restartsToGo = d.restartInterval / d.mcusPerRow
-	for i := range d.nScan {
-		c := d.scan[i]
-		if err := d.buildTable(&d.dcTables, &d.dcSpec, c.dcTab, 16); err != nil {
+	e.restartsToGo = h.restartInterval / h.mcusPerRow
+	for i := range h.nScan {
+		c := h.scan[i]
+		if err := e.buildTable(&e.dcTables, &h.dcSpec, c.dcTab, 16); err != nil {
 			return err
 		}
-		d.exact[c.index].seen = true
+		e.exact[c.index].seen = true
 	}
-	d.resetPredictors()
+	e.resetPredictors()
 	return nil
 }
 
-func (d *decoder) resetPredictors() {
-	for i := range d.comps {
-		d.exact[i].first = true
+func (e *entropy) resetPredictors() {
+	for i := range e.head.comps {
+		e.exact[i].first = true
 	}
 }
 
-// decodeLossless decodes a lossless file.
-func (d *decoder) decodeLossless() error {
-	for i := range d.comps {
-		c, l := &d.comps[i], &d.exact[i]
+// allocLossless allocates the state of the components.
+func (e *entropy) allocLossless() {
+	h := e.head
+	for i := range h.comps {
+		c, l := &h.comps[i], &e.exact[i]
 		l.seen = false
 		l.diff = grow(l.diff, c.padW*c.v)
 		l.undif = grow(l.undif, c.padW*c.v)
 		clear(l.diff)
 		clear(l.undif)
-		if d.multiScan {
+		if h.multiScan {
 			l.whole = grow(l.whole, c.padW*c.padH)
 			clear(l.whole)
 		}
 	}
-	if !d.multiScan {
-		err := d.startScan()
-		row := 0
-		for ; err == nil && row < d.iMCURows; row++ {
-			if err = d.losslessRow(row); err == nil {
-				d.emit(row)
-			}
+}
+
+// allSeen checks that each component was in a scan.
+func (e *entropy) allSeen() error {
+	h := e.head
+	for i := range h.comps {
+		if !e.exact[i].seen {
+			return e.in.errorf(codec.ErrFormat, "component %d is in no scan", h.comps[i].id)
 		}
-		if err == nil {
-			return d.finish()
-		}
-		if !d.forgive(err) {
-			return err
-		}
-		for row = max(0, row-1); row < d.iMCURows; row++ {
-			d.grayRow(row)
-			d.emit(row)
-		}
-		return nil
-	}
-	if err := d.losslessScans(); err != nil && !d.forgive(err) {
-		return err
-	}
-	for row := range d.iMCURows {
-		for i := range d.comps {
-			c := &d.comps[i]
-			for y := row * c.v; y < min((row+1)*c.v, c.hBlocks); y++ {
-				copy(c.row(y), d.exact[i].whole[y*c.padW:][:c.padW])
-			}
-		}
-		d.emit(row)
 	}
 	return nil
 }
 
-func (d *decoder) losslessScans() error {
-	for {
-		if err := d.startScan(); err != nil {
-			return err
+// lossless copies a row of MCUs of the samples of all scans.
+func (ps *planes) lossless(e *entropy, row int) {
+	for i := range ps.head.comps {
+		c := &ps.head.comps[i]
+		for y := row * c.v; y < min((row+1)*c.v, c.hBlocks); y++ {
+			copy(ps.comp[i].row(y), e.exact[i].whole[y*c.padW:][:c.padW])
 		}
-		for row := range d.iMCURows {
-			if err := d.losslessRow(row); err != nil {
-				return err
-			}
-		}
-		sos, err := d.nextScan()
-		if err != nil {
-			return err
-		}
-		if sos {
-			continue
-		}
-		for i := range d.comps {
-			if !d.exact[i].seen {
-				return d.errorf(codec.ErrFormat, "component %d is in no scan", d.comps[i].id)
-			}
-		}
-		return nil
 	}
 }
 
 // losslessRow decodes the differences of a row of MCUs and converts them to
 // samples.
 func (d *decoder) losslessRow(row int) error {
-	for y := range d.mcuRows(row) {
-		if d.restartInterval != 0 && d.restartsToGo == 0 {
-			if err := d.restart(); err != nil {
-				return err
-			}
-			d.resetPredictors()
-			d.restartsToGo = d.restartInterval / d.mcusPerRow
-		}
-		if d.insufficient {
-			for i := range d.nScan {
-				c := d.scan[i]
-				clear(d.exact[c.index].diff[y*c.padW : (y+c.mcuH)*c.padW])
-			}
-			d.resetPredictors()
-		} else if !d.differences(y) {
-			return d.truncated()
-		}
-		d.restartsToGo--
+	h, e := &d.head, &d.ent
+	shift := h.al
+	if err := e.differenceRows(row); err != nil {
+		return err
 	}
-	for i := range d.nScan {
-		c := d.scan[i]
+	for _, c := range h.scan[:h.nScan] {
 		n := c.v
-		if row == d.iMCURows-1 {
+		if row == h.iMCURows-1 {
 			n = c.lastRowH
 		}
-		l := &d.exact[c.index]
+		l := &e.exact[c.index]
 		prev := c.v - 1
 		for y := range n {
 			out := l.undif[y*c.padW:][:c.wBlocks]
-			d.undifference(out, l.undif[prev*c.padW:][:c.wBlocks], l.diff[y*c.padW:][:c.wBlocks], &l.first)
+			e.undifference(out, l.undif[prev*c.padW:][:c.wBlocks], l.diff[y*c.padW:][:c.wBlocks], &l.first)
 			prev = y
-			dst := c.row
-			if d.multiScan {
-				dst = func(y int) []byte { return l.whole[y*c.padW:][:c.padW] }
+			var to []byte
+			if h.multiScan {
+				to = l.whole[(row*c.v+y)*c.padW:][:c.padW]
+			} else {
+				to = d.out.comp[c.index].row(row*c.v + y)
 			}
-			p := dst(row*c.v + y)
+			to = to[:len(out)]
 			for x, v := range out {
-				p[x] = byte(v << d.al)
+				to[x] = byte(v << shift)
 			}
 		}
 	}
-	return d.err
+	return d.in.err
+}
+
+// differenceRows decodes the differences of a row of MCUs.
+func (e *entropy) differenceRows(row int) error {
+	h := e.head
+	for y := range h.mcuRows(row) {
+		if h.restartInterval != 0 && e.restartsToGo == 0 {
+			if err := e.restart(); err != nil {
+				return err
+			}
+			e.resetPredictors()
+			e.restartsToGo = h.restartInterval / h.mcusPerRow
+		}
+		if e.bits.insufficient {
+			for _, c := range h.scan[:h.nScan] {
+				clear(e.exact[c.index].diff[y*c.padW : (y+c.mcuH)*c.padW])
+			}
+			e.resetPredictors()
+		} else if !e.differences(y) {
+			return e.in.truncated()
+		}
+		e.restartsToGo--
+	}
+	return nil
 }
 
 // differences decodes the y'th row of MCUs of a row of fully interleaved ones.
-func (d *decoder) differences(y int) bool {
-	for x := range d.mcusPerRow {
-		for i := range d.nScan {
-			c := d.scan[i]
-			t := &d.dcTables[c.dcTab&3]
+func (e *entropy) differences(y int) bool {
+	h, bits := e.head, &e.bits
+	for x := range h.mcusPerRow {
+		for i := range h.nScan {
+			c := h.scan[i]
+			t := &e.dcTables[c.dcTab&3]
 			for by := range c.mcuH {
-				out := d.exact[c.index].diff[(y+by)*c.padW+x*c.mcuW:][:c.mcuW]
+				out := e.exact[c.index].diff[(y+by)*c.padW+x*c.mcuW:][:c.mcuW]
 				for bx := range out {
-					s := d.symbol(t)
+					s := bits.symbol(t)
 					if s < 0 {
 						return false
 					}
@@ -186,7 +162,7 @@ func (d *decoder) differences(y int) bool {
 					if s == 0 {
 						v = 0
 					} else if s < 16 {
-						r, ok := d.receive(s)
+						r, ok := bits.receive(s)
 						if !ok {
 							return false
 						}
@@ -202,16 +178,18 @@ func (d *decoder) differences(y int) bool {
 
 // undifference adds predictions to differences, modulo 2^16. prev is the row
 // above; it may be the same slice as out.
-func (d *decoder) undifference(out, prev, diff []int32, first *bool) {
+func (e *entropy) undifference(out, prev, diff []int32, first *bool) {
+	h := e.head
 	if *first {
 		*first = false
-		a := int32(1) << (d.precision - d.al - 1)
+		a := int32(1) << (h.precision - h.al - 1)
 		for x, v := range diff {
 			a = (a + v) & 0xFFFF
 			out[x] = a
 		}
 		return
 	}
+	predictor := h.ss
 	b := prev[0]
 	a := (diff[0] + b) & 0xFFFF
 	out[0] = a
@@ -219,7 +197,7 @@ func (d *decoder) undifference(out, prev, diff []int32, first *bool) {
 		c := b
 		b = prev[x]
 		var p int32
-		switch d.ss {
+		switch predictor {
 		case 1:
 			p = a
 		case 2:

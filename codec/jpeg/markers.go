@@ -1,6 +1,8 @@
 package jpeg
 
 import (
+	"encoding/binary"
+
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
@@ -78,9 +80,14 @@ type header struct {
 	scan           [maxScan]*component
 	nScan          int
 	ss, se, ah, al int
-	nextRestart    int
 
-	meta meta
+	mcusPerRow  int
+	blocksInMCU int
+	member      [maxMCU]int // the scan's component of each block
+
+	toLuma bool // the requested pixels have one channel
+
+	plugin plugin
 }
 
 // reset clears the state of the last image, including its tables.
@@ -91,7 +98,6 @@ func (h *header) reset() {
 		h.dcSpec[i].set, h.acSpec[i].set = false, false
 	}
 	h.startStream()
-	h.meta = meta{}
 }
 
 // startStream sets the state before an SOI. The tables stay: an abbreviated
@@ -101,369 +107,372 @@ func (h *header) startStream() {
 	h.scans = 0
 }
 
-// readHeader reads up to the first SOS.
-func (d *decoder) readHeader() error {
+// readHeader reads up to the first SOS, as Pillow's plugin and libjpeg do.
+func (h *header) readHeader(in *input) error {
+	if err := h.plugin.begin(in); err != nil {
+		return err
+	}
+	err := h.readStreams(in)
+	if err == nil {
+		return nil
+	}
+	if first := h.plugin.rest(in.data); first != nil {
+		return first
+	}
+	return err
+}
+
+// readStreams reads up to the first SOS as libjpeg does.
+func (h *header) readStreams(in *input) error {
 	for {
-		sos, err := d.readMarkers()
+		sos, err := h.readMarkers(in)
 		if err != nil {
 			return err
 		}
 		if sos {
 			return nil
 		}
-		if d.sawSOF {
-			return d.errorf(codec.ErrFormat, "EOI after a frame header, want a scan")
+		if h.sawSOF {
+			return in.errorf(codec.ErrFormat, "EOI after a frame header, want a scan")
 		}
-		if d.damage.OpenCV() || d.padded() && d.pos >= len(d.data) {
-			return d.errorf(codec.ErrFormat, "no image")
+		if in.damage.OpenCV() || in.padded() && in.pos >= len(in.data) {
+			return in.errorf(codec.ErrFormat, "no image")
 		}
-		d.startStream()
+		h.startStream()
 	}
 }
 
 // readMarkers processes markers up to SOS (true) or EOI (false).
-func (d *decoder) readMarkers() (bool, error) {
+func (h *header) readMarkers(in *input) (bool, error) {
 	for {
-		if d.marker == 0 {
-			if !d.sawSOI {
+		if in.marker == 0 {
+			if !h.sawSOI {
 				// Garbage before the first marker is an error.
-				a, err := d.u8()
+				a, err := in.u8()
 				if err != nil {
 					return false, err
 				}
-				b, err := d.u8()
+				b, err := in.u8()
 				if err != nil {
 					return false, err
 				}
 				if a != 0xFF || b != mSOI {
-					return false, d.errorf(codec.ErrFormat, "starts with %02x %02x, want SOI", a, b)
+					return false, in.errorf(codec.ErrFormat, "starts with %02x %02x, want SOI", a, b)
 				}
-				d.marker = mSOI
-			} else if err := d.nextMarker(); err != nil {
+				in.marker = mSOI
+			} else if err := in.nextMarker(); err != nil {
 				return false, err
 			}
 		}
-		m := d.marker
+		m := in.marker
+		if !h.plugin.done {
+			if err := h.plugin.marker(in.data, m, in.pos); err != nil {
+				return false, err
+			}
+		}
 		var err error
 		switch {
 		case m == mSOI:
-			err = d.readSOI()
+			err = h.readSOI(in)
 		case m == 0xC0 || m == 0xC1:
-			err = d.readSOF(false, false, false)
+			err = h.readSOF(in, false, false, false)
 		case m == 0xC2:
-			err = d.readSOF(true, false, false)
+			err = h.readSOF(in, true, false, false)
 		case m == 0xC3:
-			err = d.readSOF(false, false, true)
+			err = h.readSOF(in, false, false, true)
 		case m == 0xC9:
-			err = d.readSOF(false, true, false)
+			err = h.readSOF(in, false, true, false)
 		case m == 0xCA:
-			err = d.readSOF(true, true, false)
+			err = h.readSOF(in, true, true, false)
 		case m == mDHT:
-			err = d.readDHT()
+			err = h.readDHT(in)
 		case m == mDAC:
-			err = d.readDAC()
+			err = h.readDAC(in)
 		case m >= mSOF0 && m <= 0xCF:
-			err = d.errorf(codec.ErrUnsupported, "frame type SOF%d", m-mSOF0)
+			err = in.errorf(codec.ErrUnsupported, "frame type SOF%d", m-mSOF0)
 		case m == mSOS:
-			err = d.readSOS()
+			err = h.readSOS(in)
 		case m == mEOI:
 		case m == mDQT:
-			err = d.readDQT()
+			err = h.readDQT(in)
 		case m == mDRI:
-			err = d.readDRI()
+			err = h.readDRI(in)
 		case m == mAPP0 || m == mAPP0+14:
-			err = d.readApp(m)
+			err = h.readApp(in, m)
 		case m == mDNL || m > mAPP0 && m <= mAPP0+15 || m == mCOM:
 			var n int
-			if n, err = d.u16(); err == nil {
-				d.skip(n - 2)
+			if n, err = in.u16(); err == nil {
+				in.skip(n - 2)
 			}
 		case m >= mRST0 && m <= mRST7 || m == mTEM:
 		default:
-			err = d.errorf(codec.ErrUnsupported, "marker ff%02x", m)
+			err = in.errorf(codec.ErrUnsupported, "marker ff%02x", m)
 		}
 		if err != nil {
 			return false, err
 		}
-		d.marker = 0
+		in.marker = 0
 		if m == mSOS || m == mEOI {
 			return m == mSOS, nil
 		}
 	}
 }
 
-func (d *decoder) readSOI() error {
-	if d.sawSOI {
-		return d.errorf(codec.ErrFormat, "a second SOI")
+func (h *header) readSOI(in *input) error {
+	if h.sawSOI {
+		return in.errorf(codec.ErrFormat, "a second SOI")
 	}
-	for i := range d.arithL {
-		d.arithL[i], d.arithU[i], d.arithK[i] = 0, 1, 5
+	for i := range h.arithL {
+		h.arithL[i], h.arithU[i], h.arithK[i] = 0, 1, 5
 	}
-	d.restartInterval = 0
-	d.jfif, d.adobe, d.adobeTransform = false, false, 0
-	d.sawSOI = true
+	h.restartInterval = 0
+	h.jfif, h.adobe, h.adobeTransform = false, false, 0
+	h.sawSOI = true
 	return nil
 }
 
-func (d *decoder) readSOF(progressive, arithmetic, lossless bool) error {
-	if d.sawSOF {
-		return d.errorf(codec.ErrFormat, "a second frame header")
+func (h *header) readSOF(in *input, progressive, arithmetic, lossless bool) error {
+	if h.sawSOF {
+		return in.errorf(codec.ErrFormat, "a second frame header")
 	}
-	length, err := d.u16()
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
-	var b [6]int
-	for i := range b {
-		if b[i], err = d.u8(); err != nil {
-			return err
-		}
+	var b [6]byte
+	if err := in.read(b[:]); err != nil {
+		return err
 	}
-	d.progressive, d.arithmetic, d.lossless = progressive, arithmetic, lossless
-	d.precision, d.height, d.width = b[0], b[1]<<8|b[2], b[3]<<8|b[4]
-	n := b[5]
-	if d.height == 0 || d.width == 0 || n == 0 {
-		return d.errorf(codec.ErrFormat, "%dx%d pixels of %d components", d.width, d.height, n)
+	h.progressive, h.arithmetic, h.lossless = progressive, arithmetic, lossless
+	h.precision, h.height, h.width = int(b[0]), int(b[1])<<8|int(b[2]), int(b[3])<<8|int(b[4])
+	n := int(b[5])
+	if h.height == 0 || h.width == 0 || n == 0 {
+		return in.errorf(codec.ErrFormat, "%dx%d pixels of %d components", h.width, h.height, n)
 	}
 	if length != 8+3*n {
-		return d.errorf(codec.ErrFormat, "frame header of %d bytes, want %d for %d components", length, 8+3*n, n)
+		return in.errorf(codec.ErrFormat, "frame header of %d bytes, want %d for %d components", length, 8+3*n, n)
 	}
 	if n > maxComps {
-		return d.errorf(codec.ErrUnsupported, "%d components", n)
+		return in.errorf(codec.ErrUnsupported, "%d components", n)
 	}
-	d.comps = d.compStore[:n]
-	for i := range d.comps {
-		c := &d.comps[i]
-		var v [3]int
-		for j := range v {
-			if v[j], err = d.u8(); err != nil {
-				return err
-			}
+	h.comps = h.compStore[:n]
+	for i := range h.comps {
+		c := &h.comps[i]
+		var v [3]byte
+		if err := in.read(v[:]); err != nil {
+			return err
 		}
-		c.index, c.id, c.h, c.v, c.tq = i, v[0], v[1]>>4, v[1]&15, v[2]
+		c.index, c.id, c.h, c.v, c.tq = i, int(v[0]), int(v[1]>>4), int(v[1]&15), int(v[2])
 	}
-	d.sawSOF = true
+	h.sawSOF = true
 	return nil
 }
 
-func (d *decoder) readSOS() error {
-	if !d.sawSOF {
-		return d.errorf(codec.ErrFormat, "a scan before a frame header")
+func (h *header) readSOS(in *input) error {
+	if !h.sawSOF {
+		return in.errorf(codec.ErrFormat, "a scan before a frame header")
 	}
-	length, err := d.u16()
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
-	n, err := d.u8()
+	n, err := in.u8()
 	if err != nil {
 		return err
 	}
 	if length != 2*n+6 || n < 1 || n > maxScan {
-		return d.errorf(codec.ErrFormat, "scan header of %d bytes with %d components", length, n)
+		return in.errorf(codec.ErrFormat, "scan header of %d bytes with %d components", length, n)
 	}
-	d.scan, d.nScan = [maxScan]*component{}, n
+	h.scan, h.nScan = [maxScan]*component{}, n
 	for i := range n {
-		id, err := d.u8()
+		id, err := in.u8()
 		if err != nil {
 			return err
 		}
-		t, err := d.u8()
+		t, err := in.u8()
 		if err != nil {
 			return err
 		}
 		// libjpeg selects a component whose place in the scan list is still
 		// empty. This matters for duplicate ids.
 		var c *component
-		for j := range min(len(d.comps), maxScan) {
-			if d.comps[j].id == id && d.scan[j] == nil {
-				c = &d.comps[j]
+		for j := range min(len(h.comps), maxScan) {
+			if h.comps[j].id == id && h.scan[j] == nil {
+				c = &h.comps[j]
 				break
 			}
 		}
 		if c == nil {
-			return d.errorf(codec.ErrFormat, "component %d in a scan is not in the frame", id)
+			return in.errorf(codec.ErrFormat, "component %d in a scan is not in the frame", id)
 		}
 		for j := range i {
-			if d.scan[j] == c {
-				return d.errorf(codec.ErrFormat, "component %d twice in a scan", id)
+			if h.scan[j] == c {
+				return in.errorf(codec.ErrFormat, "component %d twice in a scan", id)
 			}
 		}
-		d.scan[i] = c
+		h.scan[i] = c
 		c.dcTab, c.acTab = t>>4, t&15
 	}
-	var b [3]int
-	for i := range b {
-		if b[i], err = d.u8(); err != nil {
-			return err
-		}
+	var b [3]byte
+	if err := in.read(b[:]); err != nil {
+		return err
 	}
-	d.ss, d.se, d.ah, d.al = b[0], b[1], b[2]>>4, b[2]&15
-	d.nextRestart = 0
-	d.scans++
+	h.ss, h.se, h.ah, h.al = int(b[0]), int(b[1]), int(b[2]>>4), int(b[2]&15)
+	h.scans++
 	return nil
 }
 
-func (d *decoder) readDHT() error {
-	length, err := d.u16()
+func (h *header) readDHT(in *input) error {
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
 	length -= 2
 	for length > 16 {
-		index, err := d.u8()
+		index, err := in.u8()
 		if err != nil {
 			return err
 		}
 		var s huffSpec
 		count := 0
-		for i := 1; i <= 16; i++ {
-			b, err := d.u8()
-			if err != nil {
-				return err
-			}
-			s.bits[i] = uint8(b)
-			count += b
+		if err := in.read(s.bits[1:]); err != nil {
+			return err
+		}
+		for _, n := range s.bits {
+			count += int(n)
 		}
 		length -= 17
 		if count > 256 || count > length {
-			return d.errorf(codec.ErrFormat, "Huffman table of %d symbols, the segment has %d bytes left", count, length)
+			return in.errorf(codec.ErrFormat, "Huffman table of %d symbols, the segment has %d bytes left", count, length)
 		}
-		for i := range count {
-			b, err := d.u8()
-			if err != nil {
-				return err
-			}
-			s.vals[i] = uint8(b)
+		if err := in.read(s.vals[:count]); err != nil {
+			return err
 		}
 		length -= count
 		s.set = true
-		tab := &d.dcSpec
+		tab := &h.dcSpec
 		if index&0x10 != 0 {
 			index -= 0x10
-			tab = &d.acSpec
+			tab = &h.acSpec
 		}
 		if index >= numTables {
-			return d.errorf(codec.ErrFormat, "Huffman table number %d, want at most %d", index, numTables-1)
+			return in.errorf(codec.ErrFormat, "Huffman table number %d, want at most %d", index, numTables-1)
 		}
 		tab[index] = s
 	}
 	if length != 0 {
-		return d.errorf(codec.ErrFormat, "%d bytes too many in a DHT segment", length)
+		return in.errorf(codec.ErrFormat, "%d bytes too many in a DHT segment", length)
 	}
 	return nil
 }
 
-func (d *decoder) readDQT() error {
-	length, err := d.u16()
+func (h *header) readDQT(in *input) error {
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
 	length -= 2
 	for length > 0 {
-		n, err := d.u8()
+		n, err := in.u8()
 		if err != nil {
 			return err
 		}
 		wide := n>>4 != 0
 		n &= 15
 		if n >= numTables {
-			return d.errorf(codec.ErrFormat, "quantization table number %d, want at most %d", n, numTables-1)
+			return in.errorf(codec.ErrFormat, "quantization table number %d, want at most %d", n, numTables-1)
+		}
+		var b [2 * blockCoefs]byte
+		size := blockCoefs
+		if wide {
+			size = len(b)
+		}
+		if err := in.read(b[:size]); err != nil {
+			return err
 		}
 		for i := range blockCoefs {
-			var v int
+			v := uint16(b[i])
 			if wide {
-				v, err = d.u16()
-			} else {
-				v, err = d.u8()
+				v = binary.BigEndian.Uint16(b[2*i:])
 			}
-			if err != nil {
-				return err
-			}
-			d.quant[n][kernel.NaturalOrder[i]] = uint16(v)
+			h.quant[n][kernel.NaturalOrder[i]] = v
 		}
-		d.hasQuant[n] = true
-		length -= 65
-		if wide {
-			length -= 64
-		}
+		h.hasQuant[n] = true
+		length -= 1 + size
 	}
 	if length != 0 {
-		return d.errorf(codec.ErrFormat, "wrong length of a DQT segment")
+		return in.errorf(codec.ErrFormat, "wrong length of a DQT segment")
 	}
 	return nil
 }
 
-func (d *decoder) readDAC() error {
-	length, err := d.u16()
+func (h *header) readDAC(in *input) error {
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
 	length -= 2
 	for length > 0 {
-		i, err := d.u8()
+		i, err := in.u8()
 		if err != nil {
 			return err
 		}
-		v, err := d.u8()
+		v, err := in.u8()
 		if err != nil {
 			return err
 		}
 		length -= 2
 		switch {
 		case i >= 2*arithTabs:
-			return d.errorf(codec.ErrFormat, "arithmetic conditioning table number %d, want at most %d", i, 2*arithTabs-1)
+			return in.errorf(codec.ErrFormat, "arithmetic conditioning table number %d, want at most %d", i, 2*arithTabs-1)
 		case i >= arithTabs:
-			d.arithK[i-arithTabs] = uint8(v)
+			h.arithK[i-arithTabs] = uint8(v)
 		default:
-			d.arithL[i], d.arithU[i] = uint8(v&15), uint8(v>>4)
-			if d.arithL[i] > d.arithU[i] {
-				return d.errorf(codec.ErrFormat, "arithmetic conditioning bounds %d to %d", d.arithL[i], d.arithU[i])
+			h.arithL[i], h.arithU[i] = uint8(v&15), uint8(v>>4)
+			if h.arithL[i] > h.arithU[i] {
+				return in.errorf(codec.ErrFormat, "arithmetic conditioning bounds %d to %d", h.arithL[i], h.arithU[i])
 			}
 		}
 	}
 	if length != 0 {
-		return d.errorf(codec.ErrFormat, "wrong length of a DAC segment")
+		return in.errorf(codec.ErrFormat, "wrong length of a DAC segment")
 	}
 	return nil
 }
 
-func (d *decoder) readDRI() error {
-	length, err := d.u16()
+func (h *header) readDRI(in *input) error {
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
 	if length != 4 {
-		return d.errorf(codec.ErrFormat, "DRI segment of %d bytes, want 4", length)
+		return in.errorf(codec.ErrFormat, "DRI segment of %d bytes, want 4", length)
 	}
-	d.restartInterval, err = d.u16()
+	h.restartInterval, err = in.u16()
 	return err
 }
 
 // readApp reads JFIF from APP0 and Adobe from APP14.
-func (d *decoder) readApp(m byte) error {
-	length, err := d.u16()
+func (h *header) readApp(in *input, m byte) error {
+	length, err := in.u16()
 	if err != nil {
 		return err
 	}
 	length -= 2
 	var b [14]byte
 	n := max(0, min(length, len(b)))
-	for i := range n {
-		v, err := d.u8()
-		if err != nil {
-			return err
-		}
-		b[i] = byte(v)
+	if err := in.read(b[:n]); err != nil {
+		return err
 	}
 	switch {
 	case m == mAPP0 && n >= 14 && string(b[:5]) == "JFIF\x00":
-		d.jfif = true
+		h.jfif = true
 		if b[5] != 1 {
-			d.warn("JFIF major version is not 1")
+			in.warn("JFIF major version is not 1")
 		}
 	case m == mAPP0+14 && n >= 12 && string(b[:5]) == "Adobe":
-		d.adobe, d.adobeTransform = true, b[11]
+		h.adobe, h.adobeTransform = true, b[11]
 	}
-	d.skip(length - n)
+	in.skip(length - n)
 	return nil
 }

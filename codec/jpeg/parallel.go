@@ -46,8 +46,8 @@ type bands struct {
 	done    []bool     // of each job
 	stop    bool       // the workers must end
 	err     error
-	thrown  any    // the value of a worker's panic
-	tail    reader // state after the last band
+	thrown  any   // the value of a worker's panic
+	tail    input // state after the last band
 	running sync.WaitGroup
 }
 
@@ -61,14 +61,14 @@ func (b *bands) band(j int) int {
 
 // planBands reports whether the scan is decoded in bands, and plans them.
 func (d *decoder) planBands() bool {
-	if d.o.Workers < 2 || d.damage != codec.DamagePillow || d.arithmetic || d.restartInterval == 0 {
+	if d.o.Workers < 2 || d.in.damage != codec.DamagePillow || d.head.arithmetic || d.head.restartInterval == 0 {
 		return false
 	}
-	perRow := d.mcusPerRow * d.mcuRows(0)
-	all := perRow*(d.iMCURows-1) + d.mcusPerRow*d.mcuRows(d.iMCURows-1)
+	perRow := d.head.mcusPerRow * d.head.mcuRows(0)
+	all := perRow*(d.head.iMCURows-1) + d.head.mcusPerRow*d.head.mcuRows(d.head.iMCURows-1)
 	// Each unit'th row of MCUs begins with a segment.
-	unit := d.restartInterval / gcd(d.restartInterval, perRow)
-	units := ceilDiv(d.iMCURows, unit)
+	unit := d.head.restartInterval / gcd(d.head.restartInterval, perRow)
+	units := ceilDiv(d.head.iMCURows, unit)
 	workers := min(d.o.Workers, units)
 	if workers < 2 {
 		return false
@@ -79,31 +79,30 @@ func (d *decoder) planBands() bool {
 	}
 	b := d.bands
 	b.rows = unit * ceilDiv(units, workers*bandsPerWorker)
-	if d.sink != nil {
+	if d.out.sink != nil {
 		b.rows = min(b.rows, unit*ceilDiv(sinkRows, unit))
 	}
-	b.n = ceilDiv(d.iMCURows, b.rows)
-	b.step = b.rows * perRow / d.restartInterval
-	b.first = d.firstRow / b.rows
-	last := (min(d.lastRow, d.iMCURows) - 1) / b.rows
+	b.n = ceilDiv(d.head.iMCURows, b.rows)
+	b.step = b.rows * perRow / d.head.restartInterval
+	b.first = d.out.firstRow / b.rows
+	last := (min(d.out.lastRow, d.head.iMCURows) - 1) / b.rows
 	b.jobs = last - b.first + 1
 	if last < b.n-1 {
 		b.jobs++
 	}
 	workers = min(workers, b.jobs)
 	b.ahead = b.jobs
-	if d.sink != nil {
+	if d.out.sink != nil {
 		b.ahead = min(b.ahead, workers*sinkBands)
 	}
-	if !d.bandsFit(workers) || !b.find(d.data, d.pos, ceilDiv(all, d.restartInterval)) {
+	if !d.bandsFit(workers) || !b.find(d.in.data, d.in.pos, ceilDiv(all, d.head.restartInterval)) {
 		return false
 	}
 	for len(b.workers) < workers {
 		b.workers = append(b.workers, newDecoder())
 	}
-	for i := range d.comps {
-		c := &d.comps[i]
-		b.seams[i] = grow(b.seams[i], 2*b.n*c.stride)
+	for i := range d.head.comps {
+		b.seams[i] = grow(b.seams[i], 2*b.n*d.out.comp[i].stride)
 	}
 	for len(b.bufs) < b.ahead {
 		b.bufs = append(b.bufs, nil)
@@ -130,12 +129,12 @@ func (d *decoder) bandsFit(workers int) bool {
 	}
 	b := d.bands
 	n := d.need
-	for i := range d.comps {
-		c := &d.comps[i]
-		n += int64(workers)*(c.ringBytes()+int64(d.width)+64) + int64(2*b.n)*int64(c.stride)
+	for i := range d.head.comps {
+		p := &d.out.comp[i]
+		n += int64(workers)*(p.ringBytes()+int64(d.head.width)+64) + int64(2*b.n)*int64(p.stride)
 	}
-	if d.sink != nil {
-		n += int64(b.ahead) * int64(b.rows*d.maxV*d.samples) * int64(d.region.Width*d.mode().Size())
+	if d.out.sink != nil {
+		n += int64(b.ahead) * int64(b.rows*d.head.maxV*d.out.samples) * int64(d.out.region.Width*d.head.mode().Size())
 	}
 	return n <= l
 }
@@ -167,27 +166,27 @@ func (b *bands) find(data []byte, pos, segments int) bool {
 // refuses a scan that d accepts; the serial way then decodes it.
 func (d *decoder) readyWorkers() bool {
 	for _, w := range d.bands.workers[:d.bands.used] {
-		w.o, w.region, w.toLuma = d.o, d.region, d.toLuma
-		w.reader.reset(d.data, d.damage)
-		w.header = d.header
-		w.meta = meta{}
-		w.comps = w.compStore[:len(d.comps)]
-		for i, c := range d.scan[:d.nScan] {
-			w.scan[i] = &w.compStore[c.index]
+		w.o, w.out.region = d.o, d.out.region
+		w.in.reset(d.in.data, d.in.damage)
+		w.head = d.head
+		w.head.plugin = plugin{}
+		w.head.comps = w.head.compStore[:len(d.head.comps)]
+		for i, c := range d.head.scan[:d.head.nScan] {
+			w.head.scan[i] = &w.head.compStore[c.index]
 		}
-		w.context, w.samples = d.context, d.samples
-		w.allocPlanes()
-		w.quick.off = d.quick.off
+		w.out.setup(d.o.Scale)
+		w.out.alloc()
+		w.out.aim()
+		w.ent.quick.off = d.ent.quick.off
 		if w.startScan() != nil {
 			return false
 		}
-		w.aimRegion()
-		w.allocSegment()
+		w.ent.allocSegment()
 	}
 	return true
 }
 
-// decodeBands returns the pixels of the bands and leaves d's reader after the
+// decodeBands returns the pixels of the bands and leaves d.s input after the
 // last segment.
 func (d *decoder) decodeBands() error {
 	b := d.bands
@@ -201,12 +200,12 @@ func (d *decoder) decodeBands() error {
 			return err
 		}
 		k := b.band(j)
-		if d.context && k > 0 {
+		if d.out.context && k > 0 {
 			d.giveSeam(k)
 		}
-		if d.sink != nil {
+		if d.out.sink != nil {
 			if from, to := d.bandPixels(b, k); from < to {
-				d.sink.Rows(from, to-from, b.bufs[j%b.ahead])
+				d.out.sink.Rows(from, to-from, b.bufs[j%b.ahead])
 			}
 		}
 		b.mu.Lock()
@@ -214,7 +213,7 @@ func (d *decoder) decodeBands() error {
 		b.mu.Unlock()
 		b.changed.Broadcast()
 	}
-	d.pos, d.end, d.marker, d.discarded = b.tail.pos, b.tail.end, b.tail.marker, b.tail.discarded
+	d.in.pos, d.in.end, d.in.marker, d.in.discarded = b.tail.pos, b.tail.end, b.tail.marker, b.tail.discarded
 	return nil
 }
 
@@ -238,7 +237,7 @@ func (b *bands) leave() {
 	b.mu.Unlock()
 	b.changed.Broadcast()
 	b.running.Wait()
-	b.tail = reader{}
+	b.tail = input{}
 	for _, w := range b.workers {
 		w.release()
 	}
@@ -268,22 +267,22 @@ func (b *bands) work(d, w *decoder) {
 		b.next++
 		b.mu.Unlock()
 		k := b.band(j)
-		if d.sink == nil {
-			w.out, w.outStride, w.outTop = d.out, d.outStride, 0
+		if d.out.sink == nil {
+			w.out.out, w.out.outStride, w.out.outTop = d.out.out, d.out.outStride, 0
 		} else {
 			from, to := d.bandPixels(b, k)
-			w.outStride, w.outTop = d.region.Width*d.mode().Size(), from
-			w.out = grow(b.bufs[j%b.ahead], (to-from)*w.outStride)
-			b.bufs[j%b.ahead] = w.out
+			w.out.outStride, w.out.outTop = d.out.region.Width*d.head.mode().Size(), from
+			w.out.out = grow(b.bufs[j%b.ahead], (to-from)*w.out.outStride)
+			b.bufs[j%b.ahead] = w.out.out
 		}
-		err := w.decodeBand(b, k, d.end)
+		err := w.decodeBand(b, k, d.in.end)
 		b.mu.Lock()
 		b.done[j] = true
 		if err != nil {
 			b.err, b.stop = err, true
 		}
 		if k == b.n-1 {
-			b.tail = w.reader
+			b.tail = w.in
 		}
 		b.mu.Unlock()
 		b.changed.Broadcast()
@@ -291,79 +290,75 @@ func (b *bands) work(d, w *decoder) {
 }
 
 // decodeBand decodes band k and computes its pixels, except the rows at its
-// ends that need samples of other bands. end is the reader's end at the scan's
+// ends that need samples of other bands. end is the input's end at the scan's
 // start.
 func (d *decoder) decodeBand(b *bands, k, end int) error {
 	// The state after a restart marker. The reference has received the chunks
 	// of the file up to the one with the marker's last byte.
-	d.reader.reset(d.data, d.damage)
-	d.pos = b.starts[k]
-	d.end = min(max(end, ceilDiv(d.pos, chunk)*chunk), len(d.data))
-	d.acc, d.nbits, d.insufficient = 0, 0, false
-	d.lastDC = [maxScan]int32{}
-	d.restartsToGo = d.restartInterval
-	d.nextRestart = k * b.step & 7
-	d.quick.on, d.quick.tried = false, false
+	d.in.reset(d.in.data, d.in.damage)
+	d.in.pos = b.starts[k]
+	d.in.end = min(max(end, ceilDiv(d.in.pos, chunk)*chunk), len(d.in.data))
+	d.ent.begin(k * b.step & 7)
 
 	first := k * b.rows
-	last := min(first+b.rows, d.iMCURows)
-	d.rowsOut, _ = d.bandPixels(b, k)
+	last := min(first+b.rows, d.head.iMCURows)
+	d.out.rowsOut, _ = d.bandPixels(b, k)
 	for row := first; row < last; row++ {
-		if err := d.decodeIMCURow(row); err != nil {
+		if err := d.decodeRow(row); err != nil {
 			return err
 		}
-		if d.context {
+		if d.out.context {
 			if row == first && k > 0 {
 				d.keepSeam(b, k, first, 0)
 			}
-			if row == last-1 && last < d.iMCURows {
+			if row == last-1 && last < d.head.iMCURows {
 				d.keepSeam(b, k+1, last, -1)
 			}
 		}
-		d.emit(row)
+		d.out.emit(row)
 	}
-	d.leaveQuick()
+	d.ent.leaveQuick()
 	return nil
 }
 
 // bandPixels returns the rows of pixels that are computed with band k.
 func (d *decoder) bandPixels(b *bands, k int) (from, to int) {
 	first := k * b.rows
-	last := min(first+b.rows, d.iMCURows)
-	h := d.maxV * d.samples
+	last := min(first+b.rows, d.head.iMCURows)
+	h := d.head.maxV * d.out.samples
 	from, to = first*h, last*h
-	if d.context && first > 0 {
+	if d.out.context && first > 0 {
 		from++
 	}
-	if d.context && last < d.iMCURows {
+	if d.out.context && last < d.head.iMCURows {
 		to--
 	}
-	from = max(from, d.region.Top)
-	return from, max(from, min(to, d.region.Top+d.region.Height))
+	from = max(from, d.out.region.Top)
+	return from, max(from, min(to, d.out.region.Top+d.out.region.Height))
 }
 
 // keepSeam saves a row of samples of each component for the seam above band k.
 // row is the row of MCUs below the seam. offset 0 selects the first row of
 // samples below the seam, -1 the last one above it.
 func (d *decoder) keepSeam(b *bands, k, row, offset int) {
-	for i := range d.comps {
-		c := &d.comps[i]
-		y := row*c.v*c.samples + offset
-		copy(b.seams[i][(2*k+y&1)*c.stride:][:c.stride], c.row(y))
+	for i := range d.head.comps {
+		p := &d.out.comp[i]
+		y := row*p.comp.v*p.samples + offset
+		copy(b.seams[i][(2*k+y&1)*p.stride:][:p.stride], p.row(y))
 	}
 }
 
 // giveSeam returns the rows of pixels above and below the seam above band k.
 // They are computed from the two saved rows of samples.
 func (d *decoder) giveSeam(k int) {
-	y := k * d.bands.rows * d.maxV * d.samples
-	from, to := max(y-1, d.region.Top), min(y+1, d.region.Top+d.region.Height)
+	y := k * d.bands.rows * d.head.maxV * d.out.samples
+	from, to := max(y-1, d.out.region.Top), min(y+1, d.out.region.Top+d.out.region.Height)
 	if from >= to {
 		return
 	}
-	for i := range d.comps {
-		c := &d.comps[i]
-		c.ring, c.ringH = d.bands.seams[i][2*k*c.stride:][:2*c.stride], 2
+	for i := range d.head.comps {
+		p := &d.out.comp[i]
+		p.ring, p.ringH = d.bands.seams[i][2*k*p.stride:][:2*p.stride], 2
 	}
-	d.give(from, to)
+	d.out.give(from, to)
 }

@@ -416,11 +416,11 @@ func TestParallelPanics(t *testing.T) {
 	d.begin(data, &o)
 	require.NoError(t, d.open())
 	require.NoError(t, d.checkLimits())
-	d.dst, d.region = &got, codec.Region{Width: 313, Height: 517}
-	d.out, d.outStride = got.Pix, got.Stride
-	d.allocPlanes()
+	d.dst, d.out.region = &got, codec.Region{Width: 313, Height: 517}
+	d.out.out, d.out.outStride = got.Pix, got.Stride
+	d.out.alloc()
+	d.out.aim()
 	require.NoError(t, d.startScan())
-	d.aimRegion()
 	require.True(t, d.planBands())
 	d.bands.starts[3] = len(data) + 9
 	require.Panics(t, func() { _ = d.decodeBands() })

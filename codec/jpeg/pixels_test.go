@@ -17,11 +17,11 @@ type sampleSink struct {
 }
 
 func (s *sampleSink) Rows(y, n int, _ []byte) {
-	for i := range s.d.comps {
-		c := &s.d.comps[i]
-		for row := y / c.vExp; row < min((y+n+c.vExp-1)/c.vExp, c.dh); row++ {
-			if len(s.planes[i]) == row*c.dw {
-				s.planes[i] = append(s.planes[i], c.row(row)[:c.dw]...)
+	for i := range s.d.head.comps {
+		p := &s.d.out.comp[i]
+		for row := y / p.vExp; row < min((y+n+p.vExp-1)/p.vExp, p.dh); row++ {
+			if len(s.planes[i]) == row*p.dw {
+				s.planes[i] = append(s.planes[i], p.row(row)[:p.dw]...)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ const (
 
 // quickTable is a Huffman table and its source.
 type quickTable struct {
-	kernel.HuffTable
+	huff kernel.HuffTable
 	spec huffSpec
 	kind kernel.HuffKind
 }
@@ -32,72 +32,74 @@ type quickTable struct {
 func (t *quickTable) build(s *huffSpec, kind kernel.HuffKind) {
 	if t.spec != *s || t.kind != kind {
 		t.spec, t.kind = *s, kind
-		t.Build(&s.bits, &s.vals, kind)
+		t.huff.Build(&s.bits, &s.vals, kind)
 	}
 }
 
-// quickState is the state of the quick decoder.
-type quickState struct {
-	kernel.HuffReader
+// quickReader decodes the undisturbed data before a marker from a copy.
+type quickReader struct {
+	in    *input
+	huff  kernel.HuffReader
 	on    bool
 	tried bool // quick decoding was tried since the last marker
 	off   bool // disables quick decoding, for tests that compare with the careful decoders
 
 	next   int // offset in the file of the next byte to copy
 	end    int // offset of the marker
-	data   int // bytes in Buf before the padding
+	data   int // bytes in huff.Buf before the padding
+	margin int // distance in bytes from the marker at which quick decoding ends
 	dc, ac [numTables]quickTable
 }
 
 // startQuick prepares quick decoding of a scan.
-func (d *decoder) startQuick() {
-	q := &d.quick
+func (e *entropy) startQuick() {
+	h := e.head
+	q := &e.quick
 	q.on, q.tried = false, false
-	if d.warns() {
+	if e.in.warns() {
 		return
 	}
 	ac := kernel.HuffAC
-	if d.progressive && d.ah != 0 {
+	if h.progressive && h.ah != 0 {
 		ac = kernel.HuffRefine
 	}
-	q.MCU = d.blocksInMCU
-	for b := range d.blocksInMCU {
-		c := d.scan[d.member[b]]
-		q.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].HuffTable, AC: &q.ac[c.acTab&3].HuffTable, Comp: d.member[b]}
-		if !d.progressive || d.ss == 0 && d.ah == 0 {
-			q.dc[c.dcTab].build(&d.dcSpec[c.dcTab], kernel.HuffDC)
+	q.huff.MCU, q.margin = h.blocksInMCU, e.quickMargin()
+	for b := range h.blocksInMCU {
+		c := h.scan[h.member[b]]
+		q.huff.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].huff, AC: &q.ac[c.acTab&3].huff, Comp: h.member[b]}
+		if h.hasDC() {
+			q.dc[c.dcTab].build(&h.dcSpec[c.dcTab], kernel.HuffDC)
 		}
-		if !d.progressive || d.ss != 0 {
-			q.ac[c.acTab].build(&d.acSpec[c.acTab], ac)
+		if h.hasAC() {
+			q.ac[c.acTab].build(&h.acSpec[c.acTab], ac)
 		}
 	}
 }
 
 // enterQuick starts quick decoding if enough undisturbed data is left. It tries
 // once after each marker.
-func (d *decoder) enterQuick() bool {
-	q := &d.quick
-	if q.off || q.tried || d.warns() || d.marker != 0 || d.nbits > 63 {
+func (e *entropy) enterQuick() bool {
+	q := &e.quick
+	if q.off || q.tried || e.in.warns() || e.in.marker != 0 || e.bits.nbits > 63 {
 		return false
 	}
 	q.tried = true
-	margin := d.quickMargin()
-	end := segmentEnd(d.data, d.pos)
-	if end < d.pos+2*margin {
+	end := segmentEnd(e.in.data, e.in.pos)
+	if end < e.in.pos+2*q.margin {
 		return false
 	}
 	// If a chunk of the file ends just before the marker, libjpeg's fetch-ahead
 	// does have an effect.
-	if (end-margin-16)/chunk != (end+16)/chunk {
+	if (end-q.margin-16)/chunk != (end+16)/chunk {
 		return false
 	}
-	q.next, q.end, q.Pos, q.data = d.pos, end, 0, 0
-	q.Acc, q.N = 0, uint(d.nbits)
-	if d.nbits > 0 {
-		q.Acc = d.acc << uint(64-d.nbits)
+	q.next, q.end, q.huff.Pos, q.data = e.in.pos, end, 0, 0
+	q.huff.Acc, q.huff.N = 0, uint(e.bits.nbits)
+	if e.bits.nbits > 0 {
+		q.huff.Acc = e.bits.acc << uint(64-e.bits.nbits)
 	}
 	q.on = true
-	d.copyQuick()
+	q.fill()
 	return true
 }
 
@@ -119,58 +121,58 @@ func segmentEnd(data []byte, pos int) int {
 	}
 }
 
-// copyQuick copies the next chunk after the data that is not decoded yet.
-func (d *decoder) copyQuick() {
-	q := &d.quick
+// fill copies the next chunk after the data that is not decoded yet.
+func (q *quickReader) fill() {
 	q.giveBack()
-	rest := q.data - q.Pos
-	raw := d.data[q.next:min(q.next+quickChunk, q.end)]
+	rest := q.data - q.huff.Pos
+	raw := q.in.data[q.next:min(q.next+quickChunk, q.end)]
 	if n := len(raw); n > 0 && raw[n-1] == 0xFF {
-		raw = d.data[q.next : q.next+n+1] // with its stuffed zero
+		raw = q.in.data[q.next : q.next+n+1] // with its stuffed zero
 	}
-	room := kernel.HuffBlockBytes * d.blocksInMCU
-	buf := grow(q.Buf, rest+len(raw)+room)
-	copy(buf, q.Buf[q.Pos:q.data])
+	room := kernel.HuffBlockBytes * q.huff.MCU
+	buf := grow(q.huff.Buf, rest+len(raw)+room)
+	copy(buf, q.huff.Buf[q.huff.Pos:q.data])
 	q.data = rest + unstuff(buf[rest:], raw)
-	q.Buf = buf[:q.data+room]
-	clear(q.Buf[q.data:])
+	q.huff.Buf = buf[:q.data+room]
+	clear(q.huff.Buf[q.data:])
 	q.next += len(raw)
-	q.Pos = 0
-	if q.Stop = q.data - room; q.next == q.end {
-		q.Stop = q.data - d.quickMargin()
+	q.huff.Pos = 0
+	if q.huff.Stop = q.data - room; q.next == q.end {
+		q.huff.Stop = q.data - q.margin
 	}
 }
 
 // quickMargin returns the distance in bytes from the marker at which quick
 // decoding ends. Progressive scans modify coefficients, so that their MCUs
 // cannot be decoded again.
-func (d *decoder) quickMargin() int {
+func (e *entropy) quickMargin() int {
+	h := e.head
 	switch {
-	case d.progressive && d.ss == 0:
-		return 16 * d.blocksInMCU // a code and its value take at most 4 bytes
-	case d.progressive:
+	case h.progressive && h.ss == 0:
+		return 16 * h.blocksInMCU // a code and its value take at most 4 bytes
+	case h.progressive:
 		return kernel.HuffBlockBytes
 	}
-	return quickBlock * d.blocksInMCU
+	return quickBlock * h.blocksInMCU
 }
 
 // leaveQuick passes the state to the careful decoders.
-func (d *decoder) leaveQuick() {
-	q := &d.quick
+func (e *entropy) leaveQuick() {
+	q := &e.quick
 	if !q.on {
 		return
 	}
 	q.on = false
 	q.giveBack()
-	d.nbits, d.acc = int(q.N), 0
-	if q.N > 0 {
-		d.acc = q.Acc >> (64 - q.N)
+	e.bits.nbits, e.bits.acc = int(q.huff.N), 0
+	if q.huff.N > 0 {
+		e.bits.acc = q.huff.Acc >> (64 - q.huff.N)
 	}
 	// Each ff that is left in the copy had a stuffed zero.
-	rest := q.Buf[q.Pos:q.data]
-	d.pos = q.next - len(rest) - bytes.Count(rest, ff)
-	for d.end < d.pos {
-		d.end = min(d.end+chunk, len(d.data))
+	rest := q.huff.Buf[q.huff.Pos:q.data]
+	e.in.pos = q.next - len(rest) - bytes.Count(rest, ff)
+	for e.in.end < e.in.pos {
+		e.in.end = min(e.in.end+chunk, len(e.in.data))
 	}
 }
 
@@ -178,10 +180,10 @@ func (d *decoder) leaveQuick() {
 // more than it has used, and so beyond the data if the last MCU ends near the
 // marker. quickMCUs checks that the used bits are within the data. The padding
 // is at the low end of Acc's N bits, so a smaller N drops it.
-func (q *quickState) giveBack() {
-	if over := q.Pos - q.data; over > 0 {
-		q.Pos -= over
-		q.N -= uint(8 * over)
+func (q *quickReader) giveBack() {
+	if over := q.huff.Pos - q.data; over > 0 {
+		q.huff.Pos -= over
+		q.huff.N -= uint(8 * over)
 	}
 }
 
@@ -203,70 +205,70 @@ func unstuff(dst, src []byte) int {
 }
 
 // aimQuick sets the reader's targets and range.
-func (d *decoder) aimQuick(x, end int) {
-	q := &d.quick
-	for b := range d.blocksInMCU {
-		to, t := &q.To[b], &d.to[b]
+func (e *entropy) aimQuick(x, end int) {
+	q := &e.quick
+	for b := range e.head.blocksInMCU {
+		to, t := &q.huff.To[b], &e.to[b]
 		to.Blocks, to.Last, to.Step = t.blocks, t.last, t.step
 	}
-	copy(q.Pred[:], d.lastDC[:])
-	q.X, q.Limit = x, end
+	copy(q.huff.Pred[:], e.lastDC[:])
+	q.huff.X, q.huff.Limit = x, end
 }
 
-// moreQuick copies the next chunk if needed and reports whether another MCU can
-// be decoded.
-func (d *decoder) moreQuick() bool {
-	q := &d.quick
-	if q.Pos > q.Stop && q.next < q.end {
-		d.copyQuick()
+// more copies the next chunk if needed and reports whether another MCU can be
+// decoded.
+func (q *quickReader) more() bool {
+	if q.huff.Pos > q.huff.Stop && q.next < q.end {
+		q.fill()
 	}
-	return q.Pos <= q.Stop
+	return q.huff.Pos <= q.huff.Stop
 }
 
 // quickMCUs decodes MCUs from number x to end, exclusive. It returns the number
 // of the next MCU, which is less than end if too little data is left.
-func (d *decoder) quickMCUs(x, end int) int {
-	q := &d.quick
-	d.aimQuick(x, end)
-	for q.X < end && d.moreQuick() {
-		pos, acc, n, pred, first := q.Pos, q.Acc, q.N, q.Pred, q.X
-		q.Decode()
-		if q.next == q.end && q.Pos*8-int(q.N) > q.data*8 {
+func (e *entropy) quickMCUs(x, end int) int {
+	q := &e.quick
+	e.aimQuick(x, end)
+	for q.huff.X < end && q.more() {
+		pos, acc, n, pred, first := q.huff.Pos, q.huff.Acc, q.huff.N, q.huff.Pred, q.huff.X
+		q.huff.Decode()
+		if q.next == q.end && q.huff.Pos*8-int(q.huff.N) > q.data*8 {
 			// They used padding: discard these MCUs.
-			for b := range d.blocksInMCU {
-				to := &q.To[b]
-				for x := first; x < q.X; x++ {
+			for b := range e.head.blocksInMCU {
+				to := &q.huff.To[b]
+				for x := first; x < q.huff.X; x++ {
 					to.Blocks[x*to.Step] = [64]int16{}
 				}
 			}
-			q.Pos, q.Acc, q.N, q.Pred, q.X = pos, acc, n, pred, first
+			q.huff.Pos, q.huff.Acc, q.huff.N, q.huff.Pred, q.huff.X = pos, acc, n, pred, first
 			break
 		}
 	}
-	copy(d.lastDC[:], q.Pred[:])
-	return q.X
+	copy(e.lastDC[:], q.huff.Pred[:])
+	return q.huff.X
 }
 
 // quickProgressive is quickMCUs for progressive files.
-func (d *decoder) quickProgressive(x, end int) (int, error) {
-	q := &d.quick
-	d.aimQuick(x, end)
-	band := kernel.HuffBand{First: d.ss, Last: d.se, Shift: d.al, EOBRun: d.eobrun, Masks: d.to[0].masks}
-	for q.X < end && d.moreQuick() {
+func (e *entropy) quickProgressive(x, end int) (int, error) {
+	h := e.head
+	q := &e.quick
+	e.aimQuick(x, end)
+	band := kernel.HuffBand{First: h.ss, Last: h.se, Shift: h.al, EOBRun: e.eobrun, Masks: e.to[0].masks}
+	for q.huff.X < end && q.more() {
 		switch {
-		case d.ss == 0 && d.ah == 0:
-			if !q.DCFirst(d.al) {
-				return q.X, d.errorf(codec.ErrFormat, "DC coefficient out of range")
+		case h.ss == 0 && h.ah == 0:
+			if !q.huff.DCFirst(h.al) {
+				return q.huff.X, e.in.errorf(codec.ErrFormat, "DC coefficient out of range")
 			}
-		case d.ss == 0:
-			q.DCRefine(d.al)
-		case d.ah == 0:
-			q.ACFirst(&band)
+		case h.ss == 0:
+			q.huff.DCRefine(h.al)
+		case h.ah == 0:
+			q.huff.ACFirst(&band)
 		default:
-			q.ACRefine(&band)
+			q.huff.ACRefine(&band)
 		}
 	}
-	d.eobrun = band.EOBRun
-	copy(d.lastDC[:], q.Pred[:])
-	return q.X, nil
+	e.eobrun = band.EOBRun
+	copy(e.lastDC[:], q.huff.Pred[:])
+	return q.huff.X, nil
 }

@@ -37,14 +37,14 @@ func TestQuickEqualsCareful(t *testing.T) {
 		func(b []byte) []byte { i := 700 + r.IntN(len(b)-900); return append(b[:i:i], b[i+r.IntN(200):]...) },
 	}
 	quick, careful := newDecoder(), newDecoder()
-	careful.quick.off = true
+	careful.ent.quick.off = true
 	var entered, accepted int
 	for i := range 160 {
 		data := damage[i%len(damage)](bytes.Clone(whole))
 		var got, want codec.Raster
 		o := codec.Options{}
 		errQuick := quick.decodeData(&got, data, &o)
-		if quick.quick.Buf != nil {
+		if quick.ent.quick.huff.Buf != nil {
 			entered++
 		}
 		require.Equal(t, fmt.Sprint(careful.decodeData(&want, data, &o)), fmt.Sprint(errQuick), "damage %d", i)
@@ -53,7 +53,7 @@ func TestQuickEqualsCareful(t *testing.T) {
 			require.True(t, bytes.Equal(want.Pix, got.Pix), "damage %d: other pixels", i)
 		}
 	}
-	require.Nil(t, careful.quick.Buf, "the careful decoder went the quick way")
+	require.Nil(t, careful.ent.quick.huff.Buf, "the careful decoder went the quick way")
 	require.Greater(t, entered, 150)
 	require.Greater(t, accepted, 60)
 }
@@ -108,7 +108,7 @@ func encodeNoise(t *testing.T, n *noise, width, height, quality int, gray bool) 
 func TestQuickExtremes(t *testing.T) {
 	source := newNoise(3, nil)
 	quick, careful := newDecoder(), newDecoder()
-	careful.quick.off = true
+	careful.ent.quick.off = true
 	entered := 0
 	for _, quality := range []int{1, 95, 96, 97, 98, 99, 100} {
 		for width := 1; width <= 33; width++ {
@@ -117,9 +117,9 @@ func TestQuickExtremes(t *testing.T) {
 					data := encodeNoise(t, source, width, height, quality, gray)
 					var got, want codec.Raster
 					o := codec.Options{}
-					quick.quick.Buf = nil
+					quick.ent.quick.huff.Buf = nil
 					err := quick.decodeData(&got, data, &o)
-					if quick.quick.Buf != nil {
+					if quick.ent.quick.huff.Buf != nil {
 						entered++
 					}
 					require.NoError(t, err)

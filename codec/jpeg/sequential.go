@@ -17,111 +17,114 @@ type target struct {
 }
 
 // aim sets blockPtrs to the blocks of MCU number x.
-func (d *decoder) aim(x int) {
-	for b := range d.blocksInMCU {
-		t := &d.to[b]
-		d.blockPtrs[b] = &t.blocks[x*t.step]
+func (e *entropy) aim(x int) {
+	for b := range e.head.blocksInMCU {
+		t := &e.to[b]
+		e.blockPtrs[b] = &t.blocks[x*t.step]
 	}
 }
 
 // decodeMCUs decodes MCUs from number x to end, exclusive, of a sequential scan
 // into the targets, which are zero.
-func (d *decoder) decodeMCUs(x, end int) error {
+func (e *entropy) decodeMCUs(x, end int) error {
+	h := e.head
 	for x < end {
-		if d.arithmetic {
-			d.aim(x)
-			if err := d.decodeMCUArith(&d.blockPtrs); err != nil {
+		if h.arithmetic {
+			e.aim(x)
+			if err := e.decodeMCUArith(&e.blockPtrs); err != nil {
 				return err
 			}
-			d.noteLast(x)
+			e.noteLast(x)
 			x++
 			continue
 		}
-		if d.restartInterval != 0 && d.restartsToGo == 0 {
-			d.leaveQuick()
-			if err := d.restart(); err != nil {
+		if h.restartInterval != 0 && e.restartsToGo == 0 {
+			e.leaveQuick()
+			if err := e.restart(); err != nil {
 				return err
 			}
 		}
-		if d.quick.on || d.enterQuick() {
+		if e.quick.on || e.enterQuick() {
 			stop := end
-			if d.restartInterval != 0 {
-				stop = min(end, x+d.restartsToGo)
+			if h.restartInterval != 0 {
+				stop = min(end, x+e.restartsToGo)
 			}
-			next := d.quickMCUs(x, stop)
-			d.restartsToGo -= next - x
+			next := e.quickMCUs(x, stop)
+			e.restartsToGo -= next - x
 			if x = next; x == stop {
 				continue
 			}
-			d.leaveQuick()
+			e.leaveQuick()
 		}
-		d.aim(x)
-		if err := d.decodeMCU(&d.blockPtrs); err != nil {
+		e.aim(x)
+		if err := e.decodeMCU(&e.blockPtrs); err != nil {
 			return err
 		}
-		d.noteLast(x)
+		e.noteLast(x)
 		x++
 	}
 	return nil
 }
 
 // noteLast records the last coefficients of MCU number x's blocks.
-func (d *decoder) noteLast(x int) {
-	for b := range d.blocksInMCU {
-		t := &d.to[b]
-		t.last[x*t.step] = uint8(d.lastK[b])
-		d.lastK[b] = 0
+func (e *entropy) noteLast(x int) {
+	for b := range e.head.blocksInMCU {
+		t := &e.to[b]
+		t.last[x*t.step] = uint8(e.lastK[b])
+		e.lastK[b] = 0
 	}
 }
 
 // decodeMCU decodes an MCU of a sequential Huffman scan into blocks, which are
 // zero.
-func (d *decoder) decodeMCU(blocks *[maxMCU]*[64]int16) error {
-	for !d.insufficient {
+func (e *entropy) decodeMCU(blocks *[maxMCU]*[64]int16) error {
+	h := e.head
+	for !e.bits.insufficient {
 		// libjpeg decodes without checks if enough data and no restart interval
 		// is present. bitreader.go explains why this decoder must do so in the
 		// same places. Only the slow way reports warnings, which the other
 		// modes need.
-		fast := !d.warns() && d.restartInterval == 0 &&
-			d.marker == 0 && d.end-d.pos >= fastBytes*d.blocksInMCU
-		if fast && d.decodeFast(blocks) {
+		fast := !e.in.warns() && h.restartInterval == 0 &&
+			e.in.marker == 0 && e.in.end-e.in.pos >= fastBytes*h.blocksInMCU
+		if fast && e.decodeFast(blocks) {
 			break
 		}
-		if ok, again := d.trySlow(blocks); !ok {
+		if ok, again := e.trySlow(blocks); !ok {
 			if again {
 				continue
 			}
-			return d.truncated()
+			return e.in.truncated()
 		}
 		if fast {
 			// The values that the first attempt stored stay, as in libjpeg.
-			for b := range d.blocksInMCU {
-				d.lastK[b] = 63
+			for b := range h.blocksInMCU {
+				e.lastK[b] = 63
 			}
 		}
 		break
 	}
-	d.restartsToGo--
+	e.restartsToGo--
 	return nil
 }
 
 // trySlow runs decodeSlow. If the reference's chunk of the file ends, it adds
 // the next chunk and restores the MCU's start, and again is true.
-func (d *decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
-	if d.end == len(d.data) || d.damage == codec.DamageImread {
-		return d.decodeSlow(blocks), false
+func (e *entropy) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
+	h := e.head
+	if e.in.end == len(e.in.data) || e.in.damage == codec.DamageImread {
+		return e.decodeSlow(blocks), false
 	}
-	acc, nbits, pos, last := d.acc, d.nbits, d.pos, d.lastDC
-	d.hold = true
-	ok = d.decodeSlow(blocks)
-	d.hold = false
+	acc, nbits, pos, last := e.bits.acc, e.bits.nbits, e.in.pos, e.lastDC
+	e.in.hold = true
+	ok = e.decodeSlow(blocks)
+	e.in.hold = false
 	if ok {
 		return true, false
 	}
-	d.acc, d.nbits, d.pos, d.lastDC = acc, nbits, pos, last
-	d.end = min(d.end+chunk, len(d.data))
-	if !d.multiScan {
-		for b := range d.blocksInMCU {
+	e.bits.acc, e.bits.nbits, e.in.pos, e.lastDC = acc, nbits, pos, last
+	e.in.end = min(e.in.end+chunk, len(e.in.data))
+	if !h.multiScan {
+		for b := range h.blocksInMCU {
 			*blocks[b] = [64]int16{}
 		}
 	}
@@ -130,12 +133,12 @@ func (d *decoder) trySlow(blocks *[maxMCU]*[64]int16) (ok, again bool) {
 
 // decodeFast decodes an MCU. At a marker it returns false and changes nothing
 // but blocks.
-func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
-	data, pos, acc, n := d.data, d.pos, d.acc, uint(d.nbits)
-	last := d.lastDC
+func (e *entropy) decodeFast(blocks *[maxMCU]*[64]int16) bool {
+	data, pos, acc, n := e.in.data, e.in.pos, e.bits.acc, uint(e.bits.nbits)
+	last := e.lastDC
 	hit, h := false, false
-	for b := range d.blocksInMCU {
-		blk, ac := blocks[b], d.acCur[b]
+	for b := range e.head.blocksInMCU {
+		blk, ac := blocks[b], e.acCur[b]
 		if n <= 16 {
 			acc, pos, h = fill48(data, pos, acc)
 			n += 48
@@ -143,7 +146,7 @@ func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 		}
 		var s int32
 		{
-			t := d.dcCur[b]
+			t := e.dcCur[b]
 			e := t.look[uint8(acc>>((n-lookBits)&63))]
 			n -= uint(e >> 8)
 			s = int32(e & 0xFF)
@@ -160,8 +163,8 @@ func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 			n -= uint(s)
 			s = extend(int32(acc>>(n&63))&(1<<s-1), int(s))
 		}
-		m := d.member[b] & 3
-		if d.scan[m].needed {
+		m := e.head.member[b] & 3
+		if e.head.scan[m].needed {
 			last[m] += s
 			blk[0] = int16(last[m])
 		}
@@ -201,12 +204,12 @@ func (d *decoder) decodeFast(blocks *[maxMCU]*[64]int16) bool {
 			lastK = k
 			k++
 		}
-		d.lastK[b] = int(lastK)
+		e.lastK[b] = int(lastK)
 	}
 	if hit {
 		return false
 	}
-	d.pos, d.acc, d.nbits, d.lastDC = pos, acc, int(n), last
+	e.in.pos, e.bits.acc, e.bits.nbits, e.lastDC = pos, acc, int(n), last
 	return true
 }
 
@@ -227,29 +230,30 @@ func longCode(t *huffTable, acc uint64, n uint) (int32, uint) {
 }
 
 // decodeSlow decodes an MCU, with checks for markers and the end of the data.
-func (d *decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
-	for b := range d.blocksInMCU {
-		blk, ac := blocks[b], d.acCur[b]
-		s := d.symbol(d.dcCur[b])
+func (e *entropy) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
+	h, bits := e.head, &e.bits
+	for b := range h.blocksInMCU {
+		blk, ac := blocks[b], e.acCur[b]
+		s := bits.symbol(e.dcCur[b])
 		if s < 0 {
 			return false
 		}
 		diff := int32(0)
 		if s != 0 {
-			r, ok := d.receive(s)
+			r, ok := bits.receive(s)
 			if !ok {
 				return false
 			}
 			diff = extend(r, s)
 		}
-		m := d.member[b] & 3
-		if d.scan[m].needed {
-			d.lastDC[m] += diff
-			blk[0] = int16(d.lastDC[m])
+		m := h.member[b] & 3
+		if h.scan[m].needed {
+			e.lastDC[m] += diff
+			blk[0] = int16(e.lastDC[m])
 		}
 		lastK := 0
 		for k := 1; k < 64; k++ {
-			s := d.symbol(ac)
+			s := bits.symbol(ac)
 			if s < 0 {
 				return false
 			}
@@ -263,14 +267,14 @@ func (d *decoder) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 				continue
 			}
 			k += r
-			v, ok := d.receive(s)
+			v, ok := bits.receive(s)
 			if !ok {
 				return false
 			}
 			blk[kernel.NaturalOrder[k]] = int16(extend(v, s))
 			lastK = k
 		}
-		d.lastK[b] = lastK
+		e.lastK[b] = lastK
 	}
 	return true
 }
@@ -281,19 +285,20 @@ const segment = 64
 
 // allocSegment allocates the targets of a single scan: a row of blocks for each
 // row of an MCU, as long as a segment.
-func (d *decoder) allocSegment() {
-	d.segMCUs = min(max(1, segment/d.blocksInMCU), d.mcusPerRow)
-	d.segBlocks = grow(d.segBlocks, d.segMCUs*d.blocksInMCU)
-	d.segLast = grow(d.segLast, len(d.segBlocks))
-	clear(d.segBlocks)
-	clear(d.segLast)
+func (e *entropy) allocSegment() {
+	h := e.head
+	e.segMCUs = min(max(1, segment/h.blocksInMCU), h.mcusPerRow)
+	e.segBlocks = grow(e.segBlocks, e.segMCUs*h.blocksInMCU)
+	e.segLast = grow(e.segLast, len(e.segBlocks))
+	clear(e.segBlocks)
+	clear(e.segLast)
 	b, at := 0, 0
-	for i := range d.nScan {
-		c := d.scan[i]
+	for i := range h.nScan {
+		c := h.scan[i]
 		for range c.mcuH {
-			n := d.segMCUs * c.mcuW
+			n := e.segMCUs * c.mcuW
 			for x := range c.mcuW {
-				d.to[b] = target{blocks: d.segBlocks[at+x : at+n], last: d.segLast[at+x : at+n], step: c.mcuW}
+				e.to[b] = target{blocks: e.segBlocks[at+x : at+n], last: e.segLast[at+x : at+n], step: c.mcuW}
 				b++
 			}
 			at += n
@@ -301,72 +306,36 @@ func (d *decoder) allocSegment() {
 	}
 }
 
-// decodeIMCURow decodes a row of MCUs of a single-scan file and converts it to
+// decodeRow decodes a row of MCUs of a single-scan file and converts it to
 // samples.
-func (d *decoder) decodeIMCURow(row int) error {
-	wanted := row >= d.firstRow && row < d.lastRow
-	first, last := d.firstMCU, d.lastMCU
-	if d.nScan == 1 { // an MCU is a block
-		first, last = first*d.scan[0].h, last*d.scan[0].h
+func (d *decoder) decodeRow(row int) error {
+	e, h := &d.ent, &d.head
+	if h.lossless {
+		return d.losslessRow(row)
 	}
-	for y := range d.mcuRows(row) {
-		for x := 0; x < d.mcusPerRow; {
-			n := min(d.segMCUs, d.mcusPerRow-x)
+	wanted := row >= d.out.firstRow && row < d.out.lastRow
+	first, last := d.out.firstMCU, d.out.lastMCU
+	if h.nScan == 1 { // an MCU is a block
+		first, last = first*h.scan[0].h, last*h.scan[0].h
+	}
+	for y := range h.mcuRows(row) {
+		for x := 0; x < h.mcusPerRow; {
+			n := min(e.segMCUs, h.mcusPerRow-x)
 			if x < first {
 				n = min(n, first-x)
 			} else if x < last {
 				n = min(n, last-x)
 			}
-			if err := d.decodeMCUs(0, n); err != nil {
+			if err := e.decodeMCUs(0, n); err != nil {
 				return err
 			}
 			if wanted && x >= first && x < last {
-				d.transform(row, y, x, n)
+				d.out.transform(&e.to, row, y, x, n)
 			}
-			clear(d.segBlocks)
-			clear(d.segLast)
+			clear(e.segBlocks)
+			clear(e.segLast)
 			x += n
 		}
 	}
-	return d.err
-}
-
-// transform computes the samples of a segment: n MCUs from column x on of row y
-// of row's MCUs. It drops blocks outside the image.
-func (d *decoder) transform(row, y, x, n int) {
-	b := 0
-	for i := range d.nScan {
-		c := d.scan[i]
-		if !c.needed {
-			b += c.mcuW * c.mcuH
-			continue
-		}
-		for by := range c.mcuH {
-			if row == d.iMCURows-1 && y+by >= c.lastRowH {
-				b += c.mcuW
-				continue
-			}
-			at := x * c.mcuW
-			k := min(n*c.mcuW, c.wBlocks-at)
-			t := &d.to[b]
-			c.transform(row*c.v+y+by, at, t.blocks[:k], t.last[:k])
-			b += c.mcuW
-		}
-	}
-}
-
-// transform computes the samples of blocks, the first of which is block at of
-// row y.
-func (c *component) transform(y, at int, blocks [][64]int16, last []uint8) {
-	dst := c.blockRow(y)[at*c.samples:]
-	switch c.samples {
-	case 8:
-		kernel.IDCTRow(dst, c.stride, blocks, &c.quant, last)
-	case 4:
-		kernel.IDCTRow4(dst, c.stride, blocks, &c.quant, last)
-	case 2:
-		kernel.IDCTRow2(dst, c.stride, blocks, &c.quant, last)
-	default:
-		kernel.IDCTRow1(dst, c.stride, blocks, &c.quant, last)
-	}
+	return d.in.err
 }

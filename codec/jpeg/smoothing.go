@@ -32,15 +32,15 @@ var (
 	}
 )
 
-// smoothingOK reports whether libjpeg would smooth: the DC of all components
+// smooths reports whether libjpeg would smooth: the DC of all components
 // must be known, and some low AC coefficient must not be fully known.
-func (d *decoder) smoothingOK() bool {
-	if !d.progressive {
+func (s *coefStore) smooths() bool {
+	if !s.head.progressive {
 		return false
 	}
 	useful := false
-	for i := range d.comps {
-		c := &d.comps[i]
+	for i := range s.head.comps {
+		c := &s.head.comps[i]
 		if !c.hasQuant {
 			return false
 		}
@@ -49,12 +49,12 @@ func (d *decoder) smoothingOK() bool {
 				return false
 			}
 		}
-		cur, prev := &d.bits.cur[i], &d.bits.prev[i]
+		cur, prev := &s.known.cur[i], &s.known.prev[i]
 		if cur[0] < 0 {
 			return false
 		}
 		for k := 1; k < savedCoefs; k++ {
-			if d.scans <= 1 {
+			if s.head.scans <= 1 {
 				prev[k] = -1
 			}
 			useful = useful || cur[k] != 0
@@ -63,13 +63,14 @@ func (d *decoder) smoothingOK() bool {
 	return useful
 }
 
-// smoothRow transforms n rows of blocks of a row of MCUs and estimates
+// smooth transforms n rows of blocks of a row of MCUs and estimates
 // coefficients that are zero and not fully known.
-func (d *decoder) smoothRow(c *component, row, n int) {
-	bits := &d.bits.cur[c.index]
-	if row > d.lastGoodRow {
+func (p *plane) smooth(s *coefStore, row, n int) {
+	c := p.comp
+	bits := &s.known.cur[c.index]
+	if row > s.lastGoodRow {
 		// The last scan ended before this row.
-		bits = &d.bits.prev[c.index]
+		bits = &s.known.prev[c.index]
 	}
 	fine := true
 	for k := 1; k < savedCoefs; k++ {
@@ -84,28 +85,28 @@ func (d *decoder) smoothRow(c *component, row, n int) {
 		q[k] = int64(c.quant16[smoothPos[k]])
 	}
 	var ws [1][64]int16
-	total := n * d.iMCURows
+	total := n * s.head.iMCURows
 	for y := range n {
 		// libjpeg's row number, which is wrong in an incomplete last row of
 		// MCUs.
 		at := row*n + y
 		var rows [5][][64]int16
 		at0 := row*c.v + y
-		rows[2] = d.coefRow(c, at0)
+		rows[2] = s.row(c, at0)
 		rows[1], rows[3] = rows[2], rows[2]
 		if at > 0 {
-			rows[1] = d.coefRow(c, at0-1)
+			rows[1] = s.row(c, at0-1)
 		}
 		rows[0] = rows[1]
 		if at > 1 {
-			rows[0] = d.coefRow(c, at0-2)
+			rows[0] = s.row(c, at0-2)
 		}
 		if at < total-1 {
-			rows[3] = d.coefRow(c, at0+1)
+			rows[3] = s.row(c, at0+1)
 		}
 		rows[4] = rows[3]
 		if at < total-2 {
-			rows[4] = d.coefRow(c, at0+2)
+			rows[4] = s.row(c, at0+2)
 		}
 		var dc [25]int64
 		for x := range c.wBlocks {
@@ -117,14 +118,14 @@ func (d *decoder) smoothRow(c *component, row, n int) {
 			}
 			ws[0] = rows[2][x]
 			for k := 1; k <= last; k++ {
-				if p := smoothPos[k]; bits[k] != 0 && ws[0][p] == 0 {
-					ws[0][p] = estimate(&table[k], &dc, q[0], q[k], bits[k])
+				if at := smoothPos[k]; bits[k] != 0 && ws[0][at] == 0 {
+					ws[0][at] = estimate(&table[k], &dc, q[0], q[k], bits[k])
 				}
 			}
 			if fine {
 				ws[0][0] = estimate(&table[0], &dc, q[0], q[0], 0)
 			}
-			c.transform(at0, x, ws[:], []uint8{63})
+			p.transform(at0, x, ws[:], []uint8{63})
 		}
 	}
 }
@@ -149,15 +150,4 @@ func estimate(kernel *[25]int16, dc *[25]int64, q0, q int64, al int) int16 {
 		v = -v
 	}
 	return int16(v)
-}
-
-// coefRow returns row y of the blocks of c.
-func (d *decoder) coefRow(c *component, y int) [][64]int16 {
-	r := c.rows[y/c.v].blocks
-	if r == nil {
-		c.zero = grow(c.zero, c.padW)
-		clear(c.zero)
-		return c.zero
-	}
-	return r[y%c.v*c.padW:][:c.padW]
 }

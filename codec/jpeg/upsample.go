@@ -16,45 +16,45 @@ const (
 // chooseUpsampling selects libjpeg's method for each component: triangle
 // filters for a factor of 2, except for lossless files. The horizontal filter
 // requires a plane of more than two samples' width.
-func (d *decoder) chooseUpsampling() {
-	d.context = false
-	for i := range d.comps {
-		c := &d.comps[i]
-		c.hExp, c.vExp = d.maxH*d.samples/(c.h*c.samples), d.maxV*d.samples/(c.v*c.samples)
-		fancy := d.samples > 1
+func (ps *planes) chooseUpsampling() {
+	ps.context = false
+	for i := range ps.head.comps {
+		p, c := &ps.comp[i], &ps.head.comps[i]
+		p.hExp, p.vExp = ps.head.maxH*ps.samples/(c.h*p.samples), ps.head.maxV*ps.samples/(c.v*p.samples)
+		fancy := ps.samples > 1
 		switch {
-		case !c.needed || c.hExp == 1 && c.vExp == 1:
-			c.method = upNone
-		case fancy && c.hExp == 2 && c.vExp == 1 && c.dw > 2:
-			c.method = upH2V1
-		case fancy && c.hExp == 1 && c.vExp == 2:
-			c.method = upH1V2
-		case fancy && c.hExp == 2 && c.vExp == 2 && c.dw > 2:
-			c.method = upH2V2
+		case !c.needed || p.hExp == 1 && p.vExp == 1:
+			p.method = upNone
+		case fancy && p.hExp == 2 && p.vExp == 1 && p.dw > 2:
+			p.method = upH2V1
+		case fancy && p.hExp == 1 && p.vExp == 2:
+			p.method = upH1V2
+		case fancy && p.hExp == 2 && p.vExp == 2 && p.dw > 2:
+			p.method = upH2V2
 		default:
-			c.method = upBox
+			p.method = upBox
 		}
-		if c.method == upH1V2 || c.method == upH2V2 {
-			d.context = true
+		if p.method == upH1V2 || p.method == upH2V2 {
+			ps.context = true
 		}
 	}
 }
 
 // upsampledRow returns width samples, from column left on, of the component's
 // part of row y of the pixels.
-func (c *component) upsampledRow(y, left, width int) []byte {
-	switch c.method {
+func (p *plane) upsampledRow(y, left, width int) []byte {
+	switch p.method {
 	case upNone:
-		return c.row(y)[left : left+width]
+		return p.row(y)[left : left+width]
 	case upBox:
-		from := left / c.hExp
-		kernel.UpsampleBox(c.up[:width+left%c.hExp], c.row(y / c.vExp)[from:], c.hExp)
-		return c.up[left%c.hExp:][:width]
+		from := left / p.hExp
+		kernel.UpsampleBox(p.up[:width+left%p.hExp], p.row(y / p.vExp)[from:], p.hExp)
+		return p.up[left%p.hExp:][:width]
 	}
-	if c.method == upH2V1 {
-		from, to := c.span(left, width)
-		kernel.UpsampleH2V1(c.up, c.row(y)[from:], to-from)
-		return c.up[left-2*from:][:width]
+	if p.method == upH2V1 {
+		from, to := p.span(left, width)
+		kernel.UpsampleH2V1(p.up, p.row(y)[from:], to-from)
+		return p.up[left-2*from:][:width]
 	}
 	// The second nearest row is above for even rows, below for odd rows. At the
 	// edges of the image the nearest row takes its place.
@@ -62,21 +62,21 @@ func (c *component) upsampledRow(y, left, width int) []byte {
 	if y&1 == 1 {
 		far = y/2 + 1
 	}
-	far = min(max(far, 0), c.dh-1)
-	if c.method == upH2V2 {
-		from, to := c.span(left, width)
-		kernel.UpsampleH2V2(c.up, c.row(near)[from:], c.row(far)[from:], to-from)
-		return c.up[left-2*from:][:width]
+	far = min(max(far, 0), p.dh-1)
+	if p.method == upH2V2 {
+		from, to := p.span(left, width)
+		kernel.UpsampleH2V2(p.up, p.row(near)[from:], p.row(far)[from:], to-from)
+		return p.up[left-2*from:][:width]
 	}
-	kernel.UpsampleH1V2(c.up, c.row(near)[left:], c.row(far)[left:], width, 1+y&1)
-	return c.up[:width]
+	kernel.UpsampleH1V2(p.up, p.row(near)[left:], p.row(far)[left:], width, 1+y&1)
+	return p.up[:width]
 }
 
 // span returns the range of samples to double for width pixels from left on.
 // The results at its ends are wrong unless they are the image's edges, so it
 // includes one more sample on each side. It has more than two samples, as the
 // filters require.
-func (c *component) span(left, width int) (from, to int) {
-	from = min(max(left/2-1, 0), c.dw-3)
-	return from, min(max((left+width+1)/2+1, from+3), c.dw)
+func (p *plane) span(left, width int) (from, to int) {
+	from = min(max(left/2-1, 0), p.dw-3)
+	return from, min(max((left+width+1)/2+1, from+3), p.dw)
 }

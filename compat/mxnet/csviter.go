@@ -192,12 +192,12 @@ func (c *csvRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 			return err
 		}
 	}
-	if err := c.data.read(i, func(line []byte) error { return parse(line, &s.Values[0].Tensor) }); err != nil {
+	if err := c.data.read(i, func(line []byte) error { return parse(line, &s.Column("data").Tensor) }); err != nil {
 		return err
 	}
 	if c.label == nil {
-		clear(s.Values[1].Data)
-	} else if err := c.label.read(i, func(line []byte) error { return parse(line, &s.Values[1].Tensor) }); err != nil {
+		clear(s.Column("softmax_label").Data)
+	} else if err := c.label.read(i, func(line []byte) error { return parse(line, &s.Column("softmax_label").Tensor) }); err != nil {
 		return err
 	}
 	return setRow(&s.Values[2], i)

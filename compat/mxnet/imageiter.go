@@ -10,7 +10,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/png"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
@@ -199,7 +199,7 @@ func (o *sizedCrop) Draw(d *transforms.Draw) error {
 	if o.sized {
 		for range 10 {
 			area := float64(float64(h*w) * d.Uniform(0.08, 1))
-			ratio := kernel.Exp(d.Uniform(kernel.Log(3./4), kernel.Log(4./3)))
+			ratio := exactmath.Exp(d.Uniform(exactmath.Log(3./4), exactmath.Log(4./3)))
 			bw := int(math.RoundToEven(math.Sqrt(float64(area * ratio))))
 			bh := int(math.RoundToEven(math.Sqrt(area / ratio)))
 			if bw >= 1 && bw <= w && bh >= 1 && bh <= h {

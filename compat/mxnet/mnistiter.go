@@ -242,10 +242,10 @@ func (r *mnistRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if _, err := r.file.ReadAt(*b, int64(headSize(3))+(r.first+i)*int64(n)); err != nil && err != io.EOF {
 		return fmt.Errorf("mxnet: %s: %s: %w", mnistIter, s.Key, err)
 	}
-	x := tensor.View[float32](&s.Values[0].Tensor)
+	x := tensor.View[float32](&s.Column("data").Tensor)
 	for k, v := range *b {
 		x[k] = float32(v) * (1. / 256) // exact
 	}
-	tensor.View[float32](&s.Values[1].Tensor)[0] = float32(r.labels[i])
+	tensor.View[float32](&s.Column("softmax_label").Tensor)[0] = float32(r.labels[i])
 	return setRow(&s.Values[2], r.first+i)
 }

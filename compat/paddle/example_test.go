@@ -54,7 +54,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(s.Values[0].Desc, tensor.View[int64](&s.Values[1].Tensor))
+		fmt.Println(s.Column("x").Desc, tensor.View[int64](&s.Column("label").Tensor))
 	}
 	// Output:
 	// float32 (3,) [0 10 1]

@@ -100,15 +100,15 @@ func put(line string, s *dataset.Sample) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Values[0].Reset(x); err != nil {
+	if err := s.Column("x").Reset(x); err != nil {
 		return err
 	}
-	v := tensor.View[float32](&s.Values[0].Tensor)
+	v := tensor.View[float32](&s.Column("x").Tensor)
 	v[0], v[1] = float32(n), float32(n)+0.5
-	if err := s.Values[1].Reset(want[1].Desc); err != nil {
+	if err := s.Column("y").Reset(want[1].Desc); err != nil {
 		return err
 	}
-	tensor.View[int64](&s.Values[1].Tensor)[0] = n
+	tensor.View[int64](&s.Column("y").Tensor)[0] = n
 	return nil
 }
 
@@ -193,7 +193,7 @@ func numbers(t *testing.T, r *Run, most int, ask bool) (l []int64) {
 			break
 		}
 		require.NoError(t, err)
-		l = append(l, tensor.View[int64](&s.Values[1].Tensor)...)
+		l = append(l, tensor.View[int64](&s.Column("y").Tensor)...)
 	}
 	return l
 }
@@ -262,7 +262,7 @@ func TestOrder(t *testing.T) {
 					var got []int64
 					for s, err := range p.All(context.Background()) {
 						require.NoError(t, err)
-						got = append(got, tensor.View[int64](&s.Values[1].Tensor)[0])
+						got = append(got, tensor.View[int64](&s.Column("y").Tensor)[0])
 					}
 					require.Equal(t, want, got, "without goroutines")
 					require.NoError(t, p.Close())
@@ -322,7 +322,7 @@ func TestDecorators(t *testing.T) {
 			if c.batch > 1 {
 				s, err := run.ReadNext(context.Background())
 				require.NoError(t, err)
-				require.Equal(t, tensor.Dims(c.batch, 2), s.Values[0].Shape)
+				require.Equal(t, tensor.Dims(c.batch, 2), s.Column("x").Shape)
 			}
 		})
 	}

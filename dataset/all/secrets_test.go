@@ -15,7 +15,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
-	"github.com/infer-prep/infer-prep/dataset/sourcetest"
 	"github.com/infer-prep/infer-prep/records"
 	_ "github.com/infer-prep/infer-prep/records/all"
 	"github.com/infer-prep/infer-prep/store/httpstore"
@@ -146,14 +145,14 @@ func readOne(t *testing.T, d dataset.Data) error {
 	switch d := d.(type) {
 	case dataset.Rows:
 		if d.Len() > 0 {
-			return d.Read(t.Context(), 0, sourcetest.New(d))
+			return d.Read(t.Context(), 0, dataset.NewSample(d.Columns()))
 		}
 	case dataset.Stream:
 		r, err := d.Start(t.Context(), 0)
 		if err != nil {
 			return err
 		}
-		err = r.Next(t.Context(), sourcetest.New(d))
+		err = r.Next(t.Context(), dataset.NewSample(d.Columns()))
 		if cerr := r.Close(); err == nil {
 			err = cerr
 		}

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMindSpore(t *testing.T) {
-	cases := golden.Load(t, "datasets/csv/mindspore.json")
+	cases := golden.Load(t, "../../testdata/datasets/csv/mindspore.json")
 	t.Chdir("../../testdata/datasets/csv")
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -85,8 +85,8 @@ func TestUnlikeMindSpore(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 3, d.Len())
 	for i, want := range []string{"1", "3", "5"} {
-		s := dataset.Sample{Values: make([]dataset.Value, 2)}
-		require.NoError(t, d.Read(t.Context(), int64(i), &s))
+		s := dataset.NewSample(d.Columns())
+		require.NoError(t, d.Read(t.Context(), int64(i), s))
 		require.Equal(t, want, string(s.Values[0].Data))
 	}
 	_, err = open(t, plain(1), "\xff\xfea\x00")
@@ -104,8 +104,8 @@ func TestUnlikeMindSpore(t *testing.T) {
 
 	d, err = open(t, plain(2, tensor.Int64, tensor.Float64), "-9223372036854775808,1e-320\n")
 	require.NoError(t, err)
-	s := dataset.Sample{Values: make([]dataset.Value, 2)}
-	require.NoError(t, d.Read(t.Context(), 0, &s))
+	s := dataset.NewSample(d.Columns())
+	require.NoError(t, d.Read(t.Context(), 0, s))
 	require.EqualValues(t, int64(-1<<63), tensor.View[int64](&s.Values[0].Tensor)[0])
 	require.Equal(t, 1e-320, tensor.View[float64](&s.Values[1].Tensor)[0])
 }
@@ -118,9 +118,9 @@ func TestLong(t *testing.T) {
 		d, err := open(t, plain(2), long+",y\n"+strings.Repeat("\n", n)+"a,\""+strings.Repeat("\"\"", n)+"\"\n\""+strings.Repeat("\n", n)+"\",z")
 		require.NoError(t, err)
 		require.EqualValues(t, 3, d.Len())
-		s := dataset.Sample{Values: make([]dataset.Value, 2)}
+		s := dataset.NewSample(d.Columns())
 		for i, want := range [][2]string{{long, "y"}, {"a", strings.Repeat(`"`, n)}, {strings.Repeat("\n", n), "z"}} {
-			require.NoError(t, d.Read(t.Context(), int64(i), &s))
+			require.NoError(t, d.Read(t.Context(), int64(i), s))
 			require.Equal(t, want[0], string(s.Values[0].Data))
 			require.Equal(t, want[1], string(s.Values[1].Data))
 		}
@@ -148,11 +148,11 @@ func TestMalformedRows(t *testing.T) {
 		d, err := open(t, plain(2, tensor.Int32, tensor.Float32), "0,0\n"+c.text+"\n\n9,9\n")
 		require.NoError(t, err)
 		require.EqualValues(t, 3, d.Len())
-		s := dataset.Sample{Values: make([]dataset.Value, 2)}
-		require.NoError(t, d.Read(t.Context(), 0, &s))
-		require.NoError(t, d.Read(t.Context(), 2, &s))
+		s := dataset.NewSample(d.Columns())
+		require.NoError(t, d.Read(t.Context(), 0, s))
+		require.NoError(t, d.Read(t.Context(), 2, s))
 		require.EqualValues(t, 9, tensor.View[int32](&s.Values[0].Tensor)[0])
-		err = d.Read(t.Context(), 1, &s)
+		err = d.Read(t.Context(), 1, s)
 		require.ErrorIs(t, err, dataset.ErrData, c.text)
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "a.csv")
@@ -161,7 +161,7 @@ func TestMalformedRows(t *testing.T) {
 	d, err := open(t, plain(2), "1,2\n\n3,\"4\n5,6\n")
 	require.NoError(t, err)
 	require.EqualValues(t, 2, d.Len())
-	require.ErrorContains(t, d.Read(t.Context(), 1, &dataset.Sample{Values: make([]dataset.Value, 2)}), "line 3 (offset 7): the file ends within quotes")
+	require.ErrorContains(t, d.Read(t.Context(), 1, dataset.NewSample(d.Columns())), "line 3 (offset 7): the file ends within quotes")
 }
 
 func TestErrors(t *testing.T) {

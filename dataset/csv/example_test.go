@@ -33,9 +33,9 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		name := string(sample.Values[0].Data)
-		count := tensor.View[int32](&sample.Values[1].Tensor)[0]
-		score := tensor.View[float32](&sample.Values[2].Tensor)[0]
+		name := string(sample.Column("name").Data)
+		count := tensor.View[int32](&sample.Column("count").Tensor)[0]
+		score := tensor.View[float32](&sample.Column("score").Tensor)[0]
 		fmt.Println(name, count, score)
 	}
 	// Output:

@@ -91,13 +91,13 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	s.Key = "fake_image"
 	r := d.key.At(uint64(i))
-	if err := s.Values[1].SetInt32(int32(r.IntN(int(d.o.Classes)))); err != nil {
+	if err := s.Column("label").SetInt32(int32(r.IntN(int(d.o.Classes)))); err != nil {
 		return err
 	}
-	if err := s.Values[0].Reset(tensor.Image(tensor.Uint8, tensor.HWC, d.o.Height, d.o.Width, d.o.Channels)); err != nil {
+	if err := s.Column("image").Reset(tensor.Image(tensor.Uint8, tensor.HWC, d.o.Height, d.o.Width, d.o.Channels)); err != nil {
 		return err
 	}
-	noise.Bytes(s.Values[0].Data, &r)
+	noise.Bytes(s.Column("image").Data, &r)
 	return nil
 }
 

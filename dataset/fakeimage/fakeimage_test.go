@@ -26,14 +26,14 @@ func TestAsDocumented(t *testing.T) {
 	seen := map[string]bool{}
 	for i, s := range sourcetest.Samples(t, o) {
 		r := rng.NewKey(42, 0, "fake_image").At(uint64(i))
-		require.Equal(t, []int32{int32(r.IntN(10))}, tensor.View[int32](&s.Values[1].Tensor))
+		require.Equal(t, []int32{int32(r.IntN(10))}, tensor.View[int32](&s.Column("label").Tensor))
 		var want []byte
 		for len(want) < 45 {
 			n := r.Uint32()
 			want = append(want, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
 		}
-		require.Equal(t, want[:45], s.Values[0].Data, "row %d", i)
-		seen[string(s.Values[0].Data)] = true
+		require.Equal(t, want[:45], s.Column("image").Data, "row %d", i)
+		seen[string(s.Column("image").Data)] = true
 	}
 	require.Len(t, seen, 9)
 	first := sourcetest.Samples(t, o)[0].Values[0].Data
@@ -46,10 +46,10 @@ func TestEven(t *testing.T) {
 	var pixels [256]int
 	var labels [4]int
 	for _, s := range sourcetest.Samples(t, o) {
-		for _, p := range s.Values[0].Data {
+		for _, p := range s.Column("image").Data {
 			pixels[p]++
 		}
-		labels[tensor.View[int32](&s.Values[1].Tensor)[0]]++
+		labels[tensor.View[int32](&s.Column("label").Tensor)[0]]++
 	}
 	for _, n := range pixels {
 		require.InDelta(t, 1000, n, 160) // five standard deviations

@@ -57,7 +57,7 @@ func ExampleRegister() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(string(sample.Values[0].Data))
+		fmt.Println(string(sample.Column("text").Data))
 	}
 	// Output:
 	// {"infer_prep_dataset":1,"top":{"node":"skip","version":1,"params":{"count":1},"in":[{"node":"generator","version":1,"params":{"name":"countdown"}}]}}

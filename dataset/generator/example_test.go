@@ -49,7 +49,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(tensor.View[int64](&batch.Values[0].Tensor))
+		fmt.Println(tensor.View[int64](&batch.Column("square").Tensor))
 	}
 	// Output:
 	// [1 4]

@@ -29,8 +29,8 @@ func (c *counter) Next(_ context.Context, s *dataset.Sample) error {
 		return io.EOF
 	}
 	c.at++
-	copy(s.Values[1].Bytes(int(c.at)), "some text that is cut")
-	return s.Values[0].SetInt32(c.at)
+	copy(s.Column("text").Bytes(int(c.at)), "some text that is cut")
+	return s.Column("n").SetInt32(c.at)
 }
 
 func (c *counter) Close() error { return nil }
@@ -63,11 +63,11 @@ func TestGenerator(t *testing.T) {
 		for epoch := range uint64(3) {
 			r, err := d.(dataset.Stream).Start(t.Context(), epoch)
 			require.NoError(t, err)
-			s := sourcetest.New(d)
+			s := dataset.NewSample(d.Columns())
 			for i := range 5 + int32(epoch) {
 				require.NoError(t, r.Next(t.Context(), s))
-				require.Equal(t, []int32{i + 1}, tensor.View[int32](&s.Values[0].Tensor))
-				require.Equal(t, "some text that is cut"[:i+1], string(s.Values[1].Data))
+				require.Equal(t, []int32{i + 1}, tensor.View[int32](&s.Column("n").Tensor))
+				require.Equal(t, "some text that is cut"[:i+1], string(s.Column("text").Data))
 			}
 			require.Equal(t, io.EOF, r.Next(t.Context(), s))
 			require.NoError(t, r.Close())
@@ -83,14 +83,14 @@ func TestAllocs(t *testing.T) {
 	require.NoError(t, err)
 	r, err := d.(dataset.Stream).Start(t.Context(), 0)
 	require.NoError(t, err)
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	require.NoError(t, r.Next(t.Context(), s))
 	require.Zero(t, testing.AllocsPerRun(100, func() { _ = r.Next(t.Context(), s) }))
 }
 
 type numbers struct{}
 
-func (numbers) Next(_ context.Context, s *dataset.Sample) error { return s.Values[0].SetInt32(7) }
+func (numbers) Next(_ context.Context, s *dataset.Sample) error { return s.Column("n").SetInt32(7) }
 func (numbers) Close() error                                    { return nil }
 
 // TestCloseEndsIterator checks that Close runs the deferred calls of an
@@ -111,7 +111,7 @@ func TestCloseEndsIterator(t *testing.T) {
 	require.NoError(t, err)
 	r, err := d.(dataset.Stream).Start(t.Context(), 0)
 	require.NoError(t, err)
-	require.NoError(t, r.Next(t.Context(), sourcetest.New(d)))
+	require.NoError(t, r.Next(t.Context(), dataset.NewSample(d.Columns())))
 	require.False(t, ended)
 	require.NoError(t, r.Close())
 	require.True(t, ended)
@@ -143,8 +143,8 @@ func TestErrors(t *testing.T) {
 		require.NoError(t, err)
 		r, err := d.(dataset.Stream).Start(t.Context(), 3)
 		if err == nil {
-			err = r.Next(t.Context(), sourcetest.New(d))
-			require.Equal(t, err, r.Next(t.Context(), sourcetest.New(d)), "the error stays")
+			err = r.Next(t.Context(), dataset.NewSample(d.Columns()))
+			require.Equal(t, err, r.Next(t.Context(), dataset.NewSample(d.Columns())), "the error stays")
 			require.NoError(t, r.Close())
 		}
 		require.ErrorIs(t, err, c.kind)

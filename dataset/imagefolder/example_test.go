@@ -39,7 +39,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		image, label := &batch.Values[0].Tensor, &batch.Values[1].Tensor
+		image, label := &batch.Column("image").Tensor, &batch.Column("label").Tensor
 		fmt.Println(image.Desc, tensor.View[int32](label))
 	}
 	// Output:

@@ -212,10 +212,10 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
 	s.Key = d.keys[i]
-	if err := files.Read(ctx, d.folder, &s.Values[0], store.Join(d.dir, d.keys[i])); err != nil {
+	if err := files.Read(ctx, d.folder, s.Column("image"), store.Join(d.dir, d.keys[i])); err != nil {
 		return fmt.Errorf("imagefolder: %w", err)
 	}
-	return s.Values[1].SetInt32(d.labels[i])
+	return s.Column("label").SetInt32(d.labels[i])
 }
 
 // Stamp implements dataset.Stamped.

@@ -84,7 +84,7 @@ func TestLinks(t *testing.T) {
 	d, err := New(dir).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	require.EqualValues(t, 10, d.(dataset.Rows).Len())
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 3, sourcetest.New(d)), os.ErrNotExist)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 3, dataset.NewSample(d.Columns())), os.ErrNotExist)
 
 	for name, to := range map[string]string{"itself": ".", "the class": "../b", "the dataset": "../.."} {
 		dir := tree(t, "a/1.png", "b/sub/2.png")

@@ -39,9 +39,9 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		image := &sample.Values[0].Tensor
-		label := tensor.View[float32](&sample.Values[1].Tensor)
-		id := tensor.View[int64](&sample.Values[2].Tensor)[0]
+		image := &sample.Column("image").Tensor
+		label := tensor.View[float32](&sample.Column("label").Tensor)
+		id := tensor.View[int64](&sample.Column("id").Tensor)[0]
 		fmt.Println(image.Desc, label, id)
 	}
 	// Output:

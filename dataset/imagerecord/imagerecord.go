@@ -228,18 +228,18 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return fmt.Errorf("imagerecord: %w: %s: %w", dataset.ErrData, s.Key, err)
 	}
 	if shared {
-		s.Values[0].ShareBytes(m.record.Content)
+		s.Column("image").ShareBytes(m.record.Content)
 	} else {
-		copy(s.Values[0].Bytes(len(m.record.Content)), m.record.Content)
+		copy(s.Column("image").Bytes(len(m.record.Content)), m.record.Content)
 	}
-	if err := s.Values[1].Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(r.width)}); err != nil {
+	if err := s.Column("label").Reset(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(r.width)}); err != nil {
 		return err
 	}
-	copy(tensor.View[float32](&s.Values[1].Tensor), labels)
-	if err := s.Values[2].Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
+	copy(tensor.View[float32](&s.Column("label").Tensor), labels)
+	if err := s.Column("id").Reset(tensor.Desc{DType: tensor.Int64}); err != nil {
 		return err
 	}
-	tensor.View[int64](&s.Values[2].Tensor)[0] = int64(m.record.ID)
+	tensor.View[int64](&s.Column("id").Tensor)[0] = int64(m.record.ID)
 	return nil
 }
 

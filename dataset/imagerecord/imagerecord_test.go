@@ -63,13 +63,13 @@ func TestImageRecord(t *testing.T) {
 			require.Len(t, all, 8)
 			for k, s := range all { // in the order of the files, even with an index
 				f, i := k/4, k%4
-				require.Equal(t, int64(10*f+i), tensor.View[int64](&s.Values[2].Tensor)[0])
-				require.Equal(t, float32(f)+float32(i)/4, tensor.View[float32](&s.Values[1].Tensor)[0])
+				require.Equal(t, int64(10*f+i), tensor.View[int64](&s.Column("id").Tensor)[0])
+				require.Equal(t, float32(f)+float32(i)/4, tensor.View[float32](&s.Column("label").Tensor)[0])
 				want := fmt.Sprintf("%d\n\x23\xd7\xceimage", i)
 				if i == 2 {
 					want = "abcd\n\x23\xd7\xceefgh"
 				}
-				require.Equal(t, want, string(s.Values[0].Data))
+				require.Equal(t, want, string(s.Column("image").Data))
 				require.Contains(t, s.Key, fmt.Sprintf("%d.rec@", f))
 			}
 		}
@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
-	err = d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d))
+	err = d.(dataset.Rows).Read(t.Context(), 1, dataset.NewSample(d.Columns()))
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "1 labels, want 2")
 
@@ -106,7 +106,7 @@ func TestErrors(t *testing.T) {
 	d2, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d2.Close()
-	s := sourcetest.New(d2)
+	s := dataset.NewSample(d2.Columns())
 	require.NoError(t, d2.(dataset.Rows).Read(t.Context(), 1, s))
 	err = d2.(dataset.Rows).Read(t.Context(), 0, s)
 	require.ErrorIs(t, err, records.ErrCorrupt)
@@ -130,7 +130,7 @@ func TestParts(t *testing.T) {
 				}
 				n := 0
 				for _, s := range sourcetest.Samples(t, o) {
-					all = append(all, tensor.View[int64](&s.Values[2].Tensor)[0])
+					all = append(all, tensor.View[int64](&s.Column("id").Tensor)[0])
 					n++
 				}
 				sizes = append(sizes, n)
@@ -172,8 +172,8 @@ func TestList(t *testing.T) {
 		sourcetest.Spec(t, o)
 		sourcetest.Run(t, o)
 		for _, s := range sourcetest.Samples(t, o) {
-			id := tensor.View[int64](&s.Values[2].Tensor)[0]
-			require.Equal(t, []float32{float32(id) + 0.5, -1, 7}[:width], tensor.View[float32](&s.Values[1].Tensor))
+			id := tensor.View[int64](&s.Column("id").Tensor)[0]
+			require.Equal(t, []float32{float32(id) + 0.5, -1, 7}[:width], tensor.View[float32](&s.Column("label").Tensor))
 		}
 	}
 	o := New(dir)

@@ -40,7 +40,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(tensor.View[float32](&sample.Values[0].Tensor), tensor.View[int32](&sample.Values[1].Tensor)[0])
+		fmt.Println(tensor.View[float32](&sample.Column("x").Tensor), tensor.View[int32](&sample.Column("label").Tensor)[0])
 	}
 	// Output:
 	// [0.5 1] 7
@@ -72,7 +72,7 @@ func ExampleNewSamples() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(sample.Key, string(sample.Values[0].Data))
+		fmt.Println(sample.Key, string(sample.Column("text").Data))
 	}
 	// Output:
 	// a.txt one line

@@ -33,15 +33,15 @@ func TestSlices(t *testing.T) {
 	require.Zero(t, sourcetest.Allocs(t, src))
 	d, err := src.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 2, s))
-	require.Same(t, &image.Data[12], &s.Values[0].Data[0], "shared")
-	require.Equal(t, 6, len(s.Values[0].Data))
-	require.Equal(t, 6, cap(s.Values[0].Data))
+	require.Same(t, &image.Data[12], &s.Column("image").Data[0], "shared")
+	require.Equal(t, 6, len(s.Column("image").Data))
+	require.Equal(t, 6, cap(s.Column("image").Data))
 	c, err := d.(dataset.Classed).Class(2)
 	require.NoError(t, err)
 	require.EqualValues(t, 0x0504, c)
-	require.Equal(t, []int16{0x0504}, tensor.View[int16](&s.Values[1].Tensor))
+	require.Equal(t, []int16{0x0504}, tensor.View[int16](&s.Column("label").Tensor))
 }
 
 // TestViews slices the first two columns of a matrix, which are not dense.
@@ -52,7 +52,7 @@ func TestViews(t *testing.T) {
 	src := New(tensor.Named{Name: "a", T: &v})
 	sourcetest.Run(t, src)
 	for i, s := range sourcetest.Samples(t, src) {
-		require.Equal(t, []byte{byte(4 * i), byte(4*i + 1)}, s.Values[0].Data)
+		require.Equal(t, []byte{byte(4 * i), byte(4*i + 1)}, s.Column("a").Data)
 	}
 }
 

@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		key, data := string(sample.Values[0].Data), &sample.Values[1].Tensor
+		key, data := string(sample.Column("key").Data), &sample.Column("data").Tensor
 		fmt.Println(key, data.Desc)
 	}
 	// Output:

@@ -205,8 +205,8 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	script, n := r.scripts[k], int(i-r.starts[k])
 	e := script.Entry(n)
 	s.Key = place(e)
-	copy(s.Values[0].Bytes(len(e.Key)), e.Key)
-	v := &s.Values[1]
+	copy(s.Column("key").Bytes(len(e.Key)), e.Key)
+	v := s.Column("data")
 	err := script.ReadTo(ctx, n, func(d tensor.Desc) (*tensor.Tensor, error) {
 		if !r.desc.Matches(d) {
 			return nil, fmt.Errorf("%q: %v, want %v", e.Key, d, r.desc)

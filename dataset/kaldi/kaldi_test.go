@@ -75,9 +75,9 @@ func TestKaldi(t *testing.T) {
 					if names[0] == scp || k > 3 {
 						i = 3 - k%4
 					}
-					require.Equal(t, fmt.Sprintf("größe-%d", i), string(s.Values[0].Data))
-					require.Equal(t, c.data(i).Desc, s.Values[1].Desc)
-					require.Equal(t, c.data(i).Data, s.Values[1].Data[:len(c.data(i).Data):len(c.data(i).Data)])
+					require.Equal(t, fmt.Sprintf("größe-%d", i), string(s.Column("key").Data))
+					require.Equal(t, c.data(i).Desc, s.Column("data").Desc)
+					require.Equal(t, c.data(i).Data, s.Column("data").Data[:len(c.data(i).Data):len(c.data(i).Data)])
 					require.Contains(t, s.Key, ark+"@")
 				}
 				require.Contains(t, []int{4, 8}, len(all))
@@ -96,14 +96,14 @@ func TestRange(t *testing.T) {
 	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	rows := d.(dataset.Rows)
 	require.NoError(t, rows.Read(t.Context(), 1, s))
-	whole := append([]float64{}, tensor.View[float64](&s.Values[1].Tensor)...)
+	whole := append([]float64{}, tensor.View[float64](&s.Column("data").Tensor)...)
 	require.NoError(t, rows.Read(t.Context(), 0, s))
 	require.Equal(t, ark+"@10[1:2,0:1]", s.Key)
-	require.Equal(t, tensor.Dims(2, 2), s.Values[1].Shape)
-	require.Equal(t, []float64{whole[3], whole[4], whole[6], whole[7]}, tensor.View[float64](&s.Values[1].Tensor))
+	require.Equal(t, tensor.Dims(2, 2), s.Column("data").Shape)
+	require.Equal(t, []float64{whole[3], whole[4], whole[6], whole[7]}, tensor.View[float64](&s.Column("data").Tensor))
 	require.ErrorIs(t, rows.Read(t.Context(), 2, s), dataset.ErrData)
 }
 
@@ -127,7 +127,7 @@ func TestErrors(t *testing.T) {
 	o.Type, o.DType = "wave", tensor.Int16
 	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	err = d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d))
+	err = d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns()))
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, `"größe-3": uint8`)
 	require.NoError(t, d.Close())
@@ -135,7 +135,7 @@ func TestErrors(t *testing.T) {
 	// alone, in an archive all objects.
 	d, err = New(scp).Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), records.ErrCorrupt)
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns())), records.ErrCorrupt)
 	require.NoError(t, d.Close())
 	_, err = New(ark).Open(t.Context(), store.Local)
 	require.ErrorIs(t, err, records.ErrCorrupt)
@@ -145,8 +145,8 @@ func TestErrors(t *testing.T) {
 	o.DType = tensor.Uint8
 	d, err = o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), records.ErrCorrupt)
-	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, sourcetest.New(d)))
+	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns())), records.ErrCorrupt)
+	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 1, dataset.NewSample(d.Columns())))
 	require.NoError(t, d.Close())
 	o.Files = []string{ark}
 	_, err = o.Open(t.Context(), store.Local)

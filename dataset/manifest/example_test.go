@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		file, label := sample.Values[0].Data, &sample.Values[1].Tensor
+		file, label := sample.Column("image").Data, &sample.Column("label").Tensor
 		fmt.Println(sample.Key, len(file), tensor.View[int32](label)[0])
 	}
 	// Output:

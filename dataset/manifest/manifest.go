@@ -270,17 +270,17 @@ func (d *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	s.Key = d.sources[i]
-	if err := files.Read(ctx, d.folder, &s.Values[0], d.file(i)); err != nil {
+	if err := files.Read(ctx, d.folder, s.Column("image"), d.file(i)); err != nil {
 		return err
 	}
 	if d.single {
-		return s.Values[1].SetInt32(d.labels[i])
+		return s.Column("label").SetInt32(d.labels[i])
 	}
 	labels := d.labels[d.start[i]:d.start[i+1]]
-	if err := s.Values[1].Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(len(labels))}); err != nil {
+	if err := s.Column("label").Reset(tensor.Desc{DType: tensor.Int32, Shape: tensor.Dims(len(labels))}); err != nil {
 		return err
 	}
-	copy(tensor.View[int32](&s.Values[1].Tensor), labels)
+	copy(tensor.View[int32](&s.Column("label").Tensor), labels)
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 const testdata = "../../testdata/datasets/manifest/"
 
 func TestMindSpore(t *testing.T) {
-	for _, c := range golden.Load(t, "datasets/manifest/mindspore.json") {
+	for _, c := range golden.Load(t, testdata+"mindspore.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			s := c.Specs(t, func() dataset.Node { return New("") }).(*Manifest)
 			s.File = testdata + s.File
@@ -58,10 +58,10 @@ func TestUnlikeMindSpore(t *testing.T) {
 	require.NoError(t, err)
 	d := data.(dataset.Classed)
 	require.EqualValues(t, 2, d.Len())
-	s := dataset.Sample{Values: make([]dataset.Value, 2)}
-	require.NoError(t, d.Read(t.Context(), 0, &s))
-	require.Equal(t, "no JPEG", string(s.Values[0].Data))
-	require.ErrorIs(t, d.Read(t.Context(), 1, &s), os.ErrNotExist)
+	s := dataset.NewSample(d.Columns())
+	require.NoError(t, d.Read(t.Context(), 0, s))
+	require.Equal(t, "no JPEG", string(s.Column("image").Data))
+	require.ErrorIs(t, d.Read(t.Context(), 1, s), os.ErrNotExist)
 	require.Equal(t, "gone.jpg", s.Key)
 }
 

@@ -61,7 +61,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(string(sample.Values[0].Data))
+		fmt.Println(string(sample.Column("name").Data))
 	}
 	// Output:
 	// name bytes

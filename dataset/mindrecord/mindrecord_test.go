@@ -122,7 +122,7 @@ func TestErrors(t *testing.T) {
 	d, err := New(name).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	err = d.(dataset.Rows).Read(t.Context(), 0, s)
 	require.ErrorIs(t, err, records.ErrCorrupt)
 	require.ErrorContains(t, err, "0@0")

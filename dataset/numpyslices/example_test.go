@@ -33,7 +33,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		image, box := &sample.Values[0].Tensor, &sample.Values[1].Tensor
+		image, box := &sample.Column("image").Tensor, &sample.Column("box").Tensor
 		fmt.Println(tensor.View[uint8](image), tensor.View[float32](box))
 	}
 	// Output:

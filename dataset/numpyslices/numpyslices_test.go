@@ -101,7 +101,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		r := d.(dataset.Rows)
-		s := sourcetest.New(d)
+		s := dataset.NewSample(d.Columns())
 		for i := range min(r.Len(), 100) {
 			require.NoError(t, r.Read(t.Context(), i, s))
 		}
@@ -132,7 +132,7 @@ func TestPresigned(t *testing.T) {
 		require.NoError(t, err)
 		got, want := d.(dataset.Rows), local.(dataset.Rows)
 		require.Equal(t, want.Len(), got.Len())
-		a, b := sourcetest.New(d), sourcetest.New(local)
+		a, b := dataset.NewSample(d.Columns()), dataset.NewSample(local.Columns())
 		for i := range want.Len() {
 			require.NoError(t, got.Read(t.Context(), i, a))
 			require.NoError(t, want.Read(t.Context(), i, b))

@@ -37,7 +37,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		x, label := &batch.Values[0].Tensor, &batch.Values[1].Tensor
+		x, label := &batch.Column("x").Tensor, &batch.Column("label").Tensor
 		fmt.Println(x.Shape, tensor.View[uint8](label))
 	}
 	// Output:

@@ -61,7 +61,7 @@ func Golden(t *testing.T, name string) (compared int) {
 			for i, k := range d.Columns() {
 				index[k.Name] = i
 			}
-			s := New(d)
+			s := dataset.NewSample(d.Columns())
 			for i, want := range c.Rows {
 				require.NoError(t, r.Read(t.Context(), int64(i), s), "row %d", i)
 				require.NotEmpty(t, want)

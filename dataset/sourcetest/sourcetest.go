@@ -113,7 +113,7 @@ func Allocs(t *testing.T, src dataset.Source) float64 {
 	defer d.Close()
 	r, ok := d.(dataset.Rows)
 	require.True(t, ok, "%T is no Rows", d)
-	s := New(d)
+	s := dataset.NewSample(d.Columns())
 	n := min(r.Len(), most)
 	for i := range n {
 		require.NoError(t, r.Read(t.Context(), i, s))
@@ -125,11 +125,6 @@ func Allocs(t *testing.T, src dataset.Source) float64 {
 		}
 		i = (i + 1) % n
 	})
-}
-
-// New returns a sample for d, without memory yet.
-func New(d dataset.Data) *dataset.Sample {
-	return &dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
 }
 
 // Samples returns copies of all samples of a source; for a Stream, those of
@@ -150,7 +145,7 @@ func samples(t *testing.T, src dataset.Source, o store.Opener) []*dataset.Sample
 	r, ok := d.(dataset.Rows)
 	require.True(t, ok, "%T is neither Rows nor Stream", d)
 	var all []*dataset.Sample
-	s := New(d)
+	s := dataset.NewSample(d.Columns())
 	for i := range r.Len() {
 		require.NoError(t, r.Read(t.Context(), i, s), "row %d", i)
 		all = append(all, clone(t, s))
@@ -169,7 +164,7 @@ func read(t *testing.T, src dataset.Source, f func(dataset.Data)) []*dataset.Sam
 	var all []*dataset.Sample
 	switch d := d.(type) {
 	case dataset.Rows:
-		s := New(d)
+		s := dataset.NewSample(d.Columns())
 		for _, i := range indices(d) {
 			require.NoError(t, d.Read(t.Context(), i, s), "row %d", i)
 			all = append(all, clone(t, s))
@@ -263,7 +258,7 @@ func rows(t *testing.T, r dataset.Rows) {
 	type shared struct{ now, before tensor.Tensor }
 	var share []shared
 	for _, i := range all {
-		a, b := New(r), New(r)
+		a, b := dataset.NewSample(r.Columns()), dataset.NewSample(r.Columns())
 		require.NoError(t, r.Read(t.Context(), i, a), "row %d", i)
 		require.NoError(t, r.Read(t.Context(), i, b), "row %d", i)
 		matches(t, r, a, "row", i)
@@ -276,7 +271,7 @@ func rows(t *testing.T, r dataset.Rows) {
 		}
 	}
 	// Read rows of all sizes into one sample: forwards, backwards and strided.
-	s := New(r)
+	s := dataset.NewSample(r.Columns())
 	for k := range all {
 		for _, i := range []int64{all[k], all[len(all)-1-k], all[k*7%len(all)]} {
 			require.NoError(t, r.Read(t.Context(), i, s), "row %d", i)
@@ -297,7 +292,7 @@ func rows(t *testing.T, r dataset.Rows) {
 	got := make([][]*dataset.Sample, len(errs))
 	for g := range errs {
 		wg.Go(func() {
-			s := New(r)
+			s := dataset.NewSample(r.Columns())
 			for k := range all {
 				i := all[(k*(g%2*2-1)+g*len(all)/8+len(all))%len(all)]
 				if errs[g] = r.Read(t.Context(), i, s); errs[g] != nil {
@@ -336,7 +331,7 @@ func rows(t *testing.T, r dataset.Rows) {
 	c, classed := r.(dataset.Classed)
 	for _, i := range []int64{-1, n, n + 1, 1 << 62, -1 << 63} {
 		require.NotPanics(t, func() {
-			require.ErrorIs(t, r.Read(t.Context(), i, New(r)), dataset.ErrParam, "row %d of %d", i, n)
+			require.ErrorIs(t, r.Read(t.Context(), i, dataset.NewSample(r.Columns())), dataset.ErrParam, "row %d of %d", i, n)
 			if classed {
 				_, err := c.Class(i)
 				require.ErrorIs(t, err, dataset.ErrParam, "class of row %d of %d", i, n)
@@ -361,7 +356,7 @@ func stream(t *testing.T, d dataset.Stream) {
 	require.NoError(t, err)
 	b, err := d.Start(t.Context(), 0)
 	require.NoError(t, err)
-	s, u := New(d), New(d)
+	s, u := dataset.NewSample(d.Columns()), dataset.NewSample(d.Columns())
 	for range 3 {
 		if err := a.Next(t.Context(), s); err == io.EOF {
 			break
@@ -380,7 +375,7 @@ func epoch(t *testing.T, d dataset.Stream, e uint64, n int) (all []*dataset.Samp
 	t.Helper()
 	r, err := d.Start(t.Context(), e)
 	require.NoError(t, err, "Start(%d)", e)
-	s := New(d)
+	s := dataset.NewSample(d.Columns())
 	for n < 0 || len(all) < n {
 		err := r.Next(t.Context(), s)
 		if err == io.EOF {

@@ -35,7 +35,7 @@ func stamped(t *testing.T, src dataset.Source, o store.Opener) {
 				known[name] = true
 			}
 		}
-		if rows.Read(t.Context(), i, New(d)) != nil {
+		if rows.Read(t.Context(), i, dataset.NewSample(d.Columns())) != nil {
 			continue
 		}
 		for name := range w.take() {

@@ -104,11 +104,11 @@ func cancelled(t *testing.T, src dataset.Source, o store.Opener) {
 	defer func() { require.NoError(t, d.Close()) }()
 	switch d := d.(type) {
 	case dataset.Rows:
-		require.ErrorIs(t, d.Read(ctx, 0, New(d)), context.Canceled, "Read with a cancelled context")
+		require.ErrorIs(t, d.Read(ctx, 0, dataset.NewSample(d.Columns())), context.Canceled, "Read with a cancelled context")
 	case dataset.Stream:
 		r, err := d.Start(t.Context(), 0)
 		require.NoError(t, err)
-		require.ErrorIs(t, r.Next(ctx, New(d)), context.Canceled, "Next with a cancelled context")
+		require.ErrorIs(t, r.Next(ctx, dataset.NewSample(d.Columns())), context.Canceled, "Next with a cancelled context")
 		require.NoError(t, r.Close())
 	}
 }

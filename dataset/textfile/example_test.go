@@ -35,7 +35,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%s %q\n", filepath.Base(sample.Key), sample.Values[0].Data)
+		fmt.Printf("%s %q\n", filepath.Base(sample.Key), sample.Column("text").Data)
 	}
 	// Output:
 	// text bytes
@@ -72,7 +72,7 @@ func Example_tokens() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		ids := &batch.Values[0].Tensor
+		ids := &batch.Column("ids").Tensor
 		fmt.Println(ids.Desc, tensor.View[int32](ids))
 	}
 	// Output:

@@ -105,7 +105,7 @@ func (d rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	}
 	file, at, n := d.Span(i)
 	s.Key = d.Key(file, at)
-	v := &s.Values[0]
+	v := s.Column("text")
 	for have := lines.Grow(0, n); have > 0; have = lines.Grow(have, n) {
 		b := v.Bytes(have)
 		if err := d.Index.Read(b, file, at); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestMindSpore(t *testing.T) {
-	cases := golden.Load(t, "datasets/textfile/mindspore.json")
+	cases := golden.Load(t, "../../testdata/datasets/textfile/mindspore.json")
 	t.Chdir("../../testdata/datasets/textfile")
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -39,10 +39,10 @@ func read(t *testing.T, texts ...string) (dataset.Rows, []string) {
 	t.Cleanup(func() { data.Close() })
 	d := data.(dataset.Rows)
 	var got []string
-	s := dataset.Sample{Values: make([]dataset.Value, 1)}
+	s := dataset.NewSample(d.Columns())
 	for i := range d.Len() {
-		require.NoError(t, d.Read(t.Context(), i, &s))
-		got = append(got, string(s.Values[0].Data))
+		require.NoError(t, d.Read(t.Context(), i, s))
+		got = append(got, string(s.Column("text").Data))
 	}
 	return d, got
 }
@@ -79,10 +79,10 @@ func TestErrors(t *testing.T) {
 	require.NoError(t, err)
 	defer data.Close()
 	require.NoError(t, os.Truncate(name, 6))
-	s := dataset.Sample{Values: make([]dataset.Value, 1)}
-	require.NoError(t, data.(dataset.Rows).Read(t.Context(), 1, &s))
+	s := dataset.NewSample(data.Columns())
+	require.NoError(t, data.(dataset.Rows).Read(t.Context(), 1, s))
 	require.Equal(t, name+"@4", s.Key)
-	err = data.(dataset.Rows).Read(t.Context(), 2, &s)
+	err = data.(dataset.Rows).Read(t.Context(), 2, s)
 	require.ErrorIs(t, err, dataset.ErrData)
 	require.ErrorContains(t, err, "a.txt line 5 (offset 6): the file was truncated after it was opened")
 }

@@ -52,7 +52,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(filepath.Base(sample.Key), string(sample.Values[0].Data))
+		fmt.Println(filepath.Base(sample.Key), string(sample.Column("data").Data))
 	}
 	// Output:
 	// data bytes

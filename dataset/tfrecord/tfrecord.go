@@ -130,7 +130,7 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 	f := &r.files[k]
 	at, end := f.offsets[i-r.starts[k]], f.offsets[i-r.starts[k]+1]
 	s.Key = f.name + "@" + strconv.FormatInt(at, 10)
-	v := &s.Values[0]
+	v := s.Column("data")
 	b := f.mapped
 	if b != nil {
 		b = b[at:end]

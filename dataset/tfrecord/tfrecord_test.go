@@ -37,7 +37,7 @@ func TestTFRecord(t *testing.T) {
 	all := sourcetest.Samples(t, o)
 	require.Len(t, all, 6)
 	for k, s := range all {
-		require.Equal(t, string(bytes.Repeat(fmt.Appendf(nil, "record %d %d ", k/3, k%3), k%3)), string(s.Values[0].Data))
+		require.Equal(t, string(bytes.Repeat(fmt.Appendf(nil, "record %d %d ", k/3, k%3), k%3)), string(s.Column("data").Data))
 		require.Equal(t, filepath.Join(o.Files[0], fmt.Sprintf("%d.tfrecord@%d", k/3, []int{0, 16, 32 + len("record 0 0 ")}[k%3])), s.Key)
 	}
 }
@@ -61,7 +61,7 @@ func TestErrors(t *testing.T) {
 	}
 	d, err := change(16 + 13)
 	require.NoError(t, err)
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	for i := range d.(dataset.Rows).Len() {
 		err := d.(dataset.Rows).Read(t.Context(), i, s)
 		if i == 4 {

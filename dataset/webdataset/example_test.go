@@ -36,8 +36,8 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		image, meta := sample.Values[0].Data, string(sample.Values[1].Data)
-		label := &sample.Values[2].Tensor
+		image, meta := sample.Column("image").Data, string(sample.Column("meta").Data)
+		label := &sample.Column("label").Tensor
 		fmt.Println(filepath.Base(sample.Key), len(image), meta, tensor.View[int64](label)[0])
 	}
 	fmt.Println(run.Skipped(), "samples skipped")

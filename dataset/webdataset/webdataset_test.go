@@ -181,7 +181,7 @@ func TestBad(t *testing.T) {
 		write(t, name, s)
 		d, err := all(name).Open(t.Context(), store.Local)
 		require.NoError(t, err)
-		err = d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d))
+		err = d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns()))
 		require.ErrorIs(t, err, dataset.ErrData)
 		require.ErrorContains(t, err, name+`: sample "k": `+want)
 		require.NoError(t, d.Close())
@@ -191,7 +191,7 @@ func TestBad(t *testing.T) {
 	o.ColumnTypes[3] = "npy:float64:2"
 	d, err := o.Open(t.Context(), store.Local)
 	require.NoError(t, err)
-	require.ErrorContains(t, d.(dataset.Rows).Read(t.Context(), 0, sourcetest.New(d)), "an array float32")
+	require.ErrorContains(t, d.(dataset.Rows).Read(t.Context(), 0, dataset.NewSample(d.Columns())), "an array float32")
 	require.NoError(t, d.Close())
 }
 
@@ -215,7 +215,7 @@ func TestNPZ(t *testing.T) {
 		d, err := o.Open(t.Context(), store.Local)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, d.Close()) })
-		s := sourcetest.New(d)
+		s := dataset.NewSample(d.Columns())
 		return s, d.(dataset.Rows).Read(t.Context(), 0, s)
 	}
 	s, err := read("npz:a:uint8:1")
@@ -280,7 +280,7 @@ func TestShards(t *testing.T) {
 	d, err := New(filepath.ToSlash(name)).Open(t.Context(), store.Local)
 	require.NoError(t, err)
 	defer d.Close()
-	s := sourcetest.New(d)
+	s := dataset.NewSample(d.Columns())
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 0, s))
 	require.ErrorIs(t, d.(dataset.Rows).Read(t.Context(), 1, s), records.ErrCorrupt)
 	require.NoError(t, d.(dataset.Rows).Read(t.Context(), 2, s))

@@ -18,7 +18,7 @@ build() {
   "$GO" build -o "$work/infer-prep" ./cmd/infer-prep && (cd cmd/infer-prep-webgpu && "$GO" build -o "$work/infer-prep-webgpu" .) || return 1
   if [ -z "$photos" ]; then
     photos=$work/photos
-    "$GO" run ./internal/tools/procedural -count 1000 -bad 0 -largest 500 "$photos" || return 1
+    "$GO" run ./tools/procedural -count 1000 -bad 0 -largest 500 "$photos" || return 1
     # DALI's GPU decoder and torch's loaders read JPEG files alone.
     find "$photos" -type f ! -name '*.jpg' -delete
     note="procedural images; PHOTOS=DIR measures photographs"

@@ -197,7 +197,7 @@ func configure(p Provider, options map[string]string) (config, error) {
 	}
 	oneOf := func(k, v string, want ...string) error {
 		if !slices.Contains(want, v) {
-			return fmt.Errorf("option %s=%q: must be one of %s", k, v, strings.Join(want, ", "))
+			return fmt.Errorf("option %s=%q: want one of %s", k, v, strings.Join(want, ", "))
 		}
 		return nil
 	}
@@ -225,7 +225,7 @@ func configure(p Provider, options map[string]string) (config, error) {
 			c.fallback, err = v, oneOf(k, v, fallbackNone, fallbackModel, fallbackAll)
 		case k == "threads":
 			if _, e := fmt.Sscanf(v, "%d", &c.threads); e != nil || c.threads < 1 || c.threads > 1<<16 || fmt.Sprint(c.threads) != v {
-				err = fmt.Errorf("option threads=%q: must be a number of 1 to 65536", v)
+				err = fmt.Errorf("option threads=%q: want a number of 1 to 65536", v)
 			}
 		case strings.Contains(k, "."):
 			c.session[k] = v
@@ -239,10 +239,10 @@ func configure(p Provider, options map[string]string) (config, error) {
 		}
 	}
 	if p.add == addCPU && (c.epLibrary != "" || c.fallback != fallbackModel) {
-		return c, fmt.Errorf("options ep_library and fallback: must not be set for this provider")
+		return c, fmt.Errorf("options ep_library and fallback: want neither for this provider")
 	}
 	if p.add == addLibrary && c.epLibrary == "" {
-		return c, fmt.Errorf("option ep_library: must be set")
+		return c, fmt.Errorf("option ep_library: missing: want a path")
 	}
 	return c, nil
 }

@@ -43,16 +43,16 @@ func TestSlots(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, c := range []struct{ spec, err string }{
-		{"ort:cpu,form=whole", `option form="whole": must be one of host, tail, fast, exact`},
+		{"ort:cpu,form=whole", `option form="whole": want one of host, tail, fast, exact`},
 		{"ort:cpu,claim=unsupported", `option claim="unsupported"`},
 		{"ort:cpu,threads=0", `option threads="0"`},
 		{"ort:cpu,threads=2x", `option threads="2x"`},
 		{"ort:cpu,device_id=1", `unknown option "device_id"; known: claim, form, lib, threads; or an entry of ORT`},
-		{"ort:cpu,ep_library=x", "must not be set for this provider"},
+		{"ort:cpu,ep_library=x", "want neither for this provider"},
 		{"ort:cuda,fallback=always", `option fallback="always"`},
 		{"ort:cuda,form=", "option form: must have a value"},
 		{"ort:cuda,a=b\x00c", "must not have a zero byte"},
-		{"ort:plugin", "option ep_library: must be set"},
+		{"ort:plugin", "option ep_library: missing: want a path"},
 	} {
 		_, err := device.Open(c.spec)
 		require.ErrorContains(t, err, c.err, c.spec)

@@ -33,7 +33,7 @@ func (r *ring) upload(_ context.Context, s *dataset.Sample) error {
 	defer r.d.mu.Unlock()
 	slot := &r.slots[r.uploaded%len(r.slots)]
 	r.uploaded++
-	data := s.Values[0].Data
+	data := s.Column("x").Data
 	if *slot == nil {
 		b, err := r.mem.get(int64(len(data)), storage)
 		if err != nil {
@@ -104,9 +104,9 @@ func TestUpload(t *testing.T) {
 	run(true, 0, func(r *ring, slot int, s *dataset.Sample) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		back := make([]byte, len(s.Values[0].Data))
+		back := make([]byte, len(s.Column("x").Data))
 		require.NoError(t, r.mem.Read([]gpu.Fetch{{From: r.slots[slot], To: back}}))
-		require.Equal(t, s.Values[0].Data, back, "batch at slot %d", slot)
+		require.Equal(t, s.Column("x").Data, back, "batch at slot %d", slot)
 	})
 
 	// A step as long as an upload and the making of a batch can hide both.

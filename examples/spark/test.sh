@@ -12,7 +12,7 @@ jar=mobile/jvm/target/dist/infer-prep-0.0.0-SNAPSHOT
 mvn -q -B install:install-file -Dfile=$jar.jar -DpomFile=$jar.pom
 
 mkdir -p bin
-"$GO" build -o bin/ ./cmd/infer-prep ./internal/tools/procedural
+"$GO" build -o bin/ ./cmd/infer-prep ./tools/procedural
 cases=examples/spark/target/cases
 rm -rf $cases
 mkdir -p $cases/graphs/{preset,huggingface,bundle}

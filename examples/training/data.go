@@ -14,9 +14,9 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/png" // the images' format
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/dataset/cifar10"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
-	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/dataset/sets/cifar10"
+	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
@@ -59,11 +59,11 @@ func openCIFAR(ctx context.Context, dir, out string) (*data, error) {
 	test.Usage = "test"
 	err := d.open(ctx, test, func(i int64, s *dataset.Sample) (string, error) {
 		im := image.NewRGBA(image.Rect(0, 0, 32, 32))
-		for i, x := range tensor.View[uint8](&s.Values[0].Tensor) {
+		for i, x := range tensor.View[uint8](&s.Column("image").Tensor) {
 			im.Pix[i/3*4+i%3] = x
 			im.Pix[i/3*4+3] = 255
 		}
-		folder := filepath.Join(out, d.labels[tensor.View[int32](&s.Values[1].Tensor)[0]])
+		folder := filepath.Join(out, d.labels[tensor.View[int32](&s.Column("label").Tensor)[0]])
 		if err := os.MkdirAll(folder, 0o777); err != nil {
 			return "", err
 		}
@@ -80,31 +80,33 @@ func openCIFAR(ctx context.Context, dir, out string) (*data, error) {
 // open lists the classes and the test images of a source. path returns the file
 // of a row.
 func (d *data) open(ctx context.Context, test dataset.Source, path func(i int64, s *dataset.Sample) (string, error)) (err error) {
-	x, err := test.Open(ctx, store.Local)
+	b, err := dataset.Build(ctx, dataset.From(test), dataset.Options{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	named, ok := x.(dataset.ClassIndexed)
-	if !ok || len(named.ClassIndex()) < 2 {
+	defer func() { err = errors.Join(err, b.Close()) }()
+	classes := b.ClassIndex()
+	if len(classes) < 2 {
 		return errors.New("training: the classes have no names: want two or more (CIFAR-10's are in batches.meta.txt)")
 	}
-	d.labels = make([]string, len(named.ClassIndex()))
-	for name, i := range named.ClassIndex() {
+	d.labels = make([]string, len(classes))
+	for name, i := range classes {
 		d.labels[i] = name
 	}
-	rows := x.(dataset.Rows)
-	var s dataset.Sample
-	s.Resize(len(x.Columns()))
-	for i := range rows.Len() {
-		if err := rows.Read(ctx, i, &s); err != nil {
-			return err
-		}
-		file, err := path(i, &s)
+	run, err := pullpipe.New(b, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, run.Close()) }()
+	for s, err := range run.All(ctx) {
 		if err != nil {
 			return err
 		}
-		d.test = append(d.test, testImage{file, int(tensor.View[int32](&s.Values[1].Tensor)[0])})
+		file, err := path(int64(len(d.test)), s)
+		if err != nil {
+			return err
+		}
+		d.test = append(d.test, testImage{file, int(tensor.View[int32](&s.Column("label").Tensor)[0])})
 	}
 	return nil
 }

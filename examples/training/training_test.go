@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/modelbundle"
+	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -222,7 +223,7 @@ func checkPredictions(t *testing.T, out, program, python string) {
 	require.GreaterOrEqual(t, float64(right)/float64(len(l)), accuracy)
 
 	bundle := filepath.Join(out, "model.bundle")
-	opened, err := modelbundle.OpenFile(bundle, modelbundle.Limits{})
+	opened, err := modelbundle.OpenStore(t.Context(), store.Local, bundle, modelbundle.Limits{})
 	require.NoError(t, err)
 	labels := opened.Labels()
 	require.NoError(t, opened.Close())

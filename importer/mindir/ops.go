@@ -112,7 +112,7 @@ func (b *builder) op(o *importer.Object) {
 	make, ok := makers[name]
 	if !ok {
 		o.Inert("tensor_op_params")
-		o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%s%s; must be one of %s", importer.Describe(name), registry.DidYouMean(name, makerNames()), strings.Join(makerNames(), ", ")))
+		o.Fail(importer.ErrValue, "tensor_op_name", fmt.Sprintf("%s%s; want one of %s", importer.Describe(name), registry.DidYouMean(name, makerNames()), strings.Join(makerNames(), ", ")))
 		return
 	}
 	if name != "Decode" && len(b.ops) == 0 {

@@ -40,8 +40,8 @@ func (m *images) Columns() []dataset.Column {
 
 func (m *images) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	s.Key = fmt.Sprint("image ", i)
-	s.Values[0].ShareBytes(m.files[i])
-	return s.Values[1].SetInt32(int32(i))
+	s.Column("image").ShareBytes(m.files[i])
+	return s.Column("label").SetInt32(int32(i))
 }
 
 // definitions returns training data with a random head, and data whose maps

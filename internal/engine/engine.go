@@ -3,8 +3,7 @@
 // that place their work, packages pullpipe and pipeline. No other package needs
 // it.
 //
-// The types are generic, since this package lies below dataset: S is
-// *dataset.Sample and E is *dataset.SampleError.
+// S is *dataset.Sample: this package lies below dataset.
 package engine
 
 import "context"
@@ -33,7 +32,7 @@ type Worker[S any] interface {
 }
 
 // Stage is work on the samples of an iterator.
-type Stage[S, E any] struct {
+type Stage[S any] struct {
 	Path string // of the node
 	In   Iterator[S]
 	// New returns a Worker for one goroutine.
@@ -42,12 +41,12 @@ type Stage[S, E any] struct {
 	// returns nil, or returns the error that ends the run. The goroutine that
 	// calls Next calls it, in the order of the samples.
 	Failed func(s S, err error) error
-	// Left drains the errors of samples that In dropped. Call it after In.Next,
-	// on the same goroutine. Hand its result to Pass when the sample or error
-	// of In goes up, on the goroutine that calls Next. So every engine reports
-	// dropped samples in the same order.
-	Left func() []E
-	Pass func([]E)
+	// Drain takes the errors of samples that In dropped. It returns a function
+	// that reports them, nil if there are none. Call Drain after In.Next, on
+	// the same goroutine. Call its result when the sample or error of In goes
+	// up, on the goroutine that calls Next. So every engine reports dropped
+	// samples in the same order.
+	Drain func() (report func())
 	// Dropped reports whether s is a dropped sample, for an engine's own
 	// workers.
 	Dropped func(s S) bool
@@ -57,53 +56,41 @@ type Stage[S, E any] struct {
 	Bytes int64
 }
 
-// Config is an engine's part of a run.
-type Config[S, E any] struct {
+// Config is an engine's part of a run; see dataset.NewRun.
+type Config[S any] struct {
 	// Stage makes the iterator of a stage: Inline, or one with goroutines.
-	Stage func(Stage[S, E]) (Iterator[S], error)
-	// Top makes an iterator above all others, from a Stage with In, Left, Pass
-	// and Dropped alone. Optional.
-	Top func(Stage[S, E]) (Iterator[S], error)
+	Stage func(Stage[S]) (Iterator[S], error)
+	// Top makes an iterator above all others, from a Stage with In, Drain and
+	// Dropped alone. Optional.
+	Top func(Stage[S]) (Iterator[S], error)
 	// Bytes is the largest batch, and the most that a node may hold of the
 	// samples of unfinished batches. 0 means no limit.
 	Bytes int64
 }
 
-// newRun is dataset's function that starts a run.
-var newRun any
-
-// Register sets the function behind NewRun. Package dataset calls it from init.
-func Register[B, T, S, E, R any](f func(B, T, Config[S, E]) (R, error)) { newRun = f }
-
-// NewRun starts a run of b from a state, nil for the beginning. B is
-// *dataset.Built, T is *dataset.State and R is *dataset.Run.
-func NewRun[R, B, T, S, E any](b B, state T, c Config[S, E]) (R, error) {
-	return newRun.(func(B, T, Config[S, E]) (R, error))(b, state, c)
-}
-
 // Inline returns an iterator that works in Next, without goroutines.
-func Inline[S, E any](st Stage[S, E]) (Iterator[S], error) {
+func Inline[S any](st Stage[S]) (Iterator[S], error) {
 	w, err := st.New()
 	if err != nil {
 		return nil, err
 	}
-	return &inline[S, E]{Stage: st, w: w}, nil
+	return &inline[S]{Stage: st, w: w}, nil
 }
 
-type inline[S, E any] struct {
-	Stage[S, E]
+type inline[S any] struct {
+	Stage[S]
 	w      Worker[S]
 	before []int64 // the state before the last sample
 	failed bool    // the work failed and ended the run
 }
 
-func (i *inline[S, E]) Next(ctx context.Context, s S) error {
+func (i *inline[S]) Next(ctx context.Context, s S) error {
 	if !i.Stateless {
 		i.before = i.In.Save(i.before[:0])
 	}
 	err := i.In.Next(ctx, s)
-	if l := i.Left(); l != nil {
-		i.Pass(l)
+	if report := i.Drain(); report != nil {
+		report()
 	}
 	if err != nil {
 		return err
@@ -120,11 +107,11 @@ func (i *inline[S, E]) Next(ctx context.Context, s S) error {
 	return nil
 }
 
-func (i *inline[S, E]) Save(w []int64) []int64 {
+func (i *inline[S]) Save(w []int64) []int64 {
 	if i.failed {
 		return append(w, i.before...)
 	}
 	return i.In.Save(w)
 }
 
-func (i *inline[S, E]) Close() error { return i.In.Close() }
+func (i *inline[S]) Close() error { return i.In.Close() }

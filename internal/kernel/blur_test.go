@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/cpu"
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 )
 
 // blurTaps returns n random weights of the sum 256.
@@ -119,7 +120,7 @@ func testTorchBlurIn(t *testing.T, f fence) {
 							case j == 0:
 								want[i] = v * k
 							case fused:
-								want[i] = FMA32(float64(float64(v)*float64(k)), want[i])
+								want[i] = exactmath.Add32(float64(float64(v)*float64(k)), want[i])
 							default:
 								want[i] += float32(v * k)
 							}

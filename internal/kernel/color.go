@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // The functions of this file compute with planes: rows of the values of one
 // channel. All rows of a call have the same length.
@@ -96,13 +100,13 @@ func (m *Mix) Of(v uint8, other float32) uint8 {
 	case MixPillow:
 		return toUint8(int32(other + float32(f*(x-other))))
 	case MixTorch:
-		return toUint8(int32(fma32(other, q, float32(x*f))))
+		return toUint8(int32(exactmath.FMA32(other, q, float32(x*f))))
 	case MixDifference:
-		return toUint8(int32(fma32(other-x, q, x)))
+		return toUint8(int32(exactmath.FMA32(other-x, q, x)))
 	case MixOpenCV:
-		return round8(fma32(other, q, float32(x*f)))
+		return round8(exactmath.FMA32(other, q, float32(x*f)))
 	case MixMindSpore:
-		return round8(fma32(x, f, float32(other*q)))
+		return round8(exactmath.FMA32(x, f, float32(other*q)))
 	}
 	return round8(float32(x*f) + float32(other*q))
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // CVFilter is an interpolation of OpenCV with a fixed number of taps.
 type CVFilter uint8
@@ -131,7 +135,7 @@ func cvCubic(w []float32, x float32) {
 func cvLanczos4(w []float32, x float32) {
 	const h = 0.70710678118654752440084436210485
 	turn := [8][2]float64{{1, 0}, {-h, -h}, {0, 1}, {h, -h}, {-1, 0}, {h, h}, {0, -1}, {-h, h}}
-	s, c := sinCos(float64(float64(x+3) * math.Pi * 0.25))
+	s, c := exactmath.SinCosFast(float64(float64(x+3) * math.Pi * 0.25))
 	s = -s
 	var sum float32
 	for i := range w {

@@ -3,6 +3,8 @@ package kernel
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 )
 
 // Gaussian blur of 8-bit images as OpenCV 5.0.0 computes it: weights with 8
@@ -40,7 +42,7 @@ func CVBlurTaps(taps []uint16, sigma float64) {
 	scale := -0.125 / float64(sigma*sigma)
 	weight := func(i int) float64 {
 		x := 1 - n + 2*i // in half pixels
-		return Exp(float64(float64(x*x) * scale))
+		return exactmath.Exp(float64(float64(x*x) * scale))
 	}
 	sum := 0.0
 	for i := range half {

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // IPPTaps is the table of one axis of Intel IPP's cubic filter, as cv2.resize
 // uses it. Output i is the sum of the inputs at Index[4*i:], which are clamped
@@ -99,12 +103,12 @@ func ippRow(dst []float32, src []uint8, ch int, x *IPPTaps, inner bool) {
 			case !in:
 				v = float32(a[1] * w[1])
 				for _, k := range [...]int{0, 2, 3} {
-					v = fma32(a[k], w[k], v)
+					v = exactmath.FMA32(a[k], w[k], v)
 				}
 			case ch == 1:
 				v = (float32(a[0]*w[0]) + float32(a[1]*w[1])) + (float32(a[2]*w[2]) + float32(a[3]*w[3]))
 			default:
-				v = fma32(a[0], w[0], float32(a[3]*w[3])) + fma32(a[1], w[1], float32(a[2]*w[2]))
+				v = exactmath.FMA32(a[0], w[0], float32(a[3]*w[3])) + exactmath.FMA32(a[1], w[1], float32(a[2]*w[2]))
 			}
 			dst[i*ch+c] = v
 		}
@@ -119,7 +123,7 @@ func ippMixBorder(dst []uint8, r *[4][]float32, w [4]float32) {
 
 func ippMix(dst []uint8, r *[4][]float32, w [4]float32, from, to int) {
 	for i := from; i < to; i++ {
-		dst[i] = ippRound(fma32(r[2][i], w[2], float32(r[3][i]*w[3])) + fma32(r[0][i], w[0], float32(r[1][i]*w[1])))
+		dst[i] = ippRound(exactmath.FMA32(r[2][i], w[2], float32(r[3][i]*w[3])) + exactmath.FMA32(r[0][i], w[0], float32(r[1][i]*w[1])))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/exactmath"
 	"github.com/infer-prep/infer-prep/internal/short"
 )
 
@@ -65,7 +66,7 @@ func TestLanczosQuick(t *testing.T) {
 		scale := float64(in) / float64(out)
 		stretch := max(scale, 1)
 		q := lanczosQuick{inv: 1 / stretch}
-		q.sin, q.cos = sinCos(q.inv * (math.Pi / 3))
+		q.sin, q.cos = exactmath.SinCosFast(q.inv * (math.Pi / 3))
 		for i := range out {
 			center := (float64(i) + 0.5) * scale
 			lo := max(int(center-3*stretch+0.5), 0)
@@ -95,7 +96,7 @@ func TestSinCos(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200000 {
 		x := r.Float64() * 3 * math.Pi
-		s, c := sinCos(x)
+		s, c := exactmath.SinCosFast(x)
 		if math.Abs(math.Sin(x)-s) > 2.5e-16 || math.Abs(math.Cos(x)-c) > 2.5e-16 {
 			t.Fatalf("at %v: got %v, %v, want %v, %v", x, s, c, math.Sin(x), math.Cos(x))
 		}
@@ -106,7 +107,7 @@ func TestSinCos(t *testing.T) {
 		0: 0, math.Pi: 1.2246467991473532e-16, 2 * math.Pi: -2.4492935982947064e-16, 3 * math.Pi: 3.6739403974420594e-16,
 		math.Pi / 2: 1, 1: 0.8414709848078965, 3: 0.1411200080598672, 9: 0.4121184852417566,
 	} {
-		s, _ := sinCos(x)
+		s, _ := exactmath.SinCosFast(x)
 		require.Equal(t, want, s, "sin %v", x)
 	}
 }
@@ -120,7 +121,7 @@ func TestFMA32(t *testing.T) {
 		x := new(big.Float).SetPrec(2000).Mul(big.NewFloat(float64(a)).SetPrec(2000), big.NewFloat(float64(b)))
 		x.Add(x, big.NewFloat(float64(c)))
 		want, _ := x.Float32()
-		got := fma32(a, b, c)
+		got := exactmath.FMA32(a, b, c)
 		if want == 0 && got == 0 {
 			return
 		}

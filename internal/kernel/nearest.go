@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // NearestPillow computes the source index of every output pixel by Pillow's
 // rule, -1 for none. The coordinate starts at the first pixel's centre, and the
@@ -58,7 +62,7 @@ func NearestExactTorch(h, w int) func(idx []int32, in, out int) {
 func nearestExactTorch(idx []int32, in, out int) {
 	scale := float32(in) / float32(out)
 	for i := range idx[:out] {
-		at := fma32(scale, float32(i)+0.5, -0.5)
+		at := exactmath.FMA32(scale, float32(i)+0.5, -0.5)
 		if at < 0 {
 			at = 0
 		}

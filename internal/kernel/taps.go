@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // Filter is a resampling filter of Pillow.
 type Filter uint8
@@ -76,7 +80,7 @@ func (f Filter) at(x float64) float64 {
 		return 1
 	case f == FilterHamming && x < 1:
 		x = float64(x * math.Pi)
-		s, c := sinCos(x)
+		s, c := exactmath.SinCosFast(x)
 		// The constants of the reference are single precision.
 		return float64(s / x * (float64(float32(0.54)) + float64(float64(float32(0.46))*c)))
 	case f == FilterBicubic:
@@ -101,7 +105,7 @@ func sinc(x float64) float64 {
 		return 1
 	}
 	x = float64(math.Abs(x) * math.Pi)
-	return sine(x) / x
+	return exactmath.SinFast(x) / x
 }
 
 // Pillow fills t for the outputs in [from, to) of Pillow's resampling of in
@@ -124,7 +128,7 @@ func (t *Taps) Pillow(in, out, from, to int, f Filter, float bool) {
 	inv := 1 / stretch
 	quick := lanczosQuick{inv: inv}
 	if f == FilterLanczos && !float {
-		quick.sin, quick.cos = sinCos(float64(inv * (math.Pi / 3)))
+		quick.sin, quick.cos = exactmath.SinCosFast(float64(inv * (math.Pi / 3)))
 	}
 	for i := range outs {
 		center := float64((float64(from+i) + 0.5) * scale)
@@ -213,7 +217,7 @@ const (
 // is scratch of the same length.
 func (q *lanczosQuick) fixed(weights []int32, w []float64, lo int, center float64) bool {
 	a := float64((float64(lo) - center + 0.5) * q.inv * (math.Pi / 3))
-	s, c := sinCos(math.Abs(a))
+	s, c := exactmath.SinCosFast(math.Abs(a))
 	if a < 0 {
 		s = -s
 	}

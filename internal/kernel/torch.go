@@ -1,11 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
 
-// fma32 returns a*b+c with one rounding, as torch's kernels compute it on every
-// CPU with fused multiply-add. The product is exact in float64. Only a sum half
-// way between two float32 numbers needs care.
-func fma32(a, b, c float32) float32 { return FMA32(float64(float64(a)*float64(b)), c) }
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // torchLinspace returns value i of n from first to last, as torch.linspace.
 func torchLinspace(i, n int, first, last float32) float32 {
@@ -14,35 +13,9 @@ func torchLinspace(i, n int, first, last float32) float32 {
 	}
 	step := (last - first) / float32(n-1)
 	if i < n/2 {
-		return fma32(step, float32(i), first)
+		return exactmath.FMA32(step, float32(i), first)
 	}
-	return fma32(-step, float32(n-1-i), last)
-}
-
-// fmaTie rounds p+z once: to odd, then to float32. s is the sum in float64.
-func fmaTie(p, z, s float64) float32 {
-	t := s - p
-	e := (p - (s - t)) + (z - t)
-	if b := math.Float64bits(s); e != 0 && b&1 == 0 {
-		if (e > 0) == (s > 0) {
-			b++
-		} else {
-			b--
-		}
-		s = math.Float64frombits(b)
-	}
-	return float32(s)
-}
-
-// FMA32 returns a*b + c, rounded once, for finite numbers. ab is the product of
-// two float32 numbers, which is exact.
-func FMA32(ab float64, c float32) float32 {
-	z := float64(c)
-	s := ab + z
-	if math.Float64bits(s)&(1<<29-1) == 1<<28 || s > -0x1p-125 && s < 0x1p-125 {
-		return fmaTie(ab, z, s)
-	}
-	return float32(s)
+	return exactmath.FMA32(-step, float32(n-1-i), last)
 }
 
 // TorchFilter is a separable interpolation of torch.
@@ -56,11 +29,11 @@ const (
 )
 
 func cubicNear(x, a float32) float32 {
-	return fma32(float32(fma32(a+2, x, -(a+3))*x), x, 1)
+	return exactmath.FMA32(float32(exactmath.FMA32(a+2, x, -(a+3))*x), x, 1)
 }
 
 func cubicFar(x, a float32) float32 {
-	return fma32(fma32(fma32(a, x, float32(-5*a)), x, float32(8*a)), x, float32(-4*a))
+	return exactmath.FMA32(exactmath.FMA32(exactmath.FMA32(a, x, float32(-5*a)), x, float32(8*a)), x, float32(-4*a))
 }
 
 func (f TorchFilter) at(x float32) float32 {
@@ -93,7 +66,7 @@ func sinc32(x float32) float32 {
 		return 1
 	}
 	y := float32(x * float32(math.Pi))
-	return sin32(y) / y
+	return exactmath.Sin32(y) / y
 }
 
 func (f TorchFilter) size() int { return 2 * (int(f) + 1) }
@@ -151,7 +124,7 @@ func TorchHorizontal(dst, src []float32, rows, inW, outW, ch int, start, length 
 					s += float32(p[i*ch+c] * q[i])
 				}
 				for ; i < n; i++ {
-					s = fma32(p[i*ch+c], q[i], s)
+					s = exactmath.FMA32(p[i*ch+c], q[i], s)
 				}
 				out[x*ch+c] = s
 			}
@@ -182,7 +155,7 @@ func TorchVertical(dst, src []float32, outH, line int, start, length []int32, w 
 		for ; j < n; j++ {
 			t := q[j]
 			for i, v := range in[j*line:][:line] {
-				out[i] = fma32(v, t, out[i])
+				out[i] = exactmath.FMA32(v, t, out[i])
 			}
 		}
 	}
@@ -214,7 +187,7 @@ func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused, corners bool) {
 		case corners:
 			at = float32(scale * float32(i))
 		case fused:
-			at = fma32(scale, float32(i)+0.5, -0.5)
+			at = exactmath.FMA32(scale, float32(i)+0.5, -0.5)
 		}
 		if f == TorchLinear && at < 0 {
 			at = 0
@@ -239,11 +212,11 @@ func (t *CVTaps) TorchPlain(in, out int, f TorchFilter, fused, corners bool) {
 // cubicNearPlain and cubicFarPlain are the polynomials of torch's kernel
 // without antialiasing, whose last step is not fused.
 func cubicNearPlain(x, a float32) float32 {
-	return float32(float32(fma32(a+2, x, -(a+3))*x)*x) + 1
+	return float32(float32(exactmath.FMA32(a+2, x, -(a+3))*x)*x) + 1
 }
 
 func cubicFarPlain(x, a float32) float32 {
-	return float32(fma32(fma32(a, x, float32(-5*a)), x, float32(8*a))*x) + float32(-4*a)
+	return float32(exactmath.FMA32(exactmath.FMA32(a, x, float32(-5*a)), x, float32(8*a))*x) + float32(-4*a)
 }
 
 // TorchMixed scales one image with the tables of TorchPlain. It computes each
@@ -259,26 +232,26 @@ func TorchMixed(dst, src []float32, inW, outW, ch int, x, y *CVTaps) {
 				if k == 2 {
 					a, b := src[int(rows[0])*line:][:line], src[int(rows[1])*line:][:line]
 					l, r := int(p[0])*ch+c, int(p[1])*ch+c
-					s := fma32(a[l], w[0], float32(a[r]*w[1]))
-					t := fma32(b[l], w[0], float32(b[r]*w[1]))
-					out[i*ch+c] = fma32(s, v[0], float32(t*v[1]))
+					s := exactmath.FMA32(a[l], w[0], float32(a[r]*w[1]))
+					t := exactmath.FMA32(b[l], w[0], float32(b[r]*w[1]))
+					out[i*ch+c] = exactmath.FMA32(s, v[0], float32(t*v[1]))
 					continue
 				}
 				var first, s float32
 				for j, r := range rows {
 					a := src[int(r)*line:][:line]
 					t := float32(a[int(p[1])*ch+c] * w[1])
-					t = fma32(a[int(p[0])*ch+c], w[0], t)
+					t = exactmath.FMA32(a[int(p[0])*ch+c], w[0], t)
 					for n := 2; n < k; n++ {
-						t = fma32(a[int(p[n])*ch+c], w[n], t)
+						t = exactmath.FMA32(a[int(p[n])*ch+c], w[n], t)
 					}
 					switch j {
 					case 0:
 						first = t
 					case 1:
-						s = fma32(first, v[0], float32(t*v[1]))
+						s = exactmath.FMA32(first, v[0], float32(t*v[1]))
 					default:
-						s = fma32(t, v[j], s)
+						s = exactmath.FMA32(t, v[j], s)
 					}
 				}
 				out[i*ch+c] = s
@@ -302,16 +275,16 @@ func TorchSmallLinear(dst, src []float32, inW, outW, ch, grouped int, x, y *CVTa
 			vw, vz, uw, uz := float32(v*w), float32(v*z), float32(u*w), float32(u*z)
 			for c := range grouped {
 				s := float32(uw * b[l+c])
-				s = fma32(uz, b[r+c], s)
-				s = fma32(vz, a[r+c], s)
-				s = fma32(vw, a[l+c], s)
+				s = exactmath.FMA32(uz, b[r+c], s)
+				s = exactmath.FMA32(vz, a[r+c], s)
+				s = exactmath.FMA32(vw, a[l+c], s)
 				out[i*ch+c] = s
 			}
 			for c := grouped; c < ch; c++ {
 				s := float32(vz * a[r+c])
-				s = fma32(vw, a[l+c], s)
-				s = fma32(uw, b[l+c], s)
-				s = fma32(uz, b[r+c], s)
+				s = exactmath.FMA32(vw, a[l+c], s)
+				s = exactmath.FMA32(uw, b[l+c], s)
+				s = exactmath.FMA32(uz, b[r+c], s)
 				out[i*ch+c] = s
 			}
 		}

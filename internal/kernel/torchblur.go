@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // Gaussian blur of float32 images as torchvision 0.29.2 computes it with torch
 // 2.15.0 on x86-64: linspace, softmax and conv2d. Every order of operations
@@ -61,13 +65,13 @@ func sleefExp(x float32) float32 {
 		return 0
 	}
 	q := float32(math.RoundToEven(float64(float32(x * math.Log2E))))
-	s := fma32(-q, 0.693145751953125, x)
-	s = fma32(-q, 1.428606765330187045e-06, s)
+	s := exactmath.FMA32(-q, 0.693145751953125, x)
+	s = exactmath.FMA32(-q, 1.428606765330187045e-06, s)
 	u := float32(0.000198527617612853646278381)
 	for _, t := range sleefTerms {
-		u = fma32(u, s, t)
+		u = exactmath.FMA32(u, s, t)
 	}
-	u = 1 + fma32(float32(s*s), u, s)
+	u = 1 + exactmath.FMA32(float32(s*s), u, s)
 	return float32(math.Ldexp(float64(u), int(q)))
 }
 
@@ -89,7 +93,7 @@ func TorchBlurRow(sums, rows []float32, at []int64, taps []float32, width, step 
 			case fused:
 				w := float64(k)
 				for i, v := range src {
-					sums[i] = FMA32(float64(float64(v)*w), sums[i])
+					sums[i] = exactmath.Add32(float64(float64(v)*w), sums[i])
 				}
 			default:
 				for i, v := range src {

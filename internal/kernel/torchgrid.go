@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/infer-prep/infer-prep/internal/exactmath"
+)
 
 // Sampling of 8-bit images as torchvision 0.29.2 does it with torch 2.15.0: in
 // float32 with fused multiply-add, except the matrix products. Sources:
@@ -19,7 +23,7 @@ func torchPlaces(v []float32, n int) {
 		p := float64(float64(x+1) * half)
 		s := p - 0.5
 		if math.Float64bits(s)<<35 == 1<<63 || s > -0x1p-125 && s < 0x1p-125 {
-			v[i] = FMA32(p, -0.5)
+			v[i] = exactmath.Add32(p, -0.5)
 			continue
 		}
 		v[i] = float32(s)
@@ -195,9 +199,9 @@ func (s *TorchImage) bilinear(dst []uint8, g TorchGrid) {
 					v = weights.mix(p[c], p[c+ch], q[c], q[c+ch])
 				} else {
 					v = float32(float32(p[c]) * nw)
-					v = FMA32(float64(float64(p[c+ch])*weights.ne), v)
-					v = FMA32(float64(float64(q[c])*weights.sw), v)
-					v = FMA32(float64(float64(q[c+ch])*weights.se), v)
+					v = exactmath.Add32(float64(float64(p[c+ch])*weights.ne), v)
+					v = exactmath.Add32(float64(float64(q[c])*weights.sw), v)
+					v = exactmath.Add32(float64(float64(q[c+ch])*weights.se), v)
 				}
 				out[c] = s.round(v, inside, c)
 			}
@@ -216,7 +220,7 @@ func (s *TorchImage) bilinear(dst []uint8, g TorchGrid) {
 			v := float32(0)
 			for k, ok := range in {
 				if ok {
-					v = FMA32(float64(float64(s.Pix[place[k]+c])*float64(weights[k])), v)
+					v = exactmath.Add32(float64(float64(s.Pix[place[k]+c])*float64(weights[k])), v)
 				}
 			}
 			out[c] = s.round(v, inside, c)
@@ -242,19 +246,19 @@ func (w *torchWeights) mix(a, b, c, d uint8) float32 {
 	p := float64(float64(b) * w.ne)
 	s := p + v
 	if math.Float64bits(s)<<35 == 1<<63 {
-		s = float64(fmaTie(p, v, s))
+		s = float64(exactmath.Tie32(p, v, s))
 	}
 	v = float64(float32(s))
 	p = float64(float64(c) * w.sw)
 	s = p + v
 	if math.Float64bits(s)<<35 == 1<<63 {
-		s = float64(fmaTie(p, v, s))
+		s = float64(exactmath.Tie32(p, v, s))
 	}
 	v = float64(float32(s))
 	p = float64(float64(d) * w.se)
 	s = p + v
 	if math.Float64bits(s)<<35 == 1<<63 {
-		s = float64(fmaTie(p, v, s))
+		s = float64(exactmath.Tie32(p, v, s))
 	}
 	return float32(s)
 }

@@ -4,7 +4,7 @@
 // from the comments in the source. The command itself draws docs/ops.png.
 package opdoc
 
-//go:generate go run ./gen
+//go:generate go run ../../tools/opdoc
 //go:generate go run ../../cmd/infer-prep ops --sheet ../../docs/ops.png
 
 // Op is the documentation of one op, or of one node.

@@ -29,7 +29,7 @@ func unmarshal(b []byte, v any, all bool) error {
 	usual := reflect.ValueOf(v).Elem()
 	var have map[string]json.RawMessage
 	if err := json.Unmarshal(b, &have); err != nil {
-		return fmt.Errorf("parameters: %w: must be an object", err)
+		return fmt.Errorf("parameters: %w: want an object", err)
 	}
 	var known []string
 	for i := range usual.NumField() {

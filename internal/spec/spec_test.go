@@ -39,7 +39,7 @@ func TestUnmarshal(t *testing.T) {
 		p := params{Name: "usual"}
 		require.EqualError(t, Unmarshal([]byte(text), &p), want, text)
 	}
-	require.ErrorContains(t, Unmarshal([]byte(`[]`), &p), "must be an object")
+	require.ErrorContains(t, Unmarshal([]byte(`[]`), &p), "want an object")
 	require.ErrorContains(t, Unmarshal([]byte(`{"name": 1, "sizes": []}`), &p), "params.name")
 
 	require.EqualError(t, Unmarshal([]byte(`{"a": 1}`), &struct{}{}), `unknown parameter "a": expected no parameters`)

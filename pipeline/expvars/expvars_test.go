@@ -25,7 +25,7 @@ func (numbers) Columns() []dataset.Column {
 }
 func (numbers) Len() int64 { return 5 }
 func (numbers) Read(_ context.Context, i int64, s *dataset.Sample) error {
-	return s.Values[0].SetInt32(int32(i))
+	return s.Column("x").SetInt32(int32(i))
 }
 func (numbers) Close() error { return nil }
 

@@ -30,7 +30,7 @@ func (numbers) Read(_ context.Context, i int64, s *dataset.Sample) error {
 	if i == 3 {
 		return errors.New("bad")
 	}
-	return s.Values[0].SetInt32(int32(i))
+	return s.Column("x").SetInt32(int32(i))
 }
 
 func TestCollector(t *testing.T) {

@@ -41,9 +41,10 @@ def file(path):
 
 def case(source, params, rows, classes=None):
     """A source as it is registered, its parameters, where dir is below DATASETS, and what was read."""
+    up = "../.." if source in ("image_folder", "numpy_slices") else "../../.."  # from the source's package
     for k in ("dir", "files"):
         if k in params:
-            below = lambda p: f"../../testdata/datasets/{p}"
+            below = lambda p: f"{up}/testdata/datasets/{p}"
             params = params | {k: below(params[k]) if k == "dir" else [below(p) for p in params[k]]}
     c = {"source": source, "params": params, "rows": list(rows)}
     if classes is not None:

@@ -276,7 +276,7 @@ def qmnist(name):
 
 
 def described(a):
-    """An array of a MATLAB file as dataset/internal/matfile gives it, in column-major order."""
+    """An array of a MATLAB file as dataset/sets/internal/matfile gives it, in column-major order."""
     d = {"dims": list(a.shape)}
     if a.dtype.names:
         return d | {"fields": list(a.dtype.names), "cells": [described(e[n]) for e in a.ravel("F") for n in a.dtype.names]}

@@ -341,7 +341,7 @@ def big_endian():
 
 
 def matfiles():
-    """MATLAB files with every kind of array that dataset/internal/matfile reads."""
+    """MATLAB files with every kind of array that dataset/sets/internal/matfile reads."""
     cells = np.empty((2, 2), object)
     cells[0, 0], cells[1, 0], cells[0, 1], cells[1, 1] = "text", np.arange(3, dtype=np.int32)[None], np.zeros((0, 0)), np.array([[1.5]])
     inner = np.empty((1, 2), [("a", object), ("long_name", object)])

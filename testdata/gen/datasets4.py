@@ -98,7 +98,7 @@ def widerface(name):
 
 def flickr(name, token):
     d = datasets.Flickr30k(str(DATASETS / name / "images"), str(DATASETS / name / token))
-    params = {"dir": name + "/images", "annotations": f"../../testdata/datasets/{name}/{token}"}
+    params = {"dir": name + "/images", "annotations": f"../../../testdata/datasets/{name}/{token}"}
     # The source joins the captions of an image by newlines.
     yield case(source(name), params, rows(d, ["image"], lambda t: {"annotation": encoded("\n".join(t).encode())}))
 

@@ -62,7 +62,7 @@ def widerface(name):
 
 def flickr(name, token):
     d = ds.FlickrDataset(str(DATASETS / name / "images"), str(DATASETS / name / token), shuffle=False)
-    yield case("flickr", {"dir": name + "/images", "annotations": f"../../testdata/datasets/{name}/{token}"}, rows(d))
+    yield case("flickr", {"dir": name + "/images", "annotations": f"../../../testdata/datasets/{name}/{token}"}, rows(d))
 
 
 def flickr8k(name):

@@ -1,8 +1,11 @@
 """Golden files of ops, shared by the scripts beside this one: see transforms/golden_test.go."""
 
+import hashlib
 import io
 import json
+import os
 import pathlib
+import sys
 import zipfile
 
 import numpy as np
@@ -26,8 +29,29 @@ def chw(a):
     return np.ascontiguousarray(a.transpose(2, 0, 1))
 
 
+# Outputs of more bytes are stored as digests.
+WHOLE = 4096
+
+
+def digest(a):
+    """What stands for an array: see Go's internal/golden."""
+    flat = a.reshape(-1)
+    return {"dtype": a.dtype.name, "shape": list(a.shape), "sha256": hashlib.sha256(a.tobytes()).hexdigest(),
+            "values": [flat[i * flat.size // 17].item() + 0 for i in range(16)]}
+
+
+def equal(entry, arrays, got):
+    """Whether an array is the one of an entry of cases.json."""
+    if "array" in entry:
+        return np.array_equal(arrays[entry["array"]], got)
+    return digest(np.ascontiguousarray(got)) == {k: entry[k] for k in ("dtype", "shape", "sha256", "values")}
+
+
 class Golden:
-    """Collects the cases of one op; equal arrays are stored once."""
+    """Collects the cases of one op. Equal arrays are stored once, large outputs as digests.
+
+    If GOLDENS names a folder, write writes there, and outputs are stored whole.
+    """
 
     def __init__(self, op, reference, folder=None, root=ROOT):
         self.op, self.reference, self.cases, self.arrays, self.names = op, reference, [], {}, {}
@@ -69,17 +93,32 @@ class Golden:
         if allocates:
             self.cases[-1]["allocates"] = allocates
 
+    def _stored(self):
+        """The arrays to store whole: inputs, small ones, those with a tolerance, and those with a NaN, whose bits vary."""
+        whole = {e["array"] for c in self.cases for e in c["in"] + (c["out"] if c.get("tolerance") else [])}
+        return {n: a for n, a in self.arrays.items()
+                if n in whole or a.nbytes <= WHOLE or a.dtype.kind not in "biuf" or not np.isfinite(a).all() or "GOLDENS" in os.environ}
+
     def write(self):
-        folder = self.root / self.folder
+        folder = pathlib.Path(os.environ.get("GOLDENS", self.root)) / self.folder
         folder.mkdir(parents=True, exist_ok=True)
+        stored = self._stored()
+        names = {n: f"a{i}" for i, n in enumerate(stored)}
+
+        def entry(array, **rest):
+            return {"array": names[array], **rest} if array in names else rest | digest(self.arrays[array])
+
+        for c in self.cases:
+            c |= {side: [entry(**e) for e in c[side]] for side in ("in", "out")}
         head = json.dumps({"op": self.op, "reference": self.reference})[:-1]
         lines = ",\n".join("  " + json.dumps(c) for c in self.cases)
-        (folder / "cases.json").write_text(head + ', "cases": [\n' + lines + "\n]}\n")
+        script = os.path.relpath(os.path.abspath(sys.argv[0]), os.path.dirname(os.path.abspath(__file__)))
+        (folder / "cases.json").write_text(head + ', "cases": [\n' + lines + f'\n], "script": "{script}"}}\n')
         with zipfile.ZipFile(folder / "golden.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
-            for name, a in self.arrays.items():
+            for name, a in stored.items():
                 b = io.BytesIO()
                 np.lib.format.write_array(b, a)
-                info = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
+                info = zipfile.ZipInfo(names[name] + ".npy", (1980, 1, 1, 0, 0, 0))
                 info.compress_type = zipfile.ZIP_DEFLATED
                 z.writestr(info, b.getvalue(), zipfile.ZIP_DEFLATED, 9)
 

@@ -40,6 +40,8 @@ from transformers.models.vilt.image_processing_pil_vilt import get_resize_output
 from transformers.models.zoedepth.image_processing_zoedepth import get_resize_output_image_size as zoedepth_size
 from ultralytics.data.augment import LetterBox
 
+import golden
+
 warnings.simplefilter("ignore")
 cv2.ipp.setUseIPP(False)
 cv2.setNumThreads(1)
@@ -115,35 +117,16 @@ def scaled(x, h, w, backend, name, antialias=True, planar=False):
     return torched(x, h, w, name, antialias, backend == "torch_uint8")
 
 
-class Golden:
-    def __init__(self, op, reference):
-        self.op, self.reference, self.cases, self.arrays = op, reference, [], {}
-
-    def put(self, a, layout):
-        a = np.ascontiguousarray(a.transpose(2, 0, 1) if layout == "CHW" else a)
-        for name, b in self.arrays.items():
-            if b.dtype == a.dtype and b.shape == a.shape and np.array_equal(a, b):
-                return {"array": name, "layout": layout}
-        name = f"a{len(self.arrays)}"
-        self.arrays[name] = a
-        return {"array": name, "layout": layout}
+class Golden(golden.Golden):
+    """Goldens of HWC arrays, which it stores in the case's layout."""
 
     def case(self, name, params, x, outs, layout, tolerance=0, reason=""):
-        c = {"name": name, "params": params, "in": [self.put(x, layout)], "out": [self.put(outs[0], layout)]}
-        c["out"] += [self.put(o, "none") for o in outs[1:]]
-        if tolerance:
-            c["tolerance"], c["reason"] = tolerance, reason
-        self.cases.append(c)
+        def put(a):
+            return a.transpose(2, 0, 1) if layout == "CHW" else a
 
-    def write(self):
-        d = os.path.join(ROOT, self.op)
-        os.makedirs(d, exist_ok=True)
-        # numpy writes zip entries with a fixed date.
-        np.savez_compressed(os.path.join(d, "golden.npz"), **self.arrays)
-        with open(os.path.join(d, "cases.json"), "w") as f:
-            f.write('{\n"op": %s,\n"reference": %s,\n"cases": [\n' % (json.dumps(self.op), json.dumps(self.reference)))
-            f.write(",\n".join(json.dumps(c, separators=(",", ":")) for c in self.cases))
-            f.write("\n]\n}\n")
+        super().case(name, params, put(x), put(outs[0]), layout, more=outs[1:])
+        if tolerance:
+            self.cases[-1] |= {"tolerance": tolerance, "reason": reason}
 
 
 MODES = (

@@ -1,11 +1,23 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
-# usage: run.sh [--MODE]
+# usage: run.sh [--MODE | SCRIPT]
+# SCRIPT runs one script in its mode. If GOLDENS names a folder, goldens of ops are written there, with all arrays whole.
 # Without a mode those whose references are Pillow, OpenCV, torch, torchvision, transformers and timm; the modes are those of what follows here.
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=../..
+only=
+case ${1-} in
+[a-z]*)
+  only=$1
+  mode=$(awk -v s="$only" '
+    /^(--[a-z0-9]+|"")\)/ { mode = $0; sub(/\).*/, "", mode) }
+    mode && /scripts=\(/ { list = $0; sub(/.*scripts=\(/, " ", list); sub(/\).*/, " ", list); if (index(list, " " s " ")) { print mode; exit } }' run.sh)
+  [ -n "$mode" ] || { echo "run.sh: no mode runs $only" >&2; exit 2; }
+  shift
+  [ "$mode" = '""' ] || set -- "$mode" ;;
+esac
 case ${1-} in
 --mindspore) # what MindSpore gives
   requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py data_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py datasets3_mindspore.py datasets4_mindspore.py datasets5_mindspore.py importers_mindir.py mindrecord.py) ;;
@@ -43,15 +55,17 @@ case ${1-} in
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
   # The images first: decode.py and preset.py read them.
   scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py readers.py diff.py importers.py importers_opencv.py importers_usages.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py coverage.py torchvision_source.py importers_official.py torchvision_programs.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py coords.py moves.py mix.py postprocess.py augment.py draws.py draws_geometry.py policies.py blur.py colour.py tone.py data.py jpeg_op.py preset.py resize.py resize_ipp.py sizes.py special.py tensor.py bundle.py)
-  # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
-  want="libjpeg-turbo version 2.1.5 (build 20230203)"
-  command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }
-  have=$(cjpeg -version 2>&1 </dev/null | head -n 1)
-  [ "$have" = "$want" ] || { echo "run.sh: cjpeg is $have, want $want" >&2; exit 1; } ;;
+  if [ -z "$only" ]; then
+    # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
+    want="libjpeg-turbo version 2.1.5 (build 20230203)"
+    command -v cjpeg >/dev/null || { echo "run.sh: cjpeg is missing (Debian: libjpeg-turbo-progs)" >&2; exit 1; }
+    have=$(cjpeg -version 2>&1 </dev/null | head -n 1)
+    [ "$have" = "$want" ] || { echo "run.sh: cjpeg is $have, want $want" >&2; exit 1; }
+  fi ;;
 --gift) # what the Go library gift gives, in the version of go.mod
   requirements=() scripts=() ;;
 *)
-  echo "usage: run.sh [--MODE], where MODE is one of: $(sed -n 's/^--\([a-z0-9]*\)).*/\1/p' run.sh | xargs)" >&2
+  echo "usage: run.sh [--MODE | SCRIPT], where MODE is one of: $(sed -n 's/^--\([a-z0-9]*\)).*/\1/p' run.sh | xargs)" >&2
   exit 2 ;;
 esac
 if [ "${1-}" = --gift ]; then
@@ -71,11 +85,12 @@ if [ -n "${beside-}" ]; then
   fi
   export PYTHONPATH=$more
 fi
+[ -z "$only" ] || scripts=("$only")
 for s in "${scripts[@]}"; do
   echo "== $s"
   "$py" "$s"
 done
-if [ $# -eq 0 ]; then
+if [ $# -eq 0 ] && [ -z "$only" ]; then
   # What package tensor writes, read by the real readers.
   echo "== tensor_check.py"
   dir=$(mktemp -d)

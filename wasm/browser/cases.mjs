@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** write runs internal/tools/goldencases and returns what it printed. */
-export const write = () => execFileSync(process.env.GO ?? 'go', ['run', './internal/tools/goldencases', '-out', at('../cases')], { cwd: at('../..'), encoding: 'utf8' });
+/** write runs tools/goldencases and returns what it printed. */
+export const write = () => execFileSync(process.env.GO ?? 'go', ['run', './tools/goldencases', '-out', at('../cases')], { cwd: at('../..'), encoding: 'utf8' });
 
 /** mounts are the folders that the cases name, for serve. */
 export const mounts = { '/cases/': at('../cases'), '/importer/': at('../../importer') };

@@ -1,4 +1,4 @@
-// Runs the cases of internal/tools/goldencases. It knows neither node nor
+// Runs the cases of tools/goldencases. It knows neither node nor
 // browsers: the caller passes how to read files and to hash bytes.
 
 const arrays = {

@@ -2,7 +2,7 @@ import { InferPrepError } from './errors.js';
 import type { Input } from './inputs.js';
 import { aligned, fail, headerBytes, maxParsed, readHeader, readManifest, signatureBytes, version, type Exactness, type Expected, type Golden, type Header, type Manifest, type Section } from './manifest.js';
 import { Reader, utf8 } from './msgpack.js';
-import type { Graph, Result, RunOptions } from './prep.js';
+import type { Graph, Result, RunOptions } from './open-graph.js';
 import { randomOps } from './random_gen.js';
 import { hex, same, sha256 } from './sha256.js';
 import { keyID, publicKey, verifyEd25519 } from './signature.js';

@@ -1,11 +1,13 @@
 import { InferPrepError, type ErrorCode } from './errors.js';
 import { dtypes, layouts } from './instance.js';
 import { enums, table, type Ops } from './ops_gen.js';
+import type { Columns, Step } from './step.js';
 import { didYouMean, hint } from './suggest.js';
 import type { Tensor, TensorType } from './tensor.js';
 
 export { InferPrepError, type ErrorCode };
 export type * from './ops_gen.js';
+export type * from './step.js';
 
 /**
  * GraphDefinition is a graph as data, in the JSON form that
@@ -40,17 +42,6 @@ export interface GraphInput {
   shape: readonly number[];
 }
 
-/** Step is an op with its parameters, and the columns that it reads and writes. */
-export interface Step {
-  op: string;
-  version: number;
-  in: readonly string[];
-  out: readonly string[];
-  /** The columns that move with the image: masks, boxes, keypoints. They need a role. */
-  moves?: readonly string[];
-  params: object;
-}
-
 /** ColumnRole says how a column moves with the image of another column. */
 export interface ColumnRole {
   column: string;
@@ -68,12 +59,6 @@ export interface BatchRule {
   rule: 'stack' | 'pad' | 'concat' | (string & {});
   /** The padding of `pad`. */
   value: number;
-}
-
-/** Columns are the columns that a step reads and writes. The default is the op's own: `image` for most. */
-export interface Columns {
-  in?: readonly string[];
-  out?: readonly string[];
 }
 
 /**

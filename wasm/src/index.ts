@@ -5,14 +5,15 @@
  *
  * @packageDocumentation
  */
-export type { Decoding, DecodingKind } from './browser-decode.js';
 export type { Bundle, Mismatch, Model } from './bundle.js';
+export type { Decoding, DecodingKind } from './decoding.js';
+export type { Description, Limits, Trace } from './engine.js';
 export { InferPrepError, type ErrorCode } from './errors.js';
 export type { ImageInput, Input, TensorInput } from './inputs.js';
-export type { Description, Limits, Trace } from './machine.js';
 export type { Exactness, Expected, Golden, Section } from './manifest.js';
+export type { Graph, Result, RunOptions } from './open-graph.js';
 export { createPool, type PoolOptions } from './pool.js';
-export { init, type Graph, type HFOptions, type InferPrep, type InitOptions, type Result, type RunOptions } from './prep.js';
+export { init, type HFOptions, type InferPrep, type InitOptions } from './prep.js';
 export type { FileSource } from './source.js';
 export type { Tensor, TensorData, TensorType } from './tensor.js';
 export type { DeviceGraph, DeviceOptions, DeviceProof, DeviceResult, DeviceTensor, GPUBufferLike, GPUDeviceLike } from './webgpu.js';

@@ -1,8 +1,8 @@
 import { cores, spawn } from '#platform';
-import type { Decoding } from './browser-decode.js';
+import type { Decoding } from './decoding.js';
+import { checked, type Column, type Engine, type Limits, type Output, type Program, type Trace } from './engine.js';
 import { InferPrepError } from './errors.js';
 import { sendable, type Portable } from './inputs.js';
-import { checked, type Column, type Engine, type Limits, type Output, type Program, type Trace } from './machine.js';
 import { decodeOf, InferPrep, moduleOf, type InitOptions } from './prep.js';
 import type { Reply, Request, Thread, Value } from './thread.js';
 

@@ -1,5 +1,6 @@
+import type { Output, Trace } from './engine.js';
 import { InferPrepError } from './errors.js';
-import { Machine, type Local, type Output, type Trace } from './machine.js';
+import { Machine, type Local } from './machine.js';
 import type { Reply, Request, Value } from './thread.js';
 
 /** serve returns the function that a Worker calls for each request of its pool. */

@@ -1,7 +1,7 @@
-import type { Decoding } from './browser-decode.js';
+import type { Decoding } from './decoding.js';
+import type { Column, Limits, Output, Trace } from './engine.js';
 import type { ErrorCode } from './errors.js';
 import type { Portable } from './inputs.js';
-import type { Column, Limits, Output, Trace } from './machine.js';
 
 /** Thread is a Worker of the browser or of node. */
 export interface Thread {

@@ -1,10 +1,10 @@
-// Go's results, from internal/tools/tspeer.
+// Go's results, from tools/tspeer.
 import { spawnSync } from 'node:child_process';
 
 const root = new URL('../../', import.meta.url);
 
 function peer(what, input) {
-  const r = spawnSync('go', ['run', './internal/tools/tspeer', what], { cwd: root, input, maxBuffer: 2 ** 30 });
+  const r = spawnSync('go', ['run', './tools/tspeer', what], { cwd: root, input, maxBuffer: 2 ** 30 });
   if (r.status !== 0) throw new Error(`tspeer ${what}: ${r.error ?? r.stderr}`);
   return r.stdout;
 }

@@ -57,7 +57,7 @@ func run(args []string) error {
 		if err != nil {
 			return err
 		}
-		x := &s.Values[0]
+		x := s.Column("image")
 		fmt.Printf("%v", x.DType)
 		for i := range x.Shape.Rank() {
 			fmt.Printf(" %d", x.Shape.At(i))
@@ -74,7 +74,7 @@ func run(args []string) error {
 			if err != nil {
 				return 0, err
 			}
-			images += len(tensor.View[int32](&s.Values[1].Tensor))
+			images += len(tensor.View[int32](&s.Column("label").Tensor))
 		}
 	}
 	if _, err := epoch(); err != nil {

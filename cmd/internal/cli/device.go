@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/modelbundle"
-	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // deviceFlags choose a device.
@@ -146,97 +144,16 @@ func verifyOn(ctx context.Context, spec string, plan *datagraph.Plan, goldens []
 	return r, errors.Join(err, d.Close())
 }
 
-// sessions is a pool of a device's sessions for the workers of a batch. Each
-// worker uses one at a time.
-type sessions struct {
-	device device.Device
-	plan   *datagraph.Plan
-	o      device.Options
-	infer  bool // run the model too
-
-	mu   sync.Mutex
-	idle []device.Session
-}
-
-// newSessions opens a device and a first session, so that errors show at once.
-func newSessions(spec string, plan *datagraph.Plan, o device.Options) (*sessions, error) {
+// openSessions opens a device and n sessions. close closes both.
+func openSessions(spec string, plan *datagraph.Plan, o device.Options, n int) (p *device.Pool, close func() error, err error) {
 	d, err := openDevice(spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &sessions{device: d, plan: plan, o: o, infer: o.Model != nil}
-	first, err := d.Open(plan, o)
-	if err != nil {
-		return nil, errors.Join(deviceErr(err), d.Close())
+	if p, err = device.NewPool(d, plan, o, n); err != nil {
+		return nil, nil, errors.Join(deviceErr(err), d.Close())
 	}
-	s.idle = append(s.idle, first)
-	return s, nil
-}
-
-// outputs describes the model's outputs.
-func (s *sessions) outputs() []datagraph.Column {
-	if m, ok := s.idle[0].(interface{ ModelOutputs() []datagraph.Column }); ok {
-		return m.ModelOutputs()
-	}
-	return nil
-}
-
-// take returns an idle session, or a new one.
-func (s *sessions) take() (device.Session, error) {
-	s.mu.Lock()
-	if n := len(s.idle); n > 0 {
-		t := s.idle[n-1]
-		s.idle = s.idle[:n-1]
-		s.mu.Unlock()
-		return t, nil
-	}
-	s.mu.Unlock()
-	return s.device.Open(s.plan, s.o)
-}
-
-// give returns a session to the pool, or closes it if it is not sound.
-func (s *sessions) give(t device.Session, sound bool) {
-	if !sound {
-		_ = t.Close() // the run's error matters more
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.idle = append(s.idle, t)
-}
-
-// run runs a session on an image, and calls use with the tensors to write,
-// which are valid until use returns, or with the error of the run. An error of
-// run itself is that of a session that cannot be opened.
-func (s *sessions) run(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor, error)) error {
-	t, err := s.take()
-	if err != nil {
-		return err
-	}
-	sound := false
-	defer func() { s.give(t, sound) }()
-	var out []*tensor.Tensor
-	if s.infer {
-		var named []tensor.Named
-		named, err = t.Infer(ctx, image)
-		for _, n := range named {
-			out = append(out, n.T)
-		}
-	} else {
-		out, err = t.Preprocess(ctx, image)
-	}
-	sound = true
-	use(out, err)
-	return nil
-}
-
-// close closes the device. No worker may have a session.
-func (s *sessions) close() error {
-	var errs []error
-	for _, t := range s.idle {
-		errs = append(errs, t.Close())
-	}
-	return errors.Join(append(errs, s.device.Close())...)
+	return p, func() error { return wrapFail(errors.Join(p.Close(), d.Close())) }, nil
 }
 
 // placement prints the placement of graph plan --device.

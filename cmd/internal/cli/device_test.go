@@ -90,7 +90,7 @@ cpu: exact
 	r = call(t, "graph", "plan", "--preset", "imagenet", "--device", "ort:cpu,form=fast", "--least", "exact")
 	require.Equal(t, exitFailed, r.status)
 	require.Contains(t, r.stdout, "ort:cpu: within1")
-	require.Contains(t, r.stderr, "must be exact: step 1 (resize) on ort:cpu is within1")
+	require.Contains(t, r.stderr, "want exact: step 1 (resize) on ort:cpu is within1")
 }
 
 // TestBundleOnDevice: a bundle's graph and model run together, and its golden

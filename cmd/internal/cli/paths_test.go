@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	"github.com/infer-prep/infer-prep/dataset/celeba"
-	"github.com/infer-prep/infer-prep/dataset/coco"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/dataset/manifest"
-	"github.com/infer-prep/infer-prep/dataset/voc"
+	"github.com/infer-prep/infer-prep/dataset/sets/celeba"
+	"github.com/infer-prep/infer-prep/dataset/sets/coco"
+	"github.com/infer-prep/infer-prep/dataset/sets/voc"
 )
 
 // badPath is a path of a list, or an entry of a folder, that must be refused.
@@ -76,7 +76,7 @@ var listed = []struct {
 		write(t, filepath.Join(dir, "list.manifest"), line)
 		return source(t, manifest.New(filepath.Join(dir, "list.manifest")))
 	}},
-	{"dataset/coco", "", func(t *testing.T, dir, path string) []string {
+	{"dataset/sets/coco", "", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "a.json"), marshal(t, map[string]any{
 			"images":      []any{map[string]any{"id": 1, "file_name": path}},
 			"annotations": []any{map[string]any{"id": 1, "image_id": 1, "category_id": 1, "bbox": []int{0, 0, 1, 1}}},
@@ -84,7 +84,7 @@ var listed = []struct {
 		}))
 		return source(t, coco.New(dir, filepath.Join(dir, "a.json")))
 	}},
-	{"dataset/voc", "JPEGImages", func(t *testing.T, dir, path string) []string {
+	{"dataset/sets/voc", "JPEGImages", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "ImageSets", "Segmentation", "train.txt"), []byte(strings.TrimSuffix(path, ".jpg")+"\n"))
 		require.NoError(t, os.Symlink("JPEGImages", filepath.Join(dir, "SegmentationClass")))
 		if to, err := os.Readlink(filepath.Join(dir, "JPEGImages", path)); err == nil { // the mask likewise
@@ -95,7 +95,7 @@ var listed = []struct {
 		o.Task = voc.Segmentation
 		return source(t, o)
 	}},
-	{"dataset/celeba", "images", func(t *testing.T, dir, path string) []string {
+	{"dataset/sets/celeba", "images", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "list_attr_celeba.txt"), []byte("1\nBald\n"+path+" 1\n"))
 		return source(t, &celeba.CelebA{Dir: dir, Images: "images", Usage: "all"})
 	}},

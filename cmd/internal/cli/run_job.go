@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -36,18 +36,17 @@ func (a *app) newJob(cmd *cobra.Command, f *runFlags) (j *job.Job, done func() e
 		Key: fmt.Sprintf("%s %s %x", moduleVersion(), f.device, sha256.Sum256(o.Model)),
 	}
 	done = func() error { return nil }
-	var on *sessions
+	var on *device.Pool
 	if f.device != cpu.Name || o.Model != nil {
-		if on, err = newSessions(f.device, p.Pool().Plan(), o); err != nil {
+		if on, done, err = openSessions(f.device, p.Pool().Plan(), o, 1); err != nil {
 			return nil, nil, err
 		}
-		done = on.close
-		if on.infer {
-			j.Columns = on.outputs()
+		if o.Model != nil {
+			j.Columns = on.Outputs()
 		}
 	}
 	j.Compute = a.compute(p.Pool(), on)
-	if err := f.complete(cmd, j, on); err != nil {
+	if err := f.complete(cmd, j); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
 	return j, done, nil
@@ -93,40 +92,38 @@ func (f *runFlags) sink(a *app) job.Sink {
 	return s
 }
 
-// compute returns what runs instead of the graph: a device's sessions. It is
-// nil on the CPU without a model.
-func (a *app) compute(pool *datagraph.Pool, on *sessions) func(context.Context, *tensor.Tensor, func([]*tensor.Tensor)) error {
+// compute returns what runs instead of the graph: a device. It is nil on the
+// CPU without a model.
+func (a *app) compute(pool *datagraph.Pool, on *device.Pool) func(context.Context, *tensor.Tensor, func([]*tensor.Tensor) error) error {
 	delay := a.testDelay
 	if on == nil && delay == nil {
 		return nil
 	}
-	return func(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor)) error {
-		return pool.Do(ctx, func(r *datagraph.Runner) error {
-			var bad error
-			done := func(out []*tensor.Tensor, err error) {
-				if bad = err; err != nil {
-					return
-				}
-				if delay != nil {
-					delay()
-				}
-				use(out)
+	return func(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor) error) error {
+		write := func(out []*tensor.Tensor) error {
+			if delay != nil {
+				delay()
 			}
+			return use(out)
+		}
+		return pool.Do(ctx, func(r *datagraph.Runner) error {
 			if on == nil {
-				done(r.Run(image))
-				return bad
+				out, err := r.Run(image)
+				if err != nil {
+					return err
+				}
+				return write(out)
 			}
 			if _, err := r.Admit(image); err != nil {
 				return err
 			}
-			err := on.run(ctx, image, done)
-			return cmp.Or(err, bad)
+			return on.Run(ctx, []*tensor.Tensor{image}, write)
 		})
 	}
 }
 
 // complete completes the job's sink with what depends on the outputs.
-func (f *runFlags) complete(cmd *cobra.Command, j *job.Job, on *sessions) error {
+func (f *runFlags) complete(cmd *cobra.Command, j *job.Job) error {
 	if j.Columns != nil {
 		if n := firstChanged(cmd, "batch", "batch-size"); n != "" {
 			return usageErr("--%s is for the graph's tensors; it does not apply to a model's outputs", n)
@@ -145,7 +142,7 @@ func (f *runFlags) complete(cmd *cobra.Command, j *job.Job, on *sessions) error 
 	if f.lines {
 		return nil
 	}
-	j.To.Labels, err = f.newLabels(cmd, on)
+	j.To.Labels, err = f.newLabels(cmd, j.Columns)
 	return err
 }
 

@@ -26,18 +26,19 @@ func (f *topFlags) add(cmd *cobra.Command) {
 }
 
 // newLabels returns the labels to print, or nil if there are none to print.
-func (f *runFlags) newLabels(cmd *cobra.Command, on *sessions) (*job.Labels, error) {
+// outputs are those of the model.
+func (f *runFlags) newLabels(cmd *cobra.Command, outputs []datagraph.Column) (*job.Labels, error) {
 	asked := firstChanged(cmd, "top", "softmax")
 	l := &job.Labels{Names: f.labels, Top: f.top, Softmax: f.softmax, Required: asked != "" || f.out == ""}
 	why := ""
 	switch {
 	case f.top < 0:
 		return nil, usageErr("--top %d: want at least 0", f.top)
-	case on == nil || !on.infer:
+	case outputs == nil:
 		why = "no model runs: want --infer or --model"
 	case len(f.labels) == 0:
 		why = "the labels are unknown: want a --bundle that has some"
-	case !slices.ContainsFunc(on.outputs(), func(c datagraph.Column) bool { return l.Fit(c.Desc) }):
+	case !slices.ContainsFunc(outputs, func(c datagraph.Column) bool { return l.Fit(c.Desc) }):
 		why = fmt.Sprintf("no output of the model has a score for each of the %s", plural(len(f.labels), "label"))
 	}
 	switch {

@@ -16,8 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/serve"
-	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -149,17 +147,15 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
 		Connections: f.conns, Timeout: f.timeout, Drain: f.drain, Log: logger,
 	}
-	closing, err := f.open(cmd.Context(), a, plan, &o)
+	close, err := f.openDevice(cmd.Context(), a, &o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, wrapFail(closing())) }()
+	defer func() { err = errors.Join(err, close()) }()
 	s, err := serve.New(o)
 	if err != nil {
 		return deviceErr(err)
 	}
-	// Until then the sessions are in use.
-	defer func() { err = errors.Join(err, wrapFail(s.Close())) }()
 	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.listen)
 	if err != nil {
 		return failErr("--listen %s: %w", f.listen, err)
@@ -177,24 +173,18 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	return err
 }
 
-// open sets the device's options. The caller must call closing when the
-// sessions are closed.
-func (f *serveFlags) open(ctx context.Context, a *app, plan *datagraph.Plan, o *serve.Options) (closing func() error, err error) {
-	do, err := f.options(ctx, a, &f.graphFlags)
+// openDevice sets the device of o, and returns what closes it.
+func (f *serveFlags) openDevice(ctx context.Context, a *app, o *serve.Options) (close func() error, err error) {
+	options, err := f.options(ctx, a, &f.graphFlags)
 	if err != nil {
 		return nil, err
 	}
-	if f.device == cpu.Name && do.Model == nil {
+	if f.device == cpu.Name && options.Model == nil {
 		return func() error { return nil }, nil
 	}
-	d, err := openDevice(f.device)
-	if err != nil {
-		return nil, err
+	if o.Infer = options.Model != nil; o.Infer && o.SideOutputs {
+		return nil, usageErr("--outputs all adds the graph's tensors; it does not apply to a model's outputs")
 	}
-	o.Infer = do.Model != nil
-	if o.Infer && o.SideOutputs {
-		return nil, errors.Join(usageErr("--outputs all adds the graph's tensors; it does not apply to a model's outputs"), d.Close())
-	}
-	o.Open = func() (device.Session, error) { return d.Open(plan, do) }
-	return d.Close, nil
+	o.Device, close, err = openSessions(f.device, o.Plan, options, o.Jobs)
+	return close, err
 }

@@ -263,7 +263,7 @@ func (d *folder) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		return err
 	}
 	defer f.Close()
-	_, err = store.ReadAll(f, s.Values[0].Bytes(int(f.Size())))
+	_, err = store.ReadAll(f, s.Column("image").Bytes(int(f.Size())))
 	return err
 }
 
@@ -355,7 +355,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	if err != nil {
 		return err
 	}
-	t := &trainer{app: a, f: f, batched: givesBatches(d), table: a.liveTable(f.json)}
+	t := &trainer{app: a, f: f, batched: d.GivesBatches(), table: a.liveTable(f.json)}
 	o := dataset.Options{Seed: f.seed, Limits: f.limits, Store: f.outside.files()}
 	o.OnWarning = func(err error) { t.table.above(func() { a.complain(err) }) }
 	if o.OnError = onErrors[f.onError]; o.OnError != dataset.FailOnError {
@@ -404,23 +404,6 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		return failErr("%w", wrote)
 	}
 	return ran
-}
-
-// givesBatches reports whether the samples of a definition are batches.
-func givesBatches(d *dataset.Dataset) bool {
-	for {
-		if dataset.MakesBatches(d.Node) {
-			return true
-		}
-		switch d.Node.(type) {
-		case *dataset.Unbatch, *dataset.FlatMap:
-			return false
-		}
-		if len(d.In) == 0 {
-			return false
-		}
-		d = d.In[0]
-	}
 }
 
 // wrongDefinition returns an error of Build as a usage error, or as a failure
@@ -624,7 +607,7 @@ func (t *trainer) loop(ctx context.Context) error {
 		}
 		n := int64(1)
 		if t.batched && len(s.Values) > 0 {
-			n = int64(s.Values[0].Shape.At(0))
+			n = int64(s.Column("image").Shape.At(0))
 		}
 		t.images.Add(n)
 		t.batches.Add(1)

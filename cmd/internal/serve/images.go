@@ -26,50 +26,18 @@ func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, use
 		d := costs.Descs[0][0]
 		s.metrics.pixels.Add(int64(d.Height()) * int64(d.Width()))
 	}
-	if s.sessions != nil {
-		return s.onDevice(ctx, in, use)
+	done := func(out []*tensor.Tensor) error {
+		s.metrics.images.Add(1)
+		return use(out)
+	}
+	if s.o.Device != nil {
+		return s.o.Device.Run(ctx, []*tensor.Tensor{in}, done)
 	}
 	out, err := r.Run(in)
 	if err != nil {
 		return err
 	}
-	s.metrics.images.Add(1)
-	return use(out)
-}
-
-// onDevice is run on a session. One that panics is closed and opened again.
-func (s *Server) onDevice(ctx context.Context, in *tensor.Tensor, use func([]*tensor.Tensor) error) (err error) {
-	session := <-s.sessions // there is one for each Runner
-	sound := false
-	defer func() {
-		if !sound && session != nil {
-			_ = session.Close() // the panic matters more
-			session = nil
-		}
-		s.sessions <- session
-	}()
-	if session == nil {
-		if session, err = s.o.Open(); err != nil {
-			session, sound = nil, true
-			return err
-		}
-	}
-	var out []*tensor.Tensor
-	if s.o.Infer {
-		var named []tensor.Named
-		named, err = session.Infer(ctx, in)
-		for _, n := range named {
-			out = append(out, n.T)
-		}
-	} else {
-		out, err = session.Preprocess(ctx, in)
-	}
-	if err == nil {
-		s.metrics.images.Add(1)
-		err = use(out)
-	}
-	sound = true
-	return err
+	return done(out)
 }
 
 // batches computes the batches of the outputs that r wants. The images of a

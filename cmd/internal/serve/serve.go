@@ -36,11 +36,11 @@ type Options struct {
 	// Optional.
 	SideOutputs bool
 
-	// Open opens a session that runs the graph on a device. New calls it Jobs
-	// times; it is called again after a session panicked. The server closes the
-	// sessions. Optional; nil means the CPU.
-	Open func() (device.Session, error)
-	// Infer runs the sessions' model and serves its outputs. Optional.
+	// Device runs the graph, and the model of its options, with a session for
+	// each of Jobs. Optional; nil means the CPU. The caller closes it after the
+	// server.
+	Device *device.Pool
+	// Infer says that Device runs a model.
 	Infer bool
 
 	Jobs  int // images in progress at once; at least 1
@@ -75,13 +75,10 @@ type Server struct {
 	columns []datagraph.Column // the outputs, with their batch rules
 	input   string             // the name of the graph's input
 	pool    *datagraph.Pool
-	// sessions are the idle ones, one for each job; nil stands for one that
-	// failed and is closed. The channel is nil on the CPU.
-	sessions chan device.Session
-	metrics  metrics
-	spares   sync.Pool // of *tensor.Tensor, the batches of responses
-	pace     pace
-	conns    *conns
+	metrics metrics
+	spares  sync.Pool // of *tensor.Tensor, the batches of responses
+	pace    pace
+	conns   *conns
 
 	draining atomic.Bool        // readiness is false
 	ending   context.Context    // ends when requests are no longer accepted
@@ -92,8 +89,7 @@ type Server struct {
 	held     int64 // bytes of their bodies and results
 }
 
-// New returns a Server. It opens the sessions, so that errors of the device
-// show at once and no request waits for a model to load.
+// New returns a Server.
 func New(o Options) (*Server, error) {
 	g := o.Plan.Graph()
 	s := &Server{
@@ -104,52 +100,28 @@ func New(o Options) (*Server, error) {
 	if !o.SideOutputs {
 		s.columns = s.columns[:len(g.Outputs)]
 	}
-	if o.Open != nil {
-		s.sessions = make(chan device.Session, o.Jobs)
-		for range o.Jobs {
-			session, err := o.Open()
-			if err != nil {
-				return nil, errors.Join(err, s.Close())
-			}
-			s.sessions <- session
-			if o.Infer {
-				s.columns = modelColumns(session)
-			}
-		}
+	if o.Infer {
+		s.columns = modelColumns(o.Device)
 	}
 	for _, c := range s.columns {
 		if kserve.Datatype(c.Desc.DType) == "" || c.Desc.DType == tensor.Bytes {
-			return nil, errors.Join(fmt.Errorf("serve: the output %s is %v, which has no batch", c.Name, c.Desc), s.Close())
+			return nil, fmt.Errorf("serve: the output %s is %v, which has no batch", c.Name, c.Desc)
 		}
 	}
 	return s, nil
 }
 
-// modelColumns describes the outputs of a session's model. Sessions run the
+// modelColumns describes the outputs of a device's model. Sessions run the
 // model on batches of one image: an axis of 1, or of any size, in front is the
 // batch's.
-func modelColumns(session device.Session) []datagraph.Column {
-	var l []datagraph.Column
-	if m, ok := session.(interface{ ModelOutputs() []datagraph.Column }); ok {
-		l = m.ModelOutputs()
-	}
+func modelColumns(p *device.Pool) []datagraph.Column {
+	l := p.Outputs()
 	for i, c := range l {
 		if c.Desc.Shape.Rank() > 0 && (c.Desc.Shape.At(0) == 1 || c.Desc.Shape.At(0) == tensor.Unknown) {
 			l[i].Batch = datagraph.Batching{Rule: datagraph.BatchConcat}
 		}
 	}
 	return l
-}
-
-// Close closes the sessions. No request may be in progress.
-func (s *Server) Close() error {
-	var errs []error
-	for range len(s.sessions) {
-		if session := <-s.sessions; session != nil {
-			errs = append(errs, session.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Timeouts and sizes of connections.

@@ -66,7 +66,6 @@ func start(t *testing.T, o Options) (*Server, string) {
 	h := httptest.NewServer(s.Handler())
 	t.Cleanup(func() {
 		h.Close()
-		require.NoError(t, s.Close())
 		require.Zero(t, s.held, "memory of requests that have ended")
 		require.Zero(t, s.admitted)
 	})
@@ -571,13 +570,28 @@ func (g *gate) Preprocess(ctx context.Context, in ...*tensor.Tensor) ([]*tensor.
 }
 
 // gated makes the sessions of o gates.
-func gated(o *Options) (entered chan struct{}, leave chan struct{}) {
+func gated(t *testing.T, o *Options) (entered chan struct{}, leave chan struct{}) {
 	entered, leave = make(chan struct{}, 1000), make(chan struct{})
-	o.Open = func() (device.Session, error) {
+	o.Device = sessions(t, *o, func() (device.Session, error) {
 		s, err := cpu.New().Open(o.Plan, device.Options{})
 		return &gate{s, entered, leave}, err
-	}
+	})
 	return entered, leave
+}
+
+// opener is a device whose sessions a test opens.
+type opener struct {
+	device.Device
+	open func() (device.Session, error)
+}
+
+func (d opener) Open(*datagraph.Plan, device.Options) (device.Session, error) { return d.open() }
+
+func sessions(t *testing.T, o Options, open func() (device.Session, error)) *device.Pool {
+	p, err := device.NewPool(opener{open: open}, o.Plan, device.Options{}, o.Jobs)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
 }
 
 // TestOverload: requests beyond jobs and queue get 429 at once, and the others
@@ -585,7 +599,7 @@ func gated(o *Options) (entered chan struct{}, leave chan struct{}) {
 func TestOverload(t *testing.T) {
 	o := options(t)
 	o.Jobs, o.Queue = 1, 3
-	entered, leave := gated(&o)
+	entered, leave := gated(t, &o)
 	s, url := start(t, o)
 	a := image(t, "jpeg_large.jpg")
 	var wg sync.WaitGroup
@@ -626,7 +640,7 @@ func TestHeld(t *testing.T) {
 	o := options(t)
 	a := image(t, "jpeg_large.jpg")
 	o.Held = 1200 << 10 // the tensor has 588 KiB, the image 92
-	entered, leave := gated(&o)
+	entered, leave := gated(t, &o)
 	_, url := start(t, o)
 	done := make(chan int)
 	go func() { done <- send(t, url+"/infer", a, 0).status }()
@@ -654,7 +668,7 @@ func TestWork(t *testing.T) {
 	for limit, together := range map[int64]int{need * 3 / 2: 1, need * 5 / 2: 2} {
 		o.Plan = compile(t, "imagenet", codec.Limits{Bytes: limit})
 		o.Jobs = 4
-		entered, leave := gated(&o)
+		entered, leave := gated(t, &o)
 		s, url := start(t, o)
 		var wg sync.WaitGroup
 		for range 4 {
@@ -719,7 +733,6 @@ func TestConnections(t *testing.T) {
 	require.Equal(t, 200, send(t, "http://"+l.Addr().String()+"/v2/models/m/infer", a, 0).status)
 	stop()
 	require.NoError(t, <-ended)
-	require.NoError(t, s.Close())
 	require.Zero(t, s.held)
 	require.Zero(t, s.admitted)
 	for status := range s.metrics.requests.n {
@@ -814,7 +827,6 @@ func TestHeldBodies(t *testing.T) {
 		got := send(t, h.URL+infer, append(packed.Bytes(), make([]byte, more)...), -1, "Content-Encoding", "deflate")
 		require.Equal(t, status, got.status, "%.200s", got.body)
 	}
-	require.NoError(t, s.Close())
 }
 
 // serveOn serves on a free port. The function stop ends the server and returns
@@ -838,7 +850,7 @@ func TestEndWithHeld(t *testing.T) {
 	o := options(t)
 	o.Queue = 100
 	o.Timeout = time.Hour
-	entered, leave := gated(&o)
+	entered, leave := gated(t, &o)
 	s, err := New(o)
 	require.NoError(t, err)
 	s.pace = pace{idle: time.Hour, ending: 100 * time.Millisecond, linger: time.Second}
@@ -878,7 +890,6 @@ func TestEndWithHeld(t *testing.T) {
 	close(leave)
 	require.Equal(t, 200, <-good)
 	require.NoError(t, <-ended)
-	require.NoError(t, s.Close())
 	require.Zero(t, s.held)
 }
 
@@ -924,7 +935,6 @@ func TestLimitConnections(t *testing.T) {
 	held(t, address, "/v2/models/m/infer", "Content-Length: 1000\r\n") // waits at the end of the server
 	require.NoError(t, stop())
 	require.Empty(t, s.conns.places)
-	require.NoError(t, s.Close())
 }
 
 // TestTimeout: the server's and the client's deadlines end a request that waits
@@ -932,7 +942,7 @@ func TestLimitConnections(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	o := options(t)
 	o.Jobs = 1
-	entered, leave := gated(&o)
+	entered, leave := gated(t, &o)
 	_, url := start(t, o)
 	a := image(t, "jpeg_large.jpg")
 	hasty, m := binaryBody(`,"parameters":{"timeout":200000}`, a)
@@ -970,7 +980,7 @@ func TestTimeout(t *testing.T) {
 func TestClientGone(t *testing.T) {
 	o := options(t)
 	o.Jobs = 1
-	entered, leave := gated(&o)
+	entered, leave := gated(t, &o)
 	s, url := start(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	r := must(http.NewRequestWithContext(ctx, http.MethodPost, url+"/infer", bytes.NewReader(image(t, "jpeg_large.jpg"))))
@@ -1008,14 +1018,14 @@ func TestFault(t *testing.T) {
 	good := false
 	o.Jobs = 1
 	opened := 0
-	o.Open = func() (device.Session, error) {
+	o.Device = sessions(t, o, func() (device.Session, error) {
 		opened++
 		s, err := cpu.New().Open(o.Plan, device.Options{})
 		if good {
 			return s, err
 		}
 		return broken{s}, err
-	}
+	})
 	_, url := start(t, o)
 	r := send(t, url+"/infer", image(t, "jpeg_large.jpg"), 0)
 	require.Equal(t, 500, r.status)
@@ -1027,33 +1037,7 @@ func TestFault(t *testing.T) {
 	good = true
 	require.Equal(t, 200, send(t, url+"/infer", image(t, "png_rgb8.png"), 0).status, "the session is new after a panic")
 	require.Equal(t, 2, opened)
-
-	failing := options(t)
-	failing.Jobs = 3
-	closed := 0
-	failing.Open = func() (device.Session, error) {
-		if opened++; opened == 5 {
-			return nil, fmt.Errorf("no memory for a third one")
-		}
-		return closing{func() { closed++ }}, nil
-	}
-	_, err := New(failing)
-	require.ErrorContains(t, err, "no memory")
-	require.Equal(t, 2, closed)
 }
-
-// closing is a session that is only closed.
-type closing struct{ f func() }
-
-func (closing) Placement() device.Placement { return nil }
-
-func (closing) Preprocess(context.Context, ...*tensor.Tensor) ([]*tensor.Tensor, error) {
-	return nil, nil
-}
-
-func (closing) Infer(context.Context, ...*tensor.Tensor) ([]tensor.Named, error) { return nil, nil }
-
-func (c closing) Close() error { c.f(); return nil }
 
 // TestAmplify: a JSON object of many tiny parts needs no more memory than a few
 // times its text.
@@ -1093,7 +1077,6 @@ func TestAmplify(t *testing.T) {
 		require.Less(t, len(err.Error()), 1000)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2*size), c.part)
 	}
-	require.NoError(t, s.Close())
 }
 
 // TestHostile sends damaged requests: none is a fault of the server, and
@@ -1196,7 +1179,6 @@ func TestHostile(t *testing.T) {
 	// Each worker keeps the memory of its largest image, of up to 4 megapixels.
 	require.Less(t, after, heap+2*(16<<20))
 	h.Close()
-	require.NoError(t, s.Close())
 	require.Zero(t, s.held)
 	require.Zero(t, s.admitted)
 }
@@ -1252,7 +1234,6 @@ func TestShutdown(t *testing.T) {
 		require.EqualValues(t, 8, failed.Load())
 		require.Equal(t, s.Answered(), good.Load(), "a request was accepted and lost")
 		require.Positive(t, good.Load())
-		require.NoError(t, s.Close())
 	}
 }
 

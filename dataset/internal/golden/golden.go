@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -45,10 +44,9 @@ type Value struct {
 	SHA256 string
 }
 
-// Load reads the cases of a reference, such as datasets/coco/mindspore.json,
-// from testdata.
-func Load(t testing.TB, name string) []Case {
-	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
+// Load reads the cases of a reference, such as mindspore.json, from a file.
+func Load(t testing.TB, file string) []Case {
+	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var f struct{ Cases []Case }
 	require.NoError(t, json.Unmarshal(b, &f))
@@ -114,17 +112,17 @@ func (c *Case) Compare(t testing.TB, s dataset.Source) {
 		return nil
 	}
 	c.run(t, s, columns)
-	one := dataset.Sample{Values: make([]dataset.Value, len(columns))}
+	one := dataset.NewSample(columns)
 	for i := range c.Rows {
-		require.NoError(t, read(&one, i))
+		require.NoError(t, read(one, i))
 	}
 	errs := make([]error, 4)
 	var wg sync.WaitGroup
 	for g := range errs {
 		wg.Go(func() {
-			s := dataset.Sample{Values: make([]dataset.Value, len(columns))}
+			s := dataset.NewSample(columns)
 			for n := range 3 * len(c.Rows) {
-				if errs[g] = read(&s, (n*7+g)%len(c.Rows)); errs[g] != nil {
+				if errs[g] = read(s, (n*7+g)%len(c.Rows)); errs[g] != nil {
 					return
 				}
 			}
@@ -242,10 +240,10 @@ func (c *Case) equal(row int, k dataset.Column, got *tensor.Tensor) error {
 // sample has its memory.
 func Allocs(t testing.TB, d dataset.Rows) float64 {
 	ctx := t.Context()
-	s := dataset.Sample{Values: make([]dataset.Value, len(d.Columns()))}
+	s := dataset.NewSample(d.Columns())
 	all := func() {
 		for i := range d.Len() {
-			require.NoError(t, d.Read(ctx, i, &s))
+			require.NoError(t, d.Read(ctx, i, s))
 		}
 	}
 	all()

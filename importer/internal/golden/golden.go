@@ -3,8 +3,6 @@
 package golden
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -33,16 +32,8 @@ type Case struct {
 
 // Result is the reference's result for one image.
 type Result struct {
-	Image   string            `json:"image"` // relative to the module's root
-	Outputs map[string]Output `json:"outputs"`
-}
-
-// Output is a tensor.
-type Output struct {
-	DType  string    `json:"dtype"`
-	Shape  []int     `json:"shape"`
-	SHA256 string    `json:"sha256"`
-	Values []float64 `json:"values"` // the first value and the one at a third of the length
+	Image   string                   `json:"image"` // relative to the module's root
+	Outputs map[string]golden.Digest `json:"outputs"`
 }
 
 // Load reads testdata/goldens.json.
@@ -89,52 +80,9 @@ func (c *Case) run(t *testing.T, in []byte, load func([]byte) (*datagraph.Graph,
 		for i, col := range p.Outputs() {
 			want, ok := res.Outputs[col.Name]
 			require.True(t, ok, "%s: output %s", res.Image, col.Name)
-			got := out[i]
-			shape := make([]int, got.Shape.Rank())
-			for i := range shape {
-				shape[i] = got.Shape.At(i)
-			}
-			if want.DType != got.DType.String() {
-				t.Errorf("%s: %v, want %s", res.Image, got.DType, want.DType)
-				continue
-			}
-			if !equal(want.Shape, shape) {
-				t.Errorf("%s: shape %v, want %v", res.Image, shape, want.Shape)
-				continue
-			}
-			if sum := sha256.Sum256(got.Data); hex.EncodeToString(sum[:]) != want.SHA256 {
-				t.Errorf("%s: other bytes than the reference; at 0 and a third got %v want %v", res.Image, values(got), want.Values)
+			if diff := want.Diff(out[i]); diff != "" {
+				t.Errorf("%s: %s", res.Image, diff)
 			}
 		}
 	}
-}
-
-func equal(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// values returns the values of t that a golden file holds.
-func values(t *tensor.Tensor) []float64 {
-	var l []float64
-	for _, i := range []int{0, int(t.Len()) / 3} {
-		switch t.DType {
-		case tensor.Float32:
-			l = append(l, float64(tensor.View[float32](t)[i]))
-		case tensor.Float64:
-			l = append(l, tensor.View[float64](t)[i])
-		case tensor.Uint8:
-			l = append(l, float64(t.Data[i]))
-		case tensor.Int32:
-			l = append(l, float64(tensor.View[int32](t)[i]))
-		}
-	}
-	return l
 }

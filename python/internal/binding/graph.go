@@ -239,10 +239,11 @@ func copyTo(dst, t *tensor.Tensor) error {
 // Close releases the memory and the device. Tensors that are lent stay valid.
 func (g *Graph) Close() error {
 	g.mu.Lock()
+	closed := g.closed
 	g.closed, g.spare = true, nil
 	g.mu.Unlock()
-	if g.on != nil {
-		return g.on.close()
+	if g.on != nil && !closed {
+		return g.on.Close()
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import com.google.gson.reflect.TypeToken
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assertions.fail
 import org.junit.jupiter.api.Tag
 import org.junit.jupiter.api.Test
 import java.io.File
@@ -63,7 +64,10 @@ class ClassifierTest {
         }
     }
 
-    /** 10,000 camera frames through one InferPrep: the process and Java's heap stay as large. */
+    /**
+     * Camera frames through one InferPrep until the process and Java's heap stay as large for 10,000 of them. The runtimes of Java and Go, and
+     * malloc, take memory in steps of some MiB for the first 60,000 or so; with a leak of 50 bytes a frame the process never stays as large.
+     */
     @Test
     fun memory() {
         InferPrep.open(Example.bundle).use { prep ->
@@ -80,18 +84,17 @@ class ClassifierTest {
             }
             var first = 0.0
             var firstUsed = 0.0
-            for (i in 1..10_000) {
+            for (i in 1..200_000) {
                 prep.run(y, u, v, frame, outputs)
-                if (i == 2000) {
-                    firstUsed = used()
-                    first = resident()
-                }
+                if (i % 10_000 != 0) continue
+                val lastUsed = used()
+                val last = resident()
+                println("%d frames: Java heap %.1f MiB, RSS %.1f MiB".format(i, lastUsed, last))
+                if (i > 10_000 && last - first in -0.5..0.5 && lastUsed - firstUsed in -0.5..0.5) return
+                first = last
+                firstUsed = lastUsed
             }
-            val lastUsed = used()
-            val last = resident()
-            println("10,000 frames: Java heap %.1f MiB after 2,000 and %.1f at the end, RSS %.1f and %.1f MiB".format(firstUsed, lastUsed, first, last))
-            assertTrue(last < first + 8, "RSS grew from $first to $last MiB")
-            assertTrue(lastUsed < firstUsed + 4, "Java's heap grew from $firstUsed to $lastUsed MiB")
+            fail<Unit>("the process still grows after 200,000 frames")
         }
     }
 }

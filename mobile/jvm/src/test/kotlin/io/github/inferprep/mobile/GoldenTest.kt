@@ -30,7 +30,7 @@ class GoldenTest {
 
     @Test
     fun goldens() {
-        val p = ProcessBuilder(System.getenv("GO") ?: "go", "run", "./internal/tools/goldencases", "-out", dir.absolutePath)
+        val p = ProcessBuilder(System.getenv("GO") ?: "go", "run", "./tools/goldencases", "-out", dir.absolutePath)
             .directory(root).redirectErrorStream(true).start()
         val log = p.inputStream.bufferedReader().readText()
         assertEquals(0, p.waitFor(), log)

@@ -1,0 +1,334 @@
+// Package arch states which packages a package may import, and checks it.
+package arch
+
+//go:generate go run ./gen ../../docs/packages.md
+
+// Layer is a group of packages. A package may only import packages of earlier
+// layers and packages listed before it in its own layer.
+type Layer struct {
+	Name     string
+	Packages []Package
+}
+
+// Package states the rules for one package.
+type Package struct {
+	// Path is the folder below the module's root.
+	Path string
+	// May lists the allowed direct imports besides the standard library,
+	// without those of tests: folders of this module, and modules of others.
+	May []string
+	// Why is the reason that a package of the top-level internal folder imports
+	// public ones. It is empty for all others.
+	Why string
+}
+
+// Modules of others.
+const (
+	avo        = "github.com/mmcloughlin/avo"
+	azure      = "github.com/Azure/azure-sdk-for-go"
+	beam       = "github.com/apache/beam/sdks/v2"
+	ximage     = "golang.org/x/image"
+	cobra      = "github.com/spf13/cobra"
+	gomlx      = "github.com/gomlx/gomlx"
+	google     = "google.golang.org/api"
+	hdfs       = "github.com/colinmarc/hdfs/v2"
+	kerberos   = "github.com/jcmturner/gokrb5/v8"
+	compress   = "github.com/klauspost/compress"
+	jpegli     = "github.com/gen2brain/jpegli"
+	msgp       = "github.com/tinylib/msgp"
+	pflag      = "github.com/spf13/pflag"
+	prometheus = "github.com/prometheus/client_golang"
+	protobuf   = "google.golang.org/protobuf"
+	purego     = "github.com/ebitengine/purego"
+	sqlite     = "modernc.org/sqlite"
+	sync       = "golang.org/x/sync"
+	sys        = "golang.org/x/sys"
+	term       = "golang.org/x/term"
+	testify    = "github.com/stretchr/testify"
+	xmobile    = "golang.org/x/mobile"
+	webgpu     = "github.com/gogpu/wgpu"
+	webgpuType = "github.com/gogpu/gputypes"
+	minio      = "github.com/minio/minio-go/v7"
+)
+
+// Brings lists the modules that a module of others depends on. A package that
+// may import the latter links the former too.
+var Brings = map[string][]string{
+	cobra:   {pflag, "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
+	jpegli:  {"github.com/tetratelabs/wazero", sys},
+	msgp:    {"github.com/philhofer/fwd"},
+	sqlite:  {"modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft", sys},
+	term:    {sys},
+	testify: {"github.com/davecgh/go-spew", "github.com/pmezard/go-difflib", "go.yaml.in/yaml/v3"},
+}
+
+// formats lists the packages of codec/all. Nothing below codec/all and eager
+// may link them, so that a program links only the formats it needs.
+var formats = []string{"codec/bmp", "codec/gif", "codec/jpeg", "codec/png", "codec/tiff", "codec/webp"}
+
+// source lists what a package of a dataset source may import.
+func source(more ...string) []string {
+	return append([]string{"dataset", "dataset/internal/files", "store", "tensor", "internal/registry"}, more...)
+}
+
+// imports lists what an importer may import.
+func imports(more ...string) []string {
+	return append([]string{"codec", "datagraph", "importer", "internal/registry", "tensor", "transforms"}, more...)
+}
+
+// Layers lists every package of this repository, from the bottom to the top.
+var Layers = []Layer{
+	{"foundations", []Package{
+		{Path: "internal/clib", May: []string{purego, sys}},
+		{Path: "internal/clib/clibtest", May: []string{"internal/clib"}},
+		{Path: "internal/coverage"},
+		{Path: "internal/cpu", May: []string{sys}},
+		{Path: "internal/engine"},
+		{Path: "internal/bom"},
+		{Path: "internal/errfmt"},
+		{Path: "internal/filelock", May: []string{sys}},
+		{Path: "internal/hdf5", May: []string{compress}},
+		{Path: "internal/hexdoc", May: []string{testify}},
+		{Path: "internal/exactmath"},
+		{Path: "internal/kernel", May: []string{"internal/cpu", "internal/exactmath"}},
+		{Path: "internal/lmdb"},
+		{Path: "internal/mapfile", May: []string{sys}},
+		{Path: "internal/msgpread", May: []string{"internal/errfmt", msgp}},
+		{Path: "internal/opdoc"},
+		{Path: "internal/ordered"},
+		{Path: "internal/registry", May: []string{"internal/errfmt"}},
+		{Path: "internal/enum", May: []string{"internal/errfmt", "internal/registry"}},
+		{Path: "internal/pass", May: []string{"internal/errfmt", "internal/registry"}},
+		{Path: "internal/short"},
+		{Path: "internal/spec", May: []string{"internal/registry"}},
+	}},
+	{"values", []Package{
+		{Path: "rng", May: []string{"internal/exactmath"}},
+		{Path: "tensor", May: []string{"internal/enum", "internal/errfmt"}},
+		{Path: "internal/golden", May: []string{"tensor"}, Why: "it compares tensors in tests"},
+		{Path: "store", May: []string{"internal/mapfile"}},
+		{Path: "store/remote", May: []string{"internal/filelock", "store"}},
+		{Path: "store/httpstore", May: []string{"store", "store/remote"}},
+		{Path: "store/storetest", May: []string{"store", testify}},
+		{Path: "store/internal/objects", May: []string{"store", "store/remote"}},
+		{Path: "store/azure", May: []string{"store", "store/internal/objects", "store/remote", azure}},
+		{Path: "store/gcs", May: []string{"store", "store/internal/objects", "store/remote", google}},
+		{Path: "store/hdfs", May: []string{"store", "store/remote", hdfs, kerberos}},
+		{Path: "store/s3", May: []string{"store", "store/internal/objects", "store/remote", minio, "github.com/minio/crc64nvme"}},
+		{Path: "store/s3/s3test", May: []string{minio, testify}},
+		{Path: "store/hdfs/hdfstest", May: []string{testify}},
+	}},
+	{"images", []Package{
+		{Path: "codec", May: []string{"internal/enum", "internal/errfmt", "internal/kernel", "internal/registry", "tensor"}},
+		{Path: "codec/internal/codectest", May: []string{"codec", testify}},
+		{Path: "codec/internal/exif"},
+		{Path: "codec/bmp", May: []string{"codec"}},
+		{Path: "codec/gif", May: []string{"codec"}},
+		{Path: "codec/jpeg", May: []string{"codec", "codec/internal/exif", "internal/enum", "internal/errfmt", "internal/kernel", "tensor"}},
+		{Path: "codec/pixels", May: []string{"codec", "internal/kernel"}},
+		{Path: "codec/png", May: []string{"codec/internal/exif", "codec"}},
+		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec", ximage}},
+		{Path: "codec/webp", May: []string{"codec/internal/exif", "codec", ximage}},
+		{Path: "codec/all", May: formats},
+		{Path: "codec/jpegli", May: []string{"codec", "internal/enum", "tensor", jpegli}},
+	}},
+	{"graphs", []Package{
+		{Path: "transforms", May: []string{"codec", "internal/enum", "internal/errfmt", "internal/exactmath", "internal/kernel", "internal/msgpread", "internal/registry", "internal/spec", "rng", "tensor", msgp}},
+		{Path: "plugin", May: []string{"internal/clib", "internal/msgpread", "internal/registry", "tensor", "transforms"}},
+		{Path: "datagraph", May: []string{"codec", "internal/bom", "internal/enum", "internal/errfmt", "internal/kernel", "internal/msgpread", "internal/pass", "internal/spec", "rng", "tensor", "transforms", msgp, sync}},
+		{Path: "diff", May: []string{"codec", "datagraph", "tensor", "transforms"}},
+		{Path: "preset", May: []string{"codec", "datagraph", "internal/registry", "transforms"}},
+		{Path: "eager", May: []string{"codec", "codec/all", "datagraph", "rng", "tensor", "transforms"}},
+	}},
+	{"models", []Package{
+		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/msgpread", "store", "tensor", msgp}},
+		{Path: "onnx", May: []string{"codec", "datagraph", "internal/kernel", "internal/registry", "internal/spec", "modelbundle", "tensor", "transforms", protobuf}},
+		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
+		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "internal/golden", "tensor", testify}},
+		{Path: "importer/hf", May: imports()},
+		{Path: "importer/hf/gen"},
+		{Path: "importer/keras", May: imports()},
+		{Path: "importer/mindir", May: imports(protobuf)},
+		{Path: "importer/onnx", May: imports("onnx")},
+		{Path: "importer/opencv", May: imports()},
+		{Path: "importer/tflite", May: imports()},
+		{Path: "importer/timm", May: imports()},
+		{Path: "importer/torchvision", May: imports()},
+		{Path: "importer/triton", May: imports()},
+		{Path: "importer/ultralytics", May: imports("go.yaml.in/yaml/v3")},
+		{Path: "importer/all", May: []string{"importer/hf", "importer/keras", "importer/mindir", "importer/onnx", "importer/opencv", "importer/tflite", "importer/timm", "importer/torchvision", "importer/ultralytics"}},
+		{Path: Root, May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "importer", "importer/all", "internal/registry", "modelbundle", "preset", "store", "tensor", "transforms"}},
+		{Path: "internal/gpu", May: []string{"codec", "datagraph", "internal/kernel", "tensor", "transforms"}, Why: "it runs graphs for the GPUs of device/webgpu and of browsers"},
+		{Path: "device", May: []string{"datagraph", "internal/enum", "internal/registry", "modelbundle", "tensor", "transforms"}},
+		{Path: "device/cpu", May: []string{"datagraph", "device", "tensor", "transforms"}},
+		{Path: "device/ort", May: []string{"datagraph", "device", "internal/clib", "internal/registry", "onnx", "tensor", "transforms"}},
+		{Path: "device/webgpu", May: []string{"codec", "datagraph", "device", "internal/gpu", "internal/kernel", "internal/registry", "tensor", "transforms", webgpu, webgpuType}},
+	}},
+	{"records", []Package{
+		{Path: "records", May: []string{"internal/registry", "store", "tensor"}},
+		{Path: "recordio", May: []string{"internal/kernel", "records", "rng", "store"}},
+		{Path: "recordio/imagerecord", May: []string{"internal/bom"}},
+		{Path: "records/kaldi", May: []string{"internal/bom", "records", "store", "tensor"}},
+		{Path: "records/mindrecord", May: []string{"internal/msgpread", "records", "store", "tensor", msgp, sqlite}},
+		{Path: "records/mxnet", May: []string{"recordio", "recordio/imagerecord", "records", "store", "tensor"}},
+		{Path: "records/tfrecord", May: []string{"records", "store"}},
+		{Path: "records/tfexample", May: []string{"records", "records/tfrecord", "store", "tensor", protobuf}},
+		{Path: "records/webdataset", May: []string{"records", "rng", "store", "tensor", compress}},
+		{Path: "records/all", May: []string{"records/kaldi", "records/mxnet", "records/tfexample", "records/tfrecord", "records/webdataset"}},
+		{Path: "pack", May: []string{"codec", "codec/jpeg", "codec/jpegli", "datagraph", "internal/bom", "internal/enum", "internal/filelock", "internal/ordered", "recordio", "recordio/imagerecord", "records", "records/kaldi", "records/webdataset", "rng", "store", "tensor", "transforms", compress}},
+	}},
+	{"datasets", []Package{
+		{Path: "dataset/internal/filecache", May: []string{"internal/filelock", "internal/mapfile", "tensor"}},
+		{Path: "dataset", May: []string{"codec", "datagraph", "dataset/internal/filecache", "device", "internal/engine", "internal/msgpread", "internal/pass", "internal/registry", "internal/spec", "rng", "store", "tensor", "transforms", msgp}},
+		{Path: "pullpipe", May: []string{"dataset", "internal/engine", "store"}},
+		{Path: "pipeline", May: []string{"dataset", "internal/engine", "internal/registry", "store", sys}},
+		{Path: "pipeline/expvars", May: []string{"pipeline"}},
+		{Path: "pipeline/prometheus", May: []string{"pipeline", prometheus}},
+		{Path: "dataset/internal/files", May: []string{"codec", "dataset", "internal/bom", "store"}},
+		{Path: "dataset/internal/arrays", May: source()},
+		{Path: "dataset/sets/internal/cifar", May: source()},
+		{Path: "dataset/internal/golden", May: source("internal/spec", "pullpipe", testify)},
+		{Path: "dataset/internal/jsonstream", May: []string{"dataset", "dataset/internal/files", "store"}},
+		{Path: "dataset/sets/internal/imagelist", May: source("dataset/internal/jsonstream")},
+		{Path: "dataset/internal/lines", May: []string{"dataset", "dataset/internal/files", "internal/bom", "store"}},
+		{Path: "dataset/sets/internal/matfile", May: []string{"dataset", "dataset/internal/files", "store"}},
+		{Path: "dataset/internal/noise", May: []string{"rng", "tensor"}},
+		{Path: "dataset/sets/internal/pixels", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sourcetest", May: source("dataset/internal/golden", "internal/spec", testify)},
+		{Path: "dataset/sets/internal/settest", May: []string{"dataset", "dataset/sourcetest", "internal/short", "store", testify}},
+		{Path: "dataset/sets/caltech101", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/matfile")},
+		{Path: "dataset/sets/caltech256", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/celeba", May: source()},
+		{Path: "dataset/sets/cifar10", May: source("dataset/sets/internal/cifar", "dataset/internal/files")},
+		{Path: "dataset/sets/cifar100", May: source("dataset/sets/internal/cifar", "dataset/internal/files")},
+		{Path: "dataset/sets/cityscapes", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/clevr", May: source("dataset/sets/internal/imagelist", "dataset/internal/jsonstream")},
+		{Path: "dataset/sets/coco", May: source("dataset/internal/jsonstream")},
+		{Path: "dataset/csv", May: source("dataset/internal/lines")},
+		{Path: "dataset/sets/div2k", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/dtd", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/fakeimage", May: source("dataset/internal/noise", "rng")},
+		{Path: "dataset/sets/fgvcaircraft", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/flickr", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/flowers102", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/matfile")},
+		{Path: "dataset/sets/food101", May: source("dataset/sets/internal/imagelist", "dataset/internal/jsonstream")},
+		{Path: "dataset/generator", May: source()},
+		{Path: "dataset/imagefolder", May: source()},
+		{Path: "dataset/sets/gtsrb", May: source("dataset/imagefolder", "dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/eurosat", May: source("dataset/imagefolder")},
+		{Path: "dataset/sets/country211", May: source("dataset/imagefolder")},
+		{Path: "dataset/sets/fer2013", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/pixels")},
+		{Path: "dataset/sets/imagenet", May: source("dataset/imagefolder", "dataset/sets/internal/imagelist", "dataset/sets/internal/matfile")},
+		{Path: "dataset/sets/imagenette", May: source("dataset/imagefolder", "dataset/sets/internal/imagelist")},
+		{Path: "dataset/imagerecord", May: source("recordio", "recordio/imagerecord")},
+		{Path: "dataset/sets/inaturalist", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/inmemory", May: source("dataset/internal/arrays", "dataset/internal/files")},
+		{Path: "dataset/kaldi", May: source("dataset/internal/lines", "records/kaldi")},
+		{Path: "dataset/sets/kitti", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/lfw", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/lsun", May: source("internal/lmdb")},
+		{Path: "dataset/manifest", May: source("dataset/internal/jsonstream")},
+		{Path: "dataset/mindrecord", May: source("records/mindrecord")},
+		{Path: "dataset/sets/mnist", May: source("dataset/sets/internal/pixels")},
+		{Path: "dataset/sets/movingmnist", May: source()},
+		{Path: "dataset/numpyslices", May: source("dataset/internal/arrays", "dataset/internal/files")},
+		{Path: "dataset/sets/omniglot", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/oxfordpet", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/pcam", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/pixels", "internal/hdf5")},
+		{Path: "dataset/sets/phototour", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/places365", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/random", May: source("dataset/internal/noise", "rng")},
+		{Path: "dataset/sets/renderedsst2", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/sbu", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/widerface", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/save", May: []string{"dataset", "records", "store", "tensor"}},
+		{Path: "dataset/sets/sbdataset", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/matfile")},
+		{Path: "dataset/sets/semeion", May: source("dataset/sets/internal/pixels")},
+		{Path: "dataset/sets/stanfordcars", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/matfile")},
+		{Path: "dataset/sets/stl10", May: source("dataset/sets/internal/imagelist", "dataset/sets/internal/pixels")},
+		{Path: "dataset/sets/sun397", May: source("dataset/sets/internal/imagelist")},
+		{Path: "dataset/sets/svhn", May: source("dataset/sets/internal/matfile", "dataset/sets/internal/pixels")},
+		{Path: "dataset/textfile", May: source("dataset/internal/lines")},
+		{Path: "dataset/tfrecord", May: source("records/tfrecord")},
+		{Path: "dataset/sets/usps", May: source("dataset/sets/internal/pixels")},
+		{Path: "dataset/sets/voc", May: source()},
+		{Path: "dataset/webdataset", May: source("records/webdataset")},
+		{Path: "dataset/all", May: []string{"dataset/sets/caltech101", "dataset/sets/caltech256", "dataset/sets/celeba", "dataset/sets/cifar10", "dataset/sets/cifar100", "dataset/sets/cityscapes", "dataset/sets/clevr", "dataset/sets/coco", "dataset/sets/country211", "dataset/csv", "dataset/sets/div2k", "dataset/sets/dtd", "dataset/sets/eurosat", "dataset/fakeimage", "dataset/sets/fer2013", "dataset/sets/fgvcaircraft", "dataset/sets/flickr", "dataset/sets/flowers102", "dataset/sets/food101", "dataset/generator", "dataset/sets/gtsrb", "dataset/imagefolder", "dataset/sets/imagenet", "dataset/sets/imagenette", "dataset/imagerecord", "dataset/sets/inaturalist", "dataset/kaldi", "dataset/sets/kitti", "dataset/sets/lfw", "dataset/sets/lsun", "dataset/manifest", "dataset/sets/mnist", "dataset/sets/movingmnist", "dataset/numpyslices", "dataset/sets/omniglot", "dataset/sets/oxfordpet", "dataset/sets/pcam", "dataset/sets/phototour", "dataset/sets/places365", "dataset/random", "dataset/sets/renderedsst2", "dataset/save", "dataset/sets/sbdataset", "dataset/sets/sbu", "dataset/sets/semeion", "dataset/sets/stanfordcars", "dataset/sets/stl10", "dataset/sets/sun397", "dataset/sets/svhn", "dataset/textfile", "dataset/tfrecord", "dataset/sets/usps", "dataset/sets/voc", "dataset/webdataset", "dataset/sets/widerface"}},
+		{Path: "internal/kserve", May: []string{"tensor"}, Why: "package job and the server write tensors alike"},
+		{Path: "internal/paths", May: []string{"codec", "store"}, Why: "package job and the command line name files alike"},
+		{Path: "internal/newfile", May: []string{"internal/paths", "store"}, Why: "package job and the command line write files alike"},
+		{Path: "internal/pipe", May: []string{"codec", "internal/paths", "records"}, Why: "package job and the command line read pipes alike"},
+		{Path: "internal/devicetest", May: []string{"datagraph", "dataset", "device", "pipeline", "pullpipe", "store", "tensor", "transforms", testify}, Why: "the tests of the devices run it on pipelines"},
+		{Path: "compat/mxnet", May: []string{"codec", "codec/jpeg", "codec/png", "datagraph", "dataset", "dataset/imagerecord", "internal/exactmath", "internal/kernel", "internal/registry", "pipeline", "pullpipe", "recordio", "recordio/imagerecord", "store", "tensor", "transforms"}},
+		{Path: "compat/paddle", May: []string{"dataset", "internal/registry", "pipeline", "store", "tensor"}},
+		{Path: "job", May: []string{"codec", "datagraph", Root, "internal/bom", "internal/exactmath", "internal/filelock", "internal/kserve", "internal/newfile", "internal/ordered", "internal/paths", "internal/pipe", "internal/registry", "records", "records/all", "records/tfexample", "records/webdataset", "store", "tensor"}},
+	}},
+	{"programs", []Package{
+		{Path: "adapters/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
+		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/kserve", "internal/registry", "tensor", "transforms", sync}},
+		{Path: "cmd/internal/cli/help", May: []string{"datagraph", "dataset", "records", "store", cobra}},
+		{Path: "cmd/internal/cli", May: []string{
+			"cmd/internal/cli/help", "cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
+			"internal/bom", "internal/coverage", "internal/newfile", "internal/opdoc", "internal/ordered", "internal/paths", "internal/pipe", "internal/registry", "job", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "store/httpstore", "store/remote", "tensor", "transforms",
+			cobra, pflag, term, ximage,
+		}},
+		{Path: "mobile/internal/direct"},
+		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
+		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
+		{Path: "python/internal/binding", May: []string{"codec/all", "codec/pixels", "datagraph", "dataset", "dataset/all", "dataset/mindrecord", "device", "device/ort", "importer", "importer/all", Root, "internal/registry", "mobile", "modelbundle", "pipeline", "preset", "store", "store/httpstore", "tensor", "transforms"}},
+		{Path: "python/lib", May: []string{"python/internal/binding", "tensor"}},
+		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms"}},
+		{Path: "wasm/test/strip"},
+		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord"}},
+		{Path: "cmd/infer-prep-stores", May: []string{"cmd/internal/cli", "dataset/mindrecord", "device/ort", "plugin", "records/mindrecord", "store/azure", "store/gcs", "store/hdfs", "store/s3"}},
+		{Path: "cmd/infer-prep-webgpu", May: []string{"cmd/internal/cli", "device/webgpu"}},
+		{Path: "distributed/internal/isolated", May: []string{sys}},
+		{Path: "distributed/internal/cluster"},
+		{Path: "distributed", May: []string{"pack", "store", beam}},
+		{Path: "distributed/cmd/infer-prep-beam", May: []string{"codec/all", "distributed", "pack", "store/hdfs", "store/httpstore", "store/s3", beam}},
+		{Path: "examples/classifier"},
+		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
+		{Path: "examples"},
+		{Path: "examples/bundle", May: []string{Root, "modelbundle"}},
+		{Path: "examples/folder", May: []string{Root, "job"}},
+		{Path: "examples/image", May: []string{Root, "tensor"}},
+		{Path: "examples/pack", May: []string{"pack", "store"}},
+		{Path: "examples/server", May: []string{Root, "tensor"}},
+		{Path: "examples/train", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "transforms"}},
+		{Path: "examples/training", May: []string{"adapters/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/sets/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "pullpipe", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
+	}},
+	{"tools of this repository", []Package{
+		{Path: "tools/arch"},
+		{Path: "tools/arch/gen", May: []string{"tools/arch"}},
+		{Path: "tools/digest"},
+		{Path: "tools/kernelasm", May: []string{avo}},
+		{Path: "tools/kernelasm/arm64"},
+		{Path: "tools/msgpgen"},
+		{Path: "tools/opdoc", May: []string{"dataset", "dataset/all", "dataset/mindrecord", "internal/coverage", "internal/opdoc", "plugin", "transforms"}},
+		{Path: "tools/readme"},
+		{Path: "tools/sbom"},
+		{Path: "tools/planscale", May: []string{"codec/all", "pack", "store"}},
+		{Path: "tools/bigfolder"},
+		{Path: "tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
+		{Path: "tools/shake"},
+		{Path: "tools/tsops", May: []string{"codec", "internal/opdoc", "preset", "transforms"}},
+		{Path: "tools/tspeer", May: []string{"datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "modelbundle", "preset", "tensor", "transforms"}},
+		{Path: "tools/goldencases", May: []string{"codec", "codec/all", "datagraph", "importer", "importer/all", "importer/hf", "importer/torchvision", "internal/golden", "preset", "tensor", "transforms", jpegli}},
+		{Path: "tools/jpegencode", May: []string{"codec/jpeg", "tensor"}},
+		{Path: "tools/procedural", May: []string{"codec/jpeg", "tensor", ximage}},
+		{Path: "tools/typecheck"},
+		{Path: "tools/wasmstrip"},
+		{Path: "tools/width"},
+		{Path: "bench/internal/peer"},
+		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
+		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "preset", "tensor", "transforms"}},
+		{Path: "bench/pipelines/ours", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "tensor", "transforms"}},
+		{Path: "bench/records/ours", May: []string{"bench/internal/peer", "compat/mxnet", "recordio", "recordio/imagerecord", "records/mindrecord", "records/webdataset", "store", "tensor"}},
+		{Path: "bench/store", May: []string{"bench/internal/peer", "codec/jpeg", "datagraph", "dataset", "dataset/imagefolder", "dataset/webdataset", "pipeline", "records/webdataset", "store", "store/s3", "transforms", minio, "github.com/minio/crc64nvme"}},
+		{Path: "bench/scale", May: []string{"datagraph", "dataset", "pipeline", "pullpipe", "store", "tensor", "transforms"}},
+		{Path: "bench/load", May: []string{"bench/internal/peer"}},
+		{Path: "bench/spawn"},
+		{Path: "interop/iterate", May: []string{"codec/all", "compat/mxnet", "tensor"}},
+		{Path: "interop/parts", May: []string{"recordio", "recordio/imagerecord", "store"}},
+	}},
+}

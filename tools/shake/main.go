@@ -1,0 +1,232 @@
+// Command shake writes an overlay for go build with which a program links only
+// the ops that a list names.
+//
+// Go's linker drops functions that nothing calls, but not what package
+// initialization uses: every op registers itself, and packages fill tables that
+// the program never reads. The overlay drops the registrations of other ops and
+// then every declaration that main and the remaining init functions do not
+// mention. Imports that are no longer used go too.
+//
+//	go run ./tools/shake -ops wasm/small.txt -o DIR ./wasm
+//	go build -overlay DIR/overlay.json ./wasm
+//
+// The list has one op on each line; # starts a comment. The packages of -copy
+// are reduced too, under another path, and lose their init functions: go build
+// lets an overlay replace only files of the main module. The methods of -drop,
+// METHOD of all types or TYPE.METHOD, are dropped: name those that are only
+// called by packages that the program no longer links.
+//
+// The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
+// random numbers. They panic in the program if it has no such op.
+//
+// The tool compares names, not types. It keeps too much rather than too little:
+// every method of a type stays.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	var o options
+	copies := flag.String("copy", "", "packages of others to reduce, separated by commas; PATH:TAG adds a build tag")
+	drop := flag.String("drop", "", "methods to drop, separated by commas")
+	random := flag.String("random", "", "functions that only random ops need, separated by commas")
+	ops := flag.String("ops", "", "file with the names of the ops; empty keeps all")
+	flag.StringVar(&o.tags, "tags", "", "build tags")
+	flag.StringVar(&o.out, "o", "", "folder to write to")
+	flag.Parse()
+	if flag.NArg() != 1 || o.out == "" {
+		flag.Usage()
+		os.Exit(2)
+	}
+	o.copies, o.drop, o.random = split(*copies), split(*drop), split(*random)
+	if err := run(flag.Arg(0), *ops, o); err != nil {
+		fmt.Fprintln(os.Stderr, "shake:", err)
+		os.Exit(1)
+	}
+}
+
+func split(s string) []string {
+	return slices.DeleteFunc(strings.Split(s, ","), func(s string) bool { return s == "" })
+}
+
+type options struct {
+	ops          map[string]bool // nil keeps all
+	copies, drop []string
+	random       []string
+	tags, out    string
+}
+
+func run(main, list string, o options) error {
+	if list != "" {
+		var err error
+		if o.ops, err = readOps(list); err != nil {
+			return err
+		}
+	}
+	pkgs, err := load(main, o)
+	if err != nil {
+		return err
+	}
+	p, err := parse(pkgs, o)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.ops)) {
+		if !p.registered[name] {
+			return fmt.Errorf("%s: unknown op %q", list, name)
+		}
+	}
+	if err := p.leaveOut(o.random); err != nil {
+		return err
+	}
+	p.reach()
+	if p.draws() {
+		p.restore()
+		p.reach()
+	}
+	return p.write(o.out)
+}
+
+// readOps reads the list of ops.
+func readOps(path string) (map[string]bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ops := map[string]bool{}
+	s := bufio.NewScanner(f)
+	for line := 1; s.Scan(); line++ {
+		text, _, _ := strings.Cut(s.Text(), "#")
+		switch words := strings.Fields(text); {
+		case len(words) == 0:
+		case len(words) > 1:
+			return nil, fmt.Errorf("%s:%d: %d words, want one op", path, line, len(words))
+		case ops[words[0]]:
+			return nil, fmt.Errorf("%s:%d: op %q is listed twice", path, line, words[0])
+		default:
+			ops[words[0]] = true
+		}
+	}
+	if len(ops) == 0 && s.Err() == nil {
+		return nil, fmt.Errorf("%s: no ops", path)
+	}
+	return ops, s.Err()
+}
+
+// listed is a package as go list prints it.
+type listed struct {
+	ImportPath, Dir, Name string
+	GoFiles, Imports      []string
+	Module                *struct {
+		Path, Dir string
+		Main      bool
+	}
+	copied bool
+}
+
+// load lists the packages to reduce: those of the main module that the program
+// links, and those of -copy.
+func load(main string, o options) ([]*listed, error) {
+	all, err := list(o.tags, "-deps", main)
+	if err != nil {
+		return nil, err
+	}
+	copies := map[string]bool{}
+	for _, c := range o.copies {
+		path, _, _ := strings.Cut(c, ":")
+		copies[path] = true
+	}
+	own := slices.DeleteFunc(slices.Clone(all), func(p *listed) bool { return p.Module == nil || !p.Module.Main })
+	if len(own) == 0 {
+		return nil, errors.New("no package of the main module")
+	}
+	for _, c := range o.copies {
+		path, tag, _ := strings.Cut(c, ":")
+		ps, err := list(strings.Trim(o.tags+","+tag, ","), path)
+		if err != nil {
+			return nil, err
+		}
+		ps[0].copied = true
+		own = append(own, ps[0])
+	}
+	return own, nil
+}
+
+// list runs go list.
+func list(tags string, args ...string) ([]*listed, error) {
+	c := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Name,GoFiles,Imports,Module", "-tags", tags}, args...)...)
+	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	var ps []*listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		p := &listed{}
+		if err := d.Decode(p); errors.Is(err, io.EOF) {
+			return ps, nil
+		} else if err != nil {
+			return nil, err
+		}
+		ps = append(ps, p)
+	}
+}
+
+// write writes the overlay to dir.
+func (p *program) write(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	replace := map[string]string{}
+	for _, k := range p.pkgs {
+		for _, f := range k.files {
+			b := p.source(f)
+			at, to := filepath.Join(k.Dir, f.name), filepath.Join(dir, filepath.FromSlash(k.ImportPath), f.name)
+			switch {
+			case k.copied && b == nil:
+				continue
+			case k.copied:
+				at = filepath.Join(p.root, filepath.FromSlash(shaken), filepath.FromSlash(k.ImportPath), f.name)
+			case b == nil:
+				replace[at] = "" // go build takes the file as deleted
+				continue
+			case string(b) == string(f.src):
+				continue
+			}
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(to, b, 0o644); err != nil {
+				return err
+			}
+			replace[at] = to
+		}
+	}
+	b, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "overlay.json"), b, 0o644)
+}
