@@ -1,8 +1,8 @@
 // Package help holds the help texts of the commands: a file NAME.txt for each,
-// named by its path without the program, with hyphens. Its examples stand at the
-// end, after the line "Examples:". {{NAME}} stands for the file part-NAME.txt,
-// {{stores}}, {{record-formats}}, {{passes}} and {{replacements}} for what is
-// linked.
+// named by its path without the program, with hyphens. Its examples stand at
+// the end, after the line "Examples:". {{NAME}} stands for the file
+// part-NAME.txt, {{stores}}, {{record-formats}}, {{passes}} and
+// {{replacements}} for what is linked.
 package help
 
 import (
