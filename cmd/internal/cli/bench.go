@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
@@ -32,23 +33,23 @@ const (
 
 type benchFlags struct {
 	graphFlags
-	outside outside
+	outside command.Outside
 	json    bool
 	jobs    int
 }
 
-func (a *app) benchCmd() *cobra.Command {
+func benchCmd(a *command.App) *cobra.Command {
 	f := &benchFlags{}
 	cmd := &cobra.Command{
 		Use:                   "bench [--preset NAME | --graph FILE | --hf FILE | …] DIR...",
 		Short:                 "Measure how fast a graph turns images into tensors",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.bench(cmd, f, args)
+			return bench(a, cmd, f, args)
 		},
 	}
 	f.add(cmd)
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
 	fl.IntVarP(&f.jobs, "jobs", "j", 1, "process `N` images at once")
@@ -60,7 +61,7 @@ const remoteReads = 32
 
 // bencher measures one graph.
 type bencher struct {
-	app     *app
+	app     *command.App
 	plan    *datagraph.Plan
 	pool    *datagraph.Pool
 	limits  codec.Limits
@@ -86,14 +87,14 @@ type figures struct {
 	images    int
 }
 
-func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
+func bench(a *command.App, cmd *cobra.Command, f *benchFlags, args []string) error {
 	switch {
 	case len(args) == 0:
-		return usageErr("no images: want files, folders or globs")
+		return command.UsageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want at least 1", f.jobs)
+		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	}
-	g, err := f.load(cmd, a.stdin)
+	g, err := f.load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 	}
 	ctx := cmd.Context()
 	b := &bencher{app: a, plan: plan, limits: f.limits, jobs: f.jobs}
-	l := job.Find(ctx, f.outside.files(), job.Paths(args...), "")
+	l := job.Find(ctx, f.outside.Files(), job.Paths(args...), "")
 	defer l.Close()
 	missing, err := b.read(ctx, l)
 	if err != nil {
@@ -121,15 +122,15 @@ func (a *app) bench(cmd *cobra.Command, f *benchFlags, args []string) error {
 			return err
 		}
 	} else {
-		return noImages(missing, b.skipped)
+		return command.NoImages(missing, b.skipped)
 	}
 	if missing > 0 {
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }
 
-var errBenchInterrupted = &exitError{exitInterrupted, errors.New("interrupted: nothing was measured")}
+var errBenchInterrupted = &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was measured")}
 
 // read reads all files into memory and reports those that it cannot read. It
 // returns the number of arguments that do not exist.
@@ -154,11 +155,11 @@ func (b *bencher) read(ctx context.Context, l *job.Listing) (missing int, err er
 		case ctx.Err() != nil:
 			return errBenchInterrupted
 		case in.Err != nil:
-			b.app.complain(in.Err)
+			b.app.Complain(in.Err)
 			missing++
 			return nil
 		case err != nil:
-			b.app.complain(err)
+			b.app.Complain(err)
 		}
 		if f.why != "" || err != nil {
 			b.skipped++
@@ -166,7 +167,7 @@ func (b *bencher) read(ctx context.Context, l *job.Listing) (missing int, err er
 		}
 		total += int64(len(f.data))
 		if limit := b.limits.Bytes; limit > 0 && total > limit {
-			return failErr("the images have more than %d bytes together, the --limit-bytes: want fewer images or a higher limit", limit)
+			return command.FailErr("the images have more than %d bytes together, the --limit-bytes: want fewer images or a higher limit", limit)
 		}
 		b.images = append(b.images, benchImage{in: in, data: f.data})
 		return nil
@@ -188,8 +189,8 @@ func (b *bencher) read(ctx context.Context, l *job.Listing) (missing int, err er
 // measure warms up, runs the passes and prints the figures.
 func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error {
 	limit := benchTime
-	if b.app.benchTime > 0 {
-		limit = b.app.benchTime
+	if b.app.BenchTime > 0 {
+		limit = b.app.BenchTime
 	}
 	for range b.jobs {
 		w := &benchWorker{bench: b, passes: make(chan *pass)}
@@ -215,7 +216,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		case !m.warm:
 			continue
 		case m.err != nil:
-			b.app.complain(m.err)
+			b.app.Complain(m.err)
 			b.skipped++
 		default:
 			good = append(good, m)
@@ -223,10 +224,10 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 		tried++
 	}
 	if b.images = good; len(good) == 0 {
-		return noImages(0, b.skipped)
+		return command.NoImages(0, b.skipped)
 	}
 	if tried < all {
-		b.app.complain(fmt.Errorf("a pass over all %d images takes too long: measuring the first %d", all, len(good)))
+		b.app.Complain(fmt.Errorf("a pass over all %d images takes too long: measuring the first %d", all, len(good)))
 	}
 
 	times := 1 + int(benchPass/max(warm.wall, time.Microsecond))
@@ -238,7 +239,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 			return errBenchInterrupted
 		}
 		if err := p.err.Load(); err != nil {
-			return failErr("%w", *err)
+			return command.FailErr("%w", *err)
 		}
 		if time.Since(start)+passes[len(passes)-1].wall > limit {
 			break
@@ -268,26 +269,26 @@ func (b *bencher) print(p figures, passes int, graph string, asJSON bool) error 
 		Jobs           int      `json:"jobs"`
 		Graph          string   `json:"graph"`
 	}{
-		ImagesPerS: digits(n / seconds), MegapixelsPerS: digits(float64(pixels) * times / 1e6 / seconds),
-		MBPerS: digits(float64(bytes) * times / 1e6 / seconds), AllocsPerImage: digits(float64(p.mallocs) / n),
+		ImagesPerS: command.Digits(n / seconds), MegapixelsPerS: command.Digits(float64(pixels) * times / 1e6 / seconds),
+		MBPerS: command.Digits(float64(bytes) * times / 1e6 / seconds), AllocsPerImage: command.Digits(float64(p.mallocs) / n),
 		Skipped: b.skipped, Images: len(b.images), Jobs: b.jobs, Graph: graph,
 	}
 	if peak := peakRSS(); peak > 0 {
-		mb := digits(float64(peak) / 1e6)
+		mb := command.Digits(float64(peak) / 1e6)
 		r.PeakRSSMB = &mb
 	}
 	if p.cpu > 0 {
-		ms := digits(p.cpu.Seconds() * 1e3 / n)
+		ms := command.Digits(p.cpu.Seconds() * 1e3 / n)
 		r.CPUMSPerImage = &ms
 	}
 	if asJSON {
-		return b.app.printLine(r)
+		return b.app.PrintLine(r)
 	}
-	var t table
-	t.row("graph", "images", "skipped", "jobs", "passes", "images/s", "megapixels/s", "MB/s", "CPU ms/image", "allocations/image", "peak MB")
-	t.row(printable(graph), strconv.Itoa(r.Images), strconv.Itoa(r.Skipped), strconv.Itoa(r.Jobs), strconv.Itoa(passes),
-		short(&r.ImagesPerS), short(&r.MegapixelsPerS), short(&r.MBPerS), short(r.CPUMSPerImage), short(&r.AllocsPerImage), short(r.PeakRSSMB))
-	return t.write(b.app.stdout)
+	var t command.Table
+	t.Row("graph", "images", "skipped", "jobs", "passes", "images/s", "megapixels/s", "MB/s", "CPU ms/image", "allocations/image", "peak MB")
+	t.Row(command.Printable(graph), strconv.Itoa(r.Images), strconv.Itoa(r.Skipped), strconv.Itoa(r.Jobs), strconv.Itoa(passes),
+		command.Short(&r.ImagesPerS), command.Short(&r.MegapixelsPerS), command.Short(&r.MBPerS), command.Short(r.CPUMSPerImage), command.Short(&r.AllocsPerImage), command.Short(r.PeakRSSMB))
+	return t.Write(b.app.Stdout)
 }
 
 // pass is a run over all images, one or more times.
@@ -369,8 +370,8 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 		_, err := r.Run(&w.image)
 		return err
 	})
-	if err == nil && w.bench.app.testDelay != nil {
-		w.bench.app.testDelay()
+	if err == nil && w.bench.app.TestDelay != nil {
+		w.bench.app.TestDelay()
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/bom"
@@ -26,19 +27,19 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-func (a *app) bundleCmd() *cobra.Command {
+func bundleCmd(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle",
 		Short: "Create, inspect, verify and sign model bundles",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && (args[0] == "run" || args[0] == "diff") {
-				return usageErr("unknown command %q of bundle: want \"%s %s --bundle FILE\"", args[0], Program, args[0])
+				return command.UsageErr("unknown command %q of bundle: want \"%s %s --bundle FILE\"", args[0], command.Program, args[0])
 			}
-			return oneOfCommands(cmd, args)
+			return command.OneOfCommands(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.bundleCreateCmd(), a.bundleLsCmd(), a.bundleCatCmd(), a.bundleVerifyCmd(), a.bundleSignCmd(), a.bundleEmbedONNXCmd())
+	cmd.AddCommand(bundleCreateCmd(a), bundleLsCmd(a), bundleCatCmd(a), bundleVerifyCmd(a), bundleSignCmd(a), bundleEmbedONNXCmd(a))
 	return cmd
 }
 
@@ -48,7 +49,7 @@ func openBundle(ctx context.Context, path string, l codec.Limits) (*modelbundle.
 	limits.Run = l
 	b, err := modelbundle.OpenStore(ctx, store.URI, paths.StoreName(path), limits)
 	if err != nil {
-		return nil, wrapFail(paths.Error(path, err))
+		return nil, command.WrapFail(paths.Error(path, err))
 	}
 	return b, nil
 }
@@ -56,7 +57,7 @@ func openBundle(ctx context.Context, path string, l codec.Limits) (*modelbundle.
 // oneBundle requires one argument.
 func oneBundle(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageErr("%s: want a bundle, got %s", commandName(cmd), plural(len(args), "argument"))
+		return command.UsageErr("%s: want a bundle, got %s", command.CommandName(cmd), command.Plural(len(args), "argument"))
 	}
 	return nil
 }
@@ -89,24 +90,24 @@ func noSection(b *modelbundle.Bundle, name string, err error) error {
 type bundleCreateFlags struct {
 	graphFlags
 	fitFlags
-	outside                                    outside
+	outside                                    command.Outside
 	out, labels, least, expect                 string
 	models, meta, goldens, sections, libraries []string
 }
 
-func (a *app) bundleCreateCmd() *cobra.Command {
+func bundleCreateCmd(a *command.App) *cobra.Command {
 	f := &bundleCreateFlags{}
 	cmd := &cobra.Command{
 		Use:                   "create [--preset NAME | --graph FILE | --hf FILE | …] -o FILE",
 		Short:                 "Create a bundle of a graph, a model and golden samples",
 		DisableFlagsInUseLine: true,
-		Args:                  noArgs,
+		Args:                  command.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.createBundle(cmd, f) },
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return createBundle(a, cmd, f) },
 	}
 	f.graphFlags.add(cmd)
 	f.fitFlags.add(cmd)
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the bundle to `FILE`")
 	fl.StringArrayVar(&f.models, "model", nil, "add the model `FILE` under its own name: .onnx, .tflite or any other; repeatable")
@@ -118,21 +119,21 @@ func (a *app) bundleCreateCmd() *cobra.Command {
 	fl.StringVar(&f.least, "least", modelbundle.Exact, "require this `CLASS` of devices that run the graph: exact, within1 or approximate")
 	fl.StringArrayVar(&f.libraries, "library", nil, "record `NAME=VERSION` of a library that training preprocessed with; repeatable (default those that the graph reproduces, of those that the version command lists)")
 	for _, n := range []string{"output", "model", "labels"} {
-		noErr(cmd.MarkFlagFilename(n))
+		command.Must(cmd.MarkFlagFilename(n))
 	}
-	noErr(cmd.MarkFlagDirname("expect"))
-	complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
+	command.Must(cmd.MarkFlagDirname("expect"))
+	command.Complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
 	return cmd
 }
 
-func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
+func createBundle(a *command.App, cmd *cobra.Command, f *bundleCreateFlags) error {
 	switch {
 	case f.out == "":
-		return usageErr("no output file: want -o FILE")
+		return command.UsageErr("no output file: want -o FILE")
 	case f.expect != "" && len(f.goldens) == 0:
-		return usageErr("--expect needs --golden, the images of its tensors")
+		return command.UsageErr("--expect needs --golden, the images of its tensors")
 	}
-	g, err := f.load(cmd, a.stdin)
+	g, err := f.load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
@@ -143,16 +144,16 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 		return err
 	}
 	c := &modelbundle.Content{Graph: g, Least: f.least}
-	if c.Meta, err = pairs("meta", f.meta); err != nil {
+	if c.Meta, err = command.Pairs("meta", f.meta); err != nil {
 		return err
 	}
-	if c.Versions, err = pairs("library", f.libraries); err != nil {
+	if c.Versions, err = command.Pairs("library", f.libraries); err != nil {
 		return err
 	}
 	if len(f.libraries) == 0 {
 		c.Versions = graphLibraries(g)
 	}
-	files, err := pairs("section", f.sections)
+	files, err := command.Pairs("section", f.sections)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 			return err
 		}
 		if b, err = bom.Cut(b); err != nil {
-			return failErr("--labels %s: %w", f.labels, err)
+			return command.FailErr("--labels %s: %w", f.labels, err)
 		}
 		c.Labels = lines(string(b))
 	}
@@ -186,21 +187,21 @@ func (a *app) createBundle(cmd *cobra.Command, f *bundleCreateFlags) error {
 		return err
 	}
 	if err := cmd.Context().Err(); err != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was written")}
 	}
 	err = newfile.Write(cmd.Context(), f.out, func(w io.Writer) error { return modelbundle.Create(w, c) })
 	if errors.Is(err, modelbundle.ErrContent) {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
-	return wrapFail(err)
+	return command.WrapFail(err)
 }
 
 func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Content) error {
-	l := job.Find(cmd.Context(), f.outside.files(), job.Paths(f.goldens...), f.out)
+	l := job.Find(cmd.Context(), f.outside.Files(), job.Paths(f.goldens...), f.out)
 	defer l.Close()
 	for _, in := range l.Files {
 		if in.Err != nil {
-			return failErr("--golden %w", in.Err)
+			return command.FailErr("--golden %w", in.Err)
 		}
 		if !in.Explicit && !in.IsImage(cmd.Context()) {
 			continue
@@ -219,22 +220,22 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		} else {
 			var outputs []tensor.Named
 			if outputs, err = f.expected(c.Graph, in.Name); err != nil {
-				return failErr("%s: %w", in.Path, err)
+				return command.FailErr("%s: %w", in.Path, err)
 			}
 			if s, err = modelbundle.GoldenOf(c.Graph, name, t.Data, outputs); err == nil {
 				err = f.proves(cmd.Context(), c.Graph, &s, outputs)
 			}
 		}
 		if errors.Is(err, modelbundle.ErrContent) {
-			return usageErr("%s: %w", in.Path, err)
+			return command.UsageErr("%s: %w", in.Path, err)
 		}
 		if err != nil {
-			return failErr("%s: %w", in.Path, err)
+			return command.FailErr("%s: %w", in.Path, err)
 		}
 		c.Goldens = append(c.Goldens, s)
 	}
 	if len(f.goldens) > 0 && len(c.Goldens) == 0 && cmd.Context().Err() == nil {
-		return failErr("--golden: no images found")
+		return command.FailErr("--golden: no images found")
 	}
 	return nil
 }
@@ -277,7 +278,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 // readFile reads a file of any size that the user named.
 func readFile(ctx context.Context, path string) ([]byte, error) {
 	b, err := readSmall(ctx, path, nil, math.MaxInt64-1)
-	return b, wrapFail(err)
+	return b, command.WrapFail(err)
 }
 
 // modelFormat returns the format of a model by its file's extension.
@@ -302,7 +303,7 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-func (a *app) bundleLsCmd() *cobra.Command {
+func bundleLsCmd(a *command.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:                   "ls FILE",
@@ -316,12 +317,12 @@ func (a *app) bundleLsCmd() *cobra.Command {
 			}
 			list := describeBundle(b)
 			if err := b.Close(); err != nil {
-				return wrapFail(paths.Error(args[0], err))
+				return command.WrapFail(paths.Error(args[0], err))
 			}
 			if asJSON {
-				return a.printJSON(list)
+				return a.PrintJSON(list)
 			}
-			return a.printBundle(list)
+			return printBundle(a, list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -384,9 +385,9 @@ func describeBundle(b *modelbundle.Bundle) *bundleJSON {
 	return l
 }
 
-func (a *app) printBundle(l *bundleJSON) error {
-	head := table{}
-	row := func(name, value string) { head.row(name, printable(value)) }
+func printBundle(a *command.App, l *bundleJSON) error {
+	head := command.Table{}
+	row := func(name, value string) { head.Row(name, command.Printable(value)) }
 	if l.Reference != "" {
 		row("reproduces", l.Reference)
 	}
@@ -401,36 +402,36 @@ func (a *app) printBundle(l *bundleJSON) error {
 		row("labels", fmt.Sprint(l.Labels))
 	}
 	for _, k := range sortedKeys(l.Meta) {
-		head.row(printable(k), printable(l.Meta[k]))
+		head.Row(command.Printable(k), command.Printable(l.Meta[k]))
 	}
-	if err := head.write(a.stdout); err != nil {
+	if err := head.Write(a.Stdout); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(a.stdout); err != nil {
+	if _, err := fmt.Fprintln(a.Stdout); err != nil {
 		return err
 	}
-	t := table{}
-	t.row("section", "format", "bytes", "sha256")
+	t := command.Table{}
+	t.Row("section", "format", "bytes", "sha256")
 	for _, s := range l.Sections {
-		t.row(printable(s.Name), s.Format, fmt.Sprint(s.Size), s.SHA256)
+		t.Row(command.Printable(s.Name), s.Format, fmt.Sprint(s.Size), s.SHA256)
 	}
-	if err := t.write(a.stdout); err != nil || len(l.Goldens) == 0 {
+	if err := t.Write(a.Stdout); err != nil || len(l.Goldens) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintln(a.stdout); err != nil {
+	if _, err := fmt.Fprintln(a.Stdout); err != nil {
 		return err
 	}
-	t = table{}
-	t.row("golden sample", "output", "is", "sha256")
+	t = command.Table{}
+	t.Row("golden sample", "output", "is", "sha256")
 	for _, g := range l.Goldens {
 		for _, e := range g.Outputs {
-			t.row(printable(g.Name), printable(e.Name), e.Desc.String(), e.SHA256)
+			t.Row(command.Printable(g.Name), command.Printable(e.Name), e.Desc.String(), e.SHA256)
 		}
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }
 
-func (a *app) bundleCatCmd() *cobra.Command {
+func bundleCatCmd(a *command.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:                   "cat [-o FILE] BUNDLE [SECTION]",
@@ -438,7 +439,7 @@ func (a *app) bundleCatCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 2 {
-				return usageErr("%s: want a bundle and the name of a section, got %s", commandName(cmd), plural(len(args), "argument"))
+				return command.UsageErr("%s: want a bundle and the name of a section, got %s", command.CommandName(cmd), command.Plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -465,7 +466,7 @@ func (a *app) bundleCatCmd() *cobra.Command {
 			}
 			if err == nil {
 				if out == "" {
-					_, err = a.stdout.Write(data)
+					_, err = a.Stdout.Write(data)
 				} else {
 					err = newfile.Write(cmd.Context(), out, func(w io.Writer) error {
 						_, err := w.Write(data)
@@ -474,12 +475,12 @@ func (a *app) bundleCatCmd() *cobra.Command {
 				}
 			}
 			if err := errors.Join(err, b.Close()); err != nil {
-				return failErr("%s: %w", args[0], err)
+				return command.FailErr("%s: %w", args[0], err)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
-	noErr(cmd.MarkFlagFilename("output"))
+	command.Must(cmd.MarkFlagFilename("output"))
 	return cmd
 }

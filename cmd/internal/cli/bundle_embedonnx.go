@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -14,7 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/onnx"
 )
 
-func (a *app) bundleEmbedONNXCmd() *cobra.Command {
+func bundleEmbedONNXCmd(a *command.App) *cobra.Command {
 	f := &bundleCreateFlags{}
 	cmd := &cobra.Command{
 		Use:                   "embed-onnx MODEL [--preset NAME | --graph FILE | …] -o FILE",
@@ -22,24 +23,24 @@ func (a *app) bundleEmbedONNXCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErr("%s: want one model, got %d", commandName(cmd), len(args))
+				return command.UsageErr("%s: want one model, got %d", command.CommandName(cmd), len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.out == "" {
-				return usageErr("no output file: want -o FILE")
+				return command.UsageErr("no output file: want -o FILE")
 			}
-			g, err := f.load(cmd, a.stdin)
+			g, err := f.load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
 			if err := f.renameOutputs(g); err != nil {
 				return err
 			}
-			model, err := readSmall(cmd.Context(), args[0], a.stdin, math.MaxInt32)
+			model, err := readSmall(cmd.Context(), args[0], a.Stdin, math.MaxInt32)
 			if err != nil {
-				return wrapFail(err)
+				return command.WrapFail(err)
 			}
 			if err := f.fits(&modelbundle.Content{Graph: g, Models: []modelbundle.Model{{Name: args[0], Format: "onnx", Data: model}}}); err != nil {
 				return err
@@ -50,12 +51,12 @@ func (a *app) bundleEmbedONNXCmd() *cobra.Command {
 			}
 			b, err := onnx.Embed(model, g, goldens)
 			if errors.Is(err, onnx.ErrModel) {
-				return failErr("%s: %w", args[0], err)
+				return command.FailErr("%s: %w", args[0], err)
 			}
 			if err != nil {
-				return usageErr("%w", err)
+				return command.UsageErr("%w", err)
 			}
-			return wrapFail(newfile.Write(cmd.Context(), f.out, func(w io.Writer) error {
+			return command.WrapFail(newfile.Write(cmd.Context(), f.out, func(w io.Writer) error {
 				_, err := w.Write(b)
 				return err
 			}))
@@ -65,7 +66,7 @@ func (a *app) bundleEmbedONNXCmd() *cobra.Command {
 	f.fitFlags.add(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the model to `FILE`, which may be MODEL itself")
 	cmd.Flags().StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of `IMAGE`; repeatable")
-	noErr(cmd.MarkFlagFilename("output", "onnx"))
+	command.Must(cmd.MarkFlagFilename("output", "onnx"))
 	return cmd
 }
 
@@ -81,7 +82,7 @@ func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]o
 		samples, err := b.Goldens()
 		l = onnx.Digests(samples) // before Close, which invalidates the images
 		if err = errors.Join(err, b.Close()); err != nil {
-			return nil, wrapFail(paths.Error(f.bundle, err))
+			return nil, command.WrapFail(paths.Error(f.bundle, err))
 		}
 	}
 	c := &modelbundle.Content{Graph: g}
@@ -89,7 +90,7 @@ func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]o
 		return nil, err
 	}
 	if cmd.Context().Err() != nil {
-		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
+		return nil, &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was written")}
 	}
 	return append(l, onnx.Digests(c.Goldens)...), nil
 }

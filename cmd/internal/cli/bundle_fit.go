@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
@@ -42,22 +43,22 @@ func (f *fitFlags) renameOutputs(g *datagraph.Graph) error {
 		}
 		i := slices.Index(old, output)
 		if !ok || i < 0 || input == "" {
-			return usageErr("--name %q: want OUTPUT=INPUT, where OUTPUT is %s", n, orList(old))
+			return command.UsageErr("--name %q: want OUTPUT=INPUT, where OUTPUT is %s", n, command.OrList(old))
 		}
 		if g.Outputs[i] != output {
-			return usageErr("--name %q: the output is named twice", n)
+			return command.UsageErr("--name %q: the output is named twice", n)
 		}
 		if input == output {
 			continue
 		}
 		if slices.Contains(slices.Concat(g.Outputs, g.SideOutputs), input) {
-			return usageErr("--name %q: the graph has another output %s", n, input)
+			return command.UsageErr("--name %q: the graph has another output %s", n, input)
 		}
 		g.RenameOutput(i, input)
 	}
 	if len(f.names) > 0 {
 		if err := g.Validate(); err != nil {
-			return usageErr("--name: %w", err)
+			return command.UsageErr("--name: %w", err)
 		}
 	}
 	return nil
@@ -80,9 +81,9 @@ func (f *fitFlags) fits(c *modelbundle.Content) error {
 			return nil
 		}
 		if errors.Is(err, onnx.ErrModel) {
-			return failErr("%s: %w", m.Name, err)
+			return command.FailErr("%s: %w", m.Name, err)
 		}
-		errs = append(errs, usageErr("%s: %w%s", m.Name, err, mend(err)))
+		errs = append(errs, command.UsageErr("%s: %w%s", m.Name, err, mend(err)))
 	}
 	if len(errs) == 0 {
 		return nil
@@ -137,15 +138,15 @@ func (f *bundleCreateFlags) proves(ctx context.Context, g *datagraph.Graph, s *m
 	image := tensor.FromBytes(s.Input)
 	out, err := plan.NewRunner().Run(image)
 	if err != nil {
-		return failErr("%w", paths.Reason(err))
+		return command.FailErr("%w", paths.Reason(err))
 	}
 	err = s.Compare(plan.Outputs(), out)
 	var differs *modelbundle.MismatchError
 	if !errors.As(err, &differs) {
-		return wrapFail(err)
+		return command.WrapFail(err)
 	}
 	i := slices.IndexFunc(saved, func(n tensor.Named) bool { return n.Name == differs.Output })
-	return failErr("%w; %s", err, cause(ctx, g, differs.Output, image, saved[i].T, f.limits))
+	return command.FailErr("%w; %s", err, cause(ctx, g, differs.Output, image, saved[i].T, f.limits))
 }
 
 // cause names the likely cause of a difference from another program's tensor,

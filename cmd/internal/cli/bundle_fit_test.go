@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // TestBundleFits: create refuses bundles that cannot run and says what to do
@@ -45,7 +47,7 @@ func TestBundleFits(t *testing.T) {
 				require.Equal(t, called{}, r)
 				return
 			}
-			require.Equal(t, exitUsage, r.status)
+			require.Equal(t, command.ExitUsage, r.status)
 			require.Contains(t, r.stderr, ".onnx: onnx: ")
 			require.Contains(t, r.stderr, c.want)
 			require.NoFileExists(t, out)

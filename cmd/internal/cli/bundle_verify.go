@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
@@ -32,7 +33,7 @@ type bundleVerifyFlags struct {
 	limits               codec.Limits
 }
 
-func (a *app) bundleVerifyCmd() *cobra.Command {
+func bundleVerifyCmd(a *command.App) *cobra.Command {
 	f := &bundleVerifyFlags{limits: codec.DefaultLimits()}
 	cmd := &cobra.Command{
 		Use:                   "verify [--public-key FILE [--signature FILE]] BUNDLE...",
@@ -40,15 +41,15 @@ func (a *app) bundleVerifyCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.device != "help" {
-				return usageErr("no bundle: want at least one")
+				return command.UsageErr("no bundle: want at least one")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.device == "help" {
-				return a.listDevices()
+				return listDevices(a)
 			}
-			return a.verifyBundles(cmd.Context(), f, args)
+			return verifyBundles(cmd.Context(), a, f, args)
 		},
 	}
 	f.add(cmd)
@@ -56,10 +57,10 @@ func (a *app) bundleVerifyCmd() *cobra.Command {
 	fl.StringVar(&f.publicKey, "public-key", "", "require a signature by the Ed25519 key in the PEM `FILE`")
 	fl.StringVar(&f.signature, "signature", "", "read the signature from `FILE`, which \"bundle sign --detached\" writes")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each bundle, one a line")
-	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 means no limit")
-	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 means no limit")
-	noErr(cmd.MarkFlagFilename("public-key", "pem"))
-	noErr(cmd.MarkFlagFilename("signature"))
+	fl.Var((*command.Limit)(&f.limits.Pixels), "limit-pixels", "refuse golden samples of more pixels; 0 means no limit")
+	fl.Var((*command.Limit)(&f.limits.Bytes), "limit-bytes", "refuse golden samples that need more `BYTES` of memory; 0 means no limit")
+	command.Must(cmd.MarkFlagFilename("public-key", "pem"))
+	command.Must(cmd.MarkFlagFilename("signature"))
 	return cmd
 }
 
@@ -75,46 +76,46 @@ type verdict struct {
 	Device *device.Report `json:"device,omitempty"`
 }
 
-func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []string) error {
+func verifyBundles(ctx context.Context, a *command.App, f *bundleVerifyFlags, paths []string) error {
 	var key ed25519.PublicKey
 	var sig []byte
 	switch {
 	case f.publicKey == "" && f.signature != "":
-		return usageErr("--signature needs --public-key to verify it")
+		return command.UsageErr("--signature needs --public-key to verify it")
 	case f.signature != "" && len(paths) > 1:
-		return usageErr("--signature: want one bundle, got %d", len(paths))
+		return command.UsageErr("--signature: want one bundle, got %d", len(paths))
 	case f.publicKey != "":
-		b, err := readSmall(ctx, f.publicKey, a.stdin, maxGraphBytes)
+		b, err := readSmall(ctx, f.publicKey, a.Stdin, maxGraphBytes)
 		if err == nil {
 			key, err = modelbundle.ParsePublicKey(b)
 		}
 		if err != nil {
-			return usageErr("--public-key %s: %w", f.publicKey, err)
+			return command.UsageErr("--public-key %s: %w", f.publicKey, err)
 		}
 	}
 	if f.signature != "" {
 		var err error
-		if sig, err = readSmall(ctx, f.signature, a.stdin, maxGraphBytes); err != nil {
-			return failErr("--signature %w", err)
+		if sig, err = readSmall(ctx, f.signature, a.Stdin, maxGraphBytes); err != nil {
+			return command.FailErr("--signature %w", err)
 		}
 	}
 	failed := 0
 	for i, p := range paths {
 		v, err := verifyBundle(ctx, f, p, key, sig)
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d of %s done", i, plural(len(paths), "bundle"))}
+			return &command.ExitError{Status: command.ExitInterrupted, Err: fmt.Errorf("interrupted: %d of %s done", i, command.Plural(len(paths), "bundle"))}
 		}
-		for _, e := range flatten(err) {
+		for _, e := range command.Flatten(err) {
 			e = likely(p, e)
-			v.Errors = append(v.Errors, withoutSecrets(e.Error()))
-			a.complain(e)
+			v.Errors = append(v.Errors, command.WithoutSecrets(e.Error()))
+			a.Complain(e)
 		}
 		if v.OK = err == nil; !v.OK {
 			failed++
 		}
 		switch {
 		case f.json:
-			err = a.printLine(v)
+			err = a.PrintLine(v)
 		case v.OK:
 			signed := ""
 			if v.SignedBy != "" {
@@ -123,7 +124,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 			if v.Device != nil {
 				signed += fmt.Sprintf("; %s is %v", v.Device.Device, v.Device.Class)
 			}
-			_, err = fmt.Fprintf(a.stdout, "%s: %s and %s are %s%s\n", printable(p), plural(v.Sections, "section"), plural(v.Goldens, "golden sample"), a.colored(a.stdout, green, "right"), signed)
+			_, err = fmt.Fprintf(a.Stdout, "%s: %s and %s are %s%s\n", command.Printable(p), command.Plural(v.Sections, "section"), command.Plural(v.Goldens, "golden sample"), a.Colored(a.Stdout, command.Green, "right"), signed)
 		default:
 			err = nil
 		}
@@ -132,7 +133,7 @@ func (a *app) verifyBundles(ctx context.Context, f *bundleVerifyFlags, paths []s
 		}
 	}
 	if failed > 0 {
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }
@@ -153,7 +154,7 @@ const causeTime = 20 * time.Second
 // withCause adds the likely cause to the first difference among the errors of
 // Bundle.Verify.
 func withCause(ctx context.Context, b *modelbundle.Bundle, limits codec.Limits, err error) error {
-	l := flatten(err)
+	l := command.Flatten(err)
 	for i := range l {
 		var m *modelbundle.MismatchError
 		if !errors.As(l[i], &m) {
@@ -201,7 +202,7 @@ func likely(bundle string, err error) error {
 		return paths.Error(bundle, err)
 	}
 	return fmt.Errorf("%w; for the cause: %s bundle cat %s %s -o IMAGE, then %s diff --bundle %s --column %s IMAGE --against the tensor of training",
-		paths.Error(bundle, err), Program, shellWord(bundle), shellWord("golden/"+m.Golden), Program, shellWord(bundle), shellWord(m.Output))
+		paths.Error(bundle, err), command.Program, shellWord(bundle), shellWord("golden/"+m.Golden), command.Program, shellWord(bundle), shellWord(m.Output))
 }
 
 // shellWord quotes a word for a POSIX shell if that is necessary.
@@ -260,7 +261,7 @@ func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bun
 	return verifyOn(ctx, f.device, plan, goldens, least)
 }
 
-func (a *app) bundleSignCmd() *cobra.Command {
+func bundleSignCmd(a *command.App) *cobra.Command {
 	var keyFile, detached, out string
 	cmd := &cobra.Command{
 		Use:                   "sign --key FILE [--detached FILE | -o FILE] BUNDLE",
@@ -270,33 +271,33 @@ func (a *app) bundleSignCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case keyFile == "":
-				return usageErr("no key: want --key FILE")
+				return command.UsageErr("no key: want --key FILE")
 			case detached != "" && out != "":
-				return usageErr("--detached and -o: want only one")
+				return command.UsageErr("--detached and -o: want only one")
 			}
-			pem, err := readSmall(cmd.Context(), keyFile, a.stdin, maxGraphBytes)
+			pem, err := readSmall(cmd.Context(), keyFile, a.Stdin, maxGraphBytes)
 			if err != nil {
-				return usageErr("--key %w", err)
+				return command.UsageErr("--key %w", err)
 			}
 			key, err := modelbundle.ParsePrivateKey(pem)
 			if err != nil {
-				return usageErr("--key %s: %w", keyFile, err)
+				return command.UsageErr("--key %s: %w", keyFile, err)
 			}
-			return a.signBundle(cmd.Context(), args[0], out, detached, key)
+			return signBundle(cmd.Context(), a, args[0], out, detached, key)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&keyFile, "key", "", "sign with the private key in the PEM `FILE`; - reads standard input")
 	fl.StringVar(&detached, "detached", "", "write the signature to `FILE` and leave the bundle unchanged")
 	fl.StringVarP(&out, "output", "o", "", "write the signed bundle to `FILE` and leave BUNDLE unchanged")
-	noErr(cmd.MarkFlagFilename("key", "pem"))
+	command.Must(cmd.MarkFlagFilename("key", "pem"))
 	for _, n := range []string{"detached", "output"} {
-		noErr(cmd.MarkFlagFilename(n))
+		command.Must(cmd.MarkFlagFilename(n))
 	}
 	return cmd
 }
 
-func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed25519.PrivateKey) error {
+func signBundle(ctx context.Context, a *command.App, path, out, detached string, key ed25519.PrivateKey) error {
 	b, err := openBundle(ctx, path, codec.DefaultLimits())
 	if err != nil {
 		return err
@@ -328,7 +329,7 @@ func (a *app) signBundle(ctx context.Context, path, out, detached string, key ed
 // signed returns the result of sign.
 func signed(ctx context.Context, err error) error {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was written")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was written")}
 	}
-	return wrapFail(err)
+	return command.WrapFail(err)
 }

@@ -10,23 +10,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-func (a *app) datasetCmd() *cobra.Command {
+func datasetCmd(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dataset",
 		Short: "Make definitions of datasets, and list their nodes",
-		Args:  oneOfCommands,
+		Args:  command.OneOfCommands,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.datasetMakeCmd(), a.datasetNodesCmd())
+	cmd.AddCommand(datasetMakeCmd(a), datasetNodesCmd(a))
 	return cmd
 }
 
-func (a *app) datasetMakeCmd() *cobra.Command {
+func datasetMakeCmd(a *command.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:                   "make SOURCE [NAME=VALUE]... [NODE [NAME=VALUE]...]...",
@@ -34,11 +35,11 @@ func (a *app) datasetMakeCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     completeNodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.makeDataset(cmd.Context(), args)
+			d, err := makeDataset(cmd.Context(), a, args)
 			if err != nil {
 				return err
 			}
-			return a.writeIndented(cmd.Context(), out, d)
+			return writeIndented(cmd.Context(), a, out, d)
 		},
 	}
 	addOutput(cmd, &out)
@@ -54,15 +55,15 @@ func completeNodes(_ *cobra.Command, _ []string, _ string) ([]string, cobra.Shel
 }
 
 // makeDataset returns the definition of the nodes that arguments name.
-func (a *app) makeDataset(ctx context.Context, args []string) (*dataset.Dataset, error) {
+func makeDataset(ctx context.Context, a *command.App, args []string) (*dataset.Dataset, error) {
 	l, err := splitWords(args)
 	if err != nil {
-		return nil, usageErr("dataset make: %w", err)
+		return nil, command.UsageErr("dataset make: %w", err)
 	}
 	var in []*dataset.Dataset // those that no node has taken yet
 	for _, w := range l {
 		if file, ok := strings.CutPrefix(w.name, "@"); ok {
-			d, err := readDefinition(ctx, file, a.stdin)
+			d, err := readDefinition(ctx, file, a.Stdin)
 			if err != nil {
 				return nil, err
 			}
@@ -71,30 +72,30 @@ func (a *app) makeDataset(ctx context.Context, args []string) (*dataset.Dataset,
 		}
 		i, err := lookupNode(w.name)
 		if err != nil {
-			return nil, usageErr("dataset make: %w", err)
+			return nil, command.UsageErr("dataset make: %w", err)
 		}
-		params, err := a.wordsJSON(ctx, w, i.New())
+		params, err := wordsJSON(ctx, a, w, i.New())
 		if err != nil {
-			return nil, usageErr("dataset make: %w", err)
+			return nil, command.UsageErr("dataset make: %w", err)
 		}
 		n, err := dataset.MakeNode(w.name, params)
 		if err != nil {
-			return nil, usageErr("dataset make: %w", err)
+			return nil, command.UsageErr("dataset make: %w", err)
 		}
 		if _, ok := n.(dataset.Source); ok {
 			in = append(in, dataset.Of(n))
 			continue
 		}
 		if len(in) == 0 {
-			return nil, usageErr("dataset make: %s: want a source before it", w.name)
+			return nil, command.UsageErr("dataset make: %s: want a source before it", w.name)
 		}
 		in = []*dataset.Dataset{dataset.Of(n, in...)}
 	}
 	if len(in) == 0 {
-		return nil, usageErr("dataset make: want a source, such as image_folder")
+		return nil, command.UsageErr("dataset make: want a source, such as image_folder")
 	}
 	if len(in) > 1 {
-		return nil, usageErr("dataset make: %d sources, want one, or a node such as zip or concat after them", len(in))
+		return nil, command.UsageErr("dataset make: %d sources, want one, or a node such as zip or concat after them", len(in))
 	}
 	return in[0], nil
 }
@@ -107,39 +108,39 @@ func lookupNode(name string) (dataset.Info, error) {
 		}
 		all = append(all, i.Name)
 	}
-	return dataset.Info{}, fmt.Errorf("unknown node %q%s", name, cmp.Or(registry.DidYouMean(name, all), "; \""+Program+" dataset nodes\" lists the nodes"))
+	return dataset.Info{}, fmt.Errorf("unknown node %q%s", name, cmp.Or(registry.DidYouMean(name, all), "; \""+command.Program+" dataset nodes\" lists the nodes"))
 }
 
-func (a *app) datasetNodesCmd() *cobra.Command {
+func datasetNodesCmd(a *command.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "nodes [NAME]",
 		Short: "List the sources and the other nodes, or describe one",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageErr("dataset nodes: want at most one name, got %d", len(args))
+				return command.UsageErr("dataset nodes: want at most one name, got %d", len(args))
 			}
 			return nil
 		},
 		ValidArgsFunction: completeNodes,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.listNodes(asJSON)
+				return listNodes(a, asJSON)
 			}
 			i, err := lookupNode(args[0])
 			if err != nil {
-				return usageErr("dataset nodes: %w", err)
+				return command.UsageErr("dataset nodes: %w", err)
 			}
 			d := describeNode(i)
 			if asJSON {
-				return a.printJSON(d)
+				return a.PrintJSON(d)
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "%s, version %d: %s\n\n%s\n", d.Name, d.Version, d.Kind, d.Doc)
 			if err := printParams(&b, d.Parameters); err != nil {
 				return err
 			}
-			_, err = io.WriteString(a.stdout, b.String())
+			_, err = io.WriteString(a.Stdout, b.String())
 			return err
 		},
 	}
@@ -169,18 +170,18 @@ func describeNode(i dataset.Info) nodeJSON {
 	return d
 }
 
-func (a *app) listNodes(asJSON bool) error {
+func listNodes(a *command.App, asJSON bool) error {
 	l := []nodeJSON{}
 	for _, i := range dataset.Nodes() {
 		l = append(l, describeNode(i))
 	}
 	if asJSON {
-		return a.printJSON(l)
+		return a.PrintJSON(l)
 	}
-	t := table{}
-	t.row("NODE", "KIND", "")
+	t := command.Table{}
+	t.Row("NODE", "KIND", "")
 	for _, n := range l {
-		t.row(n.Name, n.Kind, n.Summary)
+		t.Row(n.Name, n.Kind, n.Summary)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }

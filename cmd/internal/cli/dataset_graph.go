@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/registry"
@@ -28,15 +29,15 @@ func (f *datasetFlags) add(cmd *cobra.Command) {
 	fl.StringArrayVar(&f.replace, "replace", nil, "with --dataset, replace a random op, `OP=NAME`; repeatable")
 	fl.StringVar(&f.column, "dataset-column", "", "with --dataset, the source's `COLUMN` of the image; required if the source has several candidates")
 	fl.StringSliceVar(&f.outputs, "dataset-outputs", nil, "with --dataset, the `COLUMNS` that the graph outputs, separated by commas")
-	complete(cmd, "random", "drop", "refuse")
-	noErr(cmd.MarkFlagFilename("dataset", "json"))
+	command.Complete(cmd, "random", "drop", "refuse")
+	command.Must(cmd.MarkFlagFilename("dataset", "json"))
 }
 
 // check refuses flags that need --dataset.
 func (f *datasetFlags) check(cmd *cobra.Command) error {
 	for _, name := range []string{"random", "replace", "dataset-column", "dataset-outputs"} {
 		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("dataset") {
-			return usageErr("--%s needs --dataset", name)
+			return command.UsageErr("--%s needs --dataset", name)
 		}
 	}
 	return nil
@@ -50,7 +51,7 @@ func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, e
 	case "refuse":
 		o.Random = dataset.RefuseRandom
 	default:
-		return nil, oneOf("random", f.random, "drop", "refuse")
+		return nil, command.OneOf("random", f.random, "drop", "refuse")
 	}
 	all := dataset.Replacements()
 	for _, s := range f.replace {
@@ -63,7 +64,7 @@ func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, e
 					want = append(want, op+"="+r.Name)
 				}
 			}
-			return nil, fmt.Errorf("--replace %q: want %s%s", s, orList(want), registry.DidYouMean(s, want))
+			return nil, fmt.Errorf("--replace %q: want %s%s", s, command.OrList(want), registry.DidYouMean(s, want))
 		}
 		o.Replace[op] = all[i].With
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/newfile"
@@ -28,7 +29,7 @@ func (f *treeFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.file, "dataset", "", "show the tree of the dataset defined in the JSON `FILE` instead of a graph; - reads standard input")
 	fl.BoolVar(&f.passes, "passes", false, "with --dataset, show the tree that runs, after the passes")
-	noErr(cmd.MarkFlagFilename("dataset", "json"))
+	command.Must(cmd.MarkFlagFilename("dataset", "json"))
 }
 
 // treeNode is a node of a dataset's tree, the top first.
@@ -58,24 +59,24 @@ type treeStep struct {
 }
 
 // showTree prints the tree of a dataset.
-func (a *app) showTree(ctx context.Context, f *treeFlags, files outside, all, asJSON bool, svg string) error {
-	b, err := readUTF8(ctx, f.file, a.stdin)
+func showTree(ctx context.Context, a *command.App, f *treeFlags, files command.Outside, all, asJSON bool, svg string) error {
+	b, err := readUTF8(ctx, f.file, a.Stdin)
 	if err != nil {
-		return usageErr("--dataset %w", err)
+		return command.UsageErr("--dataset %w", err)
 	}
 	d := &dataset.Dataset{}
 	if err := d.UnmarshalJSON(b); err != nil {
-		return usageErr("--dataset %s: %w", f.file, err)
+		return command.UsageErr("--dataset %s: %w", f.file, err)
 	}
 	nodes, err := treeOf(ctx, d, files, f.passes, all)
-	if err := interrupted(ctx, "nothing was done"); err != nil {
+	if err := command.Interrupted(ctx, "nothing was done"); err != nil {
 		return err
 	}
 	if err != nil {
 		if nodes == nil || f.passes {
 			return wrongDefinition(err)
 		}
-		a.complain(fmt.Errorf("without columns and sizes: %w", err))
+		a.Complain(fmt.Errorf("without columns and sizes: %w", err))
 	}
 	if svg != "" {
 		draw := func(w io.Writer) error {
@@ -83,37 +84,37 @@ func (a *app) showTree(ctx context.Context, f *treeFlags, files outside, all, as
 			return err
 		}
 		if svg == "-" {
-			return draw(a.stdout)
+			return draw(a.Stdout)
 		}
 		if err := newfile.Write(ctx, svg, draw); err != nil {
-			return failErr("%w", err)
+			return command.FailErr("%w", err)
 		}
 	}
 	switch {
 	case asJSON:
-		return a.printJSON(struct {
+		return a.PrintJSON(struct {
 			Nodes []treeNode `json:"nodes"`
 		}{nodes})
 	case svg != "":
 		return nil
 	}
-	return treeTable(nodes, f.passes).write(a.stdout)
+	return treeTable(nodes, f.passes).Write(a.Stdout)
 }
 
 // treeOf returns the nodes of a definition. If its sources cannot be opened, it
 // returns the nodes without columns and sizes, and the error. Other errors come
 // without nodes.
-func treeOf(ctx context.Context, d *dataset.Dataset, files outside, passes, all bool) ([]treeNode, error) {
+func treeOf(ctx context.Context, d *dataset.Dataset, files command.Outside, passes, all bool) ([]treeNode, error) {
 	nodes := definitionNodes(nil, d, "", 0, -1, all)
-	o := dataset.Options{Store: files.files(), OnWarning: func(error) {}}
+	o := dataset.Options{Store: files.Files(), OnWarning: func(error) {}}
 	if !passes {
 		o.Disable = dataset.Passes()
 	}
 	plain := withoutFiles(d)
 	built, err := dataset.Build(ctx, plain, o)
 	if err != nil {
-		var e *exitError
-		if errors.As(wrongDefinition(err), &e) && e.status == exitUsage {
+		var e *command.ExitError
+		if errors.As(wrongDefinition(err), &e) && e.Status == command.ExitUsage {
 			return nil, err
 		}
 		return nodes, err
@@ -246,13 +247,13 @@ func (n *treeNode) columnTexts() (l []string) {
 	return l
 }
 
-func treeTable(nodes []treeNode, passes bool) *table {
-	t := &table{}
+func treeTable(nodes []treeNode, passes bool) *command.Table {
+	t := &command.Table{}
 	head := []string{"NODE", "SAMPLES", "COLUMNS", "PARAMETERS"}
 	if passes {
 		head = []string{"NODE", "SAMPLES", "COLUMNS", "PASSES", "PARAMETERS"}
 	}
-	t.row(head...)
+	t.Row(head...)
 	for i := range nodes {
 		n := &nodes[i]
 		indent := strings.Repeat("  ", n.Depth)
@@ -260,7 +261,7 @@ func treeTable(nodes []treeNode, passes bool) *table {
 		for j := range max(1, len(columns), len(lines)) {
 			cell := func(l []string) string {
 				if j < len(l) {
-					return printable(l[j])
+					return command.Printable(l[j])
 				}
 				return ""
 			}
@@ -274,7 +275,7 @@ func treeTable(nodes []treeNode, passes bool) *table {
 					row[3] = strings.Join(n.Passes, ", ")
 				}
 			}
-			t.row(append(row, cell(lines))...)
+			t.Row(append(row, cell(lines))...)
 		}
 		blank := make([]string, len(head)-2)
 		for j, s := range n.Steps {
@@ -283,14 +284,14 @@ func treeTable(nodes []treeNode, passes bool) *table {
 				if k > 0 {
 					name = ""
 				}
-				t.row(append(append([]string{name}, blank...), printable(line))...)
+				t.Row(append(append([]string{name}, blank...), command.Printable(line))...)
 			}
 			if len(s.params) == 0 {
-				t.row(name)
+				t.Row(name)
 			}
 		}
 		for _, r := range n.Roles {
-			t.row(indent + "  role " + printable(r))
+			t.Row(indent + "  role " + command.Printable(r))
 		}
 	}
 	return t
@@ -316,14 +317,14 @@ func treeBoxes(nodes []treeNode) (boxes []svgNode, edges []svgEdge) {
 			if l := nodes[j].columnTexts(); len(l) > 0 {
 				label += "; " + strings.Join(l, ", ")
 			}
-			edges = append(edges, svgEdge{from: at[j], to: at[i], label: shorten(label, 100)})
+			edges = append(edges, svgEdge{from: at[j], to: at[i], label: command.Shorten(label, 100)})
 		}
 		b := svgNode{title: fmt.Sprintf("%d %s", len(boxes), n.Node), class: "step"}
 		for _, p := range n.params {
-			b.lines = append(b.lines, p.name+"="+shorten(p.value, 48))
+			b.lines = append(b.lines, p.name+"="+command.Shorten(p.value, 48))
 		}
 		for j, s := range n.Steps {
-			b.lines = append(b.lines, fmt.Sprintf("%d=%s", j, shorten(strings.TrimSpace(s.Op+" "+joinParams(s.params)), 60)))
+			b.lines = append(b.lines, fmt.Sprintf("%d=%s", j, command.Shorten(strings.TrimSpace(s.Op+" "+joinParams(s.params)), 60)))
 		}
 		for _, r := range n.Roles {
 			b.lines = append(b.lines, "role="+r)
@@ -337,6 +338,6 @@ func treeBoxes(nodes []treeNode) (boxes []svgNode, edges []svgEdge) {
 	top := len(boxes) - 1
 	boxes = append(boxes, svgNode{title: samples(nodes[0].Samples) + " samples or batches", class: "output"})
 	label := strings.Join(nodes[0].columnTexts(), ", ")
-	edges = append(edges, svgEdge{from: top, to: top + 1, label: shorten(label, 100)})
+	edges = append(edges, svgEdge{from: top, to: top + 1, label: command.Shorten(label, 100)})
 	return boxes, edges
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
@@ -29,8 +30,8 @@ func (f *deviceFlags) add(cmd *cobra.Command) {
 	for _, d := range device.Drivers() {
 		names = append(names, d.Name)
 	}
-	complete(cmd, "device", names...)
-	complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
+	command.Complete(cmd, "device", names...)
+	command.Complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
 }
 
 // class returns the better of --least and the bundle's class.
@@ -42,7 +43,7 @@ func (f *deviceFlags) class(bundle string) (device.Class, error) {
 		}
 		var c device.Class
 		if err := c.UnmarshalText([]byte(s.text)); err != nil || c < device.Approximate {
-			return 0, usageErr("%s %q: want exact, within1 or approximate", s.by, s.text)
+			return 0, command.UsageErr("%s %q: want exact, within1 or approximate", s.by, s.text)
 		}
 		least = max(least, c)
 	}
@@ -63,13 +64,13 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors; its outputs take their place")
 	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors; its outputs take their place")
-	noErr(cmd.MarkFlagFilename("model", "onnx"))
+	command.Must(cmd.MarkFlagFilename("model", "onnx"))
 }
 
 // options reads the model, and the class that the graph's bundle requires.
-func (f *modelFlags) options(ctx context.Context, a *app, g *graphFlags) (o device.Options, err error) {
+func (f *modelFlags) options(ctx context.Context, a *command.App, g *graphFlags) (o device.Options, err error) {
 	if f.infer && f.model == "" && g.bundle == "" {
-		return o, usageErr("--infer: no model: want --bundle or --model FILE")
+		return o, command.UsageErr("--infer: no model: want --bundle or --model FILE")
 	}
 	bundled := ""
 	if g.bundle != "" {
@@ -85,17 +86,17 @@ func (f *modelFlags) options(ctx context.Context, a *app, g *graphFlags) (o devi
 				err = fmt.Errorf("the model's format is %s, want onnx", m.Format)
 			}
 			if err != nil {
-				return o, usageErr("--infer: %s: %w", g.bundle, err)
+				return o, command.UsageErr("--infer: %s: %w", g.bundle, err)
 			}
 			o.Model = slices.Clone(m.Data)
 		}
 	}
 	if f.model != "" {
-		if o.Model, err = readSmall(ctx, f.model, a.stdin, math.MaxInt32); err != nil {
-			return o, usageErr("--model %w", err)
+		if o.Model, err = readSmall(ctx, f.model, a.Stdin, math.MaxInt32); err != nil {
+			return o, command.UsageErr("--model %w", err)
 		}
 		if len(o.Model) == 0 {
-			return o, usageErr("--model %s: the file is empty", f.model)
+			return o, command.UsageErr("--model %s: the file is empty", f.model)
 		}
 	}
 	o.Least, err = f.class(bundled)
@@ -103,13 +104,13 @@ func (f *modelFlags) options(ctx context.Context, a *app, g *graphFlags) (o devi
 }
 
 // listDevices prints the drivers, for --device help.
-func (a *app) listDevices() error {
-	t := table{}
-	t.row("DEVICE", "DESCRIPTION")
+func listDevices(a *command.App) error {
+	t := command.Table{}
+	t.Row("DEVICE", "DESCRIPTION")
 	for _, d := range device.Drivers() {
-		t.row(d.Name, d.Doc)
+		t.Row(d.Name, d.Doc)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }
 
 // openDevice opens a device by its name and options.
@@ -126,10 +127,10 @@ func openDevice(spec string) (device.Device, error) {
 func deviceErr(err error) error {
 	for _, kind := range []error{device.ErrUnavailable, device.ErrClass, device.ErrFellBack, device.ErrDiffers} {
 		if errors.Is(err, kind) {
-			return failErr("%w", err)
+			return command.FailErr("%w", err)
 		}
 	}
-	return usageErr("%w", err)
+	return command.UsageErr("%w", err)
 }
 
 // verifyOn checks on golden samples that a device computes the tensors of its
@@ -153,11 +154,11 @@ func openSessions(spec string, plan *datagraph.Plan, o device.Options, n int) (p
 	if p, err = device.NewPool(d, plan, o, n); err != nil {
 		return nil, nil, errors.Join(deviceErr(err), d.Close())
 	}
-	return p, func() error { return wrapFail(errors.Join(p.Close(), d.Close())) }, nil
+	return p, func() error { return command.WrapFail(errors.Join(p.Close(), d.Close())) }, nil
 }
 
 // placement prints the placement of graph plan --device.
-func (a *app) placement(ctx context.Context, f *graphFlags, on *deviceFlags, g *datagraph.Graph, asJSON bool) error {
+func placement(ctx context.Context, a *command.App, f *graphFlags, on *deviceFlags, g *datagraph.Graph, asJSON bool) error {
 	bundled := ""
 	if f.bundle != "" {
 		b, err := openBundle(ctx, f.bundle, f.limits)
@@ -166,7 +167,7 @@ func (a *app) placement(ctx context.Context, f *graphFlags, on *deviceFlags, g *
 		}
 		bundled = b.Least()
 		if err := b.Close(); err != nil {
-			return failErr("%w", err)
+			return command.FailErr("%w", err)
 		}
 	}
 	least, err := on.class(bundled)
@@ -186,20 +187,20 @@ func (a *app) placement(ctx context.Context, f *graphFlags, on *deviceFlags, g *
 		return deviceErr(err)
 	}
 	if asJSON {
-		err = a.printJSON(struct {
+		err = a.PrintJSON(struct {
 			Device string           `json:"device"`
 			Class  device.Class     `json:"class"`
 			Steps  device.Placement `json:"steps"`
 		}{d.Name(), l.Least(), l})
 	} else {
-		t := table{}
-		t.row("STEP", "OP", "WHERE", "CLASS", "WHY")
+		t := command.Table{}
+		t.Row("STEP", "OP", "WHERE", "CLASS", "WHY")
 		for _, p := range l {
-			t.row(fmt.Sprint(p.Step), p.Op, p.Where, p.Class.String(), p.Why)
+			t.Row(fmt.Sprint(p.Step), p.Op, p.Where, p.Class.String(), p.Why)
 		}
-		t.row()
-		t.row(fmt.Sprintf("%s: %v", d.Name(), l.Least()))
-		err = t.write(a.stdout)
+		t.Row()
+		t.Row(fmt.Sprintf("%s: %v", d.Name(), l.Least()))
+		err = t.Write(a.Stdout)
 	}
 	if err != nil {
 		return err

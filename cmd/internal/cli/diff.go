@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/newfile"
@@ -23,23 +24,23 @@ type diffFlags struct {
 	against, like, column, png string
 	places                     int
 	json                       bool
-	outside                    outside
+	outside                    command.Outside
 	likeDesc                   tensor.Desc // parsed from --like
 	cmd                        *cobra.Command
 }
 
-func (a *app) diffCmd() *cobra.Command {
+func diffCmd(a *command.App) *cobra.Command {
 	f := &diffFlags{}
 	cmd := &cobra.Command{
 		Use:                   "diff A B | diff [--preset NAME | --graph FILE | …] IMAGE (DIR | --against FILE) | diff … IMAGES --against DIR",
 		Short:                 "Show where tensors differ, and why",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.diff(cmd, f, args)
+			return runDiff(a, cmd, f, args)
 		},
 	}
 	f.add(cmd)
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.against, "against", "", "compare the graph's output with the tensor in `FILE`, or a folder of images with a folder of tensors, and explain the difference")
 	fl.StringVar(&f.like, "like", "", "the type and shape of raw files: `DESC` such as float32:3,224,224 or uint8:224,224,3:HWC, or a tensor file")
@@ -47,8 +48,8 @@ func (a *app) diffCmd() *cobra.Command {
 	fl.StringVar(&f.png, "png", "", "draw the differences to `FILE`: for each pixel the largest of its channels, from black (none) to white (the largest of the image)")
 	fl.IntVar(&f.places, "places", 5, "print the first `N` places that differ")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	noErr(cmd.MarkFlagFilename("against"))
-	noErr(cmd.MarkFlagFilename("png", "png"))
+	command.Must(cmd.MarkFlagFilename("against"))
+	command.Must(cmd.MarkFlagFilename("png", "png"))
 	return cmd
 }
 
@@ -61,24 +62,24 @@ func (f *diffFlags) hasGraph(cmd *cobra.Command) bool {
 	return slices.ContainsFunc(flags, cmd.Flags().Changed)
 }
 
-func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) {
+func runDiff(a *command.App, cmd *cobra.Command, f *diffFlags, args []string) (err error) {
 	f.cmd = cmd
 	if f.places < 0 {
-		return usageErr("--places %d: want at least 0", f.places)
+		return command.UsageErr("--places %d: want at least 0", f.places)
 	}
 	if f.like != "" {
 		if f.likeDesc, err = f.description(f.like); err != nil {
-			return usageErr("--like %w", err)
+			return command.UsageErr("--like %w", err)
 		}
 	}
 	if !f.hasGraph(cmd) {
 		switch {
 		case f.against != "" || f.column != "":
-			return usageErr("--against and --column need a graph: %s", f.flagNames())
+			return command.UsageErr("--against and --column need a graph: %s", f.flagNames())
 		case len(args) != 2:
-			return usageErr("want two tensor files or folders, or a graph and an image; got %s and no graph", plural(len(args), "argument"))
+			return command.UsageErr("want two tensor files or folders, or a graph and an image; got %s and no graph", command.Plural(len(args), "argument"))
 		}
-		return a.diffFiles(cmd.Context(), f, args[0], args[1])
+		return diffFiles(cmd.Context(), a, f, args[0], args[1])
 	}
 	against := f.against
 	switch {
@@ -86,19 +87,19 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 	case len(args) == 2 && against == "":
 		against = args[1]
 	default:
-		return usageErr("want an image or a folder of images, and either a folder of the tensors of its steps or --against")
+		return command.UsageErr("want an image or a folder of images, and either a folder of the tensors of its steps or --against")
 	}
 	image, there := args[0], paths.FolderExists(cmd.Context(), against)
 	images := paths.FolderExists(cmd.Context(), image)
 	switch {
 	case images && f.against == "":
-		return usageErr("%s is a folder of images: compare it with --against DIR, a folder of tensors", paths.Shown(image))
+		return command.UsageErr("%s is a folder of images: compare it with --against DIR, a folder of tensors", paths.Shown(image))
 	case images && !there:
-		return usageErr("--against %s: is no folder, want a folder of tensors for the images of %s", paths.Shown(against), paths.Shown(image))
+		return command.UsageErr("--against %s: is no folder, want a folder of tensors for the images of %s", paths.Shown(against), paths.Shown(image))
 	case !images && there && f.against != "":
-		return usageErr("--against %s: is a folder, want a file for one image; to compare a folder step by step, omit --against", paths.Shown(against))
+		return command.UsageErr("--against %s: is a folder, want a file for one image; to compare a folder step by step, omit --against", paths.Shown(against))
 	}
-	g, err := f.load(cmd, a.stdin)
+	g, err := f.load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
@@ -106,22 +107,22 @@ func (a *app) diff(cmd *cobra.Command, f *diffFlags, args []string) (err error) 
 		if g.Random() {
 			return errRandom
 		}
-		return a.diffFolders(cmd.Context(), f, g, image)
+		return diffFolders(cmd.Context(), a, f, g, image)
 	}
 	r, err := inferGraph(cmd, &f.graphFlags, g, args[0])
 	if err != nil {
-		return asUsage(err)
+		return command.AsUsage(err)
 	}
 	if r.graph.Random() {
 		return errRandom
 	}
 	if there {
-		return a.diffSteps(cmd.Context(), f, r, against)
+		return diffSteps(cmd.Context(), a, f, r, against)
 	}
-	return a.diffAgainst(cmd.Context(), f, r, against, f.alternatives(cmd))
+	return diffAgainst(cmd.Context(), a, f, r, against, f.alternatives(cmd))
 }
 
-var errRandom = usageErr("the graph has random ops: its output differs from run to run")
+var errRandom = command.UsageErr("the graph has random ops: its output differs from run to run")
 
 // maxTensor returns the largest tensor to read from a file: the limit of a run.
 func (f *diffFlags) maxTensor() int64 {
@@ -165,7 +166,7 @@ func (f *diffFlags) read(path string, like *tensor.Desc) ([]tensor.Named, error)
 		l, err = loadTensors(f.cmd.Context(), path, like, f.maxTensor())
 	}
 	if err != nil {
-		return nil, usageErr("%w", err)
+		return nil, command.UsageErr("%w", err)
 	}
 	return l, nil
 }
@@ -182,10 +183,10 @@ func (f *diffFlags) entries(path string) ([]entry, error) {
 	if paths.FolderExists(f.cmd.Context(), path) {
 		steps, err := tensorFolder(f.cmd.Context(), path)
 		if err != nil {
-			return nil, usageErr("%w", err)
+			return nil, command.UsageErr("%w", err)
 		}
 		if len(steps) == 0 {
-			return nil, usageErr("%s: the folder has no tensor files", path)
+			return nil, command.UsageErr("%s: the folder has no tensor files", path)
 		}
 		var l []entry
 		for _, s := range steps {
@@ -201,7 +202,7 @@ func (f *diffFlags) entries(path string) ([]entry, error) {
 		return nil, err
 	}
 	if len(ts) == 0 {
-		return nil, usageErr("%s: the file has no tensors", path)
+		return nil, command.UsageErr("%s: the file has no tensors", path)
 	}
 	var l []entry
 	for _, t := range ts {
@@ -213,7 +214,7 @@ func (f *diffFlags) entries(path string) ([]entry, error) {
 func (f *diffFlags) readOne(path string, like *tensor.Desc) (*tensor.Tensor, error) {
 	l, err := f.read(path, like)
 	if err == nil && len(l) != 1 {
-		err = usageErr("%s: the file has %d tensors, want one", path, len(l))
+		err = command.UsageErr("%s: the file has %d tensors, want one", path, len(l))
 	}
 	if err != nil {
 		return nil, err
@@ -262,7 +263,7 @@ func (r *diffReport) missing(name, where string) {
 }
 
 // diffFiles compares two files or folders.
-func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) error {
+func diffFiles(ctx context.Context, a *command.App, f *diffFlags, pathA, pathB string) error {
 	la, err := f.entries(pathA)
 	if err != nil {
 		return err
@@ -293,7 +294,7 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 		if err := pair(la[0].name, la[0], lb[0]); err != nil {
 			return err
 		}
-		return a.diffDone(f, r)
+		return diffDone(a, f, r)
 	}
 	inB := map[string]entry{}
 	for _, e := range lb {
@@ -302,7 +303,7 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 	inA := map[string]bool{}
 	for _, e := range la {
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted")}
+			return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 		}
 		inA[e.name] = true
 		o, ok := inB[e.name]
@@ -317,11 +318,11 @@ func (a *app) diffFiles(ctx context.Context, f *diffFlags, pathA, pathB string) 
 			r.missing(e.name, paths.Shown(pathA))
 		}
 	}
-	return a.diffDone(f, r)
+	return diffDone(a, f, r)
 }
 
 // diffSteps compares the outputs of a graph's steps with the files of a folder.
-func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir string) error {
+func diffSteps(ctx context.Context, a *command.App, f *diffFlags, r *inferred, dir string) error {
 	entries, err := f.entries(dir)
 	if err != nil {
 		return err
@@ -357,20 +358,20 @@ func (a *app) diffSteps(ctx context.Context, f *diffFlags, r *inferred, dir stri
 	_, err = run.Run(r.data)
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 	case failed != nil:
 		return failed
 	case err != nil:
-		return usageErr("%s: %w", r.image, paths.Reason(err))
+		return command.UsageErr("%s: %w", r.image, paths.Reason(err))
 	case found == 0:
-		return usageErr("%s: no file is named after a step of the graph, such as %s.npy; \"graph show --steps\" writes such files", dir, r.stepName(0, 0))
+		return command.UsageErr("%s: no file is named after a step of the graph, such as %s.npy; \"graph show --steps\" writes such files", dir, r.stepName(0, 0))
 	}
-	return a.diffDone(f, rep)
+	return diffDone(a, f, rep)
 }
 
 // diffAgainst compares the graph's output with another program's tensor and
 // explains the difference.
-func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path string, others []diff.Alternative) error {
+func diffAgainst(ctx context.Context, a *command.App, f *diffFlags, r *inferred, path string, others []diff.Alternative) error {
 	outputs := slices.Concat(r.graph.Outputs, r.graph.SideOutputs)
 	k, err := f.outputIndex(r.graph)
 	if err != nil {
@@ -378,7 +379,7 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 	}
 	out, err := r.plan.NewRunner().Run(r.data)
 	if err != nil {
-		return usageErr("%s: %w", r.image, paths.Reason(err))
+		return command.UsageErr("%s: %w", r.image, paths.Reason(err))
 	}
 	other, err := f.readOne(path, &out[k].Desc)
 	if err != nil {
@@ -389,23 +390,23 @@ func (a *app) diffAgainst(ctx context.Context, f *diffFlags, r *inferred, path s
 	if rep.First != nil {
 		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], r.data, other, diff.Options{Limits: f.limits, Alternatives: others})
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted")}
+			return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 		}
 		if err != nil {
-			return usageErr("%s: %w", path, err)
+			return command.UsageErr("%s: %w", path, err)
 		}
 	}
-	return a.diffDone(f, rep)
+	return diffDone(a, f, rep)
 }
 
 // diffDone prints the report and writes the heat map.
-func (a *app) diffDone(f *diffFlags, r *diffReport) error {
+func diffDone(a *command.App, f *diffFlags, r *diffReport) error {
 	r.Equal = r.First == nil
 	var err error
 	if f.json {
-		err = a.printJSON(r)
+		err = a.PrintJSON(r)
 	} else {
-		_, err = io.WriteString(a.stdout, r.text(func(style, s string) string { return a.colored(a.stdout, style, s) }))
+		_, err = io.WriteString(a.Stdout, r.text(func(style, s string) string { return a.Colored(a.Stdout, style, s) }))
 	}
 	if err != nil {
 		return err
@@ -417,23 +418,23 @@ func (a *app) diffDone(f *diffFlags, r *diffReport) error {
 			d := r.Tensors[len(r.Tensors)-1].Difference.A
 			t, err := tensor.New(d)
 			if err != nil {
-				return usageErr("--png: %w", err)
+				return command.UsageErr("--png: %w", err)
 			}
 			x, y = t, t
 		}
 		if x == nil {
-			return usageErr("--png: the first tensor that differs, %s, is missing on one side", *r.First)
+			return command.UsageErr("--png: the first tensor that differs, %s, is missing on one side", *r.First)
 		}
 		m, err := diff.HeatMap(x, y)
 		if err != nil {
-			return usageErr("--png: %w", err)
+			return command.UsageErr("--png: %w", err)
 		}
 		if err := newfile.Write(f.cmd.Context(), f.png, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
-			return usageErr("--png: %w", err)
+			return command.UsageErr("--png: %w", err)
 		}
 	}
 	if !r.Equal {
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }

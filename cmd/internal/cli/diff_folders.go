@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -47,7 +48,7 @@ type folderImage struct {
 
 // folderRun compares images with the tensors of a folder.
 type folderRun struct {
-	app     *app
+	app     *command.App
 	flags   *diffFlags
 	graph   *datagraph.Graph
 	plan    *datagraph.Plan
@@ -65,19 +66,19 @@ func (f *diffFlags) outputIndex(g *datagraph.Graph) (int, error) {
 	outputs := slices.Concat(g.Outputs, g.SideOutputs)
 	k := slices.Index(outputs, f.column)
 	if k < 0 {
-		return 0, usageErr("--column %q: want one of %s", f.column, strings.Join(outputs, ", "))
+		return 0, command.UsageErr("--column %q: want one of %s", f.column, strings.Join(outputs, ", "))
 	}
 	return k, nil
 }
 
 // diffFolders compares the graph's output of every image of a folder with the
 // tensor of that name, and explains the differences together.
-func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph, folder string) error {
-	if flag := firstChanged(f.cmd, "png", "places"); flag != "" {
-		return usageErr("--%s applies to one image, not to the folder %s", flag, paths.Shown(folder))
+func diffFolders(ctx context.Context, a *command.App, f *diffFlags, g *datagraph.Graph, folder string) error {
+	if flag := command.FirstChanged(f.cmd, "png", "places"); flag != "" {
+		return command.UsageErr("--%s applies to one image, not to the folder %s", flag, paths.Shown(folder))
 	}
 	if err := wantOneImage(g); err != nil {
-		return asUsage(err)
+		return command.AsUsage(err)
 	}
 	plan, err := f.compile(g)
 	if err != nil {
@@ -88,13 +89,13 @@ func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph,
 		return err
 	}
 	if err := r.list(ctx, f.against, ""); err != nil {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
 	if len(r.tensors) == 0 {
-		return usageErr("%s: the folder has no tensor files, such as cat.jpg.npy or cat.npy", paths.Shown(f.against))
+		return command.UsageErr("%s: the folder has no tensor files, such as cat.jpg.npy or cat.npy", paths.Shown(f.against))
 	}
 	r.report = &foldersReport{A: paths.Shown(folder), B: paths.Shown(f.against), Images: []folderImage{}, WithoutImage: []string{}, Diagnoses: [][]diff.Change{}}
-	l := job.Find(ctx, f.outside.files(), job.Paths(folder), "")
+	l := job.Find(ctx, f.outside.Files(), job.Paths(folder), "")
 	defer l.Close()
 	if err := r.compare(ctx, l); err != nil {
 		return err
@@ -103,12 +104,12 @@ func (a *app) diffFolders(ctx context.Context, f *diffFlags, g *datagraph.Graph,
 		return err
 	}
 	if f.json {
-		err = a.printJSON(r.report)
+		err = a.PrintJSON(r.report)
 	} else {
-		_, err = io.WriteString(a.stdout, r.report.text(func(style, s string) string { return a.colored(a.stdout, style, s) }))
+		_, err = io.WriteString(a.Stdout, r.report.text(func(style, s string) string { return a.Colored(a.Stdout, style, s) }))
 	}
 	if err == nil && !r.report.Equal {
-		err = &exitError{status: exitFailed}
+		err = &command.ExitError{Status: command.ExitFailed}
 	}
 	return err
 }
@@ -169,7 +170,7 @@ func (r *folderRun) compare(ctx context.Context, l *job.Listing) error {
 			x.Difference, err = r.one(in, x.Tensor, run)
 		}
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted")}
+			return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 		}
 		if err != nil {
 			x.Error = paths.Reason(err).Error()
@@ -178,7 +179,7 @@ func (r *folderRun) compare(ctx context.Context, l *job.Listing) error {
 		rep.Images = append(rep.Images, x)
 	}
 	if len(rep.Images) == 0 {
-		return usageErr("%s: the folder has no images", rep.A)
+		return command.UsageErr("%s: the folder has no images", rep.A)
 	}
 	for name := range r.tensors {
 		rep.WithoutImage = append(rep.WithoutImage, name)
@@ -239,10 +240,10 @@ func (r *folderRun) explain(ctx context.Context) error {
 		return image, other, err
 	}, diff.Options{Limits: f.limits, Alternatives: f.alternatives(f.cmd)})
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 	}
 	if err != nil {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
 	r.report.Diagnoses = s.Diagnoses
 	for i, x := range rows {
@@ -254,8 +255,8 @@ func (r *folderRun) explain(ctx context.Context) error {
 // text formats the report.
 func (r *foldersReport) text(colored func(style, s string) string) string {
 	var b strings.Builder
-	t := table{}
-	t.row("IMAGE", "LARGEST DIFFERENCE", "EQUAL", "EXPLAINED BY")
+	t := command.Table{}
+	t.Row("IMAGE", "LARGEST DIFFERENCE", "EQUAL", "EXPLAINED BY")
 	var counts struct{ equal, missing, damaged, unexplained int }
 	by := make([]int, len(r.Diagnoses))
 	for _, x := range r.Images {
@@ -267,7 +268,7 @@ func (r *foldersReport) text(colored func(style, s string) string) string {
 		switch {
 		case x.Error != "":
 			counts.damaged++
-			why = "damaged: " + printable(x.Error)
+			why = "damaged: " + command.Printable(x.Error)
 		case x.Tensor == "":
 			counts.missing++
 			why = "no tensor"
@@ -290,20 +291,20 @@ func (r *foldersReport) text(colored func(style, s string) string) string {
 				why += fmt.Sprintf(", %s of the difference", percent(float64(e.Explains)))
 			}
 		}
-		t.row(printable(x.Name), largest, equal, why)
+		t.Row(command.Printable(x.Name), largest, equal, why)
 	}
-	_ = t.write(&b) // to memory
+	_ = t.Write(&b) // to memory
 	if r.Equal {
-		fmt.Fprintf(&b, "\n%s: all %d\n", colored(green, "equal"), counts.equal)
+		fmt.Fprintf(&b, "\n%s: all %d\n", colored(command.Green, "equal"), counts.equal)
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\n%s\n", colored(red, fmt.Sprintf("%d of %s equal", counts.equal, plural(len(r.Images), "image"))))
+	fmt.Fprintf(&b, "\n%s\n", colored(command.Red, fmt.Sprintf("%d of %s equal", counts.equal, command.Plural(len(r.Images), "image"))))
 	for i, l := range r.Diagnoses {
 		if len(l) == 0 {
-			fmt.Fprintf(&b, "%d explains %s: equal up to float rounding\n", i+1, plural(by[i], "image"))
+			fmt.Fprintf(&b, "%d explains %s: equal up to float rounding\n", i+1, command.Plural(by[i], "image"))
 			continue
 		}
-		fmt.Fprintf(&b, "%s\n", colored(bold, fmt.Sprintf("%d explains %s:", i+1, plural(by[i], "image"))))
+		fmt.Fprintf(&b, "%s\n", colored(command.Bold, fmt.Sprintf("%d explains %s:", i+1, command.Plural(by[i], "image"))))
 		for _, c := range l {
 			fmt.Fprintf(&b, "  - %s (%s)\n", c.Text, c.Name)
 		}
@@ -313,14 +314,14 @@ func (r *foldersReport) text(colored func(style, s string) string) string {
 		what string
 	}{{counts.unexplained, "unexplained"}, {counts.damaged, "damaged"}, {counts.missing, "without a tensor"}} {
 		if c.n > 0 {
-			fmt.Fprintf(&b, "%s %s\n", plural(c.n, "image"), c.what)
+			fmt.Fprintf(&b, "%s %s\n", command.Plural(c.n, "image"), c.what)
 		}
 	}
 	if n := len(r.WithoutImage); n > 0 {
-		fmt.Fprintf(&b, "%s without an image: %s\n", plural(n, "tensor"), printable(strings.Join(r.WithoutImage, ", ")))
+		fmt.Fprintf(&b, "%s without an image: %s\n", command.Plural(n, "tensor"), command.Printable(strings.Join(r.WithoutImage, ", ")))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(&b, "%s left out: no image\n", plural(r.LeftOut, "other file"))
+		fmt.Fprintf(&b, "%s left out: no image\n", command.Plural(r.LeftOut, "other file"))
 	}
 	return b.String()
 }

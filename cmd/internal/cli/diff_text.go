@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -17,34 +18,34 @@ func (r *diffReport) text(colored func(style, s string) string) string {
 	if r.one {
 		d := r.Tensors[0].Difference
 		if r.Equal {
-			fmt.Fprintf(&b, "%s: %v\n", colored(green, "equal"), d.A)
+			fmt.Fprintf(&b, "%s: %v\n", colored(command.Green, "equal"), d.A)
 			return b.String()
 		}
-		fmt.Fprintf(&b, "A  %s: %v\nB  %s: %v\n\n%s\n", printable(r.A), d.A, printable(r.B), d.B, colored(red, sentence(d)))
+		fmt.Fprintf(&b, "A  %s: %v\nB  %s: %v\n\n%s\n", command.Printable(r.A), d.A, command.Printable(r.B), d.B, colored(command.Red, sentence(d)))
 		b.WriteString(places(d))
 	} else {
 		equal := 0
-		t := table{}
+		t := command.Table{}
 		for _, c := range r.Tensors {
 			what := "equal"
 			switch {
 			case c.equal():
 				equal++
 			case c.Missing != "":
-				what = "missing in " + printable(c.Missing)
+				what = "missing in " + command.Printable(c.Missing)
 			default:
 				what = sentence(c.Difference)
 			}
-			t.row(printable(c.Name), what)
+			t.Row(command.Printable(c.Name), what)
 		}
-		_ = t.write(&b) // to memory
+		_ = t.Write(&b) // to memory
 		if r.Equal {
-			fmt.Fprintf(&b, "\n%s: all %d\n", colored(green, "equal"), equal)
+			fmt.Fprintf(&b, "\n%s: all %d\n", colored(command.Green, "equal"), equal)
 			return b.String()
 		}
 		i := slices.IndexFunc(r.Tensors, func(c compared) bool { return !c.equal() })
-		verdict := fmt.Sprintf("%d of %d are equal. The first that differs is %s", equal, len(r.Tensors), printable(*r.First))
-		fmt.Fprintf(&b, "\n%s\n", colored(red, verdict))
+		verdict := fmt.Sprintf("%d of %d are equal. The first that differs is %s", equal, len(r.Tensors), command.Printable(*r.First))
+		fmt.Fprintf(&b, "\n%s\n", colored(command.Red, verdict))
 		if d := r.Tensors[i].Difference; d != nil {
 			if d.A != d.B {
 				fmt.Fprintf(&b, "  A is %v\n  B is %v\n", d.A, d.B)
@@ -109,7 +110,7 @@ func at(d *diff.Difference, place []int) string {
 }
 
 func places(d *diff.Difference) string {
-	t := table{}
+	t := command.Table{}
 	for _, p := range d.Places {
 		digits := func(n diff.Number, dt tensor.DType) string {
 			size := 64
@@ -118,10 +119,10 @@ func places(d *diff.Difference) string {
 			}
 			return strconv.FormatFloat(float64(n), 'g', -1, size)
 		}
-		t.row("  at "+at(d, p.At)+":", "A "+digits(p.A, d.A.DType), "B "+digits(p.B, d.B.DType))
+		t.Row("  at "+at(d, p.At)+":", "A "+digits(p.A, d.A.DType), "B "+digits(p.B, d.B.DType))
 	}
 	var b strings.Builder
-	_ = t.write(&b) // to memory
+	_ = t.Write(&b) // to memory
 	return b.String()
 }
 
@@ -139,12 +140,12 @@ func explained(r *diff.Report, colored func(style, s string) string) string {
 	best := r.Explanations[0]
 	switch {
 	case len(best.Changes) == 0 && (best.Equal || best.Rounding):
-		fmt.Fprintf(&b, "%s\n", colored(bold, remains(&best)))
+		fmt.Fprintf(&b, "%s\n", colored(command.Bold, remains(&best)))
 		return b.String()
 	case best.Equal:
-		b.WriteString(colored(bold, "all values are equal if") + "\n")
+		b.WriteString(colored(command.Bold, "all values are equal if") + "\n")
 	case best.Rounding:
-		b.WriteString(colored(bold, "all values are equal up to rounding if") + "\n")
+		b.WriteString(colored(command.Bold, "all values are equal up to rounding if") + "\n")
 	case len(best.Changes) == 0:
 		fmt.Fprintf(&b, "none of %d combinations of usual differences explains it; is it another image, or an unusual op?\n", r.Tried)
 		return b.String()

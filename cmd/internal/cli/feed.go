@@ -19,12 +19,13 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
 )
 
 type feedFlags struct {
-	outside  outside
+	outside  command.Outside
 	socket   string
 	resume   string
 	epochs   int
@@ -33,21 +34,21 @@ type feedFlags struct {
 	world    int
 	workers  int
 	prefetch int
-	bytes    count
+	bytes    command.Count
 	onError  string
 }
 
-func (a *app) feedCmd() *cobra.Command {
+func feedCmd(a *command.App) *cobra.Command {
 	f := &feedFlags{bytes: 1 << 30}
 	cmd := &cobra.Command{
 		Use:                   "feed DEFINITION [--socket PATH]",
 		Short:                 "Stream the batches of a dataset to a program in any language",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.feed(cmd, f, args)
+			return feed(a, cmd, f, args)
 		},
 	}
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.socket, "socket", "", "create the Unix socket `PATH`, wait for one consumer, and write to it")
 	fl.StringVar(&f.resume, "resume", "", "continue after the frame with this `TOKEN`, or with the one in the file @FILE")
@@ -60,7 +61,7 @@ func (a *app) feedCmd() *cobra.Command {
 	fl.IntVar(&f.prefetch, "prefetch", 2, "prepare `N` batches ahead")
 	fl.Var(&f.bytes, "bytes", "limit the samples and batches to `BYTES` of memory; a batch has at most a quarter of it")
 	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, skip it, or replace it by another; skip and replace report it")
-	complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
+	command.Complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
 	return cmd
 }
 
@@ -68,23 +69,23 @@ func (a *app) feedCmd() *cobra.Command {
 func (f *feedFlags) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) != 1:
-		return usageErr("feed: got %d definitions, want one", len(args))
+		return command.UsageErr("feed: got %d definitions, want one", len(args))
 	case onErrors[f.onError] == dataset.FailOnError && f.onError != "fail":
-		return oneOf("on-error", f.onError, slices.Sorted(maps.Keys(onErrors))...)
+		return command.OneOf("on-error", f.onError, slices.Sorted(maps.Keys(onErrors))...)
 	case f.epochs < 0:
-		return usageErr("--epochs %d: want at least 0", f.epochs)
+		return command.UsageErr("--epochs %d: want at least 0", f.epochs)
 	case f.world < 1:
-		return usageErr("--world %d: want at least 1", f.world)
+		return command.UsageErr("--world %d: want at least 1", f.world)
 	case f.rank < 0 || f.rank >= f.world:
-		return usageErr("--rank %d: want 0 to %d, as --world is %d", f.rank, f.world-1, f.world)
-	case f.workers < 0 || f.workers == 0 && firstChanged(cmd, "workers") != "":
-		return usageErr("--workers %d: want at least 1", f.workers)
+		return command.UsageErr("--rank %d: want 0 to %d, as --world is %d", f.rank, f.world-1, f.world)
+	case f.workers < 0 || f.workers == 0 && command.FirstChanged(cmd, "workers") != "":
+		return command.UsageErr("--workers %d: want at least 1", f.workers)
 	case f.prefetch < 1:
-		return usageErr("--prefetch %d: want at least 1", f.prefetch)
+		return command.UsageErr("--prefetch %d: want at least 1", f.prefetch)
 	case f.bytes < 1:
-		return usageErr("--bytes %d: want at least 1", f.bytes)
-	case f.socket == "" && firstChanged(cmd, "socket") != "":
-		return usageErr("--socket: the path is empty")
+		return command.UsageErr("--bytes %d: want at least 1", f.bytes)
+	case f.socket == "" && command.FirstChanged(cmd, "socket") != "":
+		return command.UsageErr("--socket: the path is empty")
 	}
 	return nil
 }
@@ -98,7 +99,7 @@ func (f *feedFlags) state(ctx context.Context) (*dataset.State, error) {
 	if file, ok := strings.CutPrefix(token, "@"); ok {
 		b, err := readSmall(ctx, file, nil, maxGraphBytes)
 		if err != nil {
-			return nil, usageErr("--resume: %w", err)
+			return nil, command.UsageErr("--resume: %w", err)
 		}
 		token = strings.TrimSpace(string(b))
 	}
@@ -108,7 +109,7 @@ func (f *feedFlags) state(ctx context.Context) (*dataset.State, error) {
 		err = s.UnmarshalBinary(b)
 	}
 	if err != nil {
-		return nil, usageErr("--resume: not a token of a frame: %w", err)
+		return nil, command.UsageErr("--resume: not a token of a frame: %w", err)
 	}
 	return s, nil
 }
@@ -119,28 +120,28 @@ func token(s *dataset.State) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b), err
 }
 
-func (a *app) feed(cmd *cobra.Command, f *feedFlags, args []string) (err error) {
+func feed(a *command.App, cmd *cobra.Command, f *feedFlags, args []string) (err error) {
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
-	if t, ok := a.stdout.(*os.File); ok && f.socket == "" && term.IsTerminal(int(t.Fd())) {
-		return usageErr("feed: standard output is a terminal: want a file or a pipe, or --socket PATH")
+	if t, ok := a.Stdout.(*os.File); ok && f.socket == "" && term.IsTerminal(int(t.Fd())) {
+		return command.UsageErr("feed: standard output is a terminal: want a file or a pipe, or --socket PATH")
 	}
 	ctx := cmd.Context()
 	state, err := f.state(ctx)
 	if err != nil {
 		return err
 	}
-	d, err := readDefinition(ctx, args[0], a.stdin)
+	d, err := readDefinition(ctx, args[0], a.Stdin)
 	if err != nil {
 		return err
 	}
-	o := dataset.Options{Seed: f.seed, Store: f.outside.files(), Rank: f.rank, World: f.world, OnError: onErrors[f.onError], OnWarning: a.complain}
+	o := dataset.Options{Seed: f.seed, Store: f.outside.Files(), Rank: f.rank, World: f.world, OnError: onErrors[f.onError], OnWarning: a.Complain}
 	if o.OnError != dataset.FailOnError {
-		o.OnSkip = func(e *dataset.SampleError) { a.complain(trainErr(e)) }
+		o.OnSkip = func(e *dataset.SampleError) { a.Complain(trainErr(e)) }
 	}
 	built, err := dataset.Build(ctx, d, o)
-	if err := interrupted(ctx, "nothing was written"); err != nil && built == nil {
+	if err := command.Interrupted(ctx, "nothing was written"); err != nil && built == nil {
 		return err
 	}
 	if err != nil {
@@ -148,20 +149,20 @@ func (a *app) feed(cmd *cobra.Command, f *feedFlags, args []string) (err error) 
 	}
 	closing := func(c io.Closer) {
 		if e := c.Close(); e != nil && err == nil {
-			err = failErr("%w", e)
+			err = command.FailErr("%w", e)
 		}
 	}
 	defer closing(built)
 	defer collectMore(int64(f.bytes))()
 	run, err := pipeline.New(built, pipeline.Options{Workers: f.workers, Prefetch: f.prefetch, Bytes: int64(f.bytes), BatchBytes: max(int64(f.bytes)/feedBatches, 1)}, state)
 	if errors.Is(err, dataset.ErrState) {
-		return usageErr("--resume: %w", err)
+		return command.UsageErr("--resume: %w", err)
 	}
 	if err != nil {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
 	defer closing(run)
-	w := a.stdout
+	w := a.Stdout
 	if f.socket != "" {
 		conn, err := accept(ctx, f.socket)
 		if err != nil {
@@ -195,17 +196,17 @@ func collectMore(bytes int64) (undo func()) {
 func accept(ctx context.Context, path string) (net.Conn, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {
-			return nil, usageErr("--socket %s: exists and is not a socket: want another path", path)
+			return nil, command.UsageErr("--socket %s: exists and is not a socket: want another path", path)
 		}
 		if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 			c.Close()
-			return nil, usageErr("--socket %s: another program listens there: want another path", path)
+			return nil, command.UsageErr("--socket %s: another program listens there: want another path", path)
 		} // it was left by a program that was killed
 	}
 	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
 	if err != nil {
-		return nil, failErr("--socket %s: %w", path, err)
+		return nil, command.FailErr("--socket %s: %w", path, err)
 	}
 	l.SetUnlinkOnClose(false)
 	defer l.Close()
@@ -215,16 +216,16 @@ func accept(ctx context.Context, path string) (net.Conn, error) {
 	}
 	if err != nil {
 		_ = os.Remove(temporary) // the error below says more
-		return nil, failErr("--socket %s: %w", path, err)
+		return nil, command.FailErr("--socket %s: %w", path, err)
 	}
 	defer os.Remove(path)
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	c, err := l.Accept()
-	if e := interrupted(ctx, "no consumer had connected"); e != nil {
+	if e := command.Interrupted(ctx, "no consumer had connected"); e != nil {
 		return nil, e
 	}
 	if err != nil {
-		return nil, failErr("--socket %s: %w", path, err)
+		return nil, command.FailErr("--socket %s: %w", path, err)
 	}
 	return c, nil
 }

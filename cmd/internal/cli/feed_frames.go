@@ -10,6 +10,7 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -120,7 +121,7 @@ func (s *feedStream) epoch(ctx context.Context) error {
 			}
 			return s.left(err)
 		}
-		stop := interrupted(ctx, "the feed ended before its last epoch")
+		stop := command.Interrupted(ctx, "the feed ended before its last epoch")
 		text := trainErr(err).Error()
 		if stop != nil {
 			text = "interrupted"
@@ -132,7 +133,7 @@ func (s *feedStream) epoch(ctx context.Context) error {
 		if wrote != nil {
 			return s.left(wrote)
 		}
-		return failErr("%w", trainErr(err))
+		return command.FailErr("%w", trainErr(err))
 	}
 }
 
@@ -142,12 +143,12 @@ func (s *feedStream) left(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, errStuck):
-		return &exitError{exitInterrupted, errors.New("interrupted: the consumer does not read, so the stream has no end")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: the consumer does not read, so the stream has no end")}
 	case errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET):
-		return failErr("feed: the consumer left in epoch %d, after batch %d was written or before: continue with the token of its last frame (--resume)",
+		return command.FailErr("feed: the consumer left in epoch %d, after batch %d was written or before: continue with the token of its last frame (--resume)",
 			s.run.Epoch(), s.run.Step())
 	}
-	return failErr("feed: %w", err)
+	return command.FailErr("feed: %w", err)
 }
 
 // batch writes a batch. Its tensors follow the header without a copy.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
@@ -21,18 +22,18 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-func (a *app) graphCmd() *cobra.Command {
+func graphCmd(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph",
 		Short: "Import, make, show, check and export graphs",
-		Args:  oneOfCommands,
+		Args:  command.OneOfCommands,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.graphImportCmd(), a.graphMakeCmd(), a.graphShowCmd(), a.graphPlanCmd(), a.graphInferCmd(), a.graphExportONNXCmd())
+	cmd.AddCommand(graphImportCmd(a), graphMakeCmd(a), graphShowCmd(a), graphPlanCmd(a), graphInferCmd(a), graphExportONNXCmd(a))
 	return cmd
 }
 
-func (a *app) graphImportCmd() *cobra.Command {
+func graphImportCmd(a *command.App) *cobra.Command {
 	f := &graphFlags{dataset: &datasetFlags{}}
 	var out string
 	var asMsgp bool
@@ -40,27 +41,27 @@ func (a *app) graphImportCmd() *cobra.Command {
 		Use:                   "import [--hf FILE | --timm FILE | --dataset FILE | …] [-o FILE]",
 		Short:                 "Print a graph as JSON, for --graph of other commands",
 		DisableFlagsInUseLine: true,
-		Args:                  noArgs,
+		Args:                  command.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.dataset.check(cmd); err != nil {
 				return err
 			}
-			g, err := f.load(cmd, a.stdin)
+			g, err := f.load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
 			for _, n := range f.dataset.notes {
-				fmt.Fprintln(a.stderr, printable(n.String()))
+				fmt.Fprintln(a.Stderr, command.Printable(n.String()))
 			}
 			if !asMsgp {
-				return a.writeIndented(cmd.Context(), out, g)
+				return writeIndented(cmd.Context(), a, out, g)
 			}
 			b, err := g.MarshalMsg(nil)
 			if err != nil {
-				return failErr("%w", err)
+				return command.FailErr("%w", err)
 			}
-			return a.writeTo(cmd.Context(), out, b)
+			return writeTo(cmd.Context(), a, out, b)
 		},
 	}
 	f.add(cmd)
@@ -73,31 +74,31 @@ func (a *app) graphImportCmd() *cobra.Command {
 // addOutput adds the flag of a file for writeTo.
 func addOutput(cmd *cobra.Command, out *string) {
 	cmd.Flags().StringVarP(out, "output", "o", "", "write to `FILE` instead of standard output")
-	noErr(cmd.MarkFlagFilename("output"))
+	command.Must(cmd.MarkFlagFilename("output"))
 }
 
 // writeTo writes b to a file, or to standard output if its name is empty.
-func (a *app) writeTo(ctx context.Context, out string, b []byte) error {
+func writeTo(ctx context.Context, a *command.App, out string, b []byte) error {
 	if out == "" {
-		_, err := a.stdout.Write(b)
+		_, err := a.Stdout.Write(b)
 		return err
 	}
-	return wrapFail(newfile.Write(ctx, out, func(w io.Writer) error {
+	return command.WrapFail(newfile.Write(ctx, out, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	}))
 }
 
 // writeIndented is writeTo of the JSON form of v, for people.
-func (a *app) writeIndented(ctx context.Context, out string, v any) error {
+func writeIndented(ctx context.Context, a *command.App, out string, v any) error {
 	b, err := json.Marshal(v)
 	if err == nil {
 		b, err = indent(b)
 	}
 	if err != nil {
-		return failErr("%w", err)
+		return command.FailErr("%w", err)
 	}
-	return a.writeTo(ctx, out, b)
+	return writeTo(ctx, a, out, b)
 }
 
 // indent formats JSON for people. It puts each member of an object on a line,
@@ -262,7 +263,7 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 		r.plain, err = plan.Unfused().NewRunner().Costs(inputs...)
 	}
 	if err != nil {
-		return nil, failErr("%s: %w", image, paths.Reason(err))
+		return nil, command.FailErr("%s: %w", image, paths.Reason(err))
 	}
 	r.descs = r.plain.Descs
 	have := map[string]tensor.Desc{}
@@ -285,11 +286,11 @@ func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image str
 // pipe.
 func readImage(cmd *cobra.Command, in *job.File, limits codec.Limits) (*tensor.Tensor, error) {
 	b, err := in.ReadAll(cmd.Context(), cmd.InOrStdin(), limits)
-	if stopped := interrupted(cmd.Context(), "nothing was done"); stopped != nil && pipe.Is(in.Path) {
+	if stopped := command.Interrupted(cmd.Context(), "nothing was done"); stopped != nil && pipe.Is(in.Path) {
 		return nil, stopped
 	}
 	if err != nil {
-		return nil, wrapFail(err)
+		return nil, command.WrapFail(err)
 	}
 	return tensor.FromBytes(b), nil
 }
@@ -299,7 +300,7 @@ func (r *inferred) json() ([]stepJSON, error) {
 	for i, s := range r.steps {
 		p, err := json.Marshal(r.graph.Steps[i].Op)
 		if err != nil {
-			return nil, failErr("step %d (%s): %w", i, s.Op, err)
+			return nil, command.FailErr("step %d (%s): %w", i, s.Op, err)
 		}
 		l = append(l, stepJSON{Step: i, Op: s.Op, Params: p, In: columnsJSON(s.In), Out: columnsJSON(s.Out)})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/onnx"
@@ -62,15 +63,15 @@ type exportONNXFlags struct {
 	asJSON           bool
 }
 
-func (a *app) graphExportONNXCmd() *cobra.Command {
+func graphExportONNXCmd(a *command.App) *cobra.Command {
 	f := &exportONNXFlags{}
 	cmd := &cobra.Command{
 		Use:                   "export-onnx [--preset NAME | --graph FILE | …] -o FILE",
 		Short:                 "Write the steps after decoding as an ONNX model",
 		DisableFlagsInUseLine: true,
-		Args:                  noArgs,
+		Args:                  command.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.exportONNX(cmd, f) },
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return exportONNX(a, cmd, f) },
 	}
 	f.add(cmd)
 	fl := cmd.Flags()
@@ -83,38 +84,38 @@ func (a *app) graphExportONNXCmd() *cobra.Command {
 	fl.StringVar(&f.merge, "merge", "", "put the steps in front of the model in `FILE`")
 	fl.StringVarP(&f.out, "output", "o", "", "write the model to `FILE`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the model's inputs and outputs as one JSON object, with -1 for an unknown size")
-	noErr(cmd.MarkFlagFilename("output", "onnx"))
-	noErr(cmd.MarkFlagFilename("merge", "onnx"))
-	complete(cmd, "form", "exact", "fast", "tail")
+	command.Must(cmd.MarkFlagFilename("output", "onnx"))
+	command.Must(cmd.MarkFlagFilename("merge", "onnx"))
+	command.Complete(cmd, "form", "exact", "fast", "tail")
 	return cmd
 }
 
 // exportONNX writes the model, or two models if they cannot be merged.
-func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
+func exportONNX(a *command.App, cmd *cobra.Command, f *exportONNXFlags) error {
 	var err error
 	if f.options.Form, err = onnx.ParseForm(f.form); err != nil {
-		return oneOf("form", f.form, "exact", "fast", "tail")
+		return command.OneOf("form", f.form, "exact", "fast", "tail")
 	}
 	if f.out == "" {
-		return usageErr("no output file: want -o FILE")
+		return command.UsageErr("no output file: want -o FILE")
 	}
 	if f.tapsFor != (sizeFlag{}) && !f.options.HostTaps {
-		return usageErr("--taps-for needs --host-taps")
+		return command.UsageErr("--taps-for needs --host-taps")
 	}
 	f.options.Height, f.options.Width = f.size.height, f.size.width
-	g, err := f.load(cmd, a.stdin)
+	g, err := f.load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
 	var model []byte
 	var e *onnx.Exported
 	if f.merge != "" {
-		if model, err = readSmall(cmd.Context(), f.merge, a.stdin, math.MaxInt32); err != nil {
-			return wrapFail(err)
+		if model, err = readSmall(cmd.Context(), f.merge, a.Stdin, math.MaxInt32); err != nil {
+			return command.WrapFail(err)
 		}
 		e, err = onnx.Merge(g, f.options, model)
 		if errors.Is(err, onnx.ErrModel) {
-			return failErr("%s: %w", f.merge, err)
+			return command.FailErr("%s: %w", f.merge, err)
 		}
 	} else {
 		e, err = onnx.Export(g, f.options)
@@ -124,12 +125,12 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 	ext := filepath.Ext(f.out)
 	before, after := strings.TrimSuffix(f.out, ext)+".preprocess"+ext, strings.TrimSuffix(f.out, ext)+".model"+ext
 	if apart {
-		a.complain(fmt.Errorf("%s: %w: writing %s and %s instead, to run one after the other", f.merge, err, before, after))
+		a.Complain(fmt.Errorf("%s: %w: writing %s and %s instead, to run one after the other", f.merge, err, before, after))
 		f.options.Batch = true
 		e, err = onnx.Export(g, f.options)
 	}
 	if err != nil {
-		return usageErr("%w%s", err, f.opsetHint(g, err))
+		return command.UsageErr("%w%s", err, f.opsetHint(g, err))
 	}
 	path := f.out
 	if apart {
@@ -139,10 +140,10 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 	if f.tapsFor != (sizeFlag{}) {
 		taps, err := e.Taps(f.tapsFor.height, f.tapsFor.width)
 		if err != nil {
-			return failErr("--taps-for %s: %w", f.tapsFor.String(), err)
+			return command.FailErr("--taps-for %s: %w", f.tapsFor.String(), err)
 		}
 		if err := newfile.Write(cmd.Context(), path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
-			return wrapFail(err)
+			return command.WrapFail(err)
 		}
 	}
 	for path, b := range files {
@@ -151,10 +152,10 @@ func (a *app) exportONNX(cmd *cobra.Command, f *exportONNXFlags) error {
 			return err
 		})
 		if err != nil {
-			return wrapFail(err)
+			return command.WrapFail(err)
 		}
 	}
-	return a.printExport(e, g, f.asJSON)
+	return printExport(a, e, g, f.asJSON)
 }
 
 // opsetHint says which flags help if a step needs a newer opset than that of
@@ -174,7 +175,7 @@ func (f *exportONNXFlags) opsetHint(g *datagraph.Graph, err error) string {
 }
 
 // printExport prints a model's inputs and outputs.
-func (a *app) printExport(e *onnx.Exported, g *datagraph.Graph, asJSON bool) error {
+func printExport(a *command.App, e *onnx.Exported, g *datagraph.Graph, asJSON bool) error {
 	if asJSON {
 		x := struct {
 			First   int        `json:"first_step"`
@@ -187,24 +188,24 @@ func (a *app) printExport(e *onnx.Exported, g *datagraph.Graph, asJSON bool) err
 		if e.ModelOutputs != nil {
 			x.Merged, x.Outputs = portsJSON(e.Outputs), valuesJSON(e.ModelOutputs)
 		}
-		return a.printJSON(x)
+		return a.PrintJSON(x)
 	}
-	t := table{}
-	t.row("steps", fmt.Sprintf("%d to %d of %d", e.First, len(g.Steps)-1, len(g.Steps)))
+	t := command.Table{}
+	t.Row("steps", fmt.Sprintf("%d to %d of %d", e.First, len(g.Steps)-1, len(g.Steps)))
 	for _, p := range e.Inputs {
-		t.row("input", p.Name, p.Desc.String())
+		t.Row("input", p.Name, p.Desc.String())
 	}
 	kind := "output"
 	if e.ModelOutputs != nil {
 		kind = "merged" // an input of the other model, and no output of this one
 	}
 	for _, p := range e.Outputs {
-		t.row(kind, p.Name, p.Desc.String())
+		t.Row(kind, p.Name, p.Desc.String())
 	}
 	for _, v := range e.ModelOutputs {
-		t.row("output", v.Name, strings.TrimSuffix(strings.TrimPrefix(v.String(), v.Name+" ("), ")"))
+		t.Row("output", v.Name, strings.TrimSuffix(strings.TrimPrefix(v.String(), v.Name+" ("), ")"))
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }
 
 // valueJSON is an output of a merged model. Its type is empty if it is no

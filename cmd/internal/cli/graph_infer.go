@@ -3,13 +3,14 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 )
 
 // oneImage accepts at most one argument.
 func oneImage(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usageErr("%s: want at most one image, got %d", commandName(cmd), len(args))
+		return command.UsageErr("%s: want at most one image, got %d", command.CommandName(cmd), len(args))
 	}
 	return nil
 }
@@ -22,7 +23,7 @@ func first(args []string) string {
 	return args[0]
 }
 
-func (a *app) graphInferCmd() *cobra.Command {
+func graphInferCmd(a *command.App) *cobra.Command {
 	f := &graphFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -31,7 +32,7 @@ func (a *app) graphInferCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := f.load(cmd, a.stdin)
+			g, err := f.load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
@@ -46,24 +47,24 @@ func (a *app) graphInferCmd() *cobra.Command {
 				return l
 			}
 			if asJSON {
-				return a.printJSON(struct {
+				return a.PrintJSON(struct {
 					Image       string       `json:"image,omitempty"`
 					Inputs      []columnJSON `json:"inputs"`
 					Outputs     []columnJSON `json:"outputs"`
 					SideOutputs []columnJSON `json:"side_outputs"`
 				}{r.image, columnsJSON(g.Inputs), columnsJSON(columns(g.Outputs)), columnsJSON(columns(g.SideOutputs))})
 			}
-			t := table{}
+			t := command.Table{}
 			for _, c := range g.Inputs {
-				t.row("input", c.Name, c.Desc.String())
+				t.Row("input", c.Name, c.Desc.String())
 			}
 			for _, c := range columns(g.Outputs) {
-				t.row("output", c.Name, c.Desc.String())
+				t.Row("output", c.Name, c.Desc.String())
 			}
 			for _, c := range columns(g.SideOutputs) {
-				t.row("side output", c.Name, c.Desc.String())
+				t.Row("side output", c.Name, c.Desc.String())
 			}
-			return t.write(a.stdout)
+			return t.Write(a.Stdout)
 		},
 	}
 	f.add(cmd)

@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-func (a *app) graphMakeCmd() *cobra.Command {
+func graphMakeCmd(a *command.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:                   "make OP [NAME=VALUE]... [OP [NAME=VALUE]...]...",
@@ -24,11 +25,11 @@ func (a *app) graphMakeCmd() *cobra.Command {
 			return l, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := a.makeGraph(cmd.Context(), args)
+			g, err := makeGraph(cmd.Context(), a, args)
 			if err != nil {
 				return err
 			}
-			return a.writeIndented(cmd.Context(), out, g)
+			return writeIndented(cmd.Context(), a, out, g)
 		},
 	}
 	addOutput(cmd, &out)
@@ -36,33 +37,33 @@ func (a *app) graphMakeCmd() *cobra.Command {
 }
 
 // makeGraph returns the graph of the ops that arguments name.
-func (a *app) makeGraph(ctx context.Context, args []string) (*datagraph.Graph, error) {
+func makeGraph(ctx context.Context, a *command.App, args []string) (*datagraph.Graph, error) {
 	l, err := splitWords(args)
 	if err != nil {
-		return nil, usageErr("graph make: %w", err)
+		return nil, command.UsageErr("graph make: %w", err)
 	}
 	if len(l) == 0 {
-		return nil, usageErr("graph make: want at least one op, such as decode")
+		return nil, command.UsageErr("graph make: want at least one op, such as decode")
 	}
 	var ops []transforms.Op
 	for _, w := range l {
 		i, err := transforms.Lookup(w.name)
 		if err != nil {
-			return nil, usageErr("graph make: unknown op %q%s", w.name, suggestOps(w.name))
+			return nil, command.UsageErr("graph make: unknown op %q%s", w.name, suggestOps(w.name))
 		}
-		params, err := a.wordsJSON(ctx, w, i.New())
+		params, err := wordsJSON(ctx, a, w, i.New())
 		if err != nil {
-			return nil, usageErr("graph make: %w", err)
+			return nil, command.UsageErr("graph make: %w", err)
 		}
 		op, err := transforms.MakeOp(w.name, params)
 		if err != nil {
-			return nil, usageErr("graph make: %w", err)
+			return nil, command.UsageErr("graph make: %w", err)
 		}
 		ops = append(ops, op)
 	}
 	g := datagraph.New(ops...)
 	if err := g.Validate(); err != nil {
-		return nil, usageErr("graph make %s: %w", strings.Join(args, " "), err)
+		return nil, command.UsageErr("graph make %s: %w", strings.Join(args, " "), err)
 	}
 	return g, nil
 }

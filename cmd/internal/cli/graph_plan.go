@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-func (a *app) graphPlanCmd() *cobra.Command {
+func graphPlanCmd(a *command.App) *cobra.Command {
 	f, on := &graphFlags{}, &deviceFlags{}
 	var asJSON bool
 	var off []string
@@ -27,32 +28,32 @@ func (a *app) graphPlanCmd() *cobra.Command {
 			for _, name := range off {
 				p, err := datagraph.ParsePass(name)
 				if err != nil {
-					return oneOf("off", name, names...)
+					return command.OneOf("off", name, names...)
 				}
 				f.off = append(f.off, p)
 			}
 			if on.device == "help" {
-				return a.listDevices()
+				return listDevices(a)
 			}
-			g, err := f.load(cmd, a.stdin)
+			g, err := f.load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("device") {
-				return a.placement(cmd.Context(), f, on, g, asJSON)
+				return placement(cmd.Context(), a, f, on, g, asJSON)
 			}
 			r, err := inferGraph(cmd, f, g, first(args))
 			if err != nil {
 				return err
 			}
-			return a.printPlan(r, asJSON)
+			return printPlan(a, r, asJSON)
 		},
 	}
 	f.add(cmd)
 	on.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().StringArrayVar(&off, "off", nil, "disable a `PASS`; repeatable")
-	complete(cmd, "off", names...)
+	command.Complete(cmd, "off", names...)
 	return cmd
 }
 
@@ -123,7 +124,7 @@ func randomSteps(g *datagraph.Graph) (l []string) {
 	return l
 }
 
-func (a *app) printPlan(r *inferred, asJSON bool) error {
+func printPlan(a *command.App, r *inferred, asJSON bool) error {
 	uses := make([]bufferUse, len(r.plain.Buffers))
 	arena, apart := arenaBytes(r.plain), int64(0)
 	for i, n := range r.plain.Buffers {
@@ -148,7 +149,7 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 				steps[i].Out[j].Bytes = max(0, r.descs[i][j].Size())
 			}
 		}
-		return a.printJSON(struct {
+		return a.PrintJSON(struct {
 			Image        string      `json:"image,omitempty"`
 			Steps        []stepJSON  `json:"steps"`
 			Buffers      []bufferUse `json:"buffers"`
@@ -160,19 +161,19 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 			Fused        fusedPlan   `json:"fused"`
 		}{r.image, steps, uses, arena, apart, touched(r.plain), r.plain.Unknown, randomSteps(r.graph), fused})
 	}
-	t := table{}
-	t.row("STEP", "OP", "OUT", "TENSOR", "BYTES", "BUFFER")
+	t := command.Table{}
+	t.Row("STEP", "OP", "OUT", "TENSOR", "BYTES", "BUFFER")
 	for i, s := range r.steps {
 		for j, c := range s.Out {
-			t.row(fmt.Sprint(i), s.Op, c.Name, c.Desc.String(), bytesText(c.Desc.Size()), fmt.Sprint(s.Buffers[j]))
+			t.Row(fmt.Sprint(i), s.Op, c.Name, c.Desc.String(), command.BytesText(c.Desc.Size()), fmt.Sprint(s.Buffers[j]))
 		}
 	}
-	t.row()
-	if err := t.write(a.stdout); err != nil {
+	t.Row()
+	if err := t.Write(a.Stdout); err != nil {
 		return err
 	}
-	t = table{}
-	t.row("BUFFER", "BYTES", "TENSORS")
+	t = command.Table{}
+	t.Row("BUFFER", "BYTES", "TENSORS")
 	for _, u := range uses {
 		text := ""
 		for i, s := range u.Tensors {
@@ -181,40 +182,40 @@ func (a *app) printPlan(r *inferred, asJSON bool) error {
 			}
 			text += s
 		}
-		t.row(fmt.Sprint(u.Buffer), bytesText(u.Bytes), text)
+		t.Row(fmt.Sprint(u.Buffer), command.BytesText(u.Bytes), text)
 	}
-	t.row()
+	t.Row()
 	note := ""
 	if r.plain.Unknown {
 		note = " and the unknown sizes (name an image to see them)"
 	}
-	t.row(fmt.Sprintf("arena: %s bytes%s; without sharing %s", bytesText(arena), note, bytesText(apart)))
-	t.row()
-	if err := t.write(a.stdout); err != nil {
+	t.Row(fmt.Sprintf("arena: %s bytes%s; without sharing %s", command.BytesText(arena), note, command.BytesText(apart)))
+	t.Row()
+	if err := t.Write(a.Stdout); err != nil {
 		return err
 	}
-	t = table{}
-	t.row("RUN", "STEPS", "OPS", "READ", "WRITTEN", "WINDOW", "PASSES")
+	t = command.Table{}
+	t.Row("RUN", "STEPS", "OPS", "READ", "WRITTEN", "WINDOW", "PASSES")
 	for i, s := range fused.Steps {
 		covers := fmt.Sprint(s.First)
 		if s.Steps > 1 {
 			covers = fmt.Sprintf("%d-%d", s.First, s.First+s.Steps-1)
 		}
-		t.row(fmt.Sprint(i), covers, s.Op, bytesText(s.Read), bytesText(s.Written), bytesText(s.Window), strings.Join(s.Passes, ", "))
+		t.Row(fmt.Sprint(i), covers, s.Op, command.BytesText(s.Read), command.BytesText(s.Written), command.BytesText(s.Window), strings.Join(s.Passes, ", "))
 	}
-	t.row()
+	t.Row()
 	if len(fused.Off) > 0 {
-		t.row("off: " + strings.Join(fused.Off, ", "))
+		t.Row("off: " + strings.Join(fused.Off, ", "))
 	}
 	if fused.Declined {
-		t.row("these sizes cannot be fused: the graph runs without passes")
+		t.Row("these sizes cannot be fused: the graph runs without passes")
 	}
-	t.row(fmt.Sprintf("arena: %s bytes, without passes %s", bytesText(fused.Arena), bytesText(arena)))
-	t.row(fmt.Sprintf("touched: %s bytes, without passes %s", bytesText(fused.Touched), bytesText(touched(r.plain))))
+	t.Row(fmt.Sprintf("arena: %s bytes, without passes %s", command.BytesText(fused.Arena), command.BytesText(arena)))
+	t.Row(fmt.Sprintf("touched: %s bytes, without passes %s", command.BytesText(fused.Touched), command.BytesText(touched(r.plain))))
 	if l := randomSteps(r.graph); l != nil {
-		t.row("random: " + strings.Join(l, ", ") + "; a run replaces them by the ops that they draw, which are not counted here")
+		t.Row("random: " + strings.Join(l, ", ") + "; a run replaces them by the ops that they draw, which are not counted here")
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }
 
 // arenaBytes sums the buffers. Unknown sizes count as 0.

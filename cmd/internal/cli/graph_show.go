@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-func (a *app) graphShowCmd() *cobra.Command {
+func graphShowCmd(a *command.App) *cobra.Command {
 	f, sheet, set := &graphFlags{}, &sheetFlags{}, &treeFlags{}
 	var asJSON, all bool
 	var svg, steps string
@@ -28,35 +29,35 @@ func (a *app) graphShowCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("dataset") {
-				if with := otherThan(cmd, "dataset", "passes", "svg", "json", "all", "allow-outside", "allow-plugin"); with != "" {
-					return usageErr("--dataset and --%s: want only one", with)
+				if with := command.OtherThan(cmd, "dataset", "passes", "svg", "json", "all", "allow-outside", "allow-plugin"); with != "" {
+					return command.UsageErr("--dataset and --%s: want only one", with)
 				}
 				if len(args) > 0 {
-					return usageErr("--dataset takes no IMAGE, got %q", args[0])
+					return command.UsageErr("--dataset takes no IMAGE, got %q", args[0])
 				}
-				return a.showTree(cmd.Context(), set, sheet.outside, all, asJSON, svg)
+				return showTree(cmd.Context(), a, set, sheet.outside, all, asJSON, svg)
 			}
 			if set.passes {
-				return usageErr("--passes needs --dataset")
+				return command.UsageErr("--passes needs --dataset")
 			}
 			if sheet.file != "" {
-				if with := firstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
-					return usageErr("--sheet and --%s: want only one", with)
+				if with := command.FirstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
+					return command.UsageErr("--sheet and --%s: want only one", with)
 				}
-				g, err := f.load(cmd, a.stdin)
+				g, err := f.load(cmd, a.Stdin)
 				if err != nil {
 					return err
 				}
-				return a.sheet(cmd, f, sheet, g, args)
+				return writeSheet(a, cmd, f, sheet, g, args)
 			}
-			if with := firstChanged(cmd, "limit", "cell", "allow-outside"); with != "" {
-				return usageErr("--%s needs --sheet", with)
+			if with := command.FirstChanged(cmd, "limit", "cell", "allow-outside"); with != "" {
+				return command.UsageErr("--%s needs --sheet", with)
 			}
 			image := first(args)
 			if steps != "" && image == "" {
-				return usageErr("--steps needs an IMAGE")
+				return command.UsageErr("--steps needs an IMAGE")
 			}
-			g, err := f.load(cmd, a.stdin)
+			g, err := f.load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
@@ -71,9 +72,9 @@ func (a *app) graphShowCmd() *cobra.Command {
 			switch svg {
 			case "":
 			case "-":
-				err = draw(a.stdout)
+				err = draw(a.Stdout)
 			default:
-				err = wrapFail(newfile.Write(cmd.Context(), svg, draw))
+				err = command.WrapFail(newfile.Write(cmd.Context(), svg, draw))
 			}
 			if err != nil {
 				return err
@@ -85,11 +86,11 @@ func (a *app) graphShowCmd() *cobra.Command {
 			}
 			switch {
 			case asJSON:
-				return a.showJSON(r)
+				return showJSON(a, r)
 			case svg != "" || steps != "":
 				return nil
 			}
-			return a.showTable(r, all)
+			return showTable(a, r, all)
 		},
 	}
 	f.add(cmd)
@@ -99,12 +100,12 @@ func (a *app) graphShowCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, "show parameters with their default too")
 	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - writes standard output")
 	cmd.Flags().StringVar(&steps, "steps", "", "run the graph on IMAGE and write the outputs of every step to `DIR`, with pictures")
-	noErr(cmd.MarkFlagFilename("svg", "svg"))
-	noErr(cmd.MarkFlagDirname("steps"))
+	command.Must(cmd.MarkFlagFilename("svg", "svg"))
+	command.Must(cmd.MarkFlagDirname("steps"))
 	return cmd
 }
 
-func (a *app) showJSON(r *inferred) error {
+func showJSON(a *command.App, r *inferred) error {
 	steps, err := r.json()
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (a *app) showJSON(r *inferred) error {
 	if side == nil {
 		side = []string{}
 	}
-	return a.printJSON(struct {
+	return a.PrintJSON(struct {
 		Reference   string       `json:"reference,omitempty"`
 		Image       string       `json:"image,omitempty"`
 		Inputs      []columnJSON `json:"inputs"`
@@ -125,7 +126,7 @@ func (a *app) showJSON(r *inferred) error {
 	}{r.graph.Reference, r.image, columnsJSON(r.graph.Inputs), steps, r.graph.Outputs, side, r.graph.Batch})
 }
 
-func (a *app) showTable(r *inferred, all bool) error {
+func showTable(a *command.App, r *inferred, all bool) error {
 	var b strings.Builder
 	if r.graph.Reference != "" {
 		fmt.Fprintf(&b, "reference  %s\n", r.graph.Reference)
@@ -141,8 +142,8 @@ func (a *app) showTable(r *inferred, all bool) error {
 		fmt.Fprintf(&b, " of %s\n", l.Image)
 	}
 	b.WriteString("\n")
-	t := table{}
-	t.row("STEP", "OP", "COLUMNS", "IN", "OUT", "PARAMETERS")
+	t := command.Table{}
+	t.Row("STEP", "OP", "COLUMNS", "IN", "OUT", "PARAMETERS")
 	for i, s := range r.steps {
 		cols := columnNames(s.In)
 		if out := columnNames(s.Out); out != cols {
@@ -163,10 +164,10 @@ func (a *app) showTable(r *inferred, all bool) error {
 			if j < len(lines) {
 				row[5] = lines[j]
 			}
-			t.row(row...)
+			t.Row(row...)
 		}
 	}
-	if err := t.write(&b); err != nil {
+	if err := t.Write(&b); err != nil {
 		return err
 	}
 	b.WriteString("\n")
@@ -183,7 +184,7 @@ func (a *app) showTable(r *inferred, all bool) error {
 		}
 		b.WriteString("\n")
 	}
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/preset"
@@ -28,33 +29,33 @@ func TestGraphImport(t *testing.T) {
 		want, err := preset.Graph(name)
 		require.NoError(t, err)
 		text := call(t, "graph", "import", "--preset", name)
-		require.Equal(t, exitOK, text.status, text.stderr)
+		require.Equal(t, command.ExitOK, text.status, text.stderr)
 		var g datagraph.Graph
 		require.NoError(t, json.Unmarshal([]byte(text.stdout), &g))
 		require.Equal(t, want, &g)
 
 		dir := t.TempDir()
 		file, bin := filepath.Join(dir, "g.json"), filepath.Join(dir, "g.msgp")
-		require.Equal(t, exitOK, call(t, "graph", "import", "--preset", name, "-o", file).status)
-		require.Equal(t, exitOK, call(t, "graph", "import", "--preset", name, "--msgp", "-o", bin).status)
+		require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", name, "-o", file).status)
+		require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", name, "--msgp", "-o", bin).status)
 		require.Equal(t, []string{"g.json", "g.msgp"}, listFiles(t, dir))
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, text.stdout, string(b))
 
-		require.Equal(t, exitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
-		require.Equal(t, exitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
-		require.Equal(t, exitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
 		require.Contains(t, callIn(t, "{", "graph", "show", "--graph", "-").stderr, "infer-prep: standard input: ")
 		require.Contains(t, call(t, "graph", "show", "--preset", name, "--svg", "-").stdout, "<svg ")
-		require.Equal(t, exitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
+		require.Equal(t, command.ExitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
 		first := readNPY(t, filepath.Join(dir, "0", "a.png.npy"))
 		for _, d := range []string{"1", "2", "3"} {
 			require.Equal(t, first, readNPY(t, filepath.Join(dir, d, "a.png.npy")))
 		}
 	}
 	r := call(t, "graph", "import", "--preset", "clip", "-o", filepath.Join(t.TempDir(), "no", "such", "folder.json"))
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "folder.json: no such file")
 }
 
@@ -62,7 +63,7 @@ func TestGraphImport(t *testing.T) {
 // a single line.
 func TestGraphImportReadable(t *testing.T) {
 	r := call(t, "graph", "import", "--preset", "imagenet", "--exif", "--dtype", "float16", "--layout", "HWC")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	for _, line := range []string{
 		`  "infer_prep_graph": 1,`,
 		`      "in": ["image"],`,
@@ -93,7 +94,7 @@ func TestIndent(t *testing.T) {
 func TestGraphShow(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "show", "--preset", "clip")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^1 +resize +image +uint8 HWC \(\?, \?, 3\) +uint8 HWC \(\?, \?, 3\) +fit=shortest edge=224 interpolation=bicubic$`, r.stdout)
 	require.Regexp(t, `(?m)^output +pixel_values: float32 CHW \(3, 224, 224\)$`, r.stdout)
 	require.Contains(t, r.stdout, "transformers 5.23.0")
@@ -132,13 +133,13 @@ func TestGraphShow(t *testing.T) {
 
 	for _, args := range [][]string{{"graph", "show"}, {"graph", "infer"}, {"graph", "plan"}} {
 		r = call(t, append(args, "--preset", "clip", filepath.Join(t.TempDir(), "none.png"))...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Regexp(t, `^infer-prep: .*none.png: no such file or directory\n$`, r.stderr)
 		r = call(t, append(args, "--preset", "clip", t.TempDir())...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "is a folder: want a regular file")
 		r = call(t, append(args, "--preset", "clip", "graph_test.go")...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "unknown format")
 	}
 }
@@ -147,7 +148,7 @@ func TestGraphShowSteps(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	dir := filepath.Join(t.TempDir(), "steps")
 	r := call(t, "graph", "show", "--preset", "yolo", "--steps", dir, img)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, []string{
 		"00-decode.image.npy", "00-decode.image.png", "01-letterbox.image.npy", "01-letterbox.image.png",
 		"01-letterbox.pad.npy", "01-letterbox.scale.npy", "02-to_tensor.images.npy", "02-to_tensor.images.png",
@@ -197,7 +198,7 @@ func TestPicture(t *testing.T) {
 func TestGraphPlan(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "plan", "--preset", "decode", img)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^0 +decode +image +uint8 HWC \(200, 300, 3\) +180,000 +0$`, r.stdout)
 	require.Contains(t, r.stdout, "arena: 180,000 bytes; without sharing 180,000")
 	require.Equal(t, r, call(t, "graph", "plan", "--preset", "decode", img))
@@ -225,7 +226,7 @@ func TestGraphPlan(t *testing.T) {
 	require.Equal(t, 0, *plan.Steps[0].Out[0].Buffer)
 
 	r = call(t, "graph", "plan", "--preset", "decode", img, img)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 }
 
 // TestGraphPlanPasses checks the optimized steps with all passes, with some
@@ -234,7 +235,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	const tensorBytes, imageBytes = 3 * 224 * 224 * 4, 300 * 200 * 3
 	r := call(t, "graph", "plan", "--preset", "imagenet", img)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^0 +0-4 +decode\+resize\+center_crop\+to_tensor\+normalize +[\d,]+ +602,112 +[\d,]+ +fold-geometry, pointwise-table, region-decode, row-step$`, r.stdout)
 	require.Contains(t, r.stdout, "arena: 602,112 bytes, without passes 1,204,224\n")
 	require.Regexp(t, `(?m)^touched: [\d,]+ bytes, without passes [\d,]+$`, r.stdout)
@@ -257,7 +258,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	}
 	read := func(args ...string) (p plan) {
 		r := call(t, append([]string{"graph", "plan", "--json"}, args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.NoError(t, json.Unmarshal([]byte(r.stdout), &p))
 		return p
 	}
@@ -295,7 +296,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	require.Contains(t, call(t, "graph", "plan", "--graph", file, img).stdout, "these sizes cannot be fused")
 
 	r = call(t, "graph", "plan", "--preset", "clip", "--off", "x")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, `--off "x": want fold-geometry, pointwise-table, region-decode or row-step`)
 	for _, q := range datagraph.Passes() {
 		require.Contains(t, call(t, "graph", "plan", "--help").stdout, q.Doc())
@@ -305,7 +306,7 @@ func TestGraphPlanPasses(t *testing.T) {
 func TestGraphInfer(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "infer", "--preset", "decode")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "input   image  bytes\noutput  image  uint8 HWC (?, ?, 3)\n", r.stdout)
 	r = call(t, "graph", "infer", "--preset", "decode", img)
 	require.Equal(t, "input   image  bytes\noutput  image  uint8 HWC (200, 300, 3)\n", r.stdout)
@@ -317,7 +318,7 @@ func TestGraphInfer(t *testing.T) {
 	require.NoError(t, os.WriteFile(cut, pngBytes(t, 300, 200, 9)[:60], 0o666))
 	require.Equal(t, r.status, call(t, "graph", "infer", "--preset", "decode", cut).status)
 	r = call(t, "graph", "show", "--preset", "decode", "--steps", t.TempDir(), cut)
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 }
 
 // TestSVG draws graphs of several shapes and checks that boxes do not overlap
@@ -346,7 +347,7 @@ func TestSVG(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "g.svg")
 	r := call(t, "graph", "show", "--preset", "clip", "--svg", file)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(b), "center_crop")
@@ -404,7 +405,7 @@ func TestRandomGraphs(t *testing.T) {
 	require.Contains(t, succeed(t, "graph", "plan", "--json", "--graph", "random.json"), `"1-random_apply"`)
 	require.NotContains(t, succeed(t, "graph", "plan", "--preset", "imagenet"), "random")
 	r := call(t, "run", "--graph", "random.json", "-o", "out", "a.png")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "infer-prep: the graph is random (1-random_apply): every image gets the same draws; a dataset draws for each sample\n")
 	for ops, want := range map[string]string{
 		`[{"op":"invert"}]`:                `parameter "version" is missing; every parameter is required; its usual value is 1`,
@@ -412,7 +413,7 @@ func TestRandomGraphs(t *testing.T) {
 		`[{"op":"posterize","version":1}]`: `its usual value is {"bits":`,
 	} {
 		r := call(t, "graph", "make", "decode", "random_apply", "ops="+ops)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, want)
 	}
 	succeed(t, "graph", "make", "decode", "random_apply", "probability=0.2", `ops=[{"op":"invert","version":1,"params":{}}]`)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // TestHelpTexts: each text belongs to a command, and each command has one,
@@ -15,7 +17,7 @@ import (
 func TestHelpTexts(t *testing.T) {
 	without := []string{"man", "version", "help"}
 	want := map[string]bool{}
-	root := (&app{}).root()
+	root := root((&command.App{}))
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "infer-prep "), " ", "-")

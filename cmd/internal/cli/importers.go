@@ -8,26 +8,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/hf"
 )
 
-func (a *app) importersCmd() *cobra.Command {
+func importersCmd(a *command.App) *cobra.Command {
 	var asJSON, coverage bool
 	cmd := &cobra.Command{
 		Use:   "importers",
 		Short: "List the importers, or transformers' image processors",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageErr("importers: want no arguments, got %q", args[0])
+				return command.UsageErr("importers: want no arguments, got %q", args[0])
 			}
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
 			if coverage {
-				return a.listCoverage(asJSON)
+				return listCoverage(a, asJSON)
 			}
-			return a.listImporters(asJSON)
+			return listImporters(a, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&coverage, "coverage", false, "list the image processors of transformers that --hf imports")
@@ -42,24 +43,24 @@ type importerJSON struct {
 	Doc      string   `json:"doc"`
 }
 
-func (a *app) listImporters(asJSON bool) error {
+func listImporters(a *command.App, asJSON bool) error {
 	l := []importerJSON{}
 	for _, i := range importer.All() {
 		l = append(l, importerJSON{"--" + i.Name, slices.Sorted(maps.Keys(i.Backends)), i.Doc})
 	}
 	if asJSON {
-		return a.printJSON(l)
+		return a.PrintJSON(l)
 	}
-	t := table{}
-	t.row("FLAG", "BACKENDS", "FILE")
+	t := command.Table{}
+	t.Row("FLAG", "BACKENDS", "FILE")
 	for _, i := range l {
-		lines := wrap(i.Doc, opWidth)
-		t.row(i.Flag, strings.Join(i.Backends, ", "), lines[0])
+		lines := command.Wrap(i.Doc, opWidth)
+		t.Row(i.Flag, strings.Join(i.Backends, ", "), lines[0])
 		for _, line := range lines[1:] {
-			t.row("", "", line)
+			t.Row("", "", line)
 		}
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }
 
 // coverageJSON is the table of --coverage --json.
@@ -77,7 +78,7 @@ type classJSON struct {
 	Reason   string   `json:"reason,omitempty"`
 }
 
-func (a *app) listCoverage(asJSON bool) error {
+func listCoverage(a *command.App, asJSON bool) error {
 	c := coverageJSON{Transformers: hf.Version}
 	for _, k := range hf.Classes() {
 		state := "exact"
@@ -92,10 +93,10 @@ func (a *app) listCoverage(asJSON bool) error {
 		c.Classes = append(c.Classes, classJSON{k.Name, k.Backends, state, k.Cases, k.Refused + k.Partial})
 	}
 	if asJSON {
-		return a.printJSON(c)
+		return a.PrintJSON(c)
 	}
-	t := table{}
-	t.row("CLASS", "STATE", "BACKENDS: CONFIGURATIONS THAT ARE EQUAL")
+	t := command.Table{}
+	t.Row("CLASS", "STATE", "BACKENDS: CONFIGURATIONS THAT ARE EQUAL")
 	for _, k := range c.Classes {
 		cells := make([]string, len(k.Backends))
 		for i, backend := range k.Backends {
@@ -107,11 +108,11 @@ func (a *app) listCoverage(asJSON bool) error {
 		if k.Reason != "" {
 			text += ": " + k.Reason
 		}
-		t.row(k.Class, k.State, text)
+		t.Row(k.Class, k.State, text)
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.Stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\ntransformers %s: %d of %d classes are exact in their default backend.\n", c.Transformers, c.Exact, len(c.Classes))
+	_, err := fmt.Fprintf(a.Stdout, "\ntransformers %s: %d of %d classes are exact in their default backend.\n", c.Transformers, c.Exact, len(c.Classes))
 	return err
 }

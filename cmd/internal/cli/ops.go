@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
@@ -17,7 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-func (a *app) opsCmd() *cobra.Command {
+func opsCmd(a *command.App) *cobra.Command {
 	var asJSON, classes bool
 	var sheet, picture string
 	var cell int
@@ -27,16 +28,16 @@ func (a *app) opsCmd() *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case classes && len(args) > 0:
-				return usageErr("ops: --coverage: want no name, got %q", args[0])
+				return command.UsageErr("ops: --coverage: want no name, got %q", args[0])
 			case sheet != "" && len(args) > 0:
-				return usageErr("ops: --sheet: want no name, got %q", args[0])
+				return command.UsageErr("ops: --sheet: want no name, got %q", args[0])
 			case sheet != "" && (classes || asJSON):
-				return usageErr("ops: --sheet: want neither --coverage nor --json")
+				return command.UsageErr("ops: --sheet: want neither --coverage nor --json")
 			case sheet == "" && (picture != "" || cell != opsSheetCell):
-				return usageErr("ops: --image and --cell need --sheet")
+				return command.UsageErr("ops: --image and --cell need --sheet")
 			}
 			if len(args) > 1 {
-				return usageErr("ops: want at most one name, got %d", len(args))
+				return command.UsageErr("ops: want at most one name, got %d", len(args))
 			}
 			return nil
 		},
@@ -51,23 +52,23 @@ func (a *app) opsCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if sheet != "" {
-				return a.opsSheet(cmd.Context(), sheet, picture, cell)
+				return opsSheet(cmd.Context(), a, sheet, picture, cell)
 			}
 			if classes {
-				return a.listClasses(asJSON)
+				return listClasses(a, asJSON)
 			}
 			if len(args) == 0 {
-				return a.listOps(asJSON)
+				return listOps(a, asJSON)
 			}
 			i, err := transforms.Lookup(args[0])
 			if err != nil {
-				return usageErr("unknown op %q%s", args[0], suggestOps(args[0]))
+				return command.UsageErr("unknown op %q%s", args[0], suggestOps(args[0]))
 			}
 			d := describeOp(i)
 			if asJSON {
-				return a.printJSON(d)
+				return a.PrintJSON(d)
 			}
-			return a.printOp(d)
+			return printOp(a, d)
 		},
 	}
 	cmd.Flags().BoolVar(&classes, "coverage", false, "list the classes of other packages, with the ops that return their values")
@@ -75,7 +76,7 @@ func (a *app) opsCmd() *cobra.Command {
 	cmd.Flags().StringVar(&sheet, "sheet", "", "draw a tile for each op that takes an image to the PNG `FILE`")
 	cmd.Flags().StringVar(&picture, "image", "", "with --sheet, use the image `FILE` in place of the built-in picture")
 	cmd.Flags().IntVar(&cell, "cell", opsSheetCell, "with --sheet, reduce the image to a square of `N` pixels: 16 to 1024")
-	noErr(cmd.MarkFlagFilename("sheet", "png"))
+	command.Must(cmd.MarkFlagFilename("sheet", "png"))
 	return cmd
 }
 
@@ -184,23 +185,23 @@ func choices(t reflect.Type) []string {
 	return l
 }
 
-func (a *app) listOps(asJSON bool) error {
+func listOps(a *command.App, asJSON bool) error {
 	if asJSON {
 		l := []opJSON{}
 		for _, i := range transforms.Ops() {
 			l = append(l, describeOp(i))
 		}
-		return a.printJSON(l)
+		return a.PrintJSON(l)
 	}
-	t := table{}
-	t.row("OP", "COLUMNS", "DIFFERENCE", "REFERENCE")
+	t := command.Table{}
+	t.Row("OP", "COLUMNS", "DIFFERENCE", "REFERENCE")
 	for _, i := range transforms.Ops() {
-		t.row(i.Name, strings.Join(i.In, ", ")+" -> "+strings.Join(i.Out, ", "), shorten(i.Exactness, 24), i.Reference)
+		t.Row(i.Name, strings.Join(i.In, ", ")+" -> "+strings.Join(i.Out, ", "), command.Shorten(i.Exactness, 24), i.Reference)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }
 
-func (a *app) printOp(d opJSON) error {
+func printOp(a *command.App, d opJSON) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, version %d: %s -> %s\n", d.Name, d.Version, strings.Join(d.In, ", "), strings.Join(d.Out, ", "))
 	if d.Doc != "" {
@@ -213,7 +214,7 @@ func (a *app) printOp(d opJSON) error {
 	if err := printParams(&b, d.Parameters); err != nil {
 		return err
 	}
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }
 
@@ -224,23 +225,23 @@ func printParams(b *strings.Builder, l []paramJSON) error {
 		b.WriteString("No parameters.\n")
 		return nil
 	}
-	t := table{}
-	t.row("PARAMETER", "DEFAULT", "TYPE")
+	t := command.Table{}
+	t.Row("PARAMETER", "DEFAULT", "TYPE")
 	for _, p := range l {
 		kind := p.Type
 		if len(p.Choices) > 0 {
 			kind += ": " + strings.Join(p.Choices, ", ")
 		}
-		lines := wrap(kind, opWidth)
+		lines := command.Wrap(kind, opWidth)
 		if p.Doc != "" {
-			lines = append(lines, wrap(p.Doc, opWidth)...)
+			lines = append(lines, command.Wrap(p.Doc, opWidth)...)
 		}
-		t.row(p.Name, paramValue(p.Default), lines[0])
+		t.Row(p.Name, paramValue(p.Default), lines[0])
 		for _, l := range lines[1:] {
-			t.row("", "", l)
+			t.Row("", "", l)
 		}
 	}
-	return t.write(b)
+	return t.Write(b)
 }
 
 // opWidth is the width of the text beside a parameter's name.
@@ -260,7 +261,7 @@ func suggestOps(name string) string {
 		return hint
 	}
 	if len(parts) == 0 {
-		return "; \"" + Program + " ops\" lists the ops"
+		return "; \"" + command.Program + " ops\" lists the ops"
 	}
-	return "; did you mean " + orList(parts) + "?"
+	return "; did you mean " + command.OrList(parts) + "?"
 }

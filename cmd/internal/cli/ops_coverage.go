@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/coverage"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -27,7 +28,7 @@ type opClassJSON struct {
 }
 
 // listClasses prints the classes of other packages.
-func (a *app) listClasses(asJSON bool) error {
+func listClasses(a *command.App, asJSON bool) error {
 	classes := coverage.Classes(func(op string) (coverage.Op, bool) {
 		i, err := transforms.Lookup(op)
 		return coverage.Op{Reference: i.Reference, Exactness: i.Exactness}, err == nil
@@ -44,17 +45,17 @@ func (a *app) listClasses(asJSON bool) error {
 		c.Classes = append(c.Classes, j)
 	}
 	if asJSON {
-		return a.printJSON(c)
+		return a.PrintJSON(c)
 	}
-	t := table{}
+	t := command.Table{}
 	last := ""
 	for i, k := range classes {
 		if k.Package != last {
 			if last = k.Package; i > 0 {
-				t.row("")
+				t.Row("")
 			}
 			first, _, _ := strings.Cut(k.Package, ".")
-			t.row(k.Package+" "+coverage.Version[first], "OPS", "DIFFERENCE", "REFERENCE OR NOTE")
+			t.Row(k.Package+" "+coverage.Version[first], "OPS", "DIFFERENCE", "REFERENCE OR NOTE")
 		}
 		difference := k.Difference
 		if k.State != coverage.Covered {
@@ -67,11 +68,11 @@ func (a *app) listClasses(asJSON bool) error {
 				text += " (" + k.Note + ")"
 			}
 		}
-		t.row(k.Name, cmp.Or(strings.Join(c.Classes[i].Ops, " "), "-"), shorten(difference, 24), text)
+		t.Row(k.Name, cmp.Or(strings.Join(c.Classes[i].Ops, " "), "-"), command.Shorten(difference, 24), text)
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.Stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\n%d classes: %d covered, %d not here.\n", len(classes), c.Covered, c.NotHere)
+	_, err := fmt.Fprintf(a.Stdout, "\n%d classes: %d covered, %d not here.\n", len(classes), c.Covered, c.NotHere)
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -102,24 +103,24 @@ var sheetParams = map[string]string{
 }
 
 // opsSheet draws a tile for each op that takes an image.
-func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
+func opsSheet(ctx context.Context, a *command.App, file, from string, cell int) error {
 	if cell < 16 || cell > 1024 {
-		return usageErr("--cell %d: want 16 to 1024", cell)
+		return command.UsageErr("--cell %d: want 16 to 1024", cell)
 	}
 	encoded := sheetPicture()
 	if from != "" {
 		var err error
 		if encoded, err = readSmall(ctx, from, nil, math.MaxInt64-1); err != nil {
-			return wrapFail(err)
+			return command.WrapFail(err)
 		}
 	}
 	inputs, err := sheetInputs(encoded, cell)
 	if err != nil {
-		return wrapFail(paths.Error(from, withoutStep(err)))
+		return command.WrapFail(paths.Error(from, withoutStep(err)))
 	}
 	var tiles []sheetTile
 	for _, i := range transforms.Ops() {
-		if err := interrupted(ctx, "nothing was written"); err != nil {
+		if err := command.Interrupted(ctx, "nothing was written"); err != nil {
 			return err
 		}
 		if slices.Contains(i.In, "image") && i.New().Validate() == nil { // plugin has no library by default
@@ -127,7 +128,7 @@ func (a *app) opsSheet(ctx context.Context, file, from string, cell int) error {
 		}
 	}
 	m := drawTiles(tiles, cell)
-	return wrapFail(newfile.Write(ctx, file, func(w io.Writer) error { return png.Encode(w, m) }))
+	return command.WrapFail(newfile.Write(ctx, file, func(w io.Writer) error { return png.Encode(w, m) }))
 }
 
 // sheetTile is the result of one op.
@@ -439,7 +440,7 @@ func drawTiles(tiles []sheetTile, cell int) *image.NRGBA {
 		draw.Draw(m, box, image.NewUniform(sheetFrame), image.Point{}, draw.Src)
 		text, ink := t.lines, sheetFaint
 		if t.err != nil {
-			text, ink = wrap(t.err.Error(), (cell-4)/glyph), sheetRed
+			text, ink = command.Wrap(t.err.Error(), (cell-4)/glyph), sheetRed
 		}
 		if t.picture != nil {
 			b := t.picture.Bounds()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/preset"
@@ -69,7 +70,7 @@ func TestBatchSize(t *testing.T) {
 	imageFolder(t, 10)
 	for _, jobs := range []string{"1", "3", "16"} {
 		r := call(t, "run", "--preset", "decode", "--batch-size", "4", "--json", "-j", jobs, "-o", "out"+jobs, "in")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		sameFiles(t, "out1", "out"+jobs)
 		var lines []imageLine
 		for _, l := range imageLines(t, r.stdout) {
@@ -112,7 +113,7 @@ func TestLastBatch(t *testing.T) {
 	run := func(args ...string) called {
 		return call(t, append([]string{"run", "--preset", "decode", "--force", "--batch-size", "3", "-o", "out"}, append(args, "in")...)...)
 	}
-	require.Equal(t, exitFailed, run("--last-batch", "pad").status)
+	require.Equal(t, command.ExitFailed, run("--last-batch", "pad").status)
 	b := readNPY(t, "out/batch-000001.npy")
 	require.Equal(t, tensor.Dims(3, 4, 5, 3), b.Shape)
 	require.Equal(t, b.Data[60:120], b.Data[120:180], "the last image again")
@@ -129,7 +130,7 @@ func TestLastBatch(t *testing.T) {
 	r = run("--last-batch", "drop", "--json")
 	require.Contains(t, r.stdout, `{"input":"in/004.png","dropped":true,"outputs":[]}`)
 
-	require.Equal(t, called{exitOK, "", "infer-prep: 1 image left out: the last batch is not full\n"}, withoutSummary(call(t, "run", "--preset", "decode", "--last-batch", "drop", "--batch-size", "3", "-o", "none", "in/000.png")))
+	require.Equal(t, called{command.ExitOK, "", "infer-prep: 1 image left out: the last batch is not full\n"}, withoutSummary(call(t, "run", "--preset", "decode", "--last-batch", "drop", "--batch-size", "3", "-o", "none", "in/000.png")))
 	require.Empty(t, listFiles(t, "none"))
 }
 
@@ -174,8 +175,8 @@ func TestBatchRules(t *testing.T) {
 			}
 			t.Chdir(tree(t, files))
 			graphFile(t, c.rule)
-			require.Equal(t, exitOK, call(t, "run", "--graph", "graph.json", "--batch-size", "3", "-o", "out", "in").status)
-			require.Equal(t, exitOK, call(t, "run", "--graph", "graph.json", "-o", "each", "in").status)
+			require.Equal(t, command.ExitOK, call(t, "run", "--graph", "graph.json", "--batch-size", "3", "-o", "out", "in").status)
+			require.Equal(t, command.ExitOK, call(t, "run", "--graph", "graph.json", "-o", "each", "in").status)
 			text, err := os.ReadFile("graph.json")
 			require.NoError(t, err)
 			g := &datagraph.Graph{}
@@ -210,7 +211,7 @@ func TestBatchRules(t *testing.T) {
 func TestBatchSizes(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1), "b.png": pngBytes(t, 6, 4, 2), "c.png": pngBytes(t, 5, 4, 3)}))
 	r := call(t, "run", "--preset", "decode", "--batch-size", "2", "-o", "out", "a.png", "b.png", "c.png")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "infer-prep: b.png: the output image is uint8 HWC (4, 6, 3), in the batch of a.png it is uint8 HWC (4, 5, 3): rule stack needs equal sizes\n", withoutSummary(r).stderr)
 	require.Equal(t, tensor.Dims(2, 4, 5, 3), readNPY(t, "out/batch-000000.npy").Shape)
 	require.Len(t, imageLines(t, readText(t, "out/batch-000000.jsonl")), 2)
@@ -251,7 +252,7 @@ func TestBatchFormats(t *testing.T) {
 	} {
 		out := "out-" + format
 		r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--batch-size", "2", "--format", format, "-o", out, "in/000.png", "in/001.png")
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Equal(t, want, listFiles(t, out), format)
 	}
 	for _, o := range []struct {
@@ -299,7 +300,7 @@ func TestBatchFlags(t *testing.T) {
 			args = append(args, "-o", "out")
 		}
 		r := call(t, append(append([]string{"run"}, args...), "a.png")...)
-		require.Equal(t, exitUsage, r.status, c.args)
+		require.Equal(t, command.ExitUsage, r.status, c.args)
 		require.Contains(t, r.stderr, c.want)
 	}
 }
@@ -321,7 +322,7 @@ func TestSeries(t *testing.T) {
 	} {
 		out := "out" + strings.Join(c.flags, "")
 		args := append([]string{"run", "--preset", "decode", "-o", out}, c.flags...)
-		require.Equal(t, exitFailed, call(t, append(args, "in")...).status)
+		require.Equal(t, command.ExitFailed, call(t, append(args, "in")...).status)
 		before := listFiles(t, out)
 		require.Greater(t, len(before), len(c.one))
 		others := []string{"batch-.npy", "batch-1x.npy", "data-00000.txt", "mine.npy"}
@@ -329,10 +330,10 @@ func TestSeries(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(out, o), nil, 0o666))
 		}
 		r := call(t, append(args, "in/000.png")...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Equal(t, "infer-prep: "+filepath.Join(out, c.first)+" is from an earlier run: want another folder, or --force to remove it and all others like it\n", r.stderr)
 		require.Len(t, listFiles(t, out), len(before)+len(others))
-		require.Equal(t, exitOK, call(t, append(args, "--force", "in/000.png")...).status)
+		require.Equal(t, command.ExitOK, call(t, append(args, "--force", "in/000.png")...).status)
 		require.ElementsMatch(t, append(c.one, others...), listFiles(t, out))
 	}
 }
@@ -350,14 +351,14 @@ func TestBatchInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var n atomic.Int32
 			var stdout, stderr bytes.Buffer
-			a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, testDelay: func() {
+			a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
 				if n.Add(1) == 20 {
 					cancel()
 				}
 			}}
 			out := "out" + flags + jobs
-			status := a.run(ctx, append([]string{"run", "--preset", "decode", "--json", "-j", jobs, "-o", out, "in"}, strings.Fields(flags)...))
-			require.Equal(t, exitInterrupted, status)
+			status := run(ctx, a, append([]string{"run", "--preset", "decode", "--json", "-j", jobs, "-o", out, "in"}, strings.Fields(flags)...))
+			require.Equal(t, command.ExitInterrupted, status)
 			done := strings.Count(stdout.String(), "\n")
 			require.Contains(t, []int{14, 21}, done)
 			require.True(t, strings.HasPrefix(stderr.String(), fmt.Sprintf("infer-prep: interrupted: %d of 200 files done", done)), stderr.String())
@@ -381,19 +382,19 @@ func TestBatchGoOn(t *testing.T) {
 			args := append([]string{"run", "-q", "--preset", "decode", "-j", jobs, "in", "-o"}, strings.Fields(flags)...)
 			out := func(dir string) []string { return slices.Insert(slices.Clone(args), 8, dir) }
 			whole, parts := "whole"+flags+jobs, "parts"+flags+jobs
-			require.Equal(t, exitFailed, call(t, out(whole)...).status)
+			require.Equal(t, command.ExitFailed, call(t, out(whole)...).status)
 			runs := 0
-			for status := exitInterrupted; status == exitInterrupted; runs++ {
+			for status := command.ExitInterrupted; status == command.ExitInterrupted; runs++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				var n atomic.Int32
 				var stderr bytes.Buffer
-				a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, testDelay: func() {
+				a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, TestDelay: func() {
 					if n.Add(1) == 12 {
 						cancel()
 					}
 				}}
-				status = a.run(ctx, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
-				if cancel(); status == exitInterrupted {
+				status = run(ctx, a, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
+				if cancel(); status == command.ExitInterrupted {
 					require.Contains(t, stderr.String(), "--skip-existing")
 					for _, l := range readReport(t, "report.jsonl") {
 						_, err := os.Stat(filepath.Join(parts, "batch-000000.jsonl"))
@@ -417,14 +418,14 @@ func TestBatchGoOn(t *testing.T) {
 		}
 		return l
 	}
-	require.Equal(t, exitOK, call(t, append(first, images(0, 6)...)...).status)
-	require.Equal(t, exitOK, call(t, append(first, images(0, 9)...)...).status)
-	require.Equal(t, exitOK, call(t, append([]string{"run", "-q", "--preset", "decode", "--batch-size", "4", "-o", "once"}, images(0, 9)...)...).status)
+	require.Equal(t, command.ExitOK, call(t, append(first, images(0, 6)...)...).status)
+	require.Equal(t, command.ExitOK, call(t, append(first, images(0, 9)...)...).status)
+	require.Equal(t, command.ExitOK, call(t, append([]string{"run", "-q", "--preset", "decode", "--batch-size", "4", "-o", "once"}, images(0, 9)...)...).status)
 	sameFiles(t, "once", "more")
 
 	first[5] = "5"
 	r := call(t, append(first, images(0, 9)...)...)
-	require.Equal(t, called{exitFailed, "", "infer-prep: " + filepath.Join("more", "batch-000000.jsonl") + " lists 4 images, but --batch-size is 5: want the same number, or --force instead of --skip-existing\n"}, r)
+	require.Equal(t, called{command.ExitFailed, "", "infer-prep: " + filepath.Join("more", "batch-000000.jsonl") + " lists 4 images, but --batch-size is 5: want the same number, or --force instead of --skip-existing\n"}, r)
 	first[5] = "4"
 	require.NoError(t, os.Remove("more/batch-000001.npy"))
 	r = call(t, append(first, images(0, 9)...)...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/stretchr/testify/require"
 )
@@ -30,7 +31,7 @@ func TestLabelsUsage(t *testing.T) {
 			args = append(args, at("a.png"))
 		}
 		r := call(t, args...)
-		require.Equal(t, exitUsage, r.status, c.args)
+		require.Equal(t, command.ExitUsage, r.status, c.args)
 		require.Contains(t, r.stderr, c.want)
 		require.NoDirExists(t, at("out"))
 	}
@@ -45,7 +46,7 @@ func TestClassifierLabels(t *testing.T) {
 	run := []string{"run", "--bundle", classifierBundle(t), "--device", "ort:cpu", "--infer"}
 
 	r := call(t, append(run, "images")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	require.Len(t, lines, 4*len(want), "the model has four classes")
 	for i, l := range lines {
@@ -59,13 +60,13 @@ func TestClassifierLabels(t *testing.T) {
 	require.Regexp(t, `^images/00.jpg\tred circle\t26\.75\d+\nimages/00.jpg\tred square\t13\.5`, filepath.ToSlash(r.stdout))
 
 	r = call(t, append(run, "--top", "1", "--softmax", "images")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Len(t, strings.Split(strings.TrimSpace(r.stdout), "\n"), len(want))
 	require.Regexp(t, `^images/00.jpg\tred circle\t0.99999\d*\n`, filepath.ToSlash(r.stdout))
 
 	// Files are written too, unless -o is left out.
 	r = call(t, append(run, "--top", "2", "--json", "-o", at("out"), "images/03.jpg")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	var l runLine
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &l))
 	require.Len(t, l.Labels, 2)
@@ -80,7 +81,7 @@ func TestClassifierLabels(t *testing.T) {
 	require.Equal(t, called{}, call(t, append(run, "-q", "-o", at("out"), "images/03.jpg")...))
 	require.Contains(t, call(t, append(run, "-q", "--top", "1", "-o", at("out"), "images/03.jpg")...).stdout, "\tblue square\t")
 	r = call(t, append(run, "--top", "0", "images/03.jpg")...)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "want -o DIR")
 	r = call(t, append(run, "--format", "npz", "images/03.jpg")...)
 	require.Contains(t, r.stderr, "--format applies to files: want -o DIR")
@@ -90,7 +91,7 @@ func TestClassifierLabels(t *testing.T) {
 	succeed(t, create...)
 	run[2] = at("x.bundle")
 	r = call(t, append(run, "images/03.jpg")...)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "; no labels are printed, since the labels are unknown: want a --bundle that has some")
 	require.NoError(t, os.WriteFile(at("labels"), []byte("a\nb\nc\n"), 0o600))
 	succeed(t, append(create, "--unchecked-model", "--labels", at("labels"))...)

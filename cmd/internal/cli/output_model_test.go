@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -79,7 +80,7 @@ func TestModelFormats(t *testing.T) {
 		t.Run(c.name+" "+strings.Join(c.args, " "), func(t *testing.T) {
 			t.Chdir(tree(t, map[string][]byte{"in/a.png": img, "in/b.png": img[:40], "in/b.txt": []byte("text"), "in/s/c.png": img}))
 			got := call(t, append([]string{"run", "--format", c.name, "-o", "out", "-q", "in"}, c.args...)...)
-			require.Equal(t, exitFailed, got.status, got.stderr)
+			require.Equal(t, command.ExitFailed, got.status, got.stderr)
 			require.Contains(t, got.stderr, filepath.Join("in", "b.png")+": ")
 			if c.files != nil {
 				require.Equal(t, c.files, listFiles(t, "out"))
@@ -184,8 +185,8 @@ func TestInterruptedList(t *testing.T) {
 	t.Chdir(tree(t, files))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, testDelay: cancel}
-	require.Equal(t, exitInterrupted, a.run(ctx, []string{"run", "--preset", "decode", "--format", "input-list", "-o", "out", "-j", "1", "in"}))
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, TestDelay: cancel}
+	require.Equal(t, command.ExitInterrupted, run(ctx, a, []string{"run", "--preset", "decode", "--format", "input-list", "-o", "out", "-j", "1", "in"}))
 	require.Equal(t, "older\n", readText(t, "out/input_list.txt"))
 	require.NotContains(t, strings.Join(listFiles(t, "out"), " "), newfile.Prefix)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfexample"
@@ -80,7 +81,7 @@ func shardTensors(t *testing.T, format string, r *records.Record) (key string, l
 // bytes for any number of jobs.
 func TestShards(t *testing.T) {
 	imageFolder(t, 7)
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", "each", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", "each", "in").status)
 	for _, c := range []struct {
 		format string
 		files  []string
@@ -94,7 +95,7 @@ func TestShards(t *testing.T) {
 		for _, jobs := range []string{"1", "4"} {
 			out := c.format + jobs
 			r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--format", c.format, "--samples-per-file", "3", "--json", "-j", jobs, "-o", out, "in")
-			require.Equal(t, exitFailed, r.status)
+			require.Equal(t, command.ExitFailed, r.status)
 			require.Equal(t, c.files, listFiles(t, out))
 			sameFiles(t, c.format+"1", out)
 			n := 0
@@ -132,7 +133,7 @@ func TestShards(t *testing.T) {
 	}
 	// The index of a shard and the detection of its format.
 	r := call(t, "records", "verify", "recordio1/data-00000.rec", "tfrecord1/data-00001.tfrecord")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, "data-00000.rec: recordio, 3 records, compared with recordio1/data-00000.idx: ok")
 	require.Contains(t, r.stdout, "data-00001.tfrecord: tfexample, 3 records")
 }
@@ -140,7 +141,7 @@ func TestShards(t *testing.T) {
 // TestShardBytes: a shard ends with the sample that reaches the size.
 func TestShardBytes(t *testing.T) {
 	imageFolder(t, 5)
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", "webdataset", "--bytes-per-file", "61", "-o", "out", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "decode", "--format", "webdataset", "--bytes-per-file", "61", "-o", "out", "in").status)
 	require.Equal(t, []string{"data-00000.tar", "data-00001.tar", "data-00002.tar"}, listFiles(t, "out"))
 	require.Len(t, shardRecords(t, "webdataset", "out/data-00000.tar"), 2)
 	require.Len(t, shardRecords(t, "webdataset", "out/data-00002.tar"), 1)
@@ -152,7 +153,7 @@ func TestShardKeys(t *testing.T) {
 	img := pngBytes(t, 5, 4, 1)
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": img, "in/a.b.png": img, "in/c/a.png": img, "in/a.PNG": img, "50%d/x.png": img}))
 	r := call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "100%d", "in", "50%d")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "infer-prep: "+filepath.Join("in", "a.png")+": its key \"a\" is already that of an earlier image\n", withoutSummary(r).stderr)
 	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, "100%d"), "the folder's name is no pattern")
 	var keys []string
@@ -167,14 +168,14 @@ func TestShardKeys(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a/0": img, "a/1.png": img, "b/1.png": img}))
 	for _, f := range shardFormats() {
 		r := call(t, "run", "--preset", "decode", "--format", f.Name, "-o", f.Name, "a", "b")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		key := map[bool]string{true: "1", false: "1.png"}[f.Name == "webdataset"]
 		require.Equal(t, "infer-prep: "+filepath.Join("b", "1.png")+": its key \""+key+"\" is already that of an earlier image\n", withoutSummary(r).stderr)
 		require.Len(t, shardRecords(t, f.Name, f.Name+"/data-00000"+f.Ext), 2)
 	}
 
 	r = call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "none", "--limit-bytes", "10", "a")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Empty(t, listFiles(t, "none"), "no shard without a sample")
 }
 
@@ -186,13 +187,13 @@ func TestStdout(t *testing.T) {
 		if f.Folder || f.List != "" || f.Shards {
 			continue
 		}
-		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "out", "in/001.png").status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "out", "in/001.png").status)
 		r := call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "-", "in/001.png")
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Equal(t, readText(t, "out/001.png"+f.Ext), r.stdout, f.Name)
 
 		r = call(t, "run", "-q", "--preset", "imagenet", "--format", f.Name, "-o", "-", "in/001.png", "in/002.png", "in/missing.png")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		if f.Name != "npy" && f.Name != "raw" {
 			require.Empty(t, r.stdout, f.Name)
 			require.Equal(t, "infer-prep: -o -: standard output holds the file of one image with --format "+f.Name+": want --format npy or raw, --batch-size, or -o DIR\n", r.stderr)
@@ -200,14 +201,14 @@ func TestStdout(t *testing.T) {
 		}
 		want := ""
 		for _, img := range []string{"001", "002"} {
-			require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", f.Name, "-o", "out", "in/"+img+".png").status)
+			require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "--format", f.Name, "-o", "out", "in/"+img+".png").status)
 			want += readText(t, "out/"+img+".png"+f.Ext)
 		}
 		require.Equal(t, want, r.stdout, f.Name)
 	}
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
 	r := call(t, "run", "--preset", "imagenet", "--batch-size", "3", "--format", "npz", "-o", "-", "in")
-	require.Equal(t, exitFailed, r.status, "a broken image")
+	require.Equal(t, command.ExitFailed, r.status, "a broken image")
 	l, err := tensor.ReadNPZ(strings.NewReader(r.stdout), int64(len(r.stdout)), 1<<30)
 	require.NoError(t, err)
 	require.Equal(t, tensor.Dims(3, 3, 224, 224), l[0].T.Shape)
@@ -219,9 +220,9 @@ func TestStdout(t *testing.T) {
 func TestStdoutShards(t *testing.T) {
 	imageFolder(t, 4)
 	for _, f := range shardFormats() {
-		require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "out", "in").status)
+		require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "out", "in").status)
 		r := call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "-", "in")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Equal(t, readText(t, "out/data-00000"+f.Ext), r.stdout)
 	}
 }
@@ -231,8 +232,8 @@ func TestStdoutFull(t *testing.T) {
 	imageFolder(t, 4)
 	for _, f := range []string{"npy", "npz", "webdataset", "recordio", "tfrecord"} {
 		var stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: fullDisk{}, stderr: &stderr}
-		require.Equal(t, exitFailed, a.run(t.Context(), []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: &stderr}
+		require.Equal(t, command.ExitFailed, run(t.Context(), a, []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
 		require.Equal(t, "infer-prep: cannot write to standard output: no space left\n", stderr.String(), f)
 	}
 }

@@ -10,31 +10,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
 )
 
-func (a *app) packCmd() *cobra.Command {
+func packCmd(a *command.App) *cobra.Command {
 	f := &plannedFlags{}
 	cmd := &cobra.Command{
 		Use:   "pack",
 		Short: "Pack images and other files into record files",
-		Args:  oneOfCommands,
+		Args:  command.OneOfCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().NFlag() == 0 {
 				return cmd.Help()
 			}
-			return a.packPlanned(cmd, f)
+			return packPlanned(a, cmd, f)
 		},
 	}
 	f.add(cmd)
 	cmd.AddCommand(
-		a.packRecordIOCmd(),
-		a.packShardsCmd(),
-		a.packPlanCmd(),
-		a.packFinishCmd(),
+		packRecordIOCmd(a),
+		packShardsCmd(a),
+		packPlanCmd(a),
+		packFinishCmd(a),
 	)
 	return cmd
 }
@@ -50,7 +51,7 @@ type packFlags struct {
 	jobs     int
 	force    bool
 	restart  bool
-	outside  outside
+	outside  command.Outside
 	quiet    bool
 }
 
@@ -73,17 +74,17 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	f.addImage(cmd)
 	f.image.Limits = codec.DefaultLimits()
 	fl := cmd.Flags()
-	fl.Var((*limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
-	fl.Var((*limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
+	fl.Var((*command.Limit)(&f.image.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*command.Limit)(&f.image.Limits.Bytes), "limit-bytes", "refuse a file or image that needs more `BYTES` of memory; 0 means no limit")
 	fl.BoolVar(&f.image.Check, "check", false, "decode the images that are packed unchanged too; one that cannot be decoded, such as a truncated file, cannot be packed")
 	fl.StringVar(&f.bad, "bad", "skip", "`WHAT` to do with a file that cannot be packed: skip it and report it, or fail")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` files at once; the output does not depend on it")
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	fl.BoolVar(&f.force, "force", false, "replace existing files")
 	fl.BoolVar(&f.restart, "restart", false, "discard an unfinished pack and start again")
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
-	complete(cmd, "bad", "skip", "fail")
+	command.Complete(cmd, "bad", "skip", "fail")
 }
 
 // addImage adds imageFlags.
@@ -96,10 +97,10 @@ func (f *packFlags) addImage(cmd *cobra.Command) {
 	fl.StringVar(&f.encoder, "encoder", "turbo", "`ENCODER` of JPEG: turbo writes OpenCV's files; jpegli's are an eighth smaller and slow to make")
 	fl.StringVar(&f.chroma, "chroma", "420", "chroma `SUBSAMPLING` of JPEG: 420, 422 or 444")
 	fl.IntVar(&f.color, "color", 1, "`MODE` of color: 1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
-	complete(cmd, "encoding", ".jpg", ".png")
-	complete(cmd, "encoder", "turbo", "jpegli")
-	complete(cmd, "chroma", "420", "422", "444")
-	complete(cmd, "color", "1", "0", "-1")
+	command.Complete(cmd, "encoding", ".jpg", ".png")
+	command.Complete(cmd, "encoder", "turbo", "jpegli")
+	command.Complete(cmd, "chroma", "420", "422", "444")
+	command.Complete(cmd, "color", "1", "0", "-1")
 }
 
 // check validates the flags and sets f.image.
@@ -112,23 +113,23 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 	most := map[pack.Encoding]int{pack.JPEG: 100, pack.PNG: 9}[f.image.Encoding]
 	switch {
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want at least 1", f.jobs)
+		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	case f.bad != "skip" && f.bad != "fail":
-		return oneOf("bad", f.bad, "skip", "fail")
+		return command.OneOf("bad", f.bad, "skip", "fail")
 	case f.image.Resize < 0 || f.image.Resize > 1<<24:
-		return usageErr("--resize %d: want 0 to %d", f.image.Resize, 1<<24)
+		return command.UsageErr("--resize %d: want 0 to %d", f.image.Resize, 1<<24)
 	case !ok[0]:
-		return oneOf("encoding", f.encoding, ".jpg", ".png")
+		return command.OneOf("encoding", f.encoding, ".jpg", ".png")
 	case !ok[1]:
-		return oneOf("chroma", f.chroma, "420", "422", "444")
+		return command.OneOf("chroma", f.chroma, "420", "422", "444")
 	case !ok[2]:
-		return usageErr("--color %d: want 1, 0 or -1", f.color)
+		return command.UsageErr("--color %d: want 1, 0 or -1", f.color)
 	case !ok[3]:
-		return oneOf("encoder", f.encoder, "turbo", "jpegli")
-	case f.image.Encoding == pack.PNG && firstChanged(cmd, "chroma", "encoder") != "":
-		return usageErr("--%s needs --encoding .jpg", firstChanged(cmd, "chroma", "encoder"))
+		return command.OneOf("encoder", f.encoder, "turbo", "jpegli")
+	case f.image.Encoding == pack.PNG && command.FirstChanged(cmd, "chroma", "encoder") != "":
+		return command.UsageErr("--%s needs --encoding .jpg", command.FirstChanged(cmd, "chroma", "encoder"))
 	case cmd.Flags().Changed("quality") && (f.image.Quality < 1 || f.image.Quality > most):
-		return usageErr("--quality %d: want 1 to %d for %s", f.image.Quality, most, f.encoding)
+		return command.UsageErr("--quality %d: want 1 to %d for %s", f.image.Quality, most, f.encoding)
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 // packToStore returns the error of an output that is a URI: a pack that is
 // interrupted goes on in its unfinished files, which a store does not have.
 func packToStore(uri string) error {
-	return usageErr("%s: this command writes to a folder: want \"pack plan\" and \"pack --plan\", which write to stores", uri)
+	return command.UsageErr("%s: this command writes to a folder: want \"pack plan\" and \"pack --plan\", which write to stores", uri)
 }
 
 // unpacked returns the error of an unfinished pack. done counts the finished
@@ -145,13 +146,13 @@ func unpacked(ctx context.Context, err error, done int, of string) error {
 	on := fmt.Sprintf("%d of %s done; give the same command again to resume", done, of)
 	switch {
 	case errors.Is(err, pack.ErrEmpty):
-		return failErr("none of %s could be packed: nothing was written", of)
+		return command.FailErr("none of %s could be packed: nothing was written", of)
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted: " + on)}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: " + on)}
 	case errors.Is(err, pack.ErrOther), errors.Is(err, pack.ErrChanged):
-		return failErr("%w; --restart discards the unfinished pack and starts again", err)
+		return command.FailErr("%w; --restart discards the unfinished pack and starts again", err)
 	case errors.Is(err, pack.ErrExists):
-		return failErr("%w; --force replaces it", err)
+		return command.FailErr("%w; --force replaces it", err)
 	}
 	var item *pack.ItemError
 	if !errors.As(err, &item) && !errors.Is(err, pack.ErrSample) {
@@ -160,5 +161,5 @@ func unpacked(ctx context.Context, err error, done int, of string) error {
 	if done > 0 {
 		err = fmt.Errorf("%w (%s)", err, on)
 	}
-	return wrapFail(err)
+	return command.WrapFail(err)
 }

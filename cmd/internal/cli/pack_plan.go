@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
@@ -32,7 +33,7 @@ type packPlanFlags struct {
 // inputKinds are the values of --input.
 var inputKinds = []string{"images", "classes", "samples", "list", "manifest"}
 
-func (a *app) packPlanCmd() *cobra.Command {
+func packPlanCmd(a *command.App) *cobra.Command {
 	f := &packPlanFlags{}
 	cmd := &cobra.Command{
 		Use:                   "plan -o PLAN.json [flags] INPUT",
@@ -40,11 +41,11 @@ func (a *app) packPlanCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageErr("%s: want one folder, list or manifest, got %s", commandName(cmd), plural(len(args), "argument"))
+				return command.UsageErr("%s: want one folder, list or manifest, got %s", command.CommandName(cmd), command.Plural(len(args), "argument"))
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.packPlan(cmd, f, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return packPlan(a, cmd, f, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write the plan to `PLAN.json`, a path or a URI")
@@ -67,16 +68,16 @@ func (a *app) packPlanCmd() *cobra.Command {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
 	f.addImage(cmd)
 	f.graphFlags.add(cmd)
-	f.outside.add(cmd)
-	noErr(cmd.MarkFlagFilename("output", "json"))
-	noErr(cmd.MarkFlagDirname("root"))
-	complete(cmd, "format", "webdataset", "recordio")
-	complete(cmd, "input", inputKinds...)
+	f.outside.Add(cmd)
+	command.Must(cmd.MarkFlagFilename("output", "json"))
+	command.Must(cmd.MarkFlagDirname("root"))
+	command.Complete(cmd, "format", "webdataset", "recordio")
+	command.Complete(cmd, "input", inputKinds...)
 	return cmd
 }
 
 // plan returns the plan and the input that the flags describe.
-func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Plan, pack.PlanInput, error) {
+func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (*pack.Plan, pack.PlanInput, error) {
 	in := pack.PlanInput{Name: input, Root: f.root, Usage: f.usage}
 	changed := cmd.Flags().Changed
 	if !changed("input") {
@@ -94,7 +95,7 @@ func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Pl
 	}
 	for _, e := range f.exts {
 		if !strings.HasPrefix(e, ".") || strings.LastIndexByte(e, '.') > 0 {
-			return nil, in, usageErr("--exts %q: want extensions such as .jpg", e)
+			return nil, in, command.UsageErr("--exts %q: want extensions such as .jpg", e)
 		}
 		in.Exts = append(in.Exts, strings.ToLower(e))
 	}
@@ -102,38 +103,38 @@ func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Pl
 	for _, i := range importer.All() {
 		sources = append(sources, i.Name)
 	}
-	images, graph := firstChanged(cmd, imageFlags...), firstChanged(cmd, sources...)
+	images, graph := command.FirstChanged(cmd, imageFlags...), command.FirstChanged(cmd, sources...)
 	listed := f.input == "list" || f.input == "manifest"
 	switch {
 	case f.out == "" || f.out == "-":
-		return nil, in, usageErr("no file for the plan: want -o PLAN.json")
+		return nil, in, command.UsageErr("no file for the plan: want -o PLAN.json")
 	case changed("shards") && f.shards < 1:
-		return nil, in, usageErr("--shards %d: want at least 1", f.shards)
+		return nil, in, command.UsageErr("--shards %d: want at least 1", f.shards)
 	case f.perShard < 1:
-		return nil, in, usageErr("--samples-per-file %d: want at least 1", f.perShard)
+		return nil, in, command.UsageErr("--samples-per-file %d: want at least 1", f.perShard)
 	case changed("shards") && changed("samples-per-file"):
-		return nil, in, usageErr("--shards and --samples-per-file: want only one of them")
+		return nil, in, command.UsageErr("--shards and --samples-per-file: want only one of them")
 	case images != "" && graph != "":
-		return nil, in, usageErr("--%s changes images, but --%s makes tensors of them: want only one of them", images, graph)
+		return nil, in, command.UsageErr("--%s changes images, but --%s makes tensors of them: want only one of them", images, graph)
 	case f.input == "samples" && images+graph != "":
-		return nil, in, usageErr("--%s applies to images: --input samples packs files unchanged", images+graph)
+		return nil, in, command.UsageErr("--%s applies to images: --input samples packs files unchanged", images+graph)
 	case f.input == "samples" && f.format == "recordio":
-		return nil, in, usageErr("--input samples needs --format webdataset: a record holds one image")
+		return nil, in, command.UsageErr("--input samples needs --format webdataset: a record holds one image")
 	case graph != "" && f.format == "recordio":
-		return nil, in, usageErr("--%s needs --format webdataset: image records hold no tensors", graph)
-	case graph == "" && firstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif") != "":
-		return nil, in, usageErr("--%s applies to a graph: want %s", firstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif"), f.flagNames())
+		return nil, in, command.UsageErr("--%s needs --format webdataset: image records hold no tensors", graph)
+	case graph == "" && command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif") != "":
+		return nil, in, command.UsageErr("--%s applies to a graph: want %s", command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif"), f.flagNames())
 	case f.packLabel && (f.format != "recordio" || !listed):
-		return nil, in, usageErr("--pack-label needs a list or manifest, and --format recordio")
+		return nil, in, command.UsageErr("--pack-label needs a list or manifest, and --format recordio")
 	case changed("root") && !listed:
-		return nil, in, usageErr("--root applies to a list or manifest: --input %s has paths below INPUT", f.input)
+		return nil, in, command.UsageErr("--root applies to a list or manifest: --input %s has paths below INPUT", f.input)
 	case changed("usage") && f.input != "manifest":
-		return nil, in, usageErr("--usage applies to a manifest")
+		return nil, in, command.UsageErr("--usage applies to a manifest")
 	case changed("exts") && f.input != "images" && f.input != "classes":
-		return nil, in, usageErr("--exts applies to --input images and classes")
+		return nil, in, command.UsageErr("--exts applies to --input images and classes")
 	}
 	f.jobs, f.bad = 1, "skip" // flags of other pack commands
-	if err := errors.Join(oneOf("format", f.format, "webdataset", "recordio"), oneOf("input", f.input, inputKinds...)); err != nil {
+	if err := errors.Join(command.OneOf("format", f.format, "webdataset", "recordio"), command.OneOf("input", f.input, inputKinds...)); err != nil {
 		return nil, in, err
 	}
 	if err := f.packFlags.check(cmd); err != nil {
@@ -151,7 +152,7 @@ func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Pl
 		p.Image.Encoding = pack.PassThrough
 	}
 	if graph != "" {
-		g, err := f.load(cmd, a.stdin)
+		g, err := f.load(cmd, a.Stdin)
 		if err == nil {
 			err = wantOneImage(g)
 		}
@@ -163,25 +164,25 @@ func (f *packPlanFlags) plan(a *app, cmd *cobra.Command, input string) (*pack.Pl
 	return p, in, nil
 }
 
-func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error {
+func packPlan(a *command.App, cmd *cobra.Command, f *packPlanFlags, input string) error {
 	p, in, err := f.plan(a, cmd, input)
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	bar := newProgressOf(a.stderr, -1, "samples", f.quiet)
-	l, err := pack.WritePlan(ctx, f.outside.files(), f.out, p, in, pack.PlanWrite{Force: f.force, Progress: func(n int64) { bar.add(n - bar.done) }})
-	bar.clear()
+	bar := command.NewProgressOf(a.Stderr, -1, "samples", f.quiet)
+	l, err := pack.WritePlan(ctx, f.outside.Files(), f.out, p, in, pack.PlanWrite{Force: f.force, Progress: func(n int64) { bar.Add(n - bar.Done) }})
+	bar.Clear()
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted: no plan was written")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: no plan was written")}
 	case errors.Is(err, pack.ErrExists):
-		return failErr("%w; --force replaces it", err)
+		return command.FailErr("%w; --force replaces it", err)
 	case err != nil:
-		return wrapFail(paths.ErrorOf(err))
+		return command.WrapFail(paths.ErrorOf(err))
 	}
 	if f.json {
-		return a.printJSON(struct {
+		return a.PrintJSON(struct {
 			Plan        string `json:"plan"`
 			Listing     string `json:"listing"`
 			ListingSize int64  `json:"listing_bytes"`
@@ -194,14 +195,14 @@ func (a *app) packPlan(cmd *cobra.Command, f *packPlanFlags, input string) error
 	if f.quiet {
 		return nil
 	}
-	say := fmt.Sprintf("%s: %s in %s", paths.Shown(f.out), plural(int(l.Samples), "sample"), plural(l.Shards, "shard"))
+	say := fmt.Sprintf("%s: %s in %s", paths.Shown(f.out), command.Plural(int(l.Samples), "sample"), command.Plural(l.Shards, "shard"))
 	if l.Bytes > 0 {
-		say += ", " + byteSize(float64(l.Bytes))
+		say += ", " + command.ByteSize(float64(l.Bytes))
 	}
-	say += fmt.Sprintf("; the listing %s has %s", paths.Shown(l.Listing), byteSize(float64(l.Size)))
+	say += fmt.Sprintf("; the listing %s has %s", paths.Shown(l.Listing), command.ByteSize(float64(l.Size)))
 	if l.LeftOut > 0 {
-		say += fmt.Sprintf("; %s in no sample, such as %s", plural(int(l.LeftOut), "file"), l.Example)
+		say += fmt.Sprintf("; %s in no sample, such as %s", command.Plural(int(l.LeftOut), "file"), l.Example)
 	}
-	_, err = fmt.Fprintln(a.stderr, printable(say))
+	_, err = fmt.Fprintln(a.Stderr, command.Printable(say))
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
@@ -29,7 +30,7 @@ type plannedFlags struct {
 	verify, force   bool
 	json, quiet     bool
 	limits          codec.Limits
-	outside         outside
+	outside         command.Outside
 }
 
 func (f *plannedFlags) add(cmd *cobra.Command) {
@@ -41,7 +42,7 @@ func (f *plannedFlags) add(cmd *cobra.Command) {
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "process `N` samples at once; the output does not depend on it")
 	fl.Lookup("jobs").DefValue = "one for each CPU" // help and man pages are the same everywhere
 	fl.BoolVar(&f.force, "force", false, "replace shards of another plan")
-	complete(cmd, "bad", "skip", "fail")
+	command.Complete(cmd, "bad", "skip", "fail")
 }
 
 // addPlan adds the flags that pack and pack finish have in common.
@@ -52,25 +53,25 @@ func (f *plannedFlags) addPlan(cmd *cobra.Command) {
 	fl.StringVar(&f.root, "root", "", "the input's folder `DIR` on this machine")
 	fl.Lookup("root").DefValue = "the plan's, if the plan's folder holds it"
 	f.limits = codec.DefaultLimits()
-	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse plans that allow images of more pixels; 0 means no limit")
-	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse plans that allow more memory for one image; 0 means no limit")
+	fl.Var((*command.Limit)(&f.limits.Pixels), "limit-pixels", "refuse plans that allow images of more pixels; 0 means no limit")
+	fl.Var((*command.Limit)(&f.limits.Bytes), "limit-bytes", "refuse plans that allow more memory for one image; 0 means no limit")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
-	noErr(cmd.MarkFlagFilename("plan", "json"))
-	noErr(cmd.MarkFlagDirname("output"))
-	noErr(cmd.MarkFlagDirname("root"))
+	command.Must(cmd.MarkFlagFilename("plan", "json"))
+	command.Must(cmd.MarkFlagDirname("output"))
+	command.Must(cmd.MarkFlagDirname("root"))
 }
 
 // open checks the flags and opens the plan.
 func (f *plannedFlags) open(ctx context.Context) (*pack.Plan, error) {
 	switch {
 	case f.plan == "":
-		return nil, usageErr("no plan: want --plan PLAN.json")
+		return nil, command.UsageErr("no plan: want --plan PLAN.json")
 	case f.out == "":
-		return nil, usageErr("no output: want -o with a folder or a URI")
+		return nil, command.UsageErr("no output: want -o with a folder or a URI")
 	}
-	p, err := pack.ReadPlan(ctx, f.outside.files(), f.plan, pack.PlanRead{Root: f.root, Limits: f.limits})
+	p, err := pack.ReadPlan(ctx, f.outside.Files(), f.plan, pack.PlanRead{Root: f.root, Limits: f.limits})
 	return p, plannedErr(ctx, err)
 }
 
@@ -87,7 +88,7 @@ func (f *plannedFlags) foreign(p *pack.Plan) error {
 	} else {
 		dir, err := filepath.Abs(dir)
 		if err != nil {
-			return failErr("%w", err)
+			return command.FailErr("%w", err)
 		}
 		rel, err := filepath.Rel(dir, p.Root)
 		below = err == nil && filepath.IsLocal(rel)
@@ -95,7 +96,7 @@ func (f *plannedFlags) foreign(p *pack.Plan) error {
 	if below {
 		return nil
 	}
-	return usageErr("%s: the plan reads %s, which is not in the plan's folder: want --root with the folder to read", paths.Shown(f.plan), paths.Shown(p.Root))
+	return command.UsageErr("%s: the plan reads %s, which is not in the plan's folder: want --root with the folder to read", paths.Shown(f.plan), paths.Shown(p.Root))
 }
 
 // plannedErr returns the error of a planned pack with its exit status.
@@ -104,13 +105,13 @@ func plannedErr(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted; give the same command again to go on")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted; give the same command again to go on")}
 	case errors.Is(err, pack.ErrOther):
-		return usageErr("%w; want another output folder, or --force of pack --plan to replace it", err)
+		return command.UsageErr("%w; want another output folder, or --force of pack --plan to replace it", err)
 	case errors.Is(err, pack.ErrPlan):
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
-	return wrapFail(paths.ErrorOf(err))
+	return command.WrapFail(paths.ErrorOf(err))
 }
 
 // parsePart parses the value of --shard.
@@ -119,28 +120,28 @@ func parsePart(s string) (part, parts int, err error) {
 	part, err1 := strconv.Atoi(a)
 	parts, err2 := strconv.Atoi(b)
 	if !ok || err1 != nil || err2 != nil || part < 0 || parts < 1 || part >= parts {
-		return 0, 0, usageErr("--shard %q: want i/n with 0 <= i < n, such as 0/16 for the first of 16 parts", s)
+		return 0, 0, command.UsageErr("--shard %q: want i/n with 0 <= i < n, such as 0/16 for the first of 16 parts", s)
 	}
 	return part, parts, nil
 }
 
 // plannedReport is what --json prints of a part or of all shards.
 type plannedReport struct {
-	Shards  int              `json:"shards"`  // complete
-	Of      int              `json:"of"`      // shards of the part, or all
-	Resumed int              `json:"resumed"` // that were there already
-	Samples int64            `json:"samples"` // of the plan, in these shards
-	Records int64            `json:"records"`
-	Bytes   int64            `json:"bytes"`
-	Bad     map[string]int64 `json:"bad"`
-	Missing []int            `json:"missing"`
-	Seconds float64          `json:"seconds"`
-	Store   *storeStats      `json:"store,omitempty"`
+	Shards  int                 `json:"shards"`  // complete
+	Of      int                 `json:"of"`      // shards of the part, or all
+	Resumed int                 `json:"resumed"` // that were there already
+	Samples int64               `json:"samples"` // of the plan, in these shards
+	Records int64               `json:"records"`
+	Bytes   int64               `json:"bytes"`
+	Bad     map[string]int64    `json:"bad"`
+	Missing []int               `json:"missing"`
+	Seconds float64             `json:"seconds"`
+	Store   *command.StoreStats `json:"store,omitempty"`
 }
 
-func (a *app) newPlannedReport(r *pack.PlanReport, of int, start time.Time) plannedReport {
+func newPlannedReport(a *command.App, r *pack.PlanReport, of int, start time.Time) plannedReport {
 	j := plannedReport{r.Shards, of, r.Resumed, r.Entries, r.Records, r.Bytes, r.Bad, r.Missing, float64(time.Since(start).Milliseconds()) / 1e3, nil}
-	if s := a.storeStats(); s.Requests > 0 {
+	if s := a.StoreStats(); s.Requests > 0 {
 		j.Store = &s
 	}
 	if j.Bad == nil {
@@ -162,18 +163,18 @@ func badSamples(r *pack.PlanReport) string {
 	for _, k := range slices.Sorted(maps.Keys(r.Bad)) {
 		l = append(l, fmt.Sprintf("%d %s", r.Bad[k], k))
 	}
-	return fmt.Sprintf("; %s left out (%s)", plural(int(r.BadRecords()), "bad sample"), strings.Join(l, ", "))
+	return fmt.Sprintf("; %s left out (%s)", command.Plural(int(r.BadRecords()), "bad sample"), strings.Join(l, ", "))
 }
 
-func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
+func packPlanned(a *command.App, cmd *cobra.Command, f *plannedFlags) (err error) {
 	part, parts, err := parsePart(f.shard)
 	switch {
 	case err != nil:
 		return err
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want at least 1", f.jobs)
+		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	}
-	if err := oneOf("bad", f.bad, "skip", "fail"); err != nil {
+	if err := command.OneOf("bad", f.bad, "skip", "fail"); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -182,51 +183,51 @@ func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, wrapFail(p.Close())) }()
+	defer func() { err = errors.Join(err, command.WrapFail(p.Close())) }()
 	if err := f.foreign(p); err != nil {
 		return err
 	}
 	from, to, err := p.Part(part, parts)
 	if err != nil {
-		return usageErr("--shard %s: %w", f.shard, err)
+		return command.UsageErr("--shard %s: %w", f.shard, err)
 	}
-	var bar *progress
+	var bar *command.Progress
 	run := &pack.PlanPart{
 		Plan: p, Out: f.out, Part: part, Parts: parts, Workers: f.jobs, Verify: f.verify, Force: f.force,
 		Progress: func(done, total int64) {
 			if bar == nil {
-				bar = newProgressOf(a.stderr, total, "samples", f.quiet)
+				bar = command.NewProgressOf(a.Stderr, total, "samples", f.quiet)
 			}
-			if a.testDelay != nil {
-				a.testDelay()
+			if a.TestDelay != nil {
+				a.TestDelay()
 			}
-			bar.add(done - bar.done)
+			bar.Add(done - bar.Done)
 		},
 	}
 	clear := func() {
 		if bar != nil {
-			bar.clear()
+			bar.Clear()
 		}
 	}
 	if f.bad == "skip" {
 		run.OnError = pack.SkipOnError
 		run.OnBad = func(b *pack.BadRecord) {
 			clear()
-			a.complain(b)
+			a.Complain(b)
 		}
 	}
 	defer collectLess(&p.Image)()
 	r, err := run.Run(ctx)
 	clear()
 	if err := plannedErr(ctx, err); err != nil {
-		var e *exitError
+		var e *command.ExitError
 		if errors.As(err, &e) {
-			e.err = fmt.Errorf("%w (%d of %s done)", e.err, r.Shards, plural(to-from, "shard"))
+			e.Err = fmt.Errorf("%w (%d of %s done)", e.Err, r.Shards, command.Plural(to-from, "shard"))
 		}
 		return err
 	}
 	if f.json {
-		return a.printLine(a.newPlannedReport(r, to-from, start))
+		return a.PrintLine(newPlannedReport(a, r, to-from, start))
 	}
 	if f.quiet {
 		return nil
@@ -239,23 +240,23 @@ func (a *app) packPlanned(cmd *cobra.Command, f *plannedFlags) (err error) {
 	}
 	before := ""
 	if r.Resumed > 0 {
-		before = fmt.Sprintf(" (%s packed before)", plural(r.Resumed, "shard"))
+		before = fmt.Sprintf(" (%s packed before)", command.Plural(r.Resumed, "shard"))
 	}
 	took := time.Since(start).Seconds()
-	_, err = fmt.Fprintf(a.stderr, "%s of %d: %s, %s%s%s, %.1f s, %.0f samples/s\n",
-		which, p.Shards, plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), before, badSamples(r), took, float64(r.Entries)/max(took, 1e-3))
-	a.sayStore()
+	_, err = fmt.Fprintf(a.Stderr, "%s of %d: %s, %s%s%s, %.1f s, %.0f samples/s\n",
+		which, p.Shards, command.Plural(int(r.Records), "sample"), command.ByteSize(float64(r.Bytes)), before, badSamples(r), took, float64(r.Entries)/max(took, 1e-3))
+	a.SayStore()
 	return err
 }
 
-func (a *app) packFinishCmd() *cobra.Command {
+func packFinishCmd(a *command.App) *cobra.Command {
 	f := &plannedFlags{}
 	cmd := &cobra.Command{
 		Use:                   "finish --plan PLAN.json -o OUT [flags]",
 		Short:                 "Check the shards of a plan and write the index of all",
 		DisableFlagsInUseLine: true,
-		Args:                  noArgs,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.packFinish(cmd, f) },
+		Args:                  command.NoArgs,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return packFinish(a, cmd, f) },
 	}
 	f.addPlan(cmd)
 	cmd.Flags().BoolVar(&f.verify, "verify", true, "compare the checksums of all shards, not only their sizes")
@@ -265,28 +266,28 @@ func (a *app) packFinishCmd() *cobra.Command {
 // mostMissing is the largest number of missing shards that messages name.
 const mostMissing = 20
 
-func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
+func packFinish(a *command.App, cmd *cobra.Command, f *plannedFlags) (err error) {
 	ctx := cmd.Context()
 	start := time.Now()
 	p, err := f.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, wrapFail(p.Close())) }()
-	bar := newProgressOf(a.stderr, int64(p.Shards), "shards", f.quiet)
-	r, err := p.Finish(ctx, f.out, pack.PlanFinish{Verify: f.verify, Progress: func(int) { bar.step() }})
-	bar.clear()
+	defer func() { err = errors.Join(err, command.WrapFail(p.Close())) }()
+	bar := command.NewProgressOf(a.Stderr, int64(p.Shards), "shards", f.quiet)
+	r, err := p.Finish(ctx, f.out, pack.PlanFinish{Verify: f.verify, Progress: func(int) { bar.Step() }})
+	bar.Clear()
 	if f.json && (err == nil || errors.Is(err, pack.ErrIncomplete)) {
-		err = errors.Join(a.printLine(a.newPlannedReport(r, p.Shards, start)), err)
+		err = errors.Join(a.PrintLine(newPlannedReport(a, r, p.Shards, start)), err)
 	}
 	if errors.Is(err, pack.ErrIncomplete) && len(r.Missing) == p.Shards {
-		a.complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", Program, shellQuoted(paths.Shown(f.plan)), shellQuoted(paths.Shown(f.out))))
+		a.Complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", command.Program, shellQuoted(paths.Shown(f.plan)), shellQuoted(paths.Shown(f.out))))
 	} else if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
-			a.complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], Program, shellQuoted(paths.Shown(f.plan)), s, p.Shards, shellQuoted(paths.Shown(f.out))))
+			a.Complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], command.Program, shellQuoted(paths.Shown(f.plan)), s, p.Shards, shellQuoted(paths.Shown(f.out))))
 		}
 		if n := len(r.Missing) - mostMissing; n > 0 {
-			a.complain(fmt.Errorf("%s more are missing; --json lists them", plural(n, "shard")))
+			a.Complain(fmt.Errorf("%s more are missing; --json lists them", command.Plural(n, "shard")))
 		}
 	}
 	if err := plannedErr(ctx, err); err != nil {
@@ -295,7 +296,7 @@ func (a *app) packFinish(cmd *cobra.Command, f *plannedFlags) (err error) {
 	if f.json || f.quiet {
 		return nil
 	}
-	_, err = fmt.Fprintf(a.stderr, "%s: %s with %s, %s%s\n", paths.Shown(f.out), plural(r.Shards, "shard"), plural(int(r.Records), "sample"), byteSize(float64(r.Bytes)), badSamples(r))
-	a.sayStore()
+	_, err = fmt.Fprintf(a.Stderr, "%s: %s with %s, %s%s\n", paths.Shown(f.out), command.Plural(r.Shards, "shard"), command.Plural(int(r.Records), "sample"), command.ByteSize(float64(r.Bytes)), badSamples(r))
+	a.SayStore()
 	return err
 }

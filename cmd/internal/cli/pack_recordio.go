@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
@@ -41,7 +42,7 @@ var (
 	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"check", "pack-label", "sums", "compare-content", "bad", "restart", "limit-pixels", "limit-bytes"})
 )
 
-func (a *app) packRecordIOCmd() *cobra.Command {
+func packRecordIOCmd(a *command.App) *cobra.Command {
 	f := &packRecordIOFlags{}
 	cmd := &cobra.Command{
 		Use:                   "recordio [flags] PREFIX ROOT",
@@ -49,11 +50,11 @@ func (a *app) packRecordIOCmd() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageErr("%s: want a prefix and a folder, got %s", commandName(cmd), plural(len(args), "argument"))
+				return command.UsageErr("%s: want a prefix and a folder, got %s", command.CommandName(cmd), command.Plural(len(args), "argument"))
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.packRecordIO(cmd, f, args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return packRecordIO(a, cmd, f, args[0], args[1]) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.list, "list", false, "write lists only, no records")
@@ -70,35 +71,35 @@ func (a *app) packRecordIOCmd() *cobra.Command {
 	fl.BoolVar(&f.sums, "sums", false, "also write PREFIX.rec.sums with a checksum for each record")
 	fl.BoolVar(&f.content, "compare-content", false, "when the pack resumes, compare the content of finished images, not their sizes and times")
 	f.add(cmd)
-	noErr(cmd.MarkFlagFilename("lst", "lst"))
+	command.Must(cmd.MarkFlagFilename("lst", "lst"))
 	return cmd
 }
 
 // check refuses flags that are invalid or conflict.
 func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 	switch {
-	case f.list && firstChanged(cmd, recordFlags...) != "":
-		return usageErr("--%s applies to records, but --list writes none", firstChanged(cmd, recordFlags...))
-	case f.lst != "" && firstChanged(cmd, listFlags...) != "":
-		return usageErr("--%s applies to new lists, but --lst names one", firstChanged(cmd, listFlags...))
-	case f.passThrough && firstChanged(cmd, imageFlags...) != "":
-		return usageErr("--%s changes images, but --pass-through keeps them unchanged", firstChanged(cmd, imageFlags...))
+	case f.list && command.FirstChanged(cmd, recordFlags...) != "":
+		return command.UsageErr("--%s applies to records, but --list writes none", command.FirstChanged(cmd, recordFlags...))
+	case f.lst != "" && command.FirstChanged(cmd, listFlags...) != "":
+		return command.UsageErr("--%s applies to new lists, but --lst names one", command.FirstChanged(cmd, listFlags...))
+	case f.passThrough && command.FirstChanged(cmd, imageFlags...) != "":
+		return command.UsageErr("--%s changes images, but --pass-through keeps them unchanged", command.FirstChanged(cmd, imageFlags...))
 	case f.image.Check && !f.passThrough:
-		return usageErr("--check applies to images that are packed unchanged, but without --pass-through all are decoded")
+		return command.UsageErr("--check applies to images that are packed unchanged, but without --pass-through all are decoded")
 	case f.lists.Chunks < 1:
-		return usageErr("--chunks %d: want at least 1", f.lists.Chunks)
+		return command.UsageErr("--chunks %d: want at least 1", f.lists.Chunks)
 	case !ratio(f.lists.TrainRatio):
-		return usageErr("--train-ratio %v: want 0 to 1", f.lists.TrainRatio)
+		return command.UsageErr("--train-ratio %v: want 0 to 1", f.lists.TrainRatio)
 	case !ratio(f.lists.TestRatio):
-		return usageErr("--test-ratio %v: want 0 to 1", f.lists.TestRatio)
+		return command.UsageErr("--test-ratio %v: want 0 to 1", f.lists.TestRatio)
 	case f.lists.TrainRatio == 1 && f.lists.TestRatio > 0:
-		return usageErr("--test-ratio %v: no images are left for testing: want --train-ratio below 1", f.lists.TestRatio)
+		return command.UsageErr("--test-ratio %v: no images are left for testing: want --train-ratio below 1", f.lists.TestRatio)
 	case f.lists.TrainRatio+f.lists.TestRatio > 1+1e-9:
-		return usageErr("--train-ratio %v and --test-ratio %v: want a sum of at most 1", f.lists.TrainRatio, f.lists.TestRatio)
+		return command.UsageErr("--train-ratio %v and --test-ratio %v: want a sum of at most 1", f.lists.TrainRatio, f.lists.TestRatio)
 	}
 	for _, e := range f.lists.Exts {
 		if !strings.HasPrefix(e, ".") || strings.LastIndexByte(e, '.') > 0 {
-			return usageErr("--exts %q: want extensions such as .jpg", e)
+			return command.UsageErr("--exts %q: want extensions such as .jpg", e)
 		}
 	}
 	if err := f.packFlags.check(cmd); err != nil {
@@ -112,7 +113,7 @@ func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 
 func ratio(v float64) bool { return v >= 0 && v <= 1 && !math.IsNaN(v) }
 
-func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) error {
+func packRecordIO(a *command.App, cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
@@ -121,27 +122,27 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		return packToStore(prefix)
 	}
 	if prefix == "" || strings.HasSuffix(prefix, "/") || os.IsPathSeparator(prefix[len(prefix)-1]) {
-		return usageErr("%q is not a valid prefix: want a path without extension, such as data/cats", prefix)
+		return command.UsageErr("%q is not a valid prefix: want a path without extension, such as data/cats", prefix)
 	}
 	ctx := cmd.Context()
 	if info, err := store.URI.Stat(ctx, paths.StoreName(root)); err != nil {
-		return wrapFail(paths.Error(root, err))
+		return command.WrapFail(paths.Error(root, err))
 	} else if !info.Folder {
-		return failErr("%s: not a folder", root)
+		return command.FailErr("%s: not a folder", root)
 	}
 	if f.list {
-		lists, err := a.listImages(cmd, f, root)
+		lists, err := listImages(a, cmd, f, root)
 		if err != nil {
 			return err
 		}
-		return a.writeLists(ctx, f, prefix, lists)
+		return writeLists(ctx, a, f, prefix, lists)
 	}
 	p := &pack.RecordIO{
 		Root: paths.StoreName(root), Journal: prefix + ".rec.pack", Image: f.image, PackLabels: f.packLabel, Sums: f.sums, CompareContent: f.content,
-		Workers: f.jobs, Force: f.force, Restart: f.restart, Store: f.outside.files(),
+		Workers: f.jobs, Force: f.force, Restart: f.restart, Store: f.outside.Files(),
 	}
 	var err error
-	if p.Outputs, err = a.packLists(cmd, f, prefix, root); err != nil {
+	if p.Outputs, err = packLists(a, cmd, f, prefix, root); err != nil {
 		return err
 	}
 	total := 0
@@ -149,40 +150,40 @@ func (a *app) packRecordIO(cmd *cobra.Command, f *packRecordIOFlags, prefix, roo
 		total += len(o.Items)
 	}
 	if total == 0 {
-		return failErr("%s: no images to pack", p.Outputs[0].List)
+		return command.FailErr("%s: no images to pack", p.Outputs[0].List)
 	}
-	bar := newProgress(a.stderr, total, f.quiet)
+	bar := command.NewProgress(a.Stderr, total, f.quiet)
 	before := 0
 	p.Progress = func(done, _ int) {
-		if a.testDelay != nil {
-			a.testDelay()
+		if a.TestDelay != nil {
+			a.TestDelay()
 		}
 		for ; before < done; before++ {
-			bar.step()
+			bar.Step()
 		}
 	}
-	var outside outsiders
+	var outside command.Outsiders
 	if f.bad == "skip" {
 		p.OnError = pack.SkipOnError
 		p.OnSkip = func(e *pack.ItemError) {
-			if !outside.add(e) {
-				bar.clear()
-				a.complain(e)
+			if !outside.Add(e) {
+				bar.Clear()
+				a.Complain(e)
 			}
 		}
 	}
 	defer collectLess(&f.image)()
 	report, err := p.Run(cmd.Context())
-	bar.clear()
-	outside.say(a)
+	bar.Clear()
+	outside.Say(a)
 	if err != nil {
-		return unpacked(cmd.Context(), err, report.Items, plural(total, "image"))
+		return unpacked(cmd.Context(), err, report.Items, command.Plural(total, "image"))
 	}
-	return a.packed(f, p, report)
+	return sayPacked(a, f, p, report)
 }
 
-// packed prints the summary of a pack.
-func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIOReport) error {
+// sayPacked prints the summary of a pack.
+func sayPacked(a *command.App, f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIOReport) error {
 	if !f.quiet {
 		left, resumed := "", ""
 		if s.Skipped > 0 {
@@ -195,11 +196,11 @@ func (a *app) packed(f *packRecordIOFlags, p *pack.RecordIO, s *pack.RecordIORep
 		for _, o := range p.Outputs {
 			names = append(names, o.Name+".rec")
 		}
-		fmt.Fprintf(a.stderr, "%s in %s, %d bytes%s%s\n", plural(s.Records, "image"), printable(strings.Join(names, ", ")), s.Bytes, resumed, left)
-		a.sayStore()
+		fmt.Fprintf(a.Stderr, "%s in %s, %d bytes%s%s\n", command.Plural(s.Records, "image"), command.Printable(strings.Join(names, ", ")), s.Bytes, resumed, left)
+		a.SayStore()
 	}
 	if s.Skipped > 0 {
-		return &exitError{exitFailed, nil}
+		return &command.ExitError{Status: command.ExitFailed, Err: nil}
 	}
 	return nil
 }
@@ -214,15 +215,15 @@ func openList(ctx context.Context, path string) (io.ReadCloser, error) {
 }
 
 // packLists reads the lists, or lists the folder.
-func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) (l []pack.RecordIOOutput, err error) {
+func packLists(a *command.App, cmd *cobra.Command, f *packRecordIOFlags, prefix, root string) (l []pack.RecordIOOutput, err error) {
 	read := func(path, name string) error {
 		file, err := openList(cmd.Context(), path)
 		if err != nil {
-			return wrapFail(paths.Error(path, err))
+			return command.WrapFail(paths.Error(path, err))
 		}
 		items, err := imagerecord.ReadList(path, file)
 		if err = errors.Join(paths.ErrorOf(err), file.Close()); err != nil {
-			return wrapFail(err)
+			return command.WrapFail(err)
 		}
 		l = append(l, pack.RecordIOOutput{Name: name, List: path, Items: items})
 		return nil
@@ -233,7 +234,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 	dir, base := filepath.Split(prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, wrapFail(paths.Error(dir, err))
+		return nil, command.WrapFail(paths.Error(dir, err))
 	}
 	ours := regexp.MustCompile("^" + regexp.QuoteMeta(base) + `(_[0-9]+)?(_train|_val|_test)?\.lst$`)
 	for _, e := range entries {
@@ -245,19 +246,19 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 		}
 	}
 	if len(l) > 0 {
-		if n := firstChanged(cmd, listFlags...); n != "" {
-			return nil, usageErr("--%s applies to new lists, but %s exists: remove the list or the flag", n, l[0].List)
+		if n := command.FirstChanged(cmd, listFlags...); n != "" {
+			return nil, command.UsageErr("--%s applies to new lists, but %s exists: remove the list or the flag", n, l[0].List)
 		}
 		if !f.quiet {
 			var names []string
 			for _, o := range l {
 				names = append(names, o.List)
 			}
-			fmt.Fprintf(a.stderr, "lists: %s\n", printable(strings.Join(names, ", ")))
+			fmt.Fprintf(a.Stderr, "lists: %s\n", command.Printable(strings.Join(names, ", ")))
 		}
 		return l, nil
 	}
-	lists, err := a.listImages(cmd, f, root)
+	lists, err := listImages(a, cmd, f, root)
 	for _, o := range lists {
 		l = append(l, pack.RecordIOOutput{Name: prefix + o.Suffix, List: root, Items: o.Items})
 	}
@@ -265,7 +266,7 @@ func (a *app) packLists(cmd *cobra.Command, f *packRecordIOFlags, prefix, root s
 }
 
 // listImages lists the folder and prints the label of each folder.
-func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) ([]pack.List, error) {
+func listImages(a *command.App, cmd *cobra.Command, f *packRecordIOFlags, root string) ([]pack.List, error) {
 	files, folders := map[string]int{}, 0 // on no list
 	o := f.lists
 	o.OnOther = func(name string, folder bool) {
@@ -275,26 +276,26 @@ func (a *app) listImages(cmd *cobra.Command, f *packRecordIOFlags, root string) 
 			files[strings.ToLower(path.Ext(store.Base(name)))]++
 		}
 	}
-	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.files(), paths.StoreName(root), o)
+	lists, labels, left, err := pack.Lists(cmd.Context(), f.outside.Files(), paths.StoreName(root), o)
 	if err != nil {
-		return nil, wrapFail(err)
+		return nil, command.WrapFail(err)
 	}
 	if n := others(files, folders); n != "" && !f.quiet {
-		a.complain(errors.New(n))
+		a.Complain(errors.New(n))
 	}
 	n := left
 	for _, l := range lists {
 		n += len(l.Items)
 	}
 	if n == 0 {
-		return nil, failErr("%s: no images found: want files with the extension %s", root, orList(f.lists.Exts))
+		return nil, command.FailErr("%s: no images found: want files with the extension %s", root, command.OrList(f.lists.Exts))
 	}
 	if left > 0 {
-		a.complain(fmt.Errorf("%s of %d in no list, since the sizes of lists are rounded down as in im2rec", plural(left, "image"), n))
+		a.Complain(fmt.Errorf("%s of %d in no list, since the sizes of lists are rounded down as in im2rec", command.Plural(left, "image"), n))
 	}
 	if f.lists.Recursive && !f.quiet {
 		for i, l := range labels {
-			if _, err := fmt.Fprintf(a.stdout, "%s %d\n", printable(l), i); err != nil {
+			if _, err := fmt.Fprintf(a.Stdout, "%s %d\n", command.Printable(l), i); err != nil {
 				return nil, err
 			}
 		}
@@ -318,10 +319,10 @@ func others(files map[string]int, folders int) string {
 	}
 	var s []string
 	if n > 0 {
-		s = append(s, fmt.Sprintf("%s on no list (%s): --exts lists more extensions", plural(n, "file"), strings.Join(l, ", ")))
+		s = append(s, fmt.Sprintf("%s on no list (%s): --exts lists more extensions", command.Plural(n, "file"), strings.Join(l, ", ")))
 	}
 	if folders > 0 {
-		s = append(s, fmt.Sprintf("%s on no list: --recursive lists their files", plural(folders, "folder")))
+		s = append(s, fmt.Sprintf("%s on no list: --recursive lists their files", command.Plural(folders, "folder")))
 	}
 	return strings.Join(s, "; ")
 }
@@ -329,14 +330,14 @@ func others(files map[string]int, folders int) string {
 // maxExts is the number of extensions that others names.
 const maxExts = 12
 
-func (a *app) writeLists(ctx context.Context, f *packRecordIOFlags, prefix string, lists []pack.List) error {
+func writeLists(ctx context.Context, a *command.App, f *packRecordIOFlags, prefix string, lists []pack.List) error {
 	for _, l := range lists {
 		if _, err := os.Lstat(prefix + l.Suffix + ".lst"); err == nil && !f.force {
-			return failErr("%s.lst: the file exists; --force replaces it", prefix+l.Suffix)
+			return command.FailErr("%s.lst: the file exists; --force replaces it", prefix+l.Suffix)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(prefix), 0o777); err != nil {
-		return wrapFail(paths.Error(filepath.Dir(prefix), err))
+		return command.WrapFail(paths.Error(filepath.Dir(prefix), err))
 	}
 	for _, l := range lists {
 		if err := newfile.Write(ctx, prefix+l.Suffix+".lst", func(w io.Writer) error {

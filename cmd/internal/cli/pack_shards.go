@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
@@ -22,7 +23,7 @@ type packShardsFlags struct {
 	pack.Shards
 	kaldi           pack.KaldiOptions
 	out             string
-	bytes           count
+	bytes           command.Count
 	scripts, labels []string
 	groups          []string
 	classes         bool
@@ -30,7 +31,7 @@ type packShardsFlags struct {
 	list            string
 }
 
-func (a *app) packShardsCmd() *cobra.Command {
+func packShardsCmd(a *command.App) *cobra.Command {
 	f := &packShardsFlags{bytes: 3e9}
 	cmd := &cobra.Command{
 		Use:                   "shards -o DIR [flags] (FOLDER | LIST.lst | --scp FILE...)",
@@ -40,17 +41,17 @@ func (a *app) packShardsCmd() *cobra.Command {
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			n := firstChanged(cmd, imageFlags...)
+			n := command.FirstChanged(cmd, imageFlags...)
 			if n == "" {
 				f.image.Encoding = pack.PassThrough
-				n = firstChanged(cmd, "check")
+				n = command.FirstChanged(cmd, "check")
 			} else if f.image.Check {
-				return usageErr("--check applies to images that are packed unchanged, but --%s changes them", n)
+				return command.UsageErr("--check applies to images that are packed unchanged, but --%s changes them", n)
 			}
 			if n != "" && (len(f.scripts) > 0 || !f.classes && len(args) == 1 && !strings.HasSuffix(store.Path(args[0]), ".lst")) {
-				return usageErr("--%s applies to labeled images: want --classes or a list", n)
+				return command.UsageErr("--%s applies to labeled images: want --classes or a list", n)
 			}
-			return a.packShards(cmd.Context(), f, args)
+			return packShards(cmd.Context(), a, f, args)
 		},
 	}
 	fl := cmd.Flags()
@@ -74,10 +75,10 @@ func (a *app) packShardsCmd() *cobra.Command {
 	fl.Float64Var(&f.Train, "train-ratio", 1, "`PART` of the samples for DIR/train; those in neither part go to DIR/val")
 	fl.Float64Var(&f.Test, "test-ratio", 0, "`PART` of the samples for DIR/test")
 	f.add(cmd)
-	noErr(cmd.MarkFlagDirname("output"))
-	noErr(cmd.MarkFlagDirname("root"))
+	command.Must(cmd.MarkFlagDirname("output"))
+	command.Must(cmd.MarkFlagDirname("root"))
 	for _, n := range []string{"list", "scp", "label", "segments", "lengths"} {
-		noErr(cmd.MarkFlagFilename(n))
+		command.Must(cmd.MarkFlagFilename(n))
 	}
 	return cmd
 }
@@ -86,7 +87,7 @@ func (a *app) packShardsCmd() *cobra.Command {
 func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Samples, error) {
 	if len(f.scripts) > 0 {
 		if len(args) > 0 || f.classes || f.root != "" {
-			return nil, usageErr("--scp excludes a folder or list, --classes and --root")
+			return nil, command.UsageErr("--scp excludes a folder or list, --classes and --root")
 		}
 		for _, l := range []struct {
 			flag   string
@@ -97,113 +98,113 @@ func (f *packShardsFlags) samples(ctx context.Context, args []string) (*pack.Sam
 			for _, v := range l.values {
 				k, err := l.parse(v)
 				if err != nil {
-					return nil, usageErr("--%s: %w", l.flag, err)
+					return nil, command.UsageErr("--%s: %w", l.flag, err)
 				}
 				*l.to = append(*l.to, k)
 			}
 		}
 		f.kaldi.Store = store.URI
 		s, err := pack.KaldiSamples(ctx, f.kaldi)
-		return s, wrapFail(paths.ErrorOf(err))
+		return s, command.WrapFail(paths.ErrorOf(err))
 	}
 	if len(f.labels) > 0 || f.kaldi.Segments != "" || f.kaldi.Lengths != "" || len(f.groups) > 0 {
-		return nil, usageErr("--label, --segments, --lengths and --groups need --scp")
+		return nil, command.UsageErr("--label, --segments, --lengths and --groups need --scp")
 	}
 	if len(args) != 1 {
-		return nil, usageErr("got %s, want a folder, a list or --scp", plural(len(args), "argument"))
+		return nil, command.UsageErr("got %s, want a folder, a list or --scp", command.Plural(len(args), "argument"))
 	}
 	from := paths.StoreName(paths.TrimFile(args[0]))
 	info, err := store.URI.Stat(ctx, from)
 	var s *pack.Samples
 	switch {
 	case err != nil:
-		return nil, wrapFail(paths.Error(args[0], err))
+		return nil, command.WrapFail(paths.Error(args[0], err))
 	case info.Folder && f.root != "":
-		return nil, usageErr("--root applies to a list, but %s is a folder", args[0])
+		return nil, command.UsageErr("--root applies to a list, but %s is a folder", args[0])
 	case info.Folder && f.classes:
-		s, err = pack.ClassSamples(ctx, f.outside.files(), from, f.out, f.image)
+		s, err = pack.ClassSamples(ctx, f.outside.Files(), from, f.out, f.image)
 	case info.Folder:
-		s, err = pack.FolderSamples(ctx, f.outside.files(), from, f.out)
+		s, err = pack.FolderSamples(ctx, f.outside.Files(), from, f.out)
 	case f.classes:
-		return nil, usageErr("--classes applies to a folder, but %s is a file", args[0])
+		return nil, command.UsageErr("--classes applies to a folder, but %s is a file", args[0])
 	case !strings.HasSuffix(store.Path(from), ".lst"):
-		return nil, usageErr("%s: want a folder, or a list with the extension .lst", args[0])
+		return nil, command.UsageErr("%s: want a folder, or a list with the extension .lst", args[0])
 	default:
 		if f.root == "" {
 			f.root = store.Dir(from)
 		}
-		s, err = pack.ListSamples(ctx, f.outside.files(), from, paths.StoreName(paths.TrimFile(f.root)), f.image)
+		s, err = pack.ListSamples(ctx, f.outside.Files(), from, paths.StoreName(paths.TrimFile(f.root)), f.image)
 	}
-	return s, wrapFail(paths.ErrorOf(err))
+	return s, command.WrapFail(paths.ErrorOf(err))
 }
 
-func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string) (err error) {
+func packShards(ctx context.Context, a *command.App, f *packShardsFlags, args []string) (err error) {
 	switch {
 	case f.out == "":
-		return usageErr("no output folder: want -o DIR")
+		return command.UsageErr("no output folder: want -o DIR")
 	case paths.IsURI(f.out) && paths.TrimFile(f.out) == f.out:
 		return packToStore("-o " + f.out)
 	case f.Count < 1 || f.bytes < 1:
-		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.Count, int64(f.bytes))
+		return command.UsageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.Count, int64(f.bytes))
 	}
 	f.out = paths.TrimFile(f.out)
 	f.Size, f.Workers, f.Force, f.Restart = int64(f.bytes), f.jobs, f.force, f.restart
 	for _, s := range f.groups {
 		g, err := pack.ParseGroup(s)
 		if err != nil {
-			return usageErr("--groups: %w", err)
+			return command.UsageErr("--groups: %w", err)
 		}
 		f.Groups = append(f.Groups, g)
 	}
 	if f.list != "" && !paths.IsURI(f.list) { // fail before the work, not after it
 		if info, err := os.Stat(filepath.Dir(f.list)); err != nil || !info.IsDir() {
-			return failErr("--list %s: %s is not a folder", f.list, filepath.Dir(f.list))
+			return command.FailErr("--list %s: %s is not a folder", f.list, filepath.Dir(f.list))
 		}
 	}
 	s, err := f.samples(ctx, args)
 	if ctx.Err() != nil {
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was done")}
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, wrapFail(s.Close())) }()
+	defer func() { err = errors.Join(err, command.WrapFail(s.Close())) }()
 	f.Samples, f.Dir = s, f.out
 	if err := f.Validate(); err != nil {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
 	if s.Len() == 0 && len(s.Invalid) == 0 {
-		return failErr("%s: nothing to pack", strings.Join(append(args, f.scripts...), ", "))
+		return command.FailErr("%s: nothing to pack", strings.Join(append(args, f.scripts...), ", "))
 	}
-	bar := &progress{}
+	bar := &command.Progress{}
 	done := 0
 	f.Progress = func(n, total int) {
-		if bar.w == nil {
-			bar = newProgress(a.stderr, total, f.quiet)
+		if bar.W == nil {
+			bar = command.NewProgress(a.Stderr, total, f.quiet)
 		}
 		for ; done < n; done++ {
-			bar.step()
+			bar.Step()
 		}
 	}
-	var outside outsiders
+	var outside command.Outsiders
 	if f.bad == "skip" {
 		f.OnError = pack.SkipOnError
 		f.OnSkip = func(err error) {
-			if !outside.add(err) {
-				bar.clear()
-				a.complain(err)
+			if !outside.Add(err) {
+				bar.Clear()
+				a.Complain(err)
 			}
 		}
 	}
 	defer collectLess(&f.image)()
 	r, err := f.Run(ctx)
-	bar.clear()
-	outside.say(a)
+	bar.Clear()
+	outside.Say(a)
 	if err != nil {
 		if f.bad == "fail" && errors.Is(err, pack.ErrSample) {
 			err = fmt.Errorf("%w; --bad skip continues without it", err)
 		}
-		return unpacked(ctx, err, r.Samples, plural(s.Len(), "sample"))
+		return unpacked(ctx, err, r.Samples, command.Plural(s.Len(), "sample"))
 	}
 	var b strings.Builder
 	for _, s := range r.Shards {
@@ -215,23 +216,23 @@ func (a *app) packShards(ctx context.Context, f *packShardsFlags, args []string)
 			return err
 		})
 	} else {
-		_, err = io.WriteString(a.stdout, b.String())
+		_, err = io.WriteString(a.Stdout, b.String())
 	}
 	if err != nil {
 		return err
 	}
 	if !f.quiet {
-		a.packedShards(r, s)
+		packedShards(a, r, s)
 	}
 	if r.Skipped > 0 {
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }
 
 // packedShards prints what was packed and what was not.
-func (a *app) packedShards(r *pack.ShardsReport, s *pack.Samples) {
-	say := fmt.Sprintf("%s with %s", plural(len(r.Shards), "shard"), plural(r.Samples, "sample"))
+func packedShards(a *command.App, r *pack.ShardsReport, s *pack.Samples) {
+	say := fmt.Sprintf("%s with %s", command.Plural(len(r.Shards), "shard"), command.Plural(r.Samples, "sample"))
 	if r.Resumed > 0 {
 		say += fmt.Sprintf(", %d packed before", r.Resumed)
 	}
@@ -250,6 +251,6 @@ func (a *app) packedShards(r *pack.ShardsReport, s *pack.Samples) {
 	if r.Skipped > 0 {
 		say += fmt.Sprintf("; %d could not be packed", r.Skipped)
 	}
-	a.complain(errors.New(say))
-	a.sayStore()
+	a.Complain(errors.New(say))
+	a.SayStore()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/dataset/manifest"
@@ -165,15 +166,15 @@ func TestPaths(t *testing.T) {
 		r := call(t, args...)
 		t.Logf("%d %s", r.status, r.stderr)
 		if b.image && args[0] != "pack" {
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			return
 		}
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		require.Regexp(t, b.want, r.stderr)
 		require.NotContains(t, r.stderr, "panic")
 		r = call(t, append([]string{args[0]}, allow(args[1:])...)...)
 		if b.allowed == "" {
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			return
 		}
 		require.Regexp(t, b.allowed, r.stderr)

@@ -5,36 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
-
-// oneStdin refuses a command line that reads standard input twice. Flags that
-// name outputs are not read.
-func oneStdin(cmd *cobra.Command, args []string) error {
-	var readers []string
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "lines" || f.Value.String() == pipe.Stdin && f.Name != "output" && f.Name != "svg" {
-			readers = append(readers, "--"+f.Name)
-		}
-	})
-	for _, arg := range args {
-		if arg == pipe.Stdin {
-			readers = append(readers, "the argument -")
-		}
-	}
-	if len(readers) > 1 {
-		return usageErr("%s both read standard input: want only one", strings.Join(readers[:2], " and "))
-	}
-	return nil
-}
 
 // recordInput is an argument of a command that reads records: files, or a
 // stream, which is read once.
@@ -46,9 +23,9 @@ type recordInput struct {
 	read   int64 // bytes of the stream
 }
 
-// recordInput opens a stream, or finds out the format of files. from sets the
+// openRecords opens a stream, or finds out the format of files. from sets the
 // format.
-func (a *app) recordInput(ctx context.Context, o store.Opener, name, from string) (*recordInput, error) {
+func openRecords(ctx context.Context, a *command.App, o store.Opener, name, from string) (*recordInput, error) {
 	name = paths.TrimFile(name)
 	in := &recordInput{name: name}
 	var err error
@@ -56,11 +33,11 @@ func (a *app) recordInput(ctx context.Context, o store.Opener, name, from string
 		in.format, err = recordFormat(ctx, o, name, from)
 		return in, err
 	}
-	in.pipe = pipe.Open(ctx, a.stdin, name)
+	in.pipe = pipe.Open(ctx, a.Stdin, name)
 	in.stream = bufio.NewReaderSize(countReader{in.pipe, &in.read}, pipe.Buffer)
 	if err = in.detect(from); err != nil {
 		in.close()
-		if err := interrupted(ctx, "nothing was read"); err != nil {
+		if err := command.Interrupted(ctx, "nothing was read"); err != nil {
 			return nil, err
 		}
 		return nil, err
@@ -77,19 +54,19 @@ func (in *recordInput) close() {
 func (in *recordInput) detect(from string) error {
 	head, err := pipe.Head(in.stream)
 	if err != nil {
-		return failErr("%w", readable(in.name, err))
+		return command.FailErr("%w", command.Readable(in.name, err))
 	}
 	if from != "" {
 		if in.format, err = records.Lookup(from); err != nil {
-			return oneOf("from", from, records.Names()...)
+			return command.OneOf("from", from, records.Names()...)
 		}
 	} else if in.format, err = pipe.Detect(in.name, head); errors.Is(err, records.ErrUnknown) {
-		return failErr("%s: unknown format: set --from to %s", in.name, orList(records.Names()))
+		return command.FailErr("%s: unknown format: set --from to %s", in.name, command.OrList(records.Names()))
 	} else if err != nil {
-		return failErr("%w", readable(in.name, err))
+		return command.FailErr("%w", command.Readable(in.name, err))
 	}
 	if in.format.Stream == nil {
-		return failErr("%s: %w", in.name, pipe.NeedsFile(in.format))
+		return command.FailErr("%s: %w", in.name, pipe.NeedsFile(in.format))
 	}
 	return nil
 }

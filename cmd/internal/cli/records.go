@@ -12,43 +12,44 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	_ "github.com/infer-prep/infer-prep/records/all" // formats of record files
 	"github.com/infer-prep/infer-prep/store"
 )
 
-func (a *app) recordsCmd() *cobra.Command {
+func recordsCmd(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "records",
 		Short: "List, print, check, index and convert record files",
-		Args:  oneOfCommands,
+		Args:  command.OneOfCommands,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.recordsLsCmd(), a.recordsCatCmd(), a.recordsVerifyCmd(), a.recordsIndexCmd(), a.recordsConvertCmd())
+	cmd.AddCommand(recordsLsCmd(a), recordsCatCmd(a), recordsVerifyCmd(a), recordsIndexCmd(a), recordsConvertCmd(a))
 	return cmd
 }
 
 // recordArgs requires at least one file.
 func recordArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usageErr("%s: no files: want at least one record file", commandName(cmd))
+		return command.UsageErr("%s: no files: want at least one record file", command.CommandName(cmd))
 	}
 	return nil
 }
 
 // fromFlag adds --from.
 func fromFlag(cmd *cobra.Command, from *string) {
-	cmd.Flags().StringVar(from, "from", "", "read files of this `FORMAT`: "+orList(records.Names())+" (default: detected)")
-	complete(cmd, "from", records.Names()...)
+	cmd.Flags().StringVar(from, "from", "", "read files of this `FORMAT`: "+command.OrList(records.Names())+" (default: detected)")
+	command.Complete(cmd, "from", records.Names()...)
 }
 
 // recordLimit is the value of --limit-bytes: 0 for the format's own limit, -1
 // for none.
-type recordLimit limit
+type recordLimit command.Limit
 
 func (l *recordLimit) flag(cmd *cobra.Command) {
-	cmd.Flags().Var((*limit)(l), "limit-bytes", "refuse records of more `BYTES`; 0 means no limit (default: 1Gi, less in formats that hold less)")
+	cmd.Flags().Var((*command.Limit)(l), "limit-bytes", "refuse records of more `BYTES`; 0 means no limit (default: 1Gi, less in formats that hold less)")
 }
 
 // max returns the limit as package records has it.
@@ -65,38 +66,38 @@ func recordFormat(ctx context.Context, o store.Opener, name, from string) (recor
 	f, err := records.Format{}, error(nil)
 	if from != "" {
 		if f, err = records.Lookup(from); err != nil {
-			return f, oneOf("from", from, records.Names()...)
+			return f, command.OneOf("from", from, records.Names()...)
 		}
 	} else if f, err = records.Detect(ctx, o, name); errors.Is(err, records.ErrUnknown) {
 		if f, err = records.DetectByName(name); err == nil {
-			return f, failErr("%s: the name suggests the format %s, but the content does not match; --from sets the format", name, f.Name)
+			return f, command.FailErr("%s: the name suggests the format %s, but the content does not match; --from sets the format", name, f.Name)
 		}
-		return f, failErr("%s: unknown format: set --from to %s", name, orList(records.Names()))
+		return f, command.FailErr("%s: unknown format: set --from to %s", name, command.OrList(records.Names()))
 	} else if err != nil {
-		return f, failErr("%w", readable(name, err))
+		return f, command.FailErr("%w", command.Readable(name, err))
 	}
 	if f.Open == nil {
-		return f, usageErr("%s: the format %s is write-only", name, f.Name)
+		return f, command.UsageErr("%s: the format %s is write-only", name, f.Name)
 	}
 	return f, nil
 }
 
 // note prints what a file holds besides its records.
-func (a *app) note(s string) { a.complain(errors.New(s)) }
+func note(a *command.App, s string) { a.Complain(errors.New(s)) }
 
 // eachRecordFile calls do with each file or stream. It reports one of unknown
 // format and continues. ok is false if there was such a file or do
 // returned false. An error of do ends the loop.
-func (a *app) eachRecordFile(ctx context.Context, names []string, from string, do func(in *recordInput) (bool, error)) (ok bool, err error) {
+func eachRecordFile(ctx context.Context, a *command.App, names []string, from string, do func(in *recordInput) (bool, error)) (ok bool, err error) {
 	ok = true
 	for _, name := range names {
-		in, err := a.recordInput(ctx, store.URI, name, from)
-		if err != nil && (isUsage(err) || ctx.Err() != nil) {
+		in, err := openRecords(ctx, a, store.URI, name, from)
+		if err != nil && (command.IsUsage(err) || ctx.Err() != nil) {
 			return false, err
 		}
 		if err != nil {
 			ok = false
-			a.complain(err)
+			a.Complain(err)
 			continue
 		}
 		well, err := do(in)
@@ -196,9 +197,6 @@ func (o *outputs) Open(ctx context.Context, name string) (store.File, error) {
 	return f, err
 }
 
-// errExists reports an output file that exists.
-var errExists = errors.New("the file exists; --force replaces it")
-
 // CheckAccess refuses to write a file that is read or, unless force is true,
 // exists. It refuses files that are not of this machine.
 func (o *outputs) CheckAccess(name string, write bool) error {
@@ -226,7 +224,7 @@ func (o *outputs) check(ctx context.Context, name string, write bool) error {
 		}
 		there, err := paths.Exists(ctx, name)
 		if err == nil && there {
-			err = fmt.Errorf("%s: %w", name, errExists)
+			err = fmt.Errorf("%s: %w", name, command.ErrExists)
 		}
 		return err
 	}
@@ -234,7 +232,7 @@ func (o *outputs) check(ctx context.Context, name string, write bool) error {
 		return fmt.Errorf("%s: is a folder: want a regular file", name)
 	}
 	if _, err := os.Lstat(name); err == nil && !o.force {
-		return fmt.Errorf("%s: %w", name, errExists)
+		return fmt.Errorf("%s: %w", name, command.ErrExists)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
@@ -50,14 +51,14 @@ type recordsCatFlags struct {
 	force, lenient   bool
 }
 
-func (a *app) recordsCatCmd() *cobra.Command {
+func recordsCatCmd(a *command.App) *cobra.Command {
 	f := &recordsCatFlags{}
 	cmd := &cobra.Command{
 		Use:                   "cat [--field NAME [-o DIR]] FILE…",
 		Short:                 "Print records",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
-		RunE:                  func(cmd *cobra.Command, args []string) error { return a.catRecords(cmd, args, f) },
+		RunE:                  func(cmd *cobra.Command, args []string) error { return catRecords(a, cmd, args, f) },
 	}
 	fl := cmd.Flags()
 	fromFlag(cmd, &f.from)
@@ -69,31 +70,31 @@ func (a *app) recordsCatCmd() *cobra.Command {
 	fl.Int64Var(&f.skip, "skip", 0, "skip the first `N` records")
 	fl.BoolVar(&f.force, "force", false, "replace existing files")
 	fl.BoolVar(&f.lenient, "lenient", false, "report damage and continue after it, in formats that can")
-	noErr(cmd.MarkFlagDirname("output"))
+	command.Must(cmd.MarkFlagDirname("output"))
 	return cmd
 }
 
 // errEnough ends reading at --limit.
 var errEnough = errors.New("enough")
 
-func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) error {
+func catRecords(a *command.App, cmd *cobra.Command, args []string, f *recordsCatFlags) error {
 	switch {
 	case f.out != "" && f.field == "":
-		return usageErr("-o needs --field NAME, the field to write")
+		return command.UsageErr("-o needs --field NAME, the field to write")
 	case f.skip < 0 || f.limit < -1:
-		return usageErr("--skip %d, --limit %d: want at least 0", f.skip, f.limit)
+		return command.UsageErr("--skip %d, --limit %d: want at least 0", f.skip, f.limit)
 	}
 	ctx := cmd.Context()
 	if f.out = paths.TrimFile(f.out); f.out != "" && !paths.IsURI(f.out) {
 		if err := os.MkdirAll(f.out, 0o777); err != nil {
-			return wrapFail(paths.Error(f.out, err))
+			return command.WrapFail(paths.Error(f.out, err))
 		}
 	}
 	missing := slices.Clone(f.keys)
 	skip, left := f.skip, f.limit
-	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.complain(fmt.Errorf("skipped: %w", err)) }, OnNote: a.note}
+	options := records.ReadOptions{Limit: f.limitBytes.max(), Lenient: f.lenient, OnSkip: func(err error) { a.Complain(fmt.Errorf("skipped: %w", err)) }, OnNote: func(s string) { note(a, s) }}
 	for _, name := range args {
-		in, err := a.recordInput(ctx, store.URI, name, f.from)
+		in, err := openRecords(ctx, a, store.URI, name, f.from)
 		if err != nil {
 			return err
 		}
@@ -112,28 +113,28 @@ func (a *app) catRecords(cmd *cobra.Command, args []string, f *recordsCatFlags) 
 				left--
 			}
 			missing = slices.DeleteFunc(missing, func(k string) bool { return k == r.Key })
-			return a.catRecord(ctx, r, f)
+			return catRecord(ctx, a, r, f)
 		})
 		in.close()
-		if err := interrupted(ctx, "the output is incomplete"); err != nil {
+		if err := command.Interrupted(ctx, "the output is incomplete"); err != nil {
 			return err
 		}
 		if errors.Is(err, errEnough) {
 			break
 		}
 		if err != nil {
-			return wrapFail(readable(name, err))
+			return command.WrapFail(command.Readable(name, err))
 		}
 	}
 	if len(missing) > 0 && f.skip == 0 && f.limit < 0 {
-		return failErr("no record has the key %s", strings.Join(missing, ", "))
+		return command.FailErr("no record has the key %s", strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFlags) error {
+func catRecord(ctx context.Context, a *command.App, r *records.Record, f *recordsCatFlags) error {
 	if f.field == "" {
-		return a.printRecord(r)
+		return printRecord(a, r)
 	}
 	x := r.Get(f.field)
 	if x == nil {
@@ -145,7 +146,7 @@ func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFla
 	}
 	write := func(w io.Writer) error { return tensor.WriteRaw(w, &x.Value) }
 	if f.out == "" {
-		return write(a.stdout)
+		return write(a.Stdout)
 	}
 	path := paths.Join(f.out, paths.Safe(r.Key)+"."+paths.Safe(f.field))
 	if !f.force {
@@ -154,7 +155,7 @@ func (a *app) catRecord(ctx context.Context, r *records.Record, f *recordsCatFla
 			return paths.Error(path, err)
 		}
 		if there {
-			return fmt.Errorf("%s: %w", path, errExists)
+			return fmt.Errorf("%s: %w", path, command.ErrExists)
 		}
 	}
 	return newfile.Write(ctx, path, write)
@@ -178,7 +179,7 @@ func number(t *tensor.Tensor) any {
 	return json.Number(strconv.FormatFloat(v, 'g', -1, 64))
 }
 
-func (a *app) printRecord(r *records.Record) error {
+func printRecord(a *command.App, r *records.Record) error {
 	x := recordJSON{r.Key, paths.Shown(r.File), r.Offset, map[string]fieldValueJSON{}}
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -199,5 +200,5 @@ func (a *app) printRecord(r *records.Record) error {
 		}
 		x.Fields[f.Name] = j
 	}
-	return a.printLine(x)
+	return a.PrintLine(x)
 }

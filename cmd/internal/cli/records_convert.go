@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
@@ -22,14 +23,14 @@ type recordsConvertFlags struct {
 	drop, rename          []string
 }
 
-func (a *app) recordsConvertCmd() *cobra.Command {
+func recordsConvertCmd(a *command.App) *cobra.Command {
 	f := &recordsConvertFlags{}
 	cmd := &cobra.Command{
 		Use:                   "convert [--from FORMAT] [--to FORMAT] [--drop NAME] [--rename OLD=NEW] IN… -o OUT",
 		Short:                 "Convert record files into another format",
 		DisableFlagsInUseLine: true,
 		Args:                  recordArgs,
-		RunE:                  func(cmd *cobra.Command, args []string) error { return a.convertRecords(cmd, args, f) },
+		RunE:                  func(cmd *cobra.Command, args []string) error { return convertRecords(a, cmd, args, f) },
 	}
 	fl := cmd.Flags()
 	fromFlag(cmd, &f.from)
@@ -40,8 +41,8 @@ func (a *app) recordsConvertCmd() *cobra.Command {
 			writable = append(writable, x.Name)
 		}
 	}
-	fl.StringVar(&f.to, "to", "", "write files of this `FORMAT`: "+orList(writable)+" (default: by the name of OUT)")
-	complete(cmd, "to", writable...)
+	fl.StringVar(&f.to, "to", "", "write files of this `FORMAT`: "+command.OrList(writable)+" (default: by the name of OUT)")
+	command.Complete(cmd, "to", writable...)
 	fl.StringVarP(&f.out, "output", "o", "", "write the file `OUT`, or several if it is a pattern")
 	fl.IntVar(&f.write.Count, "count", 0, "write at most `N` records to a file")
 	fl.Int64Var(&f.write.Size, "size", 0, "end a file once it has this many `BYTES` of data")
@@ -52,7 +53,7 @@ func (a *app) recordsConvertCmd() *cobra.Command {
 	fl.StringArrayVar(&f.rename, "rename", nil, "rename a field, `OLD=NEW`; repeatable")
 	fl.BoolVar(&f.force, "force", false, "replace existing files")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print no progress bar")
-	noErr(cmd.MarkFlagFilename("output"))
+	command.Must(cmd.MarkFlagFilename("output"))
 	return cmd
 }
 
@@ -61,18 +62,18 @@ func (f *recordsConvertFlags) target(in records.Format) (records.Format, error) 
 	to, err := records.Format{}, error(nil)
 	if f.to != "" {
 		if to, err = records.Lookup(f.to); err != nil {
-			return to, oneOf("to", f.to, records.Names()...)
+			return to, command.OneOf("to", f.to, records.Names()...)
 		}
 	} else {
 		if to, err = records.DetectByName(f.out); err != nil {
-			return to, usageErr("%s: unknown extension: set --to to %s", f.out, orList(records.Names()))
+			return to, command.UsageErr("%s: unknown extension: set --to to %s", f.out, command.OrList(records.Names()))
 		}
 		if in.Refines == to.Name { // the input's format is a special case of it
 			to = in
 		}
 	}
 	if to.Create == nil {
-		return to, usageErr("the format %s is read-only", to.Name)
+		return to, command.UsageErr("the format %s is read-only", to.Name)
 	}
 	return to, nil
 }
@@ -88,13 +89,13 @@ type changes struct {
 func (f *recordsConvertFlags) changes() (*changes, error) {
 	c := &changes{drop: map[string]bool{}, used: map[string]bool{}, names: map[string]bool{}}
 	var err error
-	if c.rename, err = pairs("rename", f.rename); err != nil {
+	if c.rename, err = command.Pairs("rename", f.rename); err != nil {
 		return nil, err
 	}
 	for _, name := range f.drop {
 		c.drop[name] = false
 		if _, both := c.rename[name]; both {
-			return nil, usageErr("--drop %s and --rename %s: want only one of them", name, name)
+			return nil, command.UsageErr("--drop %s and --rename %s: want only one of them", name, name)
 		}
 	}
 	return c, nil
@@ -143,12 +144,12 @@ func (c *changes) unused() (l []string) {
 	return l
 }
 
-func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConvertFlags) error {
+func convertRecords(a *command.App, cmd *cobra.Command, args []string, f *recordsConvertFlags) error {
 	switch {
 	case f.out == "":
-		return usageErr("no output file: want -o OUT")
+		return command.UsageErr("no output file: want -o OUT")
 	case f.write.Count < 0 || f.write.Size < 0:
-		return usageErr("--count %d, --size %d: want at least 1", f.write.Count, f.write.Size)
+		return command.UsageErr("--count %d, --size %d: want at least 1", f.write.Count, f.write.Size)
 	}
 	change, err := f.changes()
 	if err != nil {
@@ -158,17 +159,17 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	ctx := cmd.Context()
 	o := newOutputs(f.force)
 	if i := slices.IndexFunc(args, pipe.Is); i >= 0 && len(args) > 1 {
-		return usageErr("%s is a pipe: want it alone, or files", args[i])
+		return command.UsageErr("%s is a pipe: want it alone, or files", args[i])
 	}
 	var in *recordInput
 	for i, name := range args {
-		x, err := a.recordInput(ctx, o, name, f.from)
+		x, err := openRecords(ctx, a, o, name, f.from)
 		if err != nil {
 			return err
 		}
 		defer x.close()
 		if i > 0 && x.format.Name != in.format.Name {
-			return usageErr("%s is %s, but %s is %s: want files of one format, or --from", args[0], in.format.Name, name, x.format.Name)
+			return command.UsageErr("%s is %s, but %s is %s: want files of one format, or --from", args[0], in.format.Name, name, x.format.Name)
 		}
 		in = x
 	}
@@ -177,14 +178,14 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 	if err != nil {
 		return err
 	}
-	n, err := a.convert(ctx, o, in, to, args, f, change)
+	n, err := convert(ctx, a, o, in, to, args, f, change)
 	if err != nil {
 		err = errors.Join(paths.ErrorOf(err), o.remove())
-		if err := interrupted(ctx, "nothing was written"); err != nil {
+		if err := command.Interrupted(ctx, "nothing was written"); err != nil {
 			return err
 		}
 		if errors.Is(err, records.ErrOption) {
-			return usageErr("%w", err)
+			return command.UsageErr("%w", err)
 		}
 		if errors.Is(err, records.ErrField) && f.to == "" {
 			for _, x := range records.Formats() {
@@ -193,18 +194,18 @@ func (a *app) convertRecords(cmd *cobra.Command, args []string, f *recordsConver
 				}
 			}
 		}
-		return wrapFail(err)
+		return command.WrapFail(err)
 	}
 	for _, name := range change.unused() {
 		if n > 0 {
-			a.complain(fmt.Errorf("no record has a field %q", name))
+			a.Complain(fmt.Errorf("no record has a field %q", name))
 		}
 	}
 	return nil
 }
 
 // convert converts the files. After an error the caller removes its output.
-func (a *app) convert(ctx context.Context, o *outputs, in *recordInput, to records.Format, args []string, f *recordsConvertFlags, change *changes) (n int64, err error) {
+func convert(ctx context.Context, a *command.App, o *outputs, in *recordInput, to records.Format, args []string, f *recordsConvertFlags, change *changes) (n int64, err error) {
 	bar := &inputBar{a: a, quiet: f.quiet, sizes: map[string]int64{}}
 	defer bar.clear()
 	for _, name := range args {
@@ -217,7 +218,7 @@ func (a *app) convert(ctx context.Context, o *outputs, in *recordInput, to recor
 	}
 	tell := func(err error) {
 		bar.clear()
-		a.complain(err)
+		a.Complain(err)
 	}
 	options := records.ReadOptions{Limit: f.limit.max(), Lenient: f.lenient, OnSkip: func(err error) { tell(fmt.Errorf("skipped: %w", err)) }}
 	write := f.write
@@ -228,8 +229,8 @@ func (a *app) convert(ctx context.Context, o *outputs, in *recordInput, to recor
 		return 0, err
 	}
 	err = in.each(ctx, o, options, func(r *records.Record) error {
-		if a.testDelay != nil {
-			a.testDelay()
+		if a.TestDelay != nil {
+			a.TestDelay()
 		}
 		n++
 		bar.at(r)
@@ -250,10 +251,10 @@ func (a *app) convert(ctx context.Context, o *outputs, in *recordInput, to recor
 // inputBar is a progress bar of the bytes of input files, or of records if the
 // sizes are unknown.
 type inputBar struct {
-	a      *app
+	a      *command.App
 	quiet  bool
 	sizes  map[string]int64 // by name; nil if unknown
-	bar    *progress
+	bar    *command.Progress
 	file   string // being read
 	offset int64
 }
@@ -271,24 +272,24 @@ func (b *inputBar) at(r *records.Record) {
 		} else {
 			b.sizes = nil // such as a script, whose records are in other files
 		}
-		b.bar = newProgressOf(b.a.stderr, total, unit, b.quiet)
+		b.bar = command.NewProgressOf(b.a.Stderr, total, unit, b.quiet)
 	}
 	if b.sizes == nil {
-		b.bar.step()
+		b.bar.Step()
 		return
 	}
 	if r.File != b.file {
-		b.bar.add(b.sizes[b.file] - b.offset)
+		b.bar.Add(b.sizes[b.file] - b.offset)
 		b.file, b.offset = r.File, 0
 	}
 	if at := min(r.Offset, size); at > b.offset { // offsets in compressed files can exceed the file's size
-		b.bar.add(at - b.offset)
+		b.bar.Add(at - b.offset)
 		b.offset = at
 	}
 }
 
 func (b *inputBar) clear() {
 	if b.bar != nil {
-		b.bar.clear()
+		b.bar.Clear()
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
@@ -40,7 +41,7 @@ func (f recordFieldJSON) String() string {
 	return s
 }
 
-func (a *app) recordsLsCmd() *cobra.Command {
+func recordsLsCmd(a *command.App) *cobra.Command {
 	var asJSON bool
 	var from string
 	var limit recordLimit
@@ -52,13 +53,13 @@ func (a *app) recordsLsCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list := []*recordFileJSON{}
 			ctx := cmd.Context()
-			ok, err := a.eachRecordFile(ctx, args, from, func(in *recordInput) (bool, error) {
-				l, err := listRecords(ctx, in, records.ReadOptions{Limit: limit.max(), OnNote: a.note})
-				if err := interrupted(ctx, "the output is incomplete"); err != nil {
+			ok, err := eachRecordFile(ctx, a, args, from, func(in *recordInput) (bool, error) {
+				l, err := listRecords(ctx, in, records.ReadOptions{Limit: limit.max(), OnNote: func(s string) { note(a, s) }})
+				if err := command.Interrupted(ctx, "the output is incomplete"); err != nil {
 					return false, err
 				}
 				if err != nil {
-					a.complain(readable(in.name, err))
+					a.Complain(command.Readable(in.name, err))
 				}
 				list = append(list, l...)
 				return err == nil, nil
@@ -67,12 +68,12 @@ func (a *app) recordsLsCmd() *cobra.Command {
 				return err
 			}
 			if ok || len(list) > 0 || asJSON {
-				if err := a.printRecordFiles(list, asJSON); err != nil {
+				if err := printRecordFiles(a, list, asJSON); err != nil {
 					return err
 				}
 			}
 			if !ok {
-				return &exitError{status: exitFailed}
+				return &command.ExitError{Status: command.ExitFailed}
 			}
 			return nil
 		},
@@ -119,18 +120,18 @@ func listRecords(ctx context.Context, in *recordInput, options records.ReadOptio
 	return l, err
 }
 
-func (a *app) printRecordFiles(l []*recordFileJSON, asJSON bool) error {
+func printRecordFiles(a *command.App, l []*recordFileJSON, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(l)
+		return a.PrintJSON(l)
 	}
-	t := table{}
-	t.row("file", "format", "records", "bytes", "fields")
+	t := command.Table{}
+	t.Row("file", "format", "records", "bytes", "fields")
 	for _, x := range l {
 		var fields []string
 		for _, f := range x.Fields {
-			fields = append(fields, printable(f.String()))
+			fields = append(fields, command.Printable(f.String()))
 		}
-		t.row(printable(x.File), x.Format, fmt.Sprint(x.Records), fmt.Sprint(x.Size), strings.Join(fields, ", "))
+		t.Row(command.Printable(x.File), x.Format, fmt.Sprint(x.Records), fmt.Sprint(x.Size), strings.Join(fields, ", "))
 	}
-	return t.write(a.stdout)
+	return t.Write(a.Stdout)
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
 
-func (a *app) recordsVerifyCmd() *cobra.Command {
+func recordsVerifyCmd(a *command.App) *cobra.Command {
 	var from string
 	var lenient bool
 	var limit recordLimit
@@ -25,12 +26,12 @@ func (a *app) recordsVerifyCmd() *cobra.Command {
 		Args:                  recordArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			ok, err := a.eachRecordFile(ctx, args, from, func(in *recordInput) (bool, error) {
+			ok, err := eachRecordFile(ctx, a, args, from, func(in *recordInput) (bool, error) {
 				name, f := in.name, in.format
 				reported := map[string]bool{}
 				damaged, failed := 0, 0
 				bad := func(err error) {
-					err = readable(name, err)
+					err = command.Readable(name, err)
 					if reported[err.Error()] {
 						return
 					}
@@ -40,9 +41,9 @@ func (a *app) recordsVerifyCmd() *cobra.Command {
 					} else {
 						failed++
 					}
-					a.complain(err)
+					a.Complain(err)
 				}
-				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad, OnNote: a.note}
+				options := records.ReadOptions{Limit: limit.max(), Lenient: lenient, OnSkip: bad, OnNote: func(s string) { note(a, s) }}
 				n := 0
 				if err := in.each(ctx, store.URI, options, func(*records.Record) error { n++; return nil }); err != nil && ctx.Err() == nil {
 					bad(err)
@@ -58,33 +59,33 @@ func (a *app) recordsVerifyCmd() *cobra.Command {
 						bad(err)
 					}
 				}
-				if err := interrupted(ctx, "some files were not checked"); err != nil {
+				if err := command.Interrupted(ctx, "some files were not checked"); err != nil {
 					return false, err
 				}
-				line := fmt.Sprintf("%s: %s, %s", printable(paths.Shown(name)), f.Name, plural(n, "record"))
+				line := fmt.Sprintf("%s: %s, %s", command.Printable(paths.Shown(name)), f.Name, command.Plural(n, "record"))
 				if refused {
 					line += " (no index or checksums were compared: the query gives no access to files beside this one)"
 				} else if len(beside) > 0 {
-					line += ", compared with " + printable(withoutSecrets(strings.Join(beside, ", ")))
+					line += ", compared with " + command.Printable(command.WithoutSecrets(strings.Join(beside, ", ")))
 				}
 				switch {
 				case damaged+failed == 0:
 					line += ": ok"
 				case failed == 0:
-					line += fmt.Sprintf(": damaged in %s", plural(damaged, "place"))
+					line += fmt.Sprintf(": damaged in %s", command.Plural(damaged, "place"))
 				case damaged == 0:
-					line += fmt.Sprintf(": failed with %s", plural(failed, "error"))
+					line += fmt.Sprintf(": failed with %s", command.Plural(failed, "error"))
 				default:
-					line += fmt.Sprintf(": damaged in %s, failed with %s", plural(damaged, "place"), plural(failed, "error"))
+					line += fmt.Sprintf(": damaged in %s, failed with %s", command.Plural(damaged, "place"), command.Plural(failed, "error"))
 				}
-				_, err := fmt.Fprintln(a.stdout, line)
+				_, err := fmt.Fprintln(a.Stdout, line)
 				return damaged+failed == 0, err
 			})
 			if err != nil {
 				return err
 			}
 			if !ok {
-				return &exitError{status: exitFailed}
+				return &command.ExitError{Status: command.ExitFailed}
 			}
 			return nil
 		},
@@ -95,7 +96,7 @@ func (a *app) recordsVerifyCmd() *cobra.Command {
 	return cmd
 }
 
-func (a *app) recordsIndexCmd() *cobra.Command {
+func recordsIndexCmd(a *command.App) *cobra.Command {
 	var from string
 	var options records.IndexOptions
 	var limit recordLimit
@@ -110,29 +111,29 @@ func (a *app) recordsIndexCmd() *cobra.Command {
 			options.Limit = limit.max()
 			for _, name := range args {
 				if pipe.Is(name) {
-					return failErr("%s: the index stands beside a file: want a file, not a pipe", name)
+					return command.FailErr("%s: the index stands beside a file: want a file, not a pipe", name)
 				}
 				f, err := recordFormat(ctx, store.URI, name, from)
 				if err != nil {
 					return err
 				}
 				if f.Index == nil {
-					return failErr("%s: the format %s has no index", name, f.Name)
+					return command.FailErr("%s: the format %s has no index", name, f.Name)
 				}
 				written, err := f.Index(ctx, newOutputs(force), splitFiles(name), options)
 				for _, w := range written {
-					if _, err := fmt.Fprintln(a.stdout, printable(paths.Shown(w))); err != nil {
+					if _, err := fmt.Fprintln(a.Stdout, command.Printable(paths.Shown(w))); err != nil {
 						return err
 					}
 				}
 				if err != nil {
-					if err := interrupted(ctx, "some indexes were not written"); err != nil {
+					if err := command.Interrupted(ctx, "some indexes were not written"); err != nil {
 						return err
 					}
 					if errors.Is(err, records.ErrOption) {
-						return usageErr("%w", err)
+						return command.UsageErr("%w", err)
 					}
-					return wrapFail(readable(name, err))
+					return command.WrapFail(command.Readable(name, err))
 				}
 			}
 			return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
@@ -23,12 +24,12 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	graphFlags
-	outside outside
+	outside command.Outside
 	modelFlags
 	topFlags
 	out, outputs      string
 	to                job.Sink
-	bytes             count // of a shard
+	bytes             command.Count // of a shard
 	names             []string
 	json, quiet       bool
 	lines             bool
@@ -41,18 +42,18 @@ type runFlags struct {
 	format job.Format // of to; set by check
 }
 
-func (a *app) runCmd() *cobra.Command {
+func runCmd(a *command.App) *cobra.Command {
 	f := &runFlags{bytes: 3e9}
 	cmd := &cobra.Command{
 		Use:                   "run [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] -o DIR IMAGE...",
 		Short:                 "Turn images into tensors",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runImages(cmd, f, args)
+			return runImages(a, cmd, f, args)
 		},
 	}
 	f.graphFlags.add(cmd)
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	f.modelFlags.add(cmd)
 	f.topFlags.add(cmd)
 	f.addOutput(cmd)
@@ -79,10 +80,10 @@ func (f *runFlags) addOutput(cmd *cobra.Command) {
 	fl.IntVar(&f.to.ShardSamples, "samples-per-file", 2000, "write at most `N` samples to a shard")
 	fl.Var(&f.bytes, "bytes-per-file", "end a shard once its samples have that many `BYTES`")
 	fl.BoolVar(&f.to.Force, "force", false, "remove the batches, shards or numbered folders of an earlier run from DIR")
-	complete(cmd, "format", formatNames()...)
-	complete(cmd, "outputs", "main", "all")
-	complete(cmd, "last-batch", job.LastShort, job.LastPad, job.LastDrop)
-	noErr(cmd.MarkFlagDirname("output"))
+	command.Complete(cmd, "format", formatNames()...)
+	command.Complete(cmd, "outputs", "main", "all")
+	command.Complete(cmd, "last-batch", job.LastShort, job.LastPad, job.LastDrop)
+	command.Must(cmd.MarkFlagDirname("output"))
 }
 
 // addInputs adds the flags of the inputs.
@@ -95,14 +96,14 @@ func (f *runFlags) addInputs(cmd *cobra.Command) {
 	fl.BoolVar(&f.keepPath, "keep-path", false, "name outputs by the whole path of an argument: photos/cat.jpg becomes DIR/photos/cat.jpg.npy")
 	fl.StringVar(&f.report, "report", "", "write a JSON object for each image to `FILE`, one a line: done, skipped or failed, and why")
 	fl.BoolVar(&f.strict, "strict", false, "exit with 1 if a folder or glob has files that look like images and are left out")
-	noErr(cmd.MarkFlagFilename("files-from"))
-	noErr(cmd.MarkFlagFilename("report"))
-	complete(cmd, "skip-existing", string(job.ByName), string(job.ByContent))
+	command.Must(cmd.MarkFlagFilename("files-from"))
+	command.Must(cmd.MarkFlagFilename("report"))
+	command.Complete(cmd, "skip-existing", string(job.ByName), string(job.ByContent))
 }
 
-func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err error) {
+func runImages(a *command.App, cmd *cobra.Command, f *runFlags, args []string) (err error) {
 	if f.device == "help" {
-		return a.listDevices()
+		return listDevices(a)
 	}
 	if err := f.check(cmd, a, args); err != nil {
 		return err
@@ -111,37 +112,37 @@ func (a *app) runImages(cmd *cobra.Command, f *runFlags, args []string) (err err
 	if err != nil || inputs == nil && !f.lines {
 		return err
 	}
-	j, done, err := a.newJob(cmd, f)
+	j, done, err := newJob(a, cmd, f)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if f.lines {
-		return a.runLines(cmd.Context(), f, j)
+		return runLines(cmd.Context(), a, f, j)
 	}
 	j.Inputs = inputs
-	return a.runJob(cmd.Context(), f, j)
+	return runJob(cmd.Context(), a, f, j)
 }
 
 // check checks the flags, as far as that is possible without the graph.
-func (f *runFlags) check(cmd *cobra.Command, a *app, args []string) error {
+func (f *runFlags) check(cmd *cobra.Command, a *command.App, args []string) error {
 	switch {
 	case f.out == "" && !f.lines && !f.infer:
-		return usageErr("no output folder: want -o DIR, or -o - for standard output")
+		return command.UsageErr("no output folder: want -o DIR, or -o - for standard output")
 	case len(args) == 0 && !f.lines && f.filesFrom == "":
-		return usageErr("no images: want files, folders or globs")
+		return command.UsageErr("no images: want files, folders or globs")
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want at least 1", f.jobs)
+		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	}
 	f.out = paths.TrimFile(f.out)
 	if f.report = paths.TrimFile(f.report); paths.IsURI(f.report) {
-		return usageErr("--report %s: the report grows line by line: want a file of this machine", f.report)
+		return command.UsageErr("--report %s: the report grows line by line: want a file of this machine", f.report)
 	}
-	if err := errors.Join(oneOf("outputs", f.outputs, "main", "all"), oneOf("format", f.to.Format, formatNames()...), oneOf("last-batch", f.to.LastBatch, job.LastShort, job.LastPad, job.LastDrop)); err != nil {
+	if err := errors.Join(command.OneOf("outputs", f.outputs, "main", "all"), command.OneOf("format", f.to.Format, formatNames()...), command.OneOf("last-batch", f.to.LastBatch, job.LastShort, job.LastPad, job.LastDrop)); err != nil {
 		return err
 	}
 	if f.existing != "" {
-		if err := oneOf("skip-existing", f.existing, string(job.ByName), string(job.ByContent)); err != nil {
+		if err := command.OneOf("skip-existing", f.existing, string(job.ByName), string(job.ByContent)); err != nil {
 			return err
 		}
 	}
@@ -162,34 +163,34 @@ func formatNames() (l []string) {
 }
 
 // checkOutput checks the flags of the output that have no effect with others.
-func (f *runFlags) checkOutput(cmd *cobra.Command, a *app) error {
+func (f *runFlags) checkOutput(cmd *cobra.Command, a *command.App) error {
 	stdout := f.out == "-"
 	x := f.format
 	changed := cmd.Flags().Changed
-	if n := firstChanged(cmd, "format", "name", "batch-size", "force"); f.out == "" && n != "" {
-		return usageErr("--%s applies to files: want -o DIR", n)
+	if n := command.FirstChanged(cmd, "format", "name", "batch-size", "force"); f.out == "" && n != "" {
+		return command.UsageErr("--%s applies to files: want -o DIR", n)
 	}
 	if paths.IsURI(f.out) {
 		if _, err := store.Of(store.URI, f.out); err != nil {
-			return usageErr("-o %w", err)
+			return command.UsageErr("-o %w", err)
 		}
 	}
-	switch n := firstChanged(cmd, "samples-per-file", "bytes-per-file"); {
+	switch n := command.FirstChanged(cmd, "samples-per-file", "bytes-per-file"); {
 	case changed("batch-size") && f.to.BatchSize < 1:
-		return usageErr("--batch-size %d: want 1 to %d", f.to.BatchSize, job.MaxBatch)
+		return command.UsageErr("--batch-size %d: want 1 to %d", f.to.BatchSize, job.MaxBatch)
 	case changed("last-batch") && f.to.BatchSize == 0:
-		return usageErr("--last-batch needs --batch-size")
+		return command.UsageErr("--last-batch needs --batch-size")
 	case n != "" && (!x.Shards || stdout):
-		return usageErr("--%s applies to shards: want --format webdataset, recordio or tfrecord, and -o DIR", n)
+		return command.UsageErr("--%s applies to shards: want --format webdataset, recordio or tfrecord, and -o DIR", n)
 	case f.to.ShardSamples < 1 || f.bytes < 1:
-		return usageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.to.ShardSamples, int64(f.bytes))
+		return command.UsageErr("--samples-per-file %d, --bytes-per-file %d: want at least 1", f.to.ShardSamples, int64(f.bytes))
 	case f.to.Force && (!x.Shards && !x.Numbered && f.to.BatchSize == 0 || stdout):
-		return usageErr("--force applies to batches, shards and numbered folders")
+		return command.UsageErr("--force applies to batches, shards and numbered folders")
 	case stdout && f.json && !x.Folder && x.List == "":
-		return usageErr("-o - and --json both write to standard output: want only one of them")
+		return command.UsageErr("-o - and --json both write to standard output: want only one of them")
 	case stdout && !x.Folder && x.List == "":
-		if t, ok := a.stdout.(*os.File); ok && x.Name != "triton" && term.IsTerminal(int(t.Fd())) {
-			return usageErr("-o -: standard output is a terminal: want a file or a pipe, or -o DIR")
+		if t, ok := a.Stdout.(*os.File); ok && x.Name != "triton" && term.IsTerminal(int(t.Fd())) {
+			return command.UsageErr("-o -: standard output is a terminal: want a file or a pipe, or -o DIR")
 		}
 	}
 	return nil
@@ -204,32 +205,32 @@ func wantOneImage(g *datagraph.Graph) error {
 	for _, c := range g.Inputs {
 		l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
 	}
-	return usageErr("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
+	return command.UsageErr("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
 }
 
 // inputs returns the arguments and the entries of --files-from. They are nil if
 // a report leaves nothing to do.
-func (f *runFlags) inputs(ctx context.Context, a *app, args []string) ([]job.Input, error) {
+func (f *runFlags) inputs(ctx context.Context, a *command.App, args []string) ([]job.Input, error) {
 	if f.null && f.filesFrom == "" {
-		return nil, usageErr("--null is for the entries of --files-from")
+		return nil, command.UsageErr("--null is for the entries of --files-from")
 	}
 	l := append([]job.Input{}, job.Paths(args...)...)
 	if f.filesFrom == "" {
 		return l, nil
 	}
 	if f.filesFrom == "-" && slices.Contains(args, pipe.Stdin) {
-		return nil, usageErr("--files-from - and the image - both read standard input: want only one of them")
+		return nil, command.UsageErr("--files-from - and the image - both read standard input: want only one of them")
 	}
 	if f.report != "" && paths.Same(f.filesFrom, f.report) {
-		return nil, usageErr("--report %s would replace the list of --files-from: want another file", f.report)
+		return nil, command.UsageErr("--report %s would replace the list of --files-from: want another file", f.report)
 	}
-	more, report, err := job.ReadList(ctx, f.filesFrom, f.null, a.stdin)
+	more, report, err := job.ReadList(ctx, f.filesFrom, f.null, a.Stdin)
 	if err != nil {
-		return nil, usageErr("--files-from %w", err)
+		return nil, command.UsageErr("--files-from %w", err)
 	}
 	if report && len(l)+len(more) == 0 {
 		if !f.quiet {
-			fmt.Fprintf(a.stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", paths.Shown(f.filesFrom))
+			fmt.Fprintf(a.Stderr, "%s: nothing to do: the report has no image that failed or was not begun\n", paths.Shown(f.filesFrom))
 		}
 		return nil, nil
 	}

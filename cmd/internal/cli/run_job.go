@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
@@ -21,7 +22,7 @@ import (
 
 // newJob returns the job that the flags describe, without inputs. The caller
 // calls done after the run.
-func (a *app) newJob(cmd *cobra.Command, f *runFlags) (j *job.Job, done func() error, err error) {
+func newJob(a *command.App, cmd *cobra.Command, f *runFlags) (j *job.Job, done func() error, err error) {
 	p, err := f.preprocessor(cmd, a)
 	if err != nil {
 		return nil, nil, err
@@ -31,9 +32,9 @@ func (a *app) newJob(cmd *cobra.Command, f *runFlags) (j *job.Job, done func() e
 		return nil, nil, err
 	}
 	j = &job.Job{
-		Preprocessor: p, Files: f.outside.files(), Stdin: a.stdin, KeepPath: f.keepPath, To: f.sink(a),
-		Existing: job.Existing(f.existing), Report: f.report, Message: a.advised,
-		Key: fmt.Sprintf("%s %s %x", moduleVersion(), f.device, sha256.Sum256(o.Model)),
+		Preprocessor: p, Files: f.outside.Files(), Stdin: a.Stdin, KeepPath: f.keepPath, To: f.sink(a),
+		Existing: job.Existing(f.existing), Report: f.report, Message: a.Advised,
+		Key: fmt.Sprintf("%s %s %x", command.ModuleVersion(), f.device, sha256.Sum256(o.Model)),
 	}
 	done = func() error { return nil }
 	var on *device.Pool
@@ -45,7 +46,7 @@ func (a *app) newJob(cmd *cobra.Command, f *runFlags) (j *job.Job, done func() e
 			j.Columns = on.Outputs()
 		}
 	}
-	j.Compute = a.compute(p.Pool(), on)
+	j.Compute = compute(a, p.Pool(), on)
 	if err := f.complete(cmd, j); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
@@ -53,8 +54,8 @@ func (a *app) newJob(cmd *cobra.Command, f *runFlags) (j *job.Job, done func() e
 }
 
 // preprocessor reads the graph.
-func (f *runFlags) preprocessor(cmd *cobra.Command, a *app) (*inferprep.Preprocessor, error) {
-	g, err := f.load(cmd, a.stdin)
+func (f *runFlags) preprocessor(cmd *cobra.Command, a *command.App) (*inferprep.Preprocessor, error) {
+	g, err := f.load(cmd, a.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -71,31 +72,31 @@ func (f *runFlags) preprocessor(cmd *cobra.Command, a *app) (*inferprep.Preproce
 		err = fmt.Errorf("%s: %w", f.file, err)
 	}
 	if err != nil {
-		return nil, usageErr("%w", err)
+		return nil, command.UsageErr("%w", err)
 	}
 	if l := randomSteps(g); l != nil && !f.quiet {
-		a.complain(fmt.Errorf("the graph is random (%s): every image gets the same draws; a dataset draws for each sample", strings.Join(l, ", ")))
+		a.Complain(fmt.Errorf("the graph is random (%s): every image gets the same draws; a dataset draws for each sample", strings.Join(l, ", ")))
 	}
 	return p, nil
 }
 
 // sink returns the sink that the flags describe.
-func (f *runFlags) sink(a *app) job.Sink {
+func (f *runFlags) sink(a *command.App) job.Sink {
 	s := f.to
 	s.SideOutputs, s.ShardBytes = f.outputs == "all", int64(f.bytes)
 	switch {
 	case f.out != "-":
 		s.Dir = f.out
 	case !f.lines:
-		s.Writer = a.stdout
+		s.Writer = a.Stdout
 	}
 	return s
 }
 
 // compute returns what runs instead of the graph: a device. It is nil on the
 // CPU without a model.
-func (a *app) compute(pool *datagraph.Pool, on *device.Pool) func(context.Context, *tensor.Tensor, func([]*tensor.Tensor) error) error {
-	delay := a.testDelay
+func compute(a *command.App, pool *datagraph.Pool, on *device.Pool) func(context.Context, *tensor.Tensor, func([]*tensor.Tensor) error) error {
+	delay := a.TestDelay
 	if on == nil && delay == nil {
 		return nil
 	}
@@ -125,11 +126,11 @@ func (a *app) compute(pool *datagraph.Pool, on *device.Pool) func(context.Contex
 // complete completes the job's sink with what depends on the outputs.
 func (f *runFlags) complete(cmd *cobra.Command, j *job.Job) error {
 	if j.Columns != nil {
-		if n := firstChanged(cmd, "batch", "batch-size"); n != "" {
-			return usageErr("--%s is for the graph's tensors; it does not apply to a model's outputs", n)
+		if n := command.FirstChanged(cmd, "batch", "batch-size"); n != "" {
+			return command.UsageErr("--%s is for the graph's tensors; it does not apply to a model's outputs", n)
 		}
 		if f.format.Models {
-			return usageErr("--format %s is for the inputs of models; it does not apply to a model's outputs", f.format.Name)
+			return command.UsageErr("--format %s is for the inputs of models; it does not apply to a model's outputs", f.format.Name)
 		}
 	}
 	outputs, err := j.Outputs()
@@ -156,11 +157,11 @@ func renames(names, outputs []string) (map[string]string, error) {
 		}
 		switch _, twice := m[output]; {
 		case !ok || !slices.Contains(outputs, output):
-			return nil, usageErr("--name %q: want OUTPUT=INPUT, where OUTPUT is %s", n, orList(outputs))
+			return nil, command.UsageErr("--name %q: want OUTPUT=INPUT, where OUTPUT is %s", n, command.OrList(outputs))
 		case input == "":
-			return nil, usageErr("--name %q: the name is empty", n)
+			return nil, command.UsageErr("--name %q: the name is empty", n)
 		case twice:
-			return nil, usageErr("--name %q: the output is named twice", n)
+			return nil, command.UsageErr("--name %q: the output is named twice", n)
 		}
 		m[output] = input
 	}
@@ -171,11 +172,11 @@ func renames(names, outputs []string) (map[string]string, error) {
 // float32.
 func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
 	if f.layout != "" && !strings.EqualFold(f.layout, "HWC") {
-		return usageErr("--layout %s: --format input-list needs HWC", f.layout)
+		return command.UsageErr("--layout %s: --format input-list needs HWC", f.layout)
 	}
 	descs, err := g.Infer()
 	if err != nil {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
 	names := g.Outputs
 	if f.outputs == "all" {

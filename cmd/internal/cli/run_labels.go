@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/job"
 )
@@ -28,30 +29,30 @@ func (f *topFlags) add(cmd *cobra.Command) {
 // newLabels returns the labels to print, or nil if there are none to print.
 // outputs are those of the model.
 func (f *runFlags) newLabels(cmd *cobra.Command, outputs []datagraph.Column) (*job.Labels, error) {
-	asked := firstChanged(cmd, "top", "softmax")
+	asked := command.FirstChanged(cmd, "top", "softmax")
 	l := &job.Labels{Names: f.labels, Top: f.top, Softmax: f.softmax, Required: asked != "" || f.out == ""}
 	why := ""
 	switch {
 	case f.top < 0:
-		return nil, usageErr("--top %d: want at least 0", f.top)
+		return nil, command.UsageErr("--top %d: want at least 0", f.top)
 	case outputs == nil:
 		why = "no model runs: want --infer or --model"
 	case len(f.labels) == 0:
 		why = "the labels are unknown: want a --bundle that has some"
 	case !slices.ContainsFunc(outputs, func(c datagraph.Column) bool { return l.Fit(c.Desc) }):
-		why = fmt.Sprintf("no output of the model has a score for each of the %s", plural(len(f.labels), "label"))
+		why = fmt.Sprintf("no output of the model has a score for each of the %s", command.Plural(len(f.labels), "label"))
 	}
 	switch {
 	case why != "" && asked != "" && f.top > 0:
-		return nil, usageErr("--%s: %s", asked, why)
+		return nil, command.UsageErr("--%s: %s", asked, why)
 	case why != "" || f.top == 0 || f.quiet && asked == "" && f.out != "" && !f.json:
 		if f.out == "" {
-			return nil, usageErr("no output folder: want -o DIR, or -o - for standard output%s", labelHint(f, why))
+			return nil, command.UsageErr("no output folder: want -o DIR, or -o - for standard output%s", labelHint(f, why))
 		}
 		return nil, nil
 	case f.out == "-":
 		if asked != "" {
-			return nil, usageErr("--%s and -o - both write to standard output: want only one of them", asked)
+			return nil, command.UsageErr("--%s and -o - both write to standard output: want only one of them", asked)
 		}
 		return nil, nil
 	}
@@ -69,15 +70,15 @@ func labelHint(f *runFlags, why string) string {
 // printBest prints an image's best classes, one a line: path, label and score,
 // with tabs between them. Scores have six digits: further ones depend on the
 // machine.
-func (a *app) printBest(path string, l []job.Label) error {
+func printBest(a *command.App, path string, l []job.Label) error {
 	var b strings.Builder
 	for i, p := range l {
-		label := printable(p.Label)
+		label := command.Printable(p.Label)
 		if i == 0 {
-			label = a.colored(a.stdout, bold, label)
+			label = a.Colored(a.Stdout, command.Bold, label)
 		}
-		fmt.Fprintf(&b, "%s\t%s\t%s\n", printable(path), label, strconv.FormatFloat(p.Score, 'g', 6, 64))
+		fmt.Fprintf(&b, "%s\t%s\t%s\n", command.Printable(path), label, strconv.FormatFloat(p.Score, 'g', 6, 64))
 	}
-	_, err := io.WriteString(a.stdout, b.String())
+	_, err := io.WriteString(a.Stdout, b.String())
 	return err
 }

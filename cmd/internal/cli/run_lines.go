@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/bom"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
@@ -65,35 +66,35 @@ type asked struct {
 // checkLines checks the flags and arguments of run --lines.
 func (f *runFlags) checkLines(cmd *cobra.Command, args []string) error {
 	x := f.format
-	n := firstChanged(cmd, "batch-size", "last-batch", "samples-per-file", "bytes-per-file", "force", "json", "top", "softmax", "skip-existing", "files-from", "null", "keep-path", "report", "strict")
+	n := command.FirstChanged(cmd, "batch-size", "last-batch", "samples-per-file", "bytes-per-file", "force", "json", "top", "softmax", "skip-existing", "files-from", "null", "keep-path", "report", "strict")
 	switch {
 	case len(args) > 0:
-		return usageErr("--lines reads the images' paths from standard input: want no arguments")
+		return command.UsageErr("--lines reads the images' paths from standard input: want no arguments")
 	case n != "":
-		return usageErr("--%s does not apply to --lines, which answers each line by itself", n)
+		return command.UsageErr("--%s does not apply to --lines, which answers each line by itself", n)
 	case x.Shards || x.Numbered || x.List != "":
-		return usageErr("--format %s does not apply to --lines: want a format with files of one image", x.Name)
+		return command.UsageErr("--format %s does not apply to --lines: want a format with files of one image", x.Name)
 	case (f.out == "" || f.out == "-") && cmd.Flags().Changed("format"):
-		return usageErr("--format applies to files: want -o DIR; without it the answers hold the tensors")
+		return command.UsageErr("--format applies to files: want -o DIR; without it the answers hold the tensors")
 	}
 	return nil
 }
 
 // runLines answers the lines of standard input.
-func (a *app) runLines(ctx context.Context, f *runFlags, j *job.Job) error {
-	l := &lineReader{stdin: a.stdin}
+func runLines(ctx context.Context, a *command.App, f *runFlags, j *job.Job) error {
+	l := &lineReader{stdin: a.Stdin}
 	j.Stream = l.inputs
 	j.OnResult = func(x job.Result) error {
 		y, err := l.next().answer(x)
 		if err != nil {
 			return err
 		}
-		return a.printLine(y) // one write, so that the reader waits for nothing
+		return a.PrintLine(y) // one write, so that the reader waits for nothing
 	}
 	_, err := j.Run(ctx)
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, errors.New("interrupted: the lines that were begun are answered")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: the lines that were begun are answered")}
 	case errors.Is(err, job.ErrImages), errors.Is(err, job.ErrNoImages):
 		return nil
 	case err != nil:
@@ -109,7 +110,7 @@ func (q asked) answer(x job.Result) (answer, error) {
 		y.Input = q.path
 	}
 	if x.Err != nil {
-		y.Error = &answerError{x.Kind, withoutSecrets(x.Err.Error())}
+		y.Error = &answerError{x.Kind, command.WithoutSecrets(x.Err.Error())}
 		if errors.Is(x.Err, errLine) {
 			y.Error.Kind = kindLine
 		}

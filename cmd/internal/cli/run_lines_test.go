@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/job"
@@ -67,11 +68,11 @@ func TestLines(t *testing.T) {
 	of := []string{"a.png", "sub/b.png", "sub/b.png", "a.png", "a.png", "a.png"}
 	for _, flags := range [][]string{{"--preset", "imagenet"}, {"--preset", "yolo", "--outputs", "all"}, {"--preset", "imagenet", "--batch", "--dtype", "float16"}} {
 		args := append([]string{"run", "--jobs", "3"}, flags...)
-		require.Equal(t, exitOK, call(t, append(args, "-o", "ref", "in")...).status)
+		require.Equal(t, command.ExitOK, call(t, append(args, "-o", "ref", "in")...).status)
 		ref := fileTree(t, "ref")
 		for _, out := range [][]string{nil, {"-o", "-"}} {
 			r := callIn(t, lines, append(append(args, "--lines"), out...)...)
-			require.Equal(t, called{exitOK, r.stdout, ""}, r)
+			require.Equal(t, called{command.ExitOK, r.stdout, ""}, r)
 			l := answersOf(t, r.stdout)
 			require.Len(t, l, len(of))
 			for i, x := range l {
@@ -96,8 +97,8 @@ func TestLines(t *testing.T) {
 
 		out := t.TempDir()
 		r := callIn(t, lines, append(args, "--lines", "-o", out, "--format", "npz")...)
-		require.Equal(t, called{exitOK, r.stdout, ""}, r)
-		require.Equal(t, exitOK, call(t, append(args, "-o", "npz", "--format", "npz", "in")...).status)
+		require.Equal(t, called{command.ExitOK, r.stdout, ""}, r)
+		require.Equal(t, command.ExitOK, call(t, append(args, "-o", "npz", "--format", "npz", "in")...).status)
 		ref = fileTree(t, "npz")
 		got := fileTree(t, out)
 		names := []string{"in/a.png", "in/sub/b.png", "x%2Fy", "-17.5", "in/a.png", strings.TrimPrefix(filepath.ToSlash(abs), "/")}
@@ -129,7 +130,7 @@ func TestLinesErrors(t *testing.T) {
 	}
 	args := []string{"run", "--preset", "decode", "--limit-pixels", "500000", "--limit-bytes", "2000000", "--lines"}
 	r := callIn(t, strings.Join(in, "\n"), args...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Empty(t, r.stderr)
 	for i, x := range answersOf(t, r.stdout) {
 		name := in[i][:min(len(in[i]), 80)]
@@ -160,7 +161,7 @@ func TestLinesErrors(t *testing.T) {
 		{[]string{"--triton", "-"}, "both read standard input"},
 	} {
 		r := callIn(t, "", append(args, c.args...)...)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, c.text)
 	}
 }
@@ -205,7 +206,7 @@ func TestLinesAtOnce(t *testing.T) {
 		n++
 	}
 	require.Equal(t, 2000, n)
-	require.Equal(t, exitOK, <-ended)
+	require.Equal(t, command.ExitOK, <-ended)
 }
 
 // TestLinesInterrupted: the lines that were begun are answered.
@@ -216,7 +217,7 @@ func TestLinesInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var begun atomic.Int64
 		var out, errs bytes.Buffer
-		a := &app{stdin: stdin, stdout: &out, stderr: &errs, testDelay: func() {
+		a := &command.App{Stdin: stdin, Stdout: &out, Stderr: &errs, TestDelay: func() {
 			if begun.Add(1) == 5 {
 				cancel()
 			}
@@ -230,7 +231,7 @@ func TestLinesInterrupted(t *testing.T) {
 				}
 			}
 		})
-		require.Equal(t, exitInterrupted, a.run(ctx, []string{"run", "--preset", "decode", "--lines", "--jobs", "2"}))
+		require.Equal(t, command.ExitInterrupted, run(ctx, a, []string{"run", "--preset", "decode", "--lines", "--jobs", "2"}))
 		require.Contains(t, errs.String(), "interrupted: the lines that were begun are answered")
 		l := answersOf(t, out.String())
 		require.Len(t, l, int(begun.Load()))
@@ -285,7 +286,7 @@ func TestLinesMemory(t *testing.T) {
 				}
 			}}
 			answers := &countLines{}
-			require.Equal(t, exitOK, Run(t.Context(), []string{"run", "--preset", "decode", "--lines", "--jobs", "2", "--limit-bytes", "100000"}, in, answers, io.Discard))
+			require.Equal(t, command.ExitOK, Run(t.Context(), []string{"run", "--preset", "decode", "--lines", "--jobs", "2", "--limit-bytes", "100000"}, in, answers, io.Discard))
 			require.Equal(t, lines, answers.n)
 			const room = 4 << 20 // of images on their way
 			require.Less(t, late, early+room, "%d bytes after %d lines, %d after %d", early, lines/5, late, lines)

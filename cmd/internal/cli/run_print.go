@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -19,9 +20,9 @@ const maxNamed = 20
 
 // runPrinter prints the results of a run.
 type runPrinter struct {
-	app   *app
+	app   *command.App
 	flags *runFlags
-	bar   *progress
+	bar   *command.Progress
 	start time.Time
 	made  tally
 	named int // files left out that could be expected to be images
@@ -32,7 +33,7 @@ type runPrinter struct {
 }
 
 // runJob runs the job and prints its results in the order of the inputs.
-func (a *app) runJob(ctx context.Context, f *runFlags, j *job.Job) error {
+func runJob(ctx context.Context, a *command.App, f *runFlags, j *job.Job) error {
 	p := &runPrinter{app: a, flags: f, start: time.Now()}
 	j.OnResult, j.Progress = p.result, p.progress
 	sum, err := j.Run(ctx)
@@ -41,25 +42,25 @@ func (a *app) runJob(ctx context.Context, f *runFlags, j *job.Job) error {
 	if errors.Is(err, job.ErrImages) {
 		err = nil
 	}
-	full := diskFull(err)
+	full := command.DiskFull(err)
 	if full && !p.full {
-		a.complain(err)
+		a.Complain(err)
 	}
 	of := ""
 	if sum.Total > 0 {
-		of = " of " + plural(sum.Total, "file")
+		of = " of " + command.Plural(sum.Total, "file")
 	}
 	switch {
 	case errors.Is(err, job.ErrNoImages):
-		return noImages(sum.Failed, sum.Skipped)
+		return command.NoImages(sum.Failed, sum.Skipped)
 	case full:
-		return failErr("the disk is full: %d%s done", sum.Done, of)
+		return command.FailErr("the disk is full: %d%s done", sum.Done, of)
 	case err != nil && !errors.Is(err, context.Canceled):
 		return jobErr(err)
 	case ctx.Err() != nil && sum.Total == 0:
-		return &exitError{exitInterrupted, errors.New("interrupted: nothing was done" + a.goOn(j))}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was done" + goOn(a, j))}
 	case ctx.Err() != nil:
-		return &exitError{exitInterrupted, fmt.Errorf("interrupted: %d%s done%s", sum.Done, of, a.goOn(j))}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: fmt.Errorf("interrupted: %d%s done%s", sum.Done, of, goOn(a, j))}
 	}
 	return p.sayEnd(sum)
 }
@@ -67,24 +68,24 @@ func (a *app) runJob(ctx context.Context, f *runFlags, j *job.Job) error {
 // jobErr adds the exit status to an error of a job.
 func jobErr(err error) error {
 	if errors.Is(err, job.ErrOption) {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
-	return wrapFail(err)
+	return command.WrapFail(err)
 }
 
 // progress draws the bar.
 func (p *runPrinter) progress(done, total int) {
 	if p.bar == nil {
-		p.bar = newProgress(p.app.stderr, total, p.flags.quiet)
+		p.bar = command.NewProgress(p.app.Stderr, total, p.flags.quiet)
 		return
 	}
-	p.bar.step()
+	p.bar.Step()
 }
 
 // clear removes the bar from the screen.
 func (p *runPrinter) clear() {
 	if p.bar != nil {
-		p.bar.clear()
+		p.bar.Clear()
 	}
 }
 
@@ -106,28 +107,28 @@ func (p *runPrinter) result(x job.Result) error {
 	case job.Skipped:
 		p.skipped(x)
 	case job.Failed:
-		p.full = p.full || diskFull(x.Err)
+		p.full = p.full || command.DiskFull(x.Err)
 		p.clear()
-		return a.failed(x.Path, x.Err, asJSON)
+		return a.Failed(x.Path, x.Err, asJSON)
 	case job.Present:
 		if asJSON {
-			return a.printLine(struct {
+			return a.PrintLine(struct {
 				Input   string `json:"input"`
 				Existed bool   `json:"existed"`
 			}{x.Path, true})
 		}
 	case job.Dropped:
 		if asJSON {
-			return a.printLine(runLine{Input: x.Path, Dropped: true, Outputs: x.Outputs})
+			return a.PrintLine(runLine{Input: x.Path, Dropped: true, Outputs: x.Outputs})
 		}
 	case job.Done:
 		p.made.add(x.Outputs)
 		if asJSON {
-			return a.printLine(runLine{Input: x.Path, Outputs: x.Outputs, Labels: x.Labels})
+			return a.PrintLine(runLine{Input: x.Path, Outputs: x.Outputs, Labels: x.Labels})
 		}
 		if x.Labels != nil {
 			p.clear()
-			return a.printBest(x.Path, x.Labels)
+			return printBest(a, x.Path, x.Labels)
 		}
 	}
 	return nil
@@ -144,7 +145,7 @@ func (p *runPrinter) skipped(x job.Result) {
 	case x.Suspect:
 		if p.named++; p.named <= maxNamed {
 			p.clear()
-			p.app.complain(fmt.Errorf("%s: left out: %s", x.Path, x.Why))
+			p.app.Complain(fmt.Errorf("%s: left out: %s", x.Path, x.Why))
 		}
 	}
 }
@@ -152,14 +153,14 @@ func (p *runPrinter) skipped(x job.Result) {
 // sayLeftOut prints the number of files that were left out and not named.
 func (p *runPrinter) sayLeftOut() {
 	if p.named > maxNamed {
-		p.app.complain(fmt.Errorf("%s more were left out: --report lists them", plural(p.named-maxNamed, "file")))
+		p.app.Complain(fmt.Errorf("%s more were left out: --report lists them", command.Plural(p.named-maxNamed, "file")))
 	}
 	if p.folders > 0 {
 		more := ""
 		if p.folders > 1 {
-			more = fmt.Sprintf(", and so are %s more", plural(p.folders-1, "link"))
+			more = fmt.Sprintf(", and so are %s more", command.Plural(p.folders-1, "link"))
 		}
-		p.app.complain(fmt.Errorf("%s: left out: %s%s: name the folder to walk it", p.folder, job.LinkToFolder, more))
+		p.app.Complain(fmt.Errorf("%s: left out: %s%s: name the folder to walk it", p.folder, job.LinkToFolder, more))
 	}
 }
 
@@ -167,27 +168,27 @@ func (p *runPrinter) sayLeftOut() {
 func (p *runPrinter) sayEnd(s job.Summary) error {
 	a, f := p.app, p.flags
 	if s.Dropped > 0 && !f.quiet {
-		a.complain(fmt.Errorf("%s left out: the last batch is not full", plural(s.Dropped, "image")))
+		a.Complain(fmt.Errorf("%s left out: the last batch is not full", command.Plural(s.Dropped, "image")))
 	}
 	before := ""
 	if s.Present > 0 {
 		before = fmt.Sprintf(", %d done before", s.Present)
 	}
 	if took := time.Since(p.start); !f.quiet && !f.json {
-		fmt.Fprintf(a.stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
-			plural(s.Done+s.Failed, "image"), s.Failed, s.Skipped, before, took.Seconds(), float64(s.Done)/max(took.Seconds(), 1e-9))
-		p.made.write(a.stderr, f.place())
-		a.sayStore()
+		fmt.Fprintf(a.Stderr, "%s, %d failed, %d skipped%s, %.1f s, %.0f images/s\n",
+			command.Plural(s.Done+s.Failed, "image"), s.Failed, s.Skipped, before, took.Seconds(), float64(s.Done)/max(took.Seconds(), 1e-9))
+		p.made.write(a.Stderr, f.place())
+		a.SayStore()
 	} else if s.Failed > 0 {
-		a.complain(fmt.Errorf("%d of %s failed", s.Failed, plural(s.Done+s.Failed, "image")))
+		a.Complain(fmt.Errorf("%d of %s failed", s.Failed, command.Plural(s.Done+s.Failed, "image")))
 	}
-	if stats := a.storeStats(); f.json && stats.Requests > 0 {
-		if err := a.printLine(map[string]storeStats{"store": stats}); err != nil {
+	if stats := a.StoreStats(); f.json && stats.Requests > 0 {
+		if err := a.PrintLine(map[string]command.StoreStats{"store": stats}); err != nil {
 			return err
 		}
 	}
 	if s.Failed > 0 || f.strict && p.named+p.folders > 0 {
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }
@@ -245,13 +246,13 @@ func (t tally) write(w io.Writer, place string) {
 		if x.ranks {
 			shape = "of several ranks"
 		}
-		fmt.Fprintf(w, "%s%s of %v %s %s\n", name, plural(x.n, "tensor"), x.dtype, shape, place)
+		fmt.Fprintf(w, "%s%s of %v %s %s\n", name, command.Plural(x.n, "tensor"), x.dtype, shape, place)
 	}
 }
 
 // goOn returns the end of a message: the command that goes on with an
 // interrupted run, if there is one.
-func (a *app) goOn(j *job.Job) string {
+func goOn(a *command.App, j *job.Job) string {
 	flag := ""
 	if j.Existing == "" {
 		again := *j
@@ -264,11 +265,11 @@ func (a *app) goOn(j *job.Job) string {
 	stream := func(arg string) bool {
 		return arg == "-" || strings.HasSuffix(arg, "=-") || strings.Contains(arg, "/dev/stdin") || strings.Contains(arg, "/dev/fd/")
 	}
-	if slices.ContainsFunc(a.args, stream) { // they are used up
+	if slices.ContainsFunc(a.Args, stream) { // they are used up
 		return ""
 	}
 	var words []string
-	for i, arg := range a.args {
+	for i, arg := range a.Args {
 		if arg == "--force" { // it would remove what there is
 			continue
 		}
@@ -280,7 +281,7 @@ func (a *app) goOn(j *job.Job) string {
 			words = append(words, flag)
 		}
 	}
-	return "; to go on: " + Program + " " + strings.Join(words, " ")
+	return "; to go on: " + command.Program + " " + strings.Join(words, " ")
 }
 
 // shellQuoted quotes an argument for a POSIX shell, if that is necessary.

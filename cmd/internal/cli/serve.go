@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/cmd/internal/serve"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/store"
@@ -28,23 +29,23 @@ type serveFlags struct {
 	outputs        string
 	jobs, queue    int
 	images, conns  int
-	body, held     count
+	body, held     command.Count
 	timeout, drain time.Duration
 	quiet          bool
 }
 
-func (a *app) serveCmd() *cobra.Command {
+func serveCmd(a *command.App) *cobra.Command {
 	f := &serveFlags{body: 64 << 20, held: 1 << 30}
 	cmd := &cobra.Command{
 		Use:                   "serve [--preset NAME | --graph FILE | --bundle FILE | --hf FILE | …] [--listen HOST:PORT]",
 		Short:                 "Serve a graph over HTTP: images in, tensors out",
 		DisableFlagsInUseLine: true,
-		Args:                  noArgs,
+		Args:                  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.device == "help" {
-				return a.listDevices()
+				return listDevices(a)
 			}
-			return a.serve(cmd, f)
+			return runServe(a, cmd, f)
 		},
 	}
 	f.graphFlags.add(cmd)
@@ -64,7 +65,7 @@ func (a *app) serveCmd() *cobra.Command {
 	fl.DurationVar(&f.timeout, "timeout", 30*time.Second, "the longest `TIME` for reading and processing a request")
 	fl.DurationVar(&f.drain, "drain", 0, "after a signal, report not ready but accept requests for this `TIME`, so that load balancers notice")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
-	complete(cmd, "outputs", "main", "all")
+	command.Complete(cmd, "outputs", "main", "all")
 	return cmd
 }
 
@@ -72,26 +73,26 @@ func (a *app) serveCmd() *cobra.Command {
 func (f *serveFlags) check() error {
 	switch {
 	case f.jobs < 1:
-		return usageErr("--jobs %d: want at least 1", f.jobs)
+		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	case f.queue < 0:
-		return usageErr("--queue %d: want at least 0", f.queue)
+		return command.UsageErr("--queue %d: want at least 0", f.queue)
 	case f.images < 1 || f.images > serve.MaxImages:
-		return usageErr("--limit-images %d: want 1 to %d", f.images, serve.MaxImages)
+		return command.UsageErr("--limit-images %d: want 1 to %d", f.images, serve.MaxImages)
 	case f.conns < 1:
-		return usageErr("--limit-connections %d: want at least 1", f.conns)
+		return command.UsageErr("--limit-connections %d: want at least 1", f.conns)
 	case f.body < 1:
-		return usageErr("--limit-body %d: want at least 1", f.body)
+		return command.UsageErr("--limit-body %d: want at least 1", f.body)
 	case f.held < 1:
-		return usageErr("--limit-held %d: want at least 1", f.held)
+		return command.UsageErr("--limit-held %d: want at least 1", f.held)
 	case f.timeout <= 0:
-		return usageErr("--timeout %v: want more than 0", f.timeout)
+		return command.UsageErr("--timeout %v: want more than 0", f.timeout)
 	case f.drain < 0:
-		return usageErr("--drain %v: want at least 0", f.drain)
+		return command.UsageErr("--drain %v: want at least 0", f.drain)
 	}
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
-		return usageErr("--listen %q: want HOST:PORT, such as 127.0.0.1:8000", f.listen)
+		return command.UsageErr("--listen %q: want HOST:PORT, such as 127.0.0.1:8000", f.listen)
 	}
-	return oneOf("outputs", f.outputs, "main", "all")
+	return command.OneOf("outputs", f.outputs, "main", "all")
 }
 
 // names sets the model's name and version.
@@ -111,23 +112,23 @@ func (f *serveFlags) names(ctx context.Context) error {
 		meta := b.Meta()
 		name, version = cmp.Or(meta["name"], name), cmp.Or(meta["version"], version)
 		if err := b.Close(); err != nil {
-			return failErr("%w", err)
+			return command.FailErr("%w", err)
 		}
 	}
 	f.name, f.version = cmp.Or(f.name, name), cmp.Or(f.version, version)
 	for _, s := range []struct{ flag, value string }{{"model-name", f.name}, {"model-version", f.version}} {
 		if s.value == "." || s.value == ".." || strings.ContainsFunc(s.value, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
-			return usageErr("%q cannot be a part of a URL: want --%s", s.value, s.flag)
+			return command.UsageErr("%q cannot be a part of a URL: want --%s", s.value, s.flag)
 		}
 	}
 	return nil
 }
 
-func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
+func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	g, err := f.load(cmd, a.stdin)
+	g, err := f.load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
@@ -141,9 +142,9 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := f.names(cmd.Context()); err != nil {
 		return err
 	}
-	logger := log.New(a.stderr, Program+": serve: ", 0)
+	logger := log.New(a.Stderr, command.Program+": serve: ", 0)
 	o := serve.Options{
-		Model: f.name, Version: f.version, Program: moduleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
+		Model: f.name, Version: f.version, Program: command.ModuleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
 		Connections: f.conns, Timeout: f.timeout, Drain: f.drain, Log: logger,
 	}
@@ -158,23 +159,23 @@ func (a *app) serve(cmd *cobra.Command, f *serveFlags) (err error) {
 	}
 	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.listen)
 	if err != nil {
-		return failErr("--listen %s: %w", f.listen, err)
+		return command.FailErr("--listen %s: %w", f.listen, err)
 	}
 	if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		logger.Printf("warning: %s is open to other machines, without encryption or authentication", l.Addr())
 	}
 	if !f.quiet {
-		fmt.Fprintf(a.stderr, "serving model %s on http://%s\n", f.name, l.Addr())
+		fmt.Fprintf(a.Stderr, "serving model %s on http://%s\n", f.name, l.Addr())
 	}
-	err = wrapFail(s.Serve(cmd.Context(), l))
+	err = command.WrapFail(s.Serve(cmd.Context(), l))
 	if !f.quiet {
-		fmt.Fprintf(a.stderr, "stopped: %s answered\n", plural(int(s.Answered()), "request"))
+		fmt.Fprintf(a.Stderr, "stopped: %s answered\n", command.Plural(int(s.Answered()), "request"))
 	}
 	return err
 }
 
 // openDevice sets the device of o, and returns what closes it.
-func (f *serveFlags) openDevice(ctx context.Context, a *app, o *serve.Options) (close func() error, err error) {
+func (f *serveFlags) openDevice(ctx context.Context, a *command.App, o *serve.Options) (close func() error, err error) {
 	options, err := f.options(ctx, a, &f.graphFlags)
 	if err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (f *serveFlags) openDevice(ctx context.Context, a *app, o *serve.Options) (
 		return func() error { return nil }, nil
 	}
 	if o.Infer = options.Model != nil; o.Infer && o.SideOutputs {
-		return nil, usageErr("--outputs all adds the graph's tensors; it does not apply to a model's outputs")
+		return nil, command.UsageErr("--outputs all adds the graph's tensors; it does not apply to a model's outputs")
 	}
 	o.Device, close, err = openSessions(f.device, o.Plan, options, o.Jobs)
 	return close, err

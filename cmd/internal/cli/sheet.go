@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -29,7 +30,7 @@ type sheetFlags struct {
 	file    string
 	images  int // rows
 	cell    int // pixels of a picture's longer side
-	outside outside
+	outside command.Outside
 }
 
 func (f *sheetFlags) add(cmd *cobra.Command) {
@@ -37,8 +38,8 @@ func (f *sheetFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.file, "sheet", "", "draw a contact sheet of the images to the PNG `FILE`: a row for each image, a column for each step")
 	fl.IntVar(&f.images, "limit", 20, "with --sheet, draw the first `N` images: 1 to 1000")
 	fl.IntVar(&f.cell, "cell", 128, "with --sheet, fit each picture into a square of `N` pixels: 16 to 1024")
-	f.outside.add(cmd)
-	noErr(cmd.MarkFlagFilename("sheet", "png"))
+	f.outside.Add(cmd)
+	command.Must(cmd.MarkFlagFilename("sheet", "png"))
 }
 
 // maxSheet is the largest number of pixels of a contact sheet. Four bytes each
@@ -75,16 +76,16 @@ type sheetRow struct {
 	cells []sheetCell // one for each step; empty after the step that failed
 }
 
-// sheet draws the contact sheet of the images that args name. It draws images
-// that fail too, reports them and returns an error with status 1.
-func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagraph.Graph, args []string) error {
+// writeSheet draws the contact sheet of the images that args name. It draws
+// images that fail too, reports them and returns an error with status 1.
+func writeSheet(a *command.App, cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagraph.Graph, args []string) error {
 	switch {
 	case s.images < 1 || s.images > 1000:
-		return usageErr("--limit %d: want 1 to 1000", s.images)
+		return command.UsageErr("--limit %d: want 1 to 1000", s.images)
 	case s.cell < 16 || s.cell > 1024:
-		return usageErr("--cell %d: want 16 to 1024", s.cell)
+		return command.UsageErr("--cell %d: want 16 to 1024", s.cell)
 	case len(args) == 0:
-		return usageErr("--sheet: no images: want files, folders or globs")
+		return command.UsageErr("--sheet: no images: want files, folders or globs")
 	}
 	if err := wantOneImage(g); err != nil {
 		return err
@@ -95,11 +96,11 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	}
 	width := sheetGap + len(g.Steps)*(max(s.cell, captionWidth)+sheetGap)
 	if least := int64(width) * int64(s.images) * int64(s.cell+lineHeight); least > maxSheet {
-		return usageErr("--sheet: %d images of %s take %d pixels, the limit is %d: want a smaller --limit or --cell", s.images, plural(len(g.Steps), "step"), least, int(maxSheet))
+		return command.UsageErr("--sheet: %d images of %s take %d pixels, the limit is %d: want a smaller --limit or --cell", s.images, command.Plural(len(g.Steps), "step"), least, int(maxSheet))
 	}
-	l := job.Find(cmd.Context(), s.outside.files(), job.Paths(args...), s.file)
+	l := job.Find(cmd.Context(), s.outside.Files(), job.Paths(args...), s.file)
 	defer l.Close()
-	if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
+	if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 		return err
 	}
 	var rows []sheetRow
@@ -107,7 +108,7 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 	run := plan.NewRunner()
 	for i := range l.Files {
 		in := &l.Files[i]
-		if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
+		if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 			return err
 		}
 		if in.Err == nil && !in.Explicit && !in.IsImage(cmd.Context()) {
@@ -118,32 +119,32 @@ func (a *app) sheet(cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagra
 		}
 		run.At.Ordinal = uint64(len(rows)) // what random ops draw for
 		row := s.row(cmd, f, run, in, plan.Unfused().Steps())
-		if err := interrupted(cmd.Context(), "nothing was written"); err != nil {
+		if err := command.Interrupted(cmd.Context(), "nothing was written"); err != nil {
 			return err
 		}
 		if row.err != nil {
 			failed++
-			a.complain(row.err)
+			a.Complain(row.err)
 		}
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		return noImages(0, len(l.Files))
+		return command.NoImages(0, len(l.Files))
 	}
 	note := ""
 	if more {
-		note = fmt.Sprintf("the first %s of %s; --limit shows more", plural(len(rows), "image"), plural(len(l.Files), "file"))
-		fmt.Fprintln(a.stderr, note)
+		note = fmt.Sprintf("the first %s of %s; --limit shows more", command.Plural(len(rows), "image"), command.Plural(len(l.Files), "file"))
+		fmt.Fprintln(a.Stderr, note)
 	}
 	m, err := s.draw(g, rows, width, note)
 	if err != nil {
 		return err
 	}
 	if err := newfile.Write(cmd.Context(), s.file, func(w io.Writer) error { return png.Encode(w, m) }); err != nil {
-		return wrapFail(err)
+		return command.WrapFail(err)
 	}
 	if failed > 0 {
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }
@@ -278,7 +279,7 @@ func (s *sheetFlags) draw(g *datagraph.Graph, rows []sheetRow, width int, note s
 		height += lineHeight + sheetGap
 	}
 	if int64(width)*int64(height) > maxSheet {
-		return nil, usageErr("--sheet: %d x %d pixels, the limit is %d in all: want a smaller --limit or --cell", width, height, int(maxSheet))
+		return nil, command.UsageErr("--sheet: %d x %d pixels, the limit is %d in all: want a smaller --limit or --cell", width, height, int(maxSheet))
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(m, m.Rect, image.NewUniform(sheetPaper), image.Point{}, draw.Src)

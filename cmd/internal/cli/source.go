@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
@@ -66,7 +67,7 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 			what = "`FILE` or a model's folder"
 		}
 		f.imports[i.Name] = fl.String(i.Name, "", "import the graph from "+what+": "+i.Doc)
-		noErr(cmd.MarkFlagFilename(i.Name))
+		command.Must(cmd.MarkFlagFilename(i.Name))
 	}
 	fl.StringArrayVar(&f.ignore, "ignore-key", nil, "import the file without its unknown key `NAME`; the graph's reference records it; repeatable")
 	fl.StringVar(&f.backend, "backend", "", "reproduce this `BACKEND`: with --hf torchvision (the default, as of transformers 5) or pil; with --torchvision pil (the default, for Pillow images) or tensor (for decode_image's tensors)")
@@ -75,17 +76,17 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images; --exif=false ignores it where the graph applies it")
 	f.limits = codec.DefaultLimits()
-	fl.Var((*limit)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
-	fl.Var((*limit)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
+	fl.Var((*command.Limit)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*command.Limit)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
 
-	noErr(cmd.MarkFlagFilename("prep"))
-	noErr(cmd.MarkFlagFilename("graph", "json", "msgp"))
-	noErr(cmd.MarkFlagFilename("triton", "pbtxt"))
-	noErr(cmd.MarkFlagFilename("bundle"))
-	complete(cmd, "preset", preset.Names()...)
-	complete(cmd, "layout", "HWC", "CHW")
-	complete(cmd, "backend", "pil", "tensor", "torchvision")
-	complete(cmd, "dtype", dtypeNames()...)
+	command.Must(cmd.MarkFlagFilename("prep"))
+	command.Must(cmd.MarkFlagFilename("graph", "json", "msgp"))
+	command.Must(cmd.MarkFlagFilename("triton", "pbtxt"))
+	command.Must(cmd.MarkFlagFilename("bundle"))
+	command.Complete(cmd, "preset", preset.Names()...)
+	command.Complete(cmd, "layout", "HWC", "CHW")
+	command.Complete(cmd, "backend", "pil", "tensor", "torchvision")
+	command.Complete(cmd, "dtype", dtypeNames()...)
 }
 
 // dtypeNames lists the types of --dtype.
@@ -103,7 +104,7 @@ func (f *graphFlags) flagNames() string {
 	for _, i := range importer.All() {
 		l = append(l, "--"+i.Name)
 	}
-	return orList(l)
+	return command.OrList(l)
 }
 
 // load reads the graph that the flags name and applies the flags that change
@@ -150,20 +151,20 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
-			return nil, usageErr("no graph: want %s", f.flagNames())
+			return nil, command.UsageErr("no graph: want %s", f.flagNames())
 		}
-		return nil, usageErr("%s: want only one graph", strings.Join(sources, " and "))
+		return nil, command.UsageErr("%s: want only one graph", strings.Join(sources, " and "))
 	}
 	i, _ := importer.Lookup(f.source.Format) // a zero one for a graph
 	if len(f.ignore) > 0 && i.Import == nil {
-		return nil, usageErr("--ignore-key applies to an imported file, not to %s", sources[0])
+		return nil, command.UsageErr("--ignore-key applies to an imported file, not to %s", sources[0])
 	}
 	if cmd.Flags().Changed("backend") {
 		if i.Backends == nil {
-			return nil, usageErr("--backend applies to --hf and --torchvision, not to %s", sources[0])
+			return nil, command.UsageErr("--backend applies to --hf and --torchvision, not to %s", sources[0])
 		}
 		if _, ok := i.Backends[f.backend]; !ok {
-			return nil, oneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
+			return nil, command.OneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
 		}
 	}
 	if err == nil && i.Import != nil && !quiet(cmd) {
@@ -177,7 +178,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		err = f.fitTriton(ctx, g, stdin)
 	}
 	if err != nil {
-		return nil, usageErr("%w", err)
+		return nil, command.UsageErr("%w", err)
 	}
 	return g, nil
 }
@@ -209,7 +210,7 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 		err = fmt.Errorf("%s: %w", f.file, err)
 	}
 	if err != nil {
-		return nil, usageErr("%w", err)
+		return nil, command.UsageErr("%w", err)
 	}
 	return plan, nil
 }
@@ -222,7 +223,7 @@ func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*d
 	switch {
 	case s.Format == inferprep.FormatPreset:
 		if !slices.Contains(preset.Names(), s.Name) {
-			return nil, oneOf("preset", s.Name, preset.Names()...)
+			return nil, command.OneOf("preset", s.Name, preset.Names()...)
 		}
 	case s.Name != "-" && (s.Format == "" || s.Format == inferprep.FormatBundle || f.folder):
 		f.file = s.Name
@@ -274,9 +275,9 @@ func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.G
 	}
 	text := paths.Shown(f.file) + ": " + g.Reference
 	if byDefault {
-		text += " (by default; --backend takes " + orList(slices.Sorted(maps.Keys(i.Backends))) + ")"
+		text += " (by default; --backend takes " + command.OrList(slices.Sorted(maps.Keys(i.Backends))) + ")"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", Program, printable(text))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", command.Program, command.Printable(text))
 }
 
 // quiet reports whether the command has --quiet and it is set.
@@ -395,7 +396,7 @@ func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
 func (f *graphFlags) changeDType(g *datagraph.Graph) error {
 	want, err := tensor.ParseDType(f.dtype)
 	if err != nil || !slices.Contains(dtypeNames(), f.dtype) {
-		return oneOf("dtype", f.dtype, dtypeNames()...)
+		return command.OneOf("dtype", f.dtype, dtypeNames()...)
 	}
 	descs, err := g.Infer()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -20,7 +21,7 @@ import (
 func writeSteps(ctx context.Context, r *inferred, dir string) error {
 	if !paths.IsURI(dir) {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return failErr("%w", paths.Error(dir, err))
+			return command.FailErr("%w", paths.Error(dir, err))
 		}
 	}
 	run := r.plan.NewRunner()
@@ -37,9 +38,9 @@ func writeSteps(ctx context.Context, r *inferred, dir string) error {
 	}
 	if _, err := run.Run(r.data); err != nil {
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, fmt.Errorf("interrupted")}
+			return &command.ExitError{Status: command.ExitInterrupted, Err: fmt.Errorf("interrupted")}
 		}
-		return failErr("%s: %w", r.image, paths.Reason(err))
+		return command.FailErr("%s: %w", r.image, paths.Reason(err))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -224,7 +225,7 @@ func svgGraph(r *inferred, all bool) (nodes []svgNode, edges []svgEdge) {
 		}
 		n := svgNode{title: fmt.Sprintf("%d %s", i, s.Op), class: "step"}
 		for _, p := range params(r.graph.Steps[i].Op, all) {
-			n.lines = append(n.lines, p.name+"="+shorten(p.value, 48))
+			n.lines = append(n.lines, p.name+"="+command.Shorten(p.value, 48))
 		}
 		nodes = append(nodes, n)
 	}

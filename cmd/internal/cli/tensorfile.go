@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
@@ -110,7 +111,7 @@ func readTensorPipe(cmd *cobra.Command, path string, like *tensor.Desc, limit in
 	p := pipe.Open(cmd.Context(), cmd.InOrStdin(), path)
 	defer p.Close()
 	defer func() {
-		if stopped := interrupted(cmd.Context(), "nothing was compared"); stopped != nil {
+		if stopped := command.Interrupted(cmd.Context(), "nothing was compared"); stopped != nil {
 			err = stopped
 		}
 	}()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
@@ -38,7 +39,7 @@ import (
 type trainFlags struct {
 	graphFlags
 	deviceFlags
-	outside   outside
+	outside   command.Outside
 	folder    string
 	train     bool
 	batch     int
@@ -48,7 +49,7 @@ type trainFlags struct {
 	workers   int
 	queues    []string
 	prefetch  int
-	bytes     count
+	bytes     command.Count
 	autotune  bool
 	tunedFile string
 	epochs    int
@@ -58,19 +59,19 @@ type trainFlags struct {
 	json      bool
 }
 
-func (a *app) trainBenchCmd() *cobra.Command {
+func trainBenchCmd(a *command.App) *cobra.Command {
 	f := &trainFlags{}
 	cmd := &cobra.Command{
 		Use:                   "train-bench [DEFINITION | --folder DIR [--train | --preset NAME | --graph FILE | …]]",
 		Short:                 "Run a training dataset and show which stage limits its speed",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.trainBench(cmd, f, args)
+			return trainBench(a, cmd, f, args)
 		},
 	}
 	f.graphFlags.add(cmd)
 	f.deviceFlags.add(cmd)
-	f.outside.add(cmd)
+	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.Lookup("least").Usage = "run only steps of at least this `CLASS` on the device: exact, within1 or approximate"
 	fl.Lookup("least").DefValue = "exact"
@@ -95,10 +96,10 @@ func (a *app) trainBenchCmd() *cobra.Command {
 	fl.StringVar(&f.onError, "on-error", "fail", "`WHAT` to do with a sample that fails: fail, skip it, or replace it by another; skip and replace report it")
 	fl.StringVar(&f.trace, "trace", "", "write a trace of all workers to `FILE`")
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
-	complete(cmd, "engine", "parallel", "pull")
-	complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
-	noErr(cmd.MarkFlagDirname("folder"))
-	noErr(cmd.MarkFlagFilename("autotune-file", "json"))
+	command.Complete(cmd, "engine", "parallel", "pull")
+	command.Complete(cmd, "on-error", slices.Sorted(maps.Keys(onErrors))...)
+	command.Must(cmd.MarkFlagDirname("folder"))
+	command.Must(cmd.MarkFlagFilename("autotune-file", "json"))
 	return cmd
 }
 
@@ -109,7 +110,7 @@ var onErrors = map[string]dataset.ErrorPolicy{
 
 // check refuses flags that are invalid or conflict.
 func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
-	given := func(names ...string) string { return firstChanged(cmd, names...) }
+	given := func(names ...string) string { return command.FirstChanged(cmd, names...) }
 	graphs := []string{"preset", "graph", "dtype", "layout", "exif"}
 	for _, i := range importer.All() {
 		graphs = append(graphs, i.Name)
@@ -118,35 +119,35 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 	pool := given("workers", "queue", "prefetch", "bytes", "autotune", "autotune-file", "trace")
 	switch {
 	case len(args) > 1:
-		return usageErr("got %d definitions, want one", len(args))
+		return command.UsageErr("got %d definitions, want one", len(args))
 	case len(args) == 1 && f.folder != "":
-		return usageErr("a definition and --folder: want only one of them")
+		return command.UsageErr("a definition and --folder: want only one of them")
 	case len(args) == 0 && f.folder == "":
-		return usageErr("no dataset: want a definition or --folder DIR")
+		return command.UsageErr("no dataset: want a definition or --folder DIR")
 	case len(args) == 1 && given(of...) != "":
-		return usageErr("--%s needs --folder: a definition already contains it", given(of...))
+		return command.UsageErr("--%s needs --folder: a definition already contains it", given(of...))
 	case f.train && given(graphs...) != "":
-		return usageErr("--train and --%s: want only one of them", given(graphs...))
+		return command.UsageErr("--train and --%s: want only one of them", given(graphs...))
 	case f.engine != "parallel" && f.engine != "pull":
-		return oneOf("engine", f.engine, "parallel", "pull")
+		return command.OneOf("engine", f.engine, "parallel", "pull")
 	case f.engine == "pull" && pool != "":
-		return usageErr("--%s needs --engine parallel", pool)
+		return command.UsageErr("--%s needs --engine parallel", pool)
 	case onErrors[f.onError] == dataset.FailOnError && f.onError != "fail":
-		return oneOf("on-error", f.onError, slices.Sorted(maps.Keys(onErrors))...)
+		return command.OneOf("on-error", f.onError, slices.Sorted(maps.Keys(onErrors))...)
 	case f.batch < 0:
-		return usageErr("--batch %d: want at least 0", f.batch)
+		return command.UsageErr("--batch %d: want at least 0", f.batch)
 	case f.workers < 0 || f.workers == 0 && given("workers") != "":
-		return usageErr("--workers %d: want at least 1", f.workers)
+		return command.UsageErr("--workers %d: want at least 1", f.workers)
 	case f.tunedFile == "-" || given("autotune-file") != "" && f.tunedFile == "":
-		return usageErr("--autotune-file %q: want a file", f.tunedFile)
+		return command.UsageErr("--autotune-file %q: want a file", f.tunedFile)
 	case f.prefetch < 0:
-		return usageErr("--prefetch %d: want at least 0", f.prefetch)
+		return command.UsageErr("--prefetch %d: want at least 0", f.prefetch)
 	case f.bytes < 1:
-		return usageErr("--bytes %d: want at least 1", f.bytes)
+		return command.UsageErr("--bytes %d: want at least 1", f.bytes)
 	case f.epochs < 0 || f.epochs == 0 && given("epochs") != "":
-		return usageErr("--epochs %d: want at least 1", f.epochs)
+		return command.UsageErr("--epochs %d: want at least 1", f.epochs)
 	case !(f.seconds >= 0) || f.seconds > 1e6 || f.seconds == 0 && given("seconds") != "":
-		return usageErr("--seconds %v: want more than 0 and at most 1000000", f.seconds)
+		return command.UsageErr("--seconds %v: want more than 0 and at most 1000000", f.seconds)
 	}
 	return nil
 }
@@ -155,7 +156,7 @@ func (f *trainFlags) check(cmd *cobra.Command, args []string) error {
 func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []string) (*dataset.Dataset, error) {
 	if len(args) == 1 {
 		if paths.FolderExists(cmd.Context(), args[0]) {
-			return nil, usageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
+			return nil, command.UsageErr("%s: is a folder, want a definition; for a folder of images use --folder", args[0])
 		}
 		return readDefinition(cmd.Context(), args[0], stdin)
 	}
@@ -169,7 +170,7 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 			return nil, err
 		}
 	}
-	source, err := folderSource(cmd.Context(), f.outside.files(), f.folder)
+	source, err := folderSource(cmd.Context(), f.outside.Files(), f.folder)
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +189,11 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 func readDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset.Dataset, error) {
 	b, err := readUTF8(ctx, name, stdin)
 	if err != nil {
-		return nil, usageErr("%w", err)
+		return nil, command.UsageErr("%w", err)
 	}
 	d := &dataset.Dataset{}
 	if err := d.UnmarshalJSON(importer.Text(b)); err != nil {
-		return nil, usageErr("%s: %w", name, err)
+		return nil, command.UsageErr("%s: %w", name, err)
 	}
 	return d, nil
 }
@@ -211,7 +212,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	dir = paths.TrimFile(dir)
 	entries, err := store.ListNames(ctx, files, paths.StoreName(dir))
 	if err != nil {
-		return nil, failErr("%w", paths.Error(dir, err))
+		return nil, command.FailErr("%w", paths.Error(dir, err))
 	}
 	if slices.ContainsFunc(entries, func(e store.Entry) bool { return e.Folder }) {
 		return imagefolder.New(paths.StoreName(dir)), nil
@@ -226,7 +227,7 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	for i := range l.Files {
 		in := &l.Files[i]
 		if in.Err != nil {
-			return nil, failErr("%w", in.Err)
+			return nil, command.FailErr("%w", in.Err)
 		}
 		if in.IsImage(ctx) {
 			s.inputs = append(s.inputs, in)
@@ -234,9 +235,9 @@ func folderSource(ctx context.Context, files store.Opener, dir string) (_ datase
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, &exitError{exitInterrupted, errors.New("interrupted: nothing was done")}
+		return nil, &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted: nothing was done")}
 	case len(s.inputs) == 0:
-		return nil, noImages(0, len(l.Files))
+		return nil, command.NoImages(0, len(l.Files))
 	}
 	return s, nil
 }
@@ -290,12 +291,12 @@ type trainRun interface {
 
 // trainer runs a dataset and measures it.
 type trainer struct {
-	app     *app
+	app     *command.App
 	f       *trainFlags
 	run     trainRun
 	pipe    *pipeline.Pipeline // nil with --engine pull
 	batched bool               // samples are batches
-	table   *liveTable
+	table   *command.LiveTable
 
 	start           time.Time
 	first           time.Duration // until the first batch
@@ -344,22 +345,22 @@ func (m mapPlaces) String() string {
 	return s
 }
 
-func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err error) {
+func trainBench(a *command.App, cmd *cobra.Command, f *trainFlags, args []string) (err error) {
 	if f.device == "help" {
-		return a.listDevices()
+		return listDevices(a)
 	}
 	if err := f.check(cmd, args); err != nil {
 		return err
 	}
-	d, err := f.definition(cmd, a.stdin, args)
+	d, err := f.definition(cmd, a.Stdin, args)
 	if err != nil {
 		return err
 	}
-	t := &trainer{app: a, f: f, batched: d.GivesBatches(), table: a.liveTable(f.json)}
-	o := dataset.Options{Seed: f.seed, Limits: f.limits, Store: f.outside.files()}
-	o.OnWarning = func(err error) { t.table.above(func() { a.complain(err) }) }
+	t := &trainer{app: a, f: f, batched: d.GivesBatches(), table: a.LiveTable(f.json)}
+	o := dataset.Options{Seed: f.seed, Limits: f.limits, Store: f.outside.Files()}
+	o.OnWarning = func(err error) { t.table.Above(func() { a.Complain(err) }) }
 	if o.OnError = onErrors[f.onError]; o.OnError != dataset.FailOnError {
-		o.OnSkip = func(e *dataset.SampleError) { t.table.above(func() { a.complain(trainErr(e)) }) }
+		o.OnSkip = func(e *dataset.SampleError) { t.table.Above(func() { a.Complain(trainErr(e)) }) }
 	}
 	if f.least != "" {
 		if o.DeviceLeast, err = f.class(""); err != nil {
@@ -372,12 +373,12 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		}
 		defer func() { // after built.Close
 			if e := o.Device.Close(); e != nil && err == nil {
-				err = failErr("%w", e)
+				err = command.FailErr("%w", e)
 			}
 		}()
 	}
 	built, err := dataset.Build(cmd.Context(), d, o)
-	if err := interrupted(cmd.Context(), "nothing was done"); err != nil && built == nil {
+	if err := command.Interrupted(cmd.Context(), "nothing was done"); err != nil && built == nil {
 		return err
 	}
 	if err != nil {
@@ -385,7 +386,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 	}
 	defer func() {
 		if e := built.Close(); e != nil && err == nil {
-			err = failErr("%w", e)
+			err = command.FailErr("%w", e)
 		}
 	}()
 	if o.Device != nil {
@@ -401,7 +402,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 		return trace.Close()
 	})
 	if wrote != nil && ran == nil {
-		return failErr("%w", wrote)
+		return command.FailErr("%w", wrote)
 	}
 	return ran
 }
@@ -411,7 +412,7 @@ func (a *app) trainBench(cmd *cobra.Command, f *trainFlags, args []string) (err 
 func wrongDefinition(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) || errors.Is(err, dataset.ErrData) {
-		return failErr("%w", err)
+		return command.FailErr("%w", err)
 	}
 	return deviceErr(err)
 }
@@ -532,7 +533,7 @@ func named(s string) string { return strings.ReplaceAll(s, fmt.Sprintf("%T", &fo
 // measure runs the dataset and prints the figures.
 func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline.Trace) error {
 	if err := t.open(ctx, b, trace); err != nil {
-		return usageErr("%w", err)
+		return command.UsageErr("%w", err)
 	}
 	cpu := cpuTime()
 	t.start = time.Now()
@@ -547,23 +548,23 @@ func (t *trainer) measure(ctx context.Context, b *dataset.Built, trace *pipeline
 	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	switch {
 	case err != nil && !interrupted:
-		return failErr("%w", trainErr(err))
+		return command.FailErr("%w", trainErr(err))
 	case t.batches.Load() == 0 && !interrupted:
-		return failErr("the dataset has no samples")
+		return command.FailErr("the dataset has no samples")
 	}
 	if err := t.print(elapsed, cpu, stages, interrupted); err != nil {
 		return err
 	}
 	if t.f.autotune && t.f.tunedFile != "" {
 		if err := t.writeTuned(context.WithoutCancel(ctx)); err != nil { // also of an interrupted run
-			return failErr("--autotune-file %w", err)
+			return command.FailErr("--autotune-file %w", err)
 		}
 	}
 	switch {
 	case interrupted:
-		return &exitError{exitInterrupted, errors.New("interrupted")}
+		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 	case t.run.Skipped() > 0:
-		return &exitError{status: exitFailed}
+		return &command.ExitError{Status: command.ExitFailed}
 	}
 	return nil
 }
@@ -611,8 +612,8 @@ func (t *trainer) loop(ctx context.Context) error {
 		}
 		t.images.Add(n)
 		t.batches.Add(1)
-		if t.app.testDelay != nil {
-			t.app.testDelay()
+		if t.app.TestDelay != nil {
+			t.app.TestDelay()
 		}
 	}
 }
@@ -635,7 +636,7 @@ func percentages(before, after []pipeline.StageStats, elapsed time.Duration) []s
 			}
 		}
 		percent := func(x time.Duration, of float64) float64 {
-			return digits(max(0, min(100*float64(x)/max(of, 1), 100)))
+			return command.Digits(max(0, min(100*float64(x)/max(of, 1), 100)))
 		}
 		l = append(l, stageFigures{s, percent(busy, float64(elapsed)*float64(s.Workers)), percent(waited, float64(elapsed))})
 	}
@@ -644,21 +645,21 @@ func percentages(before, after []pipeline.StageStats, elapsed time.Duration) []s
 
 // stageTable returns the table of the stages. A positive width cuts paths to so
 // many characters.
-func stageTable(stages []stageFigures, bottleneck, width int) *table {
-	t := &table{}
-	t.row("stage", "workers", "ready", "in", "out", "busy %", "waited %", "MB", "errors", "")
+func stageTable(stages []stageFigures, bottleneck, width int) *command.Table {
+	t := &command.Table{}
+	t.Row("stage", "workers", "ready", "in", "out", "busy %", "waited %", "MB", "errors", "")
 	for i, s := range stages {
 		mark := ""
 		if i == bottleneck {
 			mark = "<- bottleneck"
 		}
-		path := []rune(printable(s.Path))
+		path := []rune(command.Printable(s.Path))
 		if width > 0 && len(path) > width {
 			path = append([]rune("…"), path[len(path)-width+1:]...)
 		}
-		mb := digits(float64(s.Bytes) / 1e6)
-		t.row(string(path), strconv.Itoa(s.Workers), fmt.Sprintf("%d/%d", s.Ready, s.Queue), strconv.FormatInt(s.In, 10), strconv.FormatInt(s.Out, 10),
-			strconv.FormatFloat(s.BusyPercent, 'f', 0, 64), strconv.FormatFloat(s.WaitedPercent, 'f', 0, 64), short(&mb), strconv.FormatInt(s.Errors, 10), mark)
+		mb := command.Digits(float64(s.Bytes) / 1e6)
+		t.Row(string(path), strconv.Itoa(s.Workers), fmt.Sprintf("%d/%d", s.Ready, s.Queue), strconv.FormatInt(s.In, 10), strconv.FormatInt(s.Out, 10),
+			strconv.FormatFloat(s.BusyPercent, 'f', 0, 64), strconv.FormatFloat(s.WaitedPercent, 'f', 0, 64), command.Short(&mb), strconv.FormatInt(s.Errors, 10), mark)
 	}
 	return t
 }
@@ -686,43 +687,43 @@ func (t *trainer) print(elapsed, cpu time.Duration, stats []pipeline.StageStats,
 		Maps          []mapPlaces    `json:"maps,omitempty"`
 		Interrupted   bool           `json:"interrupted"`
 	}{
-		ImagesPerS: digits(float64(images) / max(seconds, 1e-9)), Images: images, Batches: t.batches.Load(), Epochs: t.epochs.Load(),
-		Seconds: digits(seconds), FirstBatchS: digits(t.first.Seconds()), Bad: t.run.Skipped(), Engine: t.f.engine,
+		ImagesPerS: command.Digits(float64(images) / max(seconds, 1e-9)), Images: images, Batches: t.batches.Load(), Epochs: t.epochs.Load(),
+		Seconds: command.Digits(seconds), FirstBatchS: command.Digits(t.first.Seconds()), Bad: t.run.Skipped(), Engine: t.f.engine,
 		Stages: percentages(nil, stats, elapsed), Tuned: append([]string{}, t.tuned...), Maps: t.maps, Interrupted: interrupted,
 	}
 	if bottleneck >= 0 {
 		r.Bottleneck = stats[bottleneck].Path
 	}
 	if peak := peakRSS(); peak > 0 {
-		mb := digits(float64(peak) / 1e6)
+		mb := command.Digits(float64(peak) / 1e6)
 		r.PeakRSSMB = &mb
 	}
 	if cpu > 0 && images > 0 {
-		ms := digits(cpu.Seconds() * 1e3 / float64(images))
+		ms := command.Digits(cpu.Seconds() * 1e3 / float64(images))
 		r.CPUMSPerImage = &ms
 	}
 	if t.f.json {
-		return t.app.printLine(r)
+		return t.app.PrintLine(r)
 	}
 	for _, s := range r.Tuned {
-		fmt.Fprintln(t.app.stderr, printable(s))
+		fmt.Fprintln(t.app.Stderr, command.Printable(s))
 	}
 	for _, m := range r.Maps {
-		fmt.Fprintln(t.app.stderr, printable(m.String()))
+		fmt.Fprintln(t.app.Stderr, command.Printable(m.String()))
 	}
 	if len(stats) > 0 {
-		if err := stageTable(r.Stages, bottleneck, 0).write(t.app.stdout); err != nil {
+		if err := stageTable(r.Stages, bottleneck, 0).Write(t.app.Stdout); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(t.app.stdout); err != nil {
+		if _, err := fmt.Fprintln(t.app.Stdout); err != nil {
 			return err
 		}
 	}
-	var l table
-	l.row("engine", "images", "batches", "epochs", "bad", "seconds", "first batch s", "images/s", "CPU ms/image", "peak MB")
-	l.row(r.Engine, strconv.FormatInt(images, 10), strconv.FormatInt(r.Batches, 10), strconv.FormatInt(r.Epochs, 10), strconv.FormatInt(r.Bad, 10),
-		short(&r.Seconds), short(&r.FirstBatchS), short(&r.ImagesPerS), short(r.CPUMSPerImage), short(r.PeakRSSMB))
-	return l.write(t.app.stdout)
+	var l command.Table
+	l.Row("engine", "images", "batches", "epochs", "bad", "seconds", "first batch s", "images/s", "CPU ms/image", "peak MB")
+	l.Row(r.Engine, strconv.FormatInt(images, 10), strconv.FormatInt(r.Batches, 10), strconv.FormatInt(r.Epochs, 10), strconv.FormatInt(r.Bad, 10),
+		command.Short(&r.Seconds), command.Short(&r.FirstBatchS), command.Short(&r.ImagesPerS), command.Short(r.CPUMSPerImage), command.Short(r.PeakRSSMB))
+	return l.Write(t.app.Stdout)
 }
 
 // liveInterval is the time between two updates of the live table.
@@ -730,7 +731,7 @@ const liveInterval = 500 * time.Millisecond
 
 // live shows the table of the stages. stop clears it.
 func (t *trainer) live() (stop func()) {
-	if !t.table.shown() {
+	if !t.table.Shown() {
 		return func() {}
 	}
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -742,7 +743,7 @@ func (t *trainer) live() (stop func()) {
 		for {
 			select {
 			case <-quit:
-				t.table.clear()
+				t.table.Clear()
 				return
 			case <-tick.C:
 			}
@@ -750,7 +751,7 @@ func (t *trainer) live() (stop func()) {
 			elapsed := now.Sub(at)
 			head := fmt.Sprintf("%.1f s  epoch %d  %d batches  %.0f images/s", now.Sub(t.start).Seconds(), t.epochs.Load(), t.batches.Load(),
 				float64(n-images)/max(elapsed.Seconds(), 1e-9))
-			t.table.draw(head, func(width int) *table {
+			t.table.Draw(head, func(width int) *command.Table {
 				const others = 80 // width of the other columns
 				return stageTable(percentages(before, stats, elapsed), pipeline.Bottleneck(before, stats, elapsed), max(width-others, 12))
 			})

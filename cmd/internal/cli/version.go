@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // references are the libraries that the ops reproduce, at the versions that
@@ -24,14 +26,6 @@ type reference struct {
 	Version string `json:"version"`
 }
 
-// moduleVersion returns the version of the module that was built.
-func moduleVersion() string {
-	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
-		return b.Main.Version
-	}
-	return "(devel)"
-}
-
 // sourceDate returns the date of the commit that was built, so that every build
 // writes the same man pages. It returns the zero of Unix time if unknown.
 func sourceDate() time.Time {
@@ -46,27 +40,27 @@ func sourceDate() time.Time {
 	return date
 }
 
-func (a *app) versionCmd() *cobra.Command {
+func versionCmd(a *command.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "Print the versions of the program and of the libraries it reproduces", Args: noArgs,
+		Use: "version", Short: "Print the versions of the program and of the libraries it reproduces", Args: command.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return a.printJSON(struct {
+				return a.PrintJSON(struct {
 					Version    string      `json:"version"`
 					Go         string      `json:"go"`
 					Platform   string      `json:"platform"`
 					References []reference `json:"references"`
-				}{moduleVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, references})
+				}{command.ModuleVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, references})
 			}
-			t := table{}
-			t.row(Program, moduleVersion())
-			t.row("Go", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH))
+			t := command.Table{}
+			t.Row(command.Program, command.ModuleVersion())
+			t.Row("Go", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH))
 			for _, r := range references {
-				t.row(r.Name, r.Version)
+				t.Row(r.Name, r.Version)
 			}
-			return t.write(a.stdout)
+			return t.Write(a.Stdout)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

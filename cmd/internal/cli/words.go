@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // words are the arguments that name an op or a node: its NAME, and NAME=VALUE
@@ -35,7 +37,7 @@ func splitWords(args []string) ([]words, error) {
 
 // wordsJSON returns the parameters as a JSON object. The types of the fields of
 // v, an op or a node, say which texts are names.
-func (a *app) wordsJSON(ctx context.Context, w words, v any) ([]byte, error) {
+func wordsJSON(ctx context.Context, a *command.App, w words, v any) ([]byte, error) {
 	given := map[string]json.RawMessage{}
 	for _, p := range w.params {
 		name, text, _ := strings.Cut(p, "=")
@@ -43,15 +45,15 @@ func (a *app) wordsJSON(ctx context.Context, w words, v any) ([]byte, error) {
 			return nil, fmt.Errorf("%s: parameter %q is given twice", w.name, name)
 		}
 		var err error
-		if given[name], err = a.paramJSON(ctx, reflect.TypeOf(v).Elem(), name, text); err != nil {
+		if given[name], err = wordJSON(ctx, a, reflect.TypeOf(v).Elem(), name, text); err != nil {
 			return nil, fmt.Errorf("%s: parameter %q: %w", w.name, name, err)
 		}
 	}
 	return json.Marshal(given)
 }
 
-// paramJSON returns the JSON form of the text of a parameter.
-func (a *app) paramJSON(ctx context.Context, of reflect.Type, name, text string) (json.RawMessage, error) {
+// wordJSON returns the JSON form of the text of a parameter.
+func wordJSON(ctx context.Context, a *command.App, of reflect.Type, name, text string) (json.RawMessage, error) {
 	var t reflect.Type // nil for an unknown parameter, whose error names the others
 	for i := range of.NumField() {
 		if f := of.Field(i); paramName(f) == name {
@@ -62,7 +64,7 @@ func (a *app) paramJSON(ctx context.Context, of reflect.Type, name, text string)
 		return json.Marshal(text)
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
-		b, err := readUTF8(ctx, file, a.stdin)
+		b, err := readUTF8(ctx, file, a.Stdin)
 		if err == nil && !json.Valid(b) {
 			err = fmt.Errorf("%s: not a JSON file", file)
 		}

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"io"
@@ -10,20 +10,20 @@ import (
 
 // The values of --color.
 const (
-	colorAuto   = "auto"
-	colorAlways = "always"
-	colorNever  = "never"
+	ColorAuto   = "auto"
+	ColorAlways = "always"
+	ColorNever  = "never"
 )
 
 // The styles of ECMA-48.
 const (
-	bold  = "1"
-	red   = "31"
-	green = "32"
+	Bold  = "1"
+	Red   = "31"
+	Green = "32"
 )
 
-// colored returns s in a style if w shows styles.
-func (a *app) colored(w io.Writer, style, s string) string {
+// Colored returns s in a style if w shows styles.
+func (a *App) Colored(w io.Writer, style, s string) string {
 	if s == "" || !a.hasColor(w) {
 		return s
 	}
@@ -33,14 +33,14 @@ func (a *app) colored(w io.Writer, style, s string) string {
 // hasColor reports whether text for w may have styles: always or never if
 // --color says so, else on a terminal that is not dumb, unless NO_COLOR is set
 // to anything (no-color.org).
-func (a *app) hasColor(w io.Writer) bool {
-	switch a.color {
-	case colorAlways:
+func (a *App) hasColor(w io.Writer) bool {
+	switch a.Color {
+	case ColorAlways:
 		return true
-	case colorNever:
+	case ColorNever:
 		return false
 	}
-	env := a.getenv
+	env := a.Getenv
 	if env == nil {
 		env = os.Getenv
 	}
@@ -50,7 +50,7 @@ func (a *app) hasColor(w io.Writer) bool {
 	if runtime.GOOS == "windows" && env("WT_SESSION") == "" && env("TERM") == "" {
 		return false // an old console prints the sequences
 	}
-	if a.testTerminal {
+	if a.TestTerminal {
 		return true
 	}
 	f, ok := w.(*os.File)

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"bytes"
@@ -10,22 +10,22 @@ import (
 	"golang.org/x/term"
 )
 
-// liveTable is a table on a terminal that is redrawn in place. Without a
+// LiveTable is a table on a terminal that is redrawn in place. Without a
 // terminal it draws nothing. It is safe for concurrent use.
-type liveTable struct {
+type LiveTable struct {
 	mu    sync.Mutex
-	app   *app
+	app   *App
 	width func() int // of the terminal in characters; nil without a terminal
 	lines int        // number of lines on the screen
 }
 
-// liveTable returns a table on standard error.
-func (a *app) liveTable(quiet bool) *liveTable {
-	t := &liveTable{app: a}
-	if a.testWidth > 0 {
-		t.width = func() int { return a.testWidth }
+// LiveTable returns a table on standard error.
+func (a *App) LiveTable(quiet bool) *LiveTable {
+	t := &LiveTable{app: a}
+	if a.TestWidth > 0 {
+		t.width = func() int { return a.TestWidth }
 	}
-	if f, ok := a.stderr.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
+	if f, ok := a.Stderr.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		t.width = func() int {
 			w, _, err := term.GetSize(int(f.Fd()))
 			if err != nil {
@@ -37,7 +37,7 @@ func (a *app) liveTable(quiet bool) *liveTable {
 	return t
 }
 
-func (t *liveTable) shown() bool { return t.width != nil }
+func (t *LiveTable) Shown() bool { return t.width != nil }
 
 // Control sequences of ECMA-48: move up some lines, and clear from the cursor
 // to the end of the screen.
@@ -46,14 +46,14 @@ const (
 	clearEnd = "\x1b[J"
 )
 
-// draw replaces the drawing with a line of text and a table.
-func (t *liveTable) draw(head string, make func(width int) *table) {
+// Draw replaces the drawing with a line of text and a table.
+func (t *LiveTable) Draw(head string, make func(width int) *Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	width := t.width()
 	var b bytes.Buffer
 	b.WriteString(head + "\n")
-	_ = make(width).write(&b) // to memory
+	_ = make(width).Write(&b) // to memory
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	var out strings.Builder
 	t.up(&out)
@@ -64,11 +64,11 @@ func (t *liveTable) draw(head string, make func(width int) *table) {
 		out.WriteString(l + "\n")
 	}
 	t.lines = len(lines)
-	fmt.Fprint(t.app.stderr, out.String())
+	fmt.Fprint(t.app.Stderr, out.String())
 }
 
 // up moves to the start of the table and clears it.
-func (t *liveTable) up(out *strings.Builder) {
+func (t *LiveTable) up(out *strings.Builder) {
 	if t.lines > 0 {
 		fmt.Fprintf(out, linesUp, t.lines)
 		out.WriteString(clearEnd)
@@ -76,15 +76,15 @@ func (t *liveTable) up(out *strings.Builder) {
 	t.lines = 0
 }
 
-// above clears the table and calls f, which may print.
-func (t *liveTable) above(f func()) {
+// Above clears the table and calls f, which may print.
+func (t *LiveTable) Above(f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out strings.Builder
 	t.up(&out)
-	fmt.Fprint(t.app.stderr, out.String())
+	fmt.Fprint(t.app.Stderr, out.String())
 	f()
 }
 
-// clear clears the table.
-func (t *liveTable) clear() { t.above(func() {}) }
+// Clear clears the table.
+func (t *LiveTable) Clear() { t.Above(func() {}) }

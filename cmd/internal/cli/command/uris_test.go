@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"testing"
@@ -18,6 +18,6 @@ func TestWithoutSecrets(t *testing.T) {
 		"http://h/a#S":                           "http://h/a?xxxxx",
 		"s3://bucket/a?b and a/b?c":              "s3://bucket/a?b and a/b?c",
 	} {
-		require.Equal(t, want, withoutSecrets(text))
+		require.Equal(t, want, WithoutSecrets(text))
 	}
 }

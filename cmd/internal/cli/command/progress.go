@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a progress bar on standard error, or nothing if that is not a
+// Progress is a progress bar on standard error, or nothing if that is not a
 // terminal. It always takes less than a line.
-type progress struct {
-	w     io.Writer
+type Progress struct {
+	W     io.Writer
 	width func() int // of the terminal in characters; nil without a terminal
 	total int64      // -1 if unknown
 	unit  string
-	done  int64
+	Done  int64
 	start time.Time
 	drawn time.Time // the last drawing; zero if there is nothing on the screen
 }
@@ -27,15 +27,15 @@ type progress struct {
 // redraw is the shortest time between two drawings.
 const redraw = 100 * time.Millisecond
 
-// newProgress returns a bar that counts images.
-func newProgress(w io.Writer, total int, quiet bool) *progress {
-	return newProgressOf(w, int64(total), "images", quiet)
+// NewProgress returns a bar that counts images.
+func NewProgress(w io.Writer, total int, quiet bool) *Progress {
+	return NewProgressOf(w, int64(total), "images", quiet)
 }
 
-// newProgressOf returns a bar that counts units or, if unit is "bytes", bytes.
+// NewProgressOf returns a bar that counts units or, if unit is "bytes", bytes.
 // A total of -1 is unknown.
-func newProgressOf(w io.Writer, total int64, unit string, quiet bool) *progress {
-	p := &progress{w: w, total: total, unit: unit, start: time.Now()}
+func NewProgressOf(w io.Writer, total int64, unit string, quiet bool) *Progress {
+	p := &Progress{W: w, total: total, unit: unit, start: time.Now()}
 	if f, ok := w.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		p.width = func() int {
 			n, _, err := term.GetSize(int(f.Fd()))
@@ -50,24 +50,24 @@ func newProgressOf(w io.Writer, total int64, unit string, quiet bool) *progress 
 
 // Errors of the bar mean that the terminal has gone. The work continues.
 
-func (p *progress) step() { p.add(1) }
+func (p *Progress) Step() { p.Add(1) }
 
-func (p *progress) add(n int64) {
+func (p *Progress) Add(n int64) {
 	if p.width == nil || n <= 0 {
 		return
 	}
-	p.done += n
+	p.Done += n
 	if now := time.Now(); now.Sub(p.drawn) >= redraw {
 		p.drawn = now
 		// A line is cleared after it is drawn, so that it does not flicker.
-		_, _ = io.WriteString(p.w, "\r"+progressLine(p.width(), p.done, p.total, p.unit, now.Sub(p.start))+clearLine)
+		_, _ = io.WriteString(p.W, "\r"+progressLine(p.width(), p.Done, p.total, p.unit, now.Sub(p.start))+clearLine)
 	}
 }
 
-// clear removes the bar from the screen.
-func (p *progress) clear() {
+// Clear removes the bar from the screen.
+func (p *Progress) Clear() {
 	if p.width != nil && !p.drawn.IsZero() {
-		_, _ = io.WriteString(p.w, "\r"+clearLine)
+		_, _ = io.WriteString(p.W, "\r"+clearLine)
 		p.drawn = time.Time{}
 	}
 }
@@ -82,7 +82,7 @@ func progressLine(width int, done, total int64, unit string, took time.Duration)
 	const shortest = 10 // a bar
 	number := func(n float64) string {
 		if unit == "bytes" {
-			return byteSize(n)
+			return ByteSize(n)
 		}
 		return fmt.Sprintf("%.0f", n)
 	}
@@ -133,8 +133,8 @@ func progressLine(width int, done, total int64, unit string, took time.Duration)
 	return ""
 }
 
-// byteSize formats a number of bytes: "1.5 MB".
-func byteSize(n float64) string {
+// ByteSize formats a number of bytes: "1.5 MB".
+func ByteSize(n float64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
 	i := 0
 	for n >= 999.5 && i < len(units)-1 {

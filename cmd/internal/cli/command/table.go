@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"io"
@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// table is text in columns. The last cell of a row is not padded.
-type table struct {
+// Table is text in columns. The last cell of a row is not padded.
+type Table struct {
 	rows [][]string
 }
 
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(w io.Writer) error {
+func (t *Table) Write(w io.Writer) error {
 	var width []int
 	for _, r := range t.rows {
 		for i, c := range r {

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"regexp"
@@ -10,8 +10,8 @@ import (
 // inText matches the URIs in a message.
 var inText = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://[^\s"]+`)
 
-// withoutSecrets returns a message with its URIs as shown shows them.
-func withoutSecrets(text string) string {
+// WithoutSecrets returns a message with its URIs as shown shows them.
+func WithoutSecrets(text string) string {
 	return inText.ReplaceAllStringFunc(text, func(uri string) string {
 		bare := strings.TrimRight(uri, ":;,.)>'")
 		return paths.Shown(bare) + uri[len(bare):]

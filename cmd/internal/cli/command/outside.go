@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"errors"
@@ -9,30 +9,30 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// outside is the flag --allow-outside.
-type outside bool
+// Outside is the flag --allow-outside.
+type Outside bool
 
-func (o *outside) add(cmd *cobra.Command) {
+func (o *Outside) Add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar((*bool)(o), "allow-outside", false, "follow all links and paths of lists out of the folder that was given; the default follows only links to images that are decoded")
 }
 
-// files returns the store of paths and URIs.
-func (o outside) files() store.Opener {
+// Files returns the store of paths and URIs.
+func (o Outside) Files() store.Opener {
 	if o {
 		return store.AllowOutside(store.URI)
 	}
 	return store.URI
 }
 
-// outsiders collects the errors of files that lead out of a folder, for one
+// Outsiders collects the errors of files that lead out of a folder, for one
 // line about all of them.
-type outsiders struct {
+type Outsiders struct {
 	first error
 	n     int
 }
 
-// add reports whether err is such an error, which say prints.
-func (o *outsiders) add(err error) bool {
+// Add reports whether err is such an error, which say prints.
+func (o *Outsiders) Add(err error) bool {
 	if !errors.Is(err, store.ErrOutside) {
 		return false
 	}
@@ -42,13 +42,13 @@ func (o *outsiders) add(err error) bool {
 	return true
 }
 
-// say prints the line.
-func (o *outsiders) say(a *app) {
+// Say prints the line.
+func (o *Outsiders) Say(a *App) {
 	switch o.n {
 	case 0:
 	case 1:
-		a.complain(o.first)
+		a.Complain(o.first)
 	default:
-		a.complain(fmt.Errorf("%w; so does each of %s more", o.first, plural(o.n-1, "file")))
+		a.Complain(fmt.Errorf("%w; so does each of %s more", o.first, Plural(o.n-1, "file")))
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"encoding/json"
@@ -15,14 +15,14 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// complain prints an error on one line.
-func (a *app) complain(err error) {
-	fmt.Fprintln(a.stderr, a.colored(a.stderr, red, Program+": "+printable(a.advised(err))))
+// Complain prints an error on one line.
+func (a *App) Complain(err error) {
+	fmt.Fprintln(a.Stderr, a.Colored(a.Stderr, Red, Program+": "+Printable(a.Advised(err))))
 }
 
-// advised returns the error's text with the flag of the running command that
+// Advised returns the error's text with the flag of the running command that
 // permits what it refuses.
-func (a *app) advised(err error) string {
+func (a *App) Advised(err error) string {
 	flag, verb := "", "raises the limit"
 	switch {
 	case errors.Is(err, store.ErrOutside):
@@ -32,19 +32,19 @@ func (a *app) advised(err error) string {
 	case errors.Is(err, codec.ErrBytes), errors.Is(err, records.ErrTooLarge) && strings.Contains(err.Error(), "the limit is"):
 		flag = "--limit-bytes"
 	}
-	text := withoutSecrets(strings.ReplaceAll(withFlags(err), "; store.AllowOutside permits it", ""))
+	text := WithoutSecrets(strings.ReplaceAll(withFlags(err), "; store.AllowOutside permits it", ""))
 	if errors.Is(err, store.ErrScheme) && !slices.Contains(store.Schemes(), "s3") {
 		return text + schemeHint
 	}
-	if flag == "" || strings.Contains(text, flag) || a.command == nil || a.command.Flags().Lookup(flag[2:]) == nil {
+	if flag == "" || strings.Contains(text, flag) || a.Command == nil || a.Command.Flags().Lookup(flag[2:]) == nil {
 		return text
 	}
 	return text + "; " + flag + " " + verb
 }
 
-// printable escapes control characters as in a Go string: names of files and
+// Printable escapes control characters as in a Go string: names of files and
 // graphs come from outside and must not control the terminal.
-func printable(s string) string {
+func Printable(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
@@ -59,43 +59,43 @@ func printable(s string) string {
 	return b.String()
 }
 
-// failed reports an input that failed, on stderr and, with --json, on stdout.
-func (a *app) failed(path string, err error, asJSON bool) error {
-	a.complain(err)
+// Failed reports an input that failed, on stderr and, with --json, on stdout.
+func (a *App) Failed(path string, err error, asJSON bool) error {
+	a.Complain(err)
 	if !asJSON {
 		return nil
 	}
-	return a.printLine(struct {
+	return a.PrintLine(struct {
 		Input string `json:"input"`
 		Error string `json:"error"`
-	}{path, a.advised(err)})
+	}{path, a.Advised(err)})
 }
 
-// printLine writes v to stdout as JSON on one line.
-func (a *app) printLine(v any) error {
-	e := json.NewEncoder(a.stdout)
+// PrintLine writes v to stdout as JSON on one line.
+func (a *App) PrintLine(v any) error {
+	e := json.NewEncoder(a.Stdout)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-// printJSON writes v to stdout, indented.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
+// PrintJSON writes v to stdout, indented.
+func (a *App) PrintJSON(v any) error {
+	e := json.NewEncoder(a.Stdout)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-// plural returns a number with its noun: "1 image", "2 images".
-func plural(n int, what string) string {
+// Plural returns a number with its noun: "1 image", "2 images".
+func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// wrap breaks text at spaces into lines of at most width characters.
-func wrap(s string, width int) []string {
+// Wrap breaks text at spaces into lines of at most width characters.
+func Wrap(s string, width int) []string {
 	lines := []string{""}
 	for _, w := range strings.Fields(s) {
 		n := len(lines) - 1
@@ -111,22 +111,22 @@ func wrap(s string, width int) []string {
 	return lines
 }
 
-// shorten cuts s to n characters.
-func shorten(s string, n int) string {
+// Shorten cuts s to n characters.
+func Shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-// digits rounds to six digits: clocks are less precise than that.
-func digits(x float64) float64 {
+// Digits rounds to six digits: clocks are less precise than that.
+func Digits(x float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	return r
 }
 
-// short formats a figure for people. nil, an unknown figure, is "-".
-func short(x *float64) string {
+// Short formats a figure for people. nil, an unknown figure, is "-".
+func Short(x *float64) string {
 	switch {
 	case x == nil:
 		return "-"
@@ -136,9 +136,9 @@ func short(x *float64) string {
 	return strconv.FormatFloat(*x, 'g', 3, 64)
 }
 
-// bytesText formats a number with thousands separators. A negative, unknown
+// BytesText formats a number with thousands separators. A negative, unknown
 // number is "?".
-func bytesText(n int64) string {
+func BytesText(n int64) string {
 	if n < 0 {
 		return "?"
 	}
