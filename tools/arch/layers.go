@@ -266,13 +266,10 @@ var Layers = []Layer{
 	{"programs", []Package{
 		{Path: "adapters/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/kserve", "internal/registry", "tensor", "transforms", sync}},
-		{Path: "cmd/internal/cli/help", May: []string{"datagraph", "dataset", "records", "store", cobra}},
 		{Path: "cmd/internal/cli/command", May: []string{"codec", "internal/paths", "internal/registry", "job", "records", "store", "store/remote", cobra, pflag, term}},
-		{Path: "cmd/internal/cli", May: []string{
-			"cmd/internal/cli/command", "cmd/internal/cli/help", "cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", Root, "importer", "importer/all", "importer/hf", "importer/triton",
-			"internal/bom", "internal/coverage", "internal/newfile", "internal/opdoc", "internal/ordered", "internal/paths", "internal/pipe", "internal/registry", "job", "modelbundle", "onnx", "pack", "pipeline", "preset", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "store/httpstore", "tensor", "transforms",
-			cobra, pflag, term, ximage,
-		}},
+		{Path: "cmd/internal/cli/help", May: []string{"datagraph", "dataset", "records", "store", cobra}},
+		{Path: "cmd/internal/cli/source", May: []string{"cmd/internal/cli/command", "codec", "datagraph", "dataset", "device", "device/cpu", "diff", "importer", "importer/all", "importer/triton", Root, "internal/bom", "internal/paths", "internal/pipe", "internal/registry", "job", "modelbundle", "preset", "store", "tensor", "transforms", cobra}},
+		{Path: "cmd/internal/cli", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/help", "cmd/internal/cli/source", "cmd/internal/serve", "codec", "codec/all", "codec/jpeg", "datagraph", "dataset", "dataset/all", "dataset/imagefolder", "device", "device/cpu", "diff", "importer", "importer/hf", Root, "internal/bom", "internal/coverage", "internal/newfile", "internal/opdoc", "internal/ordered", "internal/paths", "internal/pipe", "internal/registry", "job", "modelbundle", "onnx", "pack", "pipeline", "pullpipe", "recordio/imagerecord", "records", "records/all", "store", "store/httpstore", "tensor", "transforms", cobra, pflag, ximage, term}},
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},

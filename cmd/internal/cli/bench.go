@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
@@ -32,7 +33,7 @@ const (
 )
 
 type benchFlags struct {
-	graphFlags
+	source.GraphFlags
 	outside command.Outside
 	json    bool
 	jobs    int
@@ -48,7 +49,7 @@ func benchCmd(a *command.App) *cobra.Command {
 			return bench(a, cmd, f, args)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the figures as one JSON object")
@@ -94,28 +95,28 @@ func bench(a *command.App, cmd *cobra.Command, f *benchFlags, args []string) err
 	case f.jobs < 1:
 		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	}
-	g, err := f.load(cmd, a.Stdin)
+	g, err := f.Load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
-	plan, err := f.compile(g)
+	plan, err := f.Compile(g)
 	if err == nil {
-		err = wantOneImage(g)
+		err = source.WantOneImage(g)
 	}
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	b := &bencher{app: a, plan: plan, limits: f.limits, jobs: f.jobs}
+	b := &bencher{app: a, plan: plan, limits: f.Limits, jobs: f.jobs}
 	l := job.Find(ctx, f.outside.Files(), job.Paths(args...), "")
 	defer l.Close()
 	missing, err := b.read(ctx, l)
 	if err != nil {
 		return err
 	}
-	name := f.preset
+	name := f.Preset
 	if name == "" {
-		name = paths.Shown(f.file)
+		name = paths.Shown(f.File)
 	}
 	if len(b.images) > 0 {
 		if err := b.measure(ctx, name, f.json); err != nil {

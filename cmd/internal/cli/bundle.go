@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/bom"
@@ -41,17 +42,6 @@ func bundleCmd(a *command.App) *cobra.Command {
 	}
 	cmd.AddCommand(bundleCreateCmd(a), bundleLsCmd(a), bundleCatCmd(a), bundleVerifyCmd(a), bundleSignCmd(a), bundleEmbedONNXCmd(a))
 	return cmd
-}
-
-// openBundle opens a bundle file. Its errors name the file.
-func openBundle(ctx context.Context, path string, l codec.Limits) (*modelbundle.Bundle, error) {
-	limits := modelbundle.DefaultLimits()
-	limits.Run = l
-	b, err := modelbundle.OpenStore(ctx, store.URI, paths.StoreName(path), limits)
-	if err != nil {
-		return nil, command.WrapFail(paths.Error(path, err))
-	}
-	return b, nil
 }
 
 // oneBundle requires one argument.
@@ -88,7 +78,7 @@ func noSection(b *modelbundle.Bundle, name string, err error) error {
 }
 
 type bundleCreateFlags struct {
-	graphFlags
+	source.GraphFlags
 	fitFlags
 	outside                                    command.Outside
 	out, labels, least, expect                 string
@@ -105,7 +95,7 @@ func bundleCreateCmd(a *command.App) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return createBundle(a, cmd, f) },
 	}
-	f.graphFlags.add(cmd)
+	f.GraphFlags.Add(cmd)
 	f.fitFlags.add(cmd)
 	f.outside.Add(cmd)
 	fl := cmd.Flags()
@@ -133,14 +123,14 @@ func createBundle(a *command.App, cmd *cobra.Command, f *bundleCreateFlags) erro
 	case f.expect != "" && len(f.goldens) == 0:
 		return command.UsageErr("--expect needs --golden, the images of its tensors")
 	}
-	g, err := f.load(cmd, a.Stdin)
+	g, err := f.Load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
 	if err := f.renameOutputs(g); err != nil {
 		return err
 	}
-	if _, err := f.compile(g); err != nil {
+	if _, err := f.Compile(g); err != nil {
 		return err
 	}
 	c := &modelbundle.Content{Graph: g, Least: f.least}
@@ -209,14 +199,14 @@ func (f *bundleCreateFlags) addGoldens(cmd *cobra.Command, c *modelbundle.Conten
 		if cmd.Context().Err() != nil {
 			return nil // the caller checks the context
 		}
-		t, err := readImage(cmd, &in, f.limits)
+		t, err := source.ReadImage(cmd, &in, f.Limits)
 		if err != nil {
 			return err
 		}
 		name := filepath.ToSlash(in.Name)
 		var s modelbundle.Golden
 		if f.expect == "" {
-			s, err = modelbundle.MakeGolden(c.Graph, name, t.Data, f.limits)
+			s, err = modelbundle.MakeGolden(c.Graph, name, t.Data, f.Limits)
 		} else {
 			var outputs []tensor.Named
 			if outputs, err = f.expected(c.Graph, in.Name); err != nil {
@@ -257,7 +247,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 			if err != nil {
 				return nil, paths.Error(path, err)
 			}
-			limit := f.limits.Bytes
+			limit := f.Limits.Bytes
 			if limit <= 0 {
 				limit = math.MaxInt64
 			}
@@ -277,7 +267,7 @@ func (f *bundleCreateFlags) expected(g *datagraph.Graph, name string) (l []tenso
 
 // readFile reads a file of any size that the user named.
 func readFile(ctx context.Context, path string) ([]byte, error) {
-	b, err := readSmall(ctx, path, nil, math.MaxInt64-1)
+	b, err := source.ReadSmall(ctx, path, nil, math.MaxInt64-1)
 	return b, command.WrapFail(err)
 }
 
@@ -311,7 +301,7 @@ func bundleLsCmd(a *command.App) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := openBundle(cmd.Context(), args[0], codec.DefaultLimits())
+			b, err := source.OpenBundle(cmd.Context(), args[0], codec.DefaultLimits())
 			if err != nil {
 				return err
 			}
@@ -447,14 +437,14 @@ func bundleCatCmd(a *command.App) *cobra.Command {
 			if len(args) != 1 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			if b, err := openBundle(cmd.Context(), args[0], codec.DefaultLimits()); err == nil {
+			if b, err := source.OpenBundle(cmd.Context(), args[0], codec.DefaultLimits()); err == nil {
 				l = sectionNames(b)
 				_ = b.Close() // nothing was written
 			}
 			return l, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := openBundle(cmd.Context(), args[0], codec.DefaultLimits())
+			b, err := source.OpenBundle(cmd.Context(), args[0], codec.DefaultLimits())
 			if err != nil {
 				return err
 			}

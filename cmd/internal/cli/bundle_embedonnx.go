@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -31,14 +32,14 @@ func bundleEmbedONNXCmd(a *command.App) *cobra.Command {
 			if f.out == "" {
 				return command.UsageErr("no output file: want -o FILE")
 			}
-			g, err := f.load(cmd, a.Stdin)
+			g, err := f.Load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
 			if err := f.renameOutputs(g); err != nil {
 				return err
 			}
-			model, err := readSmall(cmd.Context(), args[0], a.Stdin, math.MaxInt32)
+			model, err := source.ReadSmall(cmd.Context(), args[0], a.Stdin, math.MaxInt32)
 			if err != nil {
 				return command.WrapFail(err)
 			}
@@ -62,7 +63,7 @@ func bundleEmbedONNXCmd(a *command.App) *cobra.Command {
 			}))
 		},
 	}
-	f.graphFlags.add(cmd)
+	f.GraphFlags.Add(cmd)
 	f.fitFlags.add(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "write the model to `FILE`, which may be MODEL itself")
 	cmd.Flags().StringArrayVar(&f.goldens, "golden", nil, "add a golden sample of `IMAGE`; repeatable")
@@ -74,15 +75,15 @@ func bundleEmbedONNXCmd(a *command.App) *cobra.Command {
 // bundle's own, and those of --golden.
 func (f *bundleCreateFlags) samples(cmd *cobra.Command, g *datagraph.Graph) ([]onnx.Golden, error) {
 	var l []onnx.Golden
-	if f.bundle != "" && !f.exifSet && f.dtype == "" && f.layout == "" && len(f.names) == 0 {
-		b, err := openBundle(cmd.Context(), f.bundle, f.limits)
+	if f.Bundle != "" && !f.ExifSet && f.Dtype == "" && f.Layout == "" && len(f.names) == 0 {
+		b, err := source.OpenBundle(cmd.Context(), f.Bundle, f.Limits)
 		if err != nil {
 			return nil, err
 		}
 		samples, err := b.Goldens()
 		l = onnx.Digests(samples) // before Close, which invalidates the images
 		if err = errors.Join(err, b.Close()); err != nil {
-			return nil, command.WrapFail(paths.Error(f.bundle, err))
+			return nil, command.WrapFail(paths.Error(f.Bundle, err))
 		}
 	}
 	c := &modelbundle.Content{Graph: g}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
@@ -111,7 +112,7 @@ func mend(err error) string {
 		}
 		return fmt.Sprintf("; --name %s=%s renames it", e.Output.Name, in[0].Name)
 	case onnx.FitDType:
-		if slices.Contains(dtypeNames(), in[0].DType.String()) {
+		if slices.Contains(source.DtypeNames(), in[0].DType.String()) {
 			return fmt.Sprintf("; --dtype %v converts it", in[0].DType)
 		}
 	case onnx.FitLayout:
@@ -131,7 +132,7 @@ func mend(err error) string {
 // proves runs the graph on a golden sample's image and compares it with the
 // tensors of training. The error names the likely cause of a difference.
 func (f *bundleCreateFlags) proves(ctx context.Context, g *datagraph.Graph, s *modelbundle.Golden, saved []tensor.Named) error {
-	plan, err := f.compile(g)
+	plan, err := f.Compile(g)
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (f *bundleCreateFlags) proves(ctx context.Context, g *datagraph.Graph, s *m
 		return command.WrapFail(err)
 	}
 	i := slices.IndexFunc(saved, func(n tensor.Named) bool { return n.Name == differs.Output })
-	return command.FailErr("%w; %s", err, cause(ctx, g, differs.Output, image, saved[i].T, f.limits))
+	return command.FailErr("%w; %s", err, cause(ctx, g, differs.Output, image, saved[i].T, f.Limits))
 }
 
 // cause names the likely cause of a difference from another program's tensor,

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
@@ -27,7 +28,7 @@ import (
 )
 
 type bundleVerifyFlags struct {
-	deviceFlags
+	source.DeviceFlags
 	publicKey, signature string
 	json                 bool
 	limits               codec.Limits
@@ -40,19 +41,19 @@ func bundleVerifyCmd(a *command.App) *cobra.Command {
 		Short:                 "Check a bundle's digests, golden samples and signature",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && f.device != "help" {
+			if len(args) == 0 && f.Device != "help" {
 				return command.UsageErr("no bundle: want at least one")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.device == "help" {
-				return listDevices(a)
+			if f.Device == "help" {
+				return source.ListDevices(a)
 			}
 			return verifyBundles(cmd.Context(), a, f, args)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.publicKey, "public-key", "", "require a signature by the Ed25519 key in the PEM `FILE`")
 	fl.StringVar(&f.signature, "signature", "", "read the signature from `FILE`, which \"bundle sign --detached\" writes")
@@ -85,7 +86,7 @@ func verifyBundles(ctx context.Context, a *command.App, f *bundleVerifyFlags, pa
 	case f.signature != "" && len(paths) > 1:
 		return command.UsageErr("--signature: want one bundle, got %d", len(paths))
 	case f.publicKey != "":
-		b, err := readSmall(ctx, f.publicKey, a.Stdin, maxGraphBytes)
+		b, err := source.ReadSmall(ctx, f.publicKey, a.Stdin, source.MaxGraphBytes)
 		if err == nil {
 			key, err = modelbundle.ParsePublicKey(b)
 		}
@@ -95,7 +96,7 @@ func verifyBundles(ctx context.Context, a *command.App, f *bundleVerifyFlags, pa
 	}
 	if f.signature != "" {
 		var err error
-		if sig, err = readSmall(ctx, f.signature, a.Stdin, maxGraphBytes); err != nil {
+		if sig, err = source.ReadSmall(ctx, f.signature, a.Stdin, source.MaxGraphBytes); err != nil {
 			return command.FailErr("--signature %w", err)
 		}
 	}
@@ -238,7 +239,7 @@ func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed
 		}
 		err = withCause(ctx, b, f.limits, b.Verify(ctx))
 	}
-	if err == nil && f.device != cpu.Name {
+	if err == nil && f.Device != cpu.Name {
 		v.Device, err = f.verifyDevice(ctx, b)
 	}
 	return v, errors.Join(err, b.Close())
@@ -246,7 +247,7 @@ func verifyBundle(ctx context.Context, f *bundleVerifyFlags, path string, key ed
 
 // verifyDevice compares a device with the CPU on the bundle's golden samples.
 func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bundle) (*device.Report, error) {
-	least, err := f.class(b.Least())
+	least, err := f.Class(b.Least())
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +259,7 @@ func (f *bundleVerifyFlags) verifyDevice(ctx context.Context, b *modelbundle.Bun
 	if err != nil {
 		return nil, err
 	}
-	return verifyOn(ctx, f.device, plan, goldens, least)
+	return source.VerifyOn(ctx, f.Device, plan, goldens, least)
 }
 
 func bundleSignCmd(a *command.App) *cobra.Command {
@@ -275,7 +276,7 @@ func bundleSignCmd(a *command.App) *cobra.Command {
 			case detached != "" && out != "":
 				return command.UsageErr("--detached and -o: want only one")
 			}
-			pem, err := readSmall(cmd.Context(), keyFile, a.Stdin, maxGraphBytes)
+			pem, err := source.ReadSmall(cmd.Context(), keyFile, a.Stdin, source.MaxGraphBytes)
 			if err != nil {
 				return command.UsageErr("--key %w", err)
 			}
@@ -298,7 +299,7 @@ func bundleSignCmd(a *command.App) *cobra.Command {
 }
 
 func signBundle(ctx context.Context, a *command.App, path, out, detached string, key ed25519.PrivateKey) error {
-	b, err := openBundle(ctx, path, codec.DefaultLimits())
+	b, err := source.OpenBundle(ctx, path, codec.DefaultLimits())
 	if err != nil {
 		return err
 	}

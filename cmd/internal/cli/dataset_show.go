@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/newfile"
@@ -60,7 +61,7 @@ type treeStep struct {
 
 // showTree prints the tree of a dataset.
 func showTree(ctx context.Context, a *command.App, f *treeFlags, files command.Outside, all, asJSON bool, svg string) error {
-	b, err := readUTF8(ctx, f.file, a.Stdin)
+	b, err := source.ReadUTF8(ctx, f.file, a.Stdin)
 	if err != nil {
 		return command.UsageErr("--dataset %w", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/device"
 	_ "github.com/infer-prep/infer-prep/device/ort"
-	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -144,15 +143,4 @@ func TestBundleOnDevice(t *testing.T) {
 	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "the runtime fell back to another device")
 	require.NoDirExists(t, at("out"))
-}
-
-func TestLeast(t *testing.T) {
-	for _, c := range []struct {
-		flag, bundle string
-		want         device.Class
-	}{{"", "", device.Approximate}, {"within1", "", device.Within1}, {"", modelbundle.Exact, device.Exact}, {"approximate", modelbundle.Within1, device.Within1}} {
-		got, err := (&deviceFlags{least: c.flag}).class(c.bundle)
-		require.NoError(t, err)
-		require.Equal(t, c.want, got)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/newfile"
@@ -20,7 +21,7 @@ import (
 )
 
 type diffFlags struct {
-	graphFlags
+	source.GraphFlags
 	against, like, column, png string
 	places                     int
 	json                       bool
@@ -39,7 +40,7 @@ func diffCmd(a *command.App) *cobra.Command {
 			return runDiff(a, cmd, f, args)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.against, "against", "", "compare the graph's output with the tensor in `FILE`, or a folder of images with a folder of tensors, and explain the difference")
@@ -75,7 +76,7 @@ func runDiff(a *command.App, cmd *cobra.Command, f *diffFlags, args []string) (e
 	if !f.hasGraph(cmd) {
 		switch {
 		case f.against != "" || f.column != "":
-			return command.UsageErr("--against and --column need a graph: %s", f.flagNames())
+			return command.UsageErr("--against and --column need a graph: %s", f.FlagNames())
 		case len(args) != 2:
 			return command.UsageErr("want two tensor files or folders, or a graph and an image; got %s and no graph", command.Plural(len(args), "argument"))
 		}
@@ -99,7 +100,7 @@ func runDiff(a *command.App, cmd *cobra.Command, f *diffFlags, args []string) (e
 	case !images && there && f.against != "":
 		return command.UsageErr("--against %s: is a folder, want a file for one image; to compare a folder step by step, omit --against", paths.Shown(against))
 	}
-	g, err := f.load(cmd, a.Stdin)
+	g, err := f.Load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func runDiff(a *command.App, cmd *cobra.Command, f *diffFlags, args []string) (e
 		}
 		return diffFolders(cmd.Context(), a, f, g, image)
 	}
-	r, err := inferGraph(cmd, &f.graphFlags, g, args[0])
+	r, err := inferGraph(cmd, &f.GraphFlags, g, args[0])
 	if err != nil {
 		return command.AsUsage(err)
 	}
@@ -119,14 +120,14 @@ func runDiff(a *command.App, cmd *cobra.Command, f *diffFlags, args []string) (e
 	if there {
 		return diffSteps(cmd.Context(), a, f, r, against)
 	}
-	return diffAgainst(cmd.Context(), a, f, r, against, f.alternatives(cmd))
+	return diffAgainst(cmd.Context(), a, f, r, against, f.Alternatives(cmd))
 }
 
 var errRandom = command.UsageErr("the graph has random ops: its output differs from run to run")
 
 // maxTensor returns the largest tensor to read from a file: the limit of a run.
 func (f *diffFlags) maxTensor() int64 {
-	if n := f.limits.Bytes; n > 0 {
+	if n := f.Limits.Bytes; n > 0 {
 		return n
 	}
 	return 1 << 62
@@ -388,7 +389,7 @@ func diffAgainst(ctx context.Context, a *command.App, f *diffFlags, r *inferred,
 	rep := &diffReport{A: r.image, B: paths.Shown(path), one: true}
 	rep.add(f, outputs[k], out[k], other)
 	if rep.First != nil {
-		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], r.data, other, diff.Options{Limits: f.limits, Alternatives: others})
+		rep.Explain, err = diff.Explain(ctx, r.graph, outputs[k], r.data, other, diff.Options{Limits: f.Limits, Alternatives: others})
 		if ctx.Err() != nil {
 			return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/diff"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -77,10 +78,10 @@ func diffFolders(ctx context.Context, a *command.App, f *diffFlags, g *datagraph
 	if flag := command.FirstChanged(f.cmd, "png", "places"); flag != "" {
 		return command.UsageErr("--%s applies to one image, not to the folder %s", flag, paths.Shown(folder))
 	}
-	if err := wantOneImage(g); err != nil {
+	if err := source.WantOneImage(g); err != nil {
 		return command.AsUsage(err)
 	}
-	plan, err := f.compile(g)
+	plan, err := f.Compile(g)
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func (r *folderRun) compare(ctx context.Context, l *job.Listing) error {
 
 // one compares one image with its tensor.
 func (r *folderRun) one(in *job.File, file string, run *datagraph.Runner) (*diff.Difference, error) {
-	image, err := readImage(r.flags.cmd, in, r.flags.limits)
+	image, err := source.ReadImage(r.flags.cmd, in, r.flags.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +226,7 @@ func (r *folderRun) explain(ctx context.Context) error {
 	run := r.plan.NewRunner()
 	output := slices.Concat(r.graph.Outputs, r.graph.SideOutputs)[r.column]
 	s, err := diff.ExplainAll(ctx, r.graph, output, len(rows), func(i int) (image, other *tensor.Tensor, err error) {
-		if image, err = readImage(f.cmd, rows[i].in, f.limits); err != nil {
+		if image, err = source.ReadImage(f.cmd, rows[i].in, f.Limits); err != nil {
 			return nil, nil, err
 		}
 		var like *tensor.Desc
@@ -238,7 +239,7 @@ func (r *folderRun) explain(ctx context.Context) error {
 		}
 		other, err = f.readOne(rows[i].Tensor, like)
 		return image, other, err
-	}, diff.Options{Limits: f.limits, Alternatives: f.alternatives(f.cmd)})
+	}, diff.Options{Limits: f.Limits, Alternatives: f.Alternatives(f.cmd)})
 	if ctx.Err() != nil {
 		return &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 	}

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
 )
@@ -97,7 +98,7 @@ func (f *feedFlags) state(ctx context.Context) (*dataset.State, error) {
 		return nil, nil
 	}
 	if file, ok := strings.CutPrefix(token, "@"); ok {
-		b, err := readSmall(ctx, file, nil, maxGraphBytes)
+		b, err := source.ReadSmall(ctx, file, nil, source.MaxGraphBytes)
 		if err != nil {
 			return nil, command.UsageErr("--resume: %w", err)
 		}

@@ -341,9 +341,3 @@ func TestNumberedFoldersOfAnEarlierRun(t *testing.T) {
 	require.Equal(t, command.ExitOK, call(t, append(run, "--force", "a.png")...).status)
 	require.Equal(t, []string{"test_data_set_0/input_0.pb", "test_data_sets.txt"}, listFiles(t, "out"))
 }
-
-func TestShellQuoted(t *testing.T) {
-	for s, want := range map[string]string{"": "''", "a/b-c_1.png": "a/b-c_1.png", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "é": "'é'", "*.png": "'*.png'"} {
-		require.Equal(t, want, shellQuoted(s))
-	}
-}

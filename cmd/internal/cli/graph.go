@@ -12,13 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
-	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
-	"github.com/infer-prep/infer-prep/internal/paths"
-	"github.com/infer-prep/infer-prep/internal/pipe"
-	"github.com/infer-prep/infer-prep/job"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -34,7 +30,7 @@ func graphCmd(a *command.App) *cobra.Command {
 }
 
 func graphImportCmd(a *command.App) *cobra.Command {
-	f := &graphFlags{dataset: &datasetFlags{}}
+	f := &source.GraphFlags{Dataset: &source.DatasetFlags{}}
 	var out string
 	var asMsgp bool
 	cmd := &cobra.Command{
@@ -44,14 +40,14 @@ func graphImportCmd(a *command.App) *cobra.Command {
 		Args:                  command.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.dataset.check(cmd); err != nil {
+			if err := f.Dataset.Check(cmd); err != nil {
 				return err
 			}
-			g, err := f.load(cmd, a.Stdin)
+			g, err := f.Load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
-			for _, n := range f.dataset.notes {
+			for _, n := range f.Dataset.Notes {
 				fmt.Fprintln(a.Stderr, command.Printable(n.String()))
 			}
 			if !asMsgp {
@@ -64,8 +60,8 @@ func graphImportCmd(a *command.App) *cobra.Command {
 			return writeTo(cmd.Context(), a, out, b)
 		},
 	}
-	f.add(cmd)
-	f.dataset.add(cmd)
+	f.Add(cmd)
+	f.Dataset.Add(cmd)
 	addOutput(cmd, &out)
 	cmd.Flags().BoolVar(&asMsgp, "msgp", false, "write the binary form, as in bundles")
 	return cmd
@@ -224,75 +220,6 @@ type columnJSON struct {
 	tensor.Desc
 	Buffer *int  `json:"buffer,omitempty"`
 	Bytes  int64 `json:"bytes,omitempty"`
-}
-
-// inferred is a graph with the descriptions of all inputs and outputs of its
-// steps.
-type inferred struct {
-	graph *datagraph.Graph
-	plan  *datagraph.Plan
-	steps []datagraph.StepInfo // of the graph, with sizes
-	descs [][]tensor.Desc
-	costs datagraph.Costs // of the plan
-	plain datagraph.Costs // of the plan without passes
-	off   []datagraph.Pass
-	image string         // the file whose sizes they are, or ""
-	data  *tensor.Tensor // of image, nil without one
-}
-
-// inferGraph infers the descriptions for an image, from its header, or for any
-// image if image is "".
-func inferGraph(cmd *cobra.Command, f *graphFlags, g *datagraph.Graph, image string) (*inferred, error) {
-	plan, err := f.compile(g)
-	if err != nil {
-		return nil, err
-	}
-	r := &inferred{graph: g, plan: plan, steps: plan.Unfused().Steps(), image: paths.Shown(image), off: f.off}
-	var inputs []*tensor.Tensor
-	if image != "" {
-		if err := wantOneImage(g); err != nil {
-			return nil, err
-		}
-		t, err := readImage(cmd, job.One(store.URI, image), f.limits)
-		if err != nil {
-			return nil, err
-		}
-		inputs, r.data = append(inputs, t), t
-	}
-	if r.costs, err = plan.NewRunner().Costs(inputs...); err == nil {
-		r.plain, err = plan.Unfused().NewRunner().Costs(inputs...)
-	}
-	if err != nil {
-		return nil, command.FailErr("%s: %w", image, paths.Reason(err))
-	}
-	r.descs = r.plain.Descs
-	have := map[string]tensor.Desc{}
-	for _, c := range g.Inputs {
-		have[c.Name] = c.Desc
-	}
-	for i, s := range r.steps {
-		for j, c := range s.In {
-			s.In[j].Desc = have[c.Name]
-		}
-		for j, c := range s.Out {
-			s.Out[j].Desc = r.descs[i][j]
-			have[c.Name] = r.descs[i][j]
-		}
-	}
-	return r, nil
-}
-
-// readImage reads one image that the user named: a file, standard input or a
-// pipe.
-func readImage(cmd *cobra.Command, in *job.File, limits codec.Limits) (*tensor.Tensor, error) {
-	b, err := in.ReadAll(cmd.Context(), cmd.InOrStdin(), limits)
-	if stopped := command.Interrupted(cmd.Context(), "nothing was done"); stopped != nil && pipe.Is(in.Path) {
-		return nil, stopped
-	}
-	if err != nil {
-		return nil, command.WrapFail(err)
-	}
-	return tensor.FromBytes(b), nil
 }
 
 func (r *inferred) json() ([]stepJSON, error) {

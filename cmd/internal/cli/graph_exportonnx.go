@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/onnx"
@@ -56,7 +57,7 @@ func portsJSON(ports []onnx.Port) []portJSON {
 }
 
 type exportONNXFlags struct {
-	graphFlags
+	source.GraphFlags
 	options          onnx.Options
 	form, merge, out string
 	size, tapsFor    sizeFlag
@@ -73,7 +74,7 @@ func graphExportONNXCmd(a *command.App) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return exportONNX(a, cmd, f) },
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.form, "form", "exact", "`FORM` of the model: exact, fast or tail")
 	fl.Var(&f.size, "input-size", "size of every decoded image (default any size)")
@@ -103,14 +104,14 @@ func exportONNX(a *command.App, cmd *cobra.Command, f *exportONNXFlags) error {
 		return command.UsageErr("--taps-for needs --host-taps")
 	}
 	f.options.Height, f.options.Width = f.size.height, f.size.width
-	g, err := f.load(cmd, a.Stdin)
+	g, err := f.Load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
 	var model []byte
 	var e *onnx.Exported
 	if f.merge != "" {
-		if model, err = readSmall(cmd.Context(), f.merge, a.Stdin, math.MaxInt32); err != nil {
+		if model, err = source.ReadSmall(cmd.Context(), f.merge, a.Stdin, math.MaxInt32); err != nil {
 			return command.WrapFail(err)
 		}
 		e, err = onnx.Merge(g, f.options, model)

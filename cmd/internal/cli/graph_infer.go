@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 )
 
@@ -24,7 +25,7 @@ func first(args []string) string {
 }
 
 func graphInferCmd(a *command.App) *cobra.Command {
-	f := &graphFlags{}
+	f := &source.GraphFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:                   "infer [--preset NAME | --graph FILE | …] [IMAGE]",
@@ -32,7 +33,7 @@ func graphInferCmd(a *command.App) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  oneImage,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, err := f.load(cmd, a.Stdin)
+			g, err := f.Load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
@@ -67,7 +68,7 @@ func graphInferCmd(a *command.App) *cobra.Command {
 			return t.Write(a.Stdout)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
 	return cmd
 }

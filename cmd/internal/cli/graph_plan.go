@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func graphPlanCmd(a *command.App) *cobra.Command {
-	f, on := &graphFlags{}, &deviceFlags{}
+	f, on := &source.GraphFlags{}, &source.DeviceFlags{}
 	var asJSON bool
 	var off []string
 	var names []string
@@ -30,17 +30,17 @@ func graphPlanCmd(a *command.App) *cobra.Command {
 				if err != nil {
 					return command.OneOf("off", name, names...)
 				}
-				f.off = append(f.off, p)
+				f.Off = append(f.Off, p)
 			}
-			if on.device == "help" {
-				return listDevices(a)
+			if on.Device == "help" {
+				return source.ListDevices(a)
 			}
-			g, err := f.load(cmd, a.Stdin)
+			g, err := f.Load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("device") {
-				return placement(cmd.Context(), a, f, on, g, asJSON)
+				return source.Placement(cmd.Context(), a, f, on, g, asJSON)
 			}
 			r, err := inferGraph(cmd, f, g, first(args))
 			if err != nil {
@@ -49,8 +49,8 @@ func graphPlanCmd(a *command.App) *cobra.Command {
 			return printPlan(a, r, asJSON)
 		},
 	}
-	f.add(cmd)
-	on.add(cmd)
+	f.Add(cmd)
+	on.Add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().StringArrayVar(&off, "off", nil, "disable a `PASS`; repeatable")
 	command.Complete(cmd, "off", names...)
@@ -114,16 +114,6 @@ func (r *inferred) fused() fusedPlan {
 	return f
 }
 
-// randomSteps lists the steps that draw ops, as "1-random_crop".
-func randomSteps(g *datagraph.Graph) (l []string) {
-	for i, s := range g.Steps {
-		if _, ok := s.Op.(transforms.Random); ok {
-			l = append(l, fmt.Sprintf("%d-%s", i, transforms.InfoOf(s.Op).Name))
-		}
-	}
-	return l
-}
-
 func printPlan(a *command.App, r *inferred, asJSON bool) error {
 	uses := make([]bufferUse, len(r.plain.Buffers))
 	arena, apart := arenaBytes(r.plain), int64(0)
@@ -159,7 +149,7 @@ func printPlan(a *command.App, r *inferred, asJSON bool) error {
 			Unknown      bool        `json:"sizes_unknown"`
 			Random       []string    `json:"random_steps,omitempty"` // step-op
 			Fused        fusedPlan   `json:"fused"`
-		}{r.image, steps, uses, arena, apart, touched(r.plain), r.plain.Unknown, randomSteps(r.graph), fused})
+		}{r.image, steps, uses, arena, apart, touched(r.plain), r.plain.Unknown, source.RandomSteps(r.graph), fused})
 	}
 	t := command.Table{}
 	t.Row("STEP", "OP", "OUT", "TENSOR", "BYTES", "BUFFER")
@@ -212,7 +202,7 @@ func printPlan(a *command.App, r *inferred, asJSON bool) error {
 	}
 	t.Row(fmt.Sprintf("arena: %s bytes, without passes %s", command.BytesText(fused.Arena), command.BytesText(arena)))
 	t.Row(fmt.Sprintf("touched: %s bytes, without passes %s", command.BytesText(fused.Touched), command.BytesText(touched(r.plain))))
-	if l := randomSteps(r.graph); l != nil {
+	if l := source.RandomSteps(r.graph); l != nil {
 		t.Row("random: " + strings.Join(l, ", ") + "; a run replaces them by the ops that they draw, which are not counted here")
 	}
 	return t.Write(a.Stdout)

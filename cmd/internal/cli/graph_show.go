@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
 func graphShowCmd(a *command.App) *cobra.Command {
-	f, sheet, set := &graphFlags{}, &sheetFlags{}, &treeFlags{}
+	f, sheet, set := &source.GraphFlags{}, &sheetFlags{}, &treeFlags{}
 	var asJSON, all bool
 	var svg, steps string
 	cmd := &cobra.Command{
@@ -44,7 +45,7 @@ func graphShowCmd(a *command.App) *cobra.Command {
 				if with := command.FirstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
 					return command.UsageErr("--sheet and --%s: want only one", with)
 				}
-				g, err := f.load(cmd, a.Stdin)
+				g, err := f.Load(cmd, a.Stdin)
 				if err != nil {
 					return err
 				}
@@ -57,7 +58,7 @@ func graphShowCmd(a *command.App) *cobra.Command {
 			if steps != "" && image == "" {
 				return command.UsageErr("--steps needs an IMAGE")
 			}
-			g, err := f.load(cmd, a.Stdin)
+			g, err := f.Load(cmd, a.Stdin)
 			if err != nil {
 				return err
 			}
@@ -93,7 +94,7 @@ func graphShowCmd(a *command.App) *cobra.Command {
 			return showTable(a, r, all)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	sheet.add(cmd)
 	set.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/preset"
@@ -339,7 +340,7 @@ func TestSVG(t *testing.T) {
 	graphs["branches"].Reference = "<&>"
 	for name, g := range graphs {
 		t.Run(name, func(t *testing.T) {
-			r, err := inferGraph(nil, &graphFlags{limits: codec.DefaultLimits()}, g, "")
+			r, err := inferGraph(nil, &source.GraphFlags{Limits: codec.DefaultLimits()}, g, "")
 			require.NoError(t, err)
 			checkSVG(t, drawSVG(r, true))
 			checkSVG(t, drawSVG(r, false))

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -110,7 +111,7 @@ func opsSheet(ctx context.Context, a *command.App, file, from string, cell int) 
 	encoded := sheetPicture()
 	if from != "" {
 		var err error
-		if encoded, err = readSmall(ctx, from, nil, math.MaxInt64-1); err != nil {
+		if encoded, err = source.ReadSmall(ctx, from, nil, math.MaxInt64-1); err != nil {
 			return command.WrapFail(err)
 		}
 	}

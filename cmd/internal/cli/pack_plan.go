@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/pack"
@@ -16,7 +17,7 @@ import (
 
 type packPlanFlags struct {
 	packFlags
-	graphFlags
+	source.GraphFlags
 	out         string
 	format      string
 	input       string
@@ -67,7 +68,7 @@ func packPlanCmd(a *command.App) *cobra.Command {
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print neither progress nor a summary")
 	f.addImage(cmd)
-	f.graphFlags.add(cmd)
+	f.GraphFlags.Add(cmd)
 	f.outside.Add(cmd)
 	command.Must(cmd.MarkFlagFilename("output", "json"))
 	command.Must(cmd.MarkFlagDirname("root"))
@@ -123,7 +124,7 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 	case graph != "" && f.format == "recordio":
 		return nil, in, command.UsageErr("--%s needs --format webdataset: image records hold no tensors", graph)
 	case graph == "" && command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif") != "":
-		return nil, in, command.UsageErr("--%s applies to a graph: want %s", command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif"), f.flagNames())
+		return nil, in, command.UsageErr("--%s applies to a graph: want %s", command.FirstChanged(cmd, "backend", "ignore-key", "dtype", "layout", "triton", "exif"), f.FlagNames())
 	case f.packLabel && (f.format != "recordio" || !listed):
 		return nil, in, command.UsageErr("--pack-label needs a list or manifest, and --format recordio")
 	case changed("root") && !listed:
@@ -141,7 +142,7 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		return nil, in, err
 	}
 	p := &pack.Plan{Name: f.name, Shards: f.shards, PerShard: f.perShard, Image: f.image, PackLabels: f.packLabel}
-	p.Image.Limits = f.limits
+	p.Image.Limits = f.Limits
 	if f.format == "webdataset" {
 		p.Output = pack.PlanShards
 	}
@@ -152,9 +153,9 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		p.Image.Encoding = pack.PassThrough
 	}
 	if graph != "" {
-		g, err := f.load(cmd, a.Stdin)
+		g, err := f.Load(cmd, a.Stdin)
 		if err == nil {
-			err = wantOneImage(g)
+			err = source.WantOneImage(g)
 		}
 		if err != nil {
 			return nil, in, err

@@ -281,10 +281,10 @@ func packFinish(a *command.App, cmd *cobra.Command, f *plannedFlags) (err error)
 		err = errors.Join(a.PrintLine(newPlannedReport(a, r, p.Shards, start)), err)
 	}
 	if errors.Is(err, pack.ErrIncomplete) && len(r.Missing) == p.Shards {
-		a.Complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", command.Program, shellQuoted(paths.Shown(f.plan)), shellQuoted(paths.Shown(f.out))))
+		a.Complain(fmt.Errorf("no shard is there; to pack all: %s pack --plan %s -o %s", command.Program, command.ShellQuoted(paths.Shown(f.plan)), command.ShellQuoted(paths.Shown(f.out))))
 	} else if errors.Is(err, pack.ErrIncomplete) {
 		for i, s := range r.Missing[:min(len(r.Missing), mostMissing)] {
-			a.Complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], command.Program, shellQuoted(paths.Shown(f.plan)), s, p.Shards, shellQuoted(paths.Shown(f.out))))
+			a.Complain(fmt.Errorf("shard %d is missing: %s; to pack it: %s pack --plan %s --shard %d/%d -o %s", s, r.Why[i], command.Program, command.ShellQuoted(paths.Shown(f.plan)), s, p.Shards, command.ShellQuoted(paths.Shown(f.out))))
 		}
 		if n := len(r.Missing) - mostMissing; n > 0 {
 			a.Complain(fmt.Errorf("%s more are missing; --json lists them", command.Plural(n, "shard")))

@@ -7,25 +7,23 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
-	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/store"
-	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // runFlags are the flags of run.
 type runFlags struct {
-	graphFlags
+	source.GraphFlags
 	outside command.Outside
-	modelFlags
+	source.ModelFlags
 	topFlags
 	out, outputs      string
 	to                job.Sink
@@ -52,9 +50,9 @@ func runCmd(a *command.App) *cobra.Command {
 			return runImages(a, cmd, f, args)
 		},
 	}
-	f.graphFlags.add(cmd)
+	f.GraphFlags.Add(cmd)
 	f.outside.Add(cmd)
-	f.modelFlags.add(cmd)
+	f.ModelFlags.Add(cmd)
 	f.topFlags.add(cmd)
 	f.addOutput(cmd)
 	f.addInputs(cmd)
@@ -102,8 +100,8 @@ func (f *runFlags) addInputs(cmd *cobra.Command) {
 }
 
 func runImages(a *command.App, cmd *cobra.Command, f *runFlags, args []string) (err error) {
-	if f.device == "help" {
-		return listDevices(a)
+	if f.Device == "help" {
+		return source.ListDevices(a)
 	}
 	if err := f.check(cmd, a, args); err != nil {
 		return err
@@ -127,7 +125,7 @@ func runImages(a *command.App, cmd *cobra.Command, f *runFlags, args []string) (
 // check checks the flags, as far as that is possible without the graph.
 func (f *runFlags) check(cmd *cobra.Command, a *command.App, args []string) error {
 	switch {
-	case f.out == "" && !f.lines && !f.infer:
+	case f.out == "" && !f.lines && !f.Infer:
 		return command.UsageErr("no output folder: want -o DIR, or -o - for standard output")
 	case len(args) == 0 && !f.lines && f.filesFrom == "":
 		return command.UsageErr("no images: want files, folders or globs")
@@ -194,18 +192,6 @@ func (f *runFlags) checkOutput(cmd *cobra.Command, a *command.App) error {
 		}
 	}
 	return nil
-}
-
-// wantOneImage refuses a graph whose input is not one encoded image.
-func wantOneImage(g *datagraph.Graph) error {
-	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
-		return nil
-	}
-	var l []string
-	for _, c := range g.Inputs {
-		l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
-	}
-	return command.UsageErr("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
 }
 
 // inputs returns the arguments and the entries of --files-from. They are nil if

@@ -12,6 +12,7 @@ import (
 
 	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
@@ -27,19 +28,19 @@ func newJob(a *command.App, cmd *cobra.Command, f *runFlags) (j *job.Job, done f
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := f.options(cmd.Context(), a, &f.graphFlags)
+	o, err := f.Options(cmd.Context(), a, &f.GraphFlags)
 	if err != nil {
 		return nil, nil, err
 	}
 	j = &job.Job{
 		Preprocessor: p, Files: f.outside.Files(), Stdin: a.Stdin, KeepPath: f.keepPath, To: f.sink(a),
 		Existing: job.Existing(f.existing), Report: f.report, Message: a.Advised,
-		Key: fmt.Sprintf("%s %s %x", command.ModuleVersion(), f.device, sha256.Sum256(o.Model)),
+		Key: fmt.Sprintf("%s %s %x", command.ModuleVersion(), f.Device, sha256.Sum256(o.Model)),
 	}
 	done = func() error { return nil }
 	var on *device.Pool
-	if f.device != cpu.Name || o.Model != nil {
-		if on, done, err = openSessions(f.device, p.Pool().Plan(), o, 1); err != nil {
+	if f.Device != cpu.Name || o.Model != nil {
+		if on, done, err = source.OpenSessions(f.Device, p.Pool().Plan(), o, 1); err != nil {
 			return nil, nil, err
 		}
 		if o.Model != nil {
@@ -55,7 +56,7 @@ func newJob(a *command.App, cmd *cobra.Command, f *runFlags) (j *job.Job, done f
 
 // preprocessor reads the graph.
 func (f *runFlags) preprocessor(cmd *cobra.Command, a *command.App) (*inferprep.Preprocessor, error) {
-	g, err := f.load(cmd, a.Stdin)
+	g, err := f.Load(cmd, a.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -64,17 +65,17 @@ func (f *runFlags) preprocessor(cmd *cobra.Command, a *command.App) (*inferprep.
 			return nil, err
 		}
 	}
-	if err := wantOneImage(g); err != nil {
+	if err := source.WantOneImage(g); err != nil {
 		return nil, err
 	}
-	p, err := inferprep.New(g, inferprep.Options{Limits: f.limits, Jobs: f.jobs})
-	if err != nil && f.file != "" {
-		err = fmt.Errorf("%s: %w", f.file, err)
+	p, err := inferprep.New(g, inferprep.Options{Limits: f.Limits, Jobs: f.jobs})
+	if err != nil && f.File != "" {
+		err = fmt.Errorf("%s: %w", f.File, err)
 	}
 	if err != nil {
 		return nil, command.UsageErr("%w", err)
 	}
-	if l := randomSteps(g); l != nil && !f.quiet {
+	if l := source.RandomSteps(g); l != nil && !f.quiet {
 		a.Complain(fmt.Errorf("the graph is random (%s): every image gets the same draws; a dataset draws for each sample", strings.Join(l, ", ")))
 	}
 	return p, nil
@@ -171,8 +172,8 @@ func renames(names, outputs []string) (map[string]string, error) {
 // nhwcFloats converts images to HWC and, without --dtype, all outputs to
 // float32.
 func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
-	if f.layout != "" && !strings.EqualFold(f.layout, "HWC") {
-		return command.UsageErr("--layout %s: --format input-list needs HWC", f.layout)
+	if f.Layout != "" && !strings.EqualFold(f.Layout, "HWC") {
+		return command.UsageErr("--layout %s: --format input-list needs HWC", f.Layout)
 	}
 	descs, err := g.Infer()
 	if err != nil {
@@ -187,7 +188,7 @@ func nhwcFloats(f *runFlags, g *datagraph.Graph) error {
 		if d.IsImage() && d.Layout == tensor.CHW {
 			g.Then(transforms.NewCHW2HWC(), []string{o}, []string{o})
 		}
-		if f.dtype == "" && d.DType != tensor.Float32 && d.DType != tensor.Bytes {
+		if f.Dtype == "" && d.DType != tensor.Float32 && d.DType != tensor.Bytes {
 			g.Then(transforms.NewToType(tensor.Float32), []string{o}, []string{o})
 		}
 	}

@@ -30,17 +30,17 @@ func (f *topFlags) add(cmd *cobra.Command) {
 // outputs are those of the model.
 func (f *runFlags) newLabels(cmd *cobra.Command, outputs []datagraph.Column) (*job.Labels, error) {
 	asked := command.FirstChanged(cmd, "top", "softmax")
-	l := &job.Labels{Names: f.labels, Top: f.top, Softmax: f.softmax, Required: asked != "" || f.out == ""}
+	l := &job.Labels{Names: f.Labels, Top: f.top, Softmax: f.softmax, Required: asked != "" || f.out == ""}
 	why := ""
 	switch {
 	case f.top < 0:
 		return nil, command.UsageErr("--top %d: want at least 0", f.top)
 	case outputs == nil:
 		why = "no model runs: want --infer or --model"
-	case len(f.labels) == 0:
+	case len(f.Labels) == 0:
 		why = "the labels are unknown: want a --bundle that has some"
 	case !slices.ContainsFunc(outputs, func(c datagraph.Column) bool { return l.Fit(c.Desc) }):
-		why = fmt.Sprintf("no output of the model has a score for each of the %s", command.Plural(len(f.labels), "label"))
+		why = fmt.Sprintf("no output of the model has a score for each of the %s", command.Plural(len(f.Labels), "label"))
 	}
 	switch {
 	case why != "" && asked != "" && f.top > 0:
@@ -61,7 +61,7 @@ func (f *runFlags) newLabels(cmd *cobra.Command, outputs []datagraph.Column) (*j
 
 // labelHint says why a run without an output folder prints no labels either.
 func labelHint(f *runFlags, why string) string {
-	if why == "" || !f.infer {
+	if why == "" || !f.Infer {
 		return ""
 	}
 	return "; no labels are printed, since " + why

@@ -276,21 +276,10 @@ func goOn(a *command.App, j *job.Job) string {
 		if paths.Shown(arg) != arg { // it grants access
 			return ""
 		}
-		words = append(words, shellQuoted(arg))
+		words = append(words, command.ShellQuoted(arg))
 		if i == 0 && flag != "" {
 			words = append(words, flag)
 		}
 	}
 	return "; to go on: " + command.Program + " " + strings.Join(words, " ")
-}
-
-// shellQuoted quotes an argument for a POSIX shell, if that is necessary.
-func shellQuoted(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

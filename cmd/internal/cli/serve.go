@@ -16,14 +16,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/cmd/internal/serve"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/store"
 )
 
 type serveFlags struct {
-	graphFlags
-	modelFlags
+	source.GraphFlags
+	source.ModelFlags
 	listen         string
 	name, version  string
 	outputs        string
@@ -42,14 +43,14 @@ func serveCmd(a *command.App) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args:                  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.device == "help" {
-				return listDevices(a)
+			if f.Device == "help" {
+				return source.ListDevices(a)
 			}
 			return runServe(a, cmd, f)
 		},
 	}
-	f.graphFlags.add(cmd)
-	f.modelFlags.add(cmd)
+	f.GraphFlags.Add(cmd)
+	f.ModelFlags.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 picks a free one; an empty host means every interface")
 	fl.StringVar(&f.name, "model-name", "", "serve the graph as the model `NAME`")
@@ -97,15 +98,15 @@ func (f *serveFlags) check() error {
 
 // names sets the model's name and version.
 func (f *serveFlags) names(ctx context.Context) error {
-	name, version := f.preset, "1"
+	name, version := f.Preset, "1"
 	if name == "" {
-		name = strings.TrimSuffix(store.Base(f.file), filepath.Ext(store.Path(f.file)))
-		if f.file == "standard input" {
+		name = strings.TrimSuffix(store.Base(f.File), filepath.Ext(store.Path(f.File)))
+		if f.File == "standard input" {
 			name = "graph"
 		}
 	}
-	if f.bundle != "" {
-		b, err := openBundle(ctx, f.bundle, f.limits)
+	if f.Bundle != "" {
+		b, err := source.OpenBundle(ctx, f.Bundle, f.Limits)
 		if err != nil {
 			return err
 		}
@@ -128,14 +129,14 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	g, err := f.load(cmd, a.Stdin)
+	g, err := f.Load(cmd, a.Stdin)
 	if err != nil {
 		return err
 	}
-	if err := wantOneImage(g); err != nil {
+	if err := source.WantOneImage(g); err != nil {
 		return err
 	}
-	plan, err := f.compile(g)
+	plan, err := f.Compile(g)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	defer func() { err = errors.Join(err, close()) }()
 	s, err := serve.New(o)
 	if err != nil {
-		return deviceErr(err)
+		return source.DeviceErr(err)
 	}
 	l, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", f.listen)
 	if err != nil {
@@ -176,16 +177,16 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 
 // openDevice sets the device of o, and returns what closes it.
 func (f *serveFlags) openDevice(ctx context.Context, a *command.App, o *serve.Options) (close func() error, err error) {
-	options, err := f.options(ctx, a, &f.graphFlags)
+	options, err := f.Options(ctx, a, &f.GraphFlags)
 	if err != nil {
 		return nil, err
 	}
-	if f.device == cpu.Name && options.Model == nil {
+	if f.Device == cpu.Name && options.Model == nil {
 		return func() error { return nil }, nil
 	}
 	if o.Infer = options.Model != nil; o.Infer && o.SideOutputs {
 		return nil, command.UsageErr("--outputs all adds the graph's tensors; it does not apply to a model's outputs")
 	}
-	o.Device, close, err = openSessions(f.device, o.Plan, options, o.Jobs)
+	o.Device, close, err = source.OpenSessions(f.Device, o.Plan, options, o.Jobs)
 	return close, err
 }

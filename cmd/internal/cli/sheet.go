@@ -17,6 +17,7 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
@@ -78,7 +79,7 @@ type sheetRow struct {
 
 // writeSheet draws the contact sheet of the images that args name. It draws
 // images that fail too, reports them and returns an error with status 1.
-func writeSheet(a *command.App, cmd *cobra.Command, f *graphFlags, s *sheetFlags, g *datagraph.Graph, args []string) error {
+func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *sheetFlags, g *datagraph.Graph, args []string) error {
 	switch {
 	case s.images < 1 || s.images > 1000:
 		return command.UsageErr("--limit %d: want 1 to 1000", s.images)
@@ -87,10 +88,10 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *graphFlags, s *sheetFlags
 	case len(args) == 0:
 		return command.UsageErr("--sheet: no images: want files, folders or globs")
 	}
-	if err := wantOneImage(g); err != nil {
+	if err := source.WantOneImage(g); err != nil {
 		return err
 	}
-	plan, err := f.compile(g)
+	plan, err := f.Compile(g)
 	if err != nil {
 		return err
 	}
@@ -150,12 +151,12 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *graphFlags, s *sheetFlags
 }
 
 // row runs the graph on an image.
-func (s *sheetFlags) row(cmd *cobra.Command, f *graphFlags, run *datagraph.Runner, in *job.File, steps []datagraph.StepInfo) sheetRow {
+func (s *sheetFlags) row(cmd *cobra.Command, f *source.GraphFlags, run *datagraph.Runner, in *job.File, steps []datagraph.StepInfo) sheetRow {
 	r := sheetRow{name: in.Path, cells: make([]sheetCell, len(steps)), err: in.Err}
 	if r.err != nil {
 		return r
 	}
-	t, err := readImage(cmd, in, f.limits)
+	t, err := source.ReadImage(cmd, in, f.Limits)
 	if err != nil {
 		r.err = err
 		return r

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
@@ -37,8 +38,8 @@ import (
 )
 
 type trainFlags struct {
-	graphFlags
-	deviceFlags
+	source.GraphFlags
+	source.DeviceFlags
 	outside   command.Outside
 	folder    string
 	train     bool
@@ -69,8 +70,8 @@ func trainBenchCmd(a *command.App) *cobra.Command {
 			return trainBench(a, cmd, f, args)
 		},
 	}
-	f.graphFlags.add(cmd)
-	f.deviceFlags.add(cmd)
+	f.GraphFlags.Add(cmd)
+	f.DeviceFlags.Add(cmd)
 	f.outside.Add(cmd)
 	fl := cmd.Flags()
 	fl.Lookup("least").Usage = "run only steps of at least this `CLASS` on the device: exact, within1 or approximate"
@@ -163,10 +164,10 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 	g := trainGraph()
 	if !f.train {
 		var err error
-		if g, err = f.load(cmd, stdin); err != nil {
+		if g, err = f.Load(cmd, stdin); err != nil {
 			return nil, err
 		}
-		if err := wantOneImage(g); err != nil {
+		if err := source.WantOneImage(g); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +188,7 @@ func (f *trainFlags) definition(cmd *cobra.Command, stdin io.Reader, args []stri
 
 // readDefinition reads a dataset's definition. The name - means stdin.
 func readDefinition(ctx context.Context, name string, stdin io.Reader) (*dataset.Dataset, error) {
-	b, err := readUTF8(ctx, name, stdin)
+	b, err := source.ReadUTF8(ctx, name, stdin)
 	if err != nil {
 		return nil, command.UsageErr("%w", err)
 	}
@@ -346,8 +347,8 @@ func (m mapPlaces) String() string {
 }
 
 func trainBench(a *command.App, cmd *cobra.Command, f *trainFlags, args []string) (err error) {
-	if f.device == "help" {
-		return listDevices(a)
+	if f.Device == "help" {
+		return source.ListDevices(a)
 	}
 	if err := f.check(cmd, args); err != nil {
 		return err
@@ -357,18 +358,18 @@ func trainBench(a *command.App, cmd *cobra.Command, f *trainFlags, args []string
 		return err
 	}
 	t := &trainer{app: a, f: f, batched: d.GivesBatches(), table: a.LiveTable(f.json)}
-	o := dataset.Options{Seed: f.seed, Limits: f.limits, Store: f.outside.Files()}
+	o := dataset.Options{Seed: f.seed, Limits: f.Limits, Store: f.outside.Files()}
 	o.OnWarning = func(err error) { t.table.Above(func() { a.Complain(err) }) }
 	if o.OnError = onErrors[f.onError]; o.OnError != dataset.FailOnError {
 		o.OnSkip = func(e *dataset.SampleError) { t.table.Above(func() { a.Complain(trainErr(e)) }) }
 	}
-	if f.least != "" {
-		if o.DeviceLeast, err = f.class(""); err != nil {
+	if f.Least != "" {
+		if o.DeviceLeast, err = f.Class(""); err != nil {
 			return err
 		}
 	}
-	if f.device != cpu.Name {
-		if o.Device, err = openDevice(f.device); err != nil {
+	if f.Device != cpu.Name {
+		if o.Device, err = source.OpenDevice(f.Device); err != nil {
 			return err
 		}
 		defer func() { // after built.Close
@@ -414,7 +415,7 @@ func wrongDefinition(err error) error {
 	if errors.As(err, &pe) || errors.Is(err, dataset.ErrData) {
 		return command.FailErr("%w", err)
 	}
-	return deviceErr(err)
+	return source.DeviceErr(err)
 }
 
 // open starts the run.
@@ -488,7 +489,7 @@ func (f *trainFlags) stageQueues(b *dataset.Built, o *pipeline.Options) error {
 
 // readTuned reads --autotune-file. With --autotune it may be missing.
 func (f *trainFlags) readTuned(ctx context.Context) (*pipeline.Tuning, error) {
-	b, err := readUTF8(ctx, f.tunedFile, nil)
+	b, err := source.ReadUTF8(ctx, f.tunedFile, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.autotune:
 		return nil, nil

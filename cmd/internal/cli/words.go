@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 )
 
 // words are the arguments that name an op or a node: its NAME, and NAME=VALUE
@@ -64,7 +65,7 @@ func wordJSON(ctx context.Context, a *command.App, of reflect.Type, name, text s
 		return json.Marshal(text)
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
-		b, err := readUTF8(ctx, file, a.Stdin)
+		b, err := source.ReadUTF8(ctx, file, a.Stdin)
 		if err == nil && !json.Valid(b) {
 			err = fmt.Errorf("%s: not a JSON file", file)
 		}

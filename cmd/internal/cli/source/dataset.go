@@ -1,4 +1,4 @@
-package cli
+package source
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// datasetFlags derive an inference graph from a dataset's definition.
-type datasetFlags struct {
+// DatasetFlags derive an inference graph from a dataset's definition.
+type DatasetFlags struct {
 	file, random, column string
 	replace, outputs     []string
-	notes                []dataset.Note // set by parse
+	Notes                []dataset.Note // set by parse
 }
 
-func (f *datasetFlags) add(cmd *cobra.Command) {
+func (f *DatasetFlags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.file, "dataset", "", "derive the inference graph of the dataset defined in the JSON `FILE`; - reads standard input")
 	fl.StringVar(&f.random, "random", "drop", "with --dataset, `WHAT` to do with random ops: drop or refuse")
@@ -33,8 +33,8 @@ func (f *datasetFlags) add(cmd *cobra.Command) {
 	command.Must(cmd.MarkFlagFilename("dataset", "json"))
 }
 
-// check refuses flags that need --dataset.
-func (f *datasetFlags) check(cmd *cobra.Command) error {
+// Check refuses flags that need --dataset.
+func (f *DatasetFlags) Check(cmd *cobra.Command) error {
 	for _, name := range []string{"random", "replace", "dataset-column", "dataset-outputs"} {
 		if cmd.Flags().Changed(name) && !cmd.Flags().Changed("dataset") {
 			return command.UsageErr("--%s needs --dataset", name)
@@ -44,7 +44,7 @@ func (f *datasetFlags) check(cmd *cobra.Command) error {
 }
 
 // parse reads a definition, derives its graph and sets f.notes.
-func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, error) {
+func (f *DatasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, error) {
 	o := dataset.InferenceOptions{Column: f.column, Outputs: f.outputs, Replace: map[string]dataset.Replacement{}, Store: store.URI}
 	switch f.random {
 	case "drop":
@@ -82,6 +82,6 @@ func (f *datasetFlags) parse(ctx context.Context, b []byte) (*datagraph.Graph, e
 			return nil, fmt.Errorf("--replace %s: the definition does not apply such an op to the image", op)
 		}
 	}
-	f.notes = notes
+	f.Notes = notes
 	return g, nil
 }

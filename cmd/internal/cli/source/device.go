@@ -1,4 +1,4 @@
-package cli
+package source
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 	"github.com/infer-prep/infer-prep/modelbundle"
 )
 
-// deviceFlags choose a device.
-type deviceFlags struct {
-	device string
-	least  string
+// DeviceFlags choose a device.
+type DeviceFlags struct {
+	Device string
+	Least  string
 }
 
-func (f *deviceFlags) add(cmd *cobra.Command) {
+func (f *DeviceFlags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.device, "device", cpu.Name, "run on this `DEVICE`, a name with options such as ort:cuda,device_id=1; --device help lists the names")
-	fl.StringVar(&f.least, "least", "", "require this `CLASS` of the device: exact, within1 or approximate; a bundle may require a better one")
+	fl.StringVar(&f.Device, "device", cpu.Name, "run on this `DEVICE`, a name with options such as ort:cuda,device_id=1; --device help lists the names")
+	fl.StringVar(&f.Least, "least", "", "require this `CLASS` of the device: exact, within1 or approximate; a bundle may require a better one")
 	var names []string
 	for _, d := range device.Drivers() {
 		names = append(names, d.Name)
@@ -34,10 +34,10 @@ func (f *deviceFlags) add(cmd *cobra.Command) {
 	command.Complete(cmd, "least", modelbundle.Exact, modelbundle.Within1, modelbundle.Approximate)
 }
 
-// class returns the better of --least and the bundle's class.
-func (f *deviceFlags) class(bundle string) (device.Class, error) {
+// Class returns the better of --least and the bundle's class.
+func (f *DeviceFlags) Class(bundle string) (device.Class, error) {
 	least := device.Approximate
-	for _, s := range []struct{ text, by string }{{f.least, "--least"}, {bundle, "the bundle"}} {
+	for _, s := range []struct{ text, by string }{{f.Least, "--least"}, {bundle, "the bundle"}} {
 		if s.text == "" {
 			continue
 		}
@@ -50,61 +50,61 @@ func (f *deviceFlags) class(bundle string) (device.Class, error) {
 	return least, nil
 }
 
-// modelFlags choose a device and a model to run on it.
-type modelFlags struct {
-	deviceFlags
+// ModelFlags choose a device and a model to run on it.
+type ModelFlags struct {
+	DeviceFlags
 	model string
-	infer bool
+	Infer bool
 
-	labels []string // of the bundle; set by options
+	Labels []string // of the bundle; set by options
 }
 
-func (f *modelFlags) add(cmd *cobra.Command) {
-	f.deviceFlags.add(cmd)
+func (f *ModelFlags) Add(cmd *cobra.Command) {
+	f.DeviceFlags.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "run the ONNX model `FILE` on the tensors; its outputs take their place")
-	fl.BoolVar(&f.infer, "infer", false, "run the bundle's model on the tensors; its outputs take their place")
+	fl.BoolVar(&f.Infer, "infer", false, "run the bundle's model on the tensors; its outputs take their place")
 	command.Must(cmd.MarkFlagFilename("model", "onnx"))
 }
 
-// options reads the model, and the class that the graph's bundle requires.
-func (f *modelFlags) options(ctx context.Context, a *command.App, g *graphFlags) (o device.Options, err error) {
-	if f.infer && f.model == "" && g.bundle == "" {
+// Options reads the model, and the class that the graph's bundle requires.
+func (f *ModelFlags) Options(ctx context.Context, a *command.App, g *GraphFlags) (o device.Options, err error) {
+	if f.Infer && f.model == "" && g.Bundle == "" {
 		return o, command.UsageErr("--infer: no model: want --bundle or --model FILE")
 	}
 	bundled := ""
-	if g.bundle != "" {
-		b, err := openBundle(ctx, g.bundle, g.limits)
+	if g.Bundle != "" {
+		b, err := OpenBundle(ctx, g.Bundle, g.Limits)
 		if err != nil {
 			return o, err
 		}
 		defer b.Close()
-		bundled, f.labels = b.Least(), b.Labels()
-		if f.infer && f.model == "" {
+		bundled, f.Labels = b.Least(), b.Labels()
+		if f.Infer && f.model == "" {
 			m, err := b.Model("")
 			if err == nil && m.Format != "onnx" {
 				err = fmt.Errorf("the model's format is %s, want onnx", m.Format)
 			}
 			if err != nil {
-				return o, command.UsageErr("--infer: %s: %w", g.bundle, err)
+				return o, command.UsageErr("--infer: %s: %w", g.Bundle, err)
 			}
 			o.Model = slices.Clone(m.Data)
 		}
 	}
 	if f.model != "" {
-		if o.Model, err = readSmall(ctx, f.model, a.Stdin, math.MaxInt32); err != nil {
+		if o.Model, err = ReadSmall(ctx, f.model, a.Stdin, math.MaxInt32); err != nil {
 			return o, command.UsageErr("--model %w", err)
 		}
 		if len(o.Model) == 0 {
 			return o, command.UsageErr("--model %s: the file is empty", f.model)
 		}
 	}
-	o.Least, err = f.class(bundled)
+	o.Least, err = f.Class(bundled)
 	return o, err
 }
 
-// listDevices prints the drivers, for --device help.
-func listDevices(a *command.App) error {
+// ListDevices prints the drivers, for --device help.
+func ListDevices(a *command.App) error {
 	t := command.Table{}
 	t.Row("DEVICE", "DESCRIPTION")
 	for _, d := range device.Drivers() {
@@ -113,18 +113,18 @@ func listDevices(a *command.App) error {
 	return t.Write(a.Stdout)
 }
 
-// openDevice opens a device by its name and options.
-func openDevice(spec string) (device.Device, error) {
+// OpenDevice opens a device by its name and options.
+func OpenDevice(spec string) (device.Device, error) {
 	d, err := device.Open(spec)
 	if err != nil {
-		return nil, deviceErr(fmt.Errorf("--device %s: %w", spec, err))
+		return nil, DeviceErr(fmt.Errorf("--device %s: %w", spec, err))
 	}
 	return d, nil
 }
 
-// deviceErr adds the exit status to an error of a device: a missing or inexact
+// DeviceErr adds the exit status to an error of a device: a missing or inexact
 // device is a failure, an invalid name or option is a usage error.
-func deviceErr(err error) error {
+func DeviceErr(err error) error {
 	for _, kind := range []error{device.ErrUnavailable, device.ErrClass, device.ErrFellBack, device.ErrDiffers} {
 		if errors.Is(err, kind) {
 			return command.FailErr("%w", err)
@@ -133,11 +133,11 @@ func deviceErr(err error) error {
 	return command.UsageErr("%w", err)
 }
 
-// verifyOn checks on golden samples that a device computes the tensors of its
+// VerifyOn checks on golden samples that a device computes the tensors of its
 // class, and that the class is at least least. It returns a report even with an
 // error, unless the device could not be opened.
-func verifyOn(ctx context.Context, spec string, plan *datagraph.Plan, goldens []modelbundle.Golden, least device.Class) (*device.Report, error) {
-	d, err := openDevice(spec)
+func VerifyOn(ctx context.Context, spec string, plan *datagraph.Plan, goldens []modelbundle.Golden, least device.Class) (*device.Report, error) {
+	d, err := OpenDevice(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -145,23 +145,23 @@ func verifyOn(ctx context.Context, spec string, plan *datagraph.Plan, goldens []
 	return r, errors.Join(err, d.Close())
 }
 
-// openSessions opens a device and n sessions. close closes both.
-func openSessions(spec string, plan *datagraph.Plan, o device.Options, n int) (p *device.Pool, close func() error, err error) {
-	d, err := openDevice(spec)
+// OpenSessions opens a device and n sessions. close closes both.
+func OpenSessions(spec string, plan *datagraph.Plan, o device.Options, n int) (p *device.Pool, close func() error, err error) {
+	d, err := OpenDevice(spec)
 	if err != nil {
 		return nil, nil, err
 	}
 	if p, err = device.NewPool(d, plan, o, n); err != nil {
-		return nil, nil, errors.Join(deviceErr(err), d.Close())
+		return nil, nil, errors.Join(DeviceErr(err), d.Close())
 	}
 	return p, func() error { return command.WrapFail(errors.Join(p.Close(), d.Close())) }, nil
 }
 
-// placement prints the placement of graph plan --device.
-func placement(ctx context.Context, a *command.App, f *graphFlags, on *deviceFlags, g *datagraph.Graph, asJSON bool) error {
+// Placement prints the placement of graph plan --device.
+func Placement(ctx context.Context, a *command.App, f *GraphFlags, on *DeviceFlags, g *datagraph.Graph, asJSON bool) error {
 	bundled := ""
-	if f.bundle != "" {
-		b, err := openBundle(ctx, f.bundle, f.limits)
+	if f.Bundle != "" {
+		b, err := OpenBundle(ctx, f.Bundle, f.Limits)
 		if err != nil {
 			return err
 		}
@@ -170,21 +170,21 @@ func placement(ctx context.Context, a *command.App, f *graphFlags, on *deviceFla
 			return command.FailErr("%w", err)
 		}
 	}
-	least, err := on.class(bundled)
+	least, err := on.Class(bundled)
 	if err != nil {
 		return err
 	}
-	plan, err := f.compile(g)
+	plan, err := f.Compile(g)
 	if err != nil {
 		return err
 	}
-	d, err := openDevice(on.device)
+	d, err := OpenDevice(on.Device)
 	if err != nil {
 		return err
 	}
 	l, err := d.Place(plan)
 	if err = errors.Join(err, d.Close()); err != nil {
-		return deviceErr(err)
+		return DeviceErr(err)
 	}
 	if asJSON {
 		err = a.PrintJSON(struct {
@@ -206,7 +206,7 @@ func placement(ctx context.Context, a *command.App, f *graphFlags, on *deviceFla
 		return err
 	}
 	if err := l.Accept(least); err != nil {
-		return deviceErr(err)
+		return DeviceErr(err)
 	}
 	return nil
 }

@@ -1,4 +1,6 @@
-package cli
+// Package source holds the flags that choose a graph, a device and a model, and
+// reads what they name.
+package source
 
 import (
 	"context"
@@ -27,39 +29,39 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// maxGraphBytes is the largest file that describes a graph. Real ones are below
+// MaxGraphBytes is the largest file that describes a graph. Real ones are below
 // 100 kB.
-const maxGraphBytes = 16 << 20
+const MaxGraphBytes = 16 << 20
 
-// graphFlags choose and change a graph. Every command that works on a graph has
+// GraphFlags choose and change a graph. Every command that works on a graph has
 // them.
-type graphFlags struct {
+type GraphFlags struct {
 	prep          string // any of the following
-	preset, graph string
-	bundle        string
+	Preset, graph string
+	Bundle        string
 	imports       map[string]*string // the files, by importer name
 	backend       string
 	ignore        []string // keys of the imported file
 
-	dataset *datasetFlags // only for graph import
+	Dataset *DatasetFlags // only for graph import
 
-	dtype, layout string
+	Dtype, Layout string
 	triton        string // a Triton model's config.pbtxt
-	exif, exifSet bool   // the value of --exif, and whether it was given
-	limits        codec.Limits
+	exif, ExifSet bool   // the value of --exif, and whether it was given
+	Limits        codec.Limits
 
-	off    []datagraph.Pass
-	file   string           // the graph's file, set by load; "" for a preset
+	Off    []datagraph.Pass
+	File   string           // the graph's file, set by load; "" for a preset
 	folder bool             // file was chosen in a folder
 	source inferprep.Source // of an imported file, as load found it; alternatives reads it again
 }
 
-func (f *graphFlags) add(cmd *cobra.Command) {
+func (f *GraphFlags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.prep, "prep", "", "use the preprocessing in `NAME`: a model's folder, or a file that one of the flags --graph, --bundle, --hf and so on takes; the content says which")
-	fl.StringVar(&f.preset, "preset", "", "use the built-in graph `NAME`: "+strings.Join(preset.Names(), ", "))
+	fl.StringVar(&f.Preset, "preset", "", "use the built-in graph `NAME`: "+strings.Join(preset.Names(), ", "))
 	fl.StringVar(&f.graph, "graph", "", "use the graph in `FILE`, as graph import writes it; - reads standard input")
-	fl.StringVar(&f.bundle, "bundle", "", "use the graph in the model bundle `FILE`")
+	fl.StringVar(&f.Bundle, "bundle", "", "use the graph in the model bundle `FILE`")
 	f.imports = map[string]*string{}
 	for _, i := range importer.All() {
 		what := "`FILE`"
@@ -71,13 +73,13 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	}
 	fl.StringArrayVar(&f.ignore, "ignore-key", nil, "import the file without its unknown key `NAME`; the graph's reference records it; repeatable")
 	fl.StringVar(&f.backend, "backend", "", "reproduce this `BACKEND`: with --hf torchvision (the default, as of transformers 5) or pil; with --torchvision pil (the default, for Pillow images) or tensor (for decode_image's tensors)")
-	fl.StringVar(&f.dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
-	fl.StringVar(&f.layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
+	fl.StringVar(&f.Dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
+	fl.StringVar(&f.Layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images; --exif=false ignores it where the graph applies it")
-	f.limits = codec.DefaultLimits()
-	fl.Var((*command.Limit)(&f.limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
-	fl.Var((*command.Limit)(&f.limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
+	f.Limits = codec.DefaultLimits()
+	fl.Var((*command.Limit)(&f.Limits.Pixels), "limit-pixels", "refuse images of more pixels; 0 means no limit")
+	fl.Var((*command.Limit)(&f.Limits.Bytes), "limit-bytes", "refuse files and images that need more `BYTES` of memory; all jobs together stay below it too; 0 means no limit")
 
 	command.Must(cmd.MarkFlagFilename("prep"))
 	command.Must(cmd.MarkFlagFilename("graph", "json", "msgp"))
@@ -86,11 +88,11 @@ func (f *graphFlags) add(cmd *cobra.Command) {
 	command.Complete(cmd, "preset", preset.Names()...)
 	command.Complete(cmd, "layout", "HWC", "CHW")
 	command.Complete(cmd, "backend", "pil", "tensor", "torchvision")
-	command.Complete(cmd, "dtype", dtypeNames()...)
+	command.Complete(cmd, "dtype", DtypeNames()...)
 }
 
-// dtypeNames lists the types of --dtype.
-func dtypeNames() []string {
+// DtypeNames lists the types of --dtype.
+func DtypeNames() []string {
 	var l []string
 	for d := tensor.Uint8; d < tensor.Bool; d++ {
 		l = append(l, d.String())
@@ -98,8 +100,8 @@ func dtypeNames() []string {
 	return l
 }
 
-// flagNames lists the flags that name a graph.
-func (f *graphFlags) flagNames() string {
+// FlagNames lists the flags that name a graph.
+func (f *GraphFlags) FlagNames() string {
 	l := []string{"--prep", "--preset", "--graph", "--bundle"}
 	for _, i := range importer.All() {
 		l = append(l, "--"+i.Name)
@@ -107,9 +109,9 @@ func (f *graphFlags) flagNames() string {
 	return command.OrList(l)
 }
 
-// load reads the graph that the flags name and applies the flags that change
+// Load reads the graph that the flags name and applies the flags that change
 // it. Its errors are usage errors and name the file.
-func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph, error) {
+func (f *GraphFlags) Load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph, error) {
 	ctx := cmd.Context()
 	var sources []string
 	set := func(flag string) bool {
@@ -131,27 +133,27 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 	}
 	open("prep", f.prep)
-	open("preset", f.preset)
+	open("preset", f.Preset)
 	open("graph", f.graph)
-	open("bundle", f.bundle)
+	open("bundle", f.Bundle)
 	for _, i := range importer.All() {
 		open(i.Name, *f.imports[i.Name])
 	}
-	if f.dataset != nil && set("dataset") {
-		f.file = f.dataset.file
+	if f.Dataset != nil && set("dataset") {
+		f.File = f.Dataset.file
 		var b []byte
-		if b, err = readSmall(ctx, f.file, stdin, maxGraphBytes); err == nil {
-			if f.file == "-" {
-				f.file = "standard input"
+		if b, err = ReadSmall(ctx, f.File, stdin, MaxGraphBytes); err == nil {
+			if f.File == "-" {
+				f.File = "standard input"
 			}
-			if g, err = f.dataset.parse(ctx, b); err != nil {
-				err = fmt.Errorf("%s: %w", f.file, err)
+			if g, err = f.Dataset.parse(ctx, b); err != nil {
+				err = fmt.Errorf("%s: %w", f.File, err)
 			}
 		}
 	}
 	if len(sources) != 1 {
 		if len(sources) == 0 {
-			return nil, command.UsageErr("no graph: want %s", f.flagNames())
+			return nil, command.UsageErr("no graph: want %s", f.FlagNames())
 		}
 		return nil, command.UsageErr("%s: want only one graph", strings.Join(sources, " and "))
 	}
@@ -170,7 +172,7 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	if err == nil && i.Import != nil && !quiet(cmd) {
 		f.say(cmd, i, g)
 	}
-	f.exifSet = cmd.Flags().Changed("exif")
+	f.ExifSet = cmd.Flags().Changed("exif")
 	if err == nil {
 		err = f.change(g)
 	}
@@ -183,9 +185,9 @@ func (f *graphFlags) load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	return g, nil
 }
 
-// alternatives returns the graphs of all backends of an imported file, for
+// Alternatives returns the graphs of all backends of an imported file, for
 // diff.
-func (f *graphFlags) alternatives(cmd *cobra.Command) (l []diff.Alternative) {
+func (f *GraphFlags) Alternatives(cmd *cobra.Command) (l []diff.Alternative) {
 	i, _ := importer.Lookup(f.source.Format)
 	for _, name := range slices.Sorted(maps.Keys(i.Backends)) {
 		s := f.source
@@ -203,11 +205,11 @@ func (f *graphFlags) alternatives(cmd *cobra.Command) (l []diff.Alternative) {
 	return l
 }
 
-// compile calls datagraph.Compile and adds the graph's file to errors.
-func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: f.limits, Disable: f.off})
-	if err != nil && f.file != "" {
-		err = fmt.Errorf("%s: %w", f.file, err)
+// Compile calls datagraph.Compile and adds the graph's file to errors.
+func (f *GraphFlags) Compile(g *datagraph.Graph) (*datagraph.Plan, error) {
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: f.Limits, Disable: f.Off})
+	if err != nil && f.File != "" {
+		err = fmt.Errorf("%s: %w", f.File, err)
 	}
 	if err != nil {
 		return nil, command.UsageErr("%w", err)
@@ -217,7 +219,7 @@ func (f *graphFlags) compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 
 // open reads the graph of f.source, which flag names, and completes f.source.
 // It reads standard input and pipes, too.
-func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*datagraph.Graph, error) {
+func (f *GraphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*datagraph.Graph, error) {
 	s := f.source
 	f.folder = s.Name != "-" && paths.FolderExists(ctx, s.Name)
 	switch {
@@ -226,29 +228,29 @@ func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*d
 			return nil, command.OneOf("preset", s.Name, preset.Names()...)
 		}
 	case s.Name != "-" && (s.Format == "" || s.Format == inferprep.FormatBundle || f.folder):
-		f.file = s.Name
+		f.File = s.Name
 		s.Name = paths.StoreName(s.Name)
 	default:
-		most := int64(maxGraphBytes)
+		most := int64(MaxGraphBytes)
 		if i, err := importer.Lookup(s.Format); err == nil && i.MaxBytes > 0 {
 			most = i.MaxBytes
 		}
-		b, err := readSmall(ctx, s.Name, stdin, most)
+		b, err := ReadSmall(ctx, s.Name, stdin, most)
 		if err != nil {
 			return nil, err
 		}
-		if f.file = s.Name; s.Name == "-" {
-			f.file = "standard input"
+		if f.File = s.Name; s.Name == "-" {
+			f.File = "standard input"
 		}
-		s.Name, s.Data = f.file, b
+		s.Name, s.Data = f.File, b
 	}
 	s, err := s.Find(ctx)
 	if err == nil {
 		if f.source = s; f.folder {
-			f.file = s.Name
+			f.File = s.Name
 		}
 		if s.Format == inferprep.FormatBundle {
-			f.bundle = f.file
+			f.Bundle = f.File
 		}
 		var g *datagraph.Graph
 		if g, err = s.Graph(ctx); err == nil {
@@ -257,23 +259,23 @@ func (f *graphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*d
 	}
 	var e *inferprep.Error
 	errors.As(err, &e) // Find and Graph return no others
-	if f.file == "" {
+	if f.File == "" {
 		return nil, fmt.Errorf("--%s %s: %w", flag, paths.Shown(f.source.Name), e.Err)
 	}
 	if _, ok := e.Err.(*fs.PathError); ok || s.Format == inferprep.FormatBundle {
-		return nil, paths.Error(f.file, e.Err)
+		return nil, paths.Error(f.File, e.Err)
 	}
-	return nil, fmt.Errorf("%s: %w", f.file, e.Err)
+	return nil, fmt.Errorf("%s: %w", f.File, e.Err)
 }
 
 // say prints which file of a folder was read, and which of transformers'
 // backends the graph reproduces if the command line names none.
-func (f *graphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.Graph) {
+func (f *GraphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.Graph) {
 	byDefault := strings.Contains(g.Reference, ", backend ") && !cmd.Flags().Changed("backend")
 	if !f.folder && !byDefault {
 		return
 	}
-	text := paths.Shown(f.file) + ": " + g.Reference
+	text := paths.Shown(f.File) + ": " + g.Reference
 	if byDefault {
 		text += " (by default; --backend takes " + command.OrList(slices.Sorted(maps.Keys(i.Backends))) + ")"
 	}
@@ -286,8 +288,8 @@ func quiet(cmd *cobra.Command) bool {
 	return err == nil && q
 }
 
-// readSmall reads a file of at most so many bytes. The name - means stdin.
-func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([]byte, error) {
+// ReadSmall reads a file of at most so many bytes. The name - means stdin.
+func ReadSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([]byte, error) {
 	r := stdin
 	if name != "-" {
 		f, err := paths.Open(ctx, name)
@@ -307,9 +309,9 @@ func readSmall(ctx context.Context, name string, stdin io.Reader, most int64) ([
 	return b, nil
 }
 
-// readUTF8 is readSmall for text, without a byte order mark.
-func readUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
-	b, err := readSmall(ctx, name, stdin, maxGraphBytes)
+// ReadUTF8 is readSmall for text, without a byte order mark.
+func ReadUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	b, err := ReadSmall(ctx, name, stdin, MaxGraphBytes)
 	if err == nil {
 		if b, err = bom.Cut(b); err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -319,8 +321,8 @@ func readUTF8(ctx context.Context, name string, stdin io.Reader) ([]byte, error)
 }
 
 // change applies --exif, --dtype and --layout.
-func (f *graphFlags) change(g *datagraph.Graph) error {
-	if f.exifSet {
+func (f *GraphFlags) change(g *datagraph.Graph) error {
+	if f.ExifSet {
 		n := 0
 		for i, s := range g.Steps {
 			if d, ok := s.Op.(*transforms.Decode); ok {
@@ -336,20 +338,20 @@ func (f *graphFlags) change(g *datagraph.Graph) error {
 			return errors.New("--exif: the graph has no decode step")
 		}
 	}
-	if f.layout != "" {
+	if f.Layout != "" {
 		if err := f.changeLayout(g); err != nil {
 			return err
 		}
 	}
-	if f.dtype != "" {
+	if f.Dtype != "" {
 		return f.changeDType(g)
 	}
 	return nil
 }
 
 // fitTriton applies --triton.
-func (f *graphFlags) fitTriton(ctx context.Context, g *datagraph.Graph, stdin io.Reader) error {
-	b, err := readUTF8(ctx, f.triton, stdin)
+func (f *GraphFlags) fitTriton(ctx context.Context, g *datagraph.Graph, stdin io.Reader) error {
+	b, err := ReadUTF8(ctx, f.triton, stdin)
 	if err != nil {
 		return fmt.Errorf("--triton: %w", err)
 	}
@@ -363,10 +365,10 @@ func (f *graphFlags) fitTriton(ctx context.Context, g *datagraph.Graph, stdin io
 	return nil
 }
 
-func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
+func (f *GraphFlags) changeLayout(g *datagraph.Graph) error {
 	var want tensor.Layout
-	if err := want.UnmarshalText([]byte(strings.ToUpper(f.layout))); err != nil || want == tensor.NoLayout {
-		return fmt.Errorf("--layout %q: want HWC or CHW", f.layout)
+	if err := want.UnmarshalText([]byte(strings.ToUpper(f.Layout))); err != nil || want == tensor.NoLayout {
+		return fmt.Errorf("--layout %q: want HWC or CHW", f.Layout)
 	}
 	descs, err := g.Infer()
 	if err != nil {
@@ -393,10 +395,10 @@ func (f *graphFlags) changeLayout(g *datagraph.Graph) error {
 	return nil
 }
 
-func (f *graphFlags) changeDType(g *datagraph.Graph) error {
-	want, err := tensor.ParseDType(f.dtype)
-	if err != nil || !slices.Contains(dtypeNames(), f.dtype) {
-		return command.OneOf("dtype", f.dtype, dtypeNames()...)
+func (f *GraphFlags) changeDType(g *datagraph.Graph) error {
+	want, err := tensor.ParseDType(f.Dtype)
+	if err != nil || !slices.Contains(DtypeNames(), f.Dtype) {
+		return command.OneOf("dtype", f.Dtype, DtypeNames()...)
 	}
 	descs, err := g.Infer()
 	if err != nil {
