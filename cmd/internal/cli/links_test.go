@@ -49,7 +49,7 @@ func TestFolderOfLinks(t *testing.T) {
 	require.Equal(t, []string{"cat/a.png.npy", "cat/b.png.npy", "dog/a.png.npy"}, listFiles(t, "out"))
 	requireDecoded(t, "out/dog/a.png.npy", 5, 4, 2)
 	done("bundle", "create", "--preset", "decode", "-o", "x.bundle", "--golden", in)
-	done(source(t, imagefolder.New(in))...)
+	done(sourceFile(t, imagefolder.New(in))...)
 	done("pack", "recordio", "--recursive", "re", in)
 	require.Contains(t, done("records", "ls", "re.rec").stdout, " 3 ")
 	done("pack", "shards", "--classes", "--encoding", ".png", "-o", "shards", in)
@@ -90,7 +90,7 @@ func TestLinksToOther(t *testing.T) {
 			require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		}
 		require.Equal(t, []string{"a/good.png.npy"}, listFiles(t, "out"))
-		r = call(t, source(t, imagefolder.New(in))...)
+		r = call(t, sourceFile(t, imagefolder.New(in))...)
 		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		if to == "secret" {
 			require.Contains(t, r.stderr, "outside the folder")
