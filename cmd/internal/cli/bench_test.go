@@ -21,7 +21,7 @@ func benchIn(t *testing.T, ctx context.Context, delay func(), args ...string) ca
 	t.Helper()
 	var out, errs bytes.Buffer
 	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, BenchTime: 150 * time.Millisecond, TestDelay: delay}
-	status := run(ctx, a, append([]string{"bench"}, args...))
+	status := execute(ctx, a, append([]string{"bench"}, args...))
 	return called{status, out.String(), errs.String()}
 }
 

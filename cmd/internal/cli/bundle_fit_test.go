@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
@@ -84,8 +85,8 @@ func TestBundleLibraries(t *testing.T) {
 	} {
 		out := filepath.Join(dir, "x.bundle")
 		succeed(t, append([]string{"bundle", "create", "-o", out}, c.args...)...)
-		var l bundleJSON
+		var l bundle.BundleJSON
 		require.NoError(t, json.Unmarshal([]byte(succeed(t, "bundle", "ls", "--json", out)), &l))
-		require.Equal(t, c.want, sortedKeys(l.Libraries), c.args)
+		require.Equal(t, c.want, bundle.SortedKeys(l.Libraries), c.args)
 	}
 }

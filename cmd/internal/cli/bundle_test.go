@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/modelbundle"
@@ -52,7 +53,7 @@ func TestBundleCommands(t *testing.T) {
 	}
 	require.NotContains(t, r.stdout, "signed")
 	r = call(t, "bundle", "ls", "--json", at("a.bundle"))
-	var l bundleJSON
+	var l bundle.BundleJSON
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &l))
 	var names []string
 	for _, s := range l.Sections {
@@ -201,9 +202,9 @@ func TestBundleDamage(t *testing.T) {
 	require.NoError(t, os.WriteFile(at("cut.bundle"), raw[:len(raw)-64], 0o666))
 	r := call(t, "bundle", "verify", "--json", at("damaged.bundle"), at("cut.bundle"), at("a.bundle"), at("none.bundle"), at("text"))
 	require.Equal(t, command.ExitFailed, r.status)
-	var verdicts []verdict
+	var verdicts []bundle.Verdict
 	for line := range strings.Lines(r.stdout) {
-		var v verdict
+		var v bundle.Verdict
 		require.NoError(t, json.Unmarshal([]byte(line), &v))
 		verdicts = append(verdicts, v)
 	}
@@ -212,7 +213,7 @@ func TestBundleDamage(t *testing.T) {
 	require.Contains(t, verdicts[0].Errors[0], `section "golden/a.png"`)
 	require.Contains(t, verdicts[0].Errors[1], `section "model/net.tflite"`)
 	require.Contains(t, verdicts[1].Errors[0], "extend beyond the file")
-	require.Equal(t, verdict{Bundle: at("a.bundle"), OK: true, Sections: 8, Goldens: 3}, verdicts[2])
+	require.Equal(t, bundle.Verdict{Bundle: at("a.bundle"), OK: true, Sections: 8, Goldens: 3}, verdicts[2])
 	require.Contains(t, verdicts[3].Errors[0], "none.bundle: no such file")
 	require.Contains(t, verdicts[4].Errors[0], `does not start with "IPbundle"`)
 	for _, args := range [][]string{{"sign", "--key", at("private.pem")}, {"sign", "--key", at("private.pem"), "--detached", at("x.sig")}} {

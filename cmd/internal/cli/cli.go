@@ -1,6 +1,6 @@
-// Package cli implements the command line of infer-prep. Each command has a
-// file of its own. Run runs the program without reading global state, so that
-// tests can drive it.
+// Package cli implements the command line of infer-prep. Each group of commands
+// is a package below it. Run runs the program without reading global state, so
+// that tests can drive it.
 package cli
 
 import (
@@ -15,8 +15,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/diff"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/help"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/pack"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/records"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/run"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/serve"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/internal/registry"
@@ -35,10 +43,10 @@ var AllowPlugin func(name, path string) error
 // signal's number, as a shell does for a process that the signal ended.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &command.App{Stdin: stdin, Stdout: stdout, Stderr: stderr}
-	return run(ctx, a, args)
+	return execute(ctx, a, args)
 }
 
-func run(ctx context.Context, a *command.App, args []string) int {
+func execute(ctx context.Context, a *command.App, args []string) int {
 	a.Args, a.Before = args, command.ReadStats()
 	root := root(a)
 	root.SetArgs(args)
@@ -131,7 +139,7 @@ func root(a *command.App) *cobra.Command {
 		".FlagUsages", ".FlagUsagesWrapped 100",
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
 	).Replace(cmd.UsageTemplate()))
-	cmd.AddCommand(runCmd(a), serveCmd(a), benchCmd(a), trainBenchCmd(a), feedCmd(a), graphCmd(a), datasetCmd(a), bundleCmd(a), diffCmd(a), packCmd(a), recordsCmd(a), opsCmd(a), importersCmd(a), versionCmd(a), manCmd(a, cmd))
+	cmd.AddCommand(run.Command(a), serve.Command(a), bench.Command(a), bench.TrainCommand(a), bench.FeedCommand(a), graph.Command(a), graph.DatasetCommand(a), bundle.Command(a), diff.Command(a), pack.Command(a), records.Command(a), graph.OpsCommand(a), graph.ImportersCommand(a), versionCmd(a), manCmd(a, cmd))
 	help.Fill(cmd)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {

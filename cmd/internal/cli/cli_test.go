@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -249,12 +250,12 @@ func TestOps(t *testing.T) {
 	r = call(t, "ops", "--coverage")
 	require.Regexp(t, `(?m)^HWC2CHW +hwc2chw +0 +NumPy`, r.stdout)
 	require.Regexp(t, `(?m)^DecodeVideo +- +not here +video$`, r.stdout)
-	var c classesJSON
+	var c graph.ClassesJSON
 	require.NoError(t, json.Unmarshal([]byte(call(t, "ops", "--coverage", "--json").stdout), &c))
 	require.Equal(t, len(c.Classes), c.Covered+c.NotHere)
 	require.Equal(t, "mindspore.dataset.vision.AdjustBrightness", c.Classes[0].Class)
 	for _, i := range transforms.Ops() {
-		d := describeOp(i)
+		d := graph.DescribeOp(i)
 		require.NotEmpty(t, d.Summary, i.Name)
 		require.Equal(t, command.ExitOK, call(t, "ops", i.Name).status)
 	}

@@ -20,7 +20,7 @@ func onTerminal(t *testing.T, env map[string]string, args ...string) called {
 		}
 		return env[name]
 	}}
-	status := run(t.Context(), a, args)
+	status := execute(t.Context(), a, args)
 	return called{status, out.String(), errs.String()}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
@@ -77,7 +78,7 @@ func TestShowDatasetTree(t *testing.T) {
 
 	r = call(t, "graph", "show", "--dataset", "two.json", "--json")
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
-	var got struct{ Nodes []treeNode }
+	var got struct{ Nodes []graph.TreeNode }
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
 	var paths []string
 	for _, n := range got.Nodes {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
@@ -83,7 +84,7 @@ func TestMakeErrors(t *testing.T) {
 func TestNodes(t *testing.T) {
 	r := call(t, "dataset", "nodes", "--json")
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
-	var l []nodeJSON
+	var l []graph.NodeJSON
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &l))
 	require.Len(t, l, len(dataset.Nodes()))
 	for _, n := range l {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/device"
 	_ "github.com/infer-prep/infer-prep/device/ort"
@@ -107,7 +108,7 @@ func TestBundleOnDevice(t *testing.T) {
 	require.Contains(t, r.stdout, "are right; ort:cpu is exact")
 	r = call(t, "bundle", "verify", "--json", "--device", "ort:cpu,form=exact", at("net.bundle"))
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
-	var v verdict
+	var v bundle.Verdict
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &v))
 	require.Len(t, v.Device.Outputs, 2)
 	require.Zero(t, v.Device.Outputs[0].Differ)

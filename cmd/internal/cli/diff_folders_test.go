@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -25,7 +26,7 @@ func faultFolders(t *testing.T, l map[string][2]string) string {
 		if c[1] == "" {
 			continue
 		}
-		x, err := loadTensors(t.Context(), faultFile+":"+c[1], nil, 1<<20)
+		x, err := diff.LoadTensors(t.Context(), faultFile+":"+c[1], nil, 1<<20)
 		require.NoError(t, err)
 		var b bytes.Buffer
 		require.NoError(t, tensor.WriteNPY(&b, x[0].T))

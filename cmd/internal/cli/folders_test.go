@@ -256,7 +256,7 @@ func TestReportOfInterruptedRun(t *testing.T) {
 			cancel()
 		}
 	}}
-	require.Equal(t, command.ExitInterrupted, run(ctx, a, []string{"run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", "in"}))
+	require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", "in"}))
 	l := readReport(t, "r.jsonl")
 	require.Len(t, l, 101)
 	done := wholeFiles(t, "out")

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/preset"
-	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -76,20 +76,6 @@ func TestGraphImportReadable(t *testing.T) {
 		require.Contains(t, strings.Split(r.stdout, "\n"), line)
 	}
 	require.Less(t, strings.Index(r.stdout, `"chw2hwc"`), strings.Index(r.stdout, `"to_type"`))
-}
-
-func TestIndent(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{`{}`, "{}\n"},
-		{`{"a":[]}`, "{\n  \"a\": []\n}\n"},
-		{`{"a":[1,2,3],"b":"x"}`, "{\n  \"a\": [1, 2, 3],\n  \"b\": \"x\"\n}\n"},
-		{`{"a":[[1],{"b":[2,3]}]}`, "{\n  \"a\": [\n    [1],\n    {\n      \"b\": [2, 3]\n    }\n  ]\n}\n"},
-		{`{"a":["]","["]}`, "{\n  \"a\": [\"]\", \"[\"]\n}\n"},
-	} {
-		got, err := indent([]byte(c.in))
-		require.NoError(t, err)
-		require.Equal(t, c.want, string(got))
-	}
 }
 
 func TestGraphShow(t *testing.T) {
@@ -166,34 +152,6 @@ func TestGraphShowSteps(t *testing.T) {
 			require.Equal(t, color.RGBA{114, 114, 114, 255}, color.RGBAModel.Convert(m.At(0, 0)))
 		}
 	}
-}
-
-func TestPicture(t *testing.T) {
-	image := func(d tensor.DType, l tensor.Layout, h, w, c int) *tensor.Tensor {
-		x, err := tensor.New(tensor.Image(d, l, h, w, c))
-		require.NoError(t, err)
-		return x
-	}
-	x := image(tensor.Float32, tensor.CHW, 1, 2, 3)
-	copy(tensor.View[float32](x), []float32{-1, 1, 0, 0, 0.5, 1})
-	m := picture(x)
-	require.Equal(t, color.NRGBA{0, 128, 191, 255}, m.At(0, 0))
-	require.Equal(t, color.NRGBA{255, 128, 255, 255}, m.At(1, 0))
-
-	x = image(tensor.Uint8, tensor.HWC, 1, 1, 4)
-	copy(x.Data, []byte{1, 2, 3, 4})
-	require.Equal(t, color.NRGBA{1, 2, 3, 4}, picture(x).At(0, 0))
-
-	x = image(tensor.Float16, tensor.HWC, 1, 2, 1)
-	copy(tensor.View[uint16](x), []uint16{0x3c00, 0x7e00}) // 1 and NaN
-	require.Equal(t, color.NRGBA{0, 0, 0, 255}, picture(x).At(0, 0))
-	require.Equal(t, color.NRGBA{0, 0, 0, 255}, picture(x).At(1, 0))
-
-	require.Nil(t, picture(image(tensor.Uint8, tensor.HWC, 1, 1, 2)), "two channels")
-	require.Nil(t, picture(image(tensor.Uint8, tensor.HWC, 0, 1, 3)), "no pixel")
-	plain, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2)})
-	require.NoError(t, err)
-	require.Nil(t, picture(plain))
 }
 
 func TestGraphPlan(t *testing.T) {
@@ -340,10 +298,10 @@ func TestSVG(t *testing.T) {
 	graphs["branches"].Reference = "<&>"
 	for name, g := range graphs {
 		t.Run(name, func(t *testing.T) {
-			r, err := inferGraph(nil, &source.GraphFlags{Limits: codec.DefaultLimits()}, g, "")
+			r, err := graph.InferGraph(nil, &source.GraphFlags{Limits: codec.DefaultLimits()}, g, "")
 			require.NoError(t, err)
-			checkSVG(t, drawSVG(r, true))
-			checkSVG(t, drawSVG(r, false))
+			checkSVG(t, graph.DrawSVG(r, true))
+			checkSVG(t, graph.DrawSVG(r, false))
 		})
 	}
 	file := filepath.Join(t.TempDir(), "g.svg")

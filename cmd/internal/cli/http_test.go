@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
@@ -216,7 +217,7 @@ func TestHTTPLatency(t *testing.T) {
 	b := pngBytes(t, 20, 20, 1)
 	b = append(b, make([]byte, 50_000-len(b))...) // a decoder does not read on
 	var gets atomic.Int64
-	together := newGate(remoteReads / 2)
+	together := newGate(bench.RemoteReads / 2)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		gets.Add(1)
 		together.wait(r.Context())

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/importer/hf"
 )
 
@@ -30,7 +31,7 @@ func TestCoverage(t *testing.T) {
 
 	r = call(t, "importers", "--coverage", "--json")
 	require.Equal(t, command.ExitOK, r.status)
-	var table coverageJSON
+	var table graph.CoverageJSON
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &table))
 	require.Equal(t, hf.Version, table.Transformers)
 	require.Len(t, table.Classes, len(hf.Classes()))

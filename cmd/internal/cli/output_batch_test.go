@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/diff"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/preset"
@@ -39,8 +40,10 @@ func imageFolder(t *testing.T, n int) {
 
 // imageLine is a line of --json, or of a list of images.
 type imageLine struct {
-	runLine
-	Padding bool `json:"padding"`
+	Input            string
+	Padding, Dropped bool
+	Outputs          []job.Output
+	Labels           []job.Label
 }
 
 // imageLines parses the lines of --json or of a list of images.
@@ -120,9 +123,9 @@ func TestLastBatch(t *testing.T) {
 	list := imageLines(t, readText(t, "out/batch-000001.jsonl"))
 	require.Len(t, list, 3)
 	two := 2
-	require.Equal(t, imageLine{Padding: true, runLine: runLine{Outputs: []job.Output{{
+	require.Equal(t, imageLine{Padding: true, Outputs: []job.Output{{
 		Name: "image", File: "batch-000001.npy", Row: &two, DType: tensor.Uint8, Shape: tensor.Dims(4, 5, 3),
-	}}}}, list[2])
+	}}}, list[2])
 
 	r := run("--last-batch", "drop")
 	require.Equal(t, []string{"batch-000000.jsonl", "batch-000000.npy"}, listFiles(t, "out"))
@@ -265,7 +268,7 @@ func TestBatchFormats(t *testing.T) {
 		require.Equal(t, string(want.Data), readText(t, "out-triton-raw/batch-000000/"+o.name))
 		require.Equal(t, readText(t, "out-pb/batch-000000."+o.name+".pb"), readText(t, fmt.Sprintf("out-onnx-test/test_data_set_0/input_%d.pb", map[string]int{"images": 0, "scale": 1, "pad": 2}[o.name])))
 		for _, format := range []string{"npz", "safetensors"} {
-			l, err := readTensorFile(t.Context(), "out-"+format+"/batch-000000."+format, nil, 1<<30)
+			l, err := diff.ReadTensorFile(t.Context(), "out-"+format+"/batch-000000."+format, nil, 1<<30)
 			require.NoError(t, err)
 			i := slices.IndexFunc(l, func(x tensor.Named) bool { return x.Name == o.name })
 			require.Equal(t, want.Data, l[i].T.Data)
@@ -357,7 +360,7 @@ func TestBatchInterrupted(t *testing.T) {
 				}
 			}}
 			out := "out" + flags + jobs
-			status := run(ctx, a, append([]string{"run", "--preset", "decode", "--json", "-j", jobs, "-o", out, "in"}, strings.Fields(flags)...))
+			status := execute(ctx, a, append([]string{"run", "--preset", "decode", "--json", "-j", jobs, "-o", out, "in"}, strings.Fields(flags)...))
 			require.Equal(t, command.ExitInterrupted, status)
 			done := strings.Count(stdout.String(), "\n")
 			require.Contains(t, []int{14, 21}, done)
@@ -393,7 +396,7 @@ func TestBatchGoOn(t *testing.T) {
 						cancel()
 					}
 				}}
-				status = run(ctx, a, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
+				status = execute(ctx, a, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
 				if cancel(); status == command.ExitInterrupted {
 					require.Contains(t, stderr.String(), "--skip-existing")
 					for _, l := range readReport(t, "report.jsonl") {

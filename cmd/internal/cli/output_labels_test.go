@@ -67,7 +67,7 @@ func TestClassifierLabels(t *testing.T) {
 	// Files are written too, unless -o is left out.
 	r = call(t, append(run, "--top", "2", "--json", "-o", at("out"), "images/03.jpg")...)
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
-	var l runLine
+	var l imageLine
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &l))
 	require.Len(t, l.Labels, 2)
 	require.Equal(t, job.Label{Label: "blue square", Index: 3, Score: l.Labels[0].Score}, l.Labels[0])

@@ -233,7 +233,7 @@ func TestStdoutFull(t *testing.T) {
 	for _, f := range []string{"npy", "npz", "webdataset", "recordio", "tfrecord"} {
 		var stderr bytes.Buffer
 		a := &command.App{Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: &stderr}
-		require.Equal(t, command.ExitFailed, run(t.Context(), a, []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
+		require.Equal(t, command.ExitFailed, execute(t.Context(), a, []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
 		require.Equal(t, "infer-prep: cannot write to standard output: no space left\n", stderr.String(), f)
 	}
 }

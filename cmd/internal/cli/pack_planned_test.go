@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/pack"
 )
 
 // TestPackPlanned: a plan, its parts, and the check of all.
@@ -53,11 +54,11 @@ func TestPackPlanned(t *testing.T) {
 	require.Regexp(t, `(?m)^shards 1 to 2 of 3: `, text)
 	r = call(t, "pack", "--plan", "plan.json", "-o", "out", "--json", "--verify")
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
-	var report plannedReport
+	var report pack.PlannedReport
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &report))
 	report.Seconds = 0
 	size := report.Bytes
-	require.Equal(t, plannedReport{Shards: 3, Of: 3, Resumed: 3, Samples: 8, Records: 7, Bytes: size, Bad: map[string]int64{"image": 1}, Missing: []int{}}, report)
+	require.Equal(t, pack.PlannedReport{Shards: 3, Of: 3, Resumed: 3, Samples: 8, Records: 7, Bytes: size, Bad: map[string]int64{"image": 1}, Missing: []int{}}, report)
 
 	r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out", "--json", "--verify")
 	require.Equal(t, command.ExitOK, r.status, r.stderr)
@@ -101,7 +102,7 @@ func TestPackPlanned(t *testing.T) {
 			cancel()
 		}
 	}}
-	require.Equal(t, command.ExitInterrupted, run(ctx, a, []string{"pack", "--plan", "plan.json", "-o", "late", "-j", "1"}))
+	require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"pack", "--plan", "plan.json", "-o", "late", "-j", "1"}))
 	require.Contains(t, stderr.String(), "give the same command again to go on")
 	require.Equal(t, command.ExitOK, call(t, "pack", "--plan", "plan.json", "-o", "late", "-q").status)
 	require.Equal(t, command.ExitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "late", "-q", "--verify").status)

@@ -192,7 +192,7 @@ func TestPackRecordIOInterrupted(t *testing.T) {
 			cancel()
 		}
 	}}
-	require.Equal(t, command.ExitInterrupted, run(ctx, a, append(args, "out/x", "in")))
+	require.Equal(t, command.ExitInterrupted, execute(ctx, a, append(args, "out/x", "in")))
 	require.Regexp(t, `^`+notesLeft+`infer-prep: interrupted: \d+ of 10 images done; give the same command again to resume\n$`, errs.String())
 	require.Equal(t, []string{"x.idx.part", "x.rec.pack", "x.rec.part"}, listFiles(t, "out"))
 	r := call(t, append(args, "out/x", "in")...)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/records"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/kaldi"
@@ -134,7 +135,7 @@ func TestRecordsCat(t *testing.T) {
 		var keys []string
 		d := json.NewDecoder(strings.NewReader(r.stdout))
 		for d.More() {
-			var x recordJSON
+			var x records.RecordJSON
 			require.NoError(t, d.Decode(&x))
 			keys = append(keys, x.Key)
 		}
@@ -405,7 +406,7 @@ func TestRecordsInterrupted(t *testing.T) {
 		if out == "x.tfrecord" {
 			args[4] = "tfexample"
 		}
-		require.Equal(t, command.ExitInterrupted, run(ctx, a, args))
+		require.Equal(t, command.ExitInterrupted, execute(ctx, a, args))
 		require.Equal(t, "infer-prep: interrupted: nothing was written\n", stderr.String())
 		require.Equal(t, before, listFiles(t, "."))
 		cancel()
@@ -417,7 +418,7 @@ func TestRecordsInterrupted(t *testing.T) {
 		cancel()
 		var stdout, stderr bytes.Buffer
 		a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
-		require.Equal(t, command.ExitInterrupted, run(ctx, a, []string{"records", name, "images.rec"}), name)
+		require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"records", name, "images.rec"}), name)
 		require.Contains(t, stderr.String(), "interrupted: "+why)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/run"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/job"
@@ -37,7 +38,7 @@ type testAnswer struct {
 		Shape      tensor.Shape
 		Data       []byte
 	}
-	Error *answerError
+	Error *run.AnswerError
 }
 
 func answersOf(t *testing.T, stdout string) []testAnswer {
@@ -115,14 +116,14 @@ func TestLines(t *testing.T) {
 func TestLinesErrors(t *testing.T) {
 	img := pngBytes(t, 5, 4, 1)
 	large := pngBytes(t, 1000, 1000, 1)
-	long := bytes.Repeat([]byte("x"), maxLine+1)
+	long := bytes.Repeat([]byte("x"), run.MaxLine+1)
 	t.Chdir(tree(t, map[string][]byte{"a.png": img, "cut.png": img[:40], "text": []byte("text"), "large.png": large, "heic": []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic"), "blocked/a.png.npy/": nil}))
 	var in []string
 	var kinds []string
 	for _, c := range [][2]string{
 		{"a.png", ""}, {"", "line"}, {"-", "line"}, {"{", "line"}, {"{}", "line"}, {`{"path":"a.png","image":""}`, "line"}, {`{"path":"a.png"} x`, "line"},
 		{`{"path":7}`, "line"}, {`{"path":"a.png","id":{}}`, "line"}, {`{"path":"a.png","id":null}`, "line"}, {`{"path":""}`, "line"}, {`{"image":"%"}`, "line"},
-		{string(long), "line"}, {string(long[:maxLine]), "line"}, {strings.Repeat("x", maxPath), "read"}, {"nope", "missing"}, {"blocked", "read"}, {"text", "image"}, {"cut.png", "image"}, {`{"image":""}`, "image"},
+		{string(long), "line"}, {string(long[:run.MaxLine]), "line"}, {strings.Repeat("x", run.MaxPath), "read"}, {"nope", "missing"}, {"blocked", "read"}, {"text", "image"}, {"cut.png", "image"}, {`{"image":""}`, "image"},
 		{"large.png", "limit"}, {base64Line("1", append(img, make([]byte, 3_000_000)...)), "limit"}, {"heic", "unsupported"}, {base64Line(`"blocked/a"`, img), ""}, {"a.png", ""},
 	} {
 		in = append(in, c[0])
@@ -231,7 +232,7 @@ func TestLinesInterrupted(t *testing.T) {
 				}
 			}
 		})
-		require.Equal(t, command.ExitInterrupted, run(ctx, a, []string{"run", "--preset", "decode", "--lines", "--jobs", "2"}))
+		require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"run", "--preset", "decode", "--lines", "--jobs", "2"}))
 		require.Contains(t, errs.String(), "interrupted: the lines that were begun are answered")
 		l := answersOf(t, out.String())
 		require.Len(t, l, int(begun.Load()))
@@ -292,33 +293,6 @@ func TestLinesMemory(t *testing.T) {
 			require.Less(t, late, early+room, "%d bytes after %d lines, %d after %d", early, lines/5, late, lines)
 		})
 	}
-}
-
-// TestReadLine: lines of any ends and lengths, and no memory for a long one.
-func TestReadLine(t *testing.T) {
-	text := "a\r\n\n" + strings.Repeat("b", 100) + "\r\n" + strings.Repeat("c", 101) + "\nd\r\r\n" + strings.Repeat("e", 3<<20) + "\nf" + strings.Repeat("g", 1<<20) + "\nh"
-	r := bufio.NewReaderSize(strings.NewReader(text), 16)
-	var buf []byte
-	for _, want := range []string{"a", "", strings.Repeat("b", 100), "long", "d\r", "long", "long", "h"} {
-		line, err := readLine(r, &buf, 100)
-		if want == "long" {
-			require.Equal(t, errLong, err)
-		} else {
-			require.NoError(t, err)
-			require.Equal(t, want, string(line))
-		}
-		require.Less(t, cap(buf), 300)
-	}
-	_, err := readLine(r, &buf, 100)
-	require.Equal(t, io.EOF, err)
-
-	r = bufio.NewReader(strings.NewReader(strings.Repeat("x", 5<<20) + "\ny\n"))
-	_, err = readLine(r, &buf, 6<<20)
-	require.NoError(t, err)
-	require.Greater(t, cap(buf), 5<<20)
-	_, err = readLine(r, &buf, 6<<20)
-	require.NoError(t, err)
-	require.Less(t, cap(buf), 1<<20, "a long line does not hold its memory")
 }
 
 type countLines struct{ n int }

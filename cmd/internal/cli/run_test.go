@@ -595,7 +595,7 @@ func TestRunInterrupted(t *testing.T) {
 				cancel()
 			}
 		}}
-		status := run(ctx, a, []string{"run", "--preset", "decode", "--json", "--jobs", jobs, "-o", out, "in"})
+		status := execute(ctx, a, []string{"run", "--preset", "decode", "--json", "--jobs", jobs, "-o", out, "in"})
 		require.Equal(t, command.ExitInterrupted, status)
 		got := wholeFiles(t, out)
 		require.GreaterOrEqual(t, got, 20)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -73,13 +74,13 @@ func TestSheetPixels(t *testing.T) {
 			require.Equal(t, color.NRGBAModel.Convert(in.At(x, y)), color.NRGBAModel.Convert(m.At(x0+x, y0+y)), "at %d, %d", x, y)
 		}
 	}
-	require.Equal(t, sheetFrame, color.NRGBAModel.Convert(m.At(x0, y0-1)))
+	require.Equal(t, graph.SheetFrame, color.NRGBAModel.Convert(m.At(x0, y0-1)))
 
 	// Twice as large, then half as large.
 	require.Equal(t, command.ExitOK, call(t, "graph", "show", "--preset", "decode", "--sheet", at("s.png"), "--cell", "32", at("in/a.png")).status)
 	m = readPNG(t, at("s.png"))
 	require.Equal(t, color.NRGBAModel.Convert(in.At(15, 7)), color.NRGBAModel.Convert(m.At(8+31, 8+2*14+8+14+8+15)))
-	half := thumbnail(picture(decodedTensor(t, 4, 2, [][3]byte{{0, 0, 0}, {10, 0, 0}, {7, 0, 0}, {7, 0, 0}, {20, 0, 0}, {31, 0, 0}, {7, 0, 0}, {7, 0, 0}})), 2)
+	half := graph.Thumbnail(graph.Picture(decodedTensor(t, 4, 2, [][3]byte{{0, 0, 0}, {10, 0, 0}, {7, 0, 0}, {7, 0, 0}, {20, 0, 0}, {31, 0, 0}, {7, 0, 0}, {7, 0, 0}})), 2)
 	require.Equal(t, image.Rect(0, 0, 2, 1), half.Bounds())
 	require.Equal(t, color.NRGBA{15, 0, 0, 255}, half.At(0, 0)) // (0+10+20+31+2)/4
 	require.Equal(t, color.NRGBA{7, 0, 0, 255}, half.At(1, 0))
@@ -131,7 +132,7 @@ func TestSheetUsage(t *testing.T) {
 		// The rows are 92 high. The picture is enlarged to 15 x 12.
 		p := m.At(8+134+1, 44+row*92+14+2)
 		switch color.NRGBAModel.Convert(p) {
-		case sheetPaper:
+		case graph.SheetPaper:
 			same++ // only the text "no change"
 		default:
 			flipped++
@@ -177,23 +178,23 @@ func TestOpsSheet(t *testing.T) {
 	require.IsType(t, &image.RGBA{}, got)
 	require.True(t, bytes.Equal(want.(*image.RGBA).Pix, got.(*image.RGBA).Pix), stale)
 
-	inputs, err := sheetInputs(sheetPicture(), opsSheetCell)
+	inputs, err := graph.SheetInputs(graph.SheetPicture(), graph.OpsSheetCell)
 	require.NoError(t, err)
 	n := 0
 	for _, i := range transforms.Ops() {
 		if !slices.Contains(i.In, "image") {
 			continue
 		}
-		tile := tileOf(i, inputs, opsSheetCell)
-		require.NoError(t, tile.err, "%s: state parameters in sheetParams that fit the picture", i.Name)
-		require.True(t, tile.picture != nil || len(tile.lines) > 0, i.Name)
+		tile := graph.TileOf(i, inputs, graph.OpsSheetCell)
+		require.NoError(t, tile.Err, "%s: state parameters in sheetParams that fit the picture", i.Name)
+		require.True(t, tile.Picture != nil || len(tile.Lines) > 0, i.Name)
 		n++
 	}
-	for name := range sheetParams {
+	for name := range graph.SheetParams {
 		_, err := transforms.Lookup(name)
 		require.NoError(t, err)
 	}
-	require.Equal(t, sheetGap+(n+opsSheetColumns-1)/opsSheetColumns*tileHeight(opsSheetCell), got.Bounds().Dy())
+	require.Equal(t, graph.SheetGap+(n+graph.OpsSheetColumns-1)/graph.OpsSheetColumns*graph.TileHeight(graph.OpsSheetCell), got.Bounds().Dy())
 
 	// Another image, and ops that refuse it.
 	require.NoError(t, os.WriteFile(at("in.png"), pngBytes(t, 20, 30, 1), 0o600))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -530,7 +531,7 @@ func TestStoreLatency(t *testing.T) {
 		put(fmt.Sprintf("%s/%03d.png", in, i), pngBytes(t, 20, 20, uint8(i)))
 	}
 	for _, out := range []string{to, filepath.Join(t.TempDir(), "out")} {
-		reads, writes := newGate(remoteReads/2), newGate(remoteReads/2)
+		reads, writes := newGate(bench.RemoteReads/2), newGate(bench.RemoteReads/2)
 		meddle(t, func(ctx context.Context, op, _ string) error {
 			switch op {
 			case "open":
@@ -547,7 +548,7 @@ func TestStoreLatency(t *testing.T) {
 		require.EqualValues(t, images, objects.gets.Load()-gets, "an image is one request")
 		require.True(t, reads.opened(), "%d reads at once", reads.most)
 		require.Equal(t, out == to, writes.opened(), "%d writes at once", writes.most)
-		require.LessOrEqual(t, objects.most.Load(), int64(remoteReads))
+		require.LessOrEqual(t, objects.most.Load(), int64(bench.RemoteReads))
 	}
 	require.Len(t, stored(to), images)
 }
@@ -664,7 +665,7 @@ func TestDatasetsInStore(t *testing.T) {
 	var out, errs bytes.Buffer
 	gets := objects.gets.Load()
 	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, BenchTime: 50 * time.Millisecond}
-	require.Equal(t, command.ExitOK, run(t.Context(), a, []string{"bench", "--preset", "decode", "--json", in}), errs.String())
+	require.Equal(t, command.ExitOK, execute(t.Context(), a, []string{"bench", "--preset", "decode", "--json", in}), errs.String())
 	require.Contains(t, out.String(), `"skipped":1`)
 	require.EqualValues(t, 9, objects.gets.Load()-gets, "a file is one request")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
@@ -28,7 +29,7 @@ func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ..
 	t.Helper()
 	var out, errs bytes.Buffer
 	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, TestWidth: width, TestDelay: delay}
-	status := run(ctx, a, append([]string{"train-bench"}, args...))
+	status := execute(ctx, a, append([]string{"train-bench"}, args...))
 	return called{status, out.String(), errs.String()}
 }
 
@@ -57,17 +58,17 @@ func trainTree(t *testing.T) string {
 }
 
 type trained struct {
-	ImagesPerS  float64         `json:"images_per_s"`
-	Images      int             `json:"images"`
-	Batches     int             `json:"batches"`
-	Epochs      int             `json:"epochs"`
-	Seconds     float64         `json:"seconds"`
-	FirstBatchS float64         `json:"first_batch_s"`
-	Bad         int             `json:"bad"`
-	Engine      string          `json:"engine"`
-	Interrupted bool            `json:"interrupted"`
-	Stages      []stageFigures  `json:"stages"`
-	Tuned       json.RawMessage `json:"tuned"`
+	ImagesPerS  float64              `json:"images_per_s"`
+	Images      int                  `json:"images"`
+	Batches     int                  `json:"batches"`
+	Epochs      int                  `json:"epochs"`
+	Seconds     float64              `json:"seconds"`
+	FirstBatchS float64              `json:"first_batch_s"`
+	Bad         int                  `json:"bad"`
+	Engine      string               `json:"engine"`
+	Interrupted bool                 `json:"interrupted"`
+	Stages      []bench.StageFigures `json:"stages"`
+	Tuned       json.RawMessage      `json:"tuned"`
 }
 
 func TestTrainBench(t *testing.T) {
@@ -345,14 +346,6 @@ func TestTrainBenchInterrupted(t *testing.T) {
 			require.EqualValues(t, at, got.Batches)
 		}
 	}
-}
-
-func TestPercentages(t *testing.T) {
-	before := []pipeline.StageStats{{Path: "b", Busy: time.Second, Waited: time.Second}}
-	after := []pipeline.StageStats{{Path: "a", Workers: 2, Busy: time.Second}, {Path: "b", Workers: 1, Busy: 3 * time.Second, Waited: 2 * time.Second}, {Path: "c"}}
-	l := percentages(before, after, 4*time.Second)
-	require.Equal(t, [3]float64{12.5, 50, 0}, [3]float64{l[0].BusyPercent, l[1].BusyPercent, l[2].BusyPercent})
-	require.Equal(t, [3]float64{0, 25, 0}, [3]float64{l[0].WaitedPercent, l[1].WaitedPercent, l[2].WaitedPercent})
 }
 
 // TestTrainBenchSaves runs a definition with the node save: the records have

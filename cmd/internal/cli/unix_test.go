@@ -150,7 +150,7 @@ func TestStdoutTerminal(t *testing.T) {
 	for format, want := range map[string]string{"npy": "standard output is a terminal", "webdataset": "standard output is a terminal", "triton": ""} {
 		var stderr bytes.Buffer
 		a := &command.App{Stdin: strings.NewReader(""), Stdout: terminal, Stderr: &stderr}
-		status := run(t.Context(), a, []string{"run", "-q", "--preset", "decode", "--format", format, "-o", "-", "a.png"})
+		status := execute(t.Context(), a, []string{"run", "-q", "--preset", "decode", "--format", format, "-o", "-", "a.png"})
 		if want == "" {
 			require.Equal(t, command.ExitOK, status, stderr.String())
 		} else {

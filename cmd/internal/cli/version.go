@@ -11,21 +11,6 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
-// references are the libraries that the ops reproduce, at the versions that
-// they are tested against.
-var references = []reference{
-	{"Pillow", "13.0.0"},
-	{"OpenCV", "5.0.0.93"},
-	{"torchvision", "0.29.2"},
-	{"transformers", "5.23.0"},
-	{"timm", "1.0.31"},
-}
-
-type reference struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
 // sourceDate returns the date of the commit that was built, so that every build
 // writes the same man pages. It returns the zero of Unix time if unknown.
 func sourceDate() time.Time {
@@ -48,16 +33,16 @@ func versionCmd(a *command.App) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
 				return a.PrintJSON(struct {
-					Version    string      `json:"version"`
-					Go         string      `json:"go"`
-					Platform   string      `json:"platform"`
-					References []reference `json:"references"`
-				}{command.ModuleVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, references})
+					Version    string              `json:"version"`
+					Go         string              `json:"go"`
+					Platform   string              `json:"platform"`
+					References []command.Reference `json:"references"`
+				}{command.ModuleVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, command.References})
 			}
 			t := command.Table{}
 			t.Row(command.Program, command.ModuleVersion())
 			t.Row("Go", fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH))
-			for _, r := range references {
+			for _, r := range command.References {
 				t.Row(r.Name, r.Version)
 			}
 			return t.Write(a.Stdout)
