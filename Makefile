@@ -20,10 +20,11 @@ race: ## the tests under the race detector, which shortens them
 # Both linters are pinned and come from the Go proxy.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT ?= github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
-lint: ## gofmt, vet, staticcheck, line widths, actionlint
+lint: ## gofmt, vet, staticcheck, line widths, no large files, actionlint
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt-ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) run ./tools/width
+	$(GO) run ./tools/weight
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
@@ -52,7 +53,7 @@ test-device: ## the tests that need ONNX Runtime
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores distributed adapters/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.
@@ -112,10 +113,10 @@ plan-test: ## packs by a plan: the examples for Kubernetes and Slurm, wids, and 
 cluster-test: ## PHOTOS=DIR: packing by one process, by four, and under Beam on prism and on a Spark cluster, which loses a worker; Beam from and to S3 and HDFS; the Spark function of examples/spark; PHOTOS is optional
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/infer-prep ./tools/procedural
-	cd distributed && $(GO) build -o ../bin/ ./cmd/infer-prep-beam
+	cd pack/distributed && $(GO) build -o ../../bin/ ./cmd/infer-prep-beam
 	store/hdfs/minidfs.sh --install
 	store/s3/s3test/versitygw.sh
-	@dir=$$(distributed/cluster/install.sh) && cd distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
+	@dir=$$(pack/distributed/cluster/install.sh) && cd pack/distributed && INFER_PREP_SPARK=$$dir $(GO) test -count=1 -v -timeout 30m -run TestCluster .
 	GO="$(GO)" PHOTOS="$(PHOTOS)" examples/spark/test.sh
 
 # Record files both ways with MXNet, webdataset, kaldi_native_io, kaldiio, MindSpore and tfrecord, each pinned in an
@@ -124,7 +125,7 @@ cluster-test: ## PHOTOS=DIR: packing by one process, by four, and under Beam on 
 interop: ## PHOTOS=DIR: record files in both directions with their libraries; PHOTOS is optional
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
-	@python3 interop/interop.py bin/infer-prep "$(GO)" testdata/images $(PHOTOS)
+	@python3 parity/interop/interop.py bin/infer-prep "$(GO)" testdata/images $(PHOTOS)
 
 # The devices on an NVIDIA GPU. Without a GPU they say what they looked for, and succeed without a
 # claim. GPU_PRETEND=1 runs them on software, which tests only the scripts.

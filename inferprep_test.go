@@ -15,7 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/eager"
 	"github.com/infer-prep/infer-prep/importer"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	x "github.com/infer-prep/infer-prep/transforms"
 )

@@ -6,16 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all" // every ecosystem
-	"github.com/infer-prep/infer-prep/internal/registry"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/modelbundle"
-	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -251,13 +249,11 @@ func (s Source) graph(ctx context.Context) (_ *datagraph.Graph, err error) {
 	if err != nil {
 		return nil, err
 	}
-	parse := i.Import
-	if s.Backend != "" {
-		if parse = i.Backends[s.Backend]; parse == nil {
-			return nil, noBackend(s.Backend, i)
-		}
+	g, err := i.Open(s.Data, importer.Options{Backend: s.Backend, IgnoreKeys: s.IgnoreKeys})
+	if errors.Is(err, importer.ErrBackend) {
+		err = fmt.Errorf("%w: %w", ErrOption, err)
 	}
-	return importer.IgnoreKeys(parse, s.IgnoreKeys...)(s.Data)
+	return g, err
 }
 
 // noOptions returns an error if an option of importers is set.
@@ -269,12 +265,4 @@ func (s Source) noOptions() error {
 		return fmt.Errorf("%w: ignored keys %q: a %s has no keys to ignore", ErrOption, s.IgnoreKeys, s.Format)
 	}
 	return nil
-}
-
-func noBackend(name string, i importer.Importer) error {
-	names := slices.Sorted(maps.Keys(i.Backends))
-	if len(names) == 0 {
-		return fmt.Errorf("%w: backend %q: %s has no backends", ErrOption, name, i.Name)
-	}
-	return fmt.Errorf("%w: backend %q of %s: want one of %q%s", ErrOption, name, i.Name, names, registry.DidYouMean(name, names))
 }

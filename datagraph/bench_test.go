@@ -8,7 +8,7 @@ import (
 
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

@@ -123,7 +123,7 @@ func (n *Batch) functions() (f BatchFunc, size SizeFunc, err error) {
 // sized reports whether a function returns the sizes.
 func (n *Batch) sized() bool { return n.size != nil || n.SizeFunc != "" }
 
-// noBatch is the trait unfindable of nodes that stack samples.
+// noBatch is the trait unrefillable of nodes that stack samples.
 const noBatch = "a buffer of batches cannot be refilled when a run is resumed; put it below %s"
 
 // GivesBatches reports whether the samples of the definition are batches.
@@ -152,7 +152,7 @@ func (n *Batch) unwritable() error {
 	return errors.Join(unnamed(n.f != nil, n.PerBatch), unnamed(n.size != nil, n.SizeFunc))
 }
 
-func (n *Batch) traits() traits { return traits{batches: true, alike: true, unfindable: noBatch} }
+func (n *Batch) traits() traits { return traits{batches: true, lockstep: true, unrefillable: noBatch} }
 
 func (n *Batch) build(_ *Built, s *step) error {
 	in := s.in[0]
@@ -216,8 +216,10 @@ func (n *Batch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			return nil, o.state.err
 		}
 	}
-	b.in, err = o.open(s.in[0], epoch)
-	return b, err
+	if b.in, err = o.open(s.in[0], epoch); err != nil {
+		return nil, err
+	}
+	return o.judged(s, b), nil
 }
 
 func (n *Batch) trace(ctx context.Context, t *tracer, s *scope) error {
@@ -315,7 +317,7 @@ func (b *batching) batch(ctx context.Context, s *Sample) error {
 					return err
 				}
 			}
-			if err := b.judge.saw(x); err != nil {
+			if err := b.judge.count(x); err != nil {
 				return err
 			}
 			if bad != nil {
@@ -535,7 +537,7 @@ func (c *collator) put(s *Sample, x *Sample, i, most int) error {
 			}
 		}
 		size := int(v.Size()) / most
-		to := tensor.Tensor{Desc: tensor.Desc{DType: v.DType, Shape: rest(v.Shape)}, Data: v.Data[i*size:][:size]}
+		to := tensor.Tensor{Desc: tensor.Desc{DType: v.DType, Shape: elementShape(v.Shape)}, Data: v.Data[i*size:][:size]}
 		if err := putInto(&to, &o.Tensor, col); err != nil {
 			return fmt.Errorf("column %q: %w", col.name, err)
 		}
@@ -543,8 +545,8 @@ func (c *collator) put(s *Sample, x *Sample, i, most int) error {
 	return nil
 }
 
-// rest returns a shape without its first axis.
-func rest(s tensor.Shape) (r tensor.Shape) {
+// elementShape returns a shape without its first axis.
+func elementShape(s tensor.Shape) (r tensor.Shape) {
 	for i := 1; i < s.Rank(); i++ {
 		r = r.Append(s.At(i))
 	}

@@ -68,7 +68,7 @@ func validateBoundaries(l []int) error {
 	return nil
 }
 
-func (n *BucketBatch) traits() traits { return traits{batches: true, unfindable: noBatch} }
+func (n *BucketBatch) traits() traits { return traits{batches: true, unrefillable: noBatch} }
 
 func (n *BucketBatch) build(_ *Built, s *step) error {
 	in := s.in[0]
@@ -87,7 +87,7 @@ func (n *BucketBatch) build(_ *Built, s *step) error {
 	if s.columns, err = c.columnsOf(tensor.Unknown); err != nil {
 		return err
 	}
-	return s.refindable()
+	return s.requireRefillable()
 }
 
 type bucketState struct {
@@ -108,7 +108,7 @@ func (n *BucketBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	it := &bucketed{buckets: w, n: n, column: st.column}
 	it.c = o.collator(s, st.c)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (n *BucketBatch) trace(ctx context.Context, t *tracer, s *scope) error {
@@ -155,16 +155,16 @@ func (o *opener) openBuckets(s *step, epoch uint64, n, room int) (b buckets, err
 	if b.in, err = o.open(s.in[0], epoch); err != nil {
 		return b, err
 	}
-	b.refill = o.refilling(s.in[0], l)
+	b.refill = o.newRefill(s.in[0], l)
 	return b, nil
 }
 
-// find calls add for each sample of a resumed run's state.
-func (b *buckets) find(ctx context.Context, add func(*Sample) error) error {
+// restore calls add for each sample of a resumed run's state.
+func (b *buckets) restore(ctx context.Context, add func(*Sample) error) error {
 	if b.refill == nil {
 		return nil
 	}
-	l, err := b.refill.find(ctx)
+	l, err := b.refill.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,8 @@ func (b *buckets) find(ctx context.Context, add func(*Sample) error) error {
 	return nil
 }
 
-// take returns the next sample of the input, or nil at its end.
-func (b *buckets) take(ctx context.Context) (*Sample, error) {
+// next returns the next sample of the input, or nil at its end.
+func (b *buckets) next(ctx context.Context) (*Sample, error) {
 	x := &Sample{}
 	if n := len(b.free); n > 0 {
 		x, b.free = b.free[n-1], b.free[:n-1]
@@ -203,8 +203,9 @@ func (b *buckets) take(ctx context.Context) (*Sample, error) {
 	return x, nil
 }
 
-// rest returns a bucket that has samples at the end of the input, or io.EOF.
-func (b *buckets) rest() (int, error) {
+// nextNonEmpty returns a bucket that has samples at the end of the input, or
+// io.EOF.
+func (b *buckets) nextNonEmpty() (int, error) {
 	for ; b.last < len(b.list); b.last++ {
 		if len(b.list[b.last]) > 0 {
 			return b.last, nil
@@ -213,8 +214,8 @@ func (b *buckets) rest() (int, error) {
 	return 0, io.EOF
 }
 
-// empty empties bucket i. The samples are valid until the next take.
-func (b *buckets) empty(i int) []*Sample {
+// drain empties bucket i. Its samples are valid until the next call of next.
+func (b *buckets) drain(i int) []*Sample {
 	l := b.list[i]
 	b.list[i] = nil
 	b.free = append(b.free, l...)
@@ -263,7 +264,7 @@ func (b *bucketed) bucket(x *Sample) int {
 }
 
 func (b *bucketed) Next(ctx context.Context, s *Sample) error {
-	if err := b.find(ctx, func(x *Sample) error {
+	if err := b.restore(ctx, func(x *Sample) error {
 		i := b.bucket(x)
 		if len(b.list[i]) == b.n.Sizes[i]-1 {
 			return fmt.Errorf("%w: a full bucket of %d samples", ErrState, b.n.Sizes[i])
@@ -274,7 +275,7 @@ func (b *bucketed) Next(ctx context.Context, s *Sample) error {
 		return err
 	}
 	for b.last < 0 {
-		x, err := b.take(ctx)
+		x, err := b.next(ctx)
 		if err != nil {
 			return err
 		}
@@ -290,7 +291,7 @@ func (b *bucketed) Next(ctx context.Context, s *Sample) error {
 	if b.n.DropRemainder {
 		return io.EOF
 	}
-	i, err := b.rest()
+	i, err := b.nextNonEmpty()
 	if err != nil {
 		return err
 	}
@@ -299,7 +300,7 @@ func (b *bucketed) Next(ctx context.Context, s *Sample) error {
 
 // flush stacks bucket i.
 func (b *bucketed) flush(s *Sample, i int) error {
-	l := b.empty(i)
+	l := b.drain(i)
 	if b.n.PadToBoundary {
 		if i == len(b.n.Boundaries) {
 			s.identity(l[0])

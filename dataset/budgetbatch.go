@@ -89,7 +89,7 @@ func (n *BudgetBatch) most() int {
 	return n.MaxSamples
 }
 
-func (n *BudgetBatch) traits() traits { return traits{batches: true, unfindable: noBatch} }
+func (n *BudgetBatch) traits() traits { return traits{batches: true, unrefillable: noBatch} }
 
 func (n *BudgetBatch) build(_ *Built, s *step) error {
 	in := s.in[0]
@@ -108,7 +108,7 @@ func (n *BudgetBatch) build(_ *Built, s *step) error {
 	if s.columns, err = c.columnsOf(tensor.Unknown); err != nil {
 		return err
 	}
-	return s.refindable()
+	return s.requireRefillable()
 }
 
 type budgetState struct {
@@ -118,7 +118,7 @@ type budgetState struct {
 
 func (n *BudgetBatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	st := s.state.(budgetState)
-	w, err := o.openBuckets(s, epoch, len(n.Boundaries)+1, math.MaxInt) // find checks the samples
+	w, err := o.openBuckets(s, epoch, len(n.Boundaries)+1, math.MaxInt) // restore checks the samples
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (n *BudgetBatch) stream(o *opener, s *step, epoch uint64) (iterator, error)
 	}
 	it.loads = make([]load, len(n.Boundaries)+1)
 	it.failed = func(x *Sample, err error) error { return o.failed(s.path, x, err) }
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (n *BudgetBatch) trace(ctx context.Context, t *tracer, s *scope) error {
@@ -229,7 +229,7 @@ func (b *budgeted) Next(ctx context.Context, s *Sample) error {
 }
 
 func (b *budgeted) batch(ctx context.Context, s *Sample) error {
-	if err := b.find(ctx, func(x *Sample) error {
+	if err := b.restore(ctx, func(x *Sample) error {
 		if !b.add(b.bucket(x), x) {
 			return fmt.Errorf("%w: a batch of more than the budget of %d", ErrState, b.n.Budget)
 		}
@@ -239,11 +239,11 @@ func (b *budgeted) batch(ctx context.Context, s *Sample) error {
 	}
 	for i := range b.list { // the sample that ended the last batch may fill one alone
 		if b.full(i) {
-			return b.stack(s, b.empty(i))
+			return b.stack(s, b.drain(i))
 		}
 	}
 	for b.last < 0 {
-		x, err := b.take(ctx)
+		x, err := b.next(ctx)
 		if err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (b *budgeted) batch(ctx context.Context, s *Sample) error {
 				return err
 			}
 		}
-		if err := b.judge.saw(x); err != nil {
+		if err := b.judge.count(x); err != nil {
 			return err
 		}
 		if size > b.n.Budget {
@@ -266,19 +266,19 @@ func (b *budgeted) batch(ctx context.Context, s *Sample) error {
 		}
 		i := b.bucket(x)
 		if !b.add(i, x) {
-			l := b.empty(i)
+			l := b.drain(i)
 			b.add(i, x)
 			return b.stack(s, l)
 		}
 		if b.full(i) {
-			return b.stack(s, b.empty(i))
+			return b.stack(s, b.drain(i))
 		}
 	}
-	i, err := b.rest()
+	i, err := b.nextNonEmpty()
 	if err != nil {
 		return err
 	}
-	return b.stack(s, b.empty(i))
+	return b.stack(s, b.drain(i))
 }
 
 // bucket returns the number of a sample's bucket.

@@ -214,7 +214,7 @@ type step struct {
 	data        Data     // of a source
 	files       [32]byte // a digest of the files that the source opened, if noted
 	state       any      // of the node: plans, tables
-	made        []Pass   // that made or moved the step
+	passes      []Pass   // that made or moved the step
 }
 
 // Build checks a definition and opens its sources. ctx bounds Build alone: the
@@ -332,7 +332,7 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	}
 	n, ok := d.Node.(op)
 	if k, sink := d.Node.(Sink); sink {
-		n, ok = &sinking{k}, true
+		n, ok = &sinkOp{k}, true
 		s.node = n
 	}
 	if !ok {

@@ -37,15 +37,15 @@ func (n *Cache) traits() traits { return traits{caches: true} }
 
 func (n *Cache) build(_ *Built, s *step) error {
 	in := s.inherit()
-	if err := in.finite("a cache"); err != nil {
+	if err := in.requireFinite("a cache"); err != nil {
 		return err
 	}
 	if x := in.changing(); x != nil {
 		return defErr("%s below a cache differs between epochs; put it above", x.path)
 	}
-	left := &atomic.Int64{}
-	left.Store(n.Bytes)
-	s.state = &memoryCache{left: left, samples: map[int64]*Sample{}}
+	free := &atomic.Int64{}
+	free.Store(n.Bytes)
+	s.state = &memoryCache{free: free, samples: map[int64]*Sample{}}
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 	if err := w.in.Next(ctx, s); err != nil {
 		var e *SampleError
 		if errors.As(err, &e) {
-			return &elsewhere{e.Path, e.Err}
+			return &nodeFailure{e.Path, e.Err}
 		}
 		return err
 	}
@@ -130,7 +130,7 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 
 // memoryCache is the keeper of a Cache.
 type memoryCache struct {
-	left *atomic.Int64 // free bytes
+	free *atomic.Int64 // bytes
 
 	mu      sync.RWMutex
 	samples map[int64]*Sample
@@ -161,8 +161,8 @@ func (c *memoryCache) keep(_ context.Context, row int64, _ [32]byte, s *Sample) 
 	if c.samples[row] != nil {
 		return nil
 	}
-	if c.left.Add(-n) < 0 {
-		c.left.Add(n)
+	if c.free.Add(-n) < 0 {
+		c.free.Add(n)
 		return nil
 	}
 	x := &Sample{}

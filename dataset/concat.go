@@ -25,7 +25,7 @@ func (d *Dataset) Concat(others ...*Dataset) *Dataset {
 // Validate returns nil: there are no parameters.
 func (n *Concat) Validate() error { return nil }
 
-func (n *Concat) traits() traits { return traits{joins: true, alike: true} }
+func (n *Concat) traits() traits { return traits{joins: true, lockstep: true} }
 
 func (n *Concat) build(_ *Built, s *step) error {
 	if err := s.sameColumns(); err != nil {

@@ -45,8 +45,8 @@ type cursor struct {
 	j           int64 // places that this rank took
 }
 
-// left returns the number of places for all ranks.
-func (c *cursor) left() int64 {
+// remaining returns the number of places for all ranks.
+func (c *cursor) remaining() int64 {
 	if c.n == Endless || c.n == Unknown {
 		return c.n
 	}
@@ -55,7 +55,7 @@ func (c *cursor) left() int64 {
 
 // size returns the number of places for this rank.
 func (c *cursor) size() int64 {
-	n := c.left()
+	n := c.remaining()
 	switch {
 	case n == Endless || n == Unknown || n == 0:
 		return n
@@ -71,7 +71,7 @@ func (c *cursor) next() (k int64, ok bool) {
 		return 0, false
 	}
 	i := c.j*c.world + c.rank
-	if n := c.left(); n > 0 && n != Endless && i >= n {
+	if n := c.remaining(); n > 0 && n != Endless && i >= n {
 		i %= n
 	}
 	c.j++
@@ -123,13 +123,13 @@ func (c *cursor) load(r *stateReader) {
 	}
 	c.holes, c.base, c.j = holes, base, j
 	if world != c.world {
-		c.consumed(j * world)
+		c.skip(j * world)
 		c.j = 0
 	}
 }
 
-// consumed removes the first n places.
-func (c *cursor) consumed(n int64) {
+// skip removes the first n places.
+func (c *cursor) skip(n int64) {
 	if h := int64(len(c.holes)); n < h {
 		c.holes = slices.Clone(c.holes[n:])
 	} else {

@@ -81,7 +81,7 @@ func ExampleRun_SetWeights() {
 		if err == io.EOF {
 			weights, _ := p.Weights("aug")
 			fmt.Printf("epoch %d: weights %.2f, samples %v\n", p.Epoch(), weights, callback.counts)
-			if err := callback.epochEnd(p.Run); err != nil {
+			if err := callback.epochEnd(p); err != nil {
 				log.Fatal(err)
 			}
 			if err := p.NextEpoch(); err != nil { // p.State() has the weights

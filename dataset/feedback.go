@@ -117,8 +117,8 @@ func weightsOf(set map[string][]float64, p *transforms.FeedbackPolicy) []float64
 	return p.Weights
 }
 
-// begin returns the Built with the weights of the epoch that begins.
-func (r *Run) begin() *Built {
+// epochBuilt returns the Built with the weights of the epoch that begins.
+func (r *Run) epochBuilt() *Built {
 	if len(r.built.policies) == 0 {
 		return r.built
 	}

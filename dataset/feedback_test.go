@@ -175,7 +175,7 @@ func TestFeedback(test *testing.T) {
 // draws, and that Merge refuses others.
 func TestFeedbackRanks(test *testing.T) {
 	d := func() *dataset.Dataset { return fakeImages(20).Shuffle().Map(policyGraph()).Batch(2) }
-	open := func(rank, world int, s *dataset.State) (*pullpipe.Pipe, *dataset.Built) {
+	open := func(rank, world int, s *dataset.State) (*dataset.Run, *dataset.Built) {
 		b, err := dataset.Build(test.Context(), d(), dataset.Options{Seed: 3, Rank: rank, World: world})
 		require.NoError(test, err)
 		test.Cleanup(func() { _ = b.Close() })
@@ -185,7 +185,7 @@ func TestFeedbackRanks(test *testing.T) {
 		return p, b
 	}
 	// samples returns what the policy drew, by the ordinal in the epoch.
-	count := func(p *pullpipe.Pipe, b *dataset.Built, n int) (l []int32) {
+	count := func(p *dataset.Run, b *dataset.Built, n int) (l []int32) {
 		for range n {
 			s, err := p.Next(test.Context())
 			require.NoError(test, err)

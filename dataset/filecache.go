@@ -69,13 +69,13 @@ func (n *FileCache) traits() traits { return traits{caches: true, persists: true
 
 func (n *FileCache) build(b *Built, s *step) error {
 	in := s.inherit()
-	if err := in.finite("a cache"); err != nil {
+	if err := in.requireFinite("a cache"); err != nil {
 		return err
 	}
 	if x := in.changing(); x != nil {
 		return defErr("%s below a cache differs between epochs; put it above", x.path)
 	}
-	print, err := b.print(in, n.Stamp)
+	fingerprint, err := b.cacheFingerprint(in, n.Stamp)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (n *FileCache) build(b *Built, s *step) error {
 	for i, c := range in.columns {
 		descs[i] = c.Desc
 	}
-	c, err := filecache.Open(b.building, n.File, descs, in.size, n.Bytes, print)
+	c, err := filecache.Open(b.building, n.File, descs, in.size, n.Bytes, fingerprint)
 	if err != nil {
 		switch {
 		case errors.Is(err, filecache.ErrNotRegular):
@@ -107,8 +107,8 @@ func (n *FileCache) build(b *Built, s *step) error {
 
 func (n *FileCache) index(o *opener, s *step, f feed) (iterator, error) { return o.openCache(s, f) }
 
-// print returns the fingerprint of the samples of s.
-func (b *Built) print(s *step, stamp string) (sum [32]byte, err error) {
+// cacheFingerprint returns the fingerprint of the samples of s.
+func (b *Built) cacheFingerprint(s *step, stamp string) (sum [32]byte, err error) {
 	text, err := s.definition().MarshalJSON()
 	if err != nil {
 		return sum, err

@@ -56,8 +56,8 @@ func (h *heldLog) after(given int64) []held {
 	return l
 }
 
-// forget drops the changes before given samples were returned.
-func (h *heldLog) forget(given int64) {
+// trim drops the changes before given samples were returned.
+func (h *heldLog) trim(given int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if k := len(h.changes) - int(h.at-given); k > 0 {
@@ -135,10 +135,10 @@ func (r *heldLogs) resolve(words []int64) []int64 {
 	return append(out, words[from:]...)
 }
 
-// forget drops what is older than the state words.
-func (r *heldLogs) forget(words []int64) {
+// trim drops what is older than the state words.
+func (r *heldLogs) trim(words []int64) {
 	r.references(words, func(_ int, number int64, log *heldLog, given int64) {
-		log.forget(given)
+		log.trim(given)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for n, path := range r.path {

@@ -45,8 +45,8 @@ func TestHeldLogsAreCut(t *testing.T) {
 		for _, h := range r.logs.logs {
 			changes += len(h.changes)
 		}
-		require.LessOrEqual(t, changes, 4*forgetSteps, i)
-		require.LessOrEqual(t, len(r.logs.logs), 2+2*forgetSteps/10+1, i)
+		require.LessOrEqual(t, changes, 4*trimSteps, i)
+		require.LessOrEqual(t, len(r.logs.logs), 2+2*trimSteps/10+1, i)
 		require.Len(t, r.logs.path, len(r.logs.logs))
 	}
 	require.NoError(t, r.Close())

@@ -108,7 +108,7 @@ func (s *scope) getOne(ctx context.Context, name string) (*traced, error) {
 		if slices.Contains(b.list(), name) {
 			return b.get(ctx, name)
 		}
-		if b.may(name) {
+		if b.mayHave(name) {
 			open = append(open, b)
 		}
 	}
@@ -131,17 +131,18 @@ func (s *scope) getOne(ctx context.Context, name string) (*traced, error) {
 	return open[0].get(ctx, name)
 }
 
-// may reports whether a source below could have a visible column of this name.
-func (s *scope) may(name string) bool {
+// mayHave reports whether a source below could have a visible column of this
+// name.
+func (s *scope) mayHave(name string) bool {
 	if s.closed || s.hidden[name] {
 		return false
 	}
-	return s.source != nil || slices.ContainsFunc(s.below, func(b *scope) bool { return b.may(name) })
+	return s.source != nil || slices.ContainsFunc(s.below, func(b *scope) bool { return b.mayHave(name) })
 }
 
 // has opens the sources below and reports whether one has a column.
 func (s *scope) has(ctx context.Context, name string) (bool, error) {
-	if !s.may(name) {
+	if !s.mayHave(name) {
 		return false, nil
 	}
 	if s.source == nil {
@@ -175,7 +176,7 @@ func (s *scope) getEither(ctx context.Context, name string) (*traced, error) {
 		if t.err != nil && first.err == nil {
 			first = t
 		}
-		if first.err == nil && !alike(first, t) {
+		if first.err == nil && !equalValues(first, t) {
 			c := *first
 			c.err = &NodeError{s.path, defErr("column %q: inputs 0 and %d make it in different ways", name, i+1)}
 			first = &c
@@ -184,9 +185,9 @@ func (s *scope) getEither(ctx context.Context, name string) (*traced, error) {
 	return first, nil
 }
 
-// alike reports whether equal steps make two values of columns of the same
-// names.
-func alike(a, b *traced) bool {
+// equalValues reports whether equal steps make two values of columns of the
+// same names.
+func equalValues(a, b *traced) bool {
 	if a.by == nil || b.by == nil {
 		return a.by == nil && b.by == nil && a.column == b.column && (a.err != nil || a.sources[0].desc == b.sources[0].desc)
 	}
@@ -198,7 +199,7 @@ func alike(a, b *traced) bool {
 	if errX != nil || errY != nil || a.output != b.output || reflect.TypeOf(a.by.Op) != reflect.TypeOf(b.by.Op) || string(x) != string(y) {
 		return false
 	}
-	return slices.EqualFunc(a.by.in, b.by.in, alike)
+	return slices.EqualFunc(a.by.in, b.by.in, equalValues)
 }
 
 func (s *scope) columns(ctx context.Context, names []string) ([]*traced, error) {

@@ -126,8 +126,8 @@ func union(l []*traced) (sources []*traced) {
 	return sources
 }
 
-// mapped puts the columns that a map makes into s.
-func (t *tracer) mapped(ctx context.Context, s *scope, n *Map) error {
+// traceMap puts the columns that a map makes into s.
+func (t *tracer) traceMap(ctx context.Context, s *scope, n *Map) error {
 	g := n.Graph
 	names := n.In
 	if len(names) == 0 {

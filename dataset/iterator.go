@@ -105,7 +105,7 @@ func (o *opener) below() *opener {
 // error that ends the run.
 func (o *opener) failed(path string, s *Sample, err error) error {
 	if o.strict {
-		return &elsewhere{path, err}
+		return &nodeFailure{path, err}
 	}
 	e := &SampleError{Path: path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: err}
 	if isDeviceError(err) {
@@ -148,14 +148,7 @@ func (o *opener) open(s *step, epoch uint64) (iterator, error) {
 				}
 			}
 		}
-		it, err := n.stream(o, s, epoch)
-		if err != nil {
-			return nil, err
-		}
-		if s.traits.several || s.traits.batches { // the others have no bad samples of their own
-			it = o.judged(s, it)
-		}
-		return it, nil
+		return n.stream(o, s, epoch)
 	case mapper:
 		below := o.below()
 		in, err := below.open(s.in[0], epoch)
@@ -205,7 +198,7 @@ func (o *opener) work(s *step, in iterator, below *badList, newWorker func() (wo
 	it, err := place(stage{
 		Path: s.path, In: in, New: func() (worker, error) { return guardWorker(newWorker) },
 		Failed: func(x *Sample, err error) error {
-			path, err := whose(s.path, err)
+			path, err := failedNode(s.path, err)
 			return o.failed(path, x, err)
 		},
 		Drain: below.drainTo(o.bad), Dropped: isDropped, Stateless: s.indexed, Bytes: s.bytes(),
@@ -259,7 +252,7 @@ func (r *root) Next(ctx context.Context, s *Sample) error {
 		if s.origin.k != k {
 			return fmt.Errorf("dataset: sample %d, want %d", s.origin.k, k)
 		}
-		if err := r.judge.saw(s); err != nil || !s.dropped {
+		if err := r.judge.count(s); err != nil || !s.dropped {
 			return err
 		}
 		if r.replace != nil {
@@ -521,7 +514,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 					t.cursor.j--
 					return err
 				}
-				if err := t.judge.saw(s); err != nil {
+				if err := t.judge.count(s); err != nil {
 					return err
 				}
 				if t.errors++; t.errors == maxErrors && t.judge == nil {
@@ -531,7 +524,7 @@ func (t *streamed) Next(ctx context.Context, s *Sample) error {
 			}
 			t.errors = 0
 			if t.at > k {
-				return t.judge.saw(s)
+				return t.judge.count(s)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (d *Dataset) jsonNode(above string) (jsonNode, error) {
 		}
 	}
 	if i.Version == 0 {
-		return j, &NodeError{path, fmt.Errorf("%w: a node must be registered to be written", ErrUnknownNode)}
+		return j, &NodeError{path, fmt.Errorf("%w: want a registered node", ErrUnknownNode)}
 	}
 	var err error
 	if j.Params, err = json.Marshal(d.Node); err != nil {

@@ -17,7 +17,7 @@ type judge struct {
 	whole  bool // counts from the start of the epoch
 	good   int64
 	bad    int64
-	row    int64 // bad samples in succession
+	streak int64 // bad samples in succession
 	panics int64
 	first  []*SampleError
 }
@@ -42,19 +42,19 @@ func (o *opener) judge(s *step) *judge {
 	return &judge{path: s.path, most: p.MaxSkips, share: p.MaxSkipShare, whole: o.state == nil}
 }
 
-// saw counts a sample. It returns an error if too many were bad.
-func (j *judge) saw(s *Sample) error {
+// count counts a sample. It returns an error if too many were bad.
+func (j *judge) count(s *Sample) error {
 	switch {
 	case j == nil || s.judged:
 		return nil
 	case s.bad == nil:
 		j.good++
-		j.row = 0
+		j.streak = 0
 		return nil
 	}
 	s.judged = true // the places above do not count it again
 	j.bad++
-	j.row++
+	j.streak++
 	var p *PanicError
 	if errors.As(s.bad, &p) {
 		j.panics++
@@ -63,8 +63,8 @@ func (j *judge) saw(s *Sample) error {
 		j.first = append(j.first, s.bad)
 	}
 	switch n := j.good + j.bad; {
-	case j.row >= j.most:
-		return j.errorf("%d bad samples in succession, want fewer than %d (Options.MaxSkips)", j.row, j.most)
+	case j.streak >= j.most:
+		return j.errorf("%d bad samples in succession, want fewer than %d (Options.MaxSkips)", j.streak, j.most)
 	case n >= shareFrom && float64(j.bad) > float64(j.share*float64(n)):
 		return j.errorf("%d of %d samples are bad, want a share of at most %v (Options.MaxSkipShare)", j.bad, n, j.share)
 	}
@@ -97,7 +97,7 @@ type judged struct {
 	j *judge
 }
 
-// judged returns it with a judge.
+// judged returns it with a judge. A node with bad samples of its own calls it.
 func (o *opener) judged(s *step, it iterator) iterator {
 	if j := o.judge(s); j != nil {
 		return &judged{it, j}
@@ -109,7 +109,7 @@ func (d *judged) Next(ctx context.Context, s *Sample) error {
 	err := d.iterator.Next(ctx, s)
 	switch err {
 	case nil:
-		return d.j.saw(s)
+		return d.j.count(s)
 	case io.EOF:
 		return d.j.end()
 	}

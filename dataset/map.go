@@ -150,7 +150,7 @@ func (n *Map) worker(b *Built, s *step) (worker, error) {
 	return onHost()
 }
 
-func (n *Map) trace(ctx context.Context, t *tracer, s *scope) error { return t.mapped(ctx, s, n) }
+func (n *Map) trace(ctx context.Context, t *tracer, s *scope) error { return t.traceMap(ctx, s, n) }
 
 // hostMapping returns a worker that runs all of a map on the host.
 func hostMapping(b *Built, st *mapState) worker {

@@ -190,7 +190,7 @@ func (m *merger) root(s *step, epoch uint64) error {
 			most = max(most, (c.j-1)*c.world+c.rank%c.world+1)
 		}
 	}
-	if n := first.left(); n >= 0 {
+	if n := first.remaining(); n >= 0 {
 		most = min(most, n) // places beyond n were taken a second time
 	}
 	place := func(i int64) int64 {

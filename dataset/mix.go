@@ -204,11 +204,11 @@ func (m *mixed) Next(ctx context.Context, s *Sample) error {
 
 // choose returns the input of the next sample. ok is false if all have ended.
 func (m *mixed) choose() (int, bool) {
-	left := false
+	open := false
 	for _, e := range m.ended {
-		left = left || !e
+		open = open || !e
 	}
-	if !left {
+	if !open {
 		return 0, false
 	}
 	if m.n == nil {

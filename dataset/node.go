@@ -40,12 +40,12 @@ type traits struct {
 	// draws reports that samples may depend on the seed, though they do not
 	// differ between epochs.
 	draws bool
-	// alike reports that all ranks have equal states after equally many
+	// lockstep reports that all ranks have equal states after equally many
 	// samples. It is true of every oneToOne.
-	alike bool
-	// unfindable says why single samples above the op cannot be found again to
-	// refill a buffer; %s is the op's path. Empty if they can.
-	unfindable string
+	lockstep bool
+	// unrefillable says why single samples above the op cannot be found again
+	// to refill a buffer; %s is the op's path. Empty if they can.
+	unrefillable string
 }
 
 // traitsOf returns the traits of any node.

@@ -49,8 +49,8 @@ func (p *parted) save(w []int64) []int64 {
 	return append(w, p.done...)
 }
 
-// alone returns o for a node that every rank reads as a whole.
-func (o *opener) alone() *opener {
+// singleRank returns o for a node that every rank reads as a whole.
+func (o *opener) singleRank() *opener {
 	a, b := *o, *o.b
 	b.options.Rank, b.options.World = 0, 1
 	a.b = &b

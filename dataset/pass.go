@@ -71,8 +71,8 @@ func (b *Built) optimise(ctx context.Context) error {
 	return nil
 }
 
-// by records that a pass made or moved s.
-func (s *step) by(p Pass) { s.made = pass.Add(s.made, p) }
+// addPass records that a pass made or moved s.
+func (s *step) addPass(p Pass) { s.passes = pass.Add(s.passes, p) }
 
 // chooser reports whether s only chooses and orders samples of one indexed
 // input. It reads its input by place, so a map below it can move above it: the
@@ -121,7 +121,7 @@ func (b *Built) Steps() []StepInfo {
 	var l []StepInfo
 	var walk func(s *step, depth int, cached bool)
 	walk = func(s *step, depth int, cached bool) {
-		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Len: b.lenOf(s), Passes: slices.Clone(s.made)}
+		i := StepInfo{Path: s.path, Node: s.name, Depth: depth, Columns: slices.Clone(s.columns), Len: b.lenOf(s), Passes: slices.Clone(s.passes)}
 		i.Stage = !cached && s.worked()
 		if st := s.mapped(); st != nil {
 			i.Plan, i.Placement = st.plan, slices.Clone(st.placement)

@@ -19,8 +19,8 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 	if b.options.CacheBytes <= 0 {
 		return top
 	}
-	left := &atomic.Int64{}
-	left.Store(b.options.CacheBytes)
+	free := &atomic.Int64{}
+	free.Store(b.options.CacheBytes)
 	room := b.options.CacheBytes
 	var walk func(slot **step, above []**step)
 	walk = func(slot **step, above []**step) {
@@ -31,7 +31,7 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 		above = append(above, slot)
 		switch len(s.in) {
 		case 0:
-			room -= b.cachePrefix(ctx, above, room, left)
+			room -= b.cachePrefix(ctx, above, room, free)
 		case 1:
 			walk(&s.in[0], above)
 		default:
@@ -47,7 +47,7 @@ func runCachePrefix(ctx context.Context, b *Built, top *step) *step {
 // cachePrefix puts a cache above the source in the last slot and returns the
 // bytes that it will need, 0 if it adds none. The slots lead from the top to
 // the source.
-func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, left *atomic.Int64) int64 {
+func (b *Built) cachePrefix(ctx context.Context, slots []**step, room int64, free *atomic.Int64) int64 {
 	source := *slots[len(slots)-1]
 	if !source.indexed || source.size <= 0 || source.size == Endless {
 		return 0
@@ -63,7 +63,7 @@ chain:
 		case s.mapped() != nil:
 			maps++
 			if !s.traits.changes {
-				low = s.on(low)
+				low = s.withInput(low)
 				continue
 			}
 			first, second := b.split(s, low)
@@ -75,7 +75,7 @@ chain:
 			at--
 			break chain
 		case s.traits.selects:
-			low = s.on(low)
+			low = s.withInput(low)
 		case s.chooser():
 			if changes = changes || s.traits.changes; !changes {
 				rows = min(rows, s.size)
@@ -95,9 +95,9 @@ chain:
 	cache := &Cache{Bytes: room}
 	now := &step{
 		node: cache, traits: cache.traits(), name: "cache", path: source.path + "+cache", in: []*step{low}, columns: low.columns,
-		size: low.size, indexed: true, state: &memoryCache{left: left, samples: map[int64]*Sample{}},
+		size: low.size, indexed: true, state: &memoryCache{free: free, samples: map[int64]*Sample{}},
 	}
-	now.by(CachePrefix)
+	now.addPass(CachePrefix)
 	for _, s := range high {
 		s.in = []*step{now}
 		if s.chooser() {
@@ -109,8 +109,8 @@ chain:
 	return one * rows
 }
 
-// on returns s on another input with the same columns.
-func (s *step) on(in *step) *step {
+// withInput returns s on another input with the same columns.
+func (s *step) withInput(in *step) *step {
 	c := *s
 	c.in, c.size, c.indexed = []*step{in}, in.size, true
 	return &c
@@ -169,9 +169,9 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		return random
 	})
 	// The values that the second part reads.
-	wanted := slices.Clone(outs)
+	read := slices.Clone(outs)
 	for _, x := range g.Steps[k:] {
-		wanted = append(wanted, x.In...)
+		read = append(read, x.In...)
 	}
 	a := newWriter(in.columns)
 	for _, x := range g.Steps[:k] {
@@ -181,7 +181,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 			}
 		}
 		for _, name := range x.Out {
-			if slices.Contains(wanted, name) {
+			if slices.Contains(read, name) {
 				a.g.Outputs = append(a.g.Outputs, name)
 			}
 		}
@@ -196,7 +196,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	}
 	// The columns between the parts: those that are still needed, then the
 	// outputs of the first part.
-	f := *s.on(in)
+	f := *s.withInput(in)
 	cols := &outputs{in: a.columns}
 	f.columns = nil
 	middle := map[string]int{} // their numbers by name in g
@@ -206,7 +206,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		if i := slices.Index(w.columns, c); i >= 0 {
 			name = g.Inputs[i].Name
 		}
-		if slices.Contains(st.cols.from, c) || name != "" && slices.Contains(wanted, name) {
+		if slices.Contains(st.cols.from, c) || name != "" && slices.Contains(read, name) {
 			middle[name], column[c] = len(cols.from), len(cols.from)
 			cols.from = append(cols.from, c)
 			f.columns = append(f.columns, col)
@@ -218,7 +218,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		f.columns = append(f.columns, c)
 	}
 	f.state = &mapState{plan: plan, cols: cols}
-	f.by(CachePrefix)
+	f.addPass(CachePrefix)
 
 	r := *s
 	r.in = nil
@@ -226,7 +226,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	z := datagraph.Graph{Steps: g.Steps[k:], Outputs: outs}
 	for c, col := range f.columns {
 		for name, i := range middle {
-			if i == c && name != "" && slices.Contains(wanted, name) {
+			if i == c && name != "" && slices.Contains(read, name) {
 				z.Inputs = append(z.Inputs, datagraph.Column{Name: name, Desc: col.Desc})
 				next.in = append(next.in, c)
 			}
@@ -242,6 +242,6 @@ func (b *Built) split(s, in *step) (first, second *step) {
 		return nil, nil
 	}
 	r.state = &mapState{plan: plan, cols: next, before: st.before + k}
-	r.by(CachePrefix)
+	r.addPass(CachePrefix)
 	return &f, &r
 }

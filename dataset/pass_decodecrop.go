@@ -30,16 +30,16 @@ func runDecodeCrop(ctx context.Context, b *Built, s *step) *step {
 	for _, mid := range s.node.(oneToOne).from(s) {
 		cols.from = append(cols.from, old.cols.from[mid])
 	}
-	m.state = b.without(old, cols)
+	m.state = b.dropOutputs(old, cols)
 	m.columns = s.columns
-	m.by(DecodeCrop)
+	m.addPass(DecodeCrop)
 	columnsFrom(&s.in[0], slot)
 	return s.in[0]
 }
 
-// without returns the state of a map with the columns cols. It removes the
+// dropOutputs returns the state of a map with the columns cols. It removes the
 // outputs that no column uses, unless no output is used.
-func (b *Built) without(old *mapState, cols *outputs) *mapState {
+func (b *Built) dropOutputs(old *mapState, cols *outputs) *mapState {
 	g := *old.plan.Graph()
 	all := slices.Concat(g.Outputs, g.SideOutputs)
 	g.Outputs, g.SideOutputs = nil, nil

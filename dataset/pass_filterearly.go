@@ -43,7 +43,7 @@ func sink(f *step) *step {
 	*slot = m.in[0]
 	columnsFrom(&f.in[0], slot)
 	f.state, f.columns = in, (*slot).columns
-	f.by(FilterEarly)
+	f.addPass(FilterEarly)
 	m.size, m.indexed = Unknown, false
 	m.in = []*step{sink(f)}
 	return m

@@ -44,11 +44,11 @@ func (b *Built) fuse(low, high *step) *step {
 		return nil // a writer renames columns, which roles name
 	}
 	w := newWriter(low.in[0].columns)
-	made := w.add(first.plan.Graph(), w.inputs(first.cols.in))
+	results := w.add(first.plan.Graph(), w.inputs(first.cols.in))
 	// middle returns the name of a column between the maps.
 	middle := func(c int) string {
 		if f := first.cols.from[c]; f < 0 {
-			return made[-1-f]
+			return results[-1-f]
 		}
 		return w.input(first.cols.from[c])
 	}
@@ -71,7 +71,7 @@ func (b *Built) fuse(low, high *step) *step {
 		case f < 0:
 			f = output(last[-1-f])
 		case first.cols.from[f] < 0:
-			f = output(made[-1-first.cols.from[f]])
+			f = output(results[-1-first.cols.from[f]])
 		default:
 			f = first.cols.from[f]
 		}
@@ -92,10 +92,10 @@ func (b *Built) fuse(low, high *step) *step {
 	}
 	f := *high
 	f.in, f.size, f.indexed = low.in, low.size, low.indexed
-	f.made = slices.Concat(low.made, high.made)
-	slices.Sort(f.made)
-	f.made = slices.Compact(f.made)
-	f.by(FuseMaps)
+	f.passes = slices.Concat(low.passes, high.passes)
+	slices.Sort(f.passes)
+	f.passes = slices.Compact(f.passes)
+	f.addPass(FuseMaps)
 	f.state = &mapState{plan: plan, cols: &outputs{in: w.columns, from: from}, parts: slices.Concat(parts(low), parts(high))}
 	return &f
 }
@@ -227,26 +227,26 @@ func (w *fusedMapping) Do(ctx context.Context, s *Sample) error {
 	}
 	for i, p := range w.parts {
 		if err := p.Do(ctx, s); err != nil {
-			return &elsewhere{w.steps[i].path, err}
+			return &nodeFailure{w.steps[i].path, err}
 		}
 	}
 	return nil
 }
 
-// elsewhere is an error in another node than the stage's.
-type elsewhere struct {
+// nodeFailure is an error in another node than the stage's.
+type nodeFailure struct {
 	path string
 	err  error
 }
 
-func (e *elsewhere) Error() string { return e.path + ": " + e.err.Error() }
+func (e *nodeFailure) Error() string { return e.path + ": " + e.err.Error() }
 
-func (e *elsewhere) Unwrap() error { return e.err }
+func (e *nodeFailure) Unwrap() error { return e.err }
 
-// whose returns the path of the node with the error, and the error itself.
-func whose(path string, err error) (string, error) {
-	if e, ok := err.(*elsewhere); ok {
-		return whose(e.path, e.err)
+// failedNode returns the path of the node with the error, and the error itself.
+func failedNode(path string, err error) (string, error) {
+	if e, ok := err.(*nodeFailure); ok {
+		return failedNode(e.path, e.err)
 	}
 	return path, err
 }

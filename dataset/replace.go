@@ -75,7 +75,7 @@ func (r *replacer) into(ctx context.Context, s *Sample, k int64, bad []*SampleEr
 			return ended
 		}
 		if isDeviceError(err) {
-			path, err := whose(r.s.path, err)
+			path, err := failedNode(r.s.path, err)
 			return &SampleError{Path: path, Key: s.Key, Epoch: s.Epoch, Ordinal: s.Ordinal, Err: err}
 		}
 		tried++

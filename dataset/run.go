@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -20,21 +21,21 @@ type Run struct {
 	use     sync.Mutex  // held during Next, NextEpoch and Close
 	closing atomic.Bool // Close was called
 
-	built  *Built
-	stage  placer
-	top    placer
-	bytes  int64 // see engine.Config
-	it     iterator
-	epoch  uint64
-	steps  int64   // of the epoch
-	ended  error   // io.EOF, or the error that ended the run
-	last   *State  // the state at Close; nil before
-	before []int64 // the state before the last sample, with AllDone
-	undone bool    // before is the state to resume from
-	sample Sample
-	due    badList // dropped samples to report
-	logs   *heldLogs
-	marked []int64 // for forget
+	built    *Built
+	stage    placer
+	top      placer
+	bytes    int64 // see engine.Config
+	it       iterator
+	epoch    uint64
+	steps    int64   // of the epoch
+	ended    error   // io.EOF, or the error that ended the run
+	last     *State  // the state at Close; nil before
+	before   []int64 // the state before the last sample, with AllDone
+	rollback bool    // before is the state to resume from
+	sample   Sample
+	dropped  badList // dropped samples to report
+	logs     *heldLogs
+	marked   []int64 // for heldLogs.trim
 
 	mu     sync.Mutex
 	bad    []*SampleError
@@ -70,9 +71,9 @@ func NewRun(b *Built, s *State, c engine.Config[*Sample]) (*Run, error) {
 		return nil, fmt.Errorf("%w: rank %d of %d, step %d", ErrState, s.Rank, s.World, s.Step)
 	case hasReference(s.Words):
 		return nil, fmt.Errorf("%w: a reference to a buffer", ErrState)
-	case s.World == b.options.World && s.Rank != b.options.Rank && s.World > 1 && !b.top.alike():
+	case s.World == b.options.World && s.Rank != b.options.Rank && s.World > 1 && !b.top.lockstep():
 		return nil, fmt.Errorf("%w: made by rank %d, this is rank %d", ErrState, s.Rank, b.options.Rank)
-	case s.World != b.options.World && !s.Merged && !b.top.alike():
+	case s.World != b.options.World && !s.Merged && !b.top.lockstep():
 		return nil, fmt.Errorf("%w: made by one of %d ranks, this is one of %d: Merge the states of all ranks, since lengths depend on the data",
 			ErrState, s.World, b.options.World)
 	}
@@ -96,17 +97,18 @@ func NewRun(b *Built, s *State, c engine.Config[*Sample]) (*Run, error) {
 	return r, nil
 }
 
-// alike reports whether all ranks have equal states after equally many samples.
-func (s *step) alike() bool {
+// lockstep reports whether all ranks have equal states after equally many
+// samples.
+func (s *step) lockstep() bool {
 	if s.indexed {
 		return true
 	}
 	_, one := s.node.(oneToOne)
-	return (one || s.traits.alike) && !slices.ContainsFunc(s.in, func(in *step) bool { return !in.alike() })
+	return (one || s.traits.lockstep) && !slices.ContainsFunc(s.in, func(in *step) bool { return !in.lockstep() })
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.begin(), stage: r.stage, bytes: r.bytes, state: words, bad: &r.due, logs: newHeldLogs()}
+	o := &opener{b: r.epochBuilt(), stage: r.stage, bytes: r.bytes, state: words, bad: &r.dropped, logs: newHeldLogs()}
 	r.logs = o.logs
 	below := o
 	if r.top != nil {
@@ -117,7 +119,10 @@ func (r *Run) open(words *stateReader) error {
 		return err
 	}
 	if r.top != nil {
-		top, err := r.top(stage{In: it, Drain: below.bad.drainTo(&r.due), Dropped: isDropped})
+		top, err := r.top(stage{In: it, Drain: below.bad.drainTo(&r.dropped), Dropped: func(s *Sample) bool {
+			s.columns = r.built.top.columns // for the engine's own work
+			return s.dropped
+		}})
 		if err != nil {
 			return errors.Join(err, it.Close())
 		}
@@ -129,7 +134,7 @@ func (r *Run) open(words *stateReader) error {
 
 // report counts the samples that Next dropped, and passes them to OnSkip.
 func (r *Run) report() {
-	for _, e := range r.due.take() {
+	for _, e := range r.dropped.take() {
 		r.mu.Lock()
 		r.count++
 		var p *PanicError
@@ -218,7 +223,7 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if all != nil {
 		done, hookErr := all(ctx, err == io.EOF)
 		if hookErr != nil {
-			r.undone = true
+			r.rollback = true
 			return nil, r.end(hookErr)
 		}
 		if done {
@@ -230,17 +235,30 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 	if err != nil {
 		return nil, r.end(err)
 	}
-	if r.steps++; r.steps%forgetSteps == 0 && !r.logs.empty() {
+	if r.steps++; r.steps%trimSteps == 0 && !r.logs.empty() {
 		r.marked = r.it.Save(r.marked[:0])
-		r.logs.forget(r.marked)
+		r.logs.trim(r.marked)
 	}
 	s.columns = r.built.top.columns
 	return s, nil
 }
 
-// forgetSteps is the number of samples or batches between two cuts of the logs
+// All returns the rest of the epoch. A sample is valid until the next one. An
+// error comes with a nil sample, and is the last element.
+func (r *Run) All(ctx context.Context) iter.Seq2[*Sample, error] {
+	return func(yield func(*Sample, error) bool) {
+		for {
+			s, err := r.Next(ctx)
+			if err == io.EOF || !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// trimSteps is the number of samples or batches between two cuts of the logs
 // of buffers.
-const forgetSteps = 16
+const trimSteps = 16
 
 func (r *Run) end(err error) error {
 	r.ended = err
@@ -270,7 +288,7 @@ func (r *Run) NextEpoch() error {
 	}
 	err := r.closeIterator()
 	r.epoch++
-	r.steps, r.ended, r.undone = 0, nil, false
+	r.steps, r.ended, r.rollback = 0, nil, false
 	r.endEpoch()
 	return err
 }
@@ -297,7 +315,7 @@ func (r *Run) State() *State {
 	switch {
 	case r.ended == io.EOF:
 		s.Epoch, s.Step = r.epoch+1, 0
-	case r.undone:
+	case r.rollback:
 		s.Words = r.logs.resolve(r.before)
 	case r.it != nil:
 		s.Words = r.logs.resolve(r.it.Save(nil))

@@ -41,9 +41,9 @@ func NewSample(columns []Column) *Sample {
 }
 
 // Column returns the value of a column: s.Column("label"). It returns nil if
-// the sample has no such column. Samples have names where a run returns them,
-// and in Rows.Read, Reader.Next, a BatchFunc (the columns of its input) and
-// SinkWriter.Write.
+// the sample has no such column. Samples have names where a run returns them
+// or uploads them (pipeline.Options.Upload), and in Rows.Read, Reader.Next, a
+// BatchFunc (the columns of its input) and SinkWriter.Write.
 func (s *Sample) Column(name string) *Value {
 	for i := range min(len(s.columns), len(s.Values)) {
 		if s.columns[i].Name == name {

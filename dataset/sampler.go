@@ -140,7 +140,7 @@ func (n *DistributedSampler) Validate() error {
 // sampled is the common part of build.
 func (s *step) sampled() (*step, error) {
 	in := s.inherit()
-	return in, in.finite("a sampler")
+	return in, in.requireFinite("a sampler")
 }
 
 func (n *SequentialSampler) traits() traits { return traits{} }

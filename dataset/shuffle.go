@@ -21,11 +21,11 @@ func (n *Shuffle) Validate() error { return nil }
 func (n *Shuffle) traits() traits { return traits{changes: true} }
 
 func (n *Shuffle) build(_ *Built, s *step) error {
-	return s.inherit().finite("a full shuffle")
+	return s.inherit().requireFinite("a full shuffle")
 }
 
-// finite returns an error unless s has an index and an end.
-func (s *step) finite(who string) error {
+// requireFinite returns an error unless s has an index and an end.
+func (s *step) requireFinite(who string) error {
 	switch {
 	case !s.indexed:
 		return defErr("%s needs random access, which %s does not have; use ShuffleBuffer, or put it below", who, s.path)

@@ -38,19 +38,20 @@ func (n *ShuffleBuffer) traits() traits { return traits{} }
 
 func (n *ShuffleBuffer) build(_ *Built, s *step) error {
 	s.columns = s.in[0].columns
-	return s.refindable()
+	return s.requireRefillable()
 }
 
-// refindable returns an error if a resumed run could not refill a buffer above
-// s, because single samples cannot be found again: above a batch, for example.
-func (s *step) refindable() error {
+// requireRefillable returns an error if a resumed run could not refill a buffer
+// above s, because single samples cannot be found again: above a batch, for
+// example.
+func (s *step) requireRefillable() error {
 	flats := 0
 	var look func(x *step) error
 	look = func(x *step) error {
 		if x.indexed {
 			return nil
 		}
-		if why := x.traits.unfindable; why != "" {
+		if why := x.traits.unrefillable; why != "" {
 			return defErr(why, x.path)
 		}
 		if x.traits.several {
@@ -84,7 +85,7 @@ func (n *ShuffleBuffer) stream(o *opener, s *step, epoch uint64) (iterator, erro
 	if it.in, err = o.open(s.in[0], epoch); err != nil {
 		return nil, err
 	}
-	it.refill = o.refilling(s.in[0], held)
+	it.refill = o.newRefill(s.in[0], held)
 	it.full = len(held) > 0
 	it.log.held, it.log.at = held, it.given
 	it.number = o.logs.add(s.path, &it.log)
@@ -116,7 +117,7 @@ type buffered struct {
 
 func (b *buffered) Next(ctx context.Context, s *Sample) error {
 	if b.refill != nil {
-		l, err := b.refill.find(ctx)
+		l, err := b.refill.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ func (b *Built) loadHeld(r *stateReader, s *step, size int) []held {
 }
 
 // refill reads the samples that waited in a buffer when its state was saved.
-// The buffer's first Next calls find, so that the samples are read with its
+// The buffer's first Next calls read, so that the samples are read with its
 // ctx.
 type refill struct {
 	o *opener
@@ -231,16 +232,16 @@ type refill struct {
 	l []held
 }
 
-// refilling returns a refill of a buffer above s, or nil if no samples waited.
-func (o *opener) refilling(s *step, l []held) *refill {
+// newRefill returns a refill of a buffer above s, or nil if no samples waited.
+func (o *opener) newRefill(s *step, l []held) *refill {
 	if len(l) == 0 {
 		return nil
 	}
 	return &refill{o, s, l}
 }
 
-// find returns the samples in the order of r.l.
-func (r *refill) find(ctx context.Context) ([]*Sample, error) {
+// read returns the samples in the order of r.l.
+func (r *refill) read(ctx context.Context) ([]*Sample, error) {
 	o, s, l := r.o, r.s, r.l
 	found := make([]*Sample, len(l))
 	// Read each epoch and root once, in the order of places: a stream restarts

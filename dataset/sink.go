@@ -17,8 +17,9 @@ import (
 // refused.
 type Sink interface {
 	Node
-	// Check returns an error if samples with these columns cannot be stored.
-	Check(ctx context.Context, files store.Opener, columns []Column) error
+	// ValidateColumns returns an error if samples with these columns cannot be
+	// stored.
+	ValidateColumns(ctx context.Context, files store.Opener, columns []Column) error
 	// Create begins to store an epoch. Its ctx does not end, and the
 	// SinkWriter may keep it.
 	Create(ctx context.Context, files store.Opener, columns []Column) (SinkWriter, error)
@@ -34,24 +35,24 @@ type SinkWriter interface {
 	Abort() error
 }
 
-// sinking is the op of a Sink.
-type sinking struct{ Sink }
+// sinkOp is the op of a Sink.
+type sinkOp struct{ Sink }
 
-func (n *sinking) traits() traits { return traits{} }
+func (n *sinkOp) traits() traits { return traits{} }
 
-func (n *sinking) build(b *Built, s *step) error {
+func (n *sinkOp) build(b *Built, s *step) error {
 	in := s.in[0]
 	if b.options.World > 1 {
 		return defErr("several ranks would save parts of the samples: want Options.World 1, not %d", b.options.World)
 	}
 	s.columns = in.columns
-	return guard(func() error { return n.Check(b.building, b.options.Store, in.columns) })
+	return guard(func() error { return n.ValidateColumns(b.building, b.options.Store, in.columns) })
 }
 
-func (n *sinking) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
+func (n *sinkOp) length(b *Built, s *step) int64 { return b.lenOf(s.in[0]) }
 
-func (n *sinking) stream(o *opener, s *step, epoch uint64) (iterator, error) {
-	k := &sunk{n: n, s: s, files: o.b.options.Store, done: epoch > 0}
+func (n *sinkOp) stream(o *opener, s *step, epoch uint64) (iterator, error) {
+	k := &sinkIterator{n: n, s: s, files: o.b.options.Store, done: epoch > 0}
 	if o.state != nil {
 		k.given = o.state.upTo(maxPlace, "the number of samples saved")
 		if k.given > 0 && !k.done {
@@ -66,16 +67,16 @@ func (n *sinking) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	return k, err
 }
 
-func (n *sinking) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
+func (n *sinkOp) trace(ctx context.Context, t *tracer, s *scope) error { return nil }
 
-func (n *sinking) merge(m *merger, s *step, epoch uint64) error {
+func (n *sinkOp) merge(m *merger, s *step, epoch uint64) error {
 	m.largest()
 	return m.inputs(s, epoch)
 }
 
-type sunk struct {
+type sinkIterator struct {
 	in     iterator
-	n      *sinking
+	n      *sinkOp
 	s      *step
 	files  store.Opener
 	w      SinkWriter
@@ -85,7 +86,7 @@ type sunk struct {
 	failed bool    // which could not be stored
 }
 
-func (k *sunk) Next(ctx context.Context, s *Sample) error {
+func (k *sinkIterator) Next(ctx context.Context, s *Sample) error {
 	if !k.done && k.w == nil {
 		err := guard(func() (err error) {
 			k.w, err = k.n.Create(context.WithoutCancel(ctx), k.files, k.s.columns)
@@ -120,7 +121,7 @@ func (k *sunk) Next(ctx context.Context, s *Sample) error {
 }
 
 // finish closes or aborts the writer.
-func (k *sunk) finish(how func(SinkWriter) error) error {
+func (k *sinkIterator) finish(how func(SinkWriter) error) error {
 	w := k.w
 	k.w, k.done = nil, true
 	if w == nil {
@@ -129,14 +130,14 @@ func (k *sunk) finish(how func(SinkWriter) error) error {
 	return guard(func() error { return how(w) })
 }
 
-func (k *sunk) Save(w []int64) []int64 {
+func (k *sinkIterator) Save(w []int64) []int64 {
 	if k.failed {
 		return append(w, k.before...)
 	}
 	return k.in.Save(append(w, k.given))
 }
 
-func (k *sunk) Close() error {
+func (k *sinkIterator) Close() error {
 	err := k.in.Close()
 	if e := k.finish(SinkWriter.Abort); err == nil {
 		err = e

@@ -26,7 +26,7 @@ type memory struct {
 
 func (m *memory) Validate() error { return nil }
 
-func (m *memory) Check(_ context.Context, _ store.Opener, l []dataset.Column) error {
+func (m *memory) ValidateColumns(_ context.Context, _ store.Opener, l []dataset.Column) error {
 	if l[0].Desc.DType != tensor.Int64 {
 		return fmt.Errorf("%w: %v, want int64", dataset.ErrDefinition, l[0].Desc)
 	}

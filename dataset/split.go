@@ -81,7 +81,7 @@ func (n *Split) traits() traits { return traits{} }
 
 func (n *Split) build(_ *Built, s *step) error {
 	in := s.inherit()
-	if err := in.finite("a split"); err != nil {
+	if err := in.requireFinite("a split"); err != nil {
 		return err
 	}
 	l, err := n.counts(in.size)

@@ -130,7 +130,7 @@ func counted(o *opener, s *step, epoch uint64, from, to int64) (iterator, error)
 			return nil, o.state.err
 		}
 	}
-	c.in, err = o.alone().open(s.in[0], epoch)
+	c.in, err = o.singleRank().open(s.in[0], epoch)
 	return p, err
 }
 

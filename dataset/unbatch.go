@@ -63,7 +63,7 @@ func (n *Unbatch) build(_ *Built, s *step) error {
 		if c.Desc.Shape.Rank() == 0 {
 			return defErr("column %q is %v, which has no first axis", c.Name, c.Desc)
 		}
-		s.columns = append(s.columns, Column{Name: c.Name, Desc: tensor.Desc{DType: c.Desc.DType, Shape: rest(c.Desc.Shape)}})
+		s.columns = append(s.columns, Column{Name: c.Name, Desc: tensor.Desc{DType: c.Desc.DType, Shape: elementShape(c.Desc.Shape)}})
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			if err != nil {
 				return false, err
 			}
-			d := tensor.Desc{DType: v.DType, Shape: rest(v.Shape)}
+			d := tensor.Desc{DType: v.DType, Shape: elementShape(v.Shape)}
 			x := &dst.Values[j]
 			if err := x.Reset(d); err != nil {
 				return false, err
@@ -182,12 +182,12 @@ func (n *FlatMap) merge(m *merger, s *step, epoch uint64) error {
 
 // mergeFlat merges the words of a flat.
 func mergeFlat(m *merger, s *step) {
-	p := partly{}
+	p := partialSamples{}
 	const none = 1 << 40
 	for _, r := range m.in {
 		i := r.int()
 		at := loadOrigin(r)
-		for k, x := range loadPartly(r) {
+		for k, x := range loadPartial(r) {
 			p[k] = x
 		}
 		if i > 0 {
@@ -217,27 +217,27 @@ func mergeFlat(m *merger, s *step) {
 
 // flat returns several samples for one.
 type flat struct {
-	in     iterator
-	one    Sample
-	have   bool
-	i      int // the next of the samples made of one
-	from   int // the samples made of one before this were returned before a resume
-	before []int64
-	partly partly
-	make   func(i int, dst, src *Sample) (bool, error)
-	failed func(*Sample, error) error
+	in      iterator
+	one     Sample
+	have    bool
+	i       int // the next of the samples made of one
+	from    int // the samples made of one before this were returned before a resume
+	before  []int64
+	partial partialSamples
+	make    func(i int, dst, src *Sample) (bool, error)
+	failed  func(*Sample, error) error
 }
 
-// partly lists the samples of which a resumed run makes only some samples:
-// those in also, and all from number from on. Merge produces it.
-type partly map[origin]wanted
+// partialSamples lists the samples of which a resumed run makes only some
+// parts: those in also, and all from number from on. Merge produces it.
+type partialSamples map[origin]partRange
 
-type wanted struct {
+type partRange struct {
 	from int64
 	also []int64
 }
 
-func (p partly) save(w []int64) []int64 {
+func (p partialSamples) save(w []int64) []int64 {
 	w = append(w, int64(len(p)))
 	keys := slices.Collect(maps.Keys(p))
 	slices.SortFunc(keys, func(a, b origin) int {
@@ -251,18 +251,18 @@ func (p partly) save(w []int64) []int64 {
 	return w
 }
 
-func loadPartly(r *stateReader) partly {
-	p := partly{}
+func loadPartial(r *stateReader) partialSamples {
+	p := partialSamples{}
 	for range r.count(6) {
 		k := loadOrigin(r)
 		from := r.int()
-		p[k] = wanted{from, r.ints()}
+		p[k] = partRange{from, r.ints()}
 	}
 	return p
 }
 
 // has reports whether to return sample i of the samples made of s.
-func (p partly) has(s *Sample, i int) bool {
+func (p partialSamples) has(s *Sample, i int) bool {
 	x, ok := p[s.origin]
 	return !ok || int64(i) >= x.from || slices.Contains(x.also, int64(i))
 }
@@ -273,7 +273,7 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	if o.state != nil {
 		skip = o.state.upTo(math.MaxInt32, "the number of samples made of one")
 		it.one.origin = loadOrigin(o.state)
-		it.partly = loadPartly(o.state)
+		it.partial = loadPartial(o.state)
 		if o.state.err != nil {
 			return nil, o.state.err
 		}
@@ -284,7 +284,7 @@ func flatten(o *opener, s *step, epoch uint64, f func(i int, dst, src *Sample) (
 	}
 	it.from = int(skip)
 	it.before = it.in.Save(nil)
-	return it, nil
+	return o.judged(s, it), nil
 }
 
 func (f *flat) Next(ctx context.Context, s *Sample) error {
@@ -319,7 +319,7 @@ func (f *flat) Next(ctx context.Context, s *Sample) error {
 		s.origin.sub = int32(f.i)
 		s.Ordinal = ofPart(s.Ordinal, f.i)
 		f.i++
-		if f.i > f.from && f.partly.has(&f.one, f.i-1) {
+		if f.i > f.from && f.partial.has(&f.one, f.i-1) {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -335,7 +335,7 @@ func ofPart(ordinal uint64, i int) uint64 { return ordinal ^ uint64(i)<<32 }
 func (f *flat) Save(w []int64) []int64 {
 	i := max(f.i, f.from)
 	w = f.one.origin.save(append(w, int64(i)))
-	w = f.partly.save(w)
+	w = f.partial.save(w)
 	if f.have || i > 0 {
 		return append(w, f.before...)
 	}

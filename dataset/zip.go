@@ -23,7 +23,7 @@ func (n *Zip) Validate() error { return nil }
 
 func (n *Zip) traits() traits {
 	return traits{
-		joins: true, unfindable: "a buffer above a Zip of datasets without an index (%s); put it below",
+		joins: true, unrefillable: "a buffer above a Zip of datasets without an index (%s); put it below",
 	}
 }
 
@@ -54,7 +54,7 @@ func (n *Zip) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	}
 	p.in = z
 	for _, in := range s.in {
-		it, err := o.alone().open(in, epoch)
+		it, err := o.singleRank().open(in, epoch)
 		if err != nil {
 			return nil, errors.Join(err, z.Close())
 		}

@@ -9,50 +9,75 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
-// ErrIgnore reports a key that IgnoreKeys cannot ignore.
+// ErrIgnore reports a key that Options.IgnoreKeys cannot name.
 var ErrIgnore = errors.New("key that cannot be ignored")
 
-// IgnoreKeys returns an import function that treats unknown keys of these names
-// as absent. The graph's Reference lists them, because it reproduces the
-// reference only if they have no effect there. A key of an inner object is
-// named with the keys around it: "size.depth". A key that is not unknown is an
-// ErrIgnore: ignoring it would change what it asks for.
-func IgnoreKeys(parse func([]byte) (*datagraph.Graph, error), keys ...string) func([]byte) (*datagraph.Graph, error) {
-	if len(keys) == 0 {
-		return parse
-	}
-	return func(data []byte) (*datagraph.Graph, error) {
-		unknown := map[string]bool{}
-		_, err := parse(data)
-		var l Errors
-		if errors.As(err, &l) {
-			for _, e := range l {
-				unknown[e.Path] = errors.Is(e.Kind, ErrUnknownKey)
+// ErrBackend reports a backend that an importer does not have.
+var ErrBackend = errors.New("unknown backend")
+
+// Options are the options of an import.
+type Options struct {
+	// Backend is a key of Backends. Default: that of Import.
+	Backend string
+	// IgnoreKeys are unknown keys that are treated as absent. The graph's
+	// Reference lists them, because it reproduces the reference only if they
+	// have no effect there. A key of an inner object is named with the keys
+	// around it: "size.depth". A key that is not unknown is an ErrIgnore:
+	// ignoring it would change what it asks for.
+	IgnoreKeys []string
+}
+
+// Open builds the graph of a file with options. It is safe for concurrent use.
+func (i Importer) Open(data []byte, o Options) (*datagraph.Graph, error) {
+	parse := i.Import
+	if o.Backend != "" {
+		if parse = i.Backends[o.Backend]; parse == nil {
+			names := slices.Sorted(maps.Keys(i.Backends))
+			if len(names) == 0 {
+				return nil, fmt.Errorf("%w %q: %s has no backends", ErrBackend, o.Backend, i.Name)
 			}
-		} else if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w %q of %s: want one of %q%s", ErrBackend, o.Backend, i.Name, names, registry.DidYouMean(o.Backend, names))
 		}
-		o, perr := ParseLiteral(data)
-		if perr != nil {
-			return nil, fmt.Errorf("importer: ignore keys: %w: the file is not JSON; remove the keys from it instead", ErrIgnore)
-		}
-		for _, k := range keys {
-			if !unknown[k] || !o.remove(k) {
-				return nil, fmt.Errorf("importer: ignore key %q: %w: the file has none, or the importer knows it", k, ErrIgnore)
-			}
-		}
-		b, err := json.Marshal(plainValue(o))
-		if err != nil {
-			return nil, fmt.Errorf("importer: ignore keys: %w", err)
-		}
-		g, err := parse(b)
-		if err == nil {
-			g.Reference += ", ignoring " + strings.Join(slices.Sorted(slices.Values(keys)), ", ")
-		}
-		return g, err
 	}
+	if len(o.IgnoreKeys) == 0 {
+		return parse(data)
+	}
+	return ignoring(parse, data, o.IgnoreKeys)
+}
+
+// ignoring parses data without unknown keys.
+func ignoring(parse func([]byte) (*datagraph.Graph, error), data []byte, keys []string) (*datagraph.Graph, error) {
+	unknown := map[string]bool{}
+	_, err := parse(data)
+	var l Errors
+	if errors.As(err, &l) {
+		for _, e := range l {
+			unknown[e.Path] = errors.Is(e.Kind, ErrUnknownKey)
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	o, perr := ParseLiteral(data)
+	if perr != nil {
+		return nil, fmt.Errorf("importer: ignore keys: %w: the file is not JSON; remove the keys from it instead", ErrIgnore)
+	}
+	for _, k := range keys {
+		if !unknown[k] || !o.remove(k) {
+			return nil, fmt.Errorf("importer: ignore key %q: %w: the file has none, or the importer knows it", k, ErrIgnore)
+		}
+	}
+	b, err := json.Marshal(plainValue(o))
+	if err != nil {
+		return nil, fmt.Errorf("importer: ignore keys: %w", err)
+	}
+	g, err := parse(b)
+	if err == nil {
+		g.Reference += ", ignoring " + strings.Join(slices.Sorted(slices.Values(keys)), ", ")
+	}
+	return g, err
 }
 
 // remove removes a key, or one of an inner object, and reports whether it was

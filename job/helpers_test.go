@@ -16,7 +16,7 @@ import (
 
 	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 )
 
 // pngBytes returns an image whose pixels are (x, y, seed).

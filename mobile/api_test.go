@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/modelbundle"
-	"github.com/infer-prep/infer-prep/preset"
 )
 
 // types are all exported types with methods.

@@ -80,7 +80,7 @@ type Pipe struct {
 
 	mu    sync.Mutex
 	built *dataset.Built
-	run   *pullpipe.Pipe // nil after Close
+	run   *dataset.Run // nil after Close
 }
 
 // NewPipe returns a Pipe at the start of epoch 0. Later changes of c do not

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/onnx"
-	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 

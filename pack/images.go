@@ -168,7 +168,7 @@ func (w *walk) folder(rel string, above []string) error {
 		return nil
 	}
 	for _, e := range folders {
-		up, err := leadsUp(w.ctx, w.files, e, above)
+		up, err := linksToAncestor(w.ctx, w.files, e, above)
 		if err != nil {
 			return err
 		}
@@ -182,8 +182,9 @@ func (w *walk) folder(rel string, above []string) error {
 	return nil
 }
 
-// leadsUp reports whether an entry is a link to a folder on the way to it.
-func leadsUp(ctx context.Context, files store.Folder, e store.Entry, above []string) (bool, error) {
+// linksToAncestor reports whether an entry is a link to a folder on the way to
+// it.
+func linksToAncestor(ctx context.Context, files store.Folder, e store.Entry, above []string) (bool, error) {
 	if !e.Link {
 		return false, nil
 	}

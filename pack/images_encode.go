@@ -156,7 +156,7 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 		}
 	}()
 	if m.o.Encoding == PassThrough {
-		if err := m.check(); err != nil {
+		if err := m.validate(); err != nil {
 			return nil, err
 		}
 		return append(dst, m.file...), nil
@@ -177,10 +177,10 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 	return m.jpeg.Encode(dst, t, jpeg.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma, Dialect: jpeg.OpenCV})
 }
 
-// check returns an error if m.file, which is packed unchanged, does not begin
-// as an image or, with Check, cannot be decoded. Images of formats that are not
-// linked pass without Check.
-func (m *images) check() error {
+// validate returns an error if m.file, which is packed unchanged, does not
+// begin as an image or, with Check, cannot be decoded. Images of formats that
+// are not linked pass without Check.
+func (m *images) validate() error {
 	if m.o.Check {
 		_, err := m.decode()
 		return err

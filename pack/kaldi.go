@@ -489,7 +489,7 @@ func (o object) span(ctx context.Context) (h kaldi.Header, from, to int, err err
 	case c.channel >= channels:
 		return fail("channel %d of %d", c.channel, channels)
 	case c.channel < 0 && channels > 1:
-		return fail("%d channels: the segment must name one", channels)
+		return fail("%d channels: want a segment that names one", channels)
 	}
 	return h, from, to, nil
 }

@@ -185,11 +185,11 @@ func (p *Plan) fill() error {
 	case p.Shards < 0 || p.Shards > maxPlanShards:
 		return fmt.Errorf("pack: plan: %d shards: want 1 to %d", p.Shards, maxPlanShards)
 	}
-	return p.check()
+	return p.validate()
 }
 
-// check checks what a plan says, and compiles its graph.
-func (p *Plan) check() error {
+// validate checks what a plan says, and compiles its graph.
+func (p *Plan) validate() error {
 	if err := p.Image.fill(); err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func parsePlan(name string, b []byte) (*Plan, error) {
 	if sum, err := hex.DecodeString(p.digest); err != nil || len(sum) != sha256.Size {
 		return nil, planErrorf(name, "listing: sha256 %q: want 64 hexadecimal digits", p.digest)
 	}
-	if err := p.check(); err != nil {
+	if err := p.validate(); err != nil {
 		return nil, planErrorf(name, "%w", err)
 	}
 	if _, err := p.marshal(); err != nil { // sets the digest
@@ -375,8 +375,9 @@ type PlanRead struct {
 	Limits codec.Limits
 }
 
-// within returns an error if a limit of a plan is above that of the caller.
-func within(l, most codec.Limits) error {
+// validateLimits returns an error if a limit of a plan is above that of the
+// caller.
+func validateLimits(l, most codec.Limits) error {
 	l, most = l.WithDefaults(), most.WithDefaults()
 	for _, x := range []struct {
 		what    string
@@ -405,7 +406,7 @@ func ReadPlan(ctx context.Context, files store.Opener, name string, o PlanRead) 
 	if err != nil {
 		return nil, err
 	}
-	if err := within(p.Image.Limits, o.Limits); err != nil {
+	if err := validateLimits(p.Image.Limits, o.Limits); err != nil {
 		return nil, planErrorf(name, "%w", err)
 	}
 	if o.Root != "" {

@@ -189,8 +189,8 @@ func TestPlanResumes(t *testing.T) {
 		require.Len(t, left.Missing, 3)
 		_, err = WritePlan(t.Context(), f, dir, &Plan{Output: output}, PlanInput{Kind: InputClasses, Name: dir}, PlanWrite{Force: true})
 		require.ErrorContains(t, err, "a folder: want the name of a JSON file")
-		ends := p.ends()
-		for _, end := range append(ends[:], summaryEnd) {
+		suffixes := p.suffixes()
+		for _, end := range append(suffixes[:], summaryEnd) {
 			file := filepath.Join(out, "data-00001"+end)
 			require.NoError(t, os.Remove(file))
 			r, err := p.Finish(t.Context(), out, PlanFinish{})
@@ -231,10 +231,10 @@ func TestPlanResumes(t *testing.T) {
 		require.NoError(t, err)
 		_, err = q.Finish(t.Context(), out, PlanFinish{})
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(out, "data-00003"+ends[0]), nil, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(out, "data-00003"+suffixes[0]), nil, 0o666))
 		_, err = q.Finish(t.Context(), out, PlanFinish{})
 		require.ErrorIs(t, err, ErrOther)
-		require.ErrorContains(t, err, "data-00003"+ends[0])
+		require.ErrorContains(t, err, "data-00003"+suffixes[0])
 	}
 }
 

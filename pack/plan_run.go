@@ -234,7 +234,7 @@ func (p *Plan) Finish(ctx context.Context, out string, o PlanFinish) (*PlanRepor
 }
 
 func (p *Plan) finish(ctx context.Context, out string, o PlanFinish, r *PlanReport) error {
-	none := p.strays(ctx, out)
+	none := p.rejectStrays(ctx, out)
 	if none != nil && !errors.Is(none, fs.ErrNotExist) {
 		return none
 	}
@@ -296,19 +296,19 @@ func (p *Plan) finish(ctx context.Context, out string, o PlanFinish, r *PlanRepo
 	return nil
 }
 
-// strays returns an error if the folder has files that are named as shards and
-// are not of the plan.
-func (p *Plan) strays(ctx context.Context, out string) error {
+// rejectStrays returns an error if the folder has files that are named as
+// shards and are not of the plan.
+func (p *Plan) rejectStrays(ctx context.Context, out string) error {
 	l, err := store.ListNames(ctx, p.files, out)
 	if err != nil {
 		return fmt.Errorf("pack: plan: %w", err)
 	}
-	ends := p.ends()
+	suffixes := p.suffixes()
 	for _, e := range l {
 		rest, ok := strings.CutPrefix(e.Base, p.Name+"-")
 		digits := strings.TrimLeft(rest, "0123456789")
 		number := rest[:len(rest)-len(digits)]
-		if !ok || number == "" || !slices.Contains([]string{ends[0], ends[1], summaryEnd}, digits) {
+		if !ok || number == "" || !slices.Contains([]string{suffixes[0], suffixes[1], summaryEnd}, digits) {
 			continue
 		}
 		if n, err := strconv.Atoi(number); err != nil || n >= p.Shards || len(number) != p.digits() {

@@ -55,7 +55,7 @@ const shardVersion = 1
 // maxSummary bounds a summary in bytes: a shard of a million bad samples.
 const maxSummary = 512 << 20
 
-// base returns the name of a shard's files without their ends.
+// base returns the name of a shard's files without their suffixes.
 func (p *Plan) base(shard int) string {
 	return fmt.Sprintf("%s-%0*d", p.Name, p.digits(), shard)
 }
@@ -63,8 +63,8 @@ func (p *Plan) base(shard int) string {
 // digits returns the number of digits of a shard's number.
 func (p *Plan) digits() int { return max(5, len(fmt.Sprint(p.Shards-1))) }
 
-// ends returns the ends of the names of a shard and its index.
-func (p *Plan) ends() [2]string {
+// suffixes returns the ends of the names of a shard and its index.
+func (p *Plan) suffixes() [2]string {
 	if p.Output == PlanRecordIO {
 		return [2]string{".rec", ".idx"}
 	}
@@ -103,8 +103,8 @@ func (p *Plan) WriteShard(ctx context.Context, out string, shard int, records it
 	}
 	w := &planShardWriter{p: p, s: &PlanShard{Version: shardVersion, Plan: p.Digest, Shard: shard}}
 	base := p.base(shard)
-	ends := p.ends()
-	for i, end := range ends {
+	suffixes := p.suffixes()
+	for i, end := range suffixes {
 		w.s.Files = append(w.s.Files, PlanFile{Name: base + end})
 		f, err := store.NewWriter(ctx, p.files, store.Join(out, base+end))
 		if err != nil {
@@ -335,17 +335,17 @@ func (p *Plan) parseSummary(b []byte, shard int) (*PlanShard, error) {
 		return nil, fmt.Errorf("not a summary: %w", err)
 	}
 	first, end := p.Range(shard)
-	ends := p.ends()
+	suffixes := p.suffixes()
 	switch {
 	case s.Version != shardVersion:
 		return nil, fmt.Errorf("a summary of version %d: this build reads version %d", s.Version, shardVersion)
 	case s.Plan != p.Digest:
 		return nil, fmt.Errorf("%w: the shard is of the plan %.16s…: want %.16s…", ErrOther, s.Plan, p.Digest)
-	case s.Shard != shard || s.Entries != end-first || s.Records != s.Entries-int64(len(s.Bad)) || len(s.Files) != len(ends):
+	case s.Shard != shard || s.Entries != end-first || s.Records != s.Entries-int64(len(s.Bad)) || len(s.Files) != len(suffixes):
 		return nil, fmt.Errorf("not a summary of shard %d", shard)
 	}
 	for i, f := range s.Files {
-		if f.Name != p.base(shard)+ends[i] || f.Size < 0 || len(f.CRC) != 8 {
+		if f.Name != p.base(shard)+suffixes[i] || f.Size < 0 || len(f.CRC) != 8 {
 			return nil, fmt.Errorf("not a summary of shard %d: file %q", shard, f.Name)
 		}
 	}

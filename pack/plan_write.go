@@ -138,7 +138,7 @@ func WritePlan(ctx context.Context, files store.Opener, name string, p *Plan, in
 	if err := l.list(); err != nil {
 		return nil, err
 	}
-	if err := q.check(); err != nil { // of the class names
+	if err := q.validate(); err != nil { // of the class names
 		return nil, err
 	}
 	if q.Count = l.found.Samples; q.Count == 0 {
@@ -347,7 +347,7 @@ func (l *planLister) walk(folder string, above []string, class int) error {
 	for i, n := range names {
 		name := path.Join(folder, n.base)
 		if n.folder {
-			if up, err := leadsUp(l.ctx, l.folder, n.entry, above); up || err != nil {
+			if up, err := linksToAncestor(l.ctx, l.folder, n.entry, above); up || err != nil {
 				if err == nil {
 					err = fmt.Errorf("%s: link to a folder above it", n.entry.Name)
 				}

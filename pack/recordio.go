@@ -360,7 +360,7 @@ func (p *RecordIO) exists(from int) error {
 // finished returns the last state of an output whose files were renamed, after
 // comparing their sizes and the images.
 func (p *RecordIO) finished(ctx context.Context, output int, states []recordIOState) (last recordIOState, err error) {
-	if states, err = p.valid(output, states); err != nil {
+	if states, err = p.validStates(output, states); err != nil {
 		return last, err
 	}
 	if n := len(states); n > 0 && states[n-1].Through {
@@ -543,13 +543,13 @@ func (w *recordIOWriter) note(durable bool) error {
 func (w *recordIOWriter) open(ctx context.Context, states []recordIOState) (err error) {
 	p := w.p
 	names := p.files(w.at)
-	if states, err = p.valid(w.at, states); err != nil {
+	if states, err = p.validStates(w.at, states); err != nil {
 		return err
 	}
 	if n := len(states); n > 0 && states[n-1].Through {
 		// Some files may have been renamed: rename them back.
 		for k, f := range names {
-			if err := unfinish(f, states[n-1].Files[k]); err != nil {
+			if err := reopen(f, states[n-1].Files[k]); err != nil {
 				return fmt.Errorf("pack: %w", err)
 			}
 		}
@@ -572,7 +572,7 @@ func (w *recordIOWriter) open(ctx context.Context, states []recordIOState) (err 
 			return err
 		}
 		w.files = append(w.files, f)
-		n, err := f.sound(states[:sound], k)
+		n, err := f.matching(states[:sound], k)
 		if err != nil {
 			return err
 		}
@@ -588,7 +588,7 @@ func (w *recordIOWriter) open(ctx context.Context, states []recordIOState) (err 
 	}
 	w.state.Through = false
 	for k, f := range w.files {
-		if err := f.cut(w.state.Files[k]); err != nil {
+		if err := f.truncate(w.state.Files[k]); err != nil {
 			return err
 		}
 	}

@@ -59,9 +59,9 @@ func (p *partFile) flush() error {
 	return nil
 }
 
-// sound returns the number of leading states whose file k matches the beginning
-// of the file.
-func (p *partFile) sound(states []recordIOState, k int) (int, error) {
+// matching returns the number of leading states whose file k matches the
+// beginning of the file.
+func (p *partFile) matching(states []recordIOState, k int) (int, error) {
 	r := bufio.NewReaderSize(p.f, partBuffer)
 	sum := crc32.New(castagnoli)
 	at := int64(0)
@@ -80,8 +80,8 @@ func (p *partFile) sound(states []recordIOState, k int) (int, error) {
 	return len(states), nil
 }
 
-// cut truncates the file to the state's size and positions it at the end.
-func (p *partFile) cut(s fileState) error {
+// truncate truncates the file to the state's size and positions it at the end.
+func (p *partFile) truncate(s fileState) error {
 	p.fileState = s
 	err := p.f.Truncate(s.Size)
 	if err == nil {
@@ -104,9 +104,9 @@ func (p *partFile) close() error {
 	return nil
 }
 
-// unfinish renames a finished file back to its .part name if it matches the
+// reopen renames a finished file back to its .part name if it matches the
 // state.
-func unfinish(name string, s fileState) error {
+func reopen(name string, s fileState) error {
 	if _, err := os.Lstat(name + ".part"); err == nil {
 		return nil
 	}

@@ -70,9 +70,10 @@ func (p *RecordIO) unchanged(ctx context.Context, output int, states []recordIOS
 	})
 }
 
-// valid returns the states of an output that no later state took back, oldest
-// first. A resumed run that goes back to an earlier state records it again.
-func (p *RecordIO) valid(output int, states []recordIOState) (valid []recordIOState, err error) {
+// validStates returns the states of an output that no later state took back,
+// oldest first. A resumed run that goes back to an earlier state records it
+// again.
+func (p *RecordIO) validStates(output int, states []recordIOState) (valid []recordIOState, err error) {
 	for _, s := range states {
 		if s.Output != output {
 			continue

@@ -201,7 +201,7 @@ func (p *shardPack) run(o *Shards) (err error) {
 	}
 	p.s, p.dir = o.Samples, o.Dir
 	for _, err := range p.s.Invalid {
-		if err := p.bad(err); err != nil {
+		if err := p.handleBad(err); err != nil {
 			return err
 		}
 	}
@@ -303,8 +303,8 @@ func (p *Shards) fill() (Shards, error) {
 	return o, nil
 }
 
-// bad handles a sample that cannot be packed.
-func (p *shardPack) bad(err error) error {
+// handleBad handles a sample that cannot be packed.
+func (p *shardPack) handleBad(err error) error {
 	if p.ctx.Err() != nil {
 		return p.ctx.Err()
 	}
@@ -375,7 +375,7 @@ func (p *shardPack) pack() error {
 				return err
 			}
 			p.bads++
-			return p.bad(err)
+			return p.handleBad(err)
 		})
 		if err == nil {
 			err = p.finish(len(items))
@@ -521,7 +521,7 @@ func (p *shardPack) divide() error {
 		}
 		lengths[k] = math.NaN()
 		p.lost++
-		return p.bad(err)
+		return p.handleBad(err)
 	})
 	if err != nil {
 		return err

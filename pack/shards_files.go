@@ -68,7 +68,7 @@ func walkFiles(ctx context.Context, o store.Opener, files store.Folder, root, ou
 			name := path.Join(folder, e.Base)
 			switch {
 			case e.Folder:
-				up, err := leadsUp(ctx, files, e, above)
+				up, err := linksToAncestor(ctx, files, e, above)
 				if up {
 					err = fmt.Errorf("%s: link to a folder above it", e.Name)
 				}

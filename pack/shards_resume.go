@@ -45,12 +45,12 @@ func (p *shardPack) begin() ([]shardState, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("pack: %w", err)
 	case !p.o.Force:
-		there, err := p.there(false)
+		found, err := p.existing(false)
 		if err != nil {
 			return nil, err
 		}
-		if len(there) > 0 {
-			return nil, fmt.Errorf("pack: %s: %w", there[0], ErrExists)
+		if len(found) > 0 {
+			return nil, fmt.Errorf("pack: %s: %w", found[0], ErrExists)
 		}
 	}
 	j, states, err := openJournal[shardState](p.journalFile(), digest)
@@ -60,12 +60,12 @@ func (p *shardPack) begin() ([]shardState, error) {
 	p.j = j
 	// Remove the unfinished files of a killed run and, for a new pack, what it
 	// replaces.
-	old, err := p.there(true)
+	old, err := p.existing(true)
 	if err != nil {
 		return nil, err
 	}
 	if len(states) == 0 {
-		more, err := p.there(false)
+		more, err := p.existing(false)
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +85,9 @@ func (p *shardPack) begin() ([]shardState, error) {
 	return states[1:], nil
 }
 
-// there lists the shards with this pack's name and their indexes in the folders
-// of the pack. If temporary is set, it lists unfinished ones instead.
-func (p *shardPack) there(temporary bool) ([]string, error) {
+// existing lists the shards with this pack's name and their indexes in the
+// folders of the pack. If temporary is set, it lists unfinished ones instead.
+func (p *shardPack) existing(temporary bool) ([]string, error) {
 	parts := []string{""}
 	if p.o.Train > 0 && p.o.Train < 1 {
 		parts = []string{trainPart, testPart, valPart}
@@ -116,7 +116,7 @@ func (p *shardPack) there(temporary bool) ([]string, error) {
 				}
 				name = rest[:i]
 			}
-			if !e.IsDir() && (p.ours(name) || folder == "" && name == classesFile && p.s.ClassNames != nil) {
+			if !e.IsDir() && (p.isShardFile(name) || folder == "" && name == classesFile && p.s.ClassNames != nil) {
 				l = append(l, filepath.Join(p.dir, folder, e.Name()))
 			}
 		}
@@ -124,8 +124,8 @@ func (p *shardPack) there(temporary bool) ([]string, error) {
 	return l, nil
 }
 
-// ours reports whether a file has the name of a shard or of an index.
-func (p *shardPack) ours(name string) bool {
+// isShardFile reports whether a file has the name of a shard or of an index.
+func (p *shardPack) isShardFile(name string) bool {
 	name = strings.TrimSuffix(name, webdataset.IndexName(""))
 	var text [2]string // before and after the number
 	k := 0

@@ -837,7 +837,7 @@ ok a 0 1
 `)
 	l, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"wav", "w.scp"}}, Segments: "segs"}, Shards{})
 	require.Equal(t, []string{"ok", "second"}, keys)
-	for i, want := range []string{`"gone": unknown recording "rec"`, `duplicate key "ok"`, "ends more than", "starts after the 1000 samples", "100 samples at 1000 Hz", "channel 1 of 1", "2 channels: the segment must name one", "matrix: want a wave"} {
+	for i, want := range []string{`"gone": unknown recording "rec"`, `duplicate key "ok"`, "ends more than", "starts after the 1000 samples", "100 samples at 1000 Hz", "channel 1 of 1", "2 channels: want a segment that names one", "matrix: want a wave"} {
 		require.Contains(t, l[i], want)
 	}
 	_, keys = bad(KaldiOptions{Scripts: []KaldiFile{{"wav", "w.scp"}}, Segments: "segs"}, Shards{Groups: groupsOf(t, "801:")})

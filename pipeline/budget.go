@@ -69,11 +69,11 @@ func (b *budget) tight() bool {
 // false if ctx ended.
 func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int64, ok bool) {
 	for {
-		taken := s.taken.Load()
+		inFlight := s.inFlight.Load()
 		known := s.c.known.Load()
 		need = max(s.c.expect.Load()-memory, 0)
 		b.mu.Lock()
-		if taken == 0 || b.used+need <= b.limit && (known || taken < s.c.workers.Load()) {
+		if inFlight == 0 || b.used+need <= b.limit && (known || inFlight < s.c.workers.Load()) {
 			b.used += need
 			b.peak = max(b.peak, b.used)
 			b.mu.Unlock()
@@ -82,7 +82,7 @@ func (b *budget) reserve(ctx context.Context, s *stage, memory int64) (need int6
 		b.waiting++
 		wake := b.wake
 		// A change since the first look has not woken this stage.
-		if s.taken.Load() != taken || s.c.known.Load() != known {
+		if s.inFlight.Load() != inFlight || s.c.known.Load() != known {
 			b.waiting--
 			b.mu.Unlock()
 			continue

@@ -20,8 +20,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"io"
-	"iter"
 	"maps"
 	"math"
 	"runtime"
@@ -151,7 +149,7 @@ func New(b *dataset.Built, o Options, state *dataset.State) (*Pipeline, error) {
 			return nil, fmt.Errorf("pipeline: %w: %s is %d, want %d to %d", dataset.ErrParam, x.what, x.n, x.lo, x.hi)
 		}
 	}
-	if err := o.validStages(b); err != nil {
+	if err := o.validateStages(b); err != nil {
 		return nil, err
 	}
 	var tuned map[string]StageTuning
@@ -182,8 +180,8 @@ const (
 	maxQueue   = 1 << 16
 )
 
-// validStages checks the options of single stages.
-func (o *Options) validStages(b *dataset.Built) error {
+// validateStages checks the options of single stages.
+func (o *Options) validateStages(b *dataset.Built) error {
 	if len(o.StageQueue)+len(o.StageWorkers) == 0 {
 		return nil
 	}
@@ -366,17 +364,4 @@ func (p *Pipeline) Close() error {
 		t.close()
 	}
 	return err
-}
-
-// All returns the rest of the epoch. A sample is valid until the next one. An
-// error comes with a nil sample, and is the last element.
-func (p *Pipeline) All(ctx context.Context) iter.Seq2[*dataset.Sample, error] {
-	return func(yield func(*dataset.Sample, error) bool) {
-		for {
-			s, err := p.Next(ctx)
-			if err == io.EOF || !yield(s, err) || err != nil {
-				return
-			}
-		}
-	}
 }

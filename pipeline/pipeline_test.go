@@ -341,7 +341,7 @@ func TestSourceFails(t *testing.T) {
 // sample.
 func TestUploadFails(t *testing.T) {
 	full := errors.New("device memory is full")
-	p := open(t, build(t, dataset.Of(&source{n: 20}), dataset.Options{OnError: dataset.SkipOnError}), Options{
+	p := open(t, build(t, dataset.Of(&source{n: 20}).Batch(1), dataset.Options{OnError: dataset.SkipOnError}), Options{
 		Workers: 2, Upload: func(_ context.Context, s *dataset.Sample) error {
 			if s.Column("x").Data[0] == 5 {
 				return full

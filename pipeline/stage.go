@@ -28,16 +28,16 @@ type stage struct {
 	c     *counters
 	first worker // made by Pipeline.add
 
-	ctx     context.Context
-	cancel  context.CancelFunc
-	free    chan *item // unused items
-	work    chan *item // items that wait for a worker
-	tickets chan *item // all items in order
-	quit    chan struct{}
-	all     sync.WaitGroup
-	taken   atomic.Int64 // items that are not free
-	mark    []int64      // the input's state after the last returned sample
-	ended   error        // the error that Next returns from now on
+	ctx      context.Context
+	cancel   context.CancelFunc
+	free     chan *item // unused items
+	work     chan *item // items that wait for a worker
+	tickets  chan *item // all items in order
+	quit     chan struct{}
+	all      sync.WaitGroup
+	inFlight atomic.Int64 // items that are not free
+	mark     []int64      // the input's state after the last returned sample
+	ended    error        // the error that Next returns from now on
 
 	mu       sync.Mutex // guards the fields below, which the tuner reads and changes
 	started  bool
@@ -51,13 +51,13 @@ type stage struct {
 
 // item is a sample on its way.
 type item struct {
-	s      dataset.Sample
-	err    error
-	below  bool // err is the input's, not a worker's
-	mark   []int64
-	report func() // reports the bad samples that the input dropped before this one; nil if none
-	memory int64
-	done   chan struct{}
+	s         dataset.Sample
+	err       error
+	fromInput bool // err is the input's, not a worker's
+	mark      []int64
+	report    func() // reports the bad samples that the input dropped before this one; nil if none
+	memory    int64
+	done      chan struct{}
 }
 
 // maxItems bounds the queue that the tuner can choose.
@@ -85,13 +85,13 @@ func (s *stage) start(ctx context.Context) error {
 	kept := s.c.takeKept()
 	for i := range s.queue {
 		if i < len(kept) {
-			s.again(kept[i])
+			s.reuse(kept[i])
 		} else {
 			s.free <- newItem()
 		}
 	}
 	s.c.queue.Store(int64(s.queue))
-	s.chose()
+	s.recordSizes()
 	for i := range s.workers {
 		w := s.first
 		if i > 0 {
@@ -103,16 +103,16 @@ func (s *stage) start(ctx context.Context) error {
 		s.run(w)
 	}
 	s.all.Add(1)
-	go s.take()
+	go s.feed()
 	s.p.tune()
 	return nil
 }
 
 func newItem() *item { return &item{done: make(chan struct{}, 1)} }
 
-// again uses an item of an earlier epoch, with its buffers if the budget has
+// reuse uses an item of an earlier epoch, with its buffers if the budget has
 // room for them.
-func (s *stage) again(it *item) {
+func (s *stage) reuse(it *item) {
 	n := it.s.Memory()
 	if !s.p.budget.fits(n) {
 		it.s, n = dataset.Sample{}, 0
@@ -142,25 +142,25 @@ func (s *stage) run(w worker) {
 	go s.serve(w, s.workerNo)
 }
 
-// take takes samples from the input and queues them.
-func (s *stage) take() {
+// feed takes samples from the input and queues them.
+func (s *stage) feed() {
 	defer s.all.Done()
 	var it *item
 	defer func() {
 		if it != nil { // a user's function below called runtime.Goexit
-			s.end(it, errGoexit)
+			s.finish(it, errGoexit)
 		}
 	}()
 	for {
-		next, ok := s.room()
+		next, ok := s.acquire()
 		if !ok {
 			return
 		}
-		s.taken.Add(1)
+		s.inFlight.Add(1)
 		it = next
-		it.below = false
+		it.fromInput = false
 		begin := s.c.starved.begin()
-		err := s.below(&it.s)
+		err := s.nextInput(&it.s)
 		s.c.starved.end(begin)
 		if it.mark = it.mark[:0]; !s.st.Stateless {
 			it.mark = s.st.In.Save(it.mark)
@@ -168,7 +168,7 @@ func (s *stage) take() {
 		it.report = s.st.Drain()
 		s.account(it, max(it.s.Memory(), s.c.expect.Load()))
 		if err != nil {
-			s.end(it, err)
+			s.finish(it, err)
 			it = nil
 			return
 		}
@@ -179,8 +179,8 @@ func (s *stage) take() {
 	}
 }
 
-// room returns a free item once the budget has room for its sample.
-func (s *stage) room() (*item, bool) {
+// acquire returns a free item once the budget has room for its sample.
+func (s *stage) acquire() (*item, bool) {
 	begin := s.c.full.begin()
 	defer func() { s.c.full.end(begin) }()
 	var it *item
@@ -198,8 +198,9 @@ func (s *stage) room() (*item, bool) {
 	return it, true
 }
 
-// below takes the next sample from the input, and returns a panic as an error.
-func (s *stage) below(to *dataset.Sample) (err error) {
+// nextInput takes the next sample from the input, and returns a panic as an
+// error.
+func (s *stage) nextInput(to *dataset.Sample) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("pipeline: below %s: %w", s.st.Path, &dataset.PanicError{Value: v, Stack: debug.Stack()})
@@ -208,9 +209,9 @@ func (s *stage) below(to *dataset.Sample) (err error) {
 	return s.st.In.Next(s.ctx, to)
 }
 
-// end queues the last ticket, with an error.
-func (s *stage) end(it *item, err error) {
-	it.err, it.below = err, true
+// finish queues the last ticket, with an error.
+func (s *stage) finish(it *item, err error) {
+	it.err, it.fromInput = err, true
 	it.done <- struct{}{}
 	s.tickets <- it
 }
@@ -301,7 +302,7 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 		it.report()
 		it.report = nil
 	}
-	if it.below {
+	if it.fromInput {
 		s.mark = append(s.mark[:0], it.mark...)
 		s.ended = it.err
 		s.free <- it // for keep
@@ -322,7 +323,7 @@ func (s *stage) Next(ctx context.Context, to *dataset.Sample) error {
 		it.s = dataset.Sample{}
 	}
 	s.account(it, it.s.Memory())
-	s.taken.Add(-1)
+	s.inFlight.Add(-1)
 	s.p.budget.changed()
 	s.free <- it
 	s.c.out.Add(1)
@@ -423,13 +424,14 @@ func (s *stage) resize(workers, queue int) bool {
 		s.c.queue.Add(1)
 		s.free <- newItem()
 	}
-	s.chose()
+	s.recordSizes()
 	return true
 }
 
-// chose records the sizes. The queue comes first, since Pipeline.Tuning reads
-// it last and wants at least one sample for each worker. The caller holds s.mu.
-func (s *stage) chose() {
+// recordSizes records the sizes. The queue comes first, since Pipeline.Tuning
+// reads it last and wants at least one sample for each worker. The caller holds
+// s.mu.
+func (s *stage) recordSizes() {
 	s.c.chosenQueue.Store(int64(s.queue))
 	s.c.chosenWorkers.Store(int64(s.workers))
 }

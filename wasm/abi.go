@@ -420,12 +420,3 @@ func probe(at, n uint32) uint32 {
 		return nil
 	})
 }
-
-func parseMsg(b []byte) (*datagraph.Graph, error) {
-	g := &datagraph.Graph{}
-	rest, err := g.UnmarshalMsg(b)
-	if err == nil && len(rest) > 0 {
-		err = errfmt.Errorf("wasm: %w: %d bytes after its end", datagraph.ErrGraph, len(rest))
-	}
-	return g, err
-}

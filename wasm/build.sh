@@ -40,7 +40,7 @@ build() { # build FILE EXPERIMENT FLAGS...
 # time. The others are 9 KB smaller after brotli without.
 module=github.com/infer-prep/infer-prep
 small=("-gcflags=$module/...=-l")
-for p in internal/kernel codec/jpeg codec/png internal/shaken/compress/flate; do
+for p in internal/exactmath internal/kernel codec/jpeg codec/png internal/shaken/compress/flate; do
   small+=("-gcflags=$module/$p=")
 done
 build infer-prep.wasm '' -tags small "${small[@]}" -overlay "$work/small/overlay.json"

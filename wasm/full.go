@@ -15,7 +15,7 @@ import (
 
 func init() {
 	kinds = append(kinds, kindOf{importer.ErrUnsupported, kindUnsupported}, kindOf{importer.ErrUnknownClass, kindUnsupported}, kindOf{importer.ErrJSON, kindGraph})
-	for _, err := range []error{importer.ErrUnknownKey, importer.ErrMissing, importer.ErrValue, importer.ErrIgnore, importer.ErrUnknown} {
+	for _, err := range []error{importer.ErrUnknownKey, importer.ErrMissing, importer.ErrValue, importer.ErrIgnore, importer.ErrBackend, importer.ErrUnknown} {
 		kinds = append(kinds, kindOf{err, kindParam})
 	}
 }
@@ -39,24 +39,13 @@ func imported(b []byte) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	load := i.Import
-	if o.Backend != "" {
-		if load = i.Backends[o.Backend]; load == nil {
-			return nil, errfmt.Errorf("wasm: import: %w: unknown backend %q", importer.ErrValue, o.Backend)
-		}
-	}
-	return importer.IgnoreKeys(load, o.IgnoreKeys...)(b[d.InputOffset():])
+	return i.Open(b[d.InputOffset():], importer.Options{Backend: o.Backend, IgnoreKeys: o.IgnoreKeys})
 }
 
-// parse reads a graph in msgpack form, or in JSON form, which starts with a
-// brace or white space, or imports a file.
+// parse reads a graph in JSON or msgpack form, or imports a file.
 func parse(b []byte) (*datagraph.Graph, error) {
 	if bytes.HasPrefix(b, []byte(importHead)) {
 		return imported(b)
 	}
-	if len(b) > 0 && (b[0] == '{' || b[0] <= ' ') {
-		g := &datagraph.Graph{}
-		return g, g.UnmarshalJSON(b)
-	}
-	return parseMsg(b)
+	return datagraph.Parse(b)
 }

@@ -7,7 +7,7 @@ package main
 import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
-	"github.com/infer-prep/infer-prep/plugin"
+	"github.com/infer-prep/infer-prep/transforms/plugin"
 
 	// The rest of the default program.
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"

@@ -4,7 +4,7 @@ package main
 
 import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
-	"github.com/infer-prep/infer-prep/plugin"
+	"github.com/infer-prep/infer-prep/transforms/plugin"
 
 	// It cannot be linked together with device/webgpu, and neither can plugin.
 	_ "github.com/infer-prep/infer-prep/device/ort"

@@ -14,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// Runner is a run of a dataset by either engine: a *pullpipe.Pipe or a
+// Runner is a run of a dataset by either engine: a *dataset.Run or a
 // *pipeline.Pipeline.
 type Runner interface {
 	Next(ctx context.Context) (*dataset.Sample, error)

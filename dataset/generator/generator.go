@@ -54,7 +54,7 @@ func init() {
 // panics if the name is empty or taken or the definition is incomplete: these
 // are programming errors.
 func Register(name string, d Definition) {
-	if err := d.check(); err != nil {
+	if err := d.validate(); err != nil {
 		defined.Refuse(name, err.Error())
 	}
 	defined.Add(name, d)
@@ -66,7 +66,7 @@ func New(name string) *Generator { return &Generator{name} }
 // NewFunc returns a source of a function without a name.
 func NewFunc(d Definition) *Func { return &Func{d} }
 
-func (d *Definition) check() error {
+func (d *Definition) validate() error {
 	if len(d.Columns) == 0 || d.Start == nil {
 		return fmt.Errorf("%w: want columns and a function", dataset.ErrParam)
 	}
@@ -100,14 +100,14 @@ func (o *Generator) Open(ctx context.Context, _ store.Opener) (dataset.Data, err
 }
 
 // Validate requires columns and a Start function.
-func (o *Func) Validate() error { return o.check() }
+func (o *Func) Validate() error { return o.validate() }
 
 // Open validates the definition. The function is called when an epoch starts.
 func (o *Func) Open(ctx context.Context, _ store.Opener) (dataset.Data, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	return &stream{"generator", o.Definition}, nil

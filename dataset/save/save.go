@@ -73,7 +73,7 @@ func (n *Save) Validate() error {
 }
 
 // Check writes a sample of zeros and discards it.
-func (n *Save) Check(ctx context.Context, files store.Opener, columns []dataset.Column) (err error) {
+func (n *Save) ValidateColumns(ctx context.Context, files store.Opener, columns []dataset.Column) (err error) {
 	w, err := n.create(ctx, nowhere{files}, columns)
 	if err != nil {
 		return fmt.Errorf("%w: %w", dataset.ErrDefinition, err)

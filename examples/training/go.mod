@@ -4,13 +4,13 @@ go 1.26.0
 
 replace (
 	github.com/infer-prep/infer-prep => ../..
-	github.com/infer-prep/infer-prep/adapters/gomlx => ../../adapters/gomlx
+	github.com/infer-prep/infer-prep/pipeline/gomlx => ../../pipeline/gomlx
 )
 
 require (
 	github.com/gomlx/gomlx v0.26.0
 	github.com/infer-prep/infer-prep v0.0.0-00010101000000-000000000000
-	github.com/infer-prep/infer-prep/adapters/gomlx v0.0.0-00010101000000-000000000000
+	github.com/infer-prep/infer-prep/pipeline/gomlx v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/image v0.47.0
 	google.golang.org/protobuf v1.36.12

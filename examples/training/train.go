@@ -20,13 +20,13 @@ import (
 	"github.com/gomlx/gomlx/pkg/ml/train/metrics"
 	"github.com/gomlx/gomlx/pkg/ml/train/optimizers"
 
-	"github.com/infer-prep/infer-prep/adapters/gomlx"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/onnx"
 	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/pipeline/gomlx"
 )
 
 // options are the flags of the command train.

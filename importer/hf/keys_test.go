@@ -265,22 +265,24 @@ func TestIgnoreKeys(t *testing.T) {
 	require.ErrorContains(t, err, "zz: it changes no pixel, since ViTImageProcessor of transformers "+Version+" does not read it; --ignore-key zz")
 	want, err := Import([]byte(`{"image_processor_type":"ViTImageProcessor","size":{"height":8,"width":8}}`))
 	require.NoError(t, err)
-	g, err := importer.IgnoreKeys(Import, "zz", "size.depth", "yy")([]byte(config))
+	open := func(config string, keys ...string) (*datagraph.Graph, error) {
+		return importer.Importer{Name: "hf", Import: Import}.Open([]byte(config), importer.Options{IgnoreKeys: keys})
+	}
+	g, err := open(config, "zz", "size.depth", "yy")
 	require.NoError(t, err)
 	require.Equal(t, want.Reference+", ignoring size.depth, yy, zz", g.Reference)
 	g.Reference = want.Reference
 	require.Equal(t, want, g)
 
 	for _, keys := range [][]string{{"size"}, {"zz", "do_resize"}, {"missing"}, {"image_processor_type"}} {
-		_, err = importer.IgnoreKeys(Import, keys...)([]byte(config))
+		_, err = open(config, keys...)
 		require.ErrorIs(t, err, importer.ErrIgnore, keys)
 	}
-	_, err = importer.IgnoreKeys(Import, "zz")([]byte(config))
+	_, err = open(config, "zz")
 	require.ErrorContains(t, err, "unknown key yy")
-	_, err = importer.IgnoreKeys(Import, "zz")([]byte(`{"image_processor_type":"Nope"}`))
+	_, err = open(`{"image_processor_type":"Nope"}`, "zz")
 	require.ErrorIs(t, err, importer.ErrUnknownClass)
-	plain := func(b []byte) (*datagraph.Graph, error) { return Import(b) }
-	g, err = importer.IgnoreKeys(plain)([]byte(`{"image_processor_type":"ViTImageProcessor"}`))
+	g, err = open(`{"image_processor_type":"ViTImageProcessor"}`)
 	require.NoError(t, err)
 	require.False(t, slices.Contains(strings.Fields(g.Reference), "ignoring"))
 }

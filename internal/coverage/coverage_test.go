@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/coverage"
-	_ "github.com/infer-prep/infer-prep/plugin"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/plugin"
 )
 
 // maxNotHere is the largest number of classes that this project leaves out.

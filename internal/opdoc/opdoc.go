@@ -5,7 +5,7 @@
 package opdoc
 
 //go:generate go run ../../tools/opdoc
-//go:generate go run ../../cmd/infer-prep ops --sheet ../../docs/ops.png
+//go:generate go run ../../tools/picture ../../docs/ops.png go run ../../cmd/infer-prep ops --sheet
 
 // Op is the documentation of one op, or of one node.
 type Op struct {

@@ -1,4 +1,4 @@
-"""Makes preset/testdata/golden.json: the SHA-256 of what the references give for testdata/images.
+"""Makes importer/preset/testdata/golden.json: the SHA-256 of what the references give for testdata/images.
 
 Needs Pillow 13.0.0, numpy, opencv-python-headless 5.0.0.93, torch 2.15.0, torchvision 0.29.2,
 transformers 5.23.0 and ultralytics 8.4.190. Takes no arguments; running it again gives the same bytes.
@@ -26,7 +26,7 @@ cv2.ipp.setUseIPP(False)
 torch.set_num_threads(1)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-OUT = os.path.join(os.path.dirname(ROOT), "preset", "testdata", "golden.json")
+OUT = os.path.join(os.path.dirname(ROOT), "importer", "preset", "testdata", "golden.json")
 
 # Every format, sizes from 1x1 to the largest, both orientations, gray, palettes, transparency, 16 bits, CMYK.
 IMAGES = """

@@ -29,7 +29,7 @@ import (
 func TestNothingFuses(t *testing.T) {
 	const format = `{{.ImportPath}}|{{.Dir}}|{{.Export}}|{{if .Module}}{{if .Module.Main}}{{join .GoFiles ","}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-export", "-deps", "-f", format,
-		module+"eager", module+"pipeline", module+"pullpipe", module+"importer/all", module+"preset", module+"codec/all", module+"modelbundle")
+		module+"eager", module+"pipeline", module+"pullpipe", module+"importer/all", module+"importer/preset", module+"codec/all", module+"modelbundle")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)

@@ -26,9 +26,9 @@ import (
 	"github.com/infer-prep/infer-prep/importer"
 	_ "github.com/infer-prep/infer-prep/importer/all"
 	"github.com/infer-prep/infer-prep/importer/hf"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/importer/torchvision"
 	"github.com/infer-prep/infer-prep/internal/golden"
-	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -466,7 +466,7 @@ func outputs(p *datagraph.Plan, want map[string]array) ([]output, error) {
 
 func (w *writer) presets() error {
 	var g map[string]map[string]map[string]array
-	if err := w.read("preset/testdata/golden.json", &g); err != nil {
+	if err := w.read("importer/preset/testdata/golden.json", &g); err != nil {
 		return err
 	}
 	for _, name := range sorted(g) {

@@ -22,15 +22,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/internal/opdoc"
-	_ "github.com/infer-prep/infer-prep/plugin"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/plugin"
 )
 
 // module is the import path of the repository.
 const module = "github.com/infer-prep/infer-prep/"
 
 // folders are the packages with ops.
-var folders = []string{"transforms", "plugin"}
+var folders = []string{"transforms", "transforms/plugin"}
 
 func main() {
 	// go generate runs in internal/opdoc.

@@ -1,8 +1,9 @@
-// Package readme has one test: the README says what is so.
+// Package readme tests that the README and the change log say what is so.
 package readme
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/transforms"
 )
 
 const root = "../.."
@@ -103,6 +106,21 @@ func TestShape(t *testing.T) {
 	for _, m := range regexp.MustCompile("`make ([a-z-]+)").FindAllStringSubmatch(text, -1) {
 		require.Regexp(t, "(?m)^"+m[1]+":", string(makefile))
 	}
+}
+
+// TestChangelog compares the numbers of ops in the change log with those that
+// there are.
+func TestChangelog(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	require.NoError(t, err)
+	says := func(text string) {
+		require.True(t, bytes.Contains(b, []byte(text)), "the change log does not say %q", text)
+	}
+	says(fmt.Sprintf("- %d ops with the bytes of", len(transforms.Ops())))
+	small, err := os.ReadFile(filepath.Join(root, "wasm", "small.txt"))
+	require.NoError(t, err)
+	n := len(regexp.MustCompile("(?m)^[a-z]").FindAll(small, -1))
+	says(fmt.Sprintf("The small WebAssembly file has %d ops", n))
 }
 
 // links requires that each relative link of a Markdown file names a file.

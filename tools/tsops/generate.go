@@ -21,8 +21,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
-	"github.com/infer-prep/infer-prep/preset"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -84,7 +84,7 @@ func wrapList(items []string) string {
 
 // writePresets writes an export for each preset.
 func writePresets(root string) ([]byte, error) {
-	pkg, _, err := parse(filepath.Join(root, "preset"))
+	pkg, _, err := parse(filepath.Join(root, "importer", "preset"))
 	if err != nil {
 		return nil, err
 	}

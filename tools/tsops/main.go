@@ -1,9 +1,8 @@
 // Command tsops writes the npm package's typed ops (wasm/src/ops_gen.ts), its
-// presets (presets_gen.ts) and its list of random ops (random_gen.ts). Run it
-// with go generate ./tools/tsops.
+// presets (presets_gen.ts) and its list of random ops (random_gen.ts). The
+// package's build runs it in the repository's root; the files are not
+// committed.
 package main
-
-//go:generate go run .
 
 import (
 	"fmt"
@@ -12,12 +11,10 @@ import (
 )
 
 func main() {
-	// go generate runs in tools/tsops.
-	root := filepath.Join("..", "..")
-	files, err := generate(root)
+	files, err := generate(".")
 	for name, text := range files {
 		if err == nil {
-			err = os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), text, 0o644)
+			err = os.WriteFile(filepath.FromSlash(name), text, 0o644)
 		}
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import { call, launch, open, serve } from './harness.mjs';
 const testdata = new URL('../../testdata/', import.meta.url);
 const graph = '/cases/imagenet.msgp';
 /** goldens are the references' results of the same preset. */
-const { imagenet } = JSON.parse(await readFile(new URL('../preset/testdata/golden.json', testdata)));
+const { imagenet } = JSON.parse(await readFile(new URL('../importer/preset/testdata/golden.json', testdata)));
 const digestOf = (name) => Object.values(imagenet[name])[0].sha256;
 const good = { golden: '/testdata/images/png_rgb8.png', sum: digestOf('png_rgb8.png') };
 const named = async (pattern) => (await readdir(new URL('images/', testdata))).filter((n) => pattern.test(n)).map((n) => `/testdata/images/${n}`);

@@ -20,8 +20,8 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/dataset/imagerecord"
 	"github.com/infer-prep/infer-prep/dataset/save"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/pipeline"
-	"github.com/infer-prep/infer-prep/preset"
 )
 
 // trainIn calls train-bench. A positive width simulates a terminal.

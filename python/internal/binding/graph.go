@@ -11,7 +11,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/pixels" // arrays of Python
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 )
 
 // Percent formats a part of 1. It is 100 % only if nothing is missing.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
-	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

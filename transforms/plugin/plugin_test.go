@@ -30,7 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-var example = filepath.Join("..", "examples", "plugin")
+var example = filepath.Join("..", "..", "examples", "plugin")
 
 // built compiles a library once for all tests.
 func built(t *testing.T, name string, source ...string) string {
@@ -139,7 +139,7 @@ func readGraph(t *testing.T) *datagraph.Graph {
 }
 
 func picture(t testing.TB) *tensor.Tensor {
-	b, err := os.ReadFile(filepath.Join("..", "examples", "classifier", "images", "00.jpg"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "examples", "classifier", "images", "00.jpg"))
 	require.NoError(t, err)
 	return tensor.FromBytes(b)
 }

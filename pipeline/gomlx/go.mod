@@ -1,4 +1,4 @@
-module github.com/infer-prep/infer-prep/adapters/gomlx
+module github.com/infer-prep/infer-prep/pipeline/gomlx
 
 go 1.26.0
 

@@ -4,7 +4,7 @@
 # The folder lies outside the checkout and is made once per content of the POMs.
 set -euo pipefail
 cd "$(dirname "$0")"
-../../mobile/install.sh >&2
+../../../mobile/install.sh >&2
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/infer-prep/spark-$(cat spark/pom.xml beam/pom.xml | sha256sum | cut -c1-16)
 if [ ! -e "$dir/done" ]; then
   rm -rf "$dir"

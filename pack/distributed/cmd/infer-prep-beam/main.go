@@ -26,8 +26,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
-	"github.com/infer-prep/infer-prep/distributed"
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/pack/distributed"
 
 	// The stores. Each registers the schemes of its names.
 	_ "github.com/infer-prep/infer-prep/store/hdfs"

@@ -37,7 +37,7 @@ func TestGoldens(t *testing.T) {
 		require.NotEmpty(t, golden[name])
 		for file, want := range golden[name] {
 			t.Run(name+" "+file, func(t *testing.T) {
-				data, err := os.ReadFile(filepath.Join("..", "testdata", "images", file))
+				data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", file))
 				require.NoError(t, err)
 				out, err := r.Run(tensor.FromBytes(data))
 				require.NoError(t, err)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/distributed/internal/cluster"
-	"github.com/infer-prep/infer-prep/distributed/internal/isolated"
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/pack/distributed/internal/cluster"
+	"github.com/infer-prep/infer-prep/pack/distributed/internal/isolated"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/store/hdfs/hdfstest"
 	"github.com/infer-prep/infer-prep/store/s3/s3test"

@@ -1,4 +1,4 @@
-module github.com/infer-prep/infer-prep/distributed
+module github.com/infer-prep/infer-prep/pack/distributed
 
 go 1.26.0
 
@@ -100,8 +100,8 @@ require (
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
-replace github.com/infer-prep/infer-prep => ../
+replace github.com/infer-prep/infer-prep => ../../
 
-replace github.com/infer-prep/infer-prep/store/s3 => ../store/s3
+replace github.com/infer-prep/infer-prep/store/s3 => ../../store/s3
 
-replace github.com/infer-prep/infer-prep/store/hdfs => ../store/hdfs
+replace github.com/infer-prep/infer-prep/store/hdfs => ../../store/hdfs

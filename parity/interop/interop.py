@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
+ROOT = os.path.dirname(os.path.dirname(HERE))
 GEN = os.path.join(ROOT, "testdata", "gen")
 
 binary, go, *folders = sys.argv[1:]
@@ -253,7 +253,7 @@ def tensors():
 
 def main():
     for program in "iterate", "parts":
-        subprocess.run([go, "build", "-o", os.path.join(work, program), "./interop/" + program], cwd=ROOT, check=True)
+        subprocess.run([go, "build", "-o", os.path.join(work, program), "./parity/interop/" + program], cwd=ROOT, check=True)
     for part in recordio, partitions, im2rec, iterators, tensors, tar, tf, kaldis, mind:
         part()
     print(f"{failed} differ" if failed else "all are equal")

@@ -10,7 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-//go:generate go run ../tools/msgpgen
+//go:generate go run ../../tools/msgpgen
 
 // Op runs a function of a shared library that the program has allowed. Function
 // Allow of package plugin allows a library under the name that graphs use, and

@@ -10,7 +10,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/jpeg"
 	_ "github.com/infer-prep/infer-prep/codec/webp"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/diff"
+	"github.com/infer-prep/infer-prep/datagraph/diff"
 	"github.com/infer-prep/infer-prep/eager"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -18,7 +18,7 @@ import (
 
 // The other program decodes the image to BGR and resizes it with OpenCV.
 func ExampleExplain() {
-	image, err := os.ReadFile("../testdata/images/jpeg_base_420.jpg")
+	image, err := os.ReadFile("../../testdata/images/jpeg_base_420.jpg")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -51,11 +51,11 @@ func ExampleExplainAll() {
 	graph := datagraph.New(transforms.NewDecode(), transforms.NewResize(16, 16), transforms.NewToTensor())
 	names := []string{"jpeg_base_420.jpg", "webp_lossy_q100.webp"}
 	load := func(i int) (image, other *tensor.Tensor, err error) {
-		file, err := os.ReadFile("../testdata/images/" + names[i])
+		file, err := os.ReadFile("../../testdata/images/" + names[i])
 		if err != nil {
 			return nil, nil, err
 		}
-		theirs, err := os.ReadFile("../testdata/images/" + names[0])
+		theirs, err := os.ReadFile("../../testdata/images/" + names[0])
 		if err != nil {
 			return nil, nil, err
 		}

@@ -17,7 +17,7 @@ import (
 // TestExplainEach: every change alone is explained by one change, and the graph
 // itself by none, whatever form its arithmetic has.
 func TestExplainEach(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", "jpeg_base_420.jpg"))
 	require.NoError(t, err)
 	image := tensor.FromBytes(file)
 	mean, std := []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}

@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 )
 
 func Example() {

@@ -14,7 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -97,7 +97,7 @@ func TestHeatMap(t *testing.T) {
 // TestChanges applies every change to graphs of all kinds: the graph itself
 // stays unchanged, and the changed graph runs or is refused.
 func TestChanges(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", "jpeg_base_420.jpg"))
 	require.NoError(t, err)
 	graphs := map[string]*datagraph.Graph{
 		"exact": datagraph.New(transforms.NewDecode(), transforms.NewResize(20, 30), transforms.NewRescale(1.0/255), transforms.NewHWC2CHW()).Rename("pixel_values"),
@@ -150,7 +150,7 @@ func TestChanges(t *testing.T) {
 // TestUnfold: every form of the arithmetic becomes a division by 255 and a mean
 // and std, and computes the same values but for rounding.
 func TestUnfold(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", "jpeg_base_420.jpg"))
 	require.NoError(t, err)
 	mean, std := []float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}
 	times := func(l []float64, f float64) []float64 {
@@ -197,7 +197,7 @@ func TestUnfold(t *testing.T) {
 // TestRunner: steps that run one by one from the cache compute the same tensor
 // as the whole plan.
 func TestRunner(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", "jpeg_base_420.jpg"))
 	require.NoError(t, err)
 	r := newRunner(codec.DefaultLimits(), tensor.FromBytes(file))
 	for _, n := range preset.Names() {
@@ -214,7 +214,7 @@ func TestRunner(t *testing.T) {
 }
 
 func TestExplainErrors(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	file, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", "jpeg_base_420.jpg"))
 	require.NoError(t, err)
 	image := tensor.FromBytes(file)
 	g, err := preset.Graph("imagenet")

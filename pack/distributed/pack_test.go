@@ -16,9 +16,9 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
-	"github.com/infer-prep/infer-prep/distributed/internal/isolated"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/pack"
-	"github.com/infer-prep/infer-prep/preset"
+	"github.com/infer-prep/infer-prep/pack/distributed/internal/isolated"
 	"github.com/infer-prep/infer-prep/store"
 )
 

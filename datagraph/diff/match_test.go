@@ -16,7 +16,7 @@ import (
 
 // TestMatch: the mistakes of a program are found by a digest alone.
 func TestMatch(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join("..", "testdata", "images", "jpeg_base_420.jpg"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", "jpeg_base_420.jpg"))
 	require.NoError(t, err)
 	image := tensor.FromBytes(b)
 	make := func(color codec.Color, backend transforms.Backend, more ...transforms.Op) *datagraph.Graph {

@@ -21,9 +21,9 @@ import (
 
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
-	"github.com/infer-prep/infer-prep/distributed/internal/cluster"
-	"github.com/infer-prep/infer-prep/distributed/internal/isolated"
 	"github.com/infer-prep/infer-prep/pack"
+	"github.com/infer-prep/infer-prep/pack/distributed/internal/cluster"
+	"github.com/infer-prep/infer-prep/pack/distributed/internal/isolated"
 )
 
 // TestCluster packs 10,000 images by one process, by four, by Beam on prism and
