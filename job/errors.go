@@ -45,8 +45,8 @@ func kindOf(err error, at Kind) Kind {
 	return KindGraph
 }
 
-// Field is a field of a Job or a Sink, such as "Sink.Dir", in the text of a
-// FieldError.
+// Field is a field of a Job or a Sink, such as "Sink.Dir", or with its value
+// "Sink.Dir=tensors", or a parameter of ReadList, in the text of a FieldError.
 type Field string
 
 // FieldError is an error whose text names fields.

@@ -13,11 +13,14 @@
 // Inputs are files, folders, globs, tar and record files, pipes, URIs of
 // stores, lists of them, and images in memory. A Sink writes files of one
 // image, batches, shards or a stream. Results arrive in the order of the
-// inputs, whatever the number of jobs, and the files are the same.
+// inputs, and the files are the same for any number of jobs.
 //
-// Several images run at once. Memory is bounded: by the Preprocessor's limits
-// for the runs, and by as much again for the bytes of the inputs and for
-// tensors that wait for those before them.
+// As many images are computed at once as the Preprocessor's Options say. Memory
+// is bounded by its limits, and by as much again for the bytes of the inputs
+// and for tensors that wait for those before them.
+//
+// The package links every format of images and records. A program that reads
+// URIs imports the packages of its stores.
 package job
 
 import (
@@ -133,7 +136,7 @@ type Result struct {
 	// Suspect reports that a skipped file could be expected to be an image, by
 	// its extension or because it is of a known format.
 	Suspect bool
-	Err     error // of a failed input; it begins with Path
+	Err     error // of a failed input; it begins with Path unless it is Input.Err
 	Kind    Kind  // of Err
 	Outputs []Output
 	// Tensors are the outputs of a run without a folder or writer. The caller

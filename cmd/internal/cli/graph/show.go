@@ -14,96 +14,110 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
+// showFlags are the flags of graph show.
+type showFlags struct {
+	source.GraphFlags
+	sheet       sheetFlags
+	tree        treeFlags
+	asJSON, all bool
+	svg, steps  string
+}
+
 func graphShowCmd(a *command.App) *cobra.Command {
-	f, sheet, set := &source.GraphFlags{}, &sheetFlags{}, &treeFlags{}
-	var asJSON, all bool
-	var svg, steps string
+	f := &showFlags{}
 	cmd := &cobra.Command{
 		Use:                   "show [--preset NAME | --graph FILE | …] [--svg FILE] [--steps DIR] [IMAGE] | show --sheet FILE IMAGE... | show --dataset FILE",
 		Short:                 "Show a graph's steps with their parameters and shapes",
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if sheet.file != "" || cmd.Flags().Changed("dataset") {
+			if f.sheet.file != "" || cmd.Flags().Changed("dataset") {
 				return nil
 			}
 			return oneImage(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("dataset") {
-				if with := command.OtherThan(cmd, "dataset", "passes", "svg", "json", "all", "allow-outside", "allow-plugin"); with != "" {
-					return command.UsageErr("--dataset and --%s: want only one", with)
-				}
-				if len(args) > 0 {
-					return command.UsageErr("--dataset takes no IMAGE, got %q", args[0])
-				}
-				return showTree(cmd.Context(), a, set, sheet.outside, all, asJSON, svg)
-			}
-			if set.passes {
-				return command.UsageErr("--passes needs --dataset")
-			}
-			if sheet.file != "" {
-				if with := command.FirstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
-					return command.UsageErr("--sheet and --%s: want only one", with)
-				}
-				g, err := f.Load(cmd, a.Stdin)
-				if err != nil {
-					return err
-				}
-				return writeSheet(a, cmd, f, sheet, g, args)
-			}
-			if with := command.FirstChanged(cmd, "limit", "cell", "allow-outside"); with != "" {
-				return command.UsageErr("--%s needs --sheet", with)
-			}
-			image := first(args)
-			if steps != "" && image == "" {
-				return command.UsageErr("--steps needs an IMAGE")
-			}
-			g, err := f.Load(cmd, a.Stdin)
-			if err != nil {
-				return err
-			}
-			r, err := InferGraph(cmd, f, g, image)
-			if err != nil {
-				return err
-			}
-			draw := func(w io.Writer) error {
-				_, err := io.WriteString(w, DrawSVG(r, all))
-				return err
-			}
-			switch svg {
-			case "":
-			case "-":
-				err = draw(a.Stdout)
-			default:
-				err = command.WrapFail(newfile.Write(cmd.Context(), svg, draw))
-			}
-			if err != nil {
-				return err
-			}
-			if steps != "" {
-				if err := writeSteps(cmd.Context(), r, steps); err != nil {
-					return err
-				}
-			}
-			switch {
-			case asJSON:
-				return showJSON(a, r)
-			case svg != "" || steps != "":
-				return nil
-			}
-			return showTable(a, r, all)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return show(a, cmd, f, args) },
 	}
 	f.Add(cmd)
-	sheet.add(cmd)
-	set.add(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
-	cmd.Flags().BoolVar(&all, "all", false, "show parameters with their default too")
-	cmd.Flags().StringVar(&svg, "svg", "", "draw the graph to `FILE`; - writes standard output")
-	cmd.Flags().StringVar(&steps, "steps", "", "run the graph on IMAGE and write the outputs of every step to `DIR`, with pictures")
+	f.sheet.add(cmd)
+	f.tree.add(cmd)
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object, with -1 for an unknown size")
+	cmd.Flags().BoolVar(&f.all, "all", false, "show parameters with their default too")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the graph to `FILE`; - writes standard output")
+	cmd.Flags().StringVar(&f.steps, "steps", "", "run the graph on IMAGE and write the outputs of every step to `DIR`, with pictures")
 	command.Must(cmd.MarkFlagFilename("svg", "svg"))
 	command.Must(cmd.MarkFlagDirname("steps"))
 	return cmd
+}
+
+// show shows a dataset, a contact sheet or a graph.
+func show(a *command.App, cmd *cobra.Command, f *showFlags, args []string) error {
+	if cmd.Flags().Changed("dataset") {
+		if with := command.OtherThan(cmd, "dataset", "passes", "svg", "json", "all", "allow-outside", "allow-plugin"); with != "" {
+			return command.UsageErr("--dataset and --%s: want only one", with)
+		}
+		if len(args) > 0 {
+			return command.UsageErr("--dataset takes no IMAGE, got %q", args[0])
+		}
+		return showTree(cmd.Context(), a, &f.tree, f.sheet.outside, f.all, f.asJSON, f.svg)
+	}
+	if f.tree.passes {
+		return command.UsageErr("--passes needs --dataset")
+	}
+	if f.sheet.file != "" {
+		if with := command.FirstChanged(cmd, "svg", "steps", "json", "all"); with != "" {
+			return command.UsageErr("--sheet and --%s: want only one", with)
+		}
+		g, err := f.Load(cmd, a.Stdin)
+		if err != nil {
+			return err
+		}
+		return writeSheet(a, cmd, &f.GraphFlags, &f.sheet, g, args)
+	}
+	if with := command.FirstChanged(cmd, "limit", "cell", "allow-outside"); with != "" {
+		return command.UsageErr("--%s needs --sheet", with)
+	}
+	return showGraph(a, cmd, f, first(args))
+}
+
+// showGraph shows a graph, with the sizes of an image if there is one.
+func showGraph(a *command.App, cmd *cobra.Command, f *showFlags, image string) error {
+	if f.steps != "" && image == "" {
+		return command.UsageErr("--steps needs an IMAGE")
+	}
+	g, err := f.Load(cmd, a.Stdin)
+	if err != nil {
+		return err
+	}
+	r, err := InferGraph(cmd, &f.GraphFlags, g, image)
+	if err != nil {
+		return err
+	}
+	draw := func(w io.Writer) error {
+		_, err := io.WriteString(w, DrawSVG(r, f.all))
+		return err
+	}
+	switch f.svg {
+	case "":
+	case "-":
+		err = draw(a.Stdout)
+	default:
+		err = command.WrapFail(newfile.Write(cmd.Context(), f.svg, draw))
+	}
+	if err != nil {
+		return err
+	}
+	if f.steps != "" {
+		if err := writeSteps(cmd.Context(), r, f.steps); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.asJSON:
+		return showJSON(a, r)
+	case f.svg != "" || f.steps != "":
+		return nil
+	}
+	return showTable(a, r, f.all)
 }
 
 func showJSON(a *command.App, r *Inferred) error {
