@@ -82,6 +82,9 @@ func New(g *datagraph.Graph, o Options) (*Preprocessor, error) {
 // Graph returns the graph. Do not modify it.
 func (p *Preprocessor) Graph() *datagraph.Graph { return p.pool.Plan().Graph() }
 
+// Pool returns the pool that runs the graph, to run more with its memory.
+func (p *Preprocessor) Pool() *datagraph.Pool { return p.pool }
+
 // Outputs describes the outputs: the model's inputs, then further columns, such
 // as the scale and padding of a letterbox. Sizes that depend on the image are
 // tensor.Unknown.

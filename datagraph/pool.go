@@ -57,6 +57,9 @@ func (p *Plan) NewPool(o PoolOptions) *Pool {
 // Plan returns the plan that the Pool runs.
 func (q *Pool) Plan() *Plan { return q.plan }
 
+// Jobs returns the number of runs at once.
+func (q *Pool) Jobs() int { return cap(q.jobs) }
+
 // Do calls use with a Runner, which is use's own until use returns, as are the
 // outputs of its runs. Do waits for an idle Runner, and each run in use waits
 // for memory; if ctx ends first, both return its cause. A Runner whose use

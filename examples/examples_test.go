@@ -126,3 +126,21 @@ func TestBundle(t *testing.T) {
 	require.Empty(t, run(t, build(t, "bundle"), "preset:imagenet", "examples/classifier/model.onnx", bundle))
 	require.Equal(t, ofPhoto, run(t, build(t, "image"), bundle, photo))
 }
+
+// TestFolder: the second run has nothing to do, but for an image whose tensor
+// was removed.
+func TestFolder(t *testing.T) {
+	program := build(t, "folder")
+	dir := t.TempDir()
+	args := []string{"preset:imagenet", "examples/classifier/images", dir}
+	require.Equal(t, "12 done, 0 done before\n", run(t, program, args...))
+	require.NoError(t, os.Remove(filepath.Join(dir, "03.jpg.npy")))
+	require.Equal(t, "1 done, 11 done before\n", run(t, program, args...))
+	for _, args := range [][]string{nil, {"preset:imagenet"}, {"preset:imagenet", "none.jpg", dir}, {"preset:imagenet", photo}} {
+		c := exec.CommandContext(t.Context(), program, args...)
+		c.Dir = root
+		out, err := c.CombinedOutput()
+		require.Equal(t, 1, c.ProcessState.ExitCode(), "%v: %v: %s", args, err, out)
+		require.NotContains(t, string(out), "goroutine")
+	}
+}

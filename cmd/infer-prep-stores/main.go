@@ -6,6 +6,7 @@ package main
 
 import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/transforms/plugin"
 
 	// The rest of the default program.
@@ -20,6 +21,6 @@ import (
 	_ "github.com/infer-prep/infer-prep/store/s3"
 )
 
-func init() { cli.Program, cli.AllowPlugin = "infer-prep-stores", plugin.Allow }
+func init() { command.Program, cli.AllowPlugin = "infer-prep-stores", plugin.Allow }
 
 func main() { cli.Main() }

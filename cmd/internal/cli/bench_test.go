@@ -12,14 +12,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // benchIn calls bench with a short time limit.
 func benchIn(t *testing.T, ctx context.Context, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, benchTime: 150 * time.Millisecond, testDelay: delay}
-	status := a.run(ctx, append([]string{"bench"}, args...))
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, BenchTime: 150 * time.Millisecond, TestDelay: delay}
+	status := execute(ctx, a, append([]string{"bench"}, args...))
 	return called{status, out.String(), errs.String()}
 }
 
@@ -50,37 +52,37 @@ func TestBench(t *testing.T) {
 		},
 		{
 			name: "a missing folder", files: map[string][]byte{"in/a.png": img},
-			args: []string{"in", "no"}, images: 1, status: exitFailed, stderr: []string{"infer-prep: no: no such file or folder"},
+			args: []string{"in", "no"}, images: 1, status: command.ExitFailed, stderr: []string{"infer-prep: no: no such file or folder"},
 		},
 		{
 			name: "no images", files: map[string][]byte{"in/a.txt": text}, args: []string{"in"},
-			status: exitFailed, stderr: []string{"infer-prep: no images found, 1 file skipped"},
+			status: command.ExitFailed, stderr: []string{"infer-prep: no images found, 1 file skipped"},
 		},
 		{
 			name: "nothing at all", files: map[string][]byte{"in/": nil}, args: []string{"in", "no"},
-			status: exitFailed, stderr: []string{"infer-prep: no: ", "infer-prep: no images found; 1 input failed"},
+			status: command.ExitFailed, stderr: []string{"infer-prep: no: ", "infer-prep: no images found; 1 input failed"},
 		},
 		{
 			name: "broken images alone", files: map[string][]byte{"in/a.png": broken}, args: []string{"in"},
-			status: exitFailed, stderr: []string{"infer-prep: in/a.png: png: ", "infer-prep: no images found, 1 file skipped"},
+			status: command.ExitFailed, stderr: []string{"infer-prep: in/a.png: png: ", "infer-prep: no images found, 1 file skipped"},
 		},
 		{
 			name: "more than the memory", files: map[string][]byte{"in/a.png": img, "in/b.png": img}, args: []string{"--limit-bytes", fmt.Sprint(2*len(img) - 1), "in"},
-			status: exitFailed, stderr: []string{fmt.Sprintf("infer-prep: the images have more than %d bytes together", 2*len(img)-1)},
+			status: command.ExitFailed, stderr: []string{fmt.Sprintf("infer-prep: the images have more than %d bytes together", 2*len(img)-1)},
 		},
 		{
 			name: "a file larger than the memory", files: map[string][]byte{"in/a.png": img}, args: []string{"--limit-bytes", "100", "in"},
-			status: exitFailed, stderr: []string{fmt.Sprintf("in/a.png: codec: limit exceeded: the file has %d bytes, the limit is 100", len(img)), "infer-prep: no images found, 1 file skipped"},
+			status: command.ExitFailed, stderr: []string{fmt.Sprintf("in/a.png: codec: limit exceeded: the file has %d bytes, the limit is 100", len(img)), "infer-prep: no images found, 1 file skipped"},
 		},
 		{
 			name: "an image of too many pixels", files: map[string][]byte{"in/a.png": img}, args: []string{"--limit-pixels", "100", "in"},
-			status: exitFailed, stderr: []string{"infer-prep: in/a.png: png: ", "infer-prep: no images found, 1 file skipped"},
+			status: command.ExitFailed, stderr: []string{"infer-prep: in/a.png: png: ", "infer-prep: no images found, 1 file skipped"},
 		},
 		{
-			name: "no argument", status: exitUsage, stderr: []string{"infer-prep: no images: want files, folders or globs", "usage: ", "see: "},
+			name: "no argument", status: command.ExitUsage, stderr: []string{"infer-prep: no images: want files, folders or globs", "usage: ", "see: "},
 		},
 		{
-			name: "no jobs", args: []string{"--jobs", "0", "in"}, status: exitUsage, stderr: []string{"infer-prep: --jobs 0: want at least 1", "usage: ", "see: "},
+			name: "no jobs", args: []string{"--jobs", "0", "in"}, status: command.ExitUsage, stderr: []string{"infer-prep: --jobs 0: want at least 1", "usage: ", "see: "},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,7 +125,7 @@ func TestBench(t *testing.T) {
 func TestBenchTable(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 50, 40, 7)}))
 	r := benchIn(t, t.Context(), nil, "--preset", "imagenet", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Empty(t, r.stderr)
 	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
 	require.Len(t, lines, 2)
@@ -139,10 +141,10 @@ func TestBenchGraph(t *testing.T) {
 		"crop.json": []byte(`{"torchvision": {"crop_size": 16, "resize_size": 20}}`),
 	}))
 	r := benchIn(t, t.Context(), nil, "--torchvision", "crop.json", "--json", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, `"graph":"crop.json"`)
 	r = benchIn(t, t.Context(), nil, "--preset", "nothing", "in")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 }
 
 // TestBenchTooMany: bench keeps its time limit with too many images.
@@ -153,7 +155,7 @@ func TestBenchTooMany(t *testing.T) {
 	}
 	t.Chdir(tree(t, files))
 	r := benchIn(t, t.Context(), func() { time.Sleep(5 * time.Millisecond) }, "--preset", "decode", "--json", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `^infer-prep: a pass over all 200 images takes too long: measuring the first \d+\n$`, r.stderr)
 	var got struct {
 		Images int `json:"images"`
@@ -175,7 +177,7 @@ func TestBenchInterrupted(t *testing.T) {
 				cancel()
 			}
 		}, "--preset", "decode", "--json", "in")
-		require.Equal(t, exitInterrupted, r.status, "after %d images", at)
+		require.Equal(t, command.ExitInterrupted, r.status, "after %d images", at)
 		require.Empty(t, r.stdout)
 		require.Equal(t, "infer-prep: interrupted: nothing was measured\n", r.stderr)
 		cancel()

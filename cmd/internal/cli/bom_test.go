@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 )
@@ -55,17 +56,17 @@ func TestByteOrderMarks(t *testing.T) {
 				}
 				r := call(t, args...)
 				if file == "wide" {
-					require.NotEqual(t, exitOK, r.status)
+					require.NotEqual(t, command.ExitOK, r.status)
 					require.Contains(t, r.stderr, "UTF-16")
 					continue
 				}
-				require.Equal(t, exitOK, r.status, "%s: %s", file, r.stderr)
+				require.Equal(t, command.ExitOK, r.status, "%s: %s", file, r.stderr)
 			}
 		})
 	}
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
 	r := callIn(t, mark+"a.png\n", "run", "--preset", "decode", "--lines")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Contains(t, r.stdout, `"input":"a.png","outputs"`)
 }
 
@@ -75,11 +76,11 @@ func TestBraces(t *testing.T) {
 	archive := tarBytes(t, tarEntry{"x.png", pngBytes(t, 5, 4, 1)})
 	t.Chdir(tree(t, map[string][]byte{"a.tar": archive, "b.tar": archive, "c1.tar": archive, "{x,y}.tar": archive, "p1.png": pngBytes(t, 5, 4, 1), "p2.png": pngBytes(t, 5, 4, 2)}))
 	r := call(t, "run", "--preset", "decode", "-o", "out", "{a.tar,b.tar}", "c{1..1}.tar", "p{1..2}.png", "{x,y}.tar")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, []string{"a.tar/x.png.npy", "b.tar/x.png.npy", "c1.tar/x.png.npy", "p1.png.npy", "p2.png.npy", "{x,y}.tar/x.png.npy"}, listFiles(t, "out"))
 	for _, name := range []string{"{a.tar,b.tar}", "{a,b}.tar", "a.tar::b.tar"} {
 		r = call(t, "records", "ls", name)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Equal(t, 3, strings.Count(r.stdout, "\n"), r.stdout)
 	}
 	r = call(t, "run", "--preset", "decode", "-o", "out2", "{a,none}.tar")

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // TestBundleFits: create refuses bundles that cannot run and says what to do
@@ -45,7 +48,7 @@ func TestBundleFits(t *testing.T) {
 				require.Equal(t, called{}, r)
 				return
 			}
-			require.Equal(t, exitUsage, r.status)
+			require.Equal(t, command.ExitUsage, r.status)
 			require.Contains(t, r.stderr, ".onnx: onnx: ")
 			require.Contains(t, r.stderr, c.want)
 			require.NoFileExists(t, out)
@@ -82,8 +85,8 @@ func TestBundleLibraries(t *testing.T) {
 	} {
 		out := filepath.Join(dir, "x.bundle")
 		succeed(t, append([]string{"bundle", "create", "-o", out}, c.args...)...)
-		var l bundleJSON
+		var l bundle.BundleJSON
 		require.NoError(t, json.Unmarshal([]byte(succeed(t, "bundle", "ls", "--json", out)), &l))
-		require.Equal(t, c.want, sortedKeys(l.Libraries), c.args)
+		require.Equal(t, c.want, bundle.SortedKeys(l.Libraries), c.args)
 	}
 }

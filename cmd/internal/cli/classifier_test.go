@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -41,7 +42,7 @@ func inClassifier(t *testing.T) map[string]classified {
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	r := call(t, args...)
-	require.Equal(t, exitOK, r.status, "%s: %s", args, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, "%s: %s", args, r.stderr)
 	return r.stdout
 }
 
@@ -114,7 +115,7 @@ func TestClassifierSkew(t *testing.T) {
 		}
 		name := filepath.Join(dir, "x.bundle")
 		r := call(t, "bundle", "create", "--torchvision", "transforms.json", "--golden", "images/00.jpg", "--golden", "images/01.jpg", "--expect", dir, "-o", name)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "00.jpg")
 		require.Contains(t, r.stderr, "("+skew)
 		require.NoFileExists(t, name)
@@ -129,7 +130,7 @@ func TestClassifierSkew(t *testing.T) {
 		require.NoError(t, modelbundle.Create(&raw, &modelbundle.Content{Graph: g, Goldens: []modelbundle.Golden{s}}))
 		require.NoError(t, os.WriteFile(name, raw.Bytes(), 0o600))
 		r = call(t, "bundle", "verify", name)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "00.jpg")
 		require.Regexp(t, `the likely cause: .*\(`+skew, r.stderr)
 
@@ -142,13 +143,13 @@ func TestClassifierSkew(t *testing.T) {
 		require.NoError(t, modelbundle.Create(&raw, &modelbundle.Content{Graph: g, Goldens: []modelbundle.Golden{s}}))
 		require.NoError(t, os.WriteFile(name, raw.Bytes(), 0o600))
 		r = call(t, "bundle", "verify", name)
-		require.Equal(t, exitFailed, r.status)
-		command := regexp.MustCompile(`infer-prep (bundle cat \S+ golden/00.jpg) -o IMAGE, then infer-prep (diff --bundle \S+ --column image) IMAGE`).FindStringSubmatch(r.stderr)
-		require.Len(t, command, 3, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status)
+		advised := regexp.MustCompile(`infer-prep (bundle cat \S+ golden/00.jpg) -o IMAGE, then infer-prep (diff --bundle \S+ --column image) IMAGE`).FindStringSubmatch(r.stderr)
+		require.Len(t, advised, 3, r.stderr)
 		image := filepath.Join(dir, "image.jpg")
-		succeed(t, append(strings.Fields(command[1]), "-o", image)...)
-		r = call(t, append(strings.Fields(command[2]), image, "--against", filepath.Join(dir, "00.npy"))...)
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		succeed(t, append(strings.Fields(advised[1]), "-o", image)...)
+		r = call(t, append(strings.Fields(advised[2]), image, "--against", filepath.Join(dir, "00.npy"))...)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		require.Contains(t, r.stdout, "("+skew)
 	}
 }

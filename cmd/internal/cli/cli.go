@@ -1,6 +1,6 @@
-// Package cli implements the command line of infer-prep. Each command has a
-// file of its own. Run runs the program without reading global state, so that
-// tests can drive it.
+// Package cli implements the command line of infer-prep. Each group of commands
+// is a package below it. Run runs the program without reading global state, so
+// that tests can drive it.
 package cli
 
 import (
@@ -11,12 +11,22 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/diff"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/help"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/pack"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/records"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/run"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/serve"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
 )
@@ -27,49 +37,30 @@ import (
 // before Run.
 var AllowPlugin func(name, path string) error
 
-// Program is the name that starts every message, and the commands that messages
-// name. Set it before Run.
-var Program = "infer-prep"
-
-// app holds what the commands share.
-type app struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	args           []string            // without the program's name
-	command        *cobra.Command      // that is running
-	testDelay      func()              // for tests: called before each image is written
-	benchTime      time.Duration       // for tests: the longest time of bench
-	testWidth      int                 // for tests: standard error is a terminal of this width
-	testTerminal   bool                // for tests: output is a terminal that shows styles
-	before         storeStats          // of the time when the command began
-	color          string              // the value of --color
-	plugins        []string            // the values of --allow-plugin
-	getenv         func(string) string // for tests; nil means os.Getenv
-}
-
 // Run runs the program with args, which exclude the program's name, and returns
 // its exit status. When ctx ends, Run finishes the work it has begun, begins no
 // more and returns 130. If Main's signal ended ctx, Run returns 128 and the
 // signal's number, as a shell does for a process that the signal ended.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return (&app{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
+	a := &command.App{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	return execute(ctx, a, args)
 }
 
-func (a *app) run(ctx context.Context, args []string) int {
-	a.args, a.before = args, readStats()
-	root := a.root()
+func execute(ctx context.Context, a *command.App, args []string) int {
+	a.Args, a.Before = args, command.ReadStats()
+	root := root(a)
 	root.SetArgs(args)
-	root.SetIn(a.stdin)
-	out := &firstError{w: a.stdout}
+	root.SetIn(a.Stdin)
+	out := &firstError{w: a.Stdout}
 	root.SetOut(out)
-	root.SetErr(a.stderr)
+	root.SetErr(a.Stderr)
 	began := false // true once the command line was parsed
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		began, a.command = true, cmd
-		if err := oneOf("color", a.color, colorAuto, colorAlways, colorNever); err != nil {
+		began, a.Command = true, cmd
+		if err := command.OneOf("color", a.Color, command.ColorAuto, command.ColorAlways, command.ColorNever); err != nil {
 			return err
 		}
-		if err := a.allowPlugins(); err != nil {
+		if err := allowPlugins(a); err != nil {
 			return err
 		}
 		return oneStdin(cmd, args)
@@ -79,68 +70,55 @@ func (a *app) run(ctx context.Context, args []string) int {
 		began, err = true, out.err
 	}
 	if err == nil {
-		return exitOK
+		return command.ExitOK
 	}
 	if errors.Is(err, syscall.EPIPE) { // the reader of the output has gone
-		return exitFailed
+		return command.ExitFailed
 	}
-	var e *exitError
+	var e *command.ExitError
 	switch {
 	case errors.As(err, &e):
 	case began: // writing to standard output failed
-		e = &exitError{exitFailed, err}
+		e = &command.ExitError{Status: command.ExitFailed, Err: err}
 	case unknownCommand.MatchString(err.Error()):
 		var names []string
 		for _, c := range root.Commands() {
 			names = append(names, c.Name())
 		}
 		name := unknownCommand.FindStringSubmatch(err.Error())[1]
-		e = &exitError{exitUsage, fmt.Errorf("unknown command %q%s", name, registry.DidYouMean(name, names))}
+		e = &command.ExitError{Status: command.ExitUsage, Err: fmt.Errorf("unknown command %q%s", name, registry.DidYouMean(name, names))}
 	default: // cobra's own, of several lines
-		e = &exitError{exitUsage, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
+		e = &command.ExitError{Status: command.ExitUsage, Err: errors.New(strings.Join(strings.Fields(err.Error()), " "))}
 	}
-	if ctx.Err() != nil && e.status != exitInterrupted && errors.Is(err, context.Canceled) { // a request that was ended
-		e = &exitError{exitInterrupted, errors.New("interrupted")}
+	if ctx.Err() != nil && e.Status != command.ExitInterrupted && errors.Is(err, context.Canceled) { // a request that was ended
+		e = &command.ExitError{Status: command.ExitInterrupted, Err: errors.New("interrupted")}
 	}
-	status := e.status
-	if s := stopped(0); status == exitInterrupted && errors.As(context.Cause(ctx), &s) {
+	status := e.Status
+	if s := stopped(0); status == command.ExitInterrupted && errors.As(context.Cause(ctx), &s) {
 		status = 128 + int(s)
 	}
-	if e.err != nil {
-		a.complain(e.err)
-		if e.status == exitUsage {
-			fmt.Fprintf(a.stderr, "usage: %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
-			fmt.Fprintf(a.stderr, "see: %s --help\n", cmd.CommandPath())
+	if e.Err != nil {
+		a.Complain(e.Err)
+		if e.Status == command.ExitUsage {
+			fmt.Fprintf(a.Stderr, "usage: %s\n", strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+			fmt.Fprintf(a.Stderr, "see: %s --help\n", cmd.CommandPath())
 		}
 	}
 	return status
 }
 
-func (a *app) root() *cobra.Command {
+func root(a *command.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   Program,
-		Short: "Turn images into the exact tensors that a model was trained on",
-		Long: `infer-prep turns encoded images into the tensors that a model was trained on. The
-tensors are byte for byte those of the Python reference (Pillow, OpenCV,
-torchvision, transformers, timm).
-
-Files and folders of data are paths or URIs. This program has the stores
-` + storeNames() + `. Names in a URI are literal; in http and https they are URLs.
-docs/stores.md has the rest.
-
-Exit status: 0 success; 1 some inputs failed or were missing; 2 invalid flag or
-graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
-		Example: `  infer-prep run --preset imagenet -o tensors photos/
-  infer-prep run --hf preprocessor_config.json -o tensors cat.jpg
-  infer-prep graph show --preset clip`,
-		Version:       moduleVersion(),
+		Use:           command.Program,
+		Short:         "Turn images into the exact tensors that a model was trained on",
+		Version:       command.ModuleVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.PersistentFlags().StringVar(&a.color, "color", colorAuto, "color messages and results: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never")
-	complete(cmd, "color", colorAuto, colorAlways, colorNever)
+	cmd.PersistentFlags().StringVar(&a.Color, "color", command.ColorAuto, "color messages and results: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never")
+	command.Complete(cmd, "color", command.ColorAuto, command.ColorAlways, command.ColorNever)
 	if AllowPlugin != nil {
-		cmd.PersistentFlags().StringArrayVar(&a.plugins, "allow-plugin", nil, "let graphs call the shared library `NAME=PATH` by its name; its code runs with your rights; repeatable")
+		cmd.PersistentFlags().StringArrayVar(&a.Plugins, "allow-plugin", nil, "let graphs call the shared library `NAME=PATH` by its name; its code runs with your rights; repeatable")
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint, names := "", []string(nil)
@@ -153,15 +131,16 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 			hint = registry.DidYouMean("--"+name, names)
 		}
 		if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) && invalid.GetFlag().NoOptDefVal != "" {
-			return usageErr("--%s=%s: the flag is a switch and takes no value%s", invalid.GetFlag().Name, invalid.GetValue(), valued(cmd, invalid))
+			return command.UsageErr("--%s=%s: the flag is a switch and takes no value%s", invalid.GetFlag().Name, invalid.GetValue(), valued(cmd, invalid))
 		}
-		return usageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
+		return command.UsageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
 	})
 	cmd.SetUsageTemplate(strings.NewReplacer(
 		".FlagUsages", ".FlagUsagesWrapped 100",
 		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
 	).Replace(cmd.UsageTemplate()))
-	cmd.AddCommand(a.runCmd(), a.serveCmd(), a.benchCmd(), a.trainBenchCmd(), a.feedCmd(), a.graphCmd(), a.datasetCmd(), a.bundleCmd(), a.diffCmd(), a.packCmd(), a.recordsCmd(), a.opsCmd(), a.importersCmd(), a.versionCmd(), a.manCmd(cmd))
+	cmd.AddCommand(run.Command(a), serve.Command(a), bench.Command(a), bench.TrainCommand(a), bench.FeedCommand(a), graph.Command(a), graph.DatasetCommand(a), bundle.Command(a), diff.Command(a), pack.Command(a), records.Command(a), graph.OpsCommand(a), graph.ImportersCommand(a), versionCmd(a), manCmd(a, cmd))
+	help.Fill(cmd)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
 		if c.Name() == "help" { // cobra's help command accepts unknown names
@@ -175,14 +154,14 @@ graph; 130, 143 or 129 interrupted by SIGINT, SIGTERM or SIGHUP.`,
 }
 
 // allowPlugins allows the libraries of --allow-plugin.
-func (a *app) allowPlugins() error {
-	for _, p := range a.plugins {
+func allowPlugins(a *command.App) error {
+	for _, p := range a.Plugins {
 		name, path, ok := strings.Cut(p, "=")
 		if !ok || path == "" {
-			return usageErr("--allow-plugin %q: want NAME=PATH, a name for graphs and the file of a shared library", p)
+			return command.UsageErr("--allow-plugin %q: want NAME=PATH, a name for graphs and the file of a shared library", p)
 		}
 		if err := AllowPlugin(name, path); err != nil {
-			return usageErr("--allow-plugin %s: %w", p, err)
+			return command.UsageErr("--allow-plugin %s: %w", p, err)
 		}
 	}
 	return nil
@@ -218,3 +197,23 @@ var unknownCommand = regexp.MustCompile(`^unknown command "([^"]*)" for `)
 
 // parseNoise matches the start of strconv's errors.
 var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)
+
+// oneStdin refuses a command line that reads standard input twice. Flags that
+// name outputs are not read.
+func oneStdin(cmd *cobra.Command, args []string) error {
+	var readers []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "lines" || f.Value.String() == pipe.Stdin && f.Name != "output" && f.Name != "svg" {
+			readers = append(readers, "--"+f.Name)
+		}
+	})
+	for _, arg := range args {
+		if arg == pipe.Stdin {
+			readers = append(readers, "the argument -")
+		}
+	}
+	if len(readers) > 1 {
+		return command.UsageErr("%s both read standard input: want only one", strings.Join(readers[:2], " and "))
+	}
+	return nil
+}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -159,13 +161,13 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := call(t, c.args...)
-			require.Equal(t, exitUsage, r.status, r.stderr)
+			require.Equal(t, command.ExitUsage, r.status, r.stderr)
 			require.Empty(t, r.stdout)
 			lines := strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n")
 			require.Len(t, lines, 3, "the error, the usage line and where to see more: %q", r.stderr)
 			require.True(t, strings.HasPrefix(lines[0], "infer-prep: "), lines[0])
 			require.True(t, strings.HasPrefix(lines[1], "usage: infer-prep"), lines[1])
-			require.Equal(t, 1, strings.Count(r.stderr, Program+": "), "the error is printed once: %q", r.stderr)
+			require.Equal(t, 1, strings.Count(r.stderr, command.Program+": "), "the error is printed once: %q", r.stderr)
 			for _, w := range c.want {
 				require.Contains(t, lines[0], w)
 			}
@@ -177,7 +179,7 @@ func TestUsageErrors(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"run", "--help"}, {"graph"}, {"graph", "show", "-h"}, {"ops", "--help"}} {
 		r := call(t, args...)
-		require.Equal(t, exitOK, r.status)
+		require.Equal(t, command.ExitOK, r.status)
 		require.Contains(t, r.stdout, "Usage:")
 		require.Empty(t, r.stderr)
 		require.NotContains(t, r.stdout, "man DIR")
@@ -186,7 +188,7 @@ func TestHelp(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	r := call(t, "version")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	for _, w := range []string{"infer-prep", "Go ", "Pillow", "13.0.0", "5.23.0"} {
 		require.Contains(t, r.stdout, w)
 	}
@@ -197,7 +199,7 @@ func TestVersion(t *testing.T) {
 
 func TestMan(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man")
-	require.Equal(t, exitOK, call(t, "man", dir).status)
+	require.Equal(t, command.ExitOK, call(t, "man", dir).status)
 	files := listFiles(t, dir)
 	for _, w := range []string{"infer-prep.1", "infer-prep-run.1", "infer-prep-graph-show.1", "infer-prep-ops.1"} {
 		require.Contains(t, files, w)
@@ -205,7 +207,7 @@ func TestMan(t *testing.T) {
 	first, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
 	require.NoError(t, err)
 	require.Contains(t, string(first), "DIR/cat.jpg.OUTPUT.npy", "the text has nothing that Markdown takes for a tag")
-	require.Equal(t, exitOK, call(t, "man", dir).status)
+	require.Equal(t, command.ExitOK, call(t, "man", dir).status)
 	again, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
 	require.NoError(t, err)
 	require.Equal(t, string(first), string(again), "the pages do not depend on the time")
@@ -229,17 +231,17 @@ func TestCompletion(t *testing.T) {
 	require.Contains(t, call(t, "__complete", "graph", "import", "--graph", "").stdout, "json\nmsgp\n:8") // files with these extensions
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		r := call(t, "completion", shell)
-		require.Equal(t, exitOK, r.status)
+		require.Equal(t, command.ExitOK, r.status)
 		require.NotEmpty(t, r.stdout)
 	}
 }
 
 func TestOps(t *testing.T) {
 	r := call(t, "ops")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Regexp(t, `(?m)^letterbox +image -> image, scale, pad `, r.stdout)
 	r = call(t, "ops", "resize")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Regexp(t, `(?m)^interpolation +bilinear +name: nearest, `, r.stdout)
 	require.Contains(t, r.stdout, "Pillow 13.0.0")
 	require.Contains(t, r.stdout, "Resize scales an image to another size.")
@@ -248,39 +250,19 @@ func TestOps(t *testing.T) {
 	r = call(t, "ops", "--coverage")
 	require.Regexp(t, `(?m)^HWC2CHW +hwc2chw +0 +NumPy`, r.stdout)
 	require.Regexp(t, `(?m)^DecodeVideo +- +not here +video$`, r.stdout)
-	var c classesJSON
+	var c graph.ClassesJSON
 	require.NoError(t, json.Unmarshal([]byte(call(t, "ops", "--coverage", "--json").stdout), &c))
 	require.Equal(t, len(c.Classes), c.Covered+c.NotHere)
 	require.Equal(t, "mindspore.dataset.vision.AdjustBrightness", c.Classes[0].Class)
 	for _, i := range transforms.Ops() {
-		d := describeOp(i)
+		d := graph.DescribeOp(i)
 		require.NotEmpty(t, d.Summary, i.Name)
-		require.Equal(t, exitOK, call(t, "ops", i.Name).status)
+		require.Equal(t, command.ExitOK, call(t, "ops", i.Name).status)
 	}
 	r = call(t, "ops", "decode", "--json")
 	require.Contains(t, r.stdout, `"name": "orientation"`)
 	r = call(t, "ops", "--json")
 	require.Contains(t, r.stdout, `"name": "horizontal_flip"`)
-}
-
-func TestCount(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		n    int64
-		back string
-	}{
-		{"0", 0, "0"}, {"17", 17, "17"}, {"100000000", 100e6, "100M"}, {"400M", 400e6, "400M"},
-		{"2Gi", 2 << 30, "2Gi"}, {"1G", 1e9, "1G"}, {"5k", 5000, "5k"}, {"64Ki", 1 << 16, "64Ki"}, {"3Mi", 3 << 20, "3Mi"},
-	} {
-		var n count
-		require.NoError(t, n.Set(c.text), c.text)
-		require.Equal(t, c.n, int64(n), c.text)
-		require.Equal(t, c.back, n.String(), c.text)
-	}
-	for _, s := range []string{"", "x", "-1", "1T", "1.5G", "M", "9999999999999G"} {
-		var n count
-		require.Error(t, n.Set(s), s)
-	}
 }
 
 type fullDisk struct{}
@@ -297,7 +279,7 @@ func TestFullDisk(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		status := Run(t.Context(), args, strings.NewReader(""), fullDisk{}, &errs)
-		require.Equal(t, exitFailed, status, args)
+		require.Equal(t, command.ExitFailed, status, args)
 		require.Contains(t, errs.String(), "infer-prep: no space left\n", args)
 	}
 }
@@ -316,7 +298,7 @@ func TestBrokenPipe(t *testing.T) {
 	defer w.Close()
 	var errs bytes.Buffer
 	status := Run(context.Background(), []string{"run", "--preset", "decode", "--json", "-o", out, dir}, strings.NewReader(""), w, &errs)
-	require.Equal(t, exitFailed, status)
+	require.Equal(t, command.ExitFailed, status)
 	require.Empty(t, errs.String())
 	for _, f := range listFiles(t, out) {
 		require.True(t, strings.HasSuffix(f, ".npy"), f)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/stretchr/testify/require"
 )
 
@@ -36,7 +38,7 @@ func TestRunTarLinks(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"l.tar": archive, "l.tar.gz": gzipped(t, archive), "l.tar.zst": zstded(t, archive)}))
 	for _, name := range []string{"l.tar", "l.tar.gz", "l.tar.zst"} {
 		r := call(t, "run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", name)
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		got := map[string][]reportLine{}
 		for _, x := range readReport(t, "r.jsonl") {
 			m := strings.TrimPrefix(x.Input, name+"/")
@@ -50,19 +52,19 @@ func TestRunTarLinks(t *testing.T) {
 				if m[0] == "d" || m[0] == "e.png" {
 					continue // a folder is an input only if its name is that of an image
 				}
-				require.Equal(t, statusSkipped, l[0].Status, m)
+				require.Equal(t, job.Skipped, l[0].Status, m)
 			case "no image":
-				require.Equal(t, statusSkipped, l[0].Status, m)
+				require.Equal(t, job.Skipped, l[0].Status, m)
 			case "missing", "loop":
-				require.Equal(t, statusFailed, l[0].Status, m)
+				require.Equal(t, job.Failed, l[0].Status, m)
 				require.Contains(t, l[0].Why, " link to ", m)
 			default:
 				if m[0] == "twice.png" { // the first has the output, the second fails
 					require.Len(t, l, 2)
-					require.Equal(t, statusFailed, l[1].Status)
+					require.Equal(t, job.Failed, l[1].Status)
 					break
 				}
-				require.Equal(t, statusDone, l[0].Status, m)
+				require.Equal(t, job.Done, l[0].Status, m)
 				b, err := os.ReadFile(filepath.Join("out", name, m[0]+".npy"))
 				require.NoError(t, err)
 				require.Equal(t, want, fmt.Sprint(b[len(b)-1]), m)
@@ -80,17 +82,17 @@ func TestRunTarLinksNamed(t *testing.T) {
 	archive, members := tarLinks(t)
 	t.Chdir(tree(t, map[string][]byte{"cut.tar": archive[:len(archive)-1024*9]}))
 	r := callIn(t, string(archive), "run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", "-")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: -/hard.png: left out: a hard link to twice.png: links in a pipe are not followed: want the file\n")
 	require.Equal(t, len(members), len(readReport(t, "r.jsonl")), "all but the folder d, and the end")
 
 	r = call(t, "run", "--preset", "decode", "-o", "out", "cut.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: cut.tar/hard.png: left out: a hard link to twice.png: the archive was not read to its end\n")
 
 	// Two images, nothing else.
 	r = callIn(t, string(tarBytes(t, tarEntry{"a.png", pngBytes(t, 5, 4, 1)}, tarEntry{"x.jpg/", nil})), "run", "--preset", "decode", "--strict", "-o", "out", "-")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: -/x.jpg/: left out: a folder\n1 image, 0 failed, 1 skipped")
 }
 
@@ -98,7 +100,7 @@ func TestRunTarLinksNamed(t *testing.T) {
 func TestRunFolderNames(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/x.jpg/y.png": pngBytes(t, 5, 4, 1)}))
 	r := call(t, "run", "--preset", "decode", "--strict", "-o", "out", "in")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: "+filepath.Join("in", "x.jpg")+": left out: a folder\n1 image, 0 failed, 1 skipped")
 	require.Equal(t, []string{filepath.Join("x.jpg", "y.png.npy")}, listFiles(t, "out"))
 }
@@ -111,7 +113,7 @@ func TestRecordsTarLinks(t *testing.T) {
 	const note = "infer-prep: webdataset: l.tar: 24 members are in no sample, such as early.png (a symbolic link)\n"
 	for _, args := range [][]string{{"ls", "l.tar"}, {"cat", "l.tar"}, {"verify", "l.tar"}, {"convert", "l.tar", "-o", "m.tar"}} {
 		r := call(t, append([]string{"records"}, args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Equal(t, note, r.stderr, args)
 	}
 }
@@ -127,6 +129,6 @@ func TestRunTarLinksLimit(t *testing.T) {
 	require.NoError(t, w.Close())
 	t.Chdir(tree(t, map[string][]byte{"l.tar.gz": gzipped(t, b.Bytes())}))
 	r := call(t, "run", "--preset", "decode", "-o", "out", "l.tar.gz")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "links with names of more than 67108864 bytes, the limit of an archive")
 }

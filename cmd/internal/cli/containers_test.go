@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
@@ -152,7 +152,7 @@ func TestRunContainers(t *testing.T) {
 	t.Chdir(tree(t, files))
 	want := map[string]map[string]string{}
 	for _, dir := range []string{"ref", "keyed-png", "keyed-data", "keyed-image%2Fencoded"} {
-		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "-o", "o-"+dir, dir).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "-o", "o-"+dir, dir).status)
 		want[dir] = fileTree(t, "o-"+dir)
 		require.Len(t, want[dir], len(images))
 	}
@@ -168,7 +168,7 @@ func TestRunContainers(t *testing.T) {
 			for _, jobs := range []string{"1", "3"} {
 				out := t.TempDir()
 				r := call(t, "run", "--preset", "imagenet", "--jobs", jobs, "-o", out, "in/"+c.name)
-				require.Equal(t, exitOK, r.status, r.stderr)
+				require.Equal(t, command.ExitOK, r.status, r.stderr)
 				require.Contains(t, r.stderr, done)
 				require.Equal(t, want[c.ref], fileTree(t, filepath.Join(out, c.name)))
 			}
@@ -176,18 +176,18 @@ func TestRunContainers(t *testing.T) {
 			require.NoError(t, err)
 			out := t.TempDir()
 			r := callIn(t, string(b), "run", "--preset", "imagenet", "-o", out, "-")
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			require.Contains(t, r.stderr, done)
 			require.Equal(t, want[c.ref], fileTree(t, filepath.Join(out, "stdin")))
 
 			// A glob opens containers, a walk does not.
 			r = call(t, "run", "--preset", "imagenet", "-o", out, "in/"+c.name[:len(c.name)-1]+"["+c.name[len(c.name)-1:]+"]")
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			require.Equal(t, want[c.ref], fileTree(t, filepath.Join(out, c.name)))
 		})
 	}
 	r := call(t, "run", "--preset", "imagenet", "-o", "walked", "in")
-	require.Equal(t, called{exitFailed, "", "infer-prep: no images found, 11 files skipped\n"}, r)
+	require.Equal(t, called{command.ExitFailed, "", "infer-prep: no images found, 11 files skipped\n"}, r)
 }
 
 // TestRunContainerNames: names that lead out of the output folder, that occur
@@ -199,7 +199,7 @@ func TestRunContainerNames(t *testing.T) {
 		tarEntry{".infer-prep-0123abcd.tmp", img(7)}, tarEntry{"d.png", img(8)[:50]})
 	t.Chdir(tree(t, map[string][]byte{"in/p.tar": archive, "other/p.tar": archive, "walk/p.tar/x.png": img(9), "walk/y.png": img(10)}))
 	r := call(t, "run", "--preset", "decode", "-o", "out", "in/p.tar", "other/p.tar", "walk")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, []string{"p.tar/..png.npy", "p.tar/c.png.npy", "y.png.npy"}, listFiles(t, "out"))
 	requireDecoded(t, "out/p.tar/c.png.npy", 5, 4, 4)
 	for _, s := range []string{
@@ -215,7 +215,7 @@ func TestRunContainerNames(t *testing.T) {
 		require.Contains(t, r.stderr, s)
 	}
 	r = call(t, "run", "--preset", "decode", "-o", "in", "in/p.tar")
-	require.Equal(t, called{exitFailed, "", "infer-prep: in/p.tar: its output folder in/p.tar is an input\n1 image, 1 failed, 0 skipped, 0.0 s, 0 images/s\n"}, r)
+	require.Equal(t, called{command.ExitFailed, "", "infer-prep: in/p.tar: its output folder in/p.tar is an input\n1 image, 1 failed, 0 skipped, 0.0 s, 0 images/s\n"}, r)
 }
 
 // TestRunContainerNumbers: numbered outputs count the images of containers and
@@ -227,7 +227,7 @@ func TestRunContainerNumbers(t *testing.T) {
 		"f/b.png": img(4), "f/c.png": img(5),
 	}))
 	r := call(t, "run", "--preset", "decode", "--format", "onnx-test", "-o", "out", "a.png", "p.tar", "b.png", "f")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: f/b.png: an earlier image has the same name, b.png\n")
 	b, err := os.ReadFile("out/test_data_sets.txt")
 	require.NoError(t, err)
@@ -252,7 +252,7 @@ func TestRunContainerDamaged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(tree(t, map[string][]byte{name: b, "z.png": images[0]}))
 			r := call(t, "run", "--preset", "decode", "-o", "out", name, "z.png")
-			require.Equal(t, exitFailed, r.status, r.stderr)
+			require.Equal(t, command.ExitFailed, r.status, r.stderr)
 			done := listFiles(t, filepath.Join("out", name))
 			require.Greater(t, len(done), 3)
 			require.Less(t, len(done), 9)
@@ -273,15 +273,15 @@ func TestRunContainerLimit(t *testing.T) {
 	small, large := pngBytes(t, 5, 4, 1), append(pngBytes(t, 5, 4, 2), make([]byte, 300_000)...)
 	t.Chdir(tree(t, map[string][]byte{"p.tar": tarBytes(t, tarEntry{"a.png", large}, tarEntry{"b.png", small})}))
 	r := call(t, "run", "--preset", "decode", "--limit-bytes", "200000", "-o", "out", "p.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Regexp(t, `p.tar/a.png: .*limit exceeded: the file has \d+ bytes, the limit is 200000`, r.stderr)
 	require.Equal(t, []string{"p.tar/b.png.npy"}, listFiles(t, "out"))
 
 	endless := &counted{r: io.MultiReader(bytes.NewReader(large), zeroReader{})}
 	var errs bytes.Buffer
-	require.Equal(t, exitFailed, Run(t.Context(), []string{"run", "--preset", "decode", "--limit-bytes", "200000", "-o", "out", "-"}, endless, io.Discard, &errs))
+	require.Equal(t, command.ExitFailed, Run(t.Context(), []string{"run", "--preset", "decode", "--limit-bytes", "200000", "-o", "out", "-"}, endless, io.Discard, &errs))
 	require.Regexp(t, `-: .*limit exceeded: the input has more than 200000 bytes`, errs.String())
-	require.Less(t, int(endless.n.Load()), 200_000+4*pipeBuffer)
+	require.Less(t, int(endless.n.Load()), 200_000+4*pipe.Buffer)
 }
 
 type zeroReader struct{}
@@ -315,7 +315,7 @@ func TestStdinTwice(t *testing.T) {
 		{"run", "--graph", "-", "-o", "out", "-"}, {"run", "--preset", "decode", "-o", "out", "-", "-"}, {"diff", "--graph", "-", "-", "x"}, {"graph", "infer", "--hf", "-", "-"},
 	} {
 		r := callIn(t, "{}", args...)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, "both read standard input: want only one")
 	}
 }
@@ -325,9 +325,9 @@ func TestStdinTwice(t *testing.T) {
 func TestImageOnStdin(t *testing.T) {
 	img := pngBytes(t, 300, 240, 7)
 	t.Chdir(tree(t, map[string][]byte{"a.png": img}))
-	require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "-o", "out", "a.png").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "-o", "out", "a.png").status)
 	r := callIn(t, string(img), "run", "--preset", "imagenet", "-o", "out", "--json", "-")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, `{"input":"-","outputs":[{"name":"image","file":"out/stdin.npy",`)
 	l := fileTree(t, "out")
 	require.Equal(t, l["a.png.npy"], l["stdin.npy"])
@@ -336,12 +336,12 @@ func TestImageOnStdin(t *testing.T) {
 		{"graph", "infer", "--preset", "imagenet"}, {"graph", "plan", "--preset", "imagenet"}, {"graph", "show", "--preset", "imagenet", "--steps", "steps"},
 	} {
 		file, stdin := call(t, append(args, "a.png")...), callIn(t, string(img), append(args, "-")...)
-		require.Equal(t, exitOK, stdin.status, stdin.stderr)
+		require.Equal(t, command.ExitOK, stdin.status, stdin.stderr)
 		require.Equal(t, strings.ReplaceAll(file.stdout, "a.png", "-"), stdin.stdout)
 	}
-	require.Equal(t, exitOK, callIn(t, string(img), "diff", "--preset", "imagenet", "-", "--against", "out/a.png.npy").status)
-	require.Equal(t, exitOK, callIn(t, string(img), "diff", "--preset", "imagenet", "-", "steps").status)
-	require.Equal(t, exitUsage, callIn(t, "no image", "diff", "--preset", "imagenet", "-", "steps").status)
+	require.Equal(t, command.ExitOK, callIn(t, string(img), "diff", "--preset", "imagenet", "-", "--against", "out/a.png.npy").status)
+	require.Equal(t, command.ExitOK, callIn(t, string(img), "diff", "--preset", "imagenet", "-", "steps").status)
+	require.Equal(t, command.ExitUsage, callIn(t, "no image", "diff", "--preset", "imagenet", "-", "steps").status)
 }
 
 // TestRecordsOnStdin: the commands that read records read a stream as they
@@ -357,31 +357,31 @@ func TestRecordsOnStdin(t *testing.T) {
 			t.Chdir(tree(t, map[string][]byte{"file": b}))
 			for _, args := range [][]string{{"ls"}, {"ls", "--json"}, {"cat"}, {"verify"}} {
 				file := call(t, append(append([]string{"records"}, args...), "file")...)
-				require.Equal(t, exitOK, file.status, file.stderr)
+				require.Equal(t, command.ExitOK, file.status, file.stderr)
 				r := callIn(t, string(b), append(append([]string{"records"}, args...), "-")...)
-				require.Equal(t, exitOK, r.status, r.stderr)
+				require.Equal(t, command.ExitOK, r.status, r.stderr)
 				fields := func(s string) []string {
 					return strings.Fields(strings.NewReplacer("file:", "-:", `"file":"file"`, `"file":"-"`, `"file": "file"`, `"file": "-"`, "\nfile ", "\n- ").Replace(s))
 				}
 				require.Equal(t, fields(file.stdout), fields(r.stdout))
 			}
-			require.Equal(t, exitOK, call(t, "records", "convert", "file", "--to", "tfexample", "-o", "a.tfrecord").status)
+			require.Equal(t, command.ExitOK, call(t, "records", "convert", "file", "--to", "tfexample", "-o", "a.tfrecord").status)
 			r := callIn(t, string(b), "records", "convert", "-", "--to", "tfexample", "-o", "b.tfrecord")
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			l := fileTree(t, ".")
 			require.Equal(t, l["a.tfrecord"], l["b.tfrecord"])
 
 			r = callIn(t, string(b[:len(b)-1]), "records", "verify", "-")
-			require.Equal(t, exitFailed, r.status)
+			require.Equal(t, command.ExitFailed, r.status)
 			require.Contains(t, r.stdout, "damaged in 1 place")
 		})
 	}
 	r := callIn(t, "what", "records", "cat", "-")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: -: unknown format: set --from to ")
-	require.Equal(t, called{exitFailed, "", "infer-prep: -: the index stands beside a file: want a file, not a pipe\n"}, call(t, "records", "index", "-"))
+	require.Equal(t, called{command.ExitFailed, "", "infer-prep: -: the index stands beside a file: want a file, not a pipe\n"}, call(t, "records", "index", "-"))
 	r = call(t, "records", "convert", "-", "x.tar", "-o", "y.tar")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "- is a pipe: want it alone, or files")
 }
 
@@ -389,7 +389,7 @@ func TestRecordsOnStdin(t *testing.T) {
 func TestDiffStdin(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 30, 40, 1), "b.png": pngBytes(t, 30, 40, 2)}))
 	for _, format := range []string{"npy", "npz", "safetensors", "raw"} {
-		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", format, "-o", format, "a.png", "b.png").status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "--format", format, "-o", format, "a.png", "b.png").status)
 		a, err := os.ReadFile(filepath.Join(format, "a.png."+format))
 		require.NoError(t, err)
 		b, err := os.ReadFile(filepath.Join(format, "b.png."+format))
@@ -398,19 +398,19 @@ func TestDiffStdin(t *testing.T) {
 		if format == "raw" {
 			args = append(args, "--like", "float32:3,224,224:CHW")
 		}
-		require.Equal(t, exitOK, callIn(t, string(a), args...).status, format)
-		require.Equal(t, exitFailed, callIn(t, string(b), args...).status, format)
+		require.Equal(t, command.ExitOK, callIn(t, string(a), args...).status, format)
+		require.Equal(t, command.ExitFailed, callIn(t, string(b), args...).status, format)
 		args = []string{"diff", "--preset", "imagenet", "a.png", "--against", "-"}
-		require.Equal(t, exitOK, callIn(t, string(a), args...).status, format)
+		require.Equal(t, command.ExitOK, callIn(t, string(a), args...).status, format)
 		r := callIn(t, string(a[:len(a)-1]), args...)
-		require.Equal(t, exitUsage, r.status, r.stderr)
+		require.Equal(t, command.ExitUsage, r.status, r.stderr)
 		require.Contains(t, r.stderr, "infer-prep: -: ")
 		if format != "npz" { // zip files may have text at their end
-			require.Equal(t, exitUsage, callIn(t, string(a)+"x", args...).status)
+			require.Equal(t, command.ExitUsage, callIn(t, string(a)+"x", args...).status)
 		}
 	}
 	r := callIn(t, "what", "diff", "-", "npy/a.png.npy")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "-: unknown format: a pipe holds npy, npz, safetensors")
 }
 
@@ -448,45 +448,9 @@ func TestRunContainerMemory(t *testing.T) {
 		_ = w.CloseWithError(err) // nil is the end
 	}()
 	var errs bytes.Buffer
-	require.Equal(t, exitOK, Run(t.Context(), []string{"run", "--preset", "decode", "--jobs", "2", "--limit-bytes", "10000000", "-o", t.TempDir(), "-"}, stdin, io.Discard, &errs), errs.String())
+	require.Equal(t, command.ExitOK, Run(t.Context(), []string{"run", "--preset", "decode", "--jobs", "2", "--limit-bytes", "10000000", "-o", t.TempDir(), "-"}, stdin, io.Discard, &errs), errs.String())
 	require.Contains(t, errs.String(), fmt.Sprintf("%d images, 0 failed, %d skipped", images, images))
 	require.Less(t, late, early+8<<20, "%d bytes, then %d", early, late)
-}
-
-// TestHeldBytes: the images that are read and not yet decoded stay below the
-// limit together, unless there is only one.
-func TestHeldBytes(t *testing.T) {
-	png := append(pngBytes(t, 5, 4, 1), make([]byte, 400_000)...)
-	var entries []tarEntry
-	for i := range 6 {
-		entries = append(entries, tarEntry{fmt.Sprintf("%d.png", i), png})
-	}
-	b := &batch{limits: codec.Limits{Bytes: 1_000_000}, held: newBudget(1_000_000)}
-	made := make(chan *input, len(entries))
-	go func() {
-		defer close(made)
-		f := records.Format{Name: "webdataset"}
-		b.container(t.Context(), &input{path: "x.tar", name: "x.tar"}, f, bytes.NewReader(tarBytes(t, entries...)), func(in *input) bool {
-			made <- in
-			return true
-		})
-	}()
-	first, second := <-made, <-made
-	for range 4 {
-		select {
-		case <-made:
-			require.Fail(t, "a third image above the limit")
-		case <-time.After(100 * time.Millisecond):
-		}
-		require.Equal(t, png, first.data)
-		first.free()
-		require.Nil(t, first.data)
-		first, second = second, <-made
-	}
-	first.free()
-	second.free()
-	require.Nil(t, <-made)
-	require.Zero(t, b.held.used)
 }
 
 // TestRunContainerAgain: a second run over a container skips the images that
@@ -504,7 +468,7 @@ func TestRunContainerAgain(t *testing.T) {
 		return call(t, append([]string{"run", "--preset", "decode", "-o", "out", "--report", "report.jsonl", "--skip-existing=content"}, args...)...)
 	}
 	r := run("p.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "3 images, 1 failed, 2 skipped")
 	require.Contains(t, r.stderr, "p.tar/d.svg")
 	require.NotContains(t, r.stderr, "e.txt")
@@ -523,7 +487,7 @@ $`, string(b))
 	write(7)
 	require.NoError(t, os.Rename("report.jsonl", "first.jsonl"))
 	r = run("--files-from", "first.jsonl")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	requireDecoded(t, "out/p.tar/a.png.npy", 5, 4, 1)
 	requireDecoded(t, "out/p.tar/b.png.npy", 5, 4, 7)
 	after, err := os.Stat("out/p.tar/a.png.npy")

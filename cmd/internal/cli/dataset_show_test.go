@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
@@ -52,7 +54,7 @@ batch               4        image: float32 (?, 3, 224, 224)   size=2
 	b, err := os.ReadFile("train.json")
 	require.NoError(t, err)
 	r = callIn(t, string(b), "graph", "show", "--dataset", "-", "--all")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, "extensions=[.jpg, .jpeg")
 	require.Contains(t, r.stdout, "drop_remainder=false")
 }
@@ -62,7 +64,7 @@ batch               4        image: float32 (?, 3, 224, 224)   size=2
 func TestShowDatasetTree(t *testing.T) {
 	showDefinitions(t)
 	r := call(t, "graph", "show", "--dataset", "two.json")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Empty(t, r.stderr)
 	for _, want := range []string{
 		"\nrepeat                    endless  image: uint8 HWC (20, 24, 3)",
@@ -75,8 +77,8 @@ func TestShowDatasetTree(t *testing.T) {
 	require.NoFileExists(t, "kept.cache")
 
 	r = call(t, "graph", "show", "--dataset", "two.json", "--json")
-	require.Equal(t, exitOK, r.status, r.stderr)
-	var got struct{ Nodes []treeNode }
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
+	var got struct{ Nodes []graph.TreeNode }
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
 	var paths []string
 	for _, n := range got.Nodes {
@@ -90,7 +92,7 @@ func TestShowDatasetTree(t *testing.T) {
 	require.Equal(t, "mask", got.Nodes[6].Columns[0].Column)
 
 	r = call(t, "graph", "show", "--dataset", "two.json", "--svg", "-")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	checkSVG(t, r.stdout)
 	require.Contains(t, r.stdout, ">file_cache<")
 	require.Contains(t, r.stdout, ">endless samples or batches<")
@@ -103,7 +105,7 @@ func TestShowDatasetTree(t *testing.T) {
 func TestShowDatasetPasses(t *testing.T) {
 	showDefinitions(t)
 	r := call(t, "graph", "show", "--dataset", "two.json", "--passes")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^NODE +SAMPLES +COLUMNS +PASSES +PARAMETERS$`, r.stdout)
 	require.Regexp(t, `(?m)^ +map +7 +mask: uint8 HWC \(20, 24, 3\) +(decode-crop|fuse-maps|[a-z, -]+)$`, r.stdout)
 	require.NotContains(t, r.stdout, "rename", "it is part of the map")
@@ -115,7 +117,7 @@ func TestShowDatasetErrors(t *testing.T) {
 	showDefinitions(t)
 	// Without the data, the tree is that of the definition alone.
 	r := call(t, "graph", "show", "--dataset", "missing.json")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Contains(t, r.stderr, "without columns and sizes: ")
 	require.Contains(t, r.stderr, "nowhere: no such file or directory")
 	require.Contains(t, r.stdout, "\nbatch               ?                 size=2\n")
@@ -124,14 +126,14 @@ func TestShowDatasetErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"--dataset", "missing.json", "--passes"}, exitFailed, "nowhere: no such file or directory"},
-		{[]string{"--dataset", "nothing.json"}, exitUsage, "--dataset nothing.json: no such file or directory"},
-		{[]string{"--dataset", "not.json"}, exitUsage, "--dataset not.json: dataset: "},
-		{[]string{"--dataset", "train.json", "image.png"}, exitUsage, `--dataset takes no IMAGE, got "image.png"`},
-		{[]string{"--dataset", "train.json", "--preset", "clip"}, exitUsage, "--dataset and --preset: want only one"},
-		{[]string{"--dataset", "train.json", "--steps", "x"}, exitUsage, "--dataset and --steps: want only one"},
-		{[]string{"--passes", "--preset", "clip"}, exitUsage, "--passes needs --dataset"},
-		{[]string{"--dataset", "train.json", "--svg", "classes"}, exitFailed, "classes: is a folder"},
+		{[]string{"--dataset", "missing.json", "--passes"}, command.ExitFailed, "nowhere: no such file or directory"},
+		{[]string{"--dataset", "nothing.json"}, command.ExitUsage, "--dataset nothing.json: no such file or directory"},
+		{[]string{"--dataset", "not.json"}, command.ExitUsage, "--dataset not.json: dataset: "},
+		{[]string{"--dataset", "train.json", "image.png"}, command.ExitUsage, `--dataset takes no IMAGE, got "image.png"`},
+		{[]string{"--dataset", "train.json", "--preset", "clip"}, command.ExitUsage, "--dataset and --preset: want only one"},
+		{[]string{"--dataset", "train.json", "--steps", "x"}, command.ExitUsage, "--dataset and --steps: want only one"},
+		{[]string{"--passes", "--preset", "clip"}, command.ExitUsage, "--passes needs --dataset"},
+		{[]string{"--dataset", "train.json", "--svg", "classes"}, command.ExitFailed, "classes: is a folder"},
 	} {
 		r := call(t, append([]string{"graph", "show"}, c.args...)...)
 		require.Equal(t, c.status, r.status, "%q: %s", c.args, r.stderr)

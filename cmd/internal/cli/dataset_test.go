@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
@@ -25,7 +27,7 @@ func TestMake(t *testing.T) {
 	g := datagraph.New(transforms.NewDecode(), crop, transforms.NewToTensor(), transforms.NewNormalize([]float64{0.5, 0.25, 0}, []float64{1, 2, 3}))
 	r := call(t, "graph", "make", "decode", "random_resized_crop", "height=96", "width=64", "scale=0.5,1", "interpolation=bicubic",
 		"to_tensor", "normalize", "mean=[0.5, 0.25, 0]", "std=1,2,3", "-o", file("g.json"))
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	want, err := json.Marshal(g)
 	require.NoError(t, err)
 	require.JSONEq(t, string(want), readText(t, file("g.json")))
@@ -33,17 +35,17 @@ func TestMake(t *testing.T) {
 	d := dataset.From(imagefolder.New("a=b")).Shuffle().MapColumns(g, []string{"image"}, []string{"x"}).BatchDrop(8)
 	r = call(t, "dataset", "make", "image_folder", "dir=a=b", "shuffle", "map", "graph=@"+file("g.json"), "in=image", "out=x",
 		"batch", "size=8", "drop_remainder=true", "-o", file("d.json"))
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	want, err = json.Marshal(d)
 	require.NoError(t, err)
 	require.JSONEq(t, string(want), readText(t, file("d.json")))
 
 	other := dataset.From(&imagefolder.ImageFolder{Dir: "12", Extensions: []string{".png", ".jpg"}, ClassIndexing: map[string]int32{"a": 1}})
 	r = callIn(t, readText(t, file("d.json")), "dataset", "make", "@-", "image_folder", "dir=12", "extensions=.png,.jpg", `class_indexing={"a":1}`, "mix", "weights=2", "weights=1")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, `mix: parameter "weights" is given twice`)
 	r = callIn(t, readText(t, file("d.json")), "dataset", "make", "@-", "image_folder", "dir=12", "extensions=.png,.jpg", `class_indexing={"a":1}`, "mix", "weights=2,1", "take", "count=7")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	want, err = json.Marshal(dataset.NewMix([]float64{2, 1}, d, other).Take(7))
 	require.NoError(t, err)
 	require.JSONEq(t, string(want), r.stdout)
@@ -71,7 +73,7 @@ func TestMakeErrors(t *testing.T) {
 		"dataset nodes a b":                                  "want at most one name, got 2",
 	} {
 		r := call(t, strings.Fields(args)...)
-		require.Equal(t, exitUsage, r.status, args)
+		require.Equal(t, command.ExitUsage, r.status, args)
 		require.Contains(t, r.stderr, want, args)
 		require.Empty(t, r.stdout, args)
 	}
@@ -81,8 +83,8 @@ func TestMakeErrors(t *testing.T) {
 // definitions refuse.
 func TestNodes(t *testing.T) {
 	r := call(t, "dataset", "nodes", "--json")
-	require.Equal(t, exitOK, r.status, r.stderr)
-	var l []nodeJSON
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
+	var l []graph.NodeJSON
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &l))
 	require.Len(t, l, len(dataset.Nodes()))
 	for _, n := range l {

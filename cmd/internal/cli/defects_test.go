@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // TestPackOfNothing packs folders without a readable image.
@@ -28,7 +30,7 @@ func TestPackOfNothing(t *testing.T) {
 		{[]string{"pack", "shards", "-o", "x", "empty"}, "nothing to pack"},
 	} {
 		r := call(t, c.args...)
-		require.Equal(t, exitFailed, r.status, c.args)
+		require.Equal(t, command.ExitFailed, r.status, c.args)
 		require.Contains(t, r.stderr, c.want)
 		require.Equal(t, before, listFiles(t, "."), c.args)
 	}
@@ -39,15 +41,15 @@ func TestPackOfNothing(t *testing.T) {
 func TestConvertToPattern(t *testing.T) {
 	dir := tree(t, map[string][]byte{"in/a.png": pngBytes(t, 3, 2, 1)})
 	t.Chdir(dir)
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "x", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "x", "in").status)
 	before := listFiles(t, ".")
 	for _, out := range []string{"y-%04d.rec", "y-%d.tfrecord"} {
 		r := call(t, "records", "convert", "x.rec", "-o", out)
-		require.Equal(t, exitUsage, r.status, r.stderr)
+		require.Equal(t, command.ExitUsage, r.status, r.stderr)
 		require.Contains(t, r.stderr, "unsupported option: a name with the place "+out[2:strings.IndexByte(out, 'd')+1]+" for a number")
 		require.Equal(t, before, listFiles(t, "."))
 	}
-	require.Equal(t, exitOK, call(t, "records", "convert", "x.rec", "-o", "y-%04d.tar").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "convert", "x.rec", "-o", "y-%04d.tar").status)
 	require.FileExists(t, "y-0000.tar")
 }
 
@@ -65,12 +67,12 @@ func TestLimitsNameTheirFlag(t *testing.T) {
 		{[]string{"--limit-bytes", "20", "--preset", "decode"}, "the limit is 20; --limit-bytes raises the limit\n"},
 	} {
 		r := call(t, append(append(run, c.flags...), "a.png")...)
-		require.NotEqual(t, exitOK, r.status)
+		require.NotEqual(t, command.ExitOK, r.status)
 		require.Contains(t, r.stderr, c.want)
 	}
 	r := call(t, "run", "--preset", "decode", "--json", "-o", "out", "--limit-pixels", "10", "a.png")
 	require.Contains(t, r.stdout, "--limit-pixels raises the limit")
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "x", ".").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "x", ".").status)
 	r = call(t, "records", "cat", "--limit-bytes", "9", "x.rec", "0")
 	require.Contains(t, r.stderr, "the limit is 9; --limit-bytes raises the limit\n")
 }
@@ -97,7 +99,7 @@ func TestSuggestions(t *testing.T) {
 		{[]string{"graph", "show", "--graph", "graph.json"}, `; did you mean "bicubic"?`},
 	} {
 		r := call(t, c.args...)
-		require.Equal(t, exitUsage, r.status, c.args)
+		require.Equal(t, command.ExitUsage, r.status, c.args)
 		require.Contains(t, r.stderr, c.want, c.args)
 	}
 }
@@ -106,7 +108,7 @@ func TestSuggestions(t *testing.T) {
 // writes one file.
 func TestOutputIsAFolder(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 9, 8, 1), "folder/": nil}))
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "x", ".").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "x", ".").status)
 	for _, args := range [][]string{
 		{"graph", "import", "--preset", "clip", "-o", "folder"},
 		{"graph", "import", "--preset", "clip", "-o", "new/"},
@@ -117,7 +119,7 @@ func TestOutputIsAFolder(t *testing.T) {
 		{"pack", "shards", "-o", "out", "--list", "folder", "."},
 	} {
 		r := call(t, args...)
-		require.NotEqual(t, exitOK, r.status, args)
+		require.NotEqual(t, command.ExitOK, r.status, args)
 		require.Regexp(t, `(?m)^infer-prep: (folder|new/): is a folder: want a regular file$`, r.stderr, args)
 	}
 	require.Empty(t, listFiles(t, "folder"))
@@ -134,7 +136,7 @@ func TestHelpToFullDisk(t *testing.T) {
 		var errs bytes.Buffer
 		status := Run(t.Context(), strings.Fields(args), strings.NewReader(""), full, &errs)
 		require.NoError(t, full.Close())
-		require.Equal(t, exitFailed, status, args)
+		require.Equal(t, command.ExitFailed, status, args)
 		require.Equal(t, "infer-prep: write /dev/full: no space left on device\n", errs.String(), args)
 	}
 }
@@ -144,7 +146,7 @@ func TestHelpToFullDisk(t *testing.T) {
 func TestPipesOfScripts(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"feats.scp": []byte("a cat a.ark |\n")}))
 	r := call(t, "records", "cat", "--from", "kaldi", "feats.scp", "a")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "run it first and name its output in the script")
 	require.NotContains(t, r.stderr, "Options")
 }
@@ -162,7 +164,7 @@ func TestOtherFormatsAreNamed(t *testing.T) {
 	t.Chdir(dir)
 	for name, want := range map[string]string{"a.svg": "SVG", "a.mp4": "MP4 (video)", "a.ico": "ICO (icon)", "a.ppm": "PPM", "a.cr2": "a Canon CR2 file (camera raw)"} {
 		r := call(t, "run", "--preset", "imagenet", "-o", "out", name)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "unsupported: "+want, name)
 	}
 }

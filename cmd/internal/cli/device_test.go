@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bundle"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/device"
 	_ "github.com/infer-prep/infer-prep/device/ort"
-	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -35,15 +35,15 @@ func TestDeviceFlags(t *testing.T) {
 		status int
 		stderr string
 	}{
-		{[]string{"--device", "npu"}, exitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
-		{[]string{"--device", "cpu,threads=2"}, exitUsage, "unknown options [threads]: the device has no options"},
-		{[]string{"--device", "ort:cpu,form=all"}, exitUsage, `form="all"`},
-		{[]string{"--device", "ort:cpu,lib=" + filepath.Join(dir, "none")}, exitFailed, "device is not available"},
-		{[]string{"--least", "unsupported", "--device", "ort:cpu"}, exitUsage, "--least"},
-		{[]string{"--infer"}, exitUsage, "--infer: no model"},
-		{[]string{"--model", filepath.Join(dir, "none.onnx")}, exitUsage, "none.onnx"},
-		{[]string{"--model", filepath.Join(dir, "empty.onnx")}, exitUsage, "the file is empty"},
-		{[]string{"--model", ortModel("plain")}, exitFailed, "cpu runs only graphs; use ort:cpu for the model"},
+		{[]string{"--device", "npu"}, command.ExitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
+		{[]string{"--device", "cpu,threads=2"}, command.ExitUsage, "unknown options [threads]: the device has no options"},
+		{[]string{"--device", "ort:cpu,form=all"}, command.ExitUsage, `form="all"`},
+		{[]string{"--device", "ort:cpu,lib=" + filepath.Join(dir, "none")}, command.ExitFailed, "device is not available"},
+		{[]string{"--least", "unsupported", "--device", "ort:cpu"}, command.ExitUsage, "--least"},
+		{[]string{"--infer"}, command.ExitUsage, "--infer: no model"},
+		{[]string{"--model", filepath.Join(dir, "none.onnx")}, command.ExitUsage, "none.onnx"},
+		{[]string{"--model", filepath.Join(dir, "empty.onnx")}, command.ExitUsage, "the file is empty"},
+		{[]string{"--model", ortModel("plain")}, command.ExitFailed, "cpu runs only graphs; use ort:cpu for the model"},
 	} {
 		r := call(t, append([]string{"run", "--preset", "imagenet", "-o", out, a}, c.args...)...)
 		require.Equal(t, c.status, r.status, "%v: %s", c.args, r.stderr)
@@ -57,7 +57,7 @@ func TestDeviceFlags(t *testing.T) {
 	}
 	for _, args := range [][]string{{"run"}, {"graph", "plan"}, {"bundle", "verify"}} {
 		r := call(t, append(args, "--device", "help")...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Regexp(t, `(?m)^cpu +the reference`, r.stdout)
 		require.Regexp(t, `(?m)^ort:cuda +.*\(untested\)$`, r.stdout)
 	}
@@ -77,7 +77,7 @@ cpu: exact
 
 	needORT(t)
 	r = call(t, "graph", "plan", "--preset", "imagenet", "--device", "ort:cpu", "--json")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	var plan struct {
 		Device string
 		Class  device.Class
@@ -89,7 +89,7 @@ cpu: exact
 	require.Equal(t, device.Place{Step: 4, Op: "normalize", Where: "ort:cpu", Class: device.Exact}, plan.Steps[4])
 
 	r = call(t, "graph", "plan", "--preset", "imagenet", "--device", "ort:cpu,form=fast", "--least", "exact")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stdout, "ort:cpu: within1")
 	require.Contains(t, r.stderr, "want exact: step 1 (resize) on ort:cpu is within1")
 }
@@ -104,18 +104,18 @@ func TestBundleOnDevice(t *testing.T) {
 	require.Equal(t, called{}, r)
 
 	r = call(t, "bundle", "verify", "--device", "ort:cpu", at("net.bundle"))
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, "are right; ort:cpu is exact")
 	r = call(t, "bundle", "verify", "--json", "--device", "ort:cpu,form=exact", at("net.bundle"))
-	require.Equal(t, exitOK, r.status, r.stderr)
-	var v verdict
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
+	var v bundle.Verdict
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &v))
 	require.Len(t, v.Device.Outputs, 2)
 	require.Zero(t, v.Device.Outputs[0].Differ)
 	require.EqualValues(t, 3*224*224, v.Device.Outputs[0].Of)
 	// The bundle requires exact.
 	r = call(t, "run", "--bundle", at("net.bundle"), "--device", "ort:cpu,form=fast", "-o", at("out"), at("a.png"))
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "less exact than accepted")
 
 	for _, c := range []string{"cpu", "ort:cpu", "ort:cpu,form=exact"} {
@@ -136,34 +136,12 @@ func TestBundleOnDevice(t *testing.T) {
 	}
 
 	r = call(t, "run", "--bundle", at("net.bundle"), "--device", "ort:cpu", "--infer", "--batch", "-o", at("out"), at("a.png"))
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	r = call(t, "run", "--bundle", at("net.bundle"), "--device", "ort:azure", "--infer", "-o", at("out"), at("a.png"))
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "less exact than accepted")
 	r = call(t, "run", "--bundle", at("net.bundle"), "--device", "ort:azure,form=host", "--infer", "-o", at("out"), at("a.png"))
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "the runtime fell back to another device")
 	require.NoDirExists(t, at("out"))
-}
-
-func TestModelNames(t *testing.T) {
-	f32 := tensor.Desc{DType: tensor.Float32}
-	l, err := modelNames([]datagraph.Column{{Name: "logits", Desc: f32}, {Name: "/head/Gemm:0", Desc: f32}, {Name: "...", Desc: f32}}, formats[0])
-	require.NoError(t, err)
-	require.Equal(t, []string{"logits", "_head_Gemm_0", "output"}, l)
-	_, err = modelNames([]datagraph.Column{{Name: "a:0", Desc: f32}, {Name: "A/0", Desc: f32}}, formats[0])
-	require.ErrorContains(t, err, "a:0 and A/0")
-	_, err = modelNames([]datagraph.Column{{Name: "a", Desc: tensor.Desc{DType: tensor.BFloat16}}}, formats[0])
-	require.ErrorContains(t, err, "bfloat16")
-}
-
-func TestLeast(t *testing.T) {
-	for _, c := range []struct {
-		flag, bundle string
-		want         device.Class
-	}{{"", "", device.Approximate}, {"within1", "", device.Within1}, {"", modelbundle.Exact, device.Exact}, {"approximate", modelbundle.Within1, device.Within1}} {
-		got, err := (&deviceFlags{least: c.flag}).class(c.bundle)
-		require.NoError(t, err)
-		require.Equal(t, c.want, got)
-	}
 }

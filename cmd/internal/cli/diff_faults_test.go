@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	testshort "github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -128,7 +129,7 @@ func TestDiffFaults(t *testing.T) {
 				c := call(t, slices.Concat([]string{"diff"}, graphs[g], []string{image, "--against", faultFile + ":" + l[i].Name, "--json"})...)
 				var r explainedJSON
 				require.NoError(t, json.Unmarshal([]byte(c.stdout), &r), c.stderr)
-				require.Equal(t, r.Equal, c.status == exitOK)
+				require.Equal(t, r.Equal, c.status == command.ExitOK)
 				if p[0] == "clips" && g == "clippil" { // its arithmetic is that of NumPy
 					want = strings.Replace(strings.Split(want, " | ")[0], "~", "=", 1)
 					want = strings.Replace(want, "squash pillow-bicubic", "squash", 1)

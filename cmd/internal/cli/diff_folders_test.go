@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/diff"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -24,7 +26,7 @@ func faultFolders(t *testing.T, l map[string][2]string) string {
 		if c[1] == "" {
 			continue
 		}
-		x, err := loadTensors(t.Context(), faultFile+":"+c[1], nil, 1<<20)
+		x, err := diff.LoadTensors(t.Context(), faultFile+":"+c[1], nil, 1<<20)
 		require.NoError(t, err)
 		var b bytes.Buffer
 		require.NoError(t, tensor.WriteNPY(&b, x[0].T))
@@ -53,7 +55,7 @@ func TestDiffFolders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := faultFolders(t, c.images)
 			r := call(t, slices.Concat([]string{"diff"}, faultGraphs(t)["tv"], []string{filepath.Join(dir, "images"), "--against", filepath.Join(dir, "theirs"), "--json"})...)
-			require.Equal(t, exitFailed, r.status, r.stderr)
+			require.Equal(t, command.ExitFailed, r.status, r.stderr)
 			var have struct {
 				Images []struct {
 					Name    string
@@ -94,7 +96,7 @@ func TestDiffFoldersInWords(t *testing.T) {
 	graph := faultGraphs(t)["tv"]
 	t.Chdir(dir)
 	r := call(t, slices.Concat([]string{"diff"}, graph, []string{"images", "--against", "theirs"})...)
-	require.Equal(t, exitFailed, r.status, r.stderr)
+	require.Equal(t, command.ExitFailed, r.status, r.stderr)
 	for _, w := range []string{
 		"IMAGE      LARGEST DIFFERENCE  EQUAL   EXPLAINED BY\n",
 		"\na.jpg      1045                0 %     1\n",
@@ -135,7 +137,7 @@ func TestDiffFoldersInWords(t *testing.T) {
 		{[]string{"few", "--against", "ours", "--column", "x"}, `--column "x": want one of image`},
 	} {
 		r := call(t, slices.Concat([]string{"diff"}, graph, c.args)...)
-		require.Equal(t, exitUsage, r.status, c.args)
+		require.Equal(t, command.ExitUsage, r.status, c.args)
 		require.Contains(t, r.stderr, c.want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -48,7 +49,7 @@ func TestDiffExplainsInWords(t *testing.T) {
 	file := faultFile + ":tv.webp_lossy_q100.webp.sides_rounded"
 	heat := filepath.Join(dir, "heat.png")
 	c := call(t, "diff", "--torchvision", filepath.Join(dir, "preset.json"), testImage("webp_lossy_q100.webp"), "--against", file, "--places", "1", "--png", heat)
-	require.Equal(t, exitFailed, c.status)
+	require.Equal(t, command.ExitFailed, c.status)
 	require.Empty(t, c.stderr)
 	require.Equal(t, "A  ../../../testdata/images/webp_lossy_q100.webp: float32 CHW (3, 16, 16)\n"+
 		"B  testdata/diff/faults.npz:tv.webp_lossy_q100.webp.sides_rounded: float32 (3, 16, 16)\n\n"+
@@ -183,7 +184,7 @@ func TestDiffSteps(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, b, 0o666))
 	require.NoError(t, os.Remove(filepath.Join("theirs", "00-decode.image.npy")))
 	c = call(t, "diff", "--preset", "yolo", "cat.png", "theirs")
-	require.Equal(t, exitFailed, c.status)
+	require.Equal(t, command.ExitFailed, c.status)
 	require.Contains(t, c.stdout, "3 of 4 are equal. The first that differs is 01-letterbox.image\n  A is uint8 HWC (640, 640, 3)\n  B is uint8 (640, 640, 3)\n  at (y 300, x 7, c 2):")
 }
 
@@ -216,7 +217,7 @@ func TestGraphImportDataset(t *testing.T) {
 		{[]string{"--dataset", "bad.json"}, "bad.json"},
 	} {
 		c := call(t, append([]string{"graph", "import"}, x.args...)...)
-		require.Equal(t, exitUsage, c.status, x.args)
+		require.Equal(t, command.ExitUsage, c.status, x.args)
 		require.Contains(t, c.stderr, x.want)
 	}
 }
@@ -232,7 +233,7 @@ func TestDiffExplainsTheExample(t *testing.T) {
 	for _, f := range files {
 		part := strings.Split(filepath.Base(f), ".") // 00.bgr.npy
 		c := call(t, "diff", "--torchvision", filepath.Join(dir, "transforms.json"), filepath.Join(dir, "images", part[0]+".jpg"), "--against", f)
-		require.Equal(t, exitFailed, c.status, f)
+		require.Equal(t, command.ExitFailed, c.status, f)
 		require.Contains(t, c.stdout, "all values are equal if\n", f)
 		require.Contains(t, c.stdout, want[part[1]], f)
 		require.Equal(t, 1, strings.Count(c.stdout, "\n  - "), f)
@@ -244,7 +245,7 @@ func TestDiffInterrupted(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	status := Run(ctx, []string{"diff", "--preset", "imagenet", testImage("jpeg_base_420.jpg"), "--against", faultFile + ":tv.jpeg_base_420.jpg.bgr"}, strings.NewReader(""), &out, &errs)
-	require.Equal(t, exitInterrupted, status)
+	require.Equal(t, command.ExitInterrupted, status)
 	require.Empty(t, out.String())
 	require.Contains(t, errs.String(), "interrupted")
 }
@@ -255,9 +256,9 @@ func TestDiffBackend(t *testing.T) {
 	for have, other := range map[string]string{"pil": "torchvision", "torchvision": "pil"} {
 		dir := t.TempDir()
 		r := call(t, "run", "--hf", config, "--backend", other, "-o", dir, image)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		r = call(t, "diff", "--hf", config, "--backend", have, image, "--against", filepath.Join(dir, "jpeg_base_420.jpg.npy"))
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		require.Contains(t, r.stdout, "the preprocessing runs with the backend "+other+": --backend "+other)
 	}
 	for _, args := range [][]string{
@@ -266,7 +267,7 @@ func TestDiffBackend(t *testing.T) {
 		{"run", "--hf", config, "--backend", "Pil", "-o", t.TempDir(), image},
 	} {
 		r := call(t, args...)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, "--backend")
 	}
 }

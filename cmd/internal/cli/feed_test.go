@@ -18,13 +18,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
 	"github.com/infer-prep/infer-prep/internal/hexdoc"
 )
 
 // fed is a frame.
 type fed struct {
-	kind    feedKind
-	header  feedHeader
+	kind    bench.FeedKind
+	header  bench.FeedHeader
 	payload []byte
 }
 
@@ -33,18 +34,18 @@ type fed struct {
 func readFeed(t *testing.T, b []byte) (l []fed) {
 	t.Helper()
 	for len(b) > 0 {
-		require.GreaterOrEqual(t, len(b), feedHead)
+		require.GreaterOrEqual(t, len(b), bench.FeedHead)
 		require.Equal(t, "IPfd\x01\x00", string(b[:6]))
 		header, payload := int(binary.LittleEndian.Uint32(b[8:])), int(binary.LittleEndian.Uint64(b[16:]))
 		require.Zero(t, binary.LittleEndian.Uint32(b[12:]))
 		require.EqualValues(t, len(l), binary.LittleEndian.Uint64(b[24:]))
-		require.Zero(t, (feedHead+header)%feedAlign)
-		require.Zero(t, payload%feedAlign)
-		end := feedHead + header + payload
+		require.Zero(t, (bench.FeedHead+header)%bench.FeedAlign)
+		require.Zero(t, payload%bench.FeedAlign)
+		end := bench.FeedHead + header + payload
 		require.GreaterOrEqual(t, len(b), end+4)
 		require.Equal(t, crc32.ChecksumIEEE(b[:end]), binary.LittleEndian.Uint32(b[end:]))
-		f := fed{kind: feedKind(binary.LittleEndian.Uint16(b[6:])), payload: b[feedHead+header : end]}
-		require.NoError(t, json.Unmarshal(b[feedHead:feedHead+header], &f.header))
+		f := fed{kind: bench.FeedKind(binary.LittleEndian.Uint16(b[6:])), payload: b[bench.FeedHead+header : end]}
+		require.NoError(t, json.Unmarshal(b[bench.FeedHead:bench.FeedHead+header], &f.header))
 		l = append(l, f)
 		b = b[end+4:]
 	}
@@ -76,11 +77,11 @@ func TestFeed(t *testing.T) {
 	r := feedIn(t.Context(), "train.json", "--epochs", "2", "--seed", "3")
 	require.Equal(t, called{0, r.stdout, ""}, r)
 	frames := readFeed(t, []byte(r.stdout))
-	var kinds []feedKind
+	var kinds []bench.FeedKind
 	for _, f := range frames {
 		kinds = append(kinds, f.kind)
 	}
-	require.Equal(t, []feedKind{feedStart, feedBatch, feedBatch, feedBatch, feedBatch, feedEpoch, feedBatch, feedBatch, feedBatch, feedBatch, feedEpoch, feedEnd}, kinds)
+	require.Equal(t, []bench.FeedKind{bench.FeedStart, bench.FeedBatch, bench.FeedBatch, bench.FeedBatch, bench.FeedBatch, bench.FeedEpoch, bench.FeedBatch, bench.FeedBatch, bench.FeedBatch, bench.FeedBatch, bench.FeedEpoch, bench.FeedEnd}, kinds)
 	require.EqualValues(t, 4, *frames[0].header.Len)
 	require.Equal(t, []int{-1, 3, 224, 224}, frames[0].header.Columns[0].Shape)
 	last := frames[9].header.Tensors
@@ -92,7 +93,7 @@ func TestFeed(t *testing.T) {
 		require.Equal(t, called{0, r.stdout, ""}, r)
 		rest := readFeed(t, []byte(r.stdout))[1:]
 		want := frames[i+1:]
-		if f.kind == feedEnd {
+		if f.kind == bench.FeedEnd {
 			want = frames[i:]
 		}
 		require.Equal(t, want, rest, "after frame %d", i)
@@ -126,7 +127,7 @@ func TestFeedErrors(t *testing.T) {
 	require.Contains(t, r.stderr, "3.png")
 	frames := readFeed(t, []byte(r.stdout))
 	bad := frames[len(frames)-1]
-	require.Equal(t, feedError, bad.kind)
+	require.Equal(t, bench.FeedError, bad.kind)
 	require.Contains(t, bad.header.Error, "3.png")
 	require.False(t, bad.header.Stopped)
 	again := readFeed(t, []byte(feedIn(t.Context(), "train.json", "--resume", bad.header.Resume).stdout))
@@ -228,7 +229,7 @@ func TestFeedSocket(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, called{0, "", ""}, <-done)
 	frames := readFeed(t, b)
-	require.Equal(t, feedEnd, frames[len(frames)-1].kind)
+	require.Equal(t, bench.FeedEnd, frames[len(frames)-1].kind)
 	require.NoFileExists(t, "feed.sock")
 	require.Equal(t, feedIn(t.Context(), "train.json").stdout, string(b))
 }
@@ -237,7 +238,7 @@ func TestFeedSocket(t *testing.T) {
 func TestFeedDocument(t *testing.T) {
 	frames := readFeed(t, hexdoc.Read(t, "../../..", "feed"))
 	require.Len(t, frames, 1)
-	require.Equal(t, feedBatch, frames[0].kind)
+	require.Equal(t, bench.FeedBatch, frames[0].kind)
 	require.Equal(t, "x", frames[0].header.Tensors[0].Name)
 	require.Equal(t, []byte{1, 0, 2, 0, 3, 0}, frames[0].payload[:6])
 }

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/stretchr/testify/require"
-
-	"github.com/infer-prep/infer-prep/internal/filelock"
 )
 
 // old sets the modification time of files so far back that it proves that they
@@ -30,24 +30,24 @@ func TestSkipExistingByName(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1), "in/s/b.png": pngBytes(t, 5, 4, 2), "in/c.txt": []byte("hello")}))
 	yolo := []string{"run", "--preset", "yolo", "--outputs", "all", "--skip-existing", "-o", "out", "in"}
 	r := call(t, yolo...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "2 images, 0 failed, 1 skipped, ")
 	require.NoError(t, os.Remove("out/s/b.png.pad.npy"))
 	require.NoError(t, os.WriteFile("out/a.png.pad.npy", nil, 0o666))
 	r = call(t, append(yolo, "--json")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "{\"input\":\"in/a.png\",\"existed\":true}\n", r.stdout[:strings.IndexByte(r.stdout, '\n')+1])
 	require.Contains(t, r.stdout, `{"input":"in/s/b.png","outputs":[`)
 	require.FileExists(t, "out/s/b.png.pad.npy")
 	require.Empty(t, readText(t, "out/a.png.pad.npy"), "names alone decide")
 	r = call(t, yolo...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "0 images, 0 failed, 1 skipped, 2 done before, ")
 
 	// Lists name the images of both runs.
 	list := []string{"run", "--preset", "imagenet", "--format", "tensorrt", "--skip-existing", "-o", "rt"}
-	require.Equal(t, exitOK, call(t, append(list, "in/a.png")...).status)
-	require.Equal(t, exitOK, call(t, append(list, "in/a.png", "in/s/b.png")...).status)
+	require.Equal(t, command.ExitOK, call(t, append(list, "in/a.png")...).status)
+	require.Equal(t, command.ExitOK, call(t, append(list, "in/a.png", "in/s/b.png")...).status)
 	require.Equal(t, 2, strings.Count(readText(t, "rt/load_inputs.txt"), "\n"))
 }
 
@@ -58,7 +58,7 @@ func TestSkipExistingByContent(t *testing.T) {
 	run := func(args ...string) (done []string) {
 		t.Helper()
 		r := call(t, append([]string{"run", "--preset", "decode", "--skip-existing=content", "--json", "-o", "out"}, args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		for line := range strings.Lines(r.stdout) {
 			var x struct {
 				Input   string
@@ -100,7 +100,7 @@ func TestSkipExistingByContent(t *testing.T) {
 	require.Equal(t, []string{"in/a b.png", "in/b.png"}, run("in"))
 
 	// A kill in the middle of a line, and lines that are no good.
-	path := filepath.Join("out", manifestName)
+	path := filepath.Join("out", ".infer-prep-manifest")
 	whole := readText(t, path)
 	require.Equal(t, 3, strings.Count(whole, "\n"))
 	for _, end := range []string{"x", "x\n", strings.Repeat("0", 64) + " 1 2 3 \"a", strings.Repeat("0", 64) + " 1 2 3 \"a\" \n", strings.Repeat("y", 3<<20) + "\n"} {
@@ -115,7 +115,7 @@ func TestSkipExistingByContent(t *testing.T) {
 	require.Len(t, run("in"), 2)
 
 	// A run without the flag writes other tensors and drops the manifest.
-	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "-o", "out", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "decode", "-o", "out", "in").status)
 	require.NoFileExists(t, path)
 	require.Len(t, run("in"), 2)
 
@@ -135,7 +135,7 @@ func TestSkipExistingByContent(t *testing.T) {
 	require.Equal(t, []string{"in/b.png"}, run("in"))
 
 	// Images of containers are compared too.
-	require.Equal(t, exitOK, call(t, "pack", "shards", "-o", "tars", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "shards", "-o", "tars", "in").status)
 	tars, err := filepath.Glob("tars/*.tar")
 	require.NoError(t, err)
 	require.Len(t, run(tars...), 2)
@@ -158,9 +158,18 @@ func TestSkipExistingRefused(t *testing.T) {
 		if strings.Contains(c.flags, "--lines") {
 			r = call(t, append([]string{"run", "--preset", "decode"}, strings.Fields(c.flags)...)...)
 		}
-		require.Equal(t, exitUsage, r.status, c.flags)
+		require.Equal(t, command.ExitUsage, r.status, c.flags)
 		require.Contains(t, r.stderr, c.want)
 	}
+}
+
+// reportLine is a line of a report.
+type reportLine struct {
+	Input, Name, In string
+	Status          job.Status
+	Kind            job.Kind
+	Why             string
+	Outputs         []job.Output
 }
 
 func readReport(t *testing.T, path string) (l []reportLine) {
@@ -182,11 +191,11 @@ func TestReport(t *testing.T) {
 	})
 	t.Chdir(dir)
 	r := call(t, "run", "--preset", "decode", "--report", "report.jsonl", "-o", "out", "in", "missing.png")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: in/d.jpg: left out: not an image\ninfer-prep: in/e.png: left out: the file is empty\ninfer-prep: in/f.svg: left out: unsupported: SVG\n")
 	l := readReport(t, "report.jsonl")
 	require.Len(t, l, 8)
-	require.Equal(t, []result{{Name: "image", File: filepath.Join("out", "a", "x.png.npy"), DType: l[0].Outputs[0].DType, Shape: l[0].Outputs[0].Shape}}, l[0].Outputs)
+	require.Equal(t, []job.Output{{Name: "image", File: filepath.Join("out", "a", "x.png.npy"), DType: l[0].Outputs[0].DType, Shape: l[0].Outputs[0].Shape}}, l[0].Outputs)
 	l[0].Outputs = nil
 	require.Regexp(t, "truncated|ends", l[1].Why)
 	l[1].Why = ""
@@ -203,17 +212,17 @@ func TestReport(t *testing.T) {
 
 	require.NoError(t, os.WriteFile("in/b/x.png", img, 0o666))
 	r = call(t, "run", "--preset", "decode", "--files-from", "report.jsonl", "--report", "report.jsonl", "-o", "out")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "--report report.jsonl would replace the list of --files-from")
 	r = call(t, "run", "--preset", "decode", "--files-from", "report.jsonl", "--report", "again.jsonl", "-o", "out")
-	require.Equal(t, exitFailed, r.status, "one is still missing")
+	require.Equal(t, command.ExitFailed, r.status, "one is still missing")
 	done := call(t, "run", "--preset", "decode", "--report", "done.jsonl", "-o", "out", "in/a")
-	require.Equal(t, exitOK, done.status)
+	require.Equal(t, command.ExitOK, done.status)
 	done = call(t, "run", "--preset", "decode", "--files-from", "done.jsonl", "-o", "out")
 	require.Equal(t, called{0, "", "done.jsonl: nothing to do: the report has no image that failed or was not begun\n"}, done)
 	l = readReport(t, "again.jsonl")
 	require.Len(t, l, 3)
-	require.Equal(t, "done", l[0].Status)
+	require.Equal(t, job.Done, l[0].Status)
 	require.FileExists(t, "out/b/x.png.npy")
 
 	// A killed run leaves no end, and perhaps a part of a line.
@@ -222,12 +231,12 @@ func TestReport(t *testing.T) {
 	for _, text := range []string{whole, whole + `{"input":"in/`, `{"input":"in/`} {
 		require.NoError(t, os.WriteFile("torn.jsonl", []byte(text), 0o666))
 		r = call(t, "run", "--preset", "decode", "--files-from", "torn.jsonl", "-o", "out")
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, "--files-from torn.jsonl: the report has no end, because its run was killed: ")
 	}
 	require.NoError(t, os.WriteFile("torn.jsonl", []byte(`{"input":"x","status":"failed"}`+"\nhello\n{}\n"), 0o666))
 	r = call(t, "run", "--preset", "decode", "--files-from", "torn.jsonl", "-o", "out")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "--files-from torn.jsonl: line 2: not a line of a report")
 }
 
@@ -242,12 +251,12 @@ func TestReportOfInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var n atomic.Int32
 	var stdout, stderr bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, testDelay: func() {
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
 		if n.Add(1) == 20 {
 			cancel()
 		}
 	}}
-	require.Equal(t, exitInterrupted, a.run(ctx, []string{"run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", "in"}))
+	require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"run", "--preset", "decode", "--report", "r.jsonl", "-o", "out", "in"}))
 	l := readReport(t, "r.jsonl")
 	require.Len(t, l, 101)
 	done := wholeFiles(t, "out")
@@ -256,7 +265,7 @@ func TestReportOfInterruptedRun(t *testing.T) {
 		require.Equal(t, i < done, x.Status == "done")
 		require.Equal(t, i >= done, x.Status == "pending")
 	}
-	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "--files-from", "r.jsonl", "-o", "out").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "decode", "--files-from", "r.jsonl", "-o", "out").status)
 	require.Equal(t, 100, wholeFiles(t, "out"))
 }
 
@@ -267,21 +276,21 @@ func TestFilesFrom(t *testing.T) {
 		t.Helper()
 		out := t.TempDir()
 		r := callIn(t, stdin, append([]string{"run", "--preset", "decode", "-o", out}, args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		return listFiles(t, out)
 	}
 	require.Equal(t, []string{"a.png.npy", "b c.png.npy", "d.png.npy"}, run("a.png\n\nb c.png\r\nf", "--files-from", "-"))
 	require.Equal(t, []string{"a.png.npy", "new\nline.png.npy"}, run("new\nline.png\x00", "a.png", "--files-from", "-", "-0"))
 	require.Equal(t, []string{"b c.png.npy", "f/d.png.npy"}, run("b c.png\nf/d.png\n", "--files-from", "-", "--keep-path"))
 	r := callIn(t, strings.Repeat("x", 2<<20), "run", "--preset", "decode", "-o", "out", "--files-from", "-")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "--files-from -: an entry has more than 1048576 bytes")
 	r = callIn(t, "", "run", "--preset", "decode", "-o", "out", "--files-from", "-", "-")
 	require.Contains(t, r.stderr, "both read standard input")
 	r = call(t, "run", "--preset", "decode", "-o", "out", "--files-from", "none")
 	require.Contains(t, r.stderr, "--files-from none: no such file")
 	r = callIn(t, "", "run", "--preset", "decode", "-o", "out", "--files-from", "-")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "no images found")
 }
 
@@ -289,15 +298,10 @@ func TestKeepPath(t *testing.T) {
 	img := pngBytes(t, 5, 4, 1)
 	t.Chdir(tree(t, map[string][]byte{"a/x.png": img, "b/x.png": img}))
 	r := call(t, "run", "--preset", "decode", "-o", "out", "a", "b")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "is already the output of a/x.png; --keep-path keeps them apart by their folders\n")
-	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "--keep-path", "-o", "kept", "a", "b/x.png").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "decode", "--keep-path", "-o", "kept", "a", "b/x.png").status)
 	require.Equal(t, []string{"a/x.png.npy", "b/x.png.npy"}, listFiles(t, "kept"))
-	for path, want := range map[string]string{
-		"a/../b/x": "b/x", "/a/b": "a/b", "../../a": "a", "..": "", ".": "", "./a": "a", "/": "", "/..": "", "../..a": "..a",
-	} {
-		require.Equal(t, filepath.FromSlash(want), keptPath(filepath.FromSlash(path)), path)
-	}
 }
 
 func TestStrict(t *testing.T) {
@@ -305,57 +309,22 @@ func TestStrict(t *testing.T) {
 	files := map[string][]byte{"in/a.png": img, "in/notes.txt": []byte("hello"), "in/b.npy": []byte("\x93NUMPY"), "in/c.dat": []byte("\x28\xb5\x2f\xfd")}
 	t.Chdir(tree(t, files))
 	r := call(t, "run", "--preset", "decode", "--strict", "-o", "out", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.NotContains(t, r.stderr, "left out")
 	for i := range 25 {
 		require.NoError(t, os.WriteFile(fmt.Sprintf("in/%02d.heic", i), []byte("\x00\x00\x00\x18ftypheic"), 0o666))
 	}
 	r = call(t, "run", "--preset", "decode", "-o", "out", "in")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Equal(t, 20, strings.Count(r.stderr, "left out: unsupported: HEIF"))
 	require.Contains(t, r.stderr, "infer-prep: 5 files more were left out: --report lists them\n")
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--strict", "-o", "out", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "decode", "--strict", "-o", "out", "in").status)
 	require.NoError(t, os.Symlink("in", "link"))
 	require.NoError(t, os.Mkdir("walk", 0o777))
 	require.NoError(t, os.Symlink("../in", "walk/in"))
 	r = call(t, "run", "--preset", "decode", "--strict", "-o", "out2", "walk")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "walk/in: left out: a link to a folder, which is not followed")
-}
-
-// TestLeftovers: a run removes the temporary files of a killed run, unless
-// another run uses the folder.
-func TestLeftovers(t *testing.T) {
-	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
-	left := filepath.Join("out", "s", runTempPrefix+"12345678"+tempSuffix)
-	other := filepath.Join("out", tempPrefix+"12345678"+tempSuffix) // of another command
-	write := func() {
-		require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o777))
-		for _, f := range []string{left, other} {
-			require.NoError(t, os.WriteFile(f, []byte("x"), 0o666))
-		}
-	}
-	run := func() { require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "-o", "out", "a.png").status) }
-	if filelock.Works {
-		write()
-		release := enter("out") // removes it
-		require.NoFileExists(t, left)
-		write()
-		run()
-		require.FileExists(t, left, "another run uses the folder")
-		release()
-		run()
-		require.NoFileExists(t, left)
-	} else {
-		write()
-		run()
-		require.FileExists(t, left)
-		old := time.Now().Add(-25 * time.Hour)
-		require.NoError(t, os.Chtimes(left, old, old))
-		run()
-		require.NoFileExists(t, left)
-	}
-	require.FileExists(t, other)
 }
 
 // TestNumberedFoldersOfAnEarlierRun: fewer sets than before would leave old
@@ -363,18 +332,12 @@ func TestLeftovers(t *testing.T) {
 func TestNumberedFoldersOfAnEarlierRun(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1), "b.png": pngBytes(t, 5, 4, 2)}))
 	run := []string{"run", "--preset", "decode", "--format", "onnx-test", "-o", "out"}
-	require.Equal(t, exitOK, call(t, append(run, "a.png", "b.png")...).status)
+	require.Equal(t, command.ExitOK, call(t, append(run, "a.png", "b.png")...).status)
 	before := listFiles(t, "out")
 	r := call(t, append(run, "a.png")...)
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "out/test_data_set_0 is from an earlier run: want another folder, or --force to remove it and all others like it\n")
 	require.Equal(t, before, listFiles(t, "out"))
-	require.Equal(t, exitOK, call(t, append(run, "--force", "a.png")...).status)
+	require.Equal(t, command.ExitOK, call(t, append(run, "--force", "a.png")...).status)
 	require.Equal(t, []string{"test_data_set_0/input_0.pb", "test_data_sets.txt"}, listFiles(t, "out"))
-}
-
-func TestShellQuoted(t *testing.T) {
-	for s, want := range map[string]string{"": "''", "a/b-c_1.png": "a/b-c_1.png", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'", "é": "'é'", "*.png": "'*.png'"} {
-		require.Equal(t, want, shellQuoted(s))
-	}
 }

@@ -14,10 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/preset"
-	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -28,33 +30,33 @@ func TestGraphImport(t *testing.T) {
 		want, err := preset.Graph(name)
 		require.NoError(t, err)
 		text := call(t, "graph", "import", "--preset", name)
-		require.Equal(t, exitOK, text.status, text.stderr)
+		require.Equal(t, command.ExitOK, text.status, text.stderr)
 		var g datagraph.Graph
 		require.NoError(t, json.Unmarshal([]byte(text.stdout), &g))
 		require.Equal(t, want, &g)
 
 		dir := t.TempDir()
 		file, bin := filepath.Join(dir, "g.json"), filepath.Join(dir, "g.msgp")
-		require.Equal(t, exitOK, call(t, "graph", "import", "--preset", name, "-o", file).status)
-		require.Equal(t, exitOK, call(t, "graph", "import", "--preset", name, "--msgp", "-o", bin).status)
+		require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", name, "-o", file).status)
+		require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", name, "--msgp", "-o", bin).status)
 		require.Equal(t, []string{"g.json", "g.msgp"}, listFiles(t, dir))
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, text.stdout, string(b))
 
-		require.Equal(t, exitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
-		require.Equal(t, exitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
-		require.Equal(t, exitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--preset", name, "-o", filepath.Join(dir, "0"), img).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--graph", file, "-o", filepath.Join(dir, "1"), img).status)
+		require.Equal(t, command.ExitOK, call(t, "run", "--graph", bin, "-o", filepath.Join(dir, "2"), img).status)
 		require.Contains(t, callIn(t, "{", "graph", "show", "--graph", "-").stderr, "infer-prep: standard input: ")
 		require.Contains(t, call(t, "graph", "show", "--preset", name, "--svg", "-").stdout, "<svg ")
-		require.Equal(t, exitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
+		require.Equal(t, command.ExitOK, callIn(t, text.stdout, "run", "--graph", "-", "-o", filepath.Join(dir, "3"), img).status)
 		first := readNPY(t, filepath.Join(dir, "0", "a.png.npy"))
 		for _, d := range []string{"1", "2", "3"} {
 			require.Equal(t, first, readNPY(t, filepath.Join(dir, d, "a.png.npy")))
 		}
 	}
 	r := call(t, "graph", "import", "--preset", "clip", "-o", filepath.Join(t.TempDir(), "no", "such", "folder.json"))
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "folder.json: no such file")
 }
 
@@ -62,7 +64,7 @@ func TestGraphImport(t *testing.T) {
 // a single line.
 func TestGraphImportReadable(t *testing.T) {
 	r := call(t, "graph", "import", "--preset", "imagenet", "--exif", "--dtype", "float16", "--layout", "HWC")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	for _, line := range []string{
 		`  "infer_prep_graph": 1,`,
 		`      "in": ["image"],`,
@@ -76,24 +78,10 @@ func TestGraphImportReadable(t *testing.T) {
 	require.Less(t, strings.Index(r.stdout, `"chw2hwc"`), strings.Index(r.stdout, `"to_type"`))
 }
 
-func TestIndent(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{`{}`, "{}\n"},
-		{`{"a":[]}`, "{\n  \"a\": []\n}\n"},
-		{`{"a":[1,2,3],"b":"x"}`, "{\n  \"a\": [1, 2, 3],\n  \"b\": \"x\"\n}\n"},
-		{`{"a":[[1],{"b":[2,3]}]}`, "{\n  \"a\": [\n    [1],\n    {\n      \"b\": [2, 3]\n    }\n  ]\n}\n"},
-		{`{"a":["]","["]}`, "{\n  \"a\": [\"]\", \"[\"]\n}\n"},
-	} {
-		got, err := indent([]byte(c.in))
-		require.NoError(t, err)
-		require.Equal(t, c.want, string(got))
-	}
-}
-
 func TestGraphShow(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "show", "--preset", "clip")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^1 +resize +image +uint8 HWC \(\?, \?, 3\) +uint8 HWC \(\?, \?, 3\) +fit=shortest edge=224 interpolation=bicubic$`, r.stdout)
 	require.Regexp(t, `(?m)^output +pixel_values: float32 CHW \(3, 224, 224\)$`, r.stdout)
 	require.Contains(t, r.stdout, "transformers 5.23.0")
@@ -132,13 +120,13 @@ func TestGraphShow(t *testing.T) {
 
 	for _, args := range [][]string{{"graph", "show"}, {"graph", "infer"}, {"graph", "plan"}} {
 		r = call(t, append(args, "--preset", "clip", filepath.Join(t.TempDir(), "none.png"))...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Regexp(t, `^infer-prep: .*none.png: no such file or directory\n$`, r.stderr)
 		r = call(t, append(args, "--preset", "clip", t.TempDir())...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "is a folder: want a regular file")
 		r = call(t, append(args, "--preset", "clip", "graph_test.go")...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "unknown format")
 	}
 }
@@ -147,7 +135,7 @@ func TestGraphShowSteps(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	dir := filepath.Join(t.TempDir(), "steps")
 	r := call(t, "graph", "show", "--preset", "yolo", "--steps", dir, img)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, []string{
 		"00-decode.image.npy", "00-decode.image.png", "01-letterbox.image.npy", "01-letterbox.image.png",
 		"01-letterbox.pad.npy", "01-letterbox.scale.npy", "02-to_tensor.images.npy", "02-to_tensor.images.png",
@@ -166,38 +154,10 @@ func TestGraphShowSteps(t *testing.T) {
 	}
 }
 
-func TestPicture(t *testing.T) {
-	image := func(d tensor.DType, l tensor.Layout, h, w, c int) *tensor.Tensor {
-		x, err := tensor.New(tensor.Image(d, l, h, w, c))
-		require.NoError(t, err)
-		return x
-	}
-	x := image(tensor.Float32, tensor.CHW, 1, 2, 3)
-	copy(tensor.View[float32](x), []float32{-1, 1, 0, 0, 0.5, 1})
-	m := picture(x)
-	require.Equal(t, color.NRGBA{0, 128, 191, 255}, m.At(0, 0))
-	require.Equal(t, color.NRGBA{255, 128, 255, 255}, m.At(1, 0))
-
-	x = image(tensor.Uint8, tensor.HWC, 1, 1, 4)
-	copy(x.Data, []byte{1, 2, 3, 4})
-	require.Equal(t, color.NRGBA{1, 2, 3, 4}, picture(x).At(0, 0))
-
-	x = image(tensor.Float16, tensor.HWC, 1, 2, 1)
-	copy(tensor.View[uint16](x), []uint16{0x3c00, 0x7e00}) // 1 and NaN
-	require.Equal(t, color.NRGBA{0, 0, 0, 255}, picture(x).At(0, 0))
-	require.Equal(t, color.NRGBA{0, 0, 0, 255}, picture(x).At(1, 0))
-
-	require.Nil(t, picture(image(tensor.Uint8, tensor.HWC, 1, 1, 2)), "two channels")
-	require.Nil(t, picture(image(tensor.Uint8, tensor.HWC, 0, 1, 3)), "no pixel")
-	plain, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(2)})
-	require.NoError(t, err)
-	require.Nil(t, picture(plain))
-}
-
 func TestGraphPlan(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "plan", "--preset", "decode", img)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^0 +decode +image +uint8 HWC \(200, 300, 3\) +180,000 +0$`, r.stdout)
 	require.Contains(t, r.stdout, "arena: 180,000 bytes; without sharing 180,000")
 	require.Equal(t, r, call(t, "graph", "plan", "--preset", "decode", img))
@@ -225,7 +185,7 @@ func TestGraphPlan(t *testing.T) {
 	require.Equal(t, 0, *plan.Steps[0].Out[0].Buffer)
 
 	r = call(t, "graph", "plan", "--preset", "decode", img, img)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 }
 
 // TestGraphPlanPasses checks the optimized steps with all passes, with some
@@ -234,7 +194,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	const tensorBytes, imageBytes = 3 * 224 * 224 * 4, 300 * 200 * 3
 	r := call(t, "graph", "plan", "--preset", "imagenet", img)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `(?m)^0 +0-4 +decode\+resize\+center_crop\+to_tensor\+normalize +[\d,]+ +602,112 +[\d,]+ +fold-geometry, pointwise-table, region-decode, row-step$`, r.stdout)
 	require.Contains(t, r.stdout, "arena: 602,112 bytes, without passes 1,204,224\n")
 	require.Regexp(t, `(?m)^touched: [\d,]+ bytes, without passes [\d,]+$`, r.stdout)
@@ -257,7 +217,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	}
 	read := func(args ...string) (p plan) {
 		r := call(t, append([]string{"graph", "plan", "--json"}, args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.NoError(t, json.Unmarshal([]byte(r.stdout), &p))
 		return p
 	}
@@ -295,7 +255,7 @@ func TestGraphPlanPasses(t *testing.T) {
 	require.Contains(t, call(t, "graph", "plan", "--graph", file, img).stdout, "these sizes cannot be fused")
 
 	r = call(t, "graph", "plan", "--preset", "clip", "--off", "x")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, `--off "x": want fold-geometry, pointwise-table, region-decode or row-step`)
 	for _, q := range datagraph.Passes() {
 		require.Contains(t, call(t, "graph", "plan", "--help").stdout, q.Doc())
@@ -305,7 +265,7 @@ func TestGraphPlanPasses(t *testing.T) {
 func TestGraphInfer(t *testing.T) {
 	img := filepath.Join(tree(t, map[string][]byte{"a.png": pngBytes(t, 300, 200, 9)}), "a.png")
 	r := call(t, "graph", "infer", "--preset", "decode")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "input   image  bytes\noutput  image  uint8 HWC (?, ?, 3)\n", r.stdout)
 	r = call(t, "graph", "infer", "--preset", "decode", img)
 	require.Equal(t, "input   image  bytes\noutput  image  uint8 HWC (200, 300, 3)\n", r.stdout)
@@ -317,7 +277,7 @@ func TestGraphInfer(t *testing.T) {
 	require.NoError(t, os.WriteFile(cut, pngBytes(t, 300, 200, 9)[:60], 0o666))
 	require.Equal(t, r.status, call(t, "graph", "infer", "--preset", "decode", cut).status)
 	r = call(t, "graph", "show", "--preset", "decode", "--steps", t.TempDir(), cut)
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 }
 
 // TestSVG draws graphs of several shapes and checks that boxes do not overlap
@@ -338,15 +298,15 @@ func TestSVG(t *testing.T) {
 	graphs["branches"].Reference = "<&>"
 	for name, g := range graphs {
 		t.Run(name, func(t *testing.T) {
-			r, err := inferGraph(nil, &graphFlags{limits: codec.DefaultLimits()}, g, "")
+			r, err := graph.InferGraph(nil, &source.GraphFlags{Limits: codec.DefaultLimits()}, g, "")
 			require.NoError(t, err)
-			checkSVG(t, drawSVG(r, true))
-			checkSVG(t, drawSVG(r, false))
+			checkSVG(t, graph.DrawSVG(r, true))
+			checkSVG(t, graph.DrawSVG(r, false))
 		})
 	}
 	file := filepath.Join(t.TempDir(), "g.svg")
 	r := call(t, "graph", "show", "--preset", "clip", "--svg", file)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(b), "center_crop")
@@ -404,7 +364,7 @@ func TestRandomGraphs(t *testing.T) {
 	require.Contains(t, succeed(t, "graph", "plan", "--json", "--graph", "random.json"), `"1-random_apply"`)
 	require.NotContains(t, succeed(t, "graph", "plan", "--preset", "imagenet"), "random")
 	r := call(t, "run", "--graph", "random.json", "-o", "out", "a.png")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "infer-prep: the graph is random (1-random_apply): every image gets the same draws; a dataset draws for each sample\n")
 	for ops, want := range map[string]string{
 		`[{"op":"invert"}]`:                `parameter "version" is missing; every parameter is required; its usual value is 1`,
@@ -412,7 +372,7 @@ func TestRandomGraphs(t *testing.T) {
 		`[{"op":"posterize","version":1}]`: `its usual value is {"bits":`,
 	} {
 		r := call(t, "graph", "make", "decode", "random_apply", "ops="+ops)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, want)
 	}
 	succeed(t, "graph", "make", "decode", "random_apply", "probability=0.2", `ops=[{"op":"invert","version":1,"params":{}}]`)

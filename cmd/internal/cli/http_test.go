@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // secret is what no output of the program may contain.
@@ -25,8 +28,8 @@ const secret = "0123456789abcdef"
 func TestRunHTTP(t *testing.T) {
 	dir := photos(t)
 	t.Chdir(dir)
-	require.Equal(t, exitOK, call(t, "pack", "shards", "-q", "-o", "shards", "sub/deep").status)
-	require.Equal(t, exitOK, call(t, "bundle", "create", "--preset", "decode", "-o", "cat.bundle").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "shards", "-q", "-o", "shards", "sub/deep").status)
+	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--preset", "decode", "-o", "cat.bundle").status)
 	var busy atomic.Int64 // answers 503 so many times
 	files := http.FileServer(http.Dir(dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,21 +58,21 @@ func TestRunHTTP(t *testing.T) {
 		want   string // outputs
 		stderr []string
 	}{
-		{"a file", []string{at + "/sub/c.png"}, exitOK, "c.png.npy", nil},
-		{"escaped", []string{at + "/odd/x%20y.png"}, exitOK, "x%20y.png.npy", nil},
-		{"without ranges", []string{at + "/whole.png"}, exitOK, "whole.png.npy", nil},
-		{"keep path", []string{"--keep-path", at + "/sub/c.png"}, exitOK, strings.ReplaceAll(at[len("http://"):], ":", "_") + "/sub/c.png.npy", nil},
-		{"a query", []string{at + "/photo?id=a"}, exitOK, "photo.npy", nil},
-		{"queries", []string{at + "/photo?id=a", at + "/photo?id=b"}, exitFailed, "photo.npy", []string{"photo?xxxxx: its output out/photo.npy is already the output of " + at + "/photo?xxxxx; --keep-path"}},
-		{"signed", []string{at + "/signed.png?X-Amz-Signature=" + secret}, exitOK, "signed.png.npy", nil},
-		{"wrong signature", []string{at + "/signed.png?X-Amz-Signature=" + secret[1:] + "x"}, exitFailed, "", []string{at + "/signed.png?xxxxx: ", "1 image, 1 failed"}},
-		{"a password", []string{at + "/none?pw=" + secret, at + "/none?" + secret, at + "/none?%73ig=" + secret, at + "/none#" + secret}, exitFailed, "", []string{at + "/none?xxxxx: no such file or folder\n"}},
-		{"a user", []string{"http://u:" + secret + "@" + at[len("http://"):] + "/none"}, exitFailed, "", []string{"http://xxxxx@"}},
-		{"missing", []string{at + "/none.png", at + "/none"}, exitFailed, "", []string{at + "/none.png: no such file or folder\n", at + "/none: no such file or folder\n"}},
-		{"a page", []string{at + "/"}, exitFailed, "", []string{at + "/: codec: unsupported: an HTML page: "}},
-		{"a container", []string{at + "/shards/data-00000.tar"}, exitOK, "data-00000.tar/d.png.npy", nil},
-		{"a bundle", []string{"--bundle", at + "/cat.bundle", at + "/a.png"}, exitOK, "a.png.npy", nil},
-		{"an output", []string{"-o", at + "/out", at + "/a.png"}, exitUsage, "", []string{"-o " + at + "/out: the store is only read: want a folder, or a URI of a store that takes files"}},
+		{"a file", []string{at + "/sub/c.png"}, command.ExitOK, "c.png.npy", nil},
+		{"escaped", []string{at + "/odd/x%20y.png"}, command.ExitOK, "x%20y.png.npy", nil},
+		{"without ranges", []string{at + "/whole.png"}, command.ExitOK, "whole.png.npy", nil},
+		{"keep path", []string{"--keep-path", at + "/sub/c.png"}, command.ExitOK, strings.ReplaceAll(at[len("http://"):], ":", "_") + "/sub/c.png.npy", nil},
+		{"a query", []string{at + "/photo?id=a"}, command.ExitOK, "photo.npy", nil},
+		{"queries", []string{at + "/photo?id=a", at + "/photo?id=b"}, command.ExitFailed, "photo.npy", []string{"photo?xxxxx: its output out/photo.npy is already the output of " + at + "/photo?xxxxx; --keep-path"}},
+		{"signed", []string{at + "/signed.png?X-Amz-Signature=" + secret}, command.ExitOK, "signed.png.npy", nil},
+		{"wrong signature", []string{at + "/signed.png?X-Amz-Signature=" + secret[1:] + "x"}, command.ExitFailed, "", []string{at + "/signed.png?xxxxx: ", "1 image, 1 failed"}},
+		{"a password", []string{at + "/none?pw=" + secret, at + "/none?" + secret, at + "/none?%73ig=" + secret, at + "/none#" + secret}, command.ExitFailed, "", []string{at + "/none?xxxxx: no such file or folder\n"}},
+		{"a user", []string{"http://u:" + secret + "@" + at[len("http://"):] + "/none"}, command.ExitFailed, "", []string{"http://xxxxx@"}},
+		{"missing", []string{at + "/none.png", at + "/none"}, command.ExitFailed, "", []string{at + "/none.png: no such file or folder\n", at + "/none: no such file or folder\n"}},
+		{"a page", []string{at + "/"}, command.ExitFailed, "", []string{at + "/: codec: unsupported: an HTML page: "}},
+		{"a container", []string{at + "/shards/data-00000.tar"}, command.ExitOK, "data-00000.tar/d.png.npy", nil},
+		{"a bundle", []string{"--bundle", at + "/cat.bundle", at + "/a.png"}, command.ExitOK, "a.png.npy", nil},
+		{"an output", []string{"-o", at + "/out", at + "/a.png"}, command.ExitUsage, "", []string{"-o " + at + "/out: the store is only read: want a folder, or a URI of a store that takes files"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.NoError(t, os.RemoveAll("out"))
@@ -83,7 +86,7 @@ func TestRunHTTP(t *testing.T) {
 			for _, w := range c.stderr {
 				require.Contains(t, r.stderr, w)
 			}
-			if c.status != exitUsage {
+			if c.status != command.ExitUsage {
 				require.Regexp(t, `\nstore: \d+ requests?, 0 retried, [\d.]+ k?B received\n$`, r.stderr)
 			}
 			j := call(t, append(args, "--json")...)
@@ -99,16 +102,16 @@ func TestRunHTTP(t *testing.T) {
 	require.NoError(t, os.RemoveAll("out"))
 	busy.Store(1)
 	r := call(t, "run", "--preset", "decode", "--json", "--files-from", "list", "-o", "out")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	require.Len(t, lines, 3)
-	var last struct{ Store storeStats }
+	var last struct{ Store command.StoreStats }
 	require.NoError(t, json.Unmarshal([]byte(lines[2]), &last))
 	require.EqualValues(t, 3, last.Store.Requests)
 	require.EqualValues(t, 1, last.Store.Retries)
 	require.EqualValues(t, len(readText(t, "a.png"))+len(readText(t, "b.png")), last.Store.Received)
 
-	require.Equal(t, exitOK, callIn(t, at+"/a.png\n{\"path\":\""+at+"/b.png\",\"id\":1}\n", "run", "--preset", "decode", "--lines", "-o", "lines").status)
+	require.Equal(t, command.ExitOK, callIn(t, at+"/a.png\n{\"path\":\""+at+"/b.png\",\"id\":1}\n", "run", "--preset", "decode", "--lines", "-o", "lines").status)
 	require.Len(t, listFiles(t, "lines"), 2)
 	require.Contains(t, call(t, "graph", "infer", "--preset", "decode", at+"/a.png").stdout, "uint8 HWC (4, 6, 3)")
 }
@@ -117,10 +120,10 @@ func TestRunHTTP(t *testing.T) {
 func TestHTTPSecrets(t *testing.T) {
 	dir := photos(t)
 	t.Chdir(dir)
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
-	require.Equal(t, exitOK, call(t, "bundle", "create", "--preset", "decode", "--golden", "a.png", "-o", "cat.bundle").status)
-	require.Equal(t, exitOK, call(t, "graph", "import", "--preset", "decode", "-o", "graph.json").status)
-	require.Equal(t, exitOK, call(t, "run", "-q", "--preset", "decode", "-o", ".", "a.png").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
+	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--preset", "decode", "--golden", "a.png", "-o", "cat.bundle").status)
+	require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", "decode", "-o", "graph.json").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "-q", "--preset", "decode", "-o", ".", "a.png").status)
 	files := http.FileServer(http.Dir(dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("sig") != secret {
@@ -149,7 +152,7 @@ func TestHTTPSecrets(t *testing.T) {
 		{"run", "--bundle", at("cat.bundle"), "--json", "-o", "out", at("a.png")},
 	} {
 		r := call(t, c...)
-		require.Equal(t, exitOK, r.status, "%s: %s", c, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, "%s: %s", c, r.stderr)
 		require.NotContains(t, r.stdout+r.stderr, secret, c)
 		for i := range c { // and the errors
 			c[i] = strings.ReplaceAll(c[i], "/a.png?", "/none.png?")
@@ -169,9 +172,9 @@ func TestHTTPSecrets(t *testing.T) {
 func TestVerifyQuery(t *testing.T) {
 	dir := photos(t)
 	t.Chdir(dir)
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "a", "odd").status)
-	require.Equal(t, exitOK, call(t, "pack", "shards", "-q", "-o", ".", "--name", "a-%05d.tar", "odd").status)
-	require.Equal(t, exitOK, call(t, "records", "index", "--force", "a-00000.tar").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "-q", "--pass-through", "a", "odd").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "shards", "-q", "-o", ".", "--name", "a-%05d.tar", "odd").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "index", "--force", "a-00000.tar").status)
 	files := http.FileServer(http.Dir(dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -184,11 +187,11 @@ func TestVerifyQuery(t *testing.T) {
 	defer server.Close()
 	for name, index := range map[string]string{"/a.rec": "/a.idx", "/a-00000.tar": "/a-00000.tar.index"} {
 		r := call(t, "records", "verify", server.URL+name+"?token="+secret)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Contains(t, r.stdout, ", compared with "+server.URL+index)
 		require.NotContains(t, r.stdout, secret)
 		r = call(t, "records", "verify", server.URL+name+"?sig="+secret+name)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Contains(t, r.stdout, " (no index or checksums were compared: the query gives no access to files beside this one): ok\n")
 		require.NotContains(t, r.stdout, secret)
 
@@ -196,12 +199,12 @@ func TestVerifyQuery(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, index), append(b, "99\t1000000\n"...), 0o666))
 		r = call(t, "records", "verify", server.URL+name+"?token="+secret)
-		require.Equal(t, exitFailed, r.status, r.stdout)
+		require.Equal(t, command.ExitFailed, r.status, r.stdout)
 		require.NotContains(t, r.stdout+r.stderr, secret)
 		// Without the file there is nothing to compare with.
 		require.NoError(t, os.Remove(filepath.Join(dir, index)))
 		r = call(t, "records", "verify", server.URL+name+"?token="+secret)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.NotContains(t, r.stdout, "compared")
 	}
 }
@@ -214,7 +217,7 @@ func TestHTTPLatency(t *testing.T) {
 	b := pngBytes(t, 20, 20, 1)
 	b = append(b, make([]byte, 50_000-len(b))...) // a decoder does not read on
 	var gets atomic.Int64
-	together := newGate(leastRemoteWorkers / 2)
+	together := newGate(bench.RemoteReads / 2)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		gets.Add(1)
 		together.wait(r.Context())
@@ -227,7 +230,7 @@ func TestHTTPLatency(t *testing.T) {
 	file := filepath.Join(dir, "list")
 	require.NoError(t, os.WriteFile(file, list.Bytes(), 0o666))
 	r := call(t, "run", "--preset", "decode", "--jobs", "2", "--files-from", file, "-o", filepath.Join(dir, "out"))
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.EqualValues(t, images, gets.Load(), "an image is one request")
 	require.True(t, together.opened(), "%d requests at once", together.most)
 }

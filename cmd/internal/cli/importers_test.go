@@ -7,29 +7,31 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/importer/hf"
 )
 
 func TestImporters(t *testing.T) {
 	r := call(t, "importers")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Regexp(t, `(?m)^--hf +pil, torchvision +Hugging Face's preprocessor_config.json`, r.stdout)
 	require.Regexp(t, `(?m)^--onnx {10,}an ONNX model`, r.stdout)
-	require.Equal(t, exitUsage, call(t, "importers", "hf").status)
+	require.Equal(t, command.ExitUsage, call(t, "importers", "hf").status)
 }
 
 // TestCoverage checks that the table has every class of hf.Classes, with its
 // state.
 func TestCoverage(t *testing.T) {
 	r := call(t, "importers", "--coverage")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Regexp(t, `(?m)^ViTImageProcessor +exact +torchvision \d+, pil \d+$`, r.stdout)
 	require.Regexp(t, `(?m)^TimmWrapperImageProcessor +refused +numpy: its steps are those of timm's config`, r.stdout)
 	require.Regexp(t, `(?m)^Pix2StructImageProcessor +partial +torchvision \d+, pil \d+: torchvision refuses do_normalize`, r.stdout)
 
 	r = call(t, "importers", "--coverage", "--json")
-	require.Equal(t, exitOK, r.status)
-	var table coverageJSON
+	require.Equal(t, command.ExitOK, r.status)
+	var table graph.CoverageJSON
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &table))
 	require.Equal(t, hf.Version, table.Transformers)
 	require.Len(t, table.Classes, len(hf.Classes()))
@@ -58,12 +60,12 @@ func TestModelFolder(t *testing.T) {
 		"a.png":                            pngBytes(t, 20, 10, 1),
 	}))
 	want := call(t, "graph", "import", "--hf", filepath.Join("hf", "preprocessor_config.json"))
-	require.Equal(t, exitOK, want.status)
+	require.Equal(t, command.ExitOK, want.status)
 	const backend = "transformers 5.23.0 ViTImageProcessor, backend torchvision (by default; --backend takes pil or torchvision)\n"
 	require.Equal(t, "infer-prep: "+filepath.Join("hf", "preprocessor_config.json")+": "+backend, want.stderr)
 	for dir, file := range map[string]string{"hf": "preprocessor_config.json", "nested": "processor_config.json", "untyped": "preprocessor_config.json and config.json"} {
 		r := call(t, "graph", "import", "--hf", dir)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Equal(t, want.stdout, r.stdout)
 		require.Equal(t, "infer-prep: "+filepath.Join(dir, file)+": "+backend, r.stderr)
 	}
@@ -72,7 +74,7 @@ func TestModelFolder(t *testing.T) {
 	r = call(t, "graph", "import", "--timm", "timm")
 	require.Equal(t, "infer-prep: "+filepath.Join("timm", "config.json")+": timm 1.0.31 create_transform\n", r.stderr)
 	r = call(t, "run", "--quiet", "--hf", "hf", "-o", "out", "a.png")
-	require.Equal(t, called{exitOK, "", ""}, r)
+	require.Equal(t, called{command.ExitOK, "", ""}, r)
 
 	for _, c := range []struct{ flag, dir, want string }{
 		{"--hf", "empty", "empty: importer: hf: "},
@@ -81,7 +83,7 @@ func TestModelFolder(t *testing.T) {
 		{"--keras", "hf", "hf: invalid option: format keras takes a file, not a folder"},
 	} {
 		r := call(t, "graph", "import", c.flag, c.dir)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, c.want)
 	}
 }
@@ -94,13 +96,13 @@ func TestIgnoreKey(t *testing.T) {
 		"t.txt":     []byte("Compose(\n    ToTensor(zz=1)\n)\n"),
 	}))
 	r := call(t, "graph", "show", "--hf", "hf.json")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "--ignore-key zz imports the file without it")
 	r = call(t, "graph", "show", "--hf", "hf.json", "--ignore-key", "zz", "--ignore-key", "yy")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, "reference  transformers 5.23.0 ViTImageProcessor, backend torchvision, ignoring yy, zz\n")
 	r = call(t, "graph", "import", "--timm", "timm.json", "--ignore-key", "zz")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, `"reference": "timm 1.0.31 create_transform, ignoring zz"`)
 
 	for _, c := range []struct {
@@ -112,7 +114,7 @@ func TestIgnoreKey(t *testing.T) {
 		{[]string{"--preset", "clip", "--ignore-key", "zz"}, "--ignore-key applies to an imported file, not to --preset"},
 	} {
 		r := call(t, append([]string{"graph", "show"}, c.args...)...)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, c.want)
 	}
 }
@@ -126,14 +128,14 @@ func TestPrep(t *testing.T) {
 		"both/preprocessor_config.json": hf, "both/config.json": []byte(`{"pretrained_cfg":{"input_size":[3,8,8],"interpolation":"bicubic"}}`),
 		"t.txt": []byte("Compose(\n    ToTensor()\n)\n"), "x.json": []byte("{}"),
 	}))
-	require.Equal(t, exitOK, call(t, "graph", "import", "--preset", "clip", "-o", "g.json").status)
-	require.Equal(t, exitOK, call(t, "bundle", "create", "--preset", "clip", "-o", "b.bundle").status)
+	require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", "clip", "-o", "g.json").status)
+	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--preset", "clip", "-o", "b.bundle").status)
 	for _, c := range []struct{ name, flag, value string }{
 		{"model", "hf", "hf.json"}, {"hf.json", "hf", "hf.json"}, {"t.txt", "torchvision", "t.txt"},
 		{"preset:clip", "preset", "clip"}, {"g.json", "graph", "g.json"}, {"b.bundle", "bundle", "b.bundle"},
 	} {
 		got, want := call(t, "graph", "import", "--prep", c.name), call(t, "graph", "import", "--"+c.flag, c.value)
-		require.Equal(t, exitOK, got.status, got.stderr)
+		require.Equal(t, command.ExitOK, got.status, got.stderr)
 		require.Equal(t, want.stdout, got.stdout, c.name)
 	}
 	r := call(t, "graph", "import", "--prep", "hf.json", "--backend", "pil")
@@ -145,7 +147,7 @@ func TestPrep(t *testing.T) {
 		{"clip", "the preset of this name is preset:clip"},
 	} {
 		r := call(t, "graph", "import", "--prep", c.name)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, c.want)
 	}
 }

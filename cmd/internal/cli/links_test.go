@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 )
 
@@ -40,7 +41,7 @@ func TestFolderOfLinks(t *testing.T) {
 	done := func(args ...string) called {
 		t.Helper()
 		r := call(t, args...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.NotContains(t, r.stderr, "left out")
 		return r
 	}
@@ -48,7 +49,7 @@ func TestFolderOfLinks(t *testing.T) {
 	require.Equal(t, []string{"cat/a.png.npy", "cat/b.png.npy", "dog/a.png.npy"}, listFiles(t, "out"))
 	requireDecoded(t, "out/dog/a.png.npy", 5, 4, 2)
 	done("bundle", "create", "--preset", "decode", "-o", "x.bundle", "--golden", in)
-	done(source(t, imagefolder.New(in))...)
+	done(sourceFile(t, imagefolder.New(in))...)
 	done("pack", "recordio", "--recursive", "re", in)
 	require.Contains(t, done("records", "ls", "re.rec").stdout, " 3 ")
 	done("pack", "shards", "--classes", "--encoding", ".png", "-o", "shards", in)
@@ -58,7 +59,7 @@ func TestFolderOfLinks(t *testing.T) {
 		{"recordio", "--recursive", "--pass-through", "raw", in}, {"shards", "--classes", "-o", "copied", in}, {"shards", "-o", "files", in},
 	} {
 		r := call(t, append([]string{"pack"}, args...)...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Equal(t, 1, strings.Count(r.stderr, "outside the folder"), r.stderr)
 		require.Contains(t, r.stderr, "; --allow-outside permits it\n")
 		require.NotContains(t, r.stderr, "store.AllowOutside")
@@ -86,11 +87,11 @@ func TestLinksToOther(t *testing.T) {
 		if to == "pipe" || to == "/dev/zero" { // counted, but not named
 			require.Contains(t, r.stderr, "1 image, 0 failed, 1 skipped")
 		} else {
-			require.Equal(t, exitFailed, r.status, r.stderr)
+			require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		}
 		require.Equal(t, []string{"a/good.png.npy"}, listFiles(t, "out"))
-		r = call(t, source(t, imagefolder.New(in))...)
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		r = call(t, sourceFile(t, imagefolder.New(in))...)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		if to == "secret" {
 			require.Contains(t, r.stderr, "outside the folder")
 		}
@@ -101,6 +102,6 @@ func TestLinksToOther(t *testing.T) {
 		require.NoError(t, os.Symlink(at, filepath.Join(in, "a", fmt.Sprintf("d%02d", i))))
 	}
 	r := call(t, "run", "--preset", "decode", "--strict", "-o", "out2", in)
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "infer-prep: "+in+"/a/d00: left out: a link to a folder, which is not followed, and so are 29 links more: name the folder to walk it\n", r.stderr[:strings.Index(r.stderr, "\n")+1])
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/onnx"
@@ -46,13 +47,13 @@ func TestExportONNX(t *testing.T) {
 	require.Equal(t, e.Model, b)
 
 	r = call(t, "graph", "export-onnx", "--preset", "clip", "--form", "fast", "--opset", "20", "--json", "-o", out)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.JSONEq(t, `{"first_step": 1, "steps_within_1": [1], "host_outputs": ["image"],
 		"inputs": [{"name": "image", "column": "image", "dtype": "uint8", "layout": "HWC", "shape": [-1, -1, 3]}],
 		"outputs": [{"name": "pixel_values", "column": "pixel_values", "dtype": "float32", "layout": "CHW", "shape": [3, 224, 224]}]}`, r.stdout)
 
 	r = call(t, "graph", "export-onnx", "--preset", "clip", "--host-taps", "--taps-for", "30x40", "-o", out)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	f, err := os.Open(out + ".30x40.npz")
 	require.NoError(t, err)
 	defer f.Close()
@@ -76,7 +77,7 @@ func TestExportONNX(t *testing.T) {
 		{"opset 12, want 13 to 26", []string{"--form", "tail", "--opset", "12"}},
 	} {
 		r := call(t, append([]string{"graph", "export-onnx", "--preset", "clip", "-o", out}, c.args...)...)
-		require.Equal(t, exitUsage, r.status, c.want)
+		require.Equal(t, command.ExitUsage, r.status, c.want)
 		require.Contains(t, r.stderr, c.want)
 	}
 }
@@ -85,7 +86,7 @@ func TestExportONNXMerge(t *testing.T) {
 	dir := t.TempDir()
 	graph, out := mergeGraph(t, dir), filepath.Join(dir, "both.onnx")
 	r := call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", model("tiny.onnx"), "-o", out)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	want, err := os.ReadFile(model("merged_tail.onnx"))
 	require.NoError(t, err)
 	got, err := os.ReadFile(out)
@@ -112,7 +113,7 @@ func TestExportONNXMerge(t *testing.T) {
 
 	for name, why := range map[string]string{"opset11.onnx": "opset 11", "function.onnx": "local.Twice has opset 17"} {
 		r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", model(name), "-o", out)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Contains(t, r.stderr, why)
 		require.Contains(t, r.stderr, fmt.Sprintf(": writing %s and %s instead, to run one after the other\n", filepath.Join(dir, "both.preprocess.onnx"), filepath.Join(dir, "both.model.onnx")))
 		require.Equal(t, []string{"both.model.onnx", "both.preprocess.onnx", "graph.json"}, listFiles(t, dir))
@@ -141,14 +142,14 @@ func TestExportONNXMerge(t *testing.T) {
 	old := filepath.Join(dir, "old.onnx")
 	require.NoError(t, os.WriteFile(old, b, 0o600))
 	r = call(t, "graph", "export-onnx", "--preset", "imagenet", "--form", "fast", "--merge", old, "-o", out)
-	require.Equal(t, exitUsage, r.status, r.stderr)
+	require.Equal(t, command.ExitUsage, r.status, r.stderr)
 	require.Contains(t, r.stderr, "opset 17: the operator Resize antialiases from opset 18 on; want --form exact --input-size HEIGHTxWIDTH, or a model of opset 18; without --merge, --opset 18 writes the steps alone to "+out)
 
 	r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", graph, "-o", out)
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "graph.json: onnx: not an ONNX model")
 	r = call(t, "graph", "export-onnx", "--graph", graph, "--form", "tail", "--merge", filepath.Join(dir, "none"), "-o", out)
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "no such file")
 }
 
@@ -177,15 +178,15 @@ func TestEmbedONNX(t *testing.T) {
 	text, err := json.Marshal(g)
 	require.NoError(t, err)
 	r = call(t, "graph", "import", "--onnx", at("m.onnx"))
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.JSONEq(t, string(text), r.stdout)
-	require.Equal(t, exitOK, call(t, "run", "--onnx", at("m.onnx"), "-o", at("1"), at("a.png")).status)
-	require.Equal(t, exitOK, call(t, "run", "--graph", graph, "-o", at("2"), at("a.png")).status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--onnx", at("m.onnx"), "-o", at("1"), at("a.png")).status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--graph", graph, "-o", at("2"), at("a.png")).status)
 	require.Equal(t, readNPY(t, at("2/a.png.npy")), readNPY(t, at("1/a.png.npy")))
 
 	// The samples of a bundle are embedded with its graph, unless that is
 	// changed.
-	require.Equal(t, exitOK, call(t, "bundle", "create", "--graph", graph, "--golden", at("a.png"), "-o", at("a.bundle")).status)
+	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--graph", graph, "--golden", at("a.png"), "-o", at("a.bundle")).status)
 	for _, more := range [][]string{nil, {"--dtype", "float16", "--unchecked-model"}, {"--name", "pixels"}} {
 		r = call(t, append([]string{"bundle", "embed-onnx", model("tiny.onnx"), "--bundle", at("a.bundle"), "-o", at("b.onnx")}, more...)...)
 		require.Equal(t, called{}, r)
@@ -205,14 +206,14 @@ func TestEmbedONNX(t *testing.T) {
 		want   string
 		args   []string
 	}{
-		{exitUsage, "want one model, got 0", nil},
-		{exitUsage, "want -o FILE", []string{model("tiny.onnx"), "--preset", "clip"}},
-		{exitUsage, "no graph", []string{model("tiny.onnx"), "-o", at("x")}},
-		{exitUsage, "tiny.onnx: importer: onnx: missing key: onnx: the model has no embedded graph", []string{model("tiny.onnx"), "--onnx", model("tiny.onnx"), "-o", at("x")}},
-		{exitFailed, "a.png: onnx: not an ONNX model", []string{at("a.png"), "--preset", "clip", "-o", at("x")}},
-		{exitFailed, "no such file", []string{at("none"), "--preset", "clip", "-o", at("x")}},
-		{exitUsage, "tiny.onnx: onnx: the graph's output image (float32 CHW (3, 224, 224)) does not fit the model: the input pixels (float32 [?, 3, 28, 28]) has another size", []string{model("tiny.onnx"), "--preset", "imagenet", "-o", at("x")}},
-		{exitFailed, "none", []string{model("tiny.onnx"), "--graph", graph, "--golden", at("none"), "-o", at("x")}},
+		{command.ExitUsage, "want one model, got 0", nil},
+		{command.ExitUsage, "want -o FILE", []string{model("tiny.onnx"), "--preset", "clip"}},
+		{command.ExitUsage, "no graph", []string{model("tiny.onnx"), "-o", at("x")}},
+		{command.ExitUsage, "tiny.onnx: importer: onnx: missing key: onnx: the model has no embedded graph", []string{model("tiny.onnx"), "--onnx", model("tiny.onnx"), "-o", at("x")}},
+		{command.ExitFailed, "a.png: onnx: not an ONNX model", []string{at("a.png"), "--preset", "clip", "-o", at("x")}},
+		{command.ExitFailed, "no such file", []string{at("none"), "--preset", "clip", "-o", at("x")}},
+		{command.ExitUsage, "tiny.onnx: onnx: the graph's output image (float32 CHW (3, 224, 224)) does not fit the model: the input pixels (float32 [?, 3, 28, 28]) has another size", []string{model("tiny.onnx"), "--preset", "imagenet", "-o", at("x")}},
+		{command.ExitFailed, "none", []string{model("tiny.onnx"), "--graph", graph, "--golden", at("none"), "-o", at("x")}},
 	} {
 		r := call(t, append([]string{"bundle", "embed-onnx"}, c.args...)...)
 		require.Equal(t, c.status, r.status, c.want)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,16 +11,15 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/diff"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/preset"
-	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -38,6 +36,14 @@ func imageFolder(t *testing.T, n int) {
 		}
 	}
 	t.Chdir(tree(t, files))
+}
+
+// imageLine is a line of --json, or of a list of images.
+type imageLine struct {
+	Input            string
+	Padding, Dropped bool
+	Outputs          []job.Output
+	Labels           []job.Label
 }
 
 // imageLines parses the lines of --json or of a list of images.
@@ -67,7 +73,7 @@ func TestBatchSize(t *testing.T) {
 	imageFolder(t, 10)
 	for _, jobs := range []string{"1", "3", "16"} {
 		r := call(t, "run", "--preset", "decode", "--batch-size", "4", "--json", "-j", jobs, "-o", "out"+jobs, "in")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		sameFiles(t, "out1", "out"+jobs)
 		var lines []imageLine
 		for _, l := range imageLines(t, r.stdout) {
@@ -79,7 +85,7 @@ func TestBatchSize(t *testing.T) {
 		for i, l := range lines {
 			require.Equal(t, filepath.Join("in", fmt.Sprintf("%03d.png", i)), l.Input)
 			row := i % 4
-			require.Equal(t, []result{{
+			require.Equal(t, []job.Output{{
 				Name: "image", File: filepath.Join("out"+jobs, fmt.Sprintf("batch-%06d.npy", i/4)), Row: &row, DType: tensor.Uint8, Shape: tensor.Dims(4, 5, 3),
 			}}, l.Outputs)
 		}
@@ -110,14 +116,14 @@ func TestLastBatch(t *testing.T) {
 	run := func(args ...string) called {
 		return call(t, append([]string{"run", "--preset", "decode", "--force", "--batch-size", "3", "-o", "out"}, append(args, "in")...)...)
 	}
-	require.Equal(t, exitFailed, run("--last-batch", "pad").status)
+	require.Equal(t, command.ExitFailed, run("--last-batch", "pad").status)
 	b := readNPY(t, "out/batch-000001.npy")
 	require.Equal(t, tensor.Dims(3, 4, 5, 3), b.Shape)
 	require.Equal(t, b.Data[60:120], b.Data[120:180], "the last image again")
 	list := imageLines(t, readText(t, "out/batch-000001.jsonl"))
 	require.Len(t, list, 3)
 	two := 2
-	require.Equal(t, imageLine{Padding: true, Outputs: []result{{
+	require.Equal(t, imageLine{Padding: true, Outputs: []job.Output{{
 		Name: "image", File: "batch-000001.npy", Row: &two, DType: tensor.Uint8, Shape: tensor.Dims(4, 5, 3),
 	}}}, list[2])
 
@@ -127,7 +133,7 @@ func TestLastBatch(t *testing.T) {
 	r = run("--last-batch", "drop", "--json")
 	require.Contains(t, r.stdout, `{"input":"in/004.png","dropped":true,"outputs":[]}`)
 
-	require.Equal(t, called{exitOK, "", "infer-prep: 1 image left out: the last batch is not full\n"}, withoutSummary(call(t, "run", "--preset", "decode", "--last-batch", "drop", "--batch-size", "3", "-o", "none", "in/000.png")))
+	require.Equal(t, called{command.ExitOK, "", "infer-prep: 1 image left out: the last batch is not full\n"}, withoutSummary(call(t, "run", "--preset", "decode", "--last-batch", "drop", "--batch-size", "3", "-o", "none", "in/000.png")))
 	require.Empty(t, listFiles(t, "none"))
 }
 
@@ -172,8 +178,8 @@ func TestBatchRules(t *testing.T) {
 			}
 			t.Chdir(tree(t, files))
 			graphFile(t, c.rule)
-			require.Equal(t, exitOK, call(t, "run", "--graph", "graph.json", "--batch-size", "3", "-o", "out", "in").status)
-			require.Equal(t, exitOK, call(t, "run", "--graph", "graph.json", "-o", "each", "in").status)
+			require.Equal(t, command.ExitOK, call(t, "run", "--graph", "graph.json", "--batch-size", "3", "-o", "out", "in").status)
+			require.Equal(t, command.ExitOK, call(t, "run", "--graph", "graph.json", "-o", "each", "in").status)
 			text, err := os.ReadFile("graph.json")
 			require.NoError(t, err)
 			g := &datagraph.Graph{}
@@ -208,7 +214,7 @@ func TestBatchRules(t *testing.T) {
 func TestBatchSizes(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1), "b.png": pngBytes(t, 6, 4, 2), "c.png": pngBytes(t, 5, 4, 3)}))
 	r := call(t, "run", "--preset", "decode", "--batch-size", "2", "-o", "out", "a.png", "b.png", "c.png")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "infer-prep: b.png: the output image is uint8 HWC (4, 6, 3), in the batch of a.png it is uint8 HWC (4, 5, 3): rule stack needs equal sizes\n", withoutSummary(r).stderr)
 	require.Equal(t, tensor.Dims(2, 4, 5, 3), readNPY(t, "out/batch-000000.npy").Shape)
 	require.Len(t, imageLines(t, readText(t, "out/batch-000000.jsonl")), 2)
@@ -249,7 +255,7 @@ func TestBatchFormats(t *testing.T) {
 	} {
 		out := "out-" + format
 		r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--batch-size", "2", "--format", format, "-o", out, "in/000.png", "in/001.png")
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Equal(t, want, listFiles(t, out), format)
 	}
 	for _, o := range []struct {
@@ -262,7 +268,7 @@ func TestBatchFormats(t *testing.T) {
 		require.Equal(t, string(want.Data), readText(t, "out-triton-raw/batch-000000/"+o.name))
 		require.Equal(t, readText(t, "out-pb/batch-000000."+o.name+".pb"), readText(t, fmt.Sprintf("out-onnx-test/test_data_set_0/input_%d.pb", map[string]int{"images": 0, "scale": 1, "pad": 2}[o.name])))
 		for _, format := range []string{"npz", "safetensors"} {
-			l, err := readTensorFile(t.Context(), "out-"+format+"/batch-000000."+format, nil, 1<<30)
+			l, err := diff.ReadTensorFile(t.Context(), "out-"+format+"/batch-000000."+format, nil, 1<<30)
 			require.NoError(t, err)
 			i := slices.IndexFunc(l, func(x tensor.Named) bool { return x.Name == o.name })
 			require.Equal(t, want.Data, l[i].T.Data)
@@ -297,7 +303,7 @@ func TestBatchFlags(t *testing.T) {
 			args = append(args, "-o", "out")
 		}
 		r := call(t, append(append([]string{"run"}, args...), "a.png")...)
-		require.Equal(t, exitUsage, r.status, c.args)
+		require.Equal(t, command.ExitUsage, r.status, c.args)
 		require.Contains(t, r.stderr, c.want)
 	}
 }
@@ -319,7 +325,7 @@ func TestSeries(t *testing.T) {
 	} {
 		out := "out" + strings.Join(c.flags, "")
 		args := append([]string{"run", "--preset", "decode", "-o", out}, c.flags...)
-		require.Equal(t, exitFailed, call(t, append(args, "in")...).status)
+		require.Equal(t, command.ExitFailed, call(t, append(args, "in")...).status)
 		before := listFiles(t, out)
 		require.Greater(t, len(before), len(c.one))
 		others := []string{"batch-.npy", "batch-1x.npy", "data-00000.txt", "mine.npy"}
@@ -327,34 +333,12 @@ func TestSeries(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(out, o), nil, 0o666))
 		}
 		r := call(t, append(args, "in/000.png")...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Equal(t, "infer-prep: "+filepath.Join(out, c.first)+" is from an earlier run: want another folder, or --force to remove it and all others like it\n", r.stderr)
 		require.Len(t, listFiles(t, out), len(before)+len(others))
-		require.Equal(t, exitOK, call(t, append(args, "--force", "in/000.png")...).status)
+		require.Equal(t, command.ExitOK, call(t, append(args, "--force", "in/000.png")...).status)
 		require.ElementsMatch(t, append(c.one, others...), listFiles(t, out))
 	}
-}
-
-// TestBatchDiskFull: a full disk ends the run, and its batch is not there. What
-// is told to be done is in the batches before.
-func TestBatchDiskFull(t *testing.T) {
-	imageFolder(t, 200)
-	whole := formats[0]
-	t.Cleanup(func() { formats[0] = whole })
-	n := 0
-	formats[0].write = func(w io.Writer, ts []tensor.Named) error {
-		if n++; n > 2 {
-			_, _ = w.Write(make([]byte, 1<<17))
-			return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-		}
-		return whole.write(w, ts)
-	}
-	r := call(t, "run", "--preset", "decode", "--json", "-j", "4", "--batch-size", "7", "-o", "out", "in")
-	require.Equal(t, exitFailed, r.status)
-	require.Contains(t, r.stderr, "infer-prep: cannot write "+filepath.Join("out", "batch-000002.npy")+": no space left on device\ninfer-prep: the disk is full: 14 of 267 files done\n")
-	require.Equal(t, []string{"batch-000000.jsonl", "batch-000000.npy", "batch-000001.jsonl", "batch-000001.npy"}, listFiles(t, "out"))
-	require.Equal(t, 14, strings.Count(r.stdout, `"row"`))
-	require.Equal(t, 3, n, "the rest was not tried")
 }
 
 // TestBatchInterrupted: an interrupted run leaves only whole batches and
@@ -370,14 +354,14 @@ func TestBatchInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var n atomic.Int32
 			var stdout, stderr bytes.Buffer
-			a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, testDelay: func() {
+			a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
 				if n.Add(1) == 20 {
 					cancel()
 				}
 			}}
 			out := "out" + flags + jobs
-			status := a.run(ctx, append([]string{"run", "--preset", "decode", "--json", "-j", jobs, "-o", out, "in"}, strings.Fields(flags)...))
-			require.Equal(t, exitInterrupted, status)
+			status := execute(ctx, a, append([]string{"run", "--preset", "decode", "--json", "-j", jobs, "-o", out, "in"}, strings.Fields(flags)...))
+			require.Equal(t, command.ExitInterrupted, status)
 			done := strings.Count(stdout.String(), "\n")
 			require.Contains(t, []int{14, 21}, done)
 			require.True(t, strings.HasPrefix(stderr.String(), fmt.Sprintf("infer-prep: interrupted: %d of 200 files done", done)), stderr.String())
@@ -392,61 +376,6 @@ func TestBatchInterrupted(t *testing.T) {
 	}
 }
 
-// heldSink holds the tensors of all images; their size is half of the limit.
-type heldSink struct {
-	size  int64
-	begun atomic.Int32
-	first chan struct{}
-	most  int32 // images begun while the first one was not done
-}
-
-func (s *heldSink) ready(context.Context) error { return nil }
-
-func (s *heldSink) write(name string, _ []*tensor.Tensor) (written, error) {
-	if s.begun.Add(1); name == "000.png" {
-		time.Sleep(100 * time.Millisecond) // for the others, to be too many
-		s.most = s.begun.Load()
-		close(s.first)
-	}
-	return written{size: s.size}, nil
-}
-
-func (s *heldSink) add(o outcome) ([]outcome, error) {
-	if o.in.name == "199.png" {
-		return nil, errors.New("stop")
-	}
-	return []outcome{o}, nil
-}
-
-func (s *heldSink) close() ([]outcome, error) { return nil, nil }
-func (s *heldSink) abort() error              { return nil }
-
-// TestKept: while an image is slow, the tensors of those after it stay below
-// the limit, and not only their number.
-func TestKept(t *testing.T) {
-	files := map[string][]byte{}
-	for i := range 200 {
-		files[fmt.Sprintf("in/%03d.png", i)] = pngBytes(t, 5, 4, uint8(i))
-	}
-	t.Chdir(tree(t, files))
-	g, err := preset.Graph("decode")
-	require.NoError(t, err)
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
-	require.NoError(t, err)
-	const jobs, limit = 3, 1 << 20
-	l := expand(t.Context(), store.Local, []string{"in"}, "out")
-	defer l.close()
-	s := &heldSink{size: limit / 2, first: make(chan struct{})}
-	b := &batch{app: &app{}, plan: plan, limits: codec.Limits{Bytes: limit}, sink: s, inputs: l.inputs, jobs: jobs}
-	err = b.run(t.Context(), func(o outcome) error {
-		_, err := s.add(o)
-		return errors.Join(o.err, err)
-	})
-	require.EqualError(t, err, "stop", "an error ends the run although others wait")
-	require.GreaterOrEqual(t, s.most, int32(2))
-	require.LessOrEqual(t, s.most, int32(2+jobs+1))
-}
-
 // TestBatchGoOn: batches of a run that was interrupted again and again are
 // those of an uninterrupted run.
 func TestBatchGoOn(t *testing.T) {
@@ -456,24 +385,24 @@ func TestBatchGoOn(t *testing.T) {
 			args := append([]string{"run", "-q", "--preset", "decode", "-j", jobs, "in", "-o"}, strings.Fields(flags)...)
 			out := func(dir string) []string { return slices.Insert(slices.Clone(args), 8, dir) }
 			whole, parts := "whole"+flags+jobs, "parts"+flags+jobs
-			require.Equal(t, exitFailed, call(t, out(whole)...).status)
+			require.Equal(t, command.ExitFailed, call(t, out(whole)...).status)
 			runs := 0
-			for status := exitInterrupted; status == exitInterrupted; runs++ {
+			for status := command.ExitInterrupted; status == command.ExitInterrupted; runs++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				var n atomic.Int32
 				var stderr bytes.Buffer
-				a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, testDelay: func() {
+				a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, TestDelay: func() {
 					if n.Add(1) == 12 {
 						cancel()
 					}
 				}}
-				status = a.run(ctx, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
-				if cancel(); status == exitInterrupted {
+				status = execute(ctx, a, append(out(parts), "--skip-existing", "--report", "report.jsonl"))
+				if cancel(); status == command.ExitInterrupted {
 					require.Contains(t, stderr.String(), "--skip-existing")
 					for _, l := range readReport(t, "report.jsonl") {
 						_, err := os.Stat(filepath.Join(parts, "batch-000000.jsonl"))
 						require.NoError(t, err)
-						require.Contains(t, []string{statusDone, statusFailed, statusSkipped, statusPending, statusEnd}, l.Status)
+						require.Contains(t, []job.Status{job.Done, job.Failed, job.Skipped, job.Pending, "end"}, l.Status)
 					}
 					require.Len(t, readReport(t, "report.jsonl"), 55, "images that wait for their batch are pending")
 				}
@@ -492,14 +421,14 @@ func TestBatchGoOn(t *testing.T) {
 		}
 		return l
 	}
-	require.Equal(t, exitOK, call(t, append(first, images(0, 6)...)...).status)
-	require.Equal(t, exitOK, call(t, append(first, images(0, 9)...)...).status)
-	require.Equal(t, exitOK, call(t, append([]string{"run", "-q", "--preset", "decode", "--batch-size", "4", "-o", "once"}, images(0, 9)...)...).status)
+	require.Equal(t, command.ExitOK, call(t, append(first, images(0, 6)...)...).status)
+	require.Equal(t, command.ExitOK, call(t, append(first, images(0, 9)...)...).status)
+	require.Equal(t, command.ExitOK, call(t, append([]string{"run", "-q", "--preset", "decode", "--batch-size", "4", "-o", "once"}, images(0, 9)...)...).status)
 	sameFiles(t, "once", "more")
 
 	first[5] = "5"
 	r := call(t, append(first, images(0, 9)...)...)
-	require.Equal(t, called{exitFailed, "", "infer-prep: " + filepath.Join("more", "batch-000000.jsonl") + " lists 4 images, but --batch-size is 5: want the same number, or --force instead of --skip-existing\n"}, r)
+	require.Equal(t, called{command.ExitFailed, "", "infer-prep: " + filepath.Join("more", "batch-000000.jsonl") + " lists 4 images, but --batch-size is 5: want the same number, or --force instead of --skip-existing\n"}, r)
 	first[5] = "4"
 	require.NoError(t, os.Remove("more/batch-000001.npy"))
 	r = call(t, append(first, images(0, 9)...)...)

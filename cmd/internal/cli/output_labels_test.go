@@ -2,66 +2,15 @@ package cli
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/stretchr/testify/require"
-
-	"github.com/infer-prep/infer-prep/tensor"
 )
-
-func scoresOf(t *testing.T, shape []int, v ...float32) *tensor.Tensor {
-	x, err := tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(shape...)})
-	require.NoError(t, err)
-	copy(tensor.View[float32](x), v)
-	return x
-}
-
-func TestPredictions(t *testing.T) {
-	labels := []string{"a", "b", "c", "d"}
-	nan := float32(math.NaN())
-	best := func(s predictions, out ...*tensor.Tensor) (l []string, scores []float64) {
-		s.sink, s.labels = nothing{}, labels
-		w, err := s.write("x", out)
-		require.NoError(t, err)
-		for _, p := range w.best {
-			require.Equal(t, labels[p.Index], p.Label)
-			l, scores = append(l, p.Label), append(scores, p.Score)
-		}
-		return l, scores
-	}
-	x := scoresOf(t, []int{1, 4}, 1, 3, -2, 3)
-	l, scores := best(predictions{top: 3}, x)
-	require.Equal(t, []string{"b", "d", "a"}, l, "equal scores are in the order of the classes")
-	require.Equal(t, []float64{3, 3, 1}, scores)
-	l, _ = best(predictions{top: 9}, scoresOf(t, []int{4, 1, 1}, nan, 1, nan, 0))
-	require.Equal(t, []string{"b", "d", "a", "c"}, l, "NaN is last")
-	_, scores = best(predictions{top: 4, softmax: true}, scoresOf(t, []int{4}, 1000, 1000, -1000, 1000+float32(math.Ln2)))
-	require.InDeltaSlice(t, []float64{0.5, 0.25, 0.25, 0}, scores, 1e-5)
-	l, _ = best(predictions{top: 1}, scoresOf(t, []int{1, 3}, 9, 9, 9), x)
-	require.Equal(t, []string{"b"}, l, "the first output that fits")
-	l, _ = best(predictions{top: 1}, scoresOf(t, []int{1, 4, 4}))
-	require.Empty(t, l)
-	s := predictions{sink: nothing{}, labels: labels, top: 1, strict: true}
-	_, err := s.write("x", []*tensor.Tensor{scoresOf(t, []int{1, 5})})
-	require.EqualError(t, err, "no output has a score for each of the 4 labels: the outputs are float32 (1, 5)")
-
-	const u = tensor.Unknown
-	for _, c := range []struct {
-		shape []int
-		n     int
-		want  bool
-	}{
-		{[]int{1, 10}, 10, true}, {[]int{10}, 10, true}, {[]int{u, 10}, 10, true}, {[]int{u, u}, 10, true}, {[]int{1, 10, 1, 1}, 10, true},
-		{[]int{1, 1}, 1, true}, {[]int{}, 10, false}, {[]int{1, 1}, 10, false}, {[]int{1, 9}, 10, false}, {[]int{10, 10}, 10, false}, {[]int{1, 84, 8400}, 84, false},
-	} {
-		require.Equal(t, c.want, mayScore(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(c.shape...)}, c.n), c.shape)
-	}
-	require.False(t, mayScore(tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(1, 10)}, 10))
-}
 
 func TestLabelsUsage(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)})
@@ -82,7 +31,7 @@ func TestLabelsUsage(t *testing.T) {
 			args = append(args, at("a.png"))
 		}
 		r := call(t, args...)
-		require.Equal(t, exitUsage, r.status, c.args)
+		require.Equal(t, command.ExitUsage, r.status, c.args)
 		require.Contains(t, r.stderr, c.want)
 		require.NoDirExists(t, at("out"))
 	}
@@ -97,7 +46,7 @@ func TestClassifierLabels(t *testing.T) {
 	run := []string{"run", "--bundle", classifierBundle(t), "--device", "ort:cpu", "--infer"}
 
 	r := call(t, append(run, "images")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	require.Len(t, lines, 4*len(want), "the model has four classes")
 	for i, l := range lines {
@@ -111,17 +60,17 @@ func TestClassifierLabels(t *testing.T) {
 	require.Regexp(t, `^images/00.jpg\tred circle\t26\.75\d+\nimages/00.jpg\tred square\t13\.5`, filepath.ToSlash(r.stdout))
 
 	r = call(t, append(run, "--top", "1", "--softmax", "images")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Len(t, strings.Split(strings.TrimSpace(r.stdout), "\n"), len(want))
 	require.Regexp(t, `^images/00.jpg\tred circle\t0.99999\d*\n`, filepath.ToSlash(r.stdout))
 
 	// Files are written too, unless -o is left out.
 	r = call(t, append(run, "--top", "2", "--json", "-o", at("out"), "images/03.jpg")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	var l imageLine
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &l))
 	require.Len(t, l.Labels, 2)
-	require.Equal(t, prediction{"blue square", 3, l.Labels[0].Score}, l.Labels[0])
+	require.Equal(t, job.Label{Label: "blue square", Index: 3, Score: l.Labels[0].Score}, l.Labels[0])
 	require.InDelta(t, want["03.jpg"].Logits[3], l.Labels[0].Score, 1e-3)
 	require.FileExists(t, l.Outputs[0].File)
 	r = call(t, append(run, "--json", "images/03.jpg")...)
@@ -132,7 +81,7 @@ func TestClassifierLabels(t *testing.T) {
 	require.Equal(t, called{}, call(t, append(run, "-q", "-o", at("out"), "images/03.jpg")...))
 	require.Contains(t, call(t, append(run, "-q", "--top", "1", "-o", at("out"), "images/03.jpg")...).stdout, "\tblue square\t")
 	r = call(t, append(run, "--top", "0", "images/03.jpg")...)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "want -o DIR")
 	r = call(t, append(run, "--format", "npz", "images/03.jpg")...)
 	require.Contains(t, r.stderr, "--format applies to files: want -o DIR")
@@ -142,7 +91,7 @@ func TestClassifierLabels(t *testing.T) {
 	succeed(t, create...)
 	run[2] = at("x.bundle")
 	r = call(t, append(run, "images/03.jpg")...)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "; no labels are printed, since the labels are unknown: want a --bundle that has some")
 	require.NoError(t, os.WriteFile(at("labels"), []byte("a\nb\nc\n"), 0o600))
 	succeed(t, append(create, "--unchecked-model", "--labels", at("labels"))...)

@@ -2,19 +2,17 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfexample"
 	"github.com/infer-prep/infer-prep/records/webdataset"
@@ -83,7 +81,7 @@ func shardTensors(t *testing.T, format string, r *records.Record) (key string, l
 // bytes for any number of jobs.
 func TestShards(t *testing.T) {
 	imageFolder(t, 7)
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", "each", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", "each", "in").status)
 	for _, c := range []struct {
 		format string
 		files  []string
@@ -97,7 +95,7 @@ func TestShards(t *testing.T) {
 		for _, jobs := range []string{"1", "4"} {
 			out := c.format + jobs
 			r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--format", c.format, "--samples-per-file", "3", "--json", "-j", jobs, "-o", out, "in")
-			require.Equal(t, exitFailed, r.status)
+			require.Equal(t, command.ExitFailed, r.status)
 			require.Equal(t, c.files, listFiles(t, out))
 			sameFiles(t, c.format+"1", out)
 			n := 0
@@ -135,7 +133,7 @@ func TestShards(t *testing.T) {
 	}
 	// The index of a shard and the detection of its format.
 	r := call(t, "records", "verify", "recordio1/data-00000.rec", "tfrecord1/data-00001.tfrecord")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, "data-00000.rec: recordio, 3 records, compared with recordio1/data-00000.idx: ok")
 	require.Contains(t, r.stdout, "data-00001.tfrecord: tfexample, 3 records")
 }
@@ -143,7 +141,7 @@ func TestShards(t *testing.T) {
 // TestShardBytes: a shard ends with the sample that reaches the size.
 func TestShardBytes(t *testing.T) {
 	imageFolder(t, 5)
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", "webdataset", "--bytes-per-file", "61", "-o", "out", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "decode", "--format", "webdataset", "--bytes-per-file", "61", "-o", "out", "in").status)
 	require.Equal(t, []string{"data-00000.tar", "data-00001.tar", "data-00002.tar"}, listFiles(t, "out"))
 	require.Len(t, shardRecords(t, "webdataset", "out/data-00000.tar"), 2)
 	require.Len(t, shardRecords(t, "webdataset", "out/data-00002.tar"), 1)
@@ -155,7 +153,7 @@ func TestShardKeys(t *testing.T) {
 	img := pngBytes(t, 5, 4, 1)
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": img, "in/a.b.png": img, "in/c/a.png": img, "in/a.PNG": img, "50%d/x.png": img}))
 	r := call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "100%d", "in", "50%d")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "infer-prep: "+filepath.Join("in", "a.png")+": its key \"a\" is already that of an earlier image\n", withoutSummary(r).stderr)
 	require.Equal(t, []string{"data-00000.tar"}, listFiles(t, "100%d"), "the folder's name is no pattern")
 	var keys []string
@@ -168,106 +166,49 @@ func TestShardKeys(t *testing.T) {
 
 	// Names that look like numbers, and equal names of two folders.
 	t.Chdir(tree(t, map[string][]byte{"a/0": img, "a/1.png": img, "b/1.png": img}))
-	for _, f := range shardFormats {
-		r := call(t, "run", "--preset", "decode", "--format", f.name, "-o", f.name, "a", "b")
-		require.Equal(t, exitFailed, r.status)
-		key := map[bool]string{true: "1", false: "1.png"}[f.name == "webdataset"]
+	for _, f := range shardFormats() {
+		r := call(t, "run", "--preset", "decode", "--format", f.Name, "-o", f.Name, "a", "b")
+		require.Equal(t, command.ExitFailed, r.status)
+		key := map[bool]string{true: "1", false: "1.png"}[f.Name == "webdataset"]
 		require.Equal(t, "infer-prep: "+filepath.Join("b", "1.png")+": its key \""+key+"\" is already that of an earlier image\n", withoutSummary(r).stderr)
-		require.Len(t, shardRecords(t, f.shards, f.name+"/data-00000"+f.ext), 2)
+		require.Len(t, shardRecords(t, f.Name, f.Name+"/data-00000"+f.Ext), 2)
 	}
 
 	r = call(t, "run", "--preset", "decode", "--format", "webdataset", "-o", "none", "--limit-bytes", "10", "a")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Empty(t, listFiles(t, "none"), "no shard without a sample")
-}
-
-// fullStore is a store whose second file meets a full disk after some bytes.
-type fullStore struct {
-	runStore
-	n *int
-}
-
-type fullFile struct{ store.NewFile }
-
-func (f fullFile) Write([]byte) (int, error) {
-	return 0, &os.PathError{Op: "write", Path: "temporary", Err: syscall.ENOSPC}
-}
-
-func (s fullStore) Create(ctx context.Context, name string) (store.NewFile, error) {
-	f, err := s.runStore.Create(ctx, name)
-	if *s.n++; *s.n >= 2 {
-		return fullFile{f}, err
-	}
-	return f, err
-}
-
-// TestShardDiskFull: a shard that cannot be written leaves nothing, and its
-// images are not done.
-func TestShardDiskFull(t *testing.T) {
-	for _, f := range shardFormats {
-		if f.index {
-			continue // its second file is the first index
-		}
-		t.Run(f.name, func(t *testing.T) {
-			dir, n := t.TempDir(), 0
-			s := &shards{
-				columns: columns{format: f, names: []string{"image"}, inputs: []string{"image"}},
-				dir:     dir, files: fullStore{runStore{store.Local, dir}, &n}, count: 3, size: 1 << 40, keys: digests{},
-			}
-			require.NoError(t, s.ready(t.Context()))
-			x, err := tensor.New(tensor.Desc{DType: tensor.Uint8, Shape: tensor.Dims(1 << 20)})
-			require.NoError(t, err)
-			done := 0
-			for i := range 6 {
-				o := outcome{in: &input{path: fmt.Sprint(i), name: fmt.Sprint(i)}}
-				o.written, err = s.write(o.in.name, []*tensor.Tensor{x})
-				require.NoError(t, err)
-				l, err := s.add(o)
-				done += len(l)
-				if err != nil {
-					require.ErrorIs(t, err, syscall.ENOSPC)
-					require.Equal(t, "cannot write "+filepath.Join(dir, "data-00001"+f.ext)+": no space left on device", err.Error())
-					require.Equal(t, 3, i)
-					break
-				}
-			}
-			require.Equal(t, 3, done)
-			require.NoError(t, s.abort())
-			require.Equal(t, []string{"data-00000" + f.ext}, listFiles(t, dir))
-		})
-	}
 }
 
 // TestStdout: -o - writes an image's file to standard output, and in formats
 // whose files can follow one another those of several images.
 func TestStdout(t *testing.T) {
 	imageFolder(t, 3)
-	for _, f := range formats {
-		if f.file != nil || f.list != "" || f.shards != "" {
+	for _, f := range job.Formats() {
+		if f.Folder || f.List != "" || f.Shards {
 			continue
 		}
-		require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.name, "-o", "out", "in/001.png").status)
-		r := call(t, "run", "--preset", "imagenet", "--batch", "--format", f.name, "-o", "-", "in/001.png")
-		require.Equal(t, exitOK, r.status, r.stderr)
-		require.Equal(t, readText(t, "out/001.png"+f.ext), r.stdout, f.name)
+		require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "out", "in/001.png").status)
+		r := call(t, "run", "--preset", "imagenet", "--batch", "--format", f.Name, "-o", "-", "in/001.png")
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
+		require.Equal(t, readText(t, "out/001.png"+f.Ext), r.stdout, f.Name)
 
-		r = call(t, "run", "-q", "--preset", "imagenet", "--format", f.name, "-o", "-", "in/001.png", "in/002.png", "in/missing.png")
-		require.Equal(t, exitFailed, r.status)
-		if !f.stream {
-			require.Empty(t, r.stdout, f.name)
-			require.Equal(t, "infer-prep: -o -: standard output holds the file of one image with --format "+f.name+": want --format npy or raw, --batch-size, or -o DIR\n", r.stderr)
+		r = call(t, "run", "-q", "--preset", "imagenet", "--format", f.Name, "-o", "-", "in/001.png", "in/002.png", "in/missing.png")
+		require.Equal(t, command.ExitFailed, r.status)
+		if f.Name != "npy" && f.Name != "raw" {
+			require.Empty(t, r.stdout, f.Name)
+			require.Equal(t, "infer-prep: -o -: standard output holds the file of one image with --format "+f.Name+": want --format npy or raw, --batch-size, or -o DIR\n", r.stderr)
 			continue
 		}
 		want := ""
 		for _, img := range []string{"001", "002"} {
-			require.Equal(t, exitOK, call(t, "run", "--preset", "imagenet", "--format", f.name, "-o", "out", "in/"+img+".png").status)
-			want += readText(t, "out/"+img+".png"+f.ext)
+			require.Equal(t, command.ExitOK, call(t, "run", "--preset", "imagenet", "--format", f.Name, "-o", "out", "in/"+img+".png").status)
+			want += readText(t, "out/"+img+".png"+f.Ext)
 		}
-		require.Equal(t, want, r.stdout, f.name)
+		require.Equal(t, want, r.stdout, f.Name)
 	}
-	require.Equal(t, exitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
+	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
 	r := call(t, "run", "--preset", "imagenet", "--batch-size", "3", "--format", "npz", "-o", "-", "in")
-	require.Equal(t, exitFailed, r.status, "a broken image")
+	require.Equal(t, command.ExitFailed, r.status, "a broken image")
 	l, err := tensor.ReadNPZ(strings.NewReader(r.stdout), int64(len(r.stdout)), 1<<30)
 	require.NoError(t, err)
 	require.Equal(t, tensor.Dims(3, 3, 224, 224), l[0].T.Shape)
@@ -278,11 +219,11 @@ func TestStdout(t *testing.T) {
 // TestStdoutShards: a shard on standard output equals its file.
 func TestStdoutShards(t *testing.T) {
 	imageFolder(t, 4)
-	for _, f := range shardFormats {
-		require.Equal(t, exitFailed, call(t, "run", "--preset", "decode", "--format", f.name, "-o", "out", "in").status)
-		r := call(t, "run", "--preset", "decode", "--format", f.name, "-o", "-", "in")
-		require.Equal(t, exitFailed, r.status)
-		require.Equal(t, readText(t, "out/data-00000"+f.ext), r.stdout)
+	for _, f := range shardFormats() {
+		require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "out", "in").status)
+		r := call(t, "run", "--preset", "decode", "--format", f.Name, "-o", "-", "in")
+		require.Equal(t, command.ExitFailed, r.status)
+		require.Equal(t, readText(t, "out/data-00000"+f.Ext), r.stdout)
 	}
 }
 
@@ -291,9 +232,13 @@ func TestStdoutFull(t *testing.T) {
 	imageFolder(t, 4)
 	for _, f := range []string{"npy", "npz", "webdataset", "recordio", "tfrecord"} {
 		var stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: fullDisk{}, stderr: &stderr}
-		require.Equal(t, exitFailed, a.run(t.Context(), []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: &stderr}
+		require.Equal(t, command.ExitFailed, execute(t.Context(), a, []string{"run", "--preset", "imagenet", "--format", f, "-o", "-", "in/000.png"}))
 		require.Equal(t, "infer-prep: cannot write to standard output: no space left\n", stderr.String(), f)
 	}
-	require.EqualError(t, toStdout(&os.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("closed")}), "cannot write to standard output: closed")
+}
+
+// shardFormats are the formats of shards.
+func shardFormats() []job.Format {
+	return slices.DeleteFunc(job.Formats(), func(f job.Format) bool { return !f.Shards })
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 )
 
 // TestPackLeft: files that a pack leaves out are counted and named.
@@ -15,12 +17,12 @@ func TestPackLeft(t *testing.T) {
 		"in/a/1.png": img, "in/a/cut.png": img[:len(img)/2], "in/a/text.jpg": []byte("no image"), "in/a/x.webp": img, "in/b/2.PNG": img, "in/b/y.WEBP": img, "in/b/README": nil, "in/top.png": img,
 	}))
 	r := call(t, "pack", "recordio", "--list", "all", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "infer-prep: 2 folders on no list: --recursive lists their files\n", r.stderr)
 	r = call(t, "pack", "recordio", "--list", "--recursive", "deep", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "infer-prep: 3 files on no list (2 .webp, 1 without extension): --exts lists more extensions\n", r.stderr)
-	require.Equal(t, called{exitOK, "", ""}, call(t, "pack", "recordio", "--list", "-q", "quiet", "in"))
+	require.Equal(t, called{command.ExitOK, "", ""}, call(t, "pack", "recordio", "--list", "-q", "quiet", "in"))
 
 	for _, c := range []struct {
 		args []string
@@ -33,7 +35,7 @@ func TestPackLeft(t *testing.T) {
 		{[]string{"shards", "--classes", "--check", "-o", "s2", "in"}, []string{"a/text.jpg", "a/cut.png"}, "1 shard with 4 samples"},
 	} {
 		r := call(t, append([]string{"pack"}, c.args...)...)
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		require.Contains(t, r.stderr, c.good)
 		for _, name := range c.bad {
 			require.Contains(t, filepath.ToSlash(r.stderr), name+": ")
@@ -48,7 +50,7 @@ func TestPackLeft(t *testing.T) {
 		if c.args == "shards" {
 			r = call(t, "pack", "shards", "--check", "-o", "x", "in")
 		}
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, c.want)
 	}
 	_, err := os.Stat("x.rec")

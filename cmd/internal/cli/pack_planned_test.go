@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/pack"
 )
 
 // TestPackPlanned: a plan, its parts, and the check of all.
@@ -22,7 +25,7 @@ func TestPackPlanned(t *testing.T) {
 	}
 	t.Chdir(tree(t, files))
 	r := call(t, "pack", "plan", "-o", "plan.json", "--input", "classes", "--shards", "3", "--seed", "5", "--resize", "6", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Regexp(t, `^plan.json: 8 samples in 3 shards, \d+ B; the listing plan.list has \d+ B; 1 file in no sample, such as README\n$`, r.stderr)
 	r = call(t, "pack", "plan", "-o", "plan.json", "in")
 	require.Equal(t, called{1, "", "infer-prep: pack: plan: plan.json: exists already; --force replaces it\n"}, r)
@@ -37,7 +40,7 @@ func TestPackPlanned(t *testing.T) {
 	text := ""
 	for i := range 2 {
 		r = call(t, "pack", "--plan", "plan.json", "-o", "out", "--shard", fmt.Sprintf("%d/2", i))
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		text += r.stderr
 		if i == 0 {
 			r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out")
@@ -50,19 +53,19 @@ func TestPackPlanned(t *testing.T) {
 	require.Contains(t, text, "1 bad sample left out (1 image)")
 	require.Regexp(t, `(?m)^shards 1 to 2 of 3: `, text)
 	r = call(t, "pack", "--plan", "plan.json", "-o", "out", "--json", "--verify")
-	require.Equal(t, exitOK, r.status, r.stderr)
-	var report plannedReport
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
+	var report pack.PlannedReport
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &report))
 	report.Seconds = 0
 	size := report.Bytes
-	require.Equal(t, plannedReport{Shards: 3, Of: 3, Resumed: 3, Samples: 8, Records: 7, Bytes: size, Bad: map[string]int64{"image": 1}, Missing: []int{}}, report)
+	require.Equal(t, pack.PlannedReport{Shards: 3, Of: 3, Resumed: 3, Samples: 8, Records: 7, Bytes: size, Bad: map[string]int64{"image": 1}, Missing: []int{}}, report)
 
 	r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out", "--json", "--verify")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &report))
 	require.Equal(t, int64(7), report.Records)
 	r = call(t, "pack", "finish", "--plan", "plan.json", "-o", "out")
-	require.Equal(t, called{0, "", fmt.Sprintf("out: 3 shards with 7 samples, %s; 1 bad sample left out (1 image)\n", byteSize(float64(size)))}, r)
+	require.Equal(t, called{0, "", fmt.Sprintf("out: 3 shards with 7 samples, %s; 1 bad sample left out (1 image)\n", command.ByteSize(float64(size)))}, r)
 	require.Equal(t, []string{
 		"classes.txt", "data-00000.json", "data-00000.tar", "data-00000.tar.index", "data-00001.json", "data-00001.tar",
 		"data-00001.tar.index", "data-00002.json", "data-00002.tar", "data-00002.tar.index", "data-index.json",
@@ -76,7 +79,7 @@ func TestPackPlanned(t *testing.T) {
 	require.Equal(t, []int{1}, report.Missing)
 	r = call(t, "pack", "--plan", "plan.json", "-o", "out", "--shard", "1/3", "-q")
 	require.Equal(t, called{0, "", ""}, called{r.status, r.stdout, ""})
-	require.Equal(t, exitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "out", "-q").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "out", "-q").status)
 
 	// A bad sample ends the pack.
 	r = call(t, "pack", "--plan", "plan.json", "-o", "strict", "--bad", "fail", "-q")
@@ -84,25 +87,25 @@ func TestPackPlanned(t *testing.T) {
 	require.Regexp(t, `^infer-prep: pack: plan: y/bad.png: position \d: .* \(image\) \(\d of 3 shards done\)\n$`, r.stderr)
 
 	// Another plan in the same folder.
-	require.Equal(t, exitOK, call(t, "pack", "plan", "-q", "-o", "other.json", "--shards", "3", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "plan", "-q", "-o", "other.json", "--shards", "3", "in").status)
 	r = call(t, "pack", "--plan", "other.json", "-o", "out")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "the shard is of the plan")
-	require.Equal(t, exitOK, call(t, "pack", "--plan", "other.json", "-o", "out", "--force", "-q").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "--plan", "other.json", "-o", "out", "--force", "-q").status)
 
 	// Interrupted after two samples.
 	ctx, cancel := context.WithCancel(t.Context())
 	done := 0
 	var stderr bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: &stderr, testDelay: func() {
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, TestDelay: func() {
 		if done++; done == 4 {
 			cancel()
 		}
 	}}
-	require.Equal(t, exitInterrupted, a.run(ctx, []string{"pack", "--plan", "plan.json", "-o", "late", "-j", "1"}))
+	require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"pack", "--plan", "plan.json", "-o", "late", "-j", "1"}))
 	require.Contains(t, stderr.String(), "give the same command again to go on")
-	require.Equal(t, exitOK, call(t, "pack", "--plan", "plan.json", "-o", "late", "-q").status)
-	require.Equal(t, exitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "late", "-q", "--verify").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "--plan", "plan.json", "-o", "late", "-q").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "late", "-q", "--verify").status)
 }
 
 // TestPackPlannedGraph: shards of tensors are those of run.
@@ -112,9 +115,9 @@ func TestPackPlannedGraph(t *testing.T) {
 		files[fmt.Sprintf("in/%d.png", i)] = pngBytes(t, 9+i, 8, uint8(i))
 	}
 	t.Chdir(tree(t, files))
-	require.Equal(t, exitOK, call(t, "pack", "plan", "-q", "-o", "plan.json", "--preset", "clip", "in").status)
-	require.Equal(t, exitOK, call(t, "pack", "--plan", "plan.json", "-q", "-o", "out").status)
-	require.Equal(t, exitOK, call(t, "run", "--preset", "clip", "--format", "webdataset", "-q", "-o", "want", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "plan", "-q", "-o", "plan.json", "--preset", "clip", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "--plan", "plan.json", "-q", "-o", "out").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "clip", "--format", "webdataset", "-q", "-o", "want", "in").status)
 	got, err := os.ReadFile("out/data-00000.tar")
 	require.NoError(t, err)
 	want, err := os.ReadFile("want/data-00000.tar")
@@ -146,10 +149,10 @@ func TestPackPlannedKinds(t *testing.T) {
 		require.Equal(t, c.want, strings.Join(members(t, filepath.Join("out", "data-00000.tar")), " "))
 	}
 	r := call(t, "pack", "plan", "--force", "-o", "plan.json", "--format", "recordio", "--pack-label", "--name", "x", "a.lst", "--json")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Contains(t, r.stdout, `"samples": 1`)
-	require.Equal(t, exitOK, call(t, "pack", "--plan", "plan.json", "-o", "rec", "-q").status)
-	require.Equal(t, exitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "rec", "-q").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "--plan", "plan.json", "-o", "rec", "-q").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "finish", "--plan", "plan.json", "-o", "rec", "-q").status)
 	require.Equal(t, []string{"x-00000.idx", "x-00000.json", "x-00000.rec", "x-index.json"}, listFiles(t, "rec"))
 	b, err := os.ReadFile("rec/x-index.json")
 	require.NoError(t, err)
@@ -161,7 +164,7 @@ func TestPackPlannedKinds(t *testing.T) {
 
 func TestPackPlannedUsage(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/p.png": pngBytes(t, 5, 5, 1), "a.lst": []byte("0\t1\tin/p.png\n"), "bad.json": []byte("{}")}))
-	require.Equal(t, exitOK, call(t, "pack", "plan", "-q", "-o", "plan.json", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "plan", "-q", "-o", "plan.json", "in").status)
 	plan, err := os.ReadFile("plan.json")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("lost.json", []byte(strings.ReplaceAll(string(plan), "plan.list", "lost.list")), 0o666))
@@ -197,7 +200,7 @@ func TestPackPlannedUsage(t *testing.T) {
 		`pack finish: unexpected argument "x"`:         {"finish", "x"},
 	} {
 		r := call(t, append([]string{"pack"}, c...)...)
-		require.Equal(t, exitUsage, r.status, "%v: %s", c, r.stderr)
+		require.Equal(t, command.ExitUsage, r.status, "%v: %s", c, r.stderr)
 		require.Contains(t, r.stderr, want)
 	}
 	for want, c := range map[string][]string{
@@ -209,7 +212,7 @@ func TestPackPlannedUsage(t *testing.T) {
 		"ftp://x/y: no store for ftp://": {"plan", "-o", "p.json", "ftp://x/y"},
 	} {
 		r := call(t, append([]string{"pack"}, c...)...)
-		require.Equal(t, exitFailed, r.status, "%v: %s", c, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status, "%v: %s", c, r.stderr)
 		require.Contains(t, r.stderr, want)
 	}
 }
@@ -226,7 +229,7 @@ func TestPackUntrustedPlan(t *testing.T) {
 	t.Chdir(tree(t, files))
 	plan := func(args ...string) {
 		r := call(t, append([]string{"pack", "plan", "-q", "--force", "--input", "classes", "--shards", "2", "-o", "plans/plan.json"}, args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 	}
 	pack := func(args ...string) called {
 		return call(t, append([]string{"pack", "-q", "--plan", "plans/plan.json", "-o", "out"}, args...)...)
@@ -236,39 +239,39 @@ func TestPackUntrustedPlan(t *testing.T) {
 	for _, root := range []string{"other", "."} {
 		plan(root)
 		r := pack()
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, "which is not in the plan's folder: want --root with the folder to read")
 		require.NoDirExists(t, "out")
 	}
 	plan("other")
-	require.Equal(t, exitOK, pack("--root", "other").status)
+	require.Equal(t, command.ExitOK, pack("--root", "other").status)
 	require.NoError(t, os.RemoveAll("out"))
-	require.Equal(t, exitOK, pack("--allow-outside").status)
+	require.Equal(t, command.ExitOK, pack("--allow-outside").status)
 	require.NoError(t, os.RemoveAll("out"))
 
 	// Limits.
 	for _, c := range [][3]string{{"limit-pixels", `"pixels": `, "0"}, {"limit-bytes", `"bytes": `, "0"}, {"limit-pixels", `"pixels": `, "200000000"}} {
 		plan("--"+c[0], c[2], "plans/in")
-		for _, command := range [][]string{{}, {"finish"}} {
-			args := append(append([]string{"pack"}, command...), "-q", "--plan", "plans/plan.json", "-o", "out")
+		for _, of := range [][]string{{}, {"finish"}} {
+			args := append(append([]string{"pack"}, of...), "-q", "--plan", "plans/plan.json", "-o", "out")
 			r := call(t, args...)
-			require.Equal(t, exitUsage, r.status)
+			require.Equal(t, command.ExitUsage, r.status)
 			require.Contains(t, r.stderr, "--"+c[0])
 			r = call(t, append(args, "--"+c[0], c[2])...)
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 		}
 		require.NoError(t, os.RemoveAll("out"))
 	}
 
 	// A changed byte.
 	plan("plans/in")
-	require.Equal(t, exitOK, pack().status)
+	require.Equal(t, command.ExitOK, pack().status)
 	b, err := os.ReadFile("out/data-00001.tar")
 	require.NoError(t, err)
 	b[len(b)/2] ^= 1
 	require.NoError(t, os.WriteFile("out/data-00001.tar", b, 0o666))
 	r := call(t, "pack", "finish", "-q", "--plan", "plans/plan.json", "-o", "out")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "shard 1 is missing: ")
-	require.Equal(t, exitOK, call(t, "pack", "finish", "-q", "--verify=false", "--plan", "plans/plan.json", "-o", "out").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "finish", "-q", "--verify=false", "--plan", "plans/plan.json", "-o", "out").status)
 }

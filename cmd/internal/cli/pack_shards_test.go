@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/filelock"
 )
 
@@ -199,7 +200,7 @@ func TestPackShardsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	errs := &stopping{stop: cancel}
-	require.Equal(t, exitInterrupted, Run(ctx, args(out), nil, io.Discard, errs))
+	require.Equal(t, command.ExitInterrupted, Run(ctx, args(out), nil, io.Discard, errs))
 	require.Contains(t, errs.String(), "infer-prep: interrupted: 49 of 101 samples done; give the same command again to resume\n")
 	if filelock.Works { // it is held by nobody
 		require.FileExists(t, filepath.Join(out, "data-%05d.tar.pack"))
@@ -224,6 +225,6 @@ func TestPackShardsInterrupted(t *testing.T) {
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
 	var b bytes.Buffer
-	require.Equal(t, exitInterrupted, Run(cancelled, args(filepath.Join(t.TempDir(), "x")), nil, io.Discard, &b))
+	require.Equal(t, command.ExitInterrupted, Run(cancelled, args(filepath.Join(t.TempDir(), "x")), nil, io.Discard, &b))
 	require.Equal(t, "infer-prep: interrupted: nothing was done\n", b.String())
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/dataset/manifest"
@@ -74,7 +75,7 @@ var listed = []struct {
 	{"dataset/manifest", "", func(t *testing.T, dir, path string) []string {
 		line := marshal(t, map[string]any{"source": path, "usage": "train", "annotation": []any{map[string]any{"name": "a"}}})
 		write(t, filepath.Join(dir, "list.manifest"), line)
-		return source(t, manifest.New(filepath.Join(dir, "list.manifest")))
+		return sourceFile(t, manifest.New(filepath.Join(dir, "list.manifest")))
 	}},
 	{"dataset/sets/coco", "", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "a.json"), marshal(t, map[string]any{
@@ -82,7 +83,7 @@ var listed = []struct {
 			"annotations": []any{map[string]any{"id": 1, "image_id": 1, "category_id": 1, "bbox": []int{0, 0, 1, 1}}},
 			"categories":  []any{map[string]any{"id": 1, "name": "a"}},
 		}))
-		return source(t, coco.New(dir, filepath.Join(dir, "a.json")))
+		return sourceFile(t, coco.New(dir, filepath.Join(dir, "a.json")))
 	}},
 	{"dataset/sets/voc", "JPEGImages", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "ImageSets", "Segmentation", "train.txt"), []byte(strings.TrimSuffix(path, ".jpg")+"\n"))
@@ -93,11 +94,11 @@ var listed = []struct {
 		}
 		o := voc.New(dir, "train")
 		o.Task = voc.Segmentation
-		return source(t, o)
+		return sourceFile(t, o)
 	}},
 	{"dataset/sets/celeba", "images", func(t *testing.T, dir, path string) []string {
 		write(t, filepath.Join(dir, "list_attr_celeba.txt"), []byte("1\nBald\n"+path+" 1\n"))
-		return source(t, &celeba.CelebA{Dir: dir, Images: "images", Usage: "all"})
+		return sourceFile(t, &celeba.CelebA{Dir: dir, Images: "images", Usage: "all"})
 	}},
 	{"pack recordio --lst", "", func(t *testing.T, dir, path string) []string {
 		write(t, "list.lst", []byte("0\t1\t"+path+"\n"))
@@ -115,7 +116,7 @@ var walked = []struct {
 	args func(t *testing.T, dir string) []string
 }{
 	{"dataset/imagefolder", func(t *testing.T, dir string) []string {
-		return source(t, imagefolder.New(dir))
+		return sourceFile(t, imagefolder.New(dir))
 	}},
 	{"train-bench --folder", func(_ *testing.T, dir string) []string {
 		return []string{"train-bench", "--preset", "imagenet", "--epochs", "1", "--folder", filepath.Join(dir, "images")}
@@ -146,8 +147,8 @@ func write(t *testing.T, name string, b []byte) {
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 }
 
-// source returns a command that reads an epoch of a source.
-func source(t *testing.T, o dataset.Source) []string {
+// sourceFile returns a command that reads an epoch of a source.
+func sourceFile(t *testing.T, o dataset.Source) []string {
 	name := filepath.Join(t.TempDir(), "dataset.json")
 	write(t, name, marshal(t, dataset.From(o)))
 	return []string{"train-bench", "--epochs", "1", name}
@@ -165,15 +166,15 @@ func TestPaths(t *testing.T) {
 		r := call(t, args...)
 		t.Logf("%d %s", r.status, r.stderr)
 		if b.image && args[0] != "pack" {
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			return
 		}
-		require.Equal(t, exitFailed, r.status, r.stderr)
+		require.Equal(t, command.ExitFailed, r.status, r.stderr)
 		require.Regexp(t, b.want, r.stderr)
 		require.NotContains(t, r.stderr, "panic")
 		r = call(t, append([]string{args[0]}, allow(args[1:])...)...)
 		if b.allowed == "" {
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			return
 		}
 		require.Regexp(t, b.allowed, r.stderr)

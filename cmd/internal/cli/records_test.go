@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/records"
 	"github.com/infer-prep/infer-prep/recordio"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/kaldi"
@@ -82,7 +84,7 @@ func recordsTree(t *testing.T) {
 func TestRecordsLs(t *testing.T) {
 	recordsTree(t)
 	r := call(t, "records", "ls", "images.rec", "plain.rec", "examples.tfrecord", "samples.tar", "feats.ark")
-	require.Equal(t, called{exitOK, `file               format       records  bytes  fields
+	require.Equal(t, called{command.ExitOK, `file               format       records  bytes  fields
 images.rec         imagerecord  5        228    label float32, jpg bytes
 plain.rec          recordio     3        36     data bytes
 examples.tfrecord  tfexample    3        222    image/encoded bytes, image/label int64
@@ -90,7 +92,7 @@ samples.tar        webdataset   4        20480  cls int64, jpg bytes, txt text
 feats.ark          kaldi        2        90     data float32 (2, 3)
 `, ""}, r)
 	r = call(t, "records", "ls", "--json", "--from", "tfrecord", "examples.tfrecord")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.JSONEq(t, `[{"file": "examples.tfrecord", "format": "tfrecord", "records": 3, "bytes": 222, "fields": [{"name": "data", "dtype": "bytes", "shape": []}]}]`, r.stdout)
 
 	// Damage ends the listing of one file only.
@@ -98,10 +100,10 @@ feats.ark          kaldi        2        90     data float32 (2, 3)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("cut.rec", b[:100], 0o666))
 	r = call(t, "records", "ls", "cut.rec", "missing.rec", "plain.rec")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "infer-prep: missing.rec: ")
 	r = call(t, "records", "ls", "cut.rec", "plain.rec")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "recordio: cut.rec: at byte 88: ")
 	require.Contains(t, r.stdout, "cut.rec    imagerecord  2        100    label")
 	require.Contains(t, r.stdout, "plain.rec  recordio     3 ")
@@ -110,7 +112,7 @@ feats.ark          kaldi        2        90     data float32 (2, 3)
 func TestRecordsCat(t *testing.T) {
 	recordsTree(t)
 	r := call(t, "records", "cat", "--limit", "1", "--skip", "1", "samples.tar")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.JSONEq(t, `{"key": "train/0001", "file": "samples.tar", "offset": 3072, "fields": {
 		"cls": {"dtype": "int64", "shape": [], "bytes": 8, "sha256": "7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8", "value": 1},
 		"jpg": {"dtype": "bytes", "shape": [], "bytes": 11, "sha256": "30f4d880b23f9ebcc560591595eaf28c661a4b2990edde6026e5c21cb8db6527"},
@@ -129,34 +131,34 @@ func TestRecordsCat(t *testing.T) {
 		{[]string{"images.rec", "--keys", "30,10", "--skip", "1"}, []string{"30"}},
 	} {
 		r := call(t, append([]string{"records", "cat"}, c.args...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		var keys []string
 		d := json.NewDecoder(strings.NewReader(r.stdout))
 		for d.More() {
-			var x recordJSON
+			var x records.RecordJSON
 			require.NoError(t, d.Decode(&x))
 			keys = append(keys, x.Key)
 		}
 		require.Equal(t, c.keys, keys, c.args)
 	}
 	r = call(t, "records", "cat", "--keys", "20,7", "images.rec")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "infer-prep: no record has the key 7\n", r.stderr)
 
 	r = call(t, "records", "cat", "--field", "jpg", "--keys", "20,40", "images.rec")
-	require.Equal(t, called{exitOK, fakeJPEG + "2" + fakeJPEG + "4", ""}, r)
+	require.Equal(t, called{command.ExitOK, fakeJPEG + "2" + fakeJPEG + "4", ""}, r)
 	r = call(t, "records", "cat", "--field", "jpg", "-o", "out", "samples.tar")
-	require.Equal(t, called{exitOK, "", ""}, r)
+	require.Equal(t, called{command.ExitOK, "", ""}, r)
 	require.Equal(t, []string{"train%2F0000.jpg", "train%2F0001.jpg", "train%2F0002.jpg", "train%2F0003.jpg"}, listFiles(t, "out"))
 	b, err := os.ReadFile("out/train%2F0002.jpg")
 	require.NoError(t, err)
 	require.Equal(t, fakeJPEG+"2", string(b))
 	r = call(t, "records", "cat", "--field", "jpg", "-o", "out", "samples.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "the file exists; --force replaces it")
-	require.Equal(t, exitOK, call(t, "records", "cat", "--field", "jpg", "-o", "out", "--force", "samples.tar").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "cat", "--field", "jpg", "-o", "out", "--force", "samples.tar").status)
 	r = call(t, "records", "cat", "--field", "png", "samples.tar")
-	require.Equal(t, called{exitFailed, "", "infer-prep: samples.tar: at byte 0: record \"train/0000\" has no field \"png\"; it has cls, jpg, txt\n"}, r)
+	require.Equal(t, called{command.ExitFailed, "", "infer-prep: samples.tar: at byte 0: record \"train/0000\" has no field \"png\"; it has cls, jpg, txt\n"}, r)
 }
 
 func TestRecordsIndexAndVerify(t *testing.T) {
@@ -170,11 +172,11 @@ func TestRecordsIndexAndVerify(t *testing.T) {
 		{[]string{"feats.ark"}, []string{"feats.scp"}},
 	} {
 		r := call(t, append([]string{"records", "index"}, c.args...)...)
-		require.Equal(t, called{exitOK, strings.Join(c.written, "\n") + "\n", ""}, r)
+		require.Equal(t, called{command.ExitOK, strings.Join(c.written, "\n") + "\n", ""}, r)
 		r = call(t, append([]string{"records", "index"}, c.args...)...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, c.written[0]+": the file exists; --force replaces it\n")
-		require.Equal(t, exitOK, call(t, append([]string{"records", "index", "--force"}, c.args...)...).status)
+		require.Equal(t, command.ExitOK, call(t, append([]string{"records", "index", "--force"}, c.args...)...).status)
 	}
 	b, err := os.ReadFile("images.idx")
 	require.NoError(t, err)
@@ -182,7 +184,7 @@ func TestRecordsIndexAndVerify(t *testing.T) {
 
 	files := []string{"images.rec", "plain.rec", "examples.tfrecord", "samples.tar", "feats.ark", "feats.scp"}
 	r := call(t, append([]string{"records", "verify"}, files...)...)
-	require.Equal(t, called{exitOK, `images.rec: imagerecord, 5 records, compared with images.idx, images.rec.sums: ok
+	require.Equal(t, called{command.ExitOK, `images.rec: imagerecord, 5 records, compared with images.idx, images.rec.sums: ok
 plain.rec: recordio, 3 records, compared with plain.idx: ok
 examples.tfrecord: tfexample, 3 records: ok
 samples.tar: webdataset, 4 records, compared with samples.tar.index: ok
@@ -231,7 +233,7 @@ feats.scp: kaldi, 2 records: ok
 			args = append(args, "--from", from)
 		}
 		r := call(t, args...)
-		require.Equal(t, exitFailed, r.status, name)
+		require.Equal(t, command.ExitFailed, r.status, name)
 		require.Contains(t, r.stderr, c.want)
 		require.Contains(t, r.stdout, "damaged in ")
 		if len(args) == 4 {
@@ -248,16 +250,16 @@ func TestRecordsLenient(t *testing.T) {
 	b[44] ^= 1 // the second record
 	require.NoError(t, os.WriteFile("images.rec", b, 0o666))
 	r := call(t, "records", "verify", "images.rec")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "images.rec: imagerecord, 1 record: damaged in 1 place\n", r.stdout)
 	r = call(t, "records", "verify", "--lenient", "images.rec")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "images.rec: imagerecord, 4 records: damaged in 1 place\n", r.stdout)
 	r = call(t, "records", "convert", "images.rec", "-o", "out.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.NoFileExists(t, "out.tar")
 	r = call(t, "records", "convert", "--lenient", "images.rec", "-o", "out.tar")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "infer-prep: skipped: recordio: images.rec: at byte 44: ")
 	require.Contains(t, call(t, "records", "ls", "out.tar").stdout, "webdataset  4 ")
 }
@@ -266,7 +268,7 @@ func TestRecordsConvert(t *testing.T) {
 	recordsTree(t)
 	ok := func(stderr string, args ...string) {
 		t.Helper()
-		require.Equal(t, called{exitOK, "", stderr}, call(t, append([]string{"records", "convert"}, args...)...))
+		require.Equal(t, called{command.ExitOK, "", stderr}, call(t, append([]string{"records", "convert"}, args...)...))
 	}
 	same := func(a, b string) {
 		t.Helper()
@@ -276,10 +278,10 @@ func TestRecordsConvert(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(x, y), "%s and %s differ", a, b)
 	}
-	require.Equal(t, exitOK, call(t, "records", "index", "images.rec").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "index", "images.rec").status)
 	ok("", "images.rec", "-o", "a-%03d.tar", "--count", "2", "--index")
 	require.Equal(t, []string{"a-000.tar", "a-000.tar.index", "a-001.tar", "a-001.tar.index", "a-002.tar", "a-002.tar.index"}, glob(t, "a-*"))
-	require.Equal(t, exitOK, call(t, "records", "verify", "a-{000..002}.tar").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "verify", "a-{000..002}.tar").status)
 	ok("", "a-{000..002}.tar", "--to", "imagerecord", "-o", "b.rec", "--index")
 	same("images.rec", "b.rec")
 	same("images.idx", "b.idx")
@@ -313,7 +315,7 @@ func TestRecordsConvert(t *testing.T) {
 	for _, out := range []string{"empty.tar", "empty.tfrecord", "empty.ark", "empty2.rec"} {
 		ok("", "empty.rec", "-o", out)
 		require.FileExists(t, out)
-		require.Equal(t, exitOK, call(t, "records", "verify", out).status)
+		require.Equal(t, command.ExitOK, call(t, "records", "verify", out).status)
 	}
 }
 
@@ -336,45 +338,45 @@ func TestRecordsErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"no command", []string{"ruin"}, exitUsage, "want cat, convert, index, ls or verify"},
-		{"no file", []string{"ls"}, exitUsage, "records ls: no files: want at least one record file"},
-		{"no file to convert", []string{"convert", "-o", "x.tar"}, exitUsage, "records convert: no files: want at least one record file"},
-		{"other than its name", []string{"ls", "text.rec"}, exitFailed, "text.rec: the name suggests the format recordio, but the content does not match"},
-		{"unknown file", []string{"ls", "text.txt"}, exitFailed, "text.txt: unknown format: set --from to imagerecord, kaldi, recordio, tfexample, tfrecord or webdataset"},
-		{"missing", []string{"cat", "missing.rec"}, exitFailed, "missing.rec: "},
-		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, exitFailed, "missing-0.tar: "},
-		{"folder", []string{"ls", "folder"}, exitFailed, "infer-prep: folder: is a folder: want a regular file"},
-		{"unknown format", []string{"ls", "--from", "mxnet", "images.rec"}, exitUsage, `--from "mxnet": want imagerecord, `},
-		{"wrong format", []string{"ls", "--from", "tfrecord", "images.rec"}, exitFailed, "tfrecord: images.rec: at byte 0: "},
-		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, exitUsage, `--from "mxnet"`},
-		{"folder without field", []string{"cat", "-o", "x", "images.rec"}, exitUsage, "--field NAME"},
-		{"limits", []string{"cat", "--limit", "-2", "images.rec"}, exitUsage, "--limit -2"},
-		{"no index", []string{"index", "examples.tfrecord"}, exitFailed, "the format tfexample has no index"},
-		{"no sums", []string{"index", "--sums", "samples.tar"}, exitUsage, "a file of sums"},
-		{"no output", []string{"convert", "images.rec"}, exitUsage, "want -o OUT"},
-		{"unknown output", []string{"convert", "images.rec", "-o", "x.bin"}, exitUsage, "x.bin: unknown extension: set --to to"},
-		{"unknown target", []string{"convert", "images.rec", "--to", "x", "-o", "x.tar"}, exitUsage, `--to "x": want imagerecord, `},
-		{"two formats", []string{"convert", "images.rec", "plain.rec", "-o", "x.tar"}, exitUsage, "images.rec is imagerecord, but plain.rec is recordio"},
-		{"exists", []string{"convert", "images.rec", "-o", "there.tar"}, exitFailed, "there.tar: the file exists; --force replaces it"},
-		{"itself", []string{"convert", "images.rec", "-o", "images.rec", "--force"}, exitFailed, "the file is both input and output"},
-		{"count of one file", []string{"convert", "images.rec", "-o", "x.tar", "--count", "2"}, exitUsage, "data-%06d.tar"},
-		{"count of one file only", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--count", "2"}, exitUsage, "unsupported option: a number of records or bytes for each file: the format writes one file"},
-		{"no index for", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--index"}, exitUsage, "an index"},
-		{"compressed index", []string{"convert", "images.rec", "-o", "x.tar.gz", "--index"}, exitFailed, "a compressed shard has no index"},
-		{"negative", []string{"convert", "images.rec", "-o", "x-%d.tar", "--count", "-1"}, exitUsage, "--count -1"},
-		{"misfit", []string{"convert", "samples.tar", "--to", "imagerecord", "-o", "x.rec"}, exitFailed, `imagerecord: samples.tar: at byte 0: record "train/0000": field "txt": bytes beside the content "jpg", want one label, one image and perhaps id2 (drop it?)`},
-		{"misfit by name", []string{"convert", "samples.tar", "-o", "x.rec"}, exitFailed, `field "cls": want one field, data (drop this one, or rename it); or --to imagerecord`},
-		{"misfit late", []string{"convert", "images.rec", "--to", "tfexample", "--drop", "jpg", "--rename", "label=x[0]", "-o", "x.tfrecord"}, exitFailed, `record "0": field "x[0]"`},
-		{"drop and rename", []string{"convert", "images.rec", "--drop", "jpg", "--rename", "jpg=png", "-o", "x.tar"}, exitUsage, "want only one of them"},
-		{"rename badly", []string{"convert", "images.rec", "--rename", "jpg", "-o", "x.tar"}, exitUsage, "NAME=VALUE"},
-		{"rename to another", []string{"convert", "images.rec", "--rename", "jpg=label", "-o", "x.tar"}, exitFailed, `field "label": the record already has a field of that name`},
+		{"no command", []string{"ruin"}, command.ExitUsage, "want cat, convert, index, ls or verify"},
+		{"no file", []string{"ls"}, command.ExitUsage, "records ls: no files: want at least one record file"},
+		{"no file to convert", []string{"convert", "-o", "x.tar"}, command.ExitUsage, "records convert: no files: want at least one record file"},
+		{"other than its name", []string{"ls", "text.rec"}, command.ExitFailed, "text.rec: the name suggests the format recordio, but the content does not match"},
+		{"unknown file", []string{"ls", "text.txt"}, command.ExitFailed, "text.txt: unknown format: set --from to imagerecord, kaldi, recordio, tfexample, tfrecord or webdataset"},
+		{"missing", []string{"cat", "missing.rec"}, command.ExitFailed, "missing.rec: "},
+		{"missing with a pattern", []string{"ls", "missing-{0..2}.tar"}, command.ExitFailed, "missing-0.tar: "},
+		{"folder", []string{"ls", "folder"}, command.ExitFailed, "infer-prep: folder: is a folder: want a regular file"},
+		{"unknown format", []string{"ls", "--from", "mxnet", "images.rec"}, command.ExitUsage, `--from "mxnet": want imagerecord, `},
+		{"wrong format", []string{"ls", "--from", "tfrecord", "images.rec"}, command.ExitFailed, "tfrecord: images.rec: at byte 0: "},
+		{"wrong format to verify", []string{"verify", "--from", "mxnet", "images.rec"}, command.ExitUsage, `--from "mxnet"`},
+		{"folder without field", []string{"cat", "-o", "x", "images.rec"}, command.ExitUsage, "--field NAME"},
+		{"limits", []string{"cat", "--limit", "-2", "images.rec"}, command.ExitUsage, "--limit -2"},
+		{"no index", []string{"index", "examples.tfrecord"}, command.ExitFailed, "the format tfexample has no index"},
+		{"no sums", []string{"index", "--sums", "samples.tar"}, command.ExitUsage, "a file of sums"},
+		{"no output", []string{"convert", "images.rec"}, command.ExitUsage, "want -o OUT"},
+		{"unknown output", []string{"convert", "images.rec", "-o", "x.bin"}, command.ExitUsage, "x.bin: unknown extension: set --to to"},
+		{"unknown target", []string{"convert", "images.rec", "--to", "x", "-o", "x.tar"}, command.ExitUsage, `--to "x": want imagerecord, `},
+		{"two formats", []string{"convert", "images.rec", "plain.rec", "-o", "x.tar"}, command.ExitUsage, "images.rec is imagerecord, but plain.rec is recordio"},
+		{"exists", []string{"convert", "images.rec", "-o", "there.tar"}, command.ExitFailed, "there.tar: the file exists; --force replaces it"},
+		{"itself", []string{"convert", "images.rec", "-o", "images.rec", "--force"}, command.ExitFailed, "the file is both input and output"},
+		{"count of one file", []string{"convert", "images.rec", "-o", "x.tar", "--count", "2"}, command.ExitUsage, "data-%06d.tar"},
+		{"count of one file only", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--count", "2"}, command.ExitUsage, "unsupported option: a number of records or bytes for each file: the format writes one file"},
+		{"no index for", []string{"convert", "samples.tar", "-o", "x.tfrecord", "--to", "tfexample", "--index"}, command.ExitUsage, "an index"},
+		{"compressed index", []string{"convert", "images.rec", "-o", "x.tar.gz", "--index"}, command.ExitFailed, "a compressed shard has no index"},
+		{"negative", []string{"convert", "images.rec", "-o", "x-%d.tar", "--count", "-1"}, command.ExitUsage, "--count -1"},
+		{"misfit", []string{"convert", "samples.tar", "--to", "imagerecord", "-o", "x.rec"}, command.ExitFailed, `imagerecord: samples.tar: at byte 0: record "train/0000": field "txt": bytes beside the content "jpg", want one label, one image and perhaps id2 (drop it?)`},
+		{"misfit by name", []string{"convert", "samples.tar", "-o", "x.rec"}, command.ExitFailed, `field "cls": want one field, data (drop this one, or rename it); or --to imagerecord`},
+		{"misfit late", []string{"convert", "images.rec", "--to", "tfexample", "--drop", "jpg", "--rename", "label=x[0]", "-o", "x.tfrecord"}, command.ExitFailed, `record "0": field "x[0]"`},
+		{"drop and rename", []string{"convert", "images.rec", "--drop", "jpg", "--rename", "jpg=png", "-o", "x.tar"}, command.ExitUsage, "want only one of them"},
+		{"rename badly", []string{"convert", "images.rec", "--rename", "jpg", "-o", "x.tar"}, command.ExitUsage, "NAME=VALUE"},
+		{"rename to another", []string{"convert", "images.rec", "--rename", "jpg=label", "-o", "x.tar"}, command.ExitFailed, `field "label": the record already has a field of that name`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := call(t, append([]string{"records"}, c.args...)...)
 			require.Equal(t, c.status, r.status, r.stderr)
 			require.Contains(t, r.stderr, c.want)
 			lines := 1
-			if c.status == exitUsage {
+			if c.status == command.ExitUsage {
 				lines = 3
 			}
 			require.Equal(t, lines, strings.Count(r.stderr, "\n"), r.stderr)
@@ -392,7 +394,7 @@ func TestRecordsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stdout, stderr bytes.Buffer
 		n := 0
-		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, testDelay: func() {
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
 			if n++; n == 3 {
 				cancel()
 			}
@@ -404,26 +406,26 @@ func TestRecordsInterrupted(t *testing.T) {
 		if out == "x.tfrecord" {
 			args[4] = "tfexample"
 		}
-		require.Equal(t, exitInterrupted, a.run(ctx, args))
+		require.Equal(t, command.ExitInterrupted, execute(ctx, a, args))
 		require.Equal(t, "infer-prep: interrupted: nothing was written\n", stderr.String())
 		require.Equal(t, before, listFiles(t, "."))
 		cancel()
 	}
-	for command, why := range map[string]string{
+	for name, why := range map[string]string{
 		"ls": "the output is incomplete", "cat": "the output is incomplete", "verify": "some files were not checked", "index": "some indexes were not written",
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var stdout, stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr}
-		require.Equal(t, exitInterrupted, a.run(ctx, []string{"records", command, "images.rec"}), command)
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
+		require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"records", name, "images.rec"}), name)
 		require.Contains(t, stderr.String(), "interrupted: "+why)
 	}
 }
 
 func TestRecordsHelp(t *testing.T) {
 	r := call(t, "records", "convert", "--help")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	for _, f := range []string{"imagerecord", "kaldi", "recordio", "tfexample", "tfrecord", "webdataset"} {
 		require.Regexp(t, `(?m)^  `+f+` +\w`, r.stdout)
 	}

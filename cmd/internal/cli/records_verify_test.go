@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/records/kaldi"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -19,25 +20,25 @@ import (
 // its checksums.
 func TestRecordsVerifyTime(t *testing.T) {
 	recordsTree(t)
-	require.Equal(t, exitOK, call(t, "records", "index", "samples.tar").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "index", "samples.tar").status)
 	now := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes("samples.tar", now, now))
 	r := call(t, "records", "verify", "samples.tar")
-	require.Equal(t, called{exitOK, "samples.tar: webdataset, 4 records, compared with samples.tar.index (the time of the shard changed, its bytes did not): ok\n", ""}, r)
+	require.Equal(t, called{command.ExitOK, "samples.tar: webdataset, 4 records, compared with samples.tar.index (the time of the shard changed, its bytes did not): ok\n", ""}, r)
 
 	b, err := os.ReadFile("samples.tar")
 	require.NoError(t, err)
 	b[512] ^= 1
 	require.NoError(t, os.WriteFile("samples.tar", b, 0o666))
 	r = call(t, "records", "verify", "samples.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, "samples.tar: webdataset, 4 records, compared with samples.tar.index: damaged in 1 place\n", r.stdout)
 	require.Contains(t, r.stderr, "samples.tar: at byte 0: the checksum of sample ")
 
 	// A shard of another size is another shard: its index is out of date.
-	require.Equal(t, exitOK, call(t, "records", "convert", "plain.rec", "-o", "samples.tar", "--force").status)
+	require.Equal(t, command.ExitOK, call(t, "records", "convert", "plain.rec", "-o", "samples.tar", "--force").status)
 	r = call(t, "records", "verify", "samples.tar")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stdout, "samples.tar: webdataset, 3 records, compared with samples.tar.index: failed with 1 error\n")
 	require.Contains(t, r.stderr, "the index is not of this shard")
 }
@@ -76,10 +77,10 @@ func TestRecordsVerdict(t *testing.T) {
 	} {
 		r := call(t, append([]string{"records", "verify"}, strings.Fields(c.args)...)...)
 		if c.stderr == "" {
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			continue
 		}
-		require.Equal(t, exitFailed, r.status, c.args)
+		require.Equal(t, command.ExitFailed, r.status, c.args)
 		require.Equal(t, c.stdout, r.stdout, c.args)
 		require.Contains(t, r.stderr, c.stderr)
 		require.NotContains(t, r.stdout+r.stderr, "damaged")
@@ -104,16 +105,16 @@ func TestRecordsLimit(t *testing.T) {
 			}
 			all := append([]string{"records"}, strings.Fields(args)...)
 			r := call(t, append(all, "--limit-bytes", "17", name)...)
-			require.Equal(t, exitFailed, r.status, args)
+			require.Equal(t, command.ExitFailed, r.status, args)
 			require.Contains(t, r.stderr, name+": at byte 2048: record too large: ", args)
 			for _, limit := range []string{"18", "1Gi", "0"} {
 				r = call(t, append(all, "--limit-bytes", limit, name)...)
-				require.Equal(t, exitOK, r.status, "%s: %s", args, r.stderr)
+				require.Equal(t, command.ExitOK, r.status, "%s: %s", args, r.stderr)
 			}
 		}
 	}
 	r := call(t, "records", "ls", "--limit-bytes", "-1", "samples.tar")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 }
 
 // TestRecordsVerifyScript: verify says how much of a script it compared. A
@@ -137,18 +138,18 @@ func TestRecordsVerifyScript(t *testing.T) {
 		status         int
 		stdout, stderr string
 	}{
-		"all":           {all, exitOK, ", compared with x.scp (8 of 8 records): ok\n", ""},
-		"two of each":   {all + all, exitOK, ", compared with x.scp (8 of 8 records): ok\n", ""},
-		"one of eight":  {lines[0], exitFailed, ", compared with x.scp (1 of 8 records): failed with 1 error\n", "x.scp: no line has the record \"utt1\" at byte 49 of x.ark, nor 6 others: want one for each of the 8 records"},
-		"seven":         {strings.Join(lines[:7], ""), exitFailed, ", compared with x.scp (7 of 8 records): failed with 1 error\n", "x.scp: no line has the record \"utt7\" at byte 313 of x.ark: want"},
-		"other archive": {of("y.ark"), exitFailed, ", compared with x.scp (0 of 8 records; 8 lines name other files): failed with 1 error\n", "x.scp: no line has the record \"utt0\""},
-		"other, exists": {of("z.ark"), exitFailed, "(0 of 8 records; 8 lines name other files): failed with 1 error\n", "x.scp: no line"},
-		"moved":         {of("/data/exp/x.ark"), exitOK, ", compared with x.scp (8 of 8 records): ok\n", ""},
-		"two archives":  {all + of("y.ark"), exitOK, ", compared with x.scp (8 of 8 records; 8 lines name other files): ok\n", ""},
-		"and a command": {all + "z cat z.ark |\n", exitOK, ", compared with x.scp (8 of 8 records; 1 line names another file): ok\n", ""},
-		"empty":         {"", exitFailed, ", compared with x.scp (0 of 8 records): failed with 1 error\n", "x.scp: no line has the record \"utt0\""},
-		"wrong place":   {all + "utt0 x.ark:7\n", exitFailed, "(8 of 8 records): damaged in 1 place\n", "no object, line 9 of the script has one there"},
-		"wrong key":     {strings.Replace(all, "utt3", "utt9", 1), exitFailed, "damaged in 1 place\n", "the key is \"utt3\", line 4 of the script has another"},
+		"all":           {all, command.ExitOK, ", compared with x.scp (8 of 8 records): ok\n", ""},
+		"two of each":   {all + all, command.ExitOK, ", compared with x.scp (8 of 8 records): ok\n", ""},
+		"one of eight":  {lines[0], command.ExitFailed, ", compared with x.scp (1 of 8 records): failed with 1 error\n", "x.scp: no line has the record \"utt1\" at byte 49 of x.ark, nor 6 others: want one for each of the 8 records"},
+		"seven":         {strings.Join(lines[:7], ""), command.ExitFailed, ", compared with x.scp (7 of 8 records): failed with 1 error\n", "x.scp: no line has the record \"utt7\" at byte 313 of x.ark: want"},
+		"other archive": {of("y.ark"), command.ExitFailed, ", compared with x.scp (0 of 8 records; 8 lines name other files): failed with 1 error\n", "x.scp: no line has the record \"utt0\""},
+		"other, exists": {of("z.ark"), command.ExitFailed, "(0 of 8 records; 8 lines name other files): failed with 1 error\n", "x.scp: no line"},
+		"moved":         {of("/data/exp/x.ark"), command.ExitOK, ", compared with x.scp (8 of 8 records): ok\n", ""},
+		"two archives":  {all + of("y.ark"), command.ExitOK, ", compared with x.scp (8 of 8 records; 8 lines name other files): ok\n", ""},
+		"and a command": {all + "z cat z.ark |\n", command.ExitOK, ", compared with x.scp (8 of 8 records; 1 line names another file): ok\n", ""},
+		"empty":         {"", command.ExitFailed, ", compared with x.scp (0 of 8 records): failed with 1 error\n", "x.scp: no line has the record \"utt0\""},
+		"wrong place":   {all + "utt0 x.ark:7\n", command.ExitFailed, "(8 of 8 records): damaged in 1 place\n", "no object, line 9 of the script has one there"},
+		"wrong key":     {strings.Replace(all, "utt3", "utt9", 1), command.ExitFailed, "damaged in 1 place\n", "the key is \"utt3\", line 4 of the script has another"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile("x.scp", []byte(c.scp), 0o666))

@@ -13,15 +13,14 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/importer/preset"
-	"github.com/infer-prep/infer-prep/store"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/internal/newfile"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -297,84 +296,25 @@ func TestRunNames(t *testing.T) {
 	}
 }
 
-// TestRunDiskFull: a full disk ends the run and is reported once.
-func TestRunDiskFull(t *testing.T) {
-	files := map[string][]byte{}
-	for i := range 200 {
-		files[fmt.Sprintf("in/%03d.png", i)] = pngBytes(t, 5, 4, uint8(i))
-	}
-	t.Chdir(tree(t, files))
-	whole := formats[0]
-	t.Cleanup(func() { formats[0] = whole })
-	var n atomic.Int32
-	formats[0].write = func(w io.Writer, ts []tensor.Named) error {
-		if n.Add(1) > 20 {
-			_, _ = w.Write(make([]byte, 1<<17))
-			return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-		}
-		return whole.write(w, ts)
-	}
-	r := call(t, "run", "--preset", "decode", "--json", "--jobs", "4", "-o", "out", "in")
-	require.Equal(t, exitFailed, r.status)
-	require.Regexp(t, `^infer-prep: in/\d+.png: cannot write out/\d+.png.npy: no space left on device\ninfer-prep: the disk is full: 20 of 200 files done\n$`, filepath.ToSlash(r.stderr))
-	require.Equal(t, 20, wholeFiles(t, "out"))
-	require.Equal(t, 21, strings.Count(r.stdout, "\n"), "what is done is told, and the error")
-	require.Less(t, int(n.Load()), 100, "the rest was not tried")
-}
-
-// TestRunCase simulates a file system that ignores case.
-func TestRunCase(t *testing.T) {
-	img := pngBytes(t, 5, 4, 7)
-	t.Chdir(tree(t, map[string][]byte{"a/Cat.png": img, "b/cat.png": img, "dog.PNG": img}))
-	for _, fold := range []bool{false, true} {
-		s := &imageFiles{columns: columns{format: formats[0], names: []string{"image"}}, dir: "out", fold: fold}
-		l := expand(t.Context(), store.Local, []string{"a", "b", "dog.PNG"}, "out")
-		l.claim(s)
-		require.Len(t, l.inputs, 3)
-		require.NoError(t, l.inputs[0].err)
-		require.NoError(t, l.inputs[2].err)
-		if fold {
-			require.ErrorContains(t, l.inputs[1].err, "is already the output of "+filepath.Join("a", "Cat.png"))
-		} else {
-			require.NoError(t, l.inputs[1].err)
-		}
-	}
-	_, err := os.Lstat("DOG.png")
-	s := &imageFiles{dir: "."}
-	require.NoError(t, s.ready(t.Context()))
-	require.Equal(t, err == nil, s.fold, "what the file system does")
-
-	g, err := preset.Graph("yolo")
-	require.NoError(t, err)
-	g.Rename("Scale")
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
-	require.NoError(t, err)
-	_, err = outputNames(g, plan, true, formats[0])
-	require.ErrorContains(t, err, "Scale and scale differ only in case")
-	names, err := outputNames(g, plan, true, formats[1])
-	require.NoError(t, err)
-	require.Equal(t, []string{"Scale", "scale", "pad"}, names)
-}
-
 // TestWriteFile writes to a link, and to a file without permission.
 func TestWriteFile(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a": []byte("old")}))
 	require.NoError(t, os.Symlink("a", "link"))
-	require.NoError(t, writeFile(t.Context(), "link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.NoError(t, newfile.Write(t.Context(), "link", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
 	b, err := os.ReadFile("a")
 	require.NoError(t, err)
 	require.Equal(t, "new", string(b))
 	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
-	require.Error(t, writeFile(t.Context(), "link", func(io.Writer) error { return io.ErrShortWrite }))
+	require.Error(t, newfile.Write(t.Context(), "link", func(io.Writer) error { return io.ErrShortWrite }))
 	require.Equal(t, []string{"a", "link"}, listFiles(t, "."))
 	require.NoError(t, os.Mkdir("d", 0o777))
-	require.Error(t, writeFile(t.Context(), "d", func(io.Writer) error { return nil }))
+	require.Error(t, newfile.Write(t.Context(), "d", func(io.Writer) error { return nil }))
 }
 
 // TestRunPermissions: files have the permissions of the umask.
 func TestRunPermissions(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)})
-	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "-o", dir, filepath.Join(dir, "a.png")).status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "decode", "-o", dir, filepath.Join(dir, "a.png")).status)
 	want, err := os.Stat(filepath.Join(dir, "a.png"))
 	require.NoError(t, err)
 	got, err := os.Stat(filepath.Join(dir, "a.png.npy"))
@@ -386,7 +326,7 @@ func TestRunFormats(t *testing.T) {
 	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 20, 10, 3)})
 	img := filepath.Join(dir, "a.png")
 	ref := filepath.Join(dir, "ref")
-	require.Equal(t, exitOK, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", ref, img).status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "yolo", "--outputs", "all", "-o", ref, img).status)
 	require.Equal(t, []string{"a.png.images.npy", "a.png.pad.npy", "a.png.scale.npy"}, listFiles(t, ref))
 	want := map[string]*tensor.Tensor{}
 	for _, o := range []string{"images", "scale", "pad"} {
@@ -454,7 +394,7 @@ func TestRunFormats(t *testing.T) {
 		t.Run(c.format+" "+c.outputs, func(t *testing.T) {
 			out := t.TempDir()
 			r := call(t, "run", "--preset", "yolo", "--format", c.format, "--outputs", c.outputs, "-o", out, img)
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			require.Equal(t, c.files, listFiles(t, out))
 			got := c.read(t, out)
 			n := map[string]int{"all": 3, "main": 1}[c.outputs]
@@ -497,7 +437,7 @@ func TestRunChanges(t *testing.T) {
 		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
 			out := t.TempDir()
 			r := call(t, append([]string{"run", "-o", out, img}, c.flags...)...)
-			require.Equal(t, exitOK, r.status, r.stderr)
+			require.Equal(t, command.ExitOK, r.status, r.stderr)
 			require.Len(t, listFiles(t, out), len(c.want))
 			for o, d := range c.want {
 				name := "a.png.npy"
@@ -510,7 +450,7 @@ func TestRunChanges(t *testing.T) {
 	}
 
 	out := t.TempDir()
-	require.Equal(t, exitOK, call(t, "run", "--preset", "decode", "--layout", "CHW", "-o", out, img).status)
+	require.Equal(t, command.ExitOK, call(t, "run", "--preset", "decode", "--layout", "CHW", "-o", out, img).status)
 	x := readNPY(t, filepath.Join(out, "a.png.npy"))
 	for c, want := range []byte{7, 5, 3} { // the pixel at (7, 5), see pngBytes
 		require.Equal(t, want, x.Data[c*200+5*20+7])
@@ -524,7 +464,7 @@ func TestRunEXIF(t *testing.T) {
 	shape := func(flags ...string) []int {
 		out := t.TempDir()
 		r := call(t, append([]string{"run", "-o", out, img}, flags...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		return readNPY(t, filepath.Join(out, "png_exif6.png.npy")).Shape.Slice()
 	}
 	plain, upright := shape("--preset", "decode"), shape("--preset", "decode", "--exif")
@@ -541,11 +481,11 @@ func TestRunJSON(t *testing.T) {
 	dir := tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1), "in/b.png": []byte("\x89PNG\r\n\x1a\n"), "in/c.png": pngBytes(t, 2, 1, 1), "in/d.txt": []byte("x")})
 	t.Chdir(dir)
 	r := call(t, "run", "--preset", "yolo", "--outputs", "all", "--format", "npz", "--json", "-o", "out", "none.png", "in")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	type line struct {
-		Input   string   `json:"input"`
-		Outputs []result `json:"outputs"`
-		Error   string   `json:"error"`
+		Input   string       `json:"input"`
+		Outputs []job.Output `json:"outputs"`
+		Error   string       `json:"error"`
 	}
 	var lines []line
 	for _, l := range strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n") {
@@ -555,9 +495,9 @@ func TestRunJSON(t *testing.T) {
 		require.NoError(t, d.Decode(&x), l)
 		lines = append(lines, x)
 	}
-	outputs := func(name string) []result {
+	outputs := func(name string) []job.Output {
 		f := filepath.Join("out", name+".npz")
-		return []result{
+		return []job.Output{
 			{Name: "images", File: f, DType: tensor.Float32, Shape: tensor.Dims(3, 640, 640)},
 			{Name: "scale", File: f, DType: tensor.Float32, Shape: tensor.Dims(2)},
 			{Name: "pad", File: f, DType: tensor.Int32, Shape: tensor.Dims(4)},
@@ -573,7 +513,7 @@ func TestRunJSON(t *testing.T) {
 	require.Regexp(t, `^infer-prep: none.png: .*\ninfer-prep: in/b.png: .*\ninfer-prep: 2 of 4 images failed\n$`, filepath.ToSlash(r.stderr))
 
 	r = call(t, "run", "--preset", "decode", "--json", "-o", "out", "none.png")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, `{"input":"none.png","error":"none.png: no such file or folder"}`+"\n", r.stdout)
 }
 
@@ -594,7 +534,7 @@ func TestRunOrder(t *testing.T) {
 	for _, jobs := range []string{"1", "2", "7"} {
 		require.NoError(t, os.RemoveAll("out"))
 		r := call(t, "run", "--preset", "decode", "--json", "--jobs", jobs, "-o", "out", "in")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		if jobs == "1" {
 			first = r
 			require.Equal(t, 120, strings.Count(r.stdout, "\n"))
@@ -618,10 +558,10 @@ func TestRunMemory(t *testing.T) {
 	dir := tree(t, files)
 	t.Chdir(dir)
 	r := call(t, "run", "--preset", "decode", "--limit-bytes", "150Ki", "--jobs", "4", "-o", "out", "in")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Len(t, listFiles(t, "out"), 12)
 	r = call(t, "run", "--preset", "decode", "--limit-bytes", "100000", "--jobs", "4", "-o", "out2", "in")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Equal(t, 12, strings.Count(r.stderr, "limit exceeded"), r.stderr)
 	require.Empty(t, listFiles(t, "out2"))
 }
@@ -650,13 +590,13 @@ func TestRunInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var n atomic.Int32
 		var stdout, stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, testDelay: func() {
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
 			if n.Add(1) == 20 {
 				cancel()
 			}
 		}}
-		status := a.run(ctx, []string{"run", "--preset", "decode", "--json", "--jobs", jobs, "-o", out, "in"})
-		require.Equal(t, exitInterrupted, status)
+		status := execute(ctx, a, []string{"run", "--preset", "decode", "--json", "--jobs", jobs, "-o", out, "in"})
+		require.Equal(t, command.ExitInterrupted, status)
 		got := wholeFiles(t, out)
 		require.GreaterOrEqual(t, got, 20)
 		require.Less(t, got, 30)
@@ -667,7 +607,7 @@ func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stderr bytes.Buffer
-	require.Equal(t, exitInterrupted, Run(ctx, []string{"run", "--preset", "decode", "-o", "out", "in"}, strings.NewReader(""), &stderr, &stderr))
+	require.Equal(t, command.ExitInterrupted, Run(ctx, []string{"run", "--preset", "decode", "-o", "out", "in"}, strings.NewReader(""), &stderr, &stderr))
 	require.Empty(t, listFiles(t, "out"))
 }
 
@@ -720,7 +660,7 @@ func TestRunSaysWhat(t *testing.T) {
 		{"--graph graph.json --format npz -o three in", "image: 2 tensors of uint8 (4, ?, 3) in three\nsize: 2 tensors of int64 (2,) in three\n"},
 	} {
 		r := call(t, append([]string{"run"}, strings.Fields(c.args)...)...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		_, after, _ := strings.Cut(r.stderr, "images/s\n")
 		require.Equal(t, c.want, after, c.args)
 		require.Equal(t, len(strings.Split(c.want, "\n"))-1, len(tensorsLine.FindAllString(after, -1)), c.args)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -110,7 +111,7 @@ func TestServe(t *testing.T) {
 		require.Equal(t, append([]int{2}, x.Shape.Slice()...), shape)
 		require.True(t, bytes.Equal(append(rawOf(t, x), rawOf(t, y)...), raw))
 		r := s.stop()
-		require.Equal(t, exitOK, r.status)
+		require.Equal(t, command.ExitOK, r.status)
 		require.Equal(t, fmt.Sprintf("serving model %s on %s\nstopped: 1 request answered\n", model, s.url), r.stderr)
 	}
 }
@@ -145,24 +146,24 @@ func TestServeErrors(t *testing.T) {
 		status int
 		stderr string
 	}{
-		{"", exitUsage, "no graph: want --prep, --preset"},
-		{"--preset imagenet --listen 8000", exitUsage, `--listen "8000": want HOST:PORT`},
-		{"--preset imagenet --listen " + strings.TrimPrefix(taken.url, "http://"), exitFailed, "address already in use"},
-		{"--preset imagenet --jobs 0", exitUsage, "--jobs 0: want at least 1"},
-		{"--preset imagenet --queue -1", exitUsage, "--queue -1: want at least 0"},
-		{"--preset imagenet --timeout 0s", exitUsage, "--timeout 0s: want more than 0"},
-		{"--preset imagenet --drain -1s", exitUsage, "--drain -1s: want at least 0"},
-		{"--preset imagenet --limit-body 0", exitUsage, "--limit-body 0: want at least 1"},
-		{"--preset imagenet --limit-held 0", exitUsage, "--limit-held 0: want at least 1"},
-		{"--preset imagenet --limit-connections 0", exitUsage, "--limit-connections 0: want at least 1"},
-		{"--preset imagenet --limit-images 0", exitUsage, "--limit-images 0: want 1 to 65536"},
-		{"--preset imagenet --outputs some", exitUsage, `--outputs "some": want main or all`},
-		{"--preset imagenet --model-name a/b", exitUsage, `"a/b" cannot be a part of a URL: want --model-name`},
-		{"--preset imagenet --model-version ..", exitUsage, "want --model-version"},
-		{"--preset imagenet --infer", exitUsage, "--infer: no model"},
-		{"--preset imagenet --model a.png", exitFailed, "use ort:cpu for the model"},
-		{"--preset imagenet --device x", exitUsage, "--device x: "},
-		{"--preset imagenet a.png", exitUsage, `serve: unexpected argument "a.png"`},
+		{"", command.ExitUsage, "no graph: want --prep, --preset"},
+		{"--preset imagenet --listen 8000", command.ExitUsage, `--listen "8000": want HOST:PORT`},
+		{"--preset imagenet --listen " + strings.TrimPrefix(taken.url, "http://"), command.ExitFailed, "address already in use"},
+		{"--preset imagenet --jobs 0", command.ExitUsage, "--jobs 0: want at least 1"},
+		{"--preset imagenet --queue -1", command.ExitUsage, "--queue -1: want at least 0"},
+		{"--preset imagenet --timeout 0s", command.ExitUsage, "--timeout 0s: want more than 0"},
+		{"--preset imagenet --drain -1s", command.ExitUsage, "--drain -1s: want at least 0"},
+		{"--preset imagenet --limit-body 0", command.ExitUsage, "--limit-body 0: want at least 1"},
+		{"--preset imagenet --limit-held 0", command.ExitUsage, "--limit-held 0: want at least 1"},
+		{"--preset imagenet --limit-connections 0", command.ExitUsage, "--limit-connections 0: want at least 1"},
+		{"--preset imagenet --limit-images 0", command.ExitUsage, "--limit-images 0: want 1 to 65536"},
+		{"--preset imagenet --outputs some", command.ExitUsage, `--outputs "some": want main or all`},
+		{"--preset imagenet --model-name a/b", command.ExitUsage, `"a/b" cannot be a part of a URL: want --model-name`},
+		{"--preset imagenet --model-version ..", command.ExitUsage, "want --model-version"},
+		{"--preset imagenet --infer", command.ExitUsage, "--infer: no model"},
+		{"--preset imagenet --model a.png", command.ExitFailed, "use ort:cpu for the model"},
+		{"--preset imagenet --device x", command.ExitUsage, "--device x: "},
+		{"--preset imagenet a.png", command.ExitUsage, `serve: unexpected argument "a.png"`},
 	} {
 		r := call(t, append([]string{"serve"}, strings.Fields(c.args)...)...)
 		require.Equal(t, c.status, r.status, "%s: %s", c.args, r.stderr)
@@ -175,7 +176,7 @@ func TestServeEverywhere(t *testing.T) {
 	var stderr bytes.Buffer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, exitOK, Run(ctx, []string{"serve", "--preset", "imagenet", "-q", "--listen", ":0"}, strings.NewReader(""), io.Discard, &stderr))
+	require.Equal(t, command.ExitOK, Run(ctx, []string{"serve", "--preset", "imagenet", "-q", "--listen", ":0"}, strings.NewReader(""), io.Discard, &stderr))
 	require.Regexp(t, `^infer-prep: serve: warning: \[::\]:\d+ is open to other machines, without encryption or authentication\n$`, stderr.String())
 }
 
@@ -353,9 +354,9 @@ func TestDeviceServe(t *testing.T) {
 	raw, shape := infer(t, s.url, "classifier", images...)
 	require.Equal(t, []int{len(images), len(raw) / 4 / len(images)}, shape)
 	require.True(t, bytes.Equal(all, raw))
-	require.Equal(t, exitOK, s.stop().status)
+	require.Equal(t, command.ExitOK, s.stop().status)
 	s = startServe(t, "--bundle", b, "--device", "ort:cpu") // without the model
 	_, shape = infer(t, s.url, "classifier", images[0])
 	require.Len(t, shape, 4)
-	require.Equal(t, exitOK, s.stop().status)
+	require.Equal(t, command.ExitOK, s.stop().status)
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/graph"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -62,7 +64,7 @@ func TestSheetPixels(t *testing.T) {
 	dir := tree(t, map[string][]byte{"in/a.png": pngBytes(t, 16, 8, 1), "in/b.txt": []byte("no image"), "in/c.png": []byte("\x89PNG\r\n\x1a\nbroken")})
 	at := func(n string) string { return filepath.Join(dir, filepath.FromSlash(n)) }
 	r := call(t, "graph", "show", "--preset", "decode", "--sheet", at("s.png"), "--cell", "16", at("in"))
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "c.png")
 	m, in := readPNG(t, at("s.png")), readPNG(t, at("in/a.png"))
 	require.Equal(t, image.Rect(0, 0, 8+126+8, 8+2*14+8+(14+3*14+8+16+4)+(14+8)), m.Bounds())
@@ -72,13 +74,13 @@ func TestSheetPixels(t *testing.T) {
 			require.Equal(t, color.NRGBAModel.Convert(in.At(x, y)), color.NRGBAModel.Convert(m.At(x0+x, y0+y)), "at %d, %d", x, y)
 		}
 	}
-	require.Equal(t, sheetFrame, color.NRGBAModel.Convert(m.At(x0, y0-1)))
+	require.Equal(t, graph.SheetFrame, color.NRGBAModel.Convert(m.At(x0, y0-1)))
 
 	// Twice as large, then half as large.
-	require.Equal(t, exitOK, call(t, "graph", "show", "--preset", "decode", "--sheet", at("s.png"), "--cell", "32", at("in/a.png")).status)
+	require.Equal(t, command.ExitOK, call(t, "graph", "show", "--preset", "decode", "--sheet", at("s.png"), "--cell", "32", at("in/a.png")).status)
 	m = readPNG(t, at("s.png"))
 	require.Equal(t, color.NRGBAModel.Convert(in.At(15, 7)), color.NRGBAModel.Convert(m.At(8+31, 8+2*14+8+14+8+15)))
-	half := thumbnail(picture(decodedTensor(t, 4, 2, [][3]byte{{0, 0, 0}, {10, 0, 0}, {7, 0, 0}, {7, 0, 0}, {20, 0, 0}, {31, 0, 0}, {7, 0, 0}, {7, 0, 0}})), 2)
+	half := graph.Thumbnail(graph.Picture(decodedTensor(t, 4, 2, [][3]byte{{0, 0, 0}, {10, 0, 0}, {7, 0, 0}, {7, 0, 0}, {20, 0, 0}, {31, 0, 0}, {7, 0, 0}, {7, 0, 0}})), 2)
 	require.Equal(t, image.Rect(0, 0, 2, 1), half.Bounds())
 	require.Equal(t, color.NRGBA{15, 0, 0, 255}, half.At(0, 0)) // (0+10+20+31+2)/4
 	require.Equal(t, color.NRGBA{7, 0, 0, 255}, half.At(1, 0))
@@ -92,16 +94,16 @@ func TestSheetUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"--sheet", at("s.png")}, exitUsage, "--sheet: no images"},
-		{[]string{"--sheet", at("s.png"), "--limit", "0", at("a.png")}, exitUsage, "--limit 0: want 1 to 1000"},
-		{[]string{"--sheet", at("s.png"), "--cell", "9", at("a.png")}, exitUsage, "--cell 9: want 16 to 1024"},
-		{[]string{"--sheet", at("s.png"), "--limit", "1000", "--cell", "1024", at("a.png")}, exitUsage, "want a smaller --limit or --cell"},
-		{[]string{"--sheet", at("s.png"), "--svg", "-", at("a.png")}, exitUsage, "--sheet and --svg: want only one"},
-		{[]string{"--cell", "32", at("a.png")}, exitUsage, "--cell needs --sheet"},
-		{[]string{at("a.png"), at("a.png")}, exitUsage, "want at most one image, got 2"},
-		{[]string{"--sheet", at("s.png"), at("none.png")}, exitFailed, "none.png: no such file"},
-		{[]string{"--sheet", at("none/s.png"), at("a.png")}, exitFailed, "no such file"},
-		{[]string{"--sheet", at("s.png"), at("*.txt")}, exitFailed, "no file matches"},
+		{[]string{"--sheet", at("s.png")}, command.ExitUsage, "--sheet: no images"},
+		{[]string{"--sheet", at("s.png"), "--limit", "0", at("a.png")}, command.ExitUsage, "--limit 0: want 1 to 1000"},
+		{[]string{"--sheet", at("s.png"), "--cell", "9", at("a.png")}, command.ExitUsage, "--cell 9: want 16 to 1024"},
+		{[]string{"--sheet", at("s.png"), "--limit", "1000", "--cell", "1024", at("a.png")}, command.ExitUsage, "want a smaller --limit or --cell"},
+		{[]string{"--sheet", at("s.png"), "--svg", "-", at("a.png")}, command.ExitUsage, "--sheet and --svg: want only one"},
+		{[]string{"--cell", "32", at("a.png")}, command.ExitUsage, "--cell needs --sheet"},
+		{[]string{at("a.png"), at("a.png")}, command.ExitUsage, "want at most one image, got 2"},
+		{[]string{"--sheet", at("s.png"), at("none.png")}, command.ExitFailed, "none.png: no such file"},
+		{[]string{"--sheet", at("none/s.png"), at("a.png")}, command.ExitFailed, "no such file"},
+		{[]string{"--sheet", at("s.png"), at("*.txt")}, command.ExitFailed, "no file matches"},
 	} {
 		r := call(t, append([]string{"graph", "show", "--preset", "clip"}, c.args...)...)
 		require.Equal(t, c.status, r.status, "%s: %s", c.args, r.stderr)
@@ -111,7 +113,7 @@ func TestSheetUsage(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	_ = os.Remove(at("s.png"))
-	require.Equal(t, exitInterrupted, Run(ctx, []string{"graph", "show", "--preset", "clip", "--sheet", at("s.png"), at("a.png")}, strings.NewReader(""), &out, &errs))
+	require.Equal(t, command.ExitInterrupted, Run(ctx, []string{"graph", "show", "--preset", "clip", "--sheet", at("s.png"), at("a.png")}, strings.NewReader(""), &out, &errs))
 	require.NoFileExists(t, at("s.png"))
 
 	// Random ops draw for each row.
@@ -130,7 +132,7 @@ func TestSheetUsage(t *testing.T) {
 		// The rows are 92 high. The picture is enlarged to 15 x 12.
 		p := m.At(8+134+1, 44+row*92+14+2)
 		switch color.NRGBAModel.Convert(p) {
-		case sheetPaper:
+		case graph.SheetPaper:
 			same++ // only the text "no change"
 		default:
 			flipped++
@@ -176,19 +178,19 @@ func TestOpsSheet(t *testing.T) {
 	require.IsType(t, &image.RGBA{}, got)
 	require.True(t, bytes.Equal(want.(*image.RGBA).Pix, got.(*image.RGBA).Pix), stale)
 
-	inputs, err := sheetInputs(sheetPicture(), opsSheetCell)
+	inputs, err := graph.SheetInputs(graph.SheetPicture(), graph.OpsSheetCell)
 	require.NoError(t, err)
 	n := 0
 	for _, i := range transforms.Ops() {
 		if !slices.Contains(i.In, "image") {
 			continue
 		}
-		tile := tileOf(i, inputs, opsSheetCell)
-		require.NoError(t, tile.err, "%s: state parameters that fit the picture in its comment //sheet:", i.Name)
-		require.True(t, tile.picture != nil || len(tile.lines) > 0, i.Name)
+		tile := graph.TileOf(i, inputs, graph.OpsSheetCell)
+		require.NoError(t, tile.Err, "%s: state parameters that fit the picture in its comment //sheet:", i.Name)
+		require.True(t, tile.Picture != nil || len(tile.Lines) > 0, i.Name)
 		n++
 	}
-	require.Equal(t, sheetGap+(n+opsSheetColumns-1)/opsSheetColumns*tileHeight(opsSheetCell), got.Bounds().Dy())
+	require.Equal(t, graph.SheetGap+(n+graph.OpsSheetColumns-1)/graph.OpsSheetColumns*graph.TileHeight(graph.OpsSheetCell), got.Bounds().Dy())
 
 	// Another image, and ops that refuse it.
 	require.NoError(t, os.WriteFile(at("in.png"), pngBytes(t, 20, 30, 1), 0o600))
@@ -199,13 +201,13 @@ func TestOpsSheet(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"--sheet", at("d.png"), "--image", at("none.png")}, exitFailed, "none.png: no such file"},
-		{[]string{"--sheet", at("d.png"), "--image", at("text")}, exitFailed, "text: "},
-		{[]string{"--sheet", at("none/d.png")}, exitFailed, "no such file"},
-		{[]string{"--sheet", at("d.png"), "--cell", "9"}, exitUsage, "--cell 9: want 16 to 1024"},
-		{[]string{"--image", at("in.png")}, exitUsage, "need --sheet"},
-		{[]string{"--sheet", at("d.png"), "resize"}, exitUsage, "want no name"},
-		{[]string{"--sheet", at("d.png"), "--json"}, exitUsage, "neither"},
+		{[]string{"--sheet", at("d.png"), "--image", at("none.png")}, command.ExitFailed, "none.png: no such file"},
+		{[]string{"--sheet", at("d.png"), "--image", at("text")}, command.ExitFailed, "text: "},
+		{[]string{"--sheet", at("none/d.png")}, command.ExitFailed, "no such file"},
+		{[]string{"--sheet", at("d.png"), "--cell", "9"}, command.ExitUsage, "--cell 9: want 16 to 1024"},
+		{[]string{"--image", at("in.png")}, command.ExitUsage, "need --sheet"},
+		{[]string{"--sheet", at("d.png"), "resize"}, command.ExitUsage, "want no name"},
+		{[]string{"--sheet", at("d.png"), "--json"}, command.ExitUsage, "neither"},
 	} {
 		require.NoError(t, os.WriteFile(at("text"), []byte("text"), 0o600))
 		r := call(t, append([]string{"ops"}, c.args...)...)

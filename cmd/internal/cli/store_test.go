@@ -13,11 +13,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -229,12 +232,12 @@ func TestURIsLikePaths(t *testing.T) {
 	repository, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	require.NoError(t, err)
 	t.Chdir(dir)
-	require.Equal(t, exitOK, call(t, "pack", "shards", "-q", "-o", "shards", "--samples-per-file", "2", "sub/deep").status)
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "shards", "-q", "-o", "shards", "--samples-per-file", "2", "sub/deep").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
 	require.NoError(t, os.WriteFile("list.txt", []byte("IN/a.png\nIN/sub\nIN/none.png\n"), 0o666))
-	require.Equal(t, exitOK, call(t, "bundle", "create", "--preset", "decode", "--golden", "a.png", "-o", "cat.bundle").status)
-	require.Equal(t, exitOK, call(t, "graph", "import", "--preset", "decode", "-o", "graph.json").status)
-	require.Equal(t, exitOK, call(t, "run", "-q", "--preset", "decode", "-o", "tensors", "a.png", "b.png").status)
+	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--preset", "decode", "--golden", "a.png", "-o", "cat.bundle").status)
+	require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", "decode", "-o", "graph.json").status)
+	require.Equal(t, command.ExitOK, call(t, "run", "-q", "--preset", "decode", "-o", "tensors", "a.png", "b.png").status)
 	for _, n := range []string{"one", "two"} {
 		require.NoError(t, os.MkdirAll("classes/"+n, 0o777))
 		require.NoError(t, os.WriteFile("classes/"+n+"/x.png", pngBytes(t, 4, 4, 1), 0o666))
@@ -378,7 +381,7 @@ func TestRunToStore(t *testing.T) {
 			in, out := bucket(t, dir), filepath.Join(t.TempDir(), "out")
 			to := bucket(t, "") + "/some folder/+%20#"
 			wantCall := one(dir, out)
-			require.Equal(t, exitFailed, wantCall.status) // broken.png
+			require.Equal(t, command.ExitFailed, wantCall.status) // broken.png
 			want := local(t, out)
 			require.NotEmpty(t, want)
 			for n, s := range want {
@@ -392,10 +395,10 @@ func TestRunToStore(t *testing.T) {
 			}
 			// The folder with the outputs is no input.
 			put(in+"/x.png", pngBytes(t, 4, 3, 9))
-			require.Equal(t, exitFailed, call(t, append(strings.Fields("run -q --preset decode "+args), "-o", in+"/sub/out/", in)...).status)
+			require.Equal(t, command.ExitFailed, call(t, append(strings.Fields("run -q --preset decode "+args), "-o", in+"/sub/out/", in)...).status)
 			within := stored(in + "/sub/out")
 			r := call(t, append(strings.Fields("run -q --preset decode "+args), "-o", in+"/sub/out", in)...)
-			require.Equal(t, exitFailed, r.status)
+			require.Equal(t, command.ExitFailed, r.status)
 			if strings.Contains(args, "webdataset") || strings.Contains(args, "record") || strings.Contains(args, "batch") {
 				require.Contains(t, r.stderr, " is from an earlier run, and files of a store are not removed: want another folder")
 			}
@@ -411,10 +414,10 @@ func TestSkipExistingInStore(t *testing.T) {
 	run := func(args ...string) called {
 		return call(t, append([]string{"run", "--preset", "decode", "--skip-existing", "-o", to}, args...)...)
 	}
-	require.Equal(t, exitOK, run(in+"/sub/c.png", in+"/a.png").status)
+	require.Equal(t, command.ExitOK, run(in+"/sub/c.png", in+"/a.png").status)
 	before := objects.gets.Load()
 	r := run(in+"/sub/c.png", in+"/a.png", in+"/b.png")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "1 image, 0 failed, 0 skipped, 2 done before")
 	require.EqualValues(t, 1, objects.gets.Load()-before, "images that exist are not read")
 
@@ -425,22 +428,22 @@ func TestSkipExistingInStore(t *testing.T) {
 		return nil
 	})
 	r = run(in + "/a.png")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "/a.png: cannot list the outputs: "+to+": permission denied")
 	meddle(t, nil)
 
 	r = call(t, "run", "--preset", "decode", "--skip-existing=content", "-o", to, in+"/a.png")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "--skip-existing=content keeps a list in the output folder, which a store cannot: want --skip-existing, or a folder")
 	r = call(t, "run", "--preset", "decode", "--format", "tensorrt", "-o", to, in+"/a.png")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "--format tensorrt is for programs that read files of this machine: want a folder")
 
 	// Images of a store with a list here are read again, and compared.
 	out := filepath.Join(t.TempDir(), "out")
 	for range 2 {
 		r = call(t, "run", "--preset", "decode", "--skip-existing=content", "-o", out, in+"/a.png")
-		require.Equal(t, exitOK, r.status)
+		require.Equal(t, command.ExitOK, r.status)
 	}
 	require.Contains(t, r.stderr, "1 done before")
 
@@ -449,11 +452,11 @@ func TestSkipExistingInStore(t *testing.T) {
 	batches := func(args ...string) called {
 		return call(t, append([]string{"run", "--preset", "imagenet", "--batch-size", "2", "--skip-existing", "-o", to}, args...)...)
 	}
-	require.Equal(t, exitOK, batches(in+"/a.png", in+"/b.png", in+"/sub/c.png").status)
+	require.Equal(t, command.ExitOK, batches(in+"/a.png", in+"/b.png", in+"/sub/c.png").status)
 	first := stored(to)
 	require.Len(t, first, 4)
 	r = batches(in+"/a.png", in+"/b.png", in+"/sub/c.png", in+"/sub.png")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stderr, "2 images, 0 failed, 0 skipped, 2 done before")
 	second := stored(to)
 	require.Len(t, second, 4)
@@ -474,23 +477,25 @@ func TestStoreErrors(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"a file without permission", "open " + in + "/b.png", fs.ErrPermission, []string{in + "/a.png", in + "/b.png"}, exitFailed,
+		{"a file without permission", "open " + in + "/b.png", fs.ErrPermission, []string{in + "/a.png", in + "/b.png"}, command.ExitFailed,
 			[]string{in + "/b.png: permission denied\n2 images, 1 failed"}},
-		{"a folder without permission", "stat " + in, fs.ErrPermission, []string{in}, exitFailed, []string{in + ": permission denied\n", "no images found; 1 input failed"}},
-		{"a listing that fails half-way", "list " + in + "/sub", fs.ErrPermission, []string{in}, exitFailed, []string{in + "/sub: permission denied\n", "7 images, 1 failed, 2 skipped"}},
-		{"an output without permission", "put mem://to/b.png.npy", fs.ErrPermission, []string{"-o", "mem://to", in + "/a.png", in + "/b.png"}, exitFailed,
+		{"a folder without permission", "stat " + in, fs.ErrPermission, []string{in}, command.ExitFailed, []string{in + ": permission denied\n", "no images found; 1 input failed"}},
+		{"a listing that fails half-way", "list " + in + "/sub", fs.ErrPermission, []string{in}, command.ExitFailed, []string{in + "/sub: permission denied\n", "7 images, 1 failed, 2 skipped"}},
+		{"an output without permission", "put mem://to/b.png.npy", fs.ErrPermission, []string{"-o", "mem://to", in + "/a.png", in + "/b.png"}, command.ExitFailed,
 			[]string{in + "/b.png: cannot write mem://to/b.png.npy: permission denied\n2 images, 1 failed"}},
-		{"a missing bucket of the outputs", "put mem://to/b.png.npy", fs.ErrNotExist, []string{"-o", "mem://to", in + "/b.png"}, exitFailed,
+		{"a missing bucket of the outputs", "put mem://to/b.png.npy", fs.ErrNotExist, []string{"-o", "mem://to", in + "/b.png"}, command.ExitFailed,
 			[]string{in + "/b.png: cannot write mem://to/b.png.npy: file does not exist\n"}},
-		{"a store that is only read", "create", fmt.Errorf("no writing: %w", errors.ErrUnsupported), []string{"-o", "mem://to", in + "/a.png"}, exitUsage,
+		{"a store that is only read", "create", fmt.Errorf("no writing: %w", errors.ErrUnsupported), []string{"-o", "mem://to", in + "/a.png"}, command.ExitUsage,
 			[]string{"-o mem://to: the store is only read: want a folder, or a URI of a store that takes files"}},
-		{"a shard that cannot be written", "put mem://to/data-00000.tar", fs.ErrPermission, []string{"-o", "mem://to", "--format", "webdataset", in + "/a.png"}, exitFailed,
+		{"a shard that cannot be written", "put mem://to/data-00000.tar", fs.ErrPermission, []string{"-o", "mem://to", "--format", "webdataset", in + "/a.png"}, command.ExitFailed,
 			[]string{"cannot write mem://to/data-00000.tar: permission denied\n"}},
-		{"a container that cannot be read", "open " + in + "/x.tar", fs.ErrPermission, []string{in + "/x.tar"}, exitFailed, []string{in + "/x.tar: permission denied\n1 image, 1 failed"}},
-		{"an unknown scheme", "", nil, []string{"s3://bucket/a.png", in + "/a.png"}, exitFailed,
+		{"a full disk", "put mem://to/b.png.npy", syscall.ENOSPC, []string{"-j", "1", "-o", "mem://to", in + "/a.png", in + "/b.png", in + "/sub/c.png"}, command.ExitFailed,
+			[]string{in + "/b.png: cannot write mem://to/b.png.npy: no space left on device\ninfer-prep: the disk is full: "}},
+		{"a container that cannot be read", "open " + in + "/x.tar", fs.ErrPermission, []string{in + "/x.tar"}, command.ExitFailed, []string{in + "/x.tar: permission denied\n1 image, 1 failed"}},
+		{"an unknown scheme", "", nil, []string{"s3://bucket/a.png", in + "/a.png"}, command.ExitFailed,
 			[]string{"store: s3://bucket/a.png: no store for s3:// in this program: want a path, or a URI of file, ", "the program infer-prep-stores also has stores for s3, gs, az and hdfs\n2 images, 1 failed"}},
-		{"a name that leads out", "", nil, []string{in + "/out"}, exitFailed, []string{in + "/out/..: outside the folder " + in + "/out: "}},
-		{"a name that leads out, allowed", "", nil, []string{"--allow-outside", in + "/out"}, exitFailed, []string{in + "/out/../../evil.png: the name leads out of the output folder\n"}},
+		{"a name that leads out", "", nil, []string{in + "/out"}, command.ExitFailed, []string{in + "/out/..: outside the folder " + in + "/out: "}},
+		{"a name that leads out, allowed", "", nil, []string{"--allow-outside", in + "/out"}, command.ExitFailed, []string{in + "/out/../../evil.png: the name leads out of the output folder\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			put(in+"/x.tar", []byte("x"))
@@ -526,7 +531,7 @@ func TestStoreLatency(t *testing.T) {
 		put(fmt.Sprintf("%s/%03d.png", in, i), pngBytes(t, 20, 20, uint8(i)))
 	}
 	for _, out := range []string{to, filepath.Join(t.TempDir(), "out")} {
-		reads, writes := newGate(leastRemoteWorkers/2), newGate(leastRemoteWorkers/2)
+		reads, writes := newGate(bench.RemoteReads/2), newGate(bench.RemoteReads/2)
 		meddle(t, func(ctx context.Context, op, _ string) error {
 			switch op {
 			case "open":
@@ -539,11 +544,11 @@ func TestStoreLatency(t *testing.T) {
 		objects.most.Store(0)
 		gets := objects.gets.Load()
 		r := call(t, "run", "--preset", "decode", "--jobs", "2", "-o", out, in)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.EqualValues(t, images, objects.gets.Load()-gets, "an image is one request")
 		require.True(t, reads.opened(), "%d reads at once", reads.most)
 		require.Equal(t, out == to, writes.opened(), "%d writes at once", writes.most)
-		require.LessOrEqual(t, objects.most.Load(), int64(leastRemoteWorkers))
+		require.LessOrEqual(t, objects.most.Load(), int64(bench.RemoteReads))
 	}
 	require.Len(t, stored(to), images)
 }
@@ -567,7 +572,7 @@ func TestStoreInterrupted(t *testing.T) {
 			var out, errs bytes.Buffer
 			start := time.Now()
 			status := Run(ctx, []string{"run", "--preset", "decode", "--report", report, "-o", "mem://interrupted", in}, strings.NewReader(""), &out, &errs)
-			require.Equal(t, exitInterrupted, status, errs.String())
+			require.Equal(t, command.ExitInterrupted, status, errs.String())
 			require.Less(t, time.Since(start), time.Minute)
 			require.NotContains(t, errs.String(), "context")
 			require.Contains(t, errs.String(), "infer-prep: interrupted: ")
@@ -583,11 +588,11 @@ func TestStoreInterrupted(t *testing.T) {
 func TestRecordsInStore(t *testing.T) {
 	dir := photos(t)
 	t.Chdir(dir)
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "-q", "--pass-through", "packed", "odd").status)
 	in, to := bucket(t, dir), bucket(t, "")
 	ok := func(args ...string) string {
 		r := call(t, args...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		return r.stdout
 	}
 	// Between stores, and beside the input.
@@ -610,12 +615,12 @@ func TestRecordsInStore(t *testing.T) {
 		{"records", "index", to + "/data-00.tar"},
 	} {
 		r := call(t, args...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, ": the file exists; --force replaces it")
 		ok(append(args, "--force")...)
 	}
 	r := call(t, "records", "convert", "--force", in+"/packed.rec", "-o", in+"/packed.rec")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, in+"/packed.rec: the file is both input and output")
 
 	// What is complete stays, and is named.
@@ -626,14 +631,14 @@ func TestRecordsInStore(t *testing.T) {
 		return nil
 	})
 	r = call(t, "records", "convert", "-q", in+"/packed.rec", "-o", to+"/b-%d.tar", "--count", "2")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, to+"/b-1.tar: permission denied")
 	require.Contains(t, r.stderr, to+"/b-0.tar: the file is complete and stays in the store")
 
 	// Packs go on in unfinished files, which a store does not have.
 	for _, args := range [][]string{{"pack", "recordio", to + "/new", "odd"}, {"pack", "shards", "-o", to, "odd"}} {
 		r := call(t, args...)
-		require.Equal(t, exitUsage, r.status)
+		require.Equal(t, command.ExitUsage, r.status)
 		require.Contains(t, r.stderr, `this command writes to a folder: want "pack plan" and "pack --plan", which write to stores`)
 	}
 }
@@ -654,13 +659,13 @@ func TestDatasetsInStore(t *testing.T) {
 		{"train-bench", "--folder", in + "/plain", "--preset", "decode", "--epochs", "1", "--json"},
 	} {
 		r := call(t, args...)
-		require.Equal(t, exitOK, r.status, r.stderr)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
 		require.Contains(t, r.stdout, `"images":`)
 	}
 	var out, errs bytes.Buffer
 	gets := objects.gets.Load()
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, benchTime: 50 * time.Millisecond}
-	require.Equal(t, exitOK, a.run(t.Context(), []string{"bench", "--preset", "decode", "--json", in}), errs.String())
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, BenchTime: 50 * time.Millisecond}
+	require.Equal(t, command.ExitOK, execute(t.Context(), a, []string{"bench", "--preset", "decode", "--json", in}), errs.String())
 	require.Contains(t, out.String(), `"skipped":1`)
 	require.EqualValues(t, 9, objects.gets.Load()-gets, "a file is one request")
 }

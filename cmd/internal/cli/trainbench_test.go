@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/bench"
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/dataset/imagerecord"
@@ -26,8 +28,8 @@ import (
 func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, testWidth: width, testDelay: delay}
-	status := a.run(ctx, append([]string{"train-bench"}, args...))
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, TestWidth: width, TestDelay: delay}
+	status := execute(ctx, a, append([]string{"train-bench"}, args...))
 	return called{status, out.String(), errs.String()}
 }
 
@@ -56,17 +58,17 @@ func trainTree(t *testing.T) string {
 }
 
 type trained struct {
-	ImagesPerS  float64         `json:"images_per_s"`
-	Images      int             `json:"images"`
-	Batches     int             `json:"batches"`
-	Epochs      int             `json:"epochs"`
-	Seconds     float64         `json:"seconds"`
-	FirstBatchS float64         `json:"first_batch_s"`
-	Bad         int             `json:"bad"`
-	Engine      string          `json:"engine"`
-	Interrupted bool            `json:"interrupted"`
-	Stages      []stageFigures  `json:"stages"`
-	Tuned       json.RawMessage `json:"tuned"`
+	ImagesPerS  float64              `json:"images_per_s"`
+	Images      int                  `json:"images"`
+	Batches     int                  `json:"batches"`
+	Epochs      int                  `json:"epochs"`
+	Seconds     float64              `json:"seconds"`
+	FirstBatchS float64              `json:"first_batch_s"`
+	Bad         int                  `json:"bad"`
+	Engine      string               `json:"engine"`
+	Interrupted bool                 `json:"interrupted"`
+	Stages      []bench.StageFigures `json:"stages"`
+	Tuned       json.RawMessage      `json:"tuned"`
 }
 
 func TestTrainBench(t *testing.T) {
@@ -91,9 +93,9 @@ func TestTrainBench(t *testing.T) {
 			[]string{"batch/map/shuffle/image_folder", "batch/map", "sending"}, 0, 0, ""},
 		{"pull", []string{"--engine", "pull", "train.json"}, 7, 4, 1, nil, 0, 0, ""},
 		{"a bad sample", []string{"--folder", "broken", "--preset", "imagenet", "--on-error", "skip", "--batch", "2"}, 6, 3, 1,
-			[]string{"batch/map/folder", "batch/map", "sending"}, 1, exitFailed, "infer-prep: 3.png: batch/map: png: "},
+			[]string{"batch/map/folder", "batch/map", "sending"}, 1, command.ExitFailed, "infer-prep: 3.png: batch/map: png: "},
 		{"a replaced sample", []string{"--folder", "broken", "--preset", "imagenet", "--on-error", "replace", "--batch", "2"}, 7, 4, 1,
-			[]string{"batch/map/folder", "batch/map", "sending"}, 1, exitFailed, ".png\n"},
+			[]string{"batch/map/folder", "batch/map", "sending"}, 1, command.ExitFailed, ".png\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := trainIn(t, t.Context(), 0, nil, append([]string{"--json"}, c.args...)...)
@@ -135,7 +137,7 @@ const sending = "sending"
 func TestTrainBenchTable(t *testing.T) {
 	trainTree(t)
 	r := trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--preset", "imagenet", "--seconds", "0.2")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Empty(t, r.stderr)
 	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
 	require.Len(t, lines, 7)
@@ -153,7 +155,7 @@ func TestTrainBenchLive(t *testing.T) {
 	const width = 60
 	r := trainIn(t, t.Context(), width, func() { time.Sleep(20 * time.Millisecond) },
 		"--folder", "broken", "--preset", "imagenet", "--seconds", "1.3", "--on-error", "skip", "--batch", "2")
-	require.Equal(t, exitFailed, r.status, r.stderr)
+	require.Equal(t, command.ExitFailed, r.status, r.stderr)
 	require.Contains(t, r.stderr, "infer-prep: 3.png: batch/map: png: ")
 	require.GreaterOrEqual(t, strings.Count(r.stderr, "images/s"), 1)
 	drawn := 0
@@ -173,8 +175,8 @@ func TestTrainBenchLive(t *testing.T) {
 
 func TestTrainBenchTrace(t *testing.T) {
 	trainTree(t)
-	for _, status := range []int{exitOK, exitFailed} { // also of a run that fails
-		folder := map[int]string{exitOK: "flat", exitFailed: "broken"}[status]
+	for _, status := range []int{command.ExitOK, command.ExitFailed} { // also of a run that fails
+		folder := map[int]string{command.ExitOK: "flat", command.ExitFailed: "broken"}[status]
 		r := trainIn(t, t.Context(), 0, nil, "--folder", folder, "--preset", "imagenet", "--trace", "trace.json")
 		require.Equal(t, status, r.status, r.stderr)
 		b, err := os.ReadFile("trace.json")
@@ -185,7 +187,7 @@ func TestTrainBenchTrace(t *testing.T) {
 		require.NoError(t, os.Remove("trace.json"))
 	}
 	r := trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--preset", "imagenet", "--trace", "no/such/trace.json")
-	require.Equal(t, exitFailed, r.status)
+	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "no/such/trace.json")
 }
 
@@ -197,54 +199,54 @@ func TestTrainBenchErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{nil, exitUsage, "no dataset: want a definition or --folder DIR"},
-		{[]string{"train.json", "train.json"}, exitUsage, "got 2 definitions, want one"},
-		{append([]string{"train.json"}, folder...), exitUsage, "a definition and --folder: want only one of them"},
-		{[]string{"train.json", "--shuffle"}, exitUsage, "--shuffle needs --folder: a definition already contains it"},
-		{[]string{"train.json", "--preset", "clip"}, exitUsage, "--preset needs --folder"},
-		{[]string{"flat"}, exitUsage, "flat: is a folder, want a definition; for a folder of images use --folder"},
-		{[]string{"--folder", "flat"}, exitUsage, "no graph: want --prep, --preset, --graph"},
-		{append(folder, "--train"), exitUsage, "--train and --preset: want only one of them"},
-		{[]string{"train.json", "--train"}, exitUsage, "--train needs --folder"},
-		{append(folder, "--engine", "push"), exitUsage, `--engine "push": want parallel or pull`},
-		{append(folder, "--engine", "pull", "--workers", "2"), exitUsage, "--workers needs --engine parallel"},
-		{append(folder, "--engine", "pull", "--trace", "x"), exitUsage, "--trace needs --engine parallel"},
-		{append(folder, "--on-error", "ignore"), exitUsage, `--on-error "ignore": want fail, replace or skip`},
-		{append(folder, "--batch", "-1"), exitUsage, "--batch -1: want at least 0"},
-		{append(folder, "--batch", "99999999"), exitUsage, "batches of 99999999"},
-		{append(folder, "--workers", "0"), exitUsage, "--workers 0: want at least 1"},
-		{append(folder, "--workers", "1000000"), exitUsage, "Workers is 1000000, want 1 to 4096"},
-		{append(folder, "--prefetch", "-1"), exitUsage, "--prefetch -1: want at least 0"},
-		{append(folder, "--bytes", "0"), exitUsage, "--bytes 0: want at least 1"},
-		{append(folder, "--bytes", "many"), exitUsage, "400M or 2Gi"},
-		{append(folder, "--epochs", "0"), exitUsage, "--epochs 0: want at least 1"},
-		{append(folder, "--seconds", "0"), exitUsage, "--seconds 0: want more than 0 and at most 1000000"},
-		{append(folder, "--seconds", "NaN"), exitUsage, "--seconds NaN: want more than 0 and at most 1000000"},
-		{append(folder, "--queue", "0"), exitUsage, `--queue "0": want [STAGE=]N, with N of 1 or more`},
-		{append(folder, "--queue", "batch/map=x"), exitUsage, `--queue "batch/map=x": want [STAGE=]N`},
-		{append(folder, "--queue", "batch/mapp=3"), exitUsage, `no stage "batch/mapp": want one of batch/map, batch/map/folder; did you mean "batch/map"?`},
-		{append(folder, "--queue", "70000"), exitUsage, "Queue is 70000, want 0 to 65536"},
-		{append(folder, "--engine", "pull", "--queue", "3"), exitUsage, "--queue needs --engine parallel"},
-		{append(folder, "--engine", "pull", "--autotune-file", "x"), exitUsage, "--autotune-file needs --engine parallel"},
-		{append(folder, "--autotune-file", "nothing.json"), exitUsage, "--autotune-file nothing.json: no such file or directory"},
-		{append(folder, "--autotune-file", "not.json"), exitUsage, "--autotune-file not.json: "},
-		{append(folder, "--autotune-file", "train.json"), exitUsage, "--autotune-file train.json: pipeline: unusable tuning: "},
-		{append(folder, "--autotune-file", "-"), exitUsage, `--autotune-file "-": want a file`},
-		{append(folder, "--device", "npu"), exitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
-		{append(folder, "--least", "best"), exitUsage, `--least "best": want exact, within1 or approximate`},
-		{[]string{"not.json"}, exitUsage, "not.json: dataset: invalid definition"},
-		{[]string{"nothing.json"}, exitUsage, "nothing.json: no such file or directory"},
-		{[]string{"missing.json"}, exitFailed, "nowhere: no such file or directory"},
-		{[]string{"--folder", "nowhere", "--preset", "imagenet"}, exitFailed, "nowhere: no such file or directory"},
-		{[]string{"--folder", "empty", "--preset", "imagenet"}, exitFailed, "no images found"},
-		{[]string{"--folder", "no", "--preset", "imagenet"}, exitFailed, "no images found, 1 file skipped"},
-		{[]string{"--folder", "broken", "--preset", "imagenet"}, exitFailed, "3.png: batch/map: png: "},
+		{nil, command.ExitUsage, "no dataset: want a definition or --folder DIR"},
+		{[]string{"train.json", "train.json"}, command.ExitUsage, "got 2 definitions, want one"},
+		{append([]string{"train.json"}, folder...), command.ExitUsage, "a definition and --folder: want only one of them"},
+		{[]string{"train.json", "--shuffle"}, command.ExitUsage, "--shuffle needs --folder: a definition already contains it"},
+		{[]string{"train.json", "--preset", "clip"}, command.ExitUsage, "--preset needs --folder"},
+		{[]string{"flat"}, command.ExitUsage, "flat: is a folder, want a definition; for a folder of images use --folder"},
+		{[]string{"--folder", "flat"}, command.ExitUsage, "no graph: want --prep, --preset, --graph"},
+		{append(folder, "--train"), command.ExitUsage, "--train and --preset: want only one of them"},
+		{[]string{"train.json", "--train"}, command.ExitUsage, "--train needs --folder"},
+		{append(folder, "--engine", "push"), command.ExitUsage, `--engine "push": want parallel or pull`},
+		{append(folder, "--engine", "pull", "--workers", "2"), command.ExitUsage, "--workers needs --engine parallel"},
+		{append(folder, "--engine", "pull", "--trace", "x"), command.ExitUsage, "--trace needs --engine parallel"},
+		{append(folder, "--on-error", "ignore"), command.ExitUsage, `--on-error "ignore": want fail, replace or skip`},
+		{append(folder, "--batch", "-1"), command.ExitUsage, "--batch -1: want at least 0"},
+		{append(folder, "--batch", "99999999"), command.ExitUsage, "batches of 99999999"},
+		{append(folder, "--workers", "0"), command.ExitUsage, "--workers 0: want at least 1"},
+		{append(folder, "--workers", "1000000"), command.ExitUsage, "Workers is 1000000, want 1 to 4096"},
+		{append(folder, "--prefetch", "-1"), command.ExitUsage, "--prefetch -1: want at least 0"},
+		{append(folder, "--bytes", "0"), command.ExitUsage, "--bytes 0: want at least 1"},
+		{append(folder, "--bytes", "many"), command.ExitUsage, "400M or 2Gi"},
+		{append(folder, "--epochs", "0"), command.ExitUsage, "--epochs 0: want at least 1"},
+		{append(folder, "--seconds", "0"), command.ExitUsage, "--seconds 0: want more than 0 and at most 1000000"},
+		{append(folder, "--seconds", "NaN"), command.ExitUsage, "--seconds NaN: want more than 0 and at most 1000000"},
+		{append(folder, "--queue", "0"), command.ExitUsage, `--queue "0": want [STAGE=]N, with N of 1 or more`},
+		{append(folder, "--queue", "batch/map=x"), command.ExitUsage, `--queue "batch/map=x": want [STAGE=]N`},
+		{append(folder, "--queue", "batch/mapp=3"), command.ExitUsage, `no stage "batch/mapp": want one of batch/map, batch/map/folder; did you mean "batch/map"?`},
+		{append(folder, "--queue", "70000"), command.ExitUsage, "Queue is 70000, want 0 to 65536"},
+		{append(folder, "--engine", "pull", "--queue", "3"), command.ExitUsage, "--queue needs --engine parallel"},
+		{append(folder, "--engine", "pull", "--autotune-file", "x"), command.ExitUsage, "--autotune-file needs --engine parallel"},
+		{append(folder, "--autotune-file", "nothing.json"), command.ExitUsage, "--autotune-file nothing.json: no such file or directory"},
+		{append(folder, "--autotune-file", "not.json"), command.ExitUsage, "--autotune-file not.json: "},
+		{append(folder, "--autotune-file", "train.json"), command.ExitUsage, "--autotune-file train.json: pipeline: unusable tuning: "},
+		{append(folder, "--autotune-file", "-"), command.ExitUsage, `--autotune-file "-": want a file`},
+		{append(folder, "--device", "npu"), command.ExitUsage, `--device npu: device: unknown device "npu"; did you mean "cpu"?`},
+		{append(folder, "--least", "best"), command.ExitUsage, `--least "best": want exact, within1 or approximate`},
+		{[]string{"not.json"}, command.ExitUsage, "not.json: dataset: invalid definition"},
+		{[]string{"nothing.json"}, command.ExitUsage, "nothing.json: no such file or directory"},
+		{[]string{"missing.json"}, command.ExitFailed, "nowhere: no such file or directory"},
+		{[]string{"--folder", "nowhere", "--preset", "imagenet"}, command.ExitFailed, "nowhere: no such file or directory"},
+		{[]string{"--folder", "empty", "--preset", "imagenet"}, command.ExitFailed, "no images found"},
+		{[]string{"--folder", "no", "--preset", "imagenet"}, command.ExitFailed, "no images found, 1 file skipped"},
+		{[]string{"--folder", "broken", "--preset", "imagenet"}, command.ExitFailed, "3.png: batch/map: png: "},
 	} {
 		r := trainIn(t, t.Context(), 0, nil, c.args...)
 		require.Equal(t, c.status, r.status, "%q: %s", c.args, r.stderr)
 		require.Contains(t, r.stderr, c.want, "%q", c.args)
 		require.Empty(t, r.stdout, "%q", c.args)
-		if c.status == exitUsage {
+		if c.status == command.ExitUsage {
 			require.Contains(t, r.stderr, "usage: infer-prep train-bench", "%q", c.args)
 		}
 	}
@@ -255,7 +257,7 @@ func TestTrainBenchTuned(t *testing.T) {
 	trainTree(t)
 	tuned := []string{"--json", "--autotune", "--autotune-file", "tuned.json"}
 	r := trainIn(t, t.Context(), 0, nil, append(tuned, "--queue", "batch/map=19", "train.json")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	b, err := os.ReadFile("tuned.json")
 	require.NoError(t, err)
 	var saved pipeline.Tuning
@@ -270,7 +272,7 @@ func TestTrainBenchTuned(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("tuned.json", b, 0o666))
 	r = trainIn(t, t.Context(), 0, nil, "--json", "--autotune-file", "tuned.json", "--seed", "7", "train.json")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	var got trained
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &got))
 	require.Equal(t, []int{5, 23}, []int{got.Stages[1].Workers, got.Stages[1].Queue})
@@ -280,14 +282,14 @@ func TestTrainBenchTuned(t *testing.T) {
 
 	// Another definition is an error; another machine is a note.
 	r = trainIn(t, t.Context(), 0, nil, append(tuned, "--folder", "flat", "--preset", "imagenet")...)
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "it was made for another definition or device")
 	saved.Cores += 3
 	b, err = json.Marshal(saved)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("tuned.json", b, 0o666))
 	r = trainIn(t, t.Context(), 0, nil, append(tuned, "train.json")...)
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, "the tuning is not used: it was made on ")
 	b, err = os.ReadFile("tuned.json")
 	require.NoError(t, err)
@@ -299,21 +301,21 @@ func TestTrainBenchTuned(t *testing.T) {
 func TestTrainBenchDevice(t *testing.T) {
 	trainTree(t)
 	r := trainIn(t, t.Context(), 0, nil, "--device", "help")
-	require.Equal(t, exitOK, r.status)
+	require.Equal(t, command.ExitOK, r.status)
 	require.Regexp(t, `(?m)^cpu +the reference`, r.stdout)
 	r = trainIn(t, t.Context(), 0, nil, "--device", "cpu", "--json", "train.json")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.NotContains(t, r.stdout, `"maps"`)
 
 	needORT(t)
 	r = trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--train", "--device", "ort:cpu")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "batch/map: on ort:cpu: to_tensor, normalize; on cpu: decode, random_resized_crop, random_horizontal_flip\n", r.stderr)
 	r = trainIn(t, t.Context(), 0, nil, "--json", "train.json", "--device", "ort:cpu")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Contains(t, r.stdout, `"maps":[{"path":"batch/map","steps":[{"step":0,"op":"decode","where":"cpu","class":"exact"`)
 	r = trainIn(t, t.Context(), 0, nil, "--folder", "flat", "--preset", "decode", "--batch", "0", "--device", "ort:cpu")
-	require.Equal(t, exitUsage, r.status)
+	require.Equal(t, command.ExitUsage, r.status)
 	require.Contains(t, r.stderr, "device ort:cpu runs no step of any map")
 }
 
@@ -332,9 +334,9 @@ func TestTrainBenchInterrupted(t *testing.T) {
 				}
 			}, append([]string{"--json", "--epochs", "1000", "train.json"}, args...)...)
 			cancel()
-			require.Equal(t, exitInterrupted, r.status, r.stderr)
+			require.Equal(t, command.ExitInterrupted, r.status, r.stderr)
 			if at == 0 { // before the dataset was opened
-				require.Equal(t, called{exitInterrupted, "", "infer-prep: interrupted: nothing was done\n"}, r)
+				require.Equal(t, called{command.ExitInterrupted, "", "infer-prep: interrupted: nothing was done\n"}, r)
 				continue
 			}
 			require.Equal(t, "infer-prep: interrupted\n", r.stderr)
@@ -344,14 +346,6 @@ func TestTrainBenchInterrupted(t *testing.T) {
 			require.EqualValues(t, at, got.Batches)
 		}
 	}
-}
-
-func TestPercentages(t *testing.T) {
-	before := []pipeline.StageStats{{Path: "b", Busy: time.Second, Waited: time.Second}}
-	after := []pipeline.StageStats{{Path: "a", Workers: 2, Busy: time.Second}, {Path: "b", Workers: 1, Busy: 3 * time.Second, Waited: 2 * time.Second}, {Path: "c"}}
-	l := percentages(before, after, 4*time.Second)
-	require.Equal(t, [3]float64{12.5, 50, 0}, [3]float64{l[0].BusyPercent, l[1].BusyPercent, l[2].BusyPercent})
-	require.Equal(t, [3]float64{0, 25, 0}, [3]float64{l[0].WaitedPercent, l[1].WaitedPercent, l[2].WaitedPercent})
 }
 
 // TestTrainBenchSaves runs a definition with the node save: the records have

@@ -15,8 +15,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
+	"github.com/infer-prep/infer-prep/internal/newfile"
 )
 
 // TestWriteFIFO: an output that is not a regular file is written to, not
@@ -29,7 +31,7 @@ func TestWriteFIFO(t *testing.T) {
 		b, _ := os.ReadFile("fifo")
 		got <- string(b)
 	}()
-	require.NoError(t, writeFile(t.Context(), "fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
+	require.NoError(t, newfile.Write(t.Context(), "fifo", func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }))
 	require.Equal(t, "new", <-got)
 	info, err := os.Lstat("fifo")
 	require.NoError(t, err)
@@ -40,17 +42,17 @@ func TestWriteFIFO(t *testing.T) {
 // only regular files, even with --force.
 func TestNoFileReplaced(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"in/a.png": pngBytes(t, 5, 4, 1)}))
-	require.Equal(t, exitOK, call(t, "pack", "recordio", "-q", "x", "in").status)
+	require.Equal(t, command.ExitOK, call(t, "pack", "recordio", "-q", "x", "in").status)
 	require.NoError(t, os.Mkdir("y.rec", 0o777))
 	require.NoError(t, syscall.Mkfifo("z.rec", 0o666))
 	for name, what := range map[string]string{"y": "is a folder", "z": "is a named pipe"} {
 		for _, to := range []string{"imagerecord", "webdataset"} {
 			r := call(t, "records", "convert", "--force", "--to", to, "x.rec", "-o", name+".rec")
-			require.Equal(t, exitFailed, r.status)
+			require.Equal(t, command.ExitFailed, r.status)
 			require.Contains(t, r.stderr, name+".rec: "+what+": want a regular file\n")
 		}
 		r := call(t, "pack", "recordio", "--force", name, "in")
-		require.Equal(t, called{exitFailed, "", "infer-prep: pack: " + name + ".rec: not a regular file: want the name of a file\n"}, r)
+		require.Equal(t, called{command.ExitFailed, "", "infer-prep: pack: " + name + ".rec: not a regular file: want the name of a file\n"}, r)
 		info, err := os.Lstat(name + ".rec")
 		require.NoError(t, err)
 		require.False(t, info.Mode().IsRegular())
@@ -68,7 +70,7 @@ func TestRunFIFO(t *testing.T) {
 	within(t, time.Minute, func() {
 		go func() { _ = os.WriteFile("fifo", a, 0) }()
 		r := call(t, "run", "--preset", "decode", "-o", "out", "in", "/dev/zero", "fifo")
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "infer-prep: /dev/zero: codec: offset 0: invalid format: unknown format, first bytes \"\\x00")
 		require.Contains(t, r.stderr, "3 images, 1 failed, 1 skipped")
 	})
@@ -106,7 +108,7 @@ func TestPipeInterrupted(t *testing.T) {
 			defer time.AfterFunc(300*time.Millisecond, cancel).Stop()
 			var errs bytes.Buffer
 			status := Run(ctx, args, stdin, io.Discard, &errs)
-			require.Equal(t, exitInterrupted, status, "%s: %s", args, errs.String())
+			require.Equal(t, command.ExitInterrupted, status, "%s: %s", args, errs.String())
 		})
 	}
 	requireDecoded(t, "out/a.png.npy", 5, 4, 1)
@@ -119,7 +121,7 @@ func TestPackDanglingLink(t *testing.T) {
 	require.NoError(t, os.Symlink("nowhere", "in/k/b.png"))
 	for _, args := range [][]string{{"-o", "x"}, {"-o", "y", "--classes"}} {
 		r := call(t, append([]string{"pack", "shards", "in"}, args...)...)
-		require.Equal(t, exitFailed, r.status)
+		require.Equal(t, command.ExitFailed, r.status)
 		require.Contains(t, r.stderr, "infer-prep: pack: in/k/b.png: no such file or directory\n")
 		require.Contains(t, r.stderr, "1 shard with 1 sample; 1 could not be packed\n")
 	}
@@ -133,7 +135,7 @@ func TestTrainBenchWithoutCache(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("cached.json", b, 0o666))
 	r := call(t, "train-bench", "--json", "cached.json")
-	require.Equal(t, exitOK, r.status, r.stderr)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
 	require.Equal(t, "infer-prep: dataset: file_cache: cache train.json/cache: not used: open train.json/cache: not a directory\n", r.stderr)
 }
 
@@ -147,12 +149,12 @@ func TestStdoutTerminal(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{"a.png": pngBytes(t, 5, 4, 1)}))
 	for format, want := range map[string]string{"npy": "standard output is a terminal", "webdataset": "standard output is a terminal", "triton": ""} {
 		var stderr bytes.Buffer
-		a := &app{stdin: strings.NewReader(""), stdout: terminal, stderr: &stderr}
-		status := a.run(t.Context(), []string{"run", "-q", "--preset", "decode", "--format", format, "-o", "-", "a.png"})
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: terminal, Stderr: &stderr}
+		status := execute(t.Context(), a, []string{"run", "-q", "--preset", "decode", "--format", format, "-o", "-", "a.png"})
 		if want == "" {
-			require.Equal(t, exitOK, status, stderr.String())
+			require.Equal(t, command.ExitOK, status, stderr.String())
 		} else {
-			require.Equal(t, exitUsage, status)
+			require.Equal(t, command.ExitUsage, status)
 			require.Contains(t, stderr.String(), want)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -500,7 +501,7 @@ func (s *Server) parseOutputs(r *request, j *requestJSON) error {
 	}
 	for _, o := range r.outputs {
 		if c := s.columns[o.column]; !o.binary && !hasJSON(c.Desc.DType) {
-			return fail(http.StatusBadRequest, "output %q is %s, which JSON cannot hold: ask for binary_data", c.Name, datatypes[c.Desc.DType])
+			return fail(http.StatusBadRequest, "output %q is %s, which JSON cannot hold: ask for binary_data", c.Name, kserve.Datatype(c.Desc.DType))
 		}
 	}
 	return nil

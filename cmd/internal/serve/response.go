@@ -3,71 +3,18 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/tensor"
 )
-
-// datatypes are the protocol's names of types.
-var datatypes = map[tensor.DType]string{
-	tensor.Bool: "BOOL", tensor.Uint8: "UINT8", tensor.Int8: "INT8", tensor.Uint16: "UINT16", tensor.Int16: "INT16",
-	tensor.Int32: "INT32", tensor.Int64: "INT64", tensor.Float16: "FP16", tensor.BFloat16: "BF16", tensor.Float32: "FP32",
-	tensor.Float64: "FP64", tensor.Bytes: "BYTES",
-}
-
-// Datatype returns the protocol's name of a type, such as FP32. It is empty if
-// the protocol has none.
-func Datatype(d tensor.DType) string { return datatypes[d] }
 
 // hasJSON reports whether the protocol writes the type in JSON.
 func hasJSON(d tensor.DType) bool {
 	return d != tensor.Float16 && d != tensor.BFloat16 && d != tensor.Bytes
-}
-
-// AppendJSON appends element i of a dense tensor as the protocol's JSON. The
-// text reads back as the same value, both as a float32 and as a float64. Types
-// and values that JSON cannot hold are errors.
-func AppendJSON(b []byte, t *tensor.Tensor, i int) ([]byte, error) {
-	switch t.DType {
-	case tensor.Bool:
-		return strconv.AppendBool(b, t.Data[i] != 0), nil
-	case tensor.Uint8:
-		return strconv.AppendUint(b, uint64(t.Data[i]), 10), nil
-	case tensor.Int8:
-		return strconv.AppendInt(b, int64(int8(t.Data[i])), 10), nil
-	case tensor.Uint16:
-		return strconv.AppendUint(b, uint64(tensor.View[uint16](t)[i]), 10), nil
-	case tensor.Int16:
-		return strconv.AppendInt(b, int64(tensor.View[int16](t)[i]), 10), nil
-	case tensor.Int32:
-		return strconv.AppendInt(b, int64(tensor.View[int32](t)[i]), 10), nil
-	case tensor.Int64:
-		return strconv.AppendInt(b, tensor.View[int64](t)[i], 10), nil
-	case tensor.Float32:
-		v := tensor.View[float32](t)[i]
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
-		}
-		// A reader may parse the shortest text as a float64 and round it again.
-		n := len(b)
-		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
-		if f, err := strconv.ParseFloat(string(b[n:]), 64); err != nil || float32(f) != v {
-			b = strconv.AppendFloat(b[:n], float64(v), 'g', -1, 64)
-		}
-		return b, nil
-	case tensor.Float64:
-		v := tensor.View[float64](t)[i]
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return b, fmt.Errorf("element %d is %v, which JSON cannot hold", i, v)
-		}
-		return strconv.AppendFloat(b, v, 'g', -1, 64), nil
-	}
-	return b, fmt.Errorf("a request cannot hold %v", t.Desc)
 }
 
 // outputJSON describes an output in a response and in the metadata.
@@ -90,7 +37,7 @@ func columnJSON(c datagraph.Column) outputJSON {
 			shape = append(shape, c.Desc.Shape.At(i))
 		}
 	}
-	return outputJSON{Name: c.Name, Datatype: datatypes[c.Desc.DType], Shape: shape}
+	return outputJSON{Name: c.Name, Datatype: kserve.Datatype(c.Desc.DType), Shape: shape}
 }
 
 // maxText is the longest text of an element in JSON, with its comma.
@@ -121,7 +68,7 @@ func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*respon
 	objects := make([][]byte, len(r.outputs))
 	for i, o := range r.outputs {
 		t := batches[i]
-		c := outputJSON{Name: s.columns[o.column].Name, Datatype: datatypes[t.DType], Shape: t.Shape.Slice()}
+		c := outputJSON{Name: s.columns[o.column].Name, Datatype: kserve.Datatype(t.DType), Shape: t.Shape.Slice()}
 		if o.binary {
 			c.Parameters = &binaryJSON{t.Size()}
 			out.tails = append(out.tails, t)
@@ -161,7 +108,7 @@ func appendAll(b []byte, t *tensor.Tensor) (_ []byte, err error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		if b, err = AppendJSON(b, t, i); err != nil {
+		if b, err = kserve.AppendJSON(b, t, i); err != nil {
 			return nil, err
 		}
 	}

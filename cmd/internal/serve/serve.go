@@ -20,6 +20,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -103,7 +104,7 @@ func New(o Options) (*Server, error) {
 		s.columns = modelColumns(o.Device)
 	}
 	for _, c := range s.columns {
-		if datatypes[c.Desc.DType] == "" || c.Desc.DType == tensor.Bytes {
+		if kserve.Datatype(c.Desc.DType) == "" || c.Desc.DType == tensor.Bytes {
 			return nil, fmt.Errorf("serve: the output %s is %v, which has no batch", c.Name, c.Desc)
 		}
 	}

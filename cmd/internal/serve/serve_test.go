@@ -35,6 +35,7 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/importer/preset"
+	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -215,7 +216,7 @@ func (a answered) outputs(t *testing.T) []got {
 // requireTensor requires that an output is want.
 func requireTensor(t *testing.T, want *tensor.Tensor, o got) {
 	t.Helper()
-	require.Equal(t, Datatype(want.DType), o.Datatype)
+	require.Equal(t, kserve.Datatype(want.DType), o.Datatype)
 	require.Equal(t, want.Shape.Slice(), o.Shape)
 	var raw bytes.Buffer
 	require.NoError(t, tensor.WriteRaw(&raw, want))

@@ -1,0 +1,51 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/pipe"
+	"github.com/infer-prep/infer-prep/job"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// WantOneImage refuses a graph whose input is not one encoded image.
+func WantOneImage(g *datagraph.Graph) error {
+	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
+		return nil
+	}
+	var l []string
+	for _, c := range g.Inputs {
+		l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
+	}
+	return command.UsageErr("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
+}
+
+// ReadImage reads one image that the user named: a file, standard input or a
+// pipe.
+func ReadImage(cmd *cobra.Command, in *job.File, limits codec.Limits) (*tensor.Tensor, error) {
+	b, err := in.ReadAll(cmd.Context(), cmd.InOrStdin(), limits)
+	if stopped := command.Interrupted(cmd.Context(), "nothing was done"); stopped != nil && pipe.Is(in.Path) {
+		return nil, stopped
+	}
+	if err != nil {
+		return nil, command.WrapFail(err)
+	}
+	return tensor.FromBytes(b), nil
+}
+
+// RandomSteps lists the steps that draw ops, as "1-random_crop".
+func RandomSteps(g *datagraph.Graph) (l []string) {
+	for i, s := range g.Steps {
+		if _, ok := s.Op.(transforms.Random); ok {
+			l = append(l, fmt.Sprintf("%d-%s", i, transforms.InfoOf(s.Op).Name))
+		}
+	}
+	return l
+}

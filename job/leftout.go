@@ -1,0 +1,47 @@
+package job
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/codec"
+)
+
+// otherImageExts are extensions of images, besides imageExts.
+var otherImageExts = []string{
+	".apng", ".arw", ".avif", ".cr2", ".cr3", ".dib", ".dng", ".exr", ".hdr", ".heic", ".heif", ".ico", ".j2k", ".jfif",
+	".jp2", ".jpe", ".jxl", ".jxr", ".nef", ".orf", ".pbm", ".pcx", ".pfm", ".pgm", ".pnm", ".ppm", ".psd", ".qoi", ".raf",
+	".rw2", ".svg", ".tga", ".xcf",
+}
+
+// otherFiles end the names that codec has for files that nobody takes for
+// images.
+var otherFiles = []string{" data", " archive", " array", " page", "PDF", "PostScript"}
+
+// headBytes is the number of bytes that codec reads to name a format.
+const headBytes = 4096
+
+// imageName reports whether a name ends as that of an image.
+func imageName(name string) bool {
+	ext := strings.ToLower(filepath.Ext(strings.TrimRight(name, "/")))
+	return slices.Contains(imageExts, ext) || slices.Contains(otherImageExts, ext)
+}
+
+// leftOut returns why a file that starts with head is not taken for an image.
+// named reports that a user could expect it to be one: by its extension, or
+// because it is of a known format.
+func leftOut(path string, head []byte) (why string, named bool) {
+	named = imageName(path)
+	if len(head) == 0 {
+		return "the file is empty", named
+	}
+	_, err := codec.DecodeConfig(head, nil)
+	if errors.Is(err, codec.ErrUnsupported) {
+		why, _, _ = strings.Cut(strings.TrimPrefix(err.Error(), "codec: "), ": want ")
+		other := slices.ContainsFunc(otherFiles, func(end string) bool { return strings.HasSuffix(why, end) })
+		return why, named || !other
+	}
+	return "not an image", named
+}
