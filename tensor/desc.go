@@ -78,7 +78,7 @@ func (d Desc) Size() int64 {
 // are valid.
 func (d Desc) Validate() error {
 	switch {
-	case d.DType.Validate() != nil || int(d.Layout) >= len(layoutNames):
+	case d.DType == Invalid || d.DType > Bytes || int(d.Layout) >= len(layoutNames):
 		return errfmt.Errorf("%w: %v", ErrDesc, d)
 	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
 		return errfmt.Errorf("%w: %v: want bytes without shape and layout", ErrDesc, d)

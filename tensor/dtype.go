@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"errors"
+
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
@@ -38,10 +40,14 @@ var dtypeSizes = [...]int{
 	Float64: 8, Bool: 1, Bytes: 0,
 }
 
+// errDType is a value, since the small WebAssembly builds link Validate of
+// every type that an op has.
+var errDType = errors.New("tensor: invalid dtype")
+
 // Validate returns an error unless d is one of the declared types.
 func (d DType) Validate() error {
 	if d == Invalid || d > Bytes {
-		return errfmt.Errorf("tensor: %v, want one of %v", d, dtypeNames[1:])
+		return errDType
 	}
 	return nil
 }
