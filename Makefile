@@ -74,7 +74,7 @@ python-test: ## the Python package: a wheel in a clean environment, its types an
 # every file in Chromium's page and in a Worker; without, each in one of them.
 wasm-test: ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
@@ -140,7 +140,7 @@ parity: ## PHOTOS=DIR: comparison with the references
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS) && $$py parity/torch_uint8.py bin/infer-prep && \
-	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/transformers_classes.py --check bin/coverage.json && $$py parity/keys.py && $$py testdata/gen/coverage.py --check
+	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/importers/transformers_classes.py --check bin/coverage.json && $$py parity/keys.py && $$py testdata/gen/importers/transform_classes.py --check
 	@parity/more.sh bin/infer-prep $(PHOTOS)
 
 # 800 JPEG files of quality 95 to 100 (noise, and the photographs of the folder PHOTOS) against Pillow.

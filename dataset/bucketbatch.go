@@ -77,7 +77,7 @@ func (n *BucketBatch) build(_ *Built, s *step) error {
 		return err
 	}
 	if in.columns[i].Desc.Shape.Rank() == 0 {
-		return defErr("column %q is %v, which has no first axis", n.Column, in.columns[i].Desc)
+		return defErr("column %q is %v, want one axis or more", n.Column, in.columns[i].Desc)
 	}
 	c, err := newCollator(in, n.Pad)
 	if err != nil {
@@ -304,7 +304,7 @@ func (b *bucketed) flush(s *Sample, i int) error {
 	if b.n.PadToBoundary {
 		if i == len(b.n.Boundaries) {
 			s.identity(l[0])
-			return b.failed(s, defErr("length %d or more: the last bucket has no upper boundary for PadToBoundary", b.n.Boundaries[len(b.n.Boundaries)-1]))
+			return b.failed(s, defErr("length %d or more, want less: the last bucket has no upper boundary for PadToBoundary", b.n.Boundaries[len(b.n.Boundaries)-1]))
 		}
 		c := b.c.clone()
 		for j := range c.columns {

@@ -98,7 +98,7 @@ func (n *BudgetBatch) build(_ *Built, s *step) error {
 		return err
 	}
 	if d := in.columns[i].Desc; n.Axes[len(n.Axes)-1] >= d.Shape.Rank() {
-		return defErr("column %q is %v, which has no axis %d", n.Column, d, n.Axes[len(n.Axes)-1])
+		return defErr("column %q is %v, want an axis %d", n.Column, d, n.Axes[len(n.Axes)-1])
 	}
 	c, err := newCollator(in, n.Pad)
 	if err != nil {

@@ -44,7 +44,7 @@ func rowsOf(text string) (l [][]int) {
 }
 
 // TestBudgetAsFairseq compares batches with those of fairseq's batch_by_size;
-// testdata/gen/budget.py generates them.
+// testdata/gen/datasets/budget.py generates them.
 func TestBudgetAsFairseq(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/budget.json")
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestBudgetErrors(t *testing.T) {
 		{dataset.BudgetBatch{Column: "v", Axes: []int{0}}, "a budget of 0, want 1 to 1099511627776"},
 		{dataset.BudgetBatch{Column: "v", Axes: []int{0}, Budget: 1, MaxSamples: -1}, "at most -1 samples, want 0 to 1048576"},
 		{dataset.BudgetBatch{Column: "v", Axes: []int{0}, Budget: 1, Boundaries: []int{2, 2}}, "boundaries [2 2], want ascending"},
-		{dataset.BudgetBatch{Column: "v", Axes: []int{0, 1}, Budget: 1}, "which has no axis 1"},
+		{dataset.BudgetBatch{Column: "v", Axes: []int{0, 1}, Budget: 1}, "want an axis 1"},
 		{dataset.BudgetBatch{Column: "w", Axes: []int{0}, Budget: 1}, `"w"`},
 	} {
 		_, err := dataset.Build(t.Context(), dataset.Of(&c.n, v), dataset.Options{})

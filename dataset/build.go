@@ -292,41 +292,10 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	}
 	if src, ok := d.Node.(Source); ok {
 		if len(d.In) > 0 {
-			return fail(defErr("a source with %d inputs", len(d.In)))
+			return fail(defErr("a source with %d inputs, want none", len(d.In)))
 		}
-		files := b.options.Store
-		var noted *notes
-		if b.noting {
-			noted = &notes{files: map[string]string{}}
-			files = &lookups{files, noted}
-		}
-		data, err := src.Open(ctx, files)
-		if err != nil {
+		if err := b.openSource(ctx, s, src); err != nil {
 			return fail(err)
-		}
-		if noted != nil {
-			s.files = noted.digest()
-		}
-		b.open = append(b.open, data)
-		b.sources = append(b.sources, s)
-		s.data, s.columns = data, data.Columns()
-		switch x := data.(type) {
-		case Rows:
-			s.indexed, s.size = true, x.Len()
-		case Stream:
-			if b.options.OnError == ReplaceOnError {
-				return fail(defErr("a stream has no other rows to replace bad samples: want another OnError than ReplaceOnError"))
-			}
-		default:
-			return fail(defErr("its data is %T, want Rows or a Stream", data))
-		}
-		if err := checkColumns(s.columns); err != nil {
-			return fail(err)
-		}
-		if w, ok := data.(interface{ Warning() error }); ok {
-			if err := w.Warning(); err != nil {
-				b.warn(s, err)
-			}
 		}
 		return s, nil
 	}
@@ -336,12 +305,12 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 		s.node = n
 	}
 	if !ok {
-		return fail(defErr("%T is neither a Source, a Sink nor a node of package dataset", d.Node))
+		return fail(defErr("%T, want a Source, a Sink or a node of package dataset", d.Node))
 	}
 	s.traits = n.traits()
 	switch {
 	case len(d.In) == 0:
-		return fail(defErr("no input"))
+		return fail(defErr("no input, want 1 or more"))
 	case len(d.In) > 1 && !s.traits.joins:
 		return fail(defErr("%d inputs, want 1", len(d.In)))
 	}
@@ -365,9 +334,48 @@ func (b *Built) step(ctx context.Context, d *Dataset, above string, depth int) (
 	return s, nil
 }
 
+// openSource opens a source, and sets the columns and the length of its step.
+func (b *Built) openSource(ctx context.Context, s *step, src Source) error {
+	files := b.options.Store
+	var noted *notes
+	if b.noting {
+		noted = &notes{files: map[string]string{}}
+		files = &lookups{files, noted}
+	}
+	data, err := src.Open(ctx, files)
+	if err != nil {
+		return err
+	}
+	if noted != nil {
+		s.files = noted.digest()
+	}
+	b.open = append(b.open, data)
+	b.sources = append(b.sources, s)
+	s.data, s.columns = data, data.Columns()
+	switch x := data.(type) {
+	case Rows:
+		s.indexed, s.size = true, x.Len()
+	case Stream:
+		if b.options.OnError == ReplaceOnError {
+			return defErr("a stream has no other rows to replace bad samples: want another OnError than ReplaceOnError")
+		}
+	default:
+		return defErr("its data is %T, want Rows or a Stream", data)
+	}
+	if err := checkColumns(s.columns); err != nil {
+		return err
+	}
+	if w, ok := data.(interface{ Warning() error }); ok {
+		if err := w.Warning(); err != nil {
+			b.warn(s, err)
+		}
+	}
+	return nil
+}
+
 func checkColumns(l []Column) error {
 	if len(l) == 0 {
-		return defErr("no columns")
+		return defErr("no columns, want 1 or more")
 	}
 	for i, c := range l {
 		if c.Name == "" || slices.ContainsFunc(l[:i], func(o Column) bool { return o.Name == c.Name }) {
@@ -494,7 +502,7 @@ func (s *step) columnsOf(names []string) ([]int, error) {
 			return nil, err
 		}
 		if slices.Contains(l[:i], l[i]) {
-			return nil, defErr("column %q is named twice", n)
+			return nil, defErr("column %q is named twice, want distinct ones", n)
 		}
 	}
 	return l, nil

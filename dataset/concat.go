@@ -38,14 +38,14 @@ func (n *Concat) build(_ *Built, s *step) error {
 			continue
 		}
 		if s.size == Endless {
-			return defErr("input %d follows an endless input", i)
+			return defErr("input %d follows an endless input, want that one last", i)
 		}
 		if in.size == Endless {
 			s.size = Endless
 			continue
 		}
 		if in.size > math.MaxInt64-1-s.size {
-			return defErr("too many samples")
+			return defErr("too many samples, want fewer than 2^63")
 		}
 		s.size += in.size
 	}
@@ -61,12 +61,12 @@ func (s *step) sameColumns() error {
 	s.columns = slices.Clone(s.in[0].columns)
 	for i, in := range s.in[1:] {
 		if len(in.columns) != len(s.columns) {
-			return defErr("input %d has %d columns, input 0 has %d", i+1, len(in.columns), len(s.columns))
+			return defErr("input %d has %d columns, want %d as input 0 has", i+1, len(in.columns), len(s.columns))
 		}
 		for j, c := range in.columns {
 			d, ok := common(s.columns[j].Desc, c.Desc)
 			if c.Name != s.columns[j].Name || !ok {
-				return defErr("column %d of input %d is %q %v, of input 0 %q %v", j, i+1, c.Name, c.Desc, s.columns[j].Name, s.columns[j].Desc)
+				return defErr("column %d of input %d is %q %v, want that of input 0, %q %v", j, i+1, c.Name, c.Desc, s.columns[j].Name, s.columns[j].Desc)
 			}
 			s.columns[j].Desc = d
 		}

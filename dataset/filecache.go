@@ -80,7 +80,7 @@ func (n *FileCache) build(b *Built, s *step) error {
 		return err
 	}
 	if need := filecache.MinSize(in.size); in.size > 1<<60 || need > n.Bytes {
-		return defErr("the table of %d rows has %d bytes, the limit is %d", in.size, need, n.Bytes)
+		return defErr("the table of %d rows has %d bytes, want at most %d", in.size, need, n.Bytes)
 	}
 	descs := make([]tensor.Desc, len(in.columns))
 	for i, c := range in.columns {

@@ -115,7 +115,7 @@ func TestFileCacheIsRefused(test *testing.T) {
 		"its function has no name": decoded(3, nil).MapFunc(func(*dataset.Call, []*dataset.Value, []*tensor.Tensor) error { return nil },
 			[]string{"label"}).FileCache(file, 1<<20),
 		"differs between epochs":                                decoded(3, nil).Shuffle().FileCache(file, 1<<20),
-		"the table of 100 rows has 928 bytes, the limit is 500": decoded(100, nil).FileCache(file, 500),
+		"the table of 100 rows has 928 bytes, want at most 500": decoded(100, nil).FileCache(file, 500),
 		"want a name":         decoded(3, nil).FileCache("", 500),
 		"open ":               decoded(3, nil).FileCache(filepath.Join(file, "x"), 1<<20),
 		"needs random access": dataset.From(&numbers{N: 3, Stream: true}).FileCache(file, 1<<20),

@@ -88,7 +88,7 @@ func InferenceGraph(ctx context.Context, d *Dataset, o InferenceOptions) (*datag
 		if i, err := transforms.Lookup(name); err != nil {
 			return nil, nil, fmt.Errorf("dataset: %w: replacement: %w", ErrParam, err)
 		} else if _, ok := i.New().(transforms.Random); !ok {
-			return nil, nil, fmt.Errorf("dataset: %w", paramErr("a replacement of %s: the op is not random", name))
+			return nil, nil, fmt.Errorf("dataset: %w", paramErr("a replacement of %s, want a random op", name))
 		}
 	}
 	t := &tracer{files: o.Store}

@@ -68,7 +68,7 @@ func (s *scope) get(ctx context.Context, name string) (*traced, error) {
 	if t, ok := s.known[name]; ok {
 		return t, nil
 	}
-	missing := defErr("no column %q, there are %q", name, s.list())
+	missing := defErr("no column %q, want one of %q", name, s.list())
 	if s.hidden[name] || s.closed {
 		return nil, missing
 	}
@@ -126,7 +126,7 @@ func (s *scope) getOne(ctx context.Context, name string) (*traced, error) {
 		open = have
 	}
 	if len(open) == 0 {
-		return nil, defErr("no column %q, there are %q", name, s.list())
+		return nil, defErr("no column %q, want one of %q", name, s.list())
 	}
 	return open[0].get(ctx, name)
 }

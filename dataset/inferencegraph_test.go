@@ -265,7 +265,7 @@ func TestInferenceGraphOf(test *testing.T) {
 		},
 		{
 			name: "a column that is not there", d: photo.Project("image").MapColumns(train, []string{"picture"}, nil), o: drop,
-			err: `dataset: map: invalid definition: no column "picture", there are ["image"]`,
+			err: `dataset: map: invalid definition: no column "picture", want one of ["image"]`,
 		},
 		{
 			name: "an output that is none of the image", d: photo.Map(train), o: dataset.InferenceOptions{Outputs: []string{"label"}},

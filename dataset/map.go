@@ -46,7 +46,7 @@ func (d *Dataset) MapColumns(g *datagraph.Graph, in, out []string) *Dataset {
 // Validate checks the graph.
 func (n *Map) Validate() error {
 	if n.Graph == nil {
-		return paramErr("no graph")
+		return paramErr("no graph, want one")
 	}
 	if err := n.Graph.Validate(); err != nil {
 		return err

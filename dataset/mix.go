@@ -50,7 +50,7 @@ func (n *Mix) Validate() error {
 		sum += w
 	}
 	if !(sum > 0) || math.IsInf(sum, 0) {
-		return paramErr("weights %v with the sum %v", n.Weights, sum)
+		return paramErr("weights %v with the sum %v, want a finite sum above 0", n.Weights, sum)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (n *Mix) traits() traits { return traits{joins: true} }
 
 func (n *Mix) build(_ *Built, s *step) error {
 	if len(n.Weights) != len(s.in) {
-		return defErr("%d weights for %d inputs", len(n.Weights), len(s.in))
+		return defErr("%d weights, want one for each of %d inputs", len(n.Weights), len(s.in))
 	}
 	return s.sameColumns()
 }

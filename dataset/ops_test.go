@@ -64,7 +64,7 @@ func all(t *testing.T, d *dataset.Dataset) string {
 }
 
 // TestAsMindSpore compares batches, buckets, shards and splits with those of
-// MindSpore 2.10.0 (testdata/gen/dataset_ops.py).
+// MindSpore 2.10.0 (testdata/gen/datasets/dataset_ops.py).
 func TestAsMindSpore(t *testing.T) {
 	text, err := os.ReadFile("../testdata/datasets/ops.json")
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func setOne(v *dataset.Value, l ...int32) error {
 
 func first(v *dataset.Value) int32 { return tensor.View[int32](&v.Tensor)[0] }
 
-// perBatch has the functions of testdata/gen/dataset_ops.py.
+// perBatch has the functions of testdata/gen/datasets/dataset_ops.py.
 var perBatch = map[string]struct {
 	out []dataset.Column
 	f   dataset.BatchFunc
@@ -392,7 +392,7 @@ func TestBuildErrors(t *testing.T) {
 		{ten().Repeat(0).Skip(1<<62 + 1), "endless dataset"},
 		{ten().Concat(ten().Rename([]string{"x"}, []string{"y"})), `column 0 of input 1 is "y"`},
 		{dataset.NewZip(ten(), ten()), `named "x"`},
-		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, the dataset has 10"},
+		{ten().Split(1, 3, 4)[0], "sizes of 7 samples in total, want the dataset's 10"},
 		{ten().Split(1, 0.5, 0.4)[0], "sum 0.9, want 1"},
 		{ten().Shuffle().Cache(100), "shuffle below a cache"},
 		{ten().Batch(2).ShuffleBuffer(3), "a buffer of batches"},

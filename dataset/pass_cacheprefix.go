@@ -173,20 +173,7 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	for _, x := range g.Steps[k:] {
 		read = append(read, x.In...)
 	}
-	a := newWriter(in.columns)
-	for _, x := range g.Steps[:k] {
-		for _, name := range x.In {
-			if i := slices.IndexFunc(g.Inputs, func(c Column) bool { return c.Name == name }); i >= 0 {
-				a.input(w.columns[i])
-			}
-		}
-		for _, name := range x.Out {
-			if slices.Contains(read, name) {
-				a.g.Outputs = append(a.g.Outputs, name)
-			}
-		}
-	}
-	a.g.Steps = g.Steps[:k]
+	a := w.head(k, read)
 	if len(a.g.Inputs) == 0 || len(a.g.Outputs) == 0 {
 		return nil, nil
 	}
@@ -244,4 +231,24 @@ func (b *Built) split(s, in *step) (first, second *step) {
 	r.state = &mapState{plan: plan, cols: next, before: st.before + k}
 	r.addPass(CachePrefix)
 	return &f, &r
+}
+
+// head returns a writer of the first k steps alone, with the outputs that are
+// read.
+func (w *writer) head(k int, read []string) *writer {
+	a := newWriter(w.base)
+	for _, x := range w.g.Steps[:k] {
+		for _, name := range x.In {
+			if i := slices.IndexFunc(w.g.Inputs, func(c Column) bool { return c.Name == name }); i >= 0 {
+				a.input(w.columns[i])
+			}
+		}
+		for _, name := range x.Out {
+			if slices.Contains(read, name) {
+				a.g.Outputs = append(a.g.Outputs, name)
+			}
+		}
+	}
+	a.g.Steps = w.g.Steps[:k]
+	return a
 }

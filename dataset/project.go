@@ -17,7 +17,7 @@ func (d *Dataset) Project(columns ...string) *Dataset { return d.then(&Project{c
 // Validate requires at least one column.
 func (n *Project) Validate() error {
 	if len(n.Columns) == 0 {
-		return paramErr("no columns")
+		return paramErr("no columns, want 1 or more")
 	}
 	return nil
 }

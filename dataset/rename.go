@@ -21,7 +21,7 @@ func (d *Dataset) Rename(from, to []string) *Dataset { return d.then(&Rename{fro
 // Validate requires as many new names as old ones.
 func (n *Rename) Validate() error {
 	if len(n.From) == 0 || len(n.From) != len(n.To) {
-		return paramErr("%d columns renamed to %d names", len(n.From), len(n.To))
+		return paramErr("%d columns renamed to %d names, want as many, 1 or more", len(n.From), len(n.To))
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (n *Repeat) build(_ *Built, s *step) error {
 	}
 	if s.size = Endless; n.Count > 0 && in.size != Endless {
 		if n.Count >= math.MaxInt64/in.size {
-			return defErr("%d times %d samples", n.Count, in.size)
+			return defErr("%d times %d samples, want fewer than 2^63 in total", n.Count, in.size)
 		}
 		s.size = in.size * n.Count
 	}

@@ -80,7 +80,7 @@ func (d *Dataset) Sample(sampler Node) *Dataset { return d.then(sampler) }
 // Validate requires numbers of 0 or more.
 func (n *SequentialSampler) Validate() error {
 	if n.Start < 0 || n.Count < 0 {
-		return paramErr("%d rows from %d on", n.Count, n.Start)
+		return paramErr("%d rows from %d on, want numbers of 0 or more", n.Count, n.Start)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (n *RandomSampler) Validate() error { return notNegative(n.Count) }
 func (n *SubsetSampler) Validate() error {
 	for _, r := range n.Rows {
 		if r < 0 {
-			return paramErr("row %d", r)
+			return paramErr("row %d, want 0 or more", r)
 		}
 	}
 	return nil
@@ -112,11 +112,11 @@ func (n *WeightedSampler) Validate() error {
 	}
 	switch {
 	case !(sum > 0) || math.IsInf(sum, 0):
-		return paramErr("weights with the sum %v", sum)
+		return paramErr("weights with the sum %v, want a finite sum above 0", sum)
 	case n.Count < 0:
 		return paramErr("count %d, want 0 or more", n.Count)
 	case !n.Replacement && n.Count > some:
-		return paramErr("%d different rows, but only %d have a weight above 0", n.Count, some)
+		return paramErr("%d different rows, want at most the %d with a weight above 0", n.Count, some)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (n *PKSampler) Validate() error {
 // Validate requires a shard and an offset below Shards.
 func (n *DistributedSampler) Validate() error {
 	if n.Shards < 1 || n.Shard < 0 || n.Shard >= n.Shards || n.Offset < -1 || n.Offset >= n.Shards {
-		return paramErr("shard %d of %d, offset %d", n.Shard, n.Shards, n.Offset)
+		return paramErr("shard %d of %d, offset %d: want a shard and an offset of 0 to the last shard, or the offset -1", n.Shard, n.Shards, n.Offset)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (n *SequentialSampler) build(_ *Built, s *step) error {
 		return err
 	}
 	if n.Start > in.size || n.Count > in.size-n.Start {
-		return defErr("%d rows from row %d on, the dataset has %d", n.Count, n.Start, in.size)
+		return defErr("%d rows from row %d on, want rows of the dataset's %d", n.Count, n.Start, in.size)
 	}
 	if s.size = n.Count; n.Count == 0 {
 		s.size = in.size - n.Start
@@ -171,7 +171,7 @@ func (n *RandomSampler) build(_ *Built, s *step) error {
 		return err
 	}
 	if !n.Replacement && n.Count > in.size || in.size == 0 {
-		return defErr("%d different rows, the dataset has %d", n.Count, in.size)
+		return defErr("%d different rows, want at most the dataset's %d", n.Count, in.size)
 	}
 	s.size = n.Count
 	return nil
@@ -212,7 +212,7 @@ func (n *SubsetSampler) build(_ *Built, s *step) error {
 	}
 	for _, r := range n.Rows {
 		if r >= in.size {
-			return defErr("row %d, the dataset has %d rows", r, in.size)
+			return defErr("row %d, want one of the dataset's %d", r, in.size)
 		}
 	}
 	s.size = int64(len(n.Rows))
@@ -237,7 +237,7 @@ func (n *WeightedSampler) build(_ *Built, s *step) error {
 		return err
 	}
 	if int64(len(n.Weights)) != in.size {
-		return defErr("%d weights for %d rows", len(n.Weights), in.size)
+		return defErr("%d weights, want one for each of %d rows", len(n.Weights), in.size)
 	}
 	s.size = n.Count
 	sums, sum := make([]float64, len(n.Weights)), 0.0
@@ -336,7 +336,7 @@ func (n *PKSampler) build(_ *Built, s *step) error {
 	}
 	c, ok := in.data.(Classed)
 	if !ok {
-		return defErr("%s has no classes", in.path)
+		return defErr("%s has no classes, want a source with classes (dataset.Classed)", in.path)
 	}
 	classes := map[int64][]int64{}
 	for i := range in.size {
@@ -352,7 +352,7 @@ func (n *PKSampler) build(_ *Built, s *step) error {
 		st.starts = append(st.starts, int64(len(st.rows)))
 	}
 	if len(classes) > 0 && n.PerClass > math.MaxInt64/int64(len(classes))-1 {
-		return defErr("%d rows of %d classes", n.PerClass, len(classes))
+		return defErr("%d rows of %d classes, want fewer than 2^63 in total", n.PerClass, len(classes))
 	}
 	s.state, s.size = st, n.PerClass*int64(len(classes))
 	return nil
@@ -382,7 +382,7 @@ func (n *DistributedSampler) build(b *Built, s *step) error {
 		return err
 	}
 	if b.options.World > 1 {
-		return defErr("a distributed sampler with Options.World %d: rows would be divided twice", b.options.World)
+		return defErr("a distributed sampler with Options.World %d, want 1: rows would be divided twice", b.options.World)
 	}
 	switch {
 	case in.size == 0:

@@ -30,7 +30,7 @@ func (s *step) requireFinite(who string) error {
 	case !s.indexed:
 		return defErr("%s needs random access, which %s does not have; use ShuffleBuffer, or put it below", who, s.path)
 	case s.size == Endless:
-		return defErr("%s of an endless dataset", who)
+		return defErr("%s of an endless dataset, want one that ends", who)
 	}
 	return nil
 }

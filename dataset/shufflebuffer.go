@@ -56,7 +56,7 @@ func (s *step) requireRefillable() error {
 		}
 		if x.traits.several {
 			if flats++; flats > 1 {
-				return defErr("a buffer above several nodes that each make several samples of one (%s)", x.path)
+				return defErr("a buffer above several nodes that each make several samples of one (%s), want one such node at most", x.path)
 			}
 		}
 		for _, in := range x.in {

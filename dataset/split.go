@@ -34,7 +34,7 @@ func (d *Dataset) Split(seed uint64, sizes ...float64) []*Dataset {
 // Validate requires sizes that are all numbers or all fractions.
 func (n *Split) Validate() error {
 	if n.Part < 0 || n.Part >= len(n.Sizes) {
-		return paramErr("part %d of %d", n.Part, len(n.Sizes))
+		return paramErr("part %d of %d, want 0 to the last part", n.Part, len(n.Sizes))
 	}
 	whole, sum := true, 0.0
 	for _, f := range n.Sizes {
@@ -68,11 +68,11 @@ func (n *Split) counts(size int64) ([]int64, error) {
 		sum += l[i]
 	}
 	if !fractions && sum != size {
-		return nil, defErr("sizes of %d samples in total, the dataset has %d", sum, size)
+		return nil, defErr("sizes of %d samples in total, want the dataset's %d", sum, size)
 	}
 	l[0] += size - sum
 	if l[0] < 0 {
-		return nil, defErr("fractions %v leave the first part of %d samples %d", n.Sizes, size, l[0])
+		return nil, defErr("fractions %v leave the first part of %d samples %d, want 0 or more", n.Sizes, size, l[0])
 	}
 	return l, nil
 }

@@ -46,7 +46,7 @@ func (n *Unbatch) Validate() error { return nil }
 // Validate requires a function and output columns.
 func (n *FlatMap) Validate() error {
 	if len(n.Out) == 0 {
-		return paramErr("no output columns")
+		return paramErr("no output columns, want 1 or more")
 	}
 	if n.f != nil && n.Name == "" {
 		return nil
@@ -61,7 +61,7 @@ func (n *Unbatch) build(_ *Built, s *step) error {
 	in := s.in[0]
 	for _, c := range in.columns {
 		if c.Desc.Shape.Rank() == 0 {
-			return defErr("column %q is %v, which has no first axis", c.Name, c.Desc)
+			return defErr("column %q is %v, want one axis or more", c.Name, c.Desc)
 		}
 		s.columns = append(s.columns, Column{Name: c.Name, Desc: tensor.Desc{DType: c.Desc.DType, Shape: elementShape(c.Desc.Shape)}})
 	}
@@ -86,7 +86,7 @@ func (n *Unbatch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 		for j := range src.Values {
 			v := &src.Values[j]
 			if v.Shape.Rank() == 0 || v.Shape.At(0) != src.Values[0].Shape.At(0) {
-				return false, defErr("column %q is %v, the first one %v", s.columns[j].Name, v.Desc, src.Values[0].Desc)
+				return false, defErr("column %q is %v, want the first axis of %v", s.columns[j].Name, v.Desc, src.Values[0].Desc)
 			}
 			if i == v.Shape.At(0) {
 				return false, nil

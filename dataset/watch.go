@@ -51,7 +51,7 @@ func (d *Dataset) Watch(c Callback) *Dataset { return d.then(&Watch{c}) }
 // Validate requires Every to be 0 or more.
 func (n *Watch) Validate() error {
 	if n.c.Every < 0 {
-		return paramErr("every %d steps", n.c.Every)
+		return paramErr("every %d steps, want 0 or more", n.c.Every)
 	}
 	return nil
 }

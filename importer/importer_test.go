@@ -25,7 +25,7 @@ import (
 )
 
 // goldenFile is the contents of testdata/goldens*.json, which
-// testdata/gen/importers.py and importers_patches.py write.
+// testdata/gen/importers/goldens.py and hf_patches.py write.
 type goldenFile struct {
 	Cases   []goldenCase `json:"cases"`
 	Refused []goldenCase `json:"refused"` // by the reference
@@ -445,8 +445,8 @@ func TestWholeFactor(t *testing.T) {
 }
 
 // TestClasses compares the known image processors with those of transformers,
-// which testdata/gen/transformers_classes.py lists. Every class runs in its
-// default backend, with goldens, or is refused with a reason.
+// which testdata/gen/importers/transformers_classes.py lists. Every class runs
+// in its default backend, with goldens, or is refused with a reason.
 func TestClasses(t *testing.T) {
 	b, err := os.ReadFile("testdata/transformers.json")
 	require.NoError(t, err)

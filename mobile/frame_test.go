@@ -16,7 +16,7 @@ const decodeRGB = `{"infer_prep_graph": 1, "inputs": [{"name": "image", "dtype":
 	"steps": [{"op": "decode", "version": 1, "in": ["image"], "out": ["image"], "params": {"color": "rgb", "alpha": "drop",
 	"gray16": "clip", "refuse": [], "orientation": "ignore", "damage": "pillow", "scale": "full"}}], "outputs": ["image"]}`
 
-// yuvCase is a golden of testdata/gen/yuv.py.
+// yuvCase is a golden of testdata/gen/codecs/yuv.py.
 type yuvCase struct {
 	Layout             string
 	Width, Height, Pad int

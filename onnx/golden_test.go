@@ -18,7 +18,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// goldens is testdata/onnx/goldens.json, written by testdata/gen/onnx_forms.py.
+// goldens is testdata/onnx/goldens.json, written by
+// testdata/gen/models/onnx_forms.py.
 type goldens struct {
 	Cases      []goldenCase
 	MergeGraph *datagraph.Graph `json:"merge_graph"`
@@ -127,7 +128,7 @@ func TestGoldens(t *testing.T) {
 			for _, r := range c.Runs {
 				e, err := Export(c.Graph, c.options(t, r))
 				require.NoError(t, err)
-				require.Equal(t, r.Model, sum(e.Model), "%dx%d: the model is another one; run testdata/gen/onnx_forms.py", r.Height, r.Width)
+				require.Equal(t, r.Model, sum(e.Model), "%dx%d: the model is another one; run testdata/gen/models/onnx_forms.py", r.Height, r.Width)
 				want := reference(t, c.Graph, e, picture(t, r.Height, r.Width))
 				require.Len(t, r.Outputs, len(e.Outputs))
 				for i, p := range e.Outputs {

@@ -250,7 +250,7 @@ func TestMerge(t *testing.T) {
 			}
 			e, err := Merge(g.MergeGraph, o, tiny)
 			require.NoError(t, err)
-			require.True(t, bytes.Equal(readFile(t, "merged_"+m.Form+".onnx"), e.Model), "run testdata/gen/onnx_forms.py")
+			require.True(t, bytes.Equal(readFile(t, "merged_"+m.Form+".onnx"), e.Model), "run testdata/gen/models/onnx_forms.py")
 			require.Equal(t, m.Input, e.Inputs[0].Name)
 			require.Equal(t, "image_in", m.Input, "the model has an initializer named image")
 			require.Equal(t, []Port{{"pixels", "image", tensor.Image(tensor.Float32, tensor.CHW, 28, 28, 3)}}, e.Outputs)
@@ -375,7 +375,7 @@ func TestEmbed(t *testing.T) {
 	tiny := readFile(t, "tiny.onnx")
 	b, err := Embed(tiny, g, nil)
 	require.NoError(t, err)
-	require.True(t, bytes.Equal(readFile(t, "embedded.onnx"), b), "run testdata/gen/onnx_forms.py") // ONNX Runtime loads it
+	require.True(t, bytes.Equal(readFile(t, "embedded.onnx"), b), "run testdata/gen/models/onnx_forms.py") // ONNX Runtime loads it
 	require.True(t, bytes.HasPrefix(b, tiny), "nothing else changes")
 
 	back, goldens, err := Extract(b)

@@ -28,7 +28,7 @@ import (
 
 const testImages = "../testdata/images"
 
-// golden is the output of testdata/gen/im2rec.py.
+// golden is the output of testdata/gen/records/im2rec.py.
 type golden struct {
 	Tree  []string
 	Lists []struct {

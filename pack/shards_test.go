@@ -32,7 +32,7 @@ import (
 )
 
 // shardGolden is the output of webdataset's writer, made by
-// testdata/gen/shards_pack.py.
+// testdata/gen/records/shards_pack.py.
 type shardGolden struct {
 	Kaldi []struct {
 		Groups []string

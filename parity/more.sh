@@ -21,6 +21,6 @@ run tflite "$gen/requirements-tflite.txt" -- "$@"
 # The classes of the table of infer-prep ops --coverage; make parity itself compares torchvision's.
 for f in requirements-mindspore.txt requirements-mxnet.txt; do
   py=$("$dir/venv.sh" "$gen/$f")
-  "$py" "$gen/coverage.py" --check 2>/dev/null || bad=1
+  "$py" "$gen/importers/transform_classes.py" --check 2>/dev/null || bad=1
 done
 exit $bad

@@ -27,8 +27,8 @@ var (
 	shapes = []Shape{Dims(), Dims(0), Dims(1), Dims(2, 3), Dims(3, 2, 5), Dims(4, 0, 7)}
 )
 
-// pattern returns the tensor that testdata/gen/tensor.py writes for a type and
-// shape.
+// pattern returns the tensor that testdata/gen/tensors/tensor_files.py writes
+// for a type and shape.
 func pattern(t testing.TB, d DType, s Shape) *Tensor {
 	x, err := New(Desc{DType: d, Shape: s})
 	require.NoError(t, err)
@@ -748,7 +748,8 @@ func TestWritersRefuse(t *testing.T) {
 }
 
 // checkDir is the folder into which TestWriteForCheck writes files for
-// testdata/gen/tensor_check.py: go test ./tensor -run TestWriteForCheck -args
+// testdata/gen/tensors/tensor_check.py: go test ./tensor -run TestWriteForCheck
+// -args
 // -dir DIR
 var checkDir = flag.String("dir", "", "directory for TestWriteForCheck")
 

@@ -14,7 +14,7 @@ import (
 )
 
 // halfGoldens are digests of NumPy's and ml_dtypes' conversions; see
-// testdata/gen/tensor.py.
+// testdata/gen/tensors/tensor_files.py.
 type halfGoldens struct {
 	Low32 []uint32 `json:"float32_low"`
 	Low64 []uint64 `json:"float64_low"`

@@ -21,8 +21,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// drawsFile is testdata/<op>/draws.json. testdata/gen/draws.py computes it from
-// the draws of the op's reference.
+// drawsFile is testdata/<op>/draws.json. testdata/gen/ops/draws.py computes it
+// from the draws of the op's reference.
 type drawsFile struct {
 	Op        string      `json:"op"`
 	Reference string      `json:"reference"`

@@ -13,7 +13,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// TestHueMatrix compares with MXNet's matrices (testdata/gen/mxnet_color.py).
+// TestHueMatrix compares with MXNet's matrices
+// (testdata/gen/ops/mxnet_color.py).
 func TestHueMatrix(t *testing.T) {
 	b, err := os.ReadFile("testdata/hue_jitter/matrices.json")
 	require.NoError(t, err)

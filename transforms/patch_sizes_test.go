@@ -9,7 +9,7 @@ import (
 )
 
 // TestPatchSizes compares the sizes of thumbnails and of ops for patches with
-// the reference's; see testdata/gen/patches.py.
+// the reference's; see testdata/gen/ops/patches.py.
 func TestPatchSizes(t *testing.T) {
 	for op, file := range map[string]string{"smart_resize": "sizes.json", "resize_to_patches": "sizes.json", "resize": "thumbnail.json"} {
 		rules := readSizeRules[[4]int](t, op, file)

@@ -318,7 +318,7 @@ func TestResizeMXNet(t *testing.T) {
 }
 
 // TestResizeOpenCVIPP compares 600 resizes of noise with OpenCV's, by their
-// checksums. testdata/gen/resize_ipp.py makes the same noise.
+// checksums. testdata/gen/ops/resize_ipp.py makes the same noise.
 func TestResizeOpenCVIPP(t *testing.T) {
 	require.ErrorIs(t, (&Resize{Height: 3, Width: 3, Interpolation: Bilinear, Backend: OpenCVIPP}).Validate(), ErrParam)
 	s := sampling{Bicubic, OpenCVIPP, true}

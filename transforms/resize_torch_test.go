@@ -12,8 +12,8 @@ import (
 )
 
 // TestResizeTorchUint8 compares 3,000 resizes of noise with torch's, by their
-// checksums, and 1,000 with those of torch without AVX2. testdata/gen/resize.py
-// makes the same noise.
+// checksums, and 1,000 with those of torch without AVX2.
+// testdata/gen/ops/resize.py makes the same noise.
 func TestResizeTorchUint8(t *testing.T) {
 	compareChecksums(t, TorchUint8, 3000)
 	compareChecksums(t, TorchUint8NoAVX2, 1000)

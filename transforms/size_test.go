@@ -26,7 +26,7 @@ func readSizeRules[S any](t *testing.T, path ...string) (rules sizeRules[S]) {
 }
 
 // TestSizes compares the size rules with their libraries; see
-// testdata/gen/resize.py.
+// testdata/gen/ops/resize.py.
 func TestSizes(t *testing.T) {
 	rules := readSizeRules[[4]int](t, "resize", "sizes.json")
 	for _, r := range rules {

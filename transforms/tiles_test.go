@@ -10,7 +10,7 @@ import (
 )
 
 // TestTileRules compares the canvases and grids with the reference's; see
-// testdata/gen/tiles.py.
+// testdata/gen/ops/tiles.py.
 func TestTileRules(t *testing.T) {
 	rules := readSizeRules[[9]int](t, "resize_to_tiles", "tiles.json")
 	for _, r := range rules {

@@ -17,8 +17,9 @@ import (
 
 const testdata = "../../testdata/"
 
-// golden is what testdata/gen/codecs.py wrote of one image. Kind is that of the
-// error which a damaged one gives, empty where Pillow reads it and so must we.
+// golden is what testdata/gen/codecs/formats.py wrote of one image. Kind is
+// that of the error which a damaged one gives, empty where Pillow reads it and
+// so must we.
 type golden struct {
 	Width, Height, UprightWidth, UprightHeight      int
 	Mode, RGB, Gray, RGBA, White, KeyWhite, Upright string

@@ -16,7 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// goldenNoise is noise() of testdata/gen/encode.py.
+// goldenNoise is noise() of testdata/gen/codecs/jpeg_encode.py.
 func goldenNoise(n uint32) uint32 {
 	n *= 2654435761
 	n ^= n >> 15
@@ -24,7 +24,7 @@ func goldenNoise(n uint32) uint32 {
 	return n ^ n>>13
 }
 
-// encodeImage returns the pixels of testdata/gen/encode.py.
+// encodeImage returns the pixels of testdata/gen/codecs/jpeg_encode.py.
 func encodeImage(t testing.TB, w, h, ch, kind int) *tensor.Tensor {
 	m, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, h, w, ch))
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // extremes are the files of testdata/extremes with what
-// testdata/gen/jpeg_extremes.py found: noise at quality 1 and 95 to 100.
+// testdata/gen/codecs/jpeg_extremes.py found: noise at quality 1 and 95 to 100.
 func extremes(t testing.TB) map[string]*extremeGolden {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(testdata, "golden", "jpeg_extremes.json"))

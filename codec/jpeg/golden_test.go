@@ -18,7 +18,8 @@ import (
 
 const testdata = "../../testdata"
 
-// goldenFile is what testdata/gen/jpeg.py found; nil where Pillow refuses.
+// goldenFile is what testdata/gen/codecs/jpeg.py found; nil where Pillow
+// refuses.
 type goldenFile struct {
 	Width, Height, Orientation int
 	Mode, Native, RGB          string
@@ -167,8 +168,8 @@ func TestGoldenDamaged(t *testing.T) {
 	}
 }
 
-// scaledGolden is what testdata/gen/jpeg_scaled.py found of a file at one
-// scale; nil where Pillow refuses.
+// scaledGolden is what testdata/gen/codecs/jpeg_scaled.py found of a file at
+// one scale; nil where Pillow refuses.
 type scaledGolden struct {
 	Width, Height int
 	Native        string

@@ -15,7 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec/pixels"
 )
 
-// noise repeats that of testdata/gen/yuv.py.
+// noise repeats that of testdata/gen/codecs/yuv.py.
 func noise(n int, seed uint32) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -45,7 +45,7 @@ func readYUV(t *testing.T) (g yuvGoldens) {
 	return g
 }
 
-// planes makes the planes of a frame as testdata/gen/yuv.py does.
+// planes makes the planes of a frame as testdata/gen/codecs/yuv.py does.
 func planes(layout string, w, h, pad int, seed uint32) []pixels.Plane {
 	cw, ch := (w+1)/2, (h+1)/2
 	y := pixels.Plane{Data: noise((w+pad)*h, seed), RowStride: w + pad}

@@ -19,7 +19,7 @@ import (
 )
 
 // detMoves is the output of MXNet's iterators with augmenters that move boxes;
-// testdata/gen/mxnet_det_moves.py generates it.
+// testdata/gen/mxnet/mxnet_det_moves.py generates it.
 type detMoves struct {
 	Det []struct {
 		Name, Source string

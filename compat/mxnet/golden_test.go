@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("runtime.handleEvent"))
 }
 
-// golden is the output of MXNet; testdata/gen/mxnet_iters.py generates it.
+// golden is the output of MXNet; testdata/gen/mxnet/mxnet_iters.py generates
+// it.
 type golden struct {
 	NDArray []struct {
 		N, Batch   int

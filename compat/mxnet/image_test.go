@@ -618,7 +618,7 @@ func TestImageDraws(t *testing.T) {
 }
 
 // TestBoxes checks that MXNet's random numbers lead to MXNet's boxes;
-// testdata/gen/mxnet_aug.py generates them.
+// testdata/gen/ops/mxnet_aug.py generates them.
 func TestBoxes(t *testing.T) {
 	b, err := os.ReadFile("testdata/boxes.json")
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ import (
 )
 
 // imageGolden is the output of MXNet's ImageRecordIter;
-// testdata/gen/mxnet_images.py generates it.
+// testdata/gen/mxnet/mxnet_images.py generates it.
 type imageGolden struct {
 	Params [][2]*string
 	Decode map[string][]*[3]any

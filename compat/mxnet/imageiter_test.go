@@ -22,7 +22,7 @@ import (
 )
 
 // imageIterGolden is the output of mx.image.ImageIter;
-// testdata/gen/mxnet_image_iters.py generates it.
+// testdata/gen/mxnet/mxnet_image_iters.py generates it.
 type imageIterGolden struct {
 	Params [][2]*string
 	Files  []string

@@ -58,7 +58,8 @@ func tables(t *testing.T) (sets, out []*row, items map[string]*row) {
 }
 
 // TestTableOfSets requires a row for every set of torchvision and MindSpore,
-// whose lists testdata/gen/datasets5.py and datasets5_mindspore.py write.
+// whose lists testdata/gen/datasets/movingmnist_phototour.py and
+// movingmnist_phototour_mindspore.py write.
 func TestTableOfSets(t *testing.T) {
 	sets, out, items := tables(t)
 	for _, library := range []string{"torchvision", "mindspore"} {

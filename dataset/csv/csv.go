@@ -84,7 +84,7 @@ func New(files ...string) *CSV {
 func (o *CSV) Validate() error {
 	switch {
 	case len(o.Files) == 0:
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	case len(o.Delim) != 1 || o.Delim == `"` || o.Delim == "\r" || o.Delim == "\n":
 		return fmt.Errorf("%w: field_delim %q, want one byte that is neither a quote nor a line end", dataset.ErrParam, o.Delim)
 	case !o.Header && len(o.ColumnNames) == 0:

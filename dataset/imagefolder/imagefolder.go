@@ -70,7 +70,7 @@ func New(dir string) *ImageFolder {
 // be folders.
 func (o *ImageFolder) Validate() error {
 	if len(o.Extensions) == 0 {
-		return fmt.Errorf("%w: no extensions", dataset.ErrParam)
+		return fmt.Errorf("%w: no extensions, want 1 or more", dataset.ErrParam)
 	}
 	for _, e := range o.Extensions {
 		if !strings.HasPrefix(e, ".") || e != strings.ToLower(e) {

@@ -70,7 +70,7 @@ const (
 // Validate requires files, a number of labels and a valid part.
 func (o *ImageRecord) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	if o.LabelWidth < 1 || o.LabelWidth > maxLabels {
 		return fmt.Errorf("%w: label_width %d, want 1 to %d", dataset.ErrParam, o.LabelWidth, maxLabels)

@@ -78,7 +78,7 @@ func (o *Slices) Open(ctx context.Context, _ store.Opener) (dataset.Data, error)
 // Validate checks that every sample matches the columns.
 func (o *Samples) Validate() error {
 	if len(o.Columns) == 0 {
-		return fmt.Errorf("%w: no columns", dataset.ErrParam)
+		return fmt.Errorf("%w: no columns, want 1 or more", dataset.ErrParam)
 	}
 	for i, r := range o.Rows {
 		if len(r) != len(o.Columns) {
@@ -86,7 +86,7 @@ func (o *Samples) Validate() error {
 		}
 		for c, t := range r {
 			if t == nil || !o.Columns[c].Desc.Matches(t.Desc) {
-				return fmt.Errorf("%w: sample %d: column %s does not match %v", dataset.ErrParam, i, o.Columns[c].Name, o.Columns[c].Desc)
+				return fmt.Errorf("%w: sample %d: column %s, want %v", dataset.ErrParam, i, o.Columns[c].Name, o.Columns[c].Desc)
 			}
 		}
 	}

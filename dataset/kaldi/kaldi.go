@@ -73,7 +73,7 @@ func (o *Kaldi) Validate() error {
 
 func (o *Kaldi) parse() (d tensor.Desc, options kaldi.Options, err error) {
 	if len(o.Files) == 0 {
-		return d, options, fmt.Errorf("%w: no files", dataset.ErrParam)
+		return d, options, fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	n := tensor.Unknown
 	ok := false

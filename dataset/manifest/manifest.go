@@ -67,7 +67,7 @@ func New(file string) *Manifest {
 // Validate requires a usage.
 func (o *Manifest) Validate() error {
 	if o.Usage == "" {
-		return fmt.Errorf("%w: no usage", dataset.ErrParam)
+		return fmt.Errorf("%w: no usage, want one", dataset.ErrParam)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func New(files ...string) *MindRecord {
 // Validate requires files, and distinct column names.
 func (o *MindRecord) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	seen := map[string]bool{}
 	for _, c := range o.Columns {

@@ -48,7 +48,7 @@ func New(files ...string) *NumpySlices {
 // Validate requires names of files that end in .npy or .npz.
 func (o *NumpySlices) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	for _, f := range o.Files {
 		if p := store.Path(f); !strings.HasSuffix(p, ".npy") && !strings.HasSuffix(p, ".npz") {

@@ -71,7 +71,7 @@ func (o *Random) Validate() error {
 		return fmt.Errorf("%w: rows %d, want at least 1", dataset.ErrParam, o.Rows)
 	}
 	if len(o.Schema) == 0 {
-		return fmt.Errorf("%w: the schema has no columns", dataset.ErrParam)
+		return fmt.Errorf("%w: the schema has no columns, want 1 or more", dataset.ErrParam)
 	}
 	seen := map[string]bool{}
 	left := int64(maxBytes)

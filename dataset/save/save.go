@@ -63,9 +63,9 @@ func (n *Save) Validate() error {
 	case err != nil:
 		return fmt.Errorf("%w: save: %w (a format needs an import of its package)", dataset.ErrParam, err)
 	case f.Create == nil:
-		return fmt.Errorf("%w: save: the format %s cannot be written", dataset.ErrParam, n.Format)
+		return fmt.Errorf("%w: save: format %s, want one that can be written", dataset.ErrParam, n.Format)
 	case n.Path == "":
-		return fmt.Errorf("%w: save: no path", dataset.ErrParam)
+		return fmt.Errorf("%w: save: no path, want one", dataset.ErrParam)
 	case n.Count < 0:
 		return fmt.Errorf("%w: save: count %d, want 0 or more", dataset.ErrParam, n.Count)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Golden compares sources with the output of a reference reader for the same
-// files. The JSON file has the format of testdata/gen/datasets1_common.py. It
+// files. The JSON file has the format of testdata/gen/datasets/shared.py. It
 // requires equal numbers and order of rows, and equal types, shapes and values
 // of the reference's columns. A reference's uint32 and int64 are int32 here,
 // and a Python integer has no type. Golden also calls Run and Spec for each

@@ -246,6 +246,42 @@ func indices(r dataset.Rows) (l []int64) {
 	return l
 }
 
+// together reads all rows from several goroutines.
+func together(t *testing.T, r dataset.Rows, all []int64, want map[int64]*dataset.Sample) {
+	t.Helper()
+	n := r.Len()
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	got := make([][]*dataset.Sample, len(errs))
+	for g := range errs {
+		wg.Go(func() {
+			s := dataset.NewSample(r.Columns())
+			for k := range all {
+				i := all[(k*(g%2*2-1)+g*len(all)/8+len(all))%len(all)]
+				if errs[g] = r.Read(t.Context(), i, s); errs[g] != nil {
+					return
+				}
+				c := new(dataset.Sample)
+				if errs[g] = c.CopyFrom(s); errs[g] != nil {
+					return
+				}
+				c.Ordinal = uint64(i)
+				got[g] = append(got[g], c)
+				if r.Len() != n {
+					errs[g] = errors.New("method Len changes its result")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for g := range errs {
+		require.NoError(t, errs[g])
+		for _, s := range got[g] {
+			equal(t, want[int64(s.Ordinal)], s, "row %d, read by several goroutines", s.Ordinal)
+		}
+	}
+}
+
 func rows(t *testing.T, r dataset.Rows) {
 	t.Helper()
 	n := r.Len()
@@ -287,36 +323,7 @@ func rows(t *testing.T, r dataset.Rows) {
 		equal(t, want[i], s, "row %d in a sample of other data", i)
 	}
 
-	var wg sync.WaitGroup
-	errs := make([]error, 8)
-	got := make([][]*dataset.Sample, len(errs))
-	for g := range errs {
-		wg.Go(func() {
-			s := dataset.NewSample(r.Columns())
-			for k := range all {
-				i := all[(k*(g%2*2-1)+g*len(all)/8+len(all))%len(all)]
-				if errs[g] = r.Read(t.Context(), i, s); errs[g] != nil {
-					return
-				}
-				c := new(dataset.Sample)
-				if errs[g] = c.CopyFrom(s); errs[g] != nil {
-					return
-				}
-				c.Ordinal = uint64(i)
-				got[g] = append(got[g], c)
-				if r.Len() != n {
-					errs[g] = errors.New("method Len changes its result")
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for g := range errs {
-		require.NoError(t, errs[g])
-		for _, s := range got[g] {
-			equal(t, want[int64(s.Ordinal)], s, "row %d, read by several goroutines", s.Ordinal)
-		}
-	}
+	together(t, r, all, want)
 	for _, s := range share {
 		dense, err := tensor.New(s.before.Desc)
 		require.NoError(t, err)

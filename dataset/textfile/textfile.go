@@ -49,7 +49,7 @@ func New(files ...string) *TextFile { return &TextFile{Files: append([]string{},
 // Validate requires at least one file.
 func (o *TextFile) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func New(files ...string) *TFRecord { return &TFRecord{append([]string{}, files.
 // Validate requires files.
 func (o *TFRecord) Validate() error {
 	if len(o.Files) == 0 {
-		return fmt.Errorf("%w: no files", dataset.ErrParam)
+		return fmt.Errorf("%w: no files, want 1 or more", dataset.ErrParam)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (o *WebDataset) columns() ([]column, error) {
 	n := len(o.ColumnNames)
 	switch {
 	case len(o.Shards) == 0 || slices.Contains(o.Shards, ""):
-		return nil, fmt.Errorf("%w: no shards", dataset.ErrParam)
+		return nil, fmt.Errorf("%w: no shards, want 1 or more", dataset.ErrParam)
 	case n < 1 || n > maxColumns:
 		return nil, fmt.Errorf("%w: %d columns, want 1 to %d", dataset.ErrParam, n, maxColumns)
 	case len(o.Fields) != n || len(o.ColumnTypes) != n:

@@ -11,8 +11,8 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 )
 
-// TestSlots compares the slots with the header's, which testdata/gen/ort_api.py
-// wrote.
+// TestSlots compares the slots with the header's, which
+// testdata/gen/models/ort_api.py wrote.
 func TestSlots(t *testing.T) {
 	f, err := os.Open("testdata/api.txt")
 	require.NoError(t, err)

@@ -97,25 +97,24 @@ func adapterOf(i gputypes.AdapterInfo) Adapter {
 func Adapters() ([]Adapter, error) {
 	var l []Adapter
 	err := guard("listing adapters", func() error {
-		in := newInstance()
-		defer in.Destroy()
 		var err error
-		l, _, err = adapters(in)
+		l, _, err = adapters()
 		return err
 	})
 	return l, err
 }
 
-// newInstance searches for adapters. It leaves out OpenGL, which has no
-// adapters without a window.
-func newInstance() *core.Instance {
+// instance searches for adapters, once in a process: NVIDIA's Vulkan driver
+// 580 finds no adapter in a process that has made and destroyed 30 instances.
+// It leaves out OpenGL, which has no adapters without a window.
+var instance = sync.OnceValue(func() *core.Instance {
 	i := gputypes.DefaultInstanceDescriptor()
 	i.Backends &^= gputypes.BackendsGL
 	return core.NewInstance(&i)
-}
+})
 
-func adapters(in *core.Instance) ([]Adapter, []core.AdapterID, error) {
-	ids := in.EnumerateAdapters()
+func adapters() ([]Adapter, []core.AdapterID, error) {
+	ids := instance().EnumerateAdapters()
 	var l []Adapter
 	for _, id := range ids {
 		info, err := core.GetAdapterInfo(id)
@@ -175,14 +174,13 @@ func choose(l []Adapter, o Options) (int, error) {
 // Device is an open adapter. It is safe for concurrent use. Its sessions take
 // turns on the GPU.
 type Device struct {
-	adapter  Adapter
-	strict   bool
-	instance *core.Instance
-	gpu      *wgpu.Device
-	kernels  [gpu.KernelCount]*wgpu.ComputePipeline
-	layout   *wgpu.BindGroupLayout
-	limits   gputypes.Limits
-	release  []func() // in the order of creation
+	adapter Adapter
+	strict  bool
+	gpu     *wgpu.Device
+	kernels [gpu.KernelCount]*wgpu.ComputePipeline
+	layout  *wgpu.BindGroupLayout
+	limits  gputypes.Limits
+	release []func() // in the order of creation
 
 	band int64 // the size limit of a band in bytes, for tests. Default maxBand.
 
@@ -208,8 +206,7 @@ func Open(o Options) (*Device, error) {
 }
 
 func (d *Device) open(o Options) error {
-	d.instance = newInstance()
-	l, ids, err := adapters(d.instance)
+	l, ids, err := adapters()
 	if err != nil {
 		return err
 	}
@@ -273,9 +270,6 @@ func (d *Device) Close() error {
 		}
 		if d.gpu != nil {
 			d.gpu.Release()
-		}
-		if d.instance != nil {
-			d.instance.Destroy()
 		}
 		return nil
 	})

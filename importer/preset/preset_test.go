@@ -16,7 +16,7 @@ import (
 )
 
 // TestGoldens runs the presets on images of every format.
-// testdata/gen/preset.py wrote the digests with the reference libraries.
+// testdata/gen/models/preset.py wrote the digests with the reference libraries.
 func TestGoldens(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("testdata", "golden.json"))
 	require.NoError(t, err)

@@ -24,7 +24,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// digest returns what testdata/gen/torchvision_programs.py records of a tensor.
+// digest returns what testdata/gen/importers/torchvision_programs.py records of
+// a tensor.
 func digest(t *tensor.Tensor) string {
 	var shape []string
 	for i := range t.Shape.Rank() {

@@ -59,7 +59,7 @@ func lookup(name string) (coverage.Op, bool) {
 }
 
 // TestClasses compares the table with the classes that the packages have
-// (testdata/gen/coverage.py).
+// (testdata/gen/importers/transform_classes.py).
 func TestClasses(t *testing.T) {
 	var want, have []string
 	for name, version := range coverage.Version {

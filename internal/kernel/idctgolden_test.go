@@ -11,8 +11,8 @@ import (
 )
 
 // TestIDCTGolden compares transformed blocks with libjpeg-turbo's, at full
-// size, a half, a quarter and an eighth. testdata/gen/idct_reduced.py computes
-// and describes the file.
+// size, a half, a quarter and an eighth. testdata/gen/codecs/idct_reduced.py
+// computes and describes the file.
 func TestIDCTGolden(t *testing.T) {
 	data, err := os.ReadFile("testdata/idct_reduced.bin")
 	require.NoError(t, err)

@@ -265,7 +265,7 @@ func TestAppendAnywhere(t *testing.T) {
 	require.Equal(t, append(rows, rows[:3]...), rowsOf(t, out))
 }
 
-var checkDir = flag.String("dir", "", "write files for testdata/gen/mindrecord_check.py there")
+var checkDir = flag.String("dir", "", "write files for testdata/gen/records/mindrecord_check.py there")
 
 // TestWriteForCheck writes sets of all kinds into the folder of -dir. Its file
 // EXPECTED lists the rows that MindSpore must read.

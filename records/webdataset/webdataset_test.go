@@ -32,7 +32,7 @@ var (
 )
 
 // golden is the output of webdataset 1.0.2 for the same input
-// (testdata/gen/webdataset_shards.py).
+// (testdata/gen/records/webdataset_shards.py).
 type golden struct {
 	Shards    map[string]json.RawMessage
 	Splits    [][3]*string

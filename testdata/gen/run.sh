@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the golden files again, with the pinned references, and says what changed.
 # usage: run.sh [--MODE | SCRIPT]
-# SCRIPT runs one script in its mode. If GOLDENS names a folder, goldens of ops are written there, with all arrays whole.
+# SCRIPT, such as ops/tiles.py, runs one script in its mode. If GOLDENS names a folder, goldens of ops are written there, with all arrays whole.
 # Without a mode those whose references are Pillow, OpenCV, torch, torchvision, transformers and timm; the modes are those of what follows here.
 # PYTHON names a python to use in place of an environment made by parity/venv.sh.
 set -euo pipefail
@@ -20,41 +20,41 @@ case ${1-} in
 esac
 case ${1-} in
 --mindspore) # what MindSpore gives
-  requirements=(requirements-mindspore.txt) scripts=(coverage.py normalize_pad.py augment_mindspore.py geometry_mindspore.py mix_mindspore.py moves_mindspore.py colour_mindspore.py tone_mindspore.py data_mindspore.py datasets1_mindspore.py dataset_ops.py datasets2.py datasets3_mindspore.py datasets4_mindspore.py datasets5_mindspore.py importers_mindir.py mindrecord.py) ;;
---datasets) # what torchvision reads from the datasets of datasets2.py, and the sets of datasets3.py to datasets5.py, which --mindspore reads too
-  requirements=(requirements-datasets.txt) scripts=(datasets2_torchvision.py datasets3.py datasets4.py datasets5.py) ;;
---datasets6) # what torchvision reads from the sets of datasets6.py: LMDB and HDF5 files, COCO's captions
-  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-datasets6.txt scripts=(datasets6.py) ;;
+  requirements=(requirements-mindspore.txt) scripts=(importers/transform_classes.py ops/normalize_pad.py ops/one_hot_mindspore.py ops/geometry_mindspore.py ops/mixup_mindspore.py ops/moves_mindspore.py ops/posterize_solarize_mindspore.py ops/tone_mindspore.py ops/arrays_text_mindspore.py datasets/mnist_cifar_mindspore.py datasets/dataset_ops.py datasets/annotated.py datasets/labelled_mindspore.py datasets/scenes_mindspore.py datasets/movingmnist_phototour_mindspore.py importers/from_mindir.py records/mindrecord.py) ;;
+--datasets) # what torchvision reads from the datasets of datasets/annotated.py, and the sets of labelled.py, scenes.py and movingmnist_phototour.py, which --mindspore reads too
+  requirements=(requirements-datasets.txt) scripts=(datasets/annotated_torchvision.py datasets/labelled.py datasets/scenes.py datasets/movingmnist_phototour.py) ;;
+--datasets6) # what torchvision reads from the sets of datasets/lmdb_hdf5.py: LMDB and HDF5 files, COCO's captions
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-datasets6.txt scripts=(datasets/lmdb_hdf5.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
-  requirements=(requirements-mxnet.txt) scripts=(coverage.py mxnet_iters.py mxnet_images.py mxnet_image_iters.py recordio_mxnet.py mxnet_aug.py mxnet_color.py mxnet_det.py mxnet_det_moves.py) ;;
+  requirements=(requirements-mxnet.txt) scripts=(importers/transform_classes.py mxnet/mxnet_iters.py mxnet/mxnet_images.py mxnet/mxnet_image_iters.py records/recordio_mxnet.py ops/mxnet_aug.py ops/mxnet_color.py ops/mxnet_det.py mxnet/mxnet_det_moves.py) ;;
 --budget) # what fairseq batches by a number of tokens
-  requirements=(requirements-budget.txt requirements-budget-no-deps.txt) scripts=(budget.py) ;;
+  requirements=(requirements-budget.txt requirements-budget-no-deps.txt) scripts=(datasets/budget.py) ;;
 --warp) # what OpenCV 4 gives where OpenCV 5 is another
-  requirements=(requirements-warp.txt) scripts=(warp.py) ;;
+  requirements=(requirements-warp.txt) scripts=(ops/warp_opencv4.py) ;;
 --im2rec) # what MXNet's im2rec lists and packs; Python 3.11 or earlier
-  requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(im2rec.py) ;;
+  requirements=(requirements-mxnet.txt requirements-im2rec.txt) scripts=(records/im2rec.py) ;;
 --monai) # where MONAI puts windows
-  requirements=(requirements-monai.txt) scripts=(tile_monai.py) ;;
+  requirements=(requirements-monai.txt) scripts=(ops/tile_monai.py) ;;
 --records) # what webdataset reads of shards, and tarfile of links
-  requirements=(requirements-records.txt) scripts=(webdataset_shards.py tar_links.py) ;;
+  requirements=(requirements-records.txt) scripts=(records/webdataset_shards.py records/tar_links.py) ;;
 --kaldi) # what kaldi_native_io and kaldiio write and read
-  requirements=(requirements-kaldi.txt) scripts=(kaldi.py) ;;
+  requirements=(requirements-kaldi.txt) scripts=(records/kaldi.py) ;;
 --pack) # what webdataset's writer makes of what Kaldi's readers read
-  requirements=(requirements-pack.txt) scripts=(shards_pack.py) ;;
+  requirements=(requirements-pack.txt) scripts=(records/shards_pack.py) ;;
 --onnx) # what ONNX Runtime makes of exported models
-  requirements=($root/parity/requirements-onnx.txt) scripts=(onnx_forms.py device_models.py ort_api.py) ;;
+  requirements=($root/parity/requirements-onnx.txt) scripts=(models/onnx_forms.py models/device_models.py models/ort_api.py) ;;
 --yuv) # what libyuv makes of camera frames; Debian 12's libyuv0
-  requirements=(requirements-yuv.txt) scripts=(yuv.py) ;;
+  requirements=(requirements-yuv.txt) scripts=(codecs/yuv.py) ;;
 --scipy) # what transformers warps by SciPy
-  requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(warp_box.py) ;;
+  requirements=(requirements-scipy.txt $root/parity/requirements-no-deps.txt) scripts=(ops/warp_box.py) ;;
 --keras) # what Keras gives for importer/keras
-  requirements=(requirements-keras.txt) scripts=(importers_keras.py) ;;
+  requirements=(requirements-keras.txt) scripts=(importers/from_keras.py) ;;
 --tflite) # what the TFLite Task Library gives for importer/tflite; Python 3.11 or earlier
-  requirements=(requirements-tflite.txt) scripts=(importers_tflite.py) ;;
+  requirements=(requirements-tflite.txt) scripts=(importers/from_tflite.py) ;;
 "")
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt)
-  # The images first: decode.py and preset.py read them.
-  scripts=(codecs.py datasets1.py jpeg.py jpeg_scaled.py jpeg_extremes.py idct_reduced.py decode.py readers.py diff.py importers.py importers_opencv.py importers_usages.py importers_patches.py importers_batches.py importers_torchvision.py importers_tensors.py transformers_classes.py coverage.py torchvision_source.py importers_official.py torchvision_programs.py importers_sizes.py importers_special.py importers_tiles.py importers_vision.py ops.py ops_blob.py pad_mask.py patches.py tiles.py geometry.py coords.py moves.py mix.py postprocess.py augment.py draws.py draws_geometry.py policies.py blur.py colour.py tone.py data.py jpeg_op.py preset.py resize.py resize_ipp.py sizes.py special.py tensor.py bundle.py)
+  # The images first: ops/decode.py and models/preset.py read them.
+  scripts=(codecs/formats.py datasets/mnist_cifar.py codecs/jpeg.py codecs/jpeg_scaled.py codecs/jpeg_extremes.py codecs/idct_reduced.py ops/decode.py codecs/opencv_readers.py tensors/diff_faults.py importers/goldens.py importers/from_opencv.py importers/library_usages.py importers/hf_patches.py importers/hf_batches.py importers/hf_torchvision.py importers/torchvision_tensors.py importers/transformers_classes.py importers/transform_classes.py importers/torchvision_source.py importers/hf_official.py importers/torchvision_programs.py importers/hf_sizes.py importers/hf_special.py importers/hf_tiles.py importers/hf_vision.py ops/basic_ops.py ops/blob.py ops/pad_with_mask.py ops/patches.py ops/tiles.py ops/geometry.py ops/coords.py ops/moves.py ops/mixup_cutmix.py ops/postprocess.py ops/erase_adjust.py ops/draws.py ops/draws_geometry.py ops/policies.py ops/gaussian_blur.py ops/posterize_solarize.py ops/tone.py ops/video_text.py ops/jpeg_op.py models/preset.py ops/resize.py ops/resize_ipp.py ops/padding.py ops/one_model.py tensors/tensor_files.py bundle.py)
   if [ -z "$only" ]; then
     # Debian 12's libjpeg-turbo-progs; another version writes other JPEG files.
     want="libjpeg-turbo version 2.1.5 (build 20230203)"
@@ -83,8 +83,10 @@ if [ -n "${beside-}" ]; then
     "$py" -m pip install -q --disable-pip-version-check --no-deps --target "$more" -r "$beside" >&2
     touch "$more/done"
   fi
-  export PYTHONPATH=$more
 fi
+# Scripts import modules of each other's folders.
+PYTHONPATH=$(printf '%s:' "$PWD"/*/)${more-}
+export PYTHONPATH=${PYTHONPATH%:}
 [ -z "$only" ] || scripts=("$only")
 for s in "${scripts[@]}"; do
   echo "== $s"
@@ -92,11 +94,11 @@ for s in "${scripts[@]}"; do
 done
 if [ $# -eq 0 ] && [ -z "$only" ]; then
   # What package tensor writes, read by the real readers.
-  echo "== tensor_check.py"
+  echo "== tensors/tensor_check.py"
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
   (cd $root && go test ./tensor -run TestWriteForCheck -count=1 -args -dir "$dir")
-  "$py" tensor_check.py "$dir"
+  "$py" tensors/tensor_check.py "$dir"
 fi
 changed=$(git -C $root status --porcelain -- '*testdata*' ':!testdata/gen')
 if [ -n "$changed" ]; then

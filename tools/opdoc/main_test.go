@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
+	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -26,21 +28,36 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
-// TestComplete checks that every op and every node has a doc comment that
-// starts with its name.
-func TestComplete(t *testing.T) {
+// TestPages compares what the command line reads from the pages with the
+// comments in the source, which start with the type's name.
+func TestPages(t *testing.T) {
+	s := opsource.New(filepath.Join("..", ".."))
+	same := func(name string, v any, got opdoc.Op, ok bool) {
+		t.Helper()
+		require.True(t, ok, name)
+		d, _, err := s.Document(v)
+		require.NoError(t, err, name)
+		require.True(t, strings.HasPrefix(d.Doc, d.Type+" "), "%s: the doc starts with the type's name", name)
+		require.Equal(t, strings.Fields(d.Doc), strings.Fields(got.Doc), name)
+		for l := range strings.Lines(got.Doc) {
+			require.True(t, strings.HasPrefix(l, "\t") || utf8.RuneCountInString(l) <= 78, "%s: %q", name, l)
+		}
+		require.Len(t, got.Fields, len(d.Fields), name)
+		for i, f := range d.Fields {
+			require.Equal(t, opdoc.Field{Name: f.Name, Doc: f.Doc}, got.Fields[i], name)
+		}
+	}
 	for _, i := range transforms.Ops() {
 		d, ok := opdoc.Lookup(i.Name)
-		require.True(t, ok, i.Name)
+		same(i.Name, i.New(), d, ok)
 		require.NotEmpty(t, d.Summary, i.Name)
-		require.True(t, strings.HasPrefix(d.Doc, d.Type+" "), "%s: the doc starts with the type's name", i.Name)
+		require.True(t, strings.HasPrefix(strings.Join(strings.Fields(d.Doc), " "), d.Summary), i.Name)
 	}
 	_, ok := opdoc.Lookup("no_such_op")
 	require.False(t, ok)
 	for _, i := range dataset.Nodes() {
 		d, ok := opdoc.LookupNode(i.Name)
-		require.True(t, ok, i.Name)
-		require.True(t, strings.HasPrefix(d.Doc, d.Type+" "), "%s: the doc starts with the type's name", i.Name)
-		require.NotEmpty(t, i.Doc, i.Name)
+		same(i.Name, i.New(), d, ok)
+		require.Equal(t, i.Doc, d.Summary)
 	}
 }

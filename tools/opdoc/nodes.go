@@ -3,17 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"reflect"
-	"strings"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all"
 	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
+	"github.com/infer-prep/infer-prep/tools/opsource"
 )
 
-// nodes writes the documentation of the nodes of datasets, and returns
-// docs/nodes.md.
-func (s *sources) nodes(c *bytes.Buffer) ([]byte, error) {
+// writeNodes returns docs/nodes.md.
+func writeNodes(s *opsource.Sources) ([]byte, error) {
 	var list, t bytes.Buffer
 	list.WriteString("# The nodes of datasets\n\nGenerated from the comments of the nodes by `go generate ./internal/opdoc`; edit them there.\n" +
 		wrap("A definition states every parameter. `infer-prep dataset make` fills in the defaults, and so does the Python package. "+
@@ -29,15 +27,8 @@ func (s *sources) nodes(c *bytes.Buffer) ([]byte, error) {
 			if _, ok := n.(dataset.Source); ok != source {
 				continue
 			}
-			path := strings.TrimPrefix(reflect.TypeOf(n).Elem().PkgPath(), module)
-			if s.packages[module+path] == nil {
-				if err := s.parse(path); err != nil {
-					return nil, err
-				}
-			}
-			d, pkg, err := s.document(n)
+			d, pkg, err := s.Document(n)
 			if err == nil {
-				entry(c, i.Name, d)
 				fmt.Fprintf(&list, "| [%s](#%s) | %s |\n", i.Name, i.Name, cell(i.Doc))
 				fmt.Fprintf(&t, "\n## %s\n\n`%s.%s`, version %d.", i.Name, pkg.Name, d.Type, i.Version)
 				err = description(&t, pkg, d, n)

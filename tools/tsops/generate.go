@@ -22,7 +22,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/importer/preset"
-	"github.com/infer-prep/infer-prep/internal/opdoc"
+	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -138,12 +138,12 @@ func presetDocs(pkg *doc.Package) map[string]string {
 // op is what the generated file says about an op.
 type op struct {
 	info   transforms.Info
-	doc    opdoc.Op
+	doc    opsource.Op
 	params []param
 }
 
 type param struct {
-	opdoc.Field
+	opsource.Field
 	kind     string // in the table
 	ts       string // the type in TypeScript
 	required bool
@@ -155,14 +155,15 @@ var names = map[reflect.Type]string{reflect.TypeFor[codec.Color](): "ColorRule",
 
 // generator collects the ops and the types of their parameters.
 type generator struct {
-	ctors map[string][]*ast.FuncDecl // by the type that they return
-	docs  map[string]*doc.Type       // by package and name: "codec.Alpha"
-	enums map[string][]string        // values, by TypeScript name
-	types map[string]reflect.Type    // the Go types of enums
+	source *opsource.Sources
+	ctors  map[string][]*ast.FuncDecl // by the type that they return
+	docs   map[string]*doc.Type       // by package and name: "codec.Alpha"
+	enums  map[string][]string        // values, by TypeScript name
+	types  map[string]reflect.Type    // the Go types of enums
 }
 
 func writeOps(root string) ([]byte, error) {
-	g := &generator{ctors: map[string][]*ast.FuncDecl{}, docs: map[string]*doc.Type{}, enums: map[string][]string{}, types: map[string]reflect.Type{}}
+	g := &generator{source: opsource.New(root), ctors: map[string][]*ast.FuncDecl{}, docs: map[string]*doc.Type{}, enums: map[string][]string{}, types: map[string]reflect.Type{}}
 	for _, dir := range []string{"transforms", "codec", "tensor"} {
 		pkg, files, err := parse(filepath.Join(root, dir))
 		if err != nil {
@@ -231,9 +232,9 @@ func (o op) typeName() string { return o.doc.Type + "Params" }
 // op describes an op. A parameter is required if the Go constructors take it
 // as an argument and its comment states no default.
 func (g *generator) op(i transforms.Info) (op, error) {
-	d, ok := opdoc.Lookup(i.Name)
-	if !ok {
-		return op{}, fmt.Errorf("no documentation")
+	d, _, err := g.source.Document(i.New())
+	if err != nil {
+		return op{}, err
 	}
 	o := op{info: i, doc: d}
 	v := reflect.ValueOf(i.New()).Elem()
@@ -290,10 +291,10 @@ func (g *generator) findConstructors(files []*ast.File) {
 
 // given reports whether a constructor of the type sets the field from its
 // arguments, and whether all of them do.
-func (g *generator) given(typ string, f opdoc.Field) (some, all bool) {
+func (g *generator) given(typ string, f opsource.Field) (some, all bool) {
 	all = true
 	for _, fn := range g.ctors[typ] {
-		if sets(fn, typ, f) {
+		if g.sets(fn, typ, f) {
 			some = true
 		} else {
 			all = false
@@ -305,7 +306,7 @@ func (g *generator) given(typ string, f opdoc.Field) (some, all bool) {
 // sets reports whether a constructor sets the field from its arguments: in a
 // composite literal, by an assignment, or by an argument of the field's name
 // that it passes on.
-func sets(fn *ast.FuncDecl, typ string, f opdoc.Field) (found bool) {
+func (g *generator) sets(fn *ast.FuncDecl, typ string, f opsource.Field) (found bool) {
 	args := map[string]bool{}
 	for _, p := range fn.Type.Params.List {
 		for _, n := range p.Names {
@@ -327,13 +328,12 @@ func sets(fn *ast.FuncDecl, typ string, f opdoc.Field) (found bool) {
 			if id, ok := x.Type.(*ast.Ident); !ok || id.Name != typ {
 				break
 			}
-			d, _ := opdoc.Lookup(nameOf(typ))
 			for k, e := range x.Elts {
 				name, value := "", e
 				if kv, ok := e.(*ast.KeyValueExpr); ok {
 					name, value = kv.Key.(*ast.Ident).Name, kv.Value
 				} else {
-					name = d.Fields[k].Go
+					name = g.fieldsOf(typ)[k].Go
 				}
 				found = found || name == f.Go && uses(value)
 			}
@@ -349,14 +349,16 @@ func sets(fn *ast.FuncDecl, typ string, f opdoc.Field) (found bool) {
 	return found
 }
 
-// nameOf returns the name of the op of a type.
-func nameOf(typ string) string {
+// fieldsOf returns the parameters of the op of a type.
+func (g *generator) fieldsOf(typ string) []opsource.Field {
 	for _, i := range transforms.Ops() {
-		if reflect.TypeOf(i.New()).Elem().Name() == typ {
-			return i.Name
+		if v := i.New(); reflect.TypeOf(v).Elem().Name() == typ {
+			if d, _, err := g.source.Document(v); err == nil {
+				return d.Fields
+			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // kind returns the kind of a parameter in the table, and its TypeScript type.

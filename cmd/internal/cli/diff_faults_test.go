@@ -15,10 +15,11 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// faults has, for each tensor of testdata/gen/diff.py, the one right answer: =
-// for equal values, ~ for values equal up to rounding, ? for what is near or
-// unexplained, and the changes in any order. After | follow other explanations
-// that are right, too: a backend of transformers, and the resize that it runs.
+// faults has, for each tensor of testdata/gen/tensors/diff_faults.py, the one
+// right answer: = for equal values, ~ for values equal up to rounding, ? for
+// what is near or unexplained, and the changes in any order. After | follow
+// other explanations that are right, too: a backend of transformers, and the
+// resize that it runs.
 var faults = map[string]string{
 	// Only rounding, or another form of the same values.
 	"tv.fused": "~", "tv.reciprocal": "~", "tv.float64": "~", "tv.float16": "~", "tv.float16_throughout": "~", "tv.hwc": "=", "tv.hwc_batch": "=",
@@ -74,8 +75,8 @@ var faults = map[string]string{
 	"tv.own_mean": "?", "tv.reduced": "?", "tv.noise": "?", "tv.constant": "?", "tv.another_image": "?", "tv.nan": "?", "tv.two_images": "shape",
 }
 
-// faultGraphs writes the graphs of testdata/gen/diff.py to a folder and returns
-// the flags of each.
+// faultGraphs writes the graphs of testdata/gen/tensors/diff_faults.py to a
+// folder and returns the flags of each.
 func faultGraphs(t *testing.T) map[string][]string {
 	dir := tree(t, map[string][]byte{
 		"tv.json": []byte(`{"torchvision": {"crop_size": 16, "resize_size": 20}}`),
@@ -96,7 +97,7 @@ func faultGraphs(t *testing.T) map[string][]string {
 	}
 }
 
-// faultFile holds the tensors of testdata/gen/diff.py.
+// faultFile holds the tensors of testdata/gen/tensors/diff_faults.py.
 var faultFile = filepath.Join("testdata", "diff", "faults.npz")
 
 // TestDiffFaults: diff finds what real programs did otherwise, and names

@@ -65,7 +65,7 @@ func (o *LSUN) Validate() error {
 				dataset.ErrParam, c, strings.Join(categories, ", "), strings.Join(parts, ", "))
 		}
 		if slices.Contains(o.Classes[:i], c) {
-			return fmt.Errorf("%w: class %q appears twice", dataset.ErrParam, c)
+			return fmt.Errorf("%w: class %q appears twice, want distinct ones", dataset.ErrParam, c)
 		}
 	}
 	return nil

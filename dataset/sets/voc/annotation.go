@@ -117,20 +117,10 @@ func parse(r io.Reader) (objects []object, err error) {
 			if len(open) == maxDepth {
 				return nil, fail("nested deeper than %d", maxDepth)
 			}
-			e := element{name: nameOf(t.Name)}
-			if len(open) > 0 {
-				above := &open[len(open)-1]
-				above.busy = true
-				switch {
-				case len(open) == 1 && e.name == "object":
-					objects = append(objects, object{})
-					e.want = true
-				case len(open) == 2 && above.want:
-					e.want = above.first(inObject, e.name)
-				case len(open) == 3 && above.want && above.name == "bndbox":
-					e.want = above.first(inBox, e.name)
-				}
+			if len(open) == 1 && nameOf(t.Name) == "object" {
+				objects = append(objects, object{})
 			}
+			e := within(nameOf(t.Name), open)
 			open = append(open, e)
 		case xml.CharData:
 			if len(open) == 0 {
@@ -232,4 +222,23 @@ func (e *element) flag() (int32, error) {
 		return 0, err
 	}
 	return int32(f), nil
+}
+
+// within returns an element that begins within the open ones.
+func within(name string, open []element) element {
+	e := element{name: name}
+	if len(open) == 0 {
+		return e
+	}
+	above := &open[len(open)-1]
+	above.busy = true
+	switch {
+	case len(open) == 1:
+		e.want = name == "object"
+	case len(open) == 2 && above.want:
+		e.want = above.first(inObject, name)
+	case len(open) == 3 && above.want && above.name == "bndbox":
+		e.want = above.first(inBox, name)
+	}
+	return e
 }
