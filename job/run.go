@@ -169,7 +169,7 @@ func (r *run) run(ctx context.Context) (Summary, error) {
 		func(ctx context.Context, w int, in *File) (outcome, error) { return workers[w].do(ctx, in), nil },
 		func(_ *File, o outcome, _ error) error {
 			r.kept.add(-o.size)
-			if ctx.Err() != nil && errors.Is(o.err, context.Canceled) { // a request that was ended
+			if (ctx.Err() != nil || r.full != nil) && errors.Is(o.err, context.Canceled) { // a request that was ended
 				return nil
 			}
 			err := r.add(o)

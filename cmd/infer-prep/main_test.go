@@ -75,7 +75,7 @@ func TestPlugin(t *testing.T) {
 	graph := filepath.Join(t.TempDir(), "graph.json")
 	require.NoError(t, os.WriteFile(graph, bytes.Replace(text, []byte(`"contrast"`), []byte(`"`+name+`"`), 1), 0o666))
 	require.Contains(t, call(t, nil, "run", "--graph", graph, "-o", t.TempDir(), images), "(plugin): plugin: ") // on all platforms
-	library := clibtest.Build(t, []string{"-I", filepath.Join("..", "..", "plugin")}, filepath.Join(examples, "plugin", "local_contrast.c"))
+	library := clibtest.Build(t, []string{"-I", filepath.Join("..", "..", "transforms", "plugin")}, filepath.Join(examples, "plugin", "local_contrast.c"))
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
 		{"run", "--graph", graph, "-o", "none", images}, {"graph", "show", "--graph", graph}, {"bundle", "create", "--graph", graph, "-o", "none.bundle"},

@@ -23,7 +23,7 @@ type runPrinter struct {
 	app   *command.App
 	flags *runFlags
 	bar   *command.Progress
-	start time.Time
+	start time.Time // after the inputs were found
 	made  tally
 	named int // files left out that could be expected to be images
 	// folders counts links to folders; folder is the first.
@@ -34,7 +34,7 @@ type runPrinter struct {
 
 // runJob runs the job and prints its results in the order of the inputs.
 func runJob(ctx context.Context, a *command.App, f *runFlags, j *job.Job) error {
-	p := &runPrinter{app: a, flags: f, start: time.Now()}
+	p := &runPrinter{app: a, flags: f}
 	j.OnResult, j.Progress = p.result, p.progress
 	sum, err := j.Run(ctx)
 	p.clear()
@@ -76,6 +76,7 @@ func jobErr(err error) error {
 // progress draws the bar.
 func (p *runPrinter) progress(done, total int) {
 	if p.bar == nil {
+		p.start = time.Now()
 		p.bar = command.NewProgress(p.app.Stderr, total, p.flags.quiet)
 		return
 	}
