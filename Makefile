@@ -1,12 +1,12 @@
 # Every target works from a fresh clone and installs what it needs. make help lists them.
 GO ?= go
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
 
 ##@ Every change
 
 help: ## this list
-	@awk '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {split($$0, a, ":"); sub(/^[^#]*## /, ""); printf "  %-18s %s\n", a[1], $$0}' Makefile
+	@awk '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z -]+:.*## / {split($$0, a, ":"); sub(/^[^#]*## /, ""); printf "  %-18s %s\n", a[1], $$0}' Makefile
 
 # The compiler takes a quarter less time without its garbage collector.
 test: ## vet and all tests
@@ -28,8 +28,8 @@ lint: ## gofmt, vet, staticcheck, line widths, no large files, actionlint
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) run $(ACTIONLINT) .github/workflows/*.yml
 
-new-op: ## NAME=soften: the files of a new op, with failing tests
-	$(GO) run ./tools/newop $(NAME)
+new-op new-source new-importer new-format: ## NAME=soften: the files of a new op, source of samples, importer or image format, with failing tests
+	$(GO) run ./tools/new $(@:new-%=%) $(NAME)
 
 generate: ## generated code and docs; must change nothing
 	$(GO) generate ./...

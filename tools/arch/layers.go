@@ -330,7 +330,7 @@ var Layers = []Layer{
 		{Path: "tools/wasmstrip"},
 		{Path: "tools/weight"},
 		{Path: "tools/width"},
-		{Path: "tools/newop"},
+		{Path: "tools/new"},
 		{Path: "bench/internal/peer"},
 		{Path: "bench/gopeers", May: []string{"bench/internal/peer", jpegli}},
 		{Path: "bench/ours", May: []string{"bench/internal/peer", "codec", "codec/jpeg", "datagraph", "importer/hf", "importer/torchvision", "importer/preset", "tensor", "transforms"}},

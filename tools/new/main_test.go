@@ -26,11 +26,11 @@ func TestNewOp(t *testing.T) {
 		t.Skip("windows: the copy's links need a privilege")
 	}
 	dir := copyModule(t)
-	names, err := write(dir, "soften_edges")
+	names, err := write(dir, "op", "soften_edges")
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"transforms/soften_edges.go", "transforms/soften_edges_test.go", "testdata/gen/ops/op_soften_edges.py"}, names)
 	// The picture of the sheet takes the whole command line.
-	require.NoError(t, generate(dir, `tools/(msgpgen|opdoc)$`))
+	require.NoError(t, generate(dir, "op", `tools/(msgpgen|opdoc)$`))
 
 	goTest(t, dir, nil, "./tools/opdoc", "./tools/tsops", "./internal/coverage")
 	goTest(t, dir, []string{"TestGoldens", "TestGoldens/soften_edges", "TestSoftenEdges"},
@@ -45,16 +45,72 @@ func TestNewOp(t *testing.T) {
 		require.Contains(t, string(b), want, name)
 	}
 
-	_, err = write(dir, "soften_edges")
+	_, err = write(dir, "op", "soften_edges")
 	require.ErrorIs(t, err, os.ErrExist)
 }
 
+// TestNewPackages writes a source, an importer and a format into a copy of the
+// module. All that lists them is complete, and only the tests that wait for
+// their goldens fail.
+func TestNewPackages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: the source is the same on every platform")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("windows: the copy's links need a privilege")
+	}
+	dir := copyModule(t)
+	for _, c := range []struct {
+		what, folder string
+		fails        []string
+	}{
+		{"source", "dataset", []string{"TestReference", "TestSource"}},
+		{"importer", "importer", []string{"TestGoldens"}},
+		{"format", "codec", []string{"FuzzDecode", "TestImages"}},
+	} {
+		names, err := write(dir, c.what, "soft_"+c.what)
+		require.NoError(t, err)
+		require.Len(t, names, 3)
+		require.NoError(t, generate(dir, c.what, `tools/opdoc$|\./gen `))
+		pkg := c.folder + "/soft" + c.what
+		require.Contains(t, names, pkg+"/soft"+c.what+".go")
+		goTest(t, dir, c.fails, "./"+pkg)
+		out, err := command(dir, "go", "run", "./tools/width", pkg+"/soft"+c.what+".go", pkg+"/soft"+c.what+"_test.go").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	goTest(t, dir, nil, "./tools/arch", "./tools/opdoc")
+	// The registries know them.
+	goTest(t, dir, nil, "-run", "Registry|Detect", "./importer", "./codec", "./dataset/all", ".")
+	out, err := command(dir, "go", "run", "./cmd/infer-prep", "importers").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--soft_importer")
+	out, err = command(dir, "go", "run", "./cmd/infer-prep", "dataset", "nodes", "soft_source").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// TestContributing: CONTRIBUTING.md names the files of every kind.
+func TestContributing(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(string(b)), " ")
+	for what, k := range kinds {
+		require.Contains(t, text, "`make new-"+what+" NAME=soften`")
+		for _, file := range k.files {
+			name, err := expand(file, "soften")
+			require.NoError(t, err)
+			require.Contains(t, text, "`"+name+"`")
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
-	require.Equal(t, "SoftenEdges2", typeName("soften_edges2"))
+	require.Equal(t, names{"soften_edges2", "SoftenEdges2", "softenedges2"}, namesOf("soften_edges2"))
 	for _, name := range []string{"", "Soften", "soften__edges", "_soften", "../soften", "2d"} {
-		_, err := write(t.TempDir(), name)
+		_, err := write(t.TempDir(), "op", name)
 		require.ErrorContains(t, err, "want lower-case words", name)
 	}
+	_, err := write(t.TempDir(), "node", "x")
+	require.ErrorContains(t, err, "want op, source")
 }
 
 func command(dir, name string, args ...string) *exec.Cmd {
@@ -101,12 +157,12 @@ func copyModule(t *testing.T) string {
 					require.NoError(t, os.Symlink(filepath.Join(path, e.Name()), filepath.Join(to, e.Name())))
 				}
 			}
-			require.NoError(t, os.MkdirAll(filepath.Join(to, "gen", "ops"), 0o755))
+			require.NoError(t, os.MkdirAll(filepath.Join(to, "gen"), 0o755))
 			return filepath.SkipDir
 		case d.IsDir() && d.Name() == "testdata":
 			require.NoError(t, os.Symlink(path, to))
 			return filepath.SkipDir
-		case d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "dist" || nested(path)):
+		case d.IsDir() && rel != "." && (strings.ContainsAny(d.Name()[:1], "._") || slices.Contains([]string{"node_modules", "dist", "target", "bin", "out"}, d.Name())):
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(to, 0o755)
@@ -117,12 +173,6 @@ func copyModule(t *testing.T) string {
 	})
 	require.NoError(t, err)
 	return dir
-}
-
-// nested reports whether a folder is a module of its own.
-func nested(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	return err == nil
 }
 
 func must[T any](v T, err error) T {
