@@ -36,9 +36,15 @@ def digest(read):
     return f"{a.shape[1]}x{a.shape[0]} {hashlib.sha256(a.tobytes()).hexdigest()[:16]}"
 
 
+# imdecode gives memory that it does not write for these files: other bytes in each run.
+UNDEFINED = {"png_unsupported_frame.png"}
+
+
 def both(path):
     data = np.fromfile(path, np.uint8)
     r = [digest(lambda: cv2.imread(str(path), cv2.IMREAD_COLOR)), digest(lambda: cv2.imdecode(data, cv2.IMREAD_COLOR))]
+    if path.name in UNDEFINED:
+        r[1] = r[1].split()[0] + " undefined"
     return r[:1] if r[0] == r[1] else r
 
 
