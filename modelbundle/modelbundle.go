@@ -5,7 +5,7 @@
 // computes the same tensors.
 //
 // [Create] writes a bundle; equal content has equal bytes. [Open],
-// [OpenReader], [OpenFile] and [OpenMapped] open one. They extract nothing:
+// [OpenReader] and [OpenStore] open one. They extract nothing:
 // sections are read on first use. docs/format/bundle.md describes the file
 // format.
 //
