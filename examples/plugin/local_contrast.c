@@ -30,11 +30,11 @@ static int create(const char *args, void **self, char *error, size_t error_size)
 		return 1;
 	}
 	if (radius < 1 || radius > 64) {
-		snprintf(error, error_size, "radius %d: must be 1 to 64", radius);
+		snprintf(error, error_size, "radius %d: want 1 to 64", radius);
 		return 1;
 	}
 	if (amount < 0 || amount > 1024) {
-		snprintf(error, error_size, "amount %d: must be 0 to 1024", amount);
+		snprintf(error, error_size, "amount %d: want 0 to 1024", amount);
 		return 1;
 	}
 	o = malloc(sizeof *o);

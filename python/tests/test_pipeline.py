@@ -428,8 +428,10 @@ def test_bytes(tmp_path):
     assert [a.tobytes() for a in arrays] == [b"one", b"two", b"three"]
 
 
+# A shell's background jobs ignore the signal, and so would this process.
 INTERRUPTED = """
-import json, sys, infer_prep
+import json, signal, sys, infer_prep
+signal.signal(signal.SIGINT, signal.default_int_handler)
 p = infer_prep.Pipeline(json.loads(sys.argv[1]))
 print("open", flush=True)
 try:

@@ -19,7 +19,7 @@
  *
  * Errors. Functions return 0, or another number after writing a text to error,
  * a buffer of error_size bytes. The text is UTF-8, ends with a zero byte, and
- * says what is wrong and what is wanted: "radius 0: must be 1 to 64". The host
+ * says what is wrong and what is wanted: "radius 0: want 1 to 64". The host
  * puts the names of library and op before it. An op must not end the process,
  * throw exceptions through its functions, or call longjmp out of them.
  */

@@ -20,7 +20,7 @@ static int fail(char *error, size_t n, const char *text) {
 static int create(const char *args, void **self, char *error, size_t n) {
 	char *copy;
 	if (!strcmp(args, "create"))
-		return fail(error, n, "radius nan: must be 1 to 64");
+		return fail(error, n, "radius nan: want 1 to 64");
 	copy = malloc(strlen(args) + 1);
 	if (copy == NULL)
 		return fail(error, n, "out of memory");
