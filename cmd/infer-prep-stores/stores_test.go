@@ -425,8 +425,9 @@ func (p place) sources(t *testing.T) {
 				params := map[string]any{}
 				for k, v := range c.Params {
 					at := func(s string) string {
-						if rest, ok := strings.CutPrefix(s, "../../testdata/"); ok {
-							return store.Join(base, rest)
+						// The folder of a published set is one level deeper.
+						if up, below, ok := strings.Cut(s, "../testdata/"); ok && strings.Trim(up, "./") == "" {
+							return store.Join(base, below)
 						}
 						return store.Join(base, "datasets/"+dir+"/"+s)
 					}
