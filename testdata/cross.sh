@@ -10,14 +10,14 @@ GO=${GO:-go}
 # The packages whose tests take longest come first: two run at once, and none of
 # them should be left alone at the end.
 long="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
-packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./preset ./device ./device/cpu"
+packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./device ./device/cpu"
 # -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
 # is in packages that import internal/kernel or internal/cpu, or that compute.
 numbers="$long ./internal/cpu ./tensor ./codec/... ./onnx ./rng ./recordio"
 # The packages that the vectors of wasm change.
 kernels="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg"
 # The packages that read or write numbers of several bytes.
-bytes="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/internal/..."
+bytes="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/internal/... ./dataset/sets/internal/..."
 # The compiler takes a quarter less time without its garbage collector. Tests
 # keep theirs: they are compiled before they run.
 compiler=(GOGC=off GOMEMLIMIT=2GiB)
@@ -82,7 +82,7 @@ more=(-short -v -timeout 30m)
 on 'amd64 -tags purego' "$numbers" GOARCH=amd64 GOAMD64=v1 -- "${more[@]}" -tags purego
 on 'amd64 GOAMD64=v3' "$numbers" GOARCH=amd64 GOAMD64=v3 -- "${more[@]}"
 # Package plugin says there that the platform cannot load libraries.
-on linux/386 "$packages ./plugin" GOARCH=386 CGO_ENABLED=0 -- "${more[@]}"
+on linux/386 "$packages ./transforms/plugin" GOARCH=386 CGO_ENABLED=0 -- "${more[@]}"
 # EMULATOR is for tests that run themselves again.
 emulated() { # emulated NAME QEMU PACKAGES ENV...
   name=$1 qemu=qemu-$2-static list=$3; shift 3
@@ -91,7 +91,7 @@ emulated() { # emulated NAME QEMU PACKAGES ENV...
 emulated linux/arm64 aarch64 "$packages" GOARCH=arm64
 emulated linux/arm arm "$numbers" GOARCH=arm GOARM=7 # 386 runs the others with 32 bits
 emulated linux/s390x s390x "$bytes" GOARCH=s390x
-on 'js/wasm (node)' "$packages ./plugin" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasm"
+on 'js/wasm (node)' "$packages ./transforms/plugin" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasm"
 on 'js/wasm SIMD (node)' "$kernels" $vectors GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasmSIMD"
 echo 'Fewer rounds than in make test, on each platform but the first:'
 sort "$dir/short" | uniq -c | sort -k 2 | sed 's/^/    /'
