@@ -60,7 +60,7 @@ const (
 // Pieces and Lenient are errors.
 func OpenCached(ctx context.Context, o store.Opener, names []string, cache string, options SplitOptions) (*Cached, error) {
 	if options.Random || options.Pieces > 0 || options.Lenient {
-		return nil, fmt.Errorf("recordio: cache: %s: Random, Pieces and Lenient must not be set: a cache has the files' own order", store.RedactAll(names))
+		return nil, fmt.Errorf("recordio: cache: %s: want neither Random, Pieces nor Lenient: a cache has the files' own order", store.RedactAll(names))
 	}
 	s, err := OpenSplit(ctx, o, names, options)
 	if err != nil {

@@ -279,7 +279,7 @@ func (d *decoder) desc(t DType, dims []int64, off int64) (Desc, error) {
 	elems := int64(1)
 	for _, n := range dims {
 		if n < 0 {
-			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis: must not be negative", n)
+			return Desc{}, d.fail(ErrFormat, off, "size %d of an axis: want 0 or more", n)
 		}
 		if n > 0 && elems > (1<<62)/8/n {
 			return Desc{}, d.fail(ErrFormat, off, "%v of shape %v: want less than 2^62 bytes of data", t, dims)

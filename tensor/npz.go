@@ -47,7 +47,7 @@ func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 			return err
 		}
 		if n.Name == "" || len(n.Name) > 0xffff-len(".npy") || seen[n.Name] || strings.Contains(n.Name, "\x00") || !utf8.ValidString(n.Name) {
-			return refuse("npz", n.Name, n.T, "must have a unique name of 1 to 65531 bytes, in UTF-8 without NUL")
+			return refuse("npz", n.Name, n.T, "has an invalid name, want a unique one of 1 to 65531 bytes, in UTF-8 without NUL")
 		}
 		seen[n.Name] = true
 	}

@@ -41,7 +41,7 @@ func WriteTensorProto(w io.Writer, name string, t *Tensor) error {
 		return err
 	}
 	if !utf8.ValidString(name) {
-		return refuse("onnx", name, t, "must have a name in UTF-8")
+		return refuse("onnx", name, t, "has an invalid name, want UTF-8")
 	}
 	var b []byte
 	for i := range t.Shape.Rank() {
@@ -309,7 +309,7 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 	}
 	if m.hasRaw {
 		if int64(m.raw.hi-m.raw.lo) != desc.Size() {
-			return nil, m.fail(ErrFormat, m.raw.lo, "raw_data of %[2]v has %[1]d bytes: must have %[3]d", m.raw.hi-m.raw.lo, desc, desc.Size())
+			return nil, m.fail(ErrFormat, m.raw.lo, "raw_data of %[2]v has %[1]d bytes: want %[3]d", m.raw.hi-m.raw.lo, desc, desc.Size())
 		}
 		// The front of the buffer is aligned, so no new memory is needed.
 		n := copy(m.buf, m.buf[m.raw.lo:m.raw.hi])
@@ -326,7 +326,7 @@ func (m *protoTensor) tensor() (*Tensor, error) {
 		}
 	}
 	if m.count[num] != n {
-		return nil, m.fail(ErrFormat, -1, "field %[1]d of %[3]v has %[2]d elements: must have %[4]d", num, m.count[num], desc, n)
+		return nil, m.fail(ErrFormat, -1, "field %[1]d of %[3]v has %[2]d elements: want %[4]d", num, m.count[num], desc, n)
 	}
 	out := make([]byte, 0)
 	if n > 0 {

@@ -60,7 +60,7 @@ func WriteSafetensors(w io.Writer, ts []Named, metadata map[string]string) error
 		case stIndex(n.T.DType) < 0:
 			return refuse("safetensors", n.Name, n.T, "has no type in safetensors")
 		case n.Name == stMeta || seen[n.Name] || !utf8.ValidString(n.Name):
-			return refuse("safetensors", n.Name, n.T, "must have a unique name in UTF-8, other than "+stMeta)
+			return refuse("safetensors", n.Name, n.T, "has an invalid name, want a unique one in UTF-8, other than "+stMeta)
 		}
 		seen[n.Name] = true
 	}
@@ -394,7 +394,7 @@ func (p *stParser) entry() (e stEntry, err error) {
 		return e, err
 	}
 	if len(seen) != 3 || two != 2 {
-		return e, p.fail("must have dtype, shape and two data_offsets")
+		return e, p.fail("want dtype, shape and two data_offsets")
 	}
 	e.begin, e.end = offsets[0], offsets[1]
 	at := 8 + p.j.InputOffset()

@@ -66,7 +66,7 @@ func Wrap(d Desc, data []byte) (*Tensor, error) {
 		return nil, err
 	}
 	if d.DType != Bytes && (!d.Shape.Known() || d.Size() != int64(len(data))) {
-		return nil, errfmt.Errorf("%w: %v: data has %[4]d bytes: must have %[3]d", ErrDesc, d, d.Size(), len(data))
+		return nil, errfmt.Errorf("%w: %v: data has %[4]d bytes: want %[3]d", ErrDesc, d, d.Size(), len(data))
 	}
 	if n := d.DType.Size(); n > 1 && len(data) > 0 && uintptr(unsafe.Pointer(&data[0]))%uintptr(n) != 0 {
 		return nil, errfmt.Errorf("%w: %v: want data aligned to %d bytes", ErrDesc, d, n)

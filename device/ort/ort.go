@@ -206,9 +206,9 @@ func configure(p Provider, options map[string]string) (config, error) {
 		var err error
 		switch {
 		case v == "":
-			err = fmt.Errorf("option %s: must have a value", k)
+			err = fmt.Errorf("option %s: want a value", k)
 		case strings.ContainsRune(k+v, 0):
-			err = fmt.Errorf("option %s=%q: must not have a zero byte", k, v)
+			err = fmt.Errorf("option %s=%q: want no zero byte", k, v)
 		case k == "lib":
 			c.lib = v
 		case k == "ep_library":

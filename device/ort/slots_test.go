@@ -50,8 +50,8 @@ func TestOptions(t *testing.T) {
 		{"ort:cpu,device_id=1", `unknown option "device_id"; known: claim, form, lib, threads; or an entry of ORT`},
 		{"ort:cpu,ep_library=x", "want neither for this provider"},
 		{"ort:cuda,fallback=always", `option fallback="always"`},
-		{"ort:cuda,form=", "option form: must have a value"},
-		{"ort:cuda,a=b\x00c", "must not have a zero byte"},
+		{"ort:cuda,form=", "option form: want a value"},
+		{"ort:cuda,a=b\x00c", "want no zero byte"},
 		{"ort:plugin", "option ep_library: missing: want a path"},
 	} {
 		_, err := device.Open(c.spec)
