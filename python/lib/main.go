@@ -46,7 +46,7 @@ import (
 )
 
 // abiVersion is the version of the declarations above.
-const abiVersion = 2
+const abiVersion = 3
 
 func main() {}
 
@@ -396,8 +396,62 @@ func ip_pipeline_notes(h C.int64_t, notes, e **C.char) C.int32_t {
 	})
 }
 
-// ip_close closes a graph or a pipeline. Its tensors that are lent stay valid.
-// Other handles are ignored.
+// ip_graph_write begins a run of a graph over the images of a binding.Write in
+// JSON, and returns its handle.
+//
+//export ip_graph_write
+func ip_graph_write(h C.int64_t, options *C.char, e **C.char) (run C.int64_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		g, err := get[*binding.Graph](h)
+		if err != nil {
+			return err
+		}
+		var o binding.Write
+		if err := fromJSON(options, &o); err != nil {
+			return err
+		}
+		w, err := g.Write(o)
+		if err != nil {
+			return err
+		}
+		run = put(w)
+		return nil
+	}()
+	fail(e, err)
+	return run
+}
+
+// ip_write_wait waits for the end of a run and sets *sum to a binding.Written
+// in JSON. It returns 2 if the run goes on after wait milliseconds.
+//
+//export ip_write_wait
+func ip_write_wait(h, wait C.int64_t, sum, e **C.char) (status C.int32_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		w, err := get[*binding.Writing](h)
+		if err != nil {
+			return err
+		}
+		s, err := w.Wait(time.Duration(wait) * time.Millisecond)
+		if err == binding.ErrWait {
+			status = 2
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		*sum, err = toJSON(s)
+		return err
+	}()
+	if fail(e, err) {
+		return -1
+	}
+	return status
+}
+
+// ip_close closes a graph, a pipeline or a run. Its tensors that are lent stay
+// valid. Other handles are ignored.
 //
 //export ip_close
 func ip_close(h C.int64_t, e **C.char) C.int32_t {

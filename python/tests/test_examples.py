@@ -46,4 +46,5 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
                 blocks += 1
         assert names["tensor"].shape == (3, 224, 224)
         assert page != "docs/python.md" or sum(steps) == 60
-    assert blocks == 4
+    assert blocks == 5
+    assert list((tmp_path / "tensors").rglob("*.npy"))

@@ -262,5 +262,41 @@ def test_import_loads_nothing(child):
     assert "torch" not in child("import infer_prep, sys; print('torch' in sys.modules and 'torch')")
 
 
+def test_write(tmp_path, jpeg):
+    """A run over a folder, interrupted runs that go on, batches, shards and errors."""
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for i in range(5):
+        (photos / f"{i}.jpg").write_bytes(jpeg)
+    (photos / "note.txt").write_text("no image")
+    g = Graph.from_preset("imagenet")
+    want = g.run(jpeg).copy()
+    out = tmp_path / "out"
+    assert g.write(photos, out, report=tmp_path / "report") == (5, 0, 1, 0, 0, "")
+    for i in range(5):
+        assert np.array_equal(np.load(out / f"{i}.jpg.npy"), want)
+    assert len((tmp_path / "report").read_text().splitlines()) == 7  # one for each input, and the end
+    (out / "3.jpg.npy").unlink()
+    assert g.write([photos], out, existing="name") == (1, 0, 1, 4, 0, "")
+    (photos / "5.jpg").write_bytes(jpeg[:100])
+    w = g.write(photos, tmp_path / "batches", batch_size=2, last_batch="drop")
+    assert w[:5] == (4, 1, 1, 0, 1) and "5.jpg" in w.first
+    batches = sorted((tmp_path / "batches").glob("*.npy"))
+    assert [np.load(b).shape for b in batches] == [(2, 3, 224, 224)] * 2
+    assert g.write(photos / "0.jpg", tmp_path / "shards", format="webdataset").done == 1
+    assert list((tmp_path / "shards").glob("*.tar"))
+    for kwargs, text in ({"format": "jpeg"}, "format"), ({"batch_size": -1}, "batch_size"), ({"existing": "date"}, "existing"):
+        with pytest.raises(InferPrepError, match=text) as e:
+            g.write(photos, tmp_path / "none", **kwargs)
+        assert e.value.code == "input"
+    with pytest.raises(InferPrepError, match="no images found"):
+        g.write(tmp_path / "missing", tmp_path / "none")
+    with pytest.raises(TypeError, match="want a path"):
+        g.write(7, out)
+    g.close()
+    with pytest.raises(InferPrepError, match="closed"):
+        g.write(photos, out)
+
+
 def test_version():
     assert infer_prep.__version__

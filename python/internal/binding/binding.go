@@ -43,7 +43,8 @@ func Code(err error) string {
 
 // ofPython has Python's names of options that errors name.
 var ofPython = strings.NewReplacer("Options.AllDone", "all_done", "AllDone returned false", "all_done returned False",
-	"store.AllowOutside permits it", "allow_outside=True permits it", "StageWorkers", "workers", "StageQueue", "queue", "want Prefetch", "want prefetch")
+	"store.AllowOutside permits it", "allow_outside=True permits it", "StageWorkers", "workers", "StageQueue", "queue", "want Prefetch", "want prefetch",
+	"Sink.Dir", "out", "Sink.Format", "format", "Sink.BatchSize", "batch_size", "Sink.LastBatch", "last_batch", "Sink.Force", "force", "Existing \"", "existing \"")
 
 // Text returns an error's text, with the option that permits what it refuses.
 func Text(err error) string {

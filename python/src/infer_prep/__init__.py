@@ -5,8 +5,8 @@ the project has the rules about memory, fork, ranks and resuming.
 
 from ._dataset import Dataset
 from ._errors import ForkError, InferPrepError
-from ._graph import Graph
+from ._graph import Graph, Written
 from ._pipeline import Batch, Pipeline
 from ._version import VERSION as __version__
 
-__all__ = ["Batch", "Dataset", "ForkError", "Graph", "InferPrepError", "Pipeline", "__version__"]
+__all__ = ["Batch", "Dataset", "ForkError", "Graph", "InferPrepError", "Pipeline", "Written", "__version__"]

@@ -6,7 +6,7 @@ import json
 import os
 import weakref
 from ctypes import byref, c_void_p
-from typing import Any, Callable, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterable, NamedTuple, Sequence, Union
 
 import numpy as np
 
@@ -27,6 +27,21 @@ class Column(NamedTuple):
     dtype: str
     layout: str
     shape: tuple[int, ...]
+
+
+class Written(NamedTuple):
+    """What became of the inputs of Graph.write. first is the error of the first image that failed, or ""."""
+
+    done: int
+    failed: int
+    skipped: int
+    present: int
+    dropped: int
+    first: str
+
+
+# The longest time in milliseconds that a call of the library waits for a run.
+WAIT = 100
 
 
 def columns(info: dict[str, Any]) -> tuple[Column, ...]:
@@ -203,6 +218,39 @@ class Graph:
         for c, t in zip(self.columns, into):
             if tuple(t.shape[: t.rank]) != given[c.name].shape:
                 raise ValueError(f"infer_prep: run_into: {c.name} has the shape {given[c.name].shape}, this image's output has {tuple(t.shape[: t.rank])}")
+
+    def write(self, inputs: Path | Iterable[Path], out: Path, *, format: str = "npy", batch_size: int = 0, last_batch: str = "short",
+              existing: str | None = None, report: Path | None = None, force: bool = False) -> Written:
+        """Runs the graph on many images and writes the tensors to a folder, as `infer-prep run` does.
+
+        inputs are paths or URIs of images, folders, tar and record files, and globs. out
+        is a folder, or its URI, which is created. format is "npy", "npz", "safetensors"
+        or another that `infer-prep run --help` lists; "webdataset", "recordio" and
+        "tfrecord" write shards. batch_size joins the tensors of so many images; the last
+        batch is "short", is "pad"-ded or "drop"-ped. existing skips images that have their
+        outputs, by "name" or by "content": so an interrupted run goes on. report is a
+        file with a JSON object for each input. force removes batches and shards of an
+        earlier run.
+
+        Returns what became of the inputs; images that failed are counted. All processors
+        are used, without the GIL. Ctrl-C finishes the images that were begun.
+        """
+        names = list(inputs) if isinstance(inputs, Iterable) and not isinstance(inputs, (str, bytes)) else [inputs]
+        options: dict[str, Any] = {
+            "inputs": [path_of("Graph.write", p) for p in names], "out": path_of("Graph.write", out), "format": format, "batch_size": batch_size,
+            "last_batch": last_batch, "existing": existing or "", "report": path_of("Graph.write", report) if report is not None else "", "force": force,
+        }
+        error, summary = c_void_p(), c_void_p()
+        lib = _native.lib()
+        run = lib.ip_graph_write(self._live(), json.dumps(options).encode(), byref(error))
+        _native.check(error)
+        try:
+            while lib.ip_write_wait(run, WAIT, byref(summary), byref(error)) == 2:
+                pass
+            _native.check(error)
+            return Written(**json.loads(_native.text(summary)))
+        finally:
+            _native.close(run)
 
     def close(self) -> None:
         """Releases the memory. Arrays of run stay valid. A second close does nothing."""

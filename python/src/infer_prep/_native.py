@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ._errors import ForkError, InferPrepError
 
-ABI = 2
+ABI = 3
 MAX_RANK = 8
 Array = npt.NDArray[Any]
 
@@ -47,6 +47,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_json": (c_void_p, [c_int64, ERROR]),
     "ip_graph_run": (c_int64, [c_int64, c_void_p, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, c_void_p, c_int64, POINTER(Tensor), c_int32, ERROR]),
+    "ip_graph_write": (c_int64, [c_int64, c_char_p, ERROR]),
+    "ip_write_wait": (c_int32, [c_int64, c_int64, ERROR, ERROR]),
     "ip_release": (None, [c_int64]),
     "ip_node": (c_void_p, [c_char_p, c_char_p, ERROR]),
     "ip_pipeline_open": (c_int64, [c_char_p, c_int64, c_char_p, ERROR, ERROR]),
@@ -141,7 +143,7 @@ def check(error: c_void_p) -> None:
 
 
 def close(handle: int) -> None:
-    """Closes a graph or a pipeline, unless this process may not call the library."""
+    """Closes a graph, a pipeline or a run, unless this process may not call the library."""
     if not usable():
         return
     error = c_void_p()
