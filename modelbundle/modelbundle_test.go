@@ -838,13 +838,19 @@ func openFile(name string, l Limits) (*Bundle, error) {
 	return OpenStore(context.Background(), store.Local, name, l)
 }
 
-// openMapped opens the mapped bytes of a file.
+// openMapped opens the mapped bytes of a file, or the file if the system maps
+// none.
 func openMapped(name string, l Limits) (*Bundle, error) {
 	f, err := store.Local.Open(context.Background(), name)
 	if err != nil {
 		return nil, err
 	}
-	b, err := Open(store.MappedBytes(f), l)
+	var b *Bundle
+	if mapped := store.MappedBytes(f); mapped != nil {
+		b, err = Open(mapped, l)
+	} else {
+		b, err = OpenReader(f, f.Size(), l)
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
