@@ -16,7 +16,7 @@ installed = pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, 
 
 
 @installed
-def test_graph(jpeg):
+def test_graph(jpeg, tmp_path):
     host = Graph.from_preset("imagenet")
     device = host.on("ort:cpu")
     want = host.run(jpeg)
@@ -43,6 +43,10 @@ def test_graph(jpeg):
         device.run(jpeg)
     assert np.array_equal(kept, want)
     assert np.array_equal(host.on("cpu").run(jpeg), want)
+    (tmp_path / "a.jpg").write_bytes(jpeg)
+    for name, graph in ("host", host), ("device", host.on("ort:cpu")):
+        assert graph.write(tmp_path / "a.jpg", tmp_path / name).done == 1
+    assert (tmp_path / "host" / "a.jpg.npy").read_bytes() == (tmp_path / "device" / "a.jpg.npy").read_bytes()
 
 
 @installed

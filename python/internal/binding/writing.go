@@ -7,6 +7,7 @@ import (
 	"time"
 
 	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -57,10 +58,13 @@ func (g *Graph) Write(w Write) (*Writing, error) {
 	}
 	if g.on != nil {
 		j.Compute = func(ctx context.Context, image *tensor.Tensor, use func(out []*tensor.Tensor) error) error {
-			n := len(g.plan.Graph().Outputs) // a job writes no side outputs here
-			return g.on.Run(ctx, []*tensor.Tensor{image}, func(out []*tensor.Tensor) error { return use(out[:n]) })
+			return p.Pool().Do(ctx, func(r *datagraph.Runner) error {
+				if _, err := r.Admit(image); err != nil {
+					return err
+				}
+				return g.on.Run(ctx, []*tensor.Tensor{image}, use)
+			})
 		}
-		j.Columns = g.plan.Outputs()[:len(g.plan.Graph().Outputs)]
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	x := &Writing{stop: stop, done: make(chan struct{})}
