@@ -148,8 +148,8 @@ func (c *container) fail(name string, err error) error {
 	return nil
 }
 
-// image makes an input of an image. name is its name in the container, with
-// slashes. read returns its bytes, of which there are size.
+// image adds an image of the container to the inputs. name is its name in the
+// container, with slashes. read returns its bytes; size is their number.
 func (c *container) image(name string, size int64, read func() ([]byte, error)) error {
 	in := &File{Path: c.in.Path + "/" + name, in: c.in.Path, held: true}
 	clean := path.Clean(name)

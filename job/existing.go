@@ -222,7 +222,8 @@ func (e *existing) haveFiles(ctx context.Context, name string) (bool, error) {
 }
 
 // presentFiles returns the names of the files in an output folder. A folder of
-// a store that cannot be listed is an error: all images would be made again.
+// a store that cannot be listed is an error, because all images would be
+// computed again.
 func presentFiles(ctx context.Context, dir string) (map[string]struct{}, error) {
 	if !paths.IsURI(dir) {
 		return regularFiles(dir), nil

@@ -22,7 +22,7 @@ type imageFiles struct {
 	mu      sync.RWMutex
 	numbers map[string]int // of images, by name
 	force   bool           // remove numbered folders of an earlier run
-	late    bool           // some images are numbered while the run goes on
+	late    bool           // some images are numbered during the run
 	lines   []string       // of the list
 }
 

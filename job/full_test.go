@@ -53,8 +53,8 @@ func TestDiskFull(t *testing.T) {
 	require.Less(t, int(n.Load()), 100, "the rest was not tried")
 }
 
-// TestBatchDiskFull: a full disk ends the run, and its batch is not there. What
-// is told to be done is in the batches before.
+// TestBatchDiskFull: a full disk ends the run, and its batch is not written.
+// The images that are reported as done are in the earlier batches.
 func TestBatchDiskFull(t *testing.T) {
 	enterImages(t, 200)
 	n := fillDisk(t, 2)

@@ -41,8 +41,8 @@ type Input struct {
 
 // File is a file, or a part of one, that may be an image.
 type File struct {
-	// Path is the file's path or URI, for messages and results. Of a URI it has
-	// no part that grants access.
+	// Path is the file's path or URI, for messages and results. The parts of a
+	// URI that grant access are removed.
 	Path string
 	// Name is that of its outputs, below the output folder.
 	Name string
@@ -60,8 +60,8 @@ type File struct {
 	// named reports that a message names the file that is left out.
 	named bool
 
-	// held reports that data has the bytes, so that there is no file to open.
-	// They need to be the first sniffBytes only if these are not an image's.
+	// held reports that data has the bytes and no file is opened. If the bytes
+	// are not an image's, data needs to have only the first sniffBytes.
 	held    bool
 	data    []byte
 	release func() // called when data is not needed any more; may be nil
@@ -71,7 +71,7 @@ type File struct {
 	numbered  bool            // imageFiles.number has seen it
 }
 
-// free gives back the memory of an input that holds its bytes.
+// free releases the memory of an input that holds its bytes.
 func (in *File) free() {
 	if in.data = nil; in.release != nil {
 		in.release()
