@@ -35,7 +35,7 @@ func (o *BoundingBoxAugment) lists() []OpList { return []OpList{o.Ops} }
 func (*BoundingBoxAugment) Info() Info {
 	return Info{
 		Name: "bounding_box_augment", Version: 1, New: func() Op { return NewBoundingBoxAugment(CoordXYXY, NewHorizontalFlip()) },
-		In: []string{"image", "boxes"}, Reference: "MindSpore 2.10.0 vision.BoundingBoxAugment (distribution of the choices)", Exactness: randomExactness,
+		In: imageBoxes, Reference: "MindSpore 2.10.0 vision.BoundingBoxAugment (distribution of the choices)", Exactness: randomExactness,
 	}
 }
 

@@ -18,11 +18,13 @@ type PolicyIndex struct {
 // NewPolicyIndex returns the op for the policy of this name.
 func NewPolicyIndex(name PolicyName) *PolicyIndex { return &PolicyIndex{name} }
 
+var policyColumn = []string{"policy"}
+
 // Info describes the op.
 func (*PolicyIndex) Info() Info {
 	return Info{
 		Name: "policy_index", Version: 1, New: func() Op { return NewPolicyIndex("policy") },
-		Out:       []string{"policy"},
+		Out:       policyColumn,
 		Reference: "infer-prep", Exactness: "0",
 	}
 }

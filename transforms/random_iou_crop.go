@@ -54,7 +54,7 @@ const maxDrawnOptions = 1000
 func (*RandomIoUCrop) Info() Info {
 	return Info{
 		Name: "random_iou_crop", Version: 1, New: func() Op { return NewRandomIoUCrop(CoordXYXY) },
-		In: []string{"image", "boxes"}, Reference: randomReference, Exactness: randomExactness,
+		In: imageBoxes, Reference: randomReference, Exactness: randomExactness,
 	}
 }
 

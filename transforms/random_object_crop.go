@@ -55,7 +55,7 @@ func NewRandomObjectCrop(format CoordFormat) *RandomObjectCrop {
 func (*RandomObjectCrop) Info() Info {
 	return Info{
 		Name: "random_object_crop", Version: 1, New: func() Op { return NewRandomObjectCrop(CoordXYXY) },
-		In: []string{"image", "boxes"}, Reference: "MXNet 1.9.1 mx.image.DetRandomCropAug (distribution of the draws)", Exactness: randomExactness,
+		In: imageBoxes, Reference: "MXNet 1.9.1 mx.image.DetRandomCropAug (distribution of the draws)", Exactness: randomExactness,
 	}
 }
 

@@ -64,7 +64,7 @@ func (o *RandomRelativeCrop) samplers() int {
 func (*RandomRelativeCrop) Info() Info {
 	return Info{
 		Name: "random_relative_crop", Version: 1, New: func() Op { return NewRandomRelativeCrop() },
-		In: []string{"image", "boxes"}, Reference: "MXNet 1.9.1 ImageDetRecordIter (distribution of the draws)", Exactness: randomExactness,
+		In: imageBoxes, Reference: "MXNet 1.9.1 ImageDetRecordIter (distribution of the draws)", Exactness: randomExactness,
 	}
 }
 
