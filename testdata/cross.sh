@@ -11,21 +11,21 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 
 # Which packages are tested where. "make test" runs all of them on amd64. Another
-# platform runs the tests whose results it can change, and every platform runs
-# the goldens of ops and image formats, and the digest of all tensors, which has
-# the graphs of all importers. The packages whose tests take longest come first.
+# platform runs the tests whose results it can change. The packages whose tests
+# take longest come first.
 #
-# goldens: packages with assembly, with vectors or with the floats that the others call.
+# goldens, on every platform: packages with assembly or vectors, the ops and the
+# image formats, and the digest of all tensors, which has the graphs of all importers.
 goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./internal/exactmath"
 # numbers: all packages that compute with floats, for platforms that fuse a
 # product and a sum (arm64, s390x, GOAMD64=v3), and for purego.
-numbers="./datagraph ./compat/... $goldens ./rng ./tensor ./onnx ./importer/... ./internal/cpu"
+numbers="./datagraph ./compat/... $goldens ./rng ./tensor ./onnx ./internal/cpu"
 # bytes: packages that read or write numbers of several bytes, for s390x, whose
 # order of bytes is another.
 bytes="./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/..."
 # words: the other packages with goldens, for 386, whose int has 32 bits. It runs
 # at the speed of this machine; no emulator does.
-words="./dataset/... ./pack ./pullpipe ./eager ./device ./device/cpu ./transforms/plugin"
+words="./dataset/... ./importer/... ./pack ./pullpipe ./eager ./device ./device/cpu ./transforms/plugin"
 # vectors: what the vectors of wasm change. "make wasm-test" runs all goldens with them.
 vectors="./internal/kernel/... ./tools/digest ./codec/jpeg"
 
