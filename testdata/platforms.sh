@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 cat <<'TEXT'
 # What the tests cost on each platform
 
-`testdata/cross.sh --times` wrote this page; it says which packages each platform tests, and why.
+`testdata/cross.sh --times` wrote this page. The script says which packages each platform tests, and why.
 The numbers are seconds of the processor, user and system together, of each package's test program,
 without the compiler and the linker. They are measured by `time` around the program on a machine
 with two cores; an emulator's own work is part of them. `-` means that the platform does not test
