@@ -7,17 +7,21 @@ cd "$(dirname "$0")/.."
 cat <<'TEXT'
 # What the tests cost on each platform
 
-`testdata/cross.sh --times` wrote this page. The script says which packages each platform tests, and why.
-The numbers are seconds of the processor, user and system together, of each package's test program,
-without the compiler and the linker. They are measured by `time` around the program on a machine
-with two cores; an emulator's own work is part of them. `-` means that the platform does not test
-the package. The column amd64 has every round of the tests, as `make test` runs them; the others are
-shortened (`internal/short`). Packages below 2 seconds on every platform are added up in one line.
+`testdata/cross.sh --times` wrote this page. The top of that script says which packages each
+platform tests, and why. The numbers are seconds of the processor, user and system together, of each
+package's test program, without the compiler and the linker. They are measured by `time` around the
+program; an emulator's own work is part of them, and other programs on the machine make them larger.
+`-` means that the platform does not test the package. The column amd64 has every round of the
+tests, as `make test` runs them; the others are shortened (`internal/short`). Packages below 2
+seconds on every platform are added up in one line.
 
 TEXT
 order="amd64 amd64__tags_purego amd64_GOAMD64_v3 linux_386 linux_arm64__qemu_ linux_arm__qemu_ linux_s390x__qemu_ js_wasm__node_ js_wasm_SIMD__node_"
+missing=
+for p in $order; do [ -e "$1/$p.name" ] || missing+=" $p"; done
+[ -z "$missing" ] || { echo "Not measured in this run:$missing." | fold -s -w 100 | sed 's/ $//'; echo; }
 for p in $order; do
-  [ -e "$1/$p.name" ] || continue # its tests failed
+  [ -e "$1/$p.name" ] || continue
   sed 's/^/N /' "$1/$p.name"
   sed "s|^$PWD/*|T |" "$1/$p"
 done | awk '
