@@ -1,5 +1,8 @@
 # Every target works from a fresh clone and installs what it needs. make help lists them.
 GO ?= go
+# Libraries, and the copies of the module that tests make, are built with -trimpath: with it
+# everywhere, no package is compiled twice.
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
 .PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
 
@@ -74,7 +77,8 @@ python-test: ## the Python package: a wheel in a clean environment, its types an
 
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
-# every file in Chromium's page and in a Worker; without, each in one of them.
+# every file in Chromium's page and in a Worker, and the 50 huge cases in node with both full files;
+# without, each file and each huge case in one of them.
 wasm-test: ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
