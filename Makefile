@@ -56,7 +56,7 @@ test-device: ## the tests that need ONNX Runtime
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-stores pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.

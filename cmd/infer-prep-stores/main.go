@@ -10,9 +10,7 @@ import (
 	"github.com/infer-prep/infer-prep/transforms/plugin"
 
 	// The rest of the default program.
-	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	_ "github.com/infer-prep/infer-prep/device/ort"
-	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 
 	// The stores. Each registers the schemes of its names.
 	_ "github.com/infer-prep/infer-prep/store/azure"

@@ -8,10 +8,6 @@ import (
 
 	// It cannot be linked together with device/webgpu, and neither can plugin.
 	_ "github.com/infer-prep/infer-prep/device/ort"
-
-	// MindRecord links SQLite, so it is not part of dataset/all.
-	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
-	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 )
 
 func init() { cli.AllowPlugin = plugin.Allow }
