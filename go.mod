@@ -10,7 +10,6 @@ ignore (
 require (
 	github.com/disintegration/gift v1.2.1
 	github.com/ebitengine/purego v0.11.3
-	github.com/gen2brain/jpegli v0.4.2
 	github.com/klauspost/compress v1.20.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
@@ -30,5 +29,4 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	github.com/tetratelabs/wazero v1.12.0 // indirect
 )

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 # The packages whose tests take longest come first: two run at once, and none of
 # them should be left alone at the end.
-long="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
+long="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg ./compat/..."
 packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./device ./device/cpu"
 # -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
 # is in packages that import internal/kernel or internal/cpu, or that compute.
@@ -95,6 +95,7 @@ on 'js/wasm (node)' "$packages ./transforms/plugin" GOOS=js GOARCH=wasm CGO_ENAB
 on 'js/wasm SIMD (node)' "$kernels" $vectors GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasmSIMD"
 echo 'Fewer rounds than in make test, on each platform but the first:'
 sort "$dir/short" | uniq -c | sort -k 2 | sed 's/^/    /'
+GO=$GO testdata/jpegli.sh "$wasm" || fail=1
 
 # Builds that do not run are not optimized, which takes two thirds of the time.
 for p in windows/amd64 darwin/arm64 wasip1/wasm; do

@@ -1,5 +1,7 @@
 // Command infer-prep turns encoded images into the tensors that a model was
-// trained on. Run "infer-prep --help" for its commands.
+// trained on. Run "infer-prep --help" for its commands. Command infer-prep-full
+// has the parts with large dependencies, too: the stores of the clouds and of
+// HDFS, and the encoder jpegli.
 package main
 
 import (
