@@ -15,16 +15,17 @@ type PolicyIndex struct {
 
 //msgp:tuple PolicyIndex
 
-func init() {
-	Register(Info{
+// NewPolicyIndex returns the op for the policy of this name.
+func NewPolicyIndex(name PolicyName) *PolicyIndex { return &PolicyIndex{name} }
+
+// Info describes the op.
+func (*PolicyIndex) Info() Info {
+	return Info{
 		Name: "policy_index", Version: 1, New: func() Op { return NewPolicyIndex("policy") },
 		Out:       []string{"policy"},
 		Reference: "infer-prep", Exactness: "0",
-	})
+	}
 }
-
-// NewPolicyIndex returns the op for the policy of this name.
-func NewPolicyIndex(name PolicyName) *PolicyIndex { return &PolicyIndex{name} }
 
 // Validate checks the name.
 func (o *PolicyIndex) Validate() error { return o.Name.check() }

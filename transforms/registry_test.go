@@ -23,6 +23,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+func init() { Register(All()...) }
+
 // The tests below check the promises of the package for every registered op.
 // They run over the op's golden cases, whose values TestGoldens compares. The
 // tests in draws_test.go check random ops, which are drawn and not applied.

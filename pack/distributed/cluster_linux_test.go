@@ -24,6 +24,7 @@ import (
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/pack/distributed/internal/cluster"
 	"github.com/infer-prep/infer-prep/pack/distributed/internal/isolated"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestCluster packs 10,000 images by one process, by four, by Beam on prism and

@@ -26,6 +26,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	x "github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func TestDigest(t *testing.T) {

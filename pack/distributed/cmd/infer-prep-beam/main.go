@@ -29,6 +29,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/pack/distributed"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 
 	// The stores. Each registers the schemes of its names.
 	_ "github.com/infer-prep/infer-prep/store/hdfs"

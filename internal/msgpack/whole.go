@@ -1,29 +1,37 @@
-package msgpread
+package msgpack
 
-import (
-	"encoding/binary"
+import "encoding/binary"
 
-	"github.com/tinylib/msgp/msgp"
-)
-
-// Whole returns msgp.ErrShortBytes unless b begins with a whole value, with all
+// Whole returns ErrShort unless b begins with a whole value, with all
 // values inside it. It does not recurse.
 //
-// Call it before msgp's own functions: on 32-bit platforms those panic on a
-// string of 2 GiB and more, since they convert its length to an int before they
-// compare it (msgp v1.6.5).
+// Call it before the functions of github.com/tinylib/msgp: on 32-bit platforms
+// those panic on a string of 2 GiB and more, since they convert its length to
+// an int before they compare it (v1.6.5).
 func Whole(b []byte) error {
 	for left := uint64(1); left > 0; left-- {
 		size, inside := head(b)
 		if size > uint64(len(b)) {
-			return msgp.ErrShortBytes
+			return ErrShort
 		}
 		b = b[size:]
 		if left += inside; left-1 > uint64(len(b)) { // a value has at least one byte
-			return msgp.ErrShortBytes
+			return ErrShort
 		}
 	}
 	return nil
+}
+
+// Next returns the number of values inside the first value of b, and what
+// follows its head: those values if it is an array or a map. nested reports
+// whether it is one.
+func Next(b []byte) (inside uint64, nested bool, rest []byte, err error) {
+	size, inside := head(b)
+	if size > uint64(len(b)) {
+		return 0, false, nil, ErrShort
+	}
+	k := kindOf(b[0])
+	return inside, k == array || k == table, b[size:], nil
 }
 
 // head returns the number of bytes of the first value of b, without the values

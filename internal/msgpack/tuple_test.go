@@ -1,4 +1,4 @@
-package msgpread
+package msgpack
 
 import (
 	"math"
@@ -73,18 +73,16 @@ func TestBadTuple(t *testing.T) {
 	for n := range b {
 		var out all
 		_, err := ReadTuple(b[:n], out.fields(), names)
-		require.ErrorIs(t, err, msgp.ErrShortBytes, n)
+		require.ErrorIs(t, err, ErrShort, n)
 	}
 	var p pair
 	_, err = ReadTuple([]byte{0x93, 1, 2, 3}, p.fields(), "a b")
-	require.Equal(t, msgp.ArrayError{Wanted: 2, Got: 3}, err)
+	require.EqualError(t, err, "msgp: array of 3, want 2")
 	_, err = ReadTuple([]byte{0x92, 1, 0xa1, 'x'}, p.fields(), "a b")
-	require.ErrorContains(t, err, "b: ")
-	var e msgp.TypeError
-	require.ErrorAs(t, err, &e)
+	require.EqualError(t, err, "b: msgp: string, want integer")
 	var l []float64
 	_, err = ReadTuple(append(msgp.AppendArrayHeader([]byte{0x91}, maxList+1), make([]byte, maxList+1)...), []any{&l}, "l")
-	require.ErrorIs(t, err, msgp.ErrLimitExceeded)
+	require.EqualError(t, err, "l: msgp: list of 4097, want at most 4096")
 	_, err = ReadTuple([]byte{0x91, 0x92, 0xcb, 0, 0, 0, 0, 0, 0, 0, 0, 0xc3}, []any{&l}, "l")
 	require.ErrorContains(t, err, "l: [1]: ")
 	_, err = ReadTuple([]byte{0x91, 1}, []any{new(string)}, "s")

@@ -1,4 +1,5 @@
-package tensor
+// Package npz reads and writes NumPy's archives of arrays, NAME.npz.
+package npz
 
 import (
 	"archive/zip"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // The parts of a zip archive that WriteNPZ writes, with the values of Python's
@@ -30,49 +32,53 @@ const (
 	zip64Marker = 0xffffffff
 )
 
-// WriteNPZ writes a zip archive of stored NAME.npy members, dated 1980-01-01.
-// The file equals numpy.savez's byte for byte. WriteNPZ reads the data twice,
-// first for the checksum. BFloat16, Bytes, and names that are empty, too long
-// or duplicate are ErrUnsupported; WriteNPZ then writes nothing.
-func WriteNPZ(w io.Writer, ts []Named) error { return writeNPZ(w, ts, 1<<31-1) }
+// Write writes a zip archive of stored NAME.npy members, dated 1980-01-01. The
+// file equals numpy.savez's byte for byte. Write reads the data twice, first
+// for the checksums. The dtypes BFloat16 and Bytes, and names that are empty,
+// too long or duplicate are tensor.ErrUnsupported; Write then writes nothing.
+func Write(w io.Writer, ts []tensor.Named) error { return write(w, ts, 1<<31-1) }
 
-// writeNPZ is WriteNPZ. zip32 is the largest size and offset without zip64
-// fields: zipfile's ZIP64_LIMIT, or less in a test.
-func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
-	heads := make([][]byte, len(ts))
+// array is what an archive says about a member.
+type array struct {
+	crc  uint32
+	size uint64
+}
+
+// Write counts bytes.
+func (a *array) Write(b []byte) (int, error) {
+	a.crc = crc32.Update(a.crc, crc32.IEEETable, b)
+	a.size += uint64(len(b))
+	return len(b), nil
+}
+
+// write is Write. zip32 is the largest size and offset without zip64 fields:
+// zipfile's ZIP64_LIMIT, or less in a test.
+func write(w io.Writer, ts []tensor.Named, zip32 uint64) error {
+	arrays := make([]array, len(ts))
 	seen := make(map[string]bool, len(ts))
 	for i, n := range ts {
-		var err error
-		if heads[i], err = npyHeader("npz", n.Name, n.T); err != nil {
-			return err
+		if err := tensor.WriteNPY(&arrays[i], n.T); err != nil {
+			return named(err, n.Name)
 		}
 		if n.Name == "" || len(n.Name) > 0xffff-len(".npy") || seen[n.Name] || strings.Contains(n.Name, "\x00") || !utf8.ValidString(n.Name) {
-			return refuse("npz", n.Name, n.T, "has an invalid name, want a unique one of 1 to 65531 bytes, in UTF-8 without NUL")
+			return fail(tensor.ErrUnsupported, n.Name, -1, n.T.Desc.String()+" has an invalid name, want a unique one of 1 to 65531 bytes, in UTF-8 without NUL")
 		}
 		seen[n.Name] = true
 	}
 	var dir []byte
 	off := uint64(0)
 	for i, n := range ts {
-		name := n.Name + ".npy"
-		crc := crc32.NewIEEE()
-		crc.Write(heads[i])
-		if err := writeElems(crc, n.T); err != nil {
-			return err
-		}
-		size := uint64(len(heads[i])) + uint64(n.T.Size())
+		name, crc, size := n.Name+".npy", arrays[i].crc, arrays[i].size
 
 		// numpy.savez forces a zip64 field in every local header.
 		local := binary.LittleEndian.AppendUint32(nil, zipLocal)
-		local = zipFields(local, name, crc.Sum32(), zip64Marker, zip64Marker, 20)
+		local = zipFields(local, name, crc, zip64Marker, zip64Marker, 20)
 		local = append(local, name...)
 		local = zipExtra(local, size, size)
-		for _, b := range [][]byte{local, heads[i]} {
-			if _, err := w.Write(b); err != nil {
-				return err
-			}
+		if _, err := w.Write(local); err != nil {
+			return err
 		}
-		if err := writeElems(w, n.T); err != nil {
+		if err := tensor.WriteNPY(w, n.T); err != nil {
 			return err
 		}
 
@@ -90,7 +96,7 @@ func writeNPZ(w io.Writer, ts []Named, zip32 uint64) error {
 		}
 		dir = binary.LittleEndian.AppendUint32(dir, zipCentral)
 		dir = binary.LittleEndian.AppendUint16(dir, zipUnix|zipVersion)
-		dir = zipFields(dir, name, crc.Sum32(), size32, size32, len(extra))
+		dir = zipFields(dir, name, crc, size32, size32, len(extra))
 		dir = append(dir, make([]byte, 6)...) // no comment, disk 0, no internal attributes
 		dir = binary.LittleEndian.AppendUint32(dir, zipMode)
 		dir = binary.LittleEndian.AppendUint32(dir, off32)
@@ -152,72 +158,108 @@ func zipExtra(b []byte, v ...uint64) []byte {
 	return b
 }
 
-// ReadNPZ reads an archive of size bytes, as numpy.savez and
+// Read reads an archive of size bytes, as numpy.savez and
 // numpy.savez_compressed write it. Every member must be an array in NumPy's
-// format. The tensor's name is the member's without .npy. ReadNPZ verifies the
-// checksums and returns the tensors in the archive's order. Its errors are
-// those of [ReadNPY].
-func ReadNPZ(r io.ReaderAt, size, limit int64) ([]Named, error) {
-	d := decoder{format: "npz", limit: limit}
+// format. The tensor's name is the member's without .npy. Read verifies the
+// checksums and returns the tensors in the archive's order. limit is the
+// largest number of bytes of all elements. Its errors are those of
+// [tensor.ReadNPY].
+func Read(r io.ReaderAt, size, limit int64) ([]tensor.Named, error) {
 	// A section returns io.EOF for offsets outside the archive.
 	z, err := zip.NewReader(io.NewSectionReader(r, 0, max(size, 0)), size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, d.zipError(err)
+		return nil, zipError(err, "")
 	}
-	var ts []Named
+	var ts []tensor.Named
 	seen := make(map[string]bool)
 	for _, f := range z.File {
-		d.name = strings.TrimSuffix(f.Name, ".npy")
-		d.off = 0
-		if seen[d.name] {
-			return nil, d.fail(ErrFormat, -1, "two arrays of this name")
+		name := strings.TrimSuffix(f.Name, ".npy")
+		if seen[name] {
+			return nil, fail(tensor.ErrFormat, name, -1, "two arrays of this name")
 		}
-		seen[d.name] = true
-		t, err := d.member(f, size)
+		seen[name] = true
+		t, err := readMember(f, name, size, limit)
 		if err != nil {
 			return nil, err
 		}
-		ts = append(ts, Named{d.name, t})
+		limit -= t.Desc.Size()
+		ts = append(ts, tensor.Named{Name: name, T: t})
 	}
 	return ts, nil
 }
 
-func (d *decoder) member(f *zip.File, size int64) (*Tensor, error) {
-	if f.Flags&1 != 0 {
-		return nil, d.fail(ErrUnsupported, -1, "encrypted member")
-	}
-	m, err := f.Open()
-	if err != nil {
-		return nil, d.zipError(err)
-	}
-	defer m.Close()
-	d.r, d.have = m, 0
-	if f.Method == zip.Store {
-		d.have = int64(min(f.UncompressedSize64, uint64(size)))
-	}
-	t, err := d.npy()
-	if err == nil {
-		err = d.end() // verifies the checksum
-	}
-	var e *Error
-	if err != nil && !errors.As(err, &e) {
-		return nil, d.zipError(err)
-	}
-	return t, err
+// member reads a file of an archive.
+type member struct {
+	r    io.Reader
+	off  int64 // bytes read so far
+	have int64 // bytes known to follow
 }
 
-// zipError converts an error of package zip.
-func (d *decoder) zipError(err error) error {
-	var kind error
+func (m *member) Read(b []byte) (int, error) {
+	n, err := m.r.Read(b)
+	m.off += int64(n)
+	m.have = max(0, m.have-int64(n))
+	return n, err
+}
+
+// Len lets tensor.ReadNPY allocate the data at once.
+func (m *member) Len() int { return int(m.have) }
+
+func readMember(f *zip.File, name string, size, limit int64) (*tensor.Tensor, error) {
+	if f.Flags&1 != 0 {
+		return nil, fail(tensor.ErrUnsupported, name, -1, "encrypted member")
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, zipError(err, name)
+	}
+	defer r.Close()
+	m := member{r: r}
+	if f.Method == zip.Store {
+		m.have = int64(min(f.UncompressedSize64, uint64(size)))
+	}
+	t, err := tensor.ReadNPY(&m, limit)
+	if err != nil {
+		return nil, zipError(err, name)
+	}
+	// The end verifies the checksum.
+	switch n, err := io.ReadFull(m.r, make([]byte, 1)); {
+	case n > 0:
+		return nil, fail(tensor.ErrFormat, name, m.off, "data after the end")
+	case err != io.EOF:
+		return nil, zipError(err, name)
+	}
+	return t, nil
+}
+
+func fail(kind error, name string, off int64, detail string) error {
+	return &tensor.Error{Format: "npz", Kind: kind, Name: name, Offset: off, Detail: detail}
+}
+
+// named gives an error of package tensor the name of a member.
+func named(err error, name string) error {
+	var e *tensor.Error
+	if errors.As(err, &e) {
+		e.Format, e.Name = "npz", name
+	}
+	return err
+}
+
+// zipError converts an error of package zip, and names those of package tensor.
+func zipError(err error, name string) error {
+	var e *tensor.Error
 	var corrupt flate.CorruptInputError
+	var kind error
 	switch {
+	case errors.As(err, &e):
+		return named(err, name)
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, io.EOF), errors.As(err, &corrupt):
-		kind = ErrFormat
+		kind = tensor.ErrFormat
 	case errors.Is(err, zip.ErrAlgorithm):
-		kind = ErrUnsupported
+		kind = tensor.ErrUnsupported
 	default:
 		return errfmt.Errorf("tensor: npz: %w", err)
 	}
-	return &Error{Format: d.format, Kind: kind, Name: d.name, Offset: -1, Detail: "archive", Err: err}
+	return &tensor.Error{Format: "npz", Kind: kind, Name: name, Offset: -1, Detail: "archive", Err: err}
 }

@@ -1,9 +1,7 @@
-package msgpread
+package msgpack
 
 import (
 	"strings"
-
-	"github.com/tinylib/msgp/msgp"
 
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 )
@@ -14,8 +12,8 @@ const maxList = 4096
 
 // Value is a value with methods of its own for the msgp form.
 type Value interface {
-	msgp.Marshaler
-	msgp.Unmarshaler
+	MarshalMsg(b []byte) ([]byte, error)
+	UnmarshalMsg(b []byte) ([]byte, error)
 	Msgsize() int
 }
 
@@ -26,7 +24,7 @@ type Value interface {
 
 // AppendTuple appends a tuple to b.
 func AppendTuple(b []byte, fields []any) (_ []byte, err error) {
-	b = msgp.AppendArrayHeader(b, uint32(len(fields)))
+	b = AppendArray(b, len(fields))
 	for _, f := range fields {
 		if b, err = appendField(b, f); err != nil {
 			return nil, err
@@ -38,19 +36,19 @@ func AppendTuple(b []byte, fields []any) (_ []byte, err error) {
 func appendField(b []byte, f any) ([]byte, error) {
 	switch f := f.(type) {
 	case *bool:
-		return msgp.AppendBool(b, *f), nil
+		return AppendBool(b, *f), nil
 	case *uint8:
-		return msgp.AppendUint8(b, *f), nil
+		return AppendUint(b, *f), nil
 	case *int:
-		return msgp.AppendInt(b, *f), nil
+		return AppendInt(b, *f), nil
 	case *int64:
-		return msgp.AppendInt64(b, *f), nil
+		return AppendInt(b, *f), nil
 	case *uint64:
-		return msgp.AppendUint64(b, *f), nil
+		return AppendUint(b, *f), nil
 	case *float32:
-		return msgp.AppendFloat32(b, *f), nil
+		return AppendFloat32(b, *f), nil
 	case *float64:
-		return msgp.AppendFloat64(b, *f), nil
+		return AppendFloat64(b, *f), nil
 	case *[]int:
 		return appendList(b, *f)
 	case *[]float64:
@@ -66,7 +64,7 @@ func appendField(b []byte, f any) ([]byte, error) {
 }
 
 func appendList[T any](b []byte, l []T) (_ []byte, err error) {
-	b = msgp.AppendArrayHeader(b, uint32(len(l)))
+	b = AppendArray(b, len(l))
 	for i := range l {
 		if b, err = appendField(b, &l[i]); err != nil {
 			return nil, err
@@ -78,12 +76,12 @@ func appendList[T any](b []byte, l []T) (_ []byte, err error) {
 // ReadTuple reads a tuple from the beginning of b and returns the rest. Errors
 // name the field; names are separated by spaces.
 func ReadTuple(b []byte, fields []any, names string) ([]byte, error) {
-	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	n, b, err := ReadArray(b)
 	if err != nil {
 		return nil, err
 	}
-	if int64(n) != int64(len(fields)) {
-		return nil, msgp.ArrayError{Wanted: uint32(len(fields)), Got: n}
+	if n != int64(len(fields)) {
+		return nil, errfmt.Errorf("msgp: array of %d, want %d", n, len(fields))
 	}
 	for i, f := range fields {
 		if b, err = readField(b, f); err != nil {
@@ -96,19 +94,19 @@ func ReadTuple(b []byte, fields []any, names string) ([]byte, error) {
 func readField(b []byte, f any) (_ []byte, err error) {
 	switch f := f.(type) {
 	case *bool:
-		*f, b, err = msgp.ReadBoolBytes(b)
+		*f, b, err = ReadBool(b)
 	case *uint8:
-		*f, b, err = msgp.ReadUint8Bytes(b)
+		*f, b, err = ReadUint8(b)
 	case *int:
-		*f, b, err = msgp.ReadIntBytes(b)
+		*f, b, err = ReadInt(b)
 	case *int64:
-		*f, b, err = msgp.ReadInt64Bytes(b)
+		*f, b, err = ReadInt64(b)
 	case *uint64:
-		*f, b, err = msgp.ReadUint64Bytes(b)
+		*f, b, err = ReadUint64(b)
 	case *float32:
-		*f, b, err = msgp.ReadFloat32Bytes(b)
+		*f, b, err = ReadFloat32(b)
 	case *float64:
-		*f, b, err = msgp.ReadFloat64Bytes(b)
+		*f, b, err = ReadFloat64(b)
 	case *[]int:
 		return readList(b, f)
 	case *[]float64:
@@ -127,14 +125,14 @@ func readField(b []byte, f any) (_ []byte, err error) {
 
 // readList reads a list. An empty list leaves a nil slice nil.
 func readList[T any](b []byte, l *[]T) ([]byte, error) {
-	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	n, b, err := ReadArray(b)
 	if err != nil {
 		return nil, err
 	}
 	if n > maxList {
-		return nil, msgp.ErrLimitExceeded
+		return nil, errfmt.Errorf("msgp: list of %d, want at most %d", n, maxList)
 	}
-	if uint64(n) > uint64(cap(*l)) {
+	if n > int64(cap(*l)) {
 		*l = make([]T, n)
 	}
 	*l = (*l)[:n]
@@ -148,7 +146,7 @@ func readList[T any](b []byte, l *[]T) ([]byte, error) {
 
 // TupleSize returns an upper bound of the size of a tuple's msgp form.
 func TupleSize(fields []any) int {
-	n := msgp.ArrayHeaderSize
+	n := HeaderSize
 	for _, f := range fields {
 		n += fieldSize(f)
 	}
@@ -168,11 +166,11 @@ func fieldSize(f any) int {
 	case Value:
 		return f.Msgsize()
 	}
-	return msgp.Float64Size // the largest of the numbers
+	return NumberSize // the largest of the numbers
 }
 
 func listSize[T any](l []T) int {
-	n := msgp.ArrayHeaderSize
+	n := HeaderSize
 	for i := range l {
 		n += fieldSize(&l[i])
 	}
@@ -191,13 +189,14 @@ func (v list[T]) UnmarshalMsg(b []byte) ([]byte, error) { return readList(b, v.l
 func (v list[T]) Msgsize() int                          { return listSize(*v.l) }
 
 // String returns the Value of a string.
-func String(s *string) Value { return text{s} }
+func String(s *string) Value { return stringValue{s} }
 
-type text struct{ s *string }
+type stringValue struct{ s *string }
 
-func (v text) MarshalMsg(b []byte) ([]byte, error) { return msgp.AppendString(b, *v.s), nil }
-func (v text) UnmarshalMsg(b []byte) (_ []byte, err error) {
-	*v.s, b, err = msgp.ReadStringBytes(b)
+func (v stringValue) MarshalMsg(b []byte) ([]byte, error) { return AppendString(b, *v.s), nil }
+func (v stringValue) UnmarshalMsg(b []byte) ([]byte, error) {
+	s, b, err := ReadString(b)
+	*v.s = string(s)
 	return b, err
 }
-func (v text) Msgsize() int { return msgp.StringPrefixSize + len(*v.s) }
+func (v stringValue) Msgsize() int { return HeaderSize + len(*v.s) }

@@ -1,4 +1,4 @@
-package msgpread
+package msgpack
 
 import (
 	"strings"
@@ -43,7 +43,7 @@ func TestWhole(t *testing.T) {
 		require.NoError(t, Whole(append(b, 0xff)), name)
 		for _, n := range []int{0, 1, 2, 3, 4, 5, len(b) / 2, len(b) - 1} {
 			if n < len(b) {
-				require.ErrorIs(t, Whole(b[:n]), msgp.ErrShortBytes, "%s cut to %d", name, n)
+				require.ErrorIs(t, Whole(b[:n]), ErrShort, "%s cut to %d", name, n)
 			}
 		}
 	}
@@ -53,9 +53,9 @@ func TestWhole(t *testing.T) {
 // bits.
 func TestLongLength(t *testing.T) {
 	for _, b := range []string{"\xdb\xff\xff\xff\xffx", "\xc6\xff\xff\xff\xffx", "\xc9\xff\xff\xff\xff\x01x", "\xdd\xff\xff\xff\xffx", "\xdf\xff\xff\xff\xffx", "\x91\xdb\xff\xff\xff\xffx"} {
-		require.ErrorIs(t, Whole([]byte(b)), msgp.ErrShortBytes, "%x", b)
+		require.ErrorIs(t, Whole([]byte(b)), ErrShort, "%x", b)
 	}
 	r := Reader{B: []byte("\xdb\xff\xff\xff\xffx")}
 	require.Empty(t, r.Text(10))
-	require.ErrorIs(t, r.Err, msgp.ErrShortBytes)
+	require.ErrorIs(t, r.Err, ErrShort)
 }
