@@ -59,7 +59,7 @@ test-device: ## the tests that need ONNX Runtime
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus codec/jpegli device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-full pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.
@@ -105,7 +105,7 @@ train-test: ## examples/training reaches its accuracy, is killed and resumed wit
 # missing is a failure here, and a skip elsewhere.
 store-test: ## all stores on real servers of this machine, which it installs; a missing one is a failure
 	$(GO) test -count=1 ./store/...
-	@for m in store/* cmd/infer-prep-stores; do \
+	@for m in store/* cmd/infer-prep-full; do \
 		[ ! -e $$m/go.mod ] || (cd $$m && $(GO) vet ./... && INFER_PREP_STORE_TEST=1 $(GO) test -count=1 ./...) || exit 1; done
 
 # Plans packed by the examples for Kubernetes and Slurm, and the memory of a packer of 1,000, 10,000

@@ -122,6 +122,8 @@ builds() {
 # "make wasm-test" builds for wasip1.
 types() { GO=$GO "$GO" run ./tools/typecheck windows/amd64 darwin/arm64 wasip1/wasm android/arm64 android/arm ios/arm64 linux/riscv64 freebsd/amd64 windows/arm64 || fail 'type checks: FAILED'; }
 
+jpegli() { GO=$GO testdata/jpegli.sh "$wasm" || fail 'codec/jpegli: FAILED'; }
+
 # The platforms that take longest come first, so that neither core waits at the end.
 # The linker takes half the time without what debuggers read.
 more=(-short -v -timeout 30m -ldflags=-w)
@@ -142,6 +144,7 @@ if [ "${1-}" = --times ]; then
 else
   beside platform amd64 "$numbers $bytes $words" cached GOARCH=amd64 GOAMD64=v1 --
 fi
+beside jpegli
 beside builds windows/amd64 darwin/arm64
 beside types
 wait

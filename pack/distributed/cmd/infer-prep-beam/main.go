@@ -26,6 +26,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
+	_ "github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/pack/distributed"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op

@@ -1,9 +1,10 @@
-module github.com/infer-prep/infer-prep/cmd/infer-prep-stores
+module github.com/infer-prep/infer-prep/cmd/infer-prep-full
 
 go 1.26.0
 
 replace (
 	github.com/infer-prep/infer-prep => ../..
+	github.com/infer-prep/infer-prep/codec/jpegli => ../../codec/jpegli
 	github.com/infer-prep/infer-prep/store/azure => ../../store/azure
 	github.com/infer-prep/infer-prep/store/gcs => ../../store/gcs
 	github.com/infer-prep/infer-prep/store/hdfs => ../../store/hdfs
@@ -12,6 +13,7 @@ replace (
 
 require (
 	github.com/infer-prep/infer-prep v0.0.0-00010101000000-000000000000
+	github.com/infer-prep/infer-prep/codec/jpegli v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/azure v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/gcs v0.0.0-00010101000000-000000000000
 	github.com/infer-prep/infer-prep/store/hdfs v0.0.0-00010101000000-000000000000
@@ -60,14 +62,11 @@ require (
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect
 	github.com/minio/md5-simd v1.1.2 // indirect
-	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.28 // indirect
 	github.com/pkg/browser v0.0.0-20240102092130-5ac0b6a4141c // indirect
-	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rs/xid v1.6.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect
@@ -95,8 +94,4 @@ require (
 	google.golang.org/grpc v1.84.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
-	modernc.org/libc v1.79.0 // indirect
-	modernc.org/mathutil v1.7.1 // indirect
-	modernc.org/memory v1.12.1 // indirect
-	modernc.org/sqlite v1.61.1 // indirect
 )

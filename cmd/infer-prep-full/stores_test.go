@@ -485,7 +485,7 @@ func TestCommands(t *testing.T) {
 	srv := s3test.Start(t)
 	// The environment's store is that of the first test, so the program is
 	// another process.
-	program := filepath.Join(t.TempDir(), "infer-prep-stores")
+	program := filepath.Join(t.TempDir(), "infer-prep-full")
 	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	srv.Setenv(t)
