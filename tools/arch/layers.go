@@ -55,7 +55,7 @@ const (
 // Brings lists the modules that a module of others depends on. A package that
 // may import the latter links the former too.
 var Brings = map[string][]string{
-	cobra:   {pflag, "github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2", "go.yaml.in/yaml/v3"},
+	cobra:   {pflag},
 	jpegli:  {"github.com/tetratelabs/wazero", sys},
 	msgp:    {"github.com/philhofer/fwd"},
 	sqlite:  {"modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime", "github.com/remyoudompheng/bigfft", sys},

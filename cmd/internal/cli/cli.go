@@ -135,11 +135,8 @@ func root(a *command.App) *cobra.Command {
 		}
 		return command.UsageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
 	})
-	cmd.SetUsageTemplate(strings.NewReplacer(
-		".FlagUsages", ".FlagUsagesWrapped 100",
-		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
-	).Replace(cmd.UsageTemplate()))
-	cmd.AddCommand(run.Command(a), serve.Command(a), bench.Command(a), bench.TrainCommand(a), bench.FeedCommand(a), graph.Command(a), graph.DatasetCommand(a), bundle.Command(a), diff.Command(a), pack.Command(a), records.Command(a), graph.OpsCommand(a), graph.ImportersCommand(a), versionCmd(a), manCmd(a, cmd))
+	cmd.SetUsageFunc(usage)
+	cmd.AddCommand(run.Command(a), serve.Command(a), bench.Command(a), bench.TrainCommand(a), bench.FeedCommand(a), graph.Command(a), graph.DatasetCommand(a), bundle.Command(a), diff.Command(a), pack.Command(a), records.Command(a), graph.OpsCommand(a), graph.ImportersCommand(a), versionCmd(a), manCmd(cmd))
 	help.Fill(cmd)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
