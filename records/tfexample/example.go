@@ -24,7 +24,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"github.com/infer-prep/infer-prep/internal/protowire"
 )
 
 // ErrExample reports bytes that are not an Example.
