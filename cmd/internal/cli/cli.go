@@ -48,7 +48,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func execute(ctx context.Context, a *command.App, args []string) int {
 	a.Args, a.Before = args, command.ReadStats()
-	root := root(a)
+	root := root(a, args)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	out := &firstError{w: a.Stdout}
@@ -107,7 +107,33 @@ func execute(ctx context.Context, a *command.App, args []string) int {
 	return status
 }
 
-func root(a *command.App) *cobra.Command {
+// commands are the commands by name.
+var commands = []struct {
+	name string
+	make func(*command.App) *cobra.Command
+}{
+	{"run", run.Command}, {"serve", serve.Command}, {"bench", bench.Command}, {"train-bench", bench.TrainCommand}, {"feed", bench.FeedCommand},
+	{"graph", graph.Command}, {"dataset", graph.DatasetCommand}, {"bundle", bundle.Command}, {"diff", diff.Command}, {"pack", pack.Command},
+	{"records", records.Command}, {"ops", graph.OpsCommand}, {"importers", graph.ImportersCommand}, {"version", versionCmd},
+}
+
+// addCommands adds the command that args begin with, or else all: the flags of
+// all take longer than the start of the program.
+func addCommands(root *cobra.Command, a *command.App, args []string) {
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name {
+			root.AddCommand(c.make(a))
+			return
+		}
+	}
+	for _, c := range commands {
+		root.AddCommand(c.make(a))
+	}
+	root.AddCommand(manCmd(root))
+}
+
+// root returns the program with the commands that args need.
+func root(a *command.App, args []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           command.Program,
 		Short:         "Turn images into the exact tensors that a model was trained on",
@@ -136,7 +162,7 @@ func root(a *command.App) *cobra.Command {
 		return command.UsageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
 	})
 	cmd.SetUsageFunc(usage)
-	cmd.AddCommand(run.Command(a), serve.Command(a), bench.Command(a), bench.TrainCommand(a), bench.FeedCommand(a), graph.Command(a), graph.DatasetCommand(a), bundle.Command(a), diff.Command(a), pack.Command(a), records.Command(a), graph.OpsCommand(a), graph.ImportersCommand(a), versionCmd(a), manCmd(cmd))
+	addCommands(cmd, a, args)
 	help.Fill(cmd)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
