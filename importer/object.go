@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -225,7 +225,7 @@ func (o *Object) Bad(key, want string) {
 		got = Describe(v)
 	}
 	if s, ok := v.(string); ok { // names are listed in lower case
-		if l := strings.ToLower(s); l != s && slices.Contains(word.FindAllString(want, -1), l) {
+		if l := strings.ToLower(s); l != s && slices.Contains(word().FindAllString(want, -1), l) {
 			want += fmt.Sprintf("; did you mean %q?", l)
 		}
 	}
@@ -233,7 +233,7 @@ func (o *Object) Bad(key, want string) {
 }
 
 // word matches the names in the text of what is wanted.
-var word = regexp.MustCompile(`[\w-]+`)
+var word = lazyregexp.New(`[\w-]+`)
 
 // Fail records an error of that kind at the key, or at the object itself if key
 // is empty. Only the first error at a key is kept.

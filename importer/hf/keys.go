@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -82,13 +82,13 @@ func accept(o *importer.Object, class string, s *settings) {
 }
 
 // printed matches the start of a processor as Python prints it.
-var printed = regexp.MustCompile(`^\s*(?:- image_processor: )?\w+ImageProcessor(?:Pil|Fast)?\s*\{`)
+var printed = lazyregexp.New(`^\s*(?:- image_processor: )?\w+ImageProcessor(?:Pil|Fast)?\s*\{`)
 
 // parse reads a preprocessor_config.json, a processor_config.json with a nested
 // image_processor, or an image processor as Python prints it. file has the
 // problems of o.
 func parse(data []byte) (file, o *importer.Object, err error) {
-	if text := importer.Text(data); printed.Match(text) {
+	if text := importer.Text(data); printed().Match(text) {
 		data = text[bytes.IndexByte(text, '{'):]
 	}
 	if file, err = importer.Parse(data); err != nil {

@@ -74,7 +74,7 @@ func source(more ...string) []string {
 
 // imports lists what an importer may import.
 func imports(more ...string) []string {
-	return append([]string{"codec", "datagraph", "importer", "internal/registry", "tensor", "transforms"}, more...)
+	return append([]string{"codec", "datagraph", "importer", "internal/lazyregexp", "internal/registry", "tensor", "transforms"}, more...)
 }
 
 // Layers lists every package of this repository, from the bottom to the top.
@@ -92,11 +92,12 @@ var Layers = []Layer{
 		{Path: "internal/hexdoc", May: []string{testify}},
 		{Path: "internal/exactmath"},
 		{Path: "internal/kernel", May: []string{"internal/cpu", "internal/exactmath"}},
+		{Path: "internal/lazyregexp"},
 		{Path: "internal/lmdb"},
 		{Path: "internal/mapfile", May: []string{sys}},
 		{Path: "internal/msgpread", May: []string{"internal/errfmt", msgp}},
 		{Path: "docs"},
-		{Path: "internal/opdoc", May: []string{"docs"}, Why: "docs holds the pages that it reads"},
+		{Path: "internal/opdoc", May: []string{"docs", "internal/lazyregexp"}, Why: "docs holds the pages that it reads"},
 		{Path: "internal/ordered"},
 		{Path: "internal/protowire"},
 		{Path: "internal/registry", May: []string{"internal/errfmt"}},
@@ -146,7 +147,7 @@ var Layers = []Layer{
 	{"models", []Package{
 		{Path: "modelbundle", May: []string{"codec", "datagraph", "internal/msgpread", "store", "tensor", msgp}},
 		{Path: "onnx", May: []string{"codec", "datagraph", "internal/enum", "internal/kernel", "internal/protowire", "internal/spec", "modelbundle", "tensor", "transforms"}},
-		{Path: "importer", May: []string{"datagraph", "internal/registry"}},
+		{Path: "importer", May: []string{"datagraph", "internal/lazyregexp", "internal/registry"}},
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "internal/golden", "tensor", testify}},
 		{Path: "importer/hf", May: imports()},
 		{Path: "importer/hf/gen"},
@@ -168,7 +169,7 @@ var Layers = []Layer{
 		{Path: "device/webgpu", May: []string{"codec", "datagraph", "device", "internal/gpu", "internal/kernel", "internal/registry", "tensor", "transforms", webgpu, webgpuType}},
 	}},
 	{"records", []Package{
-		{Path: "records", May: []string{"internal/registry", "store", "tensor"}},
+		{Path: "records", May: []string{"internal/lazyregexp", "internal/registry", "store", "tensor"}},
 		{Path: "recordio", May: []string{"internal/kernel", "records", "rng", "store"}},
 		{Path: "recordio/imagerecord", May: []string{"internal/bom"}},
 		{Path: "records/kaldi", May: []string{"internal/bom", "records", "store", "tensor"}},
@@ -233,7 +234,7 @@ var Layers = []Layer{
 		{Path: "dataset/manifest", May: source("dataset/internal/jsonstream")},
 		{Path: "dataset/mindrecord", May: source("records/mindrecord")},
 		{Path: "dataset/sets/mnist", May: source("dataset/sets/internal/pixels")},
-		{Path: "dataset/sets/movingmnist", May: source()},
+		{Path: "dataset/sets/movingmnist", May: source("internal/lazyregexp")},
 		{Path: "dataset/numpyslices", May: source("dataset/internal/arrays", "dataset/internal/files")},
 		{Path: "dataset/sets/omniglot", May: source("dataset/sets/internal/imagelist")},
 		{Path: "dataset/sets/oxfordpet", May: source("dataset/sets/internal/imagelist")},
@@ -269,7 +270,7 @@ var Layers = []Layer{
 	{"programs", []Package{
 		{Path: "pipeline/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
 		{Path: "cmd/internal/serve", May: []string{"codec", "datagraph", "device", "internal/kserve", "internal/registry", "tensor", "transforms", sync}},
-		{Path: "cmd/internal/cli/command", May: []string{"codec", "datagraph/diff", "internal/paths", "internal/registry", "job", "records", "store", "store/remote", cobra, pflag, term}},
+		{Path: "cmd/internal/cli/command", May: []string{"codec", "datagraph/diff", "internal/lazyregexp", "internal/paths", "internal/registry", "job", "records", "store", "store/remote", cobra, pflag, term}},
 		{Path: "cmd/internal/cli/help", May: []string{"datagraph", "dataset", "records", "store", cobra}},
 		{Path: "cmd/internal/cli/records", May: []string{"cmd/internal/cli/command", "internal/newfile", "internal/paths", "internal/pipe", "records", "records/all", "store", "tensor", cobra}},
 		{Path: "cmd/internal/cli/source", May: []string{"cmd/internal/cli/command", "codec", "datagraph", "datagraph/diff", "dataset", "dataset/all", "device", "device/cpu", "importer", "importer/all", "importer/preset", "importer/triton", Root, "internal/bom", "internal/paths", "internal/pipe", "internal/registry", "job", "modelbundle", "store", "tensor", "transforms", cobra}},
@@ -280,7 +281,7 @@ var Layers = []Layer{
 		{Path: "cmd/internal/cli/pack", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "codec", "codec/jpeg", "importer", "internal/newfile", "internal/paths", "pack", "recordio/imagerecord", "store", cobra}},
 		{Path: "cmd/internal/cli/run", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "datagraph", "device", "device/cpu", Root, "internal/bom", "internal/paths", "internal/pipe", "job", "store", "tensor", "transforms", cobra, term}},
 		{Path: "cmd/internal/cli/serve", May: []string{"cmd/internal/cli/command", "cmd/internal/cli/source", "cmd/internal/serve", "device/cpu", "store", cobra}},
-		{Path: "cmd/internal/cli", May: []string{"cmd/internal/cli/bench", "cmd/internal/cli/bundle", "cmd/internal/cli/command", "cmd/internal/cli/diff", "cmd/internal/cli/graph", "cmd/internal/cli/help", "cmd/internal/cli/pack", "cmd/internal/cli/records", "cmd/internal/cli/run", "cmd/internal/cli/serve", "codec/all", "internal/pipe", "internal/registry", "store/httpstore", cobra, pflag}},
+		{Path: "cmd/internal/cli", May: []string{"cmd/internal/cli/bench", "cmd/internal/cli/bundle", "cmd/internal/cli/command", "cmd/internal/cli/diff", "cmd/internal/cli/graph", "cmd/internal/cli/help", "cmd/internal/cli/pack", "cmd/internal/cli/records", "cmd/internal/cli/run", "cmd/internal/cli/serve", "codec/all", "internal/lazyregexp", "internal/pipe", "internal/registry", "store/httpstore", cobra, pflag}},
 		{Path: "mobile/internal/direct"},
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/run"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/serve"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
@@ -80,12 +80,12 @@ func execute(ctx context.Context, a *command.App, args []string) int {
 	case errors.As(err, &e):
 	case began: // writing to standard output failed
 		e = &command.ExitError{Status: command.ExitFailed, Err: err}
-	case unknownCommand.MatchString(err.Error()):
+	case unknownCommand().MatchString(err.Error()):
 		var names []string
 		for _, c := range root.Commands() {
 			names = append(names, c.Name())
 		}
-		name := unknownCommand.FindStringSubmatch(err.Error())[1]
+		name := unknownCommand().FindStringSubmatch(err.Error())[1]
 		e = &command.ExitError{Status: command.ExitUsage, Err: fmt.Errorf("unknown command %q%s", name, registry.DidYouMean(name, names))}
 	default: // cobra's own, of several lines
 		e = &command.ExitError{Status: command.ExitUsage, Err: errors.New(strings.Join(strings.Fields(err.Error()), " "))}
@@ -159,7 +159,7 @@ func root(a *command.App, args []string) *cobra.Command {
 		if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) && invalid.GetFlag().NoOptDefVal != "" {
 			return command.UsageErr("--%s=%s: the flag is a switch and takes no value%s", invalid.GetFlag().Name, invalid.GetValue(), valued(cmd, invalid))
 		}
-		return command.UsageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
+		return command.UsageErr("%s%s", parseNoise().ReplaceAllString(err.Error(), ""), hint)
 	})
 	cmd.SetUsageFunc(usage)
 	addCommands(cmd, a, args)
@@ -216,10 +216,10 @@ func (w *firstError) Write(b []byte) (int, error) {
 }
 
 // unknownCommand matches cobra's error for an unknown command of the root.
-var unknownCommand = regexp.MustCompile(`^unknown command "([^"]*)" for `)
+var unknownCommand = lazyregexp.New(`^unknown command "([^"]*)" for `)
 
 // parseNoise matches the start of strconv's errors.
-var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)
+var parseNoise = lazyregexp.New(`strconv\.Parse\w+: parsing "[^"]*": `)
 
 // oneStdin refuses a command line that reads standard input twice. Flags that
 // name outputs are not read.
