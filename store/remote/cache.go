@@ -14,12 +14,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // cache is a folder of blocks of objects that have a version. Several processes
@@ -319,7 +319,7 @@ func (c *cache) evict(n int64) (sum int64, err error) {
 			sum += i.Size()
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+	sorts.Func(files, func(a, b fs.FileInfo) int {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
 	for _, i := range files {
