@@ -33,8 +33,8 @@ type Field struct {
 }
 
 var (
-	ops   = sync.OnceValue(func() map[string]Op { return parse(docs.Ops) })
-	nodes = sync.OnceValue(func() map[string]Op { return parse(docs.Nodes) })
+	ops   = sync.OnceValue(func() map[string]Op { return parse(docs.Ops()) })
+	nodes = sync.OnceValue(func() map[string]Op { return parse(docs.Nodes()) })
 )
 
 // Lookup returns the documentation of an op by its registered name and reports

@@ -316,7 +316,7 @@ var Layers = []Layer{
 		{Path: "tools/kernelasm/arm64"},
 		{Path: "tools/msgpgen"},
 		{Path: "tools/opsource"},
-		{Path: "tools/opdoc", May: []string{"dataset", "dataset/all", "dataset/mindrecord", "internal/coverage", "internal/opdoc", "tools/opsource", "transforms", "transforms/plugin"}},
+		{Path: "tools/opdoc", May: []string{"dataset", "dataset/all", "dataset/mindrecord", "docs", "internal/coverage", "internal/opdoc", "tools/opsource", "transforms", "transforms/plugin"}},
 		{Path: "tools/readme"},
 		{Path: "tools/sbom"},
 		{Path: "tools/planscale", May: []string{"codec/all", "pack", "store"}},
