@@ -198,6 +198,8 @@ func (o *Object) Keys() []string {
 }
 
 // Get returns the key's value and marks the key as read.
+//
+//go:noinline
 func (o *Object) Get(key string) (any, bool) {
 	v, ok := o.m[key]
 	o.asked[key] = ok || o.asked[key]
@@ -208,6 +210,8 @@ func (o *Object) Get(key string) (any, bool) {
 func (o *Object) Peek(key string) any { return o.m[key] }
 
 // Inert marks keys that have no influence as read.
+//
+//go:noinline
 func (o *Object) Inert(keys ...string) {
 	for _, k := range keys {
 		o.Get(k)

@@ -133,6 +133,8 @@ func (b *builder) joins(first, single bool) {
 }
 
 // output adds a step that reads a column and whose output is one of the graph.
+//
+//go:noinline
 func (b *builder) output(name string, op transforms.Op, column string) {
 	b.Then(op, []string{column}, []string{name})
 	b.Outputs = append(b.Outputs, name)
