@@ -11,7 +11,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"log/slog"
+	"log"
 	"os"
 	"path/filepath"
 	"sync"
@@ -71,7 +71,7 @@ func newCache(o Options, b Backend, counters *counters) *cache {
 		c.service = sync.OnceValue(l.Service)
 	}
 	if c.warn == nil {
-		c.warn = func(err error) { slog.Warn(err.Error()) }
+		c.warn = func(err error) { log.Printf("WARN %v", err) }
 	}
 	if err := c.open(); err != nil {
 		c.disable(err)

@@ -5,9 +5,9 @@
 //	go run ./tools/weight ./cmd/infer-prep
 //
 // The first form checks every file that git tracks, prints each one that it
-// refuses and exits with status 1 if there is one. Scripts are text, so they are
-// no executables. The second form builds the program and prints the table that
-// docs/benchmarks.md shows.
+// refuses and exits with status 1 if there is one. Scripts are text, so they
+// are no executables. The second form builds the program and prints the table
+// that docs/benchmarks.md shows.
 package main
 
 import (
