@@ -18,7 +18,7 @@ var parts = []struct {
 	name    string
 	folders []string
 }{
-	{"SQLite, of MindRecord", []string{"modernc.org", "database/sql", own + "records/mindrecord", own + "dataset/mindrecord", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/remyoudompheng/bigfft", "github.com/ncruces/go-strftime"}},
+	{"MindRecord, with SQLite where it is linked", []string{"modernc.org", "database/sql", own + "records/mindrecord", own + "dataset/mindrecord", "github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/remyoudompheng/bigfft", "github.com/ncruces/go-strftime"}},
 	{"jpegli and its WebAssembly runtime", []string{"github.com/tetratelabs", "github.com/gen2brain", own + "codec/jpegli", "debug"}},
 	{"net/http, TLS and cryptography, of serve and the HTTP store", []string{"net", "crypto", "vendor", "mime", "encoding/asn1", "math/big"}},
 	{"the commands", []string{own + "cmd", "github.com/spf13", own + "internal/opdoc", own + "docs", own + "internal/coverage", "golang.org/x/term", "text/template", "html"}},
