@@ -20,9 +20,9 @@ const (
 	mostMemory = 6_000_000  // of one image, without the pages of the program's file
 )
 
-// TestLight builds the program without symbols. It checks its size, and its peak
-// memory until one image is a tensor. The system may count all pages of the
-// file as memory of the process, so the limit is that much above the file.
+// TestLight builds the program without symbols. It checks its size, and its
+// peak memory until one image is a tensor. The system may count all pages of
+// the file as memory of the process, so the limit is that much above the file.
 func TestLight(t *testing.T) {
 	dir := t.TempDir()
 	build := func(name, pkg string) string {
