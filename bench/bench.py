@@ -222,6 +222,8 @@ class Bench(Run):
         mb = {n: statistics.median(b for _, b in r) / 1e6 for n, r in runs.items()}
         for n in runs:
             self.start_rows.append((n, f"{ms[n]:,.1f}", f"{ms[n] / ms[OURS]:.1f}", f"{mb[n]:.1f}"))
+        self.goal("start: at most 5 ms", f"{ms[OURS]:.1f} ms", ms[OURS] <= 5)
+        self.goal("start: at most 16 MB", f"{mb[OURS]:.1f} MB", mb[OURS] <= 16)
         for peer, part in (("pillow", 2), ("mindspore", 50)):
             if peer in runs:
                 self.goal(f"start below 1/{part} of {peer}", f"{ms[OURS]:.1f} ms, 1/{ms[peer] / ms[OURS]:.1f}", ms[OURS] * part < ms[peer])

@@ -44,6 +44,8 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Kind }
 
 // Errorf returns an *Error. Decoders use it.
+//
+//go:noinline
 func Errorf(format string, offset int64, kind error, msg string, args ...any) error {
 	return &Error{Format: format, Offset: offset, Kind: kind, Msg: errfmt.Sprintf(msg, args...)}
 }

@@ -103,6 +103,8 @@ func (g *Graph) Add(op transforms.Op) *Graph {
 }
 
 // Then appends an op with the columns that it reads and writes, and returns g.
+//
+//go:noinline
 func (g *Graph) Then(op transforms.Op, in, out []string) *Graph {
 	g.Steps = append(g.Steps, Step{Op: op, In: in, Out: out})
 	return g
@@ -177,6 +179,7 @@ func (e *StepError) Error() string {
 // Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
+//go:noinline
 func (g *Graph) stepErr(i int, err error) error {
 	if err == nil {
 		return nil

@@ -226,6 +226,8 @@ func (p *Plan) Graph() *Graph { return p.graph }
 
 // Outputs describes the outputs, then the side outputs. Sizes that depend on
 // the data are tensor.Unknown.
+//
+//go:noinline
 func (p *Plan) Outputs() []Column {
 	var l []Column
 	for _, v := range p.outputs {

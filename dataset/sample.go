@@ -44,6 +44,8 @@ func NewSample(columns []Column) *Sample {
 // the sample has no such column. Samples have names where a run returns them
 // or uploads them (pipeline.Options.Upload), and in Rows.Read, Reader.Next, a
 // BatchFunc (the columns of its input) and SinkWriter.Write.
+//
+//go:noinline
 func (s *Sample) Column(name string) *Value {
 	for i := range min(len(s.columns), len(s.Values)) {
 		if s.columns[i].Name == name {
@@ -73,6 +75,8 @@ func (v *Value) Reset(d tensor.Desc) error {
 
 // Bytes makes v a Bytes tensor of n bytes in its own buffer, and returns the
 // buffer. Its content is undefined.
+//
+//go:noinline
 func (v *Value) Bytes(n int) []byte {
 	if cap(v.own) < n {
 		// A quarter more, so that files of similar sizes need no new buffer.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -240,7 +241,7 @@ type partRange struct {
 func (p partialSamples) save(w []int64) []int64 {
 	w = append(w, int64(len(p)))
 	keys := slices.Collect(maps.Keys(p))
-	slices.SortFunc(keys, func(a, b origin) int {
+	sorts.Func(keys, func(a, b origin) int {
 		return cmp.Or(cmp.Compare(a.root, b.root), cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.k, b.k), cmp.Compare(a.sub, b.sub))
 	})
 	for _, k := range keys {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -198,6 +198,8 @@ func (o *Object) Keys() []string {
 }
 
 // Get returns the key's value and marks the key as read.
+//
+//go:noinline
 func (o *Object) Get(key string) (any, bool) {
 	v, ok := o.m[key]
 	o.asked[key] = ok || o.asked[key]
@@ -208,6 +210,8 @@ func (o *Object) Get(key string) (any, bool) {
 func (o *Object) Peek(key string) any { return o.m[key] }
 
 // Inert marks keys that have no influence as read.
+//
+//go:noinline
 func (o *Object) Inert(keys ...string) {
 	for _, k := range keys {
 		o.Get(k)
@@ -225,7 +229,7 @@ func (o *Object) Bad(key, want string) {
 		got = Describe(v)
 	}
 	if s, ok := v.(string); ok { // names are listed in lower case
-		if l := strings.ToLower(s); l != s && slices.Contains(word.FindAllString(want, -1), l) {
+		if l := strings.ToLower(s); l != s && slices.Contains(word().FindAllString(want, -1), l) {
 			want += fmt.Sprintf("; did you mean %q?", l)
 		}
 	}
@@ -233,7 +237,7 @@ func (o *Object) Bad(key, want string) {
 }
 
 // word matches the names in the text of what is wanted.
-var word = regexp.MustCompile(`[\w-]+`)
+var word = lazyregexp.New(`[\w-]+`)
 
 // Fail records an error of that kind at the key, or at the object itself if key
 // is empty. Only the first error at a key is kept.

@@ -57,6 +57,8 @@ type FieldError struct {
 }
 
 // option returns the error of an invalid field.
+//
+//go:noinline
 func option(format string, args ...any) error {
 	return &FieldError{kind: ErrOption, format: format, args: args}
 }

@@ -245,11 +245,14 @@ func (l *Listing) glob(pattern, out string) {
 	}
 }
 
+//go:noinline
 func (l *Listing) fail(path string, err error) {
 	l.Files = append(l.Files, File{Path: path, Err: err})
 }
 
 // leave adds a file that is left out.
+//
+//go:noinline
 func (l *Listing) leave(path, why string, named bool) {
 	l.Files = append(l.Files, File{Path: path, skip: why, named: named})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/internal/exactmath"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -78,7 +79,7 @@ func (s *ranked) best(out []*tensor.Tensor) ([]Label, error) {
 	if s.labels.Softmax {
 		softmax(l)
 	}
-	slices.SortStableFunc(l, func(a, b Label) int { return cmp.Compare(b.Score, a.Score) }) // NaN is less than all
+	sorts.Stable(l, func(a, b Label) int { return cmp.Compare(b.Score, a.Score) }) // NaN is less than all
 	return slices.Clip(l[:min(s.labels.Top, len(l))]), nil
 }
 

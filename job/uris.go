@@ -24,6 +24,7 @@ type found struct {
 	folders []store.Folder
 }
 
+//go:noinline
 func (f *found) fail(uri string, err error) {
 	f.inputs = append(f.inputs, File{Path: paths.Shown(uri), uri: uri, Err: err})
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // Content is the content of a bundle to create.
@@ -143,7 +144,7 @@ func (c *Content) manifest() (*manifest, map[string][]byte, error) {
 		data[name] = g.Input
 		m.goldens = append(m.goldens, Golden{Name: g.Name, Outputs: g.Outputs})
 	}
-	slices.SortFunc(m.goldens, func(a, b Golden) int { return strings.Compare(a.Name, b.Name) })
+	sorts.Func(m.goldens, func(a, b Golden) int { return strings.Compare(a.Name, b.Name) })
 	for _, l := range slices.Sorted(maps.Keys(c.Versions)) {
 		m.versions = append(m.versions, [2]string{l, c.Versions[l]})
 	}

@@ -419,6 +419,8 @@ func (b *Bundle) Goldens() ([]Golden, error) {
 
 // Expected returns the golden samples without their inputs, sorted by name. It
 // reads no section.
+//
+//go:noinline
 func (b *Bundle) Expected() []Golden {
 	var l []Golden
 	for _, g := range b.manifest.goldens {

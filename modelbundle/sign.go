@@ -15,6 +15,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // The signature at the end of the file:
@@ -197,7 +199,7 @@ func (b *Bundle) resources() (l []resource, root string) {
 	for _, s := range b.manifest.sections {
 		l = append(l, resource{s.Name, "sha256", hex.EncodeToString(s.SHA256[:])})
 	}
-	slices.SortFunc(l, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
+	sorts.Func(l, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
 	h := sha256.New()
 	for _, r := range l {
 		d, _ := hex.DecodeString(r.Digest) // encoded above

@@ -128,6 +128,7 @@ func dtypeOf[T tensor.Elem]() tensor.DType {
 // ints returns a constant vector of int64, for axes and sizes.
 func (b *builder) ints(v ...int64) string { return constOf(b, "ints", v, len(v)) }
 
+//go:noinline
 func (b *builder) cast(x string, to tensor.DType) string {
 	return b.op("Cast", []attr{{"to", int64(elemTypes[to])}}, x)
 }

@@ -98,6 +98,7 @@ func (l *lowering) fastResize(interp transforms.Interpolation, backend transform
 // differs by a pixel.
 type real string
 
+//go:noinline
 func (l *lowering) double(v float64) real { return real(constOf(l.builder, "double", []float64{v}, 1)) }
 
 func (l *lowering) toReal(n num) real {
@@ -117,7 +118,10 @@ func (l *lowering) do(kind string, in ...real) real {
 	return real(l.op(kind, nil, names...))
 }
 
-func (l *lowering) mul(a, b real) real      { return l.do("Mul", a, b) }
+//go:noinline
+func (l *lowering) mul(a, b real) real { return l.do("Mul", a, b) }
+
+//go:noinline
 func (l *lowering) div(a, b real) real      { return l.do("Div", a, b) }
 func (l *lowering) min(a, b real) real      { return l.do("Min", a, b) }
 func (l *lowering) max(a, b real) real      { return l.do("Max", a, b) }

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
+	"github.com/infer-prep/infer-prep/internal/protowire"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/preset"
+	"github.com/infer-prep/infer-prep/internal/protowire"
 	"github.com/infer-prep/infer-prep/modelbundle"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -413,7 +413,7 @@ func TestEmbed(t *testing.T) {
 // and in the graph.
 func TestEmbedKeepsUnknown(t *testing.T) {
 	unknown := appendMessage(appendInt(nil, 1000, 77), 1001, []byte("future"))
-	unknown = protowire.AppendFixed64(protowire.AppendTag(unknown, 1002, protowire.Fixed64Type), 1)
+	unknown = append(protowire.AppendTag(unknown, 1002, protowire.Fixed64Type), 1, 0, 0, 0, 0, 0, 0, 0)
 	unknown = protowire.AppendFixed32(protowire.AppendTag(unknown, 1003, protowire.Fixed32Type), 2)
 	m := append(slices.Clone(unknown), model(18, port("x", tensor.Float32), port("y", tensor.Float32), unknown)...)
 	b, err := Embed(m, presetGraph(t, "clip"), nil)

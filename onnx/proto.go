@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
+	"github.com/infer-prep/infer-prep/internal/protowire"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 

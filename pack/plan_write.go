@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -337,7 +338,7 @@ func (l *planLister) walk(folder string, above []string, class int) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(names, func(a, b planName) int {
+	sorts.Func(names, func(a, b planName) int {
 		if c := strings.Compare(a.order, b.order); c != 0 {
 			return c
 		}

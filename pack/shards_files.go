@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/recordio/imagerecord"
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
@@ -215,7 +216,7 @@ func (s *Samples) classes(ctx context.Context, files store.Opener, dir, out stri
 		}
 		return c
 	}
-	slices.SortStableFunc(found, func(a, b sourceFile) int { // files of one folder are sorted by name already
+	sorts.Stable(found, func(a, b sourceFile) int { // files of one folder are sorted by name already
 		if c := strings.Compare(class(a), class(b)); c != 0 {
 			return c
 		}

@@ -39,6 +39,8 @@ type CorruptionError struct {
 }
 
 // Corruptf returns a CorruptionError with a formatted Detail.
+//
+//go:noinline
 func Corruptf(format, file string, offset int64, detail string, args ...any) *CorruptionError {
 	return &CorruptionError{format, file, offset, fmt.Sprintf(detail, args...)}
 }
@@ -74,6 +76,8 @@ type FieldError struct {
 
 // FieldErrorf returns a FieldError of a record and one of its fields, with a
 // formatted Detail. An empty field means the record as a whole.
+//
+//go:noinline
 func (r *Record) FieldErrorf(format, field, detail string, args ...any) error {
 	return &FieldError{format, r.Key, r.File, r.Offset, field, fmt.Sprintf(detail, args...)}
 }

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -88,12 +88,12 @@ func CheckFiles(format string, files []string) error {
 }
 
 // pattern matches a place for a file's number, as in data-%05d.tar.
-var pattern = regexp.MustCompile(`%[0-9]*d`)
+var pattern = lazyregexp.New(`%[0-9]*d`)
 
 // CheckName returns an ErrOption if the name is a pattern such as
 // data-%05d.rec. Formats without patterns call it.
 func CheckName(format, name string) error {
-	if p := pattern.FindString(path.Base(filepath.ToSlash(name))); p != "" {
+	if p := pattern().FindString(path.Base(filepath.ToSlash(name))); p != "" {
 		return fmt.Errorf("%s: %s: %w: a name with the place %s for a number: the format has no numbered files, want a name without it", format, store.Redact(name), ErrOption, p)
 	}
 	return nil

@@ -54,6 +54,8 @@ func (r *Record) Reset(key, file string, offset int64) {
 }
 
 // AddBytes adds a field of bytes. The record shares b.
+//
+//go:noinline
 func (r *Record) AddBytes(name string, b []byte) {
 	r.Fields = append(r.Fields, Field{Name: name, Value: tensor.Tensor{Desc: tensor.Encoded(), Data: b}})
 }

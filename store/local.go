@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/internal/mapfile"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // Local is the store of the local disk. Names are paths, with or without
@@ -102,7 +102,7 @@ func (local) List(_ context.Context, folder string) ([]Info, error) {
 			l = append(l, Info{Name: name, Size: i.Size(), Folder: i.IsDir(), Modified: i.ModTime()})
 		}
 	}
-	slices.SortFunc(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	sorts.Func(l, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
 	return l, nil
 }
 

@@ -6,8 +6,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // Entry is a name in a folder.
@@ -45,7 +46,7 @@ func ListNames(ctx context.Context, o Opener, folder string) ([]Entry, error) {
 	for i, e := range in {
 		l[i] = Entry{Name: e.Name, Base: Base(e.Name), Folder: e.Folder}
 	}
-	slices.SortFunc(l, func(a, b Entry) int { return strings.Compare(a.Base, b.Base) })
+	sorts.Func(l, func(a, b Entry) int { return strings.Compare(a.Base, b.Base) })
 	return l, nil
 }
 

@@ -237,6 +237,7 @@ type decoder struct {
 	limit  int64 // bytes of elements still allowed
 }
 
+//go:noinline
 func (d *decoder) fail(kind error, off int64, format string, args ...any) error {
 	return &Error{Format: d.format, Kind: kind, Name: d.name, Offset: off, Detail: errfmt.Sprintf(format, args...)}
 }
@@ -328,6 +329,8 @@ func (d *decoder) wrap(desc Desc, b []byte, off int64) (*Tensor, error) {
 }
 
 // refuse returns the error for a tensor that a format cannot represent.
+//
+//go:noinline
 func refuse(format, name string, t *Tensor, why string) error {
 	return &Error{Format: format, Kind: ErrUnsupported, Name: name, Offset: -1, Detail: t.Desc.String() + " " + why}
 }

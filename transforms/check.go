@@ -73,6 +73,8 @@ func inferred(d tensor.Desc) error {
 }
 
 // checkSide rejects a size outside 1..maxSide pixels.
+//
+//go:noinline
 func checkSide(name string, n int) error {
 	if n < 1 || n > maxSide {
 		return paramErr("%s is %d, want 1 to %d", name, n, maxSide)
@@ -89,6 +91,8 @@ func checkSides(height, width int) error {
 }
 
 // checkEnum rejects a value that has no name.
+//
+//go:noinline
 func checkEnum[E interface {
 	~uint8
 	String() string

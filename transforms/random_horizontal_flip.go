@@ -48,6 +48,8 @@ func (o *RandomHorizontalFlip) Draw(d *Draw) error {
 }
 
 // checkProbability wants 0 to 1.
+//
+//go:noinline
 func checkProbability(p float64) error {
 	if !(p >= 0 && p <= 1) {
 		return paramErr("probability %v, want 0 to 1", p)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -442,7 +443,7 @@ func (e *explainer) addSame(x *Explanation, n *node) {
 // choose fills the report with the best explanations, at most so many.
 func (e *explainer) choose(r *Report, l []Explanation, baseline *Explanation, most int) {
 	l = slices.DeleteFunc(l, func(x Explanation) bool { return !x.explained() && !e.near(&x, baseline) })
-	slices.SortStableFunc(l, func(a, b Explanation) int { return compare(&a, &b) })
+	sorts.Stable(l, func(a, b Explanation) int { return compare(&a, &b) })
 	for i := range l {
 		x, best := &l[i], &l[0]
 		if best.explained() && (!x.explained() || len(x.Changes) > len(best.Changes)) || float64(x.Mean) > asNear*float64(best.Mean) && !best.explained() {

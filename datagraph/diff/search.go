@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -145,7 +146,7 @@ func (e *explainer) joined(sets ...[]Change) ([]Change, bool) {
 			return nil, false
 		}
 	}
-	slices.SortFunc(l, func(a, b Change) int { return cmp.Compare(position(e.changes, a), position(e.changes, b)) })
+	sorts.Func(l, func(a, b Change) int { return cmp.Compare(position(e.changes, a), position(e.changes, b)) })
 	return l, true
 }
 
@@ -322,7 +323,7 @@ func (e *explainer) findValues(unchanged *tensor.Tensor) error {
 			}
 		}
 	}
-	slices.SortStableFunc(l, func(a, b valueSet) int { return cmp.Compare(len(a.changes), len(b.changes)) })
+	sorts.Stable(l, func(a, b valueSet) int { return cmp.Compare(len(a.changes), len(b.changes)) })
 	for _, v := range l {
 		if err := e.ctx.Err(); err != nil {
 			return err
@@ -364,6 +365,6 @@ func (e *explainer) valuesFor(n *node) []valueSet {
 		return math.Inf(1)
 	}
 	l := slices.Clone(e.values)
-	slices.SortStableFunc(l, func(a, b valueSet) int { return cmp.Compare(rest(a), rest(b)) })
+	sorts.Stable(l, func(a, b valueSet) int { return cmp.Compare(rest(a), rest(b)) })
 	return l[:min(len(l), tries)]
 }

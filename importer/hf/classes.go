@@ -1,6 +1,9 @@
 package hf
 
 import (
+	"maps"
+	"sync"
+
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -34,63 +37,82 @@ var (
 	clipStd      = []float64{0.26862954, 0.26130258, 0.27577711}
 )
 
-var classes = map[string]class{
-	"ViT": {
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    plain,
-	},
-	"DeiT": {
-		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, size: square(256), crop: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
-		build:    plain,
-	},
-	"Beit": {
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), crop: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
-		build:    unpadded,
-	},
-	"CLIP": {
-		defaults: settings{convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
-		build:    clip,
-	},
-	"Siglip": {
-		defaults: settings{convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, size: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
-		build:    plain,
-	},
-	"Bit": {
-		defaults: settings{convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
-		build:    plain,
-	},
-	"ConvNext": {
-		defaults: settings{resize: true, rescale: true, normalize: true, notSquare: true, size: shortest(384), resample: transforms.Bicubic, mean: halves, std: halves},
-		build:    convNext,
-	},
-	"EfficientNet": {
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(346), crop: square(289), resample: transforms.Bicubic, mean: halves, std: halves},
-		build:    efficientNet,
-	},
-	"MobileNetV1": {
-		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    plain,
-	},
-	"MobileNetV2": {
-		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    unpadded,
-	},
-	"MobileViT": {
-		defaults: settings{resize: true, centerCrop: true, rescale: true, notSquare: true, size: shortest(224), crop: square(256), resample: transforms.Bicubic, mean: halves, std: halves},
-		build:    mobileViT,
-	},
-	"Levit": {
-		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd},
-		build:    levit,
-	},
-	"Segformer": {
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(512), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd},
-		build:    segformer,
-	},
-	"LayoutLMv3": {
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    layoutLMv3,
-	},
+// definitions add classes to the table of classes.
+var definitions []func(classes map[string]class)
+
+// define calls f before the table of classes is used.
+func define(f func(classes map[string]class)) { definitions = append(definitions, f) }
+
+// classes returns the table of classes by name.
+var classes = sync.OnceValue(func() map[string]class {
+	all := map[string]class{}
+	for _, f := range definitions {
+		f(all)
+	}
+	return all
+})
+
+func init() {
+	define(func(classes map[string]class) {
+		maps.Copy(classes, map[string]class{
+			"ViT": {
+				defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+				build:    plain,
+			},
+			"DeiT": {
+				defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, size: square(256), crop: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
+				build:    plain,
+			},
+			"Beit": {
+				defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), crop: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
+				build:    unpadded,
+			},
+			"CLIP": {
+				defaults: settings{convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+				build:    clip,
+			},
+			"Siglip": {
+				defaults: settings{convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, size: square(224), resample: transforms.Bicubic, mean: halves, std: halves},
+				build:    plain,
+			},
+			"Bit": {
+				defaults: settings{convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+				build:    plain,
+			},
+			"ConvNext": {
+				defaults: settings{resize: true, rescale: true, normalize: true, notSquare: true, size: shortest(384), resample: transforms.Bicubic, mean: halves, std: halves},
+				build:    convNext,
+			},
+			"EfficientNet": {
+				defaults: settings{resize: true, rescale: true, normalize: true, size: square(346), crop: square(289), resample: transforms.Bicubic, mean: halves, std: halves},
+				build:    efficientNet,
+			},
+			"MobileNetV1": {
+				defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+				build:    plain,
+			},
+			"MobileNetV2": {
+				defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+				build:    unpadded,
+			},
+			"MobileViT": {
+				defaults: settings{resize: true, centerCrop: true, rescale: true, notSquare: true, size: shortest(224), crop: square(256), resample: transforms.Bicubic, mean: halves, std: halves},
+				build:    mobileViT,
+			},
+			"Levit": {
+				defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224), resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd},
+				build:    levit,
+			},
+			"Segformer": {
+				defaults: settings{resize: true, rescale: true, normalize: true, size: square(512), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd},
+				build:    segformer,
+			},
+			"LayoutLMv3": {
+				defaults: settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: halves, std: halves},
+				build:    layoutLMv3,
+			},
+		})
+	})
 }
 
 // noOCR accepts apply_ocr false, which changes nothing.
@@ -265,16 +287,18 @@ func layoutLMv3(b *builder, o *importer.Object) {
 
 // These classes are not supported.
 func init() {
-	for name, c := range map[string]class{
-		"Lfm2Vl":       {refused: "it cuts only large images into tiles, and pads the patches of each; no op does both", nearest: "Siglip2"},
-		"MiniCPMOcr":   {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
-		"MiniCPMV4_6":  {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
-		"Molmo2":       {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
-		"Owlv2":        {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
-		"Step3p7":      {refused: "it cuts windows that no op cuts, and has none for small images", nearest: "GotOcr2"},
-		"TimmWrapper":  {refused: "its steps are those of timm's config; import the model's config.json as timm's, with --timm"},
-		"UnlimitedOcr": {refused: "it scales small images without their aspect ratio, and lists grids of tiles; no op does so", nearest: "DeepseekOcr2"},
-	} {
-		classes[name] = c
-	}
+	define(func(classes map[string]class) {
+		for name, c := range map[string]class{
+			"Lfm2Vl":       {refused: "it cuts only large images into tiles, and pads the patches of each; no op does both", nearest: "Siglip2"},
+			"MiniCPMOcr":   {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
+			"MiniCPMV4_6":  {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
+			"Molmo2":       {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
+			"Owlv2":        {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
+			"Step3p7":      {refused: "it cuts windows that no op cuts, and has none for small images", nearest: "GotOcr2"},
+			"TimmWrapper":  {refused: "its steps are those of timm's config; import the model's config.json as timm's, with --timm"},
+			"UnlimitedOcr": {refused: "it scales small images without their aspect ratio, and lists grids of tiles; no op does so", nearest: "DeepseekOcr2"},
+		} {
+			classes[name] = c
+		}
+	})
 }

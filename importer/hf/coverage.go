@@ -29,7 +29,7 @@ type Class struct {
 func Classes() []Class {
 	l := slices.Clone(coverage)
 	for i := range l {
-		c := classes[strings.TrimSuffix(l[i].Name, suffix)]
+		c := classes()[strings.TrimSuffix(l[i].Name, suffix)]
 		l[i].Refused, l[i].Partial = c.refused, c.partial
 	}
 	return l

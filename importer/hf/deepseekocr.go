@@ -7,13 +7,15 @@ import (
 )
 
 func init() {
-	classes["DeepseekOcr2"] = class{
-		batch: batchRules{"pixel_values_local": datagraph.BatchConcat},
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(1024), resample: transforms.Bicubic, mean: halves, std: halves,
-		},
-		build: deepseekOCR2,
-	}
+	define(func(classes map[string]class) {
+		classes["DeepseekOcr2"] = class{
+			batch: batchRules{"pixel_values_local": datagraph.BatchConcat},
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(1024), resample: transforms.Bicubic, mean: halves, std: halves,
+			},
+			build: deepseekOCR2,
+		}
+	})
 }
 
 // deepseekOCR2 adds the steps of DeepSeek-OCR 2. pixel_values is the whole

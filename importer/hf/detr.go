@@ -15,13 +15,15 @@ const maxEdge = 1333
 // The four classes have the same code in transformers 5.23.0. Table Transformer
 // and OmDet-Turbo use DetrImageProcessor too.
 func init() {
-	for _, name := range []string{"Detr", "ConditionalDetr", "DeformableDetr", "GroundingDino"} {
-		classes[name] = class{defaults: detrDefaults, build: detr}
-	}
-	classes["RTDetr"] = class{
-		defaults: settings{resize: true, rescale: true, notSquare: true, size: square(640), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, anySize: true},
-		build:    detr,
-	}
+	define(func(classes map[string]class) {
+		for _, name := range []string{"Detr", "ConditionalDetr", "DeformableDetr", "GroundingDino"} {
+			classes[name] = class{defaults: detrDefaults, build: detr}
+		}
+		classes["RTDetr"] = class{
+			defaults: settings{resize: true, rescale: true, notSquare: true, size: square(640), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, anySize: true},
+			build:    detr,
+		}
+	})
 }
 
 var detrDefaults = settings{

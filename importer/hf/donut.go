@@ -6,10 +6,12 @@ import (
 )
 
 func init() {
-	classes["Donut"] = class{
-		defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 2560, width: 1920}, resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    donut,
-	}
+	define(func(classes map[string]class) {
+		classes["Donut"] = class{
+			defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 2560, width: 1920}, resample: transforms.Bilinear, mean: halves, std: halves},
+			build:    donut,
+		}
+	})
 }
 
 // donut rotates a page in landscape, scales its shorter edge to the shorter one

@@ -6,18 +6,20 @@ import (
 )
 
 func init() {
-	classes["DPT"] = class{
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(384), resample: transforms.Bicubic, mean: halves, std: halves, anySize: true},
-		build:    func(b *builder, o *importer.Object) { dpt(b, o, false, 1, 0) },
-	}
-	classes["CHMv2"] = class{
-		defaults: settings{
-			rescale: true, normalize: true, pad: true, size: square(384), resample: transforms.Bicubic,
-			mean: []float64{0.420, 0.411, 0.296}, std: []float64{0.213, 0.156, 0.143}, anySize: true,
-		},
-		torchOnly: true,
-		build:     func(b *builder, o *importer.Object) { dpt(b, o, true, 16, 16) },
-	}
+	define(func(classes map[string]class) {
+		classes["DPT"] = class{
+			defaults: settings{resize: true, rescale: true, normalize: true, size: square(384), resample: transforms.Bicubic, mean: halves, std: halves, anySize: true},
+			build:    func(b *builder, o *importer.Object) { dpt(b, o, false, 1, 0) },
+		}
+		classes["CHMv2"] = class{
+			defaults: settings{
+				rescale: true, normalize: true, pad: true, size: square(384), resample: transforms.Bicubic,
+				mean: []float64{0.420, 0.411, 0.296}, std: []float64{0.213, 0.156, 0.143}, anySize: true,
+			},
+			torchOnly: true,
+			build:     func(b *builder, o *importer.Object) { dpt(b, o, true, 16, 16) },
+		}
+	})
 }
 
 // dpt adds the steps of DPTImageProcessor without segmentation maps, with the

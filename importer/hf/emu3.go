@@ -7,12 +7,14 @@ import (
 )
 
 func init() {
-	classes["Emu3"] = class{
-		batch:     batchRules{output: datagraph.BatchPad},
-		defaults:  settings{ownSize: true, nullValues: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
-		numpyOnly: true,
-		build:     emu3,
-	}
+	define(func(classes map[string]class) {
+		classes["Emu3"] = class{
+			batch:     batchRules{output: datagraph.BatchPad},
+			defaults:  settings{ownSize: true, nullValues: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+			numpyOnly: true,
+			build:     emu3,
+		}
+	})
 }
 
 // emu3 adds a smart resize to multiples of spatial_factor. The output

@@ -7,13 +7,15 @@ import (
 )
 
 func init() {
-	classes["Eomt"] = class{
-		defaults: settings{
-			resize: true, rescale: true, normalize: true, notSquare: true, size: size{shortest: 640, longest: 640}, resample: transforms.Bilinear,
-			mean: imagenetMean, std: imagenetStd, anySize: true,
-		},
-		build: eomt,
-	}
+	define(func(classes map[string]class) {
+		classes["Eomt"] = class{
+			defaults: settings{
+				resize: true, rescale: true, normalize: true, notSquare: true, size: size{shortest: 640, longest: 640}, resample: transforms.Bilinear,
+				mean: imagenetMean, std: imagenetStd, anySize: true,
+			},
+			build: eomt,
+		}
+	})
 }
 
 // eomt adds the steps of EoMT without segmentation maps. With do_split_image

@@ -7,10 +7,12 @@ import (
 )
 
 func init() {
-	classes["Flava"] = class{
-		defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, size: square(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
-		build:    flava,
-	}
+	define(func(classes map[string]class) {
+		classes["Flava"] = class{
+			defaults: settings{resize: true, centerCrop: true, rescale: true, normalize: true, size: square(224), crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd},
+			build:    flava,
+		}
+	})
 }
 
 // flava adds the steps of CLIP's images, and with return_codebook_pixels a

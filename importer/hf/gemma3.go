@@ -8,28 +8,30 @@ import (
 )
 
 func init() {
-	classes["Gemma3"] = class{
-		batch: tilesJoined,
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(224),
-			resample: transforms.Bilinear, mean: halves, std: halves,
-		},
-		build: gemma3,
-	}
-	classes["Idefics2"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, notSquare: true,
-			size: size{shortest: 378, longest: 980}, resample: transforms.Bilinear, mean: halves, std: halves,
-		},
-		build: idefics2,
-	}
-	classes["Aria"] = class{
-		batch: batchRules{output: datagraph.BatchConcat, "pixel_mask": datagraph.BatchConcat},
-		defaults: settings{
-			convertRGB: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves,
-		},
-		build: aria,
-	}
+	define(func(classes map[string]class) {
+		classes["Gemma3"] = class{
+			batch: tilesJoined,
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(224),
+				resample: transforms.Bilinear, mean: halves, std: halves,
+			},
+			build: gemma3,
+		}
+		classes["Idefics2"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, notSquare: true,
+				size: size{shortest: 378, longest: 980}, resample: transforms.Bilinear, mean: halves, std: halves,
+			},
+			build: idefics2,
+		}
+		classes["Aria"] = class{
+			batch: batchRules{output: datagraph.BatchConcat, "pixel_mask": datagraph.BatchConcat},
+			defaults: settings{
+				convertRGB: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves,
+			},
+			build: aria,
+		}
+	})
 }
 
 // gemma3 adds the steps of Gemma 3. With do_pan_and_scan, a long image is cut

@@ -130,7 +130,7 @@ func classOf(o *importer.Object, data []byte) (class, error) {
 		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: key, Text: text})
 	}
 	base := baseName(name)
-	c, known := classes[base]
+	c, known := classes()[base]
 	if base == name || !known {
 		return class{}, unknownClass(o, data, key, name)
 	}

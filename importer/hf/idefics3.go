@@ -8,20 +8,22 @@ import (
 )
 
 func init() {
-	classes["Idefics3"] = class{
-		batch: tilesPadded,
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 4 * 364},
-			resample: transforms.Lanczos, mean: halves, std: halves, anySize: true,
-		},
-		build: func(b *builder, o *importer.Object) { idefics3(b, o, 364, 0) },
-	}
-	classes["SmolVLM"] = classes["Idefics3"]
-	ultra := classes["Idefics3"].defaults
-	ultra.size = size{longest: 3072}
-	classes["UltraVBert"] = class{defaults: ultra, torchOnly: true, batch: tilesPadded, build: func(b *builder, o *importer.Object) {
-		idefics3(b, o, 512, o.Side("max_image_tiles", 27))
-	}}
+	define(func(classes map[string]class) {
+		classes["Idefics3"] = class{
+			batch: tilesPadded,
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 4 * 364},
+				resample: transforms.Lanczos, mean: halves, std: halves, anySize: true,
+			},
+			build: func(b *builder, o *importer.Object) { idefics3(b, o, 364, 0) },
+		}
+		classes["SmolVLM"] = classes["Idefics3"]
+		ultra := classes["Idefics3"].defaults
+		ultra.size = size{longest: 3072}
+		classes["UltraVBert"] = class{defaults: ultra, torchOnly: true, batch: tilesPadded, build: func(b *builder, o *importer.Object) {
+			idefics3(b, o, 512, o.Side("max_image_tiles", 27))
+		}}
+	})
 }
 
 // idefics3Longest is MAX_IMAGE_SIZE of Idefics3.

@@ -7,10 +7,12 @@ import (
 )
 
 func init() {
-	classes["ImageGPT"] = class{
-		defaults: settings{resize: true, rescale: true, normalize: true, size: square(256), resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    imageGPT,
-	}
+	define(func(classes map[string]class) {
+		classes["ImageGPT"] = class{
+			defaults: settings{resize: true, rescale: true, normalize: true, size: square(256), resample: transforms.Bilinear, mean: halves, std: halves},
+			build:    imageGPT,
+		}
+	})
 }
 
 // imageGPT replaces the pixels by the numbers of the nearest clusters. The

@@ -9,11 +9,13 @@ import (
 )
 
 func init() {
-	classes["Inkling2"] = class{
-		batch:     tilesJoined,
-		defaults:  settings{convertRGB: true, rescale: true, normalize: true, size: square(40), mean: halves, std: halves, ownResample: true},
-		torchOnly: true, build: inkling2,
-	}
+	define(func(classes map[string]class) {
+		classes["Inkling2"] = class{
+			batch:     tilesJoined,
+			defaults:  settings{convertRGB: true, rescale: true, normalize: true, size: square(40), mean: halves, std: halves, ownResample: true},
+			torchOnly: true, build: inkling2,
+		}
+	})
 }
 
 // inkling2 never resizes: it pads the image with -1 at the bottom and right to

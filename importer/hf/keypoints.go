@@ -8,11 +8,13 @@ import (
 )
 
 func init() {
-	defaults := settings{resize: true, rescale: true, notSquare: true, size: size{height: 480, width: 640}, resample: transforms.Bilinear}
-	classes["SuperPoint"] = class{defaults: defaults, build: superPoint}
-	for _, name := range []string{"EfficientLoFTR", "LightGlue", "SuperGlue"} {
-		classes[name] = class{defaults: defaults, build: imagePair}
-	}
+	define(func(classes map[string]class) {
+		defaults := settings{resize: true, rescale: true, notSquare: true, size: size{height: 480, width: 640}, resample: transforms.Bilinear}
+		classes["SuperPoint"] = class{defaults: defaults, build: superPoint}
+		for _, name := range []string{"EfficientLoFTR", "LightGlue", "SuperGlue"} {
+			classes[name] = class{defaults: defaults, build: imagePair}
+		}
+	})
 }
 
 // second names the second image of a pair.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
@@ -82,13 +82,13 @@ func accept(o *importer.Object, class string, s *settings) {
 }
 
 // printed matches the start of a processor as Python prints it.
-var printed = regexp.MustCompile(`^\s*(?:- image_processor: )?\w+ImageProcessor(?:Pil|Fast)?\s*\{`)
+var printed = lazyregexp.New(`^\s*(?:- image_processor: )?\w+ImageProcessor(?:Pil|Fast)?\s*\{`)
 
 // parse reads a preprocessor_config.json, a processor_config.json with a nested
 // image_processor, or an image processor as Python prints it. file has the
 // problems of o.
 func parse(data []byte) (file, o *importer.Object, err error) {
-	if text := importer.Text(data); printed.Match(text) {
+	if text := importer.Text(data); printed().Match(text) {
 		data = text[bytes.IndexByte(text, '{'):]
 	}
 	if file, err = importer.Parse(data); err != nil {
@@ -214,8 +214,8 @@ func nearest(data []byte) string {
 	delete(file, "feature_extractor_type")
 	best, least := "", 0
 	common := []string{"ViT", "CLIP", "Siglip", "ConvNext", "Qwen2VL", "LlavaNext", "Idefics3", "Detr"} // tried first, so that they win ties
-	for _, name := range append(common, slices.Sorted(maps.Keys(classes))...) {
-		if classes[name].refused != "" {
+	for _, name := range append(common, slices.Sorted(maps.Keys(classes()))...) {
+		if classes()[name].refused != "" {
 			continue
 		}
 		file["image_processor_type"], _ = json.Marshal(name + suffix) // a string has no errors
@@ -249,7 +249,7 @@ func advice(near string) string {
 // unknownClass returns the error of a class that transformers does not have.
 func unknownClass(o *importer.Object, data []byte, key, name string) error {
 	text := importer.Describe(name)
-	near := registry.Suggest(baseName(name), slices.Collect(maps.Keys(classes)))
+	near := registry.Suggest(baseName(name), slices.Collect(maps.Keys(classes())))
 	switch {
 	case near != "":
 		text += fmt.Sprintf("; did you mean %q?", near+suffix)
@@ -258,7 +258,7 @@ func unknownClass(o *importer.Object, data []byte, key, name string) error {
 	default:
 		text += "; want an image processor of transformers " + Version + ", such as ViTImageProcessor"
 	}
-	if classes[near].refused != "" {
+	if classes()[near].refused != "" {
 		near = ""
 	}
 	return fmt.Errorf("importer: hf: %w", &importer.Error{

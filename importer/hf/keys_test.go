@@ -89,7 +89,7 @@ func TestUnread(t *testing.T) {
 	for _, key := range unread {
 		assert.True(t, found[key], "no real file has %s", key)
 	}
-	for name, c := range classes {
+	for name, c := range classes() {
 		if c.refused != "" {
 			continue
 		}
@@ -116,18 +116,18 @@ func TestReads(t *testing.T) {
 	require.True(t, readsKey("CLIP", "use_square_size"))
 	require.True(t, readsKey("MaskFormer", "ignore_index"))
 	require.False(t, readsKey("CLIP", "ignore_index"))
-	for name := range classes {
+	for name := range classes() {
 		require.Contains(t, reads, name)
 		require.True(t, readsKey(name, "do_resize"), name)
 	}
 	for m, c := range models {
-		require.Contains(t, classes, c, m)
+		require.Contains(t, classes(), c, m)
 	}
 }
 
 // TestNearest checks the class that is suggested for one that is not supported.
 func TestNearest(t *testing.T) {
-	for name, c := range classes {
+	for name, c := range classes() {
 		if c.refused == "" {
 			continue
 		}
@@ -137,8 +137,8 @@ func TestNearest(t *testing.T) {
 			require.ErrorContains(t, err, "--timm")
 			continue
 		}
-		require.Empty(t, classes[c.nearest].refused, name)
-		require.NotNil(t, classes[c.nearest].build, name)
+		require.Empty(t, classes()[c.nearest].refused, name)
+		require.NotNil(t, classes()[c.nearest].build, name)
 		require.ErrorContains(t, err, "the nearest supported class is "+c.nearest+suffix+":", name)
 		require.ErrorContains(t, err, "graph import --hf COPY -o graph.json", name)
 	}
@@ -306,7 +306,7 @@ func unknownKeys(err error) (paths []string) {
 // unknown because it stopped early.
 func TestInvalidValueKeepsKeysKnown(t *testing.T) {
 	stopped := 0
-	for name, c := range classes {
+	for name, c := range classes() {
 		if c.refused != "" {
 			continue
 		}
@@ -344,7 +344,7 @@ func errorOf(_ *datagraph.Graph, err error) error { return err }
 // what they did. goldens_official.json has the reference's outputs.
 func TestFormerKeys(t *testing.T) {
 	for class, keys := range former {
-		require.Contains(t, classes, class)
+		require.Contains(t, classes(), class)
 		for k := range keys {
 			require.False(t, readsKey(class, k), "%s reads %s", class, k)
 		}

@@ -6,10 +6,12 @@ import (
 )
 
 func init() {
-	classes["LayoutLMv2"] = class{
-		defaults: settings{resize: true, size: square(224), resample: transforms.Bilinear},
-		build:    layoutLMv2,
-	}
+	define(func(classes map[string]class) {
+		classes["LayoutLMv2"] = class{
+			defaults: settings{resize: true, size: square(224), resample: transforms.Bilinear},
+			build:    layoutLMv2,
+		}
+	})
 }
 
 // layoutLMv2 adds the steps of LayoutLMv2: a resize, and the channels in the

@@ -9,23 +9,25 @@ import (
 )
 
 func init() {
-	classes["Llava"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
-			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
-		},
-		build: llava,
-	}
-	for _, name := range []string{"Janus", "DeepseekVL"} {
-		classes[name] = class{
+	define(func(classes map[string]class) {
+		classes["Llava"] = class{
 			defaults: settings{
-				resize: true, rescale: true, normalize: true, pad: true, size: square(384),
+				convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
 				resample: transforms.Bicubic, mean: clipMean, std: clipStd,
 			},
-			build: janus,
+			build: llava,
 		}
-	}
-	classes["DeepseekVLHybrid"] = class{defaults: classes["DeepseekVL"].defaults, build: deepseekVLHybrid}
+		for _, name := range []string{"Janus", "DeepseekVL"} {
+			classes[name] = class{
+				defaults: settings{
+					resize: true, rescale: true, normalize: true, pad: true, size: square(384),
+					resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+				},
+				build: janus,
+			}
+		}
+		classes["DeepseekVLHybrid"] = class{defaults: classes["DeepseekVL"].defaults, build: deepseekVLHybrid}
+	})
 }
 
 // llava adds the steps of the backends. do_pad pads the image to a square

@@ -7,30 +7,32 @@ import (
 )
 
 func init() {
-	d := settings{
-		convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(224), crop: square(224),
-		resample: transforms.Bicubic, mean: clipMean, std: clipStd,
-	}
-	classes["LlavaNext"] = class{
-		defaults: d,
-		build: func(b *builder, o *importer.Object) {
-			llavaNext(b, o, [][]int{{336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}})
-		},
-	}
-	d.centerCrop, d.size, d.crop = false, square(384), size{}
-	var sizes [][]int
-	for h := 1; h <= 6; h++ {
-		for w := 1; w <= 6; w++ {
-			sizes = append(sizes, []int{384 * h, 384 * w})
+	define(func(classes map[string]class) {
+		d := settings{
+			convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(224), crop: square(224),
+			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
 		}
-	}
-	classes["LlavaOnevision"] = class{
-		defaults: d,
-		build: func(b *builder, o *importer.Object) {
-			llavaNext(b, o, sizes)
-			b.constant("batch_num_images", 1)
-		},
-	}
+		classes["LlavaNext"] = class{
+			defaults: d,
+			build: func(b *builder, o *importer.Object) {
+				llavaNext(b, o, [][]int{{336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}})
+			},
+		}
+		d.centerCrop, d.size, d.crop = false, square(384), size{}
+		var sizes [][]int
+		for h := 1; h <= 6; h++ {
+			for w := 1; w <= 6; w++ {
+				sizes = append(sizes, []int{384 * h, 384 * w})
+			}
+		}
+		classes["LlavaOnevision"] = class{
+			defaults: d,
+			build: func(b *builder, o *importer.Object) {
+				llavaNext(b, o, sizes)
+				b.constant("batch_num_images", 1)
+			},
+		}
+	})
 }
 
 // pinpoints reads a list of heights and widths.

@@ -7,17 +7,19 @@ import (
 
 // The first two classes have the same code in transformers 5.23.0.
 func init() {
-	detection := settings{
-		resize: true, rescale: true, normalize: true, notSquare: true, size: size{shortest: 800, longest: maxEdge},
-		resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
-	}
-	for _, name := range []string{"MaskFormer", "Mask2Former"} {
-		s := detection
-		s.ownSize = true
-		classes[name] = class{defaults: s, build: maskFormer}
-	}
-	detection.convertRGB = true
-	classes["OneFormer"] = class{defaults: detection, build: oneFormer}
+	define(func(classes map[string]class) {
+		detection := settings{
+			resize: true, rescale: true, normalize: true, notSquare: true, size: size{shortest: 800, longest: maxEdge},
+			resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
+		}
+		for _, name := range []string{"MaskFormer", "Mask2Former"} {
+			s := detection
+			s.ownSize = true
+			classes[name] = class{defaults: s, build: maskFormer}
+		}
+		detection.convertRGB = true
+		classes["OneFormer"] = class{defaults: detection, build: oneFormer}
+	})
 }
 
 // maskFormer adds the steps of MaskFormerImageProcessor without segmentation

@@ -8,22 +8,24 @@ import (
 )
 
 func init() {
-	classes["Mllama"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: square(224),
-			resample: transforms.Bilinear, mean: halves, std: halves,
-		},
-		build: mllama,
-	}
-	classes["Llama4"] = class{
-		batch: tilesJoined,
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(336),
-			resample: transforms.Bilinear, mean: halves, std: halves,
-		},
-		torchOnly: true,
-		build:     llama4,
-	}
+	define(func(classes map[string]class) {
+		classes["Mllama"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: square(224),
+				resample: transforms.Bilinear, mean: halves, std: halves,
+			},
+			build: mllama,
+		}
+		classes["Llama4"] = class{
+			batch: tilesJoined,
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(336),
+				resample: transforms.Bilinear, mean: halves, std: halves,
+			},
+			torchOnly: true,
+			build:     llama4,
+		}
+	})
 }
 
 // squareTiles reads the number of tiles and requires a square size. It returns

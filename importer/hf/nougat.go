@@ -6,16 +6,18 @@ import (
 )
 
 func init() {
-	classes["Nougat"] = class{
-		defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 896, width: 672}, resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd},
-		build:    nougat,
-	}
-	const mean, std = 0.7931, 0.1738
-	classes["PPFormulaNet"] = class{
-		defaults:  settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: square(768), resample: transforms.Bilinear, mean: []float64{mean, mean, mean}, std: []float64{std, std, std}},
-		torchOnly: true,
-		build:     nougat,
-	}
+	define(func(classes map[string]class) {
+		classes["Nougat"] = class{
+			defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 896, width: 672}, resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd},
+			build:    nougat,
+		}
+		const mean, std = 0.7931, 0.1738
+		classes["PPFormulaNet"] = class{
+			defaults:  settings{ownSize: true, resize: true, rescale: true, normalize: true, pad: true, size: square(768), resample: transforms.Bilinear, mean: []float64{mean, mean, mean}, std: []float64{std, std, std}},
+			torchOnly: true,
+			build:     nougat,
+		}
+	})
 }
 
 // nougat crops a page's light margin, scales its shorter edge to the shorter

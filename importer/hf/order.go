@@ -9,21 +9,23 @@ import (
 // These classes resize at another place in the order of steps, or without
 // antialiasing. They have no PIL backend.
 func init() {
-	plainDefaults := settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd}
-	add := func(name string, change func(s *settings), build func(b *builder, o *importer.Object)) {
-		s := plainDefaults
-		change(&s)
-		classes[name] = class{defaults: s, torchOnly: true, build: build}
-	}
-	add("DINOv3ViT", func(*settings) {}, dinov3)
-	add("DepthPro", func(s *settings) { s.size, s.mean, s.std = square(1536), halves, halves }, depthPro)
-	page := func(s *settings) {
-		s.size, s.resample, s.mean, s.std = square(800), transforms.Bicubic, []float64{0, 0, 0}, []float64{1, 1, 1}
-	}
-	add("PPDocLayoutV2", page, docLayout)
-	add("PPDocLayoutV3", page, docLayout)
-	add("PPDocLayoutV4", page, docLayoutV4)
-	add("RfDetr", func(s *settings) { *s = detrDefaults }, rfDetr)
+	define(func(classes map[string]class) {
+		plainDefaults := settings{resize: true, rescale: true, normalize: true, size: square(224), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd}
+		add := func(name string, change func(s *settings), build func(b *builder, o *importer.Object)) {
+			s := plainDefaults
+			change(&s)
+			classes[name] = class{defaults: s, torchOnly: true, build: build}
+		}
+		add("DINOv3ViT", func(*settings) {}, dinov3)
+		add("DepthPro", func(s *settings) { s.size, s.mean, s.std = square(1536), halves, halves }, depthPro)
+		page := func(s *settings) {
+			s.size, s.resample, s.mean, s.std = square(800), transforms.Bicubic, []float64{0, 0, 0}, []float64{1, 1, 1}
+		}
+		add("PPDocLayoutV2", page, docLayout)
+		add("PPDocLayoutV3", page, docLayout)
+		add("PPDocLayoutV4", page, docLayoutV4)
+		add("RfDetr", func(s *settings) { *s = detrDefaults }, rfDetr)
+	})
 }
 
 // rescales adds the multiplication by rescale_factor alone, if do_rescale is

@@ -12,52 +12,54 @@ import (
 
 // These classes scale an image to a number of patches, each by its own rule.
 func init() {
-	bicubic := settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves}
-	zeros, ones := []float64{0, 0, 0}, []float64{1, 1, 1}
+	define(func(classes map[string]class) {
+		bicubic := settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves}
+		zeros, ones := []float64{0, 0, 0}, []float64{1, 1, 1}
 
-	gemma := bicubic
-	gemma.normalize, gemma.mean, gemma.std = false, zeros, ones
-	classes["Gemma4"] = class{defaults: gemma, build: func(b *builder, o *importer.Object) { gemma4(b, o, false) }}
-	classes["Gemma4Unified"] = class{defaults: gemma, torchOnly: true, build: func(b *builder, o *importer.Object) { gemma4(b, o, true) }}
+		gemma := bicubic
+		gemma.normalize, gemma.mean, gemma.std = false, zeros, ones
+		classes["Gemma4"] = class{defaults: gemma, build: func(b *builder, o *importer.Object) { gemma4(b, o, false) }}
+		classes["Gemma4Unified"] = class{defaults: gemma, torchOnly: true, build: func(b *builder, o *importer.Object) { gemma4(b, o, true) }}
 
-	classes["Glm5Next"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Bicubic,
-			mean: clipMean, std: clipStd,
-		},
-		build: glm5,
-	}
-	classes["Kimi_K25"] = class{defaults: bicubic, torchOnly: true, build: kimi}
+		classes["Glm5Next"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Bicubic,
+				mean: clipMean, std: clipStd,
+			},
+			build: glm5,
+		}
+		classes["Kimi_K25"] = class{defaults: bicubic, torchOnly: true, build: kimi}
 
-	muse := bicubic
-	muse.notSquare, muse.resample = true, transforms.Lanczos
-	classes["MuseGlimmer"] = class{defaults: muse, torchOnly: true, build: museGlimmer}
+		muse := bicubic
+		muse.notSquare, muse.resample = true, transforms.Lanczos
+		classes["MuseGlimmer"] = class{defaults: muse, torchOnly: true, build: museGlimmer}
 
-	nemo := bicubic
-	nemo.resize, nemo.mean, nemo.std = false, clipMean, clipStd
-	classes["NemotronH_Omni_Reasoning_V3"] = class{defaults: nemo, torchOnly: true, build: nemotron}
+		nemo := bicubic
+		nemo.resize, nemo.mean, nemo.std = false, clipMean, clipStd
+		classes["NemotronH_Omni_Reasoning_V3"] = class{defaults: nemo, torchOnly: true, build: nemotron}
 
-	classes["Inkling"] = class{
-		batch: tilesJoined,
-		defaults: settings{
-			convertRGB: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Lanczos, mean: clipMean, std: clipStd,
-		},
-		torchOnly: true,
-		build:     inkling,
-	}
+		classes["Inkling"] = class{
+			batch: tilesJoined,
+			defaults: settings{
+				convertRGB: true, rescale: true, normalize: true, notSquare: true, ownSize: true, resample: transforms.Lanczos, mean: clipMean, std: clipStd,
+			},
+			torchOnly: true,
+			build:     inkling,
+		}
 
-	neo := bicubic
-	neo.resample = transforms.Bilinear
-	classes["NeoMME"] = class{defaults: neo, torchOnly: true, build: neoMME}
+		neo := bicubic
+		neo.resample = transforms.Bilinear
+		classes["NeoMME"] = class{defaults: neo, torchOnly: true, build: neoMME}
 
-	classes["Fuyu"] = class{
-		output: "images",
-		defaults: settings{
-			resize: true, pad: true, rescale: true, normalize: true, size: size{height: 1080, width: 1920}, resample: transforms.Bilinear, mean: halves, std: halves,
-			anySize: true,
-		},
-		build: fuyu,
-	}
+		classes["Fuyu"] = class{
+			output: "images",
+			defaults: settings{
+				resize: true, pad: true, rescale: true, normalize: true, size: size{height: 1080, width: 1920}, resample: transforms.Bilinear, mean: halves, std: halves,
+				anySize: true,
+			},
+			build: fuyu,
+		}
+	})
 }
 
 // softTokens lists the values of max_soft_tokens that Gemma 4 accepts.

@@ -6,14 +6,16 @@ import (
 )
 
 func init() {
-	classes["PerceptionLM"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(448), resample: transforms.Bicubic, mean: halves, std: halves,
-			anySize: true,
-		},
-		torchOnly: true,
-		build:     perceptionLM,
-	}
+	define(func(classes map[string]class) {
+		classes["PerceptionLM"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(448), resample: transforms.Bicubic, mean: halves, std: halves,
+				anySize: true,
+			},
+			torchOnly: true,
+			build:     perceptionLM,
+		}
+	})
 }
 
 // perceptionLM adds the steps of PerceptionLM: the whole image as the first

@@ -7,15 +7,17 @@ import (
 )
 
 func init() {
-	classes["Phi4Multimodal"] = class{
-		output: "image_pixel_values",
-		defaults: settings{
-			convertRGB: true, rescale: true, normalize: true, size: square(448),
-			resample: transforms.Bicubic, mean: halves, std: halves,
-		},
-		torchOnly: true,
-		build:     phi4,
-	}
+	define(func(classes map[string]class) {
+		classes["Phi4Multimodal"] = class{
+			output: "image_pixel_values",
+			defaults: settings{
+				convertRGB: true, rescale: true, normalize: true, size: square(448),
+				resample: transforms.Bicubic, mean: halves, std: halves,
+			},
+			torchOnly: true,
+			build:     phi4,
+		}
+	})
 }
 
 // phi4 adds the steps of Phi-4 Multimodal. The image is scaled bilinearly into

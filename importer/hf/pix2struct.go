@@ -10,10 +10,12 @@ import (
 const flattened = "flattened_patches"
 
 func init() {
-	s := settings{convertRGB: true, normalize: true, ownSize: true, ownResample: true, resample: transforms.Bilinear, mean: halves, std: halves}
-	const partial = "torchvision refuses do_normalize: torch adds the pixels for their mean in an order that depends on the number of threads"
-	classes["Pix2Struct"] = class{output: flattened, defaults: s, partial: partial, build: pix2Struct}
-	classes["Kosmos2_5"] = class{output: flattened, defaults: s, partial: partial, build: kosmos}
+	define(func(classes map[string]class) {
+		s := settings{convertRGB: true, normalize: true, ownSize: true, ownResample: true, resample: transforms.Bilinear, mean: halves, std: halves}
+		const partial = "torchvision refuses do_normalize: torch adds the pixels for their mean in an order that depends on the number of threads"
+		classes["Pix2Struct"] = class{output: flattened, defaults: s, partial: partial, build: pix2Struct}
+		classes["Kosmos2_5"] = class{output: flattened, defaults: s, partial: partial, build: kosmos}
+	})
 }
 
 // pix2Struct adds the steps of Pix2Struct: the image without its own mean and

@@ -7,14 +7,16 @@ import (
 )
 
 func init() {
-	classes["Pixtral"] = class{
-		batch: batchRules{output: datagraph.BatchPad},
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 1024},
-			resample: transforms.Bicubic, mean: clipMean, std: clipStd, anySize: true,
-		},
-		build: pixtral,
-	}
+	define(func(classes map[string]class) {
+		classes["Pixtral"] = class{
+			batch: batchRules{output: datagraph.BatchPad},
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{longest: 1024},
+				resample: transforms.Bicubic, mean: clipMean, std: clipStd, anySize: true,
+			},
+			build: pixtral,
+		}
+	})
 }
 
 // pixtral reduces images larger than size, and enlarges them to whole patches.

@@ -6,13 +6,15 @@ import (
 )
 
 func init() {
-	classes["PoolFormer"] = class{
-		defaults: settings{
-			resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
-			resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd,
-		},
-		build: poolFormer,
-	}
+	define(func(classes map[string]class) {
+		classes["PoolFormer"] = class{
+			defaults: settings{
+				resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
+				resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd,
+			},
+			build: poolFormer,
+		}
+	})
 }
 
 // poolFormer adds the steps of PoolFormer, which divides the size by crop_pct

@@ -9,30 +9,32 @@ import (
 )
 
 func init() {
-	line := settings{
-		convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 48, width: 320}, padSize: size{height: 48, width: 320},
-		resample: transforms.Bilinear, mean: halves, std: halves,
-	}
-	classes["PPOCRV5ServerRec"] = class{defaults: line, torchOnly: true, build: func(b *builder, o *importer.Object) { textLine(b, o, false) }}
-	classes["PPOCRV6SmallRec"] = class{defaults: line, torchOnly: true, build: func(b *builder, o *importer.Object) { textLine(b, o, true) }}
-	classes["PPOCRV5ServerDet"] = class{
-		defaults: settings{
-			resize: true, rescale: true, normalize: true, size: square(960), resample: transforms.Bilinear,
-			mean: []float64{0.406, 0.456, 0.485}, std: []float64{0.225, 0.224, 0.229}, anySize: true,
-		},
-		torchOnly: true, build: textPage,
-	}
-	classes["SLANeXt"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: square(512), padSize: square(512),
-			resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, ownResample: true,
-		},
-		torchOnly: true, build: slanext,
-	}
-	classes["UVDoc"] = class{
-		defaults:  settings{resize: true, rescale: true, size: size{height: 712, width: 488}, resample: transforms.Bilinear, ownResample: true},
-		torchOnly: true, build: uvDoc,
-	}
+	define(func(classes map[string]class) {
+		line := settings{
+			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: size{height: 48, width: 320}, padSize: size{height: 48, width: 320},
+			resample: transforms.Bilinear, mean: halves, std: halves,
+		}
+		classes["PPOCRV5ServerRec"] = class{defaults: line, torchOnly: true, build: func(b *builder, o *importer.Object) { textLine(b, o, false) }}
+		classes["PPOCRV6SmallRec"] = class{defaults: line, torchOnly: true, build: func(b *builder, o *importer.Object) { textLine(b, o, true) }}
+		classes["PPOCRV5ServerDet"] = class{
+			defaults: settings{
+				resize: true, rescale: true, normalize: true, size: square(960), resample: transforms.Bilinear,
+				mean: []float64{0.406, 0.456, 0.485}, std: []float64{0.225, 0.224, 0.229}, anySize: true,
+			},
+			torchOnly: true, build: textPage,
+		}
+		classes["SLANeXt"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: square(512), padSize: square(512),
+				resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, ownResample: true,
+			},
+			torchOnly: true, build: slanext,
+		}
+		classes["UVDoc"] = class{
+			defaults:  settings{resize: true, rescale: true, size: size{height: 712, width: 488}, resample: transforms.Bilinear, ownResample: true},
+			torchOnly: true, build: uvDoc,
+		}
+	})
 }
 
 // swapped adds BGR from RGB.

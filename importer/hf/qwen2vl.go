@@ -31,48 +31,50 @@ type dynamic struct {
 
 // Files of Qwen2.5-VL, Qwen3-VL and others name Qwen2VL too.
 func init() {
-	normal := settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd}
-	standard, bicubic := normal, normal
-	standard.mean, standard.std = halves, halves
-	bicubic.ownResample = true
-	qwen := dynamic{least: 56 * 56, most: 28 * 28 * 1280, patch: 14, temporal: 2, merge: 2}
-	for name, c := range map[string]struct {
-		settings
-		change    func(d *dynamic)
-		torchOnly bool
-	}{
-		"Qwen2VL":       {settings: normal},
-		"CohereCompass": {settings: normal},
-		"MiniMaxM3VL":   {normal, func(d *dynamic) { d.most = 672 * 672 }, true},
-		"GlmImage":      {settings: normal, change: func(d *dynamic) { d.rule = transforms.SmartGLMImage }},
-		"PaddleOCRVL": {settings: normal, change: func(d *dynamic) {
-			d.least, d.most, d.temporal, d.rule, d.planes, d.raster = 384*384, 1536*1536, 1, transforms.SmartPaddleOCRVL, true, true
-		}},
-		"Glm4v":  {settings: normal, change: glm4v},
-		"Glm46V": {settings: normal, change: glm4v},
-		"Glmga": {settings: normal, change: func(d *dynamic) {
-			glm4v(d)
-			d.expand, d.torchExpand = "patch_expand_factor", true
-		}},
-		"Cosmos3Edge": {settings: standard, change: func(d *dynamic) {
-			glm4v(d)
-			d.least, d.most, d.patch, d.temporal, d.layout = 256*256, 4096*4096, 16, 1, tensor.HWC
-		}},
-		"HunYuanVL": {settings: bicubic, change: func(d *dynamic) {
-			d.least, d.most, d.patch, d.temporal, d.raster = 512*512, 2048*2048, 16, 1, true
-		}},
-		"Ernie4_5_VLMoe":  {settings: normal, change: ernie},
-		"Ernie4_5_VL_Moe": {settings: normal, change: ernie},
-		"VideoLlama3": {settings: standard, change: func(d *dynamic) {
-			d.temporal, d.merge, d.mergeSizes = 1, 1, true
-		}},
-	} {
-		d := qwen
-		if c.change != nil {
-			c.change(&d)
+	define(func(classes map[string]class) {
+		normal := settings{ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, resample: transforms.Bicubic, mean: clipMean, std: clipStd}
+		standard, bicubic := normal, normal
+		standard.mean, standard.std = halves, halves
+		bicubic.ownResample = true
+		qwen := dynamic{least: 56 * 56, most: 28 * 28 * 1280, patch: 14, temporal: 2, merge: 2}
+		for name, c := range map[string]struct {
+			settings
+			change    func(d *dynamic)
+			torchOnly bool
+		}{
+			"Qwen2VL":       {settings: normal},
+			"CohereCompass": {settings: normal},
+			"MiniMaxM3VL":   {normal, func(d *dynamic) { d.most = 672 * 672 }, true},
+			"GlmImage":      {settings: normal, change: func(d *dynamic) { d.rule = transforms.SmartGLMImage }},
+			"PaddleOCRVL": {settings: normal, change: func(d *dynamic) {
+				d.least, d.most, d.temporal, d.rule, d.planes, d.raster = 384*384, 1536*1536, 1, transforms.SmartPaddleOCRVL, true, true
+			}},
+			"Glm4v":  {settings: normal, change: glm4v},
+			"Glm46V": {settings: normal, change: glm4v},
+			"Glmga": {settings: normal, change: func(d *dynamic) {
+				glm4v(d)
+				d.expand, d.torchExpand = "patch_expand_factor", true
+			}},
+			"Cosmos3Edge": {settings: standard, change: func(d *dynamic) {
+				glm4v(d)
+				d.least, d.most, d.patch, d.temporal, d.layout = 256*256, 4096*4096, 16, 1, tensor.HWC
+			}},
+			"HunYuanVL": {settings: bicubic, change: func(d *dynamic) {
+				d.least, d.most, d.patch, d.temporal, d.raster = 512*512, 2048*2048, 16, 1, true
+			}},
+			"Ernie4_5_VLMoe":  {settings: normal, change: ernie},
+			"Ernie4_5_VL_Moe": {settings: normal, change: ernie},
+			"VideoLlama3": {settings: standard, change: func(d *dynamic) {
+				d.temporal, d.merge, d.mergeSizes = 1, 1, true
+			}},
+		} {
+			d := qwen
+			if c.change != nil {
+				c.change(&d)
+			}
+			classes[name] = class{defaults: c.settings, torchOnly: c.torchOnly, build: d.build}
 		}
-		classes[name] = class{defaults: c.settings, torchOnly: c.torchOnly, build: d.build}
-	}
+	})
 }
 
 func glm4v(d *dynamic) {

@@ -6,20 +6,22 @@ import (
 )
 
 func init() {
-	classes["Sam"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, pad: true,
-			size: size{longest: 1024}, padSize: square(1024), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
-			anySize: true,
-		},
-		build: sam,
-	}
-	sam2 := settings{convertRGB: true, resize: true, rescale: true, normalize: true, size: square(1024), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd}
-	sam3 := sam2
-	sam3.size, sam3.mean, sam3.std = square(1008), halves, halves
-	for name, s := range map[string]settings{"Sam2": sam2, "Sam3": sam3} {
-		classes[name] = class{defaults: s, torchOnly: true, build: sam2Steps}
-	}
+	define(func(classes map[string]class) {
+		classes["Sam"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true,
+				size: size{longest: 1024}, padSize: square(1024), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
+				anySize: true,
+			},
+			build: sam,
+		}
+		sam2 := settings{convertRGB: true, resize: true, rescale: true, normalize: true, size: square(1024), resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd}
+		sam3 := sam2
+		sam3.size, sam3.mean, sam3.std = square(1008), halves, halves
+		for name, s := range map[string]settings{"Sam2": sam2, "Sam3": sam3} {
+			classes[name] = class{defaults: s, torchOnly: true, build: sam2Steps}
+		}
+	})
 }
 
 // sam2Steps adds the steps of the backend without segmentation maps. The side

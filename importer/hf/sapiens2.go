@@ -6,13 +6,15 @@ import (
 )
 
 func init() {
-	classes["Sapiens2"] = class{
-		defaults: settings{
-			resize: true, rescale: true, normalize: true, size: size{height: 1024, width: 768}, crop: square(224),
-			resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
-		},
-		torchOnly: true, build: sapiens2,
-	}
+	define(func(classes map[string]class) {
+		classes["Sapiens2"] = class{
+			defaults: settings{
+				resize: true, rescale: true, normalize: true, size: size{height: 1024, width: 768}, crop: square(224),
+				resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
+			},
+			torchOnly: true, build: sapiens2,
+		}
+	})
 }
 
 // sapiens2 adds the steps for a whole image. With do_pad, it is scaled within

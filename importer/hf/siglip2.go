@@ -8,10 +8,12 @@ import (
 )
 
 func init() {
-	classes["Siglip2"] = class{
-		defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    siglip2,
-	}
+	define(func(classes map[string]class) {
+		classes["Siglip2"] = class{
+			defaults: settings{ownSize: true, resize: true, rescale: true, normalize: true, resample: transforms.Bilinear, mean: halves, std: halves},
+			build:    siglip2,
+		}
+	})
 }
 
 // siglip2 adds the steps of NaFlex: at most max_num_patches patches, row by

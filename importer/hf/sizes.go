@@ -9,47 +9,49 @@ import (
 
 // These classes differ from the backends in the size of the resized image.
 func init() {
-	classes["GLPN"] = class{
-		defaults: settings{ownSize: true, resize: true, rescale: true, resample: transforms.Bilinear},
-		build:    glpn,
-	}
-	classes["TextNet"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, size: shortest(640), crop: square(224),
-			resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
-		},
-		build: textNet,
-	}
-	classes["PPLCNet"] = class{
-		defaults: settings{
-			resize: true, centerCrop: true, rescale: true, normalize: true, size: square(256), crop: square(224),
-			resample: transforms.Bilinear, mean: []float64{0.406, 0.456, 0.485}, std: []float64{0.225, 0.224, 0.229},
-		},
-		torchOnly: true,
-		build:     ppLCNet,
-	}
-	classes["Perceiver"] = class{
-		defaults: settings{
-			resize: true, centerCrop: true, rescale: true, normalize: true, size: square(224), crop: square(256),
-			resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd,
-		},
-		build: perceiver,
-	}
-	classes["Idefics"] = class{
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(224),
-			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
-		},
-		build: idefics,
-	}
-	classes["PromptDepthAnything"] = class{
-		defaults: classes["DPT"].defaults,
-		build:    promptDepthAnything,
-	}
-	classes["Swin2SR"] = class{
-		defaults: settings{ownPad: true, rescale: true, pad: true},
-		build:    swin2SR,
-	}
+	define(func(classes map[string]class) {
+		classes["GLPN"] = class{
+			defaults: settings{ownSize: true, resize: true, rescale: true, resample: transforms.Bilinear},
+			build:    glpn,
+		}
+		classes["TextNet"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, notSquare: true, size: shortest(640), crop: square(224),
+				resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd,
+			},
+			build: textNet,
+		}
+		classes["PPLCNet"] = class{
+			defaults: settings{
+				resize: true, centerCrop: true, rescale: true, normalize: true, size: square(256), crop: square(224),
+				resample: transforms.Bilinear, mean: []float64{0.406, 0.456, 0.485}, std: []float64{0.225, 0.224, 0.229},
+			},
+			torchOnly: true,
+			build:     ppLCNet,
+		}
+		classes["Perceiver"] = class{
+			defaults: settings{
+				resize: true, centerCrop: true, rescale: true, normalize: true, size: square(224), crop: square(256),
+				resample: transforms.Bicubic, mean: imagenetMean, std: imagenetStd,
+			},
+			build: perceiver,
+		}
+		classes["Idefics"] = class{
+			defaults: settings{
+				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(224),
+				resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+			},
+			build: idefics,
+		}
+		classes["PromptDepthAnything"] = class{
+			defaults: classes["DPT"].defaults,
+			build:    promptDepthAnything,
+		}
+		classes["Swin2SR"] = class{
+			defaults: settings{ownPad: true, rescale: true, pad: true},
+			build:    swin2SR,
+		}
+	})
 }
 
 // glpn adds the steps of GLPN: the sides are reduced to multiples of

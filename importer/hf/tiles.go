@@ -21,33 +21,35 @@ const maxTiles = 1024
 // The image processors of this file cut an image into tiles. Their output
 // pixel_values is (tiles, channels, height, width), also for one tile.
 func init() {
-	for name, d := range map[string]gridClass{
-		"GotOcr2":       {rule: transforms.TilesAspect},
-		"Cohere2Vision": {rule: transforms.TilesScale, split: true},
-		"Ovis2":         {rule: transforms.TilesCover, first: true},
-	} {
-		size := 384
-		if name == "Cohere2Vision" {
-			size = 512
+	define(func(classes map[string]class) {
+		for name, d := range map[string]gridClass{
+			"GotOcr2":       {rule: transforms.TilesAspect},
+			"Cohere2Vision": {rule: transforms.TilesScale, split: true},
+			"Ovis2":         {rule: transforms.TilesCover, first: true},
+		} {
+			size := 384
+			if name == "Cohere2Vision" {
+				size = 512
+			}
+			classes[name] = class{
+				defaults: settings{
+					convertRGB: true, resize: true, rescale: true, normalize: true, size: square(size),
+					resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+				},
+				torchOnly: name == "Cohere2Vision",
+				batch:     tilesJoined,
+				build:     d.build,
+			}
 		}
-		classes[name] = class{
+		classes["GraniteDocling"] = class{
+			batch: tilesPadded,
 			defaults: settings{
-				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(size),
+				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(512),
 				resample: transforms.Bicubic, mean: clipMean, std: clipStd,
 			},
-			torchOnly: name == "Cohere2Vision",
-			batch:     tilesJoined,
-			build:     d.build,
+			build: graniteDocling,
 		}
-	}
-	classes["GraniteDocling"] = class{
-		batch: tilesPadded,
-		defaults: settings{
-			convertRGB: true, resize: true, rescale: true, normalize: true, size: square(512),
-			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
-		},
-		build: graniteDocling,
-	}
+	})
 }
 
 // alwaysResizes checks resample for a class that resizes even without
@@ -133,6 +135,8 @@ func (b *builder) joins(first, single bool) {
 }
 
 // output adds a step that reads a column and whose output is one of the graph.
+//
+//go:noinline
 func (b *builder) output(name string, op transforms.Op, column string) {
 	b.Then(op, []string{column}, []string{name})
 	b.Outputs = append(b.Outputs, name)

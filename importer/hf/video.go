@@ -8,41 +8,43 @@ import (
 // These classes take videos. Here the image is the only frame of one, and
 // pixel_values has an axis of frames, except for VideoLlava.
 func init() {
-	classes["VideoMAE"] = class{
-		defaults: settings{
-			resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
-			resample: transforms.Bilinear, mean: halves, std: halves,
-		},
-		build: func(b *builder, o *importer.Object) {
-			unpadded(b, o)
-			b.frames()
-		},
-	}
-	classes["Tvp"] = class{
-		defaults: settings{
-			resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true,
-			size: size{longest: 448}, crop: square(448), padSize: square(448), resample: transforms.Bilinear, mean: halves, std: halves,
-			anySize: true,
-		},
-		build: tvp,
-	}
-	classes["Vivit"] = class{
-		defaults: settings{
-			ownSize: true, nullValues: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224),
-			resample: transforms.Bilinear, factor: 1 / 127.5, mean: halves, std: halves,
-		},
-		numpyOnly: true,
-		build:     vivit,
-	}
-	classes["VideoLlava"] = class{
-		defaults: settings{
-			ownSize: true, nullValues: true, convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224),
-			crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd,
-		},
-		numpyOnly: true,
-		output:    "pixel_values_images",
-		build:     videoLlava,
-	}
+	define(func(classes map[string]class) {
+		classes["VideoMAE"] = class{
+			defaults: settings{
+				resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224), crop: square(224),
+				resample: transforms.Bilinear, mean: halves, std: halves,
+			},
+			build: func(b *builder, o *importer.Object) {
+				unpadded(b, o)
+				b.frames()
+			},
+		}
+		classes["Tvp"] = class{
+			defaults: settings{
+				resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true,
+				size: size{longest: 448}, crop: square(448), padSize: square(448), resample: transforms.Bilinear, mean: halves, std: halves,
+				anySize: true,
+			},
+			build: tvp,
+		}
+		classes["Vivit"] = class{
+			defaults: settings{
+				ownSize: true, nullValues: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(256), crop: square(224),
+				resample: transforms.Bilinear, factor: 1 / 127.5, mean: halves, std: halves,
+			},
+			numpyOnly: true,
+			build:     vivit,
+		}
+		classes["VideoLlava"] = class{
+			defaults: settings{
+				ownSize: true, nullValues: true, convertRGB: true, resize: true, centerCrop: true, rescale: true, normalize: true, notSquare: true, size: shortest(224),
+				crop: square(224), resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+			},
+			numpyOnly: true,
+			output:    "pixel_values_images",
+			build:     videoLlava,
+		}
+	})
 }
 
 // frames adds the axis of frames.

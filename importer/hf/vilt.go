@@ -6,20 +6,22 @@ import (
 )
 
 func init() {
-	classes["Vilt"] = class{
-		defaults: settings{
-			resize: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(384),
-			resample: transforms.Bicubic, mean: halves, std: halves,
-		},
-		build: vilt,
-	}
-	classes["BridgeTower"] = class{
-		defaults: settings{
-			resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(288), crop: shortest(288),
-			resample: transforms.Bicubic, mean: clipMean, std: clipStd,
-		},
-		build: bridgeTower,
-	}
+	define(func(classes map[string]class) {
+		classes["Vilt"] = class{
+			defaults: settings{
+				resize: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(384),
+				resample: transforms.Bicubic, mean: halves, std: halves,
+			},
+			build: vilt,
+		}
+		classes["BridgeTower"] = class{
+			defaults: settings{
+				resize: true, centerCrop: true, rescale: true, normalize: true, pad: true, notSquare: true, size: shortest(288), crop: shortest(288),
+				resample: transforms.Bicubic, mean: clipMean, std: clipStd,
+			},
+			build: bridgeTower,
+		}
+	})
 }
 
 // vilt adds the steps of ViLT: the shorter side becomes shortest_edge, unless

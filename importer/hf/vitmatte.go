@@ -9,10 +9,12 @@ import (
 )
 
 func init() {
-	classes["VitMatte"] = class{
-		defaults: settings{rescale: true, normalize: true, pad: true, resample: transforms.Bilinear, mean: halves, std: halves},
-		build:    vitMatte,
-	}
+	define(func(classes map[string]class) {
+		classes["VitMatte"] = class{
+			defaults: settings{rescale: true, normalize: true, pad: true, resample: transforms.Bilinear, mean: halves, std: halves},
+			build:    vitMatte,
+		}
+	})
 }
 
 // trimap names the input that marks foreground, background and the region

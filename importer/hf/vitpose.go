@@ -8,10 +8,12 @@ import (
 )
 
 func init() {
-	classes["VitPose"] = class{
-		defaults: settings{rescale: true, normalize: true, size: size{height: 256, width: 192}, resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, ownResample: true},
-		build:    vitPose,
-	}
+	define(func(classes map[string]class) {
+		classes["VitPose"] = class{
+			defaults: settings{rescale: true, normalize: true, size: size{height: 256, width: 192}, resample: transforms.Bilinear, mean: imagenetMean, std: imagenetStd, ownResample: true},
+			build:    vitPose,
+		}
+	})
 }
 
 // vitPose cuts the box of a person out of the image. The box is a second input,

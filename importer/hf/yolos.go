@@ -6,7 +6,9 @@ import (
 )
 
 func init() {
-	classes["Yolos"] = class{defaults: detrDefaults, build: yolos}
+	define(func(classes map[string]class) {
+		classes["Yolos"] = class{defaults: detrDefaults, build: yolos}
+	})
 }
 
 // yolosMultiple is the mod_size of get_size_with_aspect_ratio_yolos, the side

@@ -8,13 +8,15 @@ import (
 )
 
 func init() {
-	classes["ZoeDepth"] = class{
-		defaults: settings{
-			resize: true, rescale: true, normalize: true, pad: true, size: size{height: 384, width: 512}, resample: transforms.Bilinear,
-			mean: halves, std: halves, anySize: true,
-		},
-		build: zoeDepth,
-	}
+	define(func(classes map[string]class) {
+		classes["ZoeDepth"] = class{
+			defaults: settings{
+				resize: true, rescale: true, normalize: true, pad: true, size: size{height: 384, width: 512}, resample: transforms.Bilinear,
+				mean: halves, std: halves, anySize: true,
+			},
+			build: zoeDepth,
+		}
+	})
 }
 
 // zoeDepth adds the steps of ZoeDepth: it rescales, reflects the borders and

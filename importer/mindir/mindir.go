@@ -34,11 +34,10 @@ import (
 	"fmt"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/protowire"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -198,7 +197,7 @@ func mapStep(data []byte, path string) (string, error) {
 
 // fields calls f for every field of a message. v holds the contents of a bytes
 // field and the encoded value of other types. Groups are errors: MindIR has
-// none, and protowire would follow them to any depth.
+// none.
 func fields(data []byte, path string, f func(num protowire.Number, typ protowire.Type, v []byte) error) error {
 	for at := 0; at < len(data); {
 		num, typ, n := protowire.ConsumeTag(data[at:])
@@ -213,7 +212,7 @@ func fields(data []byte, path string, f func(num protowire.Number, typ protowire
 		if typ == protowire.BytesType {
 			v, m = protowire.ConsumeBytes(data[at+n:])
 		} else {
-			m = protowire.ConsumeFieldValue(num, typ, data[at+n:])
+			m = protowire.ConsumeValue(typ, data[at+n:])
 			v = data[at+n:][:max(m, 0)]
 		}
 		if m < 0 {

@@ -365,6 +365,7 @@ func init() {
 	}
 }
 
+//go:noinline
 func (b *builder) add(op transforms.Op) { b.ops = append(b.ops, op) }
 
 // float converts the image to float32, as MindSpore's arithmetic ops do.

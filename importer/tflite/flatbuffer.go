@@ -20,6 +20,8 @@ type buffer struct {
 }
 
 // fail records an error if it is the first.
+//
+//go:noinline
 func (b *buffer) fail(format string, args ...any) {
 	if b.err == nil {
 		b.err = &importer.Error{Kind: importer.ErrFormat, Path: b.what, Text: fmt.Sprintf(format, args...)}

@@ -183,6 +183,7 @@ func read(data []byte) (*Model, error) {
 	return m, nil
 }
 
+//go:noinline
 func bad(path, format string, args ...any) *importer.Error {
 	return &importer.Error{Kind: importer.ErrValue, Path: path, Text: fmt.Sprintf(format, args...)}
 }

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 )
 
 // isSource reports whether the text is Python source, not what Python prints:
@@ -95,7 +95,7 @@ type node struct {
 }
 
 // lambda matches a function that converts to RGB if its two names are equal.
-var lambda = regexp.MustCompile(`^lambda\s+(\w+)\s*:\s*(\w+)\s*\.\s*convert\(\s*(?:"RGB"|'RGB')\s*\)`)
+var lambda = lazyregexp.New(`^lambda\s+(\w+)\s*:\s*(\w+)\s*\.\s*convert\(\s*(?:"RGB"|'RGB')\s*\)`)
 
 // source parses Python source of transforms.
 type source struct {
@@ -122,8 +122,8 @@ func (s *source) parse() (node, error) {
 		if len(words) == 0 || words[0] != "import" && words[0] != "from" {
 			break
 		}
-		if opens.Match(line) {
-			if line = statement.Find(s.text[s.at:]); line == nil {
+		if opens().Match(line) {
+			if line = statement().Find(s.text[s.at:]); line == nil {
 				return node{}, s.want("a parenthesis that closes the names")
 			}
 		}
@@ -154,14 +154,14 @@ func (s *source) parse() (node, error) {
 // opens matches an import statement with a parenthesis, which may have several
 // lines, statement a whole one, and comments its comments and other separators.
 var (
-	opens     = regexp.MustCompile(`^[^()#]*\(`)
-	statement = regexp.MustCompile(`^[^()#\n]*\((?:[^)#]|#[^\n]*)*\)`)
-	comments  = regexp.MustCompile(`#[^\n]*|[()\\]`)
+	opens     = lazyregexp.New(`^[^()#]*\(`)
+	statement = lazyregexp.New(`^[^()#\n]*\((?:[^)#]|#[^\n]*)*\)`)
+	comments  = lazyregexp.New(`#[^\n]*|[()\\]`)
 )
 
 // imports records what the names of an import statement mean.
 func (s *source) imports(text string) {
-	words := strings.Fields(strings.ReplaceAll(comments.ReplaceAllString(text, " "), ",", " , "))
+	words := strings.Fields(strings.ReplaceAll(comments().ReplaceAllString(text, " "), ",", " , "))
 	module, rest := words[1:], []string(nil)
 	if words[0] == "from" && len(words) > 3 {
 		module, rest = words[1:2], words[3:]
@@ -266,7 +266,7 @@ func (s *source) expression(depth int) (node, error) {
 		n.name = s.name()
 		switch {
 		case n.name == "lambda":
-			if m := lambda.FindSubmatch(s.text[n.at:]); m != nil && bytes.Equal(m[1], m[2]) {
+			if m := lambda().FindSubmatch(s.text[n.at:]); m != nil && bytes.Equal(m[1], m[2]) {
 				s.at = n.at + len(m[0])
 				n.toRGB = true
 				return n, nil

@@ -3,13 +3,13 @@ package torchvision
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -107,7 +107,7 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 			b.steps(inner, form)
 			continue
 		}
-		if m := function.FindStringSubmatch(name); m != nil && slices.Contains(toRGB, m[1]) {
+		if m := function().FindStringSubmatch(name); m != nil && slices.Contains(toRGB, m[1]) {
 			name = "RGB"
 			if b.tensor {
 				call.Fail(importer.ErrValue, call.Keys()[0], "the image is a tensor, want a Pillow image: the function calls its convert(\"RGB\")")
@@ -144,7 +144,7 @@ func (b *builder) steps(list []*importer.Object, outer generation) {
 }
 
 // function matches what Python prints for a function.
-var function = regexp.MustCompile(`^<function (\w+) at 0x[0-9a-fA-F]+>$`)
+var function = lazyregexp.New(`^<function (\w+) at 0x[0-9a-fA-F]+>$`)
 
 // toRGB lists the functions that return image.convert("RGB"): those of OpenAI's
 // CLIP and of OpenCLIP.

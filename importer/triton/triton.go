@@ -129,6 +129,7 @@ func parse(data []byte) (*Config, error) {
 	return c, nil
 }
 
+//go:noinline
 func bad(path, format string, args ...any) *importer.Error {
 	return &importer.Error{Kind: importer.ErrValue, Path: path, Text: fmt.Sprintf(format, args...)}
 }

@@ -62,13 +62,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -114,7 +114,7 @@ var exported = []string{"description", "task", "head", "args", "channels"}
 
 // official matches the descriptions of exporters of Ultralytics' own detection
 // models, all of which letterbox.
-var official = regexp.MustCompile(`^Ultralytics YOLO(v[35-9]|v10|11|12|26)[a-z]{0,2}6?u?(-(tinyu?|sppu?|p2|p6|world|worldv2|oiv7))? model\b`)
+var official = lazyregexp.New(`^Ultralytics YOLO(v[35-9]|v10|11|12|26)[a-z]{0,2}6?u?(-(tinyu?|sppu?|p2|p6|world|worldv2|oiv7))? model\b`)
 
 // inertArgs lists the export's arguments that do not affect the letterbox.
 var inertArgs = []string{
@@ -239,7 +239,7 @@ func stretches(o *importer.Object) bool {
 		return true
 	case task == "":
 		o.Fail(importer.ErrMissing, "task", "want "+want)
-	case head == "" && task == "detect" && !official.MatchString(description):
+	case head == "" && task == "detect" && !official().MatchString(description):
 		o.Fail(importer.ErrMissing, "head", `want Detect, whose predictor letterboxes, or RTDETRDecoder, whose predictor stretches: this metadata does not say which`)
 	}
 	return stretch

@@ -11,6 +11,8 @@ import (
 )
 
 // Format returns the text of v, names[v]. A value without a name is an error.
+//
+//go:noinline
 func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
 	if int(v) >= len(names) {
 		return nil, errfmt.Errorf("invalid %s %d", what, uint8(v))
@@ -19,6 +21,8 @@ func Format[E ~uint8](what string, names []string, v E) ([]byte, error) {
 }
 
 // String returns the text of v, "what(v)" if it has no name.
+//
+//go:noinline
 func String[E ~uint8](what string, names []string, v E) string {
 	if int(v) >= len(names) {
 		return errfmt.Sprintf("%s(%d)", what, uint8(v))

@@ -127,6 +127,8 @@ func (p *printer) print(format string) {
 }
 
 // bad prints a directive that has no meaning.
+//
+//go:noinline
 func (p *printer) bad(why string) {
 	p.b = append(p.b, '%', '!', p.verb, '(')
 	p.b = append(append(p.b, why...), ')')

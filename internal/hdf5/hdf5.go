@@ -62,10 +62,12 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, f.superblock()
 }
 
+//go:noinline
 func invalid(at int64, format string, args ...any) error {
 	return &Error{ErrInvalid, at, fmt.Sprintf(format, args...)}
 }
 
+//go:noinline
 func unsupported(at int64, format string, args ...any) error {
 	return &Error{ErrUnsupported, at, fmt.Sprintf(format, args...)}
 }

@@ -127,6 +127,8 @@ func Open(ctx context.Context, r io.ReaderAt, size int64) (*DB, error) {
 func (d *DB) Len() int64 { return d.entries }
 
 // errorf returns an Error at an offset of a page.
+//
+//go:noinline
 func (d *DB) errorf(kind error, page, at int64, format string, args ...any) error {
 	return &Error{kind, page, page*d.pageSize + at, fmt.Sprintf(format, args...)}
 }

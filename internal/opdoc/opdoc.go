@@ -6,11 +6,11 @@
 package opdoc
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/docs"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 )
 
 //go:generate go run ../../tools/opdoc
@@ -33,8 +33,8 @@ type Field struct {
 }
 
 var (
-	ops   = sync.OnceValue(func() map[string]Op { return parse(docs.Ops) })
-	nodes = sync.OnceValue(func() map[string]Op { return parse(docs.Nodes) })
+	ops   = sync.OnceValue(func() map[string]Op { return parse(docs.Ops()) })
+	nodes = sync.OnceValue(func() map[string]Op { return parse(docs.Nodes()) })
 )
 
 // Lookup returns the documentation of an op by its registered name and reports
@@ -99,9 +99,9 @@ func cells(line string) []string {
 }
 
 var (
-	escaped = regexp.MustCompile("\\\\([\\\\`*_\\[\\]<>+#.()-])")
-	link    = regexp.MustCompile(`\[([^\]]*)\]\(#[^)]*\)`)
-	heading = regexp.MustCompile(`^#+ (.*?)( \{#.*\})?\n`)
+	escaped = lazyregexp.New("\\\\([\\\\`*_\\[\\]<>+#.()-])")
+	link    = lazyregexp.New(`\[([^\]]*)\]\(#[^)]*\)`)
+	heading = lazyregexp.New(`^#+ (.*?)( \{#.*\})?\n`)
 )
 
 // columns is the width of a text. A Go comment has three more, for the slashes.
@@ -130,7 +130,7 @@ func plain(markdown string) string {
 			b.WriteString(l)
 			continue
 		case text[0] == '#':
-			text = heading.ReplaceAllString(text, "# $1\n")
+			text = heading().ReplaceAllString(text, "# $1\n")
 		case strings.HasPrefix(text, "- "):
 			end()
 			hang = len(l) - len(text) + len("- ")
@@ -141,7 +141,7 @@ func plain(markdown string) string {
 			b.WriteString(strings.Repeat(" ", hang))
 		}
 		first := at == 0 || strings.HasPrefix(text, "- ")
-		for _, word := range strings.Fields(escaped.ReplaceAllString(link.ReplaceAllString(text, "[$1]"), "$1")) {
+		for _, word := range strings.Fields(escaped().ReplaceAllString(link().ReplaceAllString(text, "[$1]"), "$1")) {
 			if n := len([]rune(word)); !first && at+1+n > columns {
 				b.WriteString("\n" + strings.Repeat(" ", hang) + word)
 				at = hang + n

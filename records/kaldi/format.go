@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -431,7 +432,7 @@ func compareScript(ctx context.Context, o store.Opener, name string, l []Entry, 
 	for _, at := range lines {
 		wrong = append(wrong, at...)
 	}
-	slices.SortFunc(wrong, func(a, b Entry) int { return a.Number - b.Number })
+	sorts.Func(wrong, func(a, b Entry) int { return a.Number - b.Number })
 	for _, e := range wrong {
 		if whole || e.Offset < end {
 			bad(corrupt(name, e.Offset, e.Key, "no object, line %d of the script has one there", e.Number))

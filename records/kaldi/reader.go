@@ -130,6 +130,7 @@ func (r *Reader) next() error {
 // object was read.
 func (r *Reader) Offset() int64 { return r.at }
 
+//go:noinline
 func (r *Reader) corrupt(format string, args ...any) error {
 	return corrupt(r.o.Name, r.h.Offset, r.h.Key, format, args...)
 }

@@ -21,10 +21,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"github.com/infer-prep/infer-prep/internal/protowire"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // ErrExample reports bytes that are not an Example.
@@ -182,7 +182,7 @@ func (f *Feature) list(b []byte, at int) error {
 // so that the same features encode to the same bytes. The caller must pass
 // unique names of UTF-8 text.
 func Append(b []byte, l []Feature) []byte {
-	slices.SortFunc(l, func(a, b Feature) int { return cmp.Compare(a.Name, b.Name) })
+	sorts.Func(l, func(a, b Feature) int { return cmp.Compare(a.Name, b.Name) })
 	var features, entry, feature, list []byte
 	for i := range l {
 		f := &l[i]

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
+	"github.com/infer-prep/infer-prep/internal/protowire"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/records/tfrecord"
 	"github.com/infer-prep/infer-prep/store"

@@ -11,15 +11,15 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"log/slog"
+	"log"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/infer-prep/infer-prep/internal/filelock"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 )
 
 // cache is a folder of blocks of objects that have a version. Several processes
@@ -71,7 +71,7 @@ func newCache(o Options, b Backend, counters *counters) *cache {
 		c.service = sync.OnceValue(l.Service)
 	}
 	if c.warn == nil {
-		c.warn = func(err error) { slog.Warn(err.Error()) }
+		c.warn = func(err error) { log.Printf("WARN %v", err) }
 	}
 	if err := c.open(); err != nil {
 		c.disable(err)
@@ -319,7 +319,7 @@ func (c *cache) evict(n int64) (sum int64, err error) {
 			sum += i.Size()
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+	sorts.Func(files, func(a, b fs.FileInfo) int {
 		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
 	})
 	for _, i := range files {

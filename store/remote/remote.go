@@ -79,6 +79,8 @@ func (s *Store) Create(ctx context.Context, name string) (store.NewFile, error) 
 
 // pathError returns the error of an operation, without the secrets that a name
 // can hold.
+//
+//go:noinline
 func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: store.Redact(name), Err: err}
 }

@@ -1,11 +1,12 @@
 // Command opdoc writes docs/ops.md and docs/nodes.md from the registries and
 // the doc comments of packages transforms, plugin and dataset, and
-// docs/coverage.md from the table of package coverage. Run it with go generate
-// ./internal/opdoc.
+// docs/coverage.md from the table of package coverage. It compresses the two
+// pages that package docs embeds. Run it with go generate ./internal/opdoc.
 package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/infer-prep/infer-prep/docs"
 	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
@@ -31,10 +33,33 @@ func main() {
 			err = os.WriteFile(name, text, 0o644)
 		}
 	}
+	for name, embedded := range map[string]func() string{"ops.md": docs.Ops, "nodes.md": docs.Nodes} {
+		name = filepath.Join("..", "..", "docs", name)
+		// Another release of Go may write other bytes for the same page.
+		if text := files[name]; err == nil && embedded() != string(text) {
+			err = compress(name+".gz", text)
+		}
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "opdoc:", err)
 		os.Exit(1)
 	}
+}
+
+// compress writes a file that package docs embeds.
+func compress(name string, text []byte) error {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(text); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(name, b.Bytes(), 0o644)
 }
 
 // generate returns the contents of the files for the module at root.

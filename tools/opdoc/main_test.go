@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/docs"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
@@ -27,6 +28,14 @@ func TestCurrent(t *testing.T) {
 		// A checkout may change the line endings.
 		require.Equal(t, string(want), strings.ReplaceAll(string(got), "\r\n", "\n"), "%s is out of date: run go generate ./internal/opdoc", name)
 	}
+}
+
+// TestEmbedded checks that programs print the pages of docs.
+func TestEmbedded(t *testing.T) {
+	files, err := generate(filepath.Join("..", ".."))
+	require.NoError(t, err)
+	require.Equal(t, string(files[filepath.Join("..", "..", "docs", "ops.md")]), docs.Ops(), "run go generate ./internal/opdoc")
+	require.Equal(t, string(files[filepath.Join("..", "..", "docs", "nodes.md")]), docs.Nodes(), "run go generate ./internal/opdoc")
 }
 
 // TestPages compares what the command line reads from the pages with the

@@ -1,11 +1,13 @@
 // Command weight refuses files that weigh on every clone: files of more than
-// 1 MB, and executables.
+// 1 MB, and executables. Given a program, it lists what its parts weigh.
 //
 //	go run ./tools/weight
+//	go run ./tools/weight ./cmd/infer-prep
 //
-// It checks every file that git tracks, prints each one that it refuses and
-// exits with status 1 if there is one. Scripts are text, so they are no
-// executables.
+// The first form checks every file that git tracks, prints each one that it
+// refuses and exits with status 1 if there is one. Scripts are text, so they
+// are no executables. The second form builds the program and prints the table
+// that docs/benchmarks.md shows.
 package main
 
 import (
@@ -38,6 +40,13 @@ var magics = []struct{ what, magic string }{
 }
 
 func main() {
+	if len(os.Args) > 1 {
+		if err := program(os.Stdout, os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, "weight:", err)
+			os.Exit(2)
+		}
+		return
+	}
 	out, err := exec.Command("git", "ls-files", "-z").Output()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "weight: git ls-files: %v\n", err)

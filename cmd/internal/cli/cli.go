@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"syscall"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/run"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/serve"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	_ "github.com/infer-prep/infer-prep/store/httpstore" // http and https
@@ -49,7 +49,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func execute(ctx context.Context, a *command.App, args []string) int {
 	a.Args, a.Before = args, command.ReadStats()
-	root := root(a)
+	root := root(a, args)
 	root.SetArgs(args)
 	root.SetIn(a.Stdin)
 	out := &firstError{w: a.Stdout}
@@ -81,12 +81,12 @@ func execute(ctx context.Context, a *command.App, args []string) int {
 	case errors.As(err, &e):
 	case began: // writing to standard output failed
 		e = &command.ExitError{Status: command.ExitFailed, Err: err}
-	case unknownCommand.MatchString(err.Error()):
+	case unknownCommand().MatchString(err.Error()):
 		var names []string
 		for _, c := range root.Commands() {
 			names = append(names, c.Name())
 		}
-		name := unknownCommand.FindStringSubmatch(err.Error())[1]
+		name := unknownCommand().FindStringSubmatch(err.Error())[1]
 		e = &command.ExitError{Status: command.ExitUsage, Err: fmt.Errorf("unknown command %q%s", name, registry.DidYouMean(name, names))}
 	default: // cobra's own, of several lines
 		e = &command.ExitError{Status: command.ExitUsage, Err: errors.New(strings.Join(strings.Fields(err.Error()), " "))}
@@ -108,7 +108,33 @@ func execute(ctx context.Context, a *command.App, args []string) int {
 	return status
 }
 
-func root(a *command.App) *cobra.Command {
+// commands are the commands by name.
+var commands = []struct {
+	name string
+	make func(*command.App) *cobra.Command
+}{
+	{"run", run.Command}, {"serve", serve.Command}, {"bench", bench.Command}, {"train-bench", bench.TrainCommand}, {"feed", bench.FeedCommand},
+	{"graph", graph.Command}, {"dataset", graph.DatasetCommand}, {"bundle", bundle.Command}, {"diff", diff.Command}, {"pack", pack.Command},
+	{"records", records.Command}, {"ops", graph.OpsCommand}, {"importers", graph.ImportersCommand}, {"version", versionCmd},
+}
+
+// addCommands adds the command that args begin with, or else all: the flags of
+// all take longer than the start of the program.
+func addCommands(root *cobra.Command, a *command.App, args []string) {
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name {
+			root.AddCommand(c.make(a))
+			return
+		}
+	}
+	for _, c := range commands {
+		root.AddCommand(c.make(a))
+	}
+	root.AddCommand(manCmd(root))
+}
+
+// root returns the program with the commands that args need.
+func root(a *command.App, args []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           command.Program,
 		Short:         "Turn images into the exact tensors that a model was trained on",
@@ -134,13 +160,10 @@ func root(a *command.App) *cobra.Command {
 		if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) && invalid.GetFlag().NoOptDefVal != "" {
 			return command.UsageErr("--%s=%s: the flag is a switch and takes no value%s", invalid.GetFlag().Name, invalid.GetValue(), valued(cmd, invalid))
 		}
-		return command.UsageErr("%s%s", parseNoise.ReplaceAllString(err.Error(), ""), hint)
+		return command.UsageErr("%s%s", parseNoise().ReplaceAllString(err.Error(), ""), hint)
 	})
-	cmd.SetUsageTemplate(strings.NewReplacer(
-		".FlagUsages", ".FlagUsagesWrapped 100",
-		"{{if .Runnable}}", "{{if and .Runnable (not .HasAvailableSubCommands)}}",
-	).Replace(cmd.UsageTemplate()))
-	cmd.AddCommand(run.Command(a), serve.Command(a), bench.Command(a), bench.TrainCommand(a), bench.FeedCommand(a), graph.Command(a), graph.DatasetCommand(a), bundle.Command(a), diff.Command(a), pack.Command(a), records.Command(a), graph.OpsCommand(a), graph.ImportersCommand(a), versionCmd(a), manCmd(a, cmd))
+	cmd.SetUsageFunc(usage)
+	addCommands(cmd, a, args)
 	help.Fill(cmd)
 	cmd.InitDefaultHelpCmd()
 	for _, c := range cmd.Commands() {
@@ -194,10 +217,10 @@ func (w *firstError) Write(b []byte) (int, error) {
 }
 
 // unknownCommand matches cobra's error for an unknown command of the root.
-var unknownCommand = regexp.MustCompile(`^unknown command "([^"]*)" for `)
+var unknownCommand = lazyregexp.New(`^unknown command "([^"]*)" for `)
 
 // parseNoise matches the start of strconv's errors.
-var parseNoise = regexp.MustCompile(`strconv\.Parse\w+: parsing "[^"]*": `)
+var parseNoise = lazyregexp.New(`strconv\.Parse\w+: parsing "[^"]*": `)
 
 // oneStdin refuses a command line that reads standard input twice. Flags that
 // name outputs are not read.

@@ -206,7 +206,8 @@ func TestMan(t *testing.T) {
 	}
 	first, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
 	require.NoError(t, err)
-	require.Contains(t, string(first), "DIR/cat.jpg.OUTPUT.npy", "the text has nothing that Markdown takes for a tag")
+	require.Contains(t, string(first), "DIR/cat.jpg.OUTPUT.npy")
+	require.Contains(t, string(first), "\\fB\\-o\\fP, \\fB\\-\\-output\\fP \\fIDIR\\fP\n")
 	require.Equal(t, command.ExitOK, call(t, "man", dir).status)
 	again, err := os.ReadFile(filepath.Join(dir, "infer-prep-run.1"))
 	require.NoError(t, err)

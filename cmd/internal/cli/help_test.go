@@ -17,7 +17,7 @@ import (
 func TestHelpTexts(t *testing.T) {
 	without := []string{"man", "version", "help"}
 	want := map[string]bool{}
-	root := root((&command.App{}))
+	root := root(&command.App{}, nil)
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		name := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "infer-prep "), " ", "-")
@@ -37,5 +37,22 @@ func TestHelpTexts(t *testing.T) {
 		if name := f.Name(); strings.HasSuffix(name, ".txt") && !strings.HasPrefix(name, "part-") {
 			require.True(t, want[name], "%s is of no command", name)
 		}
+	}
+}
+
+// TestCommands checks the names by which commands are made, and that a command
+// that is made alone has the same help text.
+func TestCommands(t *testing.T) {
+	all := root(&command.App{}, nil)
+	for _, c := range commands {
+		require.Equal(t, c.name, c.make(&command.App{}).Name())
+		one := root(&command.App{}, []string{c.name})
+		in := func(root *cobra.Command) *cobra.Command {
+			cmd, _, err := root.Find([]string{c.name})
+			require.NoError(t, err)
+			return cmd
+		}
+		require.Equal(t, in(all).UsageString(), in(one).UsageString())
+		require.Equal(t, in(all).Long, in(one).Long)
 	}
 }

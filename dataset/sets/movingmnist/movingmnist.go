@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
+	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -73,7 +73,7 @@ type rows struct {
 }
 
 // The header of a file in NumPy's format, version 1, as NumPy writes it.
-var header = regexp.MustCompile(`^\{'descr': '[|<>=]?u1', 'fortran_order': False, 'shape': \((\d{1,9}), (\d{1,9}), (\d{1,9}), (\d{1,9})\), ?\} *\n$`)
+var header = lazyregexp.New(`^\{'descr': '[|<>=]?u1', 'fortran_order': False, 'shape': \((\d{1,9}), (\d{1,9}), (\d{1,9}), (\d{1,9})\), ?\} *\n$`)
 
 // Limits of an array. The published file has 10,000 videos of 20 frames.
 const (
@@ -97,7 +97,7 @@ func (d *rows) header(o *MovingMNIST) error {
 		return err
 	}
 	text := b[len(prefix)+2:]
-	m := header.FindSubmatch(text)
+	m := header().FindSubmatch(text)
 	if m == nil {
 		return d.file.Errorf(int64(len(prefix)+2), "header %.200q, want uint8 in C order with four axes", text)
 	}

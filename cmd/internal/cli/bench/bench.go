@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/ordered"
 	"github.com/infer-prep/infer-prep/internal/paths"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -247,7 +248,7 @@ func (b *bencher) measure(ctx context.Context, graph string, asJSON bool) error 
 			break
 		}
 	}
-	slices.SortFunc(passes, func(p, q figures) int { return int(p.wall - q.wall) })
+	sorts.Func(passes, func(p, q figures) int { return int(p.wall - q.wall) })
 	return b.print(passes[len(passes)/2], len(passes), graph, asJSON)
 }
 

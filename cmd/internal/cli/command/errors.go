@@ -45,6 +45,8 @@ func FailErr(format string, args ...any) error {
 }
 
 // WrapFail returns err with the status of a failure; nil stays nil.
+//
+//go:noinline
 func WrapFail(err error) error {
 	if err == nil {
 		return nil

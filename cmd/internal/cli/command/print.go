@@ -86,6 +86,8 @@ func (a *App) PrintJSON(v any) error {
 }
 
 // Plural returns a number with its noun: "1 image", "2 images".
+//
+//go:noinline
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

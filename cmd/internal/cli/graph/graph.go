@@ -236,6 +236,7 @@ func (r *Inferred) json() ([]stepJSON, error) {
 	return l, nil
 }
 
+//go:noinline
 func columnsJSON(cols []datagraph.Column) []columnJSON {
 	l := []columnJSON{}
 	for _, c := range cols {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/internal/sorts"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -190,7 +191,7 @@ func ends(l []svgEdge, i int) int {
 // assignLanes assigns each arrow the innermost lane that is free beside the
 // boxes it passes, short arrows first, and returns the number of lanes.
 func assignLanes(l []svgEdge) int {
-	slices.SortStableFunc(l, func(a, b svgEdge) int { return (a.to - a.from) - (b.to - b.from) })
+	sorts.Stable(l, func(a, b svgEdge) int { return (a.to - a.from) - (b.to - b.from) })
 	lanes := 0
 	for i := range l {
 		for taken := true; taken; {
@@ -203,7 +204,7 @@ func assignLanes(l []svgEdge) int {
 		}
 		lanes = max(lanes, l[i].lane+1)
 	}
-	slices.SortStableFunc(l, func(a, b svgEdge) int { return b.lane - a.lane }) // outer arrows leave boxes above inner ones
+	sorts.Stable(l, func(a, b svgEdge) int { return b.lane - a.lane }) // outer arrows leave boxes above inner ones
 	return lanes
 }
 
