@@ -12,9 +12,7 @@ require (
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
-	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/tetratelabs/wazero v1.12.0 // indirect
-	github.com/tinylib/msgp v1.6.5 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
