@@ -1,7 +1,8 @@
 # Every target works from a fresh clone and installs what it needs. make help lists them.
 GO ?= go
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -75,9 +76,9 @@ python-test: ## the Python package: a wheel in a clean environment, its types an
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
 # every file in Chromium's page and in a Worker; without, each in one of them.
-wasm-test: ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
+wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
@@ -226,10 +227,10 @@ bench-scale: ## the cost of a sample from a thousand and from ten million record
 
 # The npm package beside other ways to make a model's input in a browser; see bench/README.md.
 # PHOTOS is a folder of JPEG files.
-wasm-bench: ## PHOTOS=DIR: the npm package in Chromium, compared with other libraries
+wasm-bench: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in Chromium, compared with other libraries
 	@[ -n "$(PHOTOS)" ] || { echo "wasm-bench: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
+	cd wasm && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
 
 # A JVM's runs beside Go's, and camera frames beside OpenCV's conversion.
 mobile-bench: ## runs on a JVM beside Go alone, and camera frames beside OpenCV
@@ -263,15 +264,38 @@ python-soak: ## 100,000 batches from Python: the memory stays flat
 bigfolder: ## COUNT=100000: infer-prep run over 100,000 images, with ten interruptions at random
 	$(GO) run ./tools/bigfolder $(if $(COUNT),-count $(COUNT))
 
+##@ Packages
+
+# Each of these prints the path of the file that it makes in dist/; with make -s nothing else on
+# standard output.
+wheel: ## the Python package for this machine
+	@GO="$(GO)" $(PYTHON) python/backend.py native
+
+npm: wasm/node_modules/.package-lock.json ## the npm package
+	@cd wasm && GO="$(GO)" npm run build >&2
+	@cd wasm && mkdir -p ../dist && echo "$(CURDIR)/dist/$$(npm pack --silent --pack-destination ../dist)"
+
+jar: ## the jar for Java and Kotlin on servers, with libraries for Linux on x86-64 and arm64
+	@mobile/install.sh >&2
+	@GO="$(GO)" mobile/build-jar.sh
+
+aar: ## the Android library, which needs the Android NDK
+	@mobile/install.sh >&2
+	@GO="$(GO)" mobile/build-aar.sh
+
+# npm writes this file last.
+wasm/node_modules/.package-lock.json: wasm/package-lock.json
+	@cd wasm && npm ci --ignore-scripts --no-audit --no-fund >&2
+
 ##@ Release
 
 # The wheels of all platforms in dist/, built with zig's C compiler; auditwheel looks at those for
 # Linux, and the tests run on the one for this machine. TARGETS chooses some.
-wheel: ## the wheels of all platforms, in dist/; auditwheel, and the tests on this machine's
+wheels: ## the wheels of all platforms, in dist/; auditwheel, and the tests on this machine's
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	GO="$(GO)" python/wheels.sh $(TARGETS)
 
-# What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
-release-dry-run: ## the release in dist/, without publishing: archives, npm package, jar, AAR, checksums, SBOMs
-	GO="$(GO)" .ci/release "$$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
+# It publishes nothing.
+release-dry-run: ## the release in dist/, installed and tried, without publishing: archives, wheels, npm package, jars, AAR, checksums, SBOMs
+	GO="$(GO)" .ci/release
