@@ -1,6 +1,9 @@
 # Every target works from a fresh clone and installs what it needs. make help lists them.
 GO ?= go
 PYTHON ?= $(shell command -v python3.11 || echo python3)
+# Libraries, and the copies of the module that tests make, are built with -trimpath: with it
+# everywhere, no package is compiled twice.
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
 .PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
 
@@ -57,7 +60,7 @@ test-device: ## the tests that need ONNX Runtime
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs cmd/infer-prep-stores pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus codec/jpegli device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-full pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.
@@ -75,7 +78,8 @@ python-test: ## the Python package: a wheel in a clean environment, its types an
 
 # The npm package: its four WebAssembly files, its tests in node, and in Chromium and Firefox, which
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
-# every file in Chromium's page and in a Worker; without, each in one of them.
+# every file in Chromium's page and in a Worker, and the 50 huge cases in node with both full files;
+# without, each file and each huge case in one of them.
 wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
@@ -84,7 +88,7 @@ wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package i
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
 mobile-test: ## the bindings for Java and Kotlin, on a JVM and in Robolectric; the Android library without its native libraries; the logic of examples/android
 	mobile/install.sh
-	GO="$(GO)" mobile/build-aar.sh --dry-run
+	GO="$(GO)" mobile/build-aar.sh --ops all --dry-run
 	rm -rf mobile/jvm/target/surefire-reports mobile/android/target/surefire-reports examples/android/check/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }
@@ -102,7 +106,7 @@ train-test: ## examples/training reaches its accuracy, is killed and resumed wit
 # missing is a failure here, and a skip elsewhere.
 store-test: ## all stores on real servers of this machine, which it installs; a missing one is a failure
 	$(GO) test -count=1 ./store/...
-	@for m in store/* cmd/infer-prep-stores; do \
+	@for m in store/* cmd/infer-prep-full; do \
 		[ ! -e $$m/go.mod ] || (cd $$m && $(GO) vet ./... && INFER_PREP_STORE_TEST=1 $(GO) test -count=1 ./...) || exit 1; done
 
 # Plans packed by the examples for Kubernetes and Slurm, and the memory of a packer of 1,000, 10,000

@@ -1,6 +1,9 @@
 package codec
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -59,3 +62,29 @@ func NewEncoder(format string) (FormatEncoder, error) {
 	}
 	return d.NewEncoder(), nil
 }
+
+// Encoder describes an encoder of JPEG files besides that of codec/jpeg. Its
+// package registers it when it is imported, as codec/jpegli does.
+type Encoder struct {
+	Name    string   // lower case: "jpegli"
+	Version string   // of the library: another one may write other bytes
+	Chroma  []Chroma // the resolutions that it can write
+	New     func() FormatEncoder
+}
+
+// encoders is not a registry.Registry, which a program that registers no
+// encoder would link. Only init functions write it.
+var encoders []Encoder
+
+// RegisterEncoder adds an encoder. Packages of encoders call it from init. It
+// panics if the name is empty or taken, or if New is missing.
+func RegisterEncoder(e Encoder) {
+	if e.Name == "" || e.New == nil || slices.ContainsFunc(encoders, func(other Encoder) bool { return other.Name == e.Name }) {
+		panic("register encoder " + e.Name + ": want New, and a name that is not taken")
+	}
+	encoders = append(encoders, e)
+	slices.SortFunc(encoders, func(a, b Encoder) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Encoders returns the registered encoders, sorted by name.
+func Encoders() []Encoder { return slices.Clone(encoders) }

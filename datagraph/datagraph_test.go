@@ -41,6 +41,9 @@ func compile(t testing.TB, g *Graph) *Plan {
 // splitOp is a user-defined op with two outputs. It is not registered.
 type splitOp struct{ fail bool }
 
+// Info names the op: graphs cannot hold it.
+func (*splitOp) Info() transforms.Info { return transforms.Info{Name: "split_op"} }
+
 func (o *splitOp) Validate() error { return nil }
 func (o *splitOp) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]

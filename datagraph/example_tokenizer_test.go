@@ -19,13 +19,15 @@ type ByteTokens struct {
 	Offset int `json:"offset"`
 }
 
-// The registration makes the op known to graphs, in JSON and msgp, and to
-// datasets.
-func init() {
-	transforms.Register(transforms.Info{
+// The registration makes the op known to graphs that are read, in JSON and
+// msgp.
+func init() { transforms.Register(&ByteTokens{}) }
+
+func (o *ByteTokens) Info() transforms.Info {
+	return transforms.Info{
 		Name: "byte_tokens", Version: 1, New: func() transforms.Op { return &ByteTokens{Offset: 3} },
 		In: []string{"text"}, Out: []string{"ids"}, Reference: "none", Exactness: "0",
-	})
+	}
 }
 
 func (o *ByteTokens) Validate() error { return nil }

@@ -168,6 +168,7 @@ type fusedState struct {
 	out    []tensor.Desc
 	one    []tensor.Desc   // the outputs of one op
 	seen   []tensor.Tensor // the input of each op, without data
+	outs   []int           // the number of outputs of each op
 	src    [1]*tensor.Tensor
 }
 
@@ -175,6 +176,9 @@ func (f *fused) state(c *transforms.Context) *fusedState {
 	s, ok := c.State.(*fusedState)
 	if !ok {
 		s = &fusedState{decode: c.Sibling(), out: make([]tensor.Desc, len(f.out)), one: make([]tensor.Desc, len(f.out)), seen: make([]tensor.Tensor, len(f.ops))}
+		for _, op := range f.ops {
+			s.outs = append(s.outs, len(transforms.InfoOf(op).Out))
+		}
 		s.tables.f, s.run.rowTables = f, &s.tables
 		c.State = s
 	}
@@ -235,7 +239,7 @@ func (f *fused) infer(s *fusedState, d tensor.Desc) error {
 			s.out[0] = d
 			continue
 		}
-		n := len(transforms.InfoOf(op).Out)
+		n := s.outs[i]
 		out := s.one[:n]
 		if err := op.Infer(out, s.in[:]); err != nil {
 			return err
@@ -308,7 +312,7 @@ func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor)
 		if at == 1 {
 			break
 		}
-		n := len(transforms.InfoOf(op).Out)
+		n := s.outs[i]
 		var err error
 		if _, ok := op.(transforms.DescOnly); ok {
 			s.src[0] = &s.seen[i]
@@ -332,11 +336,11 @@ func (r *regionImage) Rows(_, _ int, pix []byte) { r.pix = append(r.pix, pix...)
 
 var _ codec.RowSink = (*regionImage)(nil)
 
-// name returns the names of the ops, joined by "+".
-func (f *fused) name() string {
+// Info has the names of the ops, joined by "+".
+func (f *fused) Info() transforms.Info {
 	var l []string
 	for _, op := range f.ops {
 		l = append(l, transforms.InfoOf(op).Name)
 	}
-	return strings.Join(l, "+")
+	return transforms.Info{Name: strings.Join(l, "+")}
 }

@@ -1,10 +1,8 @@
 package datagraph
 
 import (
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/infer-prep/infer-prep/internal/errfmt"
-	"github.com/infer-prep/infer-prep/internal/msgpread"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -26,37 +24,37 @@ const maxText = 1024
 // MarshalMsg appends the graph's msgp form to b. An op that is not registered
 // is an error that names the op.
 func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
-	n := uint32(6)
+	n := 6
 	if len(g.Batch) > 0 || len(g.Roles) > 0 {
 		n++
 	}
 	if len(g.Roles) > 0 {
 		n++
 	}
-	b = msgp.AppendArrayHeader(b, n)
-	b = msgp.AppendInt(b, Version)
-	b = msgp.AppendString(b, g.Reference)
-	b = msgp.AppendArrayHeader(b, uint32(len(g.Inputs)))
+	b = msgpack.AppendArray(b, n)
+	b = msgpack.AppendInt(b, Version)
+	b = msgpack.AppendString(b, g.Reference)
+	b = msgpack.AppendArray(b, len(g.Inputs))
 	for _, c := range g.Inputs {
-		b = msgp.AppendArrayHeader(b, 4)
-		b = msgp.AppendString(b, c.Name)
-		b = msgp.AppendUint8(b, uint8(c.Desc.DType))
-		b = msgp.AppendUint8(b, uint8(c.Desc.Layout))
-		b = msgp.AppendArrayHeader(b, uint32(c.Desc.Shape.Rank()))
+		b = msgpack.AppendArray(b, 4)
+		b = msgpack.AppendString(b, c.Name)
+		b = msgpack.AppendUint(b, uint8(c.Desc.DType))
+		b = msgpack.AppendUint(b, uint8(c.Desc.Layout))
+		b = msgpack.AppendArray(b, c.Desc.Shape.Rank())
 		for i := range c.Desc.Shape.Rank() {
-			b = msgp.AppendInt(b, c.Desc.Shape.At(i))
+			b = msgpack.AppendInt(b, c.Desc.Shape.At(i))
 		}
 	}
-	b = msgp.AppendArrayHeader(b, uint32(len(g.Steps)))
+	b = msgpack.AppendArray(b, len(g.Steps))
 	for i, s := range g.Steps {
 		info := transforms.InfoOf(s.Op)
-		fields := uint32(5)
+		fields := 5
 		if len(s.Moves) > 0 {
 			fields++
 		}
-		b = msgp.AppendArrayHeader(b, fields)
-		b = msgp.AppendString(b, info.Name)
-		b = msgp.AppendInt(b, info.Version)
+		b = msgpack.AppendArray(b, fields)
+		b = msgpack.AppendString(b, info.Name)
+		b = msgpack.AppendInt(b, info.Version)
 		b = appendStrings(b, s.In)
 		b = appendStrings(b, s.Out)
 		var err error
@@ -70,32 +68,32 @@ func (g *Graph) MarshalMsg(b []byte) ([]byte, error) {
 	b = appendStrings(b, g.Outputs)
 	b = appendStrings(b, g.SideOutputs)
 	if len(g.Batch) > 0 || len(g.Roles) > 0 {
-		b = msgp.AppendArrayHeader(b, uint32(len(g.Batch)))
+		b = msgpack.AppendArray(b, len(g.Batch))
 	}
 	for _, c := range g.Batch {
-		b = msgp.AppendArrayHeader(b, 3)
-		b = msgp.AppendString(b, c.Column)
-		b = msgp.AppendUint8(b, uint8(c.Rule))
-		b = msgp.AppendFloat64(b, c.Value)
+		b = msgpack.AppendArray(b, 3)
+		b = msgpack.AppendString(b, c.Column)
+		b = msgpack.AppendUint(b, uint8(c.Rule))
+		b = msgpack.AppendFloat64(b, c.Value)
 	}
 	if len(g.Roles) > 0 {
-		b = msgp.AppendArrayHeader(b, uint32(len(g.Roles)))
+		b = msgpack.AppendArray(b, len(g.Roles))
 	}
 	for _, r := range g.Roles {
-		b = msgp.AppendArrayHeader(b, 5)
-		b = msgp.AppendString(b, r.Column)
-		b = msgp.AppendString(b, r.Image)
-		b = msgp.AppendUint8(b, uint8(r.Kind))
-		b = msgp.AppendUint8(b, uint8(r.Format))
-		b = msgp.AppendUint8(b, uint8(r.Clamping))
+		b = msgpack.AppendArray(b, 5)
+		b = msgpack.AppendString(b, r.Column)
+		b = msgpack.AppendString(b, r.Image)
+		b = msgpack.AppendUint(b, uint8(r.Kind))
+		b = msgpack.AppendUint(b, uint8(r.Format))
+		b = msgpack.AppendUint(b, uint8(r.Clamping))
 	}
 	return b, nil
 }
 
 func appendStrings(b []byte, l []string) []byte {
-	b = msgp.AppendArrayHeader(b, uint32(len(l)))
+	b = msgpack.AppendArray(b, len(l))
 	for _, s := range l {
-		b = msgp.AppendString(b, s)
+		b = msgpack.AppendString(b, s)
 	}
 	return b
 }
@@ -103,7 +101,7 @@ func appendStrings(b []byte, l []string) []byte {
 // UnmarshalMsg reads a graph, validates it, and returns the rest of b. Unknown
 // ops and unknown versions are errors that name them.
 func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
-	r := reader{msgpread.Reader{B: b}}
+	r := reader{msgpack.Reader{B: b}}
 	length := r.Count(8)
 	if r.Err == nil && length < 6 {
 		r.Fail("tuple of %d, want 6 to 8", length)
@@ -149,7 +147,7 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 		for range count {
 			r.Tuple(3)
 			c := BatchColumn{Column: r.Text(maxName)}
-			c.Rule, c.Value = BatchRule(r.Uint8()), msgpread.Read(&r.Reader, msgp.ReadFloat64Bytes)
+			c.Rule, c.Value = BatchRule(r.Uint8()), msgpack.Read(&r.Reader, msgpack.ReadFloat64)
 			n.Batch = append(n.Batch, c)
 		}
 	}
@@ -166,7 +164,7 @@ func (g *Graph) UnmarshalMsg(b []byte) ([]byte, error) {
 	return r.B, nil
 }
 
-type reader struct{ msgpread.Reader }
+type reader struct{ msgpack.Reader }
 
 func (r *reader) strings() (l []string) {
 	for range r.Count(maxColumns) {

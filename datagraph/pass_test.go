@@ -94,6 +94,9 @@ func TestPasses(t *testing.T) {
 // halve is a user-defined pointwise op.
 type halve struct{ fail bool }
 
+func (o *halve) Info() transforms.Info {
+	return transforms.Info{Name: "halve"}
+}
 func (o *halve) Validate() error { return nil }
 func (o *halve) Pointwise()      {}
 func (o *halve) Infer(dst, in []tensor.Desc) error {
@@ -115,7 +118,7 @@ func (o *halve) Apply(_ *transforms.Context, dst, src []*tensor.Tensor) error {
 func TestUsersOpsFuse(t *testing.T) {
 	p, err := datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{}, transforms.NewInvert()), datagraph.CompileOptions{})
 	require.NoError(t, err)
-	require.Equal(t, "0-2 decode+*datagraph_test.halve+invert p r", describe(p))
+	require.Equal(t, "0-2 decode+halve+invert p r", describe(p))
 	p, err = datagraph.Compile(datagraph.New(transforms.NewDecode(), &halve{true}, transforms.NewInvert()), datagraph.CompileOptions{})
 	require.NoError(t, err)
 	_, err = p.NewRunner().Run(testImage(t, "jpeg_large.jpg"))

@@ -256,7 +256,7 @@ type StepInfo struct {
 func (p *Plan) Steps() []StepInfo {
 	var l []StepInfo
 	for _, s := range p.steps {
-		i := StepInfo{Op: opName(s.op), First: s.first, N: s.n, Passes: slices.Clone(s.passes)}
+		i := StepInfo{Op: transforms.InfoOf(s.op).Name, First: s.first, N: s.n, Passes: slices.Clone(s.passes)}
 		for _, v := range s.in {
 			i.In = append(i.In, Column{Name: p.values[v].column, Desc: p.values[v].desc})
 		}
@@ -272,13 +272,6 @@ func (p *Plan) Steps() []StepInfo {
 		l = append(l, i)
 	}
 	return l
-}
-
-func opName(op transforms.Op) string {
-	if f, ok := op.(*fused); ok {
-		return f.name()
-	}
-	return transforms.InfoOf(op).Name
 }
 
 // Buffers returns the number of buffers of a Runner.

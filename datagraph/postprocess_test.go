@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 	t "github.com/infer-prep/infer-prep/transforms"
 )
 
@@ -141,7 +142,7 @@ func TestPostprocess(x *testing.T) {
 	require.NoError(x, json.Unmarshal(b, &file))
 	b, err = os.ReadFile("testdata/postprocess/golden.npz")
 	require.NoError(x, err)
-	list, err := tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), 1<<26)
+	list, err := npz.Read(bytes.NewReader(b), int64(len(b)), 1<<26)
 	require.NoError(x, err)
 	arrays := map[string]*tensor.Tensor{}
 	for _, n := range list {

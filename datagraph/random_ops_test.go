@@ -67,7 +67,8 @@ func TestRandomOps(test *testing.T) {
 			require.NoError(test, err)
 			fused, plain := p.NewRunner(), q.NewRunner()
 			differ := map[string]bool{}
-			for o := range uint64(short.Rounds(test, 90, 45)) {
+			n := short.Rounds(test, 90, 24)
+			for o := range uint64(n) {
 				image := images[o%uint64(len(images))]
 				fused.At = rng.Point{Seed: 9, Epoch: 1, Ordinal: o}
 				plain.At = fused.At
@@ -79,9 +80,12 @@ func TestRandomOps(test *testing.T) {
 				require.True(test, bytes.Equal(want[0].Data, got[0].Data), "sample %d", o)
 				differ[string(got[0].Data)] = true
 			}
-			require.Greater(test, len(differ), 20)
+			require.Greater(test, len(differ), n*2/9)
 			if name == "noise" || name == "lists" || name == "colour" {
 				return // too many lists of ops to compare
+			}
+			if short.On() {
+				return // no platform changes what is allocated
 			}
 			fused.At.Ordinal = 0
 			again := func() {

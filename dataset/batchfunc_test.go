@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/tensor"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestBatchSizes checks a resume after every batch, in both engines, and that

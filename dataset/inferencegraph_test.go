@@ -21,16 +21,15 @@ import (
 // same leaves its input as it is.
 type same struct{}
 
+func (o *same) Info() t.Info {
+	return t.Info{Name: "test/same", Version: 1, New: func() t.Op { return &same{} }}
+}
 func (o *same) Validate() error { return nil }
 func (o *same) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
 	return nil
 }
 func (o *same) Apply(_ *t.Context, dst, src []*tensor.Tensor) error { return src[0].CopyTo(dst[0]) }
-
-func init() {
-	t.Register(t.Info{Name: "test/same", Version: 1, New: func() t.Op { return &same{} }})
-}
 
 // certain returns a definition whose random ops do nothing, or only their
 // deterministic part.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/infer-prep/infer-prep/internal/msgpread"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 )
 
 // The msgp form is the JSON form encoded as msgp, with sorted keys, so that
@@ -80,7 +80,7 @@ func appendValue(b []byte, v any) ([]byte, error) {
 // rest of b.
 func (d *Dataset) UnmarshalMsg(b []byte) ([]byte, error) {
 	var text strings.Builder
-	rest, err := b, msgpread.Whole(b)
+	rest, err := b, msgpack.Whole(b)
 	if err == nil {
 		rest, err = jsonOf(&text, b, 0)
 	}

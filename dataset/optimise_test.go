@@ -80,6 +80,9 @@ func (d *photoRows) Read(_ context.Context, i int64, s *dataset.Sample) error {
 // cropping draws a box of an image, of at least 4 pixels a side.
 type cropping struct{ Size int }
 
+func (o *cropping) Info() t.Info {
+	return t.Info{Name: "test/cropping", Version: 1, New: func() t.Op { return &cropping{Size: 8} }}
+}
 func (o *cropping) Validate() error { return nil }
 func (o *cropping) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0].WithSize(o.Size, o.Size)
@@ -99,7 +102,6 @@ func (o *cropping) Draw(d *t.Draw) error {
 
 func init() {
 	dataset.Register(dataset.Info{Name: "test/photos", Version: 1, New: func() dataset.Node { return &photos{} }})
-	t.Register(t.Info{Name: "test/cropping", Version: 1, New: func() t.Op { return &cropping{Size: 8} }})
 	dataset.RegisterFunc("test/bright", dataset.Predicate(func(c *dataset.Call, src []*tensor.Tensor) (bool, error) {
 		sum := 0
 		for _, b := range src[0].Data {

@@ -12,6 +12,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/device/cpu"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // The reference device runs a graph on the host and states how exactly.

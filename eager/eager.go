@@ -16,14 +16,14 @@
 //	draws := eager.Draws{Seed: 42}
 //	t, err := eager.ApplyAt(draws.Next(), jpeg, transforms.NewDecode(), transforms.NewRandomHorizontalFlip())
 //
-// The package imports the decoders of all image formats.
+// A program imports the decoders that it needs, such as codec/jpeg, or
+// codec/all for every image format. It links the ops that it mentions only.
 package eager
 
 import (
 	"fmt"
 	"sync/atomic"
 
-	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/rng"
 	"github.com/infer-prep/infer-prep/tensor"

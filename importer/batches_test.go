@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // batchCase is a configuration with the reference's results for lists of

@@ -55,10 +55,8 @@ func (in *File) detect(ctx context.Context) {
 	if head = head[:n]; err != nil && err != io.EOF || n == 0 || codec.Sniff(head) != "" {
 		return
 	}
-	if x, err := pipe.Detect(in.base(), head); err == nil {
+	if x, err := records.DetectHead(in.base(), head); err == nil {
 		in.container = &x
-	} else if errors.Is(err, pipe.ErrMindRecord) {
-		in.Err = paths.Error(in.Path, err)
 	}
 }
 
@@ -324,12 +322,8 @@ func (r *run) stream(ctx context.Context, in *File, yield func(*File) bool) bool
 	b := bufio.NewReaderSize(p, pipe.Buffer)
 	head, err := pipe.Head(b)
 	if err == nil && codec.Sniff(head) == "" && len(head) > 0 {
-		format, unknown := pipe.Detect(in.Path, head)
-		switch {
-		case unknown == nil:
+		if format, unknown := records.DetectHead(in.Path, head); unknown == nil {
 			return r.container(ctx, in, format, b, yield)
-		case errors.Is(unknown, pipe.ErrMindRecord):
-			err = unknown
 		}
 	}
 	if err == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // Format is a way to write tensors to files.
@@ -52,7 +53,7 @@ var formats = slices.Concat([]Format{
 	{Name: "npy", Ext: ".npy", stream: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteNPY(w, ts[0].T)
 	}},
-	{Name: "npz", Ext: ".npz", many: true, Named: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: tensor.WriteNPZ},
+	{Name: "npz", Ext: ".npz", many: true, Named: true, no: []tensor.DType{tensor.BFloat16, tensor.Bytes}, write: npz.Write},
 	{Name: "raw", Ext: ".raw", stream: true, write: writeRaw},
 	{Name: "pb", Ext: ".pb", Named: true, write: func(w io.Writer, ts []tensor.Named) error {
 		return tensor.WriteTensorProto(w, ts[0].Name, ts[0].T)

@@ -20,6 +20,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/modelbundle"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // types are all exported types with methods.

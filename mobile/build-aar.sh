@@ -2,8 +2,10 @@
 # Builds the Android library into dist: infer-prep-android-VERSION.aar, its
 # sources and its POM. It prints the path of the AAR; all else goes to standard
 # error. Equal sources and tools give equal bytes.
-# usage: mobile/build-aar.sh [--abi ABI]... [--dry-run]
+# usage: mobile/build-aar.sh [--abi ABI]... [--ops OPS] [--dry-run]
 #   --abi      arm64-v8a, armeabi-v7a, x86_64; default: all three
+#   --ops      the ops that graphs may have: classification (the default), all, or
+#              a file with one op on each line
 #   --dry-run  put libraries for Linux, which need no NDK, in the place of
 #              Android's: all other steps are the same. The files are named
 #              infer-prep-android-VERSION-dryrun, and the AAR's manifest says so:
@@ -11,18 +13,26 @@
 # It needs Linux on x86-64, JDK 17, Maven, and the Android NDK, r27 or later, in
 # NDK, ANDROID_NDK_HOME, ANDROID_NDK_ROOT or ANDROID_HOME/ndk.
 set -euo pipefail
+here=$PWD
 cd "$(dirname "$0")"
 GO=${GO:-go}
-abis=() dry=
-usage() { sed -n '2,13s/^# \?//p' build-aar.sh >&2; exit 2; }
+abis=() dry= ops=classification
+usage() { sed -n '2,15s/^# \?//p' build-aar.sh >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
   --abi) [ $# -gt 1 ] || usage; abis+=("$2"); shift ;;
+  --ops) [ $# -gt 1 ] || usage; ops=$2; shift ;;
   --dry-run) dry=yes ;;
   *) echo "build-aar: unknown argument $1" >&2; usage ;;
   esac
   shift
 done
+case $ops in
+classification | all) ;;
+*)
+  ops=$(cd "$here" && realpath "$ops")
+  [ -f "$ops" ] || { echo "build-aar: --ops $ops: want classification, all or a file with one op on each line" >&2; exit 2; } ;;
+esac
 [ ${#abis[@]} -gt 0 ] || abis=(arm64-v8a armeabi-v7a x86_64)
 budget=$((6 << 20)) # bytes of a native library
 
@@ -64,7 +74,7 @@ TEXT
   export NDK
 fi
 
-GO="$GO" bind/build.sh "${targets[@]}" >&2
+GO="$GO" OPS="$ops" bind/build.sh "${targets[@]}" >&2
 rm -rf {jvm,android}/target/classes # Maven leaves the classes of deleted sources
 mvn -q -B -DskipTests package >&2
 python3 aar.py ${dry:+--dry-run} "$budget" "${arguments[@]}"

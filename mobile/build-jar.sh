@@ -14,7 +14,7 @@ case $* in
 --docs) profile='-P release' ;;
 *) sed -n '2,7s/^# \?//p' build-jar.sh >&2; exit 2 ;;
 esac
-GO="$GO" bind/build.sh linux/amd64 linux/arm64 >&2
+GO="$GO" OPS=all bind/build.sh linux/amd64 linux/arm64 >&2
 rm -rf jvm/target/classes # Maven leaves the classes of deleted sources
 mvn -q -B $profile -DskipTests package -pl jvm >&2
 python3 jar.py "$@"

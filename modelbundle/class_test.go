@@ -7,6 +7,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/modelbundle"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestClasses checks that package device has the same names in the same order.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/infer-prep/infer-prep/internal/msgpread"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -176,7 +176,7 @@ func (e *Expected) append(b []byte) []byte {
 
 // parseManifest reads a manifest and validates it.
 func parseManifest(b []byte) (*manifest, error) {
-	r := reader{msgpread.Reader{B: b}}
+	r := reader{msgpack.Reader{B: b}}
 	m := &manifest{}
 	r.Tuple(5)
 	m.least, m.reference = r.Text(maxText), r.Text(maxText)
@@ -351,12 +351,12 @@ func checkFormat(s string) error {
 }
 
 // reader reads the values of a manifest.
-type reader struct{ msgpread.Reader }
+type reader struct{ msgpack.Reader }
 
-func (r *reader) int64() int64 { return msgpread.Read(&r.Reader, msgp.ReadInt64Bytes) }
+func (r *reader) int64() int64 { return msgpack.Read(&r.Reader, msgp.ReadInt64Bytes) }
 
 func (r *reader) digest() (d [sha256.Size]byte) {
-	b := msgpread.Read(&r.Reader, msgp.ReadBytesZC)
+	b := msgpack.Read(&r.Reader, msgp.ReadBytesZC)
 	if len(b) != len(d) {
 		r.Fail("a digest of %d bytes, want %d", len(b), len(d))
 	}
@@ -374,7 +374,7 @@ func (r *reader) expected() (e Expected) {
 	e.SHA256 = r.digest()
 	for range r.Count(maxValues) {
 		r.Tuple(2)
-		e.Values = append(e.Values, Element{r.int64(), msgpread.Read(&r.Reader, msgp.ReadFloat64Bytes)})
+		e.Values = append(e.Values, Element{r.int64(), msgpack.Read(&r.Reader, msgp.ReadFloat64Bytes)})
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/store"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // A folder with one subfolder per class becomes a RecordIO file with an index.

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/jpeg"
-	"github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -28,29 +29,63 @@ var encodingNames = []string{"jpeg", "png", "pass-through"}
 // String returns the name.
 func (e Encoding) String() string { return enum.String("encoding", encodingNames, e) }
 
-// JPEGEncoder is an encoder of JPEG files.
-type JPEGEncoder uint8
+// Turbo is the encoder of package codec/jpeg. It writes the files of
+// libjpeg-turbo, byte for byte those of cv2.imencode.
+const Turbo = "turbo"
 
-const (
-	// Turbo is package codec/jpeg. It writes the files of libjpeg-turbo, byte
-	// for byte those of cv2.imencode.
-	Turbo JPEGEncoder = iota
-	// Jpegli is package codec/jpegli. Its files are an eighth smaller and take
-	// ten times as long.
-	Jpegli
-)
+// ErrEncoder reports an encoder that this program does not import.
+var ErrEncoder = errors.New("no such encoder in this program")
 
-var jpegEncoderNames = []string{"turbo", "jpegli"}
-
-// String returns the name.
-func (e JPEGEncoder) String() string { return enum.String("encoder", jpegEncoderNames, e) }
-
-// version names the encoder's version for journals.
-func (e JPEGEncoder) version() string {
-	if e == Jpegli {
-		return jpegli.Version
+// Encoders returns the names of the encoders of JPEG files in this program:
+// Turbo, and those of imported packages.
+func Encoders() []string {
+	names := []string{Turbo}
+	for _, e := range codec.Encoders() {
+		names = append(names, e.Name)
 	}
-	return e.String()
+	return names
+}
+
+// other returns the imported encoder of the options, a zero one for Turbo.
+func (o *ImageOptions) other() (codec.Encoder, error) {
+	l := codec.Encoders()
+	i := slices.IndexFunc(l, func(e codec.Encoder) bool { return e.Name == o.Encoder })
+	switch {
+	case o.Encoder == Turbo:
+		return codec.Encoder{}, nil
+	case i < 0:
+		return codec.Encoder{}, fmt.Errorf("pack: encoder %q: %w: want one of %s", o.Encoder, ErrEncoder, strings.Join(Encoders(), ", "))
+	case !slices.Contains(l[i].Chroma, o.Chroma):
+		return codec.Encoder{}, fmt.Errorf("pack: chroma %v: want one of %v for %s", o.Chroma, l[i].Chroma, o.Encoder)
+	}
+	return l[i], nil
+}
+
+// version names the encoder's version for journals and plans.
+func (o *ImageOptions) version() string {
+	for _, e := range codec.Encoders() {
+		if e.Name == o.Encoder {
+			return e.Version
+		}
+	}
+	return o.Encoder
+}
+
+// versions lists the versions of the encoders in this program.
+func versions() (l []string) {
+	for _, name := range Encoders() {
+		l = append(l, (&ImageOptions{Encoder: name}).version())
+	}
+	return l
+}
+
+// encoderOf returns the name of the encoder with a version.
+func encoderOf(version string) (string, bool) {
+	i := slices.Index(versions(), version)
+	if i < 0 {
+		return "", false
+	}
+	return Encoders()[i], true
 }
 
 // Color selects the packed channels, as the flag of cv2.imread does.
@@ -76,9 +111,9 @@ func (c Color) String() string { return enum.String("color", colorNames, c) }
 // PassThrough only Check and Limits have an effect.
 type ImageOptions struct {
 	Encoding   Encoding
-	Encoder    JPEGEncoder // of JPEG; default Turbo
+	Encoder    string      // of JPEG: one of Encoders; default Turbo
 	Quality    int         // JPEG: 1 to 100, default 95; PNG: compression level 1 to 9, default 3
-	Chroma     jpeg.Chroma // chroma subsampling of JPEG; default 4:2:0; Jpegli has neither 4:4:0 nor 4:1:1
+	Chroma     jpeg.Chroma // chroma subsampling of JPEG; default 4:2:0; other encoders may have fewer
 	Color      Color
 	CenterCrop bool // crop the largest centred square, before Resize
 	Resize     int  // length of the shorter edge in pixels, up to 2^24; 0: no resize
@@ -92,10 +127,13 @@ type ImageOptions struct {
 // fill checks the options and sets defaults.
 func (o *ImageOptions) fill() error {
 	o.Limits = o.Limits.WithDefaults()
+	if o.Encoder == "" || o.Encoding != JPEG {
+		o.Encoder = Turbo
+	}
 	most := 0
 	switch o.Encoding {
 	case PassThrough:
-		*o = ImageOptions{Encoding: PassThrough, Check: o.Check, Limits: o.Limits}
+		*o = ImageOptions{Encoding: PassThrough, Encoder: Turbo, Check: o.Check, Limits: o.Limits}
 		return nil
 	case JPEG:
 		if most = 100; o.Quality == 0 {
@@ -105,22 +143,21 @@ func (o *ImageOptions) fill() error {
 			o.Chroma = jpeg.Chroma420
 		}
 	case PNG:
-		o.Chroma, o.Encoder = 0, 0
+		o.Chroma = 0
 		if most = 9; o.Quality == 0 {
 			o.Quality = 3
 		}
 	}
 	switch {
-	case most == 0 || o.Color > Unchanged || o.Encoder > Jpegli || o.Chroma > jpeg.Chroma411:
-		return fmt.Errorf("pack: encoding %v, encoder %v, color %v, chroma %v: unknown value", o.Encoding, o.Encoder, o.Color, o.Chroma)
-	case o.Encoder == Jpegli && o.Chroma > jpeg.Chroma444:
-		return fmt.Errorf("pack: chroma %v: want 420, 422 or 444 for %v", o.Chroma, o.Encoder)
+	case most == 0 || o.Color > Unchanged || o.Chroma > jpeg.Chroma411:
+		return fmt.Errorf("pack: encoding %v, color %v, chroma %v: unknown value", o.Encoding, o.Color, o.Chroma)
 	case o.Quality < 1 || o.Quality > most:
 		return fmt.Errorf("pack: quality %d: want 1 to %d for %v", o.Quality, most, o.Encoding)
 	case o.Resize < 0 || o.Resize > 1<<24:
 		return fmt.Errorf("pack: resize %d: want 0 to %d", o.Resize, 1<<24)
 	}
-	return nil
+	_, err := o.other()
+	return err
 }
 
 // images prepares images one after another and reuses its memory.
@@ -136,6 +173,7 @@ type images struct {
 	context *transforms.Context
 	png     pngWriter
 	jpeg    jpeg.Encoder
+	other   codec.FormatEncoder // of JPEG; nil before its first image
 }
 
 // image appends the packed form of an image file to dst.
@@ -171,8 +209,15 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 	if m.o.Encoding == PNG {
 		return m.png.encode(dst, t, m.o.Quality)
 	}
-	if m.o.Encoder == Jpegli {
-		return jpegli.Encode(dst, t, jpegli.Options{Quality: m.o.Quality, Chroma: jpegliChroma[m.o.Chroma]})
+	if m.o.Encoder != Turbo {
+		if m.other == nil {
+			e, err := m.o.other()
+			if err != nil {
+				return nil, err
+			}
+			m.other = e.New()
+		}
+		return m.other.Encode(dst, t, codec.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma})
 	}
 	return m.jpeg.Encode(dst, t, jpeg.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma, Dialect: jpeg.OpenCV})
 }
@@ -191,8 +236,6 @@ func (m *images) validate() error {
 	}
 	return err
 }
-
-var jpegliChroma = [...]jpegli.Chroma{jpeg.Chroma420: jpegli.Chroma420, jpeg.Chroma422: jpegli.Chroma422, jpeg.Chroma444: jpegli.Chroma444}
 
 // decode decodes m.file as cv2.imread does.
 func (m *images) decode() (*tensor.Tensor, error) {

@@ -244,7 +244,7 @@ func (p *Plan) marshal() ([]byte, error) {
 	if i := p.Image; i.Encoding != PassThrough {
 		f.Image = &planImage{Encoding: i.Encoding.String(), Quality: i.Quality, Chroma: planChroma[i.Chroma], Color: i.Color.String(), CenterCrop: i.CenterCrop, Resize: i.Resize}
 		if i.Encoding == JPEG {
-			f.Image.Encoder = i.Encoder.version()
+			f.Image.Encoder = i.version()
 		}
 	}
 	if p.Graph != nil {
@@ -319,13 +319,8 @@ func parsePlan(name string, b []byte) (*Plan, error) {
 		}
 		p.Image.Quality, p.Image.CenterCrop, p.Image.Resize = i.Quality, i.CenterCrop, i.Resize
 		if p.Image.Encoding == JPEG {
-			switch i.Encoder {
-			case Turbo.version():
-				p.Image.Encoder = Turbo
-			case Jpegli.version():
-				p.Image.Encoder = Jpegli
-			default:
-				return nil, planErrorf(name, "encoder %q: this build has %q and %q, which write other bytes", i.Encoder, Turbo.version(), Jpegli.version())
+			if p.Image.Encoder, ok = encoderOf(i.Encoder); !ok {
+				return nil, planErrorf(name, "encoder %q: %w: want one of %s, which write other bytes", i.Encoder, ErrEncoder, strings.Join(versions(), ", "))
 			}
 		}
 	}

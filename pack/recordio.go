@@ -308,7 +308,7 @@ func (p *RecordIO) digest() (string, error) {
 	}
 	o := p.Image
 	d := sha256.New()
-	head, err := json.Marshal([]any{"recordio 3", o.Encoder.version(), root, o.Encoding, o.Quality, o.Chroma, o.Color, o.CenterCrop, o.Resize, o.Limits, p.PackLabels, p.Sums, p.CompareContent, len(p.Outputs)})
+	head, err := json.Marshal([]any{"recordio 3", o.version(), root, o.Encoding, o.Quality, o.Chroma, o.Color, o.CenterCrop, o.Resize, o.Limits, p.PackLabels, p.Sums, p.CompareContent, len(p.Outputs)})
 	if err != nil {
 		return "", fmt.Errorf("pack: %w", err)
 	}

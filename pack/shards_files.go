@@ -294,7 +294,7 @@ func (s *Samples) items(h hash.Hash, root string, items []imagerecord.Item, imag
 	if err := image.fill(); err != nil {
 		return err
 	}
-	fmt.Fprintf(h, "%+v %s\n", image, image.Encoder.version())
+	fmt.Fprintf(h, "%+v %s\n", image, image.version())
 	s.digest = h.Sum(nil)
 	seen := map[string]string{}
 	var good []imagerecord.Item

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // BenchmarkSample measures the cost of the engine for a sample, through two

@@ -9,6 +9,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/inmemory"
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // A run stops after a batch; another run resumes from its state.

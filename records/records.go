@@ -5,7 +5,7 @@
 // A format is a package that registers itself when it is imported:
 // records/mxnet (RecordIO and image records), records/tfrecord,
 // records/tfexample, records/webdataset, records/kaldi and records/mindrecord.
-// Package records/all imports all but MindRecord, which needs SQLite.
+// Package records/all imports all of them.
 // docs/format/records.md says how fields and keys map between formats.
 //
 // Package recordio has the RecordIO framing itself, with indexes, partitions
@@ -86,7 +86,7 @@ type Writer interface {
 }
 
 // LocalOpener is a store of local files for formats that use their own file
-// access, as SQLite does. These formats call CheckAccess for each file.
+// access, as MindRecord does. These formats call CheckAccess for each file.
 type LocalOpener interface {
 	store.Opener
 	// CheckAccess is called before a file is read, or written if write is true.

@@ -26,7 +26,7 @@ var (
 // Error reports input that an encoder or decoder rejects. errors.Is matches
 // ErrEncoding, its Kind and its Err.
 type Error struct {
-	Format string // "npy", "npz", "safetensors", "onnx" or "raw"
+	Format string // "npy", "npz" (package npz), "safetensors", "onnx" or "raw"
 	Kind   error  // ErrFormat, ErrUnsupported or ErrLimit
 	Name   string // of the tensor, or ""
 	Offset int64  // in bytes: in the input, or in the member of an npz; -1 if unknown

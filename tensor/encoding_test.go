@@ -205,16 +205,6 @@ func TestReadNPYVariants(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-// everyNPZ returns the tensors in the generator's archives.
-func everyNPZ(t testing.TB) (ts []Named) {
-	for _, d := range dtypes {
-		if d != BFloat16 {
-			ts = append(ts, Named{d.String(), pattern(t, d, Dims(2, 3))})
-		}
-	}
-	return append(ts, Named{"Größe", pattern(t, Uint8, Dims())})
-}
-
 func equalAll(t testing.TB, want, got []Named) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -224,81 +214,15 @@ func equalAll(t testing.TB, want, got []Named) {
 	}
 }
 
-func TestNPZGoldens(t *testing.T) {
-	g := goldens(t)
-	want := everyNPZ(t)
-	for _, name := range []string{"npz/savez.npz", "npz/compressed.npz"} {
-		got, err := ReadNPZ(bytes.NewReader(g[name]), int64(len(g[name])), noLimit)
-		require.NoError(t, err, name)
-		equalAll(t, want, got)
-	}
-	var b bytes.Buffer
-	require.NoError(t, WriteNPZ(&b, want))
-	require.Equal(t, g["npz/savez.npz"], b.Bytes())
-	var views []Named
-	for _, n := range want {
-		views = append(views, Named{n.Name, strided(t, n.T)})
-	}
-	b.Reset()
-	require.NoError(t, WriteNPZ(&b, views))
-	require.Equal(t, g["npz/savez.npz"], b.Bytes())
-	b.Reset()
-	require.NoError(t, WriteNPZ(&b, nil))
-	require.Equal(t, g["npz/empty.npz"], b.Bytes())
-	got, err := ReadNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()), 0)
-	require.NoError(t, err)
-	require.Empty(t, got)
-
-	// The checksums detect a damaged byte in any member's data.
-	for _, name := range []string{"npz/savez.npz", "npz/compressed.npz"} {
-		file := bytes.Clone(g[name])
-		at := bytes.Index(file, []byte("\x93NUMPY")) + 130
-		if at < 130 {
-			at = 60
-		}
-		file[at] ^= 0x40
-		_, err := ReadNPZ(bytes.NewReader(file), int64(len(file)), noLimit)
-		require.ErrorIs(t, err, ErrFormat, name)
-		for i := 0; i < len(file); i += 7 {
-			_, err := ReadNPZ(bytes.NewReader(file), int64(i), noLimit)
-			require.ErrorIs(t, err, ErrFormat, "%s cut at %d", name, i)
-		}
-	}
-	// The limit is over all members: uint8 … bool in (2, 3) and a scalar.
-	total := int64(6*(1+1+2+2+4+8+2+4+8+1) + 1)
-	file := g["npz/compressed.npz"]
-	_, err = ReadNPZ(bytes.NewReader(file), int64(len(file)), total)
-	require.NoError(t, err)
-	_, err = ReadNPZ(bytes.NewReader(file), int64(len(file)), total-1)
-	require.ErrorIs(t, err, ErrLimit)
-}
-
-// TestNPZ64 compares the zip64 fields with those of zipfile, whose limit for
-// them was 300 bytes instead of 2 GiB.
-func TestNPZ64(t *testing.T) {
-	golden := goldens(t)["npz/zip64_beyond_300.npz"]
-	want := append(everyNPZ(t), Named{"large", pattern(t, Uint8, Dims(400))})
-	var b bytes.Buffer
-	require.NoError(t, writeNPZ(&b, want, 300))
-	require.Equal(t, golden, b.Bytes())
-	got, err := ReadNPZ(&section{golden}, int64(len(golden)), noLimit)
-	require.NoError(t, err)
-	equalAll(t, want, got)
-}
-
-// section is a ReaderAt with its own error for offsets outside its bytes.
-type section struct{ b []byte }
-
-func (s *section) ReadAt(b []byte, off int64) (int, error) {
-	if off < 0 || off > int64(len(s.b)) {
-		return 0, errors.New("outside")
-	}
-	return bytes.NewReader(s.b).ReadAt(b, off)
-}
-
 func TestSafetensorsGoldens(t *testing.T) {
 	g := goldens(t)
-	ts := append(everyNPZ(t), Named{"bfloat16", pattern(t, BFloat16, Dims(2, 3))},
+	var ts []Named
+	for _, d := range dtypes {
+		if d != BFloat16 {
+			ts = append(ts, Named{d.String(), pattern(t, d, Dims(2, 3))})
+		}
+	}
+	ts = append(ts, Named{"Größe", pattern(t, Uint8, Dims())}, Named{"bfloat16", pattern(t, BFloat16, Dims(2, 3))},
 		Named{"\"quoted\"\\\n\t\x01/\x7f<&>\u2028", pattern(t, Uint8, Dims())},
 		Named{"empty", pattern(t, Uint8, Dims(0, 3))}, Named{"an other", pattern(t, Uint8, Dims(3))})
 	var b bytes.Buffer
@@ -572,17 +496,9 @@ func TestReadersAllocateLittle(t *testing.T) {
 	st := stFile(`{"a":{"dtype":"F64","shape":[1048576,128],"data_offsets":[0,1073741824]}}`, 20)
 	stHead := append(binary.LittleEndian.AppendUint64(nil, 99_999_999), '{')
 	pb := "\x0a\x06\x80\x80\x40\x80\x80\x40\x10\x0b\x4a\xff\xff\xff\xff\x07x"
-	var z bytes.Buffer
-	zw := zip.NewWriter(&z)
-	f, err := zw.Create("a.npy")
-	require.NoError(t, err)
-	_, err = f.Write(npy)
-	require.NoError(t, err)
-	require.NoError(t, zw.Close())
 	for name, read := range map[string]func() error{
 		"npy":         func() error { _, err := ReadNPY(bytes.NewReader(npy), noLimit); return err },
 		"npy stream":  func() error { _, err := ReadNPY(iotest.OneByteReader(bytes.NewReader(npy)), noLimit); return err },
-		"npz":         func() error { _, err := ReadNPZ(bytes.NewReader(z.Bytes()), int64(z.Len()), noLimit); return err },
 		"safetensors": func() error { _, _, err := ReadSafetensors(bytes.NewReader(st), noLimit); return err },
 		"header":      func() error { _, _, err := ReadSafetensors(bytes.NewReader(stHead), noLimit); return err },
 		"onnx":        func() error { _, _, err := ReadTensorProto(strings.NewReader(pb), noLimit); return err },
@@ -656,9 +572,6 @@ func TestRaw(t *testing.T) {
 	_, err = ReadRaw(&b, Desc{}, 23)
 	require.ErrorIs(t, err, ErrDesc)
 
-	_, err = ReadNPZ(brokenAt{}, 100, noLimit)
-	require.ErrorIs(t, err, errFull)
-	require.NotErrorIs(t, err, ErrEncoding)
 	// The reader's own error is returned, and is not an ErrEncoding.
 	boom := errors.New("boom")
 	for name, read := range map[string]func(io.Reader) error{
@@ -672,10 +585,6 @@ func TestRaw(t *testing.T) {
 		require.NotErrorIs(t, err, ErrEncoding, name)
 	}
 }
-
-type brokenAt struct{}
-
-func (brokenAt) ReadAt([]byte, int64) (int, error) { return 0, errFull }
 
 // failAfter is a writer that fails after n bytes.
 type failAfter struct{ n int }
@@ -709,14 +618,6 @@ func TestWritersRefuse(t *testing.T) {
 		{"npy data", WriteNPY(w, bad), ErrDesc},
 		{"npy strides", WriteNPY(w, negative), ErrDesc},
 		{"npy none", WriteNPY(w, nil), ErrDesc},
-		{"npz bfloat16", WriteNPZ(w, []Named{{"a", bf}}), ErrUnsupported},
-		{"npz bytes", WriteNPZ(w, []Named{{"a", by}}), ErrUnsupported},
-		{"npz twice", WriteNPZ(w, []Named{{"a", u8}, {"a", u8}}), ErrUnsupported},
-		{"npz no name", WriteNPZ(w, []Named{{"", u8}}), ErrUnsupported},
-		{"npz NUL", WriteNPZ(w, []Named{{"a\x00", u8}}), ErrUnsupported},
-		{"npz long name", WriteNPZ(w, []Named{{strings.Repeat("a", 65532), u8}}), ErrUnsupported},
-		{"npz not UTF-8", WriteNPZ(w, []Named{{"\xff", u8}}), ErrUnsupported},
-		{"npz none", WriteNPZ(w, []Named{{"a", nil}}), ErrDesc},
 		{"safetensors bytes", WriteSafetensors(w, []Named{{"a", by}}, nil), ErrUnsupported},
 		{"safetensors twice", WriteSafetensors(w, []Named{{"a", u8}, {"a", bf}}, nil), ErrUnsupported},
 		{"safetensors reserved", WriteSafetensors(w, []Named{{stMeta, u8}}, nil), ErrUnsupported},
@@ -736,7 +637,6 @@ func TestWritersRefuse(t *testing.T) {
 	for n := 0; n < 119400; n += 997 { // less than the smallest of the files
 		for _, x := range []*Tensor{u8, view} {
 			require.ErrorIs(t, WriteNPY(&failAfter{n}, x), errFull)
-			require.ErrorIs(t, WriteNPZ(&failAfter{n}, []Named{{"a", x}}), errFull)
 			require.ErrorIs(t, WriteSafetensors(&failAfter{n}, []Named{{"a", x}}, nil), errFull)
 			require.ErrorIs(t, WriteTensorProto(&failAfter{n}, "a", x), errFull)
 			require.ErrorIs(t, WriteRaw(&failAfter{n}, x), errFull)
@@ -770,7 +670,7 @@ func TestWriteForCheck(t *testing.T) {
 		Shape Shape  `json:"shape"`
 	}
 	var index []entry
-	var npz, st []Named
+	var st []Named
 	for _, d := range dtypes {
 		for _, s := range append(shapes, Dims(1, 1, 1, 1, 1, 1, 1, 2), Dims(123, 45)) {
 			key, x := goldenKey(d, s), strided(t, pattern(t, d, s))
@@ -778,13 +678,11 @@ func TestWriteForCheck(t *testing.T) {
 			st = append(st, Named{key, x})
 			if d != BFloat16 {
 				create(key+".npy", func(w io.Writer) error { return WriteNPY(w, x) })
-				npz = append(npz, Named{key, x})
 			}
 			create(key+".pb", func(w io.Writer) error { return WriteTensorProto(w, key, x) })
 			create(key+".raw", func(w io.Writer) error { return WriteRaw(w, x) })
 		}
 	}
-	create("all.npz", func(w io.Writer) error { return WriteNPZ(w, npz) })
 	create("all.safetensors", func(w io.Writer) error {
 		return WriteSafetensors(w, st, map[string]string{"b": "<\"\\\n\x01é>", "a": ""})
 	})

@@ -61,30 +61,6 @@ func FuzzNPY(f *testing.F) {
 	})
 }
 
-func FuzzNPZ(f *testing.F) {
-	seeds(f, "npz")
-	f.Fuzz(func(t *testing.T, in []byte) {
-		ts, err := ReadNPZ(bytes.NewReader(in), int64(len(in)), fuzzLimit)
-		if err != nil {
-			refused(t, err)
-			return
-		}
-		n := int64(0)
-		for _, x := range ts {
-			n += within(t, x.T)
-		}
-		require.LessOrEqual(t, n, int64(fuzzLimit))
-		var b bytes.Buffer
-		if err := WriteNPZ(&b, ts); err != nil { // a name that is not UTF-8, say
-			require.ErrorIs(t, err, ErrUnsupported)
-			return
-		}
-		again, err := ReadNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()), fuzzLimit)
-		require.NoError(t, err)
-		equalAll(t, ts, again)
-	})
-}
-
 func FuzzSafetensors(f *testing.F) {
 	seeds(f, "safetensors")
 	f.Fuzz(func(t *testing.T, in []byte) {

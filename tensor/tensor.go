@@ -1,6 +1,6 @@
 // Package tensor holds n-dimensional arrays, which ops read and write and
-// models take as input, and encodes them as npy, npz, safetensors, ONNX and raw
-// files.
+// models take as input, and encodes them as npy, safetensors, ONNX and raw
+// files. Package npz below it has NumPy's archives.
 //
 // A [Desc] describes a tensor: dtype, layout and shape. A [Tensor] is a Desc
 // with data. The data is bytes in the machine's byte order, little-endian on

@@ -1,27 +1,38 @@
 #!/usr/bin/env bash
 # Runs the tests that carry goldens on every platform that can be run here, shows
 # that the digests of all tensors are the same, and builds or type-checks for
-# the others.
+# the others. Two platforms run at a time, one package of each.
 # Needs qemu-user-static (arm64, arm, s390x) and node (wasm); on Debian it installs them when it can,
 # and nothing else with --install.
+# With --times it tests on amd64 without the results of earlier runs, and writes
+# docs/platforms.md: the seconds of the processor of each package.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
-# The packages whose tests take longest come first: two run at once, and none of
-# them should be left alone at the end.
-long="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg ./codec/jpegli ./compat/..."
-packages="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./pack ./dataset/... ./pullpipe ./eager ./importer/... ./device ./device/cpu"
-# -tags purego and GOAMD64=v3 replace assembly and float arithmetic. All of it
-# is in packages that import internal/kernel or internal/cpu, or that compute.
-numbers="$long ./internal/cpu ./tensor ./codec/... ./onnx ./rng ./recordio"
-# The packages that the vectors of wasm change.
-kernels="./tools/digest ./transforms ./internal/exactmath ./internal/kernel/... ./datagraph ./codec/jpeg"
-# The packages that read or write numbers of several bytes.
-bytes="$long ./tensor ./codec/... ./modelbundle ./onnx ./rng ./recordio/... ./records/... ./dataset/internal/... ./dataset/sets/internal/..."
+
+# Which packages are tested where. "make test" runs all of them on amd64. Another
+# platform runs the tests whose results it can change. The packages whose tests
+# take longest come first.
+#
+# goldens, on every platform: packages with assembly or vectors, the ops and the
+# image formats, and the digest of all tensors, which has the graphs of all importers.
+goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./internal/exactmath"
+# numbers: all packages that compute with floats, for platforms that fuse a
+# product and a sum (arm64, s390x, GOAMD64=v3), and for purego.
+numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu"
+# bytes: packages that read or write numbers of several bytes, for s390x, whose
+# order of bytes is another.
+bytes="./internal/msgpack ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/..."
+# words: the other packages with goldens, for 386, whose int has 32 bits. It runs
+# at the speed of this machine; no emulator does.
+words="./dataset/... ./importer/... ./pack ./pullpipe ./eager ./device ./device/cpu ./transforms/plugin"
+# vectors: what the vectors of wasm change. "make wasm-test" runs all goldens with them.
+vectors="./internal/kernel/... ./tools/digest ./codec/jpeg"
+
 # The compiler takes a quarter less time without its garbage collector. Tests
 # keep theirs: they are compiled before they run.
 compiler=(GOGC=off GOMEMLIMIT=2GiB)
-fail=0
+export GOFLAGS="${GOFLAGS-} -p=1"
 
 need() { # need COMMAND DEBIAN_PACKAGE
   command -v "$1" >/dev/null && return
@@ -34,80 +45,114 @@ need qemu-aarch64-static qemu-user-static
 need node nodejs
 [ "${1-}" != --install ] || exit 0
 
-dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
+dir=$(mktemp -d); trap 'wait; rm -rf "$dir"' EXIT
+mkdir "$dir/digest" "$dir/times"
+fail() { echo "$*"; touch "$dir/failed"; }
 
-# on NAME PACKAGES ENV... -- TEST_FLAGS...: runs the tests and compares the
-# digest. "make test" and "make lint" vet already.
-reference=
-on() {
-  name=$1 list=$2 tags=; shift 2
-  case " $* " in *' -tags purego '*) tags='-tags purego' ;; esac
-  env=(); while [ "$1" != -- ]; do env+=("$1"); shift; done; shift
-  start=$SECONDS log=$dir/log
-  env "${env[@]}" "${compiler[@]}" "$GO" list -export -test $tags $list >/dev/null || true # go test reports errors
-  if ! env "${env[@]}" "$GO" test -vet=off "$@" $list >"$log" 2>&1; then
+timed=$PWD/testdata/timed.sh
+sum() { awk '{ s += $(NF-1) + $NF } END { printf "%d", s + 0.5 }' "$1"; } # sum FILE
+
+# beside COMMAND...: runs it once fewer than two run, and prints what it printed.
+beside() {
+  while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
+  { out=$("$@"); printf '%s\n' "$out"; } &
+}
+
+# platform NAME PACKAGES EXEC ENV... -- TEST_FLAGS...: runs the tests, by EXEC if
+# it is not empty. "make test" and "make lint" vet already.
+platform() {
+  local name=$1 list=$2 exec=$3 tags=() env=(); shift 3
+  local id=${name//[^a-zA-Z0-9]/_} start=$SECONDS
+  local log=$dir/$id.log times=$dir/times/$id
+  case " $* " in *' -tags purego '*) tags=(-tags purego) ;; esac
+  while [ "$1" != -- ]; do env+=("$1"); shift; done; shift
+  [ "$exec" = cached ] || set -- "$@" -exec "$timed $exec"
+  # go test reports the errors of go list
+  TIMED=$dir/$id.build "$timed" env "${env[@]}" "${compiler[@]}" "$GO" list -export -test "${tags[@]}" $list >/dev/null
+  if ! TIMED=$dir/$id.all "$timed" env "${env[@]}" TIMED="$times" "$GO" test -vet=off "$@" $list >"$log" 2>&1; then
     grep -E '^# |^[^ ]+\.go:[0-9]+:[0-9]+: ' "$log"
     grep -B 40 -E -e '--- FAIL|^panic|^fatal error' "$log" | tail -n 120
     grep '^FAIL' "$log"
-    echo "$name: FAILED"; fail=1; return
+    fail "$name: FAILED"; return
   fi
   # The first platform's tests are often cached, without what they log.
-  [ -n "$reference" ] || env "${env[@]}" "$GO" test -vet=off "$@" -count=1 -v -run 'TestDigest$' ./tools/digest >"$log" 2>&1
-  digest=$(sed -n 's/.*\(all tensors\|extremes\): \([0-9a-f]\{64\}\).*/\2/p' "$log" | xargs)
-  printf '%-28s %s  %d s, %d packages, %d skips\n' "$name" "${digest:-no digest}" $((SECONDS - start)) "$("$GO" list $list | wc -l)" "$(grep -c -e '--- SKIP' "$log")"
+  [ "$exec" != cached ] || env "${env[@]}" "$GO" test -vet=off "$@" -count=1 -v -run 'TestDigest$' ./tools/digest >"$log" 2>&1
+  local digest; digest=$(sed -n 's/.*\(all tensors\|extremes\): \([0-9a-f]\{64\}\).*/\2/p' "$log" | xargs)
+  touch "$times"; printf '%s\n' "$name" >"$times.name"
+  printf '%-24s %s\n    %d s; of the processor %d s for the tests, %d s for the compiler and the linker; %d packages, %d skips\n' "$name" "${digest:-no digest}" \
+    $((SECONDS - start)) "$(sum "$times")" $(($(sum "$dir/$id.build") + $(sum "$dir/$id.all") - $(sum "$times"))) "$("$GO" list $list | wc -l)" "$(grep -c -e '--- SKIP' "$log")"
   grep -B 1 -e '--- SKIP' "$log" | grep -v '^--$' | sed 's/^ */    /'
-  sed -n 's/^ *[a-z0-9_]*\.go:[0-9]*: short: \([^:/]*\)[^:]*: /\1: /p' "$log" >>"$dir/short"
-  reference=${reference:-$digest}
-  [ -n "$digest" ] && [ "$digest" = "$reference" ] || { echo "$name: its digest is not amd64's"; fail=1; }
+  sed -n 's/^ *[a-z0-9_]*\.go:[0-9]*: short: \([^:/]*\)[^:]*: /\1: /p' "$log" >"$dir/$id.short"
+  echo "$digest" >"$dir/digest/$id"
 }
 
 # executor FILE GO...: writes a program that runs js/wasm tests of that toolchain.
 # go_js_wasm_exec hands node the whole environment, which must fit 4 KiB.
 executor() {
-  file=$1; shift
+  local file=$1 root; shift
   root=$("$@" env GOROOT) || { echo "cross: $* does not run"; exit 1; }
   printf '#!/bin/sh\nexec env -i PATH="$PATH" HOME="$HOME" TMPDIR="${TMPDIR:-/tmp}" PWD="$PWD" %s "$@"\n' "$root/lib/wasm/go_js_wasm_exec" >"$file"
   chmod +x "$file"
 }
 # The vectors of internal/kernel for wasm need Go 1.27.
-vectors='GOTOOLCHAIN=go1.27.2 GOEXPERIMENT=simd'
+go127='GOTOOLCHAIN=go1.27.2 GOEXPERIMENT=simd'
 wasm=$dir/exec wasmSIMD=$dir/exec127
 executor "$wasm" "$GO"
-executor "$wasmSIMD" env $vectors "$GO"
+executor "$wasmSIMD" env $go127 "$GO"
 
-# These are the flags of "make test", so that its results are not computed
-# again. The other platforms repeat fewer rounds of the same work.
-on amd64 "$packages" GOARCH=amd64 GOAMD64=v1 --
-more=(-short -v -timeout 30m)
-on 'amd64 -tags purego' "$numbers" GOARCH=amd64 GOAMD64=v1 -- "${more[@]}" -tags purego
-on 'amd64 GOAMD64=v3' "$numbers" GOARCH=amd64 GOAMD64=v3 -- "${more[@]}"
-# Package plugin says there that the platform cannot load libraries.
-on linux/386 "$packages ./transforms/plugin" GOARCH=386 CGO_ENABLED=0 -- "${more[@]}"
 # EMULATOR is for tests that run themselves again.
 emulated() { # emulated NAME QEMU PACKAGES ENV...
-  name=$1 qemu=qemu-$2-static list=$3; shift 3
-  on "$name (qemu)" "$list" "$@" CGO_ENABLED=0 EMULATOR=$qemu -- "${more[@]}" -exec $qemu
+  local name=$1 qemu=qemu-$2-static list=$3; shift 3
+  platform "$name (qemu)" "$list" "$qemu" "$@" CGO_ENABLED=0 EMULATOR=$qemu -- "${more[@]}"
 }
-emulated linux/arm64 aarch64 "$packages" GOARCH=arm64
-emulated linux/arm arm "$numbers" GOARCH=arm GOARM=7 # 386 runs the others with 32 bits
-emulated linux/s390x s390x "$bytes" GOARCH=s390x
-on 'js/wasm (node)' "$packages ./transforms/plugin" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasm"
-on 'js/wasm SIMD (node)' "$kernels" $vectors GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}" -exec "$wasmSIMD"
-echo 'Fewer rounds than in make test, on each platform but the first:'
-sort "$dir/short" | uniq -c | sort -k 2 | sed 's/^/    /'
+# builds GOOS/GOARCH...: the program, with all that it links. It does not run, and
+# is not optimized, which takes two thirds of the time.
+builds() {
+  local p start
+  for p; do
+    start=$SECONDS
+    if env "${compiler[@]}" GOOS=${p%/*} GOARCH=${p#*/} CGO_ENABLED=0 "$GO" build -gcflags='all=-N -l' -o "$dir/" ./cmd/infer-prep; then
+      echo "$p builds  $((SECONDS - start)) s"
+    else
+      fail "$p: BUILD FAILED"
+    fi
+  done
+}
+# All packages. The code generators of these platforms are those of others, above;
+# "make wasm-test" builds for wasip1.
+types() { GO=$GO "$GO" run ./tools/typecheck windows/amd64 darwin/arm64 wasip1/wasm android/arm64 android/arm ios/arm64 linux/riscv64 freebsd/amd64 windows/arm64 || fail 'type checks: FAILED'; }
 
-# Builds that do not run are not optimized, which takes two thirds of the time.
-for p in windows/amd64 darwin/arm64 wasip1/wasm; do
-  start=$SECONDS
-  if env "${compiler[@]}" GOOS=${p%/*} GOARCH=${p#*/} CGO_ENABLED=0 "$GO" build -gcflags='all=-N -l' ./...; then
-    echo "$p builds  $((SECONDS - start)) s"
-  else
-    echo "$p: BUILD FAILED"; fail=1
-  fi
+jpegli() { GO=$GO testdata/jpegli.sh "$wasm" || fail 'codec/jpegli: FAILED'; }
+
+# The platforms that take longest come first, so that neither core waits at the end.
+# The linker takes half the time without what debuggers read.
+more=(-short -v -timeout 30m -ldflags=-w)
+[ "${1-}" != --times ] || more+=(-count=1)
+beside emulated linux/s390x s390x "$numbers $bytes" GOARCH=s390x
+beside emulated linux/arm64 aarch64 "$numbers" GOARCH=arm64
+beside emulated linux/arm arm "$goldens" GOARCH=arm GOARM=7
+# Package plugin says on 386 and wasm that the platform cannot load libraries.
+beside platform linux/386 "$numbers $bytes $words" '' GOARCH=386 CGO_ENABLED=0 -- "${more[@]}"
+beside platform 'js/wasm (node)' "$goldens ./transforms/plugin" "$wasm" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}"
+beside platform 'js/wasm SIMD (node)' "$vectors" "$wasmSIMD" $go127 GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}"
+beside platform 'amd64 GOAMD64=v3' "$numbers" '' GOARCH=amd64 GOAMD64=v3 -- "${more[@]}"
+beside platform 'amd64 -tags purego' "$numbers" '' GOARCH=amd64 GOAMD64=v1 -- "${more[@]}" -tags purego
+# These are the flags of "make test", so that its results are not computed
+# again. The other platforms repeat fewer rounds of the same work.
+if [ "${1-}" = --times ]; then
+  beside platform amd64 "$numbers $bytes $words" '' GOARCH=amd64 GOAMD64=v1 -- -v -count=1
+else
+  beside platform amd64 "$numbers $bytes $words" cached GOARCH=amd64 GOAMD64=v1 --
+fi
+beside jpegli
+beside builds windows/amd64 darwin/arm64
+beside types
+wait
+
+for f in "$dir"/digest/*; do
+  cmp -s "$f" "$dir/digest/amd64" && grep -q . "$f" || fail "${f##*/}: its digest is not amd64's"
 done
-# The code generators of these platforms are those of others, above.
-start=$SECONDS
-GO=$GO "$GO" run ./tools/typecheck android/arm64 android/arm ios/arm64 linux/riscv64 freebsd/amd64 windows/arm64 || fail=1
-echo "type checks: $((SECONDS - start)) s"
-[ $fail = 0 ] && echo "cross: all platforms agree" || echo "cross: FAILED"
-exit $fail
+echo 'Fewer rounds than in make test, on each platform but the first:'
+sort "$dir"/*.short | uniq -c | sort -k 2 | sed 's/^/    /'
+[ "${1-}" != --times ] || testdata/platforms.sh "$dir/times" >docs/platforms.md
+[ ! -e "$dir/failed" ] && echo "cross: all platforms agree" || { echo "cross: FAILED"; exit 1; }

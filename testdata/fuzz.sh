@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for FUZZTIME each.
+# Runs every fuzz target of the module, and of the module with SQLite's, for
+# FUZZTIME each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
-for p in $("$GO" list ./...); do
-  for f in $("$GO" test -list '^Fuzz' "$p" | grep '^Fuzz' || true); do
-    echo "== $p $f"
+for p in $("$GO" list ./...) ./records/mindrecord/sqlitetest; do
+  dir=. # of the module
+  [ ! -e "$p/go.mod" ] || { dir=$p p=.; }
+  for f in $("$GO" test -C "$dir" -list '^Fuzz' "$p" | grep '^Fuzz' || true); do
+    echo "== $dir $p $f"
     # A worker that is busy when the time is up is reported as a failure without
     # an input: that is tried once more.
     log=$(mktemp)
-    run() { "$GO" test -run '^$' -fuzz "^$f\$" -fuzztime "${FUZZTIME:-60s}" -fuzzminimizetime 100x "$p" 2>&1 | tee "$log"; }
+    run() { "$GO" test -C "$dir" -run '^$' -fuzz "^$f\$" -fuzztime "${FUZZTIME:-60s}" -fuzzminimizetime 100x "$p" 2>&1 | tee "$log"; }
     run || { grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input' "$log" && run; }
     rm -f "$log"
   done

@@ -29,16 +29,17 @@ type AdjustBrightness struct {
 //msgp:tuple AdjustBrightness
 //sheet:adjust_brightness {"factor": 1.4}
 
-func init() {
-	Register(Info{
-		Name: "adjust_brightness", Version: 1, New: func() Op { return NewAdjustBrightness(1) }, InPlace: true,
-		Reference: adjustReference, Exactness: "0",
-	})
-}
-
 // NewAdjustBrightness returns the op with Pillow's arithmetic.
 func NewAdjustBrightness(factor float64) *AdjustBrightness {
 	return &AdjustBrightness{Factor: factor, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*AdjustBrightness) Info() Info {
+	return Info{
+		Name: "adjust_brightness", Version: 1, New: func() Op { return NewAdjustBrightness(1) }, InPlace: true,
+		Reference: adjustReference, Exactness: "0",
+	}
 }
 
 // Validate checks the factor and the backend.

@@ -42,16 +42,17 @@ type AdjustContrast struct {
 //msgp:tuple AdjustContrast
 //sheet:adjust_contrast {"factor": 1.8}
 
-func init() {
-	Register(Info{
-		Name: "adjust_contrast", Version: 1, New: func() Op { return NewAdjustContrast(1) }, InPlace: true,
-		Reference: adjustReference, Exactness: "0 (torch: up to 65,793 pixels; beyond that torch's own sum depends on the CPU and the threads)",
-	})
-}
-
 // NewAdjustContrast returns the op with Pillow's arithmetic.
 func NewAdjustContrast(factor float64) *AdjustContrast {
 	return &AdjustContrast{Factor: factor, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*AdjustContrast) Info() Info {
+	return Info{
+		Name: "adjust_contrast", Version: 1, New: func() Op { return NewAdjustContrast(1) }, InPlace: true,
+		Reference: adjustReference, Exactness: "0 (torch: up to 65,793 pixels; beyond that torch's own sum depends on the CPU and the threads)",
+	}
 }
 
 // Validate checks the factor and the backend.

@@ -33,16 +33,17 @@ type AdjustGamma struct {
 //msgp:tuple AdjustGamma
 //sheet:adjust_gamma {"gamma": 2.2}
 
-func init() {
-	Register(Info{
-		Name: "adjust_gamma", Version: 1, New: func() Op { return NewAdjustGamma(1) }, InPlace: true,
-		Reference: "torchvision 0.29.2 v2 adjust_gamma; MindSpore 2.10.0 vision.AdjustGamma", Exactness: "0 (float32 with gamma 0.5, and the last 31 values of float32: one unit in the last place)",
-	})
-}
-
 // NewAdjustGamma returns the op with Pillow's arithmetic and a gain of 1.
 func NewAdjustGamma(gamma float64) *AdjustGamma {
 	return &AdjustGamma{Gamma: gamma, Gain: 1, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*AdjustGamma) Info() Info {
+	return Info{
+		Name: "adjust_gamma", Version: 1, New: func() Op { return NewAdjustGamma(1) }, InPlace: true,
+		Reference: "torchvision 0.29.2 v2 adjust_gamma; MindSpore 2.10.0 vision.AdjustGamma", Exactness: "0 (float32 with gamma 0.5, and the last 31 values of float32: one unit in the last place)",
+	}
 }
 
 // Validate checks the numbers and the backend.

@@ -31,15 +31,16 @@ type AdjustHLS struct {
 //msgp:tuple AdjustHLS
 //sheet:adjust_hls {"h": 60}
 
-func init() {
-	Register(Info{
-		Name: "adjust_hls", Version: 1, New: func() Op { return NewAdjustHLS(0, 0, 0) }, InPlace: true,
-		Reference: "MXNet 1.9.1 ImageRecordIter random_h, random_l, random_s (OpenCV 3.4.2)", Exactness: "0",
-	})
-}
-
 // NewAdjustHLS returns the op.
 func NewAdjustHLS(h, l, s int) *AdjustHLS { return &AdjustHLS{h, l, s} }
+
+// Info describes the op.
+func (*AdjustHLS) Info() Info {
+	return Info{
+		Name: "adjust_hls", Version: 1, New: func() Op { return NewAdjustHLS(0, 0, 0) }, InPlace: true,
+		Reference: "MXNet 1.9.1 ImageRecordIter random_h, random_l, random_s (OpenCV 3.4.2)", Exactness: "0",
+	}
+}
 
 // Validate checks the range of the numbers.
 func (o *AdjustHLS) Validate() error {

@@ -29,17 +29,18 @@ type AdjustHue struct {
 //msgp:tuple AdjustHue
 //sheet:adjust_hue {"factor": 0.3}
 
-func init() {
-	Register(Info{
+// NewAdjustHue returns the op with Pillow's arithmetic, as torchvision uses it.
+func NewAdjustHue(factor float64) *AdjustHue { return &AdjustHue{Factor: factor, Backend: Pillow} }
+
+// Info describes the op.
+func (*AdjustHue) Info() Info {
+	return Info{
 		Name: "adjust_hue", Version: 1, New: func() Op { return NewAdjustHue(0) }, InPlace: true,
 		Reference: "torchvision 0.29.2 adjust_hue of a Pillow 13.0.0 image and of a uint8 tensor; MindSpore 2.10.0 AdjustHue " +
 			"(x86-64 with AVX2) and OpenCV 5.0.0 for opencv",
 		Exactness: "0",
-	})
+	}
 }
-
-// NewAdjustHue returns the op with Pillow's arithmetic, as torchvision uses it.
-func NewAdjustHue(factor float64) *AdjustHue { return &AdjustHue{Factor: factor, Backend: Pillow} }
 
 // Validate checks the factor and the backend.
 func (o *AdjustHue) Validate() error {

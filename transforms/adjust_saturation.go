@@ -35,16 +35,17 @@ type AdjustSaturation struct {
 //msgp:tuple AdjustSaturation
 //sheet:adjust_saturation {"factor": 2}
 
-func init() {
-	Register(Info{
-		Name: "adjust_saturation", Version: 1, New: func() Op { return NewAdjustSaturation(1) }, InPlace: true,
-		Reference: adjustReference, Exactness: "0",
-	})
-}
-
 // NewAdjustSaturation returns the op with Pillow's arithmetic.
 func NewAdjustSaturation(factor float64) *AdjustSaturation {
 	return &AdjustSaturation{Factor: factor, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*AdjustSaturation) Info() Info {
+	return Info{
+		Name: "adjust_saturation", Version: 1, New: func() Op { return NewAdjustSaturation(1) }, InPlace: true,
+		Reference: adjustReference, Exactness: "0",
+	}
 }
 
 // Validate checks the factor and the backend.

@@ -38,16 +38,17 @@ type AdjustSharpness struct {
 //msgp:tuple AdjustSharpness
 //sheet:adjust_sharpness {"factor": 8}
 
-func init() {
-	Register(Info{
-		Name: "adjust_sharpness", Version: 1, New: func() Op { return NewAdjustSharpness(1) },
-		Reference: "Pillow 13.0.0 ImageEnhance.Sharpness; torchvision 0.29.2 v2 adjust_sharpness (x86-64 with AVX2); MindSpore 2.10.0 vision.AdjustSharpness", Exactness: "0",
-	})
-}
-
 // NewAdjustSharpness returns the op with Pillow's arithmetic.
 func NewAdjustSharpness(factor float64) *AdjustSharpness {
 	return &AdjustSharpness{Factor: factor, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*AdjustSharpness) Info() Info {
+	return Info{
+		Name: "adjust_sharpness", Version: 1, New: func() Op { return NewAdjustSharpness(1) },
+		Reference: "Pillow 13.0.0 ImageEnhance.Sharpness; torchvision 0.29.2 v2 adjust_sharpness (x86-64 with AVX2); MindSpore 2.10.0 vision.AdjustSharpness", Exactness: "0",
+	}
 }
 
 // Validate checks the factor and the backend.

@@ -49,13 +49,6 @@ type Affine struct {
 //msgp:tuple Affine
 //sheet:affine {"angle": 15, "shear_x": 20, "scale": 0.8, "interpolation": "bilinear"}
 
-func init() {
-	Register(Info{
-		Name: "affine", Version: 1, New: func() Op { return NewAffine(15) },
-		Reference: "torchvision 0.29.2 affine, with Pillow 13.0.0 and on tensors; MindSpore 2.10.0 Affine", Exactness: movedExactness,
-	})
-}
-
 // NewAffine returns the op that rotates alone: nearest, Pillow, with a fill of
 // 0.
 func NewAffine(angle float64) *Affine {
@@ -73,6 +66,14 @@ func (o *Affine) maxAngle() float64 {
 		return maxAngle32
 	}
 	return maxAngle
+}
+
+// Info describes the op.
+func (*Affine) Info() Info {
+	return Info{
+		Name: "affine", Version: 1, New: func() Op { return NewAffine(15) },
+		Reference: "torchvision 0.29.2 affine, with Pillow 13.0.0 and on tensors; MindSpore 2.10.0 Affine", Exactness: movedExactness,
+	}
 }
 
 // Validate checks the numbers and the names.

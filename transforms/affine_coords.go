@@ -36,20 +36,21 @@ type AffineCoords struct {
 
 //msgp:tuple AffineCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "affine_coords", Version: 1,
-		New: func() Op { return NewAffineCoords(CoordXYXY, [6]float64{1, 0, 0, 0, 1, 0}, 224, 224) },
-		In:  boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 affine_bounding_boxes, affine_keypoints, rotate_bounding_boxes, rotate_keypoints", Exactness: rotatedExactness,
-	})
-}
-
 // NewAffineCoords returns the op for an image of height x width pixels, without
 // a shift, with soft clamping.
 func NewAffineCoords(format CoordFormat, matrix [6]float64, height, width int) *AffineCoords {
 	return &AffineCoords{Format: format, Matrix: matrix, Height: height, Width: width}
+}
+
+// Info describes the op.
+func (*AffineCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "affine_coords", Version: 1,
+		New: func() Op { return NewAffineCoords(CoordXYXY, [6]float64{1, 0, 0, 0, 1, 0}, 224, 224) },
+		In:  boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 affine_bounding_boxes, affine_keypoints, rotate_bounding_boxes, rotate_keypoints", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the names, the numbers and the size.

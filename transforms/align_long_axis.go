@@ -18,16 +18,17 @@ type AlignLongAxis struct {
 //msgp:tuple AlignLongAxis
 //sheet:align_long_axis {"height": 112, "width": 84}
 
-func init() {
-	Register(Info{
-		Name: "align_long_axis", Version: 1, New: func() Op { return NewAlignLongAxis(2560, 1920) },
-		Reference: "transformers 5.23.0 DonutImageProcessorPil.align_long_axis", Exactness: "0",
-	})
-}
-
 // NewAlignLongAxis returns the op for a target of height x width.
 func NewAlignLongAxis(height, width int) *AlignLongAxis {
 	return &AlignLongAxis{Height: height, Width: width}
+}
+
+// Info describes the op.
+func (*AlignLongAxis) Info() Info {
+	return Info{
+		Name: "align_long_axis", Version: 1, New: func() Op { return NewAlignLongAxis(2560, 1920) },
+		Reference: "transformers 5.23.0 DonutImageProcessorPil.align_long_axis", Exactness: "0",
+	}
 }
 
 // Validate checks the sides.

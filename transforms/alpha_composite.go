@@ -20,16 +20,17 @@ type AlphaComposite struct {
 
 //msgp:tuple AlphaComposite
 
-func init() {
-	Register(Info{
-		Name: "alpha_composite", Version: 1, New: func() Op { return NewAlphaComposite() },
-		Reference: "Pillow 13.0.0 Image.alpha_composite", Exactness: "0",
-	})
-}
-
 // NewAlphaComposite returns the op with a white background.
 func NewAlphaComposite() *AlphaComposite {
 	return &AlphaComposite{Background: []float64{255, 255, 255}}
+}
+
+// Info describes the op.
+func (*AlphaComposite) Info() Info {
+	return Info{
+		Name: "alpha_composite", Version: 1, New: func() Op { return NewAlphaComposite() },
+		Reference: "Pillow 13.0.0 Image.alpha_composite", Exactness: "0",
+	}
 }
 
 // Validate checks the background.

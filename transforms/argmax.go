@@ -15,15 +15,16 @@ type Argmax struct {
 
 //msgp:tuple Argmax
 
-func init() {
-	Register(Info{
-		Name: "argmax", Version: 1, New: func() Op { return NewArgmax(0) },
-		Reference: "transformers 5.23.0 post_process_semantic_segmentation", Exactness: "0",
-	})
-}
-
 // NewArgmax returns the op.
 func NewArgmax(axis int) *Argmax { return &Argmax{Axis: axis} }
+
+// Info describes the op.
+func (*Argmax) Info() Info {
+	return Info{
+		Name: "argmax", Version: 1, New: func() Op { return NewArgmax(0) },
+		Reference: "transformers 5.23.0 post_process_semantic_segmentation", Exactness: "0",
+	}
+}
 
 // Validate checks the axis.
 func (o *Argmax) Validate() error {

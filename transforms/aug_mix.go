@@ -33,13 +33,6 @@ type AugMix struct {
 
 //msgp:tuple AugMix
 
-func init() {
-	Register(Info{
-		Name: "aug_mix", Version: 1, New: func() Op { return NewAugMix() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewAugMix returns the op with torchvision's defaults.
 func NewAugMix() *AugMix {
 	return &AugMix{Severity: 3, MixtureWidth: 3, Alpha: 1, AllOps: true, Interpolation: Bilinear}
@@ -53,6 +46,14 @@ var mixSpace = [...]augmentation{
 }
 
 func (o *AugMix) how() augHow { return augHow{o.Interpolation, Torch, o.Fill} }
+
+// Info describes the op.
+func (*AugMix) Info() Info {
+	return Info{
+		Name: "aug_mix", Version: 1, New: func() Op { return NewAugMix() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the numbers and how pixels are computed.
 func (o *AugMix) Validate() error {

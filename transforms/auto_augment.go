@@ -56,19 +56,20 @@ type AutoAugment struct {
 
 //msgp:tuple AutoAugment
 
-func init() {
-	Register(Info{
-		Name: "auto_augment", Version: 1, New: func() Op { return NewAutoAugment(PolicyImageNet) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewAutoAugment returns the op with Pillow's pixels and nearest.
 func NewAutoAugment(policy AugmentPolicy) *AutoAugment {
 	return &AutoAugment{Policy: policy, Interpolation: Nearest}
 }
 
 func (o *AutoAugment) how() augHow { return augHow{o.Interpolation, o.Backend, o.Fill} }
+
+// Info describes the op.
+func (*AutoAugment) Info() Info {
+	return Info{
+		Name: "auto_augment", Version: 1, New: func() Op { return NewAutoAugment(PolicyImageNet) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the policy and how pixels are computed.
 func (o *AutoAugment) Validate() error {

@@ -36,16 +36,17 @@ type AutoContrast struct {
 
 //msgp:tuple AutoContrast
 
-func init() {
-	Register(Info{
-		Name: "auto_contrast", Version: 1, New: func() Op { return NewAutoContrast() }, InPlace: true,
-		Reference: "Pillow 13.0.0 ImageOps.autocontrast; torchvision 0.29.2 v2 autocontrast; MindSpore 2.10.0 vision.AutoContrast", Exactness: "0",
-	})
-}
-
 // NewAutoContrast returns the op with Pillow's arithmetic, which leaves no
 // pixels out.
 func NewAutoContrast() *AutoContrast { return &AutoContrast{Backend: Pillow} }
+
+// Info describes the op.
+func (*AutoContrast) Info() Info {
+	return Info{
+		Name: "auto_contrast", Version: 1, New: func() Op { return NewAutoContrast() }, InPlace: true,
+		Reference: "Pillow 13.0.0 ImageOps.autocontrast; torchvision 0.29.2 v2 autocontrast; MindSpore 2.10.0 vision.AutoContrast", Exactness: "0",
+	}
+}
 
 // Validate checks the percentages, the values to ignore and the backend.
 func (o *AutoContrast) Validate() error {

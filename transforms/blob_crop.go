@@ -26,15 +26,16 @@ type BlobCrop struct {
 
 //msgp:tuple BlobCrop
 
-func init() {
-	Register(Info{
-		Name: "blob_crop", Version: 1, New: func() Op { return NewBlobCrop(224, 224) },
-		Reference: "OpenCV 5.0.0.93 dnn.blobFromImage(crop=True) without IPP", Exactness: "0",
-	})
-}
-
 // NewBlobCrop returns the op for an output of height x width.
 func NewBlobCrop(height, width int) *BlobCrop { return &BlobCrop{height, width} }
+
+// Info describes the op.
+func (*BlobCrop) Info() Info {
+	return Info{
+		Name: "blob_crop", Version: 1, New: func() Op { return NewBlobCrop(224, 224) },
+		Reference: "OpenCV 5.0.0.93 dnn.blobFromImage(crop=True) without IPP", Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *BlobCrop) Validate() error { return checkSides(o.Height, o.Width) }

@@ -24,19 +24,20 @@ type BoundingBoxAugment struct {
 
 //msgp:tuple BoundingBoxAugment
 
-func init() {
-	Register(Info{
-		Name: "bounding_box_augment", Version: 1, New: func() Op { return NewBoundingBoxAugment(CoordXYXY, NewHorizontalFlip()) },
-		In: []string{"image", "boxes"}, Reference: "MindSpore 2.10.0 vision.BoundingBoxAugment (distribution of the choices)", Exactness: randomExactness,
-	})
-}
-
 // NewBoundingBoxAugment returns the op with MindSpore's probability of 0.3.
 func NewBoundingBoxAugment(format CoordFormat, ops ...Op) *BoundingBoxAugment {
 	return &BoundingBoxAugment{Ops: ops, Probability: 0.3, Format: format}
 }
 
 func (o *BoundingBoxAugment) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*BoundingBoxAugment) Info() Info {
+	return Info{
+		Name: "bounding_box_augment", Version: 1, New: func() Op { return NewBoundingBoxAugment(CoordXYXY, NewHorizontalFlip()) },
+		In: imageBoxes, Reference: "MindSpore 2.10.0 vision.BoundingBoxAugment (distribution of the choices)", Exactness: randomExactness,
+	}
+}
 
 // Validate checks the ops, the probability and the format.
 func (o *BoundingBoxAugment) Validate() error {

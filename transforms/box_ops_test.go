@@ -134,7 +134,7 @@ func ExampleValidKeypoints() {
 }
 
 func ExampleElasticNoiseCoords() {
-	op := NewElasticNoiseCoords(CoordXY, 7, 480, 640)
+	op := NewElasticNoiseCoords(CoordXY, 7, 48, 64)
 	op.AlphaX, op.AlphaY = 0, 0 // nothing moves but to the pixel
 	out := exampleRun(op, floats([]float32{10.5, 20}, 1, 2))
 	fmt.Printf("%.3f\n", tensor.View[float32](out[0]))

@@ -85,16 +85,17 @@ type CenterCrop struct {
 //msgp:tuple CenterCrop
 //sheet:center_crop {"height": 60, "width": 60}
 
-func init() {
-	Register(Info{
-		Name: "center_crop", Version: 1, New: func() Op { return NewCenterCrop(224, 224) },
-		Reference: "torchvision 0.29.2 center_crop; transformers 5.23.0 center_crop", Exactness: "0",
-	})
-}
-
 // NewCenterCrop returns the op with torchvision's rounding and a fill of 0.
 func NewCenterCrop(height, width int) *CenterCrop {
 	return &CenterCrop{Height: height, Width: width, CropRounding: CropHalfEven, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*CenterCrop) Info() Info {
+	return Info{
+		Name: "center_crop", Version: 1, New: func() Op { return NewCenterCrop(224, 224) },
+		Reference: "torchvision 0.29.2 center_crop; transformers 5.23.0 center_crop", Exactness: "0",
+	}
 }
 
 // Validate checks the size, the rounding and the fill.

@@ -25,17 +25,18 @@ type CenterCropFraction struct {
 
 //msgp:tuple CenterCropFraction
 
-func init() {
-	Register(Info{
-		Name: "center_crop_fraction", Version: 1, New: func() Op { return NewCenterCropFraction(0.875, 0.875) },
-		Reference: "transformers 5.23.0 PerceiverImageProcessor.center_crop", Exactness: "0",
-	})
-}
-
 // NewCenterCropFraction returns the op with torchvision's rounding and a fill
 // of 0.
 func NewCenterCropFraction(height, width float64) *CenterCropFraction {
 	return &CenterCropFraction{Height: height, Width: width, CropRounding: CropHalfEven, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*CenterCropFraction) Info() Info {
+	return Info{
+		Name: "center_crop_fraction", Version: 1, New: func() Op { return NewCenterCropFraction(0.875, 0.875) },
+		Reference: "transformers 5.23.0 PerceiverImageProcessor.center_crop", Exactness: "0",
+	}
 }
 
 // Validate checks the fractions, the rounding and the fill.

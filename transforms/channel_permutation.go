@@ -17,19 +17,20 @@ type ChannelPermutation struct {
 
 //msgp:tuple ChannelPermutation
 
-func init() {
-	Register(Info{
-		Name: "channel_permutation", Version: 1, New: func() Op { return NewChannelPermutation(2, 1, 0) },
-		Reference: "torchvision 0.29.2 v2 permute_channels", Exactness: "0",
-	})
-}
-
 // maxPermuted is the largest number of channels of a permutation.
 const maxPermuted = 64
 
 // NewChannelPermutation returns the op. It keeps the slice.
 func NewChannelPermutation(permutation ...int) *ChannelPermutation {
 	return &ChannelPermutation{permutation}
+}
+
+// Info describes the op.
+func (*ChannelPermutation) Info() Info {
+	return Info{
+		Name: "channel_permutation", Version: 1, New: func() Op { return NewChannelPermutation(2, 1, 0) },
+		Reference: "torchvision 0.29.2 v2 permute_channels", Exactness: "0",
+	}
 }
 
 // Validate checks that the numbers are a permutation.

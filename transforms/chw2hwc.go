@@ -11,15 +11,16 @@ type CHW2HWC struct{}
 
 //msgp:tuple CHW2HWC
 
-func init() {
-	Register(Info{
-		Name: "chw2hwc", Version: 1, New: func() Op { return NewCHW2HWC() },
-		Reference: "NumPy 2.4.6 transpose", Exactness: "0",
-	})
-}
-
 // NewCHW2HWC returns the op.
 func NewCHW2HWC() *CHW2HWC { return &CHW2HWC{} }
+
+// Info describes the op.
+func (*CHW2HWC) Info() Info {
+	return Info{
+		Name: "chw2hwc", Version: 1, New: func() Op { return NewCHW2HWC() },
+		Reference: "NumPy 2.4.6 transpose", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *CHW2HWC) Validate() error { return nil }

@@ -15,15 +15,16 @@ type Clamp struct {
 //msgp:tuple Clamp
 //sheet:clamp {"min": 0.3, "max": 0.6}
 
-func init() {
-	Register(Info{
-		Name: "clamp", Version: 1, New: func() Op { return NewClamp(0, 1) }, InPlace: true,
-		Reference: "torch 2.15.0 clamp", Exactness: "0",
-	})
-}
-
 // NewClamp returns the op.
 func NewClamp(minimum, maximum float64) *Clamp { return &Clamp{Min: minimum, Max: maximum} }
+
+// Info describes the op.
+func (*Clamp) Info() Info {
+	return Info{
+		Name: "clamp", Version: 1, New: func() Op { return NewClamp(0, 1) }, InPlace: true,
+		Reference: "torch 2.15.0 clamp", Exactness: "0",
+	}
+}
 
 // Validate checks that the limits are finite and in order.
 func (o *Clamp) Validate() error {

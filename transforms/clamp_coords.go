@@ -29,19 +29,20 @@ type ClampCoords struct {
 
 //msgp:tuple ClampCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "clamp_coords", Version: 1, New: func() Op { return NewClampCoords(CoordXYXY, 224, 224) },
-		In: boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 clamp_bounding_boxes, clamp_keypoints", Exactness: rotatedExactness,
-	})
-}
-
 // NewClampCoords returns the op for an image of height x width pixels, with
 // soft clamping.
 func NewClampCoords(format CoordFormat, height, width int) *ClampCoords {
 	return &ClampCoords{Format: format, Height: height, Width: width}
+}
+
+// Info describes the op.
+func (*ClampCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "clamp_coords", Version: 1, New: func() Op { return NewClampCoords(CoordXYXY, 224, 224) },
+		In: boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 clamp_bounding_boxes, clamp_keypoints", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the names and the size.

@@ -19,17 +19,18 @@ type ClampCoordsToSize struct {
 
 //msgp:tuple ClampCoordsToSize
 
-func init() {
-	Register(Info{
-		Name: "clamp_coords_to_size", Version: 1, New: func() Op { return NewClampCoordsToSize(CoordXYXY) },
-		In: []string{"boxes", "size"}, Out: []string{"boxes"}, InPlace: true,
-		Reference: "ultralytics 8.4.190 clip_boxes, clip_coords", Exactness: "0",
-	})
-}
-
 // NewClampCoordsToSize returns the op for points or boxes.
 func NewClampCoordsToSize(format CoordFormat) *ClampCoordsToSize {
 	return &ClampCoordsToSize{Format: format}
+}
+
+// Info describes the op.
+func (*ClampCoordsToSize) Info() Info {
+	return Info{
+		Name: "clamp_coords_to_size", Version: 1, New: func() Op { return NewClampCoordsToSize(CoordXYXY) },
+		In: []string{"boxes", "size"}, Out: []string{"boxes"}, InPlace: true,
+		Reference: "ultralytics 8.4.190 clip_boxes, clip_coords", Exactness: "0",
+	}
 }
 
 // Validate checks that the format has only positions.

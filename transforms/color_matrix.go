@@ -27,18 +27,19 @@ func (m *ColorWeights) UnmarshalJSON(b []byte) error { return unmarshalExactly(b
 
 //msgp:tuple ColorWeights ColorMatrix
 
-func init() {
-	Register(Info{
-		Name: "color_matrix", Version: 1, New: func() Op { return NewColorMatrix(grayMatrix) }, InPlace: true,
-		Reference: "MXNet 1.9.1 mx.image HueJitterAug and RandomGrayAug", Exactness: "0",
-	})
-}
-
 // grayMatrix is that of RandomGrayAug.
 var grayMatrix = [9]float32{0.21, 0.72, 0.07, 0.21, 0.72, 0.07, 0.21, 0.72, 0.07}
 
 // NewColorMatrix returns the op.
 func NewColorMatrix(matrix [9]float32) *ColorMatrix { return &ColorMatrix{matrix} }
+
+// Info describes the op.
+func (*ColorMatrix) Info() Info {
+	return Info{
+		Name: "color_matrix", Version: 1, New: func() Op { return NewColorMatrix(grayMatrix) }, InPlace: true,
+		Reference: "MXNet 1.9.1 mx.image HueJitterAug and RandomGrayAug", Exactness: "0",
+	}
+}
 
 // Validate checks that the numbers are finite.
 func (o *ColorMatrix) Validate() error {

@@ -13,17 +13,18 @@ type Compose struct {
 
 //msgp:tuple Compose
 
-func init() {
-	Register(Info{
-		Name: "compose", Version: 1, New: func() Op { return NewCompose(NewHorizontalFlip()) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewCompose returns an op that runs the ops in order.
 func NewCompose(ops ...Op) *Compose { return &Compose{Ops: ops} }
 
 func (o *Compose) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*Compose) Info() Info {
+	return Info{
+		Name: "compose", Version: 1, New: func() Op { return NewCompose(NewHorizontalFlip()) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the ops.
 func (o *Compose) Validate() error { return o.Ops.check("ops") }

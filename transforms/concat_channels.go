@@ -12,16 +12,17 @@ type ConcatChannels struct{}
 
 //msgp:tuple ConcatChannels
 
-func init() {
-	Register(Info{
+// NewConcatChannels returns the op.
+func NewConcatChannels() *ConcatChannels { return &ConcatChannels{} }
+
+// Info describes the op.
+func (*ConcatChannels) Info() Info {
+	return Info{
 		Name: "concat_channels", Version: 1, New: func() Op { return NewConcatChannels() },
 		In:        []string{"image", "image2"},
 		Reference: "NumPy 2.4.6 concatenate", Exactness: "0",
-	})
+	}
 }
-
-// NewConcatChannels returns the op.
-func NewConcatChannels() *ConcatChannels { return &ConcatChannels{} }
 
 // Validate accepts the op, which has no parameters.
 func (o *ConcatChannels) Validate() error { return nil }

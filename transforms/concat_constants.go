@@ -22,17 +22,18 @@ type ConcatConstants struct {
 //msgp:tuple ConcatConstants
 //sheet:concat_constants {"prepend": [0, 64, 128, 192], "append": [192, 128, 64, 0]}
 
-func init() {
-	Register(Info{
-		Name: "concat_constants", Version: 1, New: func() Op { return NewConcatConstants(nil, nil) },
-		Reference: "MindSpore 2.10.0 transforms.Concatenate, NumPy 2.4.6 concatenate", Exactness: "0",
-	})
-}
-
 // NewConcatConstants returns the op on the first axis. Either list may be
 // empty.
 func NewConcatConstants(before, after []float64) *ConcatConstants {
 	return &ConcatConstants{Prepend: before, Append: after}
+}
+
+// Info describes the op.
+func (*ConcatConstants) Info() Info {
+	return Info{
+		Name: "concat_constants", Version: 1, New: func() Op { return NewConcatConstants(nil, nil) },
+		Reference: "MindSpore 2.10.0 transforms.Concatenate, NumPy 2.4.6 concatenate", Exactness: "0",
+	}
 }
 
 // Validate checks the axis and the constants.

@@ -39,16 +39,17 @@ type ConcatRows struct {
 
 //msgp:tuple ConcatRows
 
-func init() {
-	Register(Info{
+// NewConcatRows returns the op that keeps both inputs.
+func NewConcatRows() *ConcatRows { return &ConcatRows{} }
+
+// Info describes the op.
+func (*ConcatRows) Info() Info {
+	return Info{
 		Name: "concat_rows", Version: 1, New: func() Op { return NewConcatRows() },
 		In:        []string{"first", "second"},
 		Reference: "NumPy 2.4.6 concatenate", Exactness: "0",
-	})
+	}
 }
-
-// NewConcatRows returns the op that keeps both inputs.
-func NewConcatRows() *ConcatRows { return &ConcatRows{} }
 
 // Validate checks Omit.
 func (o *ConcatRows) Validate() error { return checkEnum("omit", o.Omit, omitNames) }

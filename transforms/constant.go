@@ -15,16 +15,17 @@ type Constant struct {
 
 //msgp:tuple Constant
 
-func init() {
-	Register(Info{
+// NewConstant returns the op with an int64 output.
+func NewConstant(value float64) *Constant { return &Constant{Value: value, DType: tensor.Int64} }
+
+// Info describes the op.
+func (*Constant) Info() Info {
+	return Info{
 		Name: "constant", Version: 1, New: func() Op { return NewConstant(0) },
 		Out:       []string{"value"},
 		Reference: "transformers 5.23.0 VideoLlama3ImageProcessorPil", Exactness: "0",
-	})
+	}
 }
-
-// NewConstant returns the op with an int64 output.
-func NewConstant(value float64) *Constant { return &Constant{Value: value, DType: tensor.Int64} }
 
 // Validate checks the dtype and that it holds the value.
 func (o *Constant) Validate() error {

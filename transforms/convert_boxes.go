@@ -46,17 +46,18 @@ type ConvertBoxes struct {
 
 //msgp:tuple ConvertBoxes
 
-func init() {
+// NewConvertBoxes returns the op that converts from one format to another.
+func NewConvertBoxes(from, to CoordFormat) *ConvertBoxes { return &ConvertBoxes{From: from, To: to} }
+
+// Info describes the op.
+func (*ConvertBoxes) Info() Info {
 	boxes := []string{"boxes"}
-	Register(Info{
+	return Info{
 		Name: "convert_boxes", Version: 1, New: func() Op { return NewConvertBoxes(CoordCXCYWH, CoordXYXY) },
 		In: boxes, Out: boxes, InPlace: true,
 		Reference: "transformers 5.23.0 center_to_corners_format; ultralytics 8.4.190 utils.ops; torchvision 0.29.2 convert_bounding_box_format", Exactness: rotatedExactness,
-	})
+	}
 }
-
-// NewConvertBoxes returns the op that converts from one format to another.
-func NewConvertBoxes(from, to CoordFormat) *ConvertBoxes { return &ConvertBoxes{From: from, To: to} }
 
 // Validate checks that the formats are two different ones of boxes.
 func (o *ConvertBoxes) Validate() error {

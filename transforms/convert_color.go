@@ -3,6 +3,7 @@ package transforms
 import (
 	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/lazy"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -74,16 +75,17 @@ type ConvertColor struct {
 
 //msgp:tuple ConvertColor
 
-func init() {
-	Register(Info{
-		Name: "convert_color", Version: 1, New: func() Op { return NewConvertColor(RGB, BGR) },
-		Reference: "OpenCV 5.0.0 cvtColor (x86-64 with AVX2, no IPP), Pillow 13.0.0 Image.convert", Exactness: "0",
-	})
-}
-
 // NewConvertColor returns the op with OpenCV's arithmetic.
 func NewConvertColor(from, to ColorSpace) *ConvertColor {
 	return &ConvertColor{From: from, To: to, Backend: OpenCV}
+}
+
+// Info describes the op.
+func (*ConvertColor) Info() Info {
+	return Info{
+		Name: "convert_color", Version: 1, New: func() Op { return NewConvertColor(RGB, BGR) },
+		Reference: "OpenCV 5.0.0 cvtColor (x86-64 with AVX2, no IPP), Pillow 13.0.0 Image.convert", Exactness: "0",
+	}
 }
 
 // Validate checks the names.
@@ -229,7 +231,7 @@ func (o *ConvertColor) decode(dst, src [3][]uint8, at, width int) {
 	case o.From == YCrCb && o.Backend == OpenCV:
 		f = openCVFromYCrCb
 	case o.From == YCrCb:
-		f = pillowFromYCrCb
+		f = yccTables.Get((*yccTable).fill).toRGB
 	}
 	mapColorRow(dst, src, f)
 }
@@ -250,7 +252,7 @@ func (o *ConvertColor) encode(out colorPart, src [3][]uint8) {
 		kernel.ChromaRow(out[2], src[2], out[0], 9241)
 		return
 	case o.To == YCrCb:
-		f = pillowToYCrCb
+		f = yccTables.Get((*yccTable).fill).fromRGB
 	case o.To != HSV:
 		return // decode wrote it
 	}
@@ -350,7 +352,11 @@ func roundUp8(f float64) uint8 { return uint8(int32(f + 0.5)) }
 
 // Pillow's YCbCr is JPEG's, with tables of the products in 6-bit fixed point.
 
-var yccTables = func() (t struct{ yr, yg, yb, br, bg, half, rg, rb, toR, toGCb, toGCr, toB [256]int32 }) {
+type yccTable struct{ yr, yg, yb, br, bg, half, rg, rb, toR, toGCb, toGCr, toB [256]int32 }
+
+var yccTables lazy.Table[yccTable]
+
+func (t *yccTable) fill() {
 	// factor is in units of 1/100000. The rounding matches int(factor*value*64
 	// + 0.5), which does not round negative products to nearest.
 	product := func(factor, v int) int32 { return int32((factor*v*64 + 50000) / 100000) }
@@ -361,17 +367,15 @@ var yccTables = func() (t struct{ yr, yg, yb, br, bg, half, rg, rb, toR, toGCb, 
 		t.toR[v], t.toB[v] = product(140200, v-128), product(177200, v-128)
 		t.toGCb[v], t.toGCr[v] = product(-34414, v-128), product(-71414, v-128)
 	}
-	return t
-}()
+}
 
-func pillowToYCrCb(r, g, b uint8) (y, cr, cb uint8) {
-	t := &yccTables
+func (t *yccTable) fromRGB(r, g, b uint8) (y, cr, cb uint8) {
 	return uint8((t.yr[r] + t.yg[g] + t.yb[b]) >> 6),
 		uint8((t.half[r]+t.rg[g]+t.rb[b])>>6 + 128),
 		uint8((t.br[r]+t.bg[g]+t.half[b])>>6 + 128)
 }
 
-func pillowFromYCrCb(y, cr, cb uint8) (r, g, b uint8) {
-	t, l := &yccTables, int32(y)
+func (t *yccTable) toRGB(y, cr, cb uint8) (r, g, b uint8) {
+	l := int32(y)
 	return clamp8(l + t.toR[cr]>>6), clamp8(l + (t.toGCb[cb]+t.toGCr[cr])>>6), clamp8(l + t.toB[cb]>>6)
 }

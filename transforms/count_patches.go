@@ -44,17 +44,18 @@ type CountPatches struct {
 //msgp:tuple CountPatches
 //sheet:count_patches {"patch": 14}
 
-func init() {
-	Register(Info{
-		Name: "count_patches", Version: 1, New: func() Op { return NewCountPatches(16) },
-		Out:       []string{"count"},
-		Reference: "transformers 5.23.0 Gemma4ImageProcessorPil", Exactness: "0",
-	})
-}
-
 // NewCountPatches returns the op that counts all patches of patch x patch
 // pixels.
 func NewCountPatches(patch int) *CountPatches { return &CountPatches{Patch: patch, Divisor: 1} }
+
+// Info describes the op.
+func (*CountPatches) Info() Info {
+	return Info{
+		Name: "count_patches", Version: 1, New: func() Op { return NewCountPatches(16) },
+		Out:       []string{"count"},
+		Reference: "transformers 5.23.0 Gemma4ImageProcessorPil", Exactness: "0",
+	}
+}
 
 // Validate checks the patch, the axis and the divisor.
 func (o *CountPatches) Validate() error {

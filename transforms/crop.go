@@ -18,16 +18,17 @@ type Crop struct {
 //msgp:tuple Crop
 //sheet:crop {"top": 20, "left": 10, "height": 50, "width": 70}
 
-func init() {
-	Register(Info{
-		Name: "crop", Version: 1, New: func() Op { return NewCrop(0, 0, 224, 224) },
-		Reference: "torchvision 0.29.2 crop, Pillow 13.0.0 Image.crop", Exactness: "0",
-	})
-}
-
 // NewCrop returns the op for height x width pixels that start at row top and
 // column left.
 func NewCrop(top, left, height, width int) *Crop { return &Crop{top, left, height, width} }
+
+// Info describes the op.
+func (*Crop) Info() Info {
+	return Info{
+		Name: "crop", Version: 1, New: func() Op { return NewCrop(0, 0, 224, 224) },
+		Reference: "torchvision 0.29.2 crop, Pillow 13.0.0 Image.crop", Exactness: "0",
+	}
+}
 
 // Validate checks the position and the size.
 func (o *Crop) Validate() error { return checkPlace(o.Top, o.Left, o.Height, o.Width) }

@@ -69,19 +69,20 @@ type CropCoords struct {
 
 //msgp:tuple CropCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "crop_coords", Version: 1, New: func() Op { return NewCropCoords(CoordXYXY, 0, 0, 224, 224) },
-		In: boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 crop_bounding_boxes, crop_keypoints", Exactness: rotatedExactness,
-	})
-}
-
 // NewCropCoords returns the op for a window of height x width pixels that
 // starts at row top and column left, with soft clamping.
 func NewCropCoords(format CoordFormat, top, left, height, width int) *CropCoords {
 	return &CropCoords{Format: format, Top: top, Left: left, Height: height, Width: width}
+}
+
+// Info describes the op.
+func (*CropCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "crop_coords", Version: 1, New: func() Op { return NewCropCoords(CoordXYXY, 0, 0, 224, 224) },
+		In: boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 crop_bounding_boxes, crop_keypoints", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the names, the position and the size.

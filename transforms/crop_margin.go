@@ -23,15 +23,16 @@ type CropMargin struct {
 //msgp:tuple CropMargin
 //sheet:crop_margin {"threshold": 90}
 
-func init() {
-	Register(Info{
-		Name: "crop_margin", Version: 1, New: func() Op { return NewCropMargin() },
-		Reference: "transformers 5.23.0 NougatImageProcessor.crop_margin", Exactness: "0",
-	})
-}
-
 // NewCropMargin returns the op with a threshold of 200 and Pillow's gray.
 func NewCropMargin() *CropMargin { return &CropMargin{Threshold: 200, Backend: Pillow} }
+
+// Info describes the op.
+func (*CropMargin) Info() Info {
+	return Info{
+		Name: "crop_margin", Version: 1, New: func() Op { return NewCropMargin() },
+		Reference: "transformers 5.23.0 NougatImageProcessor.crop_margin", Exactness: "0",
+	}
+}
 
 // Validate checks the threshold and the backend.
 func (o *CropMargin) Validate() error {

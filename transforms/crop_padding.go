@@ -19,16 +19,17 @@ type CropPadding struct{}
 
 //msgp:tuple CropPadding
 
-func init() {
-	Register(Info{
+// NewCropPadding returns the op.
+func NewCropPadding() *CropPadding { return &CropPadding{} }
+
+// Info describes the op.
+func (*CropPadding) Info() Info {
+	return Info{
 		Name: "crop_padding", Version: 1, New: func() Op { return NewCropPadding() },
 		In: []string{"image", "pad"}, Out: []string{"image"},
 		Reference: "ultralytics 8.4.190 scale_masks", Exactness: "0",
-	})
+	}
 }
-
-// NewCropPadding returns the op.
-func NewCropPadding() *CropPadding { return &CropPadding{} }
 
 // Validate returns nil: there are no parameters.
 func (o *CropPadding) Validate() error { return nil }

@@ -15,16 +15,17 @@ type CropToSize struct{}
 
 //msgp:tuple CropToSize
 
-func init() {
-	Register(Info{
+// NewCropToSize returns the op.
+func NewCropToSize() *CropToSize { return &CropToSize{} }
+
+// Info describes the op.
+func (*CropToSize) Info() Info {
+	return Info{
 		Name: "crop_to_size", Version: 1, New: func() Op { return NewCropToSize() },
 		In: []string{"image", "size"}, Out: []string{"image"},
 		Reference: "transformers 5.23.0 SamImageProcessor.post_process_masks", Exactness: "0",
-	})
+	}
 }
-
-// NewCropToSize returns the op.
-func NewCropToSize() *CropToSize { return &CropToSize{} }
 
 // Validate returns nil: there are no parameters.
 func (o *CropToSize) Validate() error { return nil }

@@ -18,13 +18,6 @@ type CutOut struct {
 //msgp:tuple CutOut
 //sheet:cut_out {"length": 24, "patches": 3}
 
-func init() {
-	Register(Info{
-		Name: "cut_out", Version: 1, New: func() Op { return NewCutOut(16) },
-		Reference: "MindSpore 2.10.0 vision.CutOut (distribution of the draws)", Exactness: randomExactness,
-	})
-}
-
 // maxPatches bounds the squares of CutOut.
 const maxPatches = 1024
 
@@ -33,6 +26,14 @@ var cutOutValue = []float64{0}
 
 // NewCutOut returns the op for one square.
 func NewCutOut(length int) *CutOut { return &CutOut{Length: length, Patches: 1} }
+
+// Info describes the op.
+func (*CutOut) Info() Info {
+	return Info{
+		Name: "cut_out", Version: 1, New: func() Op { return NewCutOut(16) },
+		Reference: "MindSpore 2.10.0 vision.CutOut (distribution of the draws)", Exactness: randomExactness,
+	}
+}
 
 // Validate checks the length and the number of squares.
 func (o *CutOut) Validate() error {

@@ -27,18 +27,19 @@ type Cutmix struct {
 
 //msgp:tuple Cutmix
 
-func init() {
-	Register(Info{
-		Name: "cutmix", Version: 1, New: func() Op { return NewCutmix(0, 0, 16, 16) },
-		In: labelled, Out: labelled,
-		Reference: "torchvision 0.29.2 CutMix", Exactness: "0",
-	})
-}
-
 // NewCutmix returns the op that pastes the same window of the image before into
 // each image, of layout CHW.
 func NewCutmix(top, left, height, width int) *Cutmix {
 	return &Cutmix{Windows: []int{top, left, height, width}, Layout: tensor.CHW}
+}
+
+// Info describes the op.
+func (*Cutmix) Info() Info {
+	return Info{
+		Name: "cutmix", Version: 1, New: func() Op { return NewCutmix(0, 0, 16, 16) },
+		In: labelled, Out: labelled,
+		Reference: "torchvision 0.29.2 CutMix", Exactness: "0",
+	}
 }
 
 // Validate checks the windows, the partners and the number of classes.

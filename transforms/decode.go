@@ -59,13 +59,6 @@ type Decode struct {
 //msgp:shim codec.Damage as:uint8 using:uint8/codec.Damage
 //msgp:shim codec.Scale as:uint8 using:uint8/codec.Scale
 
-func init() {
-	Register(Info{
-		Name: "decode", Version: 1, New: func() Op { return NewDecode() },
-		Reference: "Pillow 13.0.0 convert(\"RGB\"), Image.draft for the scales; OpenCV 5.0.0 imdecode for gray, YCbCr, RGB JPEG", Exactness: "0",
-	})
-}
-
 // NewDecode returns the op with the defaults: Pillow's
 // Image.open(f).convert("RGB").
 func NewDecode() *Decode { return &Decode{} }
@@ -136,6 +129,14 @@ func (o *Decode) options() codec.Options {
 	return codec.Options{
 		Color: o.Color, Alpha: o.Alpha, Gray16: o.Gray16, Refuse: o.Refuse, Orientation: o.Orientation, Damage: o.Damage,
 		Scale: o.Scale,
+	}
+}
+
+// Info describes the op.
+func (*Decode) Info() Info {
+	return Info{
+		Name: "decode", Version: 1, New: func() Op { return NewDecode() },
+		Reference: "Pillow 13.0.0 convert(\"RGB\"), Image.draft for the scales; OpenCV 5.0.0 imdecode for gray, YCbCr, RGB JPEG", Exactness: "0",
 	}
 }
 

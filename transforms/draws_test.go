@@ -67,7 +67,24 @@ func randomOps() (l []Info) {
 	return l
 }
 
+// readDraws reads them once for all tests, which must not change them.
 func readDraws(t testing.TB, op string) drawsFile {
+	draws.Lock()
+	defer draws.Unlock()
+	f, ok := draws.read[op]
+	if !ok {
+		f = parseAllDraws(t, op)
+		draws.read[op] = f
+	}
+	return f
+}
+
+var draws = struct {
+	sync.Mutex
+	read map[string]drawsFile
+}{read: map[string]drawsFile{}}
+
+func parseAllDraws(t testing.TB, op string) drawsFile {
 	f := parseDraws(t, op)
 	require.Equal(t, op, f.Op)
 	// Draws from MXNet's environment have a folder of their own.
@@ -139,11 +156,16 @@ func (d *drawing) at(k rng.Key, ordinal uint64) ([]Op, error) {
 	return d.draw.Run(d.op, k.At(ordinal), d.descs[:len(InfoOf(d.op).In)], d.src)
 }
 
-func eachDraws(t *testing.T, f func(t *testing.T, i Info, k drawsCase, d *drawing)) {
+// eachDraws calls f for every case of every random op, or for the first of step
+// cases under -short: TestDraws compares the distributions of all of them.
+func eachDraws(t *testing.T, step int, f func(t *testing.T, i Info, k drawsCase, d *drawing)) {
 	t.Helper()
+	step = short.Step(t, step)
 	for _, i := range randomOps() {
 		t.Run(i.Name, func(t *testing.T) {
-			for _, k := range readDraws(t, i.Name).Cases {
+			cases := readDraws(t, i.Name).Cases
+			for n := 0; n < len(cases); n += step {
+				k := cases[n]
 				t.Run(k.Name, func(t *testing.T) { f(t, i, k, k.drawing(t, i)) })
 			}
 		})
@@ -199,7 +221,7 @@ const deviations = 5
 // compares the frequency of each list of ops. For each of their parameters it
 // compares the mean, the bounds and the distribution function at nine points.
 func TestDraws(t *testing.T) {
-	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+	eachDraws(t, 1, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		n := short.Rounds(t, k.N, k.N/16)
 		type collected struct {
 			count  int
@@ -279,7 +301,7 @@ func TestDraws(t *testing.T) {
 // TestDrawsAreValid checks that the ops drawn run on the input one after the
 // other, and that the result matches Infer of the random op.
 func TestDrawsAreValid(t *testing.T) {
-	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+	eachDraws(t, 1, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		before := make([]tensor.Desc, len(i.Out))
 		require.NoError(t, d.op.Infer(before, []tensor.Desc{d.in, d.more}[:len(i.In)]))
 		vague := d.in
@@ -316,7 +338,7 @@ func TestDrawsAreValid(t *testing.T) {
 // TestDrawsAreAFunction checks that a draw depends only on the stream and the
 // descriptions, not on earlier or concurrent draws.
 func TestDrawsAreAFunction(t *testing.T) {
-	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+	eachDraws(t, 4, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		key := rng.NewKey(5, 1, k.Name)
 		const n = 100
 		write := func(ops []Op, err error) (string, error) {
@@ -354,7 +376,7 @@ func TestDrawsAreAFunction(t *testing.T) {
 // TestDrawsAllocateNothing checks that a draw does not allocate once each list
 // of ops was drawn, except for the header of a file that is not a JPEG.
 func TestDrawsAllocateNothing(t *testing.T) {
-	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+	eachDraws(t, 8, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		if k.File != "" && !strings.HasSuffix(k.File, ".jpg") {
 			return
 		}
@@ -378,14 +400,14 @@ func TestDrawsAllocateNothing(t *testing.T) {
 }
 
 func TestDrawsRoundTrips(t *testing.T) {
-	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) { roundTrips(t, i, d.op) })
+	eachDraws(t, 4, func(t *testing.T, i Info, k drawsCase, d *drawing) { roundTrips(t, i, d.op) })
 }
 
 // TestDrawsWrongInputs checks that a draw rejects inputs that are not images,
 // and images of unknown size.
 func TestDrawsWrongInputs(t *testing.T) {
 	require.ErrorIs(t, NewRandomHorizontalFlip().Apply(newContext(), nil, nil), ErrNotDrawn)
-	eachDraws(t, func(t *testing.T, i Info, k drawsCase, d *drawing) {
+	eachDraws(t, 4, func(t *testing.T, i Info, k drawsCase, d *drawing) {
 		require.ErrorIs(t, d.op.Apply(newContext(), nil, nil), ErrNotDrawn)
 		for _, in := range []tensor.Desc{{DType: tensor.Uint8, Shape: tensor.Dims(3)}, tensor.Image(tensor.Uint8, tensor.HWC, tensor.Unknown, 4, 3)} {
 			d.in = in

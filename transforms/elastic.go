@@ -19,16 +19,17 @@ type Elastic struct {
 
 //msgp:tuple Elastic
 
-func init() {
-	Register(Info{
+// NewElastic returns the op: bilinear, without a fill.
+func NewElastic() *Elastic { return &Elastic{Interpolation: Bilinear} }
+
+// Info describes the op.
+func (*Elastic) Info() Info {
+	return Info{
 		Name: "elastic", Version: 1, New: func() Op { return NewElastic() },
 		In:        []string{"image", "displacement"},
 		Reference: "torchvision 0.29.2 elastic", Exactness: "0",
-	})
+	}
 }
-
-// NewElastic returns the op: bilinear, without a fill.
-func NewElastic() *Elastic { return &Elastic{Interpolation: Bilinear} }
 
 // Validate checks the interpolation and the fill.
 func (o *Elastic) Validate() error {

@@ -36,13 +36,6 @@ type ElasticNoise struct {
 
 //msgp:tuple ElasticNoise
 
-func init() {
-	Register(Info{
-		Name: "elastic_noise", Version: 1, New: func() Op { return NewElasticNoise(0) },
-		Reference: "torchvision 0.29.2 elastic, with a displacement of its own", Exactness: "0",
-	})
-}
-
 // NewElasticNoise returns the op with the parameters of torchvision's
 // ElasticTransform.
 func NewElasticNoise(key uint64) *ElasticNoise {
@@ -53,6 +46,14 @@ const (
 	maxElasticAlpha = 1e6
 	maxElasticSigma = 511 // a kernel of 4089 taps
 )
+
+// Info describes the op.
+func (*ElasticNoise) Info() Info {
+	return Info{
+		Name: "elastic_noise", Version: 1, New: func() Op { return NewElasticNoise(0) },
+		Reference: "torchvision 0.29.2 elastic, with a displacement of its own", Exactness: "0",
+	}
+}
 
 // Validate checks the numbers, the interpolation and the fill.
 func (o *ElasticNoise) Validate() error {

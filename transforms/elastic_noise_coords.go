@@ -36,16 +36,6 @@ type ElasticNoiseCoords struct {
 
 //msgp:tuple ElasticNoiseCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "elastic_noise_coords", Version: 1,
-		New: func() Op { return NewElasticNoiseCoords(CoordXYXY, 0, 224, 224) },
-		In:  boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 elastic_bounding_boxes, elastic_keypoints, with a displacement of its own", Exactness: rotatedExactness,
-	})
-}
-
 // NewElasticNoiseCoords returns the op with the parameters of torchvision's
 // ElasticTransform, for an image of height x width pixels, with soft clamping.
 func NewElasticNoiseCoords(format CoordFormat, key uint64, height, width int) *ElasticNoiseCoords {
@@ -55,6 +45,17 @@ func NewElasticNoiseCoords(format CoordFormat, key uint64, height, width int) *E
 // noise returns the op that moves the image.
 func (o *ElasticNoiseCoords) noise() ElasticNoise {
 	return ElasticNoise{AlphaX: o.AlphaX, AlphaY: o.AlphaY, SigmaX: o.SigmaX, SigmaY: o.SigmaY, Key: o.Key}
+}
+
+// Info describes the op.
+func (*ElasticNoiseCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "elastic_noise_coords", Version: 1,
+		New: func() Op { return NewElasticNoiseCoords(CoordXYXY, 0, 224, 224) },
+		In:  boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 elastic_bounding_boxes, elastic_keypoints, with a displacement of its own", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the names, the numbers and the size.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -47,7 +48,7 @@ func TestElasticNoiseSize(t *testing.T) {
 		x.Data[i] = uint8(i % 64 * 4)
 	}
 	sum, n := 0.0, 0
-	for key := range uint64(40) {
+	for key := range uint64(short.Rounds(t, 40, 10)) {
 		op := NewElasticNoise(key)
 		for i, v := range applyOne(t, op, x).Data {
 			if px, row := i%64, i/64; px > 10 && px < 54 && row > 10 && row < 54 {

@@ -30,15 +30,16 @@ type Equalize struct {
 
 //msgp:tuple Equalize
 
-func init() {
-	Register(Info{
-		Name: "equalize", Version: 1, New: func() Op { return NewEqualize() }, InPlace: true,
-		Reference: "Pillow 13.0.0 ImageOps.equalize; torchvision 0.29.2 v2 equalize; OpenCV 5.0.0 equalizeHist, MindSpore 2.10.0 vision.Equalize", Exactness: "0",
-	})
-}
-
 // NewEqualize returns the op with Pillow's arithmetic.
 func NewEqualize() *Equalize { return &Equalize{Pillow} }
+
+// Info describes the op.
+func (*Equalize) Info() Info {
+	return Info{
+		Name: "equalize", Version: 1, New: func() Op { return NewEqualize() }, InPlace: true,
+		Reference: "Pillow 13.0.0 ImageOps.equalize; torchvision 0.29.2 v2 equalize; OpenCV 5.0.0 equalizeHist, MindSpore 2.10.0 vision.Equalize", Exactness: "0",
+	}
+}
 
 // Validate checks the backend.
 func (o *Equalize) Validate() error { return checkLibrary(o.Backend) }

@@ -25,17 +25,18 @@ type Erase struct {
 //msgp:tuple Erase
 //sheet:erase {"top": 20, "left": 40, "height": 30, "width": 40}
 
-func init() {
-	Register(Info{
-		Name: "erase", Version: 1, New: func() Op { return NewErase(0, 0, 1, 1) }, InPlace: true,
-		Reference: "torchvision 0.29.2 erase", Exactness: "0",
-	})
-}
-
 // NewErase returns the op for a box of height x width at (top, left) and a
 // value of 0.
 func NewErase(top, left, height, width int) *Erase {
 	return &Erase{Top: top, Left: left, Height: height, Width: width, Value: []float64{0}}
+}
+
+// Info describes the op.
+func (*Erase) Info() Info {
+	return Info{
+		Name: "erase", Version: 1, New: func() Op { return NewErase(0, 0, 1, 1) }, InPlace: true,
+		Reference: "torchvision 0.29.2 erase", Exactness: "0",
+	}
 }
 
 // Validate checks the box and the value.

@@ -27,16 +27,17 @@ type EraseNoise struct {
 //msgp:tuple EraseNoise
 //sheet:erase_noise {"top": 20, "left": 40, "height": 30, "width": 40}
 
-func init() {
-	Register(Info{
-		Name: "erase_noise", Version: 1, New: func() Op { return NewEraseNoise(0, 0, 1, 1, 0) }, InPlace: true,
-		Reference: "Philox 4x32-10 and the transformation of Box and Muller, in Python with mpmath 1.3.0", Exactness: "0",
-	})
-}
-
 // NewEraseNoise returns the op for a box of height x width at (top, left).
 func NewEraseNoise(top, left, height, width int, key uint64) *EraseNoise {
 	return &EraseNoise{top, left, height, width, key}
+}
+
+// Info describes the op.
+func (*EraseNoise) Info() Info {
+	return Info{
+		Name: "erase_noise", Version: 1, New: func() Op { return NewEraseNoise(0, 0, 1, 1, 0) }, InPlace: true,
+		Reference: "Philox 4x32-10 and the transformation of Box and Muller, in Python with mpmath 1.3.0", Exactness: "0",
+	}
 }
 
 // Validate checks the box.

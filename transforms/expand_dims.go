@@ -15,15 +15,16 @@ type ExpandDims struct {
 
 //msgp:tuple ExpandDims
 
-func init() {
-	Register(Info{
-		Name: "expand_dims", Version: 1, New: func() Op { return NewExpandDims(0) },
-		Reference: "NumPy 2.4.6 expand_dims", Exactness: "0",
-	})
-}
-
 // NewExpandDims returns the op.
 func NewExpandDims(axis int) *ExpandDims { return &ExpandDims{Axis: axis} }
+
+// Info describes the op.
+func (*ExpandDims) Info() Info {
+	return Info{
+		Name: "expand_dims", Version: 1, New: func() Op { return NewExpandDims(0) },
+		Reference: "NumPy 2.4.6 expand_dims", Exactness: "0",
+	}
+}
 
 // Validate checks the axis.
 func (o *ExpandDims) Validate() error {

@@ -26,15 +26,6 @@ type FeedbackPolicy struct {
 
 //msgp:tuple FeedbackPolicy
 
-func init() {
-	Register(Info{
-		Name: "feedback_policy", Version: 1, New: func() Op {
-			return NewFeedbackPolicy("policy").Policy(1, NewHorizontalFlip()).Policy(1, NewVerticalFlip())
-		},
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewFeedbackPolicy returns the op without policies. It is valid once Policy
 // has added one.
 func NewFeedbackPolicy(name PolicyName) *FeedbackPolicy { return &FeedbackPolicy{Name: name} }
@@ -46,6 +37,16 @@ func (o *FeedbackPolicy) Policy(weight float64, ops ...Op) *FeedbackPolicy {
 }
 
 func (o *FeedbackPolicy) lists() []OpList { return o.Policies }
+
+// Info describes the op.
+func (*FeedbackPolicy) Info() Info {
+	return Info{
+		Name: "feedback_policy", Version: 1, New: func() Op {
+			return NewFeedbackPolicy("policy").Policy(1, NewHorizontalFlip()).Policy(1, NewVerticalFlip())
+		},
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the name, the policies and the weights.
 func (o *FeedbackPolicy) Validate() error {

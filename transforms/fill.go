@@ -18,15 +18,16 @@ type Fill struct {
 //msgp:tuple Fill
 //sheet:fill {"value": 128}
 
-func init() {
-	Register(Info{
-		Name: "fill", Version: 1, New: func() Op { return NewFill(0) }, InPlace: true,
-		Reference: "MindSpore 2.10.0 transforms.Fill", Exactness: "0",
-	})
-}
-
 // NewFill returns the op.
 func NewFill(value float64) *Fill { return &Fill{Value: value} }
+
+// Info describes the op.
+func (*Fill) Info() Info {
+	return Info{
+		Name: "fill", Version: 1, New: func() Op { return NewFill(0) }, InPlace: true,
+		Reference: "MindSpore 2.10.0 transforms.Fill", Exactness: "0",
+	}
+}
 
 // Validate checks that the value is finite.
 func (o *Fill) Validate() error { return checkFinite("value", o.Value) }

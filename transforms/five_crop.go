@@ -23,15 +23,16 @@ type FiveCrop struct {
 //msgp:tuple FiveCrop
 //sheet:five_crop {"height": 40, "width": 50}
 
-func init() {
-	Register(Info{
-		Name: "five_crop", Version: 1, New: func() Op { return NewFiveCrop(224, 224) },
-		Reference: "torchvision 0.29.2 five_crop", Exactness: "0",
-	})
-}
-
 // NewFiveCrop returns the op.
 func NewFiveCrop(height, width int) *FiveCrop { return &FiveCrop{Height: height, Width: width} }
+
+// Info describes the op.
+func (*FiveCrop) Info() Info {
+	return Info{
+		Name: "five_crop", Version: 1, New: func() Op { return NewFiveCrop(224, 224) },
+		Reference: "torchvision 0.29.2 five_crop", Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *FiveCrop) Validate() error { return checkSides(o.Height, o.Width) }

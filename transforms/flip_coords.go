@@ -23,19 +23,20 @@ type FlipCoords struct {
 
 //msgp:tuple FlipCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "flip_coords", Version: 1, New: func() Op { return NewFlipCoords(CoordXYXY, false, 224) },
-		In: boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 horizontal_flip_bounding_boxes, vertical_flip_bounding_boxes, horizontal_flip_keypoints, vertical_flip_keypoints", Exactness: rotatedExactness,
-	})
-}
-
 // NewFlipCoords returns the op for an image whose width, or height if vertical,
 // is size.
 func NewFlipCoords(format CoordFormat, vertical bool, size int) *FlipCoords {
 	return &FlipCoords{Format: format, Vertical: vertical, Size: size}
+}
+
+// Info describes the op.
+func (*FlipCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "flip_coords", Version: 1, New: func() Op { return NewFlipCoords(CoordXYXY, false, 224) },
+		In: boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 horizontal_flip_bounding_boxes, vertical_flip_bounding_boxes, horizontal_flip_keypoints, vertical_flip_keypoints", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the format and the size.

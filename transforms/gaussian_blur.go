@@ -58,13 +58,6 @@ type GaussianBlur struct {
 //msgp:tuple GaussianBlur
 //sheet:gaussian_blur {"sigma_y": 3, "sigma_x": 3}
 
-func init() {
-	Register(Info{
-		Name: "gaussian_blur", Version: 1, New: func() Op { return NewGaussianBlur(2) },
-		Reference: "Pillow 13.0.0 ImageFilter.GaussianBlur; OpenCV 5.0.0 GaussianBlur; torchvision 0.29.2 v2 gaussian_blur (x86-64 with AVX-512)", Exactness: "0",
-	})
-}
-
 const (
 	maxSigma = 10000
 	// minTorchSigma keeps float32 exponents of the Gaussian finite.
@@ -78,6 +71,14 @@ const (
 // for both axes.
 func NewGaussianBlur(sigma float64) *GaussianBlur {
 	return &GaussianBlur{SigmaY: sigma, SigmaX: sigma, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*GaussianBlur) Info() Info {
+	return Info{
+		Name: "gaussian_blur", Version: 1, New: func() Op { return NewGaussianBlur(2) },
+		Reference: "Pillow 13.0.0 ImageFilter.GaussianBlur; OpenCV 5.0.0 GaussianBlur; torchvision 0.29.2 v2 gaussian_blur (x86-64 with AVX-512)", Exactness: "0",
+	}
 }
 
 // Validate checks the sigmas, the sizes and the backend.

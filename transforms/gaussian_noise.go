@@ -29,13 +29,6 @@ type GaussianNoise struct {
 //msgp:tuple GaussianNoise
 //sheet:gaussian_noise {"sigma": 0.15}
 
-func init() {
-	Register(Info{
-		Name: "gaussian_noise", Version: 1, New: func() Op { return NewGaussianNoise(0.1, 0) }, InPlace: true,
-		Reference: "torchvision 0.29.2 v2 gaussian_noise, with normal numbers from package rng", Exactness: "0",
-	})
-}
-
 // NewGaussianNoise returns the op with mean 0, clipping.
 func NewGaussianNoise(sigma float64, key uint64) *GaussianNoise {
 	return &GaussianNoise{Sigma: sigma, Clip: true, Key: key}
@@ -48,6 +41,14 @@ const (
 	maxNoiseMean8  = 50
 	maxNoiseSigma8 = 8
 )
+
+// Info describes the op.
+func (*GaussianNoise) Info() Info {
+	return Info{
+		Name: "gaussian_noise", Version: 1, New: func() Op { return NewGaussianNoise(0.1, 0) }, InPlace: true,
+		Reference: "torchvision 0.29.2 v2 gaussian_noise, with normal numbers from package rng", Exactness: "0",
+	}
+}
 
 // Validate checks the bounds.
 func (o *GaussianNoise) Validate() error { return checkNoise(o.Mean, o.Sigma) }

@@ -20,16 +20,17 @@ type GiftColorBalance struct {
 //msgp:tuple GiftColorBalance
 //sheet:gift_color_balance {"red": 40, "blue": -30}
 
-func init() {
-	Register(Info{
-		Name: "gift_color_balance", Version: 1, New: func() Op { return NewGiftColorBalance(0, 0, 0) }, InPlace: true,
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftColorBalance returns the op.
 func NewGiftColorBalance(red, green, blue float64) *GiftColorBalance {
 	return &GiftColorBalance{red, green, blue}
+}
+
+// Info describes the op.
+func (*GiftColorBalance) Info() Info {
+	return Info{
+		Name: "gift_color_balance", Version: 1, New: func() Op { return NewGiftColorBalance(0, 0, 0) }, InPlace: true,
+		Reference: giftReference, Exactness: "0",
+	}
 }
 
 // Validate checks the percentages.

@@ -22,16 +22,17 @@ type GiftColorize struct {
 
 //msgp:tuple GiftColorize
 
-func init() {
-	Register(Info{
-		Name: "gift_colorize", Version: 1, New: func() Op { return NewGiftColorize(240, 50) }, InPlace: true,
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftColorize returns the op with full strength.
 func NewGiftColorize(hue, saturation float64) *GiftColorize {
 	return &GiftColorize{hue, saturation, 100}
+}
+
+// Info describes the op.
+func (*GiftColorize) Info() Info {
+	return Info{
+		Name: "gift_colorize", Version: 1, New: func() Op { return NewGiftColorize(240, 50) }, InPlace: true,
+		Reference: giftReference, Exactness: "0",
+	}
 }
 
 // Validate checks the bounds.

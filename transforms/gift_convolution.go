@@ -32,13 +32,6 @@ type GiftConvolution struct {
 
 //msgp:tuple GiftConvolution
 
-func init() {
-	Register(Info{
-		Name: "gift_convolution", Version: 1, New: func() Op { return NewGiftConvolution([]float64{0, -1, 0, -1, 5, -1, 0, -1, 0}) },
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 const (
 	maxWeight = 1e6
 	// maxNormalized keeps sums of normalized weights within an int64, as gift's
@@ -48,6 +41,14 @@ const (
 
 // NewGiftConvolution returns the op for a kernel of n*n weights, row by row.
 func NewGiftConvolution(kernel []float64) *GiftConvolution { return &GiftConvolution{Kernel: kernel} }
+
+// Info describes the op.
+func (*GiftConvolution) Info() Info {
+	return Info{
+		Name: "gift_convolution", Version: 1, New: func() Op { return NewGiftConvolution([]float64{0, -1, 0, -1, 5, -1, 0, -1, 0}) },
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the size of the kernel and the numbers.
 func (o *GiftConvolution) Validate() error {

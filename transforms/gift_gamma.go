@@ -20,15 +20,16 @@ type GiftGamma struct {
 //msgp:tuple GiftGamma
 //sheet:gift_gamma {"gamma": 1.8}
 
-func init() {
-	Register(Info{
-		Name: "gift_gamma", Version: 1, New: func() Op { return NewGiftGamma(1) }, InPlace: true,
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftGamma returns the op.
 func NewGiftGamma(gamma float64) *GiftGamma { return &GiftGamma{gamma} }
+
+// Info describes the op.
+func (*GiftGamma) Info() Info {
+	return Info{
+		Name: "gift_gamma", Version: 1, New: func() Op { return NewGiftGamma(1) }, InPlace: true,
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the gamma.
 func (o *GiftGamma) Validate() error { return checkBounds("gamma", o.Gamma, 0.01, 100) }

@@ -18,15 +18,16 @@ type GiftMaximum struct {
 //msgp:tuple GiftMaximum
 //sheet:gift_maximum {"size": 5}
 
-func init() {
-	Register(Info{
-		Name: "gift_maximum", Version: 1, New: func() Op { return NewGiftMaximum(3) },
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftMaximum returns the op with a square window.
 func NewGiftMaximum(size int) *GiftMaximum { return &GiftMaximum{Size: size} }
+
+// Info describes the op.
+func (*GiftMaximum) Info() Info {
+	return Info{
+		Name: "gift_maximum", Version: 1, New: func() Op { return NewGiftMaximum(3) },
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *GiftMaximum) Validate() error { return checkWindow("size", o.Size) }

@@ -18,15 +18,16 @@ type GiftMedian struct {
 //msgp:tuple GiftMedian
 //sheet:gift_median {"size": 7}
 
-func init() {
-	Register(Info{
-		Name: "gift_median", Version: 1, New: func() Op { return NewGiftMedian(3) },
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftMedian returns the op with a square window.
 func NewGiftMedian(size int) *GiftMedian { return &GiftMedian{Size: size} }
+
+// Info describes the op.
+func (*GiftMedian) Info() Info {
+	return Info{
+		Name: "gift_median", Version: 1, New: func() Op { return NewGiftMedian(3) },
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *GiftMedian) Validate() error { return checkWindow("size", o.Size) }

@@ -18,15 +18,16 @@ type GiftMinimum struct {
 //msgp:tuple GiftMinimum
 //sheet:gift_minimum {"size": 5}
 
-func init() {
-	Register(Info{
-		Name: "gift_minimum", Version: 1, New: func() Op { return NewGiftMinimum(3) },
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftMinimum returns the op with a square window.
 func NewGiftMinimum(size int) *GiftMinimum { return &GiftMinimum{Size: size} }
+
+// Info describes the op.
+func (*GiftMinimum) Info() Info {
+	return Info{
+		Name: "gift_minimum", Version: 1, New: func() Op { return NewGiftMinimum(3) },
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *GiftMinimum) Validate() error { return checkWindow("size", o.Size) }

@@ -18,18 +18,19 @@ type GiftPixelate struct {
 
 //msgp:tuple GiftPixelate
 
-func init() {
-	Register(Info{
-		Name: "gift_pixelate", Version: 1, New: func() Op { return NewGiftPixelate(8) },
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // maxBlock bounds a block, so that a float32 holds the number of its pixels.
 const maxBlock = 4096
 
 // NewGiftPixelate returns the op.
 func NewGiftPixelate(size int) *GiftPixelate { return &GiftPixelate{size} }
+
+// Info describes the op.
+func (*GiftPixelate) Info() Info {
+	return Info{
+		Name: "gift_pixelate", Version: 1, New: func() Op { return NewGiftPixelate(8) },
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *GiftPixelate) Validate() error {

@@ -21,15 +21,16 @@ type GiftSepia struct {
 
 //msgp:tuple GiftSepia
 
-func init() {
-	Register(Info{
-		Name: "gift_sepia", Version: 1, New: func() Op { return NewGiftSepia(100) }, InPlace: true,
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftSepia returns the op.
 func NewGiftSepia(percentage float64) *GiftSepia { return &GiftSepia{percentage} }
+
+// Info describes the op.
+func (*GiftSepia) Info() Info {
+	return Info{
+		Name: "gift_sepia", Version: 1, New: func() Op { return NewGiftSepia(100) }, InPlace: true,
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the percentage.
 func (o *GiftSepia) Validate() error { return checkBounds("percentage", o.Percentage, 0, 100) }

@@ -26,15 +26,16 @@ type GiftSigmoid struct {
 
 //msgp:tuple GiftSigmoid
 
-func init() {
-	Register(Info{
-		Name: "gift_sigmoid", Version: 1, New: func() Op { return NewGiftSigmoid(5) }, InPlace: true,
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftSigmoid returns the op with midpoint 0.5.
 func NewGiftSigmoid(factor float64) *GiftSigmoid { return &GiftSigmoid{0.5, factor} }
+
+// Info describes the op.
+func (*GiftSigmoid) Info() Info {
+	return Info{
+		Name: "gift_sigmoid", Version: 1, New: func() Op { return NewGiftSigmoid(5) }, InPlace: true,
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the bounds.
 func (o *GiftSigmoid) Validate() error {

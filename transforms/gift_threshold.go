@@ -14,15 +14,16 @@ type GiftThreshold struct {
 
 //msgp:tuple GiftThreshold
 
-func init() {
-	Register(Info{
-		Name: "gift_threshold", Version: 1, New: func() Op { return NewGiftThreshold(50) }, InPlace: true,
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftThreshold returns the op.
 func NewGiftThreshold(percentage float64) *GiftThreshold { return &GiftThreshold{percentage} }
+
+// Info describes the op.
+func (*GiftThreshold) Info() Info {
+	return Info{
+		Name: "gift_threshold", Version: 1, New: func() Op { return NewGiftThreshold(50) }, InPlace: true,
+		Reference: giftReference, Exactness: "0",
+	}
+}
 
 // Validate checks the percentage.
 func (o *GiftThreshold) Validate() error { return checkBounds("percentage", o.Percentage, 0, 100) }

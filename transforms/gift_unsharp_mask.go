@@ -33,16 +33,17 @@ type GiftUnsharpMask struct {
 //msgp:tuple GiftUnsharpMask
 //sheet:gift_unsharp_mask {"sigma": 2, "amount": 3}
 
-func init() {
-	Register(Info{
-		Name: "gift_unsharp_mask", Version: 1, New: func() Op { return NewGiftUnsharpMask(1, 1) },
-		Reference: giftReference, Exactness: "0",
-	})
-}
-
 // NewGiftUnsharpMask returns the op with threshold 0.
 func NewGiftUnsharpMask(sigma, amount float64) *GiftUnsharpMask {
 	return &GiftUnsharpMask{Sigma: sigma, Amount: amount}
+}
+
+// Info describes the op.
+func (*GiftUnsharpMask) Info() Info {
+	return Info{
+		Name: "gift_unsharp_mask", Version: 1, New: func() Op { return NewGiftUnsharpMask(1, 1) },
+		Reference: giftReference, Exactness: "0",
+	}
 }
 
 // Validate checks the bounds.

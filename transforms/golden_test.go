@@ -16,6 +16,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // goldenFile is testdata/<op>/cases.json. A script in testdata/gen computes it
@@ -98,7 +99,7 @@ func parseGoldens(t *testing.T, op string) (goldenFile, map[string]*tensor.Tenso
 	}
 	b, err = os.ReadFile(filepath.Join(dir, "golden.npz"))
 	require.NoError(t, err)
-	list, err := tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), 1<<28)
+	list, err := npz.Read(bytes.NewReader(b), int64(len(b)), 1<<28)
 	require.NoError(t, err)
 	arrays := map[string]*tensor.Tensor{}
 	for _, n := range list {

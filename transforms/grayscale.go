@@ -28,16 +28,17 @@ type Grayscale struct {
 
 //msgp:tuple Grayscale
 
-func init() {
-	Register(Info{
+// NewGrayscale returns the op for one channel with Pillow's arithmetic.
+func NewGrayscale() *Grayscale { return &Grayscale{Channels: 1, Backend: Pillow} }
+
+// Info describes the op.
+func (*Grayscale) Info() Info {
+	return Info{
 		Name: "grayscale", Version: 1, New: func() Op { return NewGrayscale() },
 		Reference: "Pillow 13.0.0 convert, OpenCV 5.0.0 cvtColor, torchvision 0.29.2 rgb_to_grayscale",
 		Exactness: "0",
-	})
+	}
 }
-
-// NewGrayscale returns the op for one channel with Pillow's arithmetic.
-func NewGrayscale() *Grayscale { return &Grayscale{Channels: 1, Backend: Pillow} }
 
 // Validate checks the number of channels and the backend.
 func (o *Grayscale) Validate() error {

@@ -15,15 +15,16 @@ type HorizontalFlip struct{}
 
 //msgp:tuple HorizontalFlip
 
-func init() {
-	Register(Info{
-		Name: "horizontal_flip", Version: 1, New: func() Op { return NewHorizontalFlip() },
-		Reference: "NumPy 2.4.6 flip", Exactness: "0",
-	})
-}
-
 // NewHorizontalFlip returns the op.
 func NewHorizontalFlip() *HorizontalFlip { return &HorizontalFlip{} }
+
+// Info describes the op.
+func (*HorizontalFlip) Info() Info {
+	return Info{
+		Name: "horizontal_flip", Version: 1, New: func() Op { return NewHorizontalFlip() },
+		Reference: "NumPy 2.4.6 flip", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *HorizontalFlip) Validate() error { return nil }

@@ -17,15 +17,16 @@ type HSVToRGB struct{}
 
 //msgp:tuple HSVToRGB
 
-func init() {
-	Register(Info{
-		Name: "hsv_to_rgb", Version: 1, New: func() Op { return NewHSVToRGB() }, InPlace: true,
-		Reference: "MindSpore 2.10.0 vision.HsvToRgb", Exactness: "0",
-	})
-}
-
 // NewHSVToRGB returns the op.
 func NewHSVToRGB() *HSVToRGB { return &HSVToRGB{} }
+
+// Info describes the op.
+func (*HSVToRGB) Info() Info {
+	return Info{
+		Name: "hsv_to_rgb", Version: 1, New: func() Op { return NewHSVToRGB() }, InPlace: true,
+		Reference: "MindSpore 2.10.0 vision.HsvToRgb", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *HSVToRGB) Validate() error { return nil }

@@ -16,15 +16,16 @@ type HueJitter struct {
 
 //msgp:tuple HueJitter
 
-func init() {
-	Register(Info{
-		Name: "hue_jitter", Version: 1, New: func() Op { return NewHueJitter(0.1) },
-		Reference: mxnetDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewHueJitter returns the op.
 func NewHueJitter(hue float64) *HueJitter { return &HueJitter{hue} }
+
+// Info describes the op.
+func (*HueJitter) Info() Info {
+	return Info{
+		Name: "hue_jitter", Version: 1, New: func() Op { return NewHueJitter(0.1) },
+		Reference: mxnetDrawReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the angle.
 func (o *HueJitter) Validate() error { return checkBounds("hue", o.Hue, 0, 1) }

@@ -11,15 +11,16 @@ type HWC2CHW struct{}
 
 //msgp:tuple HWC2CHW
 
-func init() {
-	Register(Info{
-		Name: "hwc2chw", Version: 1, New: func() Op { return NewHWC2CHW() },
-		Reference: "NumPy 2.4.6 transpose", Exactness: "0",
-	})
-}
-
 // NewHWC2CHW returns the op.
 func NewHWC2CHW() *HWC2CHW { return &HWC2CHW{} }
+
+// Info describes the op.
+func (*HWC2CHW) Info() Info {
+	return Info{
+		Name: "hwc2chw", Version: 1, New: func() Op { return NewHWC2CHW() },
+		Reference: "NumPy 2.4.6 transpose", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *HWC2CHW) Validate() error { return nil }

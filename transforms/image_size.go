@@ -14,16 +14,17 @@ type ImageSize struct {
 
 //msgp:tuple ImageSize
 
-func init() {
-	Register(Info{
+// NewImageSize returns the op with an int64 output.
+func NewImageSize() *ImageSize { return &ImageSize{DType: tensor.Int64} }
+
+// Info describes the op.
+func (*ImageSize) Info() Info {
+	return Info{
 		Name: "image_size", Version: 1, New: func() Op { return NewImageSize() },
 		Out:       []string{"size"},
 		Reference: "transformers 5.23.0 SamImageProcessorPil", Exactness: "0",
-	})
+	}
 }
-
-// NewImageSize returns the op with an int64 output.
-func NewImageSize() *ImageSize { return &ImageSize{DType: tensor.Int64} }
 
 // Validate checks the dtype.
 func (o *ImageSize) Validate() error {

@@ -14,15 +14,16 @@ type Invert struct{}
 
 //msgp:tuple Invert
 
-func init() {
-	Register(Info{
-		Name: "invert", Version: 1, New: func() Op { return NewInvert() }, InPlace: true,
-		Reference: "torchvision 0.29.2 invert, Pillow 13.0.0 ImageOps.invert", Exactness: "0",
-	})
-}
-
 // NewInvert returns the op.
 func NewInvert() *Invert { return &Invert{} }
+
+// Info describes the op.
+func (*Invert) Info() Info {
+	return Info{
+		Name: "invert", Version: 1, New: func() Op { return NewInvert() }, InPlace: true,
+		Reference: "torchvision 0.29.2 invert, Pillow 13.0.0 ImageOps.invert", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *Invert) Validate() error { return nil }

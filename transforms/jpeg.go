@@ -29,13 +29,6 @@ type JPEG struct {
 //sheet:jpeg {"quality": 5}
 //msgp:shim codec.Chroma as:uint8 using:uint8/codec.Chroma
 
-func init() {
-	Register(Info{
-		Name: "jpeg", Version: 1, New: func() Op { return NewJPEG(75) }, InPlace: true,
-		Reference: "Pillow 13.0.0 save and open, torchvision 0.29.2 v2 jpeg, OpenCV 5.0.0 imencode and imdecode", Exactness: "0",
-	})
-}
-
 // NewJPEG returns the op with 4:2:0 colour.
 func NewJPEG(quality int) *JPEG { return &JPEG{Quality: quality, Chroma: codec.Chroma420} }
 
@@ -48,6 +41,14 @@ type jpegState struct {
 	decoder codec.Decoder
 	options codec.Options
 	file    []byte
+}
+
+// Info describes the op.
+func (*JPEG) Info() Info {
+	return Info{
+		Name: "jpeg", Version: 1, New: func() Op { return NewJPEG(75) }, InPlace: true,
+		Reference: "Pillow 13.0.0 save and open, torchvision 0.29.2 v2 jpeg, OpenCV 5.0.0 imencode and imdecode", Exactness: "0",
+	}
 }
 
 // Validate checks the quality and the resolution of the colour channels.

@@ -16,16 +16,17 @@ type KeepRows struct {
 //msgp:tuple KeepRows
 //sheet:keep_rows {"side": 64}
 
-func init() {
-	Register(Info{
+// NewKeepRows returns the op.
+func NewKeepRows(side int) *KeepRows { return &KeepRows{Side: side} }
+
+// Info describes the op.
+func (*KeepRows) Info() Info {
+	return Info{
 		Name: "keep_rows", Version: 1, New: func() Op { return NewKeepRows(768) },
 		In: []string{"rows", "image"}, Out: []string{"rows"},
 		Reference: "transformers 5.23.0 DeepseekOcr2ImageProcessor", Exactness: "0",
-	})
+	}
 }
-
-// NewKeepRows returns the op.
-func NewKeepRows(side int) *KeepRows { return &KeepRows{Side: side} }
 
 // Validate checks the side.
 func (o *KeepRows) Validate() error { return checkSide("side", o.Side) }

@@ -46,18 +46,19 @@ type Letterbox struct {
 //msgp:tuple Letterbox
 //sheet:letterbox {"height": 112, "width": 112}
 
-func init() {
-	Register(Info{
-		Name: "letterbox", Version: 1, New: func() Op { return NewLetterbox(640, 640) },
-		Out:       []string{"image", "scale", "pad"},
-		Reference: "ultralytics 8.4.190 LetterBox with OpenCV 5.0.0.93", Exactness: "0 for bilinear OpenCV; others as resize",
-	})
-}
-
 // NewLetterbox returns the op for an output of height x width: bilinear,
 // OpenCV, centred, padded with 114.
 func NewLetterbox(height, width int) *Letterbox {
 	return &Letterbox{Height: height, Width: width, Stride: 32, Fill: []float64{114}, Interpolation: Bilinear, Backend: OpenCV}
+}
+
+// Info describes the op.
+func (*Letterbox) Info() Info {
+	return Info{
+		Name: "letterbox", Version: 1, New: func() Op { return NewLetterbox(640, 640) },
+		Out:       []string{"image", "scale", "pad"},
+		Reference: "ultralytics 8.4.190 LetterBox with OpenCV 5.0.0.93", Exactness: "0 for bilinear OpenCV; others as resize",
+	}
 }
 
 // Validate checks that the sides and the stride are 1 to 2^24, that Fill is not

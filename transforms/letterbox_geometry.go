@@ -25,16 +25,17 @@ type LetterboxGeometry struct{}
 
 //msgp:tuple LetterboxGeometry
 
-func init() {
-	Register(Info{
+// NewLetterboxGeometry returns the op.
+func NewLetterboxGeometry() *LetterboxGeometry { return &LetterboxGeometry{} }
+
+// Info describes the op.
+func (*LetterboxGeometry) Info() Info {
+	return Info{
 		Name: "letterbox_geometry", Version: 1, New: func() Op { return NewLetterboxGeometry() },
 		In: []string{"size", "original_size"}, Out: []string{"scale", "pad"},
 		Reference: "ultralytics 8.4.190 scale_boxes, scale_masks", Exactness: "0",
-	})
+	}
 }
-
-// NewLetterboxGeometry returns the op.
-func NewLetterboxGeometry() *LetterboxGeometry { return &LetterboxGeometry{} }
 
 // Validate returns nil: there are no parameters.
 func (o *LetterboxGeometry) Validate() error { return nil }

@@ -37,15 +37,16 @@ type LightingNoise struct {
 //msgp:tuple LightingAlpha LightingNoise
 //sheet:lighting_noise {"alpha": [0.8, 0.8, 0.8]}
 
-func init() {
-	Register(Info{
-		Name: "lighting_noise", Version: 1, New: func() Op { return NewLightingNoise([3]float64{}) }, InPlace: true,
-		Reference: "MXNet 1.9.1 ImageRecordIter pca_noise; MindSpore 2.10.0 vision.RandomLighting", Exactness: "0",
-	})
-}
-
 // NewLightingNoise returns the op with MXNet's arithmetic.
 func NewLightingNoise(alpha [3]float64) *LightingNoise { return &LightingNoise{alpha, MXNet} }
+
+// Info describes the op.
+func (*LightingNoise) Info() Info {
+	return Info{
+		Name: "lighting_noise", Version: 1, New: func() Op { return NewLightingNoise([3]float64{}) }, InPlace: true,
+		Reference: "MXNet 1.9.1 ImageRecordIter pca_noise; MindSpore 2.10.0 vision.RandomLighting", Exactness: "0",
+	}
+}
 
 // Validate checks the range of the alphas and the backend.
 func (o *LightingNoise) Validate() error {

@@ -32,21 +32,22 @@ type LinearTransformation struct {
 // maxTransformed bounds the number of values of a transformed image.
 const maxTransformed = 4096
 
-func init() {
-	Register(Info{
+// NewLinearTransformation returns the op with torch's arithmetic. It keeps the
+// slices.
+func NewLinearTransformation(matrix, mean []float64) *LinearTransformation {
+	return &LinearTransformation{matrix, mean, Torch}
+}
+
+// Info describes the op.
+func (*LinearTransformation) Info() Info {
+	return Info{
 		Name: "linear_transformation", Version: 1,
 		New: func() Op {
 			return NewLinearTransformation([]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}, []float64{0, 0, 0})
 		},
 		Reference: "torchvision 0.29.2 v2 LinearTransformation, MindSpore 2.10.0 vision.LinearTransformation",
 		Exactness: "0 for torch (AMD's CPUs); 4e-15 of the largest value for mindspore",
-	})
-}
-
-// NewLinearTransformation returns the op with torch's arithmetic. It keeps the
-// slices.
-func NewLinearTransformation(matrix, mean []float64) *LinearTransformation {
-	return &LinearTransformation{matrix, mean, Torch}
+	}
 }
 
 // Validate checks the lengths, the numbers and the backend.

@@ -3,7 +3,7 @@ package transforms
 import (
 	"encoding/json"
 
-	"github.com/tinylib/msgp/msgp"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 )
 
 // NumberList is a list of numbers. It may be empty.
@@ -41,16 +41,16 @@ func parseList[T any](b []byte) ([]T, error) {
 
 // MarshalMsg appends the msgp form.
 func (l NumberList) MarshalMsg(b []byte) ([]byte, error) {
-	return appendList(b, l, msgp.AppendFloat64), nil
+	return appendList(b, l, msgpack.AppendFloat64), nil
 }
 
 // MarshalMsg appends the msgp form.
 func (l IndexList) MarshalMsg(b []byte) ([]byte, error) {
-	return appendList(b, l, msgp.AppendInt), nil
+	return appendList(b, l, msgpack.AppendInt), nil
 }
 
 func appendList[T any](b []byte, l []T, add func([]byte, T) []byte) []byte {
-	b = msgp.AppendArrayHeader(b, uint32(len(l)))
+	b = msgpack.AppendArray(b, len(l))
 	for _, v := range l {
 		b = add(b, v)
 	}
@@ -60,24 +60,24 @@ func appendList[T any](b []byte, l []T, add func([]byte, T) []byte) []byte {
 // UnmarshalMsg reads the msgp form and returns the rest of b. An empty list is
 // nil, as in JSON.
 func (l *NumberList) UnmarshalMsg(b []byte) (rest []byte, err error) {
-	*l, rest, err = readList(b, msgp.ReadFloat64Bytes)
+	*l, rest, err = readList(b, msgpack.ReadFloat64)
 	return rest, err
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b. An empty list is
 // nil, as in JSON.
 func (l *IndexList) UnmarshalMsg(b []byte) (rest []byte, err error) {
-	*l, rest, err = readList(b, msgp.ReadIntBytes)
+	*l, rest, err = readList(b, msgpack.ReadInt)
 	return rest, err
 }
 
 func readList[T any](b []byte, read func([]byte) (T, []byte, error)) (l []T, _ []byte, _ error) {
-	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	n, b, err := msgpack.ReadArray(b)
 	if err != nil {
 		return nil, nil, err
 	}
-	if uint64(n) > uint64(len(b)) {
-		return nil, nil, msgp.ErrShortBytes
+	if n > int64(len(b)) {
+		return nil, nil, msgpack.ErrShort
 	}
 	for range n {
 		var v T
@@ -90,7 +90,7 @@ func readList[T any](b []byte, read func([]byte) (T, []byte, error)) (l []T, _ [
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (l NumberList) Msgsize() int { return msgp.ArrayHeaderSize + len(l)*msgp.Float64Size }
+func (l NumberList) Msgsize() int { return msgpack.HeaderSize + len(l)*msgpack.NumberSize }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (l IndexList) Msgsize() int { return msgp.ArrayHeaderSize + len(l)*msgp.IntSize }
+func (l IndexList) Msgsize() int { return msgpack.HeaderSize + len(l)*msgpack.NumberSize }

@@ -23,15 +23,16 @@ type Luma struct {
 
 //msgp:tuple Luma
 
-func init() {
-	Register(Info{
-		Name: "luma", Version: 1, New: func() Op { return NewLuma() }, InPlace: true,
-		Reference: "transformers 5.23.0 convert_to_grayscale; torchvision 0.29.2 v2 rgb_to_grayscale (fused)", Exactness: "0",
-	})
-}
-
 // NewLuma returns the op that rounds every product and sum.
 func NewLuma() *Luma { return &Luma{} }
+
+// Info describes the op.
+func (*Luma) Info() Info {
+	return Info{
+		Name: "luma", Version: 1, New: func() Op { return NewLuma() }, InPlace: true,
+		Reference: "transformers 5.23.0 convert_to_grayscale; torchvision 0.29.2 v2 rgb_to_grayscale (fused)", Exactness: "0",
+	}
+}
 
 // Validate accepts both values of the only parameter.
 func (o *Luma) Validate() error { return nil }

@@ -100,14 +100,6 @@ type MapTiles struct {
 //msgp:tuple MapTiles
 //sheet:map_tiles {"height": 42, "width": 56}
 
-func init() {
-	Register(Info{
-		Name: "map_tiles", Version: 1, New: func() Op { return NewMapTiles(336, 336, NewHWC2CHW()) },
-		Out:       []string{"image", "mask", "count"},
-		Reference: "transformers 5.23.0 divide_to_patches, split_images, pan_and_scan", Exactness: "0, if that of its ops is",
-	})
-}
-
 // NewMapTiles returns the op that cuts tiles of height x width pixels and does
 // not pad.
 func NewMapTiles(height, width int, ops ...Op) *MapTiles {
@@ -118,6 +110,15 @@ func NewMapTiles(height, width int, ops ...Op) *MapTiles {
 const maxMapped = 4096
 
 func (o *MapTiles) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*MapTiles) Info() Info {
+	return Info{
+		Name: "map_tiles", Version: 1, New: func() Op { return NewMapTiles(336, 336, NewHWC2CHW()) },
+		Out:       []string{"image", "mask", "count"},
+		Reference: "transformers 5.23.0 divide_to_patches, split_images, pan_and_scan", Exactness: "0, if that of its ops is",
+	}
+}
 
 // Validate checks the ops, and that parameters of other cuts are 0.
 func (o *MapTiles) Validate() error {

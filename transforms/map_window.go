@@ -23,13 +23,6 @@ type MapWindow struct {
 
 //msgp:tuple MapWindow
 
-func init() {
-	Register(Info{
-		Name: "map_window", Version: 1, New: func() Op { return NewMapWindow(0, 0, 16, 16, NewInvert()) },
-		Reference: "MindSpore 2.10.0 vision.BoundingBoxAugment", Exactness: "0, if that of its ops is",
-	})
-}
-
 // NewMapWindow returns the op for height x width pixels that start at row top
 // and column left.
 func NewMapWindow(top, left, height, width int, ops ...Op) *MapWindow {
@@ -37,6 +30,14 @@ func NewMapWindow(top, left, height, width int, ops ...Op) *MapWindow {
 }
 
 func (o *MapWindow) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*MapWindow) Info() Info {
+	return Info{
+		Name: "map_window", Version: 1, New: func() Op { return NewMapWindow(0, 0, 16, 16, NewInvert()) },
+		Reference: "MindSpore 2.10.0 vision.BoundingBoxAugment", Exactness: "0, if that of its ops is",
+	}
+}
 
 // Validate checks the window and the ops.
 func (o *MapWindow) Validate() error {

@@ -46,16 +46,17 @@ type Mask struct {
 //msgp:tuple Mask
 //sheet:mask {"operator": "gt", "constant": 128}
 
-func init() {
-	Register(Info{
-		Name: "mask", Version: 1, New: func() Op { return NewMask(RelationEQ, 0) },
-		Reference: "MindSpore 2.10.0 transforms.Mask", Exactness: "0",
-	})
-}
-
 // NewMask returns the op.
 func NewMask(operator Relation, constant float64) *Mask {
 	return &Mask{Operator: operator, Constant: constant}
+}
+
+// Info describes the op.
+func (*Mask) Info() Info {
+	return Info{
+		Name: "mask", Version: 1, New: func() Op { return NewMask(RelationEQ, 0) },
+		Reference: "MindSpore 2.10.0 transforms.Mask", Exactness: "0",
+	}
 }
 
 // Validate checks the parameters.

@@ -15,16 +15,17 @@ type MaskBoxes struct{}
 
 //msgp:tuple MaskBoxes
 
-func init() {
-	Register(Info{
+// NewMaskBoxes returns the op.
+func NewMaskBoxes() *MaskBoxes { return &MaskBoxes{} }
+
+// Info describes the op.
+func (*MaskBoxes) Info() Info {
+	return Info{
 		Name: "mask_boxes", Version: 1, New: func() Op { return NewMaskBoxes() },
 		In: []string{"masks", "boxes"}, Out: []string{"masks"}, InPlace: true,
 		Reference: "ultralytics 8.4.190 crop_mask", Exactness: "0",
-	})
+	}
 }
-
-// NewMaskBoxes returns the op.
-func NewMaskBoxes() *MaskBoxes { return &MaskBoxes{} }
 
 // Validate returns nil: there are no parameters.
 func (o *MaskBoxes) Validate() error { return nil }

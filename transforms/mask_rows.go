@@ -14,16 +14,17 @@ type MaskRows struct{}
 
 //msgp:tuple MaskRows
 
-func init() {
-	Register(Info{
+// NewMaskRows returns the op.
+func NewMaskRows() *MaskRows { return &MaskRows{} }
+
+// Info describes the op.
+func (*MaskRows) Info() Info {
+	return Info{
 		Name: "mask_rows", Version: 1, New: func() Op { return NewMaskRows() },
 		Out:       []string{"mask"},
 		Reference: "transformers 5.23.0 Pix2StructImageProcessorPil, NumPy 2.4.6", Exactness: "0",
-	})
+	}
 }
-
-// NewMaskRows returns the op.
-func NewMaskRows() *MaskRows { return &MaskRows{} }
 
 // Validate accepts the op, which has no parameters.
 func (o *MaskRows) Validate() error { return nil }

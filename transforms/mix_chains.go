@@ -25,13 +25,6 @@ type MixChains struct {
 
 //msgp:tuple MixChains
 
-func init() {
-	Register(Info{
-		Name: "mix_chains", Version: 1, New: func() Op { return NewMixChains(0.5).Chain(0.5, NewInvert()) },
-		Reference: "torchvision 0.29.2 AugMix", Exactness: "0, if that of its ops is",
-	})
-}
-
 // NewMixChains returns the op without lists. It is valid once Chain has added
 // one.
 func NewMixChains(own float64) *MixChains { return &MixChains{Own: own} }
@@ -43,6 +36,14 @@ func (o *MixChains) Chain(weight float64, ops ...Op) *MixChains {
 }
 
 func (o *MixChains) lists() []OpList { return o.Chains }
+
+// Info describes the op.
+func (*MixChains) Info() Info {
+	return Info{
+		Name: "mix_chains", Version: 1, New: func() Op { return NewMixChains(0.5).Chain(0.5, NewInvert()) },
+		Reference: "torchvision 0.29.2 AugMix", Exactness: "0, if that of its ops is",
+	}
+}
 
 // Validate checks the weights and the ops.
 func (o *MixChains) Validate() error {

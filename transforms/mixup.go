@@ -31,20 +31,21 @@ type Mixup struct {
 // labelled are the names of the columns of ops on batches with labels.
 var labelled = []string{"image", "label"}
 
-func init() {
-	Register(Info{
-		Name: "mixup", Version: 1, New: func() Op { return NewMixup(0.5) },
-		In: labelled, Out: labelled,
-		Reference: "torchvision 0.29.2 MixUp, MindSpore 2.10.0 MixUpBatch", Exactness: "0",
-	})
-}
-
 // NewMixup returns the op that blends each image with the one before, with the
 // same factor for all.
 func NewMixup(factor float64) *Mixup { return &Mixup{Factors: []float64{factor}} }
 
 // maxImages bounds the images of a batch.
 const maxImages = 1 << 20
+
+// Info describes the op.
+func (*Mixup) Info() Info {
+	return Info{
+		Name: "mixup", Version: 1, New: func() Op { return NewMixup(0.5) },
+		In: labelled, Out: labelled,
+		Reference: "torchvision 0.29.2 MixUp, MindSpore 2.10.0 MixUpBatch", Exactness: "0",
+	}
+}
 
 // Validate checks the factors, the partners and the number of classes.
 func (o *Mixup) Validate() error {

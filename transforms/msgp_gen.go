@@ -2,291 +2,291 @@
 
 package transforms
 
-import "github.com/infer-prep/infer-prep/internal/msgpread"
+import "github.com/infer-prep/infer-prep/internal/msgpack"
 
 func (z *AdjustBrightness) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z AdjustBrightness) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustBrightness) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustBrightness) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustBrightness) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AdjustContrast) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z AdjustContrast) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustContrast) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustContrast) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustContrast) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AdjustGamma) msgp() []any { return []any{&z.Gamma, &z.Gain, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AdjustGamma) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AdjustGamma) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustGamma) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Gamma Gain Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Gamma Gain Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustGamma) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustGamma) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AdjustHLS) msgp() []any { return []any{&z.H, &z.L, &z.S} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AdjustHLS) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AdjustHLS) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustHLS) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "H L S")
+	return msgpack.ReadTuple(b, z.msgp(), "H L S")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustHLS) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustHLS) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AdjustHue) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AdjustHue) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AdjustHue) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustHue) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustHue) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustHue) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AdjustSaturation) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z AdjustSaturation) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustSaturation) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustSaturation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustSaturation) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AdjustSharpness) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z AdjustSharpness) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustSharpness) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AdjustSharpness) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AdjustSharpness) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Affine) msgp() []any {
 	return []any{&z.Angle, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Center, &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Affine) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Affine) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Affine) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Angle TranslateX TranslateY Scale ShearX ShearY Interpolation Backend Center Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Angle TranslateX TranslateY Scale ShearX ShearY Interpolation Backend Center Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Affine) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Affine) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AffineCoords) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Matrix, &z.ShiftX, &z.ShiftY, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z AffineCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AffineCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AffineCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Matrix ShiftX ShiftY Height Width Clamping")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Matrix ShiftX ShiftY Height Width Clamping")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AffineCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AffineCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AffineMatrix) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5]} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AffineMatrix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AffineMatrix) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AffineMatrix) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5]")
+	return msgpack.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5]")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AffineMatrix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AffineMatrix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AlignLongAxis) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AlignLongAxis) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AlignLongAxis) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AlignLongAxis) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AlignLongAxis) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AlignLongAxis) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AlphaComposite) msgp() []any { return []any{&z.Background} }
 
 // MarshalMsg appends the msgp form to b.
 func (z AlphaComposite) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AlphaComposite) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Background")
+	return msgpack.ReadTuple(b, z.msgp(), "Background")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AlphaComposite) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AlphaComposite) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Argmax) msgp() []any { return []any{&z.Axis} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Argmax) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Argmax) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Argmax) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Axis")
+	return msgpack.ReadTuple(b, z.msgp(), "Axis")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Argmax) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Argmax) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AugMix) msgp() []any {
 	return []any{&z.Severity, &z.MixtureWidth, &z.ChainDepth, &z.Alpha, &z.AllOps, (*uint8)(&z.Interpolation), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z AugMix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AugMix) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AugMix) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Severity MixtureWidth ChainDepth Alpha AllOps Interpolation Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Severity MixtureWidth ChainDepth Alpha AllOps Interpolation Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AugMix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AugMix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AutoAugment) msgp() []any {
 	return []any{(*uint8)(&z.Policy), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z AutoAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AutoAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AutoAugment) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Policy Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Policy Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AutoAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AutoAugment) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *AutoContrast) msgp() []any {
 	return []any{&z.CutoffLow, &z.CutoffHigh, &z.Ignore, (*uint8)(&z.Backend)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z AutoContrast) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z AutoContrast) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AutoContrast) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "CutoffLow CutoffHigh Ignore Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "CutoffLow CutoffHigh Ignore Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z AutoContrast) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z AutoContrast) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *BlobCrop) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
-func (z BlobCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z BlobCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *BlobCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z BlobCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z BlobCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *BoundingBoxAugment) msgp() []any { return []any{&z.Ops, &z.Probability, (*uint8)(&z.Format)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z BoundingBoxAugment) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *BoundingBoxAugment) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Ops Probability Format")
+	return msgpack.ReadTuple(b, z.msgp(), "Ops Probability Format")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z BoundingBoxAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z BoundingBoxAugment) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CHW2HWC) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z CHW2HWC) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CHW2HWC) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CHW2HWC) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CHW2HWC) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CHW2HWC) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CenterCrop) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.CropRounding), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z CenterCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CenterCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CenterCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width CropRounding Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width CropRounding Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CenterCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CenterCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CenterCropFraction) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.CropRounding), &z.Fill}
@@ -294,348 +294,348 @@ func (z *CenterCropFraction) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z CenterCropFraction) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CenterCropFraction) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width CropRounding Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width CropRounding Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CenterCropFraction) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CenterCropFraction) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ChannelPermutation) msgp() []any { return []any{&z.Permutation} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ChannelPermutation) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ChannelPermutation) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Permutation")
+	return msgpack.ReadTuple(b, z.msgp(), "Permutation")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ChannelPermutation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ChannelPermutation) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Clamp) msgp() []any { return []any{&z.Min, &z.Max} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Clamp) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Clamp) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Clamp) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Min Max")
+	return msgpack.ReadTuple(b, z.msgp(), "Min Max")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Clamp) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Clamp) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ClampCoords) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, (*uint8)(&z.Clamping)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ClampCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ClampCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ClampCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Height Width Clamping")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Height Width Clamping")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ClampCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ClampCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ClampCoordsToSize) msgp() []any { return []any{(*uint8)(&z.Format)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ClampCoordsToSize) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ClampCoordsToSize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format")
+	return msgpack.ReadTuple(b, z.msgp(), "Format")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ClampCoordsToSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ClampCoordsToSize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ColorMatrix) msgp() []any { return []any{&z.Matrix} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ColorMatrix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ColorMatrix) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ColorMatrix) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Matrix")
+	return msgpack.ReadTuple(b, z.msgp(), "Matrix")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ColorMatrix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ColorMatrix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ColorWeights) msgp() []any {
 	return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7], &z[8]}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ColorWeights) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ColorWeights) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ColorWeights) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7] [8]")
+	return msgpack.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7] [8]")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ColorWeights) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ColorWeights) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Compose) msgp() []any { return []any{&z.Ops} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Compose) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Compose) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Compose) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Ops")
+	return msgpack.ReadTuple(b, z.msgp(), "Ops")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Compose) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Compose) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ConcatChannels) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ConcatChannels) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConcatChannels) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ConcatChannels) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ConcatChannels) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ConcatConstants) msgp() []any { return []any{&z.Axis, &z.Prepend, &z.Append} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ConcatConstants) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConcatConstants) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Axis Prepend Append")
+	return msgpack.ReadTuple(b, z.msgp(), "Axis Prepend Append")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ConcatConstants) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ConcatConstants) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ConcatRows) msgp() []any { return []any{(*uint8)(&z.Omit)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ConcatRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ConcatRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConcatRows) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Omit")
+	return msgpack.ReadTuple(b, z.msgp(), "Omit")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ConcatRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ConcatRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Constant) msgp() []any { return []any{&z.Value, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Constant) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Constant) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Constant) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Value DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Value DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Constant) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Constant) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ConvertBoxes) msgp() []any { return []any{(*uint8)(&z.From), (*uint8)(&z.To), &z.Chained} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ConvertBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ConvertBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConvertBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "From To Chained")
+	return msgpack.ReadTuple(b, z.msgp(), "From To Chained")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ConvertBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ConvertBoxes) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ConvertColor) msgp() []any {
 	return []any{(*uint8)(&z.From), (*uint8)(&z.To), (*uint8)(&z.Backend)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ConvertColor) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ConvertColor) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConvertColor) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "From To Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "From To Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ConvertColor) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ConvertColor) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CountPatches) msgp() []any { return []any{&z.Patch, (*uint8)(&z.Axis), &z.Divisor} }
 
 // MarshalMsg appends the msgp form to b.
-func (z CountPatches) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CountPatches) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CountPatches) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Patch Axis Divisor")
+	return msgpack.ReadTuple(b, z.msgp(), "Patch Axis Divisor")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CountPatches) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CountPatches) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Crop) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Crop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Crop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Crop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Crop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Crop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CropCoords) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Clamping), (*uint8)(&z.Keep), &z.Coverage}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z CropCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CropCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CropCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Top Left Height Width Clamping Keep Coverage")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Top Left Height Width Clamping Keep Coverage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CropCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CropCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CropMargin) msgp() []any { return []any{&z.Threshold, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z CropMargin) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CropMargin) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CropMargin) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Threshold Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Threshold Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CropMargin) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CropMargin) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CropPadding) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z CropPadding) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CropPadding) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CropPadding) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CropPadding) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CropPadding) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CropToSize) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z CropToSize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CropToSize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CropToSize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CropToSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CropToSize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *CutOut) msgp() []any { return []any{&z.Length, &z.Patches} }
 
 // MarshalMsg appends the msgp form to b.
-func (z CutOut) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z CutOut) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *CutOut) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Length Patches")
+	return msgpack.ReadTuple(b, z.msgp(), "Length Patches")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z CutOut) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z CutOut) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Cutmix) msgp() []any { return []any{&z.Windows, &z.Partners, &z.Classes, (*uint8)(&z.Layout)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Cutmix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Cutmix) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Cutmix) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Windows Partners Classes Layout")
+	return msgpack.ReadTuple(b, z.msgp(), "Windows Partners Classes Layout")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Cutmix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Cutmix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Decode) msgp() []any {
 	return []any{(*uint8)(&z.Color), (*uint8)(&z.Alpha), (*uint8)(&z.Gray16), (*uint8)(&z.Refuse), (*uint8)(&z.Orientation), (*uint8)(&z.Damage), (*uint8)(&z.Scale)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Decode) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Decode) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Decode) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Color Alpha Gray16 Refuse Orientation Damage Scale")
+	return msgpack.ReadTuple(b, z.msgp(), "Color Alpha Gray16 Refuse Orientation Damage Scale")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Decode) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Decode) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Elastic) msgp() []any { return []any{(*uint8)(&z.Interpolation), &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Elastic) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Elastic) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Elastic) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Interpolation Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Interpolation Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Elastic) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Elastic) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ElasticNoise) msgp() []any {
 	return []any{&z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, &z.Key, (*uint8)(&z.Interpolation), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ElasticNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ElasticNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ElasticNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "AlphaX AlphaY SigmaX SigmaY Key Interpolation Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "AlphaX AlphaY SigmaX SigmaY Key Interpolation Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ElasticNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ElasticNoise) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ElasticNoiseCoords) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, &z.Key, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
@@ -643,178 +643,178 @@ func (z *ElasticNoiseCoords) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z ElasticNoiseCoords) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ElasticNoiseCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format AlphaX AlphaY SigmaX SigmaY Key Height Width Clamping")
+	return msgpack.ReadTuple(b, z.msgp(), "Format AlphaX AlphaY SigmaX SigmaY Key Height Width Clamping")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ElasticNoiseCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ElasticNoiseCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Equalize) msgp() []any { return []any{(*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Equalize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Equalize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Equalize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Equalize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Equalize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Erase) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Value} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Erase) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Erase) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Erase) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Value")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width Value")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Erase) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Erase) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *EraseNoise) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Key} }
 
 // MarshalMsg appends the msgp form to b.
-func (z EraseNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z EraseNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *EraseNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Key")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width Key")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z EraseNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z EraseNoise) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ExpandDims) msgp() []any { return []any{&z.Axis} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ExpandDims) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ExpandDims) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ExpandDims) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Axis")
+	return msgpack.ReadTuple(b, z.msgp(), "Axis")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ExpandDims) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ExpandDims) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *FeedbackPolicy) msgp() []any { return []any{&z.Name, msgpread.List(&z.Policies), &z.Weights} }
+func (z *FeedbackPolicy) msgp() []any { return []any{&z.Name, msgpack.List(&z.Policies), &z.Weights} }
 
 // MarshalMsg appends the msgp form to b.
 func (z FeedbackPolicy) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *FeedbackPolicy) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Name Policies Weights")
+	return msgpack.ReadTuple(b, z.msgp(), "Name Policies Weights")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z FeedbackPolicy) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z FeedbackPolicy) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Fill) msgp() []any { return []any{&z.Value} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Fill) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Fill) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Fill) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Value")
+	return msgpack.ReadTuple(b, z.msgp(), "Value")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Fill) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Fill) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *FiveCrop) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
-func (z FiveCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z FiveCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *FiveCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z FiveCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z FiveCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *FlipCoords) msgp() []any { return []any{(*uint8)(&z.Format), &z.Vertical, &z.Size} }
 
 // MarshalMsg appends the msgp form to b.
-func (z FlipCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z FlipCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *FlipCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Vertical Size")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Vertical Size")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z FlipCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z FlipCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GaussianBlur) msgp() []any {
 	return []any{&z.KernelHeight, &z.KernelWidth, &z.SigmaY, &z.SigmaX, (*uint8)(&z.Backend)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z GaussianBlur) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GaussianBlur) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GaussianBlur) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "KernelHeight KernelWidth SigmaY SigmaX Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "KernelHeight KernelWidth SigmaY SigmaX Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GaussianBlur) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GaussianBlur) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GaussianNoise) msgp() []any { return []any{&z.Mean, &z.Sigma, &z.Clip, &z.Key} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GaussianNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GaussianNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Mean Sigma Clip Key")
+	return msgpack.ReadTuple(b, z.msgp(), "Mean Sigma Clip Key")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GaussianNoise) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftColorBalance) msgp() []any { return []any{&z.Red, &z.Green, &z.Blue} }
 
 // MarshalMsg appends the msgp form to b.
 func (z GiftColorBalance) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftColorBalance) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Red Green Blue")
+	return msgpack.ReadTuple(b, z.msgp(), "Red Green Blue")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftColorBalance) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftColorBalance) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftColorize) msgp() []any { return []any{&z.Hue, &z.Saturation, &z.Percentage} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftColorize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftColorize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftColorize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Hue Saturation Percentage")
+	return msgpack.ReadTuple(b, z.msgp(), "Hue Saturation Percentage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftColorize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftColorize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftConvolution) msgp() []any {
 	return []any{&z.Kernel, &z.Normalize, &z.Alpha, &z.Abs, &z.Delta}
@@ -822,698 +822,698 @@ func (z *GiftConvolution) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z GiftConvolution) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftConvolution) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Kernel Normalize Alpha Abs Delta")
+	return msgpack.ReadTuple(b, z.msgp(), "Kernel Normalize Alpha Abs Delta")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftConvolution) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftConvolution) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftGamma) msgp() []any { return []any{&z.Gamma} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftGamma) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftGamma) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftGamma) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Gamma")
+	return msgpack.ReadTuple(b, z.msgp(), "Gamma")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftGamma) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftGamma) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftMaximum) msgp() []any { return []any{&z.Size, &z.Disk} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftMaximum) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftMaximum) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftMaximum) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Size Disk")
+	return msgpack.ReadTuple(b, z.msgp(), "Size Disk")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftMaximum) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftMaximum) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftMedian) msgp() []any { return []any{&z.Size, &z.Disk} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftMedian) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftMedian) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftMedian) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Size Disk")
+	return msgpack.ReadTuple(b, z.msgp(), "Size Disk")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftMedian) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftMedian) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftMinimum) msgp() []any { return []any{&z.Size, &z.Disk} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftMinimum) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftMinimum) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftMinimum) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Size Disk")
+	return msgpack.ReadTuple(b, z.msgp(), "Size Disk")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftMinimum) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftMinimum) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftPixelate) msgp() []any { return []any{&z.Size} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftPixelate) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftPixelate) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftPixelate) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Size")
+	return msgpack.ReadTuple(b, z.msgp(), "Size")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftPixelate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftPixelate) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftSepia) msgp() []any { return []any{&z.Percentage} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftSepia) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftSepia) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftSepia) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Percentage")
+	return msgpack.ReadTuple(b, z.msgp(), "Percentage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftSepia) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftSepia) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftSigmoid) msgp() []any { return []any{&z.Midpoint, &z.Factor} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftSigmoid) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftSigmoid) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftSigmoid) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Midpoint Factor")
+	return msgpack.ReadTuple(b, z.msgp(), "Midpoint Factor")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftSigmoid) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftSigmoid) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftThreshold) msgp() []any { return []any{&z.Percentage} }
 
 // MarshalMsg appends the msgp form to b.
-func (z GiftThreshold) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z GiftThreshold) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftThreshold) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Percentage")
+	return msgpack.ReadTuple(b, z.msgp(), "Percentage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftThreshold) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftThreshold) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *GiftUnsharpMask) msgp() []any { return []any{&z.Sigma, &z.Amount, &z.Threshold} }
 
 // MarshalMsg appends the msgp form to b.
 func (z GiftUnsharpMask) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *GiftUnsharpMask) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Sigma Amount Threshold")
+	return msgpack.ReadTuple(b, z.msgp(), "Sigma Amount Threshold")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z GiftUnsharpMask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z GiftUnsharpMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Grayscale) msgp() []any { return []any{&z.Channels, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Grayscale) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Grayscale) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Grayscale) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Channels Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Channels Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Grayscale) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Grayscale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *HSVToRGB) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z HSVToRGB) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z HSVToRGB) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *HSVToRGB) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z HSVToRGB) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z HSVToRGB) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *HWC2CHW) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z HWC2CHW) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z HWC2CHW) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *HWC2CHW) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z HWC2CHW) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z HWC2CHW) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *HorizontalFlip) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
 func (z HorizontalFlip) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *HorizontalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z HorizontalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z HorizontalFlip) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *HueJitter) msgp() []any { return []any{&z.Hue} }
 
 // MarshalMsg appends the msgp form to b.
-func (z HueJitter) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z HueJitter) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *HueJitter) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Hue")
+	return msgpack.ReadTuple(b, z.msgp(), "Hue")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z HueJitter) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z HueJitter) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ImageSize) msgp() []any { return []any{(*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ImageSize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ImageSize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ImageSize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "DType")
+	return msgpack.ReadTuple(b, z.msgp(), "DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ImageSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ImageSize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Invert) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Invert) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Invert) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Invert) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Invert) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Invert) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *JPEG) msgp() []any { return []any{&z.Quality, (*uint8)(&z.Chroma)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z JPEG) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z JPEG) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *JPEG) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Quality Chroma")
+	return msgpack.ReadTuple(b, z.msgp(), "Quality Chroma")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z JPEG) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z JPEG) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *KeepRows) msgp() []any { return []any{&z.Side} }
 
 // MarshalMsg appends the msgp form to b.
-func (z KeepRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z KeepRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *KeepRows) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Side")
+	return msgpack.ReadTuple(b, z.msgp(), "Side")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z KeepRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z KeepRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Letterbox) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Auto, &z.ScaleFill, &z.NoScaleUp, &z.TopLeft, &z.Stride, &z.Fill, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Letterbox) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Letterbox) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Letterbox) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Auto ScaleFill NoScaleUp TopLeft Stride Fill Interpolation Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Auto ScaleFill NoScaleUp TopLeft Stride Fill Interpolation Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Letterbox) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Letterbox) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *LetterboxGeometry) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
 func (z LetterboxGeometry) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *LetterboxGeometry) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z LetterboxGeometry) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z LetterboxGeometry) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *LightingAlpha) msgp() []any { return []any{&z[0], &z[1], &z[2]} }
 
 // MarshalMsg appends the msgp form to b.
-func (z LightingAlpha) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z LightingAlpha) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *LightingAlpha) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2]")
+	return msgpack.ReadTuple(b, z.msgp(), "[0] [1] [2]")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z LightingAlpha) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z LightingAlpha) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *LightingNoise) msgp() []any { return []any{&z.Alpha, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z LightingNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z LightingNoise) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *LightingNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Alpha Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Alpha Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z LightingNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z LightingNoise) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *LinearTransformation) msgp() []any { return []any{&z.Matrix, &z.Mean, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z LinearTransformation) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *LinearTransformation) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Matrix Mean Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Matrix Mean Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z LinearTransformation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z LinearTransformation) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Luma) msgp() []any { return []any{&z.Fused} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Luma) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Luma) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Luma) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Fused")
+	return msgpack.ReadTuple(b, z.msgp(), "Fused")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Luma) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Luma) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *MapTiles) msgp() []any {
 	return []any{(*uint8)(&z.Cut), &z.Height, &z.Width, &z.MinSide, &z.MaxTiles, &z.MinAspect, (*uint8)(&z.Whole), &z.Ops, &z.Pad, &z.PadHeight, &z.PadWidth, &z.Fill, (*uint8)(&z.MaskDType), &z.Empty}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z MapTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z MapTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *MapTiles) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Cut Height Width MinSide MaxTiles MinAspect Whole Ops Pad PadHeight PadWidth Fill MaskDType Empty")
+	return msgpack.ReadTuple(b, z.msgp(), "Cut Height Width MinSide MaxTiles MinAspect Whole Ops Pad PadHeight PadWidth Fill MaskDType Empty")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z MapTiles) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z MapTiles) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *MapWindow) msgp() []any { return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Ops} }
 
 // MarshalMsg appends the msgp form to b.
-func (z MapWindow) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z MapWindow) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *MapWindow) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Ops")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width Ops")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z MapWindow) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z MapWindow) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Mask) msgp() []any { return []any{(*uint8)(&z.Operator), &z.Constant} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Mask) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Mask) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Mask) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Operator Constant")
+	return msgpack.ReadTuple(b, z.msgp(), "Operator Constant")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Mask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Mask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *MaskBoxes) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z MaskBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z MaskBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *MaskBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z MaskBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z MaskBoxes) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *MaskRows) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z MaskRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z MaskRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *MaskRows) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z MaskRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z MaskRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
-func (z *MixChains) msgp() []any { return []any{&z.Own, &z.Weights, msgpread.List(&z.Chains)} }
+func (z *MixChains) msgp() []any { return []any{&z.Own, &z.Weights, msgpack.List(&z.Chains)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z MixChains) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z MixChains) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *MixChains) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Own Weights Chains")
+	return msgpack.ReadTuple(b, z.msgp(), "Own Weights Chains")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z MixChains) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z MixChains) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Mixup) msgp() []any { return []any{&z.Factors, &z.Partners, &z.Classes} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Mixup) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Mixup) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Mixup) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factors Partners Classes")
+	return msgpack.ReadTuple(b, z.msgp(), "Factors Partners Classes")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Mixup) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Mixup) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Multiply) msgp() []any { return []any{&z.Factor} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Multiply) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Multiply) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Multiply) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Multiply) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Multiply) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *NearestColor) msgp() []any { return []any{&z.Colors, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z NearestColor) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z NearestColor) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *NearestColor) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Colors DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Colors DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z NearestColor) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z NearestColor) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Normalize) msgp() []any { return []any{&z.Mean, &z.Std} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Normalize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Normalize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Normalize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Mean Std")
+	return msgpack.ReadTuple(b, z.msgp(), "Mean Std")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Normalize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Normalize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *NormalizePad) msgp() []any { return []any{&z.Mean, &z.Std, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z NormalizePad) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z NormalizePad) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *NormalizePad) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Mean Std DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Mean Std DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z NormalizePad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z NormalizePad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ObjectCrop) msgp() []any {
 	return []any{&z.Top, &z.Left, &z.Height, &z.Width, (*uint8)(&z.Keep), &z.Coverage}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ObjectCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ObjectCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ObjectCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Keep Coverage")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width Keep Coverage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ObjectCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ObjectCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *OneHot) msgp() []any { return []any{&z.Classes, &z.Smoothing} }
 
 // MarshalMsg appends the msgp form to b.
-func (z OneHot) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z OneHot) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *OneHot) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Classes Smoothing")
+	return msgpack.ReadTuple(b, z.msgp(), "Classes Smoothing")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z OneHot) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z OneHot) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Pad) msgp() []any {
 	return []any{&z.Top, &z.Bottom, &z.Left, &z.Right, (*uint8)(&z.Mode), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Pad) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Pad) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Pad) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Bottom Left Right Mode Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Bottom Left Right Mode Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Pad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Pad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadEnd) msgp() []any { return []any{&z.Shape, &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadEnd) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadEnd) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadEnd) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Shape Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Shape Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadEnd) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadEnd) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadSequence) msgp() []any { return []any{&z.Length, &z.Fill, &z.KeepLonger} }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadSequence) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadSequence) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadSequence) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Length Fill KeepLonger")
+	return msgpack.ReadTuple(b, z.msgp(), "Length Fill KeepLonger")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadSequence) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadSequence) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadSqrt) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Mode), &z.Fill, &z.Once} }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadSqrt) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadSqrt) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadSqrt) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor Mode Fill Once")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor Mode Fill Once")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadSqrt) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadSqrt) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadToMin) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadToMin) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadToMin) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadToMin) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Position Mode Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Position Mode Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadToMin) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadToMin) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadToMultiple) msgp() []any {
 	return []any{&z.Multiple, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill, &z.Next, &z.Once}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadToMultiple) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadToMultiple) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadToMultiple) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Multiple Position Mode Fill Next Once")
+	return msgpack.ReadTuple(b, z.msgp(), "Multiple Position Mode Fill Next Once")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadToMultiple) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadToMultiple) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadToSize) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadToSize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadToSize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadToSize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Position Mode Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Position Mode Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadToSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadToSize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadToSquare) msgp() []any { return []any{(*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadToSquare) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadToSquare) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadToSquare) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Position Mode Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Position Mode Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadToSquare) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadToSquare) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PadWithMask) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Position), (*uint8)(&z.Mode), &z.Fill, (*uint8)(&z.MaskDType)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z PadWithMask) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PadWithMask) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PadWithMask) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Position Mode Fill MaskDType")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Position Mode Fill MaskDType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PadWithMask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PadWithMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PatchMask) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Patch, &z.Whole, (*uint8)(&z.DType)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z PatchMask) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PatchMask) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PatchMask) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Patch Whole DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Patch Whole DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PatchMask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PatchMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PatchPositions) msgp() []any { return []any{&z.Patch} }
 
 // MarshalMsg appends the msgp form to b.
 func (z PatchPositions) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PatchPositions) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Patch")
+	return msgpack.ReadTuple(b, z.msgp(), "Patch")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PatchPositions) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PatchPositions) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Patchify) msgp() []any {
 	return []any{&z.Patch, &z.Temporal, &z.Merge, (*uint8)(&z.Layout), &z.FramesFirst, &z.Raster, &z.Planes, &z.Numbered}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Patchify) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Patchify) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Patchify) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Patch Temporal Merge Layout FramesFirst Raster Planes Numbered")
+	return msgpack.ReadTuple(b, z.msgp(), "Patch Temporal Merge Layout FramesFirst Raster Planes Numbered")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Patchify) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Patchify) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Perspective) msgp() []any {
 	return []any{&z.Start, &z.End, &z.Coefficients, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Perspective) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Perspective) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Perspective) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Start End Coefficients Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Start End Coefficients Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Perspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Perspective) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PerspectiveCoefficients) msgp() []any {
 	return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]}
@@ -1521,16 +1521,16 @@ func (z *PerspectiveCoefficients) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z PerspectiveCoefficients) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PerspectiveCoefficients) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7]")
+	return msgpack.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7]")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PerspectiveCoefficients) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PerspectiveCoefficients) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PerspectiveCoords) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Coefficients, &z.Height, &z.Width, (*uint8)(&z.Clamping)}
@@ -1538,195 +1538,195 @@ func (z *PerspectiveCoords) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z PerspectiveCoords) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PerspectiveCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Coefficients Height Width Clamping")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Coefficients Height Width Clamping")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PerspectiveCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PerspectiveCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *PolicyIndex) msgp() []any { return []any{&z.Name} }
 
 // MarshalMsg appends the msgp form to b.
-func (z PolicyIndex) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z PolicyIndex) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PolicyIndex) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Name")
+	return msgpack.ReadTuple(b, z.msgp(), "Name")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z PolicyIndex) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z PolicyIndex) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Posterize) msgp() []any { return []any{&z.Bits} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Posterize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Posterize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Posterize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Bits")
+	return msgpack.ReadTuple(b, z.msgp(), "Bits")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Posterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Posterize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ProjectBoxes) msgp() []any {
 	return []any{&z.ScaleX, &z.ScaleY, &z.OffsetX, &z.OffsetY, &z.SizeX, &z.SizeY, &z.Clamp, (*uint8)(&z.Keep), &z.Coverage}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ProjectBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ProjectBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ProjectBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "ScaleX ScaleY OffsetX OffsetY SizeX SizeY Clamp Keep Coverage")
+	return msgpack.ReadTuple(b, z.msgp(), "ScaleX ScaleY OffsetX OffsetY SizeX SizeY Clamp Keep Coverage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ProjectBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ProjectBoxes) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Quad) msgp() []any { return []any{&z[0], &z[1], &z[2], &z[3], &z[4], &z[5], &z[6], &z[7]} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Quad) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Quad) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Quad) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7]")
+	return msgpack.ReadTuple(b, z.msgp(), "[0] [1] [2] [3] [4] [5] [6] [7]")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Quad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Quad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Quantize) msgp() []any { return []any{&z.Scale, &z.ZeroPoint, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Quantize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Quantize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Quantize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Scale ZeroPoint DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Scale ZeroPoint DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Quantize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Quantize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RGBToHSV) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RGBToHSV) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RGBToHSV) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RGBToHSV) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RGBToHSV) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RGBToHSV) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandAugment) msgp() []any {
 	return []any{&z.NumOps, &z.Magnitude, &z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandAugment) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "NumOps Magnitude Bins Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "NumOps Magnitude Bins Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandAugment) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomAffine) msgp() []any {
 	return []any{&z.Degrees, &z.TranslateX, &z.TranslateY, &z.Scale, &z.ShearX, &z.ShearY, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Center, &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomAffine) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomAffine) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomAffine) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Degrees TranslateX TranslateY Scale ShearX ShearY Interpolation Backend Center Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Degrees TranslateX TranslateY Scale ShearX ShearY Interpolation Backend Center Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomAffine) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomAffine) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomApply) msgp() []any { return []any{&z.Ops, &z.Probability} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomApply) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomApply) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomApply) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Ops Probability")
+	return msgpack.ReadTuple(b, z.msgp(), "Ops Probability")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomApply) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomApply) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomCanvas) msgp() []any {
 	return []any{&z.Probability, &z.Ratio, &z.Area, &z.Trials, &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomCanvas) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomCanvas) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomCanvas) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Ratio Area Trials Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Ratio Area Trials Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomCanvas) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomCanvas) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomChannelPermutation) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomChannelPermutation) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomChannelPermutation) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomChannelPermutation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomChannelPermutation) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomChoice) msgp() []any { return []any{&z.Ops, &z.Weights} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomChoice) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomChoice) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomChoice) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Ops Weights")
+	return msgpack.ReadTuple(b, z.msgp(), "Ops Weights")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomChoice) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomChoice) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomColor) msgp() []any { return []any{&z.Degrees, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomColor) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomColor) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomColor) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Degrees Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Degrees Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomColor) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomColor) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomColorAdjust) msgp() []any {
 	return []any{&z.Brightness, &z.Contrast, &z.Saturation, &z.Hue, (*uint8)(&z.Backend)}
@@ -1734,31 +1734,31 @@ func (z *RandomColorAdjust) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomColorAdjust) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomColorAdjust) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Brightness Contrast Saturation Hue Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Brightness Contrast Saturation Hue Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomColorAdjust) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomColorAdjust) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomCrop) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Top, &z.Bottom, &z.Left, &z.Right, &z.PadIfNeeded, (*uint8)(&z.Mode), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Top Bottom Left Right PadIfNeeded Mode Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Top Bottom Left Right PadIfNeeded Mode Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomCropDecodeResize) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Scale, &z.Ratio, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, (*uint8)(&z.Color), (*uint8)(&z.Alpha), (*uint8)(&z.Gray16), (*uint8)(&z.Refuse), (*uint8)(&z.Orientation), (*uint8)(&z.Damage)}
@@ -1766,61 +1766,61 @@ func (z *RandomCropDecodeResize) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomCropDecodeResize) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomCropDecodeResize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Scale Ratio Interpolation Backend NoAntialias Color Alpha Gray16 Refuse Orientation Damage")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Scale Ratio Interpolation Backend NoAntialias Color Alpha Gray16 Refuse Orientation Damage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomCropDecodeResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomCropDecodeResize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomCutmix) msgp() []any {
 	return []any{&z.Probability, &z.Alpha, &z.Each, (*uint8)(&z.Partner), &z.Classes, (*uint8)(&z.Layout)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomCutmix) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomCutmix) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomCutmix) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Alpha Each Partner Classes Layout")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Alpha Each Partner Classes Layout")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomCutmix) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomCutmix) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomElastic) msgp() []any {
 	return []any{&z.AlphaX, &z.AlphaY, &z.SigmaX, &z.SigmaY, (*uint8)(&z.Interpolation), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomElastic) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomElastic) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomElastic) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "AlphaX AlphaY SigmaX SigmaY Interpolation Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "AlphaX AlphaY SigmaX SigmaY Interpolation Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomElastic) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomElastic) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomErasing) msgp() []any {
 	return []any{&z.Probability, &z.Scale, &z.Ratio, &z.Value, &z.Noise}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomErasing) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomErasing) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomErasing) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Scale Ratio Value Noise")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Scale Ratio Value Noise")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomErasing) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomErasing) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomGaussianBlur) msgp() []any {
 	return []any{&z.KernelHeight, &z.KernelWidth, &z.Sigma, (*uint8)(&z.Backend)}
@@ -1828,160 +1828,160 @@ func (z *RandomGaussianBlur) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomGaussianBlur) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomGaussianBlur) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "KernelHeight KernelWidth Sigma Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "KernelHeight KernelWidth Sigma Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomGaussianBlur) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomGaussianBlur) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomGaussianNoise) msgp() []any { return []any{&z.Mean, &z.Sigma, &z.Clip} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomGaussianNoise) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomGaussianNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Mean Sigma Clip")
+	return msgpack.ReadTuple(b, z.msgp(), "Mean Sigma Clip")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomGaussianNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomGaussianNoise) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomGrayscale) msgp() []any { return []any{&z.Probability, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomGrayscale) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomGrayscale) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomGrayscale) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomGrayscale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomHLS) msgp() []any { return []any{&z.H, &z.L, &z.S} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomHLS) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomHLS) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomHLS) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "H L S")
+	return msgpack.ReadTuple(b, z.msgp(), "H L S")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomHLS) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomHLS) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomHorizontalFlip) msgp() []any { return []any{&z.Probability} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomHorizontalFlip) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomHorizontalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomHorizontalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomHorizontalFlip) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomIoUCrop) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Scale, &z.Ratio, &z.Options, &z.Trials}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomIoUCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomIoUCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomIoUCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Scale Ratio Options Trials")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Scale Ratio Options Trials")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomIoUCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomIoUCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomJPEG) msgp() []any { return []any{&z.MinQuality, &z.MaxQuality, (*uint8)(&z.Chroma)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomJPEG) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomJPEG) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomJPEG) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "MinQuality MaxQuality Chroma")
+	return msgpack.ReadTuple(b, z.msgp(), "MinQuality MaxQuality Chroma")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomJPEG) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomJPEG) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomLightingNoise) msgp() []any { return []any{&z.SD, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomLightingNoise) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomLightingNoise) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "SD Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "SD Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomLightingNoise) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomLightingNoise) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomMixup) msgp() []any { return []any{&z.Alpha, &z.Each, (*uint8)(&z.Partner), &z.Classes} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomMixup) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomMixup) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomMixup) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Alpha Each Partner Classes")
+	return msgpack.ReadTuple(b, z.msgp(), "Alpha Each Partner Classes")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomMixup) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomMixup) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomObjectCrop) msgp() []any {
-	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, msgpread.List(&z.Ratio), msgpread.List(&z.Area), &z.Trials}
+	return []any{&z.Probability, (*uint8)(&z.Format), &z.MinCovered, &z.MinKept, msgpack.List(&z.Ratio), msgpack.List(&z.Area), &z.Trials}
 }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomObjectCrop) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomObjectCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Format MinCovered MinKept Ratio Area Trials")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Format MinCovered MinKept Ratio Area Trials")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomObjectCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomObjectCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomOrder) msgp() []any { return []any{&z.Ops} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomOrder) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomOrder) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomOrder) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Ops")
+	return msgpack.ReadTuple(b, z.msgp(), "Ops")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomOrder) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomOrder) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomPerspective) msgp() []any {
 	return []any{&z.Probability, &z.Distortion, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
@@ -1989,16 +1989,16 @@ func (z *RandomPerspective) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomPerspective) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomPerspective) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Distortion Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Distortion Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomPerspective) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomPerspective) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomPhotometricDistort) msgp() []any {
 	return []any{&z.Brightness, &z.Contrast, &z.Saturation, &z.Hue, &z.Probability, (*uint8)(&z.Backend)}
@@ -2006,78 +2006,78 @@ func (z *RandomPhotometricDistort) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomPhotometricDistort) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomPhotometricDistort) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Brightness Contrast Saturation Hue Probability Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Brightness Contrast Saturation Hue Probability Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomPhotometricDistort) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomPhotometricDistort) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomPosterize) msgp() []any { return []any{&z.Bits} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomPosterize) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomPosterize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Bits")
+	return msgpack.ReadTuple(b, z.msgp(), "Bits")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomPosterize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomPosterize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomRelativeCrop) msgp() []any {
-	return []any{&z.Probability, msgpread.List(&z.Scale), msgpread.List(&z.Ratio), msgpread.List(&z.Overlap), msgpread.List(&z.SampleCoverage), msgpread.List(&z.ObjectCoverage), &z.Trials, (*uint8)(&z.Keep), &z.Coverage}
+	return []any{&z.Probability, msgpack.List(&z.Scale), msgpack.List(&z.Ratio), msgpack.List(&z.Overlap), msgpack.List(&z.SampleCoverage), msgpack.List(&z.ObjectCoverage), &z.Trials, (*uint8)(&z.Keep), &z.Coverage}
 }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomRelativeCrop) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomRelativeCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Scale Ratio Overlap SampleCoverage ObjectCoverage Trials Keep Coverage")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Scale Ratio Overlap SampleCoverage ObjectCoverage Trials Keep Coverage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomRelativeCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomRelativeCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomRelativePad) msgp() []any { return []any{&z.Probability, &z.MaxScale, &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomRelativePad) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomRelativePad) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability MaxScale Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability MaxScale Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomRelativePad) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomRelativePad) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomResize) msgp() []any {
 	return []any{&z.MinSize, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomResize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomResize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomResize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "MinSize MaxSize Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "MinSize MaxSize Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomResize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomResizedCrop) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Scale, &z.Ratio, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
@@ -2085,16 +2085,16 @@ func (z *RandomResizedCrop) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomResizedCrop) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomResizedCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Scale Ratio Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Scale Ratio Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomResizedCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomResizedCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomRotation) msgp() []any {
 	return []any{&z.Degrees, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Expand, &z.Center, &z.Fill}
@@ -2102,48 +2102,48 @@ func (z *RandomRotation) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomRotation) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomRotation) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Degrees Interpolation Backend Expand Center Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Degrees Interpolation Backend Expand Center Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomRotation) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomRotation) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomSelectSubpolicy) msgp() []any {
-	return []any{msgpread.List(&z.Policies), &z.Probabilities}
+	return []any{msgpack.List(&z.Policies), &z.Probabilities}
 }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomSelectSubpolicy) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomSelectSubpolicy) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Policies Probabilities")
+	return msgpack.ReadTuple(b, z.msgp(), "Policies Probabilities")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomSelectSubpolicy) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomSelectSubpolicy) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomSharpness) msgp() []any { return []any{&z.Degrees, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomSharpness) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomSharpness) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Degrees Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Degrees Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomSharpness) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomSharpness) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomShortestSize) msgp() []any {
 	return []any{&z.Sizes, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
@@ -2151,87 +2151,87 @@ func (z *RandomShortestSize) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomShortestSize) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomShortestSize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Sizes MaxSize Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "Sizes MaxSize Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomShortestSize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomShortestSize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomSolarize) msgp() []any { return []any{&z.Threshold} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomSolarize) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomSolarize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Threshold")
+	return msgpack.ReadTuple(b, z.msgp(), "Threshold")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomSolarize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomSolarize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomVerticalFlip) msgp() []any { return []any{&z.Probability} }
 
 // MarshalMsg appends the msgp form to b.
 func (z RandomVerticalFlip) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomVerticalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomVerticalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomVerticalFlip) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomWarp) msgp() []any {
 	return []any{&z.Shear, &z.MaxAngle, (*[]int)(&z.Angles), &z.Scale, &z.Aspect, &z.MinSize, &z.MaxSize, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomWarp) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomWarp) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomWarp) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Shear MaxAngle Angles Scale Aspect MinSize MaxSize Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Shear MaxAngle Angles Scale Aspect MinSize MaxSize Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomWarp) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomWarp) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RandomZoomOut) msgp() []any { return []any{&z.Probability, &z.Side, &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomZoomOut) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RandomZoomOut) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomZoomOut) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Probability Side Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Probability Side Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RandomZoomOut) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RandomZoomOut) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Range) msgp() []any { return []any{&z.Min, &z.Max} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Range) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Range) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Range) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Min Max")
+	return msgpack.ReadTuple(b, z.msgp(), "Min Max")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Range) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Range) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RelativeWindow) msgp() []any {
 	return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.Fill, (*uint8)(&z.Keep), &z.Coverage}
@@ -2239,44 +2239,44 @@ func (z *RelativeWindow) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z RelativeWindow) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RelativeWindow) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width Fill Keep Coverage")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width Fill Keep Coverage")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RelativeWindow) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RelativeWindow) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Rescale) msgp() []any { return []any{&z.Scale, &z.Offset, (*uint8)(&z.Rule)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Rescale) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Rescale) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Rescale) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Scale Offset Rule")
+	return msgpack.ReadTuple(b, z.msgp(), "Scale Offset Rule")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Rescale) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Rescale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Resize) msgp() []any {
 	return []any{(*uint8)(&z.Fit), &z.Height, &z.Width, &z.Edge, &z.MaxEdge, &z.Multiple, &z.KeepAspect, (*uint8)(&z.SizeRule), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Resize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Resize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Resize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Fit Height Width Edge MaxEdge Multiple KeepAspect SizeRule Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "Fit Height Width Edge MaxEdge Multiple KeepAspect SizeRule Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Resize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Resize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeAlignCorners) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Multiple, &z.KeepAspect, (*uint8)(&z.SizeRule), (*uint8)(&z.Interpolation)}
@@ -2284,74 +2284,74 @@ func (z *ResizeAlignCorners) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z ResizeAlignCorners) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeAlignCorners) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Multiple KeepAspect SizeRule Interpolation")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Multiple KeepAspect SizeRule Interpolation")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeAlignCorners) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeAlignCorners) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeBilinear11) msgp() []any { return []any{&z.Edge} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ResizeBilinear11) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeBilinear11) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Edge")
+	return msgpack.ReadTuple(b, z.msgp(), "Edge")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeBilinear11) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeBilinear11) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeCoords) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.FromHeight, &z.FromWidth, &z.ToHeight, &z.ToWidth}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ResizeCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ResizeCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format FromHeight FromWidth ToHeight ToWidth")
+	return msgpack.ReadTuple(b, z.msgp(), "Format FromHeight FromWidth ToHeight ToWidth")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeLibyuv) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ResizeLibyuv) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ResizeLibyuv) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeLibyuv) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeLibyuv) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeLibyuv) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeTo) msgp() []any {
 	return []any{(*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ResizeTo) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ResizeTo) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeTo) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeTo) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeTo) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeToPatches) msgp() []any {
 	return []any{&z.Patch, &z.MaxPatches, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, (*uint8)(&z.Rule), &z.Merge, &z.MinPatches, &z.MaxSide}
@@ -2359,342 +2359,342 @@ func (z *ResizeToPatches) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z ResizeToPatches) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeToPatches) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Patch MaxPatches Interpolation Backend NoAntialias Rule Merge MinPatches MaxSide")
+	return msgpack.ReadTuple(b, z.msgp(), "Patch MaxPatches Interpolation Backend NoAntialias Rule Merge MinPatches MaxSide")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeToPatches) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeToPatches) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeToTiles) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Rule), &z.MinTiles, &z.MaxTiles, &z.MaxLine, &z.Sizes, (*uint8)(&z.Fit), (*uint8)(&z.Position), &z.Fill, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, &z.MinSide}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ResizeToTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ResizeToTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeToTiles) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Rule MinTiles MaxTiles MaxLine Sizes Fit Position Fill Interpolation Backend NoAntialias MinSide")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Rule MinTiles MaxTiles MaxLine Sizes Fit Position Fill Interpolation Backend NoAntialias MinSide")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizeToTiles) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizeToTiles) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizedCrop) msgp() []any {
 	return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.OutHeight, &z.OutWidth, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ResizedCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ResizedCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizedCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Top Left Height Width OutHeight OutWidth Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "Top Left Height Width OutHeight OutWidth Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ResizedCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ResizedCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Rotate) msgp() []any {
 	return []any{&z.Angle, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Expand, &z.Center, &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Rotate) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Rotate) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Rotate) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Angle Interpolation Backend Expand Center Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Angle Interpolation Backend Expand Center Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Rotate) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Rotate) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Rotate90) msgp() []any { return []any{&z.Turns} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Rotate90) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Rotate90) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Rotate90) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Turns")
+	return msgpack.ReadTuple(b, z.msgp(), "Turns")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Rotate90) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Rotate90) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *RowCount) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RowCount) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z RowCount) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RowCount) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z RowCount) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z RowCount) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ScaleCoords) msgp() []any { return []any{(*uint8)(&z.Format), &z.Divide, &z.Larger} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ScaleCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ScaleCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ScaleCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Divide Larger")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Divide Larger")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ScaleCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ScaleCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ScaleJitter) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.Scale, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ScaleJitter) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ScaleJitter) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ScaleJitter) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Scale Interpolation Backend NoAntialias")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Scale Interpolation Backend NoAntialias")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ScaleJitter) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ScaleJitter) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SelectRows) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z SelectRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z SelectRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *SelectRows) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z SelectRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z SelectRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ShiftCoords) msgp() []any { return []any{(*uint8)(&z.Format), &z.Subtract} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ShiftCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ShiftCoords) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ShiftCoords) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Subtract")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Subtract")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ShiftCoords) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ShiftCoords) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Slice) msgp() []any { return []any{&z.Slices} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Slice) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Slice) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Slice) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Slices")
+	return msgpack.ReadTuple(b, z.msgp(), "Slices")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Slice) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Slice) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SlicePatches) msgp() []any { return []any{&z.Rows, &z.Columns, &z.Drop, &z.Fill} }
 
 // MarshalMsg appends the msgp form to b.
-func (z SlicePatches) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z SlicePatches) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *SlicePatches) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Rows Columns Drop Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Rows Columns Drop Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z SlicePatches) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z SlicePatches) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SmartResize) msgp() []any {
 	return []any{&z.Factor, &z.MinPixels, &z.MaxPixels, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, (*uint8)(&z.Rule), &z.Frames, &z.MaxEdge}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z SmartResize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z SmartResize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *SmartResize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Factor MinPixels MaxPixels Interpolation Backend NoAntialias Rule Frames MaxEdge")
+	return msgpack.ReadTuple(b, z.msgp(), "Factor MinPixels MaxPixels Interpolation Backend NoAntialias Rule Frames MaxEdge")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z SmartResize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z SmartResize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Solarize) msgp() []any { return []any{&z.Threshold} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Solarize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Solarize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Solarize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Threshold")
+	return msgpack.ReadTuple(b, z.msgp(), "Threshold")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Solarize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Solarize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SplitSide) msgp() []any { return []any{&z.Size} }
 
 // MarshalMsg appends the msgp form to b.
-func (z SplitSide) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z SplitSide) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *SplitSide) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Size")
+	return msgpack.ReadTuple(b, z.msgp(), "Size")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z SplitSide) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z SplitSide) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *SplitTiles) msgp() []any { return []any{&z.Height, &z.Width, &z.Overlap} }
 
 // MarshalMsg appends the msgp form to b.
-func (z SplitTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z SplitTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *SplitTiles) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Overlap")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Overlap")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z SplitTiles) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z SplitTiles) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Standardize) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Standardize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Standardize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Standardize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Standardize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Standardize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *TakeRows) msgp() []any { return []any{&z.Start, &z.Count} }
 
 // MarshalMsg appends the msgp form to b.
-func (z TakeRows) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z TakeRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *TakeRows) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Start Count")
+	return msgpack.ReadTuple(b, z.msgp(), "Start Count")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z TakeRows) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z TakeRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *TenCrop) msgp() []any { return []any{&z.Height, &z.Width, &z.Vertical} }
 
 // MarshalMsg appends the msgp form to b.
-func (z TenCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z TenCrop) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *TenCrop) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Vertical")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Vertical")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z TenCrop) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z TenCrop) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Threshold) msgp() []any { return []any{&z.Value, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Threshold) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Threshold) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Threshold) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Value DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Value DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Threshold) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Threshold) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Tile) msgp() []any {
 	return []any{&z.Height, &z.Width, &z.OverlapHeight, &z.OverlapWidth, (*uint8)(&z.Edge), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Tile) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Tile) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Tile) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width OverlapHeight OverlapWidth Edge Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width OverlapHeight OverlapWidth Edge Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Tile) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Tile) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *TileMask) msgp() []any { return []any{&z.Pixels, (*uint8)(&z.DType)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z TileMask) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z TileMask) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *TileMask) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Pixels DType")
+	return msgpack.ReadTuple(b, z.msgp(), "Pixels DType")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z TileMask) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z TileMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ToTensor) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ToTensor) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ToTensor) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ToTensor) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ToTensor) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ToTensor) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ToType) msgp() []any { return []any{(*uint8)(&z.DType), (*uint8)(&z.Rule)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ToType) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ToType) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ToType) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "DType Rule")
+	return msgpack.ReadTuple(b, z.msgp(), "DType Rule")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ToType) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ToType) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Tokenize) msgp() []any {
 	return []any{(*uint8)(&z.Rule), &z.Vocabulary, &z.Unknown, &z.MaxBytes}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Tokenize) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Tokenize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Tokenize) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Rule Vocabulary Unknown MaxBytes")
+	return msgpack.ReadTuple(b, z.msgp(), "Rule Vocabulary Unknown MaxBytes")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Tokenize) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Tokenize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *TrivialAugmentWide) msgp() []any {
 	return []any{&z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
@@ -2702,127 +2702,127 @@ func (z *TrivialAugmentWide) msgp() []any {
 
 // MarshalMsg appends the msgp form to b.
 func (z TrivialAugmentWide) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *TrivialAugmentWide) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Bins Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Bins Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z TrivialAugmentWide) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z TrivialAugmentWide) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *UniformAugment) msgp() []any { return []any{&z.Ops, &z.NumOps} }
 
 // MarshalMsg appends the msgp form to b.
 func (z UniformAugment) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *UniformAugment) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Ops NumOps")
+	return msgpack.ReadTuple(b, z.msgp(), "Ops NumOps")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z UniformAugment) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z UniformAugment) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *UniformTemporalSubsample) msgp() []any { return []any{&z.Samples} }
 
 // MarshalMsg appends the msgp form to b.
 func (z UniformTemporalSubsample) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *UniformTemporalSubsample) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Samples")
+	return msgpack.ReadTuple(b, z.msgp(), "Samples")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z UniformTemporalSubsample) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z UniformTemporalSubsample) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Unique) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z Unique) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Unique) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Unique) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Unique) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Unique) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ValidBoxes) msgp() []any {
 	return []any{(*uint8)(&z.Format), &z.Height, &z.Width, &z.MinSize, &z.MinArea}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z ValidBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z ValidBoxes) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ValidBoxes) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Format Height Width MinSize MinArea")
+	return msgpack.ReadTuple(b, z.msgp(), "Format Height Width MinSize MinArea")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ValidBoxes) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ValidBoxes) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ValidKeypoints) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
 func (z ValidKeypoints) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.AppendTuple(b, z.msgp())
+	return msgpack.AppendTuple(b, z.msgp())
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ValidKeypoints) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z ValidKeypoints) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z ValidKeypoints) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *VerticalFlip) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z VerticalFlip) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z VerticalFlip) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *VerticalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "")
+	return msgpack.ReadTuple(b, z.msgp(), "")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z VerticalFlip) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z VerticalFlip) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *WarpAffine) msgp() []any {
 	return []any{&z.Matrix, &z.Height, &z.Width, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z WarpAffine) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z WarpAffine) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *WarpAffine) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Matrix Height Width Interpolation Backend Fill")
+	return msgpack.ReadTuple(b, z.msgp(), "Matrix Height Width Interpolation Backend Fill")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z WarpAffine) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z WarpAffine) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *WarpBox) msgp() []any { return []any{&z.Height, &z.Width, &z.Factor} }
 
 // MarshalMsg appends the msgp form to b.
-func (z WarpBox) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z WarpBox) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *WarpBox) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Height Width Factor")
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width Factor")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z WarpBox) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z WarpBox) Msgsize() int { return msgpack.TupleSize(z.msgp()) }

@@ -15,15 +15,16 @@ type Multiply struct {
 
 //msgp:tuple Multiply
 
-func init() {
-	Register(Info{
-		Name: "multiply", Version: 1, InPlace: true, New: func() Op { return NewMultiply(1.0 / 255) },
-		Reference: "OpenCV 5.0.0.93 dnn.blobFromImageWithParams, NumPy 2.4.6", Exactness: "0",
-	})
-}
-
 // NewMultiply returns the op, which keeps the slice.
 func NewMultiply(factor ...float64) *Multiply { return &Multiply{Factor: factor} }
+
+// Info describes the op.
+func (*Multiply) Info() Info {
+	return Info{
+		Name: "multiply", Version: 1, InPlace: true, New: func() Op { return NewMultiply(1.0 / 255) },
+		Reference: "OpenCV 5.0.0.93 dnn.blobFromImageWithParams, NumPy 2.4.6", Exactness: "0",
+	}
+}
 
 // Validate checks that the factors are present and finite.
 func (o *Multiply) Validate() error { return checkValues("factor", o.Factor) }

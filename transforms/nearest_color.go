@@ -26,8 +26,20 @@ type NearestColor struct {
 
 //msgp:tuple NearestColor
 
-func init() {
-	Register(Info{
+// NewNearestColor returns the op with float32 distances. It keeps the slice.
+func NewNearestColor(colors []float64) *NearestColor {
+	return &NearestColor{Colors: colors, DType: tensor.Float32}
+}
+
+// These are the numbers of colours that NearestColor takes.
+const (
+	minColors = 16
+	maxColors = 1 << 16
+)
+
+// Info describes the op.
+func (*NearestColor) Info() Info {
+	return Info{
 		Name: "nearest_color", Version: 1,
 		New: func() Op {
 			// The corners of the RGB cube and of a smaller one, for values
@@ -46,19 +58,8 @@ func init() {
 			return NewNearestColor(colors)
 		},
 		Reference: "transformers 5.23.0 ImageGPT color_quantize", Exactness: "0",
-	})
+	}
 }
-
-// NewNearestColor returns the op with float32 distances. It keeps the slice.
-func NewNearestColor(colors []float64) *NearestColor {
-	return &NearestColor{Colors: colors, DType: tensor.Float32}
-}
-
-// These are the numbers of colours that NearestColor takes.
-const (
-	minColors = 16
-	maxColors = 1 << 16
-)
 
 // Validate checks the colours and the dtype.
 func (o *NearestColor) Validate() error {

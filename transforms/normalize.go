@@ -19,17 +19,18 @@ type Normalize struct {
 
 //msgp:tuple Normalize
 
-func init() {
-	Register(Info{
+// NewNormalize returns the op, which keeps the slices.
+func NewNormalize(mean, std []float64) *Normalize { return &Normalize{Mean: mean, Std: std} }
+
+// Info describes the op.
+func (*Normalize) Info() Info {
+	return Info{
 		Name: "normalize", Version: 1, InPlace: true,
 		// ImageNet's, for values of 0 to 1.
 		New:       func() Op { return NewNormalize([]float64{0.485, 0.456, 0.406}, []float64{0.229, 0.224, 0.225}) },
 		Reference: "torchvision 0.29.2 normalize, transformers 5.23.0 normalize", Exactness: "0",
-	})
+	}
 }
-
-// NewNormalize returns the op, which keeps the slices.
-func NewNormalize(mean, std []float64) *Normalize { return &Normalize{Mean: mean, Std: std} }
 
 // Validate checks that the values are present and finite and that no divisor is
 // 0.

@@ -19,20 +19,21 @@ type NormalizePad struct {
 
 //msgp:tuple NormalizePad
 
-func init() {
-	Register(Info{
+// NewNormalizePad returns the op with a float32 output. It keeps the slices.
+func NewNormalizePad(mean, std []float64) *NormalizePad {
+	return &NormalizePad{Mean: mean, Std: std, DType: tensor.Float32}
+}
+
+// Info describes the op.
+func (*NormalizePad) Info() Info {
+	return Info{
 		Name: "normalize_pad", Version: 1,
 		New: func() Op {
 			// ImageNet's, for values of 0 to 255.
 			return NewNormalizePad([]float64{123.675, 116.28, 103.53}, []float64{58.395, 57.12, 57.375})
 		},
 		Reference: "MindSpore 2.10.0 NormalizePad (is_hwc=False)", Exactness: "0",
-	})
-}
-
-// NewNormalizePad returns the op with a float32 output. It keeps the slices.
-func NewNormalizePad(mean, std []float64) *NormalizePad {
-	return &NormalizePad{Mean: mean, Std: std, DType: tensor.Float32}
+	}
 }
 
 // Validate checks the dtype, that the values are present and finite, and that

@@ -23,13 +23,6 @@ type ObjectCrop struct {
 
 //msgp:tuple ObjectCrop
 
-func init() {
-	Register(Info{
-		Name: "object_crop", Version: 1, New: func() Op { return NewObjectCrop(0, 0, 224, 224) },
-		Reference: "torchvision 0.29.2 crop", Exactness: "0",
-	})
-}
-
 // NewObjectCrop returns the op for height x width pixels that start at row top
 // and column left. It keeps the boxes whose centre is inside.
 func NewObjectCrop(top, left, height, width int) *ObjectCrop {
@@ -37,6 +30,14 @@ func NewObjectCrop(top, left, height, width int) *ObjectCrop {
 }
 
 func (o *ObjectCrop) crop() Crop { return Crop{o.Top, o.Left, o.Height, o.Width} }
+
+// Info describes the op.
+func (*ObjectCrop) Info() Info {
+	return Info{
+		Name: "object_crop", Version: 1, New: func() Op { return NewObjectCrop(0, 0, 224, 224) },
+		Reference: "torchvision 0.29.2 crop", Exactness: "0",
+	}
+}
 
 // Validate checks the window and the rule.
 func (o *ObjectCrop) Validate() error {

@@ -18,16 +18,17 @@ type OneHot struct {
 
 //msgp:tuple OneHot
 
-func init() {
-	label := []string{"label"}
-	Register(Info{
-		Name: "one_hot", Version: 1, New: func() Op { return NewOneHot(1000) }, In: label, Out: label,
-		Reference: "MindSpore 2.10.0 transforms.OneHot", Exactness: "0",
-	})
-}
-
 // NewOneHot returns the op without smoothing.
 func NewOneHot(classes int) *OneHot { return &OneHot{Classes: classes} }
+
+// Info describes the op.
+func (*OneHot) Info() Info {
+	label := []string{"label"}
+	return Info{
+		Name: "one_hot", Version: 1, New: func() Op { return NewOneHot(1000) }, In: label, Out: label,
+		Reference: "MindSpore 2.10.0 transforms.OneHot", Exactness: "0",
+	}
+}
 
 // Validate checks the range of the parameters.
 func (o *OneHot) Validate() error {

@@ -20,6 +20,8 @@ import (
 
 // Op is one step. Implementations are pointers to structs; see Register.
 type Op interface {
+	// Info describes the op. The receiver of a registered op may be nil.
+	Info() Info
 	// Validate checks the parameters alone. Its error wraps ErrParam.
 	Validate() error
 	// Infer describes the outputs for the given inputs. Sizes may be

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/tinylib/msgp/msgp"
-
 	"github.com/infer-prep/infer-prep/internal/errfmt"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -187,7 +186,8 @@ type jsonOp struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// MarshalJSON returns the JSON form. An unregistered op is an ErrUnknownOp.
+// MarshalJSON returns the JSON form. An op without a version is an
+// ErrUnknownOp.
 func (l OpList) MarshalJSON() ([]byte, error) {
 	j := make([]jsonOp, len(l))
 	for i, op := range l {
@@ -267,14 +267,14 @@ func checkNestingJSON(b []byte) error {
 	return nil
 }
 
-// MarshalMsg appends the msgp form. An unregistered op is an ErrUnknownOp.
+// MarshalMsg appends the msgp form. An op without a version is an ErrUnknownOp.
 func (l OpList) MarshalMsg(b []byte) ([]byte, error) {
-	b = msgp.AppendArrayHeader(b, uint32(len(l)))
+	b = msgpack.AppendArray(b, len(l))
 	for _, op := range l {
 		info := InfoOf(op)
-		b = msgp.AppendArrayHeader(b, 3)
-		b = msgp.AppendString(b, info.Name)
-		b = msgp.AppendInt(b, info.Version)
+		b = msgpack.AppendArray(b, 3)
+		b = msgpack.AppendString(b, info.Name)
+		b = msgpack.AppendInt(b, info.Version)
 		var err error
 		if b, err = AppendParams(b, op); err != nil {
 			return nil, err
@@ -288,7 +288,7 @@ func (l *OpList) UnmarshalMsg(b []byte) ([]byte, error) {
 	if err := checkNestingMsg(b); err != nil {
 		return nil, err
 	}
-	n, b, err := msgp.ReadArrayHeaderBytes(b)
+	n, b, err := msgpack.ReadArray(b)
 	if err != nil {
 		return nil, err
 	}
@@ -297,22 +297,22 @@ func (l *OpList) UnmarshalMsg(b []byte) ([]byte, error) {
 	}
 	list := make(OpList, n)
 	for i := range list {
-		var fields uint32
-		if fields, b, err = msgp.ReadArrayHeaderBytes(b); err != nil {
+		var fields int64
+		if fields, b, err = msgpack.ReadArray(b); err != nil {
 			return nil, err
 		}
 		if fields != 3 {
-			return nil, msgp.ArrayError{Wanted: 3, Got: fields}
+			return nil, paramErr("op %d is a tuple of %d, want 3", i, fields)
 		}
 		var name []byte
-		if name, b, err = msgp.ReadStringZC(b); err != nil {
+		if name, b, err = msgpack.ReadString(b); err != nil {
 			return nil, err
 		}
 		if len(name) > maxOpName {
 			return nil, paramErr("op %d has a name of %d bytes, want at most %d", i, len(name), maxOpName)
 		}
 		var version int
-		if version, b, err = msgp.ReadIntBytes(b); err != nil {
+		if version, b, err = msgpack.ReadInt(b); err != nil {
 			return nil, err
 		}
 		if list[i], b, err = ReadParams(string(name), version, b); err != nil {
@@ -328,7 +328,7 @@ const maxOpName = 1024
 
 // Msgsize returns an upper bound of the size of the msgp form, without the
 // parameters. MarshalMsg grows the buffer for those.
-func (l OpList) Msgsize() int { return msgp.ArrayHeaderSize + 64*len(l) }
+func (l OpList) Msgsize() int { return msgpack.HeaderSize + 64*len(l) }
 
 // checkNestingMsg rejects values that are nested too deep, before they are
 // parsed level by level.
@@ -340,28 +340,17 @@ func checkNestingMsg(b []byte) error {
 			continue
 		}
 		left[level]--
-		var n uint32
-		var err error
-		values := uint64(1)
-		switch msgp.NextType(b) {
-		case msgp.ArrayType:
-			n, b, err = msgp.ReadArrayHeaderBytes(b)
-		case msgp.MapType:
-			n, b, err = msgp.ReadMapHeaderBytes(b)
-			values = 2
-		default:
-			if b, err = msgp.Skip(b); err != nil {
-				return err
-			}
-			continue
-		}
+		inside, nested, rest, err := msgpack.Next(b)
 		if err != nil {
 			return err
+		}
+		if b = rest; !nested {
+			continue
 		}
 		if level++; level == maxNesting {
 			return paramErr("lists are nested deeper than %d", maxListDepth)
 		}
-		left[level] = values * uint64(n)
+		left[level] = inside
 	}
 	return nil
 }

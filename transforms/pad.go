@@ -81,16 +81,17 @@ type Pad struct {
 //msgp:tuple Pad
 //sheet:pad {"top": 10, "bottom": 10, "left": 10, "right": 10, "mode": "reflect"}
 
-func init() {
-	Register(Info{
-		Name: "pad", Version: 1, New: func() Op { return NewPad(0, 0, 0, 0) },
-		Reference: "NumPy 2.4.6 pad, torchvision 0.29.2 pad", Exactness: "0",
-	})
-}
-
 // NewPad returns the op with a constant border of zeros.
 func NewPad(top, bottom, left, right int) *Pad {
 	return &Pad{Top: top, Bottom: bottom, Left: left, Right: right, Mode: PadConstant, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*Pad) Info() Info {
+	return Info{
+		Name: "pad", Version: 1, New: func() Op { return NewPad(0, 0, 0, 0) },
+		Reference: "NumPy 2.4.6 pad, torchvision 0.29.2 pad", Exactness: "0",
+	}
 }
 
 // Validate checks the widths, the mode and the fill.

@@ -21,15 +21,16 @@ type PadEnd struct {
 //msgp:tuple PadEnd
 //sheet:pad_end {"shape": [94, 80, 0], "fill": 128}
 
-func init() {
-	Register(Info{
-		Name: "pad_end", Version: 1, New: func() Op { return NewPadEnd() },
-		Reference: "MindSpore 2.10.0 transforms.PadEnd", Exactness: "0",
-	})
-}
-
 // NewPadEnd returns the op with a fill of 0.
 func NewPadEnd(shape ...int) *PadEnd { return &PadEnd{Shape: shape} }
+
+// Info describes the op.
+func (*PadEnd) Info() Info {
+	return Info{
+		Name: "pad_end", Version: 1, New: func() Op { return NewPadEnd() },
+		Reference: "MindSpore 2.10.0 transforms.PadEnd", Exactness: "0",
+	}
+}
 
 // Validate checks the sizes and the fill.
 func (o *PadEnd) Validate() error {

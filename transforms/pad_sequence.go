@@ -25,16 +25,17 @@ type PadSequence struct {
 
 //msgp:tuple PadSequence
 
-func init() {
-	Register(Info{
+// NewPadSequence returns the op with a fill of 0.
+func NewPadSequence(length int) *PadSequence { return &PadSequence{Length: length} }
+
+// Info describes the op.
+func (*PadSequence) Info() Info {
+	return Info{
 		Name: "pad_sequence", Version: 1, New: func() Op { return NewPadSequence(256) },
 		Out:       []string{"image", "mask"},
 		Reference: "transformers 5.23.0 pad_along_first_dim", Exactness: "0",
-	})
+	}
 }
-
-// NewPadSequence returns the op with a fill of 0.
-func NewPadSequence(length int) *PadSequence { return &PadSequence{Length: length} }
 
 // Validate checks the length and the fill.
 func (o *PadSequence) Validate() error {

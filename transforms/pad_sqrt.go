@@ -27,13 +27,6 @@ type PadSqrt struct {
 
 //msgp:tuple PadSqrt
 
-func init() {
-	Register(Info{
-		Name: "pad_sqrt", Version: 1, New: func() Op { return NewPadSqrt(3) },
-		Reference: "transformers 5.23.0 ZoeDepthImageProcessorPil.pad_image", Exactness: "0",
-	})
-}
-
 // NewPadSqrt returns the op that reflects the image.
 func NewPadSqrt(factor float64) *PadSqrt {
 	return &PadSqrt{Factor: factor, Mode: PadReflect, Fill: []float64{0}}
@@ -41,6 +34,14 @@ func NewPadSqrt(factor float64) *PadSqrt {
 
 // maxSqrtFactor keeps the border below 2^24 pixels.
 const maxSqrtFactor = 1 << 12
+
+// Info describes the op.
+func (*PadSqrt) Info() Info {
+	return Info{
+		Name: "pad_sqrt", Version: 1, New: func() Op { return NewPadSqrt(3) },
+		Reference: "transformers 5.23.0 ZoeDepthImageProcessorPil.pad_image", Exactness: "0",
+	}
+}
 
 // Validate checks the factor, the mode and the fill.
 func (o *PadSqrt) Validate() error {

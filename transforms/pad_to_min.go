@@ -21,16 +21,17 @@ type PadToMin struct {
 //msgp:tuple PadToMin
 //sheet:pad_to_min {"height": 112, "width": 112}
 
-func init() {
-	Register(Info{
-		Name: "pad_to_min", Version: 1, New: func() Op { return NewPadToMin(48, 320) },
-		Reference: "NumPy 2.4.6 pad", Exactness: "0",
-	})
-}
-
 // NewPadToMin returns the op that pads with zeros at the bottom and right.
 func NewPadToMin(height, width int) *PadToMin {
 	return &PadToMin{Height: height, Width: width, Position: TopLeft, Mode: PadConstant, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*PadToMin) Info() Info {
+	return Info{
+		Name: "pad_to_min", Version: 1, New: func() Op { return NewPadToMin(48, 320) },
+		Reference: "NumPy 2.4.6 pad", Exactness: "0",
+	}
 }
 
 // Validate checks the size, the position, the mode and the fill.

@@ -27,16 +27,17 @@ type PadToMultiple struct {
 
 //msgp:tuple PadToMultiple
 
-func init() {
-	Register(Info{
-		Name: "pad_to_multiple", Version: 1, New: func() Op { return NewPadToMultiple(32) },
-		Reference: "transformers 5.23.0 DPTImageProcessorPil.pad_image, Swin2SRImageProcessorPil.pad", Exactness: "0",
-	})
-}
-
 // NewPadToMultiple returns the op that centres the image on zeros.
 func NewPadToMultiple(multiple int) *PadToMultiple {
 	return &PadToMultiple{Multiple: multiple, Position: Center, Mode: PadConstant, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*PadToMultiple) Info() Info {
+	return Info{
+		Name: "pad_to_multiple", Version: 1, New: func() Op { return NewPadToMultiple(32) },
+		Reference: "transformers 5.23.0 DPTImageProcessorPil.pad_image, Swin2SRImageProcessorPil.pad", Exactness: "0",
+	}
 }
 
 // Validate checks the multiple, the position, the mode and the fill.

@@ -76,16 +76,17 @@ type PadToSize struct {
 //msgp:tuple PadToSize
 //sheet:pad_to_size {"height": 112, "width": 120}
 
-func init() {
-	Register(Info{
-		Name: "pad_to_size", Version: 1, New: func() Op { return NewPadToSize(224, 224) },
-		Reference: "NumPy 2.4.6 pad, transformers 5.23.0 image_transforms.pad", Exactness: "0",
-	})
-}
-
 // NewPadToSize returns the op that centres the image on zeros.
 func NewPadToSize(height, width int) *PadToSize {
 	return &PadToSize{Height: height, Width: width, Position: Center, Mode: PadConstant, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*PadToSize) Info() Info {
+	return Info{
+		Name: "pad_to_size", Version: 1, New: func() Op { return NewPadToSize(224, 224) },
+		Reference: "NumPy 2.4.6 pad, transformers 5.23.0 image_transforms.pad", Exactness: "0",
+	}
 }
 
 // Validate checks the size, the position, the mode and the fill.

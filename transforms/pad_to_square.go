@@ -18,17 +18,18 @@ type PadToSquare struct {
 
 //msgp:tuple PadToSquare
 
-func init() {
-	Register(Info{
-		Name: "pad_to_square", Version: 1, New: func() Op { return NewPadToSquare([]float64{0}) },
-		Reference: "transformers 5.23.0 LlavaImageProcessorPil.pad_to_square", Exactness: "0",
-	})
-}
-
 // NewPadToSquare returns the op that centres the image on fill. It keeps the
 // slice.
 func NewPadToSquare(fill []float64) *PadToSquare {
 	return &PadToSquare{Position: Center, Mode: PadConstant, Fill: fill}
+}
+
+// Info describes the op.
+func (*PadToSquare) Info() Info {
+	return Info{
+		Name: "pad_to_square", Version: 1, New: func() Op { return NewPadToSquare([]float64{0}) },
+		Reference: "transformers 5.23.0 LlavaImageProcessorPil.pad_to_square", Exactness: "0",
+	}
 }
 
 // Validate checks the position, the mode and the fill.

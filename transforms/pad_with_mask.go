@@ -27,18 +27,19 @@ type PadWithMask struct {
 //msgp:tuple PadWithMask
 //sheet:pad_with_mask {"height": 112, "width": 120}
 
-func init() {
-	Register(Info{
-		Name: "pad_with_mask", Version: 1, New: func() Op { return NewPadWithMask(0, 0) },
-		Out:       []string{"image", "mask"},
-		Reference: "transformers 5.23.0 DetrImageProcessorPil.pad", Exactness: "0",
-	})
-}
-
 // NewPadWithMask returns the op that places the image in the top left corner of
 // zeros. The mask is int64.
 func NewPadWithMask(height, width int) *PadWithMask {
 	return &PadWithMask{Height: height, Width: width, Position: TopLeft, Mode: PadConstant, Fill: []float64{0}, MaskDType: tensor.Int64}
+}
+
+// Info describes the op.
+func (*PadWithMask) Info() Info {
+	return Info{
+		Name: "pad_with_mask", Version: 1, New: func() Op { return NewPadWithMask(0, 0) },
+		Out:       []string{"image", "mask"},
+		Reference: "transformers 5.23.0 DetrImageProcessorPil.pad", Exactness: "0",
+	}
 }
 
 // Validate checks the size, the position, the mode, the mask's dtype and the

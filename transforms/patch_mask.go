@@ -29,17 +29,18 @@ type PatchMask struct {
 //msgp:tuple PatchMask
 //sheet:patch_mask {"height": 84, "width": 112}
 
-func init() {
-	Register(Info{
-		Name: "patch_mask", Version: 1, New: func() Op { return NewPatchMask(448, 448, 14) },
-		In: []string{"image", "size"}, Out: []string{"mask"},
-		Reference: "transformers 5.23.0 Phi4MultimodalImageProcessor", Exactness: "0",
-	})
-}
-
 // NewPatchMask returns the op for a float32 mask without a thumbnail.
 func NewPatchMask(height, width, patch int) *PatchMask {
 	return &PatchMask{Height: height, Width: width, Patch: patch, DType: tensor.Float32}
+}
+
+// Info describes the op.
+func (*PatchMask) Info() Info {
+	return Info{
+		Name: "patch_mask", Version: 1, New: func() Op { return NewPatchMask(448, 448, 14) },
+		In: []string{"image", "size"}, Out: []string{"mask"},
+		Reference: "transformers 5.23.0 Phi4MultimodalImageProcessor", Exactness: "0",
+	}
 }
 
 // Validate checks the sizes and the dtype.

@@ -15,16 +15,17 @@ type PatchPositions struct {
 //msgp:tuple PatchPositions
 //sheet:patch_positions {"patch": 14}
 
-func init() {
-	Register(Info{
+// NewPatchPositions returns the op for patches of patch x patch pixels.
+func NewPatchPositions(patch int) *PatchPositions { return &PatchPositions{Patch: patch} }
+
+// Info describes the op.
+func (*PatchPositions) Info() Info {
+	return Info{
 		Name: "patch_positions", Version: 1, New: func() Op { return NewPatchPositions(16) },
 		Out:       []string{"positions"},
 		Reference: "transformers 5.23.0 Gemma4ImageProcessorPil", Exactness: "0",
-	})
+	}
 }
-
-// NewPatchPositions returns the op for patches of patch x patch pixels.
-func NewPatchPositions(patch int) *PatchPositions { return &PatchPositions{Patch: patch} }
 
 // Validate checks the patch.
 func (o *PatchPositions) Validate() error { return checkSide("patch", o.Patch) }

@@ -45,17 +45,18 @@ type Patchify struct {
 //msgp:tuple Patchify
 //sheet:patchify {"patch": 14}
 
-func init() {
-	Register(Info{
-		Name: "patchify", Version: 1, New: func() Op { return NewPatchify(16) },
-		Out:       []string{"image", "grid"},
-		Reference: "transformers 5.23.0 patchify of Qwen2VLImageProcessorPil and others, Siglip2 convert_image_to_patches", Exactness: "0",
-	})
-}
-
 // NewPatchify returns the op for patches of patch x patch pixels: HWC, no
 // video, no merging.
 func NewPatchify(patch int) *Patchify { return &Patchify{Patch: patch, Merge: 1, Layout: tensor.HWC} }
+
+// Info describes the op.
+func (*Patchify) Info() Info {
+	return Info{
+		Name: "patchify", Version: 1, New: func() Op { return NewPatchify(16) },
+		Out:       []string{"image", "grid"},
+		Reference: "transformers 5.23.0 patchify of Qwen2VLImageProcessorPil and others, Siglip2 convert_image_to_patches", Exactness: "0",
+	}
+}
 
 // Validate checks the sizes and the layout.
 func (o *Patchify) Validate() error {

@@ -59,20 +59,21 @@ type Perspective struct {
 //msgp:tuple Quad Perspective
 //sheet:perspective {"start": [0, 0, 111, 0, 111, 83, 0, 83], "end": [20, 10, 100, 0, 111, 83, 0, 70], "interpolation": "bilinear"}
 
-func init() {
-	Register(Info{
+// NewPerspective returns the op that moves the points start of the input to the
+// points end: bilinear, Pillow, with a fill of 0.
+func NewPerspective(start, end Quad) *Perspective {
+	return &Perspective{Start: start, End: end, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*Perspective) Info() Info {
+	return Info{
 		Name: "perspective", Version: 1,
 		New: func() Op {
 			return NewPerspective(Quad{0, 0, 223, 0, 223, 223, 0, 223}, Quad{20, 10, 200, 20, 210, 190, 10, 220})
 		},
 		Reference: "torchvision 0.29.2 perspective, with Pillow 13.0.0 and on tensors; OpenCV 4.11.0 warpPerspective", Exactness: movedExactness,
-	})
-}
-
-// NewPerspective returns the op that moves the points start of the input to the
-// points end: bilinear, Pillow, with a fill of 0.
-func NewPerspective(start, end Quad) *Perspective {
-	return &Perspective{Start: start, End: end, Interpolation: Bilinear, Backend: Pillow}
+	}
 }
 
 // Validate checks the points and the names.

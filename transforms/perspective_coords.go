@@ -38,20 +38,21 @@ type PerspectiveCoords struct {
 
 //msgp:tuple PerspectiveCoefficients PerspectiveCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "perspective_coords", Version: 1,
-		New: func() Op { return NewPerspectiveCoords(CoordXYXY, [8]float64{1, 0, 0, 0, 1, 0, 0, 0}, 224, 224) },
-		In:  boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 perspective_bounding_boxes, perspective_keypoints", Exactness: rotatedExactness,
-	})
-}
-
 // NewPerspectiveCoords returns the op for an image of height x width pixels,
 // with soft clamping.
 func NewPerspectiveCoords(format CoordFormat, coefficients [8]float64, height, width int) *PerspectiveCoords {
 	return &PerspectiveCoords{Format: format, Coefficients: coefficients, Height: height, Width: width}
+}
+
+// Info describes the op.
+func (*PerspectiveCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "perspective_coords", Version: 1,
+		New: func() Op { return NewPerspectiveCoords(CoordXYXY, [8]float64{1, 0, 0, 0, 1, 0, 0, 0}, 224, 224) },
+		In:  boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 perspective_bounding_boxes, perspective_keypoints", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the names, the numbers and the size.

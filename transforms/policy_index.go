@@ -15,16 +15,19 @@ type PolicyIndex struct {
 
 //msgp:tuple PolicyIndex
 
-func init() {
-	Register(Info{
-		Name: "policy_index", Version: 1, New: func() Op { return NewPolicyIndex("policy") },
-		Out:       []string{"policy"},
-		Reference: "infer-prep", Exactness: "0",
-	})
-}
-
 // NewPolicyIndex returns the op for the policy of this name.
 func NewPolicyIndex(name PolicyName) *PolicyIndex { return &PolicyIndex{name} }
+
+var policyColumn = []string{"policy"}
+
+// Info describes the op.
+func (*PolicyIndex) Info() Info {
+	return Info{
+		Name: "policy_index", Version: 1, New: func() Op { return NewPolicyIndex("policy") },
+		Out:       policyColumn,
+		Reference: "infer-prep", Exactness: "0",
+	}
+}
 
 // Validate checks the name.
 func (o *PolicyIndex) Validate() error { return o.Name.check() }

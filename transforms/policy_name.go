@@ -3,7 +3,7 @@ package transforms
 import (
 	"slices"
 
-	"github.com/tinylib/msgp/msgp"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 )
 
 // PolicyName names a FeedbackPolicy, for the training program that changes its
@@ -24,11 +24,13 @@ func (n PolicyName) check() error {
 }
 
 // MarshalMsg appends the msgp form.
-func (n PolicyName) MarshalMsg(b []byte) ([]byte, error) { return msgp.AppendString(b, string(n)), nil }
+func (n PolicyName) MarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.AppendString(b, string(n)), nil
+}
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (n *PolicyName) UnmarshalMsg(b []byte) ([]byte, error) {
-	text, rest, err := msgp.ReadStringZC(b)
+	text, rest, err := msgpack.ReadString(b)
 	if err != nil {
 		return nil, err
 	}
@@ -40,4 +42,4 @@ func (n *PolicyName) UnmarshalMsg(b []byte) ([]byte, error) {
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (n PolicyName) Msgsize() int { return msgp.StringPrefixSize + len(n) }
+func (n PolicyName) Msgsize() int { return msgpack.HeaderSize + len(n) }

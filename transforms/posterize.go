@@ -26,15 +26,16 @@ type Posterize struct {
 //msgp:tuple Posterize
 //sheet:posterize {"bits": 2}
 
-func init() {
-	Register(Info{
-		Name: "posterize", Version: 1, New: func() Op { return NewPosterize(4) }, InPlace: true,
-		Reference: "Pillow 13.0.0 ImageOps.posterize, torchvision 0.29.2 v2 posterize, MindSpore 2.10.0 vision.Posterize", Exactness: "0",
-	})
-}
-
 // NewPosterize returns the op.
 func NewPosterize(bits int) *Posterize { return &Posterize{bits} }
+
+// Info describes the op.
+func (*Posterize) Info() Info {
+	return Info{
+		Name: "posterize", Version: 1, New: func() Op { return NewPosterize(4) }, InPlace: true,
+		Reference: "Pillow 13.0.0 ImageOps.posterize, torchvision 0.29.2 v2 posterize, MindSpore 2.10.0 vision.Posterize", Exactness: "0",
+	}
+}
 
 // Validate checks the number of bits.
 func (o *Posterize) Validate() error { return checkBits(o.Bits) }

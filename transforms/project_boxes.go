@@ -40,17 +40,18 @@ type ProjectBoxes struct {
 
 //msgp:tuple ProjectBoxes
 
-func init() {
+// NewProjectBoxes returns the op that changes no box.
+func NewProjectBoxes() *ProjectBoxes { return &ProjectBoxes{ScaleX: 1, ScaleY: 1, SizeX: 1, SizeY: 1} }
+
+// Info describes the op.
+func (*ProjectBoxes) Info() Info {
 	boxes := []string{"boxes"}
-	Register(Info{
+	return Info{
 		Name: "project_boxes", Version: 1, New: func() Op { return NewProjectBoxes() },
 		In: boxes, Out: boxes, InPlace: true,
 		Reference: "MXNet 1.9.1 mx.image.DetRandomCropAug, DetRandomPadAug and DetHorizontalFlipAug; ImageDetRecordIter", Exactness: "0",
-	})
+	}
 }
-
-// NewProjectBoxes returns the op that changes no box.
-func NewProjectBoxes() *ProjectBoxes { return &ProjectBoxes{ScaleX: 1, ScaleY: 1, SizeX: 1, SizeY: 1} }
 
 // Validate checks the numbers and the rule.
 func (o *ProjectBoxes) Validate() error {

@@ -21,17 +21,18 @@ type Quantize struct {
 
 //msgp:tuple Quantize
 
-func init() {
-	Register(Info{
-		Name: "quantize", Version: 1,
-		New:       func() Op { return NewQuantize([]float64{1.0 / 255}, []int{0}, tensor.Uint8) },
-		Reference: "onnx 1.23.2 reference evaluator and ONNX Runtime 1.31.1, QuantizeLinear", Exactness: "0",
-	})
-}
-
 // NewQuantize returns the op, which keeps the slices.
 func NewQuantize(scale []float64, zeroPoint []int, d tensor.DType) *Quantize {
 	return &Quantize{Scale: scale, ZeroPoint: zeroPoint, DType: d}
+}
+
+// Info describes the op.
+func (*Quantize) Info() Info {
+	return Info{
+		Name: "quantize", Version: 1,
+		New:       func() Op { return NewQuantize([]float64{1.0 / 255}, []int{0}, tensor.Uint8) },
+		Reference: "onnx 1.23.2 reference evaluator and ONNX Runtime 1.31.1, QuantizeLinear", Exactness: "0",
+	}
 }
 
 // Validate checks the dtype, the scales and the zero points.

@@ -25,19 +25,20 @@ type RandAugment struct {
 
 //msgp:tuple RandAugment
 
-func init() {
-	Register(Info{
-		Name: "rand_augment", Version: 1, New: func() Op { return NewRandAugment(2, 9) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandAugment returns the op with 31 bins, Pillow's pixels and nearest.
 func NewRandAugment(numOps, magnitude int) *RandAugment {
 	return &RandAugment{NumOps: numOps, Magnitude: magnitude, Bins: 31, Interpolation: Nearest}
 }
 
 func (o *RandAugment) how() augHow { return augHow{o.Interpolation, o.Backend, o.Fill} }
+
+// Info describes the op.
+func (*RandAugment) Info() Info {
+	return Info{
+		Name: "rand_augment", Version: 1, New: func() Op { return NewRandAugment(2, 9) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the numbers and how pixels are computed.
 func (o *RandAugment) Validate() error {

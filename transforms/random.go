@@ -79,6 +79,10 @@ func (d *Draw) Begin() {
 	d.ops, d.from, d.picks = d.ops[:0], d.from[:0], d.picks[:0]
 }
 
+// imageBoxes are the inputs of ops that draw a box among others. Draw.Run reads
+// the Info of ops, which must not allocate.
+var imageBoxes = []string{"image", "boxes"}
+
 // Run draws op from the stream for inputs with these descriptions and returns
 // the ops to run. They are valid until Begin. src may be nil. Run overwrites in
 // with the descriptions of the outputs.

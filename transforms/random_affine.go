@@ -29,13 +29,6 @@ type RandomAffine struct {
 //msgp:tuple RandomAffine
 //sheet:random_affine {"interpolation": "bilinear"}
 
-func init() {
-	Register(Info{
-		Name: "random_affine", Version: 1, New: func() Op { return NewRandomAffine(15) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomAffine returns the op that rotates by -degrees to degrees: nearest,
 // Pillow, with a fill of 0.
 func NewRandomAffine(degrees float64) *RandomAffine {
@@ -45,6 +38,14 @@ func NewRandomAffine(degrees float64) *RandomAffine {
 // affine returns the op for drawn numbers.
 func (o *RandomAffine) affine(angle, tx, ty, scale, sx, sy float64) Affine {
 	return Affine{angle, tx, ty, scale, sx, sy, o.Interpolation, o.Backend, o.Center, o.Fill}
+}
+
+// Info describes the op.
+func (*RandomAffine) Info() Info {
+	return Info{
+		Name: "random_affine", Version: 1, New: func() Op { return NewRandomAffine(15) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the ranges and the parameters of Affine.

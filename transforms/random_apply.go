@@ -18,19 +18,20 @@ type RandomApply struct {
 
 //msgp:tuple RandomApply
 
-func init() {
-	Register(Info{
-		Name: "random_apply", Version: 1, New: func() Op { return NewRandomApply(0.5, NewHorizontalFlip()) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomApply returns the op.
 func NewRandomApply(probability float64, ops ...Op) *RandomApply {
 	return &RandomApply{Ops: ops, Probability: probability}
 }
 
 func (o *RandomApply) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*RandomApply) Info() Info {
+	return Info{
+		Name: "random_apply", Version: 1, New: func() Op { return NewRandomApply(0.5, NewHorizontalFlip()) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the probability and the ops.
 func (o *RandomApply) Validate() error {

@@ -31,16 +31,17 @@ type RandomCanvas struct {
 
 //msgp:tuple RandomCanvas
 
-func init() {
-	Register(Info{
-		Name: "random_canvas", Version: 1, New: func() Op { return NewRandomCanvas(1) },
-		Reference: "MXNet 1.9.1 mx.image.DetRandomPadAug (distribution of the draws)", Exactness: randomExactness,
-	})
-}
-
 // NewRandomCanvas returns the op with MXNet's defaults.
 func NewRandomCanvas(probability float64) *RandomCanvas {
 	return &RandomCanvas{Probability: probability, Ratio: Range{0.75, 1.33}, Area: Range{1, 3}, Trials: 50, Fill: []float64{128}}
+}
+
+// Info describes the op.
+func (*RandomCanvas) Info() Info {
+	return Info{
+		Name: "random_canvas", Version: 1, New: func() Op { return NewRandomCanvas(1) },
+		Reference: "MXNet 1.9.1 mx.image.DetRandomPadAug (distribution of the draws)", Exactness: randomExactness,
+	}
 }
 
 // Validate checks the probability, the ranges and the fill.

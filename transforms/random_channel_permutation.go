@@ -12,15 +12,16 @@ type RandomChannelPermutation struct{}
 
 //msgp:tuple RandomChannelPermutation
 
-func init() {
-	Register(Info{
-		Name: "random_channel_permutation", Version: 1, New: func() Op { return NewRandomChannelPermutation() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomChannelPermutation returns the op.
 func NewRandomChannelPermutation() *RandomChannelPermutation { return &RandomChannelPermutation{} }
+
+// Info describes the op.
+func (*RandomChannelPermutation) Info() Info {
+	return Info{
+		Name: "random_channel_permutation", Version: 1, New: func() Op { return NewRandomChannelPermutation() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *RandomChannelPermutation) Validate() error { return nil }

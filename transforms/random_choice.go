@@ -15,13 +15,6 @@ type RandomChoice struct {
 
 //msgp:tuple RandomChoice
 
-func init() {
-	Register(Info{
-		Name: "random_choice", Version: 1, New: func() Op { return NewRandomChoice(NewHorizontalFlip(), NewVerticalFlip()) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomChoice returns the op with equal weights.
 func NewRandomChoice(ops ...Op) *RandomChoice {
 	o := &RandomChoice{Ops: ops, Weights: make([]float64, len(ops))}
@@ -32,6 +25,14 @@ func NewRandomChoice(ops ...Op) *RandomChoice {
 }
 
 func (o *RandomChoice) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*RandomChoice) Info() Info {
+	return Info{
+		Name: "random_choice", Version: 1, New: func() Op { return NewRandomChoice(NewHorizontalFlip(), NewVerticalFlip()) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the ops and the weights.
 func (o *RandomChoice) Validate() error {

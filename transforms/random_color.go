@@ -15,16 +15,17 @@ type RandomColor struct {
 
 //msgp:tuple RandomColor
 
-func init() {
-	Register(Info{
-		Name: "random_color", Version: 1, New: func() Op { return NewRandomColor(0.1, 1.9) },
-		Reference: mindsporeDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomColor returns the op with factors from lo to hi and MindSpore's
 // arithmetic of arrays.
 func NewRandomColor(lo, hi float64) *RandomColor { return &RandomColor{Range{lo, hi}, MindSpore} }
+
+// Info describes the op.
+func (*RandomColor) Info() Info {
+	return Info{
+		Name: "random_color", Version: 1, New: func() Op { return NewRandomColor(0.1, 1.9) },
+		Reference: mindsporeDrawReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the range and the backend.
 func (o *RandomColor) Validate() error {

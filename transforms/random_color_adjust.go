@@ -23,18 +23,19 @@ type RandomColorAdjust struct {
 //msgp:tuple RandomColorAdjust
 //sheet:random_color_adjust {"brightness": [0.5, 1.5], "saturation": [0, 3], "hue": [-0.3, 0.3]}
 
-func init() {
-	Register(Info{
-		Name: "random_color_adjust", Version: 1, New: func() Op { return NewRandomColorAdjust(0.4, 0.4, 0.4, 0) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomColorAdjust returns the op with Pillow's arithmetic and the ranges
 // of ColorJitter: factors of 1-v to 1+v, at least 0, and -v to v for the hue.
 func NewRandomColorAdjust(brightness, contrast, saturation, hue float64) *RandomColorAdjust {
 	around := func(v float64) Range { return Range{max(0, 1-v), 1 + v} }
 	return &RandomColorAdjust{around(brightness), around(contrast), around(saturation), Range{-hue, hue}, Pillow}
+}
+
+// Info describes the op.
+func (*RandomColorAdjust) Info() Info {
+	return Info{
+		Name: "random_color_adjust", Version: 1, New: func() Op { return NewRandomColorAdjust(0.4, 0.4, 0.4, 0) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the ranges and the backend.

@@ -27,13 +27,6 @@ type RandomCrop struct {
 //msgp:tuple RandomCrop
 //sheet:random_crop {"height": 50, "width": 70}
 
-func init() {
-	Register(Info{
-		Name: "random_crop", Version: 1, New: func() Op { return NewRandomCrop(32, 32, 4) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomCrop returns the op for a window of height x width and a border of
 // zeros that is border pixels wide on all sides.
 func NewRandomCrop(height, width, border int) *RandomCrop {
@@ -44,6 +37,14 @@ func NewRandomCrop(height, width, border int) *RandomCrop {
 }
 
 func (o *RandomCrop) pad() Pad { return Pad{o.Top, o.Bottom, o.Left, o.Right, o.Mode, o.Fill} }
+
+// Info describes the op.
+func (*RandomCrop) Info() Info {
+	return Info{
+		Name: "random_crop", Version: 1, New: func() Op { return NewRandomCrop(32, 32, 4) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the size and the border.
 func (o *RandomCrop) Validate() error {

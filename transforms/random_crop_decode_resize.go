@@ -32,13 +32,6 @@ type RandomCropDecodeResize struct {
 //msgp:tuple RandomCropDecodeResize
 //sheet:random_crop_decode_resize {"height": 64, "width": 64}
 
-func init() {
-	Register(Info{
-		Name: "random_crop_decode_resize", Version: 1, New: func() Op { return NewRandomCropDecodeResize(224, 224) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomCropDecodeResize returns the op with the defaults of NewDecode and
 // NewRandomResizedCrop.
 func NewRandomCropDecodeResize(height, width int) *RandomCropDecodeResize {
@@ -54,6 +47,14 @@ func (o *RandomCropDecodeResize) decode() Decode {
 
 func (o *RandomCropDecodeResize) crop() RandomResizedCrop {
 	return RandomResizedCrop{o.Height, o.Width, o.Scale, o.Ratio, o.Interpolation, o.Backend, o.NoAntialias}
+}
+
+// Info describes the op.
+func (*RandomCropDecodeResize) Info() Info {
+	return Info{
+		Name: "random_crop_decode_resize", Version: 1, New: func() Op { return NewRandomCropDecodeResize(224, 224) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the parameters as Decode and RandomResizedCrop do.

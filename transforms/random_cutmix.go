@@ -35,17 +35,18 @@ type RandomCutmix struct {
 
 //msgp:tuple RandomCutmix
 
-func init() {
-	Register(Info{
-		Name: "random_cutmix", Version: 1, New: func() Op { return NewRandomCutmix(1, 0) },
-		In: labelled, Out: labelled, Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomCutmix returns the op with torchvision's partners and one window for
 // a batch of images of layout CHW.
 func NewRandomCutmix(alpha float64, classes int) *RandomCutmix {
 	return &RandomCutmix{Probability: 1, Alpha: alpha, Classes: classes, Layout: tensor.CHW}
+}
+
+// Info describes the op.
+func (*RandomCutmix) Info() Info {
+	return Info{
+		Name: "random_cutmix", Version: 1, New: func() Op { return NewRandomCutmix(1, 0) },
+		In: labelled, Out: labelled, Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the parameters.

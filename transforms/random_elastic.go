@@ -18,13 +18,6 @@ type RandomElastic struct {
 
 //msgp:tuple RandomElastic
 
-func init() {
-	Register(Info{
-		Name: "random_elastic", Version: 1, New: func() Op { return NewRandomElastic() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomElastic returns the op with the parameters of torchvision's
 // ElasticTransform.
 func NewRandomElastic() *RandomElastic {
@@ -33,6 +26,14 @@ func NewRandomElastic() *RandomElastic {
 
 func (o *RandomElastic) noise(key uint64) ElasticNoise {
 	return ElasticNoise{o.AlphaX, o.AlphaY, o.SigmaX, o.SigmaY, key, o.Interpolation, o.Fill}
+}
+
+// Info describes the op.
+func (*RandomElastic) Info() Info {
+	return Info{
+		Name: "random_elastic", Version: 1, New: func() Op { return NewRandomElastic() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the parameters.

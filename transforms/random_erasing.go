@@ -34,17 +34,18 @@ type RandomErasing struct {
 
 //msgp:tuple RandomErasing
 
-func init() {
-	Register(Info{
-		Name: "random_erasing", Version: 1, New: func() Op { return NewRandomErasing() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomErasing returns the op with the default ranges, probability 0.5 and
 // value 0.
 func NewRandomErasing() *RandomErasing {
 	return &RandomErasing{Probability: 0.5, Scale: Range{0.02, 0.33}, Ratio: Range{0.3, 3.3}, Value: []float64{0}}
+}
+
+// Info describes the op.
+func (*RandomErasing) Info() Info {
+	return Info{
+		Name: "random_erasing", Version: 1, New: func() Op { return NewRandomErasing() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the probability, the ranges and the value.

@@ -20,13 +20,6 @@ type RandomGaussianBlur struct {
 //msgp:tuple RandomGaussianBlur
 //sheet:random_gaussian_blur {"kernel_height": 13, "kernel_width": 13, "sigma": [2, 4]}
 
-func init() {
-	Register(Info{
-		Name: "random_gaussian_blur", Version: 1, New: func() Op { return NewRandomGaussianBlur(5) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomGaussianBlur returns the op with torch's arithmetic, a square kernel
 // of size taps per axis, and torchvision's default range.
 func NewRandomGaussianBlur(size int) *RandomGaussianBlur {
@@ -36,6 +29,14 @@ func NewRandomGaussianBlur(size int) *RandomGaussianBlur {
 // blur returns the op for one sigma.
 func (o *RandomGaussianBlur) blur(sigma float64) GaussianBlur {
 	return GaussianBlur{o.KernelHeight, o.KernelWidth, sigma, sigma, o.Backend}
+}
+
+// Info describes the op.
+func (*RandomGaussianBlur) Info() Info {
+	return Info{
+		Name: "random_gaussian_blur", Version: 1, New: func() Op { return NewRandomGaussianBlur(5) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks that both ends of the range make a valid GaussianBlur.

@@ -15,15 +15,16 @@ type RandomGaussianNoise struct {
 
 //msgp:tuple RandomGaussianNoise
 
-func init() {
-	Register(Info{
-		Name: "random_gaussian_noise", Version: 1, New: func() Op { return NewRandomGaussianNoise() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomGaussianNoise returns the op with mean 0, sigma 0.1 and clipping.
 func NewRandomGaussianNoise() *RandomGaussianNoise { return &RandomGaussianNoise{0, 0.1, true} }
+
+// Info describes the op.
+func (*RandomGaussianNoise) Info() Info {
+	return Info{
+		Name: "random_gaussian_noise", Version: 1, New: func() Op { return NewRandomGaussianNoise() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the bounds.
 func (o *RandomGaussianNoise) Validate() error { return checkNoise(o.Mean, o.Sigma) }

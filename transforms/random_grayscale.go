@@ -18,16 +18,17 @@ type RandomGrayscale struct {
 
 //msgp:tuple RandomGrayscale
 
-func init() {
-	Register(Info{
-		Name: "random_grayscale", Version: 1, New: func() Op { return NewRandomGrayscale() },
-		Reference: randomReference + "; " + mxnetDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomGrayscale returns the op with probability 0.1 and Pillow's
 // arithmetic.
 func NewRandomGrayscale() *RandomGrayscale { return &RandomGrayscale{0.1, Pillow} }
+
+// Info describes the op.
+func (*RandomGrayscale) Info() Info {
+	return Info{
+		Name: "random_grayscale", Version: 1, New: func() Op { return NewRandomGrayscale() },
+		Reference: randomReference + "; " + mxnetDrawReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the probability and the backend.
 func (o *RandomGrayscale) Validate() error {

@@ -19,15 +19,16 @@ type RandomHLS struct {
 
 //msgp:tuple RandomHLS
 
-func init() {
-	Register(Info{
-		Name: "random_hls", Version: 1, New: func() Op { return NewRandomHLS(36, 50, 50) },
-		Reference: mxnetDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomHLS returns the op.
 func NewRandomHLS(h, l, s int) *RandomHLS { return &RandomHLS{h, l, s} }
+
+// Info describes the op.
+func (*RandomHLS) Info() Info {
+	return Info{
+		Name: "random_hls", Version: 1, New: func() Op { return NewRandomHLS(36, 50, 50) },
+		Reference: mxnetDrawReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the range of the numbers.
 func (o *RandomHLS) Validate() error {

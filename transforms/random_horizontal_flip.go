@@ -14,15 +14,16 @@ type RandomHorizontalFlip struct {
 
 //msgp:tuple RandomHorizontalFlip
 
-func init() {
-	Register(Info{
-		Name: "random_horizontal_flip", Version: 1, New: func() Op { return NewRandomHorizontalFlip() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomHorizontalFlip returns the op with probability 0.5.
 func NewRandomHorizontalFlip() *RandomHorizontalFlip { return &RandomHorizontalFlip{0.5} }
+
+// Info describes the op.
+func (*RandomHorizontalFlip) Info() Info {
+	return Info{
+		Name: "random_horizontal_flip", Version: 1, New: func() Op { return NewRandomHorizontalFlip() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the probability.
 func (o *RandomHorizontalFlip) Validate() error { return checkProbability(o.Probability) }

@@ -38,13 +38,6 @@ type RandomIoUCrop struct {
 
 //msgp:tuple RandomIoUCrop
 
-func init() {
-	Register(Info{
-		Name: "random_iou_crop", Version: 1, New: func() Op { return NewRandomIoUCrop(CoordXYXY) },
-		In: []string{"image", "boxes"}, Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomIoUCrop returns the op with torchvision's defaults for boxes of a
 // format.
 func NewRandomIoUCrop(format CoordFormat) *RandomIoUCrop {
@@ -56,6 +49,14 @@ func NewRandomIoUCrop(format CoordFormat) *RandomIoUCrop {
 
 // maxDrawnOptions bounds the number of options of one sample.
 const maxDrawnOptions = 1000
+
+// Info describes the op.
+func (*RandomIoUCrop) Info() Info {
+	return Info{
+		Name: "random_iou_crop", Version: 1, New: func() Op { return NewRandomIoUCrop(CoordXYXY) },
+		In: imageBoxes, Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the format, the ranges, the options and the trials.
 func (o *RandomIoUCrop) Validate() error {

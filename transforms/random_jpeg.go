@@ -19,16 +19,17 @@ type RandomJPEG struct {
 //msgp:tuple RandomJPEG
 //sheet:random_jpeg {"min_quality": 5, "max_quality": 10}
 
-func init() {
-	Register(Info{
-		Name: "random_jpeg", Version: 1, New: func() Op { return NewRandomJPEG(50, 100) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomJPEG returns the op with 4:2:0 colour.
 func NewRandomJPEG(minQuality, maxQuality int) *RandomJPEG {
 	return &RandomJPEG{MinQuality: minQuality, MaxQuality: maxQuality, Chroma: codec.Chroma420}
+}
+
+// Info describes the op.
+func (*RandomJPEG) Info() Info {
+	return Info{
+		Name: "random_jpeg", Version: 1, New: func() Op { return NewRandomJPEG(50, 100) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the qualities and the resolution of the colour channels.

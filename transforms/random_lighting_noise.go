@@ -17,16 +17,17 @@ type RandomLightingNoise struct {
 //msgp:tuple RandomLightingNoise
 //sheet:random_lighting_noise {"sd": 0.8}
 
-func init() {
-	Register(Info{
-		Name: "random_lighting_noise", Version: 1, New: func() Op { return NewRandomLightingNoise(0.1) },
-		Reference: mxnetDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomLightingNoise returns the op with MXNet's arithmetic.
 func NewRandomLightingNoise(sd float64) *RandomLightingNoise {
 	return &RandomLightingNoise{sd, MXNet}
+}
+
+// Info describes the op.
+func (*RandomLightingNoise) Info() Info {
+	return Info{
+		Name: "random_lighting_noise", Version: 1, New: func() Op { return NewRandomLightingNoise(0.1) },
+		Reference: mxnetDrawReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the standard deviation and the backend.

@@ -59,17 +59,18 @@ type RandomMixup struct {
 
 //msgp:tuple RandomMixup
 
-func init() {
-	Register(Info{
-		Name: "random_mixup", Version: 1, New: func() Op { return NewRandomMixup(1, 0) },
-		In: labelled, Out: labelled, Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomMixup returns the op with torchvision's partners and one factor for
 // a batch.
 func NewRandomMixup(alpha float64, classes int) *RandomMixup {
 	return &RandomMixup{Alpha: alpha, Classes: classes}
+}
+
+// Info describes the op.
+func (*RandomMixup) Info() Info {
+	return Info{
+		Name: "random_mixup", Version: 1, New: func() Op { return NewRandomMixup(1, 0) },
+		In: labelled, Out: labelled, Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the parameters.

@@ -42,19 +42,20 @@ type RandomObjectCrop struct {
 
 //msgp:tuple RandomObjectCrop
 
-func init() {
-	Register(Info{
-		Name: "random_object_crop", Version: 1, New: func() Op { return NewRandomObjectCrop(CoordXYXY) },
-		In: []string{"image", "boxes"}, Reference: "MXNet 1.9.1 mx.image.DetRandomCropAug (distribution of the draws)", Exactness: randomExactness,
-	})
-}
-
 // NewRandomObjectCrop returns the op with MXNet's defaults for boxes of a
 // format. It always runs.
 func NewRandomObjectCrop(format CoordFormat) *RandomObjectCrop {
 	return &RandomObjectCrop{
 		Probability: 1, Format: format, MinCovered: []float64{0.1}, MinKept: []float64{0.3},
 		Ratio: []Range{{0.75, 1.33}}, Area: []Range{{0.05, 1}}, Trials: []int{50},
+	}
+}
+
+// Info describes the op.
+func (*RandomObjectCrop) Info() Info {
+	return Info{
+		Name: "random_object_crop", Version: 1, New: func() Op { return NewRandomObjectCrop(CoordXYXY) },
+		In: imageBoxes, Reference: "MXNet 1.9.1 mx.image.DetRandomCropAug (distribution of the draws)", Exactness: randomExactness,
 	}
 }
 

@@ -13,17 +13,18 @@ type RandomOrder struct {
 
 //msgp:tuple RandomOrder
 
-func init() {
-	Register(Info{
-		Name: "random_order", Version: 1, New: func() Op { return NewRandomOrder(NewHorizontalFlip(), NewVerticalFlip()) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomOrder returns the op.
 func NewRandomOrder(ops ...Op) *RandomOrder { return &RandomOrder{Ops: ops} }
 
 func (o *RandomOrder) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*RandomOrder) Info() Info {
+	return Info{
+		Name: "random_order", Version: 1, New: func() Op { return NewRandomOrder(NewHorizontalFlip(), NewVerticalFlip()) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the ops.
 func (o *RandomOrder) Validate() error { return o.Ops.check("ops") }

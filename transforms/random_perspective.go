@@ -23,13 +23,6 @@ type RandomPerspective struct {
 
 //msgp:tuple RandomPerspective
 
-func init() {
-	Register(Info{
-		Name: "random_perspective", Version: 1, New: func() Op { return NewRandomPerspective(0.5) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomPerspective returns the op with a probability of 0.5: bilinear,
 // Pillow, with a fill of 0.
 func NewRandomPerspective(distortion float64) *RandomPerspective {
@@ -40,6 +33,14 @@ func NewRandomPerspective(distortion float64) *RandomPerspective {
 func (o *RandomPerspective) perspective(h, w int, end Quad) Perspective {
 	x, y := float64(w-1), float64(h-1)
 	return Perspective{Start: Quad{0, 0, x, 0, x, y, 0, y}, End: end, Interpolation: o.Interpolation, Backend: o.Backend, Fill: o.Fill}
+}
+
+// Info describes the op.
+func (*RandomPerspective) Info() Info {
+	return Info{
+		Name: "random_perspective", Version: 1, New: func() Op { return NewRandomPerspective(0.5) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the probability, the distortion and the parameters of

@@ -23,19 +23,20 @@ type RandomPhotometricDistort struct {
 
 //msgp:tuple RandomPhotometricDistort
 
-func init() {
-	Register(Info{
-		Name: "random_photometric_distort", Version: 1, New: func() Op { return NewRandomPhotometricDistort() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomPhotometricDistort returns the op with torchvision's defaults and
 // Pillow's arithmetic.
 func NewRandomPhotometricDistort() *RandomPhotometricDistort {
 	return &RandomPhotometricDistort{
 		Brightness: Range{0.875, 1.125}, Contrast: Range{0.5, 1.5}, Saturation: Range{0.5, 1.5}, Hue: Range{-0.05, 0.05},
 		Probability: 0.5, Backend: Pillow,
+	}
+}
+
+// Info describes the op.
+func (*RandomPhotometricDistort) Info() Info {
+	return Info{
+		Name: "random_photometric_distort", Version: 1, New: func() Op { return NewRandomPhotometricDistort() },
+		Reference: randomReference, Exactness: randomExactness,
 	}
 }
 

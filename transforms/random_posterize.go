@@ -15,16 +15,17 @@ type RandomPosterize struct {
 //msgp:tuple RandomPosterize
 //sheet:random_posterize {"bits": [1, 3]}
 
-func init() {
-	Register(Info{
-		Name: "random_posterize", Version: 1, New: func() Op { return NewRandomPosterize(8, 8) },
-		Reference: mindsporeDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomPosterize returns the op that keeps from lo to hi bits.
 func NewRandomPosterize(lo, hi int) *RandomPosterize {
 	return &RandomPosterize{Range{float64(lo), float64(hi)}}
+}
+
+// Info describes the op.
+func (*RandomPosterize) Info() Info {
+	return Info{
+		Name: "random_posterize", Version: 1, New: func() Op { return NewRandomPosterize(8, 8) },
+		Reference: mindsporeDrawReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the range.

@@ -46,13 +46,6 @@ type RandomRelativeCrop struct {
 
 //msgp:tuple RandomRelativeCrop
 
-func init() {
-	Register(Info{
-		Name: "random_relative_crop", Version: 1, New: func() Op { return NewRandomRelativeCrop() },
-		In: []string{"image", "boxes"}, Reference: "MXNet 1.9.1 ImageDetRecordIter (distribution of the draws)", Exactness: randomExactness,
-	})
-}
-
 // NewRandomRelativeCrop returns the op with MXNet's defaults. It always runs.
 func NewRandomRelativeCrop() *RandomRelativeCrop {
 	free := func() []Range { return []Range{{0, 1}} }
@@ -65,6 +58,14 @@ func NewRandomRelativeCrop() *RandomRelativeCrop {
 // samplers returns the number of samplers.
 func (o *RandomRelativeCrop) samplers() int {
 	return max(1, len(o.Scale), len(o.Ratio), len(o.Overlap), len(o.SampleCoverage), len(o.ObjectCoverage), len(o.Trials))
+}
+
+// Info describes the op.
+func (*RandomRelativeCrop) Info() Info {
+	return Info{
+		Name: "random_relative_crop", Version: 1, New: func() Op { return NewRandomRelativeCrop() },
+		In: imageBoxes, Reference: "MXNet 1.9.1 ImageDetRecordIter (distribution of the draws)", Exactness: randomExactness,
+	}
 }
 
 // Validate checks the probability, the samplers and the rule.

@@ -24,17 +24,18 @@ type RandomRelativePad struct {
 
 //msgp:tuple RandomRelativePad
 
-func init() {
-	Register(Info{
-		Name: "random_relative_pad", Version: 1, New: func() Op { return NewRandomRelativePad(2) },
-		Reference: "MXNet 1.9.1 ImageDetRecordIter (distribution of the draws)", Exactness: randomExactness,
-	})
-}
-
 // NewRandomRelativePad returns the op for canvases of up to maxScale times the
 // image's sides. It always runs.
 func NewRandomRelativePad(maxScale float64) *RandomRelativePad {
 	return &RandomRelativePad{Probability: 1, MaxScale: maxScale, Fill: []float64{127}}
+}
+
+// Info describes the op.
+func (*RandomRelativePad) Info() Info {
+	return Info{
+		Name: "random_relative_pad", Version: 1, New: func() Op { return NewRandomRelativePad(2) },
+		Reference: "MXNet 1.9.1 ImageDetRecordIter (distribution of the draws)", Exactness: randomExactness,
+	}
 }
 
 // Validate checks the probability, the factor and the fill.

@@ -18,17 +18,18 @@ type RandomResize struct {
 
 //msgp:tuple RandomResize
 
-func init() {
-	Register(Info{
-		Name: "random_resize", Version: 1, New: func() Op { return NewRandomResize(256, 481) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomResize returns the op for edges from minSize up to and without
 // maxSize: bilinear, Pillow, antialiased.
 func NewRandomResize(minSize, maxSize int) *RandomResize {
 	return &RandomResize{MinSize: minSize, MaxSize: maxSize, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*RandomResize) Info() Info {
+	return Info{
+		Name: "random_resize", Version: 1, New: func() Op { return NewRandomResize(256, 481) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the sizes and that the backend supports the interpolation.

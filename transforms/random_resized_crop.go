@@ -37,18 +37,19 @@ type RandomResizedCrop struct {
 //msgp:tuple RandomResizedCrop
 //sheet:random_resized_crop {"height": 64, "width": 64}
 
-func init() {
-	Register(Info{
-		Name: "random_resized_crop", Version: 1, New: func() Op { return NewRandomResizedCrop(224, 224) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomResizedCrop returns the op with the default ranges: bilinear,
 // Pillow, antialiased.
 func NewRandomResizedCrop(height, width int) *RandomResizedCrop {
 	return &RandomResizedCrop{
 		Height: height, Width: width, Scale: Range{0.08, 1}, Ratio: Range{3.0 / 4, 4.0 / 3}, Interpolation: Bilinear, Backend: Pillow,
+	}
+}
+
+// Info describes the op.
+func (*RandomResizedCrop) Info() Info {
+	return Info{
+		Name: "random_resized_crop", Version: 1, New: func() Op { return NewRandomResizedCrop(224, 224) },
+		Reference: randomReference, Exactness: randomExactness,
 	}
 }
 

@@ -17,13 +17,6 @@ type RandomRotation struct {
 
 //msgp:tuple RandomRotation
 
-func init() {
-	Register(Info{
-		Name: "random_rotation", Version: 1, New: func() Op { return NewRandomRotation(15) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomRotation returns the op for angles of -degrees to degrees: nearest,
 // Pillow, with the size of the input and a fill of 0.
 func NewRandomRotation(degrees float64) *RandomRotation {
@@ -33,6 +26,14 @@ func NewRandomRotation(degrees float64) *RandomRotation {
 // rotate returns the op for one angle.
 func (o *RandomRotation) rotate(angle float64) Rotate {
 	return Rotate{angle, o.Interpolation, o.Backend, o.Expand, o.Center, o.Fill}
+}
+
+// Info describes the op.
+func (*RandomRotation) Info() Info {
+	return Info{
+		Name: "random_rotation", Version: 1, New: func() Op { return NewRandomRotation(15) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the range and the parameters of Rotate.

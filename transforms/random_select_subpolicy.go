@@ -19,15 +19,6 @@ type RandomSelectSubpolicy struct {
 
 //msgp:tuple RandomSelectSubpolicy
 
-func init() {
-	Register(Info{
-		Name: "random_select_subpolicy", Version: 1, New: func() Op {
-			return NewRandomSelectSubpolicy().Policy([]float64{0.5}, NewHorizontalFlip())
-		},
-		Reference: "MindSpore 2.10.0 vision.RandomSelectSubpolicy (distribution of the choices)", Exactness: randomExactness,
-	})
-}
-
 // NewRandomSelectSubpolicy returns the op without policies. It is valid once
 // Policy has added one.
 func NewRandomSelectSubpolicy() *RandomSelectSubpolicy { return &RandomSelectSubpolicy{} }
@@ -40,6 +31,16 @@ func (o *RandomSelectSubpolicy) Policy(probabilities []float64, ops ...Op) *Rand
 }
 
 func (o *RandomSelectSubpolicy) lists() []OpList { return o.Policies }
+
+// Info describes the op.
+func (*RandomSelectSubpolicy) Info() Info {
+	return Info{
+		Name: "random_select_subpolicy", Version: 1, New: func() Op {
+			return NewRandomSelectSubpolicy().Policy([]float64{0.5}, NewHorizontalFlip())
+		},
+		Reference: "MindSpore 2.10.0 vision.RandomSelectSubpolicy (distribution of the choices)", Exactness: randomExactness,
+	}
+}
 
 // Validate checks the policies.
 func (o *RandomSelectSubpolicy) Validate() error {

@@ -17,17 +17,18 @@ type RandomSharpness struct {
 //msgp:tuple RandomSharpness
 //sheet:random_sharpness {"degrees": [6, 9]}
 
-func init() {
-	Register(Info{
-		Name: "random_sharpness", Version: 1, New: func() Op { return NewRandomSharpness(0.1, 1.9) },
-		Reference: mindsporeDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomSharpness returns the op with factors from lo to hi and MindSpore's
 // arithmetic of arrays.
 func NewRandomSharpness(lo, hi float64) *RandomSharpness {
 	return &RandomSharpness{Range{lo, hi}, OpenCV}
+}
+
+// Info describes the op.
+func (*RandomSharpness) Info() Info {
+	return Info{
+		Name: "random_sharpness", Version: 1, New: func() Op { return NewRandomSharpness(0.1, 1.9) },
+		Reference: mindsporeDrawReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the range and the backend.

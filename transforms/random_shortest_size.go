@@ -19,16 +19,17 @@ type RandomShortestSize struct {
 
 //msgp:tuple RandomShortestSize
 
-func init() {
-	Register(Info{
-		Name: "random_shortest_size", Version: 1, New: func() Op { return NewRandomShortestSize(1333, 640, 672, 704, 736, 768, 800) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomShortestSize returns the op: bilinear, Pillow, antialiased.
 func NewRandomShortestSize(maxSize int, sizes ...int) *RandomShortestSize {
 	return &RandomShortestSize{Sizes: sizes, MaxSize: maxSize, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*RandomShortestSize) Info() Info {
+	return Info{
+		Name: "random_shortest_size", Version: 1, New: func() Op { return NewRandomShortestSize(1333, 640, 672, 704, 736, 768, 800) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the sizes and that the backend supports the interpolation.

@@ -16,16 +16,17 @@ type RandomSolarize struct {
 
 //msgp:tuple RandomSolarize
 
-func init() {
-	Register(Info{
-		Name: "random_solarize", Version: 1, New: func() Op { return NewRandomSolarize(0, 255) },
-		Reference: mindsporeDrawReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomSolarize returns the op with thresholds from lo to hi.
 func NewRandomSolarize(lo, hi int) *RandomSolarize {
 	return &RandomSolarize{Range{float64(lo), float64(hi)}}
+}
+
+// Info describes the op.
+func (*RandomSolarize) Info() Info {
+	return Info{
+		Name: "random_solarize", Version: 1, New: func() Op { return NewRandomSolarize(0, 255) },
+		Reference: mindsporeDrawReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the range.

@@ -14,15 +14,16 @@ type RandomVerticalFlip struct {
 
 //msgp:tuple RandomVerticalFlip
 
-func init() {
-	Register(Info{
-		Name: "random_vertical_flip", Version: 1, New: func() Op { return NewRandomVerticalFlip() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomVerticalFlip returns the op with probability 0.5.
 func NewRandomVerticalFlip() *RandomVerticalFlip { return &RandomVerticalFlip{0.5} }
+
+// Info describes the op.
+func (*RandomVerticalFlip) Info() Info {
+	return Info{
+		Name: "random_vertical_flip", Version: 1, New: func() Op { return NewRandomVerticalFlip() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the probability.
 func (o *RandomVerticalFlip) Validate() error { return checkProbability(o.Probability) }

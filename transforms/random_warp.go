@@ -60,13 +60,6 @@ type RandomWarp struct {
 
 //msgp:tuple RandomWarp
 
-func init() {
-	Register(Info{
-		Name: "random_warp", Version: 1, New: func() Op { return NewRandomWarp(10) },
-		Reference: mxnetDrawReference, Exactness: randomExactness,
-	})
-}
-
 const (
 	mxnetDrawReference = "MXNet 1.9.1 ImageRecordIter (distribution of the draws)"
 	maxAngle           = 1_000_000
@@ -79,6 +72,14 @@ func NewRandomWarp(maxAngle int) *RandomWarp {
 	return &RandomWarp{
 		MaxAngle: maxAngle, Scale: Range{1, 1}, Aspect: Range{1, 1}, MaxSize: maxWarpSize,
 		Interpolation: Bilinear, Backend: OpenCV4, Fill: []float64{255},
+	}
+}
+
+// Info describes the op.
+func (*RandomWarp) Info() Info {
+	return Info{
+		Name: "random_warp", Version: 1, New: func() Op { return NewRandomWarp(10) },
+		Reference: mxnetDrawReference, Exactness: randomExactness,
 	}
 }
 

@@ -21,16 +21,17 @@ type RandomZoomOut struct {
 
 //msgp:tuple RandomZoomOut
 
-func init() {
-	Register(Info{
-		Name: "random_zoom_out", Version: 1, New: func() Op { return NewRandomZoomOut(0.5) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewRandomZoomOut returns the op with factors of 1 to 4 and a fill of 0.
 func NewRandomZoomOut(probability float64) *RandomZoomOut {
 	return &RandomZoomOut{Probability: probability, Side: Range{1, 4}, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*RandomZoomOut) Info() Info {
+	return Info{
+		Name: "random_zoom_out", Version: 1, New: func() Op { return NewRandomZoomOut(0.5) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the probability, the range and the fill.

@@ -23,6 +23,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+func init() { Register(All()...) }
+
 // The tests below check the promises of the package for every registered op.
 // They run over the op's golden cases, whose values TestGoldens compares. The
 // tests in draws_test.go check random ops, which are drawn and not applied.
@@ -200,7 +202,7 @@ func roundTrips(t *testing.T, i Info, op Op) {
 // TestRegistryInfer checks that the result of Infer with an unknown height or
 // width agrees with its result for known sizes.
 func TestRegistryInfer(t *testing.T) {
-	eachCase(t, 8, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+	eachCase(t, 16, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
 		c := newContext()
 		in := descs(src)
 		dst := appliedTo(t, c, op, src, 0)
@@ -271,7 +273,7 @@ func turned(t *testing.T, x *tensor.Tensor) *tensor.Tensor {
 }
 
 func TestRegistryMemory(t *testing.T) {
-	eachCase(t, 8, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
+	eachCase(t, 16, func(t *testing.T, i Info, op Op, src []*tensor.Tensor) {
 		c := newContext()
 		before := make([][]byte, len(src))
 		for k, s := range src {
@@ -308,7 +310,7 @@ func TestRegistryMemory(t *testing.T) {
 // TestRegistryAllocations checks that an op does not allocate from its third
 // run on, unless the case explains why.
 func TestRegistryAllocations(t *testing.T) {
-	eachGolden(t, 16, func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor) {
+	eachGolden(t, 32, func(t *testing.T, i Info, k goldenCase, op Op, src []*tensor.Tensor) {
 		if k.Allocates != "" {
 			return
 		}
@@ -392,7 +394,7 @@ func someDescs() []tensor.Desc {
 // ErrInput, never panics, and returns valid descriptions.
 func TestRegistryWrongInputs(t *testing.T) {
 	list := someDescs()
-	step := short.Step(t, 23)
+	step := short.Step(t, 46)
 	for _, i := range Ops() {
 		t.Run(i.Name, func(t *testing.T) {
 			ops := []Op{i.New()}

@@ -33,17 +33,18 @@ type RelativeWindow struct {
 
 //msgp:tuple RelativeWindow
 
-func init() {
-	Register(Info{
-		Name: "relative_window", Version: 1, New: func() Op { return NewRelativeWindow(0, 0, 0.5, 0.5) },
-		Reference: "MXNet 1.9.1 ImageDetRecordIter", Exactness: "0",
-	})
-}
-
 // NewRelativeWindow returns the op for a window of height x width that starts
 // at top and left. It keeps all boxes and fills with 0.
 func NewRelativeWindow(top, left, height, width float64) *RelativeWindow {
 	return &RelativeWindow{Top: top, Left: left, Height: height, Width: width, Fill: zeroFill}
+}
+
+// Info describes the op.
+func (*RelativeWindow) Info() Info {
+	return Info{
+		Name: "relative_window", Version: 1, New: func() Op { return NewRelativeWindow(0, 0, 0.5, 0.5) },
+		Reference: "MXNet 1.9.1 ImageDetRecordIter", Exactness: "0",
+	}
 }
 
 // Validate checks the window, the fill and the rule.

@@ -54,15 +54,16 @@ type Rescale struct {
 
 //msgp:tuple Rescale
 
-func init() {
-	Register(Info{
-		Name: "rescale", Version: 1, New: func() Op { return NewRescale(1.0 / 255) }, InPlace: true,
-		Reference: "transformers 5.23.0 rescale; torchvision 0.29.2 to_dtype, to_tensor", Exactness: "0",
-	})
-}
-
 // NewRescale returns the op with transformers' arithmetic and no offset.
 func NewRescale(scale float64) *Rescale { return &Rescale{Scale: scale, Rule: RescaleHF} }
+
+// Info describes the op.
+func (*Rescale) Info() Info {
+	return Info{
+		Name: "rescale", Version: 1, New: func() Op { return NewRescale(1.0 / 255) }, InPlace: true,
+		Reference: "transformers 5.23.0 rescale; torchvision 0.29.2 to_dtype, to_tensor", Exactness: "0",
+	}
+}
 
 // Validate checks that the numbers are finite and that a divisor is not 0.
 func (o *Rescale) Validate() error {

@@ -113,13 +113,6 @@ type Resize struct {
 //msgp:tuple Resize
 //sheet:resize {"height": 84, "width": 48}
 
-func init() {
-	Register(Info{
-		Name: "resize", Version: 1, New: func() Op { return NewResize(224, 224) },
-		Reference: resampleReference, Exactness: resampleExactness,
-	})
-}
-
 // NewResize returns the op that scales to height x width: bilinear, Pillow,
 // antialiased.
 func NewResize(height, width int) *Resize {
@@ -148,6 +141,14 @@ func (o *Resize) clearUnused(given func(name string) bool) {
 	}
 	if !given("width") {
 		o.Width = 0
+	}
+}
+
+// Info describes the op.
+func (*Resize) Info() Info {
+	return Info{
+		Name: "resize", Version: 1, New: func() Op { return NewResize(224, 224) },
+		Reference: resampleReference, Exactness: resampleExactness,
 	}
 }
 

@@ -26,13 +26,6 @@ type ResizeAlignCorners struct {
 
 //msgp:tuple ResizeAlignCorners
 
-func init() {
-	Register(Info{
-		Name: "resize_align_corners", Version: 1, New: func() Op { return NewResizeAlignCorners(384, 512) },
-		Reference: "torch 2.15.0 interpolate(align_corners=True)", Exactness: "0 (on CPUs with fused multiply-add, with more than one thread)",
-	})
-}
-
 // NewResizeAlignCorners returns the bilinear op that scales to height x width.
 func NewResizeAlignCorners(height, width int) *ResizeAlignCorners {
 	return &ResizeAlignCorners{Height: height, Width: width, Multiple: 1, SizeRule: SizeHalfEven, Interpolation: Bilinear}
@@ -43,6 +36,14 @@ func (o *ResizeAlignCorners) resize() Resize {
 	return Resize{
 		Fit: FitMultiple, Height: o.Height, Width: o.Width, Multiple: o.Multiple, KeepAspect: o.KeepAspect, SizeRule: o.SizeRule,
 		Interpolation: o.Interpolation, Backend: TorchUint8, NoAntialias: true,
+	}
+}
+
+// Info describes the op.
+func (*ResizeAlignCorners) Info() Info {
+	return Info{
+		Name: "resize_align_corners", Version: 1, New: func() Op { return NewResizeAlignCorners(384, 512) },
+		Reference: "torch 2.15.0 interpolate(align_corners=True)", Exactness: "0 (on CPUs with fused multiply-add, with more than one thread)",
 	}
 }
 

@@ -23,15 +23,16 @@ type ResizeBilinear11 struct {
 
 //msgp:tuple ResizeBilinear11
 
-func init() {
-	Register(Info{
-		Name: "resize_bilinear11", Version: 1, New: func() Op { return NewResizeBilinear11(512) },
-		Reference: "transformers 5.23.0 SLANeXtImageProcessor", Exactness: "0",
-	})
-}
-
 // NewResizeBilinear11 returns the op that scales the longer edge to edge.
 func NewResizeBilinear11(edge int) *ResizeBilinear11 { return &ResizeBilinear11{Edge: edge} }
+
+// Info describes the op.
+func (*ResizeBilinear11) Info() Info {
+	return Info{
+		Name: "resize_bilinear11", Version: 1, New: func() Op { return NewResizeBilinear11(512) },
+		Reference: "transformers 5.23.0 SLANeXtImageProcessor", Exactness: "0",
+	}
+}
 
 // Validate checks the edge.
 func (o *ResizeBilinear11) Validate() error { return checkSide("edge", o.Edge) }

@@ -25,19 +25,20 @@ type ResizeCoords struct {
 
 //msgp:tuple ResizeCoords
 
-func init() {
-	boxes := []string{"boxes"}
-	Register(Info{
-		Name: "resize_coords", Version: 1, New: func() Op { return NewResizeCoords(CoordXYXY, 224, 224, 224, 224) },
-		In: boxes, Out: boxes, InPlace: true,
-		Reference: "torchvision 0.29.2 resize_bounding_boxes, resize_keypoints", Exactness: rotatedExactness,
-	})
-}
-
 // NewResizeCoords returns the op for the sizes of the image before and
 // afterwards.
 func NewResizeCoords(format CoordFormat, fromHeight, fromWidth, toHeight, toWidth int) *ResizeCoords {
 	return &ResizeCoords{format, fromHeight, fromWidth, toHeight, toWidth}
+}
+
+// Info describes the op.
+func (*ResizeCoords) Info() Info {
+	boxes := []string{"boxes"}
+	return Info{
+		Name: "resize_coords", Version: 1, New: func() Op { return NewResizeCoords(CoordXYXY, 224, 224, 224, 224) },
+		In: boxes, Out: boxes, InPlace: true,
+		Reference: "torchvision 0.29.2 resize_bounding_boxes, resize_keypoints", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the format and the sizes.

@@ -31,15 +31,16 @@ type ResizeLibyuv struct {
 // maxLibyuvSide is the largest side whose 16-bit fixed point fits an int32.
 const maxLibyuvSide = 1<<15 - 1
 
-func init() {
-	Register(Info{
-		Name: "resize_libyuv", Version: 1, New: func() Op { return NewResizeLibyuv(224, 224) },
-		Reference: "tflite-support 0.4.4 Task Library (libyuv ARGBScale, kFilterBilinear)", Exactness: "0",
-	})
-}
-
 // NewResizeLibyuv returns the op that scales to height x width.
 func NewResizeLibyuv(height, width int) *ResizeLibyuv { return &ResizeLibyuv{height, width} }
+
+// Info describes the op.
+func (*ResizeLibyuv) Info() Info {
+	return Info{
+		Name: "resize_libyuv", Version: 1, New: func() Op { return NewResizeLibyuv(224, 224) },
+		Reference: "tflite-support 0.4.4 Task Library (libyuv ARGBScale, kFilterBilinear)", Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *ResizeLibyuv) Validate() error {

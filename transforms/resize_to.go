@@ -23,15 +23,6 @@ type ResizeTo struct {
 
 //msgp:tuple ResizeTo
 
-func init() {
-	Register(Info{
-		Name: "resize_to", Version: 1, New: func() Op { return NewResizeTo() },
-		In: []string{"image", "size"}, Out: []string{"image"},
-		Reference: "transformers 5.23.0 post_process_masks, post_process_semantic_segmentation, post_process_depth_estimation; ultralytics 8.4.190 scale_masks",
-		Exactness: "0 (other parameters: as resize)",
-	})
-}
-
 // NewResizeTo returns the op that scales as torch's interpolate: bilinear,
 // without antialiasing.
 func NewResizeTo() *ResizeTo {
@@ -39,6 +30,16 @@ func NewResizeTo() *ResizeTo {
 }
 
 func (o *ResizeTo) sampling() sampling { return sampling{o.Interpolation, o.Backend, !o.NoAntialias} }
+
+// Info describes the op.
+func (*ResizeTo) Info() Info {
+	return Info{
+		Name: "resize_to", Version: 1, New: func() Op { return NewResizeTo() },
+		In: []string{"image", "size"}, Out: []string{"image"},
+		Reference: "transformers 5.23.0 post_process_masks, post_process_semantic_segmentation, post_process_depth_estimation; ultralytics 8.4.190 scale_masks",
+		Exactness: "0 (other parameters: as resize)",
+	}
+}
 
 // Validate checks that the backend supports the interpolation.
 func (o *ResizeTo) Validate() error { return o.sampling().validate() }

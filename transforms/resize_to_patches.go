@@ -108,16 +108,17 @@ type ResizeToPatches struct {
 
 //msgp:tuple ResizeToPatches
 
-func init() {
-	Register(Info{
-		Name: "resize_to_patches", Version: 1, New: func() Op { return NewResizeToPatches(16, 256) },
-		Reference: "transformers 5.23.0 get_image_size_for_max_num_patches with Pillow 13.0.0; backends as resize", Exactness: "0",
-	})
-}
-
 // NewResizeToPatches returns the op: bilinear, Pillow, antialiased.
 func NewResizeToPatches(patch, maxPatches int) *ResizeToPatches {
 	return &ResizeToPatches{Patch: patch, MaxPatches: maxPatches, Interpolation: Bilinear, Backend: Pillow, Merge: 1}
+}
+
+// Info describes the op.
+func (*ResizeToPatches) Info() Info {
+	return Info{
+		Name: "resize_to_patches", Version: 1, New: func() Op { return NewResizeToPatches(16, 256) },
+		Reference: "transformers 5.23.0 get_image_size_for_max_num_patches with Pillow 13.0.0; backends as resize", Exactness: "0",
+	}
 }
 
 // Validate checks the sizes and that the backend supports the interpolation.

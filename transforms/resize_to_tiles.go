@@ -51,14 +51,6 @@ type ResizeToTiles struct {
 
 //msgp:tuple ResizeToTiles
 
-func init() {
-	Register(Info{
-		Name: "resize_to_tiles", Version: 1, New: func() Op { return NewResizeToTiles(448, 448, 1, 12) },
-		Out:       []string{"image", "grid", "choice", "size"},
-		Reference: "transformers 5.23.0 get_optimal_tiled_canvas and others with Pillow 13.0.0; backends as resize", Exactness: "0",
-	})
-}
-
 // NewResizeToTiles returns the op that stretches an image to the grid of
 // minTiles to maxTiles tiles with the nearest aspect ratio: bicubic, Pillow,
 // antialiased.
@@ -66,6 +58,15 @@ func NewResizeToTiles(height, width, minTiles, maxTiles int) *ResizeToTiles {
 	return &ResizeToTiles{
 		Height: height, Width: width, MinTiles: minTiles, MaxTiles: maxTiles, Sizes: [][]int{},
 		Position: TopLeft, Fill: []float64{0}, Interpolation: Bicubic, Backend: Pillow,
+	}
+}
+
+// Info describes the op.
+func (*ResizeToTiles) Info() Info {
+	return Info{
+		Name: "resize_to_tiles", Version: 1, New: func() Op { return NewResizeToTiles(448, 448, 1, 12) },
+		Out:       []string{"image", "grid", "choice", "size"},
+		Reference: "transformers 5.23.0 get_optimal_tiled_canvas and others with Pillow 13.0.0; backends as resize", Exactness: "0",
 	}
 }
 

@@ -22,19 +22,20 @@ type ResizedCrop struct {
 //msgp:tuple ResizedCrop
 //sheet:resized_crop {"top": 20, "left": 10, "height": 50, "width": 70, "out_height": 84, "out_width": 84}
 
-func init() {
-	Register(Info{
-		Name: "resized_crop", Version: 1, New: func() Op { return NewResizedCrop(0, 0, 224, 224, 224, 224) },
-		Reference: resampleReference, Exactness: resampleExactness,
-	})
-}
-
 // NewResizedCrop returns the op for a box of height x width at (top, left) and
 // an output of outHeight x outWidth: bilinear, Pillow, antialiased.
 func NewResizedCrop(top, left, height, width, outHeight, outWidth int) *ResizedCrop {
 	return &ResizedCrop{
 		Top: top, Left: left, Height: height, Width: width, OutHeight: outHeight, OutWidth: outWidth,
 		Interpolation: Bilinear, Backend: Pillow,
+	}
+}
+
+// Info describes the op.
+func (*ResizedCrop) Info() Info {
+	return Info{
+		Name: "resized_crop", Version: 1, New: func() Op { return NewResizedCrop(0, 0, 224, 224, 224, 224) },
+		Reference: resampleReference, Exactness: resampleExactness,
 	}
 }
 

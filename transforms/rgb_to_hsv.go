@@ -24,15 +24,16 @@ type RGBToHSV struct{}
 
 //msgp:tuple RGBToHSV
 
-func init() {
-	Register(Info{
-		Name: "rgb_to_hsv", Version: 1, New: func() Op { return NewRGBToHSV() }, InPlace: true,
-		Reference: "MindSpore 2.10.0 vision.RgbToHsv", Exactness: "0",
-	})
-}
-
 // NewRGBToHSV returns the op.
 func NewRGBToHSV() *RGBToHSV { return &RGBToHSV{} }
+
+// Info describes the op.
+func (*RGBToHSV) Info() Info {
+	return Info{
+		Name: "rgb_to_hsv", Version: 1, New: func() Op { return NewRGBToHSV() }, InPlace: true,
+		Reference: "MindSpore 2.10.0 vision.RgbToHsv", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *RGBToHSV) Validate() error { return nil }

@@ -57,17 +57,18 @@ type Rotate struct {
 //msgp:tuple Rotate
 //sheet:rotate {"angle": 20, "interpolation": "bilinear"}
 
-func init() {
-	Register(Info{
-		Name: "rotate", Version: 1, New: func() Op { return NewRotate(15) },
-		Reference: "Pillow 13.0.0 Image.rotate; torchvision 0.29.2 rotate; OpenCV 4.11.0; MindSpore 2.10.0 Rotate", Exactness: movedExactness,
-	})
-}
-
 // NewRotate returns the op: nearest, Pillow, with the size of the input and a
 // fill of 0.
 func NewRotate(angle float64) *Rotate {
 	return &Rotate{Angle: angle, Interpolation: Nearest, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*Rotate) Info() Info {
+	return Info{
+		Name: "rotate", Version: 1, New: func() Op { return NewRotate(15) },
+		Reference: "Pillow 13.0.0 Image.rotate; torchvision 0.29.2 rotate; OpenCV 4.11.0; MindSpore 2.10.0 Rotate", Exactness: movedExactness,
+	}
 }
 
 // Validate checks the numbers and the names.

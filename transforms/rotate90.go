@@ -15,15 +15,16 @@ type Rotate90 struct {
 
 //msgp:tuple Rotate90
 
-func init() {
-	Register(Info{
-		Name: "rotate90", Version: 1, New: func() Op { return NewRotate90(1) },
-		Reference: "NumPy 2.4.6 rot90", Exactness: "0",
-	})
-}
-
 // NewRotate90 returns the op.
 func NewRotate90(turns int) *Rotate90 { return &Rotate90{Turns: turns} }
+
+// Info describes the op.
+func (*Rotate90) Info() Info {
+	return Info{
+		Name: "rotate90", Version: 1, New: func() Op { return NewRotate90(1) },
+		Reference: "NumPy 2.4.6 rot90", Exactness: "0",
+	}
+}
 
 // Validate returns nil: any number of turns is valid.
 func (o *Rotate90) Validate() error { return nil }

@@ -12,16 +12,17 @@ type RowCount struct{}
 
 //msgp:tuple RowCount
 
-func init() {
-	Register(Info{
+// NewRowCount returns the op.
+func NewRowCount() *RowCount { return &RowCount{} }
+
+// Info describes the op.
+func (*RowCount) Info() Info {
+	return Info{
 		Name: "row_count", Version: 1, New: func() Op { return NewRowCount() },
 		Out:       []string{"count"},
 		Reference: "NumPy 2.4.6 len", Exactness: "0",
-	})
+	}
 }
-
-// NewRowCount returns the op.
-func NewRowCount() *RowCount { return &RowCount{} }
 
 // Validate returns nil: the op has no parameters.
 func (o *RowCount) Validate() error { return nil }

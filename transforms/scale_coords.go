@@ -23,16 +23,17 @@ type ScaleCoords struct {
 
 //msgp:tuple ScaleCoords
 
-func init() {
-	Register(Info{
+// NewScaleCoords returns the op that multiplies.
+func NewScaleCoords(format CoordFormat) *ScaleCoords { return &ScaleCoords{Format: format} }
+
+// Info describes the op.
+func (*ScaleCoords) Info() Info {
+	return Info{
 		Name: "scale_coords", Version: 1, New: func() Op { return NewScaleCoords(CoordXYXY) },
 		In: []string{"boxes", "scale"}, Out: []string{"boxes"}, InPlace: true,
 		Reference: "transformers 5.23.0 post_process_object_detection; ultralytics 8.4.190 scale_boxes, scale_coords", Exactness: "0",
-	})
+	}
 }
-
-// NewScaleCoords returns the op that multiplies.
-func NewScaleCoords(format CoordFormat) *ScaleCoords { return &ScaleCoords{Format: format} }
 
 // Validate checks the format.
 func (o *ScaleCoords) Validate() error { return checkEnum("format", o.Format, uprightNames) }

@@ -21,17 +21,18 @@ type ScaleJitter struct {
 
 //msgp:tuple ScaleJitter
 
-func init() {
-	Register(Info{
-		Name: "scale_jitter", Version: 1, New: func() Op { return NewScaleJitter(1024, 1024) },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewScaleJitter returns the op for a box of height x width: bilinear, Pillow,
 // antialiased.
 func NewScaleJitter(height, width int) *ScaleJitter {
 	return &ScaleJitter{Height: height, Width: width, Scale: Range{0.1, 2}, Interpolation: Bilinear, Backend: Pillow}
+}
+
+// Info describes the op.
+func (*ScaleJitter) Info() Info {
+	return Info{
+		Name: "scale_jitter", Version: 1, New: func() Op { return NewScaleJitter(1024, 1024) },
+		Reference: randomReference, Exactness: randomExactness,
+	}
 }
 
 // Validate checks the box, the range, and that the backend supports the

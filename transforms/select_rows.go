@@ -16,16 +16,17 @@ type SelectRows struct{}
 
 //msgp:tuple SelectRows
 
-func init() {
-	Register(Info{
+// NewSelectRows returns the op.
+func NewSelectRows() *SelectRows { return &SelectRows{} }
+
+// Info describes the op.
+func (*SelectRows) Info() Info {
+	return Info{
 		Name: "select_rows", Version: 1, New: func() Op { return NewSelectRows() },
 		In: []string{"rows", "mask"}, Out: []string{"rows"},
 		Reference: "torch 2.15.0 indexing by a mask", Exactness: "0",
-	})
+	}
 }
-
-// NewSelectRows returns the op.
-func NewSelectRows() *SelectRows { return &SelectRows{} }
 
 // Validate returns nil: there are no parameters.
 func (o *SelectRows) Validate() error { return nil }

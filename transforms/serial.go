@@ -2,9 +2,10 @@ package transforms
 
 import (
 	"encoding/json"
+	"reflect"
 
 	"github.com/infer-prep/infer-prep/internal/errfmt"
-	"github.com/infer-prep/infer-prep/internal/msgpread"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 	specs "github.com/infer-prep/infer-prep/internal/spec"
 )
 
@@ -22,17 +23,24 @@ func lookup(name string, version int) (Info, spec, error) {
 	}
 	s, ok := i.New().(spec)
 	if !ok {
-		return Info{}, nil, errfmt.Errorf("transforms: %w %q: it is registered without msgp methods", ErrUnknownOp, name)
+		return Info{}, nil, errfmt.Errorf("transforms: %w %q: it has no msgp methods", ErrUnknownOp, name)
 	}
 	return i, s, nil
 }
 
 // MarshalParams returns an op's parameters as a JSON object.
 func MarshalParams(op Op) (json.RawMessage, error) {
-	if InfoOf(op).Version == 0 {
-		return nil, errfmt.Errorf("transforms: %w %s: it is not registered", ErrUnknownOp, typeName(op))
+	if !stored(op) {
+		return nil, errfmt.Errorf("transforms: %w %s: it has no Info of its own, or version 0", ErrUnknownOp, typeName(op))
 	}
 	return json.Marshal(op)
+}
+
+// stored reports whether graphs can hold an op. An op that embeds another has
+// the other's Info, under which it would be read back as the other.
+func stored(op Op) bool {
+	i := InfoOf(op)
+	return i.Version > 0 && reflect.TypeOf(i.New()) == reflect.TypeOf(op)
 }
 
 // UnmarshalParams creates a registered op from the JSON object of its
@@ -80,8 +88,8 @@ func MakeOp(name string, params []byte) (Op, error) {
 // the fields.
 func AppendParams(b []byte, op Op) ([]byte, error) {
 	s, ok := op.(spec)
-	if !ok || InfoOf(op).Version == 0 {
-		return nil, errfmt.Errorf("transforms: %w %s: it is not registered with msgp methods", ErrUnknownOp, typeName(op))
+	if !ok || !stored(op) {
+		return nil, errfmt.Errorf("transforms: %w %s: it has no Info of its own, version 0 or no msgp methods", ErrUnknownOp, typeName(op))
 	}
 	return s.MarshalMsg(b)
 }
@@ -93,7 +101,7 @@ func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := msgpread.Whole(b); err != nil {
+	if err := msgpack.Whole(b); err != nil {
 		return nil, nil, errfmt.Errorf("%w: %w", ErrParam, err)
 	}
 	rest, err := op.UnmarshalMsg(b)
@@ -102,3 +110,5 @@ func ReadParams(name string, version int, b []byte) (Op, []byte, error) {
 	}
 	return op, rest, op.Validate()
 }
+
+func typeName(op Op) string { return reflect.TypeOf(op).String() }

@@ -21,16 +21,17 @@ type ShiftCoords struct {
 
 //msgp:tuple ShiftCoords
 
-func init() {
-	Register(Info{
+// NewShiftCoords returns the op that adds.
+func NewShiftCoords(format CoordFormat) *ShiftCoords { return &ShiftCoords{Format: format} }
+
+// Info describes the op.
+func (*ShiftCoords) Info() Info {
+	return Info{
 		Name: "shift_coords", Version: 1, New: func() Op { return NewShiftCoords(CoordXYXY) },
 		In: []string{"boxes", "offset"}, Out: []string{"boxes"}, InPlace: true,
 		Reference: "ultralytics 8.4.190 scale_boxes, scale_coords; torch 2.15.0 add", Exactness: "0",
-	})
+	}
 }
-
-// NewShiftCoords returns the op that adds.
-func NewShiftCoords(format CoordFormat) *ShiftCoords { return &ShiftCoords{Format: format} }
 
 // Validate checks the format.
 func (o *ShiftCoords) Validate() error { return checkEnum("format", o.Format, uprightNames) }

@@ -3,6 +3,7 @@ package transforms
 import (
 	"math"
 
+	"github.com/infer-prep/infer-prep/internal/lazy"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -29,91 +30,94 @@ const (
 	needsMaxEdge
 )
 
-// sizings lists all that Resize supports.
-var sizings = []sizing{
-	{fit: FitExact, rule: SizeTruncate, size: box},
-	{fit: FitExact, rule: SizeHalfEven, size: box},
-	{fit: FitExact, rule: SizeHalfUp, size: box},
+// sizes is the table of sizings.
+var sizes lazy.Table[sizeTable]
 
-	{fit: FitShortest, rule: SizeTruncate, size: byEdges(shortestTruncate), edge: maxEdgeBeyond},
-	{fit: FitShortest, rule: SizeHalfEven, size: byEdges(shortestHalfEven), edge: maxEdge},
-	{fit: FitShortest, rule: SizeHalfUp, size: byEdges(shortestHalfUp), edge: maxEdge},
-	{fit: FitShortest, rule: SizeCapUnrounded, size: byEdges(capUnrounded), edge: maxEdge},
-	{fit: FitShortest, rule: SizeCapUnroundedDown, size: capUnroundedDown, edge: maxEdge, aligns: true},
-	{fit: FitShortest, rule: SizeCapUnroundedUp, size: up(byEdges(capUnrounded)), edge: maxEdge, aligns: true},
-	{fit: FitShortest, rule: SizeTruncateUp, size: up(byEdges(shortestTruncate)), edge: maxEdgeBeyond, aligns: true},
-	{fit: FitShortest, rule: SizeScaleUp, size: up(byEdges(shortestScale)), aligns: true},
-	{fit: FitShortest, rule: SizeCapHalfUpDown, size: byEdges(capHalfUpDown), edge: needsMaxEdge, aligns: true},
-
-	{fit: FitLongest, rule: SizeTruncate, size: byEdges(longestTruncate)},
-	{fit: FitLongest, rule: SizeHalfEven, size: byEdges(longestHalfEven)},
-	{fit: FitLongest, rule: SizeHalfUp, size: byEdges(longestHalfUp)},
-	{fit: FitLongest, rule: SizeScale, size: byEdges(longestScale)},
-	{fit: FitLongest, rule: SizeScaleDown, size: byEdges(longestScaleDown)},
-	{fit: FitLongest, rule: SizeAspect, size: byEdges(longestAspect)},
-	{fit: FitLongest, rule: SizeEven, size: even, edge: maxEdge},
-	{fit: FitLongest, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true},
-
-	{fit: FitLongestMin, rule: SizeTruncate, size: atLeast(byEdges(longestTruncate))},
-	{fit: FitLongestMin, rule: SizeHalfEven, size: atLeast(byEdges(longestHalfEven))},
-	{fit: FitLongestMin, rule: SizeHalfUp, size: atLeast(byEdges(longestHalfUp))},
-	{fit: FitLongestMin, rule: SizeScale, size: atLeast(byEdges(longestScale))},
-	{fit: FitLongestMin, rule: SizeScaleDown, size: atLeast(byEdges(longestScaleDown))},
-	{fit: FitLongestMin, rule: SizeCapped, size: atLeast(capped)},
-
-	{fit: FitInside, rule: SizeTruncate, size: insideTruncate},
-	{fit: FitInside, rule: SizeHalfEven, size: byRatio(math.Max)},
-	{fit: FitInside, rule: SizeHalfUp, size: byScale(math.Min, halfUp)},
-	{fit: FitInside, rule: SizeTruncate32, size: insideTruncate32},
-	{fit: FitInside, rule: SizeTruncateUp, size: up(insideTruncate), aligns: true},
-	{fit: FitInside, rule: SizeShrink, size: shrink},
-	{fit: FitInside, rule: SizeShrinkUp, size: up(shrinkFloor), aligns: true},
-	{fit: FitInside, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true, check: square},
-
-	{fit: FitCover, rule: SizeTruncate, size: byScale(math.Max, math.Trunc)},
-	{fit: FitCover, rule: SizeHalfEven, size: byRatio(math.Min)},
-	{fit: FitCover, rule: SizeHalfUp, size: byScale(math.Max, halfUp)},
-	{fit: FitCover, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true, check: square},
-
-	{fit: FitThumbnail, rule: SizeTruncate, size: thumbnail},
-	{fit: FitThumbnail, rule: SizeTruncateGap, size: thumbnail},
-
-	{fit: FitMultiple, rule: SizeTruncate, size: multiple(math.Trunc), aligns: true},
-	{fit: FitMultiple, rule: SizeHalfEven, size: multiple(math.RoundToEven), aligns: true},
-	{fit: FitMultiple, rule: SizeHalfUp, size: multiple(halfUp), aligns: true},
-	{fit: FitMultiple, rule: SizeFraction, size: fraction, aligns: true},
-
-	{fit: FitAligned, rule: SizeTruncate, size: aligned(math.Trunc), aligns: true},
-	{fit: FitAligned, rule: SizeHalfEven, size: aligned(math.RoundToEven), aligns: true},
-	{fit: FitAligned, rule: SizeHalfUp, size: aligned(halfUp), aligns: true},
-
-	{fit: FitHeight, rule: SizeTruncate, size: textLine, edge: needsMaxEdge},
+// sizeTable lists all sizings that Resize supports.
+type sizeTable struct {
+	all []sizing
+	of  [FitHeight + 1][SizeNear + 1]*sizing // by fit and rule
 }
 
-// sizingOf holds the places in sizings plus 1, by fit and rule.
-var sizingOf = func() (t [FitHeight + 1][SizeNear + 1]uint8) {
-	for i := range sizings {
-		t[sizings[i].fit][sizings[i].rule] = uint8(i + 1)
+// fill is code, so that programs without Resize do not link the sizings.
+func (t *sizeTable) fill() {
+	t.all = []sizing{
+		{fit: FitExact, rule: SizeTruncate, size: box},
+		{fit: FitExact, rule: SizeHalfEven, size: box},
+		{fit: FitExact, rule: SizeHalfUp, size: box},
+
+		{fit: FitShortest, rule: SizeTruncate, size: byEdges(shortestTruncate), edge: maxEdgeBeyond},
+		{fit: FitShortest, rule: SizeHalfEven, size: byEdges(shortestHalfEven), edge: maxEdge},
+		{fit: FitShortest, rule: SizeHalfUp, size: byEdges(shortestHalfUp), edge: maxEdge},
+		{fit: FitShortest, rule: SizeCapUnrounded, size: byEdges(capUnrounded), edge: maxEdge},
+		{fit: FitShortest, rule: SizeCapUnroundedDown, size: capUnroundedDown, edge: maxEdge, aligns: true},
+		{fit: FitShortest, rule: SizeCapUnroundedUp, size: up(byEdges(capUnrounded)), edge: maxEdge, aligns: true},
+		{fit: FitShortest, rule: SizeTruncateUp, size: up(byEdges(shortestTruncate)), edge: maxEdgeBeyond, aligns: true},
+		{fit: FitShortest, rule: SizeScaleUp, size: up(byEdges(shortestScale)), aligns: true},
+		{fit: FitShortest, rule: SizeCapHalfUpDown, size: byEdges(capHalfUpDown), edge: needsMaxEdge, aligns: true},
+
+		{fit: FitLongest, rule: SizeTruncate, size: byEdges(longestTruncate)},
+		{fit: FitLongest, rule: SizeHalfEven, size: byEdges(longestHalfEven)},
+		{fit: FitLongest, rule: SizeHalfUp, size: byEdges(longestHalfUp)},
+		{fit: FitLongest, rule: SizeScale, size: byEdges(longestScale)},
+		{fit: FitLongest, rule: SizeScaleDown, size: byEdges(longestScaleDown)},
+		{fit: FitLongest, rule: SizeAspect, size: byEdges(longestAspect)},
+		{fit: FitLongest, rule: SizeEven, size: even, edge: maxEdge},
+		{fit: FitLongest, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true},
+
+		{fit: FitLongestMin, rule: SizeTruncate, size: atLeast(byEdges(longestTruncate))},
+		{fit: FitLongestMin, rule: SizeHalfEven, size: atLeast(byEdges(longestHalfEven))},
+		{fit: FitLongestMin, rule: SizeHalfUp, size: atLeast(byEdges(longestHalfUp))},
+		{fit: FitLongestMin, rule: SizeScale, size: atLeast(byEdges(longestScale))},
+		{fit: FitLongestMin, rule: SizeScaleDown, size: atLeast(byEdges(longestScaleDown))},
+		{fit: FitLongestMin, rule: SizeCapped, size: atLeast(capped)},
+
+		{fit: FitInside, rule: SizeTruncate, size: insideTruncate},
+		{fit: FitInside, rule: SizeHalfEven, size: byRatio(math.Max)},
+		{fit: FitInside, rule: SizeHalfUp, size: byScale(math.Min, halfUp)},
+		{fit: FitInside, rule: SizeTruncate32, size: insideTruncate32},
+		{fit: FitInside, rule: SizeTruncateUp, size: up(insideTruncate), aligns: true},
+		{fit: FitInside, rule: SizeShrink, size: shrink},
+		{fit: FitInside, rule: SizeShrinkUp, size: up(shrinkFloor), aligns: true},
+		{fit: FitInside, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true, check: square},
+
+		{fit: FitCover, rule: SizeTruncate, size: byScale(math.Max, math.Trunc)},
+		{fit: FitCover, rule: SizeHalfEven, size: byRatio(math.Min)},
+		{fit: FitCover, rule: SizeHalfUp, size: byScale(math.Max, halfUp)},
+		{fit: FitCover, rule: SizeNear, size: nearMultiple, edge: maxEdge, aligns: true, check: square},
+
+		{fit: FitThumbnail, rule: SizeTruncate, size: thumbnail},
+		{fit: FitThumbnail, rule: SizeTruncateGap, size: thumbnail},
+
+		{fit: FitMultiple, rule: SizeTruncate, size: multiple(math.Trunc), aligns: true},
+		{fit: FitMultiple, rule: SizeHalfEven, size: multiple(math.RoundToEven), aligns: true},
+		{fit: FitMultiple, rule: SizeHalfUp, size: multiple(halfUp), aligns: true},
+		{fit: FitMultiple, rule: SizeFraction, size: fraction, aligns: true},
+
+		{fit: FitAligned, rule: SizeTruncate, size: aligned(math.Trunc), aligns: true},
+		{fit: FitAligned, rule: SizeHalfEven, size: aligned(math.RoundToEven), aligns: true},
+		{fit: FitAligned, rule: SizeHalfUp, size: aligned(halfUp), aligns: true},
+
+		{fit: FitHeight, rule: SizeTruncate, size: textLine, edge: needsMaxEdge},
 	}
-	return t
-}()
+	for i := range t.all {
+		t.of[t.all[i].fit][t.all[i].rule] = &t.all[i]
+	}
+}
 
 // sizing returns the sizing of o, nil if there is none.
 func (o *Resize) sizing() *sizing {
 	if o.Fit > FitHeight || o.SizeRule > SizeNear {
 		return nil
 	}
-	if i := sizingOf[o.Fit][o.SizeRule]; i > 0 {
-		return &sizings[i-1]
-	}
-	return nil
+	return sizes.Get((*sizeTable).fill).of[o.Fit][o.SizeRule]
 }
 
 // rules lists the size rules that go with a fit.
 func (f Fit) rules() (l []SizeRule) {
-	for i := range sizings {
-		if sizings[i].fit == f {
-			l = append(l, sizings[i].rule)
+	for _, s := range sizes.Get((*sizeTable).fill).all {
+		if s.fit == f {
+			l = append(l, s.rule)
 		}
 	}
 	return l
@@ -355,7 +359,10 @@ func byRatio(choose func(x, y float64) float64) func(Resize, float64, float64) (
 	}
 }
 
-var insideTruncate = byScale(math.Min, math.Trunc)
+func insideTruncate(o Resize, h, w float64) (float64, float64) {
+	scale := min(o.scales(h, w))
+	return math.Trunc(float64(h * scale)), math.Trunc(float64(w * scale))
+}
 
 func insideTruncate32(o Resize, h, w float64) (float64, float64) {
 	scale := min(float32(o.Width)/float32(w), float32(o.Height)/float32(h))

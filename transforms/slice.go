@@ -28,15 +28,16 @@ type Slice struct {
 //msgp:tuple Slice
 //sheet:slice {"slices": [":", "::-2"]}
 
-func init() {
-	Register(Info{
-		Name: "slice", Version: 1, New: func() Op { return NewSlice() },
-		Reference: "MindSpore 2.10.0 transforms.Slice, NumPy 2.4.6 indexing", Exactness: "0",
-	})
-}
-
 // NewSlice returns the op.
 func NewSlice(slices ...string) *Slice { return &Slice{Slices: slices} }
+
+// Info describes the op.
+func (*Slice) Info() Info {
+	return Info{
+		Name: "slice", Version: 1, New: func() Op { return NewSlice() },
+		Reference: "MindSpore 2.10.0 transforms.Slice, NumPy 2.4.6 indexing", Exactness: "0",
+	}
+}
 
 // Validate checks the number and the form of the slices.
 func (o *Slice) Validate() error {

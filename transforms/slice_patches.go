@@ -24,16 +24,17 @@ type SlicePatches struct {
 
 //msgp:tuple SlicePatches
 
-func init() {
-	Register(Info{
-		Name: "slice_patches", Version: 1, New: func() Op { return NewSlicePatches(2, 2) },
-		Reference: "MindSpore 2.10.0 SlicePatches", Exactness: "0",
-	})
-}
-
 // NewSlicePatches returns the op that pads with 0.
 func NewSlicePatches(rows, columns int) *SlicePatches {
 	return &SlicePatches{Rows: rows, Columns: columns, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*SlicePatches) Info() Info {
+	return Info{
+		Name: "slice_patches", Version: 1, New: func() Op { return NewSlicePatches(2, 2) },
+		Reference: "MindSpore 2.10.0 SlicePatches", Exactness: "0",
+	}
 }
 
 // Validate checks the numbers and the fill.

@@ -90,13 +90,6 @@ type SmartResize struct {
 
 //msgp:tuple SmartResize
 
-func init() {
-	Register(Info{
-		Name: "smart_resize", Version: 1, New: func() Op { return NewSmartResize(28, 56*56, 28*28*1280) },
-		Reference: "transformers 5.23.0 smart_resize with Pillow 13.0.0; backends as resize", Exactness: "0",
-	})
-}
-
 // NewSmartResize returns the op: bicubic, Pillow, antialiased.
 func NewSmartResize(factor int, minPixels, maxPixels int64) *SmartResize {
 	return &SmartResize{Factor: factor, MinPixels: minPixels, MaxPixels: maxPixels, Interpolation: Bicubic, Backend: Pillow, Frames: 1}
@@ -113,6 +106,14 @@ const (
 
 // maxFrames keeps the products of frames and sides below 2^53.
 const maxFrames = 32
+
+// Info describes the op.
+func (*SmartResize) Info() Info {
+	return Info{
+		Name: "smart_resize", Version: 1, New: func() Op { return NewSmartResize(28, 56*56, 28*28*1280) },
+		Reference: "transformers 5.23.0 smart_resize with Pillow 13.0.0; backends as resize", Exactness: "0",
+	}
+}
 
 // Validate checks the factor, the areas, the rule and the frames, and that the
 // backend supports the interpolation.

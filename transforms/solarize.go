@@ -26,19 +26,20 @@ type Solarize struct {
 
 //msgp:tuple Solarize
 
-func init() {
-	Register(Info{
-		Name: "solarize", Version: 1, New: func() Op { return NewSolarize(128) }, InPlace: true,
-		Reference: "Pillow 13.0.0 ImageOps.solarize, torchvision 0.29.2 v2 solarize, MindSpore 2.10.0 vision.Solarize", Exactness: "0",
-	})
-}
-
 // NewSolarize returns the op that inverts uint8 values from a threshold on. No
 // value is inverted if the threshold is above 255.
 func NewSolarize(threshold float64) *Solarize { return &Solarize{from(threshold)} }
 
 // from returns the interval of the uint8 values from a threshold on.
 func from(threshold float64) Range { return Range{threshold, max(threshold, 255)} }
+
+// Info describes the op.
+func (*Solarize) Info() Info {
+	return Info{
+		Name: "solarize", Version: 1, New: func() Op { return NewSolarize(128) }, InPlace: true,
+		Reference: "Pillow 13.0.0 ImageOps.solarize, torchvision 0.29.2 v2 solarize, MindSpore 2.10.0 vision.Solarize", Exactness: "0",
+	}
+}
 
 // Validate checks the interval.
 func (o *Solarize) Validate() error { return o.Threshold.check("threshold", 0, maxFactor) }

@@ -26,16 +26,17 @@ type SplitSide struct {
 
 //msgp:tuple SplitSide
 
-func init() {
-	Register(Info{
+// NewSplitSide returns the op.
+func NewSplitSide(size int) *SplitSide { return &SplitSide{Size: size} }
+
+// Info describes the op.
+func (*SplitSide) Info() Info {
+	return Info{
 		Name: "split_side", Version: 1, New: func() Op { return NewSplitSide(512) },
 		Out:       []string{"image", "offsets"},
 		Reference: "transformers 5.23.0 EomtImageProcessor", Exactness: "0",
-	})
+	}
 }
-
-// NewSplitSide returns the op.
-func NewSplitSide(size int) *SplitSide { return &SplitSide{Size: size} }
 
 // Validate checks the size.
 func (o *SplitSide) Validate() error { return checkSide("size", o.Size) }

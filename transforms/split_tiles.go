@@ -22,15 +22,16 @@ type SplitTiles struct {
 //msgp:tuple SplitTiles
 //sheet:split_tiles {"height": 42, "width": 56}
 
-func init() {
-	Register(Info{
-		Name: "split_tiles", Version: 1, New: func() Op { return NewSplitTiles(448, 448) },
-		Reference: "transformers 5.23.0 split_to_tiles, divide_to_patches", Exactness: "0",
-	})
-}
-
 // NewSplitTiles returns the op without overlap.
 func NewSplitTiles(height, width int) *SplitTiles { return &SplitTiles{Height: height, Width: width} }
+
+// Info describes the op.
+func (*SplitTiles) Info() Info {
+	return Info{
+		Name: "split_tiles", Version: 1, New: func() Op { return NewSplitTiles(448, 448) },
+		Reference: "transformers 5.23.0 split_to_tiles, divide_to_patches", Exactness: "0",
+	}
+}
 
 // Validate checks the sizes.
 func (o *SplitTiles) Validate() error {

@@ -22,15 +22,16 @@ type Standardize struct{}
 
 //msgp:tuple Standardize
 
-func init() {
-	Register(Info{
-		Name: "standardize", Version: 1, New: func() Op { return NewStandardize() },
-		Reference: "transformers 5.23.0 Pix2StructImageProcessorPil.normalize, NumPy 2.4.6", Exactness: "0",
-	})
-}
-
 // NewStandardize returns the op.
 func NewStandardize() *Standardize { return &Standardize{} }
+
+// Info describes the op.
+func (*Standardize) Info() Info {
+	return Info{
+		Name: "standardize", Version: 1, New: func() Op { return NewStandardize() },
+		Reference: "transformers 5.23.0 Pix2StructImageProcessorPil.normalize, NumPy 2.4.6", Exactness: "0",
+	}
+}
 
 // Validate accepts the op, which has no parameters.
 func (o *Standardize) Validate() error { return nil }

@@ -15,15 +15,16 @@ type TakeRows struct {
 
 //msgp:tuple TakeRows
 
-func init() {
-	Register(Info{
-		Name: "take_rows", Version: 1, New: func() Op { return NewTakeRows(0, 1) },
-		Reference: "NumPy 2.4.6 slicing", Exactness: "0",
-	})
-}
-
 // NewTakeRows returns the op.
 func NewTakeRows(start, count int) *TakeRows { return &TakeRows{Start: start, Count: count} }
+
+// Info describes the op.
+func (*TakeRows) Info() Info {
+	return Info{
+		Name: "take_rows", Version: 1, New: func() Op { return NewTakeRows(0, 1) },
+		Reference: "NumPy 2.4.6 slicing", Exactness: "0",
+	}
+}
 
 // Validate checks the range.
 func (o *TakeRows) Validate() error {

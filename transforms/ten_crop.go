@@ -16,15 +16,16 @@ type TenCrop struct {
 //msgp:tuple TenCrop
 //sheet:ten_crop {"height": 40, "width": 50}
 
-func init() {
-	Register(Info{
-		Name: "ten_crop", Version: 1, New: func() Op { return NewTenCrop(224, 224) },
-		Reference: "torchvision 0.29.2 ten_crop", Exactness: "0",
-	})
-}
-
 // NewTenCrop returns the op with a horizontal flip.
 func NewTenCrop(height, width int) *TenCrop { return &TenCrop{Height: height, Width: width} }
+
+// Info describes the op.
+func (*TenCrop) Info() Info {
+	return Info{
+		Name: "ten_crop", Version: 1, New: func() Op { return NewTenCrop(224, 224) },
+		Reference: "torchvision 0.29.2 ten_crop", Exactness: "0",
+	}
+}
 
 // Validate checks the size.
 func (o *TenCrop) Validate() error { return checkSides(o.Height, o.Width) }

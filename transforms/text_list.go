@@ -3,7 +3,7 @@ package transforms
 import (
 	"encoding/json"
 
-	"github.com/tinylib/msgp/msgp"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 )
 
 // TextList is a list of texts in UTF-8. It may be empty.
@@ -20,21 +20,24 @@ func (l *TextList) UnmarshalJSON(b []byte) (err error) {
 
 // MarshalMsg appends the msgp form.
 func (l TextList) MarshalMsg(b []byte) ([]byte, error) {
-	return appendList(b, l, msgp.AppendString), nil
+	return appendList(b, l, msgpack.AppendString), nil
 }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b. An empty list is
 // nil, as in JSON.
 func (l *TextList) UnmarshalMsg(b []byte) (rest []byte, err error) {
-	*l, rest, err = readList(b, msgp.ReadStringBytes)
+	*l, rest, err = readList(b, func(b []byte) (string, []byte, error) {
+		s, rest, err := msgpack.ReadString(b)
+		return string(s), rest, err
+	})
 	return rest, err
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (l TextList) Msgsize() int {
-	n := msgp.ArrayHeaderSize
+	n := msgpack.HeaderSize
 	for _, s := range l {
-		n += msgp.StringPrefixSize + len(s)
+		n += msgpack.HeaderSize + len(s)
 	}
 	return n
 }

@@ -17,15 +17,16 @@ type Threshold struct {
 //msgp:tuple Threshold
 //sheet:threshold {"value": 0.5}
 
-func init() {
-	Register(Info{
-		Name: "threshold", Version: 1, New: func() Op { return NewThreshold(0) },
-		Reference: "transformers 5.23.0 post_process_masks; ultralytics 8.4.190 process_mask", Exactness: "0",
-	})
-}
-
 // NewThreshold returns the op with an output of bool.
 func NewThreshold(value float64) *Threshold { return &Threshold{Value: value, DType: tensor.Bool} }
+
+// Info describes the op.
+func (*Threshold) Info() Info {
+	return Info{
+		Name: "threshold", Version: 1, New: func() Op { return NewThreshold(0) },
+		Reference: "transformers 5.23.0 post_process_masks; ultralytics 8.4.190 process_mask", Exactness: "0",
+	}
+}
 
 // Validate checks the value and the dtype.
 func (o *Threshold) Validate() error {

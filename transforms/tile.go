@@ -59,17 +59,18 @@ type Tile struct {
 //msgp:tuple Tile
 //sheet:tile {"height": 42, "width": 56, "overlap_height": 0, "overlap_width": 0}
 
-func init() {
-	Register(Info{
-		Name: "tile", Version: 1, New: func() Op { return NewTile(512, 512, 64) },
-		Reference: "MONAI 1.6.1 dense_patch_slices; torch 2.15.0 pad and unfold", Exactness: "0",
-	})
-}
-
 // NewTile returns the op for windows that share overlap rows and columns: the
 // last ones move inwards.
 func NewTile(height, width, overlap int) *Tile {
 	return &Tile{Height: height, Width: width, OverlapHeight: overlap, OverlapWidth: overlap, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*Tile) Info() Info {
+	return Info{
+		Name: "tile", Version: 1, New: func() Op { return NewTile(512, 512, 64) },
+		Reference: "MONAI 1.6.1 dense_patch_slices; torch 2.15.0 pad and unfold", Exactness: "0",
+	}
 }
 
 // Validate checks the sizes, the edge and the fill.

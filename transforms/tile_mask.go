@@ -19,16 +19,17 @@ type TileMask struct {
 
 //msgp:tuple TileMask
 
-func init() {
-	Register(Info{
+// NewTileMask returns the op for one int64 of each tile.
+func NewTileMask() *TileMask { return &TileMask{DType: tensor.Int64} }
+
+// Info describes the op.
+func (*TileMask) Info() Info {
+	return Info{
 		Name: "tile_mask", Version: 1, New: func() Op { return NewTileMask() },
 		Out:       []string{"mask"},
 		Reference: "transformers 5.23.0 Idefics3ImageProcessor, GraniteDoclingImageProcessor", Exactness: "0",
-	})
+	}
 }
-
-// NewTileMask returns the op for one int64 of each tile.
-func NewTileMask() *TileMask { return &TileMask{DType: tensor.Int64} }
 
 // Validate checks the dtype.
 func (o *TileMask) Validate() error {

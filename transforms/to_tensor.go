@@ -2,6 +2,7 @@ package transforms
 
 import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/internal/lazy"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -15,15 +16,16 @@ type ToTensor struct{}
 
 //msgp:tuple ToTensor
 
-func init() {
-	Register(Info{
-		Name: "to_tensor", Version: 1, New: func() Op { return NewToTensor() },
-		Reference: "torchvision 0.29.2 to_tensor", Exactness: "0",
-	})
-}
-
 // NewToTensor returns the op.
 func NewToTensor() *ToTensor { return &ToTensor{} }
+
+// Info describes the op.
+func (*ToTensor) Info() Info {
+	return Info{
+		Name: "to_tensor", Version: 1, New: func() Op { return NewToTensor() },
+		Reference: "torchvision 0.29.2 to_tensor", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *ToTensor) Validate() error { return nil }
@@ -40,13 +42,14 @@ func (o *ToTensor) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
-// unit holds v/255 for every uint8 v, four times: one table per channel.
-var unit = func() (t [4 * 256]float32) {
+// unitTable holds v/255 for every uint8 v, four times: one table per channel.
+var unitTable lazy.Table[[4 * 256]float32]
+
+func fillUnit(t *[4 * 256]float32) {
 	for v := range t {
 		t[v] = float32(v%256) / 255
 	}
-	return t
-}()
+}
 
 // Apply converts.
 func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
@@ -54,6 +57,7 @@ func (o *ToTensor) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
+	unit := unitTable.Get(fillUnit)
 	out, channels := tensor.View[float32](dst[0]), s.Channels()
 	pixels := s.Height() * s.Width()
 	if channels*256 <= len(unit) {

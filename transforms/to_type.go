@@ -58,15 +58,16 @@ type ToType struct {
 
 //msgp:tuple ToType
 
-func init() {
-	Register(Info{
-		Name: "to_type", Version: 1, New: func() Op { return NewToType(tensor.Float32) },
-		Reference: "NumPy 2.4.6 astype; OpenCV 5.0.0 Mat::convertTo", Exactness: "0",
-	})
-}
-
 // NewToType returns the op that truncates, as NumPy's astype.
 func NewToType(d tensor.DType) *ToType { return &ToType{DType: d, Rule: CastTruncate} }
+
+// Info describes the op.
+func (*ToType) Info() Info {
+	return Info{
+		Name: "to_type", Version: 1, New: func() Op { return NewToType(tensor.Float32) },
+		Reference: "NumPy 2.4.6 astype; OpenCV 5.0.0 Mat::convertTo", Exactness: "0",
+	}
+}
 
 // Validate checks the dtype and the rule.
 func (o *ToType) Validate() error {

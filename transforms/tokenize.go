@@ -63,14 +63,6 @@ type Tokenize struct {
 
 //msgp:tuple Tokenize
 
-func init() {
-	Register(Info{
-		Name: "tokenize", Version: 1, New: func() Op { return NewTokenize(TokenCodePoints) },
-		In: []string{"text"}, Out: []string{"ids"},
-		Reference: "MindSpore 2.10.0 text.UnicodeCharTokenizer, WhitespaceTokenizer, WordpieceTokenizer and Lookup", Exactness: "0",
-	})
-}
-
 // NewTokenize returns the op that refuses unknown tokens. ReadVocabulary reads
 // the vocabulary from a file.
 func NewTokenize(rule TokenRule, vocabulary ...string) *Tokenize {
@@ -91,6 +83,15 @@ func ReadVocabulary(r io.Reader) (TextList, error) {
 		l = append(l, line)
 	}
 	return l, nil
+}
+
+// Info describes the op.
+func (*Tokenize) Info() Info {
+	return Info{
+		Name: "tokenize", Version: 1, New: func() Op { return NewTokenize(TokenCodePoints) },
+		In: []string{"text"}, Out: []string{"ids"},
+		Reference: "MindSpore 2.10.0 text.UnicodeCharTokenizer, WhitespaceTokenizer, WordpieceTokenizer and Lookup", Exactness: "0",
+	}
 }
 
 // Validate checks the rule, the vocabulary, and that Unknown is an id.

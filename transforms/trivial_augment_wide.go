@@ -24,13 +24,6 @@ type TrivialAugmentWide struct {
 
 //msgp:tuple TrivialAugmentWide
 
-func init() {
-	Register(Info{
-		Name: "trivial_augment_wide", Version: 1, New: func() Op { return NewTrivialAugmentWide() },
-		Reference: randomReference, Exactness: randomExactness,
-	})
-}
-
 // NewTrivialAugmentWide returns the op with 31 bins, Pillow's pixels and
 // nearest.
 func NewTrivialAugmentWide() *TrivialAugmentWide {
@@ -38,6 +31,14 @@ func NewTrivialAugmentWide() *TrivialAugmentWide {
 }
 
 func (o *TrivialAugmentWide) how() augHow { return augHow{o.Interpolation, o.Backend, o.Fill} }
+
+// Info describes the op.
+func (*TrivialAugmentWide) Info() Info {
+	return Info{
+		Name: "trivial_augment_wide", Version: 1, New: func() Op { return NewTrivialAugmentWide() },
+		Reference: randomReference, Exactness: randomExactness,
+	}
+}
 
 // Validate checks the bins and how pixels are computed.
 func (o *TrivialAugmentWide) Validate() error {

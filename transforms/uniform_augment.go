@@ -18,17 +18,18 @@ type UniformAugment struct {
 
 //msgp:tuple UniformAugment
 
-func init() {
-	Register(Info{
-		Name: "uniform_augment", Version: 1, New: func() Op { return NewUniformAugment(2, NewHorizontalFlip(), NewVerticalFlip(), NewInvert()) },
-		Reference: "MindSpore 2.10.0 vision.UniformAugment (distribution of the choices)", Exactness: randomExactness,
-	})
-}
-
 // NewUniformAugment returns the op.
 func NewUniformAugment(numOps int, ops ...Op) *UniformAugment { return &UniformAugment{ops, numOps} }
 
 func (o *UniformAugment) lists() []OpList { return []OpList{o.Ops} }
+
+// Info describes the op.
+func (*UniformAugment) Info() Info {
+	return Info{
+		Name: "uniform_augment", Version: 1, New: func() Op { return NewUniformAugment(2, NewHorizontalFlip(), NewVerticalFlip(), NewInvert()) },
+		Reference: "MindSpore 2.10.0 vision.UniformAugment (distribution of the choices)", Exactness: randomExactness,
+	}
+}
 
 // Validate checks the ops and their number.
 func (o *UniformAugment) Validate() error {

@@ -19,17 +19,18 @@ type UniformTemporalSubsample struct {
 
 //msgp:tuple UniformTemporalSubsample
 
-func init() {
-	video := []string{"video"}
-	Register(Info{
-		Name: "uniform_temporal_subsample", Version: 1, New: func() Op { return NewUniformTemporalSubsample(8) }, In: video, Out: video,
-		Reference: "torchvision 0.29.2 v2.UniformTemporalSubsample", Exactness: "0",
-	})
-}
-
 // NewUniformTemporalSubsample returns the op.
 func NewUniformTemporalSubsample(samples int) *UniformTemporalSubsample {
 	return &UniformTemporalSubsample{Samples: samples}
+}
+
+// Info describes the op.
+func (*UniformTemporalSubsample) Info() Info {
+	video := []string{"video"}
+	return Info{
+		Name: "uniform_temporal_subsample", Version: 1, New: func() Op { return NewUniformTemporalSubsample(8) }, In: video, Out: video,
+		Reference: "torchvision 0.29.2 v2.UniformTemporalSubsample", Exactness: "0",
+	}
 }
 
 // Validate checks the number of frames.

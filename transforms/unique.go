@@ -24,16 +24,17 @@ type Unique struct{}
 
 //msgp:tuple Unique
 
-func init() {
-	Register(Info{
+// NewUnique returns the op.
+func NewUnique() *Unique { return &Unique{} }
+
+// Info describes the op.
+func (*Unique) Info() Info {
+	return Info{
 		Name: "unique", Version: 1, New: func() Op { return NewUnique() },
 		Out:       []string{"image", "index", "counts"},
 		Reference: "MindSpore 2.10.0 transforms.Unique", Exactness: "0",
-	})
+	}
 }
-
-// NewUnique returns the op.
-func NewUnique() *Unique { return &Unique{} }
 
 // Validate returns nil: there are no parameters.
 func (o *Unique) Validate() error { return nil }

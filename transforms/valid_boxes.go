@@ -27,18 +27,19 @@ type ValidBoxes struct {
 
 //msgp:tuple ValidBoxes
 
-func init() {
-	Register(Info{
-		Name: "valid_boxes", Version: 1, New: func() Op { return NewValidBoxes(CoordXYXY, 224, 224) },
-		In: []string{"boxes"}, Out: []string{"mask"},
-		Reference: "torchvision 0.29.2 sanitize_bounding_boxes", Exactness: rotatedExactness,
-	})
-}
-
 // NewValidBoxes returns the op for an image of height x width pixels, with
 // torchvision's smallest side and area of 1.
 func NewValidBoxes(format CoordFormat, height, width int) *ValidBoxes {
 	return &ValidBoxes{Format: format, Height: height, Width: width, MinSize: 1, MinArea: 1}
+}
+
+// Info describes the op.
+func (*ValidBoxes) Info() Info {
+	return Info{
+		Name: "valid_boxes", Version: 1, New: func() Op { return NewValidBoxes(CoordXYXY, 224, 224) },
+		In: []string{"boxes"}, Out: []string{"mask"},
+		Reference: "torchvision 0.29.2 sanitize_bounding_boxes", Exactness: rotatedExactness,
+	}
 }
 
 // Validate checks the format and the numbers.

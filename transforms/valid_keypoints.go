@@ -18,16 +18,17 @@ type ValidKeypoints struct {
 
 //msgp:tuple ValidKeypoints
 
-func init() {
-	Register(Info{
+// NewValidKeypoints returns the op for an image of height x width pixels.
+func NewValidKeypoints(height, width int) *ValidKeypoints { return &ValidKeypoints{height, width} }
+
+// Info describes the op.
+func (*ValidKeypoints) Info() Info {
+	return Info{
 		Name: "valid_keypoints", Version: 1, New: func() Op { return NewValidKeypoints(224, 224) },
 		In: []string{"points"}, Out: []string{"mask"},
 		Reference: "torchvision 0.29.2 sanitize_keypoints", Exactness: "0",
-	})
+	}
 }
-
-// NewValidKeypoints returns the op for an image of height x width pixels.
-func NewValidKeypoints(height, width int) *ValidKeypoints { return &ValidKeypoints{height, width} }
 
 // Validate checks the size.
 func (o *ValidKeypoints) Validate() error { return checkSides(o.Height, o.Width) }

@@ -14,15 +14,16 @@ type VerticalFlip struct{}
 
 //msgp:tuple VerticalFlip
 
-func init() {
-	Register(Info{
-		Name: "vertical_flip", Version: 1, New: func() Op { return NewVerticalFlip() },
-		Reference: "NumPy 2.4.6 flip", Exactness: "0",
-	})
-}
-
 // NewVerticalFlip returns the op.
 func NewVerticalFlip() *VerticalFlip { return &VerticalFlip{} }
+
+// Info describes the op.
+func (*VerticalFlip) Info() Info {
+	return Info{
+		Name: "vertical_flip", Version: 1, New: func() Op { return NewVerticalFlip() },
+		Reference: "NumPy 2.4.6 flip", Exactness: "0",
+	}
+}
 
 // Validate returns nil: the op has no parameters.
 func (o *VerticalFlip) Validate() error { return nil }

@@ -57,13 +57,6 @@ type WarpAffine struct {
 //msgp:tuple AffineMatrix WarpAffine
 //sheet:warp_affine {"matrix": [0.9, 0.2, 0, -0.1, 0.9, 12], "height": 84, "width": 112}
 
-func init() {
-	Register(Info{
-		Name: "warp_affine", Version: 1, New: func() Op { return NewWarpAffine([6]float64{1, 0, 0, 0, 1, 0}, 224, 224) },
-		Reference: warpReference, Exactness: "0",
-	})
-}
-
 const warpReference = "OpenCV 4.11.0 warpAffine, BORDER_CONSTANT (no IPP)"
 
 // maxWarpSide is the largest coordinate in an input: remap's coordinates have
@@ -73,6 +66,14 @@ const maxWarpSide = math.MaxInt16 - 1
 // NewWarpAffine returns the op: bilinear, with a fill of 0.
 func NewWarpAffine(matrix [6]float64, height, width int) *WarpAffine {
 	return &WarpAffine{Matrix: matrix, Height: height, Width: width, Interpolation: Bilinear, Backend: OpenCV4, Fill: []float64{0}}
+}
+
+// Info describes the op.
+func (*WarpAffine) Info() Info {
+	return Info{
+		Name: "warp_affine", Version: 1, New: func() Op { return NewWarpAffine([6]float64{1, 0, 0, 0, 1, 0}, 224, 224) },
+		Reference: warpReference, Exactness: "0",
+	}
 }
 
 // Validate checks that the matrix is finite, and checks the size, the names and

@@ -31,17 +31,18 @@ type WarpBox struct {
 
 //msgp:tuple WarpBox
 
-func init() {
-	Register(Info{
-		Name: "warp_box", Version: 1, New: func() Op { return NewWarpBox(256, 192) },
-		In:        []string{"image", "box"},
-		Reference: "transformers 5.23.0 VitPoseImageProcessor with SciPy 1.16.3", Exactness: "0",
-	})
-}
-
 // NewWarpBox returns the op for an output of height x width.
 func NewWarpBox(height, width int) *WarpBox {
 	return &WarpBox{Height: height, Width: width, Factor: 200}
+}
+
+// Info describes the op.
+func (*WarpBox) Info() Info {
+	return Info{
+		Name: "warp_box", Version: 1, New: func() Op { return NewWarpBox(256, 192) },
+		In:        []string{"image", "box"},
+		Reference: "transformers 5.23.0 VitPoseImageProcessor with SciPy 1.16.3", Exactness: "0",
+	}
 }
 
 // Validate checks the size and the factor.

@@ -5,28 +5,34 @@
 # Without nojsonv2 encoding/json is twice as large; without
 # nosizespecializedmalloc the runtime is larger, and no faster here.
 #
-# The small build links the ops of small.txt only. OPS=FILE names another list.
+# The small build links the ops of package transforms/classification. OPS=FILE names
+# another list: one op on each line; # starts a comment.
 set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go}
 export GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 GOTOOLCHAIN=go1.27.2 GOFLAGS=
-OPS=${OPS:-small.txt}
 host() { GOOS= GOARCH= GOTOOLCHAIN= "$GO" "$@"; } # builds for this machine
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p dist
 host build -o "$work/" ../tools/shake ../tools/wasmstrip
+tags=small
+rm -f ops_own.go
+if [ "${OPS:-}" ]; then
+  tags=small,own
+  host run ../tools/oplist -package main -tags 'wasip1 && own' -o ops_own.go "$OPS"
+  trap 'rm -rf "$work" ops_own.go' EXIT
+fi
 
 experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiments EXPERIMENT
 
 # The small build moves no columns with an image (tag small). No package of it
 # calls the JSON methods: it does not link encoding/json. Nor does one call
 # Plan.NewPool: it does not link context and syscall. The copied packages
-# would link fmt and encoding/json. With and without SIMD the packages have
-# different files.
+# would link fmt. With and without SIMD the packages have different files.
 for x in '' simd; do
-  GOEXPERIMENT=$(experiments "$x") "$work/shake" -tags small -ops "$OPS" -drop MarshalJSON,UnmarshalJSON,OpList.String,Move,Plan.NewPool \
-    -random datagraph.Runner.runDrawn -copy compress/flate,compress/zlib,github.com/tinylib/msgp/msgp:tinygo -o "$work/small$x" .
+  GOEXPERIMENT=$(experiments "$x") "$work/shake" -tags $tags -drop MarshalJSON,UnmarshalJSON,OpList.String,Move,Plan.NewPool \
+    -random datagraph.Runner.runDrawn -copy compress/flate,compress/zlib -o "$work/small$x" .
 done
 
 build() { # build FILE EXPERIMENT FLAGS...
@@ -43,8 +49,8 @@ small=("-gcflags=$module/...=-l")
 for p in internal/exactmath internal/kernel codec/jpeg codec/png internal/shaken/compress/flate; do
   small+=("-gcflags=$module/$p=")
 done
-build infer-prep.wasm '' -tags small "${small[@]}" -overlay "$work/small/overlay.json"
-build infer-prep-simd.wasm simd -tags small "${small[@]}" -overlay "$work/smallsimd/overlay.json"
+build infer-prep.wasm '' -tags $tags "${small[@]}" -overlay "$work/small/overlay.json"
+build infer-prep-simd.wasm simd -tags $tags "${small[@]}" -overlay "$work/smallsimd/overlay.json"
 build infer-prep-full.wasm '' -tags full
 build infer-prep-full-simd.wasm simd -tags full
 ls -l dist

@@ -1,5 +1,7 @@
 // Command infer-prep turns encoded images into the tensors that a model was
-// trained on. Run "infer-prep --help" for its commands.
+// trained on. Run "infer-prep --help" for its commands. Command infer-prep-full
+// has the parts with large dependencies, too: the stores of the clouds and of
+// HDFS, and the encoder jpegli.
 package main
 
 import (
@@ -8,10 +10,6 @@ import (
 
 	// It cannot be linked together with device/webgpu, and neither can plugin.
 	_ "github.com/infer-prep/infer-prep/device/ort"
-
-	// MindRecord links SQLite, so it is not part of dataset/all.
-	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
-	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 )
 
 func init() { cli.AllowPlugin = plugin.Allow }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/codectest"
+	"github.com/infer-prep/infer-prep/internal/short"
 )
 
 // collector puts the rows of a region together.
@@ -38,7 +39,11 @@ func TestDecodeRowsEqualsDecode(t *testing.T) {
 	files = append(files, extremes...)
 	var whole, rows codec.Decoder
 	decoded := map[codec.Scale]int{}
+	step := short.Step(t, 4)
 	for i, f := range files {
+		if i%step != 0 {
+			continue
+		}
 		data, err := os.ReadFile(f)
 		require.NoError(t, err)
 		for scale := codec.ScaleFull; scale <= codec.ScaleEighth; scale++ {
@@ -49,9 +54,11 @@ func TestDecodeRowsEqualsDecode(t *testing.T) {
 			decoded[scale] += requireRegions(t, &whole, &rows, f, data, &o)
 		}
 	}
-	require.Greater(t, decoded[codec.ScaleFull], 2000)
+	require.Greater(t, decoded[codec.ScaleFull], 2000/step)
 	for scale := codec.ScaleHalf; scale <= codec.ScaleEighth; scale++ {
-		require.Equal(t, 5*(168+171), decoded[scale], "regions of images at the scale %v", scale)
+		if step == 1 {
+			require.Equal(t, 5*(168+171), decoded[scale], "regions of images at the scale %v", scale)
+		}
 	}
 }
 

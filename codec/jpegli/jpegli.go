@@ -1,7 +1,13 @@
 // Package jpegli encodes JPEG files with jpegli, the encoder of the authors of
 // libjxl. At the same file size it keeps more detail than libjpeg. It is for
 // packing only: package codec/jpeg decodes, to the pixels that models were
-// trained on.
+// trained on. Importing it registers the encoder "jpegli", which package pack
+// and the command line know by that name:
+//
+//	import _ "github.com/infer-prep/infer-prep/codec/jpegli"
+//
+// It is a module of its own, so that jpegli and the runtime of WebAssembly are
+// no dependencies of the main one.
 //
 // The same image gives the same bytes on every platform.
 // github.com/gen2brain/jpegli v0.4.2 runs jpegli as WebAssembly with SIMD under
@@ -20,9 +26,15 @@ import (
 	"github.com/gen2brain/jpegli"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/internal/enum"
 	"github.com/infer-prep/infer-prep/tensor"
 )
+
+func init() {
+	codec.RegisterEncoder(codec.Encoder{
+		Name: "jpegli", Version: Version, Chroma: []codec.Chroma{codec.Chroma420, codec.Chroma422, codec.Chroma444},
+		New: func() codec.FormatEncoder { return encoder{} },
+	})
+}
 
 // Version names the encoder's version. Other versions may write other bytes.
 const Version = "github.com/gen2brain/jpegli v0.4.2"
@@ -36,31 +48,12 @@ const (
 	MaxPixels = 1 << 27
 )
 
-// Chroma is the resolution of the colour channels.
-type Chroma uint8
+// defaultQuality is that of OpenCV, and of package pack.
+const defaultQuality = 95
 
-const (
-	Chroma420 Chroma = iota // half the width and height, as cv2.imencode does
-	Chroma422               // half the width
-	Chroma444               // full size
-)
-
-var chromaNames = []string{"420", "422", "444"}
-
-// String returns the name: "420", "422" or "444".
-func (c Chroma) String() string { return enum.String("chroma", chromaNames, c) }
-
-// MarshalText writes the name.
-func (c Chroma) MarshalText() ([]byte, error) { return enum.Format("chroma", chromaNames, c) }
-
-// UnmarshalText reads the name.
-func (c *Chroma) UnmarshalText(b []byte) error { return enum.Parse(c, "chroma", chromaNames, b) }
-
-// Options configures the encoder. It always writes baseline JPEG, with Huffman
-// tables and adaptive quantization computed for the image.
-type Options struct {
-	Quality int    // 1 to 100 on libjpeg's scale; required
-	Chroma  Chroma // default Chroma420; no effect on gray images
+var ratios = [...]image.YCbCrSubsampleRatio{
+	codec.ChromaDefault: image.YCbCrSubsampleRatio420, codec.Chroma420: image.YCbCrSubsampleRatio420,
+	codec.Chroma422: image.YCbCrSubsampleRatio422, codec.Chroma444: image.YCbCrSubsampleRatio444,
 }
 
 // ErrEncode reports that jpegli failed on a valid image.
@@ -69,13 +62,23 @@ var ErrEncode = errors.New("not encoded")
 // pixels holds buffers for images in jpegli's input layout.
 var pixels = sync.Pool{New: func() any { return new([]byte) }}
 
+// encoder is Encode for package codec.
+type encoder struct{}
+
+func (encoder) Encode(dst []byte, t *tensor.Tensor, o codec.EncodeOptions) ([]byte, error) {
+	return Encode(dst, t, o)
+}
+
 // Encode encodes t, a uint8 HWC image of one channel (gray) or three (RGB), and
-// appends the JPEG file to dst. It is safe for concurrent use; each call has a
-// WebAssembly memory of its own.
+// appends the JPEG file to dst. It always writes baseline JPEG, with Huffman
+// tables and adaptive quantization computed for the image. The default quality
+// is 95 on libjpeg's scale, and the default chroma 4:2:0; 4:4:0 and 4:1:1 are
+// errors. It is safe for concurrent use; each call has a WebAssembly memory of
+// its own.
 //
 // Images larger than MaxSide or MaxPixels return codec.ErrLimit. If jpegli
 // fails or traps, Encode returns ErrEncode. On error, b is dst.
-func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
+func Encode(dst []byte, t *tensor.Tensor, o codec.EncodeOptions) (b []byte, err error) {
 	defer func() {
 		if err != nil {
 			b, err = dst, fmt.Errorf("jpegli: %w", err)
@@ -84,8 +87,11 @@ func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 	if t.DType != tensor.Uint8 || !t.IsImage() || t.Layout != tensor.HWC || t.Channels() != 1 && t.Channels() != 3 {
 		return nil, fmt.Errorf("%v, want a uint8 HWC image of 1 or 3 channels", t.Desc)
 	}
-	if o.Quality < 1 || o.Quality > 100 || o.Chroma > Chroma444 {
+	if o.Quality < 0 || o.Quality > 100 || o.Chroma > codec.Chroma444 {
 		return nil, fmt.Errorf("quality %d, chroma %v, want 1 to 100, and 420, 422 or 444", o.Quality, o.Chroma)
+	}
+	if o.Quality == 0 {
+		o.Quality = defaultQuality
 	}
 	h, w := t.Height(), t.Width()
 	if h < 1 || w < 1 || h > MaxSide || w > MaxSide || int64(h)*int64(w) > MaxPixels {
@@ -126,7 +132,7 @@ func Encode(dst []byte, t *tensor.Tensor, o Options) (b []byte, err error) {
 		}
 		m = &image.NRGBA{Pix: rgba, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}
 	}
-	ratio := [...]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio444}[o.Chroma]
+	ratio := ratios[o.Chroma]
 	// A trap is an error under wazero but a panic in the translated Go code.
 	defer func() {
 		if p := recover(); p != nil {

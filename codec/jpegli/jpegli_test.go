@@ -51,11 +51,11 @@ func TestDigest(t *testing.T) {
 	n := 0
 	for _, m := range images(t) {
 		for _, q := range []int{1, 50, 95, 100} {
-			for c := Chroma420; c <= Chroma444; c++ {
-				if m.Len() > 1e5 && (q != 95 || c > 0) {
+			for c := codec.Chroma420; c <= codec.Chroma444; c++ {
+				if m.Len() > 1e5 && (q != 95 || c > codec.Chroma420) {
 					continue // for the time it takes in an interpreter
 				}
-				b, err := Encode(nil, m, Options{q, c})
+				b, err := Encode(nil, m, codec.EncodeOptions{Quality: q, Chroma: c})
 				require.NoError(t, err)
 				fmt.Fprintf(all, "%d ", len(b))
 				all.Write(b)
@@ -84,7 +84,7 @@ func TestPixels(t *testing.T) {
 		for i := range m.Data {
 			m.Data[i] = byte(20 + i/channels%70 + i/channels/70)
 		}
-		b, err := Encode([]byte("head"), m, Options{95, Chroma420})
+		b, err := Encode([]byte("head"), m, codec.EncodeOptions{Quality: 95, Chroma: codec.Chroma420})
 		require.NoError(t, err)
 		require.Equal(t, "head", string(b[:4]))
 		o := codec.Options{}
@@ -101,13 +101,13 @@ func TestPixels(t *testing.T) {
 
 func TestConcurrent(t *testing.T) {
 	m := drawn(t, 40, 50, 3)
-	want, err := Encode(nil, m, Options{90, Chroma444})
+	want, err := Encode(nil, m, codec.EncodeOptions{Quality: 90, Chroma: codec.Chroma444})
 	require.NoError(t, err)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 3 {
-				got, err := Encode(nil, m, Options{90, Chroma444})
+				got, err := Encode(nil, m, codec.EncodeOptions{Quality: 90, Chroma: codec.Chroma444})
 				if err != nil || string(got) != string(want) {
 					t.Errorf("other bytes (%v)", err)
 				}
@@ -119,24 +119,30 @@ func TestConcurrent(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	m := drawn(t, 2, 3, 3)
-	for _, o := range []Options{{0, 0}, {101, 0}, {-1, 0}, {50, 3}} {
+	for _, o := range []codec.EncodeOptions{{Quality: 101}, {Quality: -1}, {Quality: 50, Chroma: codec.Chroma440}, {Chroma: codec.Chroma411}} {
 		b, err := Encode([]byte("x"), m, o)
 		require.ErrorContains(t, err, "want 1 to 100")
 		require.Equal(t, "x", string(b))
 	}
 	for _, m := range []*tensor.Tensor{drawn(t, 2, 3, 4), drawn(t, 2, 3, 2), tensor.FromBytes([]byte("abc"))} {
-		_, err := Encode(nil, m, Options{95, 0})
+		_, err := Encode(nil, m, codec.EncodeOptions{Quality: 95})
 		require.ErrorContains(t, err, "want a uint8 HWC image of 1 or 3 channels")
 	}
 	for _, s := range [][2]int{{1, MaxSide + 1}, {MaxSide + 1, 1}} {
-		_, err := Encode(nil, drawn(t, s[0], s[1], 1), Options{95, 0})
+		_, err := Encode(nil, drawn(t, s[0], s[1], 1), codec.EncodeOptions{Quality: 95})
 		require.ErrorIs(t, err, codec.ErrLimit)
 	}
-	_, err := Encode(nil, &tensor.Tensor{Desc: tensor.Image(tensor.Uint8, tensor.HWC, 20000, 20000, 3)}, Options{95, 0})
+	_, err := Encode(nil, &tensor.Tensor{Desc: tensor.Image(tensor.Uint8, tensor.HWC, 20000, 20000, 3)}, codec.EncodeOptions{Quality: 95})
 	require.ErrorIs(t, err, codec.ErrLimit)
+	// The defaults.
+	want, err := Encode(nil, m, codec.EncodeOptions{Quality: 95, Chroma: codec.Chroma420})
+	require.NoError(t, err)
+	got, err := Encode(nil, m, codec.EncodeOptions{})
+	require.NoError(t, err)
+	require.Equal(t, want, got)
 	most := [][2]int{{1, MaxSide}, {MaxSide, 1}}
 	for _, s := range most[:short.Rounds(t, 2, 0)] {
-		b, err := Encode(nil, drawn(t, s[0], s[1], 3), Options{95, 0})
+		b, err := Encode(nil, drawn(t, s[0], s[1], 3), codec.EncodeOptions{Quality: 95})
 		require.NoError(t, err)
 		i, err := codec.DecodeConfig(b, nil)
 		require.NoError(t, err)
@@ -147,7 +153,7 @@ func TestErrors(t *testing.T) {
 func BenchmarkEncode(b *testing.B) {
 	m := drawn(b, 256, 341, 3)
 	for b.Loop() {
-		if _, err := Encode(nil, m, Options{95, Chroma420}); err != nil {
+		if _, err := Encode(nil, m, codec.EncodeOptions{Quality: 95, Chroma: codec.Chroma420}); err != nil {
 			b.Fatal(err)
 		}
 	}

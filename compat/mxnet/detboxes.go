@@ -72,6 +72,9 @@ func addObjectDrawn(g *datagraph.Graph, op transforms.Op, path string) {
 // readBoxes returns the boxes of a label.
 type readBoxes struct{ *detLabel }
 
+// Info names the op: graphs cannot hold it.
+func (*readBoxes) Info() transforms.Info { return transforms.Info{Name: "read_boxes"} }
+
 func (o *readBoxes) Validate() error { return nil }
 
 func (o *readBoxes) Infer(dst, _ []tensor.Desc) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // detMoves is the output of MXNet's iterators with augmenters that move boxes;
@@ -123,6 +124,8 @@ type givenMove[D interface {
 	draws []D
 	at    int
 }
+
+func (o *givenMove[D]) Info() transforms.Info { return transforms.Info{Name: "given_move"} }
 
 func (o *givenMove[D]) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0].WithSize(tensor.Unknown, tensor.Unknown)

@@ -24,6 +24,9 @@ func newDecodeGray(o *transforms.Decode) *decodeGray {
 	return g
 }
 
+// Info names the op: graphs cannot hold it.
+func (*decodeGray) Info() transforms.Info { return transforms.Info{Name: "decode_gray"} }
+
 func (o *decodeGray) Validate() error { return o.luma.Validate() }
 
 func (o *decodeGray) Infer(dst, in []tensor.Desc) error { return o.luma.Infer(dst, in) }
@@ -179,6 +182,9 @@ type exposure struct {
 	p *ImageRecordParams
 }
 
+// Info names the op: graphs cannot hold it.
+func (*exposure) Info() transforms.Info { return transforms.Info{Name: "exposure"} }
+
 func (o *exposure) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]
 	return nil
@@ -230,6 +236,9 @@ func newAugment(p *ImageRecordParams) *augment {
 	o.lighting = transforms.NewRandomLightingNoise(float64(p.PCANoise))
 	return o
 }
+
+// Info names the op: graphs cannot hold it.
+func (*augment) Info() transforms.Info { return transforms.Info{Name: "augment"} }
 
 // Infer returns an image of DataShape's size.
 func (o *augment) Infer(dst, in []tensor.Desc) error {

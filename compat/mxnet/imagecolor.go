@@ -43,6 +43,9 @@ const (
 	jitterAdd
 )
 
+// Info names the op: graphs cannot hold it.
+func (*jitter) Info() transforms.Info { return transforms.Info{Name: "jitter"} }
+
 func (o *jitter) Validate() error { return nil }
 
 func (o *jitter) Infer(dst, in []tensor.Desc) error {
@@ -103,6 +106,9 @@ func (o *jitters) none() bool {
 	p := o.p
 	return p.Brightness == 0 && p.Contrast == 0 && p.Saturation == 0 && p.Hue == 0 && p.PCANoise == 0 && p.RandGray == 0
 }
+
+// Info names the op: graphs cannot hold it.
+func (*jitters) Info() transforms.Info { return transforms.Info{Name: "jitters"} }
 
 func (o *jitters) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]

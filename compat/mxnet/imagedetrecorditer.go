@@ -177,6 +177,9 @@ func (p *ImageDetRecordParams) graph(mean *tensor.Tensor, label *detLabel) *data
 // subtractFloat computes x - mean for a float32 CHW image.
 type subtractFloat struct{ mean *tensor.Tensor }
 
+// Info names the op: graphs cannot hold it.
+func (*subtractFloat) Info() transforms.Info { return transforms.Info{Name: "subtract_float"} }
+
 func (o *subtractFloat) Validate() error { return nil }
 
 func (o *subtractFloat) Infer(dst, in []tensor.Desc) error {
@@ -221,6 +224,9 @@ type detSize struct {
 	fit    string // resize_mode of ImageDetRecordIter; empty: only the shorter side
 }
 
+// Info names the op: graphs cannot hold it.
+func (*detSize) Info() transforms.Info { return transforms.Info{Name: "det_size"} }
+
 func (o *detSize) Infer(dst, in []tensor.Desc) error {
 	h, w := tensor.Unknown, tensor.Unknown
 	if o.fit == "force" {
@@ -256,6 +262,9 @@ type detColor struct {
 	randomOp
 	p *ImageDetRecordParams
 }
+
+// Info names the op: graphs cannot hold it.
+func (*detColor) Info() transforms.Info { return transforms.Info{Name: "det_color"} }
 
 func (o *detColor) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0]

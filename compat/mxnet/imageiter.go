@@ -167,6 +167,9 @@ type sizedCrop struct {
 	sized  bool // crops a box of random area and aspect
 }
 
+// Info names the op: graphs cannot hold it.
+func (*sizedCrop) Info() transforms.Info { return transforms.Info{Name: "sized_crop"} }
+
 func (o *sizedCrop) Infer(dst, in []tensor.Desc) error {
 	dst[0] = in[0].WithSize(o.h, o.w)
 	return nil

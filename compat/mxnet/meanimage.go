@@ -200,6 +200,9 @@ type subtract struct {
 	whole bool           // round the mean, half away from zero
 }
 
+// Info names the op: graphs cannot hold it.
+func (*subtract) Info() transforms.Info { return transforms.Info{Name: "subtract"} }
+
 func (o *subtract) Validate() error { return nil }
 
 func (o *subtract) Infer(dst, in []tensor.Desc) error {

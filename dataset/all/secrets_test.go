@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
-	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	"github.com/infer-prep/infer-prep/records"
 	_ "github.com/infer-prep/infer-prep/records/all"
 	"github.com/infer-prep/infer-prep/store/httpstore"

@@ -1,8 +1,5 @@
 // Package mindrecord reads the rows of MindRecord files, as MindSpore writes
 // them. Columns: those of the files. Reference: MindSpore's MindDataset.
-//
-// It links SQLite, so package dataset/all does not import it. Import it to read
-// MindRecord.
 package mindrecord
 
 import (

@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/internal/files"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // NumpySlices reads arrays in .npy and .npz files. Row i is slice i of every
@@ -106,7 +107,7 @@ func load(ctx context.Context, o store.Opener, name string, limit int64) (_ []te
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if strings.HasSuffix(store.Path(name), ".npz") {
-		ts, err := tensor.ReadNPZ(f, f.Size(), limit)
+		ts, err := npz.Read(f, f.Size(), limit)
 		return ts, f.Size(), err
 	}
 	t, err := tensor.ReadNPY(f, limit)

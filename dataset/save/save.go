@@ -1,7 +1,7 @@
 // Package save is a node that writes the samples of a dataset to record files
 // as they pass: RecordIO, MXNet's image records, webdataset's shards,
-// MindRecord, TFRecord or Kaldi. Import the packages of the formats too;
-// records/all has all but records/mindrecord.
+// MindRecord, TFRecord or Kaldi. Import the packages of the formats too, or
+// records/all.
 package save
 
 import (

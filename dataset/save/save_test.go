@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -184,9 +183,6 @@ func TestRoundTrip(t *testing.T) {
 		{"kaldi", "a.ark", 0, []string{"data"}, []tensor.Desc{desc(tensor.Float32, u, 5)},
 			func(dir string) dataset.Source { return kaldi.New(filepath.Join(dir, "a.ark")) }, []string{"data"}, 1},
 	} {
-		if c.format == "mindrecord" && !hasSQLite(t) {
-			continue
-		}
 		var first map[string]string
 		for _, engine := range names {
 			what := fmt.Sprintf("%s in %s: %s", c.format, c.path, engine)
@@ -206,9 +202,7 @@ func TestRoundTrip(t *testing.T) {
 			if first == nil {
 				first = got
 			}
-			if c.format != "mindrecord" { // its index is a database
-				require.Equal(t, first, got, what)
-			}
+			require.Equal(t, first, got, what)
 			// The next epoch saves nothing.
 			require.NoError(t, p.NextEpoch())
 			require.NotEqual(t, want, read(t, p, rows), what)
@@ -323,19 +317,6 @@ func (f failingFile) Close() error {
 
 var errFull = errors.New("the disk is full")
 
-// hasSQLite reports whether this platform can write MindRecord.
-func hasSQLite(t *testing.T) bool {
-	t.Helper()
-	d := dataset.Of(save.New("mindrecord", filepath.Join(t.TempDir(), "a")), data(t, []string{"x"}, desc(tensor.Int64)))
-	b, err := dataset.Build(t.Context(), d, dataset.Options{})
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Log(err)
-		return false
-	}
-	require.NoError(t, err)
-	return b.Close() == nil
-}
-
 // TestErrors checks samples and files that cannot be written, and that bad
 // samples are left out.
 func TestErrors(t *testing.T) {
@@ -349,17 +330,15 @@ func TestErrors(t *testing.T) {
 		}
 		return l
 	}()...))
-	if hasSQLite(t) {
-		b := build(t, dataset.Of(save.New("mindrecord", filepath.Join(dir, "a")), wide), dataset.Options{OnError: dataset.SkipOnError})
-		for name, p := range engines(t, b, nil) {
-			err := last(t, p)
-			var e *dataset.SampleError
-			require.ErrorAs(t, err, &e, name)
-			require.EqualValues(t, 5, e.Ordinal)
-			require.ErrorContains(t, err, "dataset: save: sample ", name)
-			require.NoError(t, p.Close())
-			require.Empty(t, files(t, dir), name)
-		}
+	b := build(t, dataset.Of(save.New("mindrecord", filepath.Join(dir, "a")), wide), dataset.Options{OnError: dataset.SkipOnError})
+	for name, p := range engines(t, b, nil) {
+		err := last(t, p)
+		var e *dataset.SampleError
+		require.ErrorAs(t, err, &e, name)
+		require.EqualValues(t, 5, e.Ordinal)
+		require.ErrorContains(t, err, "dataset: save: sample ", name)
+		require.NoError(t, p.Close())
+		require.Empty(t, files(t, dir), name)
 	}
 
 	node := save.New("webdataset", filepath.Join(dir, "a-%d.tar"))
@@ -380,9 +359,6 @@ func TestErrors(t *testing.T) {
 	// MindRecord in a store other than the local disk: the data file, then the
 	// index, without which no reader takes it.
 	for good := range 3 {
-		if !hasSQLite(t) {
-			break
-		}
 		wrote := good
 		b := build(t, dataset.Of(save.New("mindrecord", filepath.Join(dir, "m")), data(t, []string{"x"}, desc(tensor.Int64))), dataset.Options{Store: failing{store.Local, &wrote}})
 		p := engines(t, b, nil)[names[0]]
@@ -412,7 +388,7 @@ func TestErrors(t *testing.T) {
 	}
 	cls := dataset.Column{Name: "cls", Desc: desc(tensor.Int64)}
 	d := dataset.Of(save.New("webdataset", filepath.Join(dir, "b.tar")), data(t, []string{"cls"}, cls.Desc).MapFunc(bad, []string{"cls"}, cls))
-	b := build(t, d, dataset.Options{OnError: dataset.SkipOnError})
+	b = build(t, d, dataset.Options{OnError: dataset.SkipOnError})
 	source := webdataset.New(filepath.Join(dir, "b.tar"))
 	source.ColumnNames, source.Fields, source.ColumnTypes = []string{"a"}, [][]string{{"cls"}}, []string{"int"}
 	for name, p := range engines(t, b, nil) {
@@ -448,9 +424,6 @@ func TestRefused(t *testing.T) {
 		"2 inputs, want 1": dataset.Of(save.New("tfrecord", "a"), number(), number()),
 		"random access, which shuffle/save does not have": to("webdataset", number()).Shuffle(),
 	} {
-		if strings.Contains(want, "mindrecord") && !hasSQLite(t) {
-			continue
-		}
 		_, err := dataset.Build(t.Context(), d, dataset.Options{})
 		require.ErrorContains(t, err, want)
 		var e *dataset.NodeError

@@ -21,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // WebDataset reads the samples of shards: tar files in which adjacent members
@@ -419,7 +420,7 @@ const maxArchive = 1 << 30
 
 // member reads the column's array of an npz.
 func (c *column) member(b *bytes.Reader) (*tensor.Tensor, error) {
-	l, err := tensor.ReadNPZ(b, b.Size(), maxArchive)
+	l, err := npz.Read(b, b.Size(), maxArchive)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 func npy(t *testing.T, rows int) []byte {
@@ -207,7 +208,7 @@ func TestNPZ(t *testing.T) {
 		return x
 	}
 	var b bytes.Buffer
-	require.NoError(t, tensor.WriteNPZ(&b, []tensor.Named{{Name: "a", T: array(tensor.Uint8, 2, 1)}, {Name: "b:c", T: array(tensor.Uint8, 3, 2)}}))
+	require.NoError(t, npz.Write(&b, []tensor.Named{{Name: "a", T: array(tensor.Uint8, 2, 1)}, {Name: "b:c", T: array(tensor.Uint8, 3, 2)}}))
 	name := filepath.ToSlash(filepath.Join(t.TempDir(), "s.tar"))
 	write(t, name, &webdataset.Sample{Key: "k", Fields: []webdataset.Field{{Ext: "mat.npz", Data: b.Bytes()}, {Ext: "pyd", Data: []byte("N.")}, {Ext: "ten", Data: []byte("~TenBin~")}}})
 	read := func(types ...string) (*dataset.Sample, error) {

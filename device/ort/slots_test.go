@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/device"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestSlots compares the slots with the header's, which

@@ -34,6 +34,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/gpu"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

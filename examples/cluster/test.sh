@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 (cd "$root" && "$GO" build -o "$work/bin/infer-prep" ./cmd/infer-prep)
 # The Jobs run the program with all stores; here the paths are local.
-ln -s infer-prep "$work/bin/infer-prep-stores"
+ln -s infer-prep "$work/bin/infer-prep-full"
 export PATH="$work/bin:$PATH"
 
 echo "== the input and the plan"

@@ -14,6 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // realKeys is testdata/keys.json.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/onnx"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func TestImport(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/preset"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func Example() {

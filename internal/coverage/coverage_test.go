@@ -13,6 +13,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/internal/coverage"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 	_ "github.com/infer-prep/infer-prep/transforms/plugin"
 )
 

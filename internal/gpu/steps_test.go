@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/kernel"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestSums checks that the kernels' sums fit 32 bits, as axis.load states.

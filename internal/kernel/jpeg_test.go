@@ -12,6 +12,16 @@ import (
 	"github.com/infer-prep/infer-prep/internal/short"
 )
 
+// cosines[x][u] is the factor of T.81 A.3.3 of frequency u at position x.
+var cosines = func() (c [8][8]float64) {
+	for x := range c {
+		for u := range c[x] {
+			c[x][u] = math.Cos(float64(2*x+1) * float64(u) * math.Pi / 16)
+		}
+	}
+	return c
+}()
+
 // floatIDCT is the definition of the inverse DCT, T.81 A.3.3, in float64.
 func floatIDCT(coef *[64]float64) (out [64]float64) {
 	for y := range 8 {
@@ -26,7 +36,7 @@ func floatIDCT(coef *[64]float64) (out [64]float64) {
 					if v == 0 {
 						c *= math.Sqrt2 / 2
 					}
-					sum += c * math.Cos(float64(2*x+1)*float64(u)*math.Pi/16) * math.Cos(float64(2*y+1)*float64(v)*math.Pi/16)
+					sum += c * cosines[x][u] * cosines[y][v]
 				}
 			}
 			out[y*8+x] = min(max(sum/4+128, 0), 255)

@@ -4,11 +4,13 @@
 # usage: mobile/bind/build.sh TARGET...
 #   linux/{amd64,arm64,arm}    for a JVM; JAVA_HOME has the JDK
 #   android/{amd64,arm64,arm}  NDK has the Android NDK, API is the API level, 21 by default
+# OPS says which ops graphs may have: classification (the default; package
+# transforms/classification), all, or a file with one op on each line.
 # CC overrides the compiler of a single target. GO names the go command.
 set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go} API=${API:-21}
-[ $# -gt 0 ] || { sed -n '2,7s/^# //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
 package=io.github.inferprep
 
 rm -rf _build/java _build/src _build/gobind
@@ -46,6 +48,10 @@ grep -q 'res = .*mid_error_Error);' _build/src/universe_android.c
 sed -i 's/^\(\s*\)jstring res = .*mid_error_Error);/&\n\1if (go_seq_get_exception(env) != NULL) {\n\1\tres = NULL;\n\1}/' _build/src/universe_android.c
 cp direct.c _build/src/
 cp direct.go.in _build/src/direct.go
+case ${OPS:=classification} in
+classification | all) printf 'package main\n\nimport _ "github.com/infer-prep/infer-prep/transforms/%s"\n' "$OPS" >_build/src/ops.go ;;
+*) "$GO" run ../../tools/oplist -package main -o _build/src/ops.go "$OPS" ;;
+esac
 # Files named _android are left out of builds for other systems.
 for f in _build/src/*_android.*; do mv "$f" "${f/_android./_jni.}"; done
 sed -i 's/_android\.h"/_jni.h"/' _build/src/*

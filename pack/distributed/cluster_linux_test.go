@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -24,6 +23,7 @@ import (
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/pack/distributed/internal/cluster"
 	"github.com/infer-prep/infer-prep/pack/distributed/internal/isolated"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestCluster packs 10,000 images by one process, by four, by Beam on prism and
@@ -151,8 +151,8 @@ func TestCluster(t *testing.T) {
 // built returns the path of a command that make cluster-test has built.
 func built(t testing.TB, name string) string {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	path := filepath.Join(filepath.Dir(file), "..", "bin", name)
+	path, err := filepath.Abs(filepath.Join("..", "..", "bin", name))
+	require.NoError(t, err)
 	require.FileExists(t, path, "make cluster-test builds it")
 	return path
 }

@@ -49,6 +49,7 @@ require (
 	github.com/googleapis/enterprise-certificate-proxy v0.3.20 // indirect
 	github.com/googleapis/gax-go/v2 v2.24.0 // indirect
 	github.com/hashicorp/go-uuid v1.0.3 // indirect
+	github.com/infer-prep/infer-prep/codec/jpegli v0.0.0-00010101000000-000000000000
 	github.com/jcmturner/aescts/v2 v2.0.0 // indirect
 	github.com/jcmturner/dnsutils/v2 v2.0.0 // indirect
 	github.com/jcmturner/gofork v1.7.6 // indirect
@@ -100,8 +101,9 @@ require (
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
-replace github.com/infer-prep/infer-prep => ../../
-
-replace github.com/infer-prep/infer-prep/store/s3 => ../../store/s3
-
-replace github.com/infer-prep/infer-prep/store/hdfs => ../../store/hdfs
+replace (
+	github.com/infer-prep/infer-prep => ../..
+	github.com/infer-prep/infer-prep/codec/jpegli => ../../codec/jpegli
+	github.com/infer-prep/infer-prep/store/hdfs => ../../store/hdfs
+	github.com/infer-prep/infer-prep/store/s3 => ../../store/s3
+)

@@ -30,6 +30,7 @@ import (
 	"github.com/infer-prep/infer-prep/pullpipe"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // backend runs ops one after another: with several at a time, v0.26.0 has a

@@ -1,9 +1,9 @@
-// Package all registers all formats of package records except
-// records/mindrecord, which links SQLite.
+// Package all registers all formats of package records.
 package all
 
 import (
 	_ "github.com/infer-prep/infer-prep/records/kaldi"
+	_ "github.com/infer-prep/infer-prep/records/mindrecord"
 	_ "github.com/infer-prep/infer-prep/records/mxnet"
 	_ "github.com/infer-prep/infer-prep/records/tfexample"
 	_ "github.com/infer-prep/infer-prep/records/tfrecord"

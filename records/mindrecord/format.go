@@ -147,9 +147,6 @@ func createRecords(ctx context.Context, o store.Opener, name string, options rec
 	if options.Count < 0 || options.Size != 0 {
 		return nil, fmt.Errorf("mindrecord: at most %d records and %d bytes in a file, want a number of records alone", options.Count, options.Size)
 	}
-	if !ported {
-		return nil, fmt.Errorf("mindrecord: %s: %w", store.Redact(name), ErrPlatform)
-	}
 	w := &recordWriter{name: name, o: WriterOptions{Rows: int64(options.Count)}, keys: options.Keys}
 	w.create = func(s Schema) (*Writer, error) { return Create(name, s, w.o) }
 	if remote {

@@ -5,10 +5,9 @@
 // docs/format/mindrecord.md has the details and an example. Package records
 // reads the same files as records.
 //
-// Importing this package links modernc.org/sqlite, which writes indexes. SQLite
-// has no port to some platforms; there, everything that writes returns
-// [ErrPlatform]. Indexes are read without SQLite, which would run the programs
-// that a foreign database holds.
+// Indexes are read and written without SQLite, which would run the programs
+// that a foreign database holds. A database other than MindRecord's two tables
+// is an error.
 //
 // Reading is strict. Data that disagrees with the header, the index or the
 // schema is a [records.CorruptionError]. The format has no checksums, so a
@@ -18,7 +17,6 @@
 package mindrecord
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,14 +25,8 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// The kinds of error of this package, for errors.Is.
-var (
-	// ErrField reports a schema or a value that MindRecord cannot hold.
-	ErrField = records.ErrField
-	// ErrPlatform reports a platform without SQLite. It wraps
-	// errors.ErrUnsupported.
-	ErrPlatform = fmt.Errorf("SQLite, which writes MindRecord's index, has no port to this platform: %w", errors.ErrUnsupported)
-)
+// ErrField reports a schema or a value that MindRecord cannot hold.
+var ErrField = records.ErrField
 
 // Field is a column of a file.
 type Field struct {

@@ -23,7 +23,8 @@ type upload struct {
 // CreateStore is [Create] for the files of a store. ctx bounds the writer until
 // Close returns.
 //
-// SQLite writes only files of the local disk. For another store the writer
+// The header of a data file is written last, and a store writes files from
+// their beginning. For another store than the local disk the writer therefore
 // keeps the set in a temporary folder below os.TempDir, which needs room for
 // all of it. Close copies the files to the store, and Close and Abort remove
 // the folder. A program that is killed leaves it.

@@ -114,11 +114,6 @@ func temporary(t *testing.T) func() []string {
 func TestCreateStore(t *testing.T) {
 	m := &memory{files: map[string][]byte{}}
 	s, rows := example(t)
-	if !ported {
-		_, err := CreateStore(t.Context(), m, "mem://a/x", s, WriterOptions{})
-		require.ErrorIs(t, err, ErrPlatform)
-		return
-	}
 	left := temporary(t)
 	options := WriterOptions{HeaderSize: minHeader, PageSize: minPage, Rows: 3}
 	write := func(t *testing.T, o store.Opener, name string, options WriterOptions) error {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"github.com/infer-prep/infer-prep/internal/msgpread"
+	"github.com/infer-prep/infer-prep/internal/msgpack"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -179,8 +179,8 @@ const filler = "id"
 // schema's non-blob fields. values has an element for each field of the schema,
 // nil for unwanted ones. Text is shared.
 func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error {
-	r := msgpread.Reader{B: b}
-	n := msgpread.Read(&r, msgp.ReadMapHeaderBytes)
+	r := msgpack.Reader{B: b}
+	n := msgpack.Read(&r, msgp.ReadMapHeaderBytes)
 	clear(seen)
 	want := 0
 	for i := range s.Fields {
@@ -189,7 +189,7 @@ func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error
 		}
 	}
 	if want == 0 && n == 1 { // a record is never empty
-		if key := msgpread.Read(&r, msgp.ReadStringZC); string(key) != filler || msgpread.Read(&r, msgp.ReadInt64Bytes) != 0 || r.Err != nil {
+		if key := msgpack.Read(&r, msgp.ReadStringZC); string(key) != filler || msgpack.Read(&r, msgp.ReadInt64Bytes) != 0 || r.Err != nil {
 			return fmt.Errorf("field %.80q, want %s, and 0", key, filler)
 		}
 		n = 0
@@ -199,7 +199,7 @@ func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error
 	}
 	next := 0
 	for range n {
-		key := msgpread.Read(&r, msgp.ReadStringZC)
+		key := msgpack.Read(&r, msgp.ReadStringZC)
 		if r.Err != nil {
 			break
 		}
@@ -230,13 +230,13 @@ func (s *Schema) decodeRaw(values []*tensor.Tensor, b []byte, seen []bool) error
 }
 
 // decodeValue decodes the value of a field. t is nil if it is unwanted.
-func (f *Field) decodeValue(t *tensor.Tensor, r *msgpread.Reader) error {
+func (f *Field) decodeValue(t *tensor.Tensor, r *msgpack.Reader) error {
 	var scratch tensor.Tensor
 	if t == nil {
 		t = &scratch
 	}
 	if f.Text {
-		v := msgpread.Read(r, msgp.ReadStringZC)
+		v := msgpack.Read(r, msgp.ReadStringZC)
 		if r.Err == nil && !utf8.Valid(v) {
 			return fmt.Errorf("%.80q is not UTF-8", v)
 		}
@@ -248,13 +248,13 @@ func (f *Field) decodeValue(t *tensor.Tensor, r *msgpread.Reader) error {
 	}
 	switch f.Desc.DType {
 	case tensor.Int32:
-		v := msgpread.Read(r, msgp.ReadInt64Bytes)
+		v := msgpack.Read(r, msgp.ReadInt64Bytes)
 		if v != int64(int32(v)) {
 			return fmt.Errorf("%d is beyond int32", v)
 		}
 		tensor.View[int32](t)[0] = int32(v)
 	case tensor.Int64:
-		tensor.View[int64](t)[0] = msgpread.Read(r, msgp.ReadInt64Bytes)
+		tensor.View[int64](t)[0] = msgpack.Read(r, msgp.ReadInt64Bytes)
 	case tensor.Float32:
 		tensor.View[float32](t)[0] = float32(readFloat(r))
 	case tensor.Float64:
@@ -263,11 +263,11 @@ func (f *Field) decodeValue(t *tensor.Tensor, r *msgpread.Reader) error {
 	return r.Err
 }
 
-func readFloat(r *msgpread.Reader) float64 {
+func readFloat(r *msgpack.Reader) float64 {
 	if r.Err == nil && msgp.NextType(r.B) == msgp.Float32Type {
-		return float64(msgpread.Read(r, msgp.ReadFloat32Bytes))
+		return float64(msgpack.Read(r, msgp.ReadFloat32Bytes))
 	}
-	return msgpread.Read(r, msgp.ReadFloat64Bytes)
+	return msgpack.Read(r, msgp.ReadFloat64Bytes)
 }
 
 // appendValue appends a value as MindSpore does: numbers in as few bytes as

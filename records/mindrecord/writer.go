@@ -82,9 +82,6 @@ func Create(name string, schema Schema, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !ported {
-		return nil, fmt.Errorf("mindrecord: %s: %w", p, ErrPlatform)
-	}
 	if o.HeaderSize == 0 {
 		o.HeaderSize = defaultHeader
 	}
@@ -439,25 +436,14 @@ func makeIndex(name, final string) (index string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err = f.Close(); err == nil {
-		err = d.writeIndex(f.Name())
-	}
+	err = d.writeIndex(f)
 	if err == nil {
-		err = finish(f.Name())
+		err = errors.Join(f.Chmod(0o644), f.Sync())
 	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return f.Name(), nil
-}
-
-// finish sets the mode of a file that SQLite created, and syncs it.
-func finish(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Chmod(0o644), f.Sync(), f.Close())
 }
 
 // Index rebuilds the indexes of data files from these files alone. It replaces

@@ -21,9 +21,6 @@ import (
 // after Abort. If a program is killed within Close, reading is an error, and
 // Index repairs the set.
 func TestNothingHalf(t *testing.T) {
-	if !here(t) {
-		return
-	}
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
 	seen := func() (l []string) {
@@ -93,9 +90,6 @@ func TestNothingHalf(t *testing.T) {
 
 // TestRenamed reads a set under another name.
 func TestRenamed(t *testing.T) {
-	if !here(t) {
-		return
-	}
 	dir := t.TempDir()
 	s, rows := example(t)
 	w, err := Create(filepath.Join(dir, "x"), s, WriterOptions{HeaderSize: minHeader, PageSize: minPage, Rows: 1})
@@ -142,16 +136,11 @@ func TestRefusals(t *testing.T) {
 		"index none":   {Fields: []Field{{Name: "a", Desc: array(1)}}, Index: []string{"b"}},
 	} {
 		require.ErrorIs(t, s.Validate(), ErrField, what)
-		if ported {
-			_, err := Create(filepath.Join(t.TempDir(), "x"), s, small)
-			require.ErrorIs(t, err, ErrField, what)
-		}
+		_, err := Create(filepath.Join(t.TempDir(), "x"), s, small)
+		require.ErrorIs(t, err, ErrField, what)
 	}
 	s := Schema{Fields: []Field{{Name: "0a", Desc: number}, {Name: "b", Desc: number}}, Index: []string{"b"}}
 	require.NoError(t, s.Validate())
-	if !here(t) {
-		return
-	}
 	name := filepath.Join(t.TempDir(), "x")
 	for _, o := range []WriterOptions{{HeaderSize: 1}, {HeaderSize: maxHeader + 1}, {PageSize: minPage - 4}, {PageSize: minPage + 1}, {PageSize: maxPage + 4}, {Rows: -1}} {
 		_, err := Create(name, s, o)
@@ -200,20 +189,15 @@ func TestFormatRecords(t *testing.T) {
 		require.False(t, f.Match(name, head[:20]))
 	}
 	remote := struct{ store.Opener }{store.Local}
-	if here(t) {
-		r, err := f.Open(ctx, remote, []string{filepath.Join(dir, "scalars")}, records.ReadOptions{})
-		require.NoError(t, err)
-		var x records.Record
-		require.NoError(t, r.Next(&x))
-		require.Equal(t, "0", x.Key)
-		require.NoError(t, r.Close())
-	}
+	r, err := f.Open(ctx, remote, []string{filepath.Join(dir, "scalars")}, records.ReadOptions{})
+	require.NoError(t, err)
+	var x records.Record
+	require.NoError(t, r.Next(&x))
+	require.Equal(t, "0", x.Key)
+	require.NoError(t, r.Close())
 	_, err = f.Create(ctx, store.Local, filepath.Join(dir, "new"), records.WriteOptions{Size: 1})
 	require.Error(t, err)
-	if !here(t) {
-		return
-	}
-	r, err := f.Open(ctx, store.Local, []string{filepath.Join(dir, "bytes")}, records.ReadOptions{})
+	r, err = f.Open(ctx, store.Local, []string{filepath.Join(dir, "bytes")}, records.ReadOptions{})
 	require.NoError(t, err)
 	w, err := f.Create(ctx, store.Local, filepath.Join(dir, "new"), records.WriteOptions{Count: 25})
 	require.NoError(t, err)

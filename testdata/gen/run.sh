@@ -101,7 +101,7 @@ if [ $# -eq 0 ] && [ -z "$only" ]; then
   echo "== tensors/tensor_check.py"
   dir=$(mktemp -d)
   trap 'rm -rf "$dir"' EXIT
-  (cd $root && go test ./tensor -run TestWriteForCheck -count=1 -args -dir "$dir")
+  for p in tensor tensor/npz; do (cd $root && go test ./$p -run TestWriteForCheck -count=1 -args -dir "$dir"); done
   "$py" tensors/tensor_check.py "$dir"
 fi
 changed=$(git -C $root status --porcelain -- '*testdata*' ':!testdata/gen')

@@ -101,16 +101,23 @@ func reach(path string) map[string]bool {
 	return all
 }
 
-// TestFormatsAreOptional checks that programs link only the image formats and
-// the SQLite driver that they import.
+// TestFormatsAreOptional checks that programs link only the image formats that
+// they import.
 func TestFormatsAreOptional(t *testing.T) {
 	for _, p := range []string{"datagraph", "modelbundle", "onnx", "device", "dataset", "pullpipe", "pipeline", "datagraph/diff", "importer/preset", "importer/all"} {
 		for _, f := range formats {
 			require.False(t, reach(p)[f], "%s reaches %s", p, f)
 		}
 	}
-	for _, p := range []string{"dataset/all", "records/all", "compat/mxnet", "compat/paddle", "pack", "cmd/internal/cli", "device/ort"} {
-		require.False(t, reach(p)[sqlite], "%s reaches SQLite", p)
+}
+
+// TestLightModule checks that the go.mod of the main module requires no module
+// that takes long to fetch and to compile. What needs one is a nested module.
+func TestLightModule(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	for _, heavy := range []string{"modernc.org/", "cloud.google.com/", "google.golang.org/api", "google.golang.org/grpc", "Azure/", "minio/", "colinmarc/hdfs", "apache/", "gogpu/", "gomlx/", "prometheus/"} {
+		require.NotContains(t, string(b), heavy)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	x "github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func TestDigest(t *testing.T) {
@@ -121,10 +122,14 @@ func (s *summer) Write(p []byte) (int, error) {
 	size := len(p)
 	for len(p) > 0 {
 		n := int(s.length % 8)
-		for n == 0 && len(p) >= 8 {
-			s.word(binary.LittleEndian.Uint64(p))
-			s.length += 8
-			p = p[8:]
+		if whole := len(p) &^ 7; n == 0 && whole > 0 {
+			state := s.state
+			for i := 0; i < whole; i += 8 {
+				state = mix(state, binary.LittleEndian.Uint64(p[i:]))
+			}
+			s.state = state
+			s.length += uint64(whole)
+			p = p[whole:]
 		}
 		n = copy(s.part[n:], p)
 		s.length += uint64(n)
@@ -136,9 +141,11 @@ func (s *summer) Write(p []byte) (int, error) {
 	return size, nil
 }
 
-func (s *summer) word(w uint64) {
-	x := (s.state ^ w) * 0x9E3779B97F4A7C15
-	s.state = x ^ x>>32
+func (s *summer) word(w uint64) { s.state = mix(s.state, w) }
+
+func mix(state, w uint64) uint64 {
+	x := (state ^ w) * 0x9E3779B97F4A7C15
+	return x ^ x>>32
 }
 
 // sum ends the sum.

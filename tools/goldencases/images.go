@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -10,7 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gen2brain/jpegli"
+	"github.com/infer-prep/infer-prep/codec/jpeg"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // images writes files that are too large for the repository, or no images that
@@ -27,18 +27,20 @@ func (w *writer) images(out string) error {
 		return err
 	}
 	b := tile.Bounds()
-	m := image.NewRGBA(image.Rect(0, 0, 4000, 3000))
-	for y := range 3000 {
-		for x := range 4000 {
-			m.Set(x, y, tile.At(b.Min.X+x%b.Dx(), b.Min.Y+y%b.Dy()))
-		}
+	m, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, 3000, 4000, 3))
+	if err != nil {
+		return err
 	}
-	for name, level := range map[string]int{"large.jpg": 0, "large_progressive.jpg": 2} {
-		var buf bytes.Buffer
-		if err := jpegli.Encode(&buf, m, &jpegli.EncodingOptions{Quality: 90, ChromaSubsampling: image.YCbCrSubsampleRatio420, ProgressiveLevel: level, OptimizeCoding: true, DCTMethod: jpegli.DCTISlow}); err != nil {
+	for i := range 3000 * 4000 {
+		r, g, b, _ := tile.At(b.Min.X+i%4000%b.Dx(), b.Min.Y+i/4000%b.Dy()).RGBA()
+		m.Data[3*i], m.Data[3*i+1], m.Data[3*i+2] = byte(r>>8), byte(g>>8), byte(b>>8)
+	}
+	for name, progressive := range map[string]bool{"large.jpg": false, "large_progressive.jpg": true} {
+		file, err := jpeg.Encode(nil, m, jpeg.EncodeOptions{Quality: 90, Chroma: jpeg.Chroma420, Optimize: true, Progressive: progressive})
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(out, name), buf.Bytes(), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(out, name), file, 0o666); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,9 @@ import (
 	"github.com/infer-prep/infer-prep/importer/torchvision"
 	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // file is the contents of cases.json. Bytes of graphs, tensors and small files
@@ -667,7 +669,7 @@ func (w *writer) ops() error {
 		if err != nil {
 			return err
 		}
-		list, err := tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), 1<<28)
+		list, err := npz.Read(bytes.NewReader(b), int64(len(b)), 1<<28)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestNewOp(t *testing.T) {
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"transforms/soften_edges.go", "transforms/soften_edges_test.go", "testdata/gen/ops/op_soften_edges.py"}, names)
 	// The picture of the sheet takes the whole command line.
-	require.NoError(t, generate(dir, "op", `tools/(msgpgen|opdoc)$`))
+	require.NoError(t, generate(dir, "op", `tools/(msgpgen|opdoc)$|tools/oplist -all`))
 
 	goTest(t, dir, nil, "./tools/opdoc", "./tools/tsops", "./internal/coverage")
 	goTest(t, dir, []string{"TestGoldens", "TestGoldens/soften_edges", "TestSoftenEdges"},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 	_ "github.com/infer-prep/infer-prep/transforms/plugin"
 )
 

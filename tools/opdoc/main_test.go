@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/tools/opsource"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestCurrent checks that the generated files match the source.

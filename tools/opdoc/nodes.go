@@ -6,7 +6,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all"
-	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	"github.com/infer-prep/infer-prep/tools/opsource"
 )
 

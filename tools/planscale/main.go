@@ -27,6 +27,7 @@ import (
 	_ "github.com/infer-prep/infer-prep/codec/all"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/store"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // perFolder is the number of files of a simulated folder.

@@ -1,20 +1,18 @@
-// Command shake writes an overlay for go build with which a program links only
-// the ops that a list names.
+// Command shake writes an overlay for go build with which a program links less.
 //
 // Go's linker drops functions that nothing calls, but not what package
-// initialization uses: every op registers itself, and packages fill tables that
-// the program never reads. The overlay drops the registrations of other ops and
-// then every declaration that main and the remaining init functions do not
+// initialization uses, nor methods of interfaces that some package calls. The
+// overlay drops every declaration that main and the init functions do not
 // mention. Imports that are no longer used go too.
 //
-//	go run ./tools/shake -ops wasm/small.txt -o DIR ./wasm
+//	go run ./tools/shake -o DIR ./wasm
 //	go build -overlay DIR/overlay.json ./wasm
 //
-// The list has one op on each line; # starts a comment. The packages of -copy
-// are reduced too, under another path, and lose their init functions: go build
-// lets an overlay replace only files of the main module. The methods of -drop,
-// METHOD of all types or TYPE.METHOD, are dropped: name those that are only
-// called by packages that the program no longer links.
+// The packages of -copy are reduced too, under another path, and lose their
+// init functions: go build lets an overlay replace only files of the main
+// module. The methods of -drop, METHOD of all types or TYPE.METHOD, are
+// dropped: name those that are only called by packages that the program no
+// longer links.
 //
 // The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
 // random numbers. They panic in the program if it has no such op.
@@ -24,13 +22,11 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,7 +39,6 @@ func main() {
 	copies := flag.String("copy", "", "packages of others to reduce, separated by commas; PATH:TAG adds a build tag")
 	drop := flag.String("drop", "", "methods to drop, separated by commas")
 	random := flag.String("random", "", "functions that only random ops need, separated by commas")
-	ops := flag.String("ops", "", "file with the names of the ops; empty keeps all")
 	flag.StringVar(&o.tags, "tags", "", "build tags")
 	flag.StringVar(&o.out, "o", "", "folder to write to")
 	flag.Parse()
@@ -52,7 +47,7 @@ func main() {
 		os.Exit(2)
 	}
 	o.copies, o.drop, o.random = split(*copies), split(*drop), split(*random)
-	if err := run(flag.Arg(0), *ops, o); err != nil {
+	if err := run(flag.Arg(0), o); err != nil {
 		fmt.Fprintln(os.Stderr, "shake:", err)
 		os.Exit(1)
 	}
@@ -63,19 +58,12 @@ func split(s string) []string {
 }
 
 type options struct {
-	ops          map[string]bool // nil keeps all
 	copies, drop []string
 	random       []string
 	tags, out    string
 }
 
-func run(main, list string, o options) error {
-	if list != "" {
-		var err error
-		if o.ops, err = readOps(list); err != nil {
-			return err
-		}
-	}
+func run(main string, o options) error {
 	pkgs, err := load(main, o)
 	if err != nil {
 		return err
@@ -83,11 +71,6 @@ func run(main, list string, o options) error {
 	p, err := parse(pkgs, o)
 	if err != nil {
 		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.ops)) {
-		if !p.registered[name] {
-			return fmt.Errorf("%s: unknown op %q", list, name)
-		}
 	}
 	if err := p.leaveOut(o.random); err != nil {
 		return err
@@ -98,33 +81,6 @@ func run(main, list string, o options) error {
 		p.reach()
 	}
 	return p.write(o.out)
-}
-
-// readOps reads the list of ops.
-func readOps(path string) (map[string]bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	ops := map[string]bool{}
-	s := bufio.NewScanner(f)
-	for line := 1; s.Scan(); line++ {
-		text, _, _ := strings.Cut(s.Text(), "#")
-		switch words := strings.Fields(text); {
-		case len(words) == 0:
-		case len(words) > 1:
-			return nil, fmt.Errorf("%s:%d: %d words, want one op", path, line, len(words))
-		case ops[words[0]]:
-			return nil, fmt.Errorf("%s:%d: op %q is listed twice", path, line, words[0])
-		default:
-			ops[words[0]] = true
-		}
-	}
-	if len(ops) == 0 && s.Err() == nil {
-		return nil, fmt.Errorf("%s: no ops", path)
-	}
-	return ops, s.Err()
 }
 
 // listed is a package as go list prints it.

@@ -22,8 +22,7 @@ type program struct {
 	fset         *token.FileSet
 	pkgs         []*pkg
 	byPath       map[string]*pkg
-	root, module string          // the main module
-	registered   map[string]bool // the ops
+	root, module string // the main module
 	drop         []string
 	left         []*unit // functions without their bodies
 }
@@ -64,7 +63,7 @@ type group struct{ start, end int }
 type mention struct{ path, name string }
 
 func parse(list []*listed, o options) (*program, error) {
-	p := &program{fset: token.NewFileSet(), byPath: map[string]*pkg{}, registered: map[string]bool{}, drop: o.drop}
+	p := &program{fset: token.NewFileSet(), byPath: map[string]*pkg{}, drop: o.drop}
 	for _, l := range list {
 		if l.Module != nil && l.Module.Main {
 			p.root, p.module = l.Module.Dir, l.Module.Path
@@ -83,7 +82,7 @@ func parse(list []*listed, o options) (*program, error) {
 	for _, k := range p.pkgs {
 		for _, f := range k.files {
 			for _, d := range f.ast.Decls {
-				p.declare(k, f, d, o.ops)
+				p.declare(k, f, d)
 			}
 		}
 	}
@@ -138,7 +137,7 @@ func (p *program) span(n ast.Node, doc *ast.CommentGroup) (start, end int) {
 }
 
 // declare records the units of a declaration.
-func (p *program) declare(k *pkg, f *file, d ast.Decl, ops map[string]bool) {
+func (p *program) declare(k *pkg, f *file, d ast.Decl) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
 		u := p.unit(k, f, d, d.Doc)
@@ -151,23 +150,6 @@ func (p *program) declare(k *pkg, f *file, d ast.Decl, ops map[string]bool) {
 			}
 		case d.Name.Name == "init":
 			u.kept = !k.copied
-			if calls := p.registrations(d, ops); len(calls) > 0 {
-				u.kept = false
-				var rest []ast.Stmt
-				for _, s := range d.Body.List {
-					if slices.Contains(calls, s) {
-						f.cuts = append(f.cuts, [2]int{p.offset(s.Pos()), p.offset(s.End())})
-						continue
-					}
-					rest = append(rest, s)
-					_, call := s.(*ast.ExprStmt)
-					u.kept = u.kept || call
-				}
-				u.mentions, u.imports = nil, map[string]bool{}
-				for _, s := range rest {
-					u.mention(s)
-				}
-			}
 		default:
 			k.add(u, d.Name.Name)
 		}
@@ -279,59 +261,6 @@ func (u *unit) mention(n ast.Node) {
 		}
 		return true
 	})
-}
-
-// registrations returns the statements of an init function that register an op
-// outside ops.
-func (p *program) registrations(d *ast.FuncDecl, ops map[string]bool) (l []ast.Stmt) {
-	for _, s := range d.Body.List {
-		e, ok := s.(*ast.ExprStmt)
-		if !ok {
-			continue
-		}
-		name := opName(e.X)
-		if name == "" {
-			continue
-		}
-		p.registered[name] = true
-		if ops != nil && !ops[name] {
-			l = append(l, s)
-		}
-	}
-	return l
-}
-
-// opName returns the name of the op that a call registers, "" if it is no call
-// of Register(Info{Name: "…", …}).
-func opName(x ast.Expr) string {
-	c, ok := x.(*ast.CallExpr)
-	if !ok || len(c.Args) != 1 {
-		return ""
-	}
-	if f, ok := c.Fun.(*ast.Ident); !ok || f.Name != "Register" {
-		return ""
-	}
-	l, ok := c.Args[0].(*ast.CompositeLit)
-	if !ok {
-		return ""
-	}
-	if t, ok := l.Type.(*ast.Ident); !ok || t.Name != "Info" {
-		return ""
-	}
-	for _, e := range l.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			continue
-		}
-		k, isName := kv.Key.(*ast.Ident)
-		v, isText := kv.Value.(*ast.BasicLit)
-		if isName && isText && k.Name == "Name" && v.Kind == token.STRING {
-			if s, err := strconv.Unquote(v.Value); err == nil {
-				return s
-			}
-		}
-	}
-	return ""
 }
 
 // leaveOut takes the bodies of functions, PACKAGE.TYPE.METHOD.

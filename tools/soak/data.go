@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/dataset/imagerecord"
 	"github.com/infer-prep/infer-prep/dataset/webdataset"
 	t "github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // images returns the names of the test images with one of the extensions and at

@@ -8,6 +8,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // TestGenerate looks for every op and every preset in the generated files. The

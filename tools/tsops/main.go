@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func main() {

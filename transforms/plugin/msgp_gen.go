@@ -2,19 +2,19 @@
 
 package plugin
 
-import "github.com/infer-prep/infer-prep/internal/msgpread"
+import "github.com/infer-prep/infer-prep/internal/msgpack"
 
 func (z *Op) msgp() []any {
-	return []any{msgpread.String(&z.Library), msgpread.String(&z.Function), msgpread.String(&z.Args), msgpread.String(&z.SHA256)}
+	return []any{msgpack.String(&z.Library), msgpack.String(&z.Function), msgpack.String(&z.Args), msgpack.String(&z.SHA256)}
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z Op) MarshalMsg(b []byte) ([]byte, error) { return msgpread.AppendTuple(b, z.msgp()) }
+func (z Op) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *Op) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpread.ReadTuple(b, z.msgp(), "Library Function Args SHA256")
+	return msgpack.ReadTuple(b, z.msgp(), "Library Function Args SHA256")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.
-func (z Op) Msgsize() int { return msgpread.TupleSize(z.msgp()) }
+func (z Op) Msgsize() int { return msgpack.TupleSize(z.msgp()) }

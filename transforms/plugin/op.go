@@ -32,16 +32,19 @@ type Op struct {
 // maxArgs is the largest length of Args in bytes.
 const maxArgs = 1 << 16
 
-func init() {
-	transforms.Register(transforms.Info{
-		Name: "plugin", Version: 1, New: func() transforms.Op { return New("", "", "") },
-		Reference: "the library", Exactness: "0 for the same library; not compared with MindSpore's",
-	})
-}
+func init() { transforms.Register((*Op)(nil)) }
 
 // New returns the op of a library's function, of any build of the library.
 func New(library, function, args string) *Op {
 	return &Op{Library: library, Function: function, Args: args}
+}
+
+// Info describes the op.
+func (*Op) Info() transforms.Info {
+	return transforms.Info{
+		Name: "plugin", Version: 1, New: func() transforms.Op { return New("", "", "") },
+		Reference: "the library", Exactness: "0 for the same library; not compared with MindSpore's",
+	}
 }
 
 // Validate checks the form of the parameters. Infer checks that the library is

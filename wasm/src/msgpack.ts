@@ -7,7 +7,7 @@ const maxInt64 = 2n ** 63n - 1n;
 
 /**
  * Reader reads values of known kinds one after another. It accepts what Go's
- * package msgpread accepts.
+ * package msgpack accepts.
  *
  * Strings are returned with one character per byte, so that they compare like
  * their bytes; {@link utf8} decodes them.

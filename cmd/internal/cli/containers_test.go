@@ -299,16 +299,6 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestRunMindRecordMissing: a program without records/mindrecord says so.
-func TestRunMindRecordMissing(t *testing.T) {
-	head := "\x14\x00\x00\x00\x00\x00\x00\x00" + `{"header_size":16384,` + strings.Repeat(" ", 600)
-	t.Chdir(tree(t, map[string][]byte{"x.mindrecord": []byte(head)}))
-	const text = "a MindRecord file, and this program is built without records/mindrecord, which links SQLite\n"
-	require.Contains(t, call(t, "run", "--preset", "decode", "-o", "out", "x.mindrecord").stderr, "infer-prep: x.mindrecord: "+text)
-	require.Contains(t, callIn(t, head, "run", "--preset", "decode", "-o", "out", "-").stderr, "infer-prep: -: "+text)
-	require.Contains(t, callIn(t, head, "records", "ls", "-").stderr, "infer-prep: -: "+text)
-}
-
 // TestStdinTwice: only one argument or flag reads standard input.
 func TestStdinTwice(t *testing.T) {
 	for _, args := range [][]string{

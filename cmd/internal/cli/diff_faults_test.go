@@ -12,7 +12,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	testshort "github.com/infer-prep/infer-prep/internal/short"
-	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // faults has, for each tensor of testdata/gen/tensors/diff_faults.py, the one
@@ -109,7 +109,7 @@ func TestDiffFaults(t *testing.T) {
 	defer f.Close()
 	info, err := f.Stat()
 	require.NoError(t, err)
-	l, err := tensor.ReadNPZ(f, info.Size(), 1<<20)
+	l, err := npz.Read(f, info.Size(), 1<<20)
 	require.NoError(t, err)
 	require.Len(t, l, len(faults))
 	for i := 0; i < len(l); i += testshort.Step(t, 10) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // explainedJSON is the part of --json that the tests read.
@@ -102,7 +103,7 @@ func TestDiffFiles(t *testing.T) {
 	x := readNPY(t, at("a.npy"))
 	y := readNPY(t, at("b.npy"))
 	write("a.npz", func(w *bytes.Buffer) error {
-		return tensor.WriteNPZ(w, []tensor.Named{{Name: "p", T: x}, {Name: "q", T: y}})
+		return npz.Write(w, []tensor.Named{{Name: "p", T: x}, {Name: "q", T: y}})
 	})
 	write("b.safetensors", func(w *bytes.Buffer) error {
 		return tensor.WriteSafetensors(w, []tensor.Named{{Name: "p", T: x}, {Name: "q", T: x}}, nil)

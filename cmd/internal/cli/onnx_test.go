@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/onnx"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // model returns the path of a file of testdata/onnx.
@@ -59,7 +60,7 @@ func TestExportONNX(t *testing.T) {
 	defer f.Close()
 	info, err := f.Stat()
 	require.NoError(t, err)
-	taps, err := tensor.ReadNPZ(f, info.Size(), 1<<20)
+	taps, err := npz.Read(f, info.Size(), 1<<20)
 	require.NoError(t, err)
 	require.Len(t, taps, 6)
 	require.Equal(t, "step1_rows1_index", taps[0].Name)

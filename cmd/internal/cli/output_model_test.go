@@ -15,6 +15,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 func readText(t *testing.T, path string) string {
@@ -139,7 +140,7 @@ func TestModelFormatContents(t *testing.T) {
 	require.Equal(t, plain.Data, []byte(readText(t, "traw/a.png/image")))
 	require.Zero(t, call(t, "run", "--preset", "imagenet", "--format", "npz", "--name", "x", "-o", "npz", "a.png").status)
 	b := readText(t, "npz/a.png.npz")
-	l, err := tensor.ReadNPZ(strings.NewReader(b), int64(len(b)), 1<<26)
+	l, err := npz.Read(strings.NewReader(b), int64(len(b)), 1<<26)
 	require.NoError(t, err)
 	require.Equal(t, "x", l[0].Name)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/infer-prep/infer-prep/records/webdataset"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // shardRecords reads the records of files in a format of package records.
@@ -209,7 +210,7 @@ func TestStdout(t *testing.T) {
 	require.Equal(t, command.ExitFailed, call(t, "run", "--preset", "imagenet", "--batch-size", "2", "--format", "npz", "-o", "out", "in").status)
 	r := call(t, "run", "--preset", "imagenet", "--batch-size", "3", "--format", "npz", "-o", "-", "in")
 	require.Equal(t, command.ExitFailed, r.status, "a broken image")
-	l, err := tensor.ReadNPZ(strings.NewReader(r.stdout), int64(len(r.stdout)), 1<<30)
+	l, err := npz.Read(strings.NewReader(r.stdout), int64(len(r.stdout)), 1<<30)
 	require.NoError(t, err)
 	require.Equal(t, tensor.Dims(3, 3, 224, 224), l[0].T.Shape)
 	require.Equal(t, []string{"batch-000000.jsonl", "batch-000000.npz", "batch-000001.jsonl", "batch-000001.npz"}, slices.DeleteFunc(listFiles(t, "out"), func(s string) bool { return !strings.HasPrefix(s, "batch") }))

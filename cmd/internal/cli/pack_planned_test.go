@@ -169,10 +169,16 @@ func TestPackPlannedUsage(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("lost.json", []byte(strings.ReplaceAll(string(plan), "plan.list", "lost.list")), 0o666))
 	require.NoError(t, os.WriteFile("damaged.json", []byte(strings.ReplaceAll(string(plan), "plan.list", "damaged.list")), 0o666))
+	require.Equal(t, command.ExitOK, call(t, "pack", "plan", "-q", "-o", "jpegli.json", "--resize", "5", "in").status)
+	resized, err := os.ReadFile("jpegli.json")
+	require.NoError(t, err)
+	require.Contains(t, string(resized), `"turbo"`)
+	require.NoError(t, os.WriteFile("jpegli.json", []byte(strings.ReplaceAll(string(resized), `"turbo"`, `"github.com/gen2brain/jpegli v0.4.2"`)), 0o666))
 	list, err := os.ReadFile("plan.list")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("damaged.list", list[:len(list)-1], 0o666))
 	for want, c := range map[string][]string{
+		"v0.4.2\": no such encoder in this program: want one of turbo, which write other bytes; the program infer-prep-full has jpegli: in a clone, go install -C cmd/infer-prep-full .": {"--plan", "jpegli.json", "-o", "out"},
 		"no file for the plan":                     {"plan", "in"},
 		"want one folder, list or manifest, got 0": {"plan", "-o", "p.json"},
 		"--shards 0: want at least 1":              {"plan", "-o", "p.json", "--shards", "0", "in"},

@@ -89,7 +89,7 @@ func TestPackRecordIO(t *testing.T) {
 	// Flags that change the files, and one that does not.
 	files := map[string]string{}
 	for name, args := range map[string]string{
-		"jobs 1": "--jobs 1", "jobs 5": "--jobs 5", "seed": "--seed 7", "quality": "--quality 50", "chroma": "--chroma 444", "encoder": "--encoder jpegli", "unchanged": "--color -1 --encoding .png", "pass": "--pass-through",
+		"jobs 1": "--jobs 1", "jobs 5": "--jobs 5", "seed": "--seed 7", "quality": "--quality 50", "chroma": "--chroma 444", "unchanged": "--color -1 --encoding .png", "pass": "--pass-through",
 	} {
 		r := call(t, append(append([]string{"pack", "recordio", "-q", "--recursive"}, strings.Fields(args)...), "out/"+name, "in")...)
 		require.Equal(t, called{command.ExitOK, "", ""}, r, name)
@@ -229,6 +229,7 @@ func TestPackRecordIOUsage(t *testing.T) {
 		"--quality 0 x in":                     "--quality 0: want 1 to 100 for .jpg",
 		"--chroma 411 x in":                    `--chroma "411": want 420, 422 or 444`,
 		"--encoder libjpeg x in":               `--encoder "libjpeg": want turbo or jpegli`,
+		"--encoder jpegli x in":                "--encoder jpegli: not in this program: want turbo; the program infer-prep-full has it: in a clone, go install -C cmd/infer-prep-full .\n",
 		"--encoding .png --encoder turbo x in": "--encoder needs --encoding .jpg",
 		"--color 2 x in":                       "--color 2: want 1, 0 or -1",
 		"--list --resize 5 x in":               "--resize applies to records, but --list writes none",

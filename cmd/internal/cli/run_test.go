@@ -22,6 +22,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 func readNPY(t *testing.T, path string) *tensor.Tensor {
@@ -346,7 +347,7 @@ func TestRunFormats(t *testing.T) {
 	}{
 		{"npz", "all", []string{"a.png.npz"}, func(t *testing.T, dir string) []tensor.Named {
 			r := open(t, filepath.Join(dir, "a.png.npz"))
-			l, err := tensor.ReadNPZ(r, int64(r.Len()), limit)
+			l, err := npz.Read(r, int64(r.Len()), limit)
 			require.NoError(t, err)
 			return l
 		}},
@@ -386,7 +387,7 @@ func TestRunFormats(t *testing.T) {
 		}},
 		{"npz", "main", []string{"a.png.npz"}, func(t *testing.T, dir string) []tensor.Named {
 			r := open(t, filepath.Join(dir, "a.png.npz"))
-			l, err := tensor.ReadNPZ(r, int64(r.Len()), limit)
+			l, err := npz.Read(r, int64(r.Len()), limit)
 			require.NoError(t, err)
 			return l
 		}},

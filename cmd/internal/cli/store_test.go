@@ -493,7 +493,7 @@ func TestStoreErrors(t *testing.T) {
 			[]string{in + "/b.png: cannot write mem://to/b.png.npy: no space left on device\ninfer-prep: the disk is full: "}},
 		{"a container that cannot be read", "open " + in + "/x.tar", fs.ErrPermission, []string{in + "/x.tar"}, command.ExitFailed, []string{in + "/x.tar: permission denied\n1 image, 1 failed"}},
 		{"an unknown scheme", "", nil, []string{"s3://bucket/a.png", in + "/a.png"}, command.ExitFailed,
-			[]string{"store: s3://bucket/a.png: no store for s3:// in this program: want a path, or a URI of file, ", "the program infer-prep-stores also has stores for s3, gs, az and hdfs\n2 images, 1 failed"}},
+			[]string{"store: s3://bucket/a.png: no store for s3:// in this program: want a path, or a URI of file, ", "the program infer-prep-full has stores for s3, gs, az and hdfs: in a clone, go install -C cmd/infer-prep-full .\n2 images, 1 failed"}},
 		{"a name that leads out", "", nil, []string{in + "/out"}, command.ExitFailed, []string{in + "/out/..: outside the folder " + in + "/out: "}},
 		{"a name that leads out, allowed", "", nil, []string{"--allow-outside", in + "/out"}, command.ExitFailed, []string{in + "/out/../../evil.png: the name leads out of the output folder\n"}},
 	} {

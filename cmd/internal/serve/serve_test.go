@@ -39,6 +39,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 func compile(t testing.TB, name string, limits codec.Limits) *datagraph.Plan {

@@ -13,6 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/internal/golden"
 	"github.com/infer-prep/infer-prep/tensor"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 // File is the contents of an importer's testdata/goldens.json.

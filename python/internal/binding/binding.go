@@ -14,6 +14,7 @@ import (
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/mobile"
 	"github.com/infer-prep/infer-prep/tensor"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 var (

@@ -10,7 +10,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	_ "github.com/infer-prep/infer-prep/dataset/all" // every source
-	_ "github.com/infer-prep/infer-prep/dataset/mindrecord"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/internal/registry"
 	"github.com/infer-prep/infer-prep/pipeline"

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -33,10 +32,12 @@ type Cluster struct {
 // Start starts an HDFS with the arguments of store/hdfs/minidfs.sh, which
 // installs it if needed. The caller closes it.
 func Start(args ...string) (*Cluster, error) {
-	_, file, _, _ := runtime.Caller(0)
-	c := &Cluster{cmd: exec.Command(filepath.Join(filepath.Dir(file), "..", "minidfs.sh"), args...)}
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/infer-prep/infer-prep/store/hdfs").Output()
+	if err != nil {
+		return nil, fmt.Errorf("the folder of minidfs.sh: %w", err)
+	}
+	c := &Cluster{cmd: exec.Command(filepath.Join(strings.TrimSpace(string(dir)), "minidfs.sh"), args...)}
 	c.cmd.Stderr = os.Stderr
-	var err error
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

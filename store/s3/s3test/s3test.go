@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -36,8 +35,11 @@ type Server struct {
 
 // install returns the path of the program, which it installs if needed.
 var install = sync.OnceValues(func() (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	out, err := exec.Command(filepath.Join(filepath.Dir(file), "versitygw.sh")).CombinedOutput()
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/infer-prep/infer-prep/store/s3/s3test").Output()
+	if err != nil {
+		return "", fmt.Errorf("the folder of versitygw.sh: %w", err)
+	}
+	out, err := exec.Command(filepath.Join(strings.TrimSpace(string(dir)), "versitygw.sh")).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("versitygw.sh: %w: %s", err, out)
 	}

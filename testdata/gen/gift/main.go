@@ -23,6 +23,7 @@ import (
 	"github.com/disintegration/gift"
 
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 func main() {
@@ -313,7 +314,7 @@ func write(dir string, o op) error {
 		return err
 	}
 	var z bytes.Buffer
-	if err := tensor.WriteNPZ(&z, g.arrays); err != nil {
+	if err := npz.Write(&z, g.arrays); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "golden.npz"), z.Bytes(), 0o666)

@@ -1,6 +1,8 @@
-"""Reads what package tensor's writers wrote, with the real readers, and compares.
+"""Reads what the writers of packages tensor and tensor/npz wrote, with the real
+readers, and compares.
 
     mkdir DIR && go test ./tensor -run TestWriteForCheck -args -dir DIR
+    go test ./tensor/npz -run TestWriteForCheck -args -dir DIR
     python testdata/gen/tensors/tensor_check.py DIR
 
 Needs the packages of tensor_files.py. Prints how many files of each kind are right,

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,8 +32,8 @@ func (a *App) Advised(err error) string {
 		flag = "--limit-bytes"
 	}
 	text := WithoutSecrets(strings.ReplaceAll(withFlags(err), "; store.AllowOutside permits it", ""))
-	if errors.Is(err, store.ErrScheme) && !slices.Contains(store.Schemes(), "s3") {
-		return text + schemeHint
+	if errors.Is(err, store.ErrScheme) {
+		return text + InFull("stores for s3, gs, az and hdfs")
 	}
 	if flag == "" || strings.Contains(text, flag) || a.Command == nil || a.Command.Flags().Lookup(flag[2:]) == nil {
 		return text

@@ -17,6 +17,3 @@ func WithoutSecrets(text string) string {
 		return paths.Shown(bare) + uri[len(bare):]
 	})
 }
-
-// schemeHint follows the error of a URI without a store.
-const schemeHint = "; the program infer-prep-stores also has stores for s3, gs, az and hdfs"

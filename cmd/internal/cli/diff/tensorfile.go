@@ -21,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/pipe"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // tensorExtensions are the extensions of tensor files.
@@ -83,7 +84,7 @@ func ReadTensorFile(ctx context.Context, path string, like *tensor.Desc, limit i
 		t, err := tensor.ReadNPY(f, limit)
 		return one("", t, err)
 	case ".npz":
-		return tensor.ReadNPZ(f, size, limit)
+		return npz.Read(f, size, limit)
 	case ".pb":
 		name, t, err := tensor.ReadTensorProto(f, limit)
 		return one(name, t, err)
@@ -133,7 +134,7 @@ func readTensorPipe(cmd *cobra.Command, path string, like *tensor.Desc, limit in
 		// tensors.
 		b, err := pipe.ReadAll(r, codec.Limits{Bytes: limit})
 		if err == nil {
-			l, err = tensor.ReadNPZ(bytes.NewReader(b), int64(len(b)), limit)
+			l, err = npz.Read(bytes.NewReader(b), int64(len(b)), limit)
 		}
 		return l, paths.Error(path, err)
 	case len(head) > object && head[object] == '{' && binary.LittleEndian.Uint64(head) <= longest:

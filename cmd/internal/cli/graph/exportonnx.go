@@ -17,6 +17,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/onnx"
 	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/tensor/npz"
 )
 
 // sizeFlag is the value HEIGHTxWIDTH of a flag.
@@ -143,7 +144,7 @@ func exportONNX(a *command.App, cmd *cobra.Command, f *exportONNXFlags) error {
 		if err != nil {
 			return command.FailErr("--taps-for %s: %w", f.tapsFor.String(), err)
 		}
-		if err := newfile.Write(cmd.Context(), path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return tensor.WriteNPZ(w, taps) }); err != nil {
+		if err := newfile.Write(cmd.Context(), path+"."+f.tapsFor.String()+".npz", func(w io.Writer) error { return npz.Write(w, taps) }); err != nil {
 			return command.WrapFail(err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +47,6 @@ func Command(a *command.App) *cobra.Command {
 type packFlags struct {
 	image    pack.ImageOptions
 	encoding string
-	encoder  string
 	chroma   string
 	color    int
 	bad      string
@@ -59,12 +60,15 @@ type packFlags struct {
 // imageFlags are the flags that change images.
 var imageFlags = []string{"resize", "center-crop", "quality", "encoding", "encoder", "chroma", "color"}
 
+// jpegli is the encoder that infer-prep does without.
+const jpegli = "jpegli"
+
 // collectLess makes the garbage collector run a quarter as often, unless GOGC
 // is set or jpegli is not used. jpegli allocates some MB of WebAssembly memory
 // for each image, which would trigger a collection for almost every image. With
 // two workers the speed-up is 1.7, for 150 MB of memory instead of 60.
 func collectLess(o *pack.ImageOptions) (restore func()) {
-	if o.Encoding != pack.JPEG || o.Encoder != pack.Jpegli || os.Getenv("GOGC") != "" {
+	if o.Encoding != pack.JPEG || o.Encoder != jpegli || os.Getenv("GOGC") != "" {
 		return func() {}
 	}
 	before := debug.SetGCPercent(400)
@@ -95,22 +99,21 @@ func (f *packFlags) addImage(cmd *cobra.Command) {
 	fl.BoolVar(&f.image.CenterCrop, "center-crop", false, "crop the center square, before --resize")
 	fl.IntVar(&f.image.Quality, "quality", 0, "`QUALITY` of JPEG, 1 to 100 (default 95), or compression of PNG, 1 to 9 (default 3)")
 	fl.StringVar(&f.encoding, "encoding", ".jpg", "`FORMAT` of the images: .jpg or .png")
-	fl.StringVar(&f.encoder, "encoder", "turbo", "`ENCODER` of JPEG: turbo writes OpenCV's files; jpegli's are an eighth smaller and slow to make")
+	fl.StringVar(&f.image.Encoder, "encoder", pack.Turbo, "`ENCODER` of JPEG: turbo writes OpenCV's files; those of jpegli, which "+command.FullProgram+" has, are an eighth smaller and slow to make")
 	fl.StringVar(&f.chroma, "chroma", "420", "chroma `SUBSAMPLING` of JPEG: 420, 422 or 444")
 	fl.IntVar(&f.color, "color", 1, "`MODE` of color: 1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
 	command.Complete(cmd, "encoding", ".jpg", ".png")
-	command.Complete(cmd, "encoder", "turbo", "jpegli")
+	command.Complete(cmd, "encoder", pack.Encoders()...)
 	command.Complete(cmd, "chroma", "420", "422", "444")
 	command.Complete(cmd, "color", "1", "0", "-1")
 }
 
 // check validates the flags and sets f.image.
 func (f *packFlags) check(cmd *cobra.Command) error {
-	var ok [4]bool
+	var ok [3]bool
 	f.image.Encoding, ok[0] = map[string]pack.Encoding{".jpg": pack.JPEG, ".png": pack.PNG}[f.encoding]
 	f.image.Chroma, ok[1] = map[string]jpeg.Chroma{"420": jpeg.Chroma420, "422": jpeg.Chroma422, "444": jpeg.Chroma444}[f.chroma]
 	f.image.Color, ok[2] = map[int]pack.Color{1: pack.RGB, 0: pack.Gray, -1: pack.Unchanged}[f.color]
-	f.image.Encoder, ok[3] = map[string]pack.JPEGEncoder{"turbo": pack.Turbo, "jpegli": pack.Jpegli}[f.encoder]
 	most := map[pack.Encoding]int{pack.JPEG: 100, pack.PNG: 9}[f.image.Encoding]
 	switch {
 	case f.jobs < 1:
@@ -125,8 +128,10 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 		return command.OneOf("chroma", f.chroma, "420", "422", "444")
 	case !ok[2]:
 		return command.UsageErr("--color %d: want 1, 0 or -1", f.color)
-	case !ok[3]:
-		return command.OneOf("encoder", f.encoder, "turbo", "jpegli")
+	case f.image.Encoder == jpegli && !slices.Contains(pack.Encoders(), jpegli):
+		return command.UsageErr("--encoder %s: not in this program: want %s%s", jpegli, strings.Join(pack.Encoders(), " or "), command.InFull("it"))
+	case !slices.Contains(pack.Encoders(), f.image.Encoder):
+		return command.OneOf("encoder", f.image.Encoder, pack.Turbo, jpegli)
 	case f.image.Encoding == pack.PNG && command.FirstChanged(cmd, "chroma", "encoder") != "":
 		return command.UsageErr("--%s needs --encoding .jpg", command.FirstChanged(cmd, "chroma", "encoder"))
 	case cmd.Flags().Changed("quality") && (f.image.Quality < 1 || f.image.Quality > most):

@@ -109,7 +109,11 @@ func plannedErr(ctx context.Context, err error) error {
 	case errors.Is(err, pack.ErrOther):
 		return command.UsageErr("%w; want another output folder, or --force of pack --plan to replace it", err)
 	case errors.Is(err, pack.ErrPlan):
-		return command.UsageErr("%w", err)
+		hint := ""
+		if errors.Is(err, pack.ErrEncoder) {
+			hint = command.InFull(jpegli)
+		}
+		return command.UsageErr("%w%s", err, hint)
 	}
 	return command.WrapFail(paths.ErrorOf(err))
 }

@@ -60,7 +60,7 @@ func (in *recordInput) detect(from string) error {
 		if in.format, err = records.Lookup(from); err != nil {
 			return command.OneOf("from", from, records.Names()...)
 		}
-	} else if in.format, err = pipe.Detect(in.name, head); errors.Is(err, records.ErrUnknown) {
+	} else if in.format, err = records.DetectHead(in.name, head); errors.Is(err, records.ErrUnknown) {
 		return command.FailErr("%s: unknown format: set --from to %s", in.name, command.OrList(records.Names()))
 	} else if err != nil {
 		return command.FailErr("%w", command.Readable(in.name, err))

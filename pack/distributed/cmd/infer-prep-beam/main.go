@@ -26,8 +26,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	_ "github.com/infer-prep/infer-prep/codec/all"
+	_ "github.com/infer-prep/infer-prep/codec/jpegli"
 	"github.com/infer-prep/infer-prep/pack"
 	"github.com/infer-prep/infer-prep/pack/distributed"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 
 	// The stores. Each registers the schemes of its names.
 	_ "github.com/infer-prep/infer-prep/store/hdfs"
