@@ -1,10 +1,11 @@
 # Every target works from a fresh clone and installs what it needs. make help lists them.
 GO ?= go
+PYTHON ?= $(shell command -v python3.11 || echo python3)
 # Libraries, and the copies of the module that tests make, are built with -trimpath: with it
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -79,15 +80,15 @@ python-test: ## the Python package: a wheel in a clean environment, its types an
 # are installed on Debian when they can be. PHOTOS is a folder of photographs to add. WHOLE=1 runs
 # every file in Chromium's page and in a Worker, and the 50 huge cases in node with both full files;
 # without, each file and each huge case in one of them.
-wasm-test: ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
+wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
 mobile-test: ## the bindings for Java and Kotlin, on a JVM and in Robolectric; the Android library without its native libraries; the logic of examples/android
 	mobile/install.sh
-	GO="$(GO)" mobile/build-aar.sh --dry-run
+	GO="$(GO)" mobile/build-aar.sh --ops all --dry-run
 	rm -rf mobile/jvm/target/surefire-reports mobile/android/target/surefire-reports examples/android/check/target/surefire-reports
 	cd mobile && mvn -q -B verify
 	@! cat mobile/jvm/target/surefire-reports/*.dumpstream 2>/dev/null || { echo "mobile-test: -Xcheck:jni warns"; exit 1; }
@@ -230,10 +231,10 @@ bench-scale: ## the cost of a sample from a thousand and from ten million record
 
 # The npm package beside other ways to make a model's input in a browser; see bench/README.md.
 # PHOTOS is a folder of JPEG files.
-wasm-bench: ## PHOTOS=DIR: the npm package in Chromium, compared with other libraries
+wasm-bench: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in Chromium, compared with other libraries
 	@[ -n "$(PHOTOS)" ] || { echo "wasm-bench: PHOTOS is not set: want PHOTOS=DIR, a folder of photographs"; exit 1; }
 	wasm/browser/install.sh
-	cd wasm && npm ci --no-audit --no-fund && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
+	cd wasm && GO="$(GO)" npm run build && cd bench && npm ci --no-audit --no-fund && GO="$(GO)" ROUNDS="$(ROUNDS)" node bench.mjs "$(abspath $(PHOTOS))"
 
 # A JVM's runs beside Go's, and camera frames beside OpenCV's conversion.
 mobile-bench: ## runs on a JVM beside Go alone, and camera frames beside OpenCV
@@ -267,15 +268,38 @@ python-soak: ## 100,000 batches from Python: the memory stays flat
 bigfolder: ## COUNT=100000: infer-prep run over 100,000 images, with ten interruptions at random
 	$(GO) run ./tools/bigfolder $(if $(COUNT),-count $(COUNT))
 
+##@ Packages
+
+# Each of these prints the path of the file that it makes in dist/; with make -s nothing else on
+# standard output.
+wheel: ## the Python package for this machine
+	@GO="$(GO)" $(PYTHON) python/backend.py native
+
+npm: wasm/node_modules/.package-lock.json ## the npm package
+	@cd wasm && GO="$(GO)" npm run build >&2
+	@cd wasm && mkdir -p ../dist && echo "$(CURDIR)/dist/$$(npm pack --silent --pack-destination ../dist)"
+
+jar: ## the jar for Java and Kotlin on servers, with libraries for Linux on x86-64 and arm64
+	@mobile/install.sh >&2
+	@GO="$(GO)" mobile/build-jar.sh
+
+aar: ## the Android library, which needs the Android NDK
+	@mobile/install.sh >&2
+	@GO="$(GO)" mobile/build-aar.sh
+
+# npm writes this file last.
+wasm/node_modules/.package-lock.json: wasm/package-lock.json
+	@cd wasm && npm ci --ignore-scripts --no-audit --no-fund >&2
+
 ##@ Release
 
 # The wheels of all platforms in dist/, built with zig's C compiler; auditwheel looks at those for
 # Linux, and the tests run on the one for this machine. TARGETS chooses some.
-wheel: ## the wheels of all platforms, in dist/; auditwheel, and the tests on this machine's
+wheels: ## the wheels of all platforms, in dist/; auditwheel, and the tests on this machine's
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	GO="$(GO)" python/wheels.sh $(TARGETS)
 
-# What a release of the newest version in CHANGELOG.md contains, in dist/. It publishes nothing.
-release-dry-run: ## the release in dist/, without publishing: archives, npm package, jar, AAR, checksums, SBOMs
-	GO="$(GO)" .ci/release "$$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
+# It publishes nothing.
+release-dry-run: ## the release in dist/, installed and tried, without publishing: archives, wheels, npm package, jars, AAR, checksums, SBOMs
+	GO="$(GO)" .ci/release

@@ -1,36 +1,48 @@
 #!/usr/bin/env bash
-# Builds the Android library into mobile/_aar: infer-prep-VERSION.aar, its
-# sources and its POM. Equal sources and tools give equal bytes.
-# usage: mobile/build-aar.sh [--abi ABI]... [--version VERSION] [--dry-run]
-#   --abi      arm64-v8a, x86_64; default: both
-#   --version  default: 0.0.0-SNAPSHOT
-#   --dry-run  put the libraries for Linux, which need no NDK, in the place of
-#              Android's: all other steps are the same. Such an AAR does not load.
+# Builds the Android library into dist: infer-prep-android-VERSION.aar, its
+# sources and its POM. It prints the path of the AAR; all else goes to standard
+# error. Equal sources and tools give equal bytes.
+# usage: mobile/build-aar.sh [--abi ABI]... [--ops OPS] [--dry-run]
+#   --abi      arm64-v8a, armeabi-v7a, x86_64; default: all three
+#   --ops      the ops that graphs may have: classification (the default), all, or
+#              a file with one op on each line
+#   --dry-run  put libraries for Linux, which need no NDK, in the place of
+#              Android's: all other steps are the same. The files are named
+#              infer-prep-android-VERSION-dryrun, and the AAR's manifest says so:
+#              it does not load on Android.
 # It needs Linux on x86-64, JDK 17, Maven, and the Android NDK, r27 or later, in
 # NDK, ANDROID_NDK_HOME, ANDROID_NDK_ROOT or ANDROID_HOME/ndk.
 set -euo pipefail
+here=$PWD
 cd "$(dirname "$0")"
 GO=${GO:-go}
-abis=() version=0.0.0-SNAPSHOT dry=
-usage() { sed -n '2,11s/^# \?//p' build-aar.sh >&2; exit 2; }
+abis=() dry= ops=classification
+usage() { sed -n '2,15s/^# \?//p' build-aar.sh >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
   --abi) [ $# -gt 1 ] || usage; abis+=("$2"); shift ;;
-  --version) [ $# -gt 1 ] || usage; version=$2; shift ;;
+  --ops) [ $# -gt 1 ] || usage; ops=$2; shift ;;
   --dry-run) dry=yes ;;
   *) echo "build-aar: unknown argument $1" >&2; usage ;;
   esac
   shift
 done
-[ ${#abis[@]} -gt 0 ] || abis=(arm64-v8a x86_64)
+case $ops in
+classification | all) ;;
+*)
+  ops=$(cd "$here" && realpath "$ops")
+  [ -f "$ops" ] || { echo "build-aar: --ops $ops: want classification, all or a file with one op on each line" >&2; exit 2; } ;;
+esac
+[ ${#abis[@]} -gt 0 ] || abis=(arm64-v8a armeabi-v7a x86_64)
 budget=$((6 << 20)) # bytes of a native library
 
 targets=() arguments=()
 for abi in "${abis[@]}"; do
   case $abi in
   arm64-v8a) arch=arm64 ;;
+  armeabi-v7a) arch=arm ;;
   x86_64) arch=amd64 ;;
-  *) echo "build-aar: unknown ABI $abi: want arm64-v8a or x86_64" >&2; exit 2 ;;
+  *) echo "build-aar: unknown ABI $abi: want arm64-v8a, armeabi-v7a or x86_64" >&2; exit 2 ;;
   esac
   os=android; [ -z "$dry" ] || os=linux
   targets+=("$os/$arch")
@@ -54,16 +66,15 @@ Either install it with the SDK's tools:
     export ANDROID_HOME=/path/of/the/sdk; unset NDK ANDROID_NDK_HOME ANDROID_NDK_ROOT
 or unpack android-ndk-r27c-linux.zip of https://developer.android.com/ndk/downloads and
     export NDK=/path/of/android-ndk-r27c
-Without it, --dry-run does all other steps.
+Without it, mobile/build-aar.sh --dry-run does all other steps, with libraries for Linux in the
+place of Android's: such an AAR does not load, and its file name ends with -dryrun.aar.
 TEXT
     exit 1
   fi
   export NDK
 fi
 
-[ "$version" = 0.0.0-SNAPSHOT ] || export VERSION=v$version
-GO="$GO" bind/build.sh "${targets[@]}"
+GO="$GO" OPS="$ops" bind/build.sh "${targets[@]}" >&2
 rm -rf {jvm,android}/target/classes # Maven leaves the classes of deleted sources
-mvn -q -B -DskipTests package
-python3 aar.py "$version" "$budget" "${arguments[@]}"
-[ -z "$dry" ] || echo "build-aar: this was a dry run: the native libraries are Linux's"
+mvn -q -B -DskipTests package >&2
+python3 aar.py ${dry:+--dry-run} "$budget" "${arguments[@]}"

@@ -25,38 +25,13 @@
 package mobile
 
 import (
-	"runtime/debug"
 	"runtime/metrics"
+
+	"github.com/infer-prep/infer-prep/internal/version"
 )
 
-// version is the version of a release's library, such as "v0.1.0": the linker
-// sets it (bind/build.sh), because a build in a clone does not know it.
-var version string
-
-// Version returns the version of this module that was built, or "(devel)".
-func Version() string {
-	if version != "" {
-		return version
-	}
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
-		return devel
-	}
-	for _, m := range append(b.Deps, &b.Main) {
-		if m.Path != module {
-			continue
-		}
-		if m.Replace == nil && m.Version != "" {
-			return m.Version
-		}
-	}
-	return devel
-}
-
-const (
-	devel  = "(devel)"
-	module = "github.com/infer-prep/infer-prep"
-)
+// Version returns the version of this module, such as "v0.1.0".
+func Version() string { return version.Release() }
 
 // HeapSize returns the bytes of the objects that were alive in the last garbage
 // collection of Go's heap, 0 before the first. The tools of a JVM do not count

@@ -1,4 +1,4 @@
-"""What aar.py and jar.py share: archives of equal bytes for equal files, and POMs."""
+"""What aar.py and jar.py share: the version, archives of equal bytes for equal files, and POMs."""
 import io, os, re, zipfile
 
 STAMP = (1980, 1, 1, 0, 0, 0)  # the first that ZIP has
@@ -32,12 +32,15 @@ def jar(path, keep):
         return {n: z.read(n) for n in z.namelist() if keep(n)}
 
 
+VERSION = read("../internal/version/VERSION").decode().strip()
+
+
 def property(name):
     """A property of pom.xml."""
     return re.search(f"<{name}>(.*?)</{name}>", read("pom.xml").decode()).group(1)
 
 
-def pom(artifact, version, packaging, name, description):
+def pom(artifact, packaging, name, description):
     """The POM of an artifact with the Kotlin API: its dependencies are the API's."""
     needs = "".join(f"""
     <dependency>
@@ -56,7 +59,7 @@ def pom(artifact, version, packaging, name, description):
   <modelVersion>4.0.0</modelVersion>
   <groupId>io.github.infer-prep</groupId>
   <artifactId>{artifact}</artifactId>
-  <version>{version}</version>
+  <version>{VERSION}</version>
   <packaging>{packaging}</packaging>
   <name>{name}</name>
   <description>{description}</description>

@@ -1,6 +1,6 @@
 """Builds the wheels: the PEP 517 backend of pyproject.toml, and a command.
 
-usage: backend.py [--version VERSION] [--out DIR] TARGET...
+usage: backend.py [--out DIR] TARGET...
   native         this machine's platform, with its C compiler: for tests, and
                  for `pip install ./python`
   linux-amd64, linux-arm64, windows-amd64
@@ -10,8 +10,9 @@ usage: backend.py [--version VERSION] [--out DIR] TARGET...
 A wheel for macOS is built by `native` on a Mac: Go's crypto/x509 links Apple's
 framework Security, which zig does not have.
 
-GO names the go command. Default of --version: that of pyproject.toml; of --out:
-dist. Equal sources and tools give equal bytes.
+It prints the path of each wheel. GO names the go command. Default of --out:
+dist. The version is that of internal/version/VERSION. Equal sources and tools
+give equal bytes.
 """
 import argparse
 import base64
@@ -66,11 +67,12 @@ def library(target, folder):
     return out, tag
 
 
-def build(target, out, version=None):
+def build(target, out):
     """Builds the wheel of a target in a folder and returns its file name."""
     with open(os.path.join(HERE, "pyproject.toml"), "rb") as f:
         project = tomllib.load(f)["project"]
-    version = version or project["version"]
+    with open(os.path.join(ROOT, "internal", "version", "VERSION")) as f:
+        version = f.read().strip()
     with tempfile.TemporaryDirectory() as folder:
         lib, platform = library(target, folder)
         files = {}
@@ -79,7 +81,7 @@ def build(target, out, version=None):
             if name.endswith(".py") or name == "py.typed":
                 with open(os.path.join(package, name), "rb") as f:
                     files[f"infer_prep/{name}"] = f.read()
-        files["infer_prep/_version.py"] = files["infer_prep/_version.py"].replace(b'"0.0.0"', f'"{version}"'.encode())
+        files["infer_prep/_version.py"] = f'VERSION = "{version}"\n'.encode()
         with open(lib, "rb") as f:
             files[f"infer_prep/{os.path.basename(lib)}"] = f.read()
     with open(os.path.join(HERE, "README.md"), encoding="utf-8") as f:
@@ -123,13 +125,11 @@ def build_sdist(sdist_directory, config_settings=None):
 
 def main():
     p = argparse.ArgumentParser(usage=__doc__.partition("usage: ")[2].rstrip())
-    p.add_argument("--version")
-    p.add_argument("--out", default="dist")
+    p.add_argument("--out", default=os.path.join(ROOT, "dist"))
     p.add_argument("targets", nargs="+", choices=["native", *TARGETS], metavar="TARGET")
     a = p.parse_args()
     for t in a.targets:
-        name = build(t, a.out, a.version)
-        print(f"{name}: {os.path.getsize(os.path.join(a.out, name))} bytes", flush=True)
+        print(os.path.join(a.out, build(t, a.out)), flush=True)
 
 
 if __name__ == "__main__":

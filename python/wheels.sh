@@ -2,7 +2,7 @@
 # Builds the wheels in dist/ and checks them. The tests run on the one for this machine; those on
 # the one for arm64 are python/arm64.sh. bin/infer-prep must be there.
 # usage: wheels.sh [TARGET]...     default: linux-amd64 linux-arm64 windows-amd64
-# VERSION is their version; default: 0.0.0. python/backend.py has the targets.
+# python/backend.py has the targets.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 py=$(parity/venv.sh python/requirements-wheel.txt)
@@ -10,9 +10,8 @@ py=$(parity/venv.sh python/requirements-wheel.txt)
 mkdir -p dist
 go_arch() { "${GO:-go}" env GOHOSTARCH; }
 for target; do
-  log=$("$py" python/backend.py --version "${VERSION:-0.0.0}" --out dist "$target")
-  echo "$log"
-  wheel=dist/${log%%:*}
+  wheel=$("$py" python/backend.py "$target")
+  echo "$wheel: $(stat -c %s "$wheel") bytes"
   case $target in
   linux-*)
     # auditwheel names the oldest platform that the symbols of the library allow.

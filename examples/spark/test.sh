@@ -7,9 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 GO=${GO:-go}
 mobile/install.sh
-GO="$GO" mobile/build-jar.sh >&2
-jar=mobile/jvm/target/dist/infer-prep-0.0.0-SNAPSHOT
-mvn -q -B install:install-file -Dfile=$jar.jar -DpomFile=$jar.pom
+jar=$(GO="$GO" mobile/build-jar.sh)
+mvn -q -B install:install-file -Dfile="$jar" -DpomFile="${jar%.jar}.pom"
 
 mkdir -p bin
 "$GO" build -o bin/ ./cmd/infer-prep ./tools/procedural

@@ -2,16 +2,15 @@
 # Makes the bindings of package mobile: Java sources in _build/java, and the
 # native library of each TARGET in _build/lib/TARGET/libinferprep.so.
 # usage: mobile/bind/build.sh TARGET...
-#   linux/amd64, linux/arm64      for a JVM; JAVA_HOME has the JDK
-#   android/arm64, android/amd64  NDK has the Android NDK, API is the API level, 21 by default
+#   linux/{amd64,arm64,arm}    for a JVM; JAVA_HOME has the JDK
+#   android/{amd64,arm64,arm}  NDK has the Android NDK, API is the API level, 21 by default
 # OPS says which ops graphs may have: classification (the default; package
 # transforms/classification), all, or a file with one op on each line.
-# CC overrides the compiler of a single target. GO names the go command. VERSION
-# is what Version returns, as in "v0.1.0".
+# CC overrides the compiler of a single target. GO names the go command.
 set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go} API=${API:-21}
-[ $# -gt 0 ] || { sed -n '2,10s/^# //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
 package=io.github.inferprep
 
 rm -rf _build/java _build/src _build/gobind
@@ -58,16 +57,24 @@ for f in _build/src/*_android.*; do mv "$f" "${f/_android./_jni.}"; done
 sed -i 's/_android\.h"/_jni.h"/' _build/src/*
 
 for target; do
-  export GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS=
+  export GOOS=${target%/*} GOARCH=${target#*/} GOARM=7 CGO_ENABLED=1 CGO_CFLAGS= CGO_LDFLAGS=
   case $target in
-  linux/amd64 | linux/arm64)
+  linux/amd64 | linux/arm64 | linux/arm)
     : "${JAVA_HOME:=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")}"
     CGO_CFLAGS="-D__GOBIND_ANDROID__ -I$PWD/jvm -I$JAVA_HOME/include -I$JAVA_HOME/include/linux"
-    cc=gcc; [ $GOARCH = "$("$GO" env GOHOSTARCH)" ] || cc=aarch64-linux-gnu-gcc
+    case $GOARCH in
+    amd64) cc=gcc ;;
+    arm64) cc=aarch64-linux-gnu-gcc ;;
+    arm) cc=arm-linux-gnueabihf-gcc ;;
+    esac
     log= ;;
-  android/arm64 | android/amd64)
-    arch=aarch64; [ $GOARCH = amd64 ] && arch=x86_64
-    cc=$(echo "${NDK:?mobile/bind: NDK is not set: want the folder of the Android NDK}"/toolchains/llvm/prebuilt/*/bin/$arch-linux-android$API-clang)
+  android/amd64 | android/arm64 | android/arm)
+    case $GOARCH in
+    amd64) cc=x86_64-linux-android ;;
+    arm64) cc=aarch64-linux-android ;;
+    arm) cc=armv7a-linux-androideabi ;;
+    esac
+    cc=$(echo "${NDK:?mobile/bind: NDK is not set: want the folder of the Android NDK}"/toolchains/llvm/prebuilt/*/bin/$cc$API-clang)
     log=-llog ;;
   *) echo "mobile/bind: unknown target $target" >&2; exit 2 ;;
   esac
@@ -75,7 +82,7 @@ for target; do
   mkdir -p "_build/lib/$target"
   # Without a build ID, which holds the paths in CGO_CFLAGS, equal sources give equal bytes.
   CC=${CC:-$cc} "$GO" build -trimpath -buildmode=c-shared \
-    -ldflags="-s -w -buildid= -extldflags=-Wl,-z,max-page-size=16384${VERSION:+ -X github.com/infer-prep/infer-prep/mobile.version=$VERSION}" -o "_build/lib/$target/libinferprep.so" ./_build/src
+    -ldflags="-s -w -buildid= -extldflags=-Wl,-z,max-page-size=16384" -o "_build/lib/$target/libinferprep.so" ./_build/src
   rm -f "_build/lib/$target/libinferprep.h"
   # Android 15 and later load libraries on pages of 16 KiB.
   readelf -lW "_build/lib/$target/libinferprep.so" | awk '/LOAD/ { n++; if ($NF != "0x4000") bad = 1 } END { exit bad || !n }' ||

@@ -1,5 +1,6 @@
 import array
 import gc
+import importlib.metadata
 import io
 import json
 import pickle
@@ -299,4 +300,5 @@ def test_write(tmp_path, jpeg):
 
 
 def test_version():
-    assert infer_prep.__version__
+    assert infer_prep.__version__ == (conftest.ROOT / "internal" / "version" / "VERSION").read_text().strip()
+    assert importlib.metadata.version("infer-prep") == infer_prep.__version__

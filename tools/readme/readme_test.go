@@ -1,5 +1,4 @@
-// Package readme tests that the README and the change log say what is so.
-package readme
+package main
 
 import (
 	"bytes"
@@ -85,7 +84,7 @@ func TestShape(t *testing.T) {
 	text, _ := read(t)
 	require.LessOrEqual(t, strings.Count(text, "\n"), 150, "lines")
 	first := strings.Join(strings.SplitN(text, "\n", 30)[:29], "\n")
-	for _, c := range []string{"go get ", "go install ./cmd/infer-prep", "go run ./cmd/infer-prep run ", "make test"} {
+	for _, c := range []string{"go get ", "go install ./cmd/infer-prep", "pip install $(make -s wheel)", "npm install --prefix $APP $(make -s npm)", "make jar", "make aar", "go run ./cmd/infer-prep run ", "make test"} {
 		require.Contains(t, first, c, "on the first screen")
 	}
 	for _, file := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md", "bench/README.md"} {

@@ -25,7 +25,7 @@ let expected; // the consumer's results here
 
 before(async () => {
   project = await mkdtemp(join(tmpdir(), 'infer-prep-'));
-  [packed] = JSON.parse(await exec('npm', ['pack', '--json', '--silent', '--ignore-scripts', '--pack-destination', project], root));
+  [packed] = JSON.parse(await exec('npm', ['pack', '--json', '--silent', '--pack-destination', project], root));
   await writeFile(join(project, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n');
   await exec('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', join(project, packed.filename)], project);
   await cp(join(root, 'test/consumer.mjs'), join(project, 'consumer.mjs'));
@@ -82,11 +82,16 @@ test('npm pack takes the files that the package needs', async () => {
   const want = ['LICENSE', 'README.md', 'package.json', 'dist/browser-samples.bin', ...wasm, ...['index', 'index.node', 'worker', 'worker.node', 'graph', 'graph.node', 'presets'].map((f) => `dist/${f}.js`)];
   assert.deepEqual(names.filter((n) => !n.endsWith('.d.ts')).sort(), want.sort());
   assert.ok(names.includes('dist/index.d.ts'));
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const changes = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
-  assert.equal(version, /^## (\d[\d.]*)/m.exec(changes)[1], 'the newest version of CHANGELOG.md');
+  assert.equal(packed.version, (await readFile(new URL('../../internal/version/VERSION', import.meta.url), 'utf8')).trim());
   assert.deepEqual(await readFile(join(root, 'LICENSE')), await readFile(new URL('../../LICENSE', import.meta.url)));
   console.log(`npm pack: ${names.length} files, ${packed.size} bytes, ${packed.unpackedSize} unpacked`);
+});
+
+test('npm pack refuses a package that is not built', async () => {
+  const unbuilt = join(project, 'unbuilt');
+  for (const f of ['package.json', 'README.md', 'LICENSE', '.npmrc', 'scripts']) await cp(join(root, f), join(unbuilt, f), { recursive: true });
+  await assert.rejects(exec('npm', ['pack'], unbuilt), /the package is not built: \d+ of its files are missing.*npm run build/s);
+  assert.ok(!(await readdir(unbuilt)).some((f) => f.endsWith('.tgz')));
 });
 
 test('node', async () => { assert.deepEqual(await inNode('node.mjs'), expected); });

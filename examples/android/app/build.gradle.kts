@@ -30,8 +30,9 @@ val createBundle = tasks.register<CreateBundle>("createBundle") {
     classifier = rootProject.layout.projectDirectory.dir("../classifier")
 }
 
-// mobile/build-aar.sh makes the library.
-val aar = rootProject.layout.projectDirectory.file("../../mobile/_aar/infer-prep-android-0.0.0-SNAPSHOT.aar")
+// make aar makes the library.
+val version = providers.fileContents(rootProject.layout.projectDirectory.file("../../internal/version/VERSION")).asText.get().trim()
+val aar = rootProject.layout.projectDirectory.file("../../dist/infer-prep-android-$version.aar")
 
 android {
     namespace = "io.github.inferprep.example"
@@ -44,7 +45,7 @@ android {
         versionCode = 1
         versionName = "1"
         // The AAR has native libraries for these.
-        ndk { abiFilters += listOf("arm64-v8a", "x86_64") }
+        ndk { abiFilters += listOf("arm64-v8a", "armeabi-v7a", "x86_64") }
     }
 
     buildTypes {

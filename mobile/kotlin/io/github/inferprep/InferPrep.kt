@@ -207,7 +207,7 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
 
     /** Opens bundles and graphs. */
     public companion object {
-        /** The version of the native library, "(devel)" if it was not built from a release. */
+        /** The version of the native library, such as "v0.1.0". */
         @JvmStatic
         public val version: String
             @Throws(InferPrepException::class)
