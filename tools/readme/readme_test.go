@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/transforms"
+	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
 )
 
 const root = "../.."
@@ -116,7 +117,7 @@ func TestChangelog(t *testing.T) {
 		require.True(t, bytes.Contains(b, []byte(text)), "the change log does not say %q", text)
 	}
 	says(fmt.Sprintf("- %d ops with the bytes of", len(transforms.Ops())))
-	small, err := os.ReadFile(filepath.Join(root, "wasm", "small.txt"))
+	small, err := os.ReadFile(filepath.Join(root, "transforms", "classification", "ops.txt"))
 	require.NoError(t, err)
 	n := len(regexp.MustCompile("(?m)^[a-z]").FindAll(small, -1))
 	says(fmt.Sprintf("The small WebAssembly file has %d ops", n))
