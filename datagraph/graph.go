@@ -17,6 +17,7 @@ package datagraph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -84,6 +85,19 @@ func New(ops ...transforms.Op) *Graph {
 		g.Add(op)
 	}
 	return g
+}
+
+// WantImage returns an error that lists the inputs, unless the graph has one
+// input, an encoded image.
+func (g *Graph) WantImage() error {
+	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
+		return nil
+	}
+	var l []string
+	for _, c := range g.Inputs {
+		l = append(l, errfmt.Sprintf("%s (%v)", c.Name, c.Desc))
+	}
+	return errfmt.Errorf("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
 }
 
 // Add appends an op on its default columns ("image" for most) and returns g. An

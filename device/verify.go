@@ -110,8 +110,8 @@ func Verify(ctx context.Context, dev Device, plan *datagraph.Plan, goldens []mod
 	if len(goldens) == 0 {
 		return r, errors.New("device: verify: no golden samples: want at least one")
 	}
-	if len(g.Inputs) != 1 || g.Inputs[0].Desc.DType != tensor.Bytes {
-		return r, errors.New("device: verify: the graph has other inputs: want one encoded image")
+	if err := g.WantImage(); err != nil {
+		return r, fmt.Errorf("device: verify: %w", err)
 	}
 	session, err := dev.Open(plan, Options{})
 	if err != nil {

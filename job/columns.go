@@ -85,8 +85,8 @@ func (j *Job) Validate() error {
 	case j.inMemory() && j.OnResult == nil:
 		return option("no output: want %s, %s or %s", fieldDir, fieldWriter, Field("OnResult"))
 	}
-	if in := j.Preprocessor.Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
-		return option("the graph's input is %v: want one encoded image (bytes)", in[0].Desc)
+	if err := j.Preprocessor.Graph().WantImage(); err != nil {
+		return option("%w", err)
 	}
 	return j.To.validate(j.Existing)
 }

@@ -97,8 +97,8 @@ func (p *Preprocessor) NewPipe(c *PipeConfig) (q *Pipe, err error) {
 	case len(c.items) == 0:
 		return nil, fmt.Errorf("mobile: pipe: %w: there are no images: add a file or an image", errInput)
 	}
-	if err := p.takesImage(); err != nil {
-		return nil, err
+	if err := p.pool.Plan().Graph().WantImage(); err != nil {
+		return nil, fmt.Errorf("mobile: pipe: %w: %w", errInput, err)
 	}
 	size, err := p.batchSize(c)
 	if err != nil {

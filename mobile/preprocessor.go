@@ -209,18 +209,10 @@ func (p *Preprocessor) run(image []byte, out *Result) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.release()) }()
-	if err := p.takesImage(); err != nil {
-		return err
+	if err := p.pool.Plan().Graph().WantImage(); err != nil {
+		return fmt.Errorf("mobile: run: %w: %w", errInput, err)
 	}
 	return p.pool.Do(context.Background(), func(r *datagraph.Runner) error { return out.run(r, p.columns, image) })
-}
-
-// takesImage returns an error if the graph's input is not an encoded image.
-func (p *Preprocessor) takesImage() error {
-	if in := p.pool.Plan().Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
-		return fmt.Errorf("mobile: run: %w: the graph has the inputs %v, want one encoded image", errInput, in)
-	}
-	return nil
 }
 
 // Verify checks every byte of the bundle against its digest, and runs its

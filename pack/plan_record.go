@@ -243,8 +243,8 @@ func (p *Plan) run(ctx context.Context, image []byte, use func(out []*tensor.Ten
 
 // checkPlanGraph refuses graphs whose outputs no shard holds.
 func checkPlanGraph(g *datagraph.Plan) error {
-	if in := g.Graph().Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
-		return errors.New("pack: plan: the graph has other inputs than one encoded image")
+	if err := g.Graph().WantImage(); err != nil {
+		return fmt.Errorf("pack: plan: %w", err)
 	}
 	for i, c := range g.Outputs()[:len(g.Graph().Outputs)] {
 		if c.Desc.DType == tensor.BFloat16 {

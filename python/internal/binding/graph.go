@@ -56,8 +56,8 @@ func OpenGraph(s Source, data []byte) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in := g.Inputs; len(in) != 1 || in[0].Desc.DType != tensor.Bytes {
-		return nil, fmt.Errorf("infer_prep: graph: %w: the graph has the inputs %v, want one encoded image", errInput, in)
+	if err := g.WantImage(); err != nil {
+		return nil, fmt.Errorf("infer_prep: graph: %w: %w", errInput, err)
 	}
 	form, err := g.MarshalJSON()
 	if err != nil {

@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +16,10 @@ import (
 
 // WantOneImage refuses a graph whose input is not one encoded image.
 func WantOneImage(g *datagraph.Graph) error {
-	if len(g.Inputs) == 1 && g.Inputs[0].Desc.DType == tensor.Bytes {
-		return nil
+	if err := g.WantImage(); err != nil {
+		return command.UsageErr("%w", err)
 	}
-	var l []string
-	for _, c := range g.Inputs {
-		l = append(l, fmt.Sprintf("%s (%v)", c.Name, c.Desc))
-	}
-	return command.UsageErr("the graph's inputs are %s: want one encoded image (bytes)", strings.Join(l, ", "))
+	return nil
 }
 
 // ReadImage reads one image that the user named: a file, standard input or a
