@@ -304,7 +304,7 @@ var Layers = []Layer{
 		{Path: "pack/distributed", May: []string{"pack", "store", beam}},
 		{Path: "pack/distributed/cmd/infer-prep-beam", May: []string{"codec/all", "codec/jpegli", "pack/distributed", "pack", "store/hdfs", "store/httpstore", "store/s3", beam, "transforms/all"}},
 		{Path: "examples/classifier"},
-		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms"}},
+		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms", "codec/all"}},
 		{Path: "examples"},
 		{Path: "examples/bundle", May: []string{Root, "modelbundle"}},
 		{Path: "examples/folder", May: []string{Root, "job"}},
