@@ -22,9 +22,7 @@ func (z AdjustBrightness) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *AdjustContrast) msgp() []any { return []any{&z.Factor, (*uint8)(&z.Backend)} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AdjustContrast) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z AdjustContrast) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AdjustContrast) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -162,9 +160,7 @@ func (z AlignLongAxis) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *AlphaComposite) msgp() []any { return []any{&z.Background} }
 
 // MarshalMsg appends the msgp form to b.
-func (z AlphaComposite) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z AlphaComposite) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *AlphaComposite) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -407,9 +403,7 @@ func (z Compose) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *ConcatChannels) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ConcatChannels) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z ConcatChannels) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ConcatChannels) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -709,9 +703,7 @@ func (z ExpandDims) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *FeedbackPolicy) msgp() []any { return []any{&z.Name, msgpack.List(&z.Policies), &z.Weights} }
 
 // MarshalMsg appends the msgp form to b.
-func (z FeedbackPolicy) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z FeedbackPolicy) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *FeedbackPolicy) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -994,9 +986,7 @@ func (z HWC2CHW) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *HorizontalFlip) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
-func (z HorizontalFlip) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z HorizontalFlip) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *HorizontalFlip) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -1473,9 +1463,7 @@ func (z PatchMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *PatchPositions) msgp() []any { return []any{&z.Patch} }
 
 // MarshalMsg appends the msgp form to b.
-func (z PatchPositions) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z PatchPositions) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *PatchPositions) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -2101,9 +2089,7 @@ func (z *RandomRotation) msgp() []any {
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomRotation) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z RandomRotation) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomRotation) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -2165,9 +2151,7 @@ func (z RandomShortestSize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *RandomSolarize) msgp() []any { return []any{&z.Threshold} }
 
 // MarshalMsg appends the msgp form to b.
-func (z RandomSolarize) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z RandomSolarize) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RandomSolarize) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -2238,9 +2222,7 @@ func (z *RelativeWindow) msgp() []any {
 }
 
 // MarshalMsg appends the msgp form to b.
-func (z RelativeWindow) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z RelativeWindow) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *RelativeWindow) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -2716,9 +2698,7 @@ func (z TrivialAugmentWide) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *UniformAugment) msgp() []any { return []any{&z.Ops, &z.NumOps} }
 
 // MarshalMsg appends the msgp form to b.
-func (z UniformAugment) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z UniformAugment) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *UniformAugment) UnmarshalMsg(b []byte) ([]byte, error) {
@@ -2774,9 +2754,7 @@ func (z ValidBoxes) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 func (z *ValidKeypoints) msgp() []any { return []any{&z.Height, &z.Width} }
 
 // MarshalMsg appends the msgp form to b.
-func (z ValidKeypoints) MarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.AppendTuple(b, z.msgp())
-}
+func (z ValidKeypoints) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ValidKeypoints) UnmarshalMsg(b []byte) ([]byte, error) {
