@@ -68,7 +68,7 @@ func NewEncoder(format string) (FormatEncoder, error) {
 type Encoder struct {
 	Name    string   // lower case: "jpegli"
 	Version string   // of the library: another one may write other bytes
-	Chroma  []Chroma // the resolutions that it can write
+	Chroma  []Chroma // the chroma resolutions that it supports
 	New     func() FormatEncoder
 }
 

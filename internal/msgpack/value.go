@@ -108,7 +108,7 @@ func ReadArray(b []byte) (int64, []byte, error) {
 	return int64(n), b[size:], nil
 }
 
-// ReadString reads a string. It is valid as long as b.
+// ReadString reads a string. The result aliases b.
 func ReadString(b []byte) ([]byte, []byte, error) {
 	size, _ := head(b)
 	if size > uint64(len(b)) {

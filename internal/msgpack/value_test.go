@@ -50,7 +50,8 @@ func sameAs[T any](t *testing.T, b []byte, name string, read, want func([]byte) 
 	require.Equal(t, w, v, "%s %x", name, b)
 }
 
-// sameReads compares all Read functions with msgp's.
+// sameReads compares every Read function with that of tinylib/msgp on the
+// input b.
 func sameReads(t *testing.T, b []byte) {
 	t.Helper()
 	if Whole(b) != nil {

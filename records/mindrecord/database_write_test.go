@@ -24,8 +24,8 @@ func integersOf(i int) (v [8]int64) {
 }
 
 // written returns the file of a database with the tables INDEXES, of rows of
-// the given texts, and SHARD_NAME. The key of INDEXES has fields columns, and
-// the text of its schema extra bytes more.
+// the given texts, and SHARD_NAME. The key of INDEXES has fields columns. Its
+// schema's text is extra bytes longer than needed.
 func written(t testing.TB, rows, fields, extra int, text func(i int) string) []byte {
 	f, err := os.Create(filepath.Join(t.TempDir(), "x.db"))
 	require.NoError(t, err)

@@ -1,18 +1,19 @@
 // Command shake writes an overlay for go build with which a program links less.
 //
-// Go's linker drops functions that nothing calls, but not what package
-// initialization uses, nor methods of interfaces that some package calls. The
-// overlay drops every declaration that main and the init functions do not
-// mention. Imports that are no longer used go too.
+// Go's linker drops functions that nothing calls. It keeps what package
+// initialization uses, and the methods of interfaces that some package calls.
+// The overlay keeps the declarations that main, an init function or another
+// kept declaration mentions, and drops the others and the imports that are then
+// unused.
 //
 //	go run ./tools/shake -o DIR ./wasm
 //	go build -overlay DIR/overlay.json ./wasm
 //
-// The packages of -copy are reduced too, under another path, and lose their
-// init functions: go build lets an overlay replace only files of the main
-// module. The methods of -drop, METHOD of all types or TYPE.METHOD, are
-// dropped: name those that are only called by packages that the program no
-// longer links.
+// -copy lists packages from outside the main module to reduce. They lose their
+// init functions and get another path, since an overlay replaces only files of
+// the main module. -drop lists methods to drop: METHOD of all types, or
+// TYPE.METHOD. Name those that only packages call which the program no longer
+// links.
 //
 // The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
 // random numbers. They panic in the program if it has no such op.
