@@ -101,10 +101,11 @@ def hf(config, backend=None):
             out = {"pixel_values": out}
         # Lists of strings, such as OneFormer's task_inputs, are not of the image.
         out = {k: np.asarray(v) for k, v in out.items()}
-        if name == "DeepseekOcr2":  # a key that small images lack is an output without rows
+        if name in ("DeepseekOcr2", "UnlimitedOcr"):  # a key that small images lack is an output without rows
             side = p.tile_size
             local = {"pixel_values_local": out.get("pixel_values_local", np.zeros((0, 3, side, side), out["pixel_values"].dtype))}
-            return {"pixel_values": out["pixel_values"][0], **(local if p.crop_to_patches else {}), "num_local_patches": out["num_local_patches"][0]}
+            each = {k: out[k][0] for k in ("num_local_patches", "patches_grid") if k in out}
+            return {"pixel_values": out["pixel_values"][0], **(local if p.crop_to_patches else {}), **each}
         if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
             return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
         names = [k for k in out if out[k].dtype.kind not in "OSU" and out[k].size]

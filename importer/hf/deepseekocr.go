@@ -25,18 +25,9 @@ func init() {
 // output num_local_patches is an int64 scalar. The class ignores do_resize.
 func deepseekOCR2(b *builder, o *importer.Object) {
 	noOCR(o)
-	side := o.Side("tile_size", 768)
+	side, split := o.Side("tile_size", 768), o.Bool("crop_to_patches", true)
 	least, most := o.Int("min_patches", 2, 1, maxTiles), o.Int("max_patches", 6, 1, maxTiles)
-	split := o.Bool("crop_to_patches", true)
-	fill := []float64{127, 127, 127}
-	if v, ok := o.Get("background_color"); ok {
-		l, ok := importer.Ints(v, 3, 0, 255)
-		if !ok {
-			o.Bad("background_color", "three whole numbers of 0 to 255")
-			return
-		}
-		fill = []float64{float64(l[0]), float64(l[1]), float64(l[2])}
-	}
+	fill := backgroundColor(o)
 	edge := side
 	if split {
 		edge = b.size.height
@@ -50,26 +41,60 @@ func deepseekOCR2(b *builder, o *importer.Object) {
 		return
 	}
 	b.alwaysResizes(o)
-	const local, count, tiles = "pixel_values_local", "num_local_patches", "tiles"
 	b.decode()
+	b.localTiles(o, split, side, least, most, unused)
+	b.wholeInSquare(o, edge, fill)
 	if split {
-		r := transforms.NewResizeToTiles(side, side, least, most)
-		r.Interpolation, r.Backend = b.kernel()
-		b.Then(r, []string{datagraph.Image}, []string{tiles, unused, unused + "_choice", unused + "_size"})
-		b.branch(tiles, tiles, func(c *builder) { c.planes(o) })
-		b.Then(transforms.NewSplitTiles(side, side), []string{tiles}, []string{tiles})
-		b.Then(transforms.NewKeepRows(side), []string{tiles, datagraph.Image}, []string{local})
-		b.Then(transforms.NewRowCount(), []string{local}, []string{count})
-	} else {
-		b.Then(transforms.NewConstant(0), []string{datagraph.Image}, []string{count})
+		b.Outputs = append(b.Outputs, localValues)
 	}
+	b.Outputs = append(b.Outputs, localCount)
+}
+
+// The outputs of localTiles.
+const (
+	localValues = "pixel_values_local"
+	localCount  = "num_local_patches"
+)
+
+// backgroundColor returns the color that fills a square; default gray.
+func backgroundColor(o *importer.Object) []float64 {
+	v, ok := o.Get("background_color")
+	if !ok {
+		return []float64{127, 127, 127}
+	}
+	l, ok := importer.Ints(v, 3, 0, 255)
+	if !ok {
+		o.Bad("background_color", "three whole numbers of 0 to 255")
+		return nil
+	}
+	return []float64{float64(l[0]), float64(l[1]), float64(l[2])}
+}
+
+// localTiles adds the columns pixel_values_local, the tiles of an image with a
+// side above side, and num_local_patches, their number; without split only
+// num_local_patches, which is 0. The column grid has the numbers of rows and
+// columns of the tiles, of small images too.
+func (b *builder) localTiles(o *importer.Object, split bool, side, least, most int, grid string) {
+	if !split {
+		b.Then(transforms.NewConstant(0), []string{datagraph.Image}, []string{localCount})
+		return
+	}
+	const tiles = "tiles"
+	r := transforms.NewResizeToTiles(side, side, least, most)
+	r.Interpolation, r.Backend = b.kernel()
+	b.Then(r, []string{datagraph.Image}, []string{tiles, grid, unused + "_choice", unused + "_size"})
+	b.branch(tiles, tiles, func(c *builder) { c.planes(o) })
+	b.Then(transforms.NewSplitTiles(side, side), []string{tiles}, []string{tiles})
+	b.Then(transforms.NewKeepRows(side), []string{tiles, datagraph.Image}, []string{localValues})
+	b.Then(transforms.NewRowCount(), []string{localValues}, []string{localCount})
+}
+
+// wholeInSquare scales the whole image into a square of edge pixels with fill
+// around it, and adds the steps of the values.
+func (b *builder) wholeInSquare(o *importer.Object, edge int, fill []float64) {
 	r := &transforms.Resize{Fit: transforms.FitLongest, Edge: edge, SizeRule: transforms.SizeScale}
 	r.Interpolation, r.Backend = b.kernel()
 	b.Add(r)
 	b.Add(transforms.NewPadToSquare(fill))
 	b.planes(o)
-	if split {
-		b.Outputs = append(b.Outputs, local)
-	}
-	b.Outputs = append(b.Outputs, count)
 }
