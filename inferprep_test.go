@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	inferprep "github.com/infer-prep/infer-prep"
@@ -153,6 +154,32 @@ func TestSizes(t *testing.T) {
 		}
 		_, err = p.Sizes(0, 5)
 		require.ErrorIs(t, err, x.ErrInput)
+	}
+}
+
+// TestSizesOfModels compares Sizes with the outputs of the configurations of
+// real models, for a wide and for an upright image.
+func TestSizesOfModels(t *testing.T) {
+	files, err := filepath.Glob("testdata/configs/hf/*.json")
+	require.NoError(t, err)
+	require.Greater(t, len(files), 100)
+	for _, name := range files {
+		p := open(t, name)
+		for _, shape := range []tensor.Desc{tensor.Image(tensor.Uint8, tensor.HWC, 90, 1100, 3), tensor.Image(tensor.Uint8, tensor.HWC, 700, 451, 3)} {
+			image, err := tensor.New(shape)
+			require.NoError(t, err)
+			out, err := p.Run(t.Context(), image)
+			sizes, sizesErr := p.Sizes(shape.Height(), shape.Width())
+			if err != nil {
+				assert.Error(t, sizesErr, "%s: %v", name, err)
+				continue
+			}
+			assert.NoError(t, sizesErr, name)
+			for output, x := range out {
+				assert.Equal(t, x.Desc, sizes[output], "%s: %s", name, output)
+			}
+			require.Len(t, sizes, len(out))
+		}
 	}
 }
 

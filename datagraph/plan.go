@@ -2,6 +2,7 @@ package datagraph
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
@@ -20,6 +21,7 @@ type Plan struct {
 	buffers int
 	unfused *Plan // the plan without passes; nil if passes changed nothing
 	drawn   bool  // the graph has random ops or moves; passes run on the ops drawn for a sample
+	sizers  sync.Pool // of *Runner, for Sizes
 }
 
 type planStep struct {

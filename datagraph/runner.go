@@ -425,12 +425,18 @@ func (r *Runner) inferSteps(shape func(i int, d transforms.DataShaped) error) er
 
 // Sizes describes the outputs, then the side outputs, for an image of a height
 // and a width in pixels, as decoded. It reads no data. A size that depends on
-// more than that is tensor.Unknown.
+// more than that is tensor.Unknown. It is safe for concurrent use.
 func (p *Plan) Sizes(height, width int) ([]Column, error) {
 	if height < 1 || width < 1 {
 		return nil, errfmt.Errorf("datagraph: sizes: %d x %d pixels, want 1 or more a side: %w", height, width, transforms.ErrInput)
 	}
-	r := p.Unfused().NewRunner()
+	u := p.Unfused()
+	r, _ := u.sizers.Get().(*Runner)
+	if r == nil {
+		r = u.NewRunner()
+	}
+	defer u.sizers.Put(r)
+	r.known = r.known[:0]
 	for _, v := range r.plan.values {
 		d := v.desc
 		if len(r.known) < r.plan.inputs && d.IsImage() {

@@ -46,7 +46,7 @@ import (
 )
 
 // abiVersion is the version of the declarations above.
-const abiVersion = 3
+const abiVersion = 4
 
 func main() {}
 
@@ -198,6 +198,30 @@ func ip_graph_run_into(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip
 		for i, d := range descs {
 			list[i].bytes = C.int64_t(d.Size())
 			setDesc(&list[i], d)
+		}
+		return err
+	}()
+	if fail(e, err) {
+		return -1
+	}
+	return 0
+}
+
+// ip_graph_sizes describes the outputs for an image of a height and a width in
+// pixels. It runs nothing. out has room for all outputs; a size that depends on
+// the pixels is -1.
+//
+//export ip_graph_sizes
+func ip_graph_sizes(h, height, width C.int64_t, out *C.ip_tensor, e **C.char) C.int32_t {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		g, err := get[*binding.Graph](h)
+		if err != nil {
+			return err
+		}
+		columns, err := g.Sizes(int(height), int(width))
+		for i, c := range columns {
+			setDesc(&unsafe.Slice(out, len(columns))[i], c.Desc)
 		}
 		return err
 	}()

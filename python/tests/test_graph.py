@@ -32,6 +32,27 @@ def test_run(jpeg):
     assert "float32 (3, 224, 224)" in repr(g)
 
 
+def test_sizes(jpeg):
+    qwen = {"image_processor_type": "Qwen2VLImageProcessor", "patch_size": 14, "temporal_patch_size": 2, "merge_size": 2, "min_pixels": 3136, "max_pixels": 12845056}
+    for g in Graph.from_preset("imagenet"), Graph.from_preset("yolo"), Graph.from_hf(qwen):
+        for height, width in (97, 300), (301, 58):
+            out = g.run(np.zeros((height, width, 3), np.uint8))
+            out = out if isinstance(out, dict) else {g.columns[0].name: out}
+            assert g.sizes(height, width) == {name: a.shape for name, a in out.items()}
+    assert Graph.from_preset("decode").sizes(7, np.int64(9)) == {"image": (7, 9, 3)}
+    with pytest.raises(InferPrepError, match="aspect ratio") as e:
+        g.sizes(1, 3000)
+    assert e.value.code == "input"
+    for bad in (0, 5), (-1, 5), (5, 1 << 24 | 1), (5, -(1 << 70)):
+        with pytest.raises(ValueError, match="want sides of 1 to 16777216 pixels"):
+            g.sizes(*bad)
+    with pytest.raises(TypeError):
+        g.sizes(1.5, 2)
+    g.close()
+    with pytest.raises(InferPrepError, match="closed"):
+        g.sizes(20, 20)
+
+
 def test_memory_is_not_reused_while_referred_to(jpeg):
     g = Graph.from_preset("imagenet")
     first = g.run(jpeg)

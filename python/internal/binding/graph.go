@@ -112,6 +112,14 @@ type Info struct {
 // Info describes the outputs.
 func (g *Graph) Info() Info { return Info{columnsOf(g.plan.Outputs()), g.plan.Graph().Reference} }
 
+// Sizes describes the outputs for an image of a height and a width in pixels.
+func (g *Graph) Sizes(height, width int) ([]datagraph.Column, error) {
+	if err := g.use(); err != nil {
+		return nil, err
+	}
+	return g.plan.Sizes(height, width)
+}
+
 // use returns an error if g is closed.
 func (g *Graph) use() error {
 	g.mu.Lock()

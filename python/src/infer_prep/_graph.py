@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import weakref
 from ctypes import byref, c_void_p
@@ -160,6 +161,22 @@ class Graph:
         _native.check(error)
         d: dict[str, Any] = json.loads(_native.text(p))
         return d
+
+    def sizes(self, height: int, width: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of the outputs by name for an image of a height and a width in
+        pixels, each 1 to 16777216, as decoded. It needs no image and decodes nothing. A
+        size of -1 depends on the pixels. If the graph refuses the image's size, sizes
+        raises an InferPrepError.
+        """
+        height, width = operator.index(height), operator.index(width)
+        if not (1 <= height <= 1 << 24 and 1 <= width <= 1 << 24):
+            raise ValueError(f"infer_prep: sizes: {height} x {width}, want sides of 1 to 16777216 pixels")
+        out = _native.tensors(len(self.columns))
+        error = c_void_p()
+        _native.lib().ip_graph_sizes(self._live(), height, width, out, byref(error))
+        if error.value:
+            _native.check(error)
+        return {c.name: tuple(t.shape[: t.rank]) for c, t in zip(self.columns, out)}
 
     def run(self, image: Image) -> Array | dict[str, Array]:
         """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF or WebP file, or pixels.

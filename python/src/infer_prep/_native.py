@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ._errors import ForkError, InferPrepError
 
-ABI = 3
+ABI = 4
 MAX_RANK = 8
 Array = npt.NDArray[Any]
 
@@ -47,6 +47,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_json": (c_void_p, [c_int64, ERROR]),
     "ip_graph_run": (c_int64, [c_int64, c_void_p, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, c_void_p, c_int64, POINTER(Tensor), c_int32, ERROR]),
+    "ip_graph_sizes": (c_int32, [c_int64, c_int64, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_write": (c_int64, [c_int64, c_char_p, ERROR]),
     "ip_write_wait": (c_int32, [c_int64, c_int64, ERROR, ERROR]),
     "ip_release": (None, [c_int64]),
