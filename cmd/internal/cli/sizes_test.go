@@ -60,7 +60,7 @@ func TestSizesFail(t *testing.T) {
 	require.Equal(t, 1, r.status)
 	l := sizesLines(t, r.stdout)
 	require.Len(t, l, 6)
-	for i, want := range []string{"want at most 200", "want 1 or more", "no such file", "not a number of pixels", "unknown format", ""} {
+	for i, want := range []string{"want at most 200", "want 1 or more", "no such file", "want HEIGHTxWIDTH", "unknown format", ""} {
 		require.Contains(t, l[i].Error, want)
 		require.Equal(t, want != "", l[i].Error != "")
 		require.Contains(t, r.stderr, want)

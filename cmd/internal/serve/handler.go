@@ -24,6 +24,7 @@ func (s *Server) Handler() http.Handler {
 	for _, model := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		get(model, s.ofModel(s.modelMetadata))
 		get(model+"/ready", s.ofModel(s.modelReady))
+		get(model+"/sizes", s.ofModel(s.sizes))
 		mux.Handle(model+"/infer", only(http.MethodPost, s.ofModel(s.infer)))
 	}
 	get("/metrics", s.serveMetrics)

@@ -2,35 +2,17 @@
 package sizes
 
 import (
-	"strconv"
-
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
+	"github.com/infer-prep/infer-prep/cmd/internal/outline"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/internal/lazyregexp"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 )
-
-var sizePattern = lazyregexp.New(`^([0-9]+)x([0-9]+)$`)
-
-// answer is one line of the command's output.
-type answer struct {
-	Image   string          `json:"image,omitempty"` // the argument, unless it is a size
-	Size    *[2]int         `json:"size,omitempty"`  // height and width
-	Outputs map[string]desc `json:"outputs,omitempty"`
-	Error   string          `json:"error,omitempty"`
-}
-
-// desc describes a tensor.
-type desc struct {
-	DType string `json:"dtype"`
-	Shape []int  `json:"shape"` // -1 for an unknown size
-}
 
 // Command returns the command sizes.
 func Command(a *command.App) *cobra.Command {
@@ -60,7 +42,7 @@ func Command(a *command.App) *cobra.Command {
 				if err := command.Interrupted(cmd.Context(), command.Plural(len(args), "argument")); err != nil {
 					return err
 				}
-				line, err := s.answer(arg)
+				line, err := s.line(arg)
 				if err != nil {
 					failed++
 					a.Complain(err)
@@ -89,33 +71,28 @@ type sizer struct {
 	steps  []datagraph.StepInfo // of the graph
 }
 
-// answer describes the outputs for an argument. With an error, it has what is
+// line describes the outputs for an argument. With an error, it has what is
 // known of the argument.
-func (s *sizer) answer(arg string) (answer, error) {
-	m := sizePattern().FindStringSubmatch(arg)
-	if m == nil {
+func (s *sizer) line(arg string) (outline.Line, error) {
+	if !outline.IsSize(arg) {
 		return s.image(arg)
 	}
-	h, err := strconv.Atoi(m[1])
+	h, w, err := outline.ParseSize(arg)
 	if err != nil {
-		return answer{Image: arg}, command.FailErr("%s: the height is not a number of pixels", arg)
+		return outline.Line{Image: arg}, command.FailErr("%w", err)
 	}
-	w, err := strconv.Atoi(m[2])
-	if err != nil {
-		return answer{Image: arg}, command.FailErr("%s: the width is not a number of pixels", arg)
-	}
-	line := answer{Size: &[2]int{h, w}}
+	line := outline.Line{Size: &[2]int{h, w}}
 	columns, err := s.plan.Sizes(h, w)
 	if err != nil {
 		return line, command.FailErr("%s: %w", arg, err)
 	}
-	line.Outputs = outputs(columns, nil)
+	line.Outputs = outline.Outputs(columns)
 	return line, nil
 }
 
 // image describes the outputs for an image file. It decodes the header only.
-func (s *sizer) image(path string) (answer, error) {
-	line := answer{Image: paths.Shown(path)}
+func (s *sizer) image(path string) (outline.Line, error) {
+	line := outline.Line{Image: paths.Shown(path)}
 	t, err := source.ReadImage(s.cmd, job.One(store.URI, path), s.flags.Limits)
 	if err != nil {
 		return line, err
@@ -134,23 +111,12 @@ func (s *sizer) image(path string) (answer, error) {
 			}
 		}
 	}
-	line.Outputs = outputs(s.plan.Outputs(), have)
-	return line, nil
-}
-
-// outputs returns the columns by name, with the descriptions in have, if any.
-func outputs(columns []datagraph.Column, have map[string]tensor.Desc) map[string]desc {
-	m := make(map[string]desc, len(columns))
-	for _, c := range columns {
-		d := c.Desc
-		if h, ok := have[c.Name]; ok {
-			d = h
+	columns := s.plan.Outputs()
+	for i, c := range columns {
+		if d, ok := have[c.Name]; ok {
+			columns[i].Desc = d
 		}
-		shape := make([]int, d.Shape.Rank())
-		for i := range shape {
-			shape[i] = d.Shape.At(i)
-		}
-		m[c.Name] = desc{DType: d.DType.String(), Shape: shape}
 	}
-	return m
+	line.Outputs = outline.Outputs(columns)
+	return line, nil
 }

@@ -1,0 +1,58 @@
+// Package outline describes a graph's outputs for images of given sizes, in the
+// JSON form of the command sizes and of the server.
+package outline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/infer-prep/infer-prep/datagraph"
+)
+
+// Line describes the outputs for one size or image.
+type Line struct {
+	Image   string            `json:"image,omitempty"`
+	Size    *[2]int           `json:"size,omitempty"` // height and width of the decoded image
+	Outputs map[string]Tensor `json:"outputs,omitempty"`
+	Error   string            `json:"error,omitempty"`
+}
+
+// Tensor describes an output for one image, without an axis for a batch.
+type Tensor struct {
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"` // -1 for a size that depends on the pixels
+}
+
+// IsSize reports whether s has the form HEIGHTxWIDTH.
+func IsSize(s string) bool {
+	height, width, ok := strings.Cut(s, "x")
+	return ok && isNumber(height) && isNumber(width)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// ParseSize parses HEIGHTxWIDTH in pixels.
+func ParseSize(s string) (height, width int, err error) {
+	first, second, _ := strings.Cut(s, "x")
+	if height, err = strconv.Atoi(first); err == nil {
+		width, err = strconv.Atoi(second)
+	}
+	if err != nil || !IsSize(s) {
+		return 0, 0, fmt.Errorf("size %.100q: want HEIGHTxWIDTH in pixels, such as 480x640", s)
+	}
+	return height, width, nil
+}
+
+// Outputs describes columns by name.
+func Outputs(columns []datagraph.Column) map[string]Tensor {
+	m := make(map[string]Tensor, len(columns))
+	for _, c := range columns {
+		shape := make([]int, c.Desc.Shape.Rank())
+		for i := range shape {
+			shape[i] = c.Desc.Shape.At(i)
+		}
+		m[c.Name] = Tensor{DType: c.Desc.DType.String(), Shape: shape}
+	}
+	return m
+}

@@ -1,0 +1,43 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/infer-prep/infer-prep/cmd/internal/outline"
+)
+
+// maxSizes is the largest number of sizes in one request.
+const maxSizes = 1024
+
+// sizes describes the graph's outputs for the sizes of the query, each
+// size=HEIGHTxWIDTH, in their order.
+func (s *Server) sizes(w http.ResponseWriter, r *http.Request) {
+	list := r.URL.Query()["size"]
+	if len(list) == 0 || len(list) > maxSizes {
+		refuse(w, http.StatusBadRequest, fmt.Errorf("%d sizes, want 1 to %d: /v2/models/%s/sizes?size=480x640&size=1080x1920", len(list), maxSizes, s.o.Model))
+		return
+	}
+	answer := struct {
+		Sizes []outline.Line `json:"sizes"`
+	}{}
+	for _, text := range list {
+		height, width, err := outline.ParseSize(text)
+		if err != nil {
+			refuse(w, http.StatusBadRequest, err)
+			return
+		}
+		line := outline.Line{Size: &[2]int{height, width}}
+		columns, err := s.o.Plan.Sizes(height, width)
+		if err != nil {
+			line.Error = err.Error()
+		} else {
+			if !s.o.SideOutputs {
+				columns = columns[:len(s.o.Plan.Graph().Outputs)]
+			}
+			line.Outputs = outline.Outputs(columns)
+		}
+		answer.Sizes = append(answer.Sizes, line)
+	}
+	reply(w, http.StatusOK, answer)
+}
