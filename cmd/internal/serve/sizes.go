@@ -15,7 +15,7 @@ const maxSizes = 1024
 func (s *Server) sizes(w http.ResponseWriter, r *http.Request) {
 	list := r.URL.Query()["size"]
 	if len(list) == 0 || len(list) > maxSizes {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("%d sizes, want 1 to %d: /v2/models/%s/sizes?size=480x640&size=1080x1920", len(list), maxSizes, s.o.Model))
+		refuse(w, http.StatusBadRequest, fmt.Errorf("%d sizes, want 1 to %d, as in /v2/models/%s/sizes?size=480x640", len(list), maxSizes, s.o.Model))
 		return
 	}
 	answer := struct {
