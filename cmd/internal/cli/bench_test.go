@@ -20,7 +20,7 @@ import (
 func benchIn(t *testing.T, ctx context.Context, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, BenchTime: 150 * time.Millisecond, TestDelay: delay}
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, BenchTime: 150 * time.Millisecond, OnItem: delay}
 	status := execute(ctx, a, append([]string{"bench"}, args...))
 	return called{status, out.String(), errs.String()}
 }

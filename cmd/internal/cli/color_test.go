@@ -14,7 +14,7 @@ import (
 // onTerminal runs the program as on a terminal with these variables.
 func onTerminal(t *testing.T, env map[string]string, args ...string) called {
 	var out, errs bytes.Buffer
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, TestTerminal: true, Getenv: func(name string) string {
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Styles: true, Getenv: func(name string) string {
 		if name == "TERM" && env["TERM"] == "" {
 			return "xterm"
 		}

@@ -251,7 +251,7 @@ func TestReportOfInterruptedRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var n atomic.Int32
 	var stdout, stderr bytes.Buffer
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, OnItem: func() {
 		if n.Add(1) == 20 {
 			cancel()
 		}

@@ -354,7 +354,7 @@ func TestBatchInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var n atomic.Int32
 			var stdout, stderr bytes.Buffer
-			a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
+			a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, OnItem: func() {
 				if n.Add(1) == 20 {
 					cancel()
 				}
@@ -391,7 +391,7 @@ func TestBatchGoOn(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				var n atomic.Int32
 				var stderr bytes.Buffer
-				a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, TestDelay: func() {
+				a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, OnItem: func() {
 					if n.Add(1) == 12 {
 						cancel()
 					}

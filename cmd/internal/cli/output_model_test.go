@@ -186,7 +186,7 @@ func TestInterruptedList(t *testing.T) {
 	t.Chdir(tree(t, files))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, TestDelay: cancel}
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, OnItem: cancel}
 	require.Equal(t, command.ExitInterrupted, execute(ctx, a, []string{"run", "--preset", "decode", "--format", "input-list", "-o", "out", "-j", "1", "in"}))
 	require.Equal(t, "older\n", readText(t, "out/input_list.txt"))
 	require.NotContains(t, strings.Join(listFiles(t, "out"), " "), newfile.Prefix)

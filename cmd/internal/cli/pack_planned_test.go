@@ -97,7 +97,7 @@ func TestPackPlanned(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := 0
 	var stderr bytes.Buffer
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, TestDelay: func() {
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, OnItem: func() {
 		if done++; done == 4 {
 			cancel()
 		}

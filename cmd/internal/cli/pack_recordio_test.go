@@ -187,7 +187,7 @@ func TestPackRecordIOInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, errs bytes.Buffer
 	n := 0
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, TestDelay: func() {
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, OnItem: func() {
 		if n++; n == 4 {
 			cancel()
 		}

@@ -394,7 +394,7 @@ func TestRecordsInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stdout, stderr bytes.Buffer
 		n := 0
-		a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, TestDelay: func() {
+		a := &command.App{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, OnItem: func() {
 			if n++; n == 3 {
 				cancel()
 			}

@@ -218,7 +218,7 @@ func TestLinesInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var begun atomic.Int64
 		var out, errs bytes.Buffer
-		a := &command.App{Stdin: stdin, Stdout: &out, Stderr: &errs, TestDelay: func() {
+		a := &command.App{Stdin: stdin, Stdout: &out, Stderr: &errs, OnItem: func() {
 			if begun.Add(1) == 5 {
 				cancel()
 			}

@@ -28,7 +28,7 @@ import (
 func trainIn(t *testing.T, ctx context.Context, width int, delay func(), args ...string) called {
 	t.Helper()
 	var out, errs bytes.Buffer
-	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, TestWidth: width, TestDelay: delay}
+	a := &command.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Width: width, OnItem: delay}
 	status := execute(ctx, a, append([]string{"train-bench"}, args...))
 	return called{status, out.String(), errs.String()}
 }

@@ -373,8 +373,8 @@ func (w *benchWorker) one(m *benchImage, warm bool) (err error) {
 		_, err := r.Run(&w.image)
 		return err
 	})
-	if err == nil && w.bench.app.TestDelay != nil {
-		w.bench.app.TestDelay()
+	if err == nil && w.bench.app.OnItem != nil {
+		w.bench.app.OnItem()
 	}
 	return err
 }

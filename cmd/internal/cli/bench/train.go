@@ -574,8 +574,8 @@ func (t *trainer) loop(ctx context.Context) error {
 		}
 		t.images.Add(n)
 		t.batches.Add(1)
-		if t.app.TestDelay != nil {
-			t.app.TestDelay()
+		if t.app.OnItem != nil {
+			t.app.OnItem()
 		}
 	}
 }

@@ -19,12 +19,12 @@ type App struct {
 	Stdout, Stderr io.Writer
 	Args           []string            // without the program's name
 	Command        *cobra.Command      // that is running
-	TestDelay      func()              // for tests: called before each image is written
-	BenchTime      time.Duration       // for tests: the longest time of bench
-	TestWidth      int                 // for tests: standard error is a terminal of this width
-	TestTerminal   bool                // for tests: output is a terminal that shows styles
+	OnItem         func()              // called when an image, record or batch is ready, before it is written; optional
+	BenchTime      time.Duration       // the longest time of bench; 0 means its own
+	Width          int                 // of the terminal of standard error; 0 means to ask the system
+	Styles         bool                // output gets styles as on a terminal
 	Before         StoreStats          // of the time when the command began
 	Color          string              // the value of --color
 	Plugins        []string            // the values of --allow-plugin
-	Getenv         func(string) string // for tests; nil means os.Getenv
+	Getenv         func(string) string // nil means os.Getenv
 }

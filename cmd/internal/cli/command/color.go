@@ -50,7 +50,7 @@ func (a *App) hasColor(w io.Writer) bool {
 	if runtime.GOOS == "windows" && env("WT_SESSION") == "" && env("TERM") == "" {
 		return false // an old console prints the sequences
 	}
-	if a.TestTerminal {
+	if a.Styles {
 		return true
 	}
 	f, ok := w.(*os.File)

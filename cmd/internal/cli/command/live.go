@@ -22,8 +22,8 @@ type LiveTable struct {
 // LiveTable returns a table on standard error.
 func (a *App) LiveTable(quiet bool) *LiveTable {
 	t := &LiveTable{app: a}
-	if a.TestWidth > 0 {
-		t.width = func() int { return a.TestWidth }
+	if a.Width > 0 {
+		t.width = func() int { return a.Width }
 	}
 	if f, ok := a.Stderr.(*os.File); ok && !quiet && term.IsTerminal(int(f.Fd())) {
 		t.width = func() int {

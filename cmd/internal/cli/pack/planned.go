@@ -202,8 +202,8 @@ func packPlanned(a *command.App, cmd *cobra.Command, f *plannedFlags) (err error
 			if bar == nil {
 				bar = command.NewProgressOf(a.Stderr, total, "samples", f.quiet)
 			}
-			if a.TestDelay != nil {
-				a.TestDelay()
+			if a.OnItem != nil {
+				a.OnItem()
 			}
 			bar.Add(done - bar.Done)
 		},

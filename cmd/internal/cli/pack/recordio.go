@@ -155,8 +155,8 @@ func packRecordIO(a *command.App, cmd *cobra.Command, f *packRecordIOFlags, pref
 	bar := command.NewProgress(a.Stderr, total, f.quiet)
 	before := 0
 	p.Progress = func(done, _ int) {
-		if a.TestDelay != nil {
-			a.TestDelay()
+		if a.OnItem != nil {
+			a.OnItem()
 		}
 		for ; before < done; before++ {
 			bar.Step()

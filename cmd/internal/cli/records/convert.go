@@ -229,8 +229,8 @@ func convert(ctx context.Context, a *command.App, o *outputs, in *recordInput, t
 		return 0, err
 	}
 	err = in.each(ctx, o, options, func(r *records.Record) error {
-		if a.TestDelay != nil {
-			a.TestDelay()
+		if a.OnItem != nil {
+			a.OnItem()
 		}
 		n++
 		bar.at(r)

@@ -97,14 +97,14 @@ func (f *runFlags) sink(a *command.App) job.Sink {
 // compute returns what runs instead of the graph: a device. It is nil on the
 // CPU without a model.
 func compute(a *command.App, pool *datagraph.Pool, on *device.Pool) func(context.Context, *tensor.Tensor, func([]*tensor.Tensor) error) error {
-	delay := a.TestDelay
-	if on == nil && delay == nil {
+	onItem := a.OnItem
+	if on == nil && onItem == nil {
 		return nil
 	}
 	return func(ctx context.Context, image *tensor.Tensor, use func([]*tensor.Tensor) error) error {
 		write := func(out []*tensor.Tensor) error {
-			if delay != nil {
-				delay()
+			if onItem != nil {
+				onItem()
 			}
 			return use(out)
 		}
