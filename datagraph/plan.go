@@ -2,7 +2,7 @@ package datagraph
 
 import (
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
@@ -19,9 +19,9 @@ type Plan struct {
 	inputs  int     // values[:inputs] are the graph's inputs
 	outputs []int   // values of the outputs, then of the side outputs
 	buffers int
-	unfused *Plan // the plan without passes; nil if passes changed nothing
-	drawn   bool  // the graph has random ops or moves; passes run on the ops drawn for a sample
-	sizers  sync.Pool // of *Runner, for Sizes
+	unfused *Plan                  // the plan without passes; nil if passes changed nothing
+	drawn   bool                   // the graph has random ops or moves; passes run on the ops drawn for a sample
+	sizer   atomic.Pointer[Runner] // of the last Sizes
 }
 
 type planStep struct {

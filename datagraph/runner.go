@@ -431,11 +431,11 @@ func (p *Plan) Sizes(height, width int) ([]Column, error) {
 		return nil, errfmt.Errorf("datagraph: sizes: %d x %d pixels, want 1 or more a side: %w", height, width, transforms.ErrInput)
 	}
 	u := p.Unfused()
-	r, _ := u.sizers.Get().(*Runner)
+	r := u.sizer.Swap(nil) // another call may have it
 	if r == nil {
 		r = u.NewRunner()
 	}
-	defer u.sizers.Put(r)
+	defer u.sizer.Store(r)
 	r.known = r.known[:0]
 	for _, v := range r.plan.values {
 		d := v.desc

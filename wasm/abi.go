@@ -236,6 +236,29 @@ func describe(handle uint32) uint32 {
 	})
 }
 
+// sizes makes a table of a graph's outputs and side outputs for an image of a
+// height and a width. It runs nothing.
+//
+//go:wasmexport sizes
+func sizes(handle, height, width uint32) uint32 {
+	return guard(func() error {
+		g, err := lookup(handle)
+		if err != nil {
+			return err
+		}
+		l, err := g.plan.Sizes(int(height), int(width))
+		if err != nil {
+			return err
+		}
+		startTable()
+		for _, c := range l {
+			addTensor(c.Name, 0, c.Desc, nil)
+		}
+		finishTable()
+		return nil
+	})
+}
+
 // run runs a graph on the inputs of a table at an address, and makes a table of
 // the outputs and side outputs.
 //

@@ -67,6 +67,8 @@ export interface Engine<P extends Program = Program> {
   /** The bytes of all modules' memory. */
   readonly memoryBytes: number;
   open(graph: Uint8Array): Promise<P>;
+  /** sizes describes the outputs, then the side outputs, for an image of a height and a width. */
+  sizes(p: P, height: number, width: number): Promise<Description[]>;
   run(p: P, inputs: Portable[], signal?: AbortSignal): Promise<Output[]>;
   trace(p: P, inputs: Portable[], signal?: AbortSignal): Promise<Trace[]>;
   /** decoding says who decodes JPEG files, by a proof that the first call makes. */

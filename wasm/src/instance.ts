@@ -14,6 +14,7 @@ interface Exports {
   close(graph: number): void;
   tensors(): number;
   describe(graph: number): number;
+  sizes(graph: number, height: number, width: number): number;
   run(graph: number, table: number): number;
   trace(graph: number, table: number): number;
   probe(at: number, size: number): number;
@@ -137,6 +138,14 @@ export class Instance {
   describe(graph: number): RawTensor[] {
     return this.guarded(() => {
       this.check(this.exports.describe(graph));
+      return this.table();
+    });
+  }
+
+  /** sizes describes a graph's outputs and side outputs for an image of a height and a width. */
+  sizes(graph: number, height: number, width: number): RawTensor[] {
+    return this.guarded(() => {
+      this.check(this.exports.sizes(graph, height, width));
       return this.table();
     });
   }

@@ -1,6 +1,6 @@
 import { BrowserDecoder } from './browser-decode.js';
 import type { Decoding } from './decoding.js';
-import type { Column, Engine, Limits, Output, Program, Trace } from './engine.js';
+import type { Column, Description, Engine, Limits, Output, Program, Trace } from './engine.js';
 import { InferPrepError } from './errors.js';
 import { attached, read, type Portable } from './inputs.js';
 import { Instance, type RawInput, type RawTensor } from './instance.js';
@@ -57,6 +57,11 @@ export class Machine implements Engine<Local> {
 
   async decoding(): Promise<Decoding> {
     return this.decoder?.decoding() ?? { decode: 'own', reason: "init was called without decode: 'browser'", kinds: {} };
+  }
+
+  async sizes(p: Local, height: number, width: number): Promise<Description[]> {
+    return this.use(p, [], undefined, (i) =>
+      i.sizes(p.handle, height, width).map((t) => ({ name: t.name, type: t.dtype as TensorType, layout: t.layout, dims: t.dims })));
   }
 
   async run(p: Local, inputs: Portable[], signal?: AbortSignal): Promise<Output[]> {

@@ -63,6 +63,18 @@ export class Graph {
   }
 
   /**
+   * sizes describes the outputs, then the side outputs, for an image of a height
+   * and a width in pixels, as decoded, each 1 to 16777216. It needs no image. A
+   * size of -1 depends on the pixels. The sizes have no batch's axis.
+   */
+  async sizes(height: number, width: number): Promise<Description[]> {
+    for (const n of [height, width]) {
+      if (!Number.isInteger(n) || n < 1 || n > 2 ** 24) throw new InferPrepError('input', `infer-prep: sizes: ${height} x ${width}: want whole numbers of 1 to 16777216`);
+    }
+    return this.engine.sizes(this.program, height, width);
+  }
+
+  /**
    * trace runs the graph and returns the outputs of every step, without a
    * batch's axis. It takes more time and memory than run.
    */

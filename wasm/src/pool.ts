@@ -1,6 +1,6 @@
 import { cores, spawn } from '#platform';
 import type { Decoding } from './decoding.js';
-import { checked, type Column, type Engine, type Limits, type Output, type Program, type Trace } from './engine.js';
+import { checked, type Column, type Description, type Engine, type Limits, type Output, type Program, type Trace } from './engine.js';
 import { InferPrepError } from './errors.js';
 import { sendable, type Portable } from './inputs.js';
 import { decodeOf, InferPrep, moduleOf, type InitOptions } from './prep.js';
@@ -90,6 +90,13 @@ class Pool implements Engine<Remote> {
     return p;
   }
 
+  async sizes(p: Remote, height: number, width: number): Promise<Description[]> {
+    if (p.closed) throw closedGraph();
+    return this.enqueue<Description[]>({
+      program: p, request: (has) => ({ call: 'sizes', program: p.id, ...(has ? {} : { graph: p.graph }), height, width }), transfer: [],
+    });
+  }
+
   run(p: Remote, inputs: Portable[], signal?: AbortSignal): Promise<Output[]> { return this.call('run', p, inputs, signal); }
 
   trace(p: Remote, inputs: Portable[], signal?: AbortSignal): Promise<Trace[]> { return this.call('trace', p, inputs, signal); }
@@ -111,7 +118,7 @@ class Pool implements Engine<Remote> {
   }
 
   private async call<T extends Value>(call: 'run' | 'trace', p: Remote, inputs: Portable[], signal?: AbortSignal): Promise<T> {
-    if (p.closed) throw new InferPrepError('disposed', 'infer-prep: the graph was disposed of');
+    if (p.closed) throw closedGraph();
     const sent = inputs.map((i) => sendable(i, this.limits.input));
     return this.enqueue<T>({
       program: p,
@@ -225,6 +232,7 @@ class Pool implements Engine<Remote> {
   }
 }
 
+const closedGraph = (): InferPrepError => new InferPrepError('disposed', 'infer-prep: the graph was disposed of');
 const gone = (): InferPrepError => new InferPrepError('disposed', 'infer-prep: the pool was disposed of');
 const unstarted = (cause: unknown): InferPrepError =>
   new InferPrepError('load', `infer-prep: createPool: the Worker cannot be started: ${String(cause)}`, { cause });

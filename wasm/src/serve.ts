@@ -27,6 +27,7 @@ export function serve(post: (reply: Reply, transfer: Transferable[]) => void): (
     if (r.call === 'decoding') return m.decoding();
     const p = await open(m, r.program, r.graph);
     if (r.call === 'open') return p.columns;
+    if (r.call === 'sizes') return m.sizes(p, r.height, r.width);
     try {
       const out: (Output | Trace)[] = r.call === 'run' ? await m.run(p, r.inputs) : await m.trace(p, r.inputs);
       transfer.push(...out.map((t) => t.data.buffer));

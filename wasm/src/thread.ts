@@ -1,5 +1,5 @@
 import type { Decoding } from './decoding.js';
-import type { Column, Limits, Output, Trace } from './engine.js';
+import type { Column, Description, Limits, Output, Trace } from './engine.js';
 import type { ErrorCode } from './errors.js';
 import type { Portable } from './inputs.js';
 
@@ -22,6 +22,7 @@ export type Request =
   | { call: 'start'; module: WebAssembly.Module; limits: Required<Limits>; decode: Decoding['decode'] }
   | { call: 'decoding' }
   | { call: 'open'; program: number; graph: Uint8Array }
+  | { call: 'sizes'; program: number; graph?: Uint8Array; height: number; width: number }
   | { call: 'run' | 'trace'; program: number; graph?: Uint8Array; inputs: Portable[] }
   | { call: 'close'; program: number };
 
@@ -29,4 +30,4 @@ export type Request =
 export type Reply = { memory: number } & ({ value: Value } | { error: { code: ErrorCode; message: string } });
 
 /** Value is the result of a request. */
-export type Value = undefined | Decoding | Column[] | Output[] | Trace[];
+export type Value = undefined | Decoding | Column[] | Description[] | Output[] | Trace[];

@@ -15,6 +15,7 @@ test('a pool gives the tensors of init', async () => {
   got.forEach((r, i) => { assert.deepEqual(r, expected[i % 4]); });
   assert.ok(files.every((f) => f.length > 0), 'the inputs stay usable');
   assert.deepEqual(await many.trace(files[0]), await one.trace(files[0]));
+  assert.deepEqual(await many.sizes(7, 9), await one.sizes(7, 9));
   assert.ok(pool.memoryBytes > prep.memoryBytes);
 
   await rejects(many.run(files[0].subarray(0, 100)), 'format', /png/);
@@ -32,6 +33,7 @@ test('a pool gives the tensors of init', async () => {
 
   many.dispose();
   await rejects(many.run(files[0]), 'disposed', /graph was disposed/);
+  await rejects(many.sizes(7, 9), 'disposed', /graph was disposed/);
   const again = await pool.graph(decode);
   const last = again.run(files[0]);
   pool.dispose();

@@ -18,6 +18,9 @@ for (const simd of [false, true]) {
       assert.deepEqual((await graph.run(other)).data, first.data);
     }
 
+    assert.deepEqual(await graph.sizes(first.dims[1], first.dims[2]), [{ name: 'pixels', type: 'uint8', layout: 'HWC', dims: first.dims.slice(1) }]);
+    for (const [h, w] of [[0, 5], [5, -1], [1.5, 2], [2 ** 24 + 1, 1], [undefined, 1]]) await rejects(graph.sizes(h, w), 'input', /want whole numbers of 1 to 16777216/);
+
     await rejects(graph.run(file.subarray(0, 100)), 'format', /png/);
     await rejects(graph.run(new Uint8Array(0)), 'format', /empty input/);
     await rejects(graph.run('image.png'), 'input', /a value of type String: want a Blob/);
@@ -32,6 +35,7 @@ for (const simd of [false, true]) {
     graph.dispose();
     prep.dispose();
     await rejects(graph.run(file), 'disposed', /disposed/);
+    await rejects(graph.sizes(5, 5), 'disposed', /disposed/);
   });
 }
 
