@@ -154,6 +154,17 @@ func TestSizes(t *testing.T) {
 		}
 		_, err = p.Sizes(0, 5)
 		require.ErrorIs(t, err, x.ErrInput)
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for range 100 {
+					again, err := p.Sizes(pix.Height(), pix.Width())
+					assert.NoError(t, err)
+					assert.Equal(t, sizes, again)
+				}
+			})
+		}
+		group.Wait()
 	}
 }
 
