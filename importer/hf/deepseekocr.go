@@ -25,36 +25,50 @@ func init() {
 // output num_local_patches is an int64 scalar. The class ignores do_resize.
 func deepseekOCR2(b *builder, o *importer.Object) {
 	noOCR(o)
-	side, split := o.Side("tile_size", 768), o.Bool("crop_to_patches", true)
-	least, most := o.Int("min_patches", 2, 1, maxTiles), o.Int("max_patches", 6, 1, maxTiles)
-	fill := backgroundColor(o)
-	edge := side
-	if split {
+	k := readOCR(o, 768, 6)
+	edge := k.side
+	if k.split {
 		edge = b.size.height
 	}
-	if edge == 0 {
-		o.Bad("size", "height and width")
-		return
-	}
-	if least > most {
-		o.Bad("min_patches", "at most max_patches")
+	if !k.check(o, edge) {
 		return
 	}
 	b.alwaysResizes(o)
 	b.decode()
-	b.localTiles(o, split, side, least, most, unused)
-	b.wholeInSquare(o, edge, fill)
-	if split {
-		b.Outputs = append(b.Outputs, localValues)
-	}
-	b.Outputs = append(b.Outputs, localCount)
+	b.localTiles(o, k, unused)
+	b.wholeInSquare(o, edge, k.fill)
 }
 
-// The outputs of localTiles.
-const (
-	localValues = "pixel_values_local"
-	localCount  = "num_local_patches"
-)
+// ocrKeys holds the keys that DeepSeek-OCR 2 and Unlimited-OCR share.
+type ocrKeys struct {
+	split       bool
+	side        int // of a tile, in pixels
+	least, most int // tiles
+	fill        []float64
+}
+
+// readOCR reads the keys. side and most are the class's defaults.
+func readOCR(o *importer.Object, side, most int) ocrKeys {
+	return ocrKeys{
+		side: o.Side("tile_size", side), split: o.Bool("crop_to_patches", true),
+		least: o.Int("min_patches", 2, 1, maxTiles), most: o.Int("max_patches", most, 1, maxTiles),
+		fill: backgroundColor(o),
+	}
+}
+
+// check reports whether the keys and the whole image's edge fit together, and
+// adds an error to o if they do not.
+func (k ocrKeys) check(o *importer.Object, edge int) bool {
+	switch {
+	case edge == 0:
+		o.Bad("size", "height and width")
+	case k.least > k.most:
+		o.Bad("min_patches", "at most max_patches")
+	default:
+		return true
+	}
+	return false
+}
 
 // backgroundColor returns the color that fills a square; default gray.
 func backgroundColor(o *importer.Object) []float64 {
@@ -70,27 +84,29 @@ func backgroundColor(o *importer.Object) []float64 {
 	return []float64{float64(l[0]), float64(l[1]), float64(l[2])}
 }
 
-// localTiles adds the columns pixel_values_local, the tiles of an image with a
-// side above side, and num_local_patches, their number; without split only
-// num_local_patches, which is 0. The column grid has the numbers of rows and
-// columns of the tiles, of small images too.
-func (b *builder) localTiles(o *importer.Object, split bool, side, least, most int, grid string) {
-	if !split {
-		b.Then(transforms.NewConstant(0), []string{datagraph.Image}, []string{localCount})
-		return
+// localTiles adds the outputs pixel_values_local and num_local_patches: the
+// tiles of an image with a side above k.side, and their number. Without k.split
+// it adds only num_local_patches, which is 0. The column grid holds the numbers
+// of rows and columns of the tiles, also for an image without tiles.
+func (b *builder) localTiles(o *importer.Object, k ocrKeys, grid string) {
+	const local, count, tiles = "pixel_values_local", "num_local_patches", "tiles"
+	if k.split {
+		r := transforms.NewResizeToTiles(k.side, k.side, k.least, k.most)
+		r.Interpolation, r.Backend = b.kernel()
+		b.Then(r, []string{datagraph.Image}, []string{tiles, grid, unused + "_choice", unused + "_size"})
+		b.branch(tiles, tiles, func(c *builder) { c.planes(o) })
+		b.Then(transforms.NewSplitTiles(k.side, k.side), []string{tiles}, []string{tiles})
+		b.Then(transforms.NewKeepRows(k.side), []string{tiles, datagraph.Image}, []string{local})
+		b.Then(transforms.NewRowCount(), []string{local}, []string{count})
+		b.Outputs = append(b.Outputs, local)
+	} else {
+		b.Then(transforms.NewConstant(0), []string{datagraph.Image}, []string{count})
 	}
-	const tiles = "tiles"
-	r := transforms.NewResizeToTiles(side, side, least, most)
-	r.Interpolation, r.Backend = b.kernel()
-	b.Then(r, []string{datagraph.Image}, []string{tiles, grid, unused + "_choice", unused + "_size"})
-	b.branch(tiles, tiles, func(c *builder) { c.planes(o) })
-	b.Then(transforms.NewSplitTiles(side, side), []string{tiles}, []string{tiles})
-	b.Then(transforms.NewKeepRows(side), []string{tiles, datagraph.Image}, []string{localValues})
-	b.Then(transforms.NewRowCount(), []string{localValues}, []string{localCount})
+	b.Outputs = append(b.Outputs, count)
 }
 
-// wholeInSquare scales the whole image into a square of edge pixels with fill
-// around it, and adds the steps of the values.
+// wholeInSquare scales the whole image so that its longer side has edge pixels,
+// and pads the other side with fill. It adds the steps of the values.
 func (b *builder) wholeInSquare(o *importer.Object, edge int, fill []float64) {
 	r := &transforms.Resize{Fit: transforms.FitLongest, Edge: edge, SizeRule: transforms.SizeScale}
 	r.Interpolation, r.Backend = b.kernel()

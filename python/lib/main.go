@@ -220,8 +220,9 @@ func ip_graph_sizes(h, height, width C.int64_t, out *C.ip_tensor, e **C.char) C.
 			return err
 		}
 		columns, err := g.Sizes(int(height), int(width))
+		list := unsafe.Slice(out, len(columns))
 		for i, c := range columns {
-			setDesc(&unsafe.Slice(out, len(columns))[i], c.Desc)
+			setDesc(&list[i], c.Desc)
 		}
 		return err
 	}()

@@ -18,6 +18,8 @@ export interface Local extends Program {
   closed: boolean;
 }
 
+const described = (t: RawTensor): Description => ({ name: t.name, type: t.dtype as TensorType, layout: t.layout, dims: t.dims });
+
 /**
  * Machine is an engine of one instance, on the calling thread. If the instance
  * ends, because Go ran out of memory for example, the next call runs on a new
@@ -47,7 +49,7 @@ export class Machine implements Engine<Local> {
     const i = await this.ready();
     this.attach(p, i);
     p.columns = i.describe(p.handle).map((t) => ({
-      name: t.name, type: t.dtype as TensorType, layout: t.layout, dims: t.dims,
+      ...described(t),
       input: t.step === 0,
       stacked: t.step >> 2 !== 2, // 2 is datagraph's rule concat
     }));
@@ -60,8 +62,7 @@ export class Machine implements Engine<Local> {
   }
 
   async sizes(p: Local, height: number, width: number): Promise<Description[]> {
-    return this.use(p, [], undefined, (i) =>
-      i.sizes(p.handle, height, width).map((t) => ({ name: t.name, type: t.dtype as TensorType, layout: t.layout, dims: t.dims })));
+    return this.use(p, [], undefined, (i) => i.sizes(p.handle, height, width).map(described));
   }
 
   async run(p: Local, inputs: Portable[], signal?: AbortSignal): Promise<Output[]> {

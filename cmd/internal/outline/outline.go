@@ -1,5 +1,5 @@
-// Package outline describes a graph's outputs for images of given sizes, in the
-// JSON form of the command sizes and of the server.
+// Package outline has the JSON form in which the command sizes and the server
+// describe a graph's outputs.
 package outline
 
 import (
@@ -35,10 +35,9 @@ func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") =
 // ParseSize parses HEIGHTxWIDTH in pixels.
 func ParseSize(s string) (height, width int, err error) {
 	first, second, _ := strings.Cut(s, "x")
-	if height, err = strconv.Atoi(first); err == nil {
-		width, err = strconv.Atoi(second)
-	}
-	if err != nil || !IsSize(s) {
+	height, heightErr := strconv.Atoi(first)
+	width, widthErr := strconv.Atoi(second)
+	if !IsSize(s) || heightErr != nil || widthErr != nil { // Atoi takes signs
 		return 0, 0, fmt.Errorf("size %.100q: want HEIGHTxWIDTH in pixels, such as 480x640", s)
 	}
 	return height, width, nil
@@ -48,11 +47,7 @@ func ParseSize(s string) (height, width int, err error) {
 func Outputs(columns []datagraph.Column) map[string]Tensor {
 	m := make(map[string]Tensor, len(columns))
 	for _, c := range columns {
-		shape := make([]int, c.Desc.Shape.Rank())
-		for i := range shape {
-			shape[i] = c.Desc.Shape.At(i)
-		}
-		m[c.Name] = Tensor{DType: c.Desc.DType.String(), Shape: shape}
+		m[c.Name] = Tensor{DType: c.Desc.DType.String(), Shape: c.Desc.Shape.Slice()}
 	}
 	return m
 }

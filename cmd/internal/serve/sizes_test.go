@@ -13,7 +13,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// TestSizes asks for sizes, good ones and others.
+// TestSizes requests valid and invalid sizes.
 func TestSizes(t *testing.T) {
 	ask := func(base string, sizes ...string) (int, string) {
 		r, err := http.Get(base + "/sizes?" + url.Values{"size": sizes}.Encode())

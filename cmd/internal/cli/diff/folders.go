@@ -78,10 +78,7 @@ func diffFolders(ctx context.Context, a *command.App, f *diffFlags, g *datagraph
 	if flag := command.FirstChanged(f.cmd, "png", "places"); flag != "" {
 		return command.UsageErr("--%s applies to one image, not to the folder %s", flag, paths.Shown(folder))
 	}
-	if err := source.WantOneImage(g); err != nil {
-		return command.AsUsage(err)
-	}
-	plan, err := f.Compile(g)
+	plan, err := f.CompileImage(g)
 	if err != nil {
 		return err
 	}

@@ -89,10 +89,7 @@ func writeSheet(a *command.App, cmd *cobra.Command, f *source.GraphFlags, s *she
 	case len(args) == 0:
 		return command.UsageErr("--sheet: no images: want files, folders or globs")
 	}
-	if err := source.WantOneImage(g); err != nil {
-		return err
-	}
-	plan, err := f.Compile(g)
+	plan, err := f.CompileImage(g)
 	if err != nil {
 		return err
 	}

@@ -134,10 +134,7 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := source.WantOneImage(g); err != nil {
-		return err
-	}
-	plan, err := f.Compile(g)
+	plan, err := f.CompileImage(g)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@
 package sizes
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
@@ -29,17 +31,14 @@ func Command(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := source.WantOneImage(g); err != nil {
-				return err
-			}
-			plan, err := f.Compile(g)
+			plan, err := f.CompileImage(g)
 			if err != nil {
 				return err
 			}
 			s := &sizer{cmd: cmd, flags: f, plan: plan, runner: plan.NewRunner(), steps: plan.Unfused().Steps()}
 			failed := 0
-			for _, arg := range args {
-				if err := command.Interrupted(cmd.Context(), command.Plural(len(args), "argument")); err != nil {
+			for i, arg := range args {
+				if err := command.Interrupted(cmd.Context(), fmt.Sprintf("%d of %s answered", i, command.Plural(len(args), "argument"))); err != nil {
 					return err
 				}
 				line, err := s.line(arg)

@@ -217,6 +217,14 @@ func (f *GraphFlags) Compile(g *datagraph.Graph) (*datagraph.Plan, error) {
 	return plan, nil
 }
 
+// CompileImage is Compile for a graph whose input must be one encoded image.
+func (f *GraphFlags) CompileImage(g *datagraph.Graph) (*datagraph.Plan, error) {
+	if err := WantOneImage(g); err != nil {
+		return nil, err
+	}
+	return f.Compile(g)
+}
+
 // open reads the graph of f.source, which flag names, and completes f.source.
 // It reads standard input and pipes, too.
 func (f *GraphFlags) open(ctx context.Context, flag string, stdin io.Reader) (*datagraph.Graph, error) {
