@@ -127,7 +127,7 @@ var coverage = []Class{
 	{Name: "TvpImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 18}},
 	{Name: "UVDocImageProcessor", Backends: []string{"torchvision"}, Cases: []int{15}},
 	{Name: "UltraVBertImageProcessor", Backends: []string{"torchvision"}, Cases: []int{13}},
-	{Name: "UnlimitedOcrImageProcessor", Backends: []string{"torchvision"}, Cases: []int{20}},
+	{Name: "UnlimitedOcrImageProcessor", Backends: []string{"torchvision"}, Cases: []int{21}},
 	{Name: "ViTImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{30, 31}},
 	{Name: "VideoLlama3ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 30}},
 	{Name: "VideoLlavaImageProcessor", Backends: []string{"numpy"}, Cases: []int{20}},

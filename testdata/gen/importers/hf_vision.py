@@ -246,15 +246,17 @@ def inkling():
     yield case("null", size=None)
 
 
-def deepseek_ocr2():
-    def case(label, **kw):
-        return label, {"image_processor_type": "DeepseekOcr2ImageProcessor"} | kw
+def ocr(name, most, **written):
+    """Gives configurations of DeepSeek-OCR 2 and its kin; most is the most tiles of the first, written are further keys of a saved file."""
 
-    for side, size, least, most in ((20, 30, 2, 6), (40, 25, 1, 3), (48, 24, 2, 4), (61, 10, 2, 2), (100, 20, 2, 6)):
+    def case(label, **kw):
+        return label, {"image_processor_type": name + "ImageProcessor"} | kw
+
+    for side, size, least, most in ((20, 30, 2, most), (40, 25, 1, 3), (48, 24, 2, 4), (61, 10, 2, 2), (100, 20, 2, 6)):
         yield case(f"{side} {size} {least} {most}", tile_size=side, size=hw(size), min_patches=least, max_patches=most)
     small = dict(tile_size=25, size=hw(30), max_patches=3)
     yield case("written", **small, do_convert_rgb=True, do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True, image_mean=HALF, image_std=HALF, resample=3,
-               crop_to_patches=True, min_patches=2, background_color=[127, 127, 127])
+               crop_to_patches=True, min_patches=2, background_color=[127, 127, 127], **written)
     yield case("colour", **small, background_color=[1, 2, 250])
     yield case("not cut", **small, crop_to_patches=False)
     for s in ("do_normalize", "do_rescale", "do_resize", "do_convert_rgb"):
@@ -262,6 +264,10 @@ def deepseek_ocr2():
     yield case("bytes", **small, do_rescale=False, do_normalize=False)
     for n in (0, 1, 2, None):
         yield case(f"resample {n}", **small, resample=n)
+
+
+def deepseek_ocr2():
+    yield from ocr("DeepseekOcr2", 6)
 
 
 TORCH_ONLY = ("Inkling", "UltraVBert", "PerceptionLM", "Gemma4Unified", "Kimi_K25", "MuseGlimmer", "NemotronH_Omni_Reasoning_V3", "NeoMME")
