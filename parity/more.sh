@@ -16,11 +16,12 @@ run() { # run ECOSYSTEM REQUIREMENTS... -- ARGUMENTS...
 }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# tflite-support loads it.
-if ! ldconfig -p | grep -q libusb-1.0.so.0 && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+# tflite-support loads it. grep reads to the end, so that ldconfig does not fail.
+libusb() { ldconfig -p | grep libusb-1.0.so.0 >/dev/null; }
+if ! libusb && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
   { apt-get update && apt-get install -y --no-install-recommends libusb-1.0-0; } >/dev/null 2>&1
 fi
-ldconfig -p | grep -q libusb-1.0.so.0 || { echo "libusb-1.0.so.0 is missing (Debian: apt-get install libusb-1.0-0)"; exit 1; }
+libusb || { echo "libusb-1.0.so.0 is missing (Debian: apt-get install libusb-1.0-0)"; exit 1; }
 run opencv "$dir/requirements.txt" "$dir/requirements-no-deps.txt" -- "$@"
 run keras "$gen/requirements-keras.txt" -- "$@"
 run mindir "$gen/requirements-mindspore.txt" -- "$@"

@@ -23,8 +23,8 @@ func integersOf(i int) (v [8]int64) {
 	return v
 }
 
-// written returns the file of a database with the tables INDEXES, of rows of
-// the given texts, and SHARD_NAME. The key of INDEXES has fields columns. Its
+// written returns a database file with the tables INDEXES and SHARD_NAME.
+// INDEXES has rows rows with the given texts, and a key of fields columns. Its
 // schema's text is extra bytes longer than needed.
 func written(t testing.TB, rows, fields, extra int, text func(i int) string) []byte {
 	f, err := os.Create(filepath.Join(t.TempDir(), "x.db"))

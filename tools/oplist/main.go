@@ -169,8 +169,8 @@ func described(d ast.Decl) (string, bool) {
 	return t.Name, true
 }
 
-// opName returns the op's name: the field Name of the Info literal that the
-// method returns.
+// opName returns the op's name. It is the field Name of the Info literal that
+// the declared method returns.
 func opName(d ast.Decl) (string, error) {
 	var op string
 	ast.Inspect(d, func(n ast.Node) bool {

@@ -12,8 +12,8 @@
 // -copy lists packages from outside the main module to reduce. They lose their
 // init functions and get another path, since an overlay replaces only files of
 // the main module. -drop lists methods to drop: METHOD of all types, or
-// TYPE.METHOD. Name those that only packages call which the program no longer
-// links.
+// TYPE.METHOD. Name a method only if its callers are in packages that the
+// program no longer links.
 //
 // The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
 // random numbers. They panic in the program if it has no such op.
