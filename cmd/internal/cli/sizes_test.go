@@ -43,7 +43,7 @@ func TestSizes(t *testing.T) {
 	l[1].Image = ""
 	require.Equal(t, l[0], l[1])
 
-	// The size of an upright image is the one after its orientation was applied.
+	// The size is that after the orientation was applied.
 	turned := "../../../testdata/images/jpeg_exif_ii_6.jpg"
 	up := sizesLines(t, succeed(t, "sizes", "--preset", "decode", "--exif", turned))[0]
 	flat := sizesLines(t, succeed(t, "sizes", "--preset", "decode", "--exif=false", turned))[0]
