@@ -127,6 +127,9 @@ func (i *Image) open(data []byte) (err error) {
 			return Errorf(c.Format, -1, ErrUnsupported, "%v of mode %v under damage %v: want rgb, bgr, or luma of JPEG and gray", o.Color, c.Mode, o.Damage)
 		}
 	}
+	if o.Damage == DamageTorchCodec && (o.Color != ToRGB && o.Color != ToBGR || o.Alpha != AlphaDrop) {
+		return Errorf(c.Format, -1, ErrUnsupported, "%v with alpha %v under damage %v: want rgb or bgr, and drop", o.Color, o.Alpha, o.Damage)
+	}
 	i.info, i.data, i.format = info, data, fd
 	return nil
 }

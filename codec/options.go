@@ -113,9 +113,9 @@ const (
 )
 
 // Orientation selects the treatment of the EXIF orientation. TIFF's orientation
-// is always applied, as in Pillow. Under DamageImread and DamageImdecode the
-// orientation is the one that OpenCV finds: never in XMP or text, and whatever
-// the entry's type.
+// is always applied, as in Pillow. Under DamageImread, DamageImdecode and
+// DamageTorchCodec the orientation is the one that OpenCV or TorchCodec finds:
+// never in XMP or text, and whatever the entry's type.
 type Orientation uint8
 
 // The orientation policies.
@@ -157,6 +157,14 @@ func (s Scale) Of(n int) int { return (n + 1<<s - 1) >> s }
 // more than 8 but for unsigned gray of 16, or with an orientation that OpenCV
 // does not apply. CMYK is decoded as by Pillow; RefuseCMYK refuses it. PNG must
 // be whole.
+//
+// DamageTorchCodec is that of TorchCodec 0.17.0, decode_image(file, mode="RGB"),
+// for ToRGB and ToBGR with AlphaDrop; others are ErrUnsupported. 16-bit PNG is
+// rounded, (v*255 + 32895) >> 16, whatever Gray16. Transparent pixels of a GIF
+// show its background. Of a JPEG only a whole file is accepted. ErrUnsupported
+// are BMP and TIFF, animated GIF and WebP, which TorchCodec returns as frames,
+// and a GIF whose frame leaves the screen. TorchCodec always applies the
+// orientation: see OrientationApply.
 type Damage uint8
 
 // The damage policies.
@@ -170,7 +178,15 @@ const (
 	// DamageImdecode accepts the files that OpenCV's imdecode accepts, with the
 	// same pixels. A JPEG that ends early is an error.
 	DamageImdecode
+	// DamageTorchCodec accepts the JPEG, PNG, WebP and GIF files that
+	// TorchCodec's decode_image accepts, with the same pixels.
+	DamageTorchCodec
 )
 
 // OpenCV reports whether d is the policy of one of OpenCV's readers.
 func (d Damage) OpenCV() bool { return d == DamageImread || d == DamageImdecode }
+
+// Library reports whether d is the policy of a reader that leaves headers to
+// libjpeg, libpng and libwebp, as OpenCV and TorchCodec do. Pillow reads them
+// itself and refuses other files.
+func (d Damage) Library() bool { return d.OpenCV() || d == DamageTorchCodec }

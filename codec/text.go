@@ -14,7 +14,7 @@ var (
 	alphaNames       = []string{"drop", "white", "key_white"}
 	gray16Names      = []string{"clip", "high"}
 	orientationNames = []string{"ignore", "apply"}
-	damageNames      = []string{"pillow", "strict", "lenient", "imread", "imdecode"}
+	damageNames      = []string{"pillow", "strict", "lenient", "imread", "imdecode", "torchcodec"}
 	scaleNames       = []string{"full", "half", "quarter", "eighth"}
 	refuseNames      = []string{"gray", "alpha", "depth16", "cmyk", "palette", "animation", "canvas", "bilevel"} // bit 0 first
 )

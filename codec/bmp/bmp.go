@@ -286,6 +286,9 @@ type decoder struct {
 
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
+	if o.Damage == codec.DamageTorchCodec {
+		return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "TorchCodec does not read BMP")
+	}
 	d.data, d.o = data, o
 	h := &d.h
 	if err := h.parse(data); err != nil {

@@ -46,6 +46,9 @@ type header struct {
 	local         int    // entries of the frame's
 	background    int    // index
 	ended         bool   // by a trailer
+	controls      int    // graphic control extensions before the frame
+	screenTable   []byte // the screen's colour table, nil without one
+	table         []byte // the frame's, or else the screen's
 }
 
 // reader reads the file as Pillow's GifImagePlugin does. At the end it returns
@@ -101,6 +104,7 @@ func (h *header) parse(data []byte) error {
 		if len(p) < n {
 			return bad(len(data), "the file ends in the global colour table")
 		}
+		h.screenTable, h.table = p, p
 		if colored(p) {
 			global = p
 		}
@@ -145,6 +149,7 @@ func (h *header) extension(r *reader, at int) error {
 		if b[0]&1 != 0 {
 			h.transparent = int(b[3])
 		}
+		h.controls++
 	}
 	r.skipBlocks()
 	return nil
@@ -167,6 +172,7 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 		if len(p) < n {
 			return bad(at, "the file ends in the local colour table")
 		}
+		h.table = p
 		if colored(p) {
 			h.palette = p
 		} else {
@@ -214,6 +220,9 @@ type decoder struct {
 // coloured global table has mode L in Pillow, so convert("L") keeps the
 // samples. Its pixels still have the global table, which convert("RGB") shows.
 func (h *header) mode(o *codec.Options) codec.Mode {
+	if o.Damage == codec.DamageTorchCodec {
+		return codec.P
+	}
 	gray := o.Alpha == codec.AlphaDrop && (o.Color == codec.ToGray || o.Color == codec.ToLuma)
 	if h.palette == nil || h.ramp && gray {
 		return codec.L
@@ -254,10 +263,15 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if err := h.parse(data); err != nil {
 		return codec.Config{}, err
 	}
-	if o.Damage.OpenCV() {
-		if err := h.opencv(); err != nil {
-			return codec.Config{}, err
-		}
+	var err error
+	switch {
+	case o.Damage.OpenCV():
+		err = h.opencv()
+	case o.Damage == codec.DamageTorchCodec:
+		err = h.torchCodec()
+	}
+	if err != nil {
+		return codec.Config{}, err
 	}
 	c := codec.Config{
 		Format: name, Width: h.width, Height: h.height, Mode: h.mode(o), Depth: 8, Orientation: 1,
@@ -295,8 +309,12 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		dst.Key[0], dst.KeyRGB = t, [3]uint8{t, t, t}
 		dst.HasKey, dst.HasKeyRGB = true, true
 	}
-	if err := d.lzw.decode(dst, h, data); err != nil || !o.Damage.OpenCV() {
+	if err := d.lzw.decode(dst, h, data); err != nil || !o.Damage.Library() {
 		return err
+	}
+	if o.Damage == codec.DamageTorchCodec {
+		dst.HasKeyRGB = false
+		return h.torchCodecColors(dst)
 	}
 	colors := max(h.global, h.local) // OpenCV looks in both tables
 	for _, v := range dst.Pix {

@@ -164,8 +164,8 @@ func (d *decoder) open() error {
 	if err := d.head.readHeader(&d.in); err != nil {
 		return err
 	}
-	if d.in.damage.OpenCV() && d.head.lossless && len(d.head.comps) == 1 && d.o.Color.Channels() > 1 {
-		return d.in.errorf(codec.ErrUnsupported, "lossless gray, of which OpenCV makes no colour image")
+	if d.in.damage.Library() && d.head.lossless && len(d.head.comps) == 1 && d.o.Color.Channels() > 1 {
+		return d.in.errorf(codec.ErrUnsupported, "lossless gray, of which libjpeg makes no colour image")
 	}
 	if err := d.head.setup(&d.in, d.o); err != nil {
 		return err

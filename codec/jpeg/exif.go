@@ -13,12 +13,13 @@ import (
 // meta holds the metadata that Pillow's plugin collects from the application
 // segments.
 type meta struct {
-	exif    []byte // the Exif segments, joined, with the first one's "Exif\0\0"
-	first   []byte // the first Exif segment that is not empty, without it
-	hasExif bool
-	joined  bool // exif is a copy, not part of the file
-	xmp     []byte
-	hasDPI  bool // from JFIF
+	exif      []byte // the Exif segments, joined, with the first one's "Exif\0\0"
+	first     []byte // the first Exif segment that is not empty, without it
+	firstAPP1 []byte // the first APP1 segment, whatever it holds
+	hasExif   bool
+	joined    bool // exif is a copy, not part of the file
+	xmp       []byte
+	hasDPI    bool // from JFIF
 }
 
 // addExif records an APP1 Exif segment, "Exif\0\0" included.
@@ -131,8 +132,11 @@ func (m *meta) exifIFD() (tags [3]tiffValue, order binary.ByteOrder, empty, ok b
 // orientation returns Pillow's getexif().get(0x0112) if it is 2 to 8, else 1;
 // or OpenCV's orientation.
 func (m *meta) orientation(damage codec.Damage) int {
-	if damage.OpenCV() {
+	switch {
+	case damage.OpenCV():
 		return exif.OpenCV(m.first)
+	case damage == codec.DamageTorchCodec:
+		return exif.TorchCodec(m.firstAPP1[min(6, len(m.firstAPP1)):])
 	}
 	if m.hasExif {
 		tags, order, _, ok := m.exifIFD()

@@ -135,7 +135,7 @@ func (h *header) readStreams(in *input) error {
 		if h.sawSOF {
 			return in.errorf(codec.ErrFormat, "EOI after a frame header, want a scan")
 		}
-		if in.damage.OpenCV() || in.padded() && in.pos >= len(in.data) {
+		if in.damage.Library() || in.padded() && in.pos >= len(in.data) {
 			return in.errorf(codec.ErrFormat, "no image")
 		}
 		h.startStream()

@@ -23,7 +23,7 @@ type plugin struct {
 
 // begin starts a file. It returns an error if the data is not JPEG.
 func (q *plugin) begin(in *input) error {
-	*q = plugin{lax: in.damage == codec.DamageLenient || in.damage.OpenCV(), next: 2}
+	*q = plugin{lax: in.damage == codec.DamageLenient || in.damage.Library(), next: 2}
 	if b := in.data; len(b) < 3 || b[0] != 0xFF || b[1] != mSOI || b[2] != 0xFF {
 		return codec.Errorf(format, 0, codec.ErrFormat, "does not start with ff d8 ff")
 	}
@@ -159,6 +159,9 @@ func (m *meta) app0(s []byte) string {
 
 func (m *meta) app1(s []byte) {
 	const xmp = "http://ns.adobe.com/xap/1.0/\x00"
+	if m.firstAPP1 == nil {
+		m.firstAPP1 = s
+	}
 	switch {
 	case len(s) >= 6 && string(s[:6]) == "Exif\x00\x00":
 		m.addExif(s)

@@ -62,7 +62,8 @@ type header struct {
 	frames            int // of acTL, 0 if missing
 	seenFrame         bool
 	exif, rawExif     []byte
-	firstExif         []byte // of eXIf chunks, for OpenCV
+	firstExif         []byte // of eXIf chunks, for libpng's users
+	rounded           bool   // samples of 16 bits are rounded to 8, not cut
 	xmp               []byte
 	textMemory        int64  // as Pillow counts it
 	inflated          int64  // bytes of all compressed texts and profiles
@@ -110,15 +111,18 @@ const (
 // parse reads all chunks except the image data.
 func (d *decoder) parse(data []byte, damage codec.Damage) error {
 	h := &d.h
-	*h = header{}
-	opencv := damage.OpenCV()
-	strict := damage == codec.DamageStrict || opencv
+	*h = header{rounded: damage == codec.DamageTorchCodec}
+	library := damage.Library()
+	strict := damage == codec.DamageStrict || library
 	p := len(magic)
 	if len(data) < p || string(data[:p]) != magic {
 		return bad(0, "not a PNG signature")
 	}
 	seenHeader := false
 	for {
+		if h.seenIDAT && damage == codec.DamageTorchCodec && (len(data)-p < 8 || string(data[p+4:p+8]) != "IDAT") {
+			return nil // libpng reads no further
+		}
 		if h.seenIDAT && !strict && (len(data)-p < 8 || !chunkName(data[p+4:p+8])) {
 			return nil // Pillow stops searching
 		}
@@ -160,7 +164,7 @@ func (d *decoder) parse(data []byte, damage codec.Damage) error {
 		// Pillow verifies checksums before the image data.
 		if (strict || !h.seenIDAT) && !checked(data, p, int(n)) {
 			// OpenCV does not look at the checksum of acTL.
-			if optional := id[0] >= 'a' && string(id) != "acTL"; !opencv || !optional || len(body) == len(data)-p-8 {
+			if optional := id[0] >= 'a' && (string(id) != "acTL" || !damage.OpenCV()); !library || !optional || len(body) == len(data)-p-8 {
 				return bad(p, "checksum of chunk %s", id)
 			}
 			p += int(n) + 12
@@ -256,7 +260,7 @@ func (d *decoder) chunk(id []byte, b []byte, p int) error {
 		}
 	case "tEXt", "zTXt", "iTXt", "iCCP":
 		switch {
-		case d.o.Damage.OpenCV(): // libpng drops what exceeds its limits
+		case d.o.Damage.Library(): // libpng drops what exceeds its limits
 		case string(id) == "iCCP":
 			return d.profile(b, p)
 		default:
@@ -274,6 +278,8 @@ func (h *header) ihdr(b []byte, p int) error {
 	}
 	switch d := h.depth; {
 	case h.color == gray && (d == 1 || d == 2 || d == 4 || d == 8):
+		h.mode = codec.L
+	case h.color == gray && d == 16 && h.rounded:
 		h.mode = codec.L
 	case h.color == gray && d == 16:
 		h.mode = codec.I16
@@ -421,8 +427,11 @@ func (d *decoder) reset(src io.Reader) error {
 }
 
 func (h *header) orientation(damage codec.Damage) int {
-	if damage.OpenCV() {
+	switch {
+	case damage.OpenCV():
 		return exif.OpenCV(h.firstExif)
+	case damage == codec.DamageTorchCodec:
+		return exif.TorchCodec(h.firstExif)
 	}
 	block := h.exif
 	if block == nil && h.rawExif != nil {
@@ -468,9 +477,9 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if err := d.parse(data, o.Damage); err != nil {
 		return codec.Config{}, err
 	}
-	if o.Damage.OpenCV() {
+	if o.Damage.Library() {
 		switch {
-		case h.frames > 1:
+		case h.frames > 1 && o.Damage.OpenCV():
 			return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, whose first frame OpenCV composes")
 		case string(data[12:16]) != "IHDR" || data[26] != 0 || data[28] > 1:
 			return codec.Config{}, bad(8, "IHDR is not first, or has unknown methods")
@@ -496,7 +505,7 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, data, o := &d.h, d.data, d.o
 	d.data, d.o = nil, nil
-	strict := o.Damage == codec.DamageStrict || o.Damage.OpenCV()
+	strict := o.Damage == codec.DamageStrict || o.Damage.Library()
 	if err := o.Limits.CheckSize(name, h.width, h.height, h.mode.Size()); err != nil {
 		return err
 	}
@@ -644,6 +653,12 @@ func abs(v int) int {
 	return v
 }
 
+// round16 returns the 16-bit sample of b in 8 bits, as libpng's
+// png_set_scale_16.
+func round16(b []byte) uint8 {
+	return uint8(((uint32(b[0])<<8|uint32(b[1]))*255 + 32895) >> 16)
+}
+
 // unpack writes w pixels of a row to dst, dx pixels apart. black selects zero
 // bytes.
 func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
@@ -670,6 +685,18 @@ func (h *header) unpack(dst, row []byte, w, dx int, black bool) {
 	case h.depth == 8:
 		for i := range w {
 			copy(dst[i*step:][:size], row[i*size:])
+		}
+	case h.rounded:
+		n := h.bitsPerPixel() / 8
+		for i := range w {
+			p, q := dst[i*step:][:size], row[i*n:][:n]
+			for j := range p {
+				if h.color == grayAlpha { // gray thrice, then alpha
+					p[j] = round16(q[j/3*2:])
+				} else {
+					p[j] = round16(q[2*j:])
+				}
+			}
 		}
 	case h.color == gray: // to little-endian
 		for i := range w {

@@ -144,6 +144,9 @@ func (d *decoder) opencv(c *codec.Config, damage codec.Damage) error {
 
 // Open implements codec.FormatDecoder.
 func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
+	if o.Damage == codec.DamageTorchCodec {
+		return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "TorchCodec does not read TIFF")
+	}
 	d.data, d.o = data, o
 	if err := d.parse(data); err != nil {
 		if bytes.HasPrefix(data, []byte(magicCR2)) {

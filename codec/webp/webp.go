@@ -228,8 +228,14 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 	if h.lossless {
 		c.Variant = "lossless"
 	}
-	if o.Damage.OpenCV() {
+	switch {
+	case o.Damage.OpenCV():
 		c.Orientation = exif.OpenCV(h.exif)
+		return c, nil
+	case o.Damage == codec.DamageTorchCodec && h.animated:
+		return codec.Config{}, codec.Errorf(name, -1, codec.ErrUnsupported, "an animation, of which TorchCodec returns all frames")
+	case o.Damage == codec.DamageTorchCodec:
+		c.Orientation = exif.TorchCodec(bytes.TrimPrefix(h.exif, []byte("Exif\x00\x00")))
 		return c, nil
 	}
 	var found bool

@@ -164,3 +164,44 @@ func OpenCV(b []byte) int {
 	}
 	return 1
 }
+
+// TorchCodec returns the orientation that TorchCodec 0.17.0 finds in a TIFF
+// header and directory, 1 if none. It takes the 16 bits where a SHORT is,
+// whatever the entry's type and count. A value outside the block is 0xffff, and
+// offsets wrap at 32 bits.
+func TorchCodec(b []byte) int {
+	little := len(b) > 1 && b[0] == 'I' && b[1] == 'I'
+	const outside = 0xffff
+	at16 := func(p uint32) uint16 {
+		switch i := uint64(p); {
+		case i+1 >= uint64(len(b)):
+			return outside
+		case little:
+			return binary.LittleEndian.Uint16(b[i:])
+		default:
+			return binary.BigEndian.Uint16(b[i:])
+		}
+	}
+	if at16(2) != 42 {
+		return 1
+	}
+	p := uint32(outside)
+	if len(b) >= 8 {
+		if p = binary.BigEndian.Uint32(b[4:]); little {
+			p = binary.LittleEndian.Uint32(b[4:])
+		}
+	}
+	n := at16(p)
+	for p += 2; n > 0; n, p = n-1, p+12 {
+		switch at16(p) {
+		case outside:
+			return 1
+		case tagOrientation:
+			if v := at16(p + 8); v >= 1 && v <= 8 {
+				return int(v)
+			}
+			return 1
+		}
+	}
+	return 1
+}

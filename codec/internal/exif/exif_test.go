@@ -32,10 +32,15 @@ func TestOrientation(t *testing.T) {
 	require.Equal(t, 1, XMPOrientation([]byte(`tiff:Orientation="`)))
 }
 
-// TestOpenCV compares with the orientation that OpenCV applies to JPEG, PNG and
-// WebP with a block.
-func TestOpenCV(t *testing.T) {
-	b, err := os.ReadFile("../../../testdata/golden/opencv.json")
+// TestLibraries compares with the orientation that OpenCV and TorchCodec apply
+// to JPEG, PNG and WebP with a block.
+func TestLibraries(t *testing.T) {
+	t.Run("opencv", func(t *testing.T) { library(t, OpenCV) })
+	t.Run("torchcodec", func(t *testing.T) { library(t, TorchCodec) })
+}
+
+func library(t *testing.T, orientation func([]byte) int) {
+	b, err := os.ReadFile("../../../testdata/golden" + strings.TrimPrefix(t.Name(), "TestLibraries") + ".json")
 	require.NoError(t, err)
 	var g struct {
 		Exif []struct {
@@ -53,19 +58,21 @@ func TestOpenCV(t *testing.T) {
 			if c.Name == "XX" && i == 1 {
 				continue // package png drops it, as libpng does
 			}
-			require.Equal(t, turned, OpenCV(block) == 6, c.Name)
+			require.Equal(t, turned, orientation(block) == 6, c.Name)
 		}
 		for n := range block {
-			OpenCV(block[:n])
+			orientation(block[:n])
 		}
 	}
 }
 
-func FuzzOpenCV(f *testing.F) {
+func FuzzLibraries(f *testing.F) {
 	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if o := OpenCV(b); o < 1 || o > 8 {
-			t.Error(o)
+		for _, o := range []int{OpenCV(b), TorchCodec(b)} {
+			if o < 1 || o > 8 {
+				t.Error(o)
+			}
 		}
 	})
 }
