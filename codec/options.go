@@ -179,7 +179,8 @@ const (
 	// same pixels. A JPEG that ends early is an error.
 	DamageImdecode
 	// DamageTorchCodec accepts the JPEG, PNG, WebP and GIF files that
-	// TorchCodec's decode_image accepts, with the same pixels.
+	// TorchCodec's decode_image accepts, with the same pixels. Corrupt data of
+	// GIF and WebP is an error where TorchCodec goes on.
 	DamageTorchCodec
 )
 

@@ -47,6 +47,7 @@ type header struct {
 	background    int    // index
 	ended         bool   // by a trailer
 	controls      int    // graphic control extensions before the frame
+	stray         bool   // bytes between blocks, which Pillow skips
 	screenTable   []byte // the screen's colour table, nil without one
 	table         []byte // the frame's, or else the screen's
 }
@@ -126,6 +127,8 @@ func (h *header) parse(data []byte) error {
 			}
 		case ',':
 			return h.frame(r, at, global)
+		default:
+			h.stray = true
 		}
 	}
 }
@@ -205,6 +208,8 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 		case ',':
 			h.frames = 2
 			return nil
+		default:
+			h.stray = true
 		}
 	}
 }

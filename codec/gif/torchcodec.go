@@ -18,8 +18,8 @@ func (h *header) torchCodec() error {
 		return bad(11, "background %d of %d colours", h.background, h.global)
 	case h.bits > 8:
 		return bad(h.data-1, "LZW literals of %d bits, want at most 8", h.bits)
-	case !h.ended:
-		return bad(-1, "no trailer")
+	case !h.ended || h.stray:
+		return bad(-1, "no trailer, or bytes between blocks")
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (h *header) covered() bool {
 // looks up only the frame's own table, or else the screen's.
 func (h *header) torchCodecColors(dst *codec.Raster) error {
 	back := [4]uint8{3: 255}
-	if h.screenTable != nil {
+	if h.background < h.global {
 		copy(back[:], h.screenTable[3*h.background:][:3])
 	}
 	var used [256]bool
