@@ -54,6 +54,9 @@ type Source struct {
 	// Backend is one of the importer's backends, such as "pil". Default: the
 	// importer's own.
 	Backend string
+	// Decoder is one of the importer's ways of reading image files, such as
+	// "torchcodec". Default: the importer's own.
+	Decoder string
 	// IgnoreKeys lists keys of the file to ignore although the importer does
 	// not know them. The graph's reference records it. Default: none.
 	IgnoreKeys []string
@@ -249,8 +252,8 @@ func (s Source) graph(ctx context.Context) (_ *datagraph.Graph, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := i.Open(s.Data, importer.Options{Backend: s.Backend, IgnoreKeys: s.IgnoreKeys})
-	if errors.Is(err, importer.ErrBackend) {
+	g, err := i.Open(s.Data, importer.Options{Backend: s.Backend, Decoder: s.Decoder, IgnoreKeys: s.IgnoreKeys})
+	if errors.Is(err, importer.ErrBackend) || errors.Is(err, importer.ErrDecoder) {
 		err = fmt.Errorf("%w: %w", ErrOption, err)
 	}
 	return g, err
@@ -261,6 +264,8 @@ func (s Source) noOptions() error {
 	switch {
 	case s.Backend != "":
 		return fmt.Errorf("%w: backend %q: a %s has no backends", ErrOption, s.Backend, s.Format)
+	case s.Decoder != "":
+		return fmt.Errorf("%w: decoder %q: a %s has no decoders", ErrOption, s.Decoder, s.Format)
 	case len(s.IgnoreKeys) > 0:
 		return fmt.Errorf("%w: ignored keys %q: a %s has no keys to ignore", ErrOption, s.IgnoreKeys, s.Format)
 	}

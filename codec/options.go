@@ -158,8 +158,8 @@ func (s Scale) Of(n int) int { return (n + 1<<s - 1) >> s }
 // does not apply. CMYK is decoded as by Pillow; RefuseCMYK refuses it. PNG must
 // be whole.
 //
-// DamageTorchCodec is that of TorchCodec 0.17.0, decode_image(file, mode="RGB"),
-// for ToRGB and ToBGR with AlphaDrop; others are ErrUnsupported. 16-bit PNG is
+// DamageTorchCodec is that of TorchCodec 0.17.0, decode_image(mode="RGB"), for
+// ToRGB and ToBGR with AlphaDrop; others are ErrUnsupported. 16-bit PNG is
 // rounded, (v*255 + 32895) >> 16, whatever Gray16. Transparent pixels of a GIF
 // show its background. Of a JPEG only a whole file is accepted. ErrUnsupported
 // are BMP and TIFF, animated GIF and WebP, which TorchCodec returns as frames,

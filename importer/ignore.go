@@ -22,6 +22,9 @@ var ErrBackend = errors.New("unknown backend")
 type Options struct {
 	// Backend is a key of Backends. Default: that of Import.
 	Backend string
+	// Decoder is a key of Decoders. Default: the importer's own, which most
+	// programs of the ecosystem use. The graph's Reference names another.
+	Decoder string
 	// IgnoreKeys are unknown keys that are treated as absent. The graph's
 	// Reference lists them, because it reproduces the reference only if they
 	// have no effect there. A key of an inner object is named with the keys
@@ -32,6 +35,16 @@ type Options struct {
 
 // Open builds the graph of a file with options. It is safe for concurrent use.
 func (i Importer) Open(data []byte, o Options) (*datagraph.Graph, error) {
+	g, err := i.open(data, o)
+	if err == nil && o.Decoder != "" {
+		if err = i.decode(g, o.Decoder); err != nil {
+			return nil, err
+		}
+	}
+	return g, err
+}
+
+func (i Importer) open(data []byte, o Options) (*datagraph.Graph, error) {
 	parse := i.Import
 	if o.Backend != "" {
 		if parse = i.Backends[o.Backend]; parse == nil {

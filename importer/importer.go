@@ -36,6 +36,9 @@ type Importer struct {
 	// Backends has a function like Import for each backend of the ecosystem, by
 	// its name there. It is nil if there is only one. Import is one of them.
 	Backends map[string]func(data []byte) (*datagraph.Graph, error)
+	// Decoders are the ways in which programs of the ecosystem read image
+	// files, by name. It is nil if there is only one.
+	Decoders map[string]Decoder
 	// Detect reports whether a file bears the marks of the files that Import
 	// reads. base is its name without folders, head its beginning: the whole
 	// file, or 64 KiB or more of it. A file without marks is not detected.

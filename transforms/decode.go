@@ -23,9 +23,10 @@ import (
 // Context's Limits is a *codec.Error.
 //
 // Reference: Pillow 13.0.0 with libjpeg-turbo 3.1 and libwebp; OpenCV 5.0.0 for
-// gray, YCbCr and RGB JPEG; transformers 5.23.0, convert_to_rgb, for white and
-// key_white. For the scales: Pillow 13.0.0, Image.draft; OpenCV 5.0.0.93,
-// IMREAD_REDUCED_COLOR_2, _4 and _8, IMREAD_REDUCED_GRAYSCALE_2, _4 and _8.
+// gray, YCbCr and RGB JPEG; TorchCodec 0.17.0 for torchcodec; transformers
+// 5.23.0, convert_to_rgb, for white and key_white. For the scales: Pillow
+// 13.0.0, Image.draft; OpenCV 5.0.0.93, IMREAD_REDUCED_COLOR_2, _4 and _8,
+// IMREAD_REDUCED_GRAYSCALE_2, _4 and _8.
 type Decode struct {
 	// Color is the layout of the pixels: rgb, bgr, gray, luma or rgba. Default
 	// rgb.
@@ -42,8 +43,8 @@ type Decode struct {
 	// Orientation is the policy for the EXIF orientation: ignore or apply.
 	// Default ignore.
 	Orientation codec.Orientation `json:"orientation"`
-	// Damage is the policy for damaged files: pillow, strict, lenient, imread
-	// or imdecode. Default pillow.
+	// Damage is the policy for damaged files: pillow, strict, lenient, imread,
+	// imdecode or torchcodec. Default pillow.
 	Damage codec.Damage `json:"damage"`
 	// Scale is the fraction of the size to decode: full, half, quarter or
 	// eighth. Default full.

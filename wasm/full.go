@@ -30,6 +30,7 @@ func imported(b []byte) (*datagraph.Graph, error) {
 	var o struct {
 		Importer   string   `json:"infer_prep_import"`
 		Backend    string   `json:"backend"`
+		Decoder    string   `json:"decoder"`
 		IgnoreKeys []string `json:"ignore_keys"`
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -40,7 +41,7 @@ func imported(b []byte) (*datagraph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return i.Open(b[d.InputOffset():], importer.Options{Backend: o.Backend, IgnoreKeys: o.IgnoreKeys})
+	return i.Open(b[d.InputOffset():], importer.Options{Backend: o.Backend, Decoder: o.Decoder, IgnoreKeys: o.IgnoreKeys})
 }
 
 // parse reads a graph in JSON or msgpack form, or imports a file.

@@ -94,6 +94,7 @@ def test_sources(tmp_path, jpeg):
     assert not np.array_equal(Graph.from_hf(HF, backend="pil").run(jpeg), hf.run(jpeg))
     with pytest.raises(InferPrepError, match="unknown_key"):
         Graph.from_hf(HF | {"unknown_key": 1})
+    assert Graph.from_hf(HF, decoder="vllm").reference == hf.reference + ", decoder vllm"
     assert np.array_equal(Graph.from_hf(HF | {"unknown_key": 1}, ignore_keys=["unknown_key"]).run(jpeg), hf.run(jpeg))
     bundle = Graph.from_bundle(conftest.ROOT / "testdata" / "bundle" / "torchvision.bundle")
     assert bundle.run(jpeg).dtype == np.float32

@@ -28,8 +28,8 @@ case ${1-} in
   requirements=(requirements-datasets.txt) scripts=(datasets/annotated_torchvision.py datasets/labelled.py datasets/scenes.py datasets/movingmnist_phototour.py) ;;
 --datasets6) # what torchvision reads from the sets of datasets/lmdb_hdf5.py: LMDB and HDF5 files, COCO's captions
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-datasets6.txt scripts=(datasets/lmdb_hdf5.py) ;;
---torchcodec) # what TorchCodec decodes
-  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchcodec.txt scripts=(codecs/torchcodec_reader.py) ;;
+--torchcodec) # what TorchCodec decodes, and what programs give to image processors
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchcodec.txt scripts=(codecs/torchcodec_reader.py importers/hf_decoders.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(importers/transform_classes.py mxnet/mxnet_iters.py mxnet/mxnet_images.py mxnet/mxnet_image_iters.py records/recordio_mxnet.py ops/mxnet_aug.py ops/mxnet_color.py ops/mxnet_det.py mxnet/mxnet_det_moves.py) ;;
 --budget) # what fairseq batches by a number of tokens

@@ -72,6 +72,8 @@ export async function moduleOf(options: InitOptions): Promise<WebAssembly.Module
 export interface HFOptions {
   /** The backend of transformers. Default `torchvision`, as in transformers 5. */
   backend?: 'torchvision' | 'pil';
+  /** The program that reads image files; docs/graphs.md describes them. Default `pillow`. */
+  decoder?: 'pillow' | 'load_image' | 'torchcodec' | 'vllm' | 'sglang';
   /** Unknown keys to import the file without. Each must be an unknown one. */
   ignoreKeys?: string[];
   signal?: AbortSignal;
@@ -116,10 +118,10 @@ export class InferPrep {
       throw new InferPrepError('unsupported', "infer-prep: fromHF: the small build has no importer: init({ build: 'full' }) has it; " +
         'infer-prep graph import --hf FILE --msgp -o GRAPH makes a graph for every build');
     }
-    const { backend = 'torchvision', ignoreKeys = [], signal } = options;
+    const { backend = 'torchvision', decoder = 'pillow', ignoreKeys = [], signal } = options;
     const object = typeof config === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(config) as null);
     const file = object ? new TextEncoder().encode(JSON.stringify(config)) : await sourceBytes(config as FileSource, 'fromHF', 'file', signal);
-    const head = new TextEncoder().encode(JSON.stringify({ infer_prep_import: 'hf', backend, ignore_keys: ignoreKeys }));
+    const head = new TextEncoder().encode(JSON.stringify({ infer_prep_import: 'hf', backend, decoder, ignore_keys: ignoreKeys }));
     const both = new Uint8Array(head.length + file.length);
     both.set(head);
     both.set(file, head.length);

@@ -46,7 +46,7 @@ console.log(model, tensor, bundle.labels[0]?.length, bundle.meta['license'], (aw
 
 const wide: Result<TensorType> = await graph.run(new Blob([]));
 if (wide.type === 'bfloat16') console.log(wide.data);
-const options: HFOptions = { backend: 'pil', ignoreKeys: ['zz'] };
+const options: HFOptions = { backend: 'pil', decoder: 'vllm', ignoreKeys: ['zz'] };
 console.log(await prep.fromHF('preprocessor_config.json', options), await prep.fromHF({ image_processor_type: 'ViTImageProcessor' }), await prep.graph('graph.msgp'));
 
 const size: ResizeParams = { height: 224, width: 224, interpolation: 'bicubic' };

@@ -61,7 +61,7 @@ func TestModelFolder(t *testing.T) {
 	}))
 	want := call(t, "graph", "import", "--hf", filepath.Join("hf", "preprocessor_config.json"))
 	require.Equal(t, command.ExitOK, want.status)
-	const backend = "transformers 5.23.0 ViTImageProcessor, backend torchvision (by default; --backend takes pil or torchvision)\n"
+	const backend = "transformers 5.23.0 ViTImageProcessor, backend torchvision (the backend by default; --backend takes pil or torchvision)\n"
 	require.Equal(t, "infer-prep: "+filepath.Join("hf", "preprocessor_config.json")+": "+backend, want.stderr)
 	for dir, file := range map[string]string{"hf": "preprocessor_config.json", "nested": "processor_config.json", "untyped": "preprocessor_config.json and config.json"} {
 		r := call(t, "graph", "import", "--hf", dir)

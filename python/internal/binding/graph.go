@@ -37,6 +37,8 @@ type Source struct {
 	Path string `json:"path"`
 	// Backend selects one of an importer's backends. Default: its own.
 	Backend string `json:"backend"`
+	// Decoder selects one of an importer's decoders. Default: its own.
+	Decoder string `json:"decoder"`
 	// IgnoreKeys are keys of the file that an importer may ignore although they
 	// influence the result.
 	IgnoreKeys []string `json:"ignore_keys"`
@@ -73,7 +75,7 @@ func OpenGraph(s Source, data []byte) (*Graph, error) {
 }
 
 func load(s Source, data []byte) (*datagraph.Graph, error) {
-	from := inferprep.Source{Name: s.Path, Format: s.Kind, Backend: s.Backend, IgnoreKeys: s.IgnoreKeys}
+	from := inferprep.Source{Name: s.Path, Format: s.Kind, Backend: s.Backend, Decoder: s.Decoder, IgnoreKeys: s.IgnoreKeys}
 	switch {
 	case s.Kind == "ops":
 		return opsGraph(data)

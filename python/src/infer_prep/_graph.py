@@ -75,15 +75,15 @@ class Graph:
         self._finish = weakref.finalize(self, _native.close, handle)
 
     @classmethod
-    def open(cls, name: Path, *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
+    def open(cls, name: Path, *, backend: str | None = None, decoder: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
         """Opens a model's preprocessing, whatever it is.
 
         name is a model's folder, a file of an importer (preprocessor_config.json,
         config.json, printed transforms, metadata.yaml, a TFLite, ONNX or MindIR model),
-        a bundle, a graph, or "preset:imagenet". The content says which. backend and
-        ignore_keys are those of from_importer.
+        a bundle, a graph, or "preset:imagenet". The content says which. backend,
+        decoder and ignore_keys are those of from_importer.
         """
-        return cls._imported("", name, backend, ignore_keys)
+        return cls._imported("", name, backend, decoder, ignore_keys)
 
     @classmethod
     def from_json(cls, graph: Path | dict[str, Any] | bytes) -> "Graph":
@@ -117,27 +117,29 @@ class Graph:
         return cls({"kind": "bundle", "path": path_of("Graph.from_bundle", path)}, b"")
 
     @classmethod
-    def from_hf(cls, source: Path | dict[str, Any], *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
+    def from_hf(cls, source: Path | dict[str, Any], *, backend: str | None = None, decoder: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
         """Imports a preprocessor_config.json: its path, a model's folder, or its content as a dict.
 
-        backend is "torchvision" (the default of transformers) or "pil". Keys of the
+        backend is "torchvision" (the default of transformers) or "pil". decoder is the
+        program that reads image files: "pillow" (the default), "load_image",
+        "torchcodec", "vllm" or "sglang" (docs/graphs.md of the project). Keys of the
         file in ignore_keys may be unknown to the importer.
         """
-        return cls._imported("hf", source, backend, ignore_keys)
+        return cls._imported("hf", source, backend, decoder, ignore_keys)
 
     @classmethod
-    def from_importer(cls, name: str, source: Path | dict[str, Any] | bytes, *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
+    def from_importer(cls, name: str, source: Path | dict[str, Any] | bytes, *, backend: str | None = None, decoder: str | None = None, ignore_keys: Sequence[str] = ()) -> "Graph":
         """Imports the preprocessing of another ecosystem: a file, or its content.
 
         name is an importer of `infer-prep importers`: "torchvision", "timm", "keras",
         "onnx" and others.
         """
         _native.string("Graph.from_importer", name)
-        return cls._imported(name, source, backend, ignore_keys)
+        return cls._imported(name, source, backend, decoder, ignore_keys)
 
     @classmethod
-    def _imported(cls, name: str, source: Path | dict[str, Any] | bytes, backend: str | None, ignore_keys: Sequence[str]) -> "Graph":
-        options = {"kind": name, "backend": backend or "", "ignore_keys": list(ignore_keys)}
+    def _imported(cls, name: str, source: Path | dict[str, Any] | bytes, backend: str | None, decoder: str | None, ignore_keys: Sequence[str]) -> "Graph":
+        options = {"kind": name, "backend": backend or "", "decoder": decoder or "", "ignore_keys": list(ignore_keys)}
         if isinstance(source, dict):
             return cls(options, json.dumps(source).encode())
         if isinstance(source, bytes):

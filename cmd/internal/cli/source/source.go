@@ -41,6 +41,7 @@ type GraphFlags struct {
 	Bundle        string
 	imports       map[string]*string // the files, by importer name
 	backend       string
+	decoder       string
 	ignore        []string // keys of the imported file
 
 	Dataset *DatasetFlags // only for graph import
@@ -75,6 +76,7 @@ func (f *GraphFlags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.backend, "backend", "", "reproduce this `BACKEND`: with --hf torchvision (the default, as of transformers 5) or pil; with --torchvision pil (the default, for Pillow images) or tensor (for decode_image's tensors)")
 	fl.StringVar(&f.Dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.Layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
+	fl.StringVar(&f.decoder, "decoder", "", "with --hf, read image files as `PROGRAM` does before it calls the image processor: "+command.OrList(slices.Sorted(maps.Keys(decoders())))+" (see docs/graphs.md)")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images; --exif=false ignores it where the graph applies it")
 	f.Limits = codec.DefaultLimits()
@@ -89,6 +91,16 @@ func (f *GraphFlags) Add(cmd *cobra.Command) {
 	command.Complete(cmd, "layout", "HWC", "CHW")
 	command.Complete(cmd, "backend", "pil", "tensor", "torchvision")
 	command.Complete(cmd, "dtype", DtypeNames()...)
+	command.Complete(cmd, "decoder", slices.Sorted(maps.Keys(decoders()))...)
+}
+
+// decoders returns the decoders of all importers.
+func decoders() map[string]importer.Decoder {
+	all := map[string]importer.Decoder{}
+	for _, i := range importer.All() {
+		maps.Copy(all, i.Decoders)
+	}
+	return all
 }
 
 // DtypeNames lists the types of --dtype.
@@ -125,7 +137,7 @@ func (f *GraphFlags) Load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 	var err error
 	open := func(flag, name string) {
 		if set(flag) {
-			f.source = inferprep.Source{Name: name, Format: flag, Backend: f.backend, IgnoreKeys: f.ignore}
+			f.source = inferprep.Source{Name: name, Format: flag, Backend: f.backend, Decoder: f.decoder, IgnoreKeys: f.ignore}
 			if flag == "prep" {
 				f.source.Format = ""
 			}
@@ -167,6 +179,14 @@ func (f *GraphFlags) Load(cmd *cobra.Command, stdin io.Reader) (*datagraph.Graph
 		}
 		if _, ok := i.Backends[f.backend]; !ok {
 			return nil, command.OneOf("backend", f.backend, slices.Sorted(maps.Keys(i.Backends))...)
+		}
+	}
+	if cmd.Flags().Changed("decoder") {
+		if i.Decoders == nil {
+			return nil, command.UsageErr("--decoder applies to --hf, not to %s", sources[0])
+		}
+		if _, ok := i.Decoders[f.decoder]; !ok {
+			return nil, command.OneOf("decoder", f.decoder, slices.Sorted(maps.Keys(i.Decoders))...)
 		}
 	}
 	if err == nil && i.Import != nil && !quiet(cmd) {
@@ -285,7 +305,7 @@ func (f *GraphFlags) say(cmd *cobra.Command, i importer.Importer, g *datagraph.G
 	}
 	text := paths.Shown(f.File) + ": " + g.Reference
 	if byDefault {
-		text += " (by default; --backend takes " + command.OrList(slices.Sorted(maps.Keys(i.Backends))) + ")"
+		text += " (the backend by default; --backend takes " + command.OrList(slices.Sorted(maps.Keys(i.Backends))) + ")"
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", command.Program, command.Printable(text))
 }
