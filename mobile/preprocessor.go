@@ -215,6 +215,26 @@ func (p *Preprocessor) run(image []byte, out *Result) (err error) {
 	return p.pool.Do(context.Background(), func(r *datagraph.Runner) error { return out.run(r, p.columns, image) })
 }
 
+// Sizes describes the outputs for an image of a height and a width in pixels,
+// as decoded, in microseconds and without an image. The Result has the types
+// and shapes of a run's, but no data. A size that depends on the pixels is -1.
+func (p *Preprocessor) Sizes(height, width int) (r *Result, err error) {
+	defer guard(&err)
+	if err := p.use(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.release()) }()
+	columns, err := p.pool.Plan().Sizes(height, width)
+	if err != nil {
+		return nil, err
+	}
+	r = &Result{outputs: make([]output, len(columns))}
+	for i, c := range columns {
+		r.outputs[i].desc = c.Desc
+	}
+	return r, nil
+}
+
 // Verify checks every byte of the bundle against its digest, and runs its
 // golden samples on this device. The error of a difference has the code
 // "golden". listener may be null.

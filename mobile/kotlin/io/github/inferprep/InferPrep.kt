@@ -140,6 +140,19 @@ public class InferPrep private constructor(private val go: Preprocessor) : AutoC
     ): Outputs = into.run(this, go, frame, y, u, v)
 
     /**
+     * Describes the outputs for an image of [height] and [width] pixels, as decoded, in
+     * microseconds and without an image: the patches of a vision-language model, for example.
+     * A size that depends on the pixels is -1.
+     *
+     * @throws InferPrepException with code INPUT if the graph refuses the size, CLOSED after [close].
+     */
+    @Throws(InferPrepException::class)
+    public fun sizes(height: Int, width: Int): List<OutputInfo> = native {
+        val result = go.sizes(height.toLong(), width.toLong())
+        outputs.mapIndexed { i, output -> output.sized(result, i.toLong()) }
+    }
+
+    /**
      * Returns a pipe over a list of images, at the start of epoch 0. It opens no files.
      *
      * @throws InferPrepException with code INPUT if there are no images, the batches are invalid or

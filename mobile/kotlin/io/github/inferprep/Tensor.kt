@@ -1,6 +1,7 @@
 package io.github.inferprep
 
 import io.github.inferprep.mobile.Preprocessor
+import io.github.inferprep.mobile.Result
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.nio.DoubleBuffer
@@ -96,6 +97,10 @@ public class OutputInfo internal constructor(
             }
             return if (n > 0) n else -1
         }
+
+    /** Returns the output with the sizes of output [i] of [result]. */
+    internal fun sized(result: Result, i: Long): OutputInfo =
+        OutputInfo(name, type, layout, LongArray(result.rank(i).toInt()) { result.dim(i, it.toLong()) }, batched)
 
     /** Returns the name, type, layout and shape. */
     override fun toString(): String = describe(name, type, layout, dims)

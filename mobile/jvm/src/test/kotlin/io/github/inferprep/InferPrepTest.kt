@@ -101,6 +101,9 @@ class InferPrepTest {
         assertEquals(listOf(-1L, -1, 3), p.outputs[0].shape.toList())
         assertEquals("image: uint8 HWC (?, ?, 3)", "${p.outputs[0]}")
         assertEquals("InferPrep[image: uint8 HWC (?, ?, 3)]", "$p")
+        assertEquals("[image: uint8 HWC (310, 420, 3)]", "${p.sizes(310, 420)}")
+        val e = assertThrows(InferPrepException::class.java) { p.sizes(0, 420) }
+        assertEquals(InferPrepException.Code.INPUT, e.code)
         val out = p.newOutputs()
         val small = bytes(p.run(gray))
         val big = bytes(p.run(large))
