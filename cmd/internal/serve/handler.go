@@ -218,6 +218,7 @@ func (s *Server) answer(ctx context.Context, start time.Time, f form, body []byt
 	if err != nil {
 		return nil, err
 	}
+	q.details, q.sizes = f.details, make([][2]int, len(q.images))
 	deadline := s.o.Timeout
 	if q.timeout > 0 {
 		deadline = min(deadline, q.timeout)

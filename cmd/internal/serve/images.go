@@ -14,8 +14,8 @@ import (
 )
 
 // run computes the tensors of an image and calls use with them. They are valid
-// until use returns.
-func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, use func([]*tensor.Tensor) error) error {
+// until use returns. It sets size to the image's height and width.
+func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, size *[2]int, use func([]*tensor.Tensor) error) error {
 	in := tensor.FromBytes(image)
 	costs, err := r.Admit(in)
 	if err != nil {
@@ -24,6 +24,7 @@ func (s *Server) run(ctx context.Context, r *datagraph.Runner, image []byte, use
 	s.metrics.bytes.Add(int64(len(image)))
 	if len(costs.Descs) > 0 && costs.Descs[0][0].IsImage() {
 		d := costs.Descs[0][0]
+		*size = [2]int{d.Height(), d.Width()}
 		s.metrics.pixels.Add(int64(d.Height()) * int64(d.Width()))
 	}
 	done := func(out []*tensor.Tensor) error {
@@ -76,7 +77,7 @@ func (s *Server) batches(ctx context.Context, r *request, l *lease) ([]*tensor.T
 			if i >= len(r.images) || inner.Err() != nil {
 				return
 			}
-			if err := s.one(inner, r.images[i], func(out []*tensor.Tensor) error { return use(i, out) }); err != nil {
+			if err := s.one(inner, r.images[i], &r.sizes[i], func(out []*tensor.Tensor) error { return use(i, out) }); err != nil {
 				failed.Do(func() { failed.image, failed.err = i, err })
 				cancel() // the other images are of no use
 				return
@@ -104,7 +105,7 @@ func (s *Server) batches(ctx context.Context, r *request, l *lease) ([]*tensor.T
 }
 
 // one runs an image on the next idle Runner.
-func (s *Server) one(ctx context.Context, image []byte, use func([]*tensor.Tensor) error) (err error) {
+func (s *Server) one(ctx context.Context, image []byte, size *[2]int, use func([]*tensor.Tensor) error) (err error) {
 	waiting := true
 	s.metrics.waiting.Add(1)
 	defer func() {
@@ -122,7 +123,7 @@ func (s *Server) one(ctx context.Context, image []byte, use func([]*tensor.Tenso
 		waiting = false
 		s.metrics.waiting.Add(-1)
 		s.metrics.running.Add(1)
-		return s.run(ctx, r, image, use)
+		return s.run(ctx, r, image, size, use)
 	})
 }
 

@@ -29,6 +29,8 @@ type request struct {
 	images  [][]byte      // encoded; they may share the body's memory
 	outputs []wanted      // what to return, in order
 	timeout time.Duration // 0 means none
+	details bool          // describe the images
+	sizes   [][2]int      // of the images, as decoded, once they have run
 }
 
 // wanted is an output that the response returns.
@@ -234,12 +236,17 @@ type form struct {
 	boundary string // of multipart/form-data
 	json     bool   // the type is JSON
 	urlForm  bool   // the type is that of HTML forms, which curl sends by default
+	details  bool   // the response describes the images
 }
 
 // formOf reads the headers of a request. It refuses bodies that are surely
 // none of the forms.
 func formOf(r *http.Request) (form, error) {
 	f := form{header: -1}
+	var err error
+	if f.details, err = wantsDetails(r.URL.Query()); err != nil {
+		return f, err
+	}
 	if h := r.Header.Get(headerLength); h != "" {
 		n, err := strconv.ParseInt(h, 10, 64)
 		if err != nil || n < 0 {

@@ -54,12 +54,20 @@ type response struct {
 // the text before it is made.
 func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*response, error) {
 	out := response{batches: batches}
+	var images json.RawMessage
+	var err error
+	if r.details {
+		if images, err = s.details(r, l); err != nil {
+			return nil, err
+		}
+	}
 	head, err := json.Marshal(struct {
-		Model   string     `json:"model_name"`
-		Version string     `json:"model_version"`
-		ID      string     `json:"id,omitempty"`
-		Outputs []struct{} `json:"outputs"`
-	}{s.o.Model, s.o.Version, r.id, []struct{}{}})
+		Model   string          `json:"model_name"`
+		Version string          `json:"model_version"`
+		ID      string          `json:"id,omitempty"`
+		Images  json.RawMessage `json:"images,omitempty"`
+		Outputs []struct{}      `json:"outputs"`
+	}{s.o.Model, s.o.Version, r.id, images, []struct{}{}})
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,10 @@ type Options struct {
 	// Optional.
 	SideOutputs bool
 
+	// Tokens computes the tokens of the images of a request, which have these
+	// heights and widths. Optional; it must be safe for concurrent use.
+	Tokens func(sizes [][2]int) ([]Tokens, error)
+
 	// Device runs the graph, and the model of its options, with a session for
 	// each of Jobs. Optional; nil means the CPU. The caller closes it after the
 	// server.

@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// Tokens is what a vision-language model's prompt has for an image.
+type Tokens struct {
+	// Number is the number of the image's tokens.
+	Number int
+	// Text replaces the image's placeholder in the prompt.
+	Text string
+}
+
+// imageJSON describes an image of a request. It is in a response if the URL has
+// details=true.
+type imageJSON struct {
+	Size   [2]int  `json:"size"`   // height and width, as decoded
+	SHA256 string  `json:"sha256"` // of the encoded bytes, in hexadecimal digits
+	Tokens *int    `json:"num_image_tokens,omitempty"`
+	Text   *string `json:"text,omitempty"`
+}
+
+// wantsDetails reports whether the query asks for details.
+func wantsDetails(query url.Values) (bool, error) {
+	switch v := query.Get("details"); v {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, fail(http.StatusBadRequest, "details %.100q: want true or false", v)
+	}
+}
+
+// details describes the images of r, which have run. The lease grows with the
+// text.
+func (s *Server) details(r *request, l *lease) (json.RawMessage, error) {
+	images := make([]imageJSON, len(r.images))
+	for i, b := range r.images {
+		sum := sha256.Sum256(b)
+		images[i] = imageJSON{Size: r.sizes[i], SHA256: hex.EncodeToString(sum[:])}
+	}
+	size := int64(len(images)) * 256
+	if s.o.Tokens != nil {
+		tokens, err := s.o.Tokens(r.sizes)
+		if err != nil {
+			return nil, fail(http.StatusBadRequest, "tokens: %w", err)
+		}
+		for i := range images {
+			t := &tokens[i]
+			images[i].Tokens, images[i].Text = &t.Number, &t.Text
+			size += 7 * int64(len(t.Text)) // the text, and six bytes for each of its own in JSON
+		}
+	}
+	if err := l.grow(size); err != nil {
+		return nil, err
+	}
+	return json.Marshal(images)
+}
