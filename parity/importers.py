@@ -80,6 +80,8 @@ def hf(config, backend=None):
         whole = set(TILES[name])
     if name == "Inkling":
         whole = {"pixel_values"}
+    if name == "Lfm2Vl":
+        whole = {"pixel_values", "pixel_attention_mask", "spatial_shapes"}
     if name == "Eomt" and config.get("do_split_image"):
         whole = {"pixel_values", "patch_offsets"}
 

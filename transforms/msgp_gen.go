@@ -2245,6 +2245,19 @@ func (z *Rescale) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Rescale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *Reshape) msgp() []any { return []any{&z.Shape} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Reshape) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Reshape) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Shape")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Reshape) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Resize) msgp() []any {
 	return []any{(*uint8)(&z.Fit), &z.Height, &z.Width, &z.Edge, &z.MaxEdge, &z.Multiple, &z.KeepAspect, (*uint8)(&z.SizeRule), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -2636,6 +2649,19 @@ func (z *TileMask) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z TileMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *TilesOrWhole) msgp() []any { return []any{&z.Factor, &z.MinSide, &z.MaxPixels, &z.Join} }
+
+// MarshalMsg appends the msgp form to b.
+func (z TilesOrWhole) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *TilesOrWhole) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Factor MinSide MaxPixels Join")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z TilesOrWhole) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ToTensor) msgp() []any { return []any{} }
 

@@ -289,7 +289,6 @@ func layoutLMv3(b *builder, o *importer.Object) {
 func init() {
 	define(func(classes map[string]class) {
 		for name, c := range map[string]class{
-			"Lfm2Vl":      {refused: "it cuts only large images into tiles, and pads the patches of each; no op does both", nearest: "Siglip2"},
 			"MiniCPMOcr":  {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
 			"MiniCPMV4_6": {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
 			"Molmo2":      {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},

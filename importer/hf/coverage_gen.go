@@ -60,7 +60,7 @@ var coverage = []Class{
 	{Name: "LayoutLMv2ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{17, 17}},
 	{Name: "LayoutLMv3ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{19, 18}},
 	{Name: "LevitImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{19, 20}},
-	{Name: "Lfm2VlImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
+	{Name: "Lfm2VlImageProcessor", Backends: []string{"torchvision"}, Cases: []int{42}},
 	{Name: "LightGlueImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{5, 5}},
 	{Name: "Llama4ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{13}},
 	{Name: "LlavaImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{19, 12}},

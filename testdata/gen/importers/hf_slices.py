@@ -7,7 +7,7 @@ import json
 import warnings
 
 import hf_torchvision as torchvision
-from hf_patches import hw
+from hf_patches import HALF, MEAN, STD, hw, short
 from hf_vision import ocr
 
 warnings.simplefilter("ignore")
@@ -25,11 +25,50 @@ def unlimited_ocr():
     yield case("cut, not stretched", maximum_pad_value=100)
 
 
+WIDE = ("rgb.png", "tall.png", "wide.png", "dot.png")  # wide.png is 97 x 3 pixels, dot.png 1 x 1
+
+
+def lfm2_vl():
+    def case(label, **kw):
+        return label, {"image_processor_type": "Lfm2VlImageProcessor"} | kw, WIDE
+
+    yield case("absent")
+    yield case("written", do_image_splitting=True, do_normalize=True, do_pad=True, do_rescale=True, do_resize=True, downsample_factor=2, encoder_patch_size=16, image_mean=HALF, image_std=HALF,
+               max_image_tokens=256, max_num_patches=1024, max_pixels_tolerance=2.0, max_tiles=10, min_image_tokens=64, min_tiles=2, resample=2, rescale_factor=1 / 255,
+               return_row_col_info=True, size=hw(512), tile_size=512, use_thumbnail=True)
+    small = dict(encoder_patch_size=4, downsample_factor=2, max_image_tokens=9, min_image_tokens=4, tile_size=20, return_row_col_info=True)
+    yield case("small", **small)
+    yield case("no thumbnail", **small, use_thumbnail=False)
+    yield case("not cut", **small | dict(return_row_col_info=False), do_image_splitting=False)
+    yield case("not cut, not padded", **small, do_image_splitting=False, do_pad=False)
+    yield case("not padded", **small | dict(max_image_tokens=6, min_image_tokens=6), do_pad=False)
+    yield case("not padded, no thumbnail", **small, do_pad=False, use_thumbnail=False)
+    for few, many in ((1, 1), (1, 4), (2, 4), (4, 10), (3, 2), (1, 40)):
+        yield case(f"{few} to {many} tiles", **small, min_tiles=few, max_tiles=many)
+    for tolerance in (0, 0.5, 1, 9.5, 1e9, -1.0):
+        yield case(f"tolerance {tolerance}", **small, max_pixels_tolerance=tolerance)
+    for patch, down, least, most in ((3, 1, 0, 25), (7, 1, 3, 30), (2, 4, 1, 1), (5, 3, 20, 3), (1, 1, 60, 60), (1, 8, 2, 5)):
+        yield case(f"patch {patch} {down} {least} {most}", encoder_patch_size=patch, downsample_factor=down, min_image_tokens=least, max_image_tokens=most, tile_size=3 * patch, max_tiles=5)
+    for side in (4, 12, 28, 48):
+        yield case(f"tile {side}", **small | dict(tile_size=side))
+    for s in ("do_normalize", "do_rescale", "do_resize", "do_convert_rgb"):
+        yield case(f"no {s}", **small, **{s: False})
+    yield case("bytes", **small, do_rescale=False, do_normalize=False)
+    yield case("converted", **small, do_convert_rgb=True)
+    yield case("other values", **small, rescale_factor=0.0078125, image_mean=MEAN, image_std=STD)
+    yield case("another size", **small, size=short(7), do_center_crop=True, crop_size=5)
+    yield case("null size", **small, size=None)
+    yield case("null size, not resized", **small, size=None, do_resize=False)
+    for n in (0, 1, 3, 5, None):
+        yield case(f"resample {n}", **small, resample=n)
+    yield case("null resample, not resized", **small, resample=None, do_resize=False)
+
+
 def cases():
-    for make in (unlimited_ocr,):
-        for label, config in make():
+    for make in (unlimited_ocr, lfm2_vl):
+        for label, config, *images in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
-            yield "hf", f"{name} {label}", json.dumps(config)
+            yield "hf", f"{name} {label}", json.dumps(config), *images
 
 
 if __name__ == "__main__":
