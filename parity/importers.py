@@ -66,7 +66,8 @@ def hf(config, backend=None):
     logging.set_verbosity_error()
     torch.set_num_threads(2)
     with tempfile.TemporaryDirectory() as d:
-        (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
+        timm = "pretrained_cfg" in config  # the class TimmWrapper, which reads the model's own file
+        (pathlib.Path(d) / ("config.json" if timm else "preprocessor_config.json")).write_text(json.dumps(config))
         p = AutoImageProcessor.from_pretrained(d, backend=backend)
     # Classes with code of their own have no backends.
     if getattr(p, "backend", backend or "torchvision") != (backend or "torchvision"):
@@ -92,7 +93,7 @@ def hf(config, backend=None):
         elif "trimaps" in inspect.signature(p.preprocess).parameters:
             out = p(images=rgb(path), trimaps=Image.open(second).convert("L"), return_tensors="np")
         else:
-            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name == "Llama4" else "np")
+            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name in ("Llama4", "TimmWrapper") else "np")
         if name == "Llama4":
             out = {k: array(v) for k, v in out.items()}
         if name == "Phi4Multimodal":  # for the text, not for the model

@@ -294,7 +294,6 @@ func init() {
 			"Molmo2":      {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
 			"Owlv2":       {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
 			"Step3p7":     {refused: "it cuts windows that no op cuts, and has none for small images", nearest: "GotOcr2"},
-			"TimmWrapper": {refused: "its steps are those of timm's config; import the model's config.json as timm's, with --timm"},
 		} {
 			classes[name] = c
 		}

@@ -121,7 +121,7 @@ var coverage = []Class{
 	{Name: "SuperPointImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{21, 21}},
 	{Name: "Swin2SRImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 18}},
 	{Name: "TextNetImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{19, 13}},
-	{Name: "TimmWrapperImageProcessor", Backends: []string{"numpy"}, Cases: []int{0}},
+	{Name: "TimmWrapperImageProcessor", Backends: []string{"numpy"}, Cases: []int{30}},
 	{Name: "Tipsv2ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{17}},
 	{Name: "Tipsv2DptImageProcessor", Backends: []string{"torchvision"}, Cases: []int{17}},
 	{Name: "TvpImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 18}},
