@@ -67,6 +67,7 @@ var exceptions = map[string]string{
 	"crop_margin":       "its box depends on the pixels",
 	"resize_libyuv":     "scales camera frames",
 	"resize_to_patches": "returns patches",
+	"resize_to_slices":  "returns slices",
 	"resize_to_tiles":   "returns tiles",
 	"warp_affine":       "no reference for boxes",
 }

@@ -1473,6 +1473,19 @@ func (z *PatchPositions) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z PatchPositions) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *PatchStrip) msgp() []any { return []any{&z.Patch} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PatchStrip) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PatchStrip) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Patch")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PatchStrip) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Patchify) msgp() []any {
 	return []any{&z.Patch, &z.Temporal, &z.Merge, (*uint8)(&z.Layout), &z.FramesFirst, &z.Raster, &z.Planes, &z.Numbered}
 }
@@ -2364,6 +2377,21 @@ func (z *ResizeToPatches) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizeToPatches) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *ResizeToSlices) msgp() []any {
+	return []any{&z.Patch, &z.Merge, &z.Scale, &z.MaxSlices, &z.Canvas, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ResizeToSlices) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResizeToSlices) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Patch Merge Scale MaxSlices Canvas Interpolation Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResizeToSlices) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeToTiles) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Rule), &z.MinTiles, &z.MaxTiles, &z.MaxLine, &z.Sizes, (*uint8)(&z.Fit), (*uint8)(&z.Position), &z.Fill, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, &z.MinSide}

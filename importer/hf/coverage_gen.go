@@ -69,7 +69,7 @@ var coverage = []Class{
 	{Name: "Mask2FormerImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{30, 22}},
 	{Name: "MaskFormerImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{30, 21}},
 	{Name: "MiniCPMOcrImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
-	{Name: "MiniCPMV4_6ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{0, 0}},
+	{Name: "MiniCPMV4_6ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{30, 31}},
 	{Name: "MiniMaxM3VLImageProcessor", Backends: []string{"torchvision"}, Cases: []int{6}},
 	{Name: "MllamaImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{11, 11}},
 	{Name: "MobileNetV1ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{17, 17}},

@@ -64,11 +64,42 @@ def lfm2_vl():
     yield case("null resample, not resized", **small, resample=None, do_resize=False)
 
 
+def minicpm_v():
+    def case(label, **kw):
+        return label, {"image_processor_type": "MiniCPMV4_6ImageProcessor"} | kw, WIDE
+
+    yield case("absent")
+    yield case("written", do_convert_rgb=True, do_normalize=True, do_rescale=True, do_resize=True, image_mean=HALF, image_std=HALF, max_slice_nums=9, scale_resolution=448, patch_size=14,
+               slice_mode=True, downsample_mode="16x", use_image_id=True, resample=3, rescale_factor=1 / 255)
+    small = dict(scale_resolution=24, patch_size=3)
+    yield case("small", **small)
+    yield case("4x", **small, downsample_mode="4x")
+    yield case("another mode", **small, downsample_mode="2x")
+    yield case("not cut", **small, slice_mode=False)
+    for n in (0, 1, 2, 3, 5, 16, 34):
+        yield case(f"{n} slices", **small, max_slice_nums=n)
+    for patch, scale, mode in ((1, 10, "4x"), (5, 40, "16x"), (2, 7, "4x"), (9, 11, "16x"), (4, 90, "4x")):
+        yield case(f"patch {patch} {scale} {mode}", patch_size=patch, scale_resolution=scale, downsample_mode=mode)
+    for s in ("do_normalize", "do_rescale", "do_convert_rgb"):
+        yield case(f"no {s}", **small, **{s: False})
+    yield case("bytes", **small, do_rescale=False, do_normalize=False)
+    yield case("factor of one", **small, rescale_factor=3, do_normalize=False)
+    yield case("other values", **small, rescale_factor=0.0078125, image_mean=MEAN, image_std=STD)
+    yield case("another size", **small, size=short(7), do_center_crop=True, crop_size=5, do_pad=True, pad_size=9)
+    yield case("null size", **small, size=None)
+    for n in (0, 1, 2, 5, None):
+        yield case(f"resample {n}", **small, resample=n)
+
+
+TORCH_ONLY = ("UnlimitedOcr", "Lfm2Vl")
+
+
 def cases():
-    for make in (unlimited_ocr, lfm2_vl):
+    for make in (unlimited_ocr, lfm2_vl, minicpm_v):
         for label, config, *images in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
-            yield "hf", f"{name} {label}", json.dumps(config), *images
+            for backend in ("hf",) if name in TORCH_ONLY else ("hf", "hf-pil"):
+                yield backend, f"{name} {label}", json.dumps(config), *images
 
 
 if __name__ == "__main__":
