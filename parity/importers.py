@@ -111,6 +111,10 @@ def hf(config, backend=None):
             local = {"pixel_values_local": out.get("pixel_values_local", np.zeros((0, 3, side, side), out["pixel_values"].dtype))}
             each = {k: out[k][0] for k in ("num_local_patches", "patches_grid") if k in out}
             return {"pixel_values": out["pixel_values"][0], **(local if p.crop_to_patches else {}), **each}
+        if name == "Step3p7":
+            side, rows = p.patch_size, "patch_newline_masks"
+            local = {"pixel_values_local": out.get("pixel_values_local", np.zeros((0, 3, side, side), out["pixel_values"].dtype))}
+            return {"pixel_values": out["pixel_values"][0], "num_local_patches": out["num_local_patches"][0], rows: out.get(rows, np.zeros((1, 0), bool))[0]} | local
         if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
             return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
         names = [k for k in out if out[k].dtype.kind not in "OSU" and out[k].size]

@@ -69,7 +69,9 @@ var exceptions = map[string]string{
 	"resize_to_patches": "returns patches",
 	"resize_to_slices":  "returns slices",
 	"resize_to_tiles":   "returns tiles",
-	"warp_affine":       "no reference for boxes",
+
+	"warp_affine":  "no reference for boxes",
+	"window_tiles": "returns windows",
 }
 
 // sameSizeMovers keep the size of the image and move its pixels.

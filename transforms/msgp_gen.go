@@ -1212,6 +1212,19 @@ func (z *MaskRows) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MaskRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *MatchRows) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MatchRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MatchRows) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MatchRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *MixChains) msgp() []any { return []any{&z.Own, &z.Weights, msgpack.List(&z.Chains)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -2858,3 +2871,18 @@ func (z *WarpBox) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z WarpBox) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *WindowTiles) msgp() []any {
+	return []any{&z.Size, &z.Window, &z.MaxSide, &z.Whole, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z WindowTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *WindowTiles) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Size Window MaxSide Whole Interpolation Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z WindowTiles) Msgsize() int { return msgpack.TupleSize(z.msgp()) }

@@ -91,6 +91,7 @@ func All() []Op {
 		(*Mask)(nil),
 		(*MaskBoxes)(nil),
 		(*MaskRows)(nil),
+		(*MatchRows)(nil),
 		(*MixChains)(nil),
 		(*Mixup)(nil),
 		(*Multiply)(nil),
@@ -203,5 +204,6 @@ func All() []Op {
 		(*VerticalFlip)(nil),
 		(*WarpAffine)(nil),
 		(*WarpBox)(nil),
+		(*WindowTiles)(nil),
 	}
 }

@@ -292,7 +292,6 @@ func init() {
 			"MiniCPMOcr": {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
 			"Molmo2":     {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
 			"Owlv2":      {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
-			"Step3p7":    {refused: "it cuts windows that no op cuts, and has none for small images", nearest: "GotOcr2"},
 		} {
 			classes[name] = c
 		}

@@ -116,7 +116,7 @@ var coverage = []Class{
 	{Name: "SiglipImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{17, 17}},
 	{Name: "Siglip2ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 31}},
 	{Name: "SmolVLMImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{4, 4}},
-	{Name: "Step3p7ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{0}},
+	{Name: "Step3p7ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{23}},
 	{Name: "SuperGlueImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{5, 5}},
 	{Name: "SuperPointImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{21, 21}},
 	{Name: "Swin2SRImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{29, 18}},

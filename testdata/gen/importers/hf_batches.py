@@ -64,6 +64,7 @@ def cases():
         yield "Idefics2", {"size": {"shortest_edge": 18, "longest_edge": 47}, "do_image_splitting": split}, FULL
     yield "Phi4Multimodal", {"size": hw(28, 28), "patch_size": 7, "dynamic_hd": 9}, FULL
     yield "Lfm2Vl", {"encoder_patch_size": 4, "max_image_tokens": 9, "min_image_tokens": 4, "tile_size": 20, "return_row_col_info": True}, FULL
+    yield "Step3p7", {"size": hw(30, 30), "patch_size": 14}, FULL
     yield "LayoutLMv3", {"apply_ocr": False, "size": [30, 20]}, SHORT
 
 

@@ -7,7 +7,7 @@ import json
 import warnings
 
 import hf_torchvision as torchvision
-from hf_patches import HALF, MEAN, STD, hw, short
+from hf_patches import CLIP_MEAN, CLIP_STD, HALF, MEAN, STD, hw, short
 from hf_vision import ocr
 
 warnings.simplefilter("ignore")
@@ -91,11 +91,35 @@ def minicpm_v():
         yield case(f"resample {n}", **small, resample=n)
 
 
-TORCH_ONLY = ("UnlimitedOcr", "Lfm2Vl")
+def step3p7():
+    def case(label, **kw):
+        return label, {"image_processor_type": "Step3p7ImageProcessor"} | kw, (*WIDE, "gray.png")
+
+    yield case("absent")
+    yield case("written", do_convert_rgb=True, do_normalize=True, do_rescale=True, image_mean=CLIP_MEAN, image_std=CLIP_STD, patch_size=504, max_image_size=3024, size=hw(728), resample=2, rescale_factor=1 / 255)
+    small = dict(size=hw(30), patch_size=14)
+    yield case("small", **small)
+    for size, side, most in ((20, 40, 3024), (300, 14, 3024), (60, 50, 61), (20, 9, 50), (90, 33, 90), (10, 7, 3), (97, 5, 96)):
+        yield case(f"{size} {side} {most}", size=hw(size), patch_size=side, max_image_size=most)
+    yield case("not square", **small | dict(size=hw(30, 50)))
+    yield case("number", **small | dict(size=35))
+    yield case("edge", **small | dict(size=short(30)))
+    yield case("null size", **small | dict(size=None))
+    for s in ("do_normalize", "do_rescale", "do_convert_rgb", "do_resize"):
+        yield case(f"no {s}", **small, **{s: False})
+    yield case("bytes", **small, do_rescale=False, do_normalize=False)
+    yield case("resized", **small, do_resize=True, do_center_crop=True, crop_size=7, do_pad=True, pad_size=90)
+    yield case("other values", **small, rescale_factor=0.0078125, image_mean=MEAN, image_std=STD)
+    for n in (0, 1, 3, 4, None):
+        yield case(f"resample {n}", **small, resample=n)
+    yield case("null resample, resized", **small, resample=None, do_resize=True)
+
+
+TORCH_ONLY = ("UnlimitedOcr", "Lfm2Vl", "Step3p7")
 
 
 def cases():
-    for make in (unlimited_ocr, lfm2_vl, minicpm_v):
+    for make in (unlimited_ocr, lfm2_vl, minicpm_v, step3p7):
         for label, config, *images in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf",) if name in TORCH_ONLY else ("hf", "hf-pil"):
