@@ -83,7 +83,7 @@ def hf(config, backend=None):
         whole = {"pixel_values"}
     if name == "Lfm2Vl":
         whole = {"pixel_values", "pixel_attention_mask", "spatial_shapes"}
-    if name == "MiniCPMV4_6":
+    if name in ("MiniCPMV4_6", "MiniCPMOcr"):
         whole = {"pixel_values", "target_sizes"}
     if name == "Eomt" and config.get("do_split_image"):
         whole = {"pixel_values", "patch_offsets"}

@@ -2392,7 +2392,7 @@ func (z *ResizeToPatches) UnmarshalMsg(b []byte) ([]byte, error) {
 func (z ResizeToPatches) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeToSlices) msgp() []any {
-	return []any{&z.Patch, &z.Merge, &z.Scale, &z.MaxSlices, &z.Canvas, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
+	return []any{&z.Patch, &z.Merge, &z.Scale, &z.MaxSlices, &z.Canvas, &z.KeepSmall, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
 }
 
 // MarshalMsg appends the msgp form to b.
@@ -2400,7 +2400,7 @@ func (z ResizeToSlices) MarshalMsg(b []byte) ([]byte, error) { return msgpack.Ap
 
 // UnmarshalMsg reads the msgp form and returns the rest of b.
 func (z *ResizeToSlices) UnmarshalMsg(b []byte) ([]byte, error) {
-	return msgpack.ReadTuple(b, z.msgp(), "Patch Merge Scale MaxSlices Canvas Interpolation Backend")
+	return msgpack.ReadTuple(b, z.msgp(), "Patch Merge Scale MaxSlices Canvas KeepSmall Interpolation Backend")
 }
 
 // Msgsize returns an upper bound of the size of the msgp form.

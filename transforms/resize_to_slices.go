@@ -18,14 +18,14 @@ import (
 // ln(columns/rows) is nearest to ln(w/h), and of equally near ones the first,
 // or a later one with more rows.
 //
-// The whole image becomes fit(h, f) x fit(w, f) pixels. If it is not cut, or if
-// h·w is above S², h is first trunc(S/sqrt(w/h)), and w is that times w/h,
-// truncated.
+// The whole image becomes fit(h, f) x fit(w, f) pixels. If h·w is above S², or
+// if the image is not cut and KeepSmall is not set, h is first
+// trunc(S/sqrt(w/h)), and w is that times w/h, truncated.
 //
 // With Canvas the image becomes rows x columns slices of equal size, which
 // follows from the size of fit(h, rows)/rows x fit(w, columns)/columns pixels
-// as if it were an image that is not cut. The canvas of an image that is not
-// cut is Patch x Patch pixels; nothing should read it.
+// as if it were an image that is not cut, without KeepSmall. The canvas of an
+// image that is not cut is Patch x Patch pixels; nothing should read it.
 //
 // All arithmetic is float64. The logarithms are those of glibc with up to 34
 // slices and sides of up to 65536 pixels; longer sides are an ErrInput unless
@@ -37,13 +37,15 @@ import (
 //
 // Interpolation and Backend are those of Resize.
 //
-// Reference: transformers 5.23.0, MiniCPMV4_6ImageProcessor.
+// Reference: transformers 5.23.0, MiniCPMV4_6ImageProcessor, and
+// MiniCPMOcrImageProcessor for KeepSmall.
 type ResizeToSlices struct {
 	Patch         int           `json:"patch"`         // side of a patch in pixels, 1 to 65536; default 14
 	Merge         int           `json:"merge"`         // patches along a side that are merged, 1 to 256; default 4
 	Scale         int           `json:"scale"`         // side of a square slice in pixels, 1 to 65536; default 448
 	MaxSlices     int           `json:"max_slices"`    // 1 to 34; 1 cuts no image; default 9
 	Canvas        bool          `json:"canvas"`        // scale to the canvas of the slices; default false
+	KeepSmall     bool          `json:"keep_small"`    // do not enlarge an image of at most Scale² pixels to that area; default false
 	Interpolation Interpolation `json:"interpolation"` // see Resize; default bicubic
 	Backend       Backend       `json:"backend"`       // see Resize; default pillow
 }
@@ -148,7 +150,7 @@ func (o *ResizeToSlices) cut(h, w int) (s slicing, err error) {
 		return s, inputErr("an image of %d x %d (height x width), want sides of at most %d", h, w, maxSliceSide)
 	}
 	s.rows, s.columns = o.grid(h, w)
-	fh, fw := o.whole(float64(h), float64(w), s.rows == 0)
+	fh, fw := o.whole(float64(h), float64(w), s.rows == 0 && !o.KeepSmall)
 	if s.height, s.width, err = sides(h, w, fh, fw); err != nil {
 		return s, err
 	}

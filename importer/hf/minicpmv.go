@@ -14,19 +14,23 @@ func init() {
 			defaults: settings{
 				ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves,
 			},
-			build: miniCPMV46,
+			build: func(b *builder, o *importer.Object) { miniCPM(b, o, false) },
 		}
+		ocr := classes["MiniCPMV4_6"]
+		ocr.torchOnly = true
+		ocr.build = func(b *builder, o *importer.Object) { miniCPM(b, o, true) }
+		classes["MiniCPMOcr"] = ocr
 	})
 }
 
-// miniCPMV46 adds the steps of MiniCPM-V 4.6: the whole image and, for a large
-// one, its slices. The outputs are pixel_values (1, 3, patch_size, patches ·
-// patch_size), the patches side by side; target_sizes, int32 (1 + slices, 2),
-// their lines and columns; grids, int64 (2), the rows and columns of slices;
-// and num_patches_per_image, an int64 scalar, 1 + slices. transformers joins
-// pixel_values of several images along the last axis, which no batch rule does.
-// The class ignores size.
-func miniCPMV46(b *builder, o *importer.Object) {
+// miniCPM adds the steps of MiniCPM-V 4.6, or of MiniCPM-OCR: the whole image
+// and, for a large one, its slices. The outputs are pixel_values (1, 3,
+// patch_size, patches · patch_size), the patches side by side; target_sizes,
+// int32 (1 + slices, 2), their lines and columns; grids, int64 (2), the rows
+// and columns of slices; and num_patches_per_image, an int64 scalar, 1 +
+// slices. transformers joins pixel_values of several images along the last
+// axis, which no batch rule does. The classes ignore size.
+func miniCPM(b *builder, o *importer.Object, ocr bool) {
 	noOCR(o)
 	readSize(o, "size", new(size), !b.notSquare, true)
 	const maxSide, maxSlices = 1 << 16, 34 // those of ResizeToSlices
@@ -35,8 +39,17 @@ func miniCPMV46(b *builder, o *importer.Object) {
 	if r.MaxSlices = max(most, 1); !o.Bool("slice_mode", true) {
 		r.MaxSlices = 1
 	}
-	if o.String("downsample_mode") == "4x" {
+	mode := o.String("downsample_mode")
+	if mode == "4x" || ocr && !o.Has("downsample_mode") {
 		r.Merge = 2
+	}
+	if ocr {
+		switch s := o.String("small_image_upsize"); {
+		case s == "adaptive":
+			o.Bad("small_image_upsize", `"always" or "never": the size by glyphs, which OpenCV finds, is not supported`)
+		case s != "always" && o.Has("small_image_upsize"):
+			r.KeepSmall = true
+		}
 	}
 	if !b.resize {
 		o.Bad("do_resize", "true: without it the class fails, or fails for most sizes")

@@ -64,9 +64,9 @@ def lfm2_vl():
     yield case("null resample, not resized", **small, resample=None, do_resize=False)
 
 
-def minicpm_v():
+def minicpm_v(name="MiniCPMV4_6"):
     def case(label, **kw):
-        return label, {"image_processor_type": "MiniCPMV4_6ImageProcessor"} | kw, WIDE
+        return label, {"image_processor_type": f"{name}ImageProcessor"} | kw, WIDE
 
     yield case("absent")
     yield case("written", do_convert_rgb=True, do_normalize=True, do_rescale=True, do_resize=True, image_mean=HALF, image_std=HALF, max_slice_nums=9, scale_resolution=448, patch_size=14,
@@ -75,6 +75,7 @@ def minicpm_v():
     yield case("small", **small)
     yield case("4x", **small, downsample_mode="4x")
     yield case("another mode", **small, downsample_mode="2x")
+    yield case("null modes", **small, downsample_mode=None, slice_mode=None, use_image_id=None)
     yield case("not cut", **small, slice_mode=False)
     for n in (0, 1, 2, 3, 5, 16, 34):
         yield case(f"{n} slices", **small, max_slice_nums=n)
@@ -89,6 +90,16 @@ def minicpm_v():
     yield case("null size", **small, size=None)
     for n in (0, 1, 2, 5, None):
         yield case(f"resample {n}", **small, resample=n)
+
+
+def minicpm_ocr():
+    yield from minicpm_v("MiniCPMOcr")
+    for label, config, images in minicpm_v("MiniCPMOcr"):
+        if label in ("small", "4x", "not cut", "2 slices") or label.startswith("patch"):
+            for upsize in ("always", "never", "other") if label == "small" else ("never",):
+                yield f"{label}, {upsize}", config | dict(small_image_upsize=upsize), images
+    yield "null upsize", dict(image_processor_type="MiniCPMOcrImageProcessor", patch_size=3, scale_resolution=100, small_image_upsize=None), WIDE
+    yield "not resized", dict(image_processor_type="MiniCPMOcrImageProcessor", do_resize=False), WIDE
 
 
 def step3p7():
@@ -115,11 +126,11 @@ def step3p7():
     yield case("null resample, resized", **small, resample=None, do_resize=True)
 
 
-TORCH_ONLY = ("UnlimitedOcr", "Lfm2Vl", "Step3p7")
+TORCH_ONLY = ("UnlimitedOcr", "Lfm2Vl", "MiniCPMOcr", "Step3p7")
 
 
 def cases():
-    for make in (unlimited_ocr, lfm2_vl, minicpm_v, step3p7):
+    for make in (unlimited_ocr, lfm2_vl, minicpm_v, minicpm_ocr, step3p7):
         for label, config, *images in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf",) if name in TORCH_ONLY else ("hf", "hf-pil"):

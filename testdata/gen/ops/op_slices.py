@@ -1,4 +1,4 @@
-"""Writes the goldens of the ops of MiniCPM-V 4.6, which cuts an image into slices.
+"""Writes the goldens of the ops of MiniCPM-V 4.6 and MiniCPM-OCR, which cut an image into slices.
 
 Run with Python 3.11, NumPy 2.4.6, Pillow 13.0.0 and transformers 5.23.0 (with torch 2.15.0 and
 torchvision 0.29.2, which it imports). Every run gives the same bytes.
@@ -27,23 +27,24 @@ MAX = 34
 
 
 def cut(p, h, w):
-    """The reference's grid, or None, and the sizes of the whole image and the canvas."""
+    """The reference's grid, or None, and the sizes of the whole image and the canvas. MiniCPM-OCR has the same methods."""
     r = MiniCPMV4_6ImageProcessor()
     mode = {2: "4x", 4: "16x"}[p["merge"]]
     grid = r.get_sliced_grid((h, w), p["max_slices"], p["scale"])
-    whole = r.find_best_resize((h, w), p["scale"], p["patch"], mode, allow_upscale=grid is None)
+    whole = r.find_best_resize((h, w), p["scale"], p["patch"], mode, allow_upscale=grid is None and not p["keep_small"])
     canvas = grid and r.get_refine_size((h, w), grid, p["scale"], p["patch"], mode, allow_upscale=True)
     return grid, whole, canvas
 
 
 def params(patch, scale, slices, merge=4, **kw):
-    return dict(patch=patch, merge=merge, scale=scale, max_slices=slices) | kw
+    return dict(patch=patch, merge=merge, scale=scale, max_slices=slices, keep_small=False) | kw
 
 
 def sizes():
     r = random.Random(11)
     out = []
-    for p in (params(14, 448, 9), params(14, 448, 34), params(14, 448, 1), params(14, 448, 2), params(16, 400, 9, 2), params(1, 50, 20), params(7, 30, 5, 2), params(30, 10, 34, 2)):
+    for p in (params(14, 448, 9), params(14, 448, 34), params(14, 448, 1), params(14, 448, 2), params(16, 400, 9, 2), params(1, 50, 20), params(7, 30, 5, 2), params(30, 10, 34, 2),
+              params(14, 448, 9, 2, keep_small=True), params(7, 90, 1, keep_small=True)):
         sizes = [(1, 1), (1, 2), (1, 5000), (7000, 1), (1, 65536), (65536, 3), (448, 448), (449, 448), (448, 449), (896, 448), (897, 448), (2, 30000)]
         for _ in range(60):
             n = r.randint(1, 1500)
@@ -81,7 +82,7 @@ def resize_to_slices():
     g = Golden("resize_to_slices", "transformers 5.23.0 MiniCPMV4_6ImageProcessor with Pillow 13.0.0")
     for n, interpolation in enumerate(PILLOW):
         for i, (h, w) in enumerate(((23, 37), (5, 3), (1, 1), (1, 30), (16, 12), (40, 9))):
-            p = params(*((3, 12, 9, 2), (2, 9, 5, 4), (5, 10, 1, 4), (1, 7, 34, 2))[(n + i) % 4])
+            p = params(keep_small=i % 2 > 0, *((3, 12, 9, 2), (2, 9, 5, 4), (5, 10, 1, 4), (1, 7, 34, 2))[(n + i) % 4])
             grid, whole, canvas = cut(p, h, w)
             slices = [] if grid is None else [[canvas[0] // grid[0] // p["patch"], canvas[1] // grid[1] // p["patch"]]] * (grid[0] * grid[1])
             more = [np.array(grid or [0, 0], np.int64), np.array([[whole[0] // p["patch"], whole[1] // p["patch"]], *slices], np.int32)]
