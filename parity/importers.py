@@ -83,6 +83,8 @@ def hf(config, backend=None):
         whole = {"pixel_values"}
     if name == "Lfm2Vl":
         whole = {"pixel_values", "pixel_attention_mask", "spatial_shapes"}
+    if name == "Molmo2":
+        whole = {"pixel_values", "image_token_pooling"}
     if name in ("MiniCPMV4_6", "MiniCPMOcr"):
         whole = {"pixel_values", "target_sizes"}
     if name == "Eomt" and config.get("do_split_image"):

@@ -66,6 +66,7 @@ var exceptions = map[string]string{
 	"blob_crop":         "scales and cuts by one filter",
 	"crop_margin":       "its box depends on the pixels",
 	"resize_libyuv":     "scales camera frames",
+	"resize_to_crops":   "returns crops",
 	"resize_to_patches": "returns patches",
 	"resize_to_slices":  "returns slices",
 	"resize_to_tiles":   "returns tiles",

@@ -549,6 +549,21 @@ func (z *CropPadding) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z CropPadding) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *CropPooling) msgp() []any {
+	return []any{&z.Crop, &z.Patch, &z.Left, &z.Right, &z.PoolHeight, &z.PoolWidth}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z CropPooling) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *CropPooling) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Crop Patch Left Right PoolHeight PoolWidth")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z CropPooling) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *CropToSize) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -2374,6 +2389,21 @@ func (z *ResizeTo) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizeTo) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *ResizeToCrops) msgp() []any {
+	return []any{&z.Crop, &z.Margin, &z.MaxCrops, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ResizeToCrops) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResizeToCrops) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Crop Margin MaxCrops Interpolation Backend NoAntialias")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResizeToCrops) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *ResizeToPatches) msgp() []any {
 	return []any{&z.Patch, &z.MaxPatches, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, (*uint8)(&z.Rule), &z.Merge, &z.MinPatches, &z.MaxSide}
 }
@@ -2744,6 +2774,19 @@ func (z *Tokenize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Tokenize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *Transpose) msgp() []any { return []any{&z.Axes} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Transpose) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Transpose) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Axes")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Transpose) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *TrivialAugmentWide) msgp() []any {
 	return []any{&z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}

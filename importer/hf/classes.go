@@ -289,8 +289,7 @@ func layoutLMv3(b *builder, o *importer.Object) {
 func init() {
 	define(func(classes map[string]class) {
 		for name, c := range map[string]class{
-			"Molmo2": {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
-			"Owlv2":  {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
+			"Owlv2": {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
 		} {
 			classes[name] = c
 		}

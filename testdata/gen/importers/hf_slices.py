@@ -126,11 +126,40 @@ def step3p7():
     yield case("null resample, resized", **small, resample=None, do_resize=True)
 
 
-TORCH_ONLY = ("UnlimitedOcr", "Lfm2Vl", "MiniCPMOcr", "Step3p7")
+def molmo2():
+    def case(label, **kw):
+        return label, {"image_processor_type": "Molmo2ImageProcessor"} | kw, (*WIDE, "gray.png")
+
+    yield case("absent")
+    yield case("written", do_convert_rgb=True, do_normalize=True, do_rescale=True, do_resize=True, image_mean=HALF, image_std=HALF, max_crops=8, overlap_margins=[4, 4], patch_size=14,
+               pooling_size=[2, 2], size=hw(378), resample=2, rescale_factor=1 / 255)
+    small = dict(size=hw(20), patch_size=2, overlap_margins=[1, 2])
+    yield case("small", **small)
+    for size, patch, margins, pool, most in ((12, 3, [0, 0], [2, 2], 8), (15, 5, [0, 1], [1, 3], 4), (30, 2, [7, 7], [3, 2], 5), (40, 4, [2, 3], [5, 5], 1), (24, 1, [3, 0], [2, 4], 20), (60, 6, [4, 4], [20, 7], 8),
+                                             (12, 3, [2, 2], [2, 2], 8), (12, 5, [0, 0], [2, 2], 8)):
+        yield case(f"{size} {patch} {margins} {pool} {most}", size=hw(size), patch_size=patch, overlap_margins=margins, pooling_size=pool, max_crops=most)
+    yield case("not square", **small | dict(size=hw(20, 22)))
+    yield case("number", **small | dict(size=22))
+    yield case("edge", **small | dict(size=short(20)))
+    yield case("null size", **small | dict(size=None))
+    for s in ("do_normalize", "do_rescale", "do_convert_rgb", "do_resize"):
+        yield case(f"no {s}", **small, **{s: False})
+    yield case("bytes", **small, do_rescale=False, do_normalize=False)
+    yield case("cropped", **small, do_center_crop=True, crop_size=7, do_pad=True, pad_size=90)
+    yield case("other values", **small, rescale_factor=0.0078125, image_mean=MEAN, image_std=STD)
+    yield case("one margin", **small | dict(overlap_margins=[1]))
+    yield case("pool of none", **small, pooling_size=[0, 2])
+    yield case("no crops", **small, max_crops=0)
+    for n in (0, 1, 3, 4, None):
+        yield case(f"resample {n}", **small, resample=n)
+    yield case("null resample, not resized", **small, resample=None, do_resize=False)
+
+
+TORCH_ONLY = ("Molmo2", "UnlimitedOcr", "Lfm2Vl", "MiniCPMOcr", "Step3p7")
 
 
 def cases():
-    for make in (unlimited_ocr, lfm2_vl, minicpm_v, minicpm_ocr, step3p7):
+    for make in (unlimited_ocr, lfm2_vl, minicpm_v, minicpm_ocr, step3p7, molmo2):
         for label, config, *images in make():
             name = config["image_processor_type"].removesuffix("ImageProcessor")
             for backend in ("hf",) if name in TORCH_ONLY else ("hf", "hf-pil"):
