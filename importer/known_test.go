@@ -78,7 +78,7 @@ func TestMessages(t *testing.T) {
 			`import the folder with both files, or add image_processor_type, such as "ViTImageProcessor"`},
 		{"hf", `{"image_processor_type":5}`, `unknown class: image_processor_type: 5, want the name of an image processor`},
 		{"hf", `{"image_processor_type":"ViTImageProcessor","device":"cuda"}`, `invalid value device: "cuda", want null or "cpu": the reference runs on a CPU, and a GPU may return other values`},
-		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, `unsupported class: image_processor_type: "TimmWrapperImageProcessor": its steps are those of timm's config; import the model's config.json as timm's, with --timm`},
+		{"hf", `{"image_processor_type":"TimmWrapperImageProcessor"}`, `missing key pretrained_cfg: want an object with the model's data configuration, which transformers reads in the model's config.json`},
 		{"timm", `{"architecture":"x","interpolation":"nearest","model_args":{}}`, `missing key pretrained_cfg: want it beside model_args`},
 		{"timm", `{"pretrained_cfg":{"input_size":224}}`, `invalid value pretrained_cfg.input_size: 224, want [3, height, width]`},
 		{"keras", `{"mode":"tf","size":[2,2],"target_size":[2,2]}`, `invalid value size: [2, 2], want none beside target_size`},

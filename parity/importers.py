@@ -66,7 +66,8 @@ def hf(config, backend=None):
     logging.set_verbosity_error()
     torch.set_num_threads(2)
     with tempfile.TemporaryDirectory() as d:
-        (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
+        timm = "pretrained_cfg" in config  # the class TimmWrapper, which reads the model's own file
+        (pathlib.Path(d) / ("config.json" if timm else "preprocessor_config.json")).write_text(json.dumps(config))
         p = AutoImageProcessor.from_pretrained(d, backend=backend)
     # Classes with code of their own have no backends.
     if getattr(p, "backend", backend or "torchvision") != (backend or "torchvision"):
@@ -80,6 +81,12 @@ def hf(config, backend=None):
         whole = set(TILES[name])
     if name == "Inkling":
         whole = {"pixel_values"}
+    if name == "Lfm2Vl":
+        whole = {"pixel_values", "pixel_attention_mask", "spatial_shapes"}
+    if name == "Molmo2":
+        whole = {"pixel_values", "image_token_pooling"}
+    if name in ("MiniCPMV4_6", "MiniCPMOcr"):
+        whole = {"pixel_values", "target_sizes"}
     if name == "Eomt" and config.get("do_split_image"):
         whole = {"pixel_values", "patch_offsets"}
 
@@ -90,7 +97,7 @@ def hf(config, backend=None):
         elif "trimaps" in inspect.signature(p.preprocess).parameters:
             out = p(images=rgb(path), trimaps=Image.open(second).convert("L"), return_tensors="np")
         else:
-            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name == "Llama4" else "np")
+            out = p([rgb(path), rgb(second)] if second else rgb(path), return_tensors="pt" if name in ("Llama4", "TimmWrapper") else "np")
         if name == "Llama4":
             out = {k: array(v) for k, v in out.items()}
         if name == "Phi4Multimodal":  # for the text, not for the model
@@ -106,6 +113,10 @@ def hf(config, backend=None):
             local = {"pixel_values_local": out.get("pixel_values_local", np.zeros((0, 3, side, side), out["pixel_values"].dtype))}
             each = {k: out[k][0] for k in ("num_local_patches", "patches_grid") if k in out}
             return {"pixel_values": out["pixel_values"][0], **(local if p.crop_to_patches else {}), **each}
+        if name == "Step3p7":
+            side, rows = p.patch_size, "patch_newline_masks"
+            local = {"pixel_values_local": out.get("pixel_values_local", np.zeros((0, 3, side, side), out["pixel_values"].dtype))}
+            return {"pixel_values": out["pixel_values"][0], "num_local_patches": out["num_local_patches"][0], rows: out.get(rows, np.zeros((1, 0), bool))[0]} | local
         if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
             return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
         names = [k for k in out if out[k].dtype.kind not in "OSU" and out[k].size]

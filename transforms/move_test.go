@@ -66,9 +66,13 @@ var exceptions = map[string]string{
 	"blob_crop":         "scales and cuts by one filter",
 	"crop_margin":       "its box depends on the pixels",
 	"resize_libyuv":     "scales camera frames",
+	"resize_to_crops":   "returns crops",
 	"resize_to_patches": "returns patches",
+	"resize_to_slices":  "returns slices",
 	"resize_to_tiles":   "returns tiles",
-	"warp_affine":       "no reference for boxes",
+
+	"warp_affine":  "no reference for boxes",
+	"window_tiles": "returns windows",
 }
 
 // sameSizeMovers keep the size of the image and move its pixels.

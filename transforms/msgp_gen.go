@@ -549,6 +549,21 @@ func (z *CropPadding) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z CropPadding) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *CropPooling) msgp() []any {
+	return []any{&z.Crop, &z.Patch, &z.Left, &z.Right, &z.PoolHeight, &z.PoolWidth}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z CropPooling) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *CropPooling) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Crop Patch Left Right PoolHeight PoolWidth")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z CropPooling) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *CropToSize) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1212,6 +1227,19 @@ func (z *MaskRows) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z MaskRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *MatchRows) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z MatchRows) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *MatchRows) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z MatchRows) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *MixChains) msgp() []any { return []any{&z.Own, &z.Weights, msgpack.List(&z.Chains)} }
 
 // MarshalMsg appends the msgp form to b.
@@ -1472,6 +1500,19 @@ func (z *PatchPositions) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z PatchPositions) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *PatchStrip) msgp() []any { return []any{&z.Patch} }
+
+// MarshalMsg appends the msgp form to b.
+func (z PatchStrip) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *PatchStrip) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Patch")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z PatchStrip) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *Patchify) msgp() []any {
 	return []any{&z.Patch, &z.Temporal, &z.Merge, (*uint8)(&z.Layout), &z.FramesFirst, &z.Raster, &z.Planes, &z.Numbered}
@@ -2245,6 +2286,19 @@ func (z *Rescale) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Rescale) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *Reshape) msgp() []any { return []any{&z.Shape} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Reshape) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Reshape) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Shape")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Reshape) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Resize) msgp() []any {
 	return []any{(*uint8)(&z.Fit), &z.Height, &z.Width, &z.Edge, &z.MaxEdge, &z.Multiple, &z.KeepAspect, (*uint8)(&z.SizeRule), (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }
@@ -2335,6 +2389,21 @@ func (z *ResizeTo) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizeTo) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *ResizeToCrops) msgp() []any {
+	return []any{&z.Crop, &z.Margin, &z.MaxCrops, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ResizeToCrops) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResizeToCrops) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Crop Margin MaxCrops Interpolation Backend NoAntialias")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResizeToCrops) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *ResizeToPatches) msgp() []any {
 	return []any{&z.Patch, &z.MaxPatches, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, (*uint8)(&z.Rule), &z.Merge, &z.MinPatches, &z.MaxSide}
 }
@@ -2351,6 +2420,21 @@ func (z *ResizeToPatches) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizeToPatches) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *ResizeToSlices) msgp() []any {
+	return []any{&z.Patch, &z.Merge, &z.Scale, &z.MaxSlices, &z.Canvas, &z.KeepSmall, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z ResizeToSlices) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResizeToSlices) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Patch Merge Scale MaxSlices Canvas KeepSmall Interpolation Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResizeToSlices) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *ResizeToTiles) msgp() []any {
 	return []any{&z.Height, &z.Width, (*uint8)(&z.Rule), &z.MinTiles, &z.MaxTiles, &z.MaxLine, &z.Sizes, (*uint8)(&z.Fit), (*uint8)(&z.Position), &z.Fill, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias, &z.MinSide}
@@ -2637,6 +2721,19 @@ func (z *TileMask) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z TileMask) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *TilesOrWhole) msgp() []any { return []any{&z.Factor, &z.MinSide, &z.MaxPixels, &z.Join} }
+
+// MarshalMsg appends the msgp form to b.
+func (z TilesOrWhole) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *TilesOrWhole) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Factor MinSide MaxPixels Join")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z TilesOrWhole) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *ToTensor) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.
@@ -2677,6 +2774,19 @@ func (z *Tokenize) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z Tokenize) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *Transpose) msgp() []any { return []any{&z.Axes} }
+
+// MarshalMsg appends the msgp form to b.
+func (z Transpose) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *Transpose) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Axes")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z Transpose) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
 func (z *TrivialAugmentWide) msgp() []any {
 	return []any{&z.Bins, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.Fill}
@@ -2804,3 +2914,18 @@ func (z *WarpBox) UnmarshalMsg(b []byte) ([]byte, error) {
 
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z WarpBox) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
+func (z *WindowTiles) msgp() []any {
+	return []any{&z.Size, &z.Window, &z.MaxSide, &z.Whole, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend)}
+}
+
+// MarshalMsg appends the msgp form to b.
+func (z WindowTiles) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *WindowTiles) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Size Window MaxSide Whole Interpolation Backend")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z WindowTiles) Msgsize() int { return msgpack.TupleSize(z.msgp()) }

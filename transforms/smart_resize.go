@@ -40,9 +40,12 @@ const (
 	// MinPixels, its sides are rounded up unless that breaks an upper bound.
 	// Sides are at least 1. Any aspect ratio is valid.
 	SmartNeoMME
+	// SmartLFM2VL is SmartQwen2VL's rule with any aspect ratio, whose rounded
+	// sides are at least f before their product is compared with the bounds.
+	SmartLFM2VL
 )
 
-var smartRuleNames = []string{"qwen2_vl", "paddleocr_vl", "glm4v", "glm_image", "neomme"}
+var smartRuleNames = []string{"qwen2_vl", "paddleocr_vl", "glm4v", "glm_image", "neomme", "lfm2_vl"}
 
 func (r SmartRule) String() string { return enum.String("smart rule", smartRuleNames, r) }
 
@@ -75,7 +78,7 @@ func (r *SmartRule) UnmarshalText(t []byte) error {
 // Interpolation and Backend are those of Resize.
 //
 // Reference: smart_resize of transformers 5.23.0 (Qwen2-VL, PaddleOCR-VL,
-// GLM-4V, GLM-Image), with Image.resize of Pillow 13.0.0.
+// GLM-4V, GLM-Image, LFM2-VL), with Image.resize of Pillow 13.0.0.
 type SmartResize struct {
 	Factor        int           `json:"factor"`        // in pixels, 1 to 2^24; Qwen2-VL: patch size times merge size, 28
 	MinPixels     int64         `json:"min_pixels"`    // smallest area of the output, 1 to 2^48; Qwen2-VL: 3136
@@ -173,6 +176,8 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 	case SmartNeoMME:
 		nh, nw := o.budgeted(fh, fw)
 		return sides(h, w, nh, nw)
+	case SmartLFM2VL:
+		aspect = math.Inf(1)
 	}
 	if a := max(fh, fw) / min(fh, fw); !(a <= aspect) {
 		return 0, 0, inputErr("an image of %d x %d (height x width) has an aspect ratio of %.1f, want at most %.0f", h, w, a, aspect)
@@ -185,6 +190,10 @@ func (o *SmartResize) sized(h, w int) (int, int, error) {
 	area := float64(float64(fh*fw) * frames)
 	nh, nw := float64(math.RoundToEven(fh/f)*f), float64(math.RoundToEven(fw/f)*f)
 	got := float64(float64(nh*nw) * frames)
+	if o.Rule == SmartLFM2VL {
+		nh, nw = max(f, nh), max(f, nw)
+		got = float64(nh * nw)
+	}
 	if max(area, got) > 1<<53 {
 		return 0, 0, inputErr("an image of %d x %d (height x width) has an area of %.0f pixels in %d frames, want at most 2^53", h, w, max(area, got), o.Frames)
 	}

@@ -289,13 +289,7 @@ func layoutLMv3(b *builder, o *importer.Object) {
 func init() {
 	define(func(classes map[string]class) {
 		for name, c := range map[string]class{
-			"Lfm2Vl":      {refused: "it cuts only large images into tiles, and pads the patches of each; no op does both", nearest: "Siglip2"},
-			"MiniCPMOcr":  {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
-			"MiniCPMV4_6": {refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced", nearest: "LlavaNext"},
-			"Molmo2":      {refused: "it pools overlapping tiles by a table of indices, image_token_pooling, that no op makes", nearest: "GotOcr2"},
-			"Owlv2":       {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
-			"Step3p7":     {refused: "it cuts windows that no op cuts, and has none for small images", nearest: "GotOcr2"},
-			"TimmWrapper": {refused: "its steps are those of timm's config; import the model's config.json as timm's, with --timm"},
+			"Owlv2": {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
 		} {
 			classes[name] = c
 		}

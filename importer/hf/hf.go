@@ -19,8 +19,9 @@
 //
 // A file has the meaning of 5.23.0, whichever version wrote it. The class must
 // be in the file, or in the model's config.json beside it, and not both in and
-// around a nested image_processor. Names of classes may
-// have the suffixes of older versions, Fast and Pil, or end in
+// around a nested image_processor. A file with pretrained_cfg is a config.json
+// of timm, which the class TimmWrapper reads. Names of classes may have the
+// suffixes of older versions, Fast and Pil, or end in
 // FeatureExtractor; the backend is the caller's choice.
 //
 // These keys have no influence and are ignored:
@@ -121,6 +122,9 @@ func classOf(o *importer.Object, data []byte) (class, error) {
 		key = "feature_extractor_type"
 	}
 	v, _ := o.Get(key)
+	if v == nil && o.Has("pretrained_cfg") { // is_timm_config_dict
+		v = "TimmWrapper" + suffix
+	}
 	name, ok := v.(string)
 	if !ok {
 		text := importer.Describe(v) + ", want the name of an image processor"

@@ -134,7 +134,8 @@ type typed struct {
 
 // folder chooses the files of a model's folder as AutoImageProcessor does: the
 // image_processor of processor_config.json, else preprocessor_config.json. If
-// the class is missing, config.json names it, by model_type if need be.
+// the class is missing, config.json names it, by model_type if need be. Before
+// preprocessor_config.json comes a config.json that is timm's.
 func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 	var t typed
 	name := processorName
@@ -149,20 +150,21 @@ func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 			t = inner
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		t, name = typed{}, preprocessorName
-		if data, err = read(name); err == nil {
-			_ = json.Unmarshal(importer.Text(data), &t)
-		}
-	}
 	var model typed
 	config, cerr := read(configName)
 	if cerr == nil {
 		_ = json.Unmarshal(importer.Text(config), &model)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if len(model.PretrainedCfg) > 0 { // is_timm_local_checkpoint
+			return configName, config, nil
+		}
+		t, name = typed{}, preprocessorName
+		if data, err = read(name); err == nil {
+			_ = json.Unmarshal(importer.Text(data), &t)
+		}
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && len(model.PretrainedCfg) > 0:
-		return "", nil, fmt.Errorf("importer: hf: %w: neither %s nor %s; %s is timm's: import the folder with --timm", err, preprocessorName, processorName, configName)
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("importer: hf: %w: want %s, or %s with an image_processor", err, preprocessorName, processorName)
 	case err != nil || t.ImageProcessorType != nil || t.FeatureExtractorType != nil:

@@ -133,10 +133,6 @@ func TestNearest(t *testing.T) {
 		}
 		_, err := Import(minimal(t, name+suffix))
 		require.ErrorIs(t, err, importer.ErrUnsupported, name)
-		if name == "TimmWrapper" {
-			require.ErrorContains(t, err, "--timm")
-			continue
-		}
 		require.Empty(t, classes()[c.nearest].refused, name)
 		require.NotNil(t, classes()[c.nearest].build, name)
 		require.ErrorContains(t, err, "the nearest supported class is "+c.nearest+suffix+":", name)
@@ -198,8 +194,22 @@ func TestFolder(t *testing.T) {
 	_, _, err := folder(files(nil))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, preprocessorName)
-	_, _, err = folder(files(map[string]string{configName: `{"architecture":"resnet50","pretrained_cfg":{}}`}))
-	require.ErrorContains(t, err, "--timm")
+	const timm = `{"architecture":"resnet50","pretrained_cfg":{"tag":"a1_in1k"}}`
+	for _, more := range []string{"", vit} { // a config.json of timm comes before preprocessor_config.json
+		m := map[string]string{configName: timm, preprocessorName: more}
+		if more == "" {
+			delete(m, preprocessorName)
+		}
+		read, data, err := folder(files(m))
+		require.NoError(t, err)
+		require.Equal(t, configName, read)
+		g, err := Import(data)
+		require.NoError(t, err)
+		require.Equal(t, "transformers 5.23.0 TimmWrapperImageProcessor", g.Reference)
+	}
+	read, _, err := folder(files(map[string]string{configName: timm, processorName: `{"image_processor":` + clip + `}`}))
+	require.NoError(t, err)
+	require.Equal(t, processorName, read)
 	_, data, err := folder(files(map[string]string{preprocessorName: `{"size":32}`, configName: `{"model_type":"new"}`}))
 	require.NoError(t, err)
 	_, err = Import(data)

@@ -117,7 +117,8 @@ func Import(data []byte) (*datagraph.Graph, error) {
 	if cfg == o && !o.Has("interpolation") && !isCfg(o) {
 		o.Fail(importer.ErrMissing, "interpolation", `want the one in use, such as "bicubic": without it timm's create_transform takes bilinear, and resolve_data_config bicubic`)
 	}
-	g := build(cfg, args)
+	h, w := inputSize(cfg, args)
+	g := build(cfg, h, w, cfg.Bool("use_prefetcher", false), cfg.Bool("normalize", true))
 	if err := o.Err("timm"); err != nil {
 		return nil, err
 	}
@@ -132,9 +133,9 @@ func isCfg(o *importer.Object) bool {
 	})
 }
 
-func build(o, args *importer.Object) *datagraph.Graph {
+// build returns the graph of a cfg for an input of h x w pixels.
+func build(o *importer.Object, h, w int, prefetcher, normalize bool) *datagraph.Graph {
 	o.Inert(inert...)
-	h, w := inputSize(o, args)
 	interpolation := transforms.Bicubic
 	if s := o.String("interpolation"); s != "" {
 		var ok bool
@@ -184,7 +185,6 @@ func build(o, args *importer.Object) *datagraph.Graph {
 	default:
 		o.Bad("crop_mode", "center, squash or border")
 	}
-	prefetcher, normalize := o.Bool("use_prefetcher", false), o.Bool("normalize", true)
 	g.Add(r).Add(c)
 	switch {
 	case prefetcher:

@@ -26,7 +26,7 @@ func TestCoverage(t *testing.T) {
 	r := call(t, "importers", "--coverage")
 	require.Equal(t, command.ExitOK, r.status)
 	require.Regexp(t, `(?m)^ViTImageProcessor +exact +torchvision \d+, pil \d+$`, r.stdout)
-	require.Regexp(t, `(?m)^TimmWrapperImageProcessor +refused +numpy: its steps are those of timm's config`, r.stdout)
+	require.Regexp(t, `(?m)^Owlv2ImageProcessor +refused +torchvision, pil: it blurs`, r.stdout)
 	require.Regexp(t, `(?m)^Pix2StructImageProcessor +partial +torchvision \d+, pil \d+: torchvision refuses do_normalize`, r.stdout)
 
 	r = call(t, "importers", "--coverage", "--json")
@@ -73,12 +73,13 @@ func TestModelFolder(t *testing.T) {
 	require.Equal(t, "infer-prep: "+filepath.Join("hf", "preprocessor_config.json")+": transformers 5.23.0 ViTImageProcessorPil, backend pil\n", r.stderr)
 	r = call(t, "graph", "import", "--timm", "timm")
 	require.Equal(t, "infer-prep: "+filepath.Join("timm", "config.json")+": timm 1.0.31 create_transform\n", r.stderr)
+	r = call(t, "graph", "import", "--hf", "timm")
+	require.Equal(t, "infer-prep: "+filepath.Join("timm", "config.json")+": transformers 5.23.0 TimmWrapperImageProcessor\n", r.stderr)
 	r = call(t, "run", "--quiet", "--hf", "hf", "-o", "out", "a.png")
 	require.Equal(t, called{command.ExitOK, "", ""}, r)
 
 	for _, c := range []struct{ flag, dir, want string }{
 		{"--hf", "empty", "empty: importer: hf: "},
-		{"--hf", "timm", "import the folder with --timm"},
 		{"--timm", "empty", "want config.json"},
 		{"--keras", "hf", "hf: invalid option: format keras takes a file, not a folder"},
 	} {

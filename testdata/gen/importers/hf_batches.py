@@ -63,6 +63,8 @@ def cases():
     for split in (False, True):
         yield "Idefics2", {"size": {"shortest_edge": 18, "longest_edge": 47}, "do_image_splitting": split}, FULL
     yield "Phi4Multimodal", {"size": hw(28, 28), "patch_size": 7, "dynamic_hd": 9}, FULL
+    yield "Lfm2Vl", {"encoder_patch_size": 4, "max_image_tokens": 9, "min_image_tokens": 4, "tile_size": 20, "return_row_col_info": True}, FULL
+    yield "Step3p7", {"size": hw(30, 30), "patch_size": 14}, FULL
     yield "LayoutLMv3", {"apply_ocr": False, "size": [30, 20]}, SHORT
 
 
@@ -71,7 +73,7 @@ def cases():
 CONFIGS = """
     bridgetower-base cohere2-vision cosmos3-edge deepseek-vl-7b-chat detr-resnet-50 emu3-chat flava-full
     gemma-3-4b gemma-3-pan-and-scan gemma-4-e4b-it glm-4.1v-9b-thinking glm-image got-ocr2 granite-docling
-    grounding-dino-tiny hunyuan-ocr idefics2-8b idefics3-8b inkling2 internvl3-1b kimi-k2.5
+    grounding-dino-tiny hunyuan-ocr idefics2-8b idefics3-8b inkling2 internvl3-1b kimi-k2.5 lfm2-vl
     llama-3.2-11b-vision llama-4-scout llava-onevision-0.5b llava-v1.6-mistral-7b mask2former-swin-tiny-coco
     maskformer-swin-base-ade nemotron-h-omni neomme oneformer-ade20k-swin-tiny ovis2-1b paddleocr-vl
     pixtral-12b pp-ocrv5-server-det qwen2-vl-2b-instruct qwen2.5-vl-saved qwen3-vl-2b-instruct rf-detr-base

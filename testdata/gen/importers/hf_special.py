@@ -16,7 +16,7 @@ OTHERS = {"rgb.png": "tall.png", "tall.png": "gray.png", "gray.png": "gray.png",
 SAME = {n: n for n in OTHERS}
 SECONDS = {n + "ImageProcessor": OTHERS for n in PAIRS} | {"VitMatteImageProcessor": SAME}
 
-ONE_BACKEND = ("PPFormulaNet", "Emu3", "PPOCRV5ServerRec", "PPOCRV6SmallRec", "PPOCRV5ServerDet", "SLANeXt", "UVDoc", "Inkling2", "Sapiens2")
+ONE_BACKEND = ("PPFormulaNet", "Emu3", "PPOCRV5ServerRec", "PPOCRV6SmallRec", "PPOCRV5ServerDet", "SLANeXt", "UVDoc", "Inkling2", "Sapiens2", "TimmWrapper")
 FLAGS = dict(do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True)
 
 
@@ -300,11 +300,41 @@ def sapiens2(_):
         yield label, small | kw
 
 
+def timm_wrapper(_):
+    def case(label, args=None, **cfg):
+        return label, dict(architecture="resnet18", num_classes=9, pretrained_cfg=cfg, **(args or {}))
+
+    yield case("tag alone", tag="a")
+    yield case("nulls", interpolation=None, crop_pct=None, crop_mode=None, mean=None, std=None, input_size=None)
+    yield case("written", dict(num_features=512, global_pool="avg", model_args={}, label_names=["a"], model_type="timm_wrapper", do_pooling=True, initializer_range=0.02, transformers_version="5.23.0"),
+               tag="a1_in1k", custom_load=False, input_size=[3, 60, 60], test_input_size=[3, 80, 80], fixed_input_size=True, interpolation="bicubic", crop_pct=0.95, test_crop_pct=1.0, crop_mode="center",
+               mean=MEAN, std=STD, num_classes=1000, pool_size=[7, 7], first_conv="conv1", classifier="fc", license="mit", origin_url="x", paper_ids="y")
+    for mode in ("center", "squash", "border"):
+        for h, w in ((64, 64), (33, 47), (50, 21), (1, 1)):
+            yield case(f"{mode} {h}x{w}", input_size=[3, h, w], crop_mode=mode, crop_pct=0.9, mean=CLIP_MEAN, std=HALF)
+    for i in ("nearest", "bilinear", "bicubic", "box", "hamming", "lanczos", "random", "cubic"):
+        yield case(i, input_size=[3, 40, 40], interpolation=i)
+    for pct in (0, 1, 1.3, 0.33):
+        yield case(f"crop {pct}", input_size=[3, 40, 40], crop_pct=pct)
+    yield case("one mean", input_size=[3, 30, 30], mean=[0.4], std=[0.3])
+    yield case("mean of two", input_size=[3, 30, 30], mean=[0.4, 0.5])
+    yield case("std of 0", input_size=[3, 30, 30], std=[0.4, 0, 0.5])
+    yield case("model_args are not read", dict(model_args={"img_size": 48}), input_size=[3, 64, 64], fixed_input_size=True)
+    yield case("img_size", img_size=50, chans=3)
+    yield case("img_size beside input_size", img_size=50, input_size=[3, 20, 30])
+    yield case("img_size of two", img_size=[50, 40])
+    yield case("in_chans", in_chans=3, mean=HALF)
+    yield case("another number of channels", in_chans=4, mean=HALF)
+    yield case("input_size of two", input_size=[40, 40])
+    yield case("empty")
+    yield "null", dict(architecture="resnet18", pretrained_cfg=None)
+
+
 CLASSES = {"Flava": flava, "SuperPoint": lambda _: keypoints("SuperPoint"), "EfficientLoFTR": lambda _: keypoints("EfficientLoFTR"),
            "LightGlue": lambda _: list(keypoints("LightGlue"))[:5], "SuperGlue": lambda _: list(keypoints("SuperGlue"))[:5],
            "Nougat": lambda _: nougat("Nougat"), "PPFormulaNet": lambda _: nougat("PPFormulaNet"), "VitMatte": vitmatte, "Emu3": emu3,
            "Pixtral": pixtral, "PPOCRV5ServerRec": lines, "PPOCRV6SmallRec": lines, "PPOCRV5ServerDet": det, "SLANeXt": slanext, "UVDoc": uvdoc,
-           "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid, "Inkling2": inkling2, "Sapiens2": sapiens2}
+           "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid, "Inkling2": inkling2, "Sapiens2": sapiens2, "TimmWrapper": timm_wrapper}
 
 
 def cases():

@@ -26,6 +26,7 @@ from transformers.models.glm_image.image_processing_pil_glm_image import smart_r
 from transformers.models.hunyuan_vl.image_processing_pil_hunyuan_vl import HunYuanVLImageProcessorPil
 from transformers.models.inkling.image_processing_inkling import InklingImageProcessor
 from transformers.models.kimi_k25.image_processing_kimi_k25 import navit_resize
+from transformers.models.lfm2_vl.image_processing_lfm2_vl import Lfm2VlImageProcessor
 from transformers.models.muse_glimmer.image_processing_muse_glimmer import MuseGlimmerImageProcessor
 from transformers.models.muse_glimmer.image_processing_muse_glimmer import smart_resize as muse_glimmer_resize
 from transformers.models.nemotron_h_omni.image_processing_nemotron_h_omni import get_patch_grid_size
@@ -77,6 +78,10 @@ def rule(op, fields, h, w):
             area = fields["factor"], fields["min_pixels"], fields["max_pixels"]
             if fields["rule"] == "neomme":
                 return get_resize_output_size(h, w, fields["max_edge"] or None, SizeDict(min_pixels=fields["min_pixels"], max_pixels=fields["max_pixels"]))
+            if fields["rule"] == "lfm2_vl":  # whose bounds are tokens of one patch each
+                p = Lfm2VlImageProcessor()
+                f = fields["factor"]
+                return p.smart_resize(h, w, 1, fields["min_pixels"] // f**2, fields["max_pixels"] // f**2, f)[::-1]
             if fields["rule"] == "glm4v":
                 return glm4v_resize(fields["frames"], h, w, fields["frames"], *area)
             return {"qwen2_vl": smart_resize, "paddleocr_vl": paddleocr_vl_resize, "glm_image": glm_image_resize}[fields["rule"]](h, w, *area)
@@ -134,7 +139,8 @@ SMART = [smart(28, 56 * 56, 28 * 28 * 1280), smart(28, 56 * 56, 28 * 28 * 16384)
          smart(5, 60000, 70000, "glm4v", 32), smart(28, 56 * 56, 28 * 28 * 1280, "glm_image"), smart(16, 512 * 512, 2048 * 2048, "glm_image"),
          smart(5, 100000, 70001, "glm_image"), smart(1, 1, 1, "glm_image"), smart(32, 1, 16777216, "glm_image"),
          smart(1, 256 * 256, 1024 * 1024, "neomme"), smart(1, 10000, 10100, "neomme"), smart(1, 1, 2**48, "neomme", max_edge=1000), smart(1, 50000, 60000, "neomme", max_edge=300),
-         smart(1, 900, 5, "neomme", max_edge=7)]
+         smart(1, 900, 5, "neomme", max_edge=7),
+         smart(32, 64 * 32**2, 256 * 32**2, "lfm2_vl"), smart(7, 49, 90 * 49, "lfm2_vl"), smart(1, 1000, 1000, "lfm2_vl"), smart(28, 40 * 28**2, 3 * 28**2, "lfm2_vl"), smart(300, 90000, 90000, "lfm2_vl")]
 PATCHES = [patches(16, 256), patches(16, 1024), patches(14, 729), patches(7, 1), patches(1, 2), patches(300, 5),
            patches(16, 2520, "gemma4", 3), patches(16, 630, "gemma4", 3), patches(14, 70, "gemma4"), patches(5, 17, "gemma4", 2), patches(16, 10080, "gemma4", 3),
            patches(28, 4096, "muse_glimmer"), patches(28, 100, "muse_glimmer"), patches(64, 7, "muse_glimmer"), patches(1, 999, "muse_glimmer"), patches(500, 1, "muse_glimmer"),
@@ -366,6 +372,36 @@ def keep_rows():
     g.write()
 
 
+def reshape():
+    g = Golden("reshape", "NumPy 2.4.6 reshape")
+    for dtype in ("uint8", "float32", "int64", "bool", "float16"):
+        for shape, new in (((4, 6), (24,)), ((4, 6), (-1, 3)), ((24,), (2, -1, 4)), ((1,), ()), ((), (1, -1)), ((0, 3), (-1, 3)), ((2, 3, 5), (3, -1, 2)), ((2, 3, 4), (2, 3, 4))):
+            a = np.ascontiguousarray(image(1, int(np.prod(shape)), 1, dtype).reshape(shape))
+            g.case(f"{dtype} {shape} {new}", dict(shape=new), a, a.reshape(new), "none", "none")
+    a = image(4, 6, 3)
+    g.case("HWC", dict(shape=[-1, 9]), a, a.reshape(-1, 9), "HWC", "none")
+    g.write()
+
+
+def tiles_or_whole():
+    """Whether the class cuts an image is seen in the number of tiles that it returns, and in the grid."""
+    g = Golden("tiles_or_whole", "transformers 5.23.0 Lfm2VlImageProcessor; NumPy 2.4.6 concatenate")
+    for patch, down, tokens, tolerance, least in ((2, 2, 4, 2.0, 2), (2, 3, 9, 1.25, 1), (4, 1, 9, 1.0, 2), (1, 4, 5, 0.9, 2), (3, 1, 2, 0.0, 1)):
+        for i, (h, w) in enumerate(((4, 4), (10, 12), (1, 60), (60, 1), (14, 10), (12, 13), (40, 40), (11, 25))):
+            a = image(h, w, 3)
+            for join in (True, False):
+                p = Lfm2VlImageProcessor(encoder_patch_size=patch, downsample_factor=down, max_image_tokens=tokens, min_image_tokens=1, max_pixels_tolerance=tolerance, tile_size=4 * patch,
+                                         min_tiles=least, max_tiles=6, use_thumbnail=join, do_normalize=False, do_pad=False)
+                large = p._is_image_too_large(h, w, tokens, patch, down, tolerance)
+                images, rows, columns, _ = p.resize_and_split(torch.from_numpy(chw(a))[None], down, least, 6, join, 1, tokens, patch, 4 * patch, tolerance, 2)
+                n = rows[0] * columns[0]
+                tiles, whole = image(n, 3 + i % 2, 1, ("float32", "uint8")[i // 2 % 2])[..., 0], image(1, 3 + i % 2, 1, ("float32", "uint8")[i // 2 % 2])[..., 0]
+                want = np.concatenate([tiles, whole])[: len(images[0])] if large else whole
+                g.case(f"{h}x{w} {patch} {down} {tokens} {tolerance} {join}", dict(factor=patch * down, min_side=patch, max_pixels=tokens * patch**2 * down**2 * tolerance, join=join), tiles, want, "none", "none", second=whole)
+                g.cases[-1]["in"].append({"array": g._add(a), "layout": "HWC"})
+    g.write()
+
+
 sizes("smart_resize", SMART, "sizes.json")
 sizes("resize_to_patches", PATCHES, "sizes.json")
 sizes("resize", THUMBNAILS, "thumbnail.json")
@@ -379,3 +415,5 @@ standardize()
 mask_rows()
 split_side()
 keep_rows()
+reshape()
+tiles_or_whole()
