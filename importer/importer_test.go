@@ -3,6 +3,7 @@ package importer_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -234,7 +235,7 @@ func TestRefusals(t *testing.T) {
 		{"hf", `{"image_processor_type":null,"size":224}`, importer.ErrUnknownClass, []string{"image_processor_type", "model_type"}},
 		{"hf", `{"image_processor_type":7}`, importer.ErrUnknownClass, []string{"image_processor_type"}},
 		{"hf", `{"image_processor_type":"Wav2Vec2ImageProcessor"}`, importer.ErrUnknownClass, []string{`"Wav2Vec2ImageProcessor"`, "importers --coverage"}},
-		{"hf", `{"image_processor_type":"Owlv2ImageProcessor"}`, importer.ErrUnsupported, []string{`"Owlv2ImageProcessor"`, "blurs"}},
+		{"hf-pil", `{"image_processor_type":"Owlv2ImageProcessor"}`, importer.ErrValue, []string{"image_processor_type", `"Owlv2ImageProcessor"`, "SciPy"}},
 		{"hf", `{"image_processor_type":"Lfm2VlImageProcessor","min_tiles":2,"max_tiles":3}`, importer.ErrValue, []string{"min_tiles", "2 to 10", "Python set"}},
 		{"hf", `{"image_processor_type":"Lfm2VlImageProcessor","tile_size":100}`, importer.ErrValue, []string{"tile_size", "100", "encoder_patch_size"}},
 		{"hf", `{"image_processor_type":"Lfm2VlImageProcessor","encoder_patch_size":100,"downsample_factor":41}`, importer.ErrValue, []string{"max_image_tokens", "4096"}},
@@ -484,7 +485,8 @@ func TestClasses(t *testing.T) {
 		name := strings.TrimSuffix(c.Name, "ImageProcessor")
 		require.Equal(t, list.Classes[name], c.Backends, c.Name)
 		require.Len(t, c.Cases, len(c.Backends), c.Name)
-		_, err := hf.Import(fmt.Appendf(nil, `{"image_processor_type":%q}`, c.Name))
+		minimal := fmt.Appendf(nil, `{"image_processor_type":%q}`, c.Name)
+		_, err := hf.Import(minimal)
 		if c.Refused != "" {
 			require.ErrorIs(t, err, importer.ErrUnsupported, c.Name)
 			require.ErrorContains(t, err, c.Refused)
@@ -493,7 +495,8 @@ func TestClasses(t *testing.T) {
 		require.NotErrorIs(t, err, importer.ErrUnsupported, c.Name)
 		require.NotErrorIs(t, err, importer.ErrUnknownClass, c.Name)
 		if c.Partial != "" {
-			require.ErrorIs(t, err, importer.ErrValue, c.Name)
+			_, pil := hf.ImportPIL(minimal)
+			require.ErrorIs(t, errors.Join(err, pil), importer.ErrValue, c.Name)
 			require.Positive(t, slices.Max(c.Cases), c.Name)
 			continue
 		}

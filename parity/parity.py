@@ -283,7 +283,7 @@ def cases(tmp):
         # 4500 x 6 pixels become 8 GB, beyond infer-prep's limit and most machines' memory.
         name, wanted = f"{config.parent.name}/{config.stem}", not_long if "donut" in config.stem else None
         yield Case(importers.who(config), name, [f"--{config.parent.name}", str(config)], importers.reference(config), LEFT_OUT.get(name, wanted))
-        if config.parent.name == "hf":
+        if config.parent.name == "hf" and "owlv2" not in config.stem:  # its PIL backend needs SciPy
             try:
                 reference = importers.hf_pil(json.loads(config.read_text()))
             except ValueError as e:

@@ -170,7 +170,7 @@ func (o *GaussianBlur) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	case OpenCV:
 		o.applyCV(c, dst[0], s)
 	default:
-		o.applyTorch(c, dst[0], s)
+		o.applyTorch(c, dst[0], s, kernel.TorchGaussian)
 	}
 	return nil
 }
@@ -295,13 +295,13 @@ func (b *cvBlur) pad(row []uint8) {
 }
 
 // applyTorch keeps the rows that the kernel covers as float32, with the pixels
-// beyond their ends, in a ring.
-func (o *GaussianBlur) applyTorch(c *Context, dst, src *tensor.Tensor) {
+// beyond their ends, in a ring. gaussian computes the taps of an axis.
+func (o *GaussianBlur) applyTorch(c *Context, dst, src *tensor.Tensor, gaussian func(taps []float32, sigma float64)) {
 	h, w, ch := src.Height(), src.Width(), src.Channels()
 	kh, kw := o.KernelHeight, o.KernelWidth
 	ky, kx := tensor.Cast[float32](c.Scratch(4*kh)), tensor.Cast[float32](c.Scratch(4*kw))
-	kernel.TorchGaussian(ky, o.SigmaY)
-	kernel.TorchGaussian(kx, o.SigmaX)
+	gaussian(ky, o.SigmaY)
+	gaussian(kx, o.SigmaX)
 	taps := tensor.Cast[float32](c.Scratch(4 * kh * kw))
 	for y, a := range ky {
 		for x, b := range kx {

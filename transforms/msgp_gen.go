@@ -170,6 +170,19 @@ func (z *AlphaComposite) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z AlphaComposite) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *AntialiasBlur) msgp() []any { return []any{&z.Height, &z.Width} }
+
+// MarshalMsg appends the msgp form to b.
+func (z AntialiasBlur) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *AntialiasBlur) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z AntialiasBlur) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *Argmax) msgp() []any { return []any{&z.Axis} }
 
 // MarshalMsg appends the msgp form to b.

@@ -17,6 +17,7 @@ func All() []Op {
 		(*AffineCoords)(nil),
 		(*AlignLongAxis)(nil),
 		(*AlphaComposite)(nil),
+		(*AntialiasBlur)(nil),
 		(*Argmax)(nil),
 		(*AugMix)(nil),
 		(*AutoAugment)(nil),

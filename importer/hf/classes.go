@@ -284,14 +284,3 @@ func layoutLMv3(b *builder, o *importer.Object) {
 	b.resizes()
 	b.tail(o)
 }
-
-// These classes are not supported.
-func init() {
-	define(func(classes map[string]class) {
-		for name, c := range map[string]class{
-			"Owlv2": {refused: "it blurs images before it reduces them, by SciPy or torch; the blur's bits are not reproduced", nearest: "OwlViT"},
-		} {
-			classes[name] = c
-		}
-	})
-}

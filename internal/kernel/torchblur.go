@@ -13,8 +13,18 @@ import (
 // TorchGaussian fills taps, whose length is odd, with the weights of a
 // Gaussian. Sums over the taps have 16 lanes, as with AVX-512.
 func TorchGaussian(taps []float32, sigma float64) {
+	torchGaussian(taps, float32(float64(len(taps)-1)/float64(2*math.Sqrt2)), sigma)
+}
+
+// TorchGaussianTensor is TorchGaussian for a number of taps that is a tensor:
+// torch then divides in float32.
+func TorchGaussianTensor(taps []float32, sigma float64) {
+	torchGaussian(taps, float32(len(taps)-1)/float32(2*math.Sqrt2), sigma)
+}
+
+// torchGaussian computes the weights at places of -end to end.
+func torchGaussian(taps []float32, end float32, sigma float64) {
 	n := len(taps)
-	end := float32(float64(n-1) / float64(2*math.Sqrt2))
 	s := float32(sigma)
 	most := float32(math.Inf(-1))
 	for i := range taps {

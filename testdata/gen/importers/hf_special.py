@@ -16,7 +16,7 @@ OTHERS = {"rgb.png": "tall.png", "tall.png": "gray.png", "gray.png": "gray.png",
 SAME = {n: n for n in OTHERS}
 SECONDS = {n + "ImageProcessor": OTHERS for n in PAIRS} | {"VitMatteImageProcessor": SAME}
 
-ONE_BACKEND = ("PPFormulaNet", "Emu3", "PPOCRV5ServerRec", "PPOCRV6SmallRec", "PPOCRV5ServerDet", "SLANeXt", "UVDoc", "Inkling2", "Sapiens2", "TimmWrapper")
+ONE_BACKEND = ("PPFormulaNet", "Emu3", "PPOCRV5ServerRec", "PPOCRV6SmallRec", "PPOCRV5ServerDet", "SLANeXt", "UVDoc", "Inkling2", "Sapiens2", "TimmWrapper", "Owlv2")
 FLAGS = dict(do_resize=True, do_rescale=True, rescale_factor=1 / 255, do_normalize=True)
 
 
@@ -330,11 +330,36 @@ def timm_wrapper(_):
     yield "null", dict(architecture="resnet18", pretrained_cfg=None)
 
 
+def owlv2(_):
+    small = dict(size=hw(30))
+    yield "absent", {}
+    yield "written", FLAGS | dict(do_convert_rgb=True, do_pad=True, image_mean=CLIP_MEAN, image_std=CLIP_STD, resample=2, size=hw(960))
+    yield "small", small
+    for h, w in ((7, 7), (20, 31), (50, 21), (100, 90), (61, 61), (3, 2)):
+        for p in (True, False):
+            yield f"{h} {w} {p}", dict(size=hw(h, w), do_pad=p)
+    for s in ("do_normalize", "do_rescale", "do_resize", "do_convert_rgb"):
+        yield f"no {s}", small | {s: False}
+    yield "bytes", small | dict(do_rescale=False, do_normalize=False)
+    yield "bytes not padded", small | dict(do_rescale=False, do_normalize=False, do_pad=False)
+    yield "other values", small | dict(rescale_factor=0.0078125, image_mean=MEAN, image_std=STD)
+    yield "factor of one", small | dict(rescale_factor=1)
+    yield "cropped", small | dict(do_center_crop=True, crop_size=7, pad_size=90)
+    yield "old rescale", small | dict(rescale=False)
+    yield "number", dict(size=40)
+    yield "edge", dict(size=short(20))
+    for n in (0, 1, 3, 4, None):
+        yield f"resample {n}", small | dict(resample=n)
+    yield "bytes nearest", small | dict(do_rescale=False, do_normalize=False, resample=0)
+    yield "bytes bicubic", small | dict(do_rescale=False, do_normalize=False, resample=3)
+    yield "size null", dict(size=None)
+
+
 CLASSES = {"Flava": flava, "SuperPoint": lambda _: keypoints("SuperPoint"), "EfficientLoFTR": lambda _: keypoints("EfficientLoFTR"),
            "LightGlue": lambda _: list(keypoints("LightGlue"))[:5], "SuperGlue": lambda _: list(keypoints("SuperGlue"))[:5],
            "Nougat": lambda _: nougat("Nougat"), "PPFormulaNet": lambda _: nougat("PPFormulaNet"), "VitMatte": vitmatte, "Emu3": emu3,
            "Pixtral": pixtral, "PPOCRV5ServerRec": lines, "PPOCRV6SmallRec": lines, "PPOCRV5ServerDet": det, "SLANeXt": slanext, "UVDoc": uvdoc,
-           "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid, "Inkling2": inkling2, "Sapiens2": sapiens2, "TimmWrapper": timm_wrapper}
+           "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid, "Inkling2": inkling2, "Sapiens2": sapiens2, "TimmWrapper": timm_wrapper, "Owlv2": owlv2}
 
 
 def cases():
