@@ -32,9 +32,10 @@ func emu3(k *keys) rule {
 			return rows * (columns + 1), err
 		},
 		text: func(t *text, sizes [][2]int, index int) (err error) {
-			rows, columns := sizes[index][0]/square, sizes[index][1]/square
+			h, w := misread(sizes[index][0], sizes[index][1])
+			rows, columns := h/square, w/square
 			if resize {
-				rows, columns, err = squares(sizes[index][0], sizes[index][1])
+				rows, columns, err = squares(h, w)
 			}
 			t.mark(start)
 			t.plain(strconv.Itoa(rows) + "*" + strconv.Itoa(columns))

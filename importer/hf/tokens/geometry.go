@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/infer-prep/infer-prep/tensor"
@@ -30,4 +31,25 @@ func grid(r *transforms.ResizeToTiles, h, w int) (rows, columns int, err error) 
 func rounded(x float64) int {
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 7, 64), 64)
 	return int(f)
+}
+
+// floored returns x // y of Python for positive numbers: the floor of the exact
+// quotient.
+func floored(x, y float64) int {
+	q := (x - math.Mod(x, y)) / y
+	n := math.Floor(q)
+	if q-n > 0.5 {
+		n++
+	}
+	return int(n)
+}
+
+// misread returns the size that infer_channel_dimension_format makes of an
+// array of h x w x 3: a first axis of 1 or 3 is taken for the channels, and the
+// image for one of w x 3.
+func misread(h, w int) (int, int) {
+	if h == 1 || h == 3 {
+		return w, 3
+	}
+	return h, w
 }

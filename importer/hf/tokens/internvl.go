@@ -10,7 +10,7 @@ func init() {
 	const split = `{"crop_to_patches": true}`
 	define(class{images: []string{"GotOcr2"}, options: split, build: internVL}, "InternVL", "QianfanOCR")
 	define(class{images: []string{"GotOcr2"}, options: split, build: ayaVision}, "AyaVision")
-	define(class{images: []string{"GotOcr2"}, build: gotOCR2}, "GotOcr2")
+	define(class{images: []string{"GotOcr2"}, options: `{"crop_to_patches": false, "min_patches": 1, "max_patches": 12}`, build: gotOCR2}, "GotOcr2")
 	define(class{images: []string{"Cohere2Vision"}, build: cohere2Vision}, "Cohere2Vision")
 }
 

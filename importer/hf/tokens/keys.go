@@ -12,6 +12,7 @@ import (
 // precedence over the class's own options, and these over the image processor's
 // file.
 type keys struct {
+	class                                 string
 	file, image, options, call, tokenizer *importer.Object
 	tokens                                map[string]string
 	problems                              importer.Errors
@@ -75,6 +76,7 @@ func newKeys(f Files) (*keys, string, error) {
 
 // start checks the image processor's class and takes the options of c.
 func (k *keys) start(c class, name string) error {
+	k.class = name
 	if c.options != "" {
 		k.options = parsed(c.options)
 	}

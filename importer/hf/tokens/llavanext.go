@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	define(class{images: []string{"LlavaNext"}, options: `{"do_pad": true}`, build: llavaNext}, "LlavaNext")
+	define(class{images: []string{"LlavaNext"}, options: `{"do_pad": true}`, build: llavaNext}, "LlavaNext", "Granite4Vision")
 	define(class{images: []string{"LlavaOnevision"}, build: llavaOnevision}, "LlavaOnevision")
 }
 
@@ -29,18 +29,8 @@ type anyres struct {
 // shorter, that of the text is the size of pixel_values.
 func newAnyres(k *keys, def size, crop size, center bool, canvases [][]int) anyres {
 	a := anyres{token: k.token("image_token", k.string(k.file, "image_token", "<image>")), canvases: canvases}
-	if v := k.image.Peek("image_grid_pinpoints"); k.image.Has("image_grid_pinpoints") {
-		l, _ := v.([]any)
-		a.canvases = nil
-		for _, e := range l {
-			if s, ok := importer.Ints(e, 2, 1, importer.MaxSide); ok {
-				a.canvases = append(a.canvases, s)
-			}
-		}
-		if len(a.canvases) < 1 || len(a.canvases) != len(l) || len(l) > maxTiles {
-			k.bad(k.image, "image_grid_pinpoints", "a list of 1 to 1024 pairs [height, width]")
-			a.canvases = canvases
-		}
+	if k.image.Has("image_grid_pinpoints") {
+		a.canvases = k.pairs(k.image, "image_grid_pinpoints", canvases)
 	}
 	if k.string(k.file, "vision_feature_select_strategy", "") == "default" {
 		a.less = 1
@@ -102,8 +92,21 @@ func patchSize(k *keys) int {
 func llavaNext(k *keys) rule {
 	a := newAnyres(k, size{shortest: 224}, size{height: 224, width: 224}, true, [][]int{{336, 672}, {672, 336}, {672, 672}, {1008, 336}, {336, 1008}})
 	patch, more := patchSize(k), additional(k)
+	// Granite 4 Vision reduces both sides by a fraction.
+	x, y := 1, 1
+	if s := k.string(k.file, "downsample_rate", ""); s != "" && k.class == "Granite4VisionProcessor" {
+		first, second, _ := strings.Cut(s+"/1", "/")
+		second, _, _ = strings.Cut(second, "/")
+		var err, err2 error
+		x, err = strconv.Atoi(first)
+		y, err2 = strconv.Atoi(second)
+		if err != nil || err2 != nil || min(x, y) < 1 || max(x, y) > maxTiles {
+			k.bad(k.file, "downsample_rate", `a fraction of numbers of 1 to 1024, such as "4/8"`)
+			return rule{}
+		}
+	}
 	features := func(h, w int, s [2]int) (int, error) {
-		rows, columns := s[0]/patch, s[1]/patch
+		rows, columns := s[0]/patch*x/y, s[1]/patch*x/y
 		height, width, err := a.canvas(h, w, s, rows, columns)
 		return height*width + height + rows*columns + more - a.less, err
 	}
@@ -151,8 +154,8 @@ func llavaOnevision(k *keys) rule {
 		}
 		n, rows := height*width, height
 		if r := math.Sqrt(float64(n) / float64(tiles*side*side)); r > 1.1 {
-			rows = int(math.Floor(float64(height) / r))
-			n = rows * int(math.Floor(float64(width)/r))
+			rows = floored(float64(height), r)
+			n = rows * floored(float64(width), r)
 		}
 		return n + rows + length - a.less, nil
 	}

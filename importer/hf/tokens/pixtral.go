@@ -33,9 +33,7 @@ func pixtral(k *keys) rule {
 	return rule{
 		marked: true,
 		count: func(h, w int) (int, error) {
-			if h == 1 || h == 3 { // taken for the channels of an image of w x 3
-				h, w = w, 3
-			}
+			h, w = misread(h, w)
 			h, w, err := scaled(r, h, w)
 			return (w/patch + 1) * (h / patch), err
 		},

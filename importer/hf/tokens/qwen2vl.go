@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	qwen := smart{least: 56 * 56, most: 28 * 28 * 1280, merge: 2, token: "<|image_pad|>", counts: true}
+	qwen := smart{least: 56 * 56, most: 28 * 28 * 1280, patch: 14, merge: 2, token: "<|image_pad|>", counts: true}
 	define(qwen.class("Qwen2VL"), "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "ColQwen2", "Exaone4_5_")
 	omni := qwen
 	omni.token = "" // the tokenizer has it
@@ -21,11 +21,26 @@ func init() {
 	define(ernie.class("Ernie4_5_VLMoe", "Ernie4_5_VL_Moe"), "Ernie4_5_VLMoe")
 	paddle := omni
 	paddle.least, paddle.most, paddle.rule, paddle.counts = 384*384, 1536*1536, transforms.SmartPaddleOCRVL, false
+	paddle.single = true
 	define(paddle.class("PaddleOCRVL"), "PaddleOCRVL")
 	glm := qwen
 	glm.least, glm.most, glm.rule, glm.newBounds, glm.token = 112*112, 28*28*15000, transforms.SmartGLM4V, true, "<|image|>"
+	glm.frames = 2
 	define(glm.class("Glm4v"), "Glm4v")
 	define(glm.class("Glm46V"), "Glm46V")
+	edge := glm
+	edge.least, edge.most, edge.patch, edge.frames, edge.token = 256*256, 4096*4096, 16, 1, "<|image_pad|>"
+	define(edge.class("Cosmos3Edge"), "Cosmos3Edge")
+	compass := qwen
+	compass.fixed = "<|IMAGE_PAD|>"
+	define(compass.class("CohereCompass"), "CohereCompass")
+	mini := qwen
+	mini.least, mini.most, mini.fixed = 4*28*28, 451584, "]<]image[>["
+	mini.start, mini.end = "]<]start of image[>[", "]<]end of image[>["
+	define(mini.class("MiniMaxM3VL"), "MiniMaxM3VL")
+	hun := omni
+	hun.least, hun.most, hun.patch, hun.lines = 512*512, 2048*2048, 16, true
+	define(hun.class("HunYuanVL"), "HunYuanVL")
 }
 
 // smart describes the classes that scale an image to an area, as Qwen2-VL's
@@ -33,10 +48,16 @@ func init() {
 // The fields are the image processor's defaults.
 type smart struct {
 	least, most int
+	patch       int
 	merge       int
+	frames      int // default of temporal_patch_size, for GLM-4V's rule
 	rule        transforms.SmartRule
 	newBounds   bool   // the file's min_pixels and max_pixels have no effect
 	token       string // default of image_token; "" is none
+	fixed       string // the image token, whatever the tokenizer has
+	start, end  string // tokens around; "" is none
+	single      bool   // an image that is not scaled needs whole patches, no squares of them
+	lines       bool   // a token more for each row, and two more with cat_extra_token
 	counts      bool   // has _get_num_multimodal_tokens
 }
 
@@ -76,15 +97,21 @@ func (s smart) bounds(k *keys, o *importer.Object) (b [2]int) {
 }
 
 func (s smart) build(k *keys) rule {
-	token := k.token("image_token", s.token)
+	token, extra := s.fixed, 0
+	if token == "" {
+		token = k.token("image_token", s.token)
+	}
+	if s.lines && k.bool(k.file, "cat_extra_token", true) {
+		extra = 2
+	}
 	least, most := s.area(k, k.image, s.least, s.most)
 	fileMerge := k.side(k.image, "merge_size", s.merge)
 	frames := 1
 	const maxFrames = 32 // the most that SmartResize takes
 	if s.rule == transforms.SmartGLM4V {
-		frames = k.int(k.layer("temporal_patch_size"), "temporal_patch_size", 2, 1, maxFrames)
+		frames = k.int(k.layer("temporal_patch_size"), "temporal_patch_size", s.frames, 1, maxFrames)
 	}
-	patch, merge := k.side(k.layer("patch_size"), "patch_size", 14), k.side(k.layer("merge_size"), "merge_size", s.merge)
+	patch, merge := k.side(k.layer("patch_size"), "patch_size", s.patch), k.side(k.layer("merge_size"), "merge_size", s.merge)
 	if patch > importer.MaxSide/merge {
 		k.bad(k.image, "patch_size", "a number whose product with merge_size is at most 16777216")
 		return rule{}
@@ -114,30 +141,45 @@ func (s smart) build(k *keys) rule {
 		}
 	}
 	resize := k.bool(k.layer("do_resize"), "do_resize", true)
-	patches := func(h, w, least, most int) (int, error) {
+	multiple := patch * merge
+	if s.single {
+		multiple = patch
+	}
+	grid := func(h, w, least, most int) (rows, columns int, err error) {
 		r := transforms.NewSmartResize(patch*merge, int64(least), int64(most))
 		r.Rule, r.Frames = s.rule, frames
-		h, w, err := scaled(r, h, w)
-		return (h / patch) * (w / patch), err
+		h, w, err = scaled(r, h, w)
+		return h / patch, w / patch, err
 	}
-	r := rule{text: func(t *text, sizes [][2]int, index int) error {
+	number := func(rows, columns, merge int) int {
+		if s.lines {
+			return (rows/merge)*(columns/merge+1) + extra
+		}
+		return rows * columns / (merge * merge)
+	}
+	r := rule{text: func(t *text, sizes [][2]int, index int) (err error) {
 		h, w := sizes[index][0], sizes[index][1]
-		n := (h / patch) * (w / patch)
+		rows, columns := h/patch, w/patch
 		if resize {
-			var err error
-			if n, err = patches(h, w, least2, most2); err != nil {
+			if rows, columns, err = grid(h, w, least2, most2); err != nil {
 				return err
 			}
-		} else if h%(patch*merge) != 0 || w%(patch*merge) != 0 {
-			return fmt.Errorf("an image of %d x %d (height x width) without do_resize, want multiples of %d", h, w, patch*merge)
+		} else if h%multiple != 0 || w%multiple != 0 {
+			return fmt.Errorf("an image of %d x %d (height x width) without do_resize, want multiples of %d", h, w, multiple)
 		}
-		t.image(token, n/(fileMerge*fileMerge))
+		if s.start != "" {
+			t.mark(s.start)
+		}
+		t.image(token, number(rows, columns, fileMerge))
+		if s.end != "" {
+			t.mark(s.end)
+		}
 		return nil
 	}}
 	if s.counts {
 		r.count = func(h, w int) (int, error) {
-			n, err := patches(h, w, least, most)
-			return n / (merge * merge), err
+			rows, columns, err := grid(h, w, least, most)
+			return number(rows, columns, merge), err
 		}
 	}
 	return r
