@@ -2,6 +2,7 @@
 package sizes
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/cmd/internal/outline"
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/store"
@@ -18,24 +20,19 @@ import (
 
 // Command returns the command sizes.
 func Command(a *command.App) *cobra.Command {
-	f := &source.GraphFlags{}
+	f, tf := &source.GraphFlags{}, &tokenFlags{}
 	cmd := &cobra.Command{
-		Use:                   "sizes [--prep NAME | --hf FILE | …] HEIGHTxWIDTH|IMAGE...",
-		Short:                 "Print the shapes that images of a size get, without pixels",
+		Use:                   "sizes [--prep NAME | --hf FILE | …] [--tokens FILE] [--call FILE] HEIGHTxWIDTH|IMAGE...",
+		Short:                 "Print the shapes and the tokens that images of a size get, without pixels",
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return command.UsageErr("sizes: want sizes such as 480x640, or images")
 			}
-			g, err := f.Load(cmd, a.Stdin)
+			s, err := newSizer(cmd, a, f, tf)
 			if err != nil {
 				return err
 			}
-			plan, err := f.CompileImage(g)
-			if err != nil {
-				return err
-			}
-			s := &sizer{cmd: cmd, flags: f, plan: plan, runner: plan.NewRunner(), steps: plan.Unfused().Steps()}
 			failed := 0
 			for i, arg := range args {
 				if err := command.Interrupted(cmd.Context(), fmt.Sprintf("%d of %s answered", i, command.Plural(len(args), "argument"))); err != nil {
@@ -58,7 +55,40 @@ func Command(a *command.App) *cobra.Command {
 		},
 	}
 	f.Add(cmd)
+	tf.add(cmd)
 	return cmd
+}
+
+// newSizer reads the graph and the processor's files. A graph that cannot be
+// imported is an error unless the tokens are known.
+func newSizer(cmd *cobra.Command, a *command.App, f *source.GraphFlags, tf *tokenFlags) (*sizer, error) {
+	counts, err := tf.open(cmd)
+	if err != nil {
+		return nil, err
+	}
+	s := &sizer{cmd: cmd, flags: f, tokens: counts}
+	g, err := f.Load(cmd, a.Stdin)
+	if err == nil {
+		s.plan, err = f.CompileImage(g)
+	}
+	if tf.call != "" && err == nil {
+		err = errors.New("the graph has the settings of the file, not those of --call")
+	}
+	if err != nil {
+		if counts == nil || counts.err != nil {
+			return nil, err
+		}
+		s.missing = err
+		// Headers of image files are read without a step that changes pixels.
+		if g, err = preset.Graph("decode"); err != nil {
+			return nil, err
+		}
+		if s.plan, err = f.Compile(g); err != nil {
+			return nil, err
+		}
+	}
+	s.runner, s.steps = s.plan.NewRunner(), s.plan.Unfused().Steps()
+	return s, nil
 }
 
 // sizer answers for one plan.
@@ -68,6 +98,9 @@ type sizer struct {
 	plan   *datagraph.Plan
 	runner *datagraph.Runner
 	steps  []datagraph.StepInfo // of the graph
+
+	tokens  *counter // nil if no tokens are asked for
+	missing error    // why plan is not the graph's
 }
 
 // line describes the outputs for an argument. With an error, it has what is
@@ -85,8 +118,22 @@ func (s *sizer) line(arg string) (outline.Line, error) {
 	if err != nil {
 		return line, command.FailErr("%s: %w", arg, err)
 	}
-	line.Outputs = outline.Outputs(columns)
-	return line, nil
+	err = s.finish(&line, columns)
+	return line, err
+}
+
+// finish adds the outputs and the tokens to the line.
+func (s *sizer) finish(line *outline.Line, columns []datagraph.Column) error {
+	if s.missing != nil {
+		line.OutputsError = s.missing.Error()
+	} else {
+		line.Outputs = outline.Outputs(columns)
+	}
+	if err := s.tokens.add(line); err != nil {
+		line.Outputs, line.OutputsError = nil, ""
+		return command.FailErr("%w", err)
+	}
+	return nil
 }
 
 // image describes the outputs for an image file. It decodes the header only.
@@ -116,6 +163,6 @@ func (s *sizer) image(path string) (outline.Line, error) {
 			columns[i].Desc = d
 		}
 	}
-	line.Outputs = outline.Outputs(columns)
-	return line, nil
+	err = s.finish(&line, columns)
+	return line, err
 }
