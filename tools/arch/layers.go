@@ -157,6 +157,7 @@ var Layers = []Layer{
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "internal/golden", "tensor", testify, "transforms/all"}},
 		{Path: "importer/hf", May: imports()},
 		{Path: "importer/hf/gen"},
+		{Path: "importer/hf/video", May: []string{"codec", "datagraph", "importer", "importer/hf", "tensor", "transforms"}},
 		{Path: "importer/keras", May: imports()},
 		{Path: "importer/mindir", May: imports("internal/protowire")},
 		{Path: "importer/onnx", May: imports("onnx")},
