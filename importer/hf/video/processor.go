@@ -15,9 +15,13 @@ import (
 type Processor struct {
 	// Sampling chooses the frames.
 	Sampling *Sampling
-	// Graph turns one encoded frame, as Image.open(f).convert("RGB") reads it,
-	// into the values of the frame. It must not be changed.
-	Graph *datagraph.Graph
+	// Outputs are the names of the outputs, as in the reference. The first is
+	// pixel_values_videos, or pixel_values.
+	Outputs []string
+
+	// graph turns one encoded frame, as Image.open(f).convert("RGB") reads it,
+	// into its values.
+	graph *datagraph.Graph
 }
 
 // Import reads a video_preprocessor_config.json, a preprocessor_config.json or
@@ -32,8 +36,12 @@ func Import(data []byte) (*Processor, error) {
 		return nil, fmt.Errorf("importer: hf/video: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: "video_processor_type", Text: c.name + suffix + ": " + c.refused})
 	}
 	p := &Processor{Sampling: readSampling(o, c)}
-	p.Graph, err = c.frames.graph(c, o, data)
-	return p, errors.Join(file.Err("hf/video"), err)
+	p.graph, err = c.frames.graph(c, o, data)
+	if err = errors.Join(file.Err("hf/video"), err); err != nil {
+		return nil, err
+	}
+	p.Outputs = p.graph.Outputs
+	return p, nil
 }
 
 // Runner processes one video after the other. It keeps its memory between
@@ -41,7 +49,6 @@ func Import(data []byte) (*Processor, error) {
 type Runner struct {
 	processor *Processor
 	runner    *datagraph.Runner
-	plan      *datagraph.Plan
 	limits    codec.Limits
 	values    []byte
 }
@@ -51,21 +58,22 @@ type Runner struct {
 // codec.DefaultLimits.
 func (p *Processor) NewRunner(limits codec.Limits) (*Runner, error) {
 	limits = limits.WithDefaults()
-	plan, err := datagraph.Compile(p.Graph, datagraph.CompileOptions{Limits: limits})
+	plan, err := datagraph.Compile(p.graph, datagraph.CompileOptions{Limits: limits})
 	if err != nil {
 		return nil, fmt.Errorf("video: %s: %w", p.Sampling.class, err)
 	}
-	return &Runner{processor: p, runner: plan.NewRunner(), plan: plan, limits: limits}, nil
+	return &Runner{processor: p, runner: plan.NewRunner(), limits: limits}, nil
 }
 
 // Run processes a video. Frame returns the encoded image of frame i, 0 to
 // m.Frames-1; Run asks only for the chosen frames, in their order, and reads
 // the bytes before it asks for the next. All chosen frames have the same size.
 //
-// The result has the axes T, C, H, W and the type of the graph's output. The
-// reference returns the same for one video, with an axis of 1 in front. It is
-// valid until the next Run. An error of Frame is returned as it is, wrapped.
-func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) (*tensor.Tensor, error) {
+// The results are in the order of Processor.Outputs, and valid until the next
+// Run. The first has the axes T, C, H, W; it is float32, or uint8 if both
+// do_rescale and do_normalize are off. The reference returns it for one video
+// with an axis of 1 in front. An error of Frame is wrapped.
+func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.Tensor, error) {
 	chosen, err := r.processor.Sampling.Indices(m)
 	if err != nil {
 		return nil, err
@@ -108,7 +116,8 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) (*tensor.Ten
 		}
 		copy(r.values[t*size:(t+1)*size], v.Data)
 	}
-	return tensor.Wrap(out, r.values[:len(chosen)*size])
+	t, err := tensor.Wrap(out, r.values[:len(chosen)*size])
+	return []*tensor.Tensor{t}, err
 }
 
 // room makes memory for the values of n frames.

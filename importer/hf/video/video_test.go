@@ -70,13 +70,15 @@ func TestVideos(t *testing.T) {
 			out, runErr := r.Run(m, frame)
 			if err = runErr; err == nil {
 				require.Empty(t, c.Error, "%s %s", c.Video, text)
-				require.Len(t, c.Outputs, 1)
-				want, ok := c.Outputs[p.Graph.Outputs[0]]
-				require.True(t, ok, p.Graph.Outputs[0])
-				require.Equal(t, want.Shape, out.Shape.Slice(), "%s %s", c.Video, text)
-				require.Equal(t, want.Dtype, out.DType.String(), "%s %s", c.Video, text)
-				sum := sha256.Sum256(out.Data)
-				require.Equal(t, want.SHA256, hex.EncodeToString(sum[:]), "%s %s", c.Video, text)
+				require.Len(t, c.Outputs, len(out))
+				for i, name := range p.Outputs {
+					want, ok := c.Outputs[name]
+					require.True(t, ok, name)
+					require.Equal(t, want.Shape, out[i].Shape.Slice(), "%s %s %s", name, c.Video, text)
+					require.Equal(t, want.Dtype, out[i].DType.String(), "%s %s %s", name, c.Video, text)
+					sum := sha256.Sum256(out[i].Data)
+					require.Equal(t, want.SHA256, hex.EncodeToString(sum[:]), "%s %s %s", name, c.Video, text)
+				}
 				equal[c.Class]++
 				continue
 			}
