@@ -109,8 +109,7 @@ func TestErrors(t *testing.T) {
 	p, err := video.Import([]byte(`{"video_processor": {"video_processor_type": "VideoMAEVideoProcessor", "size": 8, "crop_size": 8}}`))
 	require.NoError(t, err)
 	const frame = 3 * 8 * 8 * 4
-	r, err := p.NewRunner(codec.Limits{Bytes: 5 * frame})
-	require.NoError(t, err)
+	r := p.NewRunner(codec.Limits{Bytes: 5 * frame})
 	n, wide := frameFiles(t, "wide")
 	_, small := frameFiles(t, "small")
 	_, err = r.Run(video.Metadata{Frames: n}, wide)

@@ -7,10 +7,11 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/hf"
-	"github.com/infer-prep/infer-prep/transforms"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
-// frames describes a class that treats each frame by itself.
+// frames describes a class that treats each frame by itself, with the code that
+// CLIP's image processor has, too.
 type frames struct {
 	output string
 	// defaults are the class's values of pixelKeys, as JSON.
@@ -33,16 +34,16 @@ func init() {
 	const output = "pixel_values_videos"
 	all := byDefault(0, 0)
 	define(
-		class{name: "InstructBlipVideo", sampler: all, frames: &frames{output: "pixel_values", defaults: clip + bicubic + `"size": {"height": 384, "width": 384}`}},
-		class{name: "InternVL", sampler: readInternVL, frames: &frames{output: output, defaults: clip + bicubic + `"size": {"height": 384, "width": 384}`}},
-		class{name: "LlavaNextVideo", sampler: all, frames: &frames{output: output, defaults: clip + bicubic + cropped}},
-		class{name: "LlavaOnevision", sampler: all, frames: &frames{output: output, defaults: clip + bicubic + `"default_to_square": false, "size": {"height": 384, "width": 384}`}},
-		class{name: "PerceptionLM", sampler: all, frames: &frames{output: output, defaults: halves + bicubic + `"size": {"height": 448, "width": 448}`}},
-		class{name: "Timesformer", sampler: all, frames: &frames{output: "pixel_values", defaults: imagenet + bilinear + cropped}},
-		class{name: "VJEPA2", sampler: all, frames: &frames{output: output, defaults: imagenet + bilinear + `"do_center_crop": true, "crop_size": 256`, change: vjepa2}},
-		class{name: "VideoLlava", sampler: all, frames: &frames{output: output, defaults: clip + bicubic + cropped}},
-		class{name: "VideoMAE", sampler: all, frames: &frames{output: "pixel_values", defaults: halves + bilinear + cropped}},
-		class{name: "Videomt", sampler: all, frames: &frames{output: output, defaults: imagenet + bilinear + `"size": {"height": 640, "width": 640}`}},
+		class{name: "InstructBlipVideo", sampler: all, layout: frames{output: "pixel_values", defaults: clip + bicubic + `"size": {"height": 384, "width": 384}`}.layout},
+		class{name: "InternVL", sampler: readInternVL, layout: frames{output: output, defaults: clip + bicubic + `"size": {"height": 384, "width": 384}`}.layout},
+		class{name: "LlavaNextVideo", sampler: all, layout: frames{output: output, defaults: clip + bicubic + cropped}.layout},
+		class{name: "LlavaOnevision", sampler: all, layout: frames{output: output, defaults: clip + bicubic + `"default_to_square": false, "size": {"height": 384, "width": 384}`}.layout},
+		class{name: "PerceptionLM", sampler: all, layout: frames{output: output, defaults: halves + bicubic + `"size": {"height": 448, "width": 448}`}.layout},
+		class{name: "Timesformer", sampler: all, layout: frames{output: "pixel_values", defaults: imagenet + bilinear + cropped}.layout},
+		class{name: "VJEPA2", sampler: all, layout: frames{output: output, defaults: imagenet + bilinear + `"do_center_crop": true, "crop_size": 256`, change: vjepa2}.layout},
+		class{name: "VideoLlava", sampler: all, layout: frames{output: output, defaults: clip + bicubic + cropped}.layout},
+		class{name: "VideoMAE", sampler: all, layout: frames{output: "pixel_values", defaults: halves + bilinear + cropped}.layout},
+		class{name: "Videomt", sampler: all, layout: frames{output: output, defaults: imagenet + bilinear + `"size": {"height": 640, "width": 640}`}.layout},
 	)
 }
 
@@ -78,9 +79,44 @@ func vjepa2(o *importer.Object, settings map[string]json.RawMessage) {
 	settings["size"] = json.RawMessage(fmt.Sprintf(`{"shortest_edge": %d}`, int(float64(n)*256/224)))
 }
 
-// graph returns the graph of one frame. Its output has the class's name, and
-// the axes C, H, W.
-func (f *frames) graph(c class, o *importer.Object, data []byte) (*datagraph.Graph, error) {
+// layout returns the layout of a class, whose result is a stack of frames.
+func (f frames) layout(c class, o *importer.Object, data []byte) (layout, error) {
+	settings, err := pixelSettings(o, f.defaults, data)
+	if err != nil {
+		return nil, err
+	}
+	if f.change != nil {
+		f.change(o, settings)
+	}
+	g, err := frameGraph(c, settings)
+	return &stack{f.output, g}, err
+}
+
+// stack is a layout T, C, H, W.
+type stack struct {
+	output string
+	g      *datagraph.Graph
+}
+
+func (s *stack) outputs() []Output { return []Output{{Name: s.output}} }
+
+func (s *stack) graph(int, int, int) (*datagraph.Graph, error) { return s.g, nil }
+
+func (s *stack) plan(frames int, d tensor.Desc) (tensor.Desc, int, error) {
+	d.Layout = tensor.NoLayout
+	d.Shape = tensor.Dims(append([]int{frames}, d.Shape.Slice()...)...)
+	return d, frames, nil
+}
+
+func (s *stack) place(dst []byte, frame *tensor.Tensor, t int) {
+	copy(dst[t*len(frame.Data):], frame.Data)
+}
+
+func (s *stack) more(int, tensor.Desc) []*tensor.Tensor { return nil }
+
+// pixelSettings returns the file's values of pixelKeys, and the defaults of
+// others. The values are those of CLIP's image processor.
+func pixelSettings(o *importer.Object, defaults string, data []byte) (map[string]json.RawMessage, error) {
 	o.Inert(pixelKeys...)
 	o.Inert(inert...)
 	for _, key := range []string{"video_metadata", "input_data_format"} {
@@ -88,9 +124,12 @@ func (f *frames) graph(c class, o *importer.Object, data []byte) (*datagraph.Gra
 			o.Bad(key, "null: it describes the call")
 		}
 	}
+	const common = `"do_resize": true, "do_rescale": true, "do_normalize": true, "do_center_crop": false, "default_to_square": true, "crop_size": null, `
 	settings := map[string]json.RawMessage{}
-	if err := json.Unmarshal([]byte("{"+f.defaults+"}"), &settings); err != nil {
-		return nil, fmt.Errorf("video: defaults of %s: %w", c.name, err)
+	for _, text := range []string{common + `"do_convert_rgb": false, "do_pad": false`, defaults} {
+		if err := json.Unmarshal([]byte("{"+text+"}"), &settings); err != nil {
+			return nil, fmt.Errorf("video: defaults: %w", err)
+		}
 	}
 	given, err := rawKeys(data)
 	if err != nil {
@@ -101,22 +140,12 @@ func (f *frames) graph(c class, o *importer.Object, data []byte) (*datagraph.Gra
 			settings[key] = v
 		}
 	}
-	for key, def := range map[string]string{"do_resize": "true", "do_rescale": "true", "do_normalize": "true", "do_center_crop": "false"} {
-		if _, ok := settings[key]; !ok {
-			settings[key] = json.RawMessage(def)
-		}
-	}
-	if _, ok := settings["default_to_square"]; !ok {
-		settings["default_to_square"] = json.RawMessage("true")
-	}
-	if _, ok := settings["crop_size"]; !ok { // these classes have none, CLIP has one
-		settings["crop_size"] = json.RawMessage("null")
-	}
-	if f.change != nil {
-		f.change(o, settings)
-	}
 	settings["image_processor_type"] = json.RawMessage(`"CLIPImageProcessor"`)
-	settings["do_convert_rgb"], settings["do_pad"] = json.RawMessage("false"), json.RawMessage("false")
+	return settings, nil
+}
+
+// frameGraph returns the graph of one frame, whose output has the axes C, H, W.
+func frameGraph(c class, settings map[string]json.RawMessage) (*datagraph.Graph, error) {
 	text, err := json.Marshal(settings)
 	if err != nil {
 		return nil, fmt.Errorf("video: settings of %s: %w", c.name, err)
@@ -125,13 +154,7 @@ func (f *frames) graph(c class, o *importer.Object, data []byte) (*datagraph.Gra
 	if err != nil {
 		return nil, fmt.Errorf("video: frames of %s: %w", c.name+suffix, err)
 	}
-	if d, ok := g.Steps[0].Op.(*transforms.Decode); !ok || d.Alpha != transforms.NewDecode().Alpha {
-		return nil, fmt.Errorf("video: frames of %s: the graph decodes otherwise", c.name)
-	}
 	g.Reference = "transformers " + hf.Version + " " + c.name + suffix + ", one frame"
-	if g.Outputs[0] != f.output {
-		g.Rename(f.output)
-	}
 	return g, nil
 }
 

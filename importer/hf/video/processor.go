@@ -3,6 +3,7 @@ package video
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
@@ -10,18 +11,35 @@ import (
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
+// Output describes an output of a Processor.
+type Output struct {
+	// Name is that of the reference: pixel_values_videos, video_grid_thw.
+	Name string
+	// Joined reports that a batch has the rows of all videos one after the
+	// other, as patches are. Other outputs are stacked.
+	Joined bool
+}
+
+// layout places the values of frames in the first output.
+type layout interface {
+	outputs() []Output
+	// graph returns the graph of a frame. The number of chosen frames and the
+	// frame's height and width are 0 to check the settings.
+	graph(frames, height, width int) (*datagraph.Graph, error)
+	// plan describes the first output, given the graph's. The places are at
+	// least the frames; the last frame is repeated there.
+	plan(frames int, d tensor.Desc) (out tensor.Desc, places int, err error)
+	// place writes the values of a frame to place t.
+	place(dst []byte, frame *tensor.Tensor, t int)
+	// more returns the other outputs. d is the graph's output.
+	more(places int, d tensor.Desc) []*tensor.Tensor
+}
+
 // Processor is a video processor with its settings. It is immutable, and safe
 // for concurrent use.
 type Processor struct {
-	// Sampling chooses the frames.
-	Sampling *Sampling
-	// Outputs are the names of the outputs, as in the reference. The first is
-	// pixel_values_videos, or pixel_values.
-	Outputs []string
-
-	// graph turns one encoded frame, as Image.open(f).convert("RGB") reads it,
-	// into its values.
-	graph *datagraph.Graph
+	sampling *Sampling
+	layout   layout
 }
 
 // Import reads a video_preprocessor_config.json, a preprocessor_config.json or
@@ -35,20 +53,30 @@ func Import(data []byte) (*Processor, error) {
 	if c.refused != "" {
 		return nil, fmt.Errorf("importer: hf/video: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: "video_processor_type", Text: c.name + suffix + ": " + c.refused})
 	}
-	p := &Processor{Sampling: readSampling(o, c)}
-	p.graph, err = c.frames.graph(c, o, data)
+	p := &Processor{sampling: readSampling(o, c)}
+	p.layout, err = c.layout(c, o, data)
 	if err = errors.Join(file.Err("hf/video"), err); err != nil {
 		return nil, err
 	}
-	p.Outputs = p.graph.Outputs
+	if _, err := p.layout.graph(0, 0, 0); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
+
+// Sampling returns how the frames are chosen.
+func (p *Processor) Sampling() *Sampling { return p.sampling }
+
+// Outputs describes the outputs, in the order of Runner.Run. The first is
+// pixel_values_videos or pixel_values.
+func (p *Processor) Outputs() []Output { return p.layout.outputs() }
 
 // Runner processes one video after the other. It keeps its memory between
 // videos. It must not be used by several goroutines at once.
 type Runner struct {
 	processor *Processor
 	runner    *datagraph.Runner
+	graph     *datagraph.Graph // of runner
 	limits    codec.Limits
 	values    []byte
 }
@@ -56,86 +84,108 @@ type Runner struct {
 // NewRunner returns a Runner. limits.Bytes bounds, separately, the memory of
 // one frame and the values of all frames of a video; the zero value means
 // codec.DefaultLimits.
-func (p *Processor) NewRunner(limits codec.Limits) (*Runner, error) {
-	limits = limits.WithDefaults()
-	plan, err := datagraph.Compile(p.graph, datagraph.CompileOptions{Limits: limits})
-	if err != nil {
-		return nil, fmt.Errorf("video: %s: %w", p.Sampling.class, err)
-	}
-	return &Runner{processor: p, runner: plan.NewRunner(), limits: limits}, nil
+func (p *Processor) NewRunner(limits codec.Limits) *Runner {
+	return &Runner{processor: p, limits: limits.WithDefaults()}
 }
 
 // Run processes a video. Frame returns the encoded image of frame i, 0 to
 // m.Frames-1; Run asks only for the chosen frames, in their order, and reads
-// the bytes before it asks for the next. All chosen frames have the same size.
+// the bytes before it asks for the next. A frame is read as Pillow's
+// Image.open(f).convert("RGB") does. All chosen frames have the same size.
 //
 // The results are in the order of Processor.Outputs, and valid until the next
-// Run. The first has the axes T, C, H, W; it is float32, or uint8 if both
-// do_rescale and do_normalize are off. The reference returns it for one video
-// with an axis of 1 in front. An error of Frame is wrapped.
+// Run. The first is float32, or uint8 if both do_rescale and do_normalize are
+// off. It has the axes T, C, H, W, or is a matrix with a row for each patch. An
+// output that is not Joined has an axis of 1 in front in the reference. An
+// error of Frame is wrapped.
 func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.Tensor, error) {
-	chosen, err := r.processor.Sampling.Indices(m)
+	chosen, err := r.processor.sampling.Indices(m)
 	if err != nil {
 		return nil, err
 	}
+	l := r.processor.layout
 	var first codec.Info
-	var out tensor.Desc
-	var size int
+	var one, out tensor.Desc
+	var v *tensor.Tensor
+	places := 0
 	for t, i := range chosen {
-		if t > 0 && i == chosen[t-1] {
-			copy(r.values[t*size:(t+1)*size], r.values[(t-1)*size:])
-			continue
-		}
-		data, err := frame(i)
-		if err != nil {
-			return nil, r.fail(i, err)
-		}
-		info, err := codec.DecodeConfig(data, &codec.Options{Limits: r.limits})
-		if err != nil {
-			return nil, r.fail(i, err)
-		}
-		if t == 0 {
-			first = info
-		}
-		if info.OutWidth != first.OutWidth || info.OutHeight != first.OutHeight {
-			return nil, r.fail(i, fmt.Errorf("%w: %dx%d pixels, and frame %d has %dx%d: want one size", ErrFrames, info.OutWidth, info.OutHeight, chosen[0], first.OutWidth, first.OutHeight))
-		}
-		values, err := r.runner.Run(tensor.FromBytes(data))
-		if err != nil {
-			return nil, r.fail(i, err)
-		}
-		v := values[0]
-		if t == 0 {
-			if out, err = r.room(v.Desc, len(chosen)); err != nil {
+		if t == 0 || i != chosen[t-1] {
+			data, err := frame(i)
+			if err != nil {
 				return nil, r.fail(i, err)
 			}
-			size = int(v.Desc.Size())
+			info, err := codec.DecodeConfig(data, &codec.Options{Limits: r.limits})
+			if err != nil {
+				return nil, r.fail(i, err)
+			}
+			if t == 0 {
+				first = info
+				if err := r.compile(len(chosen), info); err != nil {
+					return nil, r.fail(i, err)
+				}
+			}
+			if info.OutWidth != first.OutWidth || info.OutHeight != first.OutHeight {
+				return nil, r.fail(i, fmt.Errorf("%w: %dx%d pixels, and frame %d has %dx%d: want one size", ErrFrames, info.OutWidth, info.OutHeight, chosen[0], first.OutWidth, first.OutHeight))
+			}
+			values, err := r.runner.Run(tensor.FromBytes(data))
+			if err != nil {
+				return nil, r.fail(i, err)
+			}
+			if v = values[0]; !v.Dense() {
+				v = v.Clone()
+			}
 		}
-		if !v.Dense() {
-			v = v.Clone()
+		if t == 0 {
+			one = v.Desc
+			if out, places, err = l.plan(len(chosen), one); err == nil {
+				err = r.room(one.Size(), places)
+			}
+			if err != nil {
+				return nil, r.fail(i, err)
+			}
 		}
-		copy(r.values[t*size:(t+1)*size], v.Data)
+		l.place(r.values, v, t)
 	}
-	t, err := tensor.Wrap(out, r.values[:len(chosen)*size])
-	return []*tensor.Tensor{t}, err
+	for t := len(chosen); t < places; t++ {
+		l.place(r.values, v, t)
+	}
+	t, err := tensor.Wrap(out, r.values)
+	if err != nil {
+		return nil, fmt.Errorf("video: %s: %w", r.processor.sampling.class, err)
+	}
+	return append([]*tensor.Tensor{t}, l.more(places, one)...), nil
 }
 
-// room makes memory for the values of n frames.
-func (r *Runner) room(d tensor.Desc, n int) (tensor.Desc, error) {
-	size := d.Size()
-	if limit := r.limits.Bytes; size > 0 && limit >= 0 && int64(n) > limit/size {
-		return d, fmt.Errorf("%w: %d frames of %d bytes of values, want at most %d bytes", codec.ErrLimit, n, size, limit)
+// compile prepares the graph of frames of that size.
+func (r *Runner) compile(frames int, i codec.Info) error {
+	g, err := r.processor.layout.graph(frames, i.OutHeight, i.OutWidth)
+	if err != nil || g == r.graph {
+		return err
 	}
-	if need := n * int(size); cap(r.values) < need {
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{Limits: r.limits})
+	if err == nil {
+		r.graph, r.runner = g, plan.NewRunner()
+	}
+	return err
+}
+
+// room makes memory for the values of n frames of that size.
+func (r *Runner) room(size int64, n int) error {
+	limit := r.limits.Bytes
+	if limit < 0 {
+		limit = math.MaxInt
+	}
+	if int64(n) > limit/max(size, 1) {
+		return fmt.Errorf("%w: %d frames of %d bytes of values, want at most %d bytes", codec.ErrLimit, n, size, limit)
+	}
+	need := n * int(size)
+	if cap(r.values) < need {
 		r.values = make([]byte, need)
-	} else {
-		r.values = r.values[:need]
 	}
-	d.Layout = tensor.NoLayout
-	d.Shape = tensor.Dims(append([]int{n}, d.Shape.Slice()...)...)
-	return d, nil
+	r.values = r.values[:need]
+	return nil
 }
 
 func (r *Runner) fail(i int, err error) error {
-	return fmt.Errorf("video: %s: frame %d: %w", r.processor.Sampling.class, i, err)
+	return fmt.Errorf("video: %s: frame %d: %w", r.processor.sampling.class, i, err)
 }

@@ -172,22 +172,24 @@ func TestSamplingErrors(t *testing.T) {
 		require.ErrorIs(t, err, c.kind)
 		require.ErrorContains(t, err, c.text)
 	}
+	_, err := video.ImportSampling([]byte(`{"video_processor_type": "Qwen3VLVideoProcessor", "num_frames": 2, "do_sample_frames": false}`))
+	require.NoError(t, err, "no sampling reads it")
 	for config, text := range map[string]string{
 		`{}`: "video_processor_type: missing",
-		`{"video_processor_type": "XVideoProcessor"}`:                                           `"XVideoProcessor", want one of CohereCompass, `,
-		`{"image_processor_type": "GotOcr2ImageProcessor"}`:                                     `"GotOcr2ImageProcessor" of image_processor_type names no video processor`,
-		`{"video_processor_type": "VideoMAEVideoProcessor", "num_frames": 0}`:                   "num_frames: 0, want",
-		`{"video_processor_type": "VideoMAEVideoProcessor", "fps": 1, "num_frames": 2}`:         "num_frames: 2, want null",
-		`{"video_processor_type": "Qwen3VLVideoProcessor", "num_frames": 2}`:                    "a default counts",
-		`{"video_processor": null}`:                                                             "video_processor: null, want an object",
-		`{"video_processor_type": "Ernie4_5_VLMoeVideoProcessor", "num_frames": 2}`:             "a number from min_frames, 16, to max_frames, 180",
-		`{"video_processor_type": "EmbeddingGemma2VideoProcessor", "overflow_strategy": "cut"}`: "uniform, truncate or null",
-		`{"video_processor_type": "InternVLVideoProcessor", "initial_shift": null}`:             "initial_shift: null, want",
+		`{"video_processor_type": "XVideoProcessor"}`:                                                             `"XVideoProcessor", want one of CohereCompass, `,
+		`{"image_processor_type": "GotOcr2ImageProcessor"}`:                                                       `"GotOcr2ImageProcessor" of image_processor_type names no video processor`,
+		`{"video_processor_type": "VideoMAEVideoProcessor", "do_sample_frames": true, "num_frames": 0}`:           "num_frames: 0, want",
+		`{"video_processor_type": "VideoMAEVideoProcessor", "do_sample_frames": true, "fps": 1, "num_frames": 2}`: "num_frames: 2, want null",
+		`{"video_processor_type": "Qwen3VLVideoProcessor", "num_frames": 2}`:                                      "a default counts",
+		`{"video_processor": null}`: "video_processor: null, want an object",
+		`{"video_processor_type": "Ernie4_5_VLMoeVideoProcessor", "num_frames": 2}`:                           "a number from min_frames, 16, to max_frames, 180",
+		`{"video_processor_type": "EmbeddingGemma2VideoProcessor", "overflow_strategy": "cut"}`:               "uniform, truncate or null",
+		`{"video_processor_type": "InternVLVideoProcessor", "do_sample_frames": true, "initial_shift": null}`: "initial_shift: null, want",
 	} {
 		_, err := video.ImportSampling([]byte(config))
 		require.ErrorContains(t, err, text, config)
 	}
-	_, err := video.ImportSampling([]byte(`[]`))
+	_, err = video.ImportSampling([]byte(`[]`))
 	require.ErrorIs(t, err, importer.ErrJSON)
 }
 

@@ -1,8 +1,8 @@
 // Package video imports Hugging Face's video_preprocessor_config.json.
 //
-// The reference is transformers 5.23.0: AutoVideoProcessor.from_pretrained(dir)
-// called with the frames of one video, a T,H,W,3 tensor of bytes, and its
-// metadata. Decoding video files is outside of the package: a caller has frames.
+// The reference is transformers 5.23.0: AutoVideoProcessor.from_pretrained(dir),
+// called with the frames of one video, a tensor T, H, W, 3 of bytes, and with
+// its metadata. Decoding video files is outside of the package: a caller has frames.
 //
 // A file becomes two parts. The sampler of the class chooses frames by their
 // numbers: one file for each family, a struct whose fields are its settings and
@@ -10,7 +10,7 @@
 // torch.arange and torch.linspace (arange.go). The frame graph is a graph for
 // one image; most classes treat each frame by itself, and package hf already
 // imports that graph. A Processor joins both: it samples, runs the graph on
-// each chosen frame, and puts the results together along the axis of frames.
+// each chosen frame, and places the values by the layout of the class.
 //
 // A class registers itself with define in the file of its family. A class whose
 // pixels are not reproduced has a reason, and Import refuses it; its sampler
@@ -70,8 +70,8 @@ type class struct {
 	samples bool
 	// refused is the reason why the pixels are not reproduced.
 	refused string
-	// frames describes the graph of one frame; nil if refused.
-	frames *frames
+	// layout reads the other settings; nil if refused.
+	layout func(c class, o *importer.Object, data []byte) (layout, error)
 }
 
 // suffix ends the names of video processors.
@@ -82,7 +82,7 @@ var classes = map[string]class{}
 // define adds classes. The files of the families call it from init functions.
 func define(l ...class) {
 	for _, c := range l {
-		if _, ok := classes[c.name]; ok || c.sampler == nil || (c.frames == nil) == (c.refused == "") {
+		if _, ok := classes[c.name]; ok || c.sampler == nil || (c.layout == nil) == (c.refused == "") {
 			panic("video: class " + c.name + " is defined twice or not wholly")
 		}
 		classes[c.name] = c
@@ -130,11 +130,14 @@ func ImportSampling(data []byte) (*Sampling, error) {
 	return s, nil
 }
 
+// readSampling reads the settings of the sampling if do_sample_frames is true.
 func readSampling(o *importer.Object, c class) *Sampling {
 	s := &Sampling{class: c.name + suffix}
-	if x := c.sampler(o); o.Bool("do_sample_frames", c.samples) {
-		s.sampler = x
+	if o.Bool("do_sample_frames", c.samples) {
+		s.sampler = c.sampler(o)
 	}
+	// Only samplers read these keys.
+	o.Inert("num_frames", "fps", "min_frames", "max_frames", "max_duration", "max_fps", "initial_shift", "overflow_strategy", "max_num_frames", "stack_frames")
 	return s
 }
 

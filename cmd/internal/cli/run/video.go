@@ -77,10 +77,7 @@ func runVideos(a *command.App, cmd *cobra.Command, f *runFlags, args []string) e
 	if err != nil {
 		return command.UsageErr("%w", err)
 	}
-	r, err := p.NewRunner(f.Limits)
-	if err != nil {
-		return command.UsageErr("%w", err)
-	}
+	r := p.NewRunner(f.Limits)
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return command.WrapFail(err)
 	}
@@ -176,14 +173,14 @@ func (f *runFlags) oneVideo(ctx context.Context, p *video.Processor, r *video.Ru
 		out = out[:1]
 	}
 	for i, t := range out {
-		if f.to.BatchAxis {
+		if f.to.BatchAxis && !p.Outputs()[i].Joined {
 			b := *t
 			b.Shape = tensor.Dims(append([]int{1}, t.Shape.Slice()...)...)
 			if t, err = tensor.Wrap(b.Desc, t.Data); err != nil {
 				return fmt.Errorf("%s: %w", arg, err)
 			}
 		}
-		file := filepath.Join(f.out, name+"."+p.Outputs[i]+".npy")
+		file := filepath.Join(f.out, name+"."+p.Outputs()[i].Name+".npy")
 		if err := newfile.Write(ctx, file, func(w io.Writer) error { return tensor.WriteNPY(w, t) }); err != nil {
 			return fmt.Errorf("%s: %w", arg, err)
 		}
