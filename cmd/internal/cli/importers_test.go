@@ -29,6 +29,8 @@ func TestCoverage(t *testing.T) {
 	require.Regexp(t, `(?m)^Owlv2ImageProcessor +partial +torchvision \d+, pil 0: pil refuses every file`, r.stdout)
 	require.Regexp(t, `(?m)^Pix2StructImageProcessor +partial +torchvision \d+, pil \d+: torchvision refuses do_normalize`, r.stdout)
 
+	text := r.stdout
+
 	r = call(t, "importers", "--coverage", "--json")
 	require.Equal(t, command.ExitOK, r.status)
 	var table graph.CoverageJSON
@@ -43,6 +45,17 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	require.Equal(t, exact, table.Exact)
+
+	require.Regexp(t, `(?m)^VideoMAEVideoProcessor +exact *$`, text)
+	require.Regexp(t, `(?m)^Molmo2VideoProcessor +refused +it resizes float32`, text)
+	require.Len(t, table.Videos, 34)
+	for _, v := range table.Videos {
+		require.Equal(t, v.State == "exact", v.Reason == "", v.Class)
+		if v.State == "exact" {
+			table.VideosExact--
+		}
+	}
+	require.Zero(t, table.VideosExact)
 }
 
 // TestModelFolder imports the folders of models and checks that the file and

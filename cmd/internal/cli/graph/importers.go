@@ -68,6 +68,8 @@ type CoverageJSON struct {
 	Transformers string      `json:"transformers"`
 	Exact        int         `json:"exact"` // classes that are exact in their default backend
 	Classes      []classJSON `json:"classes"`
+	VideosExact  int         `json:"videos_exact"` // of the video classes
+	Videos       []videoJSON `json:"videos"`
 }
 
 type classJSON struct {
@@ -92,6 +94,7 @@ func listCoverage(a *command.App, asJSON bool) error {
 		}
 		c.Classes = append(c.Classes, classJSON{k.Name, k.Backends, state, k.Cases, k.Refused + k.Partial})
 	}
+	c.Videos, c.VideosExact = videoCoverage()
 	if asJSON {
 		return a.PrintJSON(c)
 	}
@@ -113,6 +116,8 @@ func listCoverage(a *command.App, asJSON bool) error {
 	if err := t.Write(a.Stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.Stdout, "\ntransformers %s: %d of %d classes are exact in their default backend.\n", c.Transformers, c.Exact, len(c.Classes))
-	return err
+	if _, err := fmt.Fprintf(a.Stdout, "\ntransformers %s: %d of %d classes are exact in their default backend.\n", c.Transformers, c.Exact, len(c.Classes)); err != nil {
+		return err
+	}
+	return listVideos(a, c.Videos, c.VideosExact)
 }

@@ -26,6 +26,7 @@ type runFlags struct {
 	outside command.Outside
 	source.ModelFlags
 	topFlags
+	video             videoFlags
 	out, outputs      string
 	to                job.Sink
 	bytes             command.Count // of a shard
@@ -57,6 +58,7 @@ func Command(a *command.App) *cobra.Command {
 	f.topFlags.add(cmd)
 	f.addOutput(cmd)
 	f.addInputs(cmd)
+	f.video.add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.lines, "lines", false, "answer each line on standard input, a path or a JSON object, with a JSON object on standard output")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object for each image, one a line")
@@ -103,6 +105,12 @@ func (f *runFlags) addInputs(cmd *cobra.Command) {
 func runImages(a *command.App, cmd *cobra.Command, f *runFlags, args []string) (err error) {
 	if f.Device == "help" {
 		return source.ListDevices(a)
+	}
+	if err := f.video.check(cmd, f.out, args); err != nil {
+		return err
+	}
+	if f.video.on {
+		return runVideos(a, cmd, f, args)
 	}
 	if err := f.check(cmd, a, args); err != nil {
 		return err

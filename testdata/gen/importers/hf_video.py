@@ -1,0 +1,151 @@
+"""Makes importer/hf/video/testdata: videos.json, what transformers' video processors return for sequences of frames.
+
+The frames are PNG files in folders of the same folder. Needs the packages of goldens.py. Takes no arguments; running it
+again gives the same bytes.
+"""
+
+import copy
+import hashlib
+import json
+import random
+import warnings
+
+import numpy as np
+import torch
+import transformers
+from hf_video_sampling import OUT, classes
+from PIL import Image
+
+warnings.simplefilter("ignore")
+transformers.logging.set_verbosity_error()
+torch.set_num_threads(1)
+
+DIR = OUT.parent
+VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11)}  # frames, height, width
+WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt")
+PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL")
+JOINED = PATCHES  # their patches have no axis of videos
+PER_CLASS = 30
+
+
+def frames(name):
+    n, h, w = VIDEOS[name]
+    for i in range(n):
+        r = np.random.default_rng([39, len(name), i])
+        yield Image.fromarray(r.integers(0, 256, (h, w, 3), np.uint8), "RGB")
+
+
+def write_videos():
+    for name in VIDEOS:
+        folder = DIR / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for i, f in enumerate(frames(name)):
+            f.save(folder / f"{i}.png")
+
+
+def size(r):
+    side = lambda: r.randint(5, 45)
+    return r.choice([side(), [side(), side()], {"shortest_edge": side()}, {"height": side(), "width": side()}, {"shortest_edge": r.randint(5, 20), "longest_edge": r.randint(20, 60)}])
+
+
+def patches(r, name, n):
+    """Settings of classes that cut patches: small ones, so that frames of any size have many."""
+    c = {"patch_size": r.choice([2, 3, 4, 5]), "merge_size": r.randint(1, 3), "temporal_patch_size": r.randint(1, 4)}
+    if name == "Cosmos3Edge" and r.random() < 0.9:
+        c["temporal_patch_size"] = 1  # the only one that it takes
+    low = r.choice([1, r.randint(1, 3000)])
+    c["size"] = {"shortest_edge": low, "longest_edge": r.choice([low, low + r.randint(0, 9000), 100000])}
+    if name == "Qwen2VL" and r.random() < 0.5:
+        c[r.choice(["min_pixels", "max_pixels"])] = r.randint(1, 3000)
+        if r.random() < 0.3:
+            del c["size"]
+            c["min_pixels"], c["max_pixels"] = sorted([r.randint(1, 3000), r.randint(1, 5000)])
+    if name in ("Qwen2VL", "Qwen3VL", "CohereCompass"):
+        if r.random() < 0.6:
+            c["cap_pixels_per_frame"] = r.random() < 0.8
+            c["max_video_tokens"] = r.randint(1, 60)
+        if r.random() < 0.5:
+            c["min_frames"], c["max_frames"] = sorted([r.randint(1, 9), r.randint(1, 9)])
+    if name == "Glmga" and r.random() < 0.5:
+        c["patch_expand_factor"] = r.randint(1, 3)
+    if r.random() < 0.15:
+        c["do_resize"] = False
+        if r.random() < 0.7:
+            c["patch_size"], c["merge_size"] = r.choice([(16, 1), (8, 2), (1, 1), (4, 4)])
+    return c
+
+
+def config(r, name, n):
+    if name in PATCHES:
+        c = patches(r, name, n)
+        if r.random() < 0.6:
+            c["do_sample_frames"] = r.random() < 0.5
+        for key in ("do_rescale", "do_normalize"):
+            if r.random() < 0.2:
+                c[key] = False
+        if r.random() < 0.3:
+            c["resample"] = r.randint(0, 3)
+        if r.random() < 0.4:
+            c[r.choice(["num_frames", "fps"])] = r.choice([1, 2, 3, n])
+        return c
+    c = {}
+    if r.random() < 0.8:
+        c["size"] = size(r)
+    if r.random() < 0.5 or name == "VJEPA2":
+        side = lambda: r.randint(4, 50)
+        c["crop_size"] = r.choice([side(), {"height": side(), "width": side()}])
+        c["do_center_crop"] = r.random() < 0.8
+    for key, p in {"do_resize": 0.85, "do_rescale": 0.8, "do_normalize": 0.8, "do_convert_rgb": 0.7, "default_to_square": 0.6}.items():
+        if r.random() < 0.3:
+            c[key] = r.random() < p
+    if r.random() < 0.4:
+        c["resample"] = r.randint(0, 3)
+    if r.random() < 0.2:
+        c["rescale_factor"] = r.choice([1 / 127.5, 0.0039, 0.01])
+    if r.random() < 0.2:
+        c["image_mean"] = r.choice([0.4, [0.1, 0.2, 0.3], [0.5]])
+    if r.random() < 0.2:
+        c["image_std"] = r.choice([0.25, [0.3, 0.2, 0.1]])
+    if r.random() < 0.1:
+        c[r.choice(["do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "do_normalize", "image_mean", "default_to_square", "do_sample_frames"])] = None
+    if r.random() < 0.5:
+        c["do_sample_frames"] = True
+        c[r.choice(["num_frames", "fps"])] = r.choice([1, 2, 3, n])
+    return c
+
+
+
+def case(cls, video, c, fps):
+    n = VIDEOS[video][0]
+    tensor = torch.from_numpy(np.stack([np.asarray(f) for f in frames(video)]))
+    metadata = {"total_num_frames": n, "fps": fps, "duration": n / fps if fps else None, "frames_indices": list(range(n)), "height": tensor.shape[1], "width": tensor.shape[2]}
+    l = {"class": cls.__name__, "settings": c, "video": video, "fps": fps}
+    try:
+        got = cls(**copy.deepcopy(c)).preprocess(tensor, video_metadata=[metadata], return_tensors="np")
+    except Exception as e:
+        return l | {"error": type(e).__name__}
+    out, name = {}, cls.__name__.removesuffix("VideoProcessor")
+    for k, v in got.items():
+        joined = name in JOINED and k == "pixel_values_videos"
+        v = np.ascontiguousarray(v if joined else v[0])  # of the only video
+        out[k] = {"joined": joined, "dtype": str(v.dtype), "shape": list(v.shape), "sha256": hashlib.sha256(v.tobytes()).hexdigest()}
+    return l | {"outputs": out}
+
+
+def main():
+    write_videos()
+    r = random.Random(39)
+    lines = []
+    for cls in classes():
+        name = cls.__name__.removesuffix("VideoProcessor")
+        if name not in WHOLE + PATCHES:
+            continue
+        lines.append(case(cls, "wide", {}, 2))  # the defaults
+        for _ in range(PER_CLASS):
+            video = r.choice(list(VIDEOS))
+            lines.append(case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25])))
+    (DIR / "videos.json").write_text("[\n" + ",\n".join(map(json.dumps, lines)) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()
