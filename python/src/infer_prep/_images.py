@@ -126,3 +126,52 @@ def images(batch: Any, data_format: Any = None) -> tuple[Any, int, Any]:
         batch = list(a)
     out = (_native.Image * len(batch))()
     return out, len(batch), [fill(to, image, data_format) for to, image in zip(out, batch)]
+
+
+def rgb(image: Any, data_format: Any, convert: bool, torchvision: bool) -> tuple[Any, Any]:
+    """Pixels as an image processor of transformers 5.23.0 makes them of an image, and where their channels are.
+
+    convert is its do_convert_rgb: transparent images are put on white, by Pillow's rule, or for arrays by that of the
+    backend. Without it, images of other than three channels are errors. Encoded images stay as they are.
+    """
+    if is_pillow(image):
+        if image.mode == "RGB" and image.info.get("transparency") is None:
+            return np.asarray(image), LAST
+        if not convert:
+            raise TypeError(f"infer_prep: got an image of Pillow's mode {image.mode}, and do_convert_rgb is off: want mode RGB without a transparent colour")
+        if "A" in image.getbands() or image.info.get("transparency") is not None:
+            from PIL import Image  # type: ignore[import-not-found, unused-ignore]
+
+            image = image.convert("RGBA")
+            image = Image.alpha_composite(Image.new("RGBA", image.size, (255, 255, 255, 255)), image)
+        return np.asarray(image.convert("RGB")), LAST
+    if hasattr(image, "__dlpack_device__") and not isinstance(image, np.ndarray):
+        image = from_dlpack(image)
+    if not isinstance(image, np.ndarray) or image.ndim < 2:
+        return image, data_format
+    if image.dtype != np.uint8:
+        raise TypeError(f"infer_prep: got an array of {image.dtype} {image.shape}: want uint8, for which the graphs are exact")
+    if image.ndim == 2:
+        image, data_format = image[None], FIRST
+    if image.ndim != 3:
+        raise ValueError(f"infer_prep: got an array of uint8 {image.shape}: want one image with two or three axes")
+    first = channels_first(image.shape, data_format)
+    channels = image.shape[0 if first else 2]
+    if channels != 3 and not convert:
+        raise TypeError(f"infer_prep: got an array of {channels} channels {image.shape}, and do_convert_rgb is off: want 3")
+    if channels == 4:
+        return on_white(image if first else image.transpose(2, 0, 1), torchvision), FIRST
+    if channels not in (1, 3):
+        raise ValueError(f"infer_prep: got an array of {channels} channels {image.shape}: want 1, 3 or 4")
+    return image, FIRST if first else LAST
+
+
+def on_white(a: Array, torchvision: bool) -> Array:
+    """Pixels of RGBA (4, H, W) on white, as TorchvisionBackend.convert_to_rgb or image_transforms.convert_to_rgb computes them."""
+    if torchvision:
+        one, f = np.float32(1), a.astype(np.float32) * np.float32(1 / 255)
+        white: Array = ((f[:3] * f[3:] + (one - f[3:])) * np.float32(255 + 1.0 - 1e-3)).astype(np.uint8)
+    else:
+        alpha = a[3:] / 255
+        white = np.round(alpha * a[:3] + (1 - alpha) * 255).astype(np.uint8)
+    return white

@@ -1,0 +1,335 @@
+"""The image processors of transformers, computed by infer_prep. This module imports transformers; infer_prep does not.
+
+    import infer_prep.transformers
+
+    infer_prep.transformers.register()
+    processor = AutoImageProcessor.from_pretrained("model/", backend="infer_prep")
+
+The class of the processor is a subclass of the one of transformers, with its name, options and methods; preprocess is
+computed by infer_prep. What infer_prep does not do exactly is left to the parent class, with a FallbackWarning that
+names the reason. infer_prep.transformers.CLIPImageProcessor and the like are the classes themselves.
+docs/python-transformers.md of the project says what was compared.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import transformers
+from huggingface_hub.dataclasses import validate_typed_dict
+from transformers.image_processing_base import BatchFeature, ImageProcessingMixin
+from transformers.models.auto import image_processing_auto as auto
+
+from . import _processor
+from ._errors import InferPrepError
+
+BACKEND = "infer_prep"
+# The version whose bytes the graphs return.
+VERSION = "5.23.0"
+
+
+class FallbackWarning(UserWarning):
+    """transformers itself processed the images of a call, as without infer_prep. The text says why."""
+
+
+class _Unsupported(Exception):
+    """The reason why a call is left to transformers."""
+
+
+# Classes whose results have more than the outputs of a graph, with the reason for the warning.
+REFUSED = {
+    "FuyuImageProcessor": "its result has a list for each prompt",
+    "IdeficsImageProcessor": "its result is no BatchFeature",
+    "OneFormerImageProcessor": "its result has the texts task_inputs",
+    "Phi4MultimodalImageProcessor": "its result has num_img_tokens, which is no output of the graph",
+    "UVDocImageProcessor": "its result has the original images",
+}
+
+# Classes that scale all images of a batch by the widest.
+ALONE = ("PPOCRV5ServerRecImageProcessor", "PPOCRV6SmallRecImageProcessor")
+
+# Classes for which a list is the images of one text, or the frames of one video: tiles and frames of a sample are joined.
+JOINED = ("GraniteDoclingImageProcessor", "Idefics2ImageProcessor", "Idefics3ImageProcessor", "SmolVLMImageProcessor", "TvpImageProcessor",
+          "UltraVBertImageProcessor", "VideoMAEImageProcessor", "VivitImageProcessor")
+# The same, where they are stacked.
+STACKED = ("MllamaImageProcessor",)
+
+# Classes whose results begin with the mask.
+MASK_FIRST = ("BridgeTowerImageProcessor", "ConditionalDetrImageProcessor", "DeformableDetrImageProcessor", "DetrImageProcessor",
+              "GroundingDinoImageProcessor", "RfDetrImageProcessor", "YolosImageProcessor")
+
+# Attributes that a class derives from another when it is made; the importer derives them from the file.
+DERIVED = {"background_color": "image_mean", "high_res_background_color": "high_res_image_mean"}
+
+# Options that are not of the graph.
+OF_CALL = ("device", "disable_grouping", "input_data_format", "return_row_col_info", "return_tensors")
+
+_cache = _processor.Cache()
+
+
+class InferPrepMixin:
+    """The base of the classes of this module."""
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend, "infer_prep"."""
+        return BACKEND
+
+    def preprocess(self, images: Any, *args: Any, **kwargs: Any) -> Any:
+        """Processes images as the parent class does, with its arguments and its result.
+
+        The memory of arrays and of CPU tensors is read during the call only. The tensors of the result are memory of
+        infer_prep, without a copy.
+        """
+        try:
+            return _preprocess(self, images, args, kwargs)
+        except _Unsupported as e:
+            reason = str(e)
+        except InferPrepError as e:
+            reason = str(e).partition("\n")[0]
+        warnings.warn(f"infer_prep: {type(self).__name__}: this call is left to transformers: {reason}", FallbackWarning, stacklevel=3)
+        return super().preprocess(images, *args, **kwargs)  # type: ignore[misc]
+
+
+def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    name = type(self).__name__
+    if name in REFUSED:
+        raise _Unsupported(REFUSED[name])
+    if args:
+        raise _Unsupported("it has positional arguments after the images")
+
+    def option(key: str) -> Any:
+        value = kwargs.get(key)
+        return getattr(self, key, None) if value is None else value
+
+    device = option("device")
+    if device is not None and str(device) != "cpu":
+        raise _Unsupported(f"device {device}: want the CPU")
+    p = _cache.get(_config(self, kwargs), "torchvision")
+    samples, each = self._prepare_images_structure(images), True
+    if not isinstance(samples, (list, tuple)) or not len(samples):
+        raise _Unsupported("no images")
+    if name in JOINED + STACKED:
+        flat, each = [i for l in samples for i in l], all(len(l) == 1 for l in samples)
+    else:
+        flat = list(samples)
+    if name in ALONE and len(flat) > 1:
+        raise _Unsupported("it scales all images of a batch by the widest; want one image")
+    try:
+        flat = p.images(flat, option("input_data_format"))
+    except (TypeError, ValueError) as e:
+        raise _Unsupported(str(e)) from None
+
+    tensors = getattr(option("return_tensors"), "value", option("return_tensors"))
+    if tensors is None:
+        return _lists(self, p, flat)
+    if tensors not in ("np", "pt"):
+        raise _Unsupported(f"return_tensors {tensors!r}")
+    if tensors == "np" and any(c.dtype == "bfloat16" for c in p.graph.columns):
+        raise _Unsupported("NumPy has no bfloat16")
+    if each:
+        data: dict[str, Any] = _processor.named(p.graph, p.graph.run_batch(flat, input_data_format="channels_last"))
+        if name in STACKED:
+            data = {k: a[:, None] for k, a in data.items()}
+    else:
+        data = _joined(p, flat, [len(l) for l in samples], name in JOINED)
+    extra = _extras(self, name, kwargs, samples, flat, data, p)
+    if tensors == "pt":
+        data = _processor.tensors(p.graph, data)
+    if name in MASK_FIRST and "pixel_mask" in data:
+        data = {"pixel_mask": data.pop("pixel_mask"), **data}
+    out = BatchFeature(data, tensor_type=tensors)
+    for k, v in extra.items():
+        out[k] = v
+    return out
+
+
+def _config(self: Any, kwargs: dict[str, Any]) -> str:
+    """The configuration of a call in JSON: that of the processor with the options of the call."""
+    cls = type(self)
+    valid = cls.valid_kwargs.__annotations__
+    config = {k: _processor.plain(v) for k, v in self.to_dict().items() if k not in OF_CALL}
+    config["image_processor_type"] = _base(cls.__name__)
+    for attribute, source in DERIVED.items():
+        if attribute in config:
+            mean = config.get(source)
+            if kwargs.get(source) is not None or config.pop(attribute) != ([127] * 3 if mean is None else [int(x * 255) for x in mean]):
+                raise _Unsupported(f"{attribute} is not that of {source}")
+    changed = {}
+    for k, v in kwargs.items():
+        if k in OF_CALL:
+            continue
+        if v is None:
+            if getattr(self, k, None) is not None:
+                raise _Unsupported(f"its argument {k} is None")
+        elif k not in valid:
+            raise _Unsupported(f"its argument {k}")
+        else:
+            changed[k] = v
+    if changed:
+        validate_typed_dict(cls.valid_kwargs, changed)
+        config |= {k: _processor.plain(v) for k, v in changed.items()}
+    try:
+        return json.dumps(config)
+    except (TypeError, ValueError) as e:
+        raise _Unsupported(f"its options: {e}") from None
+
+
+def _base(name: str) -> str:
+    return name[:-3] if name.endswith("Pil") else name
+
+
+def _lists(self: Any, p: _processor.Prepared, flat: list[Any]) -> Any:
+    """The result without return_tensors: tensors of single images, of classes whose code for it is the common one."""
+    from transformers.image_processing_backends import TorchvisionBackend
+
+    if not isinstance(self, TorchvisionBackend) or type(self)._preprocess is not TorchvisionBackend._preprocess or len(p.graph.columns) != 1:
+        raise _Unsupported("return_tensors is None: want 'np' or 'pt'")
+    name = p.graph.columns[0].name
+    runs = [_processor.named(p.graph, p.graph.run(i, input_data_format="channels_last")) for i in flat]
+    if p.graph.columns[0].batch != "stack":
+        raise _Unsupported("return_tensors is None, and the class pads: want 'np' or 'pt'")
+    return BatchFeature({name: [_processor.tensors(p.graph, r)[name] for r in runs]})
+
+
+def _joined(p: _processor.Prepared, flat: list[Any], counts: list[int], join: bool) -> dict[str, Any]:
+    """The batch of samples of several images."""
+    runs = [_processor.named(p.graph, p.graph.run(i, input_data_format="channels_last")) for i in flat]
+    data = {}
+    for c in p.graph.columns:
+        parts, at = [r[c.name] for r in runs], 0
+        if not join:
+            parts = [a[None] for a in parts]
+        inner = [max(s) for s in zip(*(a.shape[1:] for a in parts))]
+        if c.batch != "pad" and any(list(a.shape[1:]) != inner for a in parts):
+            raise _Unsupported(f"{c.name} of the images have different sizes")
+        samples = []
+        for n in counts:
+            samples.append(np.concatenate([_padded(a, [len(a), *inner]) for a in parts[at : at + n]]))
+            at += n
+        most = max(map(len, samples))
+        if c.batch != "pad" and any(len(s) != most for s in samples):
+            raise _Unsupported(f"the samples have different numbers of images, and {c.name} is not padded")
+        data[c.name] = np.stack([_padded(s, [most, *inner]) for s in samples])
+    return data
+
+
+def _padded(a: Any, shape: list[int]) -> Any:
+    """a with zeros behind it."""
+    return a if list(a.shape) == shape else np.pad(a, [(0, n - m) for n, m in zip(shape, a.shape)])
+
+
+def _extras(self: Any, name: str, kwargs: dict[str, Any], samples: Any, flat: list[Any], data: dict[str, Any], p: _processor.Prepared) -> dict[str, Any]:
+    """What a class returns beside a graph's outputs, in lists; it adapts data, too."""
+    if name == "AriaImageProcessor":
+        data["num_crops"] = np.asarray(data["num_crops"].max())
+    if name == "EomtImageProcessor" and "patch_offsets" not in data:
+        return {"patch_offsets": []}
+    if name == "MllamaImageProcessor":
+        return {"num_tiles": data.pop("num_tiles").tolist()}
+    if "pixel_values_local" in data and not len(data["pixel_values_local"]):
+        del data["pixel_values_local"]
+    wanted = kwargs.get("return_row_col_info")
+    if not (getattr(self, "return_row_col_info", False) if wanted is None else wanted):
+        return {}
+    if not hasattr(self, "get_number_of_image_patches"):
+        raise _Unsupported("its argument return_row_col_info")
+    options = {k: v for k, v in kwargs.items() if v is not None and k not in OF_CALL}
+    rows, columns, images = [], [], iter(flat)
+    for l in samples:
+        grids = []
+        for image in [next(images) for _ in l]:
+            n, r, c = self.get_number_of_image_patches(image.shape[0], image.shape[1], options)
+            tiles = p.graph.sizes(image.shape[0], image.shape[1])["pixel_values"][0]
+            if max(n, 1) != tiles:
+                raise _Unsupported(f"its rows and columns: {n} tiles, the graph has {tiles}")
+            grids.append((r, c))
+        rows.append([r for r, _ in grids])
+        columns.append([c for _, c in grids])
+    return {"rows": rows, "cols": columns}
+
+
+_classes: dict[str, type] = {}
+_lock = threading.RLock()
+_replace = False
+_registered = False
+
+
+def class_for(parent: type) -> type:
+    """The class of this module for a class of image processors. It has the same name, so that saved files name that."""
+    name = parent.__name__
+    with _lock:
+        if name not in _classes or _classes[name].__mro__[2] is not parent:
+            _classes[name] = type(name, (InferPrepMixin, parent), {"__module__": __name__, "__qualname__": name, "__doc__": parent.__doc__})
+        return _classes[name]
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith(("ImageProcessor", "ImageProcessorPil")):
+        parent = auto.get_image_processor_class_from_name(name)
+        if parent is not None and not getattr(parent, "is_dummy", False):
+            return class_for(parent)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Backends(dict):  # type: ignore[type-arg]
+    """A mapping of transformers from backends to classes, with those of this module, which are made when they are asked for."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        if key != BACKEND and not (_replace and key == "torchvision"):
+            return super().get(key, default)
+        value = super().get("torchvision")
+        parent = auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
+        if parent is None or getattr(parent, "is_dummy", False):  # torchvision is not installed
+            value = super().get("pil")
+            parent = auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
+        if parent is None or getattr(parent, "is_dummy", False) or not issubclass(parent, ImageProcessingMixin):
+            return super().get(key, default)
+        return class_for(parent)
+
+
+def register(*, replace: bool = False) -> None:
+    """Makes backend="infer_prep" of AutoImageProcessor.from_pretrained, and of AutoProcessor's, give the classes of this module.
+
+    With replace the backend "torchvision", the default, gives them, too: for programs that cannot choose a backend. It
+    is for all image processors of transformers that have a torchvision backend, and for processors that are loaded
+    later. A class that a program imports by name is that of transformers. Registering again changes replace.
+
+    The graphs return the bytes of transformers 5.23.0; another version is a warning.
+    """
+    global _replace, _registered
+    if transformers.__version__ != VERSION:
+        warnings.warn(f"infer_prep: transformers {transformers.__version__} is installed; the results are those of {VERSION}", stacklevel=2)
+    with _lock:
+        _replace = replace
+        if _registered:
+            return
+        for model, backends in list(auto.IMAGE_PROCESSOR_MAPPING_NAMES.items()):
+            if backends.get("torchvision"):
+                auto.IMAGE_PROCESSOR_MAPPING_NAMES[model] = _Backends(backends)
+        load = auto.IMAGE_PROCESSOR_MAPPING._load_attr_from_module
+
+        def loaded(model_type: str, attr: Any) -> Any:
+            found = load(model_type, attr)
+            return _Backends(found) if isinstance(attr, _Backends) else found
+
+        auto.IMAGE_PROCESSOR_MAPPING._load_attr_from_module = loaded
+        _registered = True
+
+
+def unregister() -> None:
+    """Undoes register, for processors that are loaded later."""
+    global _replace, _registered
+    with _lock:
+        _replace = False
+        if not _registered:
+            return
+        for model, backends in list(auto.IMAGE_PROCESSOR_MAPPING_NAMES.items()):
+            if isinstance(backends, _Backends):
+                auto.IMAGE_PROCESSOR_MAPPING_NAMES[model] = dict(backends)
+        del auto.IMAGE_PROCESSOR_MAPPING._load_attr_from_module
+        _registered = False
