@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Runs the tests that need transformers, with the references of make parity.
+# Runs the tests that need transformers, with the references of make parity, and transformers' own
+# tests of ten image processors (hf_tests.py).
 # usage: test-transformers.sh [ARGUMENT OF PYTEST]...
-# WHEEL is the wheel; by default one is built for this machine.
+# WHEEL is the wheel; by default one is built for this machine. SDIST is transformers' source
+# distribution; by default it is downloaded (10 MB) and kept beside the environments.
 set -euo pipefail
 cd "$(dirname "$0")"
 test=$(../parity/venv.sh requirements-test.txt)
@@ -17,6 +19,13 @@ fi
 "$test" -m pip install -q --disable-pip-version-check --no-deps --no-index --target "$work/site" "$wheel"
 # The references' packages come first: those of the tests have pytest.
 own=$("$py" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+sdist=${SDIST:-$(dirname "$(dirname "$(dirname "$py")")")/transformers-5.23.0.tar.gz}
+if [ ! -e "$sdist" ]; then
+  "$test" -m pip download -q --disable-pip-version-check --no-deps --no-binary transformers -d "$(dirname "$sdist")" transformers==5.23.0
+fi
+"$test" -m pip install -q --disable-pip-version-check --no-deps --target "$work/site" parameterized==0.9.0
 cd "$work"
-HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work/site:$own:$packages" "$py" -m pytest -q -p no:cacheprovider -W "ignore::DeprecationWarning" \
+export HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work/site:$own:$packages"
+"$py" "$OLDPWD/hf_tests.py" "$sdist"
+"$py" -m pytest -q -p no:cacheprovider -W "ignore::DeprecationWarning" \
   "$OLDPWD/tests/test_transformers.py" "$OLDPWD/tests/test_processor.py" "$@"

@@ -76,8 +76,9 @@ func bad(msg string, args ...any) error {
 }
 
 // Extent returns the number of bytes from the lowest address of a sample to the
-// first sample of the first pixel, and that of all bytes to the highest one. These are the Offset and the length of the smallest Data. It checks
-// all other fields.
+// first sample of the first pixel, and that of all bytes from the lowest to the
+// highest address. These are the Offset and the length of the smallest Data. It
+// checks all other fields.
 func (i *Image) Extent() (before, n int, err error) {
 	if i.Width < 1 || i.Height < 1 || i.Width > maxSide || i.Height > maxSide {
 		return 0, 0, bad("%dx%d pixels, want 1 to %d a side", i.Width, i.Height, maxSide)

@@ -153,7 +153,7 @@ def tensors(graph: Graph, out: dict[str, Array]) -> dict[str, Any]:
     import torch  # type: ignore[import-not-found, unused-ignore]
 
     dtypes = {c.name: c.dtype for c in graph.columns}
-    return {k: torch.from_numpy(a).view(torch.bfloat16) if dtypes[k] == "bfloat16" else torch.from_numpy(a) for k, a in out.items()}
+    return {k: torch.from_numpy(a).view(torch.bfloat16) if dtypes.get(k) == "bfloat16" else torch.from_numpy(a) for k, a in out.items()}
 
 
 def flat(images: Any) -> list[Any]:

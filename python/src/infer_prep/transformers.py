@@ -13,7 +13,9 @@ docs/python-transformers.md of the project says what was compared.
 
 from __future__ import annotations
 
+import inspect
 import json
+import sys
 import threading
 import warnings
 from typing import Any
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 import transformers
 from huggingface_hub.dataclasses import validate_typed_dict
+from transformers.image_processing_backends import PilBackend, TorchvisionBackend
 from transformers.image_processing_base import BatchFeature, ImageProcessingMixin
 from transformers.models.auto import image_processing_auto as auto
 
@@ -43,9 +46,6 @@ class _Unsupported(Exception):
 # Classes whose results have more than the outputs of a graph, with the reason for the warning.
 REFUSED = {
     "FuyuImageProcessor": "its result has a list for each prompt",
-    "IdeficsImageProcessor": "its result is no BatchFeature",
-    "OneFormerImageProcessor": "its result has the texts task_inputs",
-    "Phi4MultimodalImageProcessor": "its result has num_img_tokens, which is no output of the graph",
     "UVDocImageProcessor": "its result has the original images",
 }
 
@@ -62,13 +62,23 @@ STACKED = ("MllamaImageProcessor",)
 MASK_FIRST = ("BridgeTowerImageProcessor", "ConditionalDetrImageProcessor", "DeformableDetrImageProcessor", "DetrImageProcessor",
               "GroundingDinoImageProcessor", "RfDetrImageProcessor", "YolosImageProcessor")
 
+# Outputs that remain lists, behind all others.
+LISTS = {
+    "GraniteDoclingImageProcessor": ("rows", "cols"),
+    "MllamaImageProcessor": ("num_tiles",),
+    "UnlimitedOcrImageProcessor": ("num_local_patches", "patches_grid"),
+}
+
+# Classes that treat images in lists of lists unlike others.
+FLAT = ("LlavaOnevisionImageProcessor",)
+
 # Attributes that a class derives from another when it is made; the importer derives them from the file.
 DERIVED = {"background_color": "image_mean", "high_res_background_color": "high_res_image_mean"}
 
 # Options that are not of the graph.
 OF_CALL = ("device", "disable_grouping", "input_data_format", "return_row_col_info", "return_tensors")
 
-_cache = _processor.Cache()
+_cache = _processor.Cache(64)
 
 
 class InferPrepMixin:
@@ -96,7 +106,7 @@ class InferPrepMixin:
 
 
 def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    name = type(self).__name__
+    name = _base(type(self).__name__)
     if name in REFUSED:
         raise _Unsupported(REFUSED[name])
     if args:
@@ -110,6 +120,10 @@ def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str,
     if device is not None and str(device) != "cpu":
         raise _Unsupported(f"device {device}: want the CPU")
     p = _cache.get(_config(self, kwargs), "torchvision")
+    if not isinstance(self, (TorchvisionBackend, PilBackend)):
+        raise _Unsupported("its code is none of transformers' backends")
+    if name in FLAT and (getattr(images, "ndim", 0) > 3 or isinstance(images, (list, tuple)) and any(isinstance(i, (list, tuple)) or getattr(i, "ndim", 0) > 3 for i in images)):
+        raise _Unsupported("it has a rule of its own for lists of lists of images")
     samples, each = self._prepare_images_structure(images), True
     if not isinstance(samples, (list, tuple)) or not len(samples):
         raise _Unsupported("no images")
@@ -126,6 +140,8 @@ def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str,
 
     tensors = getattr(option("return_tensors"), "value", option("return_tensors"))
     if tensors is None:
+        if name == "IdeficsImageProcessor":
+            raise _Unsupported("return_tensors is None: want 'np' or 'pt'")
         return _lists(self, p, flat)
     if tensors not in ("np", "pt"):
         raise _Unsupported(f"return_tensors {tensors!r}")
@@ -142,10 +158,17 @@ def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str,
         data = _processor.tensors(p.graph, data)
     if name in MASK_FIRST and "pixel_mask" in data:
         data = {"pixel_mask": data.pop("pixel_mask"), **data}
-    out = BatchFeature(data, tensor_type=tensors)
+    out = _feature(self)(data, tensor_type=tensors)
     for k, v in extra.items():
         out[k] = v
-    return out
+    return out.pixel_values if name == "IdeficsImageProcessor" else out
+
+
+def _feature(self: Any) -> Any:
+    """The type of a class's results: transformers has two of this name."""
+    classes = type(self).__mro__
+    parent = classes[classes.index(InferPrepMixin) + 1]
+    return getattr(sys.modules[parent.__module__], "BatchFeature", BatchFeature)
 
 
 def _config(self: Any, kwargs: dict[str, Any]) -> str:
@@ -161,10 +184,10 @@ def _config(self: Any, kwargs: dict[str, Any]) -> str:
                 raise _Unsupported(f"{attribute} is not that of {source}")
     changed = {}
     for k, v in kwargs.items():
-        if k in OF_CALL:
+        if k in OF_CALL or k == "task_inputs" and _base(cls.__name__) == "OneFormerImageProcessor":
             continue
         if v is None:
-            if getattr(self, k, None) is not None:
+            if getattr(self, k, None) is not None or k not in valid and k not in inspect.signature(super(InferPrepMixin, self).preprocess).parameters:
                 raise _Unsupported(f"its argument {k} is None")
         elif k not in valid:
             raise _Unsupported(f"its argument {k}")
@@ -180,20 +203,19 @@ def _config(self: Any, kwargs: dict[str, Any]) -> str:
 
 
 def _base(name: str) -> str:
+    """The name of a class without the suffix of the PIL backend."""
     return name[:-3] if name.endswith("Pil") else name
 
 
 def _lists(self: Any, p: _processor.Prepared, flat: list[Any]) -> Any:
     """The result without return_tensors: tensors of single images, of classes whose code for it is the common one."""
-    from transformers.image_processing_backends import TorchvisionBackend
-
     if not isinstance(self, TorchvisionBackend) or type(self)._preprocess is not TorchvisionBackend._preprocess or len(p.graph.columns) != 1:
         raise _Unsupported("return_tensors is None: want 'np' or 'pt'")
     name = p.graph.columns[0].name
     runs = [_processor.named(p.graph, p.graph.run(i, input_data_format="channels_last")) for i in flat]
     if p.graph.columns[0].batch != "stack":
         raise _Unsupported("return_tensors is None, and the class pads: want 'np' or 'pt'")
-    return BatchFeature({name: [_processor.tensors(p.graph, r)[name] for r in runs]})
+    return _feature(self)({name: [_processor.tensors(p.graph, r)[name] for r in runs]})
 
 
 def _joined(p: _processor.Prepared, flat: list[Any], counts: list[int], join: bool) -> dict[str, Any]:
@@ -227,12 +249,22 @@ def _extras(self: Any, name: str, kwargs: dict[str, Any], samples: Any, flat: li
     """What a class returns beside a graph's outputs, in lists; it adapts data, too."""
     if name == "AriaImageProcessor":
         data["num_crops"] = np.asarray(data["num_crops"].max())
-    if name == "EomtImageProcessor" and "patch_offsets" not in data:
+    if name == "EomtImageProcessor":
+        if "patch_offsets" in data:
+            raise _Unsupported("its result has patch_offsets of a batch")
         return {"patch_offsets": []}
-    if name == "MllamaImageProcessor":
-        return {"num_tiles": data.pop("num_tiles").tolist()}
-    if "pixel_values_local" in data and not len(data["pixel_values_local"]):
-        del data["pixel_values_local"]
+    if "pixel_values_local" in data:
+        local = data.pop("pixel_values_local")
+        if len(local):
+            data["pixel_values_local"] = local
+    if name == "OneFormerImageProcessor":
+        tasks = kwargs.get("task_inputs")
+        return {"task_inputs": [f"the task is {task}" for task in (["panoptic"] if tasks is None else tasks)]}
+    if name == "Phi4MultimodalImageProcessor":
+        data["num_img_tokens"] = np.array([_phi4_tokens(m, *s // data["image_pixel_values"].shape[-1])
+                                           for m, s in zip(data["image_attention_mask"], data["image_sizes"])])
+    if name in LISTS:
+        return {k: data.pop(k).tolist() for k in LISTS[name]}
     wanted = kwargs.get("return_row_col_info")
     if not (getattr(self, "return_row_col_info", False) if wanted is None else wanted):
         return {}
@@ -253,6 +285,12 @@ def _extras(self: Any, name: str, kwargs: dict[str, Any], samples: Any, flat: li
     return {"rows": rows, "cols": columns}
 
 
+def _phi4_tokens(mask: Any, rows: int, columns: int) -> int:
+    """The number of tokens of an image whose mask has a whole image and then rows x columns crops."""
+    crops = mask[1 : 1 + rows * columns, ::2, ::2].astype(np.int64)
+    return int(256 + 1 + crops.sum() + crops[::columns, :, 0].sum() + 16)
+
+
 _classes: dict[str, type] = {}
 _lock = threading.RLock()
 _replace = False
@@ -265,6 +303,10 @@ def class_for(parent: type) -> type:
     with _lock:
         if name not in _classes or _classes[name].__mro__[2] is not parent:
             _classes[name] = type(name, (InferPrepMixin, parent), {"__module__": __name__, "__qualname__": name, "__doc__": parent.__doc__})
+            # The options' type is found beside the class, as in the modules of transformers.
+            kwargs = getattr(parent, "valid_kwargs", None)
+            if getattr(kwargs, "__name__", "") == _base(name) + "Kwargs":
+                globals()[_base(name) + "Kwargs"] = kwargs
         return _classes[name]
 
 
