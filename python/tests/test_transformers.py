@@ -35,7 +35,7 @@ LEFT = {
     "Lfm2Vl": "unsupported class", "LightGlue": "inputs are image", "MiniCPMOcr": "unsupported class", "MiniCPMV4_6": "unsupported class",
     "Molmo2": "unsupported class", "Owlv2": "unsupported class",
     "Pix2Struct": "do_normalize", "SLANeXt": "unknown key", "Step3p7": "unsupported class", "SuperGlue": "inputs are image", "UVDoc": "original images",
-    "VitMatte": "inputs are image", "VitPose": "inputs are image", "Vivit": "none of transformers' backends",
+    "VitMatte": "inputs are image", "VitPose": "inputs are image",
 }
 # Arguments of classes whose defaults want more than images.
 MADE = {"LayoutLMv2": {"apply_ocr": False}, "LayoutLMv3": {"apply_ocr": False}}
@@ -120,6 +120,8 @@ def test_class(name):
     """Every class with its defaults: forms of images, tensors of torch and arrays."""
     short = name.removesuffix("ImageProcessor")
     parent = get_image_processor_class_from_name(name)
+    if short == "Vivit":
+        pytest.skip("its code is none of transformers' backends: register leaves it as it is")
     theirs, mine = parent(**MADE.get(short, {})), ours.class_for(parent)(**MADE.get(short, {}))
     assert isinstance(mine, parent) and mine.to_dict() == theirs.to_dict() and mine.backend == "infer_prep"
     if short in LEFT:
@@ -171,7 +173,9 @@ def test_options():
         "Beit": [{"do_reduce_labels": True}],
         "OneFormer": [{"task_inputs": ["semantic"]}, {"task_inputs": ["semantic", "instance"]}],
         "Phi4Multimodal": [{"dynamic_hd": 4}],
-        "Idefics": [{"image_size": 100}],
+        "Donut": [{"size": [300, 200]}, {"size": {"height": 40, "width": 30}}, {"size": 70}],
+        "Yolos": [{"size": {"shortest_edge": 100, "longest_edge": 200}}],
+        "GlmImage": [{"min_pixels": 28 * 28, "max_pixels": 56 * 56}],
     }.items():
         parent = getattr(hf, name + "ImageProcessor")
         theirs, mine = parent(), ours.class_for(parent)()
@@ -183,6 +187,11 @@ def test_options():
     for name in "Phi4Multimodal", "DeepseekOcr2", "UnlimitedOcr", "Llama4", "GotOcr2":  # tiles
         for images in big, [A, big, big.transpose(1, 0, 2)]:
             assert same_bytes(getattr(hf, name + "ImageProcessor")(), getattr(ours, name + "ImageProcessor")(), images, return_tensors="pt") == "", name
+    # Options that a constructor makes another option of mean something else in a file.
+    for name, options in ("Idefics", {"image_size": 100}), ("Swin2SR", {"pad_size": {"height": 200, "width": 200}}):
+        left = same_bytes(getattr(hf, name + "ImageProcessor")(), getattr(ours, name + "ImageProcessor")(), A, return_tensors="pt", **options)
+        assert "which the class reads only when it is made" in left
+    same_bytes(hf.YolosImageProcessor(), ours.YolosImageProcessor(), A, return_tensors="pt", size=100)  # no longest_edge, unlike in a file
     p = ours.ViTImageProcessor()
     want = hf.ViTImageProcessor()
     for options in {"segmentation_maps": None}, {"do_resize": None}, {"size": None}, {"size": "large"}, {"sise": 3}, {"data_format": "channels_last"}, {"return_tensors": "tf"}:

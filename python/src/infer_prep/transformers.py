@@ -18,13 +18,14 @@ import json
 import sys
 import threading
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import transformers
-from huggingface_hub.dataclasses import validate_typed_dict
 from transformers.image_processing_backends import PilBackend, TorchvisionBackend
-from transformers.image_processing_base import BatchFeature, ImageProcessingMixin
+from transformers.image_processing_base import BatchFeature
+from transformers.image_processing_utils import BaseImageProcessor
 from transformers.models.auto import image_processing_auto as auto
 
 from . import _processor
@@ -69,14 +70,14 @@ LISTS = {
     "UnlimitedOcrImageProcessor": ("num_local_patches", "patches_grid"),
 }
 
-# Classes that treat images in lists of lists unlike others.
-FLAT = ("LlavaOnevisionImageProcessor",)
-
 # Attributes that a class derives from another when it is made; the importer derives them from the file.
 DERIVED = {"background_color": "image_mean", "high_res_background_color": "high_res_image_mean"}
 
 # Options that are not of the graph.
 OF_CALL = ("device", "disable_grouping", "input_data_format", "return_row_col_info", "return_tensors")
+
+# Options that constructors read, too, and that mean the same in a call once they are complete.
+MADE = ("do_convert_annotations", "do_normalize", "do_pad", "do_rescale", "image_mean", "image_std", "size")
 
 _cache = _processor.Cache(64)
 
@@ -89,41 +90,47 @@ class InferPrepMixin:
         """The name of the backend, "infer_prep"."""
         return BACKEND
 
-    def preprocess(self, images: Any, *args: Any, **kwargs: Any) -> Any:
-        """Processes images as the parent class does, with its arguments and its result.
+    def _preprocess_image_like_inputs(self, images: Any, *args: Any, **kwargs: Any) -> Any:
+        """Processes images as the parent class does, once its preprocess has checked and completed the options.
 
         The memory of arrays and of CPU tensors is read during the call only. The tensors of the result are memory of
         infer_prep, without a copy.
         """
+        parent = super()._preprocess_image_like_inputs  # type: ignore[misc]
         try:
-            return _preprocess(self, images, args, kwargs)
+            return _process(self, images, _arguments(self, parent, images, args, kwargs), kwargs)
         except _Unsupported as e:
             reason = str(e)
         except InferPrepError as e:
             reason = str(e).partition("\n")[0]
-        warnings.warn(f"infer_prep: {type(self).__name__}: this call is left to transformers: {reason}", FallbackWarning, stacklevel=3)
-        return super().preprocess(images, *args, **kwargs)  # type: ignore[misc]
+        warnings.warn(f"infer_prep: {type(self).__name__}: this call is left to transformers: {reason}", FallbackWarning, stacklevel=4)
+        return parent(images, *args, **kwargs)
 
 
-def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _arguments(self: Any, method: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """What a call passes beside images and options, by name."""
+    valid = type(self).valid_kwargs.__annotations__
+    if method.__func__ is BaseImageProcessor._preprocess_image_like_inputs:  # passes them on
+        named = inspect.signature(self._preprocess).bind_partial(images, *args).arguments
+    else:
+        named = inspect.signature(method).bind(images, *args, **kwargs).arguments
+    first = next(iter(named))  # images
+    return {k: v for k, v in named.items() if k not in (first, "kwargs") and k not in valid}
+
+
+def _process(self: Any, images: Any, arguments: dict[str, Any], options: dict[str, Any]) -> Any:
+    """The result of a call with the options that preprocess completed."""
     name = _base(type(self).__name__)
     if name in REFUSED:
         raise _Unsupported(REFUSED[name])
-    if args:
-        raise _Unsupported("it has positional arguments after the images")
-
-    def option(key: str) -> Any:
-        value = kwargs.get(key)
-        return getattr(self, key, None) if value is None else value
-
-    device = option("device")
+    for k, v in arguments.items():
+        if v is None or v is False or k == "batch_num_images" and all(n == 1 for n in v) or k == "task_inputs" and name == "OneFormerImageProcessor":
+            continue
+        raise _Unsupported(f"its argument {k}")
+    device = options.get("device")
     if device is not None and str(device) != "cpu":
         raise _Unsupported(f"device {device}: want the CPU")
-    p = _cache.get(_config(self, kwargs), "torchvision")
-    if not isinstance(self, (TorchvisionBackend, PilBackend)):
-        raise _Unsupported("its code is none of transformers' backends")
-    if name in FLAT and (getattr(images, "ndim", 0) > 3 or isinstance(images, (list, tuple)) and any(isinstance(i, (list, tuple)) or getattr(i, "ndim", 0) > 3 for i in images)):
-        raise _Unsupported("it has a rule of its own for lists of lists of images")
+    p = _cache.get(_config(self, options), "torchvision")
     samples, each = self._prepare_images_structure(images), True
     if not isinstance(samples, (list, tuple)) or not len(samples):
         raise _Unsupported("no images")
@@ -131,17 +138,18 @@ def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str,
         flat, each = [i for l in samples for i in l], all(len(l) == 1 for l in samples)
     else:
         flat = list(samples)
+    if len(arguments.get("batch_num_images", samples)) != len(samples):
+        raise _Unsupported("its argument batch_num_images")
     if name in ALONE and len(flat) > 1:
         raise _Unsupported("it scales all images of a batch by the widest; want one image")
     try:
-        flat = p.images(flat, option("input_data_format"))
+        flat = p.images(flat, options.get("input_data_format"))
     except (TypeError, ValueError) as e:
         raise _Unsupported(str(e)) from None
 
-    tensors = getattr(option("return_tensors"), "value", option("return_tensors"))
+    tensors = options.get("return_tensors")
+    tensors = getattr(tensors, "value", tensors)
     if tensors is None:
-        if name == "IdeficsImageProcessor":
-            raise _Unsupported("return_tensors is None: want 'np' or 'pt'")
         return _lists(self, p, flat)
     if tensors not in ("np", "pt"):
         raise _Unsupported(f"return_tensors {tensors!r}")
@@ -153,7 +161,7 @@ def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str,
             data = {k: a[:, None] for k, a in data.items()}
     else:
         data = _joined(p, flat, [len(l) for l in samples], name in JOINED)
-    extra = _extras(self, name, kwargs, samples, flat, data, p)
+    extra = _extras(self, name, options, arguments.get("task_inputs"), samples, flat, data, p)
     if tensors == "pt":
         data = _processor.tensors(p.graph, data)
     if name in MASK_FIRST and "pixel_mask" in data:
@@ -161,7 +169,7 @@ def _preprocess(self: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str,
     out = _feature(self)(data, tensor_type=tensors)
     for k, v in extra.items():
         out[k] = v
-    return out.pixel_values if name == "IdeficsImageProcessor" else out
+    return out
 
 
 def _feature(self: Any) -> Any:
@@ -171,35 +179,37 @@ def _feature(self: Any) -> Any:
     return getattr(sys.modules[parent.__module__], "BatchFeature", BatchFeature)
 
 
-def _config(self: Any, kwargs: dict[str, Any]) -> str:
-    """The configuration of a call in JSON: that of the processor with the options of the call."""
+def _config(self: Any, options: dict[str, Any]) -> str:
+    """The configuration of a call in JSON: that of the processor with the options of the call, as preprocess completed them."""
     cls = type(self)
-    valid = cls.valid_kwargs.__annotations__
     config = {k: _processor.plain(v) for k, v in self.to_dict().items() if k not in OF_CALL}
     config["image_processor_type"] = _base(cls.__name__)
+    changed = {}
+    for k in cls.valid_kwargs.__annotations__:
+        if k in options and k not in OF_CALL and (v := _processor.plain(options[k])) != _processor.plain(getattr(self, k, None)):
+            if v is None:
+                raise _Unsupported(f"its argument {k} is None")
+            changed[k] = v
     for attribute, source in DERIVED.items():
         if attribute in config:
             mean = config.get(source)
-            if kwargs.get(source) is not None or config.pop(attribute) != ([127] * 3 if mean is None else [int(x * 255) for x in mean]):
+            if source in changed or config.pop(attribute) != ([127] * 3 if mean is None else [int(x * 255) for x in mean]):
                 raise _Unsupported(f"{attribute} is not that of {source}")
-    changed = {}
-    for k, v in kwargs.items():
-        if k in OF_CALL or k == "task_inputs" and _base(cls.__name__) == "OneFormerImageProcessor":
-            continue
-        if v is None:
-            if getattr(self, k, None) is not None or k not in valid and k not in inspect.signature(super(InferPrepMixin, self).preprocess).parameters:
-                raise _Unsupported(f"its argument {k} is None")
-        elif k not in valid:
-            raise _Unsupported(f"its argument {k}")
-        else:
-            changed[k] = v
-    if changed:
-        validate_typed_dict(cls.valid_kwargs, changed)
-        config |= {k: _processor.plain(v) for k, v in changed.items()}
+    for k in changed:
+        if k in _of_init(cls):
+            raise _Unsupported(f"its argument {k}, which the class reads only when it is made")
     try:
-        return json.dumps(config)
+        return json.dumps(config | changed)
     except (TypeError, ValueError) as e:
         raise _Unsupported(f"its options: {e}") from None
+
+
+@lru_cache(maxsize=None)
+def _of_init(cls: type) -> frozenset[str]:
+    """The options of a class that its __init__ may make another option of. The others have one meaning in files and in calls."""
+    init = cls.__init__
+    text = "" if init is BaseImageProcessor.__init__ else inspect.getsource(init)
+    return frozenset(k for k in cls.valid_kwargs.__annotations__ if k not in MADE and f'"{k}"' in text)  # type: ignore[attr-defined]
 
 
 def _base(name: str) -> str:
@@ -245,7 +255,7 @@ def _padded(a: Any, shape: list[int]) -> Any:
     return a if list(a.shape) == shape else np.pad(a, [(0, n - m) for n, m in zip(shape, a.shape)])
 
 
-def _extras(self: Any, name: str, kwargs: dict[str, Any], samples: Any, flat: list[Any], data: dict[str, Any], p: _processor.Prepared) -> dict[str, Any]:
+def _extras(self: Any, name: str, options: dict[str, Any], tasks: Any, samples: Any, flat: list[Any], data: dict[str, Any], p: _processor.Prepared) -> dict[str, Any]:
     """What a class returns beside a graph's outputs, in lists; it adapts data, too."""
     if name == "AriaImageProcessor":
         data["num_crops"] = np.asarray(data["num_crops"].max())
@@ -258,19 +268,16 @@ def _extras(self: Any, name: str, kwargs: dict[str, Any], samples: Any, flat: li
         if len(local):
             data["pixel_values_local"] = local
     if name == "OneFormerImageProcessor":
-        tasks = kwargs.get("task_inputs")
         return {"task_inputs": [f"the task is {task}" for task in (["panoptic"] if tasks is None else tasks)]}
     if name == "Phi4MultimodalImageProcessor":
         data["num_img_tokens"] = np.array([_phi4_tokens(m, *s // data["image_pixel_values"].shape[-1])
                                            for m, s in zip(data["image_attention_mask"], data["image_sizes"])])
     if name in LISTS:
         return {k: data.pop(k).tolist() for k in LISTS[name]}
-    wanted = kwargs.get("return_row_col_info")
-    if not (getattr(self, "return_row_col_info", False) if wanted is None else wanted):
+    if not options.get("return_row_col_info"):
         return {}
     if not hasattr(self, "get_number_of_image_patches"):
         raise _Unsupported("its argument return_row_col_info")
-    options = {k: v for k, v in kwargs.items() if v is not None and k not in OF_CALL}
     rows, columns, images = [], [], iter(flat)
     for l in samples:
         grids = []
@@ -297,6 +304,11 @@ _replace = False
 _registered = False
 
 
+def _takes(parent: Any) -> bool:
+    """Whether this module has a class for a class of transformers: not for one whose libraries are missing, or with code of its own."""
+    return parent is not None and not getattr(parent, "is_dummy", False) and issubclass(parent, (TorchvisionBackend, PilBackend))
+
+
 def class_for(parent: type) -> type:
     """The class of this module for a class of image processors. It has the same name, so that saved files name that."""
     name = parent.__name__
@@ -313,7 +325,7 @@ def class_for(parent: type) -> type:
 def __getattr__(name: str) -> Any:
     if name.endswith(("ImageProcessor", "ImageProcessorPil")):
         parent = auto.get_image_processor_class_from_name(name)
-        if parent is not None and not getattr(parent, "is_dummy", False):
+        if _takes(parent):
             return class_for(parent)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
@@ -329,7 +341,7 @@ class _Backends(dict):  # type: ignore[type-arg]
         if parent is None or getattr(parent, "is_dummy", False):  # torchvision is not installed
             value = super().get("pil")
             parent = auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
-        if parent is None or getattr(parent, "is_dummy", False) or not issubclass(parent, ImageProcessingMixin):
+        if not _takes(parent):
             return super().get(key, default)
         return class_for(parent)
 
