@@ -58,8 +58,11 @@ def fill(to: _native.Image, image: Any, data_format: Any = None) -> Any:
 
 def from_dlpack(tensor: Any) -> Array:
     """The array of a CPU tensor of torch or another library, without a copy."""
-    device = tensor.__dlpack_device__()
-    if int(device[0]) != 1:
+    try:
+        device = int(tensor.__dlpack_device__()[0])
+    except (BufferError, RuntimeError, TypeError, ValueError):  # such as torch's meta
+        device = 0
+    if device != 1:
         raise TypeError(f"infer_prep: got a tensor on the device {getattr(tensor, 'device', device)}: want one on the CPU, such as tensor.cpu()")
     try:
         return np.from_dlpack(tensor)
