@@ -206,6 +206,29 @@ def test_options():
     assert same_bytes(want, p, A, return_tensors="pt") == ""
 
 
+def test_fork(child):
+    """In a process that was forked after the first use, transformers processes the images."""
+    child("""
+import os, warnings
+import numpy as np
+import torch
+import transformers
+import infer_prep.transformers as ours
+torch.set_num_threads(1)
+image = np.random.default_rng(1).integers(0, 256, (40, 50, 3), np.uint8)
+mine, theirs = ours.ViTImageProcessor(), transformers.ViTImageProcessor()
+want = mine(image, return_tensors="np")["pixel_values"].copy()
+pid = os.fork()
+if pid == 0:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        got = mine(image, return_tensors="np")["pixel_values"]
+    ok = np.array_equal(got, want) and any("was forked" in str(w.message) for w in seen if w.category is ours.FallbackWarning)
+    os._exit(0 if ok else 3)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+""", timeout=300)
+
+
 def test_derived_colours():
     """Janus derives a colour from the mean when it is made, and does not when a call has another mean."""
     mean = [0.1, 0.2, 0.3]

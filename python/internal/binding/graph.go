@@ -23,6 +23,7 @@ type Graph struct {
 
 	mu     sync.Mutex
 	spare  [][][]byte // memory of released tensors, a list for each run
+	stacks [][][]byte // the same of released batches
 	closed bool
 }
 
@@ -256,7 +257,7 @@ func copyTo(dst, t *tensor.Tensor) error {
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	closed := g.closed
-	g.closed, g.spare = true, nil
+	g.closed, g.spare, g.stacks = true, nil, nil
 	g.mu.Unlock()
 	if g.on != nil && !closed {
 		return g.on.Close()

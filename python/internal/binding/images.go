@@ -115,19 +115,36 @@ func (g *Graph) fixed() (l []tensor.Desc) {
 	return l
 }
 
+// maxStacks is the number of batches whose memory is kept for later ones: a
+// program often makes a batch while it uses the one before.
+const maxStacks = 2
+
 // runStack writes the outputs of every image to their place in the batch.
 func (g *Graph) runStack(images []Image, descs []tensor.Desc) (*Tensors, error) {
-	t := &Tensors{}
-	for _, d := range descs {
+	memory := make([][]byte, len(descs))
+	g.mu.Lock()
+	if n := len(g.stacks); n > 0 {
+		memory, g.stacks = g.stacks[n-1], g.stacks[:n-1]
+	}
+	g.mu.Unlock()
+	t := &Tensors{list: make([]tensor.Tensor, len(descs))}
+	for j, d := range descs {
 		shape := tensor.Dims(len(images))
 		for a := range d.Shape.Rank() {
 			shape = shape.Append(d.Shape.At(a))
 		}
-		b, err := tensor.New(tensor.Desc{DType: d.DType, Shape: shape})
-		if err != nil {
+		t.list[j].Data = memory[j]
+		if err := t.list[j].Reset(tensor.Desc{DType: d.DType, Shape: shape}); err != nil {
 			return nil, fmt.Errorf("infer_prep: run_batch: %w", err)
 		}
-		t.list = append(t.list, *b)
+		memory[j] = t.list[j].Data
+	}
+	t.release = func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if !g.closed && len(g.stacks) < maxStacks {
+			g.stacks = append(g.stacks, memory)
+		}
 	}
 	err := parallel(len(images), func(i int) error {
 		dst := make([][]byte, len(descs))

@@ -23,7 +23,11 @@ from typing import Any
 
 import numpy as np
 import transformers
-from transformers.image_processing_backends import PilBackend, TorchvisionBackend
+
+try:
+    from transformers.image_processing_backends import PilBackend, TorchvisionBackend
+except ImportError as e:  # transformers 4 has other classes
+    raise ImportError(f"infer_prep.transformers: transformers {transformers.__version__} is installed, want 5.23.0: {e}") from None
 from transformers.image_processing_base import BatchFeature
 from transformers.image_processing_utils import BaseImageProcessor
 from transformers.models.auto import image_processing_auto as auto
@@ -107,15 +111,19 @@ class InferPrepMixin:
         return parent(images, *args, **kwargs)
 
 
+_signature = lru_cache(maxsize=None)(inspect.signature)
+
+
 def _arguments(self: Any, method: Any, images: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """What a call passes beside images and options, by name."""
     valid = type(self).valid_kwargs.__annotations__
-    if method.__func__ is BaseImageProcessor._preprocess_image_like_inputs:  # passes them on
-        named = inspect.signature(self._preprocess).bind_partial(images, *args).arguments
+    if method.__func__ is not BaseImageProcessor._preprocess_image_like_inputs:
+        named = _signature(method.__func__).bind(self, images, *args, **kwargs).arguments
+    elif args:  # that method passes them on
+        named = _signature(self._preprocess.__func__).bind_partial(self, images, *args).arguments
     else:
-        named = inspect.signature(method).bind(images, *args, **kwargs).arguments
-    first = next(iter(named))  # images
-    return {k: v for k, v in named.items() if k not in (first, "kwargs") and k not in valid}
+        return {}
+    return {k: v for k, v in list(named.items())[2:] if k != "kwargs" and k not in valid}  # behind self and images
 
 
 def _process(self: Any, images: Any, arguments: dict[str, Any], options: dict[str, Any]) -> Any:
