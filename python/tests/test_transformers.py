@@ -140,6 +140,20 @@ def test_class(name):
     assert done >= 6
 
 
+@pytest.mark.parametrize("name", [n for n in CLASSES if n.removesuffix("ImageProcessor") not in LEFT and n != "VivitImageProcessor"])
+def test_flags(name):
+    """Every option of a class that is on or off, the other way, in a call."""
+    made = MADE.get(name.removesuffix("ImageProcessor"), {})
+    parent = get_image_processor_class_from_name(name)
+    theirs, mine = parent(**made), ours.class_for(parent)(**made)
+    for option, kind in parent.valid_kwargs.__annotations__.items():
+        value = getattr(theirs, option, None)
+        if option == "return_image_mask":
+            continue  # Flava's, at random
+        if isinstance(value, bool) or "bool" in str(kind) and value is None:
+            same_bytes(theirs, mine, [A], return_tensors="pt", **{option: not value})
+
+
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_config(path, tmp_path):
     """The real configurations, loaded by AutoImageProcessor; the common classes without return_tensors, too."""

@@ -65,7 +65,7 @@ STACKED = ("MllamaImageProcessor",)
 
 # Classes whose results begin with the mask.
 MASK_FIRST = ("BridgeTowerImageProcessor", "ConditionalDetrImageProcessor", "DeformableDetrImageProcessor", "DetrImageProcessor",
-              "GroundingDinoImageProcessor", "RfDetrImageProcessor", "YolosImageProcessor")
+              "GroundingDinoImageProcessor", "RTDetrImageProcessor", "RfDetrImageProcessor", "YolosImageProcessor")
 
 # Outputs that remain lists, behind all others.
 LISTS = {
