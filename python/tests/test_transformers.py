@@ -142,7 +142,7 @@ def test_class(name):
 
 @pytest.mark.parametrize("name", [n for n in CLASSES if n.removesuffix("ImageProcessor") not in LEFT and n != "VivitImageProcessor"])
 def test_flags(name):
-    """Every option of a class that is on or off, the other way, in a call."""
+    """Every option of a class that is on or off, the other way, in a call; whole numbers are doubled."""
     made = MADE.get(name.removesuffix("ImageProcessor"), {})
     parent = get_image_processor_class_from_name(name)
     theirs, mine = parent(**made), ours.class_for(parent)(**made)
@@ -152,6 +152,8 @@ def test_flags(name):
             continue  # Flava's, at random
         if isinstance(value, bool) or "bool" in str(kind) and value is None:
             same_bytes(theirs, mine, [A], return_tensors="pt", **{option: not value})
+        elif isinstance(value, int):
+            same_bytes(theirs, mine, [A], return_tensors="pt", **{option: type(value)(2 * value) if option != "resample" else 0})
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
@@ -203,9 +205,11 @@ def test_options():
         for images in big, [A, big, big.transpose(1, 0, 2)]:
             assert same_bytes(getattr(hf, name + "ImageProcessor")(), getattr(ours, name + "ImageProcessor")(), images, return_tensors="pt") == "", name
     # Options that a constructor makes another option of mean something else in a file.
-    for name, options in ("Idefics", {"image_size": 100}), ("Swin2SR", {"pad_size": {"height": 200, "width": 200}}):
+    # So do those that its code reads from self.
+    for name, options in [("Idefics", {"image_size": 100}), ("Swin2SR", {"pad_size": {"height": 200, "width": 200}}), ("PerceptionLM", {"max_num_tiles": 9}),
+                          ("LlavaOnevision", {"image_mean": [0.1, 0.2, 0.3]}), ("DeepseekOcr2", {"background_color": [9, 8, 7]})]:
         left = same_bytes(getattr(hf, name + "ImageProcessor")(), getattr(ours, name + "ImageProcessor")(), A, return_tensors="pt", **options)
-        assert "which the class reads only when it is made" in left
+        assert "which the class reads from the processor, too" in left
     same_bytes(hf.YolosImageProcessor(), ours.YolosImageProcessor(), A, return_tensors="pt", size=100)  # no longest_edge, unlike in a file
     p = ours.ViTImageProcessor()
     want = hf.ViTImageProcessor()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 import threading
 import warnings
@@ -82,6 +83,8 @@ OF_CALL = ("device", "disable_grouping", "input_data_format", "return_row_col_in
 
 # Options that constructors read, too, and that mean the same in a call once they are complete.
 MADE = ("do_convert_annotations", "do_normalize", "do_pad", "do_rescale", "image_mean", "image_std", "size")
+# Methods that do not compute pixels of a call.
+NOT_PIXELS = ("_validate_preprocess_kwargs", "postprocess", "prepare_annotation", "preprocess_with_tokenizer_info")
 
 _cache = _processor.Cache(64)
 
@@ -204,8 +207,8 @@ def _config(self: Any, options: dict[str, Any]) -> str:
             if source in changed or config.pop(attribute) != ([127] * 3 if mean is None else [int(x * 255) for x in mean]):
                 raise _Unsupported(f"{attribute} is not that of {source}")
     for k in changed:
-        if k in _of_init(cls):
-            raise _Unsupported(f"its argument {k}, which the class reads only when it is made")
+        if k in _of_object(cls):
+            raise _Unsupported(f"its argument {k}, which the class reads from the processor, too")
     try:
         return json.dumps(config | changed)
     except (TypeError, ValueError) as e:
@@ -213,11 +216,24 @@ def _config(self: Any, options: dict[str, Any]) -> str:
 
 
 @lru_cache(maxsize=None)
-def _of_init(cls: type) -> frozenset[str]:
-    """The options of a class that its __init__ may make another option of. The others have one meaning in files and in calls."""
-    init = cls.__init__
-    text = "" if init is BaseImageProcessor.__init__ else inspect.getsource(init)
-    return frozenset(k for k in cls.valid_kwargs.__annotations__ if k not in MADE and f'"{k}"' in text)  # type: ignore[attr-defined]
+def _of_object(cls: type) -> frozenset[str]:
+    """The options of a class that may mean something else in a call than in a file.
+
+    They are those of which __init__ may make another option, and those that the code of the class reads from self in
+    place of the call's options.
+    """
+    found = set()
+    for name, f in inspect.getmembers(cls, inspect.isfunction):
+        if not f.__module__.startswith("transformers.models."):
+            continue
+        text = inspect.getsource(f)
+        for k in cls.valid_kwargs.__annotations__:  # type: ignore[attr-defined]
+            if name == "__init__":
+                if k not in MADE and f'"{k}"' in text:
+                    found.add(k)
+            elif name not in NOT_PIXELS and not name.startswith(("post_process", "get_number")) and re.search(rf"\bself\.{k}\b(?!\()", text):
+                found.add(k)
+    return frozenset(found)
 
 
 def _base(name: str) -> str:
