@@ -21,6 +21,16 @@ typedef struct {
 	int32_t rank;
 } ip_tensor;
 
+// An image: an encoded one of bytes bytes, or pixels if height is not 0.
+// The library reads it during the call only, and does not copy it as a whole.
+typedef struct {
+	void *data; // of pixels the first sample of the first one
+	int64_t bytes;
+	int64_t height, width;
+	int64_t channels; // 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA; uint8
+	int64_t row, pixel, sample; // strides in bytes, which may be negative
+} ip_image;
+
 typedef struct {
 	int64_t lease; // ip_release ends it
 	int64_t epoch;
@@ -46,7 +56,7 @@ import (
 )
 
 // abiVersion is the version of the declarations above.
-const abiVersion = 4
+const abiVersion = 5
 
 func main() {}
 
@@ -154,18 +164,54 @@ func ip_graph_json(h C.int64_t, e **C.char) *C.char {
 	return C.CString(string(g.JSON()))
 }
 
-// ip_graph_run runs a graph on an image, in the form of a file or of package
-// codec/pixels, and lends the outputs. out has room for all of them.
+// imageOf returns an image whose memory must not change during the call.
+func imageOf(i *C.ip_image) (binding.Image, error) {
+	if i.height == 0 {
+		return binding.Image{Encoded: bytesOf(i.data, i.bytes)}, nil
+	}
+	return binding.Pixels(i.data, int(i.height), int(i.width), int(i.channels), int(i.row), int(i.pixel), int(i.sample))
+}
+
+// ip_graph_run runs a graph on an image and lends the outputs. out has room for
+// all of them.
 //
 //export ip_graph_run
-func ip_graph_run(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
+func ip_graph_run(h C.int64_t, image *C.ip_image, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
+	return run(h, out, e, func(g *binding.Graph) (*binding.Tensors, error) {
+		i, err := imageOf(image)
+		if err != nil {
+			return nil, err
+		}
+		return g.Run(i)
+	})
+}
+
+// ip_graph_run_batch runs a graph on count images, on all processors, and lends
+// the batch that the graph's batch rules make of the outputs.
+//
+//export ip_graph_run_batch
+func ip_graph_run_batch(h C.int64_t, images *C.ip_image, count C.int32_t, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
+	return run(h, out, e, func(g *binding.Graph) (*binding.Tensors, error) {
+		l := make([]binding.Image, max(count, 0))
+		for i, image := range unsafe.Slice(images, len(l)) {
+			var err error
+			if l[i], err = imageOf(&image); err != nil {
+				return nil, err
+			}
+		}
+		return g.RunBatch(l)
+	})
+}
+
+// run lends the tensors that f returns.
+func run(h C.int64_t, out *C.ip_tensor, e **C.char, f func(g *binding.Graph) (*binding.Tensors, error)) (lease C.int64_t) {
 	err := func() (err error) {
 		defer binding.Guard(&err)
 		g, err := get[*binding.Graph](h)
 		if err != nil {
 			return err
 		}
-		t, err := g.Run(bytesOf(image, n))
+		t, err := f(g)
 		if err != nil {
 			return err
 		}
@@ -177,12 +223,11 @@ func ip_graph_run(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tens
 	return lease
 }
 
-// ip_graph_run_into runs a graph on such an image and writes the outputs to
-// memory of the caller, which data and bytes of the count elements of out
-// describe.
+// ip_graph_run_into runs a graph on an image and writes the outputs to memory
+// of the caller, which data and bytes of the count elements of out describe.
 //
 //export ip_graph_run_into
-func ip_graph_run_into(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip_tensor, count C.int32_t, e **C.char) C.int32_t {
+func ip_graph_run_into(h C.int64_t, image *C.ip_image, out *C.ip_tensor, count C.int32_t, e **C.char) C.int32_t {
 	err := func() (err error) {
 		defer binding.Guard(&err)
 		g, err := get[*binding.Graph](h)
@@ -194,7 +239,11 @@ func ip_graph_run_into(h C.int64_t, image unsafe.Pointer, n C.int64_t, out *C.ip
 		for i := range dst {
 			dst[i] = bytesOf(list[i].data, list[i].bytes)
 		}
-		descs, err := g.RunInto(bytesOf(image, n), dst)
+		i, err := imageOf(image)
+		if err != nil {
+			return err
+		}
+		descs, err := g.RunInto(i, dst)
 		for i, d := range descs {
 			list[i].bytes = C.int64_t(d.Size())
 			setDesc(&list[i], d)

@@ -76,8 +76,8 @@ def images(folder, graph=SMALL, batch=2, shuffle=False):
 def child():
     """Runs a Python program in a process of its own."""
 
-    def run(code, *args, timeout=60, status=0):
-        p = subprocess.run([sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, timeout=timeout)
+    def run(code, *args, timeout=60, status=0, python=(sys.executable,)):
+        p = subprocess.run([*python, "-c", code, *map(str, args)], capture_output=True, text=True, timeout=timeout)
         assert p.returncode == status, f"status {p.returncode}: {p.stdout}{p.stderr}"
         return p.stdout
 

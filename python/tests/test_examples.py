@@ -5,6 +5,7 @@ import os
 import re
 
 import conftest
+import numpy as np
 import pytest
 
 NOTEBOOKS = sorted((conftest.ROOT / "python" / "examples").glob("*.ipynb"))
@@ -25,7 +26,7 @@ def test_notebook(path, tmp_path, monkeypatch):
 
 
 def test_documentation(tmp_path, jpeg, folder, monkeypatch):
-    """Runs the blocks of docs/python.md and of the package's README, but those that need torch."""
+    """Runs the blocks of docs/python.md and of the package's README, but those that need torch or transformers."""
     from test_graph import HF
 
     monkeypatch.chdir(tmp_path)
@@ -38,13 +39,13 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
     blocks = 0
     for page in "docs/python.md", "python/README.md":
         steps = []
-        names = {"step": lambda images, labels: steps.append(len(labels))}
+        names = {"step": lambda images, labels: steps.append(len(labels)), "images": [jpeg], "pixels": np.zeros((20, 30, 3), np.uint8)}
         for block in re.findall(r"```python\n(.*?)```", (conftest.ROOT / page).read_text(), re.DOTALL):
-            if "torch" not in block:
+            if "torch" not in block and "infer_prep.transformers" not in block:
                 block = re.sub(r"open\((.*?)\)\.read\(\)", r"__import__('pathlib').Path(\1).read_bytes()", block).replace('.Path("cat.jpg", "rb")', '.Path("cat.jpg")')
                 exec(compile(block, page, "exec"), names)
                 blocks += 1
         assert names["tensor"].shape == (3, 224, 224)
         assert page != "docs/python.md" or sum(steps) == 60
-    assert blocks == 5
+    assert blocks == 6
     assert list((tmp_path / "tensors").rglob("*.npy"))

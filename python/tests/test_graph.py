@@ -21,7 +21,7 @@ HF = {"image_processor_type": "ViTImageProcessor", "do_resize": True, "size": {"
 
 def test_run(jpeg):
     g = Graph.from_preset("imagenet")
-    assert g.columns == (("image", "float32", "CHW", (3, 224, 224)),)
+    assert g.columns == (("image", "float32", "CHW", (3, 224, 224), "stack"),)
     a = g.run(jpeg)
     assert a.shape == (3, 224, 224) and a.dtype == np.float32 and a.flags.c_contiguous and a.flags.writeable and not a.flags.owndata
     for other in bytearray(jpeg), memoryview(jpeg), np.frombuffer(jpeg, np.uint8):
@@ -201,18 +201,19 @@ def test_pixels(jpeg):
             assert np.array_equal(g.run(PillowImage(mode, a)), want), mode
         assert np.array_equal(g.run(a[:, :, 0]), g.run(png(a[:, :, :1])))
     for bad, kind, text in [
-        (decoded.astype(np.float32), TypeError, r"got a buffer of float32 \(\d+, \d+, 3\); want an encoded image .* decoded pixels as an array of uint8"),
-        (decoded.astype(np.int8), TypeError, "got a buffer of int8"),
-        (decoded.astype(object), TypeError, "got a buffer of object"),
-        (np.array([jpeg], object), TypeError, r"got a buffer of object \(1,\); want an encoded image"),
+        (decoded.astype(np.float32), TypeError, r"got an array of float32 \(\d+, \d+, 3\); want an encoded image .* decoded pixels as an array or a CPU tensor of uint8"),
+        (decoded.astype(np.int8), TypeError, "got an array of int8"),
+        (memoryview(decoded.astype(np.int8)), TypeError, "got a buffer of int8"),
+        (decoded.astype(object), TypeError, "got an array of object"),
+        (np.array([jpeg], object), TypeError, r"got an array of object \(1,\); want an encoded image"),
         (np.array(["2020-01-01"], "datetime64[D]"), TypeError, r"got an array of datetime64\[D\]"),
-        (np.zeros(3, "u1,u1"), TypeError, "got a buffer of"),
+        (np.zeros(3, "u1,u1"), TypeError, "got an array of"),
         (array.array("f", [1, 2]), TypeError, "got a buffer of elements of 4 bytes"),
         ([1, 2], TypeError, "got list; want an encoded image"),
         (PillowImage("P", decoded[:, :, 0]), TypeError, r"Pillow's mode P: want one of L, LA, RGB, RGBA, such as image.convert\('RGB'\)"),
         (PillowImage("L", decoded[:, :, 0], [1, 2, 3]), TypeError, "Pillow's mode L with a palette: want one of"),
         (PillowImage("CMYK", np.zeros((3, 3, 4), np.uint8)), TypeError, "Pillow's mode CMYK"),
-        (np.zeros((3, 3, 5), np.uint8), ValueError, r"got an array of uint8 \(3, 3, 5\); want pixels"),
+        (np.zeros((7, 3, 5), np.uint8), ValueError, r"got an array of uint8 \(7, 3, 5\); want pixels"),
         (np.zeros((1, 3, 3, 3), np.uint8), ValueError, r"got an array of uint8 \(1, 3, 3, 3\); want pixels"),
         (np.zeros((0, 3, 3), np.uint8), ValueError, "at least one pixel"),
     ]:
@@ -220,9 +221,87 @@ def test_pixels(jpeg):
             with pytest.raises(kind, match=text) as e:
                 call()
             assert len(str(e.value)) < 300
-    with pytest.raises(InferPrepError) as e:
-        graphs[0].run(np.broadcast_to(np.uint8(0), (1, (1 << 24) + 1, 1)))
-    assert e.value.code in ("format", "limit")
+    with pytest.raises(InferPrepError, match="16777217x1 pixels, want 1 to 16777216 a side") as e:
+        graphs[0].run(np.broadcast_to(np.uint8(0), (1, (1 << 24) + 1)))
+    assert e.value.code == "input"
+
+
+class Tensor:
+    """What run uses of a tensor of torch."""
+
+    def __init__(self, array, device=1):
+        self.array, self.device = array, device
+
+    def __dlpack_device__(self):
+        return self.device, 0
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+def test_layouts(jpeg):
+    """Channels first and last, strides of all kinds, without a copy: equal to a PNG file of the pixels."""
+    g = Graph.from_hf(HF)
+    rng = np.random.default_rng(2)
+    big = rng.integers(0, 256, (80, 90, 6), np.uint8)
+    for a in big[:37, :53, :3], big[5:42, 7:60, 2:5], big[::2, ::-1, :3], big[::-1, ::3, 5:2:-1], np.asfortranarray(big[:, :, :3]), big[:, :, ::2]:
+        want = g.run(png(np.ascontiguousarray(a)))
+        first = a.transpose(2, 0, 1)
+        for same in a, first, np.ascontiguousarray(first), Tensor(a.copy()), Tensor(first):
+            assert np.array_equal(g.run(same), want), (same, a.strides)
+        assert np.array_equal(g.run(a, input_data_format="channels_last"), want)
+        assert np.array_equal(g.run(first, input_data_format="channels_first"), want)
+        out = np.empty_like(want)
+        g.run_into(first, out)
+        assert np.array_equal(out, want)
+    one = np.broadcast_to(np.uint8([1, 2, 3]), (9, 8, 3))  # strides of 0
+    assert np.array_equal(g.run(one), g.run(png(one.copy())))
+    gray = big[:, :, 0]
+    assert np.array_equal(g.run(gray), g.run(gray[None])) and np.array_equal(g.run(gray), g.run(gray[:, :, None]))
+    # 3 x n x 3: the first axis, with a warning, as in transformers.
+    both = rng.integers(0, 256, (3, 30, 3), np.uint8)
+    with pytest.warns(UserWarning, match=r"\(3, 30, 3\) may have its channels first or last"):
+        assert np.array_equal(g.run(both), g.run(both, input_data_format="channels_first"))
+    assert not np.array_equal(g.run(both, input_data_format="channels_last"), g.run(both, input_data_format="channels_first"))
+    with pytest.raises(ValueError, match="input_data_format 'last': want 'channels_first' or 'channels_last'"):
+        g.run(both, input_data_format="last")
+    with pytest.raises(TypeError, match="a tensor on the device"):
+        g.run(Tensor(big, device=2))
+
+
+def test_batch(jpeg):
+    rng = np.random.default_rng(3)
+    images = [rng.integers(0, 256, (20 + 7 * i, 60 - 9 * i, 3), np.uint8) for i in range(5)]
+    g = Graph.from_hf(HF)
+    batch = g.run_batch([jpeg, *images])
+    assert batch.shape == (6, 3, 224, 224)
+    for one, image in zip(batch, [jpeg, *images]):
+        assert np.array_equal(one, g.run(image))
+    four = rng.integers(0, 256, (3, 20, 30, 3), np.uint8)
+    for same in four, list(four), four.transpose(0, 3, 1, 2), Tensor(four):
+        assert np.array_equal(g.run_batch(same), np.stack([g.run(i) for i in four]))
+    qwen = Graph.from_hf({"image_processor_type": "Qwen2VLImageProcessor", "patch_size": 14, "temporal_patch_size": 2, "merge_size": 2, "min_pixels": 3136, "max_pixels": 12845056})
+    assert [c.batch for c in qwen.columns] == ["concat", "stack"]
+    out, each = qwen.run_batch(images), [qwen.run(i) for i in images]
+    assert np.array_equal(out["pixel_values"], np.concatenate([e["pixel_values"] for e in each]))
+    assert np.array_equal(out["image_grid_thw"], np.stack([e["image_grid_thw"] for e in each]))
+    detr = Graph.from_hf({"image_processor_type": "DetrImageProcessor", "size": {"shortest_edge": 40, "longest_edge": 60}})
+    assert [c.batch for c in detr.columns] == ["pad", "pad"]
+    out, each = detr.run_batch(images), [detr.run(i) for i in images]
+    for values, mask, e in zip(out["pixel_values"], out["pixel_mask"], each):
+        _, h, w = e["pixel_values"].shape
+        assert np.array_equal(values[:, :h, :w], e["pixel_values"]) and values[:, h:].sum() == values[:, :, w:].sum() == 0
+        assert mask[:h, :w].all() and mask.sum() == h * w
+    decode = Graph.from_json(conftest.SMALL)
+    for bad, kind, text in [
+        ([], InferPrepError, "no images"), ([jpeg, jpeg[:100], b""], InferPrepError, "image 1: "), (images, InferPrepError, "sample 1 is .* needs equal sizes"),
+        (jpeg, TypeError, "run_batch: got bytes, want a list of images"), (images[0], TypeError, "run_batch: got ndarray"), ([[jpeg]], TypeError, "got list"),
+    ]:
+        with pytest.raises(kind, match=text):
+            decode.run_batch(bad)
+    g.close()
+    with pytest.raises(InferPrepError, match="closed"):
+        g.run_batch(images)
 
 
 def test_pillow(jpeg):

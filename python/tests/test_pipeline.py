@@ -422,7 +422,7 @@ def test_bytes(tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\n\nthree\n")
     d = {"infer_prep_dataset": 1, "top": {"node": "text_file", "version": 1, "params": {"files": [str(tmp_path / "a.txt")]}}}
     p = Pipeline(d)
-    assert p.columns == (("text", "bytes", "", ()),)
+    assert p.columns == (("text", "bytes", "", (), "stack"),)
     arrays = [b["text"] for b in p]
     p.close()
     assert [a.tobytes() for a in arrays] == [b"one", b"two", b"three"]

@@ -34,6 +34,20 @@ def test_dlpack_copies_nothing(definition):
     assert torch.from_dlpack(a).data_ptr() == a.__array_interface__["data"][0]
 
 
+def test_tensors_as_images():
+    """CPU tensors are read where they lie, channels first or last, whatever their strides."""
+    g = infer_prep.Graph.from_preset("imagenet")
+    a = np.random.default_rng(1).integers(0, 256, (50, 70, 3), np.uint8)
+    want, t = g.run(a), torch.from_numpy(a)
+    for same in t, t.permute(2, 0, 1), t.permute(2, 0, 1).contiguous(), t.permute(2, 0, 1)[None].contiguous(memory_format=torch.channels_last)[0]:
+        assert np.array_equal(g.run(same), want)
+    four = torch.stack([t, t.flip(0)]).permute(0, 3, 1, 2)
+    assert np.array_equal(g.run_batch(four), np.stack([want, g.run(a[::-1])]))
+    for bad, text in (t.float(), "an array of float32"), (t.to(torch.bfloat16), "a tensor of torch.bfloat16"), (t.to("meta"), "a tensor"):
+        with pytest.raises(TypeError, match=text):
+            g.run(bad)
+
+
 def test_loader(definition, tmp_path):
     loader = Loader(definition, seed=1)
     assert isinstance(loader, torch.utils.data.IterableDataset) and len(loader) == 7

@@ -81,12 +81,14 @@ type Column struct {
 	DType  string `json:"dtype"`
 	Layout string `json:"layout"` // "" for none
 	Shape  []int  `json:"shape"`  // -1 is a size that depends on the data
+	// Batch is the rule by which tensors form a batch: stack, pad or concat.
+	Batch string `json:"batch"`
 }
 
 func columnsOf(l []datagraph.Column) []Column {
 	out := make([]Column, len(l))
 	for i, c := range l {
-		out[i] = Column{Name: c.Name, DType: c.Desc.DType.String(), Shape: dims(c.Desc.Shape)}
+		out[i] = Column{Name: c.Name, DType: c.Desc.DType.String(), Shape: dims(c.Desc.Shape), Batch: c.Batch.Rule.String()}
 		if c.Desc.Layout != tensor.NoLayout {
 			out[i].Layout = c.Desc.Layout.String()
 		}

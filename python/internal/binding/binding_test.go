@@ -12,9 +12,11 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/dataset/imagefolder"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -76,7 +78,7 @@ func next(t *testing.T, p *Pipeline) *Tensors {
 func TestLent(t *testing.T) {
 	p := openFolder(t, Options{Workers: 2})
 	require.Equal(t, PipelineInfo{Len: 3, Columns: []Column{
-		{Name: "image", DType: "uint8", Shape: []int{-1, -1, -1, 3}}, {Name: "label", DType: "int32", Shape: []int{-1}},
+		{Name: "image", DType: "uint8", Shape: []int{-1, -1, -1, 3}, Batch: "stack"}, {Name: "label", DType: "int32", Shape: []int{-1}, Batch: "stack"},
 	}}, p.Info())
 	var held []*Tensors
 	for range 4 {
@@ -247,28 +249,66 @@ func TestGraph(t *testing.T) {
 	require.NoError(t, err)
 	g, err := OpenGraph(Source{Kind: "preset"}, []byte("imagenet"))
 	require.NoError(t, err)
-	require.Equal(t, []Column{{"image", "float32", "CHW", []int{3, 224, 224}}}, g.Info().Columns)
-	a, err := g.Run(jpeg)
+	require.Equal(t, []Column{{"image", "float32", "CHW", []int{3, 224, 224}, "stack"}}, g.Info().Columns)
+	a, err := g.Run(Image{Encoded: jpeg})
 	require.NoError(t, err)
 	want := bytes.Clone(a.List()[0].Data)
-	b, err := g.Run(jpeg)
+	b, err := g.Run(Image{Encoded: jpeg})
 	require.NoError(t, err)
 	require.Equal(t, want, b.List()[0].Data)
 	require.NotEqual(t, a.Pointer(0), b.Pointer(0))
 	b.Release()
 	dst := make([]byte, len(want))
-	d, err := g.RunInto(jpeg, [][]byte{tensor.Alloc(len(want))})
+	d, err := g.RunInto(Image{Encoded: jpeg}, [][]byte{tensor.Alloc(len(want))})
 	require.NoError(t, err)
 	require.Equal(t, "float32 CHW (3, 224, 224)", d[0].String())
-	_, err = g.RunInto(jpeg, [][]byte{dst[:10]})
+	_, err = g.RunInto(Image{Encoded: jpeg}, [][]byte{dst[:10]})
 	require.Equal(t, "input", Code(err))
-	_, err = g.RunInto(jpeg, nil)
+	_, err = g.RunInto(Image{Encoded: jpeg}, nil)
 	require.Equal(t, "input", Code(err))
+	// Pixels in memory, and a batch of both kinds.
+	decoded, err := codec.Decode(jpeg, nil)
+	require.NoError(t, err)
+	height, width := decoded.Shape.At(0), decoded.Shape.At(1)
+	p, err := Pixels(unsafe.Pointer(&decoded.Data[0]), height, width, 3, width*3, 3, 1)
+	require.NoError(t, err)
+	c, err := g.Run(p)
+	require.NoError(t, err)
+	require.Equal(t, want, c.List()[0].Data)
+	c.Release()
+	batch, err := g.RunBatch([]Image{p, {Encoded: jpeg}, p})
+	require.NoError(t, err)
+	require.Equal(t, "float32 (3, 3, 224, 224)", batch.List()[0].Desc.String())
+	require.Equal(t, bytes.Repeat(want, 3), batch.List()[0].Data)
+	at := batch.Pointer(0)
+	batch.Release()
+	batch, err = g.RunBatch([]Image{{Encoded: jpeg}, p}) // in the same memory
+	require.NoError(t, err)
+	require.Equal(t, at, batch.Pointer(0))
+	require.Equal(t, "float32 (2, 3, 224, 224)", batch.List()[0].Desc.String())
+	require.Equal(t, bytes.Repeat(want, 2), batch.List()[0].Data)
+	other, err := g.RunBatch([]Image{p})
+	require.NoError(t, err)
+	require.NotEqual(t, at, other.Pointer(0))
+	other.Release()
+	batch.Release()
+	_, err = g.RunBatch(nil)
+	require.Equal(t, "input", Code(err))
+	_, err = g.RunBatch([]Image{p, {Encoded: jpeg[:100]}, {Encoded: []byte("x")}})
+	require.Equal(t, "format", Code(err))
+	require.ErrorContains(t, err, "image 1")
+	_, err = Pixels(nil, 1, 1, 3, 0, 0, 0)
+	require.Equal(t, "input", Code(err))
+	_, err = Pixels(unsafe.Pointer(&decoded.Data[0]), 1, 1, 5, 0, 0, 0)
+	require.Equal(t, "input", Code(err))
+	_, err = Pixels(unsafe.Pointer(&decoded.Data[0]), 0, 1, 3, 0, 0, 0)
+	require.Equal(t, "input", Code(err))
+
 	again, err := OpenGraph(Source{Kind: "graph"}, g.JSON())
 	require.NoError(t, err)
 	require.Equal(t, g.JSON(), again.JSON())
 	require.NoError(t, g.Close())
-	_, err = g.Run(jpeg)
+	_, err = g.Run(Image{Encoded: jpeg})
 	require.Equal(t, "closed", Code(err))
 	require.Equal(t, want, a.List()[0].Data)
 	a.Release()

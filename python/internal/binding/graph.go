@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	inferprep "github.com/infer-prep/infer-prep"
-	_ "github.com/infer-prep/infer-prep/codec/pixels" // arrays of Python
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/preset"
@@ -24,6 +23,7 @@ type Graph struct {
 
 	mu     sync.Mutex
 	spare  [][][]byte // memory of released tensors, a list for each run
+	stacks [][][]byte // the same of released batches
 	closed bool
 }
 
@@ -142,26 +142,30 @@ func (g *Graph) memory() (spare [][]byte) {
 	return spare
 }
 
-// Run runs the graph on an encoded image, or pixels in the form of package
-// codec/pixels. It does not keep the image, and lends the tensors.
-func (g *Graph) Run(image []byte) (*Tensors, error) {
+// Run runs the graph on an image. It does not keep the image, and lends the
+// tensors.
+func (g *Graph) Run(i Image) (*Tensors, error) {
 	if err := g.use(); err != nil {
 		return nil, err
 	}
+	image, done, err := i.input()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	n := len(g.plan.Outputs())
 	t := &Tensors{list: make([]tensor.Tensor, n)}
-	memory := make([][]byte, n)
-	copy(memory, g.memory())
-	var err error
+	spare := make([][]byte, n)
+	copy(spare, g.memory())
 	if g.on != nil {
-		err = g.on.run(image, func(out []*tensor.Tensor) error { return copyAll(t.list, out, memory) })
+		err = g.on.run(image, func(out []*tensor.Tensor) error { return copyAll(t.list, out, spare) })
 	} else {
 		err = g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
 			if _, err := r.Run(tensor.FromBytes(image)); err != nil {
 				return err
 			}
 			for i := range n {
-				x, own := r.Take(i, memory[i])
+				x, own := r.Take(i, spare[i])
 				if !own || !dense(&x) {
 					x = *x.Clone()
 				}
@@ -174,13 +178,13 @@ func (g *Graph) Run(image []byte) (*Tensors, error) {
 		return nil, err
 	}
 	for i := range n {
-		memory[i] = t.list[i].Data
+		spare[i] = t.list[i].Data
 	}
 	t.release = func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if !g.closed && len(g.spare) < runtime.GOMAXPROCS(0) {
-			g.spare = append(g.spare, memory)
+			g.spare = append(g.spare, spare)
 		}
 	}
 	return t, nil
@@ -188,13 +192,18 @@ func (g *Graph) Run(image []byte) (*Tensors, error) {
 
 // RunInto runs the graph on an image as Run does, and writes output i to the
 // first bytes of dst[i]. It returns the descriptions of the outputs.
-func (g *Graph) RunInto(image []byte, dst [][]byte) ([]tensor.Desc, error) {
+func (g *Graph) RunInto(i Image, dst [][]byte) ([]tensor.Desc, error) {
 	if n := len(g.plan.Outputs()); len(dst) != n {
 		return nil, fmt.Errorf("infer_prep: run_into: %w: memory for %d outputs, the graph has %d", errInput, len(dst), n)
 	}
 	if err := g.use(); err != nil {
 		return nil, err
 	}
+	image, done, err := i.input()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	l := make([]tensor.Desc, len(dst))
 	if g.on != nil {
 		return l, g.on.run(image, func(out []*tensor.Tensor) error {
@@ -250,7 +259,7 @@ func copyTo(dst, t *tensor.Tensor) error {
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	closed := g.closed
-	g.closed, g.spare = true, nil
+	g.closed, g.spare, g.stacks = true, nil, nil
 	g.mu.Unlock()
 	if g.on != nil && !closed {
 		return g.on.Close()

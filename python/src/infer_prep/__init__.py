@@ -7,6 +7,7 @@ from ._dataset import Dataset
 from ._errors import ForkError, InferPrepError
 from ._graph import Graph, Written
 from ._pipeline import Batch, Pipeline
+from ._processor import ImageProcessor
 from ._version import VERSION as __version__
 
-__all__ = ["Batch", "Dataset", "ForkError", "Graph", "InferPrepError", "Pipeline", "Written", "__version__"]
+__all__ = ["Batch", "Dataset", "ForkError", "Graph", "ImageProcessor", "InferPrepError", "Pipeline", "Written", "__version__"]

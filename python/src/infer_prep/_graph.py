@@ -11,23 +11,25 @@ from typing import Any, Callable, Iterable, NamedTuple, Sequence, Union
 
 import numpy as np
 
-from . import _native
+from . import _images, _native
 from ._errors import InferPrepError
 from ._native import Array
 
 Path = Union[str, "os.PathLike[str]"]
-Image = Any  # a buffer, for which typing has no name before 3.12, or an image of Pillow
+Image = Any  # a buffer, for which typing has no name before 3.12, an array, a tensor, or an image of Pillow
 
 
 class Column(NamedTuple):
     """An output of a graph, or a column of a pipeline. A size of -1 depends on
     the data. dtype is NumPy's name, or "bfloat16" (bits in uint16), or "bytes" (a
-    list of uint8)."""
+    list of uint8). batch is the rule of a batch: "stack", "pad" to the largest, or
+    "concat" along the first axis."""
 
     name: str
     dtype: str
     layout: str
     shape: tuple[int, ...]
+    batch: str = "stack"
 
 
 class Written(NamedTuple):
@@ -46,7 +48,7 @@ WAIT = 100
 
 
 def columns(info: dict[str, Any]) -> tuple[Column, ...]:
-    return tuple(Column(c["name"], c["dtype"], c["layout"], tuple(c["shape"])) for c in info["columns"])
+    return tuple(Column(c["name"], c["dtype"], c["layout"], tuple(c["shape"]), c["batch"]) for c in info["columns"])
 
 
 class Graph:
@@ -180,25 +182,47 @@ class Graph:
             _native.check(error)
         return {c.name: tuple(t.shape[: t.rank]) for c, t in zip(self.columns, out)}
 
-    def run(self, image: Image) -> Array | dict[str, Array]:
+    def run(self, image: Image, *, input_data_format: str | None = None) -> Array | dict[str, Array]:
         """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF or WebP file, or pixels.
 
-        A file is bytes or another buffer of bytes with one axis. Pixels are an array of
-        uint8 (H, W) or (H, W, C), in RGB and not in OpenCV's BGR, or an image of Pillow
-        in the mode L, LA, RGB or RGBA. They are upright: an orientation of EXIF is the
-        caller's. The graph treats them as a PNG file of the same pixels.
+        A file is bytes or another buffer of bytes with one axis. Pixels are an array or
+        a CPU tensor (DLPack) of uint8: (H, W), (H, W, C) or (C, H, W), in RGB and not in
+        OpenCV's BGR, or an image of Pillow in the mode L, LA, RGB or RGBA. They are
+        upright: an orientation of EXIF is the caller's. The graph treats them as a PNG
+        file of the same pixels. It reads arrays and tensors where they lie, with any
+        strides; they must not change until run returns.
+
+        input_data_format is "channels_first" or "channels_last". By default transformers'
+        rule decides: the channels are the first axis if it has 1, 3 or 4 elements, else
+        the last. If both axes have, there is a warning.
 
         Returns the array of the only output, or a dict of all outputs by name. The
         arrays are memory of the library, without a copy; it is reused when no array
         refers to it. They have no axis for a batch.
         """
-        data, n, keep = _native.address(image)
+        i = _native.Image()
+        keep = _images.fill(i, image, input_data_format)
+        return self._lent(lambda out, error: _native.lib().ip_graph_run(self._live(), byref(i), out, byref(error)), keep)
+
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None) -> Array | dict[str, Array]:
+        """Runs the graph on a list of images, each as in run, or on an array or a tensor of four axes.
+
+        Returns what run returns, with the batch that the reference makes of the images:
+        an axis in front, patches of all images in a row, or padding to the largest; the
+        attribute batch of columns says which. All processors are used. An image that
+        fails is an InferPrepError that names its place in the list; so are images whose
+        outputs make no batch.
+        """
+        l, n, keep = _images.images(images, input_data_format)
+        return self._lent(lambda out, error: _native.lib().ip_graph_run_batch(self._live(), l, n, out, byref(error)), keep)
+
+    def _lent(self, run: Callable[[Any, c_void_p], int], keep: Any) -> Array | dict[str, Array]:
+        """The outputs of a call that lends them; keep is what the call reads."""
         out = _native.tensors(len(self.columns))
         error = c_void_p()
-        lib = _native.lib()
         info = _native.BatchInfo()
         lease = _native.Lease(info)
-        info.lease = lib.ip_graph_run(self._live(), data, n, out, byref(error))
+        info.lease = run(out, error)
         del keep
         if error.value:
             _native.check(error)
@@ -206,7 +230,7 @@ class Graph:
             return _native.array(out[0], lease)
         return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
 
-    def run_into(self, image: Image, out: Array | dict[str, Array]) -> None:
+    def run_into(self, image: Image, out: Array | dict[str, Array], *, input_data_format: str | None = None) -> None:
         """Runs the graph on an image, as run does, and writes the output to an array.
 
         out is an array of the output's dtype and shape, contiguous and writable; for
@@ -229,9 +253,10 @@ class Graph:
             if any(have != n for have, n in zip(a.shape, c.shape) if n >= 0):
                 raise ValueError(f"infer_prep: run_into: {c.name} has the shape {a.shape}, want {c.shape}")
             t.data, t.bytes = a.ctypes.data, a.nbytes
-        data, n, keep = _native.address(image)
+        i = _native.Image()
+        keep = _images.fill(i, image, input_data_format)
         error = c_void_p()
-        _native.lib().ip_graph_run_into(self._live(), data, n, into, len(self.columns), byref(error))
+        _native.lib().ip_graph_run_into(self._live(), byref(i), into, len(self.columns), byref(error))
         del keep
         _native.check(error)
         for c, t in zip(self.columns, into):

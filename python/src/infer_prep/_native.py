@@ -7,7 +7,6 @@ import ctypes
 import importlib.util
 import json
 import os
-import struct
 import sys
 import threading
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
@@ -18,13 +17,20 @@ import numpy.typing as npt
 
 from ._errors import ForkError, InferPrepError
 
-ABI = 4
+ABI = 5
 MAX_RANK = 8
 Array = npt.NDArray[Any]
 
 
 class Tensor(Structure):
     _fields_ = [("data", c_void_p), ("bytes", c_int64), ("shape", c_int64 * MAX_RANK), ("dtype", c_int32), ("rank", c_int32)]
+
+
+class Image(Structure):
+    """An encoded image of bytes bytes, or pixels if height is not 0; strides are in bytes."""
+
+    _fields_ = [("data", c_void_p), ("bytes", c_int64), ("height", c_int64), ("width", c_int64), ("channels", c_int64),
+                ("row", c_int64), ("pixel", c_int64), ("sample", c_int64)]
 
 
 class BatchInfo(Structure):
@@ -45,8 +51,9 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_free": (None, [c_void_p]),
     "ip_graph_open": (c_int64, [c_char_p, c_char_p, c_int64, ERROR, ERROR]),
     "ip_graph_json": (c_void_p, [c_int64, ERROR]),
-    "ip_graph_run": (c_int64, [c_int64, c_void_p, c_int64, POINTER(Tensor), ERROR]),
-    "ip_graph_run_into": (c_int32, [c_int64, c_void_p, c_int64, POINTER(Tensor), c_int32, ERROR]),
+    "ip_graph_run": (c_int64, [c_int64, POINTER(Image), POINTER(Tensor), ERROR]),
+    "ip_graph_run_batch": (c_int64, [c_int64, POINTER(Image), c_int32, POINTER(Tensor), ERROR]),
+    "ip_graph_run_into": (c_int32, [c_int64, POINTER(Image), POINTER(Tensor), c_int32, ERROR]),
     "ip_graph_sizes": (c_int32, [c_int64, c_int64, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_write": (c_int64, [c_int64, c_char_p, ERROR]),
     "ip_write_wait": (c_int32, [c_int64, c_int64, ERROR, ERROR]),
@@ -186,55 +193,6 @@ def array(t: Tensor, lease: Lease) -> Array:
     if not t.data:  # no elements
         return np.empty(shape, kind)
     return np.asarray(_View({"version": 3, "shape": shape, "typestr": kind, "data": (t.data, False)}, lease))
-
-
-# The modes of decoded images by their number of channels, as in package codec,
-# and Pillow's modes whose arrays are such pixels.
-MODES = {1: 1, 2: 2, 3: 4, 4: 5}  # gray, gray and alpha, RGB, RGBA
-PIL_MODES = ("L", "LA", "RGB", "RGBA")
-
-
-def address(image: Any) -> tuple[Any, int, Any]:
-    """Address and length of an encoded or decoded image, and what to keep meanwhile."""
-    if type(image) is bytes:
-        return image, len(image), image
-    if hasattr(image, "getbands") and hasattr(image, "getpalette"):  # an Image of Pillow
-        palette = image.getpalette() is not None  # some GIF files have one in mode L
-        if palette or image.mode not in PIL_MODES:
-            kind = f"Pillow's mode {image.mode}" + " with a palette" * palette
-            raise TypeError(f"infer_prep: got an image of {kind}: want one of {', '.join(PIL_MODES)}, such as image.convert('RGB')")
-        return pixels(np.asarray(image))
-    try:
-        view = memoryview(image)
-    except (TypeError, ValueError, BufferError):  # ValueError: a dtype without a buffer, such as datetime64
-        kind = f"an array of {image.dtype}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise TypeError(f"infer_prep: got {kind}; {WANT}") from None
-    if view.format not in ("B", "b", "c"):
-        kind = image.dtype if isinstance(image, np.ndarray) else f"elements of {view.itemsize} bytes"
-        raise TypeError(f"infer_prep: got a buffer of {kind} {view.shape}; {WANT}")
-    if view.ndim > 1:
-        if view.format != "B":
-            raise TypeError(f"infer_prep: got a buffer of int8 {view.shape}; {WANT}")
-        return pixels(np.asarray(view))
-    if not view.c_contiguous:
-        raise ValueError("infer_prep: the buffer of the image is not contiguous: want a copy of it")
-    a = np.frombuffer(view, np.uint8)
-    return a.ctypes.data, a.nbytes, a
-
-
-WANT = "want an encoded image as bytes or another buffer of bytes, or decoded pixels as an array of uint8 (H, W, C) or an image of Pillow"
-
-
-def pixels(a: Array) -> tuple[Any, int, Any]:
-    """The form of package codec/pixels of an array of gray, gray and alpha, RGB or RGBA."""
-    height, width, channels = (*a.shape, 1) if a.ndim == 2 else a.shape if a.ndim == 3 else (0, 0, 0)
-    if channels not in MODES or not 0 < height < 1 << 32 or not 0 < width < 1 << 32:
-        raise ValueError(f"infer_prep: got an array of uint8 {a.shape}; want pixels (H, W), or (H, W, C) of 1 to 4 channels, at least one pixel")
-    head = struct.pack("<8sIIB7x", b"\0IPpix\0\1", width, height, MODES[channels])
-    b = np.empty(len(head) + a.size, np.uint8)
-    b[: len(head)] = np.frombuffer(head, np.uint8)
-    b[len(head) :].reshape(a.shape)[...] = a
-    return b.ctypes.data, b.nbytes, b
 
 
 def device(spec: str) -> str:
