@@ -214,7 +214,9 @@ func TestOpen(t *testing.T) {
 	write("hf/config.json", `{"model_type":"vit"}`)
 	write("timm/config.json", timm)
 	write("both/preprocessor_config.json", hf)
-	write("both/config.json", timm)
+	write("both/metadata.yaml", "stride: 32\nimgsz: [32, 32]\n")
+	write("wrapped/preprocessor_config.json", hf) // transformers, too, takes timm's config.json
+	write("wrapped/config.json", timm)
 	write("none/readme.txt", "x")
 	for _, c := range []struct{ name, want string }{
 		{write("g.json", string(j)), ""},
@@ -223,6 +225,7 @@ func TestOpen(t *testing.T) {
 		{write("a.json", hf), "transformers"},
 		{filepath.Join(dir, "hf"), "transformers"},
 		{filepath.Join(dir, "timm"), "timm"},
+		{filepath.Join(dir, "wrapped"), "timm"},
 		{write("compose.txt", "Compose(\n    Resize(size=8, interpolation=bilinear, max_size=None, antialias=True)\n    ToTensor()\n)"), "torchvision"},
 		{write("metadata.yaml", "task: detect\nhead: Detect\nstride: 32\nimgsz:\n- 32\n- 32\nargs:\n  dynamic: false\n  half: false\n"), "ultralytics"},
 		{write("k.json", `{"mode":"tf","size":[8,8]}`), "keras"},
@@ -237,7 +240,7 @@ func TestOpen(t *testing.T) {
 		kind error
 		text string
 	}{
-		{inferprep.Source{Name: filepath.Join(dir, "both")}, inferprep.ErrAmbiguous, "hf or timm"},
+		{inferprep.Source{Name: filepath.Join(dir, "both")}, inferprep.ErrAmbiguous, "hf or ultralytics"},
 		{inferprep.Source{Name: filepath.Join(dir, "none")}, inferprep.ErrUnknown, "folder"},
 		{inferprep.Source{Name: write("x.json", "{}")}, inferprep.ErrUnknown, "x.json"},
 		{inferprep.Source{Name: write("empty", "")}, inferprep.ErrUnknown, "empty"},

@@ -139,7 +139,7 @@ func TestPrep(t *testing.T) {
 	hf := []byte(`{"image_processor_type":"ViTImageProcessor","size":8}`)
 	t.Chdir(tree(t, map[string][]byte{
 		"model/preprocessor_config.json": hf, "hf.json": hf,
-		"both/preprocessor_config.json": hf, "both/config.json": []byte(`{"pretrained_cfg":{"input_size":[3,8,8],"interpolation":"bicubic"}}`),
+		"both/preprocessor_config.json": hf, "both/metadata.yaml": []byte("stride: 32\nimgsz: [32, 32]\n"),
 		"t.txt": []byte("Compose(\n    ToTensor()\n)\n"), "x.json": []byte("{}"),
 	}))
 	require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", "clip", "-o", "g.json").status)
@@ -155,7 +155,7 @@ func TestPrep(t *testing.T) {
 	r := call(t, "graph", "import", "--prep", "hf.json", "--backend", "pil")
 	require.Contains(t, r.stdout, "backend pil")
 	for _, c := range []struct{ name, want string }{
-		{"both", "both: ambiguous format: the folder may be of hf or timm"},
+		{"both", "both: ambiguous format: the folder may be of hf or ultralytics"},
 		{"x.json", "x.json: unknown format"},
 		{"missing", "missing: no such file or directory"},
 		{"clip", "the preset of this name is preset:clip"},
