@@ -17,14 +17,8 @@ type Line struct {
 	Outputs map[string]Tensor `json:"outputs,omitempty"`
 	// OutputsError says why Outputs is absent although the tokens are known.
 	OutputsError string `json:"outputs_error,omitempty"`
-	// NumImageTokens is the number that the processor's
-	// _get_num_multimodal_tokens returns, and Text replaces the placeholder of
-	// the image. TextTokens counts the tokens of Text if it differs.
-	NumImageTokens *int    `json:"num_image_tokens,omitempty"`
-	TextTokens     *int    `json:"num_text_tokens,omitempty"`
-	Text           *string `json:"text,omitempty"`
-	TokensError    string  `json:"tokens_error,omitempty"` // why a number or text is absent
-	Error          string  `json:"error,omitempty"`
+	Tokens
+	Error string `json:"error,omitempty"`
 }
 
 // Tensor describes an output for one image, without an axis for a batch.

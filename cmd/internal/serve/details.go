@@ -6,23 +6,16 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-)
 
-// Tokens is what a vision-language model's prompt has for an image.
-type Tokens struct {
-	// Number is the number of the image's tokens.
-	Number int
-	// Text replaces the image's placeholder in the prompt.
-	Text string
-}
+	"github.com/infer-prep/infer-prep/cmd/internal/outline"
+)
 
 // imageJSON describes an image of a request. It is in a response if the URL has
 // details=true.
 type imageJSON struct {
-	Size   [2]int  `json:"size"`   // height and width, as decoded
-	SHA256 string  `json:"sha256"` // of the encoded bytes, in hexadecimal digits
-	Tokens *int    `json:"num_image_tokens,omitempty"`
-	Text   *string `json:"text,omitempty"`
+	Size   [2]int `json:"size"`   // height and width, as decoded
+	SHA256 string `json:"sha256"` // of the encoded bytes, in hexadecimal digits
+	outline.Tokens
 }
 
 // wantsDetails reports whether the query asks for details.
@@ -47,13 +40,12 @@ func (s *Server) details(r *request, l *lease) (json.RawMessage, error) {
 	}
 	size := int64(len(images)) * 256
 	if s.o.Tokens != nil {
-		tokens, err := s.o.Tokens(r.sizes)
+		tokens, err := s.o.Tokens.Images(r.sizes...)
 		if err != nil {
 			return nil, fail(http.StatusBadRequest, "tokens: %w", err)
 		}
-		for i := range images {
-			t := &tokens[i]
-			images[i].Tokens, images[i].Text = &t.Number, &t.Text
+		for i, t := range tokens {
+			images[i].Tokens = outline.TokensOf(t)
 			size += 7 * int64(len(t.Text)) // the text, and six bytes for each of its own in JSON
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
+	"github.com/infer-prep/infer-prep/importer/hf/tokens"
 	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -36,9 +37,8 @@ type Options struct {
 	// Optional.
 	SideOutputs bool
 
-	// Tokens computes the tokens of the images of a request, which have these
-	// heights and widths. Optional; it must be safe for concurrent use.
-	Tokens func(sizes [][2]int) ([]Tokens, error)
+	// Tokens computes the tokens of images. Optional.
+	Tokens *tokens.Processor
 
 	// Device runs the graph, and the model of its options, with a session for
 	// each of Jobs. Optional; nil means the CPU. The caller closes it after the

@@ -26,6 +26,7 @@ import (
 type serveFlags struct {
 	source.GraphFlags
 	source.ModelFlags
+	source.TokenFlags
 	listen         string
 	name, version  string
 	outputs        string
@@ -52,6 +53,7 @@ func Command(a *command.App) *cobra.Command {
 	}
 	f.GraphFlags.Add(cmd)
 	f.ModelFlags.Add(cmd)
+	f.TokenFlags.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 picks a free one; an empty host means every interface")
 	fl.StringVar(&f.name, "model-name", "", "serve the graph as the model `NAME`")
@@ -146,6 +148,19 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 		Model: f.name, Version: f.version, Program: command.ModuleVersion(), Plan: plan, SideOutputs: f.outputs == "all",
 		Jobs: f.jobs, Queue: f.queue, Images: f.images, Body: int64(f.body), Held: int64(f.held),
 		Connections: f.conns, Timeout: f.timeout, Drain: f.drain, Log: logger,
+	}
+	counter, err := f.Open(cmd)
+	switch {
+	case err != nil:
+		return err
+	case counter != nil && counter.Err != nil && command.FirstChanged(cmd, "tokens") != "":
+		return command.UsageErr("%w", counter.Err)
+	case counter != nil && counter.Err != nil:
+		if !f.quiet {
+			logger.Printf("without tokens: %v", counter.Err)
+		}
+	case counter != nil:
+		o.Tokens = counter.Processor
 	}
 	close, err := f.openDevice(cmd.Context(), a, &o)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // Command returns the command sizes.
 func Command(a *command.App) *cobra.Command {
-	f, tf := &source.GraphFlags{}, &tokenFlags{}
+	f, tf := &source.GraphFlags{}, &source.TokenFlags{}
 	cmd := &cobra.Command{
 		Use:                   "sizes [--prep NAME | --hf FILE | …] [--tokens FILE] [--call FILE] HEIGHTxWIDTH|IMAGE...",
 		Short:                 "Print the shapes and the tokens that images of a size get, without pixels",
@@ -55,14 +55,15 @@ func Command(a *command.App) *cobra.Command {
 		},
 	}
 	f.Add(cmd)
-	tf.add(cmd)
+	tf.Add(cmd)
+	tf.AddCall(cmd)
 	return cmd
 }
 
 // newSizer reads the graph and the processor's files. A graph that cannot be
 // imported is an error unless the tokens are known.
-func newSizer(cmd *cobra.Command, a *command.App, f *source.GraphFlags, tf *tokenFlags) (*sizer, error) {
-	counts, err := tf.open(cmd)
+func newSizer(cmd *cobra.Command, a *command.App, f *source.GraphFlags, tf *source.TokenFlags) (*sizer, error) {
+	counts, err := tf.Open(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +72,11 @@ func newSizer(cmd *cobra.Command, a *command.App, f *source.GraphFlags, tf *toke
 	if err == nil {
 		s.plan, err = f.CompileImage(g)
 	}
-	if tf.call != "" && err == nil {
+	if tf.Call != "" && err == nil {
 		err = errors.New("the graph has the settings of the file, not those of --call")
 	}
 	if err != nil {
-		if counts == nil || counts.err != nil {
+		if counts == nil || counts.Err != nil {
 			return nil, err
 		}
 		s.missing = err
@@ -99,8 +100,8 @@ type sizer struct {
 	runner *datagraph.Runner
 	steps  []datagraph.StepInfo // of the graph
 
-	tokens  *counter // nil if no tokens are asked for
-	missing error    // why plan is not the graph's
+	tokens  *source.Counter // nil if no tokens are asked for
+	missing error           // why plan is not the graph's
 }
 
 // line describes the outputs for an argument. With an error, it has what is
@@ -129,10 +130,19 @@ func (s *sizer) finish(line *outline.Line, columns []datagraph.Column) error {
 	} else {
 		line.Outputs = outline.Outputs(columns)
 	}
-	if err := s.tokens.add(line); err != nil {
+	switch {
+	case s.tokens == nil || line.Size == nil:
+		return nil
+	case s.tokens.Err != nil:
+		line.TokensError = s.tokens.Err.Error()
+		return nil
+	}
+	images, err := s.tokens.Processor.Images(*line.Size)
+	if err != nil {
 		line.Outputs, line.OutputsError = nil, ""
 		return command.FailErr("%w", err)
 	}
+	line.Tokens = outline.TokensOf(images[0])
 	return nil
 }
 

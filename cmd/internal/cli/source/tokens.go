@@ -1,4 +1,4 @@
-package sizes
+package source
 
 import (
 	"context"
@@ -11,20 +11,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
-	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
-	"github.com/infer-prep/infer-prep/cmd/internal/outline"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/hf/tokens"
 	"github.com/infer-prep/infer-prep/internal/paths"
 )
 
-// tokenFlags name the files beside the processor's.
-type tokenFlags struct{ tokens, call string }
+// TokenFlags name the files beside those of a processor.
+type TokenFlags struct{ tokens, Call string }
 
-func (f *tokenFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.tokens, "tokens", "", "with --hf: the JSON object in `FILE` maps attributes of the tokenizer, such as image_token, to their strings")
-	fl.StringVar(&f.call, "call", "", "with --hf: the JSON object in `FILE` has keyword arguments of the processor's call, such as do_pan_and_scan")
+// Add adds the flag --tokens.
+func (f *TokenFlags) Add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.tokens, "tokens", "", "with --hf: the JSON object in `FILE` maps attributes of the tokenizer, such as image_token, to their strings")
+}
+
+// AddCall adds the flag --call.
+func (f *TokenFlags) AddCall(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Call, "call", "", "with --hf: the JSON object in `FILE` has keyword arguments of the processor's call, such as do_pan_and_scan")
 }
 
 // Names of the files in a model's folder.
@@ -34,16 +36,16 @@ const (
 	tokenizerName    = "tokenizer_config.json"
 )
 
-// counter computes the tokens of images.
-type counter struct {
-	processor *tokens.Processor
-	err       error // why there is no processor
+// Counter computes the tokens of images.
+type Counter struct {
+	Processor *tokens.Processor
+	Err       error // why Processor is nil
 }
 
-// open reads the processor's files. It returns nil if the command line asks for
+// Open reads the processor's files. It returns nil if the command line asks for
 // no tokens: --hf names a file and no other flag is given, or a folder whose
 // files name no processor. Its errors are usage errors.
-func (f *tokenFlags) open(cmd *cobra.Command) (*counter, error) {
+func (f *TokenFlags) Open(cmd *cobra.Command) (*Counter, error) {
 	ctx := cmd.Context()
 	asked := cmd.Flags().Changed("tokens") || cmd.Flags().Changed("call")
 	name, _ := cmd.Flags().GetString("hf")
@@ -56,7 +58,7 @@ func (f *tokenFlags) open(cmd *cobra.Command) (*counter, error) {
 	var files tokens.Files
 	read := func(name string, to *[]byte) (err error) {
 		if name != "" {
-			*to, err = source.ReadUTF8(ctx, name, nil)
+			*to, err = ReadUTF8(ctx, name, nil)
 		}
 		return err
 	}
@@ -71,7 +73,7 @@ func (f *tokenFlags) open(cmd *cobra.Command) (*counter, error) {
 		files.Processor, files.Preprocessor = files.Preprocessor, nil
 	}
 	var strings []byte
-	if err = errors.Join(err, read(f.tokens, &strings), read(f.call, &files.Call)); err != nil {
+	if err = errors.Join(err, read(f.tokens, &strings), read(f.Call, &files.Call)); err != nil {
 		return nil, command.UsageErr("%w", err)
 	}
 	if strings != nil {
@@ -82,8 +84,8 @@ func (f *tokenFlags) open(cmd *cobra.Command) (*counter, error) {
 	if !asked && !importer.HasKey(files.Processor, "processor_class") && !importer.HasKey(files.Preprocessor, "processor_class") {
 		return nil, nil
 	}
-	c := &counter{}
-	c.processor, c.err = tokens.Parse(files)
+	c := &Counter{}
+	c.Processor, c.Err = tokens.Parse(files)
 	return c, nil
 }
 
@@ -92,38 +94,11 @@ func readFolder(ctx context.Context, folder string, files *tokens.Files) error {
 	for name, to := range map[string]*[]byte{
 		processorName: &files.Processor, preprocessorName: &files.Preprocessor, tokenizerName: &files.Tokenizer,
 	} {
-		b, err := source.ReadUTF8(ctx, folder+"/"+name, io.Reader(nil))
+		b, err := ReadUTF8(ctx, folder+"/"+name, io.Reader(nil))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		*to = b
-	}
-	return nil
-}
-
-// add adds the tokens of the line's size to it. It returns the error of an
-// image that the processor refuses.
-func (c *counter) add(line *outline.Line) error {
-	switch {
-	case c == nil || line.Size == nil:
-		return nil
-	case c.err != nil:
-		line.TokensError = c.err.Error()
-		return nil
-	}
-	images, err := c.processor.Images(*line.Size)
-	if err != nil {
-		return err
-	}
-	i := images[0]
-	line.Text = &i.Text
-	if i.TokensErr != nil {
-		line.TokensError = i.TokensErr.Error()
-	} else {
-		line.NumImageTokens = &i.Tokens
-	}
-	if i.TokensErr != nil || i.Tokens != i.TextTokens {
-		line.TextTokens = &i.TextTokens
 	}
 	return nil
 }

@@ -1,0 +1,28 @@
+package outline
+
+import "github.com/infer-prep/infer-prep/importer/hf/tokens"
+
+// Tokens describes what a vision-language model's prompt has for an image.
+type Tokens struct {
+	// NumImageTokens is the number that the processor's
+	// _get_num_multimodal_tokens returns, and Text replaces the placeholder of
+	// the image. TextTokens counts the tokens of Text if it differs.
+	NumImageTokens *int    `json:"num_image_tokens,omitempty"`
+	TextTokens     *int    `json:"num_text_tokens,omitempty"`
+	Text           *string `json:"text,omitempty"`
+	TokensError    string  `json:"tokens_error,omitempty"` // why a number or text is absent
+}
+
+// TokensOf describes the tokens of an image.
+func TokensOf(i tokens.Image) Tokens {
+	t := Tokens{Text: &i.Text}
+	if i.TokensErr != nil {
+		t.TokensError = i.TokensErr.Error()
+	} else {
+		t.NumImageTokens = &i.Tokens
+	}
+	if i.TokensErr != nil || i.Tokens != i.TextTokens {
+		t.TextTokens = &i.TextTokens
+	}
+	return t
+}
