@@ -4,6 +4,8 @@ package examples
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -63,6 +65,25 @@ func TestImage(t *testing.T) {
 		out, err := c.CombinedOutput()
 		require.Equal(t, 1, c.ProcessState.ExitCode(), "%v: %v: %s", args, err, out)
 		require.NotContains(t, string(out), "goroutine")
+	}
+}
+
+// TestVisionLanguage: the inputs of Qwen2-VL are those that its processor of
+// transformers makes.
+func TestVisionLanguage(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("vlm", "expected.json"))
+	require.NoError(t, err)
+	var want map[string]struct {
+		Shape, Grid  []int
+		SHA256, Text string
+	}
+	require.NoError(t, json.Unmarshal(b, &want))
+	for kind, args := range map[string][]string{
+		"image": {"vlm", "examples/vlm/model", photo}, "video": {"video", "examples/vlm/model", "examples/video/frames"},
+	} {
+		w := want[kind]
+		line := fmt.Sprintf("(%d, %d) %s %v\n%s\n", w.Shape[0], w.Shape[1], w.SHA256, w.Grid, w.Text)
+		require.Equal(t, line, run(t, build(t, args[0]), args[1:]...))
 	}
 }
 

@@ -316,6 +316,8 @@ var Layers = []Layer{
 		{Path: "examples/image", May: []string{Root, "tensor"}},
 		{Path: "examples/pack", May: []string{"pack", "store"}},
 		{Path: "examples/server", May: []string{Root, "tensor"}},
+		{Path: "examples/video", May: []string{"codec", "codec/png", "importer/hf/video", "tensor"}},
+		{Path: "examples/vlm", May: []string{Root, "codec", "importer/hf/tokens", "tensor"}},
 		{Path: "examples/train", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "pipeline", "transforms"}},
 		{Path: "examples/training", May: []string{"pipeline/gomlx", "codec", "codec/png", "datagraph", "dataset", "dataset/sets/cifar10", "dataset/imagefolder", "modelbundle", "onnx", "pipeline", "pullpipe", "rng", "store", "tensor", "transforms", gomlx, protobuf, ximage}},
 	}},

@@ -1,11 +1,8 @@
 package source
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,13 +25,6 @@ func (f *TokenFlags) Add(cmd *cobra.Command) {
 func (f *TokenFlags) AddCall(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Call, "call", "", "with --hf: the JSON object in `FILE` has keyword arguments of the processor's call, such as do_pan_and_scan")
 }
-
-// Names of the files in a model's folder.
-const (
-	processorName    = "processor_config.json"
-	preprocessorName = "preprocessor_config.json"
-	tokenizerName    = "tokenizer_config.json"
-)
 
 // Counter computes the tokens of images.
 type Counter struct {
@@ -68,7 +58,9 @@ func (f *TokenFlags) Open(cmd *cobra.Command) (*Counter, error) {
 	}
 	var err error
 	if folder {
-		err = readFolder(ctx, strings.TrimRight(name, "/"), &files)
+		files, err = tokens.FromModel(func(file string) ([]byte, error) {
+			return ReadUTF8(ctx, strings.TrimRight(name, "/")+"/"+file, nil)
+		})
 	} else if err = read(name, &files.Preprocessor); err == nil && importer.HasKey(files.Preprocessor, "image_processor") {
 		files.Processor, files.Preprocessor = files.Preprocessor, nil
 	}
@@ -87,18 +79,4 @@ func (f *TokenFlags) Open(cmd *cobra.Command) (*Counter, error) {
 	c := &Counter{}
 	c.Processor, c.Err = tokens.Parse(files)
 	return c, nil
-}
-
-// readFolder reads the files of a model's folder. Files that it lacks stay nil.
-func readFolder(ctx context.Context, folder string, files *tokens.Files) error {
-	for name, to := range map[string]*[]byte{
-		processorName: &files.Processor, preprocessorName: &files.Preprocessor, tokenizerName: &files.Tokenizer,
-	} {
-		b, err := ReadUTF8(ctx, folder+"/"+name, io.Reader(nil))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		*to = b
-	}
-	return nil
 }
