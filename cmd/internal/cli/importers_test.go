@@ -132,7 +132,7 @@ func TestPrep(t *testing.T) {
 	require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", "clip", "-o", "g.json").status)
 	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--preset", "clip", "-o", "b.bundle").status)
 	for _, c := range []struct{ name, flag, value string }{
-		{"model", "hf", "hf.json"}, {"hf.json", "hf", "hf.json"}, {"t.txt", "torchvision", "t.txt"},
+		{"model", "hf", "hf.json"}, {"both", "timm", "both"}, {"hf.json", "hf", "hf.json"}, {"t.txt", "torchvision", "t.txt"},
 		{"preset:clip", "preset", "clip"}, {"g.json", "graph", "g.json"}, {"b.bundle", "bundle", "b.bundle"},
 	} {
 		got, want := call(t, "graph", "import", "--prep", c.name), call(t, "graph", "import", "--"+c.flag, c.value)
@@ -142,7 +142,6 @@ func TestPrep(t *testing.T) {
 	r := call(t, "graph", "import", "--prep", "hf.json", "--backend", "pil")
 	require.Contains(t, r.stdout, "backend pil")
 	for _, c := range []struct{ name, want string }{
-		{"both", "both: ambiguous format: the folder may be of hf or timm"},
 		{"x.json", "x.json: unknown format"},
 		{"missing", "missing: no such file or directory"},
 		{"clip", "the preset of this name is preset:clip"},

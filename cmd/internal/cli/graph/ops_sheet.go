@@ -193,7 +193,7 @@ func sheetColumn(name string, img *tensor.Tensor) (*tensor.Tensor, error) {
 		return tensor.New(tensor.Desc{DType: tensor.Float32, Shape: tensor.Dims(n, 2)})
 	case "pad":
 		return integers(int64(h/8), int64(h/8), int64(w/8), int64(w/8))
-	case "rows":
+	case "rows", "tiles", "whole":
 		return tensor.Wrap(tensor.Desc{DType: img.DType, Shape: img.Shape}, img.Data)
 	case "size":
 		return integers(int64(h/2), int64(w*3/4))
