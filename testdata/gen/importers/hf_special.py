@@ -1,6 +1,7 @@
 """Makes importer/testdata/goldens_special.json: classes of transformers with steps of their own, with both backends.
 
-Needs the packages of goldens.py. Takes no arguments; running it again gives the same bytes.
+Needs the packages of goldens.py, and x86-64 with AVX-512 for Owlv2's blur. Takes no arguments; running it again gives
+the same bytes.
 """
 
 import json
