@@ -117,8 +117,8 @@ def hf(config, backend=None):
             side, rows = p.patch_size, "patch_newline_masks"
             local = {"pixel_values_local": out.get("pixel_values_local", np.zeros((0, 3, side, side), out["pixel_values"].dtype))}
             return {"pixel_values": out["pixel_values"][0], "num_local_patches": out["num_local_patches"][0], rows: out.get(rows, np.zeros((1, 0), bool))[0]} | local
-        if name == "Fuyu":  # a list of images for each prompt; the factors are for the prompt's coordinates
-            return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items() if k != "image_scale_factors"}
+        if name == "Fuyu":  # a list of images for each prompt
+            return {k: a[0] if k == "image_sizes" else a[0, 0] for k, a in out.items()}
         names = [k for k in out if out[k].dtype.kind not in "OSU" and out[k].size]
         return {k: out[k] if k in whole else out[k][0] for k in sorted(names, key=lambda k: k != "pixel_values")}
 

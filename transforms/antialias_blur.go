@@ -14,9 +14,10 @@ import (
 //
 // In float32, the standard deviations are (h/Height - 1)/2 and (w/Width - 1)/2.
 // If one is not above 0, the image stays as it is. An axis with the deviation s
-// has n = 2·ceil(3·s) + 1 taps, and lim is computed in float32. As in the reference, the taps of the height are
-// those along the rows, and likewise for the width. Sides of at most half a
-// kernel are an ErrInput, and so are kernels of more than 4095 taps.
+// has n = 2·ceil(3·s) + 1 taps, and lim is computed in float32. As in the
+// reference, the taps of the height are those along the rows, and those of the
+// width along the columns. Sides of at most half a kernel are an ErrInput, and
+// so are kernels of more than 4095 taps.
 //
 // Reference: transformers 5.23.0, Owlv2ImageProcessor.resize, with torchvision
 // 0.29.2 and torch 2.15.0 on x86-64 with AVX-512.

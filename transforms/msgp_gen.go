@@ -1011,6 +1011,19 @@ func (z *HWC2CHW) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z HWC2CHW) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *HeightRatio) msgp() []any { return []any{} }
+
+// MarshalMsg appends the msgp form to b.
+func (z HeightRatio) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *HeightRatio) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z HeightRatio) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *HorizontalFlip) msgp() []any { return []any{} }
 
 // MarshalMsg appends the msgp form to b.

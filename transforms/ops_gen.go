@@ -77,6 +77,7 @@ func All() []Op {
 		(*Grayscale)(nil),
 		(*HSVToRGB)(nil),
 		(*HWC2CHW)(nil),
+		(*HeightRatio)(nil),
 		(*HorizontalFlip)(nil),
 		(*HueJitter)(nil),
 		(*ImageSize)(nil),

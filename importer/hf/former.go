@@ -3,9 +3,9 @@ package hf
 import "github.com/infer-prep/infer-prep/importer"
 
 // formerKey is a key of older files that the code of a class does not read in
-// the reference's version. The key is accepted if it asks for what the class
-// does anyway. Otherwise it is an unknown key whose error has the note: older
-// versions returned other pixels.
+// the reference's version. The key is accepted if it has no influence, or if it
+// asks for what the class does anyway. Otherwise it is an unknown key whose
+// error has the note: older versions returned other pixels.
 type formerKey struct {
 	note   string // what the key did, and until when
 	agrees func(v any, o *importer.Object, s *settings) bool
@@ -13,21 +13,10 @@ type formerKey struct {
 
 // former lists these keys by class. The versions are those of transformers.
 var former = map[string]map[string]formerKey{
-	"Fuyu": {
-		"target_height": {"files from before the first release have it in place of size", func(v any, _ *importer.Object, s *settings) bool { return isInt(v, s.size.height) }},
-		"target_width":  {"files from before the first release have it in place of size", func(v any, _ *importer.Object, s *settings) bool { return isInt(v, s.size.width) }},
-	},
-	"Vivit": {
-		"do_zero_centering": {"files from before the first release have it in place of offset", func(v any, o *importer.Object, _ *settings) bool {
-			offset, ok := o.Get("offset")
-			return v == (!ok || offset == true)
-		}},
-	},
-	"PoolFormer": {
-		"do_resize_and_center_crop": {"versions 4.18 to 4.24 have it in place of do_resize and do_center_crop", func(v any, _ *importer.Object, s *settings) bool {
-			return v == s.resize && v == s.centerCrop
-		}},
-	},
+	// The reference ignores these, whatever they say.
+	"Fuyu":       {"target_height": ignored, "target_width": ignored}, // in place of size
+	"Vivit":      {"do_zero_centering": ignored},                      // in place of offset
+	"PoolFormer": {"do_resize_and_center_crop": ignored},              // in place of do_resize and do_center_crop
 	"LayoutLMv3": {
 		"rescale_value": {"versions 4.26 to 5.0 have it in place of rescale_factor", func(v any, _ *importer.Object, s *settings) bool {
 			f, ok := importer.Float(v)
@@ -54,15 +43,12 @@ var former = map[string]map[string]formerKey{
 
 const segformerNote = "version 4.12 resizes by image_scale, keep_ratio, align and size_divisor, and not by size"
 
+var ignored = formerKey{"older versions read it in place of another key", always}
+
 var audio = formerKey{"it is about audio", always}
 
 func always(any, *importer.Object, *settings) bool { return true }
 func never(any, *importer.Object, *settings) bool  { return false }
-
-func isInt(v any, want int) bool {
-	n, ok := importer.Int(v, want, want)
-	return ok && n == want
-}
 
 // acceptFormer marks the keys of older versions that agree with what the class
 // does. It returns the notes of the others.

@@ -21,8 +21,8 @@
 // be in the file, or in the model's config.json beside it, and not both in and
 // around a nested image_processor. A file with pretrained_cfg is a config.json
 // of timm, which the class TimmWrapper reads. Names of classes may have the
-// suffixes of older versions, Fast and Pil, or end in
-// FeatureExtractor; the backend is the caller's choice.
+// suffixes of older versions, Fast and Pil, or end in FeatureExtractor; the
+// backend is the caller's choice.
 //
 // These keys have no influence and are ignored:
 //
@@ -33,8 +33,8 @@
 //   - Keys about the model, its tokens, audio, video and masks, for classes
 //     whose code does not read them: the list unread, with which parity/keys.py
 //     runs every class.
-//   - Keys of older versions that ask for what the class does anyway: the table
-//     former. If they ask for something else, they are unknown keys.
+//   - Keys of older versions that have no influence in 5.23.0, or ask for what
+//     the class does anyway: the table former. Others are unknown keys.
 //
 // Every other key that the class's code does not read is an unknown key.
 package hf

@@ -354,10 +354,11 @@ func neoMME(b *builder, o *importer.Object) {
 }
 
 // fuyu adds the steps of Fuyu's image processor. The outputs are images,
-// image_unpadded_heights and image_unpadded_widths, int64, and image_sizes,
-// int64 (2): the height and width of the file. image_scale_factors, which
-// FuyuProcessor applies to coordinates in prompts, is not part of the graph,
-// and neither are the patches, which it cuts for the tokens of a prompt.
+// image_unpadded_heights and image_unpadded_widths, int64; image_sizes,
+// int64 (2): the height and width of the file; and image_scale_factors, a
+// float64 scalar: the scaled height divided by the file's, which FuyuProcessor
+// applies to coordinates in prompts. The patches, which it cuts for the tokens
+// of a prompt, are not part of the graph.
 func fuyu(b *builder, o *importer.Object) {
 	noOCR(o)
 	var patch size
@@ -384,7 +385,7 @@ func fuyu(b *builder, o *importer.Object) {
 	}
 
 	b.decode()
-	const sizes, heights, widths = "image_sizes", "image_unpadded_heights", "image_unpadded_widths"
+	const sizes, heights, widths, factors = "image_sizes", "image_unpadded_heights", "image_unpadded_widths", "image_scale_factors"
 	b.Then(transforms.NewImageSize(), []string{datagraph.Image}, []string{sizes})
 	if b.resize {
 		r := &transforms.Resize{Fit: transforms.FitInside, Height: b.size.height, Width: b.size.width, SizeRule: transforms.SizeShrink}
@@ -393,6 +394,7 @@ func fuyu(b *builder, o *importer.Object) {
 	}
 	b.side(transforms.PatchRows, 1, heights)
 	b.side(transforms.PatchColumns, 1, widths)
+	b.Then(transforms.NewHeightRatio(), []string{datagraph.Image, sizes}, []string{factors})
 	if b.pad {
 		p := transforms.NewPadToSize(b.size.height, b.size.width)
 		p.Position, p.Fill = transforms.TopLeft, []float64{fill}
@@ -400,7 +402,7 @@ func fuyu(b *builder, o *importer.Object) {
 	}
 	b.centerCrop = false
 	b.tail(o)
-	b.Outputs = append(b.Outputs, heights, widths, sizes)
+	b.Outputs = append(b.Outputs, heights, widths, factors, sizes)
 }
 
 // side adds a side of the image as a column, counted in patches of patch x

@@ -32,6 +32,7 @@ var own = map[string]string{
 	"project_boxes":        "moves boxes that are fractions of an image's sides, as MXNet's augmenters",
 	"adjust_hls":           "random_h, random_l and random_s of MXNet's ImageRecordIter",
 	"affine_coords":        "affine and rotate of boxes and points",
+	"antialias_blur":       "gaussian_blur with deviations by the size, for OWLv2 of transformers",
 	"channel_permutation":  "what random_channel_permutation draws",
 	"color_matrix":         "what hue_jitter and random_grayscale draw",
 	"crop_coords":          "crop and pad of boxes and points",

@@ -140,12 +140,13 @@ func TestPrep(t *testing.T) {
 	t.Chdir(tree(t, map[string][]byte{
 		"model/preprocessor_config.json": hf, "hf.json": hf,
 		"both/preprocessor_config.json": hf, "both/metadata.yaml": []byte("stride: 32\nimgsz: [32, 32]\n"),
+		"wrapped/preprocessor_config.json": hf, "wrapped/config.json": []byte(`{"pretrained_cfg":{"input_size":[3,8,8],"interpolation":"bicubic"}}`),
 		"t.txt": []byte("Compose(\n    ToTensor()\n)\n"), "x.json": []byte("{}"),
 	}))
 	require.Equal(t, command.ExitOK, call(t, "graph", "import", "--preset", "clip", "-o", "g.json").status)
 	require.Equal(t, command.ExitOK, call(t, "bundle", "create", "--preset", "clip", "-o", "b.bundle").status)
 	for _, c := range []struct{ name, flag, value string }{
-		{"model", "hf", "hf.json"}, {"hf.json", "hf", "hf.json"}, {"t.txt", "torchvision", "t.txt"},
+		{"model", "hf", "hf.json"}, {"wrapped", "timm", "wrapped"}, {"hf.json", "hf", "hf.json"}, {"t.txt", "torchvision", "t.txt"},
 		{"preset:clip", "preset", "clip"}, {"g.json", "graph", "g.json"}, {"b.bundle", "bundle", "b.bundle"},
 	} {
 		got, want := call(t, "graph", "import", "--prep", c.name), call(t, "graph", "import", "--"+c.flag, c.value)

@@ -1,6 +1,7 @@
 """Makes importer/testdata/goldens_special.json: classes of transformers with steps of their own, with both backends.
 
-Needs the packages of goldens.py. Takes no arguments; running it again gives the same bytes.
+Needs the packages of goldens.py, and x86-64 with AVX-512 for Owlv2's blur. Takes no arguments; running it again gives
+the same bytes.
 """
 
 import json
@@ -361,6 +362,10 @@ CLASSES = {"Flava": flava, "SuperPoint": lambda _: keypoints("SuperPoint"), "Eff
            "Pixtral": pixtral, "PPOCRV5ServerRec": lines, "PPOCRV6SmallRec": lines, "PPOCRV5ServerDet": det, "SLANeXt": slanext, "UVDoc": uvdoc,
            "ImageGPT": imagegpt, "DeepseekVLHybrid": hybrid, "Inkling2": inkling2, "Sapiens2": sapiens2, "TimmWrapper": timm_wrapper, "Owlv2": owlv2}
 
+# Keys of older versions, which these classes ignore.
+FORMER = {"Fuyu": dict(size=hw(40, 60), target_height=1000, target_width=7), "Vivit": dict(size=short(40), crop_size=30, do_zero_centering=False, offset=True),
+          "PoolFormer": dict(size=short(50), crop_size=41, do_resize_and_center_crop=False)}
+
 
 def cases():
     for name, make in CLASSES.items():
@@ -369,6 +374,9 @@ def cases():
                 # Inkling2's checkerboard below transparent pixels is not in the graph.
                 own = (("rgb.png", "tall.png"),) if name == "Inkling2" else ()
                 yield backend, f"{name} {label}", json.dumps({"image_processor_type": name + "ImageProcessor"} | config), *own
+    for name, config in FORMER.items():
+        for backend in ("hf", "hf-pil"):
+            yield backend, f"{name} old keys", json.dumps({"image_processor_type": name + "ImageProcessor"} | config)
 
 
 if __name__ == "__main__":

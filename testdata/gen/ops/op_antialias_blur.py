@@ -15,6 +15,7 @@ from transformers.models.owlv2.image_processing_owlv2 import Owlv2ImageProcessor
 from golden import Golden, chw, image
 
 torch.set_num_threads(1)
+assert torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
 def blurred(a, h, w):
