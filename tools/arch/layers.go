@@ -156,7 +156,7 @@ var Layers = []Layer{
 		{Path: "importer", May: []string{"datagraph", "internal/registry", "internal/lazyregexp"}},
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "internal/golden", "tensor", testify, "transforms/all"}},
 		{Path: "importer/hf", May: imports()},
-		{Path: "importer/hf/tokens", May: imports()},
+		{Path: "importer/hf/tokens", May: []string{"importer", "internal/registry", "tensor", "transforms"}},
 		{Path: "importer/hf/gen"},
 		{Path: "importer/keras", May: imports()},
 		{Path: "importer/mindir", May: imports("internal/protowire")},
