@@ -118,7 +118,11 @@ func Parse(f Files) (*Processor, error) {
 	c, known := classes.Get(base)
 	if base == name || !known {
 		text := importer.Describe(name)
-		if s := registry.Suggest(name, Classes()); s != "" {
+		s := registry.Suggest(name, Classes())
+		if known { // the suffix is missing
+			s = name + suffix
+		}
+		if s != "" {
 			text += fmt.Sprintf("; did you mean %q?", s)
 		} else {
 			text += ": has no rules for the text of an image here"
