@@ -65,9 +65,9 @@ func floored(x, y float64) int {
 	return int(n)
 }
 
-// misread returns the size that infer_channel_dimension_format makes of an
-// array of h x w x 3: a first axis of 1 or 3 is taken for the channels, and the
-// image for one of w x 3.
+// misread returns the size that transformers sees in an array of h x w x 3.
+// infer_channel_dimension_format takes a first axis of 1 or 3 for the channels,
+// and so the image for one of w x 3.
 func misread(h, w int) (int, int) {
 	if h == 1 || h == 3 {
 		return w, 3

@@ -266,15 +266,23 @@ def fuyu():
     yield "of the call", {}, {}, {"size": hw(60, 300)}
 
 
-def llava(image):
+def muse():
+    yield "absent", {}, {}, {}
+    yield "small", {"max_image_tokens": 60}, {}, {}
+    yield "single", {"patch_size": 10, "merge_size": 1, "max_image_tokens": 300}, {}, {}
+    yield "of the call", {}, {}, {"max_image_tokens": 9}
+    yield "not resized", {"do_resize": False}, {}, {}
+
+
+def llava():
     base = {"patch_size": 14, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    if image == "Siglip":
-        yield "siglip", {"size": hw(384, 384)}, base | {"vision_feature_select_strategy": "full"}, {}
-        return
     yield "336", {"size": {"shortest_edge": 336}, "crop_size": hw(336, 336)}, base, {}
     yield "not cropped", {"do_center_crop": False, "size": {"shortest_edge": 50}}, base, {}
     yield "exact", {"do_center_crop": False, "size": hw(100, 200)}, base, {}
     yield "crop of the call", {}, base, {"crop_size": hw(70, 140)}
+    yield "padded", {"class": "Llava", "do_pad": True}, base, {}
+    yield "padded, not cropped", {"class": "Llava", "do_pad": True, "do_center_crop": False, "size": {"shortest_edge": 50}}, base, {}
+    yield "siglip", {"class": "Siglip", "size": hw(384, 384)}, base | {"vision_feature_select_strategy": "full"}, {}
 
 
 PAD = {"image_token": "<im>"}
@@ -341,6 +349,7 @@ CLASSES = {
     "Phi4Multimodal": ("Phi4Multimodal", None, phi4(), PAD | {"audio_token": "<audio>"}, [], "<im>"),
     "LightOnOcr": ("Pixtral", None, lighton(), PAD | {"image_break_token": "<b>", "image_end_token": "<e>"}, [], "<im>"),
     "Fuyu": ("Fuyu", None, fuyu(), {}, ["|SPEAKER|", "|NEWLINE|", "<s>"], None),
+    "MuseGlimmer": ("MuseGlimmer", "MuseGlimmer", muse(), {}, ["<|patch|>", "<|image_start|>", "<|image_end|>", "<|video|>"], "<|patch|>"),
     "Qwen2_5Omni": ("Qwen2VL", "Qwen2VL", qwen("Qwen2VL", SMALL), OMNI, [], "<im>"),
     "Qwen3OmniMoe": ("Qwen2VL", "Qwen2VL", qwen("Qwen2VL", SMALL), OMNI, [], "<im>"),
     "Ernie4_5_VLMoe": (
@@ -359,7 +368,7 @@ CLASSES = {
         PAD | {f"{a}_token": f"<{a}>" for a in ("audio", "boa", "eoa", "boi", "eoi")}, [], "<im>",
     ),
     "Gemma4": ("Gemma4", "Gemma4", gemma4(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
-    "Llava": ("CLIP", None, llava("CLIP"), PAD, [], "<im>"),
+    "Llava": ("CLIP", None, llava(), PAD, [], "<im>"),
     "Llama4": ("Llama4", None, llama4(), {}, ["<|image|>", "<|patch|>"], "<|patch|>"),
 }
 
@@ -395,6 +404,7 @@ def runs(text, tokens):
 
 def case(name, image, video, attributes, tokens, counted, settings):
     label, image_args, args, call = settings
+    image = image_args.pop("class", image)
     t = tokenizer(tokens, attributes)
     parts = {"image_processor": getattr(transformers, image + "ImageProcessor")(**image_args), "tokenizer": t}
     if video:
@@ -441,7 +451,7 @@ def case(name, image, video, attributes, tokens, counted, settings):
             several.append(None)
     assert any(own), (name, label)
     c = {"class": name, "name": label, "processor": saved, "tokenizer": {k: v for k, v in names.items() if k.endswith("_token")}, "call": call}
-    c |= {"numbers": None if all(n is None for n in numbers) else numbers, "own": None if own == numbers else own}
+    c |= {"numbers": numbers if hasattr(p, "_get_num_multimodal_tokens") else None, "own": None if own == numbers else own}
     return c | {"sha256": digest.hexdigest()[:16], "samples": samples, "several": several}
 
 
