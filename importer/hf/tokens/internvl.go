@@ -22,7 +22,8 @@ type counter func(h, w int) (int, error)
 
 // gotTiles reads the keys of GOT-OCR2's image processor and of Cohere2
 // Vision's. number counts the tiles as get_number_of_image_patches does, which
-// ignores the call's size. shown counts those of the text. The image itself is one more tile beside several.
+// ignores the call's size. shown counts those of the text. The image itself is
+// one more tile beside several.
 func gotTiles(k *keys, rule transforms.TileRule, side int, split bool) (number, shown counter) {
 	tile := k.size(k.image, "size", size{height: side, width: side}, true)
 	tile2 := k.size(k.layer("size"), "size", tile, true)

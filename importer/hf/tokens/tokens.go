@@ -50,8 +50,8 @@ type Processor struct {
 
 // Image holds the tokens of an image.
 type Image struct {
-	// Tokens is the number that _get_num_multimodal_tokens returns. If the class
-	// has no such method, it is the number of image tokens in Text.
+	// Tokens is the number that _get_num_multimodal_tokens returns. If the
+	// class has no such method, it is the number of image tokens in Text.
 	Tokens int
 	// TokensErr says why that method fails although the text has no error.
 	// Tokens is then 0.
