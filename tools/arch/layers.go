@@ -158,7 +158,7 @@ var Layers = []Layer{
 		{Path: "importer/internal/golden", May: []string{"codec", "datagraph", "internal/golden", "tensor", testify, "transforms/all"}},
 		{Path: "importer/timm", May: imports()},
 		{Path: "importer/hf", May: imports("importer/timm")},
-		{Path: "importer/hf/tokens", May: imports()},
+		{Path: "importer/hf/tokens", May: []string{"importer", "internal/registry", "tensor", "transforms"}},
 		{Path: "importer/hf/gen"},
 		{Path: "importer/hf/video", May: []string{"codec", "datagraph", "importer", "importer/hf", "tensor", "transforms"}},
 		{Path: "importer/keras", May: imports()},

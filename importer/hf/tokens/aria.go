@@ -35,7 +35,7 @@ func aria(k *keys) rule {
 	if k.file.Peek("size_conversion") != nil {
 		d, ok := k.file.Peek("size_conversion").(*importer.Object)
 		if ok {
-			length, ok = importer.Int(d.Peek(strconv.Itoa(side)), 0, maxText)
+			length, ok = importer.Int(d.Peek(strconv.Itoa(side)), 0, maxLength)
 		}
 		if !ok {
 			k.bad(k.file, "size_conversion", "an object with a number of tokens for "+strconv.Itoa(side))
@@ -53,18 +53,18 @@ func aria(k *keys) rule {
 	return rule{
 		count: func(h, w int) (int, error) {
 			n, err := tiles(h, w)
-			return length * n, err
+			return times(length, n), err
 		},
 		text: func(t *text, sizes [][2]int, _ int) error {
-			most := 0
+			tiled := 0
 			for _, s := range sizes {
 				n, err := tiles(s[0], s[1])
 				if err != nil {
 					return err
 				}
-				most = max(most, n)
+				tiled = max(tiled, n)
 			}
-			t.image(token, length*most)
+			t.image(token, times(length, tiled))
 			return nil
 		},
 	}

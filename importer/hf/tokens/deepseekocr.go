@@ -57,7 +57,7 @@ func deepseekOCR2(k *keys) rule {
 	o := newOCR(k, 768, 6)
 	queries := func(side int) int {
 		n := int(math.Ceil(float64(side) / o.patch / o.down))
-		return n * n
+		return times(n, n)
 	}
 	return rule{text: func(t *text, sizes [][2]int, index int) error {
 		h, w := sizes[index][0], sizes[index][1]
@@ -69,7 +69,7 @@ func deepseekOCR2(k *keys) rule {
 			return err
 		}
 		rows, columns, err := o.grid(h, w)
-		t.image(o.token, queries(o.size.height)+queries(o.side)*rows*columns+1)
+		t.image(o.token, min(queries(o.size.height), maxCount/2)+min(times(queries(o.side), rows, columns), maxCount/2)+1)
 		return err
 	}}
 }
@@ -87,9 +87,9 @@ func unlimitedOCR(k *keys) rule {
 		}
 		rows, columns, err := o.grid(h, w)
 		q, u := queries(max(o.size.height, o.size.width)), queries(o.side)
-		n := q*(q+1) + 1
+		n := min(times(q, q+1), maxCount/2) + 1
 		if rows > 0 {
-			n += rows * u * (columns*u + 1)
+			n = min(n+min(times(rows, u, times(columns, u)+1), maxCount/2), maxCount)
 		}
 		t.image(o.token, n)
 		return err

@@ -3,14 +3,14 @@ package tokens
 // These classes take the same number of tokens for every image.
 func init() {
 	processor := func(key string, def int) func(k *keys) int {
-		return func(k *keys) int { return k.int(k.file, key, def, 0, maxText) }
+		return func(k *keys) int { return k.int(k.file, key, def, 0, maxLength) }
 	}
 	// The image processor of these has the number.
 	image := func(k *keys) int {
 		if k.image.Peek("image_seq_length") == nil {
 			k.fail("image_seq_length", "missing: the class takes it from the image processor, which has no default")
 		}
-		return k.int(k.image, "image_seq_length", 0, 0, maxText)
+		return k.int(k.image, "image_seq_length", 0, 0, maxLength)
 	}
 	for name, f := range map[string]fixed{
 		"Chameleon":  {image: "Chameleon", length: processor("image_seq_length", 1024), number: 2, start: "boi_token", startDef: "<racm3:break>", end: "eoi_token", endDef: "<eoss>"},

@@ -19,7 +19,7 @@ func init() {
 // and scan. The number ignores the crops.
 func gemma3(k *keys) rule {
 	token, boi, eoi := k.token("image_token", ""), k.token("boi_token", ""), k.token("eoi_token", "")
-	length := k.int(k.file, "image_seq_length", 256, 0, maxText)
+	length := k.int(k.file, "image_seq_length", 256, 0, maxLength)
 	m := transforms.NewMapTiles(0, 0)
 	m.Cut, m.Whole = transforms.CutAspect, transforms.WholeFirst
 	scan := k.bool(k.layer("do_pan_and_scan"), "do_pan_and_scan", false)

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -18,13 +19,33 @@ func scaled(op transforms.Op, h, w int) (height, width int, err error) {
 	if err := op.Infer(out, []tensor.Desc{in}); err != nil {
 		return 0, 0, err
 	}
-	return out[0].Height(), out[0].Width(), nil
+	height, width = out[0].Height(), out[0].Width()
+	if times(height, width) == maxCount {
+		return 0, 0, fmt.Errorf("an image of %d x %d (height x width) is resized to %d x %d, want less than %d pixels", h, w, height, width, maxCount)
+	}
+	return height, width, nil
 }
 
 // grid returns the rows and columns of the tiles that r cuts.
 func grid(r *transforms.ResizeToTiles, h, w int) (rows, columns int, err error) {
 	height, width, err := scaled(r, h, w)
 	return height / r.Height, width / r.Width, err
+}
+
+// maxCount is the largest number of pixels, patches or tokens. It keeps ints in
+// 32 bits.
+const maxCount = math.MaxInt32
+
+// times returns the product of numbers of at least 0, at most maxCount.
+func times(n ...int) int {
+	p := 1
+	for _, v := range n {
+		if v != 0 && p > maxCount/v {
+			return maxCount
+		}
+		p *= v
+	}
+	return p
 }
 
 // rounded returns int(round(x, 7)) of Python.
@@ -44,9 +65,9 @@ func floored(x, y float64) int {
 	return int(n)
 }
 
-// misread returns the size that infer_channel_dimension_format makes of an
-// array of h x w x 3: a first axis of 1 or 3 is taken for the channels, and the
-// image for one of w x 3.
+// misread returns the size that transformers sees in an array of h x w x 3.
+// infer_channel_dimension_format takes a first axis of 1 or 3 for the channels,
+// and so the image for one of w x 3.
 func misread(h, w int) (int, int) {
 	if h == 1 || h == 3 {
 		return w, 3

@@ -26,7 +26,7 @@ func idefics3(k *keys, counts bool) rule {
 	if !counts {
 		fake, token, global = k.token("fake_image_token", fake), k.token("image_token", token), k.token("global_image_token", global)
 	}
-	length := k.int(k.file, "image_seq_len", 169, 0, maxText)
+	length := k.int(k.file, "image_seq_len", 169, 0, maxLength)
 	if k.call.Has("image_seq_len") && counts { // an argument of the call, which the text ignores
 		k.call.Inert("image_seq_len")
 	}
@@ -83,6 +83,9 @@ func idefics3(k *keys, counts bool) rule {
 					t.image(token, length)
 				}
 				t.plain("\n")
+				if t.err != nil {
+					return nil
+				}
 			}
 			t.plain("\n")
 			t.marks += rows + extra
@@ -103,7 +106,7 @@ func idefics3(k *keys, counts bool) rule {
 			if err != nil || rows*columns == 1 {
 				return length + 3, err
 			}
-			return length + 3 + extra + rows*((length+2)*columns+1), nil
+			return length + 3 + extra + min(times(rows, times(length+2, columns)+1), maxCount/2), nil
 		}
 	}
 	return r

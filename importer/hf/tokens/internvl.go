@@ -21,9 +21,9 @@ const maxTiles = 1024
 type counter func(h, w int) (int, error)
 
 // gotTiles reads the keys of GOT-OCR2's image processor and of Cohere2
-// Vision's. number counts the tiles of the reference's
-// get_number_of_image_patches, which ignores the call's size, and shown those
-// of the text. The image itself is one more tile beside several.
+// Vision's. number counts the tiles as get_number_of_image_patches does, which
+// ignores the call's size. shown counts those of the text. The image itself is
+// one more tile beside several.
 func gotTiles(k *keys, rule transforms.TileRule, side int, split bool) (number, shown counter) {
 	tile := k.size(k.image, "size", size{height: side, width: side}, true)
 	tile2 := k.size(k.layer("size"), "size", tile, true)
@@ -55,18 +55,18 @@ func gotTiles(k *keys, rule transforms.TileRule, side int, split bool) (number, 
 // internVL takes image_seq_length tokens for each tile.
 func internVL(k *keys) rule {
 	token, start, end := k.token("context_image_token", ""), k.token("start_image_token", ""), k.token("end_image_token", "")
-	length := k.int(k.file, "image_seq_length", 256, 0, maxText)
+	length := k.int(k.file, "image_seq_length", 256, 0, maxLength)
 	number, shown := gotTiles(k, transforms.TilesAspect, 384, false)
 	return rule{
 		marked: true,
 		count: func(h, w int) (int, error) {
 			n, err := number(h, w)
-			return 2 + length*n, err
+			return 2 + times(length, n), err
 		},
 		text: func(t *text, sizes [][2]int, index int) error {
 			n, err := shown(sizes[index][0], sizes[index][1])
 			t.mark(start)
-			t.image(token, length*n)
+			t.image(token, times(length, n))
 			t.mark(end)
 			return err
 		},
@@ -80,13 +80,13 @@ func ayaVision(k *keys) rule {
 	tile, global := k.string(k.file, "tile_token", "TILE"), k.string(k.file, "tile_global_token", "TILE_GLOBAL")
 	patch, factor := k.side(k.file, "patch_size", 28), k.int(k.file, "downsample_factor", 1, 1, 1<<12)
 	side := k.side(k.file, "img_size", 364) / (patch * factor)
-	length := side * side
+	length := times(side, side)
 	number, shown := gotTiles(k, transforms.TilesAspect, 384, false)
 	return rule{
 		marked: true,
 		count: func(h, w int) (int, error) {
 			n, err := number(h, w)
-			return length + 3 + (n-1)*(length+1), err
+			return min(times(n, length), maxCount/2) + n + 2, err
 		},
 		text: func(t *text, sizes [][2]int, index int) error {
 			n, err := shown(sizes[index][0], sizes[index][1])
@@ -106,11 +106,11 @@ func ayaVision(k *keys) rule {
 // gotOCR2 takes num_image_tokens tokens, an option of the call, for each tile.
 func gotOCR2(k *keys) rule {
 	k.call.Inert("num_image_tokens")
-	length := k.int(k.call, "num_image_tokens", 256, 0, maxText)
+	length := k.int(k.call, "num_image_tokens", 256, 0, maxLength)
 	_, shown := gotTiles(k, transforms.TilesAspect, 384, false)
 	return rule{text: func(t *text, sizes [][2]int, index int) error {
 		n, err := shown(sizes[index][0], sizes[index][1])
-		t.image("<imgpad>", length*n)
+		t.image("<imgpad>", times(length, n))
 		return err
 	}}
 }
@@ -126,7 +126,7 @@ func cohere2Vision(k *keys) rule {
 		marked: true,
 		count: func(h, w int) (int, error) {
 			n, err := number(h, w)
-			return 2 + n*(length+1), err
+			return min(times(n, length), maxCount/2) + n + 2, err
 		},
 		text: func(t *text, sizes [][2]int, index int) error {
 			n, err := shown(sizes[index][0], sizes[index][1])

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -205,7 +206,7 @@ func (k *keys) string(o *importer.Object, key, def string) string {
 type size struct{ height, width, shortest, longest int }
 
 // maxArea is the largest edge of a size that means an area in pixels.
-const maxArea = 1 << 48
+const maxArea = min(1<<48, math.MaxInt)
 
 // size reads a size of o: an object, or a number if square is set.
 func (k *keys) size(o *importer.Object, key string, def size, square bool) size {
@@ -233,7 +234,7 @@ func (k *keys) size(o *importer.Object, key string, def size, square bool) size 
 			continue
 		}
 		if *p, ok = importer.Int(d.Peek(name), 1, maxArea); !ok {
-			k.fail(key+"."+name, importer.Describe(d.Peek(name))+", want a whole number of 1 to 2^48")
+			k.fail(key+"."+name, importer.Describe(d.Peek(name))+", want a whole number of at least 1, at most 2^48")
 		}
 	}
 	if min(s.height, s.width) == 0 && max(s.height, s.width) > 0 {

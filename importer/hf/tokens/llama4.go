@@ -32,7 +32,7 @@ func llama4(k *keys) rule {
 	if k.bool(k.layer("resize_to_max_canvas"), "resize_to_max_canvas", false) {
 		r.Rule, r.Fit = transforms.TilesLargest32, transforms.TileFloor
 	}
-	length := (s.height / patch) * (s.width / patch) / less
+	length := times(s.height/patch, s.width/patch) / less
 	return rule{text: func(t *text, sizes [][2]int, index int) error {
 		rows, columns, err := grid(r, sizes[index][0], sizes[index][1])
 		t.mark("<|image_start|>")

@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -18,7 +19,7 @@ func llava(k *keys) rule {
 	if k.string(k.file, "vision_feature_select_strategy", "") == "default" {
 		more--
 	}
-	siglip := k.string(k.image, "image_processor_type", "") == "SiglipImageProcessor" || k.string(k.image, "image_processor_type", "") == "SiglipImageProcessorFast"
+	siglip := strings.HasPrefix(k.string(k.image, "image_processor_type", ""), "SiglipImageProcessor")
 	def, crop, center := size{shortest: 224}, size{height: 224, width: 224}, true
 	if siglip {
 		def, crop, center = crop, size{}, false
@@ -34,8 +35,9 @@ func llava(k *keys) rule {
 	if center && crop.height == 0 {
 		k.bad(k.layer("crop_size"), "crop_size", "height and width, for do_center_crop")
 	}
-	if k.bool(k.layer("do_pad"), "do_pad", false) {
-		k.bad(k.layer("do_pad"), "do_pad", "false: the size of a padded image is not supported")
+	pad := k.bool(k.layer("do_pad"), "do_pad", false)
+	if name := k.string(k.image, "image_processor_type", ""); pad && !strings.HasPrefix(name, "LlavaImageProcessor") {
+		k.bad(k.layer("do_pad"), "do_pad", "false: only LlavaImageProcessor's padding to a square is supported")
 	}
 	features := func(h, w int) int { return (h/patch)*(w/patch) + more }
 	return rule{
@@ -47,6 +49,9 @@ func llava(k *keys) rule {
 		},
 		text: func(t *text, sizes [][2]int, index int) (err error) {
 			h, w := sizes[index][0], sizes[index][1]
+			if pad {
+				h, w = max(h, w), max(h, w)
+			}
 			switch {
 			case center:
 				h, w = crop.height, crop.width

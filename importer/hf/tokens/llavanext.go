@@ -122,7 +122,7 @@ func llavaNext(k *keys) rule {
 
 // additional reads num_additional_image_tokens, such as one for a class token.
 func additional(k *keys) int {
-	return k.int(k.file, "num_additional_image_tokens", 0, -maxText, maxText)
+	return k.int(k.file, "num_additional_image_tokens", 0, -maxLength, maxLength)
 }
 
 // llavaOnevision reduces a large canvas to the patches of anyres_max_N tiles.
@@ -139,10 +139,10 @@ func llavaOnevision(k *keys) rule {
 		k.fail("num_image_tokens", "missing: the class has no default, and processor_config.json has it")
 		return rule{}
 	}
-	length := k.int(k.file, "num_image_tokens", 0, 1, maxText)
+	length := k.int(k.file, "num_image_tokens", 0, 1, maxLength)
 	aspect := k.string(k.file, "vision_aspect_ratio", "anyres_max_9")
 	tiles, err := strconv.Atoi(strings.Trim(aspect, "anyres_max_"))
-	if err != nil || tiles < 1 || tiles > maxText {
+	if err != nil || tiles < 1 || tiles > maxLength {
 		k.bad(k.file, "vision_aspect_ratio", `"anyres_max_" and a number, such as "anyres_max_9"`)
 		return rule{}
 	}

@@ -29,7 +29,7 @@ func nemotron(k *keys) rule {
 		most = k.int(o, "max_num_patches", 13312, 0, importer.MaxSide)
 	}
 	return rule{text: func(t *text, sizes [][2]int, index int) error {
-		n := max((model-4)*square*square, least*len(sizes))
+		n := max(times(max(model-4, 0), square, square), times(least, len(sizes)))
 		if most > 0 {
 			n = min(n, most)
 		}

@@ -10,7 +10,7 @@ func init() {
 // several tiles, with separators between columns and rows.
 func ovis2(k *keys) rule {
 	const token = "<IMG_ATOM>"
-	length := k.int(k.file, "image_seq_length", 256, 0, maxText)
+	length := k.int(k.file, "image_seq_length", 256, 0, maxLength)
 	s := k.size(k.layer("size"), "size", size{height: 384, width: 384}, true)
 	split := k.bool(k.layer("crop_to_patches"), "crop_to_patches", false)
 	least, most := k.int(k.layer("min_patches"), "min_patches", 1, 0, maxTiles), k.int(k.layer("max_patches"), "max_patches", 12, 0, maxTiles)

@@ -17,7 +17,7 @@ func perceptionLM(k *keys) rule {
 	shownMost := k.int(k.layer("max_num_tiles"), "max_num_tiles", most, 1, maxTiles)
 	resize := k.bool(k.layer("do_resize"), "do_resize", true)
 	k.call.Inert("size")
-	features := func(h, w int) int { return (h / patch / pool) * (w / patch / pool) }
+	features := func(h, w int) int { return times(h/patch/pool, w/patch/pool) }
 	tiles := func(h, w, most int) (int, error) {
 		if kind != "thumb+tile" {
 			return 1, nil
@@ -30,7 +30,7 @@ func perceptionLM(k *keys) rule {
 	return rule{
 		count: func(h, w int) (int, error) {
 			n, err := tiles(h, w, most)
-			return features(side, side) * n, err
+			return times(features(side, side), n), err
 		},
 		text: func(t *text, sizes [][2]int, index int) error {
 			h, w := sizes[index][0], sizes[index][1]
@@ -39,7 +39,7 @@ func perceptionLM(k *keys) rule {
 				return nil
 			}
 			n, err := tiles(h, w, shownMost)
-			t.image(token, features(side, side)*n)
+			t.image(token, times(features(side, side), n))
 			return err
 		},
 	}

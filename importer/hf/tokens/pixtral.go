@@ -14,13 +14,15 @@ func init() {
 // pixtral takes a token for each square of spatial_merge_size x
 // spatial_merge_size patches, and a token behind each row.
 func pixtral(k *keys) rule {
-	token, last := k.string(k.file, "image_token", "[IMG]"), k.string(k.file, "image_end_token", "[IMG_END]")
+	token := k.string(k.file, "image_token", "[IMG]")
+	last := k.string(k.file, "image_end_token", "[IMG_END]")
 	line := k.string(k.file, "image_break_token", "[IMG_BREAK]")
 	patch, merge := k.side(k.file, "patch_size", 16), k.side(k.file, "spatial_merge_size", 1)
 	k.call.Inert("patch_size") // which the class replaces
 	s := k.size(k.layer("size"), "size", size{longest: 1024}, true)
 	resize := k.bool(k.layer("do_resize"), "do_resize", true)
-	// The number wants a longest_edge; the text of a size of both sides differs.
+	// The number requires longest_edge. The text also takes height and width,
+	// which is not supported.
 	if s.longest == 0 || s.longest > importer.MaxSide {
 		k.bad(k.layer("size"), "size", "longest_edge of 1 to 16777216")
 	}

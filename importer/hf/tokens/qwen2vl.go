@@ -129,10 +129,10 @@ func (s smart) build(k *keys) rule {
 	}
 	if !s.newBounds || s.rule != transforms.SmartGLM4V {
 		for i, key := range []string{"min_pixels", "max_pixels"} {
+			k.call.Inert(key)
 			if !k.call.Has(key) {
 				continue
 			}
-			k.call.Inert(key)
 			n := k.int(k.call, key, 1, 1, maxArea)
 			*[]*int{&least, &most}[i] = n
 			if !s.newBounds {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxText bounds the text of an image in bytes.
+// maxText bounds the texts of a call in bytes.
 const maxText = 64 << 20
 
 // text builds the text of an image and counts its tokens.
@@ -50,3 +50,6 @@ func (t *text) add(s string, n int) bool {
 	}
 	return true
 }
+
+// maxLength bounds a number of tokens that a file states.
+const maxLength = 1 << 20

@@ -50,8 +50,8 @@ type Processor struct {
 
 // Image holds the tokens of an image.
 type Image struct {
-	// Tokens is the number that _get_num_multimodal_tokens returns. Of a class
-	// without that method it is the number of image tokens in Text.
+	// Tokens is the number that _get_num_multimodal_tokens returns. If the
+	// class has no such method, it is the number of image tokens in Text.
 	Tokens int
 	// TokensErr says why that method fails although the text has no error.
 	// Tokens is then 0.
@@ -59,8 +59,8 @@ type Image struct {
 	// TextTokens is the number of the same kind of tokens in Text. It differs
 	// from Tokens where the reference's method ignores a setting.
 	TextTokens int
-	// Text replaces the placeholder of the image in the prompt. It has at most
-	// 64 MiB.
+	// Text replaces the placeholder of the image in the prompt. The texts of a
+	// call have at most 64 MiB.
 	Text string
 }
 
@@ -118,7 +118,11 @@ func Parse(f Files) (*Processor, error) {
 	c, known := classes.Get(base)
 	if base == name || !known {
 		text := importer.Describe(name)
-		if s := registry.Suggest(name, Classes()); s != "" {
+		s := registry.Suggest(name, Classes())
+		if known { // the suffix is missing
+			s = name + suffix
+		}
+		if s != "" {
 			text += fmt.Sprintf("; did you mean %q?", s)
 		} else {
 			text += ": has no rules for the text of an image here"
@@ -139,23 +143,24 @@ func Parse(f Files) (*Processor, error) {
 func (p *Processor) Class() string { return p.class }
 
 // maxImages bounds the images of a call.
-const maxImages = 4096
+const maxImages = 256
 
-// Images returns the tokens of the images of one call for one prompt, in order.
-// sizes holds the heights and widths of the decoded images in pixels, 1 to
-// 16777216. An image that the reference refuses is an error.
+// Images returns the tokens of the images of one call for one prompt, in order:
+// images is [[first, second, …]] in the reference. It takes at most 256. sizes
+// holds the heights and widths of the decoded images, 1 to 16777216, with less
+// than 2^31 - 1 pixels each. An image that the reference refuses is an error.
 func (p *Processor) Images(sizes ...[2]int) ([]Image, error) {
 	if len(sizes) > maxImages {
 		return nil, fmt.Errorf("importer: hf: %d images, want at most %d in a call", len(sizes), maxImages)
 	}
 	for i, s := range sizes {
-		if min(s[0], s[1]) < 1 || max(s[0], s[1]) > importer.MaxSide {
-			return nil, fmt.Errorf("importer: hf: image %d is %d x %d (height x width), want sides of 1 to %d", i, s[0], s[1], importer.MaxSide)
+		if min(s[0], s[1]) < 1 || max(s[0], s[1]) > importer.MaxSide || times(s[0], s[1]) == maxCount {
+			return nil, fmt.Errorf("importer: hf: image %d is %d x %d (height x width), want sides of 1 to %d and less than %d pixels", i, s[0], s[1], importer.MaxSide, maxCount)
 		}
 	}
-	images := make([]Image, len(sizes))
+	images, left := make([]Image, len(sizes)), maxText
 	for i, s := range sizes {
-		t := &text{left: maxText}
+		t := &text{left: left}
 		err := p.rule.text(t, sizes, i)
 		if err == nil {
 			err = t.err
@@ -163,6 +168,7 @@ func (p *Processor) Images(sizes ...[2]int) ([]Image, error) {
 		if err != nil {
 			return nil, fmt.Errorf("importer: hf: %s: %w", p.class, err)
 		}
+		left = t.left
 		n := t.tokens
 		if p.rule.marked {
 			n += t.marks

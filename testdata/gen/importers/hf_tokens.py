@@ -1,4 +1,4 @@
-"""Makes the files of importer/hf/tokens/testdata: the tokens of images by the processors of transformers, for 200 sizes.
+"""Makes the files of importer/hf/tokens/testdata: the tokens of images by the processors of transformers, for 198 sizes.
 
 Needs the packages of goldens.py. Runs each processor with a small tokenizer made here. What changes no size is quick: nearest pixels, neither rescaled nor
 normalised. Arguments: names of classes, such as Gemma3, to make alone. Without arguments it makes all.
@@ -26,7 +26,7 @@ OUT = pathlib.Path(__file__).resolve().parents[3] / "importer/hf/tokens/testdata
 
 
 def sizes():
-    """200 heights and widths: extreme ones, then random ones."""
+    """198 heights and widths: extreme ones, then random ones."""
     yield from ((1, 1), (1, 200), (201, 1), (1, 201), (2, 401), (28, 28), (27, 29), (42, 14), (14, 42), (336, 336), (384, 384), (448, 448), (364, 365), (980, 980))
     yield from ((480, 640), (640, 480), (1080, 1920), (1920, 1080), (1, 1000), (3000, 3), (37, 2600), (2600, 37), (1456, 1456), (1500, 20), (336, 1008), (1008, 336))
     r = random.Random(39)
@@ -224,20 +224,71 @@ def nemotron():
     yield "of the call", {"min_num_patches": 16}, {}, {"max_num_patches": 100}
 
 
-def llava(image):
+def step3p7():
+    yield "absent", {}, {}, {}
+    yield "small", {"size": hw(112, 112), "patch_size": 56}, {}, {}
+    yield "of the call", {}, {}, {"patch_size": 112}
+
+
+def lfm2_vl():
+    yield "absent", {}, {}, {}
+    yield "small", {"tile_size": 64, "min_image_tokens": 4, "max_image_tokens": 30}, {}, {}
+    yield "tolerant", {"tile_size": 64, "min_image_tokens": 4, "max_image_tokens": 30, "max_pixels_tolerance": 9.5, "max_tiles": 20}, {}, {"use_thumbnail": False}
+    yield "whole", {"do_image_splitting": False, "max_image_tokens": 100}, {}, {}
+    yield "plain", {"tile_size": 96, "downsample_factor": 3, "max_image_tokens": 64}, {}, {"use_image_special_tokens": False}
+
+
+def molmo2():
+    yield "absent", {}, {}, {}
+    yield "small", {"size": hw(84, 84), "overlap_margins": [1, 1], "max_crops": 12}, {"image_use_col_tokens": False}, {}
+    yield "pooled by 3", {"pooling_size": [3, 2], "max_crops": 24}, {"use_single_crop_start_token": False, "use_single_crop_col_tokens": False}, {}
+    yield "of the call", {}, {}, {"max_crops": 3}
+
+
+def phi4():
+    yield "absent", {}, {}, {}
+    yield "small", {"size": hw(112, 112), "dynamic_hd": 6}, {}, {}
+    yield "of the call", {"size": hw(112, 112)}, {}, {"dynamic_hd": 12}
+    yield "odd", {"size": hw(70, 70), "dynamic_hd": 9}, {}, {}
+
+
+def lighton():
+    yield "absent", {}, {}, {}
+    yield "small", {"patch_size": 28, "size": {"longest_edge": 300}}, {}, {}
+    yield "size of the call", {"patch_size": hw(14, 14)}, {"spatial_merge_size": 1}, {"size": {"longest_edge": 200}}
+    yield "not resized", {"do_resize": False, "patch_size": 14}, {}, {}
+
+
+def fuyu():
+    yield "absent", {}, {}, {}
+    yield "small", {"size": hw(120, 210)}, {}, {}
+    yield "incomplete", {"size": hw(100, 200), "patch_size": hw(30, 20)}, {}, {}
+    yield "of the call", {}, {}, {"size": hw(60, 300)}
+
+
+def muse():
+    yield "absent", {}, {}, {}
+    yield "small", {"max_image_tokens": 60}, {}, {}
+    yield "single", {"patch_size": 10, "merge_size": 1, "max_image_tokens": 300}, {}, {}
+    yield "of the call", {}, {}, {"max_image_tokens": 9}
+    yield "not resized", {"do_resize": False}, {}, {}
+
+
+def llava():
     base = {"patch_size": 14, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
-    if image == "Siglip":
-        yield "siglip", {"size": hw(384, 384)}, base | {"vision_feature_select_strategy": "full"}, {}
-        return
     yield "336", {"size": {"shortest_edge": 336}, "crop_size": hw(336, 336)}, base, {}
     yield "not cropped", {"do_center_crop": False, "size": {"shortest_edge": 50}}, base, {}
     yield "exact", {"do_center_crop": False, "size": hw(100, 200)}, base, {}
     yield "crop of the call", {}, base, {"crop_size": hw(70, 140)}
+    yield "padded", {"class": "Llava", "do_pad": True}, base, {}
+    yield "padded, not cropped", {"class": "Llava", "do_pad": True, "do_center_crop": False, "size": {"shortest_edge": 50}}, base, {}
+    yield "siglip", {"class": "Siglip", "size": hw(384, 384)}, base | {"vision_feature_select_strategy": "full"}, {}
 
 
 PAD = {"image_token": "<im>"}
 MARKS = [f"<row_{i}_col_{j}>" for i in range(1, 30) for j in range(1, 30)] + ["<fake_token_around_image>", "<image>", "<global-img>"]
 AYA = [f"TILE_{i}" for i in range(1, 40)] + ["TILE_GLOBAL", "<|START_OF_IMG|>", "<|END_OF_IMG|>", "<|IMG_PATCH|>", "<image>"]
+MOLMO = ["<im_patch>", "<im_col>", "<im_start>", "<low_res_im_start>", "<im_end>", "<frame_start>", "<frame_end>", "<im_low>"]
 MINI = ["]<]image[>[", "]<]start of image[>[", "]<]end of image[>[", "]<]video[>["]
 SMALL = edges(30 * 30, 200 * 200)
 
@@ -292,6 +343,13 @@ CLASSES = {
     "NemotronH_Omni_Reasoning_V3": (
         "NemotronH_Omni_Reasoning_V3", "NemotronH_Omni_Reasoning_V3", nemotron(), PAD | {"image_start_token": "<img>", "image_end_token": "</img>"}, [], "<im>",
     ),
+    "Step3p7": ("Step3p7", None, step3p7(), {}, ["<im_patch>"], "<im_patch>"),
+    "Lfm2Vl": ("Lfm2Vl", None, lfm2_vl(), PAD, [], "<im>"),
+    "Molmo2": ("Molmo2", "Molmo2", molmo2(), PAD | {"video_token": "<video>"}, MOLMO, None),
+    "Phi4Multimodal": ("Phi4Multimodal", None, phi4(), PAD | {"audio_token": "<audio>"}, [], "<im>"),
+    "LightOnOcr": ("Pixtral", None, lighton(), PAD | {"image_break_token": "<b>", "image_end_token": "<e>"}, [], "<im>"),
+    "Fuyu": ("Fuyu", None, fuyu(), {}, ["|SPEAKER|", "|NEWLINE|", "<s>"], None),
+    "MuseGlimmer": ("MuseGlimmer", "MuseGlimmer", muse(), {}, ["<|patch|>", "<|image_start|>", "<|image_end|>", "<|video|>"], "<|patch|>"),
     "Qwen2_5Omni": ("Qwen2VL", "Qwen2VL", qwen("Qwen2VL", SMALL), OMNI, [], "<im>"),
     "Qwen3OmniMoe": ("Qwen2VL", "Qwen2VL", qwen("Qwen2VL", SMALL), OMNI, [], "<im>"),
     "Ernie4_5_VLMoe": (
@@ -310,7 +368,7 @@ CLASSES = {
         PAD | {f"{a}_token": f"<{a}>" for a in ("audio", "boa", "eoa", "boi", "eoi")}, [], "<im>",
     ),
     "Gemma4": ("Gemma4", "Gemma4", gemma4(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
-    "Llava": ("CLIP", None, llava("CLIP"), PAD, [], "<im>"),
+    "Llava": ("CLIP", None, llava(), PAD, [], "<im>"),
     "Llama4": ("Llama4", None, llama4(), {}, ["<|image|>", "<|patch|>"], "<|patch|>"),
 }
 
@@ -320,9 +378,10 @@ def replacements(p, images, call):
     call = call | {"do_rescale": False, "do_normalize": False, "resample": 0}
     if isinstance(p, transformers.Ovis2Processor):  # which fails without
         call["return_tensors"] = "pt"
+    special = {"use_image_special_tokens": call.get("use_image_special_tokens", True)} if isinstance(p, transformers.Lfm2VlProcessor) else {}
     if not isinstance(p, transformers.GotOcr2Processor):  # which lays out its own prompts
         images, *_ = p.prepare_inputs_layout(images=[images], text=[p.image_token * len(images)], **call)
-    _, texts = p._process_images(images, **p._merge_kwargs(tokenizer_init_kwargs=p.tokenizer.init_kwargs, **call)["images_kwargs"])
+    _, texts = p._process_images(images, **special, **p._merge_kwargs(tokenizer_init_kwargs=p.tokenizer.init_kwargs, **call)["images_kwargs"])
     return texts
 
 
@@ -345,12 +404,15 @@ def runs(text, tokens):
 
 def case(name, image, video, attributes, tokens, counted, settings):
     label, image_args, args, call = settings
+    image = image_args.pop("class", image)
     t = tokenizer(tokens, attributes)
     parts = {"image_processor": getattr(transformers, image + "ImageProcessor")(**image_args), "tokenizer": t}
     if video:
         parts["video_processor"] = getattr(transformers, video + "VideoProcessor")(**{"draw_on_frames": False} if name == "Ernie4_5_VLMoe" else {})
     if name in AUDIO:
         parts["feature_extractor"] = getattr(transformers, AUDIO[name] + "FeatureExtractor")()
+    if name == "Phi4Multimodal":
+        parts["audio_processor"] = transformers.Phi4MultimodalFeatureExtractor()
     p = getattr(transformers, name + "Processor")(**parts, **args)
     with tempfile.TemporaryDirectory() as folder:
         p.save_pretrained(folder)
@@ -359,6 +421,7 @@ def case(name, image, video, attributes, tokens, counted, settings):
     saved |= args  # some of which are not saved
     saved.pop("video_processor", None)
     saved.pop("feature_extractor", None)
+    saved.pop("audio_processor", None)
     for key in ("image_mean", "image_std", "rescale_factor", "resample", "do_rescale", "do_normalize"):
         saved["image_processor"].pop(key, None)
     numbers, own, digest, samples = [], [], hashlib.sha256(), []
@@ -388,7 +451,7 @@ def case(name, image, video, attributes, tokens, counted, settings):
             several.append(None)
     assert any(own), (name, label)
     c = {"class": name, "name": label, "processor": saved, "tokenizer": {k: v for k, v in names.items() if k.endswith("_token")}, "call": call}
-    c |= {"numbers": None if all(n is None for n in numbers) else numbers, "own": None if own == numbers else own}
+    c |= {"numbers": numbers if hasattr(p, "_get_num_multimodal_tokens") else None, "own": None if own == numbers else own}
     return c | {"sha256": digest.hexdigest()[:16], "samples": samples, "several": several}
 
 
