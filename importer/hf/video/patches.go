@@ -24,6 +24,12 @@ type patches struct {
 	// min_pixels and max_pixels replace them, as in Qwen2-VL. Otherwise they are
 	// those of the whole video.
 	perFrame bool
+	// shared reports that the largest area of a frame is divided by the number
+	// of frames, as in VideoLLaMA 3.
+	shared bool
+	// onlyPixels reports that the areas are min_pixels and max_pixels, and size
+	// has no influence, as in MiniMax M3.
+	onlyPixels bool
 	// tokens is the default of max_video_tokens of a class with
 	// cap_pixels_per_frame, else 0.
 	tokens int
@@ -78,6 +84,15 @@ type patcher struct {
 }
 
 func (p patches) layout(c class, o *importer.Object, data []byte) (layout, error) {
+	l, err := p.read(c, o, data)
+	if l == nil {
+		return nil, err
+	}
+	return l, err
+}
+
+// read returns nil if the settings have problems.
+func (p patches) read(c class, o *importer.Object, data []byte) (*patcher, error) {
 	settings, err := pixelSettings(o, p.defaults, data)
 	if err != nil {
 		return nil, err
@@ -136,6 +151,17 @@ func (l *patcher) bounds(o *importer.Object) {
 		*p = i
 	}
 	edges := []*int64{&l.least, &l.most}
+	if l.onlyPixels {
+		for i, key := range []string{"min_pixels", "max_pixels"} {
+			if o.Has(key) {
+				area(o, key, edges[i])
+			}
+		}
+		if o.Null("size") {
+			o.Bad("size", "a size, which the class then ignores")
+		}
+		return
+	}
 	outer, given := []string{"min_pixels", "max_pixels"}, [2]bool{}
 	if l.perFrame {
 		for i, key := range outer {
@@ -197,6 +223,10 @@ func (l *patcher) size(frames, height, width int) (int, int, error) {
 	least, most := float64(l.least), float64(l.most)
 	atLeast := float64(trunc64(least * 1.05))
 	switch {
+	case l.shared:
+		if most = math.Floor(most / t); most < 1 {
+			return 0, 0, fmt.Errorf("%w: %d frames share %d pixels: want at least 1 each", ErrFrames, frames, l.most)
+		}
 	case !l.capped:
 	case l.perFrame:
 		total := float64(trunc64(float64(l.tokens) * f * f * 0.9))
@@ -279,14 +309,12 @@ func (l *patcher) place(dst []byte, frame *tensor.Tensor, t int) {
 	}
 }
 
-func (l *patcher) more(places int, d tensor.Desc) []*tensor.Tensor {
-	grid := make([]byte, 0, 24)
-	t := tensor.Tensor{}
-	for _, n := range []int{places / l.temporal, d.Shape.At(1) / l.patch, d.Shape.At(2) / l.patch} {
-		grid = append(grid, make([]byte, 8)...)
-		tensor.Cast[int64](grid[len(grid)-8:])[0] = int64(n)
-	}
-	t.Desc, t.Data = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(3)}, grid
-	w, _ := tensor.Wrap(t.Desc, t.Data) // of 24 bytes
-	return []*tensor.Tensor{w}
+// grid returns the numbers of patches in time, and of their rows and columns.
+func (l *patcher) grid(v filled) (t, h, w int) {
+	return v.places / l.temporal, v.last[0].Shape.At(1) / l.patch, v.last[0].Shape.At(2) / l.patch
+}
+
+func (l *patcher) more(v filled) ([]*tensor.Tensor, error) {
+	t, h, w := l.grid(v)
+	return []*tensor.Tensor{numbers([]int{t, h, w}, 3)}, nil
 }

@@ -1,8 +1,8 @@
 // Package video imports Hugging Face's video_preprocessor_config.json.
 //
-// The reference is transformers 5.23.0: AutoVideoProcessor.from_pretrained(dir),
+// The reference is transformers 5.23.0: AutoVideoProcessor.from_pretrained(d),
 // called with the frames of one video, a tensor T, H, W, 3 of bytes, and with
-// its metadata. Decoding video files is outside of the package: a caller has frames.
+// its metadata. The package does not decode video files: a caller has frames.
 //
 // A file becomes two parts. The sampler of the class chooses frames by their
 // numbers: one file for each family, a struct whose fields are its settings and

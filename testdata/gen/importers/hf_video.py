@@ -21,10 +21,11 @@ transformers.logging.set_verbosity_error()
 torch.set_num_threads(1)
 
 DIR = OUT.parent
-VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11)}  # frames, height, width
-WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt")
-PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL")
-JOINED = PATCHES  # their patches have no axis of videos
+VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11), "still": (5, 24, 24)}  # frames, height, width
+WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt", "Vivit", "PeVideo", "Sam2Video")
+PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3")
+JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
+SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
 PER_CLASS = 30
 
 
@@ -32,7 +33,11 @@ def frames(name):
     n, h, w = VIDEOS[name]
     for i in range(n):
         r = np.random.default_rng([39, len(name), i])
-        yield Image.fromarray(r.integers(0, 256, (h, w, 3), np.uint8), "RGB")
+        a = r.integers(0, 256, (h, w, 3), np.uint8)
+        if name == "still":  # the left part never changes, and at last nothing does
+            still = np.random.default_rng(39).integers(0, 256, (h, w, 3), np.uint8)
+            a = still if i > 2 else np.concatenate([still[:, : w // 2], a[:, w // 2 :]], axis=1)
+        yield Image.fromarray(a, "RGB")
 
 
 def write_videos():
@@ -55,7 +60,14 @@ def patches(r, name, n):
         c["temporal_patch_size"] = 1  # the only one that it takes
     low = r.choice([1, r.randint(1, 3000)])
     c["size"] = {"shortest_edge": low, "longest_edge": r.choice([low, low + r.randint(0, 9000), 100000])}
-    if name == "Qwen2VL" and r.random() < 0.5:
+    if name == "MiniMaxM3VL":
+        del c["size"]
+        c["min_pixels"], c["max_pixels"] = sorted([r.choice([1, r.randint(1, 3000)]), r.randint(1, 9000)])
+        if r.random() < 0.5:
+            c["vision_segment_max_frames"] = r.choice([None, 1, 2, 3])
+    if name == "VideoLlama3" and r.random() < 0.3:
+        c["use_token_compression"] = r.random() < 0.5
+    if name in ("Qwen2VL", "VideoLlama3") and r.random() < 0.5:
         c[r.choice(["min_pixels", "max_pixels"])] = r.randint(1, 3000)
         if r.random() < 0.3:
             del c["size"]
@@ -75,9 +87,21 @@ def patches(r, name, n):
     return c
 
 
+def soft(r, name, n):
+    """Settings of the Gemma classes."""
+    c = {"patch_size": r.randint(1, 5), "pooling_kernel_size": r.randint(1, 3), "max_soft_tokens": 70}
+    if name != "EmbeddingGemma2" and r.random() < 0.9:
+        c["num_frames"] = r.choice([None, 1, 2, n])
+    if name == "EmbeddingGemma2" and r.random() < 0.5:
+        c["max_frames"] = r.randint(1, n)
+    if r.random() < 0.1:
+        c["do_resize"] = False
+    return c
+
+
 def config(r, name, n):
-    if name in PATCHES:
-        c = patches(r, name, n)
+    if name in PATCHES + SOFT:
+        c = (patches if name in PATCHES else soft)(r, name, n)
         if r.random() < 0.6:
             c["do_sample_frames"] = r.random() < 0.5
         for key in ("do_rescale", "do_normalize"):
@@ -85,7 +109,7 @@ def config(r, name, n):
                 c[key] = False
         if r.random() < 0.3:
             c["resample"] = r.randint(0, 3)
-        if r.random() < 0.4:
+        if r.random() < 0.4 and name not in SOFT:
             c[r.choice(["num_frames", "fps"])] = r.choice([1, 2, 3, n])
         return c
     c = {}
@@ -126,8 +150,13 @@ def case(cls, video, c, fps):
         return l | {"error": type(e).__name__}
     out, name = {}, cls.__name__.removesuffix("VideoProcessor")
     for k, v in got.items():
-        joined = name in JOINED and k == "pixel_values_videos"
-        v = np.ascontiguousarray(v if joined else v[0])  # of the only video
+        if k == "video_metadata":  # of return_metadata: no tensor
+            continue
+        joined = name in PATCHES and k in JOINED or name == "MiniMaxM3VL" and k == "video_grid_thw"
+        joined = joined or name in SOFT and k in ("pixel_values_videos", "video_position_ids")
+        v = np.asarray(v if joined else v[0])  # of the only video
+        if v.dtype == object:
+            return l | {"error": "an array of None"}
         out[k] = {"joined": joined, "dtype": str(v.dtype), "shape": list(v.shape), "sha256": hashlib.sha256(v.tobytes()).hexdigest()}
     return l | {"outputs": out}
 
@@ -138,7 +167,7 @@ def main():
     lines = []
     for cls in classes():
         name = cls.__name__.removesuffix("VideoProcessor")
-        if name not in WHOLE + PATCHES:
+        if name not in WHOLE + PATCHES + SOFT:
             continue
         lines.append(case(cls, "wide", {}, 2))  # the defaults
         for _ in range(PER_CLASS):
