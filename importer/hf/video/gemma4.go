@@ -1,8 +1,6 @@
 package video
 
 import (
-	"encoding/json"
-
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -28,20 +26,9 @@ func gemma4(image string) func(class, *importer.Object, []byte) (layout, error) 
 		if err != nil {
 			return nil, err
 		}
-		given, err := rawKeys(data)
-		if err != nil {
+		if err := ownKeys(o, data, settings, "patch_size", "max_soft_tokens", "pooling_kernel_size"); err != nil {
 			return nil, err
 		}
-		for _, key := range []string{"patch_size", "max_soft_tokens", "pooling_kernel_size"} {
-			if v, ok := given[key]; ok {
-				settings[key] = v
-			}
-			o.Inert(key)
-		}
-		if o.Bool("do_center_crop", false) {
-			o.Bad("do_center_crop", "false: the class does not crop")
-		}
-		settings["do_center_crop"], settings["crop_size"] = json.RawMessage("false"), json.RawMessage("null")
 		delete(settings, "size") // which the class ignores
 		o.Inert("add_timestamps", "load_audio_from_video")
 		g, err := frameGraph(c, settings)

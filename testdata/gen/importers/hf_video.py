@@ -26,6 +26,7 @@ WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "P
 PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3")
 JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
 SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
+OWN = ("Kimi_K25", "SmolVLM")
 PER_CLASS = 30
 
 
@@ -99,9 +100,29 @@ def soft(r, name, n):
     return c
 
 
+def own(r, name, n):
+    if name == "Kimi_K25":
+        c = {"patch_size": r.randint(2, 6), "merge_size": r.randint(1, 3), "max_patches": r.choice([4, 30, 100, 1000]), "temporal_patch_size": r.randint(1, 5)}
+        if r.random() < 0.6:
+            c["size"] = {"max_height": (side := r.randint(1, 9)), "max_width": side}
+        return c
+    c = {"max_image_size": {"longest_edge": r.randint(4, 40)}}
+    if r.random() < 0.7:
+        c["size"] = r.choice([{"longest_edge": r.randint(4, 90)}, {"height": r.randint(4, 60), "width": r.randint(4, 60)}])
+    if r.random() < 0.4:
+        c["video_sampling"] = {"fps": r.choice([1, 2]), "max_frames": r.randint(1, 8), "video_size": {"longest_edge": r.randint(4, 90)}}
+    if r.random() < 0.2:
+        c["do_pad"] = r.random() < 0.5
+    if r.random() < 0.2:
+        c["do_resize"] = False
+    if r.random() < 0.4:
+        c["num_frames"], c["fps"] = r.randint(1, 9), r.choice([1, 2, 25])
+    return c
+
+
 def config(r, name, n):
-    if name in PATCHES + SOFT:
-        c = (patches if name in PATCHES else soft)(r, name, n)
+    if name in PATCHES + SOFT + OWN:
+        c = (patches if name in PATCHES else soft if name in SOFT else own)(r, name, n)
         if r.random() < 0.6:
             c["do_sample_frames"] = r.random() < 0.5
         for key in ("do_rescale", "do_normalize"):
@@ -109,7 +130,7 @@ def config(r, name, n):
                 c[key] = False
         if r.random() < 0.3:
             c["resample"] = r.randint(0, 3)
-        if r.random() < 0.4 and name not in SOFT:
+        if r.random() < 0.4 and name not in SOFT + ("SmolVLM",):
             c[r.choice(["num_frames", "fps"])] = r.choice([1, 2, 3, n])
         return c
     c = {}
@@ -152,7 +173,8 @@ def case(cls, video, c, fps):
     for k, v in got.items():
         if k == "video_metadata":  # of return_metadata: no tensor
             continue
-        joined = name in PATCHES and k in JOINED or name == "MiniMaxM3VL" and k == "video_grid_thw"
+        joined = name in PATCHES and k in JOINED or name in ("MiniMaxM3VL", "Kimi_K25") and k == "video_grid_thw"
+        joined = joined or name == "Kimi_K25" and k == "pixel_values_videos"
         joined = joined or name in SOFT and k in ("pixel_values_videos", "video_position_ids")
         v = np.asarray(v if joined else v[0])  # of the only video
         if v.dtype == object:
@@ -167,7 +189,7 @@ def main():
     lines = []
     for cls in classes():
         name = cls.__name__.removesuffix("VideoProcessor")
-        if name not in WHOLE + PATCHES + SOFT:
+        if name not in WHOLE + PATCHES + SOFT + OWN:
             continue
         lines.append(case(cls, "wide", {}, 2))  # the defaults
         for _ in range(PER_CLASS):
