@@ -280,9 +280,14 @@ func (l *patcher) plan(frames int, d tensor.Desc) (tensor.Desc, int, error) {
 	places := (frames + l.temporal - 1) / l.temporal * l.temporal
 	rows, columns := float64(places/l.temporal)*float64(h/l.patch)*float64(w/l.patch), float64(d.Shape.At(0)*l.temporal)*float64(l.patch*l.patch)
 	if max(rows, columns) > math.MaxInt32 {
-		return d, 0, fmt.Errorf("%w: %v patches of %v values: want at most %d of each", ErrFrames, rows, columns, math.MaxInt32)
+		return d, 0, tooMany(rows, columns)
 	}
 	return tensor.Desc{DType: d.DType, Shape: tensor.Dims(int(rows), int(columns))}, places, nil
+}
+
+// tooMany returns the error of sides that do not fit an int everywhere.
+func tooMany(rows, columns float64) error {
+	return fmt.Errorf("%w: %v patches of %v values: want at most %d of each", ErrFrames, rows, columns, math.MaxInt32)
 }
 
 func (l *patcher) place(dst []byte, frame *tensor.Tensor, t int) {

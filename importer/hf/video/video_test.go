@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,8 +52,17 @@ func (c videoCase) config(t *testing.T) []byte {
 	return data
 }
 
+var videosFile = flag.String("videos", "", "a file of testdata/gen/importers/hf_video.py N to compare with, too")
+
 func TestVideos(t *testing.T) {
-	data, err := os.ReadFile("testdata/videos.json")
+	compareVideos(t, "testdata/videos.json")
+	if *videosFile != "" {
+		compareVideos(t, *videosFile)
+	}
+}
+
+func compareVideos(t *testing.T, file string) {
+	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var cases []videoCase
 	require.NoError(t, json.Unmarshal(data, &cases))
@@ -97,5 +107,9 @@ func TestVideos(t *testing.T) {
 			require.Greater(t, equal[c.Name], 8, c.Name)
 		}
 	}
-	t.Log(equal)
+	total := 0
+	for _, n := range equal {
+		total += n
+	}
+	t.Logf("%d of %d cases have equal outputs, the others are errors: %v", total, len(cases), equal)
 }

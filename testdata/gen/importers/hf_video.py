@@ -1,13 +1,15 @@
 """Makes importer/hf/video/testdata: videos.json, what transformers' video processors return for sequences of frames.
 
-The frames are PNG files in folders of the same folder. Needs the packages of goldens.py. Takes no arguments; running it
-again gives the same bytes.
+The frames are PNG files in folders of the same folder. Needs the packages of goldens.py. Running it again gives the same
+bytes. With a number, such as 300, it prints that many other cases of each class instead, for
+`go test ./importer/hf/video -run TestVideos -args -videos FILE`.
 """
 
 import copy
 import hashlib
 import json
 import random
+import sys
 import warnings
 
 import numpy as np
@@ -26,7 +28,7 @@ WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "P
 PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3")
 JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
 SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
-OWN = ("Kimi_K25", "SmolVLM")
+OWN = ("Kimi_K25", "SmolVLM", "MuseGlimmer")
 PER_CLASS = 30
 
 
@@ -106,6 +108,11 @@ def own(r, name, n):
         if r.random() < 0.6:
             c["size"] = {"max_height": (side := r.randint(1, 9)), "max_width": side}
         return c
+    if name == "MuseGlimmer":
+        c = {"patch_size": r.randint(2, 5), "merge_size": r.randint(1, 3), "max_video_frame_tokens": r.choice([1, 4, 20, 144]), "temporal_patch_size": r.randint(1, 4)}
+        if r.random() < 0.1:
+            c |= {"do_resize": False, "patch_size": 4, "merge_size": 1}
+        return c
     c = {"max_image_size": {"longest_edge": r.randint(4, 40)}}
     if r.random() < 0.7:
         c["size"] = r.choice([{"longest_edge": r.randint(4, 90)}, {"height": r.randint(4, 60), "width": r.randint(4, 60)}])
@@ -174,7 +181,7 @@ def case(cls, video, c, fps):
         if k == "video_metadata":  # of return_metadata: no tensor
             continue
         joined = name in PATCHES and k in JOINED or name in ("MiniMaxM3VL", "Kimi_K25") and k == "video_grid_thw"
-        joined = joined or name == "Kimi_K25" and k == "pixel_values_videos"
+        joined = joined or name in ("Kimi_K25", "MuseGlimmer") and k == "pixel_values_videos"
         joined = joined or name in SOFT and k in ("pixel_values_videos", "video_position_ids")
         v = np.asarray(v if joined else v[0])  # of the only video
         if v.dtype == object:
@@ -183,19 +190,23 @@ def case(cls, video, c, fps):
     return l | {"outputs": out}
 
 
-def main():
-    write_videos()
-    r = random.Random(39)
-    lines = []
+def cases(r, count):
     for cls in classes():
         name = cls.__name__.removesuffix("VideoProcessor")
         if name not in WHOLE + PATCHES + SOFT + OWN:
             continue
-        lines.append(case(cls, "wide", {}, 2))  # the defaults
-        for _ in range(PER_CLASS):
+        yield case(cls, "wide", {}, 2)  # the defaults
+        for _ in range(count):
             video = r.choice(list(VIDEOS))
-            lines.append(case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25])))
-    (DIR / "videos.json").write_text("[\n" + ",\n".join(map(json.dumps, lines)) + "\n]\n")
+            yield case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25]))
+
+
+def main():
+    if len(sys.argv) > 1:
+        print("[\n" + ",\n".join(map(json.dumps, cases(random.Random(40), int(sys.argv[1])))) + "\n]")
+        return
+    write_videos()
+    (DIR / "videos.json").write_text("[\n" + ",\n".join(map(json.dumps, cases(random.Random(39), PER_CLASS))) + "\n]\n")
 
 
 if __name__ == "__main__":
