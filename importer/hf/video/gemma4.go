@@ -16,6 +16,7 @@ func init() {
 // soft is the layout of Gemma 4, whose frames are Gemma 4's images: the first
 // output is T, patches, values, and video_position_ids, int64, is T, patches,
 // 2. num_frames_per_video and num_soft_tokens_per_video, of a frame, are int64.
+// Without do_resize, Gemma 4 unified requires whole squares of patches.
 type soft struct{ *stack }
 
 // gemma4 returns the layout of a class whose frames are images of that class.

@@ -30,6 +30,8 @@ type patches struct {
 	// onlyPixels reports that the areas are min_pixels and max_pixels, and size
 	// has no influence, as in MiniMax M3.
 	onlyPixels bool
+	// ownBounds reports that the class reads the areas itself.
+	ownBounds bool
 	// tokens is the default of max_video_tokens of a class with
 	// cap_pixels_per_frame, else 0.
 	tokens int
@@ -64,6 +66,9 @@ func init() {
 		class{name: "Glmga", sampler: readGlmga, samples: true, layout: glmga.layout},
 	)
 }
+
+// exact is the largest product that a double has exactly, with all below.
+const exact = 1 << 53
 
 // maxFactor limits patch_size · merge_size · patch_expand_factor, and
 // maxTemporal temporal_patch_size, so that products of areas are exact.
@@ -133,7 +138,9 @@ func (p patches) read(c class, o *importer.Object, data []byte) (*patcher, error
 		}
 		return l, nil
 	}
-	l.bounds(o)
+	if !p.ownBounds {
+		l.bounds(o)
+	}
 	return l, nil
 }
 
@@ -250,7 +257,6 @@ func (l *patcher) size(frames, height, width int) (int, int, error) {
 	if max(h, w)/min(h, w) > 200 {
 		return 0, 0, fmt.Errorf("%w: %dx%d pixels: the ratio of the sides is more than 200", ErrFrames, width, height)
 	}
-	const exact = 1 << 53
 	if (h+f)*(w+f)*max(steps, t) > exact || most > exact {
 		return 0, 0, fmt.Errorf("%w: %d frames of %dx%d pixels: want at most 2^53 pixels", ErrFrames, frames, width, height)
 	}

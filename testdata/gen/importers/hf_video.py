@@ -25,7 +25,7 @@ torch.set_num_threads(1)
 DIR = OUT.parent
 VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11), "still": (5, 24, 24)}  # frames, height, width
 WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt", "Vivit", "PeVideo", "Sam2Video")
-PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3")
+PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3", "Glm5Next")
 JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
 SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
 OWN = ("Kimi_K25", "SmolVLM", "MuseGlimmer")
@@ -81,7 +81,11 @@ def patches(r, name, n):
             c["max_video_tokens"] = r.randint(1, 60)
         if r.random() < 0.5:
             c["min_frames"], c["max_frames"] = sorted([r.randint(1, 9), r.randint(1, 9)])
-    if name == "Glmga" and r.random() < 0.5:
+    if name == "Glm5Next":
+        del c["size"]
+        c["min_image_tokens"], c["max_image_tokens"] = sorted([r.choice([0, r.randint(0, 40)]), r.choice([r.randint(1, 60), 5000])])
+        c["max_image_tokens"] = max(c["max_image_tokens"], 1)
+    if name in ("Glmga", "Glm5Next") and r.random() < 0.5:
         c["patch_expand_factor"] = r.randint(1, 3)
     if r.random() < 0.15:
         c["do_resize"] = False
@@ -97,7 +101,7 @@ def soft(r, name, n):
         c["num_frames"] = r.choice([None, 1, 2, n])
     if name == "EmbeddingGemma2" and r.random() < 0.5:
         c["max_frames"] = r.randint(1, n)
-    if r.random() < 0.1:
+    if r.random() < 0.1 and name != "Gemma4Unified":  # which then mixes patches of frames that are no whole squares
         c["do_resize"] = False
     return c
 
