@@ -3,7 +3,6 @@ package video
 // Classes whose pixels are not reproduced yet. Their sampling is.
 func init() {
 	define(
-		class{name: "Ernie4_5_VLMoe", sampler: readErnie, samples: true, refused: "it draws the time on each frame in a font that is downloaded"},
 		class{name: "MiniCPMOcr", sampler: readMiniCPM, samples: true, refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced"},
 		class{name: "MiniCPMV4_6", sampler: readMiniCPM, samples: true, refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced"},
 		class{name: "Molmo2", sampler: readMolmo2, samples: true, refused: "it resizes float32 without antialiasing and pools tiles by a table of indices; no op does either"},

@@ -15,10 +15,10 @@ func init() {
 	define(class{name: "Glm5Next", sampler: readGlm5Next, samples: true, layout: glm5})
 }
 
-// budgeted is the layout of GLM-5: a frame keeps its ratio, within a canvas that
-// is padded with zeros at the right and bottom. The canvas of all frames has
-// min_image_tokens to max_image_tokens units of temporal_patch_size squares of
-// merge_size x merge_size patches.
+// budgeted is the layout of GLM-5: a frame keeps its ratio, within a canvas
+// that is padded with zeros at the right and bottom. The canvas of all frames
+// has min_image_tokens to max_image_tokens units of temporal_patch_size squares
+// of merge_size x merge_size patches.
 type budgeted struct {
 	*patcher
 	least, most float64 // pixels

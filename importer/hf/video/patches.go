@@ -21,8 +21,8 @@ type patches struct {
 	least, most            int64  // size's shortest_edge and longest_edge: areas
 	patch, temporal, merge int    // defaults
 	// perFrame reports that the areas are those of one frame, and that
-	// min_pixels and max_pixels replace them, as in Qwen2-VL. Otherwise they are
-	// those of the whole video.
+	// min_pixels and max_pixels replace them, as in Qwen2-VL. Otherwise they
+	// are those of the whole video.
 	perFrame bool
 	// shared reports that the largest area of a frame is divided by the number
 	// of frames, as in VideoLLaMA 3.
@@ -30,6 +30,8 @@ type patches struct {
 	// onlyPixels reports that the areas are min_pixels and max_pixels, and size
 	// has no influence, as in MiniMax M3.
 	onlyPixels bool
+	// noPixels reports that the class has neither min_pixels nor max_pixels.
+	noPixels bool
 	// ownBounds reports that the class reads the areas itself.
 	ownBounds bool
 	// tokens is the default of max_video_tokens of a class with
@@ -37,7 +39,8 @@ type patches struct {
 	tokens int
 	// expands reports that patch_expand_factor multiplies the factor of sizes.
 	expands bool
-	// pixels reports that a row has the order y, x, C, T, in place of C, T, y, x.
+	// pixels reports that a row has the order y, x, C, T, in place of
+	// C, T, y, x.
 	pixels bool
 	// ignored are settings of the class without influence on the values.
 	ignored []string
@@ -131,7 +134,9 @@ func (p patches) read(c class, o *importer.Object, data []byte) (*patcher, error
 	}
 	o.Inert(p.ignored...)
 	if !resizes {
-		o.Inert("min_pixels", "max_pixels")
+		if p.perFrame && !p.noPixels {
+			o.Inert("min_pixels", "max_pixels")
+		}
 		delete(settings, "size")
 		if l.plain, err = frameGraph(c, settings); err != nil {
 			return nil, err
@@ -170,7 +175,7 @@ func (l *patcher) bounds(o *importer.Object) {
 		return
 	}
 	outer, given := []string{"min_pixels", "max_pixels"}, [2]bool{}
-	if l.perFrame {
+	if l.perFrame && !l.noPixels {
 		for i, key := range outer {
 			if v, _ := o.Get(key); v != nil {
 				area(o, key, edges[i])

@@ -25,7 +25,7 @@ torch.set_num_threads(1)
 DIR = OUT.parent
 VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11), "still": (5, 24, 24)}  # frames, height, width
 WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt", "Vivit", "PeVideo", "Sam2Video")
-PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3", "Glm5Next")
+PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3", "Glm5Next", "Ernie4_5_VLMoe")
 JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
 SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
 OWN = ("Kimi_K25", "SmolVLM", "MuseGlimmer")
@@ -81,6 +81,10 @@ def patches(r, name, n):
             c["max_video_tokens"] = r.randint(1, 60)
         if r.random() < 0.5:
             c["min_frames"], c["max_frames"] = sorted([r.randint(1, 9), r.randint(1, 9)])
+    if name == "Ernie4_5_VLMoe":
+        c["draw_on_frames"], c["temporal_patch_size"] = False, 2
+        if r.random() < 0.5:
+            c["min_frames"] = r.randint(1, 9)
     if name == "Glm5Next":
         del c["size"]
         c["min_image_tokens"], c["max_image_tokens"] = sorted([r.choice([0, r.randint(0, 40)]), r.choice([r.randint(1, 60), 5000])])
@@ -199,7 +203,8 @@ def cases(r, count):
         name = cls.__name__.removesuffix("VideoProcessor")
         if name not in WHOLE + PATCHES + SOFT + OWN:
             continue
-        yield case(cls, "wide", {}, 2)  # the defaults
+        if name != "Ernie4_5_VLMoe":  # which draws
+            yield case(cls, "wide", {}, 2)  # the defaults
         for _ in range(count):
             video = r.choice(list(VIDEOS))
             yield case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25]))
