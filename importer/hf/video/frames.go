@@ -124,10 +124,11 @@ func (s *stack) more(filled) ([]*tensor.Tensor, error) { return nil, nil }
 func pixelSettings(o *importer.Object, defaults string, data []byte) (map[string]json.RawMessage, error) {
 	o.Inert(pixelKeys...)
 	o.Inert(inert...)
-	for _, key := range []string{"video_metadata", "input_data_format"} {
-		if v, _ := o.Get(key); v != nil && v != "channels_last" {
-			o.Bad(key, "null: it describes the call")
-		}
+	if v, _ := o.Get("video_metadata"); v != nil {
+		o.Bad("video_metadata", "null: it describes the call")
+	}
+	if v, _ := o.Get("input_data_format"); v != nil && v != "channels_last" {
+		o.Bad("input_data_format", `null or "channels_last", which frames are`)
 	}
 	const common = `"do_resize": true, "do_rescale": true, "do_normalize": true, "do_center_crop": false, "default_to_square": true, "crop_size": null, `
 	settings := map[string]json.RawMessage{}

@@ -2,6 +2,7 @@ package video
 
 import (
 	"encoding/json"
+	"math"
 
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -58,6 +59,9 @@ func (s *chunks) outputs() []Output {
 
 func (s *chunks) plan(frames int, d tensor.Desc) (tensor.Desc, int, error) {
 	axes := d.Shape.Slice()
+	if rows := float64(axes[0]) * float64(frames); rows > math.MaxInt32 {
+		return d, 0, tooMany(rows, float64(d.Len())/float64(axes[0]))
+	}
 	axes[0] *= frames
 	return tensor.Desc{DType: d.DType, Shape: tensor.Dims(axes...)}, frames, nil
 }
