@@ -2,24 +2,10 @@ package video
 
 // Classes whose pixels are not reproduced yet. Their sampling is.
 func init() {
-	const patches = "the patches of its videos are not reproduced yet"
 	define(
-		class{name: "EmbeddingGemma2", sampler: readEmbeddingGemma2, samples: true, refused: patches},
-		class{name: "Ernie4_5_VLMoe", sampler: readErnie, samples: true, refused: "it draws the time on each frame in a font that is downloaded"},
-		class{name: "Gemma4", sampler: byDefault(32, 0), samples: true, refused: patches},
-		class{name: "Gemma4Unified", sampler: byDefault(32, 0), samples: true, refused: patches},
-		class{name: "Glm5Next", sampler: readGlm5Next, samples: true, refused: patches},
-		class{name: "Kimi_K25", sampler: byDefault(0, 2), samples: true, refused: patches},
 		class{name: "MiniCPMOcr", sampler: readMiniCPM, samples: true, refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced"},
 		class{name: "MiniCPMV4_6", sampler: readMiniCPM, samples: true, refused: "it compares natural logarithms to choose its grid of tiles; that rule is not reproduced"},
-		class{name: "MiniMaxM3VL", sampler: byDefault(0, 1), refused: patches},
 		class{name: "Molmo2", sampler: readMolmo2, samples: true, refused: "it resizes float32 without antialiasing and pools tiles by a table of indices; no op does either"},
-		class{name: "MuseGlimmer", sampler: readMuseGlimmer, samples: true, refused: patches},
 		class{name: "NemotronH_Omni_Reasoning_V3", sampler: byDefault(0, 0), refused: "it resizes float32 values by torch's bicubic; the video's layout is not reproduced yet"},
-		class{name: "PeVideo", sampler: readPeVideo, refused: "a batch is padded with a mask, padding_mask_videos; that output is not reproduced yet"},
-		class{name: "Sam2Video", sampler: byDefault(0, 0), refused: "its sizes of the original frames are not reproduced yet"},
-		class{name: "SmolVLM", sampler: readSmolVLM, refused: "its second resize and its mask are not reproduced yet"},
-		class{name: "VideoLlama3", sampler: readStepped(1, 180), refused: "its patches and the mask of compressed tokens are not reproduced yet"},
-		class{name: "Vivit", sampler: byDefault(0, 0), refused: "it subtracts 1 between rescaling and normalising; that order is not reproduced for videos yet"},
 	)
 }

@@ -106,6 +106,36 @@ func TestErrors(t *testing.T) {
 	_, err = video.Import([]byte(`{"video_processor_type": "VJEPA2VideoProcessor", "crop_size": [3, 4]}`))
 	require.ErrorContains(t, err, "crop_size: [3, 4], want a whole number, or an object with height")
 
+	for config, text := range map[string]string{
+		`"VideoMAEVideoProcessor", "video_metadata": {}`:                                  "video_metadata: an object, want null",
+		`"VideoMAEVideoProcessor", "input_data_format": "channels_first"`:                 `input_data_format: "channels_first", want null`,
+		`"VideoMAEVideoProcessor", "do_center_crop": true, "crop_size": null`:             "crop_size: null, want a size",
+		`"Qwen3VLVideoProcessor", "patch_size": 0`:                                        "patch_size: 0, want",
+		`"Qwen3VLVideoProcessor", "patch_size": 4096, "merge_size": 2`:                    "times merge_size is at most 4096",
+		`"Qwen3VLVideoProcessor", "size": null`:                                           "size: null, want shortest_edge and longest_edge",
+		`"Qwen2VLVideoProcessor", "size": {"shortest_edge": 0, "longest_edge": 9}`:        "size.shortest_edge: 0, want an area",
+		`"Qwen2VLVideoProcessor", "min_pixels": -1`:                                       "min_pixels: -1, want an area",
+		`"Qwen2VLVideoProcessor", "do_center_crop": true`:                                 "do_center_crop: true, want false",
+		`"Cosmos3EdgeVideoProcessor", "temporal_patch_size": 2`:                           "temporal_patch_size: 2, want a whole number of 1 to 1",
+		`"Ernie4_5_VLMoeVideoProcessor"`:                                                  "draw_on_frames: absent, want false",
+		`"Gemma4VideoProcessor", "max_soft_tokens": 71`:                                   "max_soft_tokens: 71, want 70, 140",
+		`"SmolVLMVideoProcessor", "size": {"shortest_edge": 3}`:                           "longest_edge, or height and width",
+		`"SmolVLMVideoProcessor", "do_sample_frames": true, "video_sampling": {"fps": 1}`: "max_frames: absent, want",
+		`"Sam2VideoVideoProcessor", "size": {"shortest_edge": 3}`:                         "size: an object, want height and width",
+		`"Glm5NextVideoProcessor", "size": null`:                                          "size: null, want a size",
+	} {
+		_, err := video.Import([]byte(`{"video_processor_type": ` + config + `}`))
+		require.ErrorContains(t, err, text, config)
+		require.ErrorIs(t, err, importer.ErrValue, config)
+	}
+
+	long, err := video.Import([]byte(`{"video_processor_type": "Qwen2VLVideoProcessor", "do_resize": false}`))
+	require.NoError(t, err)
+	_, few := frameFiles(t, "one")
+	_, err = long.NewRunner(codec.Limits{}).Run(video.Metadata{Frames: 1}, few)
+	require.ErrorIs(t, err, video.ErrFrames)
+	require.ErrorContains(t, err, "16x16 pixels: want multiples of patch_size times merge_size, 28")
+
 	p, err := video.Import([]byte(`{"video_processor": {"video_processor_type": "VideoMAEVideoProcessor", "size": 8, "crop_size": 8}}`))
 	require.NoError(t, err)
 	const frame = 3 * 8 * 8 * 4

@@ -28,6 +28,9 @@ const (
 	bilinear = `"resample": 2, `
 	bicubic  = `"resample": 3, `
 	cropped  = `"do_center_crop": true, "default_to_square": false, "size": {"shortest_edge": 224}, "crop_size": {"height": 224, "width": 224}`
+	// Vivit rescales by the code of EfficientNet: it subtracts 1 afterwards.
+	vivit = `"image_processor_type": "EfficientNetImageProcessor", "rescale_offset": true, "include_top": false, "rescale_factor": 0.00784313725490196, ` +
+		`"do_center_crop": true, "default_to_square": false, "size": {"shortest_edge": 256}, "crop_size": {"height": 224, "width": 224}`
 )
 
 func init() {
@@ -41,6 +44,8 @@ func init() {
 		class{name: "PerceptionLM", sampler: all, layout: frames{output: output, defaults: halves + bicubic + `"size": {"height": 448, "width": 448}`}.layout},
 		class{name: "Timesformer", sampler: all, layout: frames{output: "pixel_values", defaults: imagenet + bilinear + cropped}.layout},
 		class{name: "VJEPA2", sampler: all, layout: frames{output: output, defaults: imagenet + bilinear + `"do_center_crop": true, "crop_size": 256`, change: vjepa2}.layout},
+		class{name: "PeVideo", sampler: readPeVideo, layout: frames{output: output, defaults: bilinear + `"do_resize": null, "do_rescale": null, "do_normalize": null, "do_center_crop": null, "image_mean": null, "image_std": null, "size": null`}.layout},
+		class{name: "Vivit", sampler: all, layout: frames{output: "pixel_values", defaults: halves + bilinear + vivit}.layout},
 		class{name: "VideoLlava", sampler: all, layout: frames{output: output, defaults: clip + bicubic + cropped}.layout},
 		class{name: "VideoMAE", sampler: all, layout: frames{output: "pixel_values", defaults: halves + bilinear + cropped}.layout},
 		class{name: "Videomt", sampler: all, layout: frames{output: output, defaults: imagenet + bilinear + `"size": {"height": 640, "width": 640}`}.layout},
@@ -112,21 +117,22 @@ func (s *stack) place(dst []byte, frame *tensor.Tensor, t int) {
 	copy(dst[t*len(frame.Data):], frame.Data)
 }
 
-func (s *stack) more(int, tensor.Desc) []*tensor.Tensor { return nil }
+func (s *stack) more(filled) ([]*tensor.Tensor, error) { return nil, nil }
 
 // pixelSettings returns the file's values of pixelKeys, and the defaults of
 // others. The values are those of CLIP's image processor.
 func pixelSettings(o *importer.Object, defaults string, data []byte) (map[string]json.RawMessage, error) {
 	o.Inert(pixelKeys...)
 	o.Inert(inert...)
-	for _, key := range []string{"video_metadata", "input_data_format"} {
-		if v, _ := o.Get(key); v != nil && v != "channels_last" {
-			o.Bad(key, "null: it describes the call")
-		}
+	if v, _ := o.Get("video_metadata"); v != nil {
+		o.Bad("video_metadata", "null: it describes the call")
+	}
+	if v, _ := o.Get("input_data_format"); v != nil && v != "channels_last" {
+		o.Bad("input_data_format", `null or "channels_last", which frames are`)
 	}
 	const common = `"do_resize": true, "do_rescale": true, "do_normalize": true, "do_center_crop": false, "default_to_square": true, "crop_size": null, `
 	settings := map[string]json.RawMessage{}
-	for _, text := range []string{common + `"do_convert_rgb": false, "do_pad": false`, defaults} {
+	for _, text := range []string{common + `"image_processor_type": "CLIPImageProcessor", "do_convert_rgb": false, "do_pad": false`, defaults} {
 		if err := json.Unmarshal([]byte("{"+text+"}"), &settings); err != nil {
 			return nil, fmt.Errorf("video: defaults: %w", err)
 		}
@@ -140,7 +146,6 @@ func pixelSettings(o *importer.Object, defaults string, data []byte) (map[string
 			settings[key] = v
 		}
 	}
-	settings["image_processor_type"] = json.RawMessage(`"CLIPImageProcessor"`)
 	return settings, nil
 }
 

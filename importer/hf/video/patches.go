@@ -21,15 +21,26 @@ type patches struct {
 	least, most            int64  // size's shortest_edge and longest_edge: areas
 	patch, temporal, merge int    // defaults
 	// perFrame reports that the areas are those of one frame, and that
-	// min_pixels and max_pixels replace them, as in Qwen2-VL. Otherwise they are
-	// those of the whole video.
+	// min_pixels and max_pixels replace them, as in Qwen2-VL. Otherwise they
+	// are those of the whole video.
 	perFrame bool
+	// shared reports that the largest area of a frame is divided by the number
+	// of frames, as in VideoLLaMA 3.
+	shared bool
+	// onlyPixels reports that the areas are min_pixels and max_pixels, and size
+	// has no influence, as in MiniMax M3.
+	onlyPixels bool
+	// noPixels reports that the class has neither min_pixels nor max_pixels.
+	noPixels bool
+	// ownBounds reports that the class reads the areas itself.
+	ownBounds bool
 	// tokens is the default of max_video_tokens of a class with
 	// cap_pixels_per_frame, else 0.
 	tokens int
 	// expands reports that patch_expand_factor multiplies the factor of sizes.
 	expands bool
-	// pixels reports that a row has the order y, x, C, T, in place of C, T, y, x.
+	// pixels reports that a row has the order y, x, C, T, in place of
+	// C, T, y, x.
 	pixels bool
 	// ignored are settings of the class without influence on the values.
 	ignored []string
@@ -59,6 +70,9 @@ func init() {
 	)
 }
 
+// exact is the largest product that a double has exactly, with all below.
+const exact = 1 << 53
+
 // maxFactor limits patch_size · merge_size · patch_expand_factor, and
 // maxTemporal temporal_patch_size, so that products of areas are exact.
 const (
@@ -78,6 +92,15 @@ type patcher struct {
 }
 
 func (p patches) layout(c class, o *importer.Object, data []byte) (layout, error) {
+	l, err := p.read(c, o, data)
+	if l == nil {
+		return nil, err
+	}
+	return l, err
+}
+
+// read returns nil if the settings have problems.
+func (p patches) read(c class, o *importer.Object, data []byte) (*patcher, error) {
 	settings, err := pixelSettings(o, p.defaults, data)
 	if err != nil {
 		return nil, err
@@ -111,14 +134,18 @@ func (p patches) layout(c class, o *importer.Object, data []byte) (layout, error
 	}
 	o.Inert(p.ignored...)
 	if !resizes {
-		o.Inert("min_pixels", "max_pixels")
+		if p.perFrame && !p.noPixels {
+			o.Inert("min_pixels", "max_pixels")
+		}
 		delete(settings, "size")
 		if l.plain, err = frameGraph(c, settings); err != nil {
 			return nil, err
 		}
 		return l, nil
 	}
-	l.bounds(o)
+	if !p.ownBounds {
+		l.bounds(o)
+	}
 	return l, nil
 }
 
@@ -136,8 +163,19 @@ func (l *patcher) bounds(o *importer.Object) {
 		*p = i
 	}
 	edges := []*int64{&l.least, &l.most}
+	if l.onlyPixels {
+		for i, key := range []string{"min_pixels", "max_pixels"} {
+			if o.Has(key) {
+				area(o, key, edges[i])
+			}
+		}
+		if o.Null("size") {
+			o.Bad("size", "a size, which the class then ignores")
+		}
+		return
+	}
 	outer, given := []string{"min_pixels", "max_pixels"}, [2]bool{}
-	if l.perFrame {
+	if l.perFrame && !l.noPixels {
 		for i, key := range outer {
 			if v, _ := o.Get(key); v != nil {
 				area(o, key, edges[i])
@@ -197,6 +235,10 @@ func (l *patcher) size(frames, height, width int) (int, int, error) {
 	least, most := float64(l.least), float64(l.most)
 	atLeast := float64(trunc64(least * 1.05))
 	switch {
+	case l.shared:
+		if most = math.Floor(most / t); most < 1 {
+			return 0, 0, fmt.Errorf("%w: %d frames share %d pixels: want at least 1 each", ErrFrames, frames, l.most)
+		}
 	case !l.capped:
 	case l.perFrame:
 		total := float64(trunc64(float64(l.tokens) * f * f * 0.9))
@@ -220,7 +262,6 @@ func (l *patcher) size(frames, height, width int) (int, int, error) {
 	if max(h, w)/min(h, w) > 200 {
 		return 0, 0, fmt.Errorf("%w: %dx%d pixels: the ratio of the sides is more than 200", ErrFrames, width, height)
 	}
-	const exact = 1 << 53
 	if (h+f)*(w+f)*max(steps, t) > exact || most > exact {
 		return 0, 0, fmt.Errorf("%w: %d frames of %dx%d pixels: want at most 2^53 pixels", ErrFrames, frames, width, height)
 	}
@@ -250,9 +291,14 @@ func (l *patcher) plan(frames int, d tensor.Desc) (tensor.Desc, int, error) {
 	places := (frames + l.temporal - 1) / l.temporal * l.temporal
 	rows, columns := float64(places/l.temporal)*float64(h/l.patch)*float64(w/l.patch), float64(d.Shape.At(0)*l.temporal)*float64(l.patch*l.patch)
 	if max(rows, columns) > math.MaxInt32 {
-		return d, 0, fmt.Errorf("%w: %v patches of %v values: want at most %d of each", ErrFrames, rows, columns, math.MaxInt32)
+		return d, 0, tooMany(rows, columns)
 	}
 	return tensor.Desc{DType: d.DType, Shape: tensor.Dims(int(rows), int(columns))}, places, nil
+}
+
+// tooMany returns the error of sides that do not fit an int everywhere.
+func tooMany(rows, columns float64) error {
+	return fmt.Errorf("%w: %v patches of %v values: want at most %d of each", ErrFrames, rows, columns, math.MaxInt32)
 }
 
 func (l *patcher) place(dst []byte, frame *tensor.Tensor, t int) {
@@ -279,14 +325,12 @@ func (l *patcher) place(dst []byte, frame *tensor.Tensor, t int) {
 	}
 }
 
-func (l *patcher) more(places int, d tensor.Desc) []*tensor.Tensor {
-	grid := make([]byte, 0, 24)
-	t := tensor.Tensor{}
-	for _, n := range []int{places / l.temporal, d.Shape.At(1) / l.patch, d.Shape.At(2) / l.patch} {
-		grid = append(grid, make([]byte, 8)...)
-		tensor.Cast[int64](grid[len(grid)-8:])[0] = int64(n)
-	}
-	t.Desc, t.Data = tensor.Desc{DType: tensor.Int64, Shape: tensor.Dims(3)}, grid
-	w, _ := tensor.Wrap(t.Desc, t.Data) // of 24 bytes
-	return []*tensor.Tensor{w}
+// grid returns the numbers of patches in time, and of their rows and columns.
+func (l *patcher) grid(v filled) (t, h, w int) {
+	return v.places / l.temporal, v.last[0].Shape.At(1) / l.patch, v.last[0].Shape.At(2) / l.patch
+}
+
+func (l *patcher) more(v filled) ([]*tensor.Tensor, error) {
+	t, h, w := l.grid(v)
+	return []*tensor.Tensor{numbers([]int{t, h, w}, 3)}, nil
 }

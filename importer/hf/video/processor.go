@@ -31,8 +31,34 @@ type layout interface {
 	plan(frames int, d tensor.Desc) (out tensor.Desc, places int, err error)
 	// place writes the values of a frame to place t.
 	place(dst []byte, frame *tensor.Tensor, t int)
-	// more returns the other outputs. d is the graph's output.
-	more(places int, d tensor.Desc) []*tensor.Tensor
+	// more returns the other outputs.
+	more(v filled) ([]*tensor.Tensor, error)
+}
+
+// filled is a video whose frames are in place.
+type filled struct {
+	frames, places int
+	height, width  int              // of a frame, as decoded
+	values         []byte           // of the first output
+	last           []*tensor.Tensor // the graph's outputs for the last frame
+}
+
+// numbers returns an int64 tensor of that shape.
+func numbers(values []int, axes ...int) *tensor.Tensor {
+	b := make([]byte, 8*len(values))
+	for i, n := range values {
+		tensor.Cast[int64](b)[i] = int64(n)
+	}
+	return dense(tensor.Int64, b, axes...)
+}
+
+// dense returns a tensor of data, whose length fits.
+func dense(d tensor.DType, data []byte, axes ...int) *tensor.Tensor {
+	t, err := tensor.Wrap(tensor.Desc{DType: d, Shape: tensor.Dims(axes...)}, data)
+	if err != nil {
+		panic(err) // a mistake of a layout
+	}
+	return t
 }
 
 // Processor is a video processor with its settings. It is immutable, and safe
@@ -107,6 +133,7 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 	var first codec.Info
 	var one, out tensor.Desc
 	var v *tensor.Tensor
+	var last []*tensor.Tensor
 	places := 0
 	for t, i := range chosen {
 		if t == 0 || i != chosen[t-1] {
@@ -127,11 +154,10 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 			if info.OutWidth != first.OutWidth || info.OutHeight != first.OutHeight {
 				return nil, r.fail(i, fmt.Errorf("%w: %dx%d pixels, and frame %d has %dx%d: want one size", ErrFrames, info.OutWidth, info.OutHeight, chosen[0], first.OutWidth, first.OutHeight))
 			}
-			values, err := r.runner.Run(tensor.FromBytes(data))
-			if err != nil {
+			if last, err = r.runner.Run(tensor.FromBytes(data)); err != nil {
 				return nil, r.fail(i, err)
 			}
-			if v = values[0]; !v.Dense() {
+			if v = last[0]; !v.Dense() {
 				v = v.Clone()
 			}
 		}
@@ -150,10 +176,14 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 		l.place(r.values, v, t)
 	}
 	t, err := tensor.Wrap(out, r.values)
+	var more []*tensor.Tensor
+	if err == nil {
+		more, err = l.more(filled{len(chosen), places, first.OutHeight, first.OutWidth, r.values, last})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("video: %s: %w", r.processor.sampling.class, err)
 	}
-	return append([]*tensor.Tensor{t}, l.more(places, one)...), nil
+	return append([]*tensor.Tensor{t}, more...), nil
 }
 
 // compile prepares the graph of frames of that size.

@@ -12,7 +12,22 @@ import (
 // at either end. Both num_frames and fps apply.
 type smolVLM struct{ rates }
 
-func readSmolVLM(o *importer.Object) sampler { return smolVLM{readRates(o, 0, 0)} }
+// readSmolVLM reads the settings, which those of video_sampling replace.
+func readSmolVLM(o *importer.Object) sampler {
+	s := smolVLM{readRates(o, 0, 0)}
+	if v := o.Object("video_sampling"); v != nil {
+		s.num, s.fps = count(v, "max_frames", 0), rate(v, "fps", 0)
+		for _, key := range []string{"max_frames", "fps"} {
+			if !v.Has(key) {
+				v.Bad(key, "a number, as in all of video_sampling")
+			}
+		}
+		v.Inert("video_size")
+	} else if o.Has("video_sampling") {
+		o.Bad("video_sampling", "an object with max_frames and fps")
+	}
+	return s
+}
 
 func (s smolVLM) indices(m Metadata) ([]int, error) {
 	switch {

@@ -9,13 +9,16 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/hf/video"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 var casesFile = flag.String("cases", "", "a file of testdata/gen/importers/hf_video_sampling.py N to compare with, too")
@@ -193,21 +196,46 @@ func TestSamplingErrors(t *testing.T) {
 	require.ErrorIs(t, err, importer.ErrJSON)
 }
 
-// Fuzz inputs may hold any settings and metadata: they are errors, or frames
-// that exist.
+// FuzzImport reads any settings and metadata: they are errors, or frames that
+// exist and values of the described shape.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": 32, "crop_size": 24}`), 9, 2.0, 3.0)
+	f.Add([]byte(`{"video_processor_type": "Qwen2VLVideoProcessor", "size": {"shortest_edge": 9, "longest_edge": 900}, "patch_size": 2}`), 9, 2.0, 3.0)
 	for _, c := range video.Classes() {
 		f.Add([]byte(`{"video_processor_type": "`+c.Name+`", "do_sample_frames": true}`), 100, 25.0, 4.0)
 	}
+	img, err := os.ReadFile("testdata/small/0.png")
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, data []byte, n int, fps, duration float64) {
+		m := video.Metadata{Frames: n, FPS: fps, Duration: duration}
 		if s, err := video.ImportSampling(data); err == nil {
-			if l, err := s.Indices(video.Metadata{Frames: n, FPS: fps, Duration: duration}); err == nil {
+			if l, err := s.Indices(m); err == nil {
 				require.NotEmpty(t, l)
 				for _, i := range l {
 					require.True(t, i >= 0 && i < n)
 				}
 			}
+		}
+		p, err := video.Import(data)
+		if err != nil {
+			return
+		}
+		out, err := p.NewRunner(codec.Limits{Pixels: 1 << 16, Bytes: 1 << 20}).Run(m, func(int) ([]byte, error) { return img, nil })
+		if err != nil {
+			return
+		}
+		require.Len(t, out, len(p.Outputs()))
+		for _, x := range out {
+			require.NoError(t, tensor.WriteRaw(io.Discard, x))
+		}
+	})
+}
+
+func FuzzParseMetadata(f *testing.F) {
+	f.Add([]byte(`{"fps": 29.97, "duration": 3, "total_num_frames": 90, "width": null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := video.ParseMetadata(data); err == nil {
+			require.True(t, m.Frames >= 0 && m.FPS >= 0 && m.Duration >= 0)
 		}
 	})
 }

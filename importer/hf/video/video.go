@@ -1,8 +1,8 @@
 // Package video imports Hugging Face's video_preprocessor_config.json.
 //
-// The reference is transformers 5.23.0: AutoVideoProcessor.from_pretrained(dir),
+// The reference is transformers 5.23.0: AutoVideoProcessor.from_pretrained(d),
 // called with the frames of one video, a tensor T, H, W, 3 of bytes, and with
-// its metadata. Decoding video files is outside of the package: a caller has frames.
+// its metadata. The package does not decode video files: a caller has frames.
 //
 // A file becomes two parts. The sampler of the class chooses frames by their
 // numbers: one file for each family, a struct whose fields are its settings and
@@ -14,8 +14,8 @@
 //
 // A class registers itself with define in the file of its family. A class whose
 // pixels are not reproduced has a reason, and Import refuses it; its sampler
-// works all the same. What neither file nor metadata say and the reference
-// needs is an error that names it.
+// works all the same. If neither file nor metadata say something that the
+// reference needs, the error names it.
 package video
 
 import (
@@ -70,6 +70,8 @@ type class struct {
 	samples bool
 	// refused is the reason why the pixels are not reproduced.
 	refused string
+	// partial is the reason why the class's defaults are refused.
+	partial string
 	// layout reads the other settings; nil if refused.
 	layout func(c class, o *importer.Object, data []byte) (layout, error)
 }
@@ -93,16 +95,17 @@ func define(l ...class) {
 type Class struct {
 	// Name is the class's name, such as "VideoMAEVideoProcessor".
 	Name string
-	// Refused is the reason why Import refuses the class. If it is empty, the
-	// outputs are exact. ImportSampling is exact for all classes.
-	Refused string
+	// Refused is the reason why Import refuses the class, and Partial the one
+	// why it refuses the class's own defaults. If both are empty, the outputs
+	// are exact. ImportSampling is exact for all classes.
+	Refused, Partial string
 }
 
 // Classes lists the video processors of transformers 5.23.0, sorted by name.
 func Classes() []Class {
 	l := []Class{}
 	for _, c := range classes {
-		l = append(l, Class{c.name + suffix, c.refused})
+		l = append(l, Class{c.name + suffix, c.refused, c.partial})
 	}
 	slices.SortFunc(l, func(a, b Class) int { return strings.Compare(a.Name, b.Name) })
 	return l

@@ -1,13 +1,15 @@
 """Makes importer/hf/video/testdata: videos.json, what transformers' video processors return for sequences of frames.
 
-The frames are PNG files in folders of the same folder. Needs the packages of goldens.py. Takes no arguments; running it
-again gives the same bytes.
+The frames are PNG files in folders of the same folder. Needs the packages of goldens.py. Running it again gives the same
+bytes. With a number, such as 300, it prints that many other cases of each class instead, for
+`go test ./importer/hf/video -run TestVideos -args -videos FILE`.
 """
 
 import copy
 import hashlib
 import json
 import random
+import sys
 import warnings
 
 import numpy as np
@@ -21,10 +23,12 @@ transformers.logging.set_verbosity_error()
 torch.set_num_threads(1)
 
 DIR = OUT.parent
-VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11)}  # frames, height, width
-WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt")
-PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL")
-JOINED = PATCHES  # their patches have no axis of videos
+VIDEOS = {"wide": (7, 23, 40), "tall": (4, 37, 19), "one": (1, 16, 16), "small": (12, 9, 11), "still": (5, 24, 24)}  # frames, height, width
+WHOLE = ("InstructBlipVideo", "InternVL", "LlavaNextVideo", "LlavaOnevision", "PerceptionLM", "Timesformer", "VJEPA2", "VideoLlava", "VideoMAE", "Videomt", "Vivit", "PeVideo", "Sam2Video")
+PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL", "Qwen3VL", "MiniMaxM3VL", "VideoLlama3", "Glm5Next", "Ernie4_5_VLMoe")
+JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
+SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
+OWN = ("Kimi_K25", "SmolVLM", "MuseGlimmer")
 PER_CLASS = 30
 
 
@@ -32,7 +36,11 @@ def frames(name):
     n, h, w = VIDEOS[name]
     for i in range(n):
         r = np.random.default_rng([39, len(name), i])
-        yield Image.fromarray(r.integers(0, 256, (h, w, 3), np.uint8), "RGB")
+        a = r.integers(0, 256, (h, w, 3), np.uint8)
+        if name == "still":  # the left part never changes, and at last nothing does
+            still = np.random.default_rng(39).integers(0, 256, (h, w, 3), np.uint8)
+            a = still if i > 2 else np.concatenate([still[:, : w // 2], a[:, w // 2 :]], axis=1)
+        yield Image.fromarray(a, "RGB")
 
 
 def write_videos():
@@ -55,7 +63,14 @@ def patches(r, name, n):
         c["temporal_patch_size"] = 1  # the only one that it takes
     low = r.choice([1, r.randint(1, 3000)])
     c["size"] = {"shortest_edge": low, "longest_edge": r.choice([low, low + r.randint(0, 9000), 100000])}
-    if name == "Qwen2VL" and r.random() < 0.5:
+    if name == "MiniMaxM3VL":
+        del c["size"]
+        c["min_pixels"], c["max_pixels"] = sorted([r.choice([1, r.randint(1, 3000)]), r.randint(1, 9000)])
+        if r.random() < 0.5:
+            c["vision_segment_max_frames"] = r.choice([None, 1, 2, 3])
+    if name == "VideoLlama3" and r.random() < 0.3:
+        c["use_token_compression"] = r.random() < 0.5
+    if name in ("Qwen2VL", "VideoLlama3") and r.random() < 0.5:
         c[r.choice(["min_pixels", "max_pixels"])] = r.randint(1, 3000)
         if r.random() < 0.3:
             del c["size"]
@@ -66,7 +81,15 @@ def patches(r, name, n):
             c["max_video_tokens"] = r.randint(1, 60)
         if r.random() < 0.5:
             c["min_frames"], c["max_frames"] = sorted([r.randint(1, 9), r.randint(1, 9)])
-    if name == "Glmga" and r.random() < 0.5:
+    if name == "Ernie4_5_VLMoe":
+        c["draw_on_frames"], c["temporal_patch_size"] = False, 2
+        if r.random() < 0.5:
+            c["min_frames"] = r.randint(1, 9)
+    if name == "Glm5Next":
+        del c["size"]
+        c["min_image_tokens"], c["max_image_tokens"] = sorted([r.choice([0, r.randint(0, 40)]), r.choice([r.randint(1, 60), 5000])])
+        c["max_image_tokens"] = max(c["max_image_tokens"], 1)
+    if name in ("Glmga", "Glm5Next") and r.random() < 0.5:
         c["patch_expand_factor"] = r.randint(1, 3)
     if r.random() < 0.15:
         c["do_resize"] = False
@@ -75,9 +98,46 @@ def patches(r, name, n):
     return c
 
 
+def soft(r, name, n):
+    """Settings of the Gemma classes."""
+    c = {"patch_size": r.randint(1, 5), "pooling_kernel_size": r.randint(1, 3), "max_soft_tokens": 70}
+    if name != "EmbeddingGemma2" and r.random() < 0.9:
+        c["num_frames"] = r.choice([None, 1, 2, n])
+    if name == "EmbeddingGemma2" and r.random() < 0.5:
+        c["max_frames"] = r.randint(1, n)
+    if r.random() < 0.1 and name != "Gemma4Unified":  # which then mixes patches of frames that are no whole squares
+        c["do_resize"] = False
+    return c
+
+
+def own(r, name, n):
+    if name == "Kimi_K25":
+        c = {"patch_size": r.randint(2, 6), "merge_size": r.randint(1, 3), "max_patches": r.choice([4, 30, 100, 1000]), "temporal_patch_size": r.randint(1, 5)}
+        if r.random() < 0.6:
+            c["size"] = {"max_height": (side := r.randint(1, 9)), "max_width": side}
+        return c
+    if name == "MuseGlimmer":
+        c = {"patch_size": r.randint(2, 5), "merge_size": r.randint(1, 3), "max_video_frame_tokens": r.choice([1, 4, 20, 144]), "temporal_patch_size": r.randint(1, 4)}
+        if r.random() < 0.1:
+            c |= {"do_resize": False, "patch_size": 4, "merge_size": 1}
+        return c
+    c = {"max_image_size": {"longest_edge": r.randint(4, 40)}}
+    if r.random() < 0.7:
+        c["size"] = r.choice([{"longest_edge": r.randint(4, 90)}, {"height": r.randint(4, 60), "width": r.randint(4, 60)}])
+    if r.random() < 0.4:
+        c["video_sampling"] = {"fps": r.choice([1, 2]), "max_frames": r.randint(1, 8), "video_size": {"longest_edge": r.randint(4, 90)}}
+    if r.random() < 0.2:
+        c["do_pad"] = r.random() < 0.5
+    if r.random() < 0.2:
+        c["do_resize"] = False
+    if r.random() < 0.4:
+        c["num_frames"], c["fps"] = r.randint(1, 9), r.choice([1, 2, 25])
+    return c
+
+
 def config(r, name, n):
-    if name in PATCHES:
-        c = patches(r, name, n)
+    if name in PATCHES + SOFT + OWN:
+        c = (patches if name in PATCHES else soft if name in SOFT else own)(r, name, n)
         if r.random() < 0.6:
             c["do_sample_frames"] = r.random() < 0.5
         for key in ("do_rescale", "do_normalize"):
@@ -85,7 +145,7 @@ def config(r, name, n):
                 c[key] = False
         if r.random() < 0.3:
             c["resample"] = r.randint(0, 3)
-        if r.random() < 0.4:
+        if r.random() < 0.4 and name not in SOFT + ("SmolVLM",):
             c[r.choice(["num_frames", "fps"])] = r.choice([1, 2, 3, n])
         return c
     c = {}
@@ -126,25 +186,36 @@ def case(cls, video, c, fps):
         return l | {"error": type(e).__name__}
     out, name = {}, cls.__name__.removesuffix("VideoProcessor")
     for k, v in got.items():
-        joined = name in JOINED and k == "pixel_values_videos"
-        v = np.ascontiguousarray(v if joined else v[0])  # of the only video
+        if k == "video_metadata":  # of return_metadata: no tensor
+            continue
+        joined = name in PATCHES and k in JOINED or name in ("MiniMaxM3VL", "Kimi_K25") and k == "video_grid_thw"
+        joined = joined or name in ("Kimi_K25", "MuseGlimmer") and k == "pixel_values_videos"
+        joined = joined or name in SOFT and k in ("pixel_values_videos", "video_position_ids")
+        v = np.asarray(v if joined else v[0])  # of the only video
+        if v.dtype == object:
+            return l | {"error": "an array of None"}
         out[k] = {"joined": joined, "dtype": str(v.dtype), "shape": list(v.shape), "sha256": hashlib.sha256(v.tobytes()).hexdigest()}
     return l | {"outputs": out}
 
 
-def main():
-    write_videos()
-    r = random.Random(39)
-    lines = []
+def cases(r, count):
     for cls in classes():
         name = cls.__name__.removesuffix("VideoProcessor")
-        if name not in WHOLE + PATCHES:
+        if name not in WHOLE + PATCHES + SOFT + OWN:
             continue
-        lines.append(case(cls, "wide", {}, 2))  # the defaults
-        for _ in range(PER_CLASS):
+        if name != "Ernie4_5_VLMoe":  # which draws
+            yield case(cls, "wide", {}, 2)  # the defaults
+        for _ in range(count):
             video = r.choice(list(VIDEOS))
-            lines.append(case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25])))
-    (DIR / "videos.json").write_text("[\n" + ",\n".join(map(json.dumps, lines)) + "\n]\n")
+            yield case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25]))
+
+
+def main():
+    if len(sys.argv) > 1:
+        print("[\n" + ",\n".join(map(json.dumps, cases(random.Random(40), int(sys.argv[1])))) + "\n]")
+        return
+    write_videos()
+    (DIR / "videos.json").write_text("[\n" + ",\n".join(map(json.dumps, cases(random.Random(39), PER_CLASS))) + "\n]\n")
 
 
 if __name__ == "__main__":

@@ -10,19 +10,23 @@ import (
 // videoJSON is a video processor of --coverage --json.
 type videoJSON struct {
 	Class  string `json:"class"`
-	State  string `json:"state"` // exact or refused
+	State  string `json:"state"` // exact, partial or refused
 	Reason string `json:"reason,omitempty"`
 }
 
 // videoCoverage lists transformers' video processors.
 func videoCoverage() (l []videoJSON, exact int) {
 	for _, c := range video.Classes() {
-		state := "refused"
-		if c.Refused == "" {
-			state = "exact"
+		state := "exact"
+		switch {
+		case c.Refused != "":
+			state = "refused"
+		case c.Partial != "":
+			state = "partial"
+		default:
 			exact++
 		}
-		l = append(l, videoJSON{c.Name, state, c.Refused})
+		l = append(l, videoJSON{c.Name, state, c.Refused + c.Partial})
 	}
 	return l, exact
 }
