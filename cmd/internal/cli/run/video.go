@@ -28,9 +28,6 @@ func (f *videoFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.on, "video", false, "each argument is a video, a folder of frames: run the video processor of --hf")
 	fl.Float64Var(&f.fps, "fps", 0, "the videos have `N` frames a second, where their metadata.json does not say it")
 	fl.Float64Var(&f.duration, "duration", 0, "the videos last `SECONDS`, where their metadata.json does not say it")
-	for _, name := range []string{"fps", "duration"} {
-		fl.Lookup(name).DefValue = "" // unknown
-	}
 }
 
 // check checks the flags. Only those that a video run reads are permitted.
