@@ -19,7 +19,7 @@ GO=${GO:-go}
 goldens="./transforms ./internal/kernel/... ./tools/digest ./codec/... ./internal/exactmath"
 # numbers: all packages that compute with floats, for platforms that fuse a
 # product and a sum (arm64, s390x, GOAMD64=v3), and for purego.
-numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/video"
+numbers="./datagraph ./compat/... $goldens ./rng ./tensor/... ./onnx ./internal/cpu ./importer/hf/tokens ./importer/hf/video"
 # bytes: packages that read or write numbers of several bytes, for s390x, whose
 # order of bytes is another.
 bytes="./internal/msgpack ./records/... ./recordio/... ./modelbundle ./dataset/internal/... ./dataset/sets/internal/..."
