@@ -17,10 +17,6 @@ type class struct {
 	// that it has neither, but code of its own, which is like PIL's.
 	torchOnly, numpyOnly bool
 	output               string // name of the first output; default pixel_values
-	// refused is the reason why the class is not supported. The other fields
-	// are then empty.
-	refused string
-	nearest string // the supported class whose steps are most like a refused one's
 	// partial is the reason why a backend refuses the class's defaults.
 	partial string
 	batch   batchRules

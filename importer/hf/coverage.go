@@ -14,10 +14,9 @@ type Class struct {
 	// Backends are those that the class has, its default first: torchvision,
 	// pil, or numpy for its own code.
 	Backends []string
-	// Refused is the reason why Import refuses the class, and Partial the one
-	// why it refuses the class's own defaults. If both are empty, the class is
-	// supported, exactly.
-	Refused, Partial string
+	// Partial is the reason why a backend refuses the class's own defaults. If
+	// it is empty, the class is supported, exactly.
+	Partial string
 	// Cases counts the committed configurations of the class whose outputs are
 	// equal to those of each backend, bit for bit, in the order of Backends.
 	// The package's tests compare them.
@@ -29,8 +28,7 @@ type Class struct {
 func Classes() []Class {
 	l := slices.Clone(coverage)
 	for i := range l {
-		c := classes()[strings.TrimSuffix(l[i].Name, suffix)]
-		l[i].Refused, l[i].Partial = c.refused, c.partial
+		l[i].Partial = classes()[strings.TrimSuffix(l[i].Name, suffix)].partial
 	}
 	return l
 }

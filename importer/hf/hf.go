@@ -139,9 +139,6 @@ func classOf(o *importer.Object, data []byte) (class, error) {
 	if base == name || !known {
 		return class{}, unknownClass(o, data, key, name)
 	}
-	if c.refused != "" {
-		return class{}, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: key, Text: importer.Describe(name) + ": " + c.refused + advice(c.nearest)})
-	}
 	c.name = base
 	return c, nil
 }

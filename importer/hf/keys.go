@@ -195,8 +195,8 @@ func folder(read func(string) ([]byte, error)) (string, []byte, error) {
 	return name + " and " + configName, data, err
 }
 
-// nearest returns the supported class that reads most of a file, for a file
-// whose class is not supported.
+// nearest returns the class that reads most of a file, for a file whose class
+// is unknown.
 func nearest(data []byte) string {
 	const most = 1 << 16 // bytes; configurations are far smaller
 	var file map[string]json.RawMessage
@@ -217,9 +217,6 @@ func nearest(data []byte) string {
 	best, least := "", 0
 	common := []string{"ViT", "CLIP", "Siglip", "ConvNext", "Qwen2VL", "LlavaNext", "Idefics3", "Detr"} // tried first, so that they win ties
 	for _, name := range append(common, slices.Sorted(maps.Keys(classes()))...) {
-		if classes()[name].refused != "" {
-			continue
-		}
 		file["image_processor_type"], _ = json.Marshal(name + suffix) // a string has no errors
 		b, err := json.Marshal(file)
 		if err != nil {
@@ -237,8 +234,8 @@ func nearest(data []byte) string {
 	return best
 }
 
-// advice says how to write a graph for a class that is not supported. near is
-// the nearest supported class.
+// advice says how to write a graph for an unknown class. near is the nearest
+// class.
 func advice(near string) string {
 	if near == "" {
 		return ""
@@ -259,9 +256,6 @@ func unknownClass(o *importer.Object, data []byte, key, name string) error {
 		text += " is the model's own code, which auto_map names"
 	default:
 		text += "; want an image processor of transformers " + Version + ", such as ViTImageProcessor"
-	}
-	if classes()[near].refused != "" {
-		near = ""
 	}
 	return fmt.Errorf("importer: hf: %w", &importer.Error{
 		Kind: importer.ErrUnknownClass, Path: key,

@@ -89,10 +89,7 @@ func TestUnread(t *testing.T) {
 	for _, key := range unread {
 		assert.True(t, found[key], "no real file has %s", key)
 	}
-	for name, c := range classes() {
-		if c.refused != "" {
-			continue
-		}
+	for name := range classes() {
 		class := name + suffix
 		plain, plainErr := Import(minimal(t, class))
 		for _, key := range unread {
@@ -125,19 +122,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestNearest checks the class that is suggested for one that is not supported.
+// TestNearest checks the class that is suggested for an unknown one.
 func TestNearest(t *testing.T) {
-	for name, c := range classes() {
-		if c.refused == "" {
-			continue
-		}
-		_, err := Import(minimal(t, name+suffix))
-		require.ErrorIs(t, err, importer.ErrUnsupported, name)
-		require.Empty(t, classes()[c.nearest].refused, name)
-		require.NotNil(t, classes()[c.nearest].build, name)
-		require.ErrorContains(t, err, "the nearest supported class is "+c.nearest+suffix+":", name)
-		require.ErrorContains(t, err, "graph import --hf COPY -o graph.json", name)
-	}
 	for config, want := range map[string]string{
 		`{"image_processor_type":"MyImageProcessor","image_grid_pinpoints":[[336,672]],"size":{"shortest_edge":336},"crop_size":336}`: "LlavaNextImageProcessor",
 		`{"image_processor_type":"MyImageProcessor","size":224}`:                                                                      "ViTImageProcessor",
@@ -316,10 +302,7 @@ func unknownKeys(err error) (paths []string) {
 // unknown because it stopped early.
 func TestInvalidValueKeepsKeysKnown(t *testing.T) {
 	stopped := 0
-	for name, c := range classes() {
-		if c.refused != "" {
-			continue
-		}
+	for name := range classes() {
 		m := map[string]any{"image_processor_type": name + suffix}
 		for _, k := range slices.Concat(strings.Fields(common), strings.Fields(reads[name]), inert, unread) {
 			if k == "image_processor_type" || k == "image_processor" || slices.Contains(unknownKeys(errorOf(Import(minimal(t, name+suffix, k)))), k) {

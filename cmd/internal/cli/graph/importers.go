@@ -75,7 +75,7 @@ type CoverageJSON struct {
 type classJSON struct {
 	Class    string   `json:"class"`
 	Backends []string `json:"backends"` // the default first
-	State    string   `json:"state"`    // exact, partial or refused
+	State    string   `json:"state"`    // exact or partial
 	Cases    []int    `json:"cases"`    // configurations, in the order of backends
 	Reason   string   `json:"reason,omitempty"`
 }
@@ -84,15 +84,12 @@ func listCoverage(a *command.App, asJSON bool) error {
 	c := CoverageJSON{Transformers: hf.Version}
 	for _, k := range hf.Classes() {
 		state := "exact"
-		switch {
-		case k.Refused != "":
-			state = "refused"
-		case k.Partial != "":
+		if k.Partial != "" {
 			state = "partial"
-		default:
+		} else {
 			c.Exact++
 		}
-		c.Classes = append(c.Classes, classJSON{k.Name, k.Backends, state, k.Cases, k.Refused + k.Partial})
+		c.Classes = append(c.Classes, classJSON{k.Name, k.Backends, state, k.Cases, k.Partial})
 	}
 	c.Videos, c.VideosExact = videoCoverage()
 	if asJSON {
