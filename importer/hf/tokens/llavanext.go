@@ -141,7 +141,8 @@ func llavaOnevision(k *keys) rule {
 	}
 	length := k.int(k.file, "num_image_tokens", 0, 1, maxLength)
 	aspect := k.string(k.file, "vision_aspect_ratio", "anyres_max_9")
-	tiles, err := strconv.Atoi(strings.Trim(aspect, "anyres_max_"))
+	// The reference strips the characters of "anyres_max_", not the word.
+	tiles, err := strconv.Atoi(strings.Trim(aspect, "_aemnrsxy"))
 	if err != nil || tiles < 1 || tiles > maxLength {
 		k.bad(k.file, "vision_aspect_ratio", `"anyres_max_" and a number, such as "anyres_max_9"`)
 		return rule{}
