@@ -14,16 +14,16 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
-// unlikeTorchCodec lists files that TorchCodec reads and that are refused:
-// pixels from memory behind a colour table, a frame that leaves the screen, 3.6
-// billion pixels, and data after the last row.
+// unlikeTorchCodec lists refused files that TorchCodec reads. They have pixels
+// from memory behind a colour table, a frame that leaves the screen, 3.6
+// billion pixels, or data after the last row.
 var unlikeTorchCodec = []string{
 	"gif_short_table.gif", "gif_short_table_transparent.gif", "gif_beyond.gif", "gif_huge.gif", "png_long_stream.png",
 }
 
-// TestTorchCodec decodes all files as TorchCodec's decode_image: no file has
-// other pixels, none is accepted that it refuses, and all are accepted that it
-// returns as one image, but for those of unlikeTorchCodec.
+// TestTorchCodec decodes all files as TorchCodec's decode_image. Accepted files
+// have its pixels, and files that it refuses are refused. Files that it returns
+// as one image are accepted, except those of unlikeTorchCodec.
 func TestTorchCodec(t *testing.T) {
 	b, err := os.ReadFile(testdata + "golden/torchcodec.json")
 	require.NoError(t, err)
