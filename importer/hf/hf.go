@@ -128,7 +128,11 @@ func classOf(o *importer.Object, data []byte) (class, error) {
 	name, ok := v.(string)
 	if !ok {
 		text := importer.Describe(v) + ", want the name of an image processor"
-		if v == nil {
+		switch {
+		case v == nil && o.Has("video_processor_type"):
+			key = "video_processor_type"
+			text = importer.Describe(o.Peek(key)) + " is no image processor: infer-prep run --video takes the file"
+		case v == nil:
 			key = "image_processor_type"
 			text = "missing, like feature_extractor_type. AutoImageProcessor then takes the class from model_type in the model's config.json: import the folder with both files, or add image_processor_type, such as \"ViTImageProcessor\""
 		}

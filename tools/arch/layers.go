@@ -160,7 +160,7 @@ var Layers = []Layer{
 		{Path: "importer/hf", May: imports("importer/timm")},
 		{Path: "importer/hf/tokens", May: []string{"importer", "internal/registry", "tensor", "transforms"}},
 		{Path: "importer/hf/gen"},
-		{Path: "importer/hf/video", May: []string{"codec", "datagraph", "importer", "importer/hf", "tensor", "transforms"}},
+		{Path: "importer/hf/video", May: []string{"codec", "datagraph", "importer", "importer/hf", "internal/registry", "tensor", "transforms"}},
 		{Path: "importer/keras", May: imports()},
 		{Path: "importer/mindir", May: imports("internal/protowire")},
 		{Path: "importer/onnx", May: imports("onnx")},

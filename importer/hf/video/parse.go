@@ -2,11 +2,10 @@ package video
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // parse reads a video_preprocessor_config.json, a preprocessor_config.json, or
@@ -50,7 +49,11 @@ func classOf(o *importer.Object) (class, error) {
 			return c, nil
 		}
 	}
-	text := importer.Describe(v) + ", want one of " + strings.Join(slices.Sorted(maps.Keys(classes)), ", ") + " with " + suffix + " behind it"
+	var known []string
+	for _, c := range Classes() {
+		known = append(known, c.Name)
+	}
+	text := importer.Describe(v) + registry.DidYouMean(name, known) + "; infer-prep importers --coverage lists all classes"
 	if v == nil || key == "image_processor_type" {
 		text = "missing, and " + importer.Describe(v) + " of image_processor_type names no video processor. AutoVideoProcessor then takes the class from the model's config.json: add video_processor_type, such as \"VideoMAEVideoProcessor\""
 		key = "video_processor_type"

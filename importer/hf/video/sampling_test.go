@@ -179,7 +179,7 @@ func TestSamplingErrors(t *testing.T) {
 	require.NoError(t, err, "no sampling reads it")
 	for config, text := range map[string]string{
 		`{}`: "video_processor_type: missing",
-		`{"video_processor_type": "XVideoProcessor"}`:                                                             `"XVideoProcessor", want one of CohereCompass, `,
+		`{"video_processor_type": "VideoMAVideoProcessor"}`:                                                       `"VideoMAVideoProcessor"; did you mean "VideoMAEVideoProcessor"?; infer-prep importers --coverage`,
 		`{"image_processor_type": "GotOcr2ImageProcessor"}`:                                                       `"GotOcr2ImageProcessor" of image_processor_type names no video processor`,
 		`{"video_processor_type": "VideoMAEVideoProcessor", "do_sample_frames": true, "num_frames": 0}`:           "num_frames: 0, want",
 		`{"video_processor_type": "VideoMAEVideoProcessor", "do_sample_frames": true, "fps": 1, "num_frames": 2}`: "num_frames: 2, want null",

@@ -76,8 +76,11 @@ func newSizer(cmd *cobra.Command, a *command.App, f *source.GraphFlags, tf *sour
 		err = errors.New("the graph has the settings of the file, not those of --call")
 	}
 	if err != nil {
-		if counts == nil || counts.Err != nil {
+		if counts == nil {
 			return nil, err
+		}
+		if counts.Err != nil {
+			return nil, command.UsageErr("%w; %w", counts.Err, err)
 		}
 		s.missing = err
 		// Headers of image files are read without a step that changes pixels.
