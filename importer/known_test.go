@@ -74,6 +74,7 @@ func replaceEach(tree map[string]any, prefix string, f func(path string)) {
 // TestMessages checks whole messages, as people read them.
 func TestMessages(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
+		{"hf", `{"video_processor_type":"Qwen2VLVideoProcessor"}`, `unknown class: video_processor_type: "Qwen2VLVideoProcessor" is no image processor: infer-prep run --video takes the file`},
 		{"hf", `{"size":224}`, `unknown class: image_processor_type: missing, like feature_extractor_type. AutoImageProcessor then takes the class from model_type in the model's config.json: ` +
 			`import the folder with both files, or add image_processor_type, such as "ViTImageProcessor"`},
 		{"hf", `{"image_processor_type":5}`, `unknown class: image_processor_type: 5, want the name of an image processor`},
