@@ -49,9 +49,13 @@ class _Unsupported(Exception):
     """The reason why a call is left to transformers."""
 
 
-# Classes whose results have more than the outputs of a graph, with the reason for the warning.
+# Classes whose results are not the outputs of a graph, with the reason for the warning.
 REFUSED = {
     "FuyuImageProcessor": "its result has a list for each prompt",
+    "MiniCPMOcrImageProcessor": "its pixel_values of several images are joined along the last axis",
+    "MiniCPMV4_6ImageProcessor": "its pixel_values of several images are joined along the last axis",
+    "Molmo2ImageProcessor": "its image_token_pooling counts the patches of all images",
+    "Step3p7ImageProcessor": "its patch_newline_masks are lists",
     "UVDocImageProcessor": "its result has the original images",
 }
 
