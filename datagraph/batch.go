@@ -23,9 +23,15 @@ const (
 	BatchPad
 	// BatchConcat joins the tensors along their first axis.
 	BatchConcat
+	// BatchSingle has batches of one sample only, whose tensor they are. It is
+	// for outputs that the reference joins as no other rule does.
+	BatchSingle
 )
 
-var batchRuleNames = []string{"stack", "pad", "concat"}
+var batchRuleNames = []string{"stack", "pad", "concat", "single"}
+
+// Stacks reports whether a batch has a first axis that the samples do not have.
+func (r BatchRule) Stacks() bool { return r < BatchConcat }
 
 func (r BatchRule) String() string { return enum.String("batch rule", batchRuleNames, r) }
 
@@ -143,8 +149,11 @@ func (p *Plan) Collate(samples [][]*tensor.Tensor) ([]*tensor.Tensor, error) {
 func (b Batching) Shape(list []*tensor.Tensor) (d tensor.Desc, err error) {
 	first := list[0].Desc
 	rank := first.Shape.Rank()
-	if first.DType == tensor.Bytes || b.Rule != BatchConcat && rank == tensor.MaxRank || b.Rule == BatchConcat && rank == 0 {
+	if first.DType == tensor.Bytes || b.Rule.Stacks() && rank == tensor.MaxRank || b.Rule == BatchConcat && rank == 0 {
 		return d, errfmt.Errorf("%w: %v has no batch by rule %v", tensor.ErrDesc, first, b.Rule)
+	}
+	if b.Rule == BatchSingle && len(list) > 1 {
+		return d, errfmt.Errorf("%w: %d samples have no batch by rule %v", tensor.ErrDesc, len(list), b.Rule)
 	}
 	shape := first.Shape
 	for i, t := range list[1:] {
@@ -167,7 +176,7 @@ func (b Batching) Shape(list []*tensor.Tensor) (d tensor.Desc, err error) {
 		}
 	}
 	d = tensor.Desc{DType: first.DType}
-	if b.Rule != BatchConcat {
+	if b.Rule.Stacks() {
 		d.Shape = tensor.Dims(len(list))
 	}
 	for a := range rank {
@@ -182,7 +191,7 @@ func (b Batching) Fill(dst *tensor.Tensor, list []*tensor.Tensor) error {
 	at := 0
 	for _, t := range list {
 		part := tensor.Tensor{Desc: tensor.Desc{DType: dst.DType}}
-		if b.Rule == BatchConcat {
+		if !b.Rule.Stacks() {
 			part.Shape = t.Shape
 		} else {
 			for a := 1; a < dst.Shape.Rank(); a++ {

@@ -65,6 +65,8 @@ func TestCollate(t *testing.T) {
 		{Batching{Rule: BatchPad}, [][]int{{0, 2}, {1, 0}}, []int{2, 1, 2}, []float32{0, 0, 0, 0}},
 		{Batching{Rule: BatchPad}, [][]int{{}, {}}, []int{2}, []float32{1, 2}},
 		{Batching{Rule: BatchConcat}, [][]int{{1, 2}, {0, 2}, {2, 2}}, []int{3, 2}, []float32{1, 2, 3, 4, 5, 6}},
+		{Batching{Rule: BatchSingle}, [][]int{{2, 1}}, []int{2, 1}, []float32{1, 2}},
+		{Batching{Rule: BatchSingle}, [][]int{{}}, []int{}, []float32{1}},
 	} {
 		got, err := collated(t, c.b, c.dims...)
 		require.NoError(t, err)
@@ -81,6 +83,7 @@ func TestCollate(t *testing.T) {
 		{Batching{Rule: BatchPad}, [][]int{{2, 1}, {2}}, "sample 1 is float32 (2,), sample 0 float32 (2, 1)"},
 		{Batching{Rule: BatchConcat}, [][]int{{}, {}}, "no batch by rule concat"},
 		{Batching{}, [][]int{{1, 1, 1, 1, 1, 1, 1, 1}}, "no batch by rule stack"},
+		{Batching{Rule: BatchSingle}, [][]int{{2}, {2}}, "2 samples have no batch by rule single"},
 	} {
 		_, err := collated(t, c.b, c.dims...)
 		require.ErrorIs(t, err, tensor.ErrDesc)

@@ -40,7 +40,7 @@ func newCollator(in *step, pad []PadColumn) (*collator, error) {
 		d.Layout = tensor.NoLayout
 		x := collated{name: col.Name, desc: d}
 		// Padding has no effect on values of one size.
-		if r := col.Batch.Rule; r == datagraph.BatchConcat || r == datagraph.BatchPad && !d.Shape.Known() {
+		if r := col.Batch.Rule; !r.Stacks() || r == datagraph.BatchPad && !d.Shape.Known() {
 			x.rule = col.Batch
 		}
 		c.columns = append(c.columns, x)
@@ -92,7 +92,7 @@ func (c *collator) columnsOf(n int) ([]Column, error) {
 	var l []Column
 	for _, x := range c.columns {
 		d, ok := batched(x.desc, n)
-		if x.rule.Rule == datagraph.BatchConcat {
+		if !x.rule.Rule.Stacks() {
 			d, ok = x.desc, true
 			d.Shape = d.Shape.With(0, tensor.Unknown)
 		}

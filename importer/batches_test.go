@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/hf"
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
 	_ "github.com/infer-prep/infer-prep/transforms/all" // every op
@@ -102,5 +103,36 @@ func (c *batchCase) run(t *testing.T, batches, refused *atomic.Int32) {
 			sum := sha256.Sum256(batch[j].Data)
 			require.Equal(t, want.SHA256, hex.EncodeToString(sum[:]), "%s: %s", what, c.Name)
 		}
+	}
+}
+
+// TestSingle: outputs that transformers joins by rules of their own have no
+// batch of several images.
+func TestSingle(t *testing.T) {
+	for file, output := range map[string]string{"minicpm-v-4.6": "pixel_values", "minicpm-ocr": "pixel_values", "molmo2-8b": "image_token_pooling"} {
+		config, err := os.ReadFile("../testdata/configs/hf/" + file + ".json")
+		require.NoError(t, err)
+		g, err := hf.Import(config)
+		require.NoError(t, err)
+		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(t, err)
+		b, err := os.ReadFile("../testdata/images/png_rgb8.png")
+		require.NoError(t, err)
+		var samples [][]*tensor.Tensor
+		for range 2 {
+			out, err := plan.NewRunner().Run(tensor.FromBytes(b))
+			require.NoError(t, err)
+			samples = append(samples, out)
+		}
+		one, err := plan.Collate(samples[:1])
+		require.NoError(t, err)
+		for i, c := range plan.Outputs() {
+			if c.Name == output {
+				require.Equal(t, samples[0][i].Shape, one[i].Shape)
+			}
+		}
+		_, err = plan.Collate(samples)
+		require.ErrorContains(t, err, `output "`+output+`"`)
+		require.ErrorContains(t, err, "2 samples have no batch by rule single")
 	}
 }

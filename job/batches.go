@@ -187,7 +187,7 @@ func (b *batches) lines(images []outcome, files []string) []imageLine {
 			first, rows := row, 1
 			x := &lines[k].Outputs[i]
 			x.File, x.Row = files[min(i, len(files)-1)], &first
-			if r.Rule == datagraph.BatchConcat {
+			if !r.Rule.Stacks() {
 				rows = o.tensors[i].Shape.At(0)
 				x.Rows = &rows
 			}

@@ -47,7 +47,7 @@ func (j *Job) columns() (c columns, rules []datagraph.Batching, err error) {
 	c.batch = j.To.BatchAxis
 	for i, o := range j.written() {
 		rules = append(rules, o.Batch)
-		c.joined = append(c.joined, o.Batch.Rule == datagraph.BatchConcat)
+		c.joined = append(c.joined, !o.Batch.Rule.Stacks())
 		if j.To.BatchSize > 0 && o.Desc.DType == tensor.Bytes {
 			return c, nil, option("%s: the output %s is %v, which no batch holds", fieldBatchSize, c.names[i], o.Desc)
 		}

@@ -344,9 +344,9 @@ func (p *Preprocessor) OutputRank(i int) int { return p.column(i).Desc.Shape.Ran
 func (p *Preprocessor) OutputDim(i, j int) int { return dim(p.column(i).Desc, j) }
 
 // OutputBatch returns how a batch of output i is formed: "stack" or "pad" add
-// an axis before the others, "concat" joins the tensors along their first axis.
-// Models take batches, so a single tensor gets an axis of size 1 under the
-// former two.
+// an axis before the others, "concat" joins the tensors along their first axis,
+// and "single" has batches of one image only, whose tensor they are. Models
+// take batches, so a single tensor gets an axis of size 1 under the former two.
 func (p *Preprocessor) OutputBatch(i int) string {
 	if c := p.column(i); c.Name != "" {
 		return c.Batch.Rule.String()

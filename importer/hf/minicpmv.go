@@ -10,7 +10,7 @@ import (
 func init() {
 	define(func(classes map[string]class) {
 		classes["MiniCPMV4_6"] = class{
-			batch: batchRules{"target_sizes": datagraph.BatchConcat},
+			batch: batchRules{output: datagraph.BatchSingle, "target_sizes": datagraph.BatchConcat},
 			defaults: settings{
 				ownSize: true, convertRGB: true, resize: true, rescale: true, normalize: true, resample: transforms.Bicubic, mean: halves, std: halves,
 			},
@@ -29,7 +29,7 @@ func init() {
 // int32 (1 + slices, 2), their lines and columns; grids, int64 (2), the rows
 // and columns of slices; and num_patches_per_image, an int64 scalar, 1 +
 // slices. transformers joins pixel_values of several images along the last
-// axis, which no batch rule does. The classes ignore size.
+// axis; their rule is single. The classes ignore size.
 func miniCPM(b *builder, o *importer.Object, ocr bool) {
 	noOCR(o)
 	readSize(o, "size", new(size), !b.notSquare, true)

@@ -9,7 +9,7 @@ import (
 func init() {
 	define(func(classes map[string]class) {
 		classes["Molmo2"] = class{
-			batch: tilesJoined,
+			batch: batchRules{output: datagraph.BatchConcat, "image_token_pooling": datagraph.BatchSingle},
 			defaults: settings{
 				convertRGB: true, resize: true, rescale: true, normalize: true, size: square(378), resample: transforms.Bilinear, mean: halves, std: halves,
 			},
@@ -25,7 +25,7 @@ func init() {
 // pooling_size), the patches to pool or -1; image_grids, int64 (4); and
 // image_num_crops, an int64 scalar. In a batch, transformers joins
 // image_token_pooling along its first axis and adds the number of patches of
-// the images before, which no batch rule does. The class ignores do_resize.
+// the images before, and its rule is single. The class ignores do_resize.
 func molmo2(b *builder, o *importer.Object) {
 	noOCR(o)
 	const maxPool = 64 // that of CropPooling

@@ -56,7 +56,7 @@ export interface ColumnRole {
 /** BatchRule says how a batch of an output is formed. */
 export interface BatchRule {
   column: string;
-  rule: 'stack' | 'pad' | 'concat' | (string & {});
+  rule: 'stack' | 'pad' | 'concat' | 'single' | (string & {});
   /** The padding of `pad`. */
   value: number;
 }
@@ -162,7 +162,7 @@ export function encode(definition: GraphDefinition | string): Uint8Array<ArrayBu
     const b = object(v, `batch[${i}]`, 'graph', ['column', 'rule', 'value']);
     w.array(3);
     w.text(text(b.column, `batch[${i}].column`));
-    w.uint(BigInt(enumerated(['stack', 'pad', 'concat'], b.rule, `batch[${i}].rule`, 'graph')));
+    w.uint(BigInt(enumerated(['stack', 'pad', 'concat', 'single'], b.rule, `batch[${i}].rule`, 'graph')));
     w.float(float(b.value, `batch[${i}].value`, 'graph'));
   });
   if (roles.length > 0) w.array(roles.length);

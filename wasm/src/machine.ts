@@ -51,7 +51,7 @@ export class Machine implements Engine<Local> {
     p.columns = i.describe(p.handle).map((t) => ({
       ...described(t),
       input: t.step === 0,
-      stacked: t.step >> 2 !== 2, // 2 is datagraph's rule concat
+      stacked: t.step >> 2 < 2, // 2 and 3 are datagraph's rules concat and single
     }));
     p.takesPixels = p.columns.filter((c) => c.input).map((_, n) => i.takesPixels(p.handle, n));
     return p;

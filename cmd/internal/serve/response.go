@@ -33,7 +33,7 @@ type binaryJSON struct {
 func columnJSON(c datagraph.Column) outputJSON {
 	shape := []int{-1}
 	for i := range c.Desc.Shape.Rank() {
-		if i > 0 || c.Batch.Rule != datagraph.BatchConcat {
+		if i > 0 || c.Batch.Rule.Stacks() {
 			shape = append(shape, c.Desc.Shape.At(i))
 		}
 	}

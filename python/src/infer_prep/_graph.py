@@ -22,8 +22,8 @@ Image = Any  # a buffer, for which typing has no name before 3.12, an array, a t
 class Column(NamedTuple):
     """An output of a graph, or a column of a pipeline. A size of -1 depends on
     the data. dtype is NumPy's name, or "bfloat16" (bits in uint16), or "bytes" (a
-    list of uint8). batch is the rule of a batch: "stack", "pad" to the largest, or
-    "concat" along the first axis."""
+    list of uint8). batch is the rule of a batch: "stack", "pad" to the largest,
+    "concat" along the first axis, or "single", which has batches of one image only."""
 
     name: str
     dtype: str

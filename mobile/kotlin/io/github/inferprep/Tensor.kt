@@ -114,7 +114,7 @@ public class OutputInfo internal constructor(
             enumValueOf<DType>(p.outputDType(i).uppercase()),
             p.outputLayout(i).let { if (it.isEmpty()) Layout.NONE else enumValueOf<Layout>(it) },
             LongArray(p.outputRank(i).toInt()) { p.outputDim(i, it.toLong()) },
-            p.outputBatch(i) != "concat",
+            p.outputBatch(i) !in listOf("concat", "single"),
         )
     }
 }
