@@ -160,7 +160,8 @@ def test_flags(name):
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_config(path, tmp_path):
     """The real configurations, loaded by AutoImageProcessor; the common classes without return_tensors, too."""
-    (tmp_path / "preprocessor_config.json").write_text(path.read_text())
+    text = path.read_text()
+    (tmp_path / ("config.json" if "pretrained_cfg" in text else "preprocessor_config.json")).write_text(text)
     theirs = hf.AutoImageProcessor.from_pretrained(tmp_path)
     ours.register()
     try:
