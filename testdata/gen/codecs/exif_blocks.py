@@ -1,10 +1,14 @@
-"""Blocks of EXIF that readers take differently, and files that have them. For the scripts that ask readers for the orientation."""
+"""Blocks of EXIF that readers take differently, files that have them, and the golden of a reader."""
 
 import io
+import json
+import pathlib
 import struct
 import zlib
 
 from PIL import Image
+
+TESTDATA = pathlib.Path(__file__).resolve().parents[2]
 
 
 def tiff(entries, end="<", extra=b"", count=None, mark=42):
@@ -64,3 +68,14 @@ def files(block):
     body = b"WEBPVP8X" + struct.pack("<I", 10) + bytes([8, 0, 0, 0, 29, 0, 0, 19, 0, 0]) + w[12:]
     body += b"EXIF" + struct.pack("<I", len(block)) + block + b"\0" * (len(block) & 1)
     yield b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def write(name, digest, turned):
+    """Writes the golden of a reader: digest of each file of testdata/images and testdata/damaged, and turned of each file with a block."""
+    lines = []
+    for folder in ("images", "damaged"):
+        entries = [f"{json.dumps(p.name)}:{json.dumps(digest(p))}" for p in sorted((TESTDATA / folder).iterdir())]
+        lines.append(f'"{folder}":{{\n' + ",\n".join(entries) + "\n}")
+    exif = [json.dumps({"name": n, "block": b.hex(), "turned": [turned(f) for f in files(b)]}) for n, b in blocks()]
+    lines.append('"exif":[\n' + ",\n".join(exif) + "\n]")
+    (TESTDATA / "golden" / name).write_text("{" + ",\n".join(lines) + "}\n")

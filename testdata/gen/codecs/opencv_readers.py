@@ -8,18 +8,15 @@ imdecode's, or one entry if both are the same. exif: for each block of EXIF whet
 """
 
 import hashlib
-import json
 import os
-import pathlib
 import tempfile
 
 os.environ["OPENCV_LOG_LEVEL"] = "SILENT"
 
 import cv2
 import numpy as np
-from exif_blocks import blocks, files
+from exif_blocks import write
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 cv2.setNumThreads(1)
 
 
@@ -54,15 +51,5 @@ def turned(data):
     return h > w
 
 
-def main():
-    lines = []
-    for folder in ("images", "damaged"):
-        entries = [f"{json.dumps(p.name)}:{json.dumps(both(p))}" for p in sorted((ROOT / "testdata" / folder).iterdir())]
-        lines.append(f'"{folder}":{{\n' + ",\n".join(entries) + "\n}")
-    exif = [json.dumps({"name": n, "block": b.hex(), "turned": [turned(f) for f in files(b)]}) for n, b in blocks()]
-    lines.append('"exif":[\n' + ",\n".join(exif) + "\n]")
-    (ROOT / "testdata" / "golden" / "opencv.json").write_text("{" + ",\n".join(lines) + "}\n")
-
-
 if __name__ == "__main__":
-    main()
+    write("opencv.json", both, turned)
