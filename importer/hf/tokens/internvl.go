@@ -73,6 +73,15 @@ func internVL(k *keys) rule {
 	}
 }
 
+// markedTiles counts length tokens and a mark for each tile, and a mark at
+// either end.
+func markedTiles(number func(h, w int) (int, error), length int) func(h, w int) (int, error) {
+	return func(h, w int) (int, error) {
+		n, err := number(h, w)
+		return min(times(n, length), maxCount/2) + n + 2, err
+	}
+}
+
 // ayaVision takes a tag and the tokens of a tile for each tile, the whole image
 // last. A saved patch_size is the product with downsample_factor.
 func ayaVision(k *keys) rule {
@@ -84,10 +93,7 @@ func ayaVision(k *keys) rule {
 	number, shown := gotTiles(k, transforms.TilesAspect, 384, false)
 	return rule{
 		marked: true,
-		count: func(h, w int) (int, error) {
-			n, err := number(h, w)
-			return min(times(n, length), maxCount/2) + n + 2, err
-		},
+		count:  markedTiles(number, length),
 		text: func(t *text, sizes [][2]int, index int) error {
 			n, err := shown(sizes[index][0], sizes[index][1])
 			t.mark(start)
@@ -124,10 +130,7 @@ func cohere2Vision(k *keys) rule {
 	number, shown := gotTiles(k, transforms.TilesScale, 512, true)
 	return rule{
 		marked: true,
-		count: func(h, w int) (int, error) {
-			n, err := number(h, w)
-			return min(times(n, length), maxCount/2) + n + 2, err
-		},
+		count:  markedTiles(number, length),
 		text: func(t *text, sizes [][2]int, index int) error {
 			n, err := shown(sizes[index][0], sizes[index][1])
 			t.mark(start)
