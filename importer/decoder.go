@@ -3,11 +3,8 @@ package importer
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/internal/registry"
 )
 
 // ErrDecoder reports a decoder that an importer does not have, or that a graph
@@ -28,11 +25,7 @@ type Decoder struct {
 func (i Importer) decode(g *datagraph.Graph, name string) error {
 	d, ok := i.Decoders[name]
 	if !ok {
-		names := slices.Sorted(maps.Keys(i.Decoders))
-		if len(names) == 0 {
-			return fmt.Errorf("%w %q: %s has no decoders", ErrDecoder, name, i.Name)
-		}
-		return fmt.Errorf("%w %q of %s: want one of %q%s", ErrDecoder, name, i.Name, names, registry.DidYouMean(name, names))
+		return noSuch(i, ErrDecoder, "decoders", name, i.Decoders)
 	}
 	if err := d.Apply(g); err != nil {
 		return fmt.Errorf("%w %q: %w", ErrDecoder, name, err)

@@ -48,17 +48,23 @@ func (i Importer) open(data []byte, o Options) (*datagraph.Graph, error) {
 	parse := i.Import
 	if o.Backend != "" {
 		if parse = i.Backends[o.Backend]; parse == nil {
-			names := slices.Sorted(maps.Keys(i.Backends))
-			if len(names) == 0 {
-				return nil, fmt.Errorf("%w %q: %s has no backends", ErrBackend, o.Backend, i.Name)
-			}
-			return nil, fmt.Errorf("%w %q of %s: want one of %q%s", ErrBackend, o.Backend, i.Name, names, registry.DidYouMean(o.Backend, names))
+			return nil, noSuch(i, ErrBackend, "backends", o.Backend, i.Backends)
 		}
 	}
 	if len(o.IgnoreKeys) == 0 {
 		return parse(data)
 	}
 	return ignoring(parse, data, o.IgnoreKeys)
+}
+
+// noSuch returns the error of a name that is none of known, the backends or
+// decoders of i.
+func noSuch[T any](i Importer, kind error, what, name string, known map[string]T) error {
+	names := slices.Sorted(maps.Keys(known))
+	if len(names) == 0 {
+		return fmt.Errorf("%w %q: %s has no %s", kind, name, i.Name, what)
+	}
+	return fmt.Errorf("%w %q of %s: want one of %q%s", kind, name, i.Name, names, registry.DidYouMean(name, names))
 }
 
 // ignoring parses data without unknown keys.
