@@ -13,6 +13,18 @@ type Tokens struct {
 	TokensError    string  `json:"tokens_error,omitempty"` // why a number or text is absent
 }
 
+// AddTokens adds the tokens of the line's size. A line whose size the processor
+// refuses has no outputs.
+func (l *Line) AddTokens(p *tokens.Processor) error {
+	images, err := p.Images(*l.Size)
+	if err != nil {
+		l.Outputs, l.OutputsError = nil, ""
+		return err
+	}
+	l.Tokens = TokensOf(images[0])
+	return nil
+}
+
 // TokensOf describes the tokens of an image.
 func TokensOf(i tokens.Image) Tokens {
 	t := Tokens{Text: &i.Text}

@@ -36,22 +36,13 @@ func (s *Server) sizes(w http.ResponseWriter, r *http.Request) {
 				columns = columns[:len(s.o.Plan.Graph().Outputs)]
 			}
 			line.Outputs = outline.Outputs(columns)
-			s.addTokens(&line)
+			if s.o.Tokens != nil {
+				if err := line.AddTokens(s.o.Tokens); err != nil {
+					line.Error = err.Error()
+				}
+			}
 		}
 		answer.Sizes = append(answer.Sizes, line)
 	}
 	reply(w, http.StatusOK, answer)
-}
-
-// addTokens adds the tokens of a line's size, or makes their error the line's.
-func (s *Server) addTokens(line *outline.Line) {
-	if s.o.Tokens == nil {
-		return
-	}
-	images, err := s.o.Tokens.Images(*line.Size)
-	if err != nil {
-		line.Outputs, line.Error = nil, err.Error()
-		return
-	}
-	line.Tokens = outline.TokensOf(images[0])
 }

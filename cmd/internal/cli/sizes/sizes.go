@@ -140,12 +140,9 @@ func (s *sizer) finish(line *outline.Line, columns []datagraph.Column) error {
 		line.TokensError = s.tokens.Err.Error()
 		return nil
 	}
-	images, err := s.tokens.Processor.Images(*line.Size)
-	if err != nil {
-		line.Outputs, line.OutputsError = nil, ""
+	if err := line.AddTokens(s.tokens.Processor); err != nil {
 		return command.FailErr("%w", err)
 	}
-	line.Tokens = outline.TokensOf(images[0])
 	return nil
 }
 

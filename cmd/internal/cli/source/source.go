@@ -76,7 +76,8 @@ func (f *GraphFlags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.backend, "backend", "", "reproduce this `BACKEND`: with --hf torchvision (the default, as of transformers 5) or pil; with --torchvision pil (the default, for Pillow images) or tensor (for decode_image's tensors)")
 	fl.StringVar(&f.Dtype, "dtype", "", "convert outputs that are images or floats to `TYPE`, as NumPy's astype does; side outputs stay unchanged")
 	fl.StringVar(&f.Layout, "layout", "", "convert outputs that are images to `LAYOUT`, HWC or CHW")
-	fl.StringVar(&f.decoder, "decoder", "", "with --hf, read image files as `PROGRAM` does before it calls the image processor: "+command.OrList(slices.Sorted(maps.Keys(decoders())))+" (see docs/graphs.md)")
+	programs := decoders()
+	fl.StringVar(&f.decoder, "decoder", "", "with --hf, read image files as `PROGRAM` does before it calls the image processor: "+command.OrList(programs)+" (see docs/graphs.md)")
 	fl.StringVar(&f.triton, "triton", "", "rename the outputs to the inputs of a Triton model's config.pbtxt `FILE`, and check their types, shapes and layouts")
 	fl.BoolVar(&f.exif, "exif", false, "apply the EXIF orientation of images; --exif=false ignores it where the graph applies it")
 	f.Limits = codec.DefaultLimits()
@@ -91,16 +92,17 @@ func (f *GraphFlags) Add(cmd *cobra.Command) {
 	command.Complete(cmd, "layout", "HWC", "CHW")
 	command.Complete(cmd, "backend", "pil", "tensor", "torchvision")
 	command.Complete(cmd, "dtype", DtypeNames()...)
-	command.Complete(cmd, "decoder", slices.Sorted(maps.Keys(decoders()))...)
+	command.Complete(cmd, "decoder", programs...)
 }
 
-// decoders returns the decoders of all importers.
-func decoders() map[string]importer.Decoder {
-	all := map[string]importer.Decoder{}
+// decoders returns the names of the decoders of all importers.
+func decoders() []string {
+	var names []string
 	for _, i := range importer.All() {
-		maps.Copy(all, i.Decoders)
+		names = slices.AppendSeq(names, maps.Keys(i.Decoders))
 	}
-	return all
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // DtypeNames lists the types of --dtype.
