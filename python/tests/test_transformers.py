@@ -377,6 +377,20 @@ def test_register(models, tmp_path):
         ours.other
 
 
+def test_imports_after_register(child):
+    """Classes and processors that a program imports after register are those of transformers."""
+    child("""
+import infer_prep.transformers as ours
+ours.register(replace=True)
+import transformers as hf
+from transformers.models.auto.image_processing_auto import IMAGE_PROCESSOR_MAPPING_NAMES as names
+for backends in names.values():
+    name = dict(backends)["torchvision"]
+    assert name is None or not issubclass(getattr(hf, name), ours.InferPrepMixin), name
+from transformers.models.idefics3.processing_idefics3 import Idefics3Processor
+""", timeout=300)
+
+
 def test_without_torchvision(tmp_path, child):
     """Without torchvision, and without torch: the parents are the PIL classes, and the bytes those of torchvision's."""
     import importlib.util

@@ -211,7 +211,7 @@ def _config(self: Any, options: dict[str, Any]) -> str:
             if source in changed or config.pop(attribute) != ([127] * 3 if mean is None else [int(x * 255) for x in mean]):
                 raise _Unsupported(f"{attribute} is not that of {source}")
     for k in changed:
-        if k in _of_object(cls):
+        if k in _of_object(cls, bool(changed[k])):
             raise _Unsupported(f"its argument {k}, which the class reads from the processor, too")
     try:
         return json.dumps(config | changed)
@@ -220,11 +220,11 @@ def _config(self: Any, options: dict[str, Any]) -> str:
 
 
 @lru_cache(maxsize=None)
-def _of_object(cls: type) -> frozenset[str]:
-    """The options of a class that may mean something else in a call than in a file.
+def _of_object(cls: type, true: bool) -> frozenset[str]:
+    """The options of a class that may mean something else in a call than in a file, if their truth value is true.
 
     They are those of which __init__ may make another option, and those that the code of the class reads from self in
-    place of the call's options.
+    place of the call's options. "size or self.size" reads a false value only.
     """
     found = set()
     for name, f in inspect.getmembers(cls, inspect.isfunction):
@@ -235,7 +235,7 @@ def _of_object(cls: type) -> frozenset[str]:
             if name == "__init__":
                 if k not in MADE and f'"{k}"' in text:
                     found.add(k)
-            elif name not in NOT_PIXELS and not name.startswith(("post_process", "get_number")) and re.search(rf"\bself\.{k}\b(?!\()", text):
+            elif name not in NOT_PIXELS and not name.startswith(("post_process", "get_number")) and re.search((rf"(?<!\b{k} or )" if true else "") + rf"\bself\.{k}\b(?!\()", text):
                 found.add(k)
     return frozenset(found)
 
@@ -358,20 +358,22 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _class_of(value: Any) -> Any:
+    """The class of an entry of transformers' mapping, which is a name or a class."""
+    return auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
+
+
 class _Backends(dict):  # type: ignore[type-arg]
     """A mapping of transformers from backends to classes, with those of this module, which are made when they are asked for."""
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        if key != BACKEND and not (_replace and key == "torchvision"):
-            return super().get(key, default)
-        value = super().get("torchvision")
-        parent = auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
+    def get(self, key: Any, *default: Any) -> Any:
+        # The loaders ask without a default. With one, the code of docstrings asks for a name, while modules are imported.
+        if default or key != BACKEND and not (_replace and key == "torchvision"):
+            return super().get(key, *default)
+        parent = _class_of(super().get("torchvision"))
         if parent is None or getattr(parent, "is_dummy", False):  # torchvision is not installed
-            value = super().get("pil")
-            parent = auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
-        if not _takes(parent):
-            return super().get(key, default)
-        return class_for(parent)
+            parent = _class_of(super().get("pil"))
+        return class_for(parent) if _takes(parent) else super().get(key)
 
 
 def register(*, replace: bool = False) -> None:
