@@ -56,7 +56,7 @@ import (
 )
 
 // abiVersion is the version of the declarations above.
-const abiVersion = 5
+const abiVersion = 6
 
 func main() {}
 
@@ -172,6 +172,18 @@ func imageOf(i *C.ip_image) (binding.Image, error) {
 	return binding.Pixels(i.data, int(i.height), int(i.width), int(i.channels), int(i.row), int(i.pixel), int(i.sample))
 }
 
+// imagesOf returns count images.
+func imagesOf(images *C.ip_image, count C.int32_t) ([]binding.Image, error) {
+	l := make([]binding.Image, max(count, 0))
+	for i, image := range unsafe.Slice(images, len(l)) {
+		var err error
+		if l[i], err = imageOf(&image); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
 // ip_graph_run runs a graph on an image and lends the outputs. out has room for
 // all of them.
 //
@@ -192,22 +204,19 @@ func ip_graph_run(h C.int64_t, image *C.ip_image, out *C.ip_tensor, e **C.char) 
 //export ip_graph_run_batch
 func ip_graph_run_batch(h C.int64_t, images *C.ip_image, count C.int32_t, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
 	return run(h, out, e, func(g *binding.Graph) (*binding.Tensors, error) {
-		l := make([]binding.Image, max(count, 0))
-		for i, image := range unsafe.Slice(images, len(l)) {
-			var err error
-			if l[i], err = imageOf(&image); err != nil {
-				return nil, err
-			}
+		l, err := imagesOf(images, count)
+		if err != nil {
+			return nil, err
 		}
 		return g.RunBatch(l)
 	})
 }
 
-// run lends the tensors that f returns.
-func run(h C.int64_t, out *C.ip_tensor, e **C.char, f func(g *binding.Graph) (*binding.Tensors, error)) (lease C.int64_t) {
+// run lends the tensors that f returns for the object of handle h.
+func run[T any](h C.int64_t, out *C.ip_tensor, e **C.char, f func(x T) (*binding.Tensors, error)) (lease C.int64_t) {
 	err := func() (err error) {
 		defer binding.Guard(&err)
-		g, err := get[*binding.Graph](h)
+		g, err := get[T](h)
 		if err != nil {
 			return err
 		}
@@ -221,6 +230,41 @@ func run(h C.int64_t, out *C.ip_tensor, e **C.char, f func(g *binding.Graph) (*b
 	}()
 	fail(e, err)
 	return lease
+}
+
+// ip_video_open opens n bytes of a video_preprocessor_config.json. *outputs
+// becomes a list of binding.VideoOutput in JSON.
+//
+//export ip_video_open
+func ip_video_open(config unsafe.Pointer, n C.int64_t, outputs, e **C.char) (h C.int64_t) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		v, err := binding.OpenVideo(bytesOf(config, n))
+		if err != nil {
+			return err
+		}
+		if *outputs, err = toJSON(v.Outputs()); err != nil {
+			return err
+		}
+		h = put(v)
+		return nil
+	}()
+	fail(e, err)
+	return h
+}
+
+// ip_video_run runs a video processor on a video of count frames, and lends the
+// outputs. A rate or a duration of 0 is unknown. out has room for all outputs.
+//
+//export ip_video_run
+func ip_video_run(h C.int64_t, frames *C.ip_image, count C.int32_t, fps, duration C.double, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
+	return run(h, out, e, func(v *binding.Video) (*binding.Tensors, error) {
+		l, err := imagesOf(frames, count)
+		if err != nil {
+			return nil, err
+		}
+		return v.Run(l, float64(fps), float64(duration))
+	})
 }
 
 // ip_graph_run_into runs a graph on an image and writes the outputs to memory

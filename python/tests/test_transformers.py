@@ -17,10 +17,12 @@ pytest.importorskip("torchvision", reason="test_transformers.py needs torchvisio
 
 from PIL import Image
 from transformers.models.auto.image_processing_auto import IMAGE_PROCESSOR_MAPPING_NAMES, get_image_processor_class_from_name
+from transformers.models.auto.video_processing_auto import VIDEO_PROCESSOR_MAPPING_NAMES
 from transformers.utils import logging
+from transformers.video_utils import VideoMetadata
 
 import infer_prep.transformers as ours
-from infer_prep import ImageProcessor
+from infer_prep import ImageProcessor, InferPrepError, VideoProcessor
 
 logging.set_verbosity_error()
 # torch resizes floats by another rule with one thread.
@@ -282,6 +284,100 @@ def test_image_processor():
     assert got.shape == (2, 3, 224, 224) and got.dtype == torch.float32
 
 
+VIDEO_CLASSES = sorted({d["torchvision"] for d in VIDEO_PROCESSOR_MAPPING_NAMES.values() if d and d["torchvision"]})
+# Classes that are left to transformers.
+VIDEOS_LEFT = {"MiniCPMOcr", "MiniCPMV4_6", "Molmo2", "NemotronH_Omni_Reasoning_V3"}
+MOVIE, SHORT = rng.integers(0, 256, (9, 60, 90, 3), np.uint8), rng.integers(0, 256, (6, 80, 48, 3), np.uint8)
+
+
+def same_video(theirs, mine, videos, **options):
+    """Fails unless both processors treat the videos alike. Returns why the call was left to transformers, and what they returned."""
+    def call(p):
+        known = [VideoMetadata(total_num_frames=len(v), fps=5.0, duration=len(v) / 5, frames_indices=list(range(len(v)))) for v in (videos if isinstance(videos, list) else [videos])]
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            try:
+                out = p(videos, video_metadata=known, **({"return_tensors": "pt"} | options))
+            except Exception as e:  # noqa: BLE001
+                out = e
+        return out, "; ".join(str(w.message) for w in seen if w.category is ours.FallbackWarning)
+
+    want, _ = call(theirs)
+    got, left = call(mine)
+    if isinstance(want, Exception):
+        assert type(got) is type(want), (want, got)
+        return left, None
+    assert type(got) is type(want) and list(got) == list(want), (options, got, list(want))
+    for k, a in want.items():
+        assert str(a) == str(got[k]) if k == "video_metadata" else unlike(a, got[k]) == "", (options, k)
+    return left, want
+
+
+def test_video_classes():
+    assert len(VIDEO_CLASSES) == 34
+
+
+@pytest.mark.parametrize("name", VIDEO_CLASSES)
+def test_video_class(name):
+    """Every video processor beside its parent: forms of videos, batches, options that are on or off."""
+    parent = getattr(hf, name)
+    made_with = {"draw_on_frames": False} if name == "Ernie4_5_VLMoeVideoProcessor" else {}  # the font is to be downloaded
+    theirs, mine = parent(**made_with), getattr(ours, name)(**made_with)
+    assert isinstance(mine, ours.InferPrepVideoMixin) and isinstance(mine, parent) and mine.to_dict() == theirs.to_dict()
+    made, lefts = 0, []
+    turned = [{k: not getattr(theirs, k)} for k in parent.valid_kwargs.__annotations__ if isinstance(getattr(theirs, k, None), bool) and k != "return_metadata"]
+    few = [MOVIE, [SHORT, MOVIE, MOVIE[::-1].copy()]]
+    more = [torch.from_numpy(MOVIE).permute(0, 3, 1, 2), MOVIE[:, ::-1], MOVIE[:1], [MOVIE], [SHORT, SHORT]]
+    for options in [{}, {"do_sample_frames": False}, {"return_tensors": "np"}, {"return_metadata": True}, {"do_sample_frames": True, "num_frames": 4}] + turned:
+        for videos in few + more if not options else few:
+            left, want = same_video(theirs, mine, videos, **options)
+            made += want is not None
+            lefts += [(options, left)] if left and want is not None else []
+    if name.removesuffix("VideoProcessor") in VIDEOS_LEFT:
+        assert len(lefts) >= made
+    else:
+        assert made >= 6
+        assert all("make no batch" in l or "is left to transformers: importer" in l for _, l in lefts), lefts
+
+
+def test_videos(tmp_path):
+    """Floats and other calls that are left to transformers; the loaders; VideoProcessor, which needs no transformers."""
+    theirs, mine = hf.Qwen2VLVideoProcessor(), ours.Qwen2VLVideoProcessor()
+    left, _ = same_video(theirs, mine, MOVIE.astype(np.float32))
+    assert "want uint8" in left
+    left, _ = same_video(theirs, mine, MOVIE, return_tensors=None)
+    assert "return_tensors None" in left
+    for options in {"size": {"shortest_edge": 3136, "longest_edge": 20000}}, {"min_pixels": 3136, "max_pixels": 30000}, {"fps": 1}, {"image_mean": [0.1, 0.2, 0.3]}, {"rescale_factor": 1 / 127.5}:
+        left, want = same_video(theirs, mine, MOVIE, **options)
+        assert want is not None and left == "", options
+    theirs.save_pretrained(tmp_path)
+    try:
+        ours.register()
+        assert type(hf.AutoVideoProcessor.from_pretrained(tmp_path)) is hf.Qwen2VLVideoProcessor
+        assert type(hf.AutoVideoProcessor.from_pretrained(tmp_path, backend="infer_prep")) is ours.Qwen2VLVideoProcessor
+        ours.register(replace=True)
+        loaded = hf.AutoVideoProcessor.from_pretrained(tmp_path)
+        assert type(loaded) is ours.Qwen2VLVideoProcessor and type(pickle.loads(pickle.dumps(loaded))) is type(loaded)
+    finally:
+        ours.unregister()
+    assert type(hf.AutoVideoProcessor.from_pretrained(tmp_path)) is hf.Qwen2VLVideoProcessor
+    p = VideoProcessor(tmp_path)
+    for videos, forms in [(MOVIE, [MOVIE, list(MOVIE), torch.from_numpy(MOVIE).permute(0, 3, 1, 2), [Image.fromarray(f) for f in MOVIE], MOVIE[None]]), ([MOVIE, SHORT], [[MOVIE, SHORT], [list(MOVIE), list(SHORT)]])]:
+        known = [{"total_num_frames": len(v), "fps": 5.0} for v in (videos if isinstance(videos, list) else [videos])]
+        want = theirs(videos, video_metadata=[VideoMetadata(**m) for m in known], return_tensors="pt")
+        for form in forms:
+            got = p(form, video_metadata=known, return_tensors="pt")
+            assert list(got) == list(want) and all(unlike(want[k], got[k]) == "" for k in want)
+    with pytest.raises(InferPrepError, match="fps"):
+        p(MOVIE, do_sample_frames=True)
+    with pytest.raises(ValueError, match="video_metadata of 1 videos, want 2"):
+        p([MOVIE, SHORT], video_metadata=[None])
+    with pytest.raises(TypeError, match="got str"):
+        p("movie.mp4")
+    with pytest.raises(ValueError, match="make no batch"):
+        VideoProcessor({"video_processor_type": "VideoMAEVideoProcessor", "do_sample_frames": False})([MOVIE, SHORT])
+
+
 def save(folder, model, processor):
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
@@ -385,7 +481,7 @@ ours.register(replace=True)
 import transformers as hf
 from transformers.models.auto.image_processing_auto import IMAGE_PROCESSOR_MAPPING_NAMES as names
 for backends in names.values():
-    name = dict(backends)["torchvision"]
+    name = dict(backends).get("torchvision")
     assert name is None or not issubclass(getattr(hf, name), ours.InferPrepMixin), name
 from transformers.models.idefics3.processing_idefics3 import Idefics3Processor
 """, timeout=300)

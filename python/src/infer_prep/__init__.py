@@ -9,5 +9,6 @@ from ._graph import Graph, Written
 from ._pipeline import Batch, Pipeline
 from ._processor import ImageProcessor
 from ._version import VERSION as __version__
+from ._video import VideoProcessor
 
-__all__ = ["Batch", "Dataset", "ForkError", "Graph", "ImageProcessor", "InferPrepError", "Pipeline", "Written", "__version__"]
+__all__ = ["Batch", "Dataset", "ForkError", "Graph", "ImageProcessor", "InferPrepError", "Pipeline", "VideoProcessor", "Written", "__version__"]

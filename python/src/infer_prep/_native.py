@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import threading
-from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64, c_void_p
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ._errors import ForkError, InferPrepError
 
-ABI = 5
+ABI = 6
 MAX_RANK = 8
 Array = npt.NDArray[Any]
 
@@ -54,6 +54,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_run": (c_int64, [c_int64, POINTER(Image), POINTER(Tensor), ERROR]),
     "ip_graph_run_batch": (c_int64, [c_int64, POINTER(Image), c_int32, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, POINTER(Image), POINTER(Tensor), c_int32, ERROR]),
+    "ip_video_open": (c_int64, [c_char_p, c_int64, ERROR, ERROR]),
+    "ip_video_run": (c_int64, [c_int64, POINTER(Image), c_int32, c_double, c_double, POINTER(Tensor), ERROR]),
     "ip_graph_sizes": (c_int32, [c_int64, c_int64, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_write": (c_int64, [c_int64, c_char_p, ERROR]),
     "ip_write_wait": (c_int32, [c_int64, c_int64, ERROR, ERROR]),

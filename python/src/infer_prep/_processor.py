@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import OrderedDict
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -40,30 +40,35 @@ class Prepared:
 
 
 class Cache:
-    """The graphs of the configurations that were used last. It is safe for use by several threads."""
+    """What was made of the configurations that were used last. It is safe for use by several threads."""
 
-    def __init__(self, size: int = KEPT) -> None:
-        self._size = size
+    def __init__(self, make: Callable[..., Any], size: int = KEPT) -> None:
+        self._make, self._size = make, size
         self._lock = threading.Lock()
-        self._graphs: OrderedDict[tuple[str, str | None, tuple[str, ...]], Prepared] = OrderedDict()
+        self._made: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
-    def get(self, config: str, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> Prepared:
-        """The graph of a configuration in JSON, which is imported at the first use."""
-        key = config, backend, tuple(ignore_keys)
+    def get(self, config: str, *options: Any) -> Any:
+        """What make returns for a configuration in JSON and options, which is kept."""
+        key = config, *options
         with self._lock:
-            found = self._graphs.get(key)
+            found = self._made.get(key)
             if found is not None:
-                self._graphs.move_to_end(key)
+                self._made.move_to_end(key)
                 return found
-        made = Prepared(Graph.from_importer("hf", config.encode(), backend=backend, ignore_keys=ignore_keys))
+        made = self._make(config, *options)
         with self._lock:
-            self._graphs[key] = made
-            while len(self._graphs) > self._size:
-                self._graphs.popitem(last=False)
+            self._made[key] = made
+            while len(self._made) > self._size:
+                self._made.popitem(last=False)
         return made
 
     def __len__(self) -> int:
-        return len(self._graphs)
+        return len(self._made)
+
+
+def prepare(config: str, backend: str | None = None, ignore_keys: tuple[str, ...] = ()) -> Prepared:
+    """Imports a configuration in JSON."""
+    return Prepared(Graph.from_importer("hf", config.encode(), backend=backend, ignore_keys=ignore_keys))
 
 
 def plain(value: Any) -> Any:
@@ -99,7 +104,7 @@ class ImageProcessor:
     def __init__(self, config: Path | dict[str, Any], *, backend: str | None = None, ignore_keys: Sequence[str] = ()) -> None:
         self.config = config if isinstance(config, dict) else read(path_of("ImageProcessor", config))
         self._backend, self._ignore = backend, tuple(ignore_keys)
-        self._cache = Cache()
+        self._cache = Cache(prepare)
         self._cache.get(json.dumps(self.config), backend, self._ignore)
 
     def graph(self, **options: Any) -> Graph:
@@ -110,7 +115,8 @@ class ImageProcessor:
         for k, v in options.items():
             if v is None:
                 raise ValueError(f"infer_prep: ImageProcessor: {k} is None: leave it out, or give it a value")
-        return self._cache.get(json.dumps(self.config | {k: plain(v) for k, v in options.items()}), self._backend, self._ignore)
+        p: Prepared = self._cache.get(json.dumps(self.config | {k: plain(v) for k, v in options.items()}), self._backend, self._ignore)
+        return p
 
     def __call__(self, images: Any, *, return_tensors: str | None = "np", input_data_format: Any = None, **options: Any) -> dict[str, Any]:
         """Processes images: a batch, also of a single image.
@@ -167,21 +173,23 @@ def flat(images: Any) -> list[Any]:
     return list(images) if getattr(images, "ndim", 0) == 4 else [images]
 
 
-def read(path: str) -> dict[str, Any]:
-    """The configuration of a file, or of a model's folder: that of processor_config.json before preprocessor_config.json."""
+def read(path: str, names: Sequence[str] = ("processor_config.json", "preprocessor_config.json"), part: str = "image_processor",
+         what: str = "ImageProcessor") -> dict[str, Any]:
+    """The configuration of a file, or of a model's folder: that of the first of names with the part, else of the first other one."""
     if os.path.isdir(path):
-        files = [os.path.join(path, name) for name in ("processor_config.json", "preprocessor_config.json")]
+        files = [os.path.join(path, name) for name in names]
     else:
         files = [path]
-    config: dict[str, Any] = {}
     for file in files:
         if file != files[-1] and not os.path.exists(file):
             continue
         with open(file, encoding="utf-8") as f:
             config = json.load(f)
         if not isinstance(config, dict):
-            raise ValueError(f"infer_prep: ImageProcessor: {file}: want an object in JSON")
-        nested = config.get("image_processor")
+            raise ValueError(f"infer_prep: {what}: {file}: want an object in JSON")
+        nested = config.get(part)
         if isinstance(nested, dict):
             return nested
-    return config
+        if os.path.basename(file) != "processor_config.json" or len(files) == 1:
+            return config
+    raise AssertionError("the last of the names is no processor_config.json")

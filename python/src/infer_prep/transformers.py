@@ -1,9 +1,10 @@
-"""The image processors of transformers, computed by infer_prep. This module imports transformers; infer_prep does not.
+"""The image and video processors of transformers, computed by infer_prep. This module imports transformers; infer_prep does not.
 
     import infer_prep.transformers
 
     infer_prep.transformers.register()
     processor = AutoImageProcessor.from_pretrained("model/", backend="infer_prep")
+    videos = AutoVideoProcessor.from_pretrained("model/", backend="infer_prep")
 
 The class of the processor is a subclass of the one of transformers, with its name, options and methods; preprocess is
 computed by infer_prep. What infer_prep does not do exactly is left to the parent class, with a FallbackWarning that
@@ -32,8 +33,9 @@ except ImportError as e:  # transformers 4 has other classes
 from transformers.image_processing_base import BatchFeature
 from transformers.image_processing_utils import BaseImageProcessor
 from transformers.models.auto import image_processing_auto as auto
+from transformers.models.auto import video_processing_auto
 
-from . import _processor
+from . import _processor, _video
 from ._errors import InferPrepError
 
 BACKEND = "infer_prep"
@@ -72,6 +74,9 @@ STACKED = ("MllamaImageProcessor",)
 MASK_FIRST = ("BridgeTowerImageProcessor", "ConditionalDetrImageProcessor", "DeformableDetrImageProcessor", "DetrImageProcessor",
               "GroundingDinoImageProcessor", "RTDetrImageProcessor", "RfDetrImageProcessor", "YolosImageProcessor")
 
+# Video processors whose preprocess renames what _preprocess returns.
+RENAMED = ("TimesformerVideoProcessor", "VideoMAEVideoProcessor", "VivitVideoProcessor")
+
 # Outputs that remain lists, behind all others.
 LISTS = {
     "GraniteDoclingImageProcessor": ("rows", "cols"),
@@ -83,14 +88,15 @@ LISTS = {
 DERIVED = {"background_color": "image_mean", "high_res_background_color": "high_res_image_mean"}
 
 # Options that are not of the graph.
-OF_CALL = ("device", "disable_grouping", "input_data_format", "return_row_col_info", "return_tensors")
+OF_CALL = ("device", "disable_grouping", "do_sample_frames", "input_data_format", "return_metadata", "return_row_col_info", "return_tensors", "video_metadata")
 
 # Options that constructors read, too, and that mean the same in a call once they are complete.
 MADE = ("do_convert_annotations", "do_normalize", "do_pad", "do_rescale", "image_mean", "image_std", "size")
 # Methods that do not compute pixels of a call.
-NOT_PIXELS = ("_validate_preprocess_kwargs", "postprocess", "prepare_annotation", "preprocess_with_tokenizer_info")
+NOT_PIXELS = ("_validate_preprocess_kwargs", "postprocess", "prepare_annotation", "preprocess_with_tokenizer_info", "sample_frames")
 
-_cache = _processor.Cache(64)
+_cache = _processor.Cache(_processor.prepare, 64)
+_video_cache = _processor.Cache(_video.Prepared, 64)
 
 
 class InferPrepMixin:
@@ -116,6 +122,57 @@ class InferPrepMixin:
             reason = str(e).partition("\n")[0]
         warnings.warn(f"infer_prep: {type(self).__name__}: this call is left to transformers: {reason}", FallbackWarning, stacklevel=4)
         return parent(images, *args, **kwargs)
+
+
+class InferPrepVideoMixin:
+    """The base of the classes of this module for videos."""
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend, "infer_prep"."""
+        return BACKEND
+
+    def _preprocess(self, videos: Any, *args: Any, **kwargs: Any) -> Any:
+        """Processes frames as the parent class does, once its preprocess has chosen them and has completed the options.
+
+        The memory of CPU tensors is read during the call only. The tensors of the result are memory of infer_prep,
+        without a copy if there is one video.
+        """
+        parent = super()._preprocess  # type: ignore[misc]
+        try:
+            if args:
+                raise _Unsupported("arguments without names")
+            return _process_videos(self, videos, kwargs)
+        except _Unsupported as e:
+            reason = str(e)
+        except InferPrepError as e:
+            reason = str(e).partition("\n")[0]
+        warnings.warn(f"infer_prep: {type(self).__name__}: this call is left to transformers: {reason}", FallbackWarning, stacklevel=4)
+        return parent(videos, *args, **kwargs)
+
+
+def _process_videos(self: Any, videos: Any, options: dict[str, Any]) -> Any:
+    """The result for tensors (T, 3, H, W) with the options that preprocess completed."""
+    for v in videos:
+        if str(v.dtype) != "torch.uint8" or v.ndim != 4 or v.shape[1] != 3:
+            raise _Unsupported(f"a video of {v.dtype} {tuple(v.shape)}: want uint8 and three channels, for which the graphs are exact")
+        if v.device.type != "cpu":
+            raise _Unsupported(f"device {v.device}: want the CPU")
+    tensors = options.get("return_tensors")
+    tensors = getattr(tensors, "value", tensors)
+    if tensors not in ("np", "pt"):
+        raise _Unsupported(f"return_tensors {tensors!r}: want 'np' or 'pt'")
+    p = _video_cache.get(_config(self, options, "video_processor_type", {"do_sample_frames": False}))
+    try:
+        data: dict[str, Any] = p.batch([p.run(v, "channels_first") for v in videos])
+    except ValueError as e:
+        raise _Unsupported(str(e)) from None
+    name = type(self).__name__
+    if name in RENAMED:
+        data = {"pixel_values_videos" if k == "pixel_values" else k: a for k, a in data.items()}
+    if name == "Sam2VideoVideoProcessor":
+        data["pixel_values_videos"] = data.pop("pixel_values_videos")
+    return _feature(self)(_video.tensors(data) if tensors == "pt" else data, tensor_type=tensors)
 
 
 _signature = lru_cache(maxsize=None)(inspect.signature)
@@ -190,15 +247,17 @@ def _process(self: Any, images: Any, arguments: dict[str, Any], options: dict[st
 def _feature(self: Any) -> Any:
     """The type of a class's results: transformers has two of this name."""
     classes = type(self).__mro__
-    parent = classes[classes.index(InferPrepMixin) + 1]
+    parent = classes[next(i for i, c in enumerate(classes) if c in (InferPrepMixin, InferPrepVideoMixin)) + 1]
     return getattr(sys.modules[parent.__module__], "BatchFeature", BatchFeature)
 
 
-def _config(self: Any, options: dict[str, Any]) -> str:
-    """The configuration of a call in JSON: that of the processor with the options of the call, as preprocess completed them."""
+def _config(self: Any, options: dict[str, Any], key: str = "image_processor_type", fixed: dict[str, Any] = {}) -> str:
+    """The configuration of a call in JSON: that of the processor with the options of the call, as preprocess completed them.
+
+    key is the one of the class's name; fixed replaces options."""
     cls = type(self)
     config = {k: _processor.plain(v) for k, v in self.to_dict().items() if k not in OF_CALL}
-    config["image_processor_type"] = _base(cls.__name__)
+    config[key] = _base(cls.__name__)
     changed = {}
     for k in cls.valid_kwargs.__annotations__:
         if k in options and k not in OF_CALL and (v := _processor.plain(options[k])) != _processor.plain(getattr(self, k, None)):
@@ -214,7 +273,7 @@ def _config(self: Any, options: dict[str, Any]) -> str:
         if k in _of_object(cls, bool(changed[k])):
             raise _Unsupported(f"its argument {k}, which the class reads from the processor, too")
     try:
-        return json.dumps(config | changed)
+        return json.dumps(config | changed | fixed)
     except (TypeError, ValueError) as e:
         raise _Unsupported(f"its options: {e}") from None
 
@@ -235,7 +294,7 @@ def _of_object(cls: type, true: bool) -> frozenset[str]:
             if name == "__init__":
                 if k not in MADE and f'"{k}"' in text:
                     found.add(k)
-            elif name not in NOT_PIXELS and not name.startswith(("post_process", "get_number")) and re.search((rf"(?<!\b{k} or )" if true else "") + rf"\bself\.{k}\b(?!\()", text):
+            elif name not in NOT_PIXELS and not name.startswith(("post_process", "get_num")) and re.search((rf"(?<!\b{k} or )" if true else "") + rf"\bself\.{k}\b(?!\()", text):
                 found.add(k)
     return frozenset(found)
 
@@ -334,15 +393,20 @@ _registered = False
 
 def _takes(parent: Any) -> bool:
     """Whether this module has a class for a class of transformers: not for one whose libraries are missing, or with code of its own."""
-    return parent is not None and not getattr(parent, "is_dummy", False) and issubclass(parent, (TorchvisionBackend, PilBackend))
+    return parent is not None and not getattr(parent, "is_dummy", False) and (issubclass(parent, (TorchvisionBackend, PilBackend)) or _is_video(parent))
+
+
+def _is_video(parent: type) -> bool:
+    """Whether a class is one of transformers' video processors, which need torch and torchvision."""
+    return issubclass(parent, BaseImageProcessor) and hasattr(parent, "_decode_and_sample_videos")
 
 
 def class_for(parent: type) -> type:
-    """The class of this module for a class of image processors. It has the same name, so that saved files name that."""
+    """The class of this module for a class of image or video processors. It has the same name, so that saved files name that."""
     name = parent.__name__
     with _lock:
         if name not in _classes or _classes[name].__mro__[2] is not parent:
-            _classes[name] = type(name, (InferPrepMixin, parent), {"__module__": __name__, "__qualname__": name, "__doc__": parent.__doc__})
+            _classes[name] = type(name, (InferPrepVideoMixin if _is_video(parent) else InferPrepMixin, parent), {"__module__": __name__, "__qualname__": name, "__doc__": parent.__doc__})
             # The options' type is found beside the class, as in the modules of transformers.
             kwargs = getattr(parent, "valid_kwargs", None)
             if getattr(kwargs, "__name__", "") == _base(name) + "Kwargs":
@@ -355,12 +419,18 @@ def __getattr__(name: str) -> Any:
         parent = auto.get_image_processor_class_from_name(name)
         if _takes(parent):
             return class_for(parent)
+    if name.endswith("VideoProcessor"):
+        parent = video_processing_auto.video_processor_class_from_name(name)
+        if _takes(parent):
+            return class_for(parent)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _class_of(value: Any) -> Any:
-    """The class of an entry of transformers' mapping, which is a name or a class."""
-    return auto.get_image_processor_class_from_name(value) if isinstance(value, str) else value
+    """The class of an entry of transformers' mappings, which is a name or a class."""
+    if not isinstance(value, str):
+        return value
+    return video_processing_auto.video_processor_class_from_name(value) if value.endswith("VideoProcessor") else auto.get_image_processor_class_from_name(value)
 
 
 class _Backends(dict):  # type: ignore[type-arg]
@@ -376,12 +446,19 @@ class _Backends(dict):  # type: ignore[type-arg]
         return class_for(parent) if _takes(parent) else super().get(key)
 
 
+# transformers' mappings from models to backends: of names, and of the classes that it loads.
+_MAPPINGS = (
+    (auto.IMAGE_PROCESSOR_MAPPING_NAMES, auto.IMAGE_PROCESSOR_MAPPING),
+    (video_processing_auto.VIDEO_PROCESSOR_MAPPING_NAMES, video_processing_auto.VIDEO_PROCESSOR_MAPPING),
+)
+
+
 def register(*, replace: bool = False) -> None:
-    """Makes backend="infer_prep" of AutoImageProcessor.from_pretrained, and of AutoProcessor's, give the classes of this module.
+    """Makes backend="infer_prep" of from_pretrained of AutoImageProcessor, AutoVideoProcessor and AutoProcessor give the classes of this module.
 
     With replace the backend "torchvision", the default, gives them, too: for programs that cannot choose a backend. It
-    is for all image processors of transformers that have a torchvision backend, and for processors that are loaded
-    later. A class that a program imports by name is that of transformers. Registering again changes replace.
+    is for all image and video processors of transformers that have a torchvision backend, and for processors that are
+    loaded later. A class that a program imports by name is that of transformers. Registering again changes replace.
 
     The graphs return the bytes of transformers 5.23.0; another version is a warning.
     """
@@ -392,17 +469,22 @@ def register(*, replace: bool = False) -> None:
         _replace = replace
         if _registered:
             return
-        for model, backends in list(auto.IMAGE_PROCESSOR_MAPPING_NAMES.items()):
-            if backends.get("torchvision"):
-                auto.IMAGE_PROCESSOR_MAPPING_NAMES[model] = _Backends(backends)
-        load = auto.IMAGE_PROCESSOR_MAPPING._load_attr_from_module
-
-        def loaded(model_type: str, attr: Any) -> Any:
-            found = load(model_type, attr)
-            return _Backends(found) if isinstance(attr, _Backends) else found
-
-        auto.IMAGE_PROCESSOR_MAPPING._load_attr_from_module = loaded
+        for names, classes in _MAPPINGS:
+            for model, backends in list(names.items()):
+                if backends and backends.get("torchvision"):
+                    names[model] = _Backends(backends)
+            classes._load_attr_from_module = _loader(classes._load_attr_from_module)
         _registered = True
+
+
+def _loader(load: Any) -> Any:
+    """What loads the classes of a mapping, given what transformers does it with."""
+
+    def loaded(model_type: str, attr: Any) -> Any:
+        found = load(model_type, attr)
+        return _Backends(found) if isinstance(attr, _Backends) else found
+
+    return loaded
 
 
 def unregister() -> None:
@@ -412,8 +494,9 @@ def unregister() -> None:
         _replace = False
         if not _registered:
             return
-        for model, backends in list(auto.IMAGE_PROCESSOR_MAPPING_NAMES.items()):
-            if isinstance(backends, _Backends):
-                auto.IMAGE_PROCESSOR_MAPPING_NAMES[model] = dict(backends)
-        del auto.IMAGE_PROCESSOR_MAPPING._load_attr_from_module
+        for names, classes in _MAPPINGS:
+            for model, backends in list(names.items()):
+                if isinstance(backends, _Backends):
+                    names[model] = dict(backends)
+            del classes._load_attr_from_module
         _registered = False
