@@ -35,7 +35,8 @@ PEERS = {
                                 ["v2-tensors", "hf-default", "resize-u8-bilinear", "resize-u8-bicubic"]),
     "torchvision-planes": Peer("torchvision", "torchvision_planes.py", "resize-u8-bilinear resize-u8-bicubic", ["resize-u8-bilinear", "resize-u8-bicubic"],
                                {c: "CHW in memory" for c in ("resize-u8-bilinear", "resize-u8-bicubic")}),
-    "transformers": Peer("torchvision", "transformers_default.py", "hf-default", ["hf-default"]),
+    "transformers": Peer("torchvision", "transformers_default.py", "hf-default qwen2-vl llava-onevision internvl",
+                         ["hf-default", "qwen2-vl", "llava-onevision", "internvl"]),
     "mindspore": Peer("mindspore", "mindspore_eager.py", "decode imagenet train", [],
                       {"imagenet": "eager, without antialiasing", "train": "eager, RandomCropDecodeResize with boxes of its own"}, "mindspore.py", 5),
     "dali": Peer("dali", "dali.py", "decode imagenet train"),
@@ -45,8 +46,11 @@ PEERS = {
     "zune-jpeg": Peer("rust", "", "decode"),
     "fast-image-resize": Peer("rust", "", "resize-bilinear resize-bicubic"),
 }
-CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "resize-u8-bilinear", "resize-u8-bicubic", "v2-tensors", "hf-default", "train", "encode", "encode-75", "start", "linear"]
-CONFIG = "testdata/configs/hf/clip-vit-base-patch32.json"  # of case hf-default
+CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "resize-u8-bilinear", "resize-u8-bicubic", "v2-tensors", "hf-default",
+         "qwen2-vl", "llava-onevision", "internvl", "train", "encode", "encode-75", "start", "linear"]
+# The files of testdata/configs/hf of the cases that run image processors.
+CONFIGS = {"hf-default": "clip-vit-base-patch32.json", "qwen2-vl": "qwen2-vl-2b-instruct.json", "llava-onevision": "llava-onevision-0.5b.json",
+           "internvl": "internvl3-1b.json"}
 
 # The goals: the least speed-up over each peer, in CPU time.
 GOALS = [
@@ -57,6 +61,7 @@ GOALS = [
     ("resize-u8-bilinear", "torchvision-tensors", 3), ("resize-u8-bicubic", "torchvision-tensors", 3),
     ("resize-u8-bilinear", "torchvision-planes", 3), ("resize-u8-bicubic", "torchvision-planes", 3),
     ("v2-tensors", "torchvision-tensors", 2.5), ("hf-default", "torchvision-tensors", 2.5), ("hf-default", "transformers", 2.5),
+    ("qwen2-vl", "transformers", 3), ("llava-onevision", "transformers", 3), ("internvl", "transformers", 3),
     ("train", "mindspore", 1.5),
     ("encode", "opencv", 1.3), ("encode", "pillow", 1.3), ("encode-75", "opencv", 1.3), ("encode-75", "pillow", 1.3),
 ]
@@ -162,7 +167,9 @@ class Bench(Run):
 
     def compare(self, case, photos, boxes):
         names = [OURS] + [p for p in self.peers if case in PEERS[p].cases]
-        extra = {"train": [boxes], "hf-default": [os.path.join(os.path.dirname(HERE), CONFIG)]}.get(case, [])
+        extra = [boxes] if case == "train" else []
+        if case in CONFIGS:
+            extra = [os.path.join(os.path.dirname(HERE), "testdata", "configs", "hf", CONFIGS[case])]
         live = self.measure(case, photos, names, extra)
         if not live or live[0].name != OURS:
             return

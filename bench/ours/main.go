@@ -38,13 +38,14 @@ func main() {
 		"v2-tensors": func(images [][]byte, _ []byte) (func(int) ([]byte, error), error) {
 			return graphCase(images, []byte(compose), torchvision.ImportTensor)
 		},
-		"hf-default": func(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
-			return graphCase(images, extra, hf.Import)
-		},
-		"train":     trainCase,
-		"encode":    encodeCase(95),
-		"encode-75": encodeCase(75),
-		"tensors":   tensorsCase,
+		"hf-default":      hfCase,
+		"qwen2-vl":        hfCase,
+		"llava-onevision": hfCase,
+		"internvl":        hfCase,
+		"train":           trainCase,
+		"encode":          encodeCase(95),
+		"encode-75":       encodeCase(75),
+		"tensors":         tensorsCase,
 	})
 }
 
@@ -56,6 +57,11 @@ const compose = `Compose(
       ToDtype(dtype=torch.float32, scale=True)
       Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225], inplace=False)
 )`
+
+// hfCase runs the image processor of a preprocessor_config.json, extra.
+func hfCase(images [][]byte, extra []byte) (func(int) ([]byte, error), error) {
+	return graphCase(images, extra, hf.Import)
+}
 
 // graphCase runs the graph that parse reads from config.
 func graphCase(images [][]byte, config []byte, parse func([]byte) (*datagraph.Graph, error)) (func(int) ([]byte, error), error) {

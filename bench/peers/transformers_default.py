@@ -21,7 +21,7 @@ def hf_default(images, config):
         (pathlib.Path(d) / "preprocessor_config.json").write_text(json.dumps(config))
         p = transformers.AutoImageProcessor.from_pretrained(d)
     images = [torch.frombuffer(bytearray(b), dtype=torch.uint8) for b in images]
-    return common.Each(lambda i: p(images=decode_jpeg(images[i], mode=ImageReadMode.RGB), return_tensors="pt").pixel_values[0])
+    return common.Each(lambda i: p(images=decode_jpeg(images[i], mode=ImageReadMode.RGB), return_tensors="pt").pixel_values)
 
 
-common.main(transformers.__version__, {"hf-default": hf_default})
+common.main(transformers.__version__, {c: hf_default for c in ("hf-default", "qwen2-vl", "llava-onevision", "internvl")})
