@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,11 @@ func (c samplingCase) sample() ([]int, error) {
 		return nil, err
 	}
 	s, err := video.ImportSampling(data)
+	if slices.Contains(video.Samplers(), c.class) {
+		if data, err = json.Marshal(c.config); err == nil {
+			s, err = video.NewSampling(c.class, data)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
