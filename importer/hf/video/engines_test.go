@@ -3,6 +3,7 @@ package video_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"testing"
@@ -59,6 +60,54 @@ func compareEngines(t *testing.T, data []byte) {
 	}
 	require.Len(t, chosen, len(video.Samplers()))
 	t.Logf("%d choices of %d samplers and %d errors are equal", total, len(chosen), failed)
+}
+
+var sizesFile = flag.String("sizes", "", "a file of testdata/gen/importers/hf_video_engines.py sizes N to compare with, too")
+
+// TestQwenVLUtilsSize compares with sizes of qwen-vl-utils' fetch_video.
+func TestQwenVLUtilsSize(t *testing.T) {
+	files := []string{"testdata/qwen_vl_utils_sizes.json"}
+	if *sizesFile != "" {
+		files = append(files, *sizesFile)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		equal, failed := 0, 0
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		for lines.Scan() {
+			line := bytes.TrimSuffix(lines.Bytes(), []byte(","))
+			if len(line) < 2 {
+				continue
+			}
+			var l []json.RawMessage
+			var patch, frames, h, w int
+			require.NoError(t, json.Unmarshal(line, &l))
+			for i, p := range []*int{&patch, &frames, &h, &w} {
+				require.NoError(t, json.Unmarshal(l[i+1], p))
+			}
+			nh, nw, err := video.QwenVLUtilsSize(l[0], patch, frames, h, w)
+			if l[5][0] == '"' {
+				require.Error(t, err, string(line))
+				failed++
+				continue
+			}
+			require.NoError(t, err, string(line))
+			var want []int
+			require.NoError(t, json.Unmarshal(l[5], &want))
+			require.Equal(t, want, []int{nh, nw}, string(line))
+			equal++
+		}
+		require.NoError(t, lines.Err())
+		require.Greater(t, equal, 100)
+		t.Logf("%d sizes and %d errors are equal", equal, failed)
+	}
+	for settings, want := range map[string]error{`[]`: importer.ErrJSON, `{"min_pixels": 0}`: importer.ErrValue, `{"x": 1}`: importer.ErrUnknownKey} {
+		_, _, err := video.QwenVLUtilsSize([]byte(settings), 14, 2, 28, 28)
+		require.ErrorIs(t, err, want, settings)
+	}
+	_, _, err := video.QwenVLUtilsSize(nil, 14, 2, 0, 28)
+	require.ErrorIs(t, err, video.ErrFrames)
 }
 
 func TestNewSampling(t *testing.T) {

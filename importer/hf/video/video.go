@@ -12,8 +12,11 @@
 // imports that graph. A Processor joins both: it samples, runs the graph on
 // each chosen frame, and places the values by the layout of the class.
 //
-// A class registers itself with define in the file of its family. If neither file nor metadata say something that the
-// reference needs, the error names it.
+// A class registers itself with define in the file of its family. If neither
+// file nor metadata say something that the reference needs, the error names it.
+//
+// Other programs choose frames before a video processor does: NewSampling has
+// the samplers of qwen-vl-utils, vLLM and SGLang.
 package video
 
 import (

@@ -1,10 +1,12 @@
-"""Makes importer/hf/video/testdata/engines.json: the frames that qwen-vl-utils, vLLM and SGLang choose of videos.
+"""Makes importer/hf/video/testdata: engines.json, the frames that qwen-vl-utils, vLLM and SGLang choose of videos, and
+qwen_vl_utils_sizes.json, the sizes to which qwen-vl-utils scales them.
 
 Needs the packages of goldens.py, and beside them those of requirements-video-engines.txt without what these require. vLLM's
 loaders run whole, with a video of numbered frames in place of OpenCV's and TorchCodec's decoders; modules that they import
 and do not use here are mocked. Of the other two, the functions that choose frames are taken from their files; they run up
 to the call of the decoder. Running it again gives the same bytes. With a number, such as 100000, it prints that many other
-cases instead, for `go test ./importer/hf/video -run TestSamplers -args -engines FILE`.
+cases instead, for `go test ./importer/hf/video -run TestSamplers -args -engines FILE`; with "sizes" and a number so many
+sizes, for -sizes FILE.
 """
 
 import ast
@@ -27,6 +29,7 @@ import numpy as np
 import torch
 
 OUT = pathlib.Path(__file__).parents[3] / "importer" / "hf" / "video" / "testdata" / "engines.json"
+SIZES = OUT.with_name("qwen_vl_utils_sizes.json")
 PER_SAMPLER = 120
 logging.disable(logging.CRITICAL)
 torch.set_num_threads(1)
@@ -90,6 +93,36 @@ def qwen_vl_utils():
         f._read_video_decord({"video": ""} | settings)
 
     return run
+
+
+def sizes(r, count):
+    """Sizes of fetch_video: [settings, patch, frames, height, width, size or the exception]."""
+    torchvision = types.SimpleNamespace(functional=types.SimpleNamespace(resize=lambda video, size, **_: stop(size)))
+    names = ROUNDING + ["smart_resize", "fetch_video", "MAX_RATIO", "SPATIAL_MERGE_SIZE", "IMAGE_MIN_TOKEN_NUM", "IMAGE_MAX_TOKEN_NUM", "VIDEO_MIN_TOKEN_NUM", "VIDEO_MAX_TOKEN_NUM", "MODEL_SEQ_LEN"]
+    typing = {k: __import__("typing").__dict__[k] for k in ("Dict", "Any", "Union", "Tuple", "Optional")}
+    f = functions("qwen_vl_utils", "vision_process.py", names, transforms=torchvision, InterpolationMode=mock.Mock(), get_video_reader_backend=lambda: "decord", **typing)
+    assert f.MODEL_SEQ_LEN == 128000
+    for _ in range(count):
+        patch, frames = r.choice([14, 16, r.randint(1, 40)]), r.choice([r.randint(2, 12), r.randint(2, 768)])
+        side = lambda: r.choice([r.randint(1, 40), r.randint(30, 500), r.randint(200, 4000)])
+        h, w = side(), side()
+        pixels = lambda: r.choice([r.randint(1, 9000), r.randint(1, 1 << 20), patch * patch * 4 * r.randint(1, 900), round(r.uniform(1, 1e6), 3)])
+        c = {k: pixels() for k in ("min_pixels", "max_pixels") if r.random() < 0.3}
+        if r.random() < 0.4:
+            c["total_pixels"] = pixels() * r.choice([1, 50, 500])
+        if r.random() < 0.2:
+            c["resized_height"], c["resized_width"] = side(), side()
+        shape = types.SimpleNamespace(shape=(frames, 3, h, w))
+        vars(f)["fetch_video"].__globals__["VIDEO_READER_BACKENDS"] = {"decord": lambda ele: (shape, {}, 2.0)}
+        try:
+            f.fetch_video({"video": ""} | c, patch)
+        except Chosen as e:
+            got = e.args[0]
+            if 0 in got:
+                got = "ValueError"  # of the resize
+        except Exception as e:
+            got = type(e).__name__
+        yield [c, patch, frames, h, w, got]
 
 
 # vLLM
@@ -288,6 +321,10 @@ def case(r, name, run):
 
 
 def main():
+    if sys.argv[1:2] == ["sizes"]:
+        for l in sizes(random.Random(41), int(sys.argv[2])):
+            print(json.dumps(l))
+        return
     samplers = {"qwen-vl-utils": qwen_vl_utils()} | vllm() | sglang()
     if len(sys.argv) > 1:
         r = random.Random(40)
@@ -299,6 +336,8 @@ def main():
     r = random.Random(39)
     lines = [json.dumps(case(r, name, run)) for name, run in samplers.items() for _ in range(PER_SAMPLER)]
     OUT.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+    lines = [json.dumps(l) for l in sizes(random.Random(42), 600)]
+    SIZES.write_text("[\n" + ",\n".join(lines) + "\n]\n")
 
 
 if __name__ == "__main__":
