@@ -22,6 +22,7 @@ func init() {
 // and columns of the patches of each frame and slice; grids_videos, int32 (T,
 // 2), the rows and columns of slices; num_patches_per_frame, int32 (T), 1 +
 // slices; and num_frames_per_video is int64.
+// With stack_frames above 1 the layout is composed.
 //
 // Without do_resize a frame is one image, whose patches that are not whole are
 // left out.
@@ -53,16 +54,18 @@ func miniCPMLayout(mode string) func(class, *importer.Object, []byte) (layout, e
 			return nil, err
 		}
 		o.Inert("use_image_id") // of texts
-		if v, ok := o.Get("stack_frames"); ok {
-			if _, ok := importer.Int(v, 0, 1); !ok {
-				o.Bad("stack_frames", "0 or 1: images of several frames are not supported")
-			}
+		rule := readMiniCPM(o).(miniCPM)
+		if o.Null("stack_frames") {
+			o.Bad("stack_frames", "a number, which the class compares")
 		}
 		if !o.Bool("do_rescale", true) && !o.Bool("do_normalize", true) {
 			o.Bad("do_normalize", "true without do_rescale: torch does not cut bytes into patches")
 		}
 		g, err := frameGraph(c, settings)
 		l.stack = &stack{"pixel_values_videos", g}
+		if err == nil && rule.stack > 1 {
+			return l.composes(rule), nil
+		}
 		return l, err
 	}
 }

@@ -112,7 +112,8 @@ func (p *Processor) NewRunner(limits codec.Limits) *Runner {
 
 // Run processes a video. Frame returns the encoded image of frame i, 0 to
 // m.Frames-1; Run asks only for the chosen frames, in their order, and reads
-// the bytes before it asks for the next. A frame is read as Pillow's
+// the bytes before it asks for the next; MiniCPM's stack_frames above 1 has the
+// order of its images. A frame is read as Pillow's
 // Image.open(f).convert("RGB") does. All chosen frames have the same size.
 //
 // The results are in the order of Processor.Outputs, and valid until the next
@@ -126,6 +127,9 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 		return nil, err
 	}
 	l := r.processor.layout
+	if c, ok := l.(composer); ok {
+		return c.compose(r, m, chosen, frame)
+	}
 	var first codec.Info
 	var one, out tensor.Desc
 	var v *tensor.Tensor

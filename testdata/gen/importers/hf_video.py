@@ -185,7 +185,9 @@ def nemotron(r, name, n):
 
 
 def minicpm(r, name, n):
-    c = {"patch_size": r.randint(1, 4), "scale_resolution": r.randint(4, 40), "stack_frames": 1}
+    c = {"patch_size": r.randint(1, 4), "scale_resolution": r.randint(4, 40)}
+    if r.random() < 0.6:
+        c["stack_frames"] = r.choice([0, 1, 2, 2, 3, 3, 4, 5, 6, 9, None])
     if r.random() < 0.6:
         c["max_slice_nums"] = r.choice([0, 1, 2, 3, 5, 9, 17, 34])
     if r.random() < 0.2:
