@@ -143,21 +143,24 @@ func (l *composed) compose(r *Runner, m Metadata, chosen []int, frame func(i int
 		return nil, fmt.Errorf("video: %s: %w", r.processor.sampling.class, err)
 	}
 	decoder := plan.NewRunner()
-	var first *tensor.Tensor
+	var first, f *tensor.Tensor
+	before := -1
 	var parts [][]*tensor.Tensor
 	total := int64(0)
 	for _, unit := range units {
 		var frames []*tensor.Tensor
 		for _, i := range unit {
-			data, err := frame(i)
-			if err != nil {
-				return nil, r.fail(i, err)
+			if i != before {
+				data, err := frame(i)
+				if err != nil {
+					return nil, r.fail(i, err)
+				}
+				out, err := decoder.Run(tensor.FromBytes(data))
+				if err != nil {
+					return nil, r.fail(i, err)
+				}
+				f, before = out[0].Clone(), i
 			}
-			out, err := decoder.Run(tensor.FromBytes(data))
-			if err != nil {
-				return nil, r.fail(i, err)
-			}
-			f := out[0].Clone()
 			if first == nil {
 				first = f
 			}
