@@ -47,7 +47,7 @@ func TestCoverage(t *testing.T) {
 	require.Equal(t, exact, table.Exact)
 
 	require.Regexp(t, `(?m)^VideoMAEVideoProcessor +exact *$`, text)
-	require.Regexp(t, `(?m)^Molmo2VideoProcessor +refused +it resizes float32`, text)
+	require.Regexp(t, `(?m)^Ernie4_5_VLMoeVideoProcessor +partial +draw_on_frames`, text)
 	require.Len(t, table.Videos, 34)
 	for _, v := range table.Videos {
 		require.Equal(t, v.State == "exact", v.Reason == "", v.Class)

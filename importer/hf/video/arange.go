@@ -39,6 +39,28 @@ func arange(start float64, n int, step float64) ([]int, error) {
 	return l, nil
 }
 
+// torchLinspace returns torch.linspace(a, b, k): the step is a float32, and the
+// second half counts from the end.
+func torchLinspace(a, b, k int) []float32 {
+	l := make([]float32, k)
+	first, last := float32(a), float32(b)
+	step := (last - first) / float32(k-1)
+	for i := range l {
+		switch {
+		case i < k/2:
+			l[i] = first + float32(step*float32(i))
+		case i == k-1:
+			l[i] = last
+		default:
+			l[i] = last - float32(step*float32(k-1-i))
+		}
+	}
+	if k == 1 {
+		l[0] = first
+	}
+	return l
+}
+
 // linspace returns numpy.linspace(a, b, k), in doubles.
 func linspace(a, b float64, k int) ([]float64, error) {
 	if err := bounded(float64(k)); err != nil {

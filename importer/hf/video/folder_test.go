@@ -11,6 +11,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/hf/video"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 func TestParseMetadata(t *testing.T) {
@@ -97,9 +98,7 @@ func TestFromModel(t *testing.T) {
 
 // TestErrors checks what a Runner refuses, and that it can be used again.
 func TestErrors(t *testing.T) {
-	_, err := video.Import([]byte(`{"video_processor_type": "Molmo2VideoProcessor"}`))
-	require.ErrorIs(t, err, importer.ErrUnsupported)
-	_, err = video.Import([]byte(`{"video_processor_type": "VideoMAEVideoProcessor", "patch_size": 3}`))
+	_, err := video.Import([]byte(`{"video_processor_type": "VideoMAEVideoProcessor", "patch_size": 3}`))
 	require.ErrorIs(t, err, importer.ErrUnknownKey)
 	_, err = video.Import([]byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": "x"}`))
 	require.ErrorIs(t, err, importer.ErrValue)
@@ -107,22 +106,29 @@ func TestErrors(t *testing.T) {
 	require.ErrorContains(t, err, "crop_size: [3, 4], want a whole number, or an object with height")
 
 	for config, text := range map[string]string{
-		`"VideoMAEVideoProcessor", "video_metadata": {}`:                                  "video_metadata: an object, want null",
-		`"VideoMAEVideoProcessor", "input_data_format": "channels_first"`:                 `input_data_format: "channels_first", want null`,
-		`"VideoMAEVideoProcessor", "do_center_crop": true, "crop_size": null`:             "crop_size: null, want a size",
-		`"Qwen3VLVideoProcessor", "patch_size": 0`:                                        "patch_size: 0, want",
-		`"Qwen3VLVideoProcessor", "patch_size": 4096, "merge_size": 2`:                    "times merge_size is at most 4096",
-		`"Qwen3VLVideoProcessor", "size": null`:                                           "size: null, want shortest_edge and longest_edge",
-		`"Qwen2VLVideoProcessor", "size": {"shortest_edge": 0, "longest_edge": 9}`:        "size.shortest_edge: 0, want an area",
-		`"Qwen2VLVideoProcessor", "min_pixels": -1`:                                       "min_pixels: -1, want an area",
-		`"Qwen2VLVideoProcessor", "do_center_crop": true`:                                 "do_center_crop: true, want false",
-		`"Cosmos3EdgeVideoProcessor", "temporal_patch_size": 2`:                           "temporal_patch_size: 2, want a whole number of 1 to 1",
-		`"Ernie4_5_VLMoeVideoProcessor"`:                                                  "draw_on_frames: absent, want false",
-		`"Gemma4VideoProcessor", "max_soft_tokens": 71`:                                   "max_soft_tokens: 71, want 70, 140",
-		`"SmolVLMVideoProcessor", "size": {"shortest_edge": 3}`:                           "longest_edge, or height and width",
-		`"SmolVLMVideoProcessor", "do_sample_frames": true, "video_sampling": {"fps": 1}`: "max_frames: absent, want",
-		`"Sam2VideoVideoProcessor", "size": {"shortest_edge": 3}`:                         "size: an object, want height and width",
-		`"Glm5NextVideoProcessor", "size": null`:                                          "size: null, want a size",
+		`"VideoMAEVideoProcessor", "video_metadata": {}`:                                                                    "video_metadata: an object, want null",
+		`"VideoMAEVideoProcessor", "input_data_format": "channels_first"`:                                                   `input_data_format: "channels_first", want null`,
+		`"VideoMAEVideoProcessor", "do_center_crop": true, "crop_size": null`:                                               "crop_size: null, want a size",
+		`"Qwen3VLVideoProcessor", "patch_size": 0`:                                                                          "patch_size: 0, want",
+		`"Qwen3VLVideoProcessor", "patch_size": 4096, "merge_size": 2`:                                                      "times merge_size is at most 4096",
+		`"Qwen3VLVideoProcessor", "size": null`:                                                                             "size: null, want shortest_edge and longest_edge",
+		`"Qwen2VLVideoProcessor", "size": {"shortest_edge": 0, "longest_edge": 9}`:                                          "size.shortest_edge: 0, want an area",
+		`"Qwen2VLVideoProcessor", "min_pixels": -1`:                                                                         "min_pixels: -1, want an area",
+		`"Qwen2VLVideoProcessor", "do_center_crop": true`:                                                                   "do_center_crop: true, want false",
+		`"Cosmos3EdgeVideoProcessor", "temporal_patch_size": 2`:                                                             "temporal_patch_size: 2, want a whole number of 1 to 1",
+		`"Molmo2VideoProcessor", "size": 30`:                                                                                "size: 30, want equal height and width, a multiple of patch_size",
+		`"Molmo2VideoProcessor", "pooling_size": [0, 1]`:                                                                    "pooling_size: ",
+		`"Molmo2VideoProcessor", "do_resize": true, "resample": null`:                                                       "resample: null, want",
+		`"NemotronH_Omni_Reasoning_V3VideoProcessor"`:                                                                       "three numbers, without which the class fails",
+		`"NemotronH_Omni_Reasoning_V3VideoProcessor", "norm_mean": [0, 0, 0], "norm_std": [1, 1, 1], "downsample_ratio": 9`: "downsample_ratio: 9, want",
+		`"MiniCPMV4_6VideoProcessor", "stack_frames": null`:                                                                 "stack_frames: null, want a number",
+		`"MiniCPMOcrVideoProcessor", "do_rescale": false, "do_normalize": false`:                                            "do_normalize: false, want true without do_rescale",
+		`"Ernie4_5_VLMoeVideoProcessor"`:                                                                                    "draw_on_frames: absent, want false",
+		`"Gemma4VideoProcessor", "max_soft_tokens": 71`:                                                                     "max_soft_tokens: 71, want 70, 140",
+		`"SmolVLMVideoProcessor", "size": {"shortest_edge": 3}`:                                                             "longest_edge, or height and width",
+		`"SmolVLMVideoProcessor", "do_sample_frames": true, "video_sampling": {"fps": 1}`:                                   "max_frames: absent, want",
+		`"Sam2VideoVideoProcessor", "size": {"shortest_edge": 3}`:                                                           "size: an object, want height and width",
+		`"Glm5NextVideoProcessor", "size": null`:                                                                            "size: null, want a size",
 	} {
 		_, err := video.Import([]byte(`{"video_processor_type": ` + config + `}`))
 		require.ErrorContains(t, err, text, config)
@@ -155,4 +161,34 @@ func TestErrors(t *testing.T) {
 	out, err := r.Run(video.Metadata{Frames: 5}, wide)
 	require.NoError(t, err)
 	require.Equal(t, "float32 (5, 3, 8, 8)", out[0].Desc.String())
+
+	p, err = video.Import([]byte(`{"video_processor_type": "MiniCPMV4_6VideoProcessor", "stack_frames": 3, "do_sample_frames": false, "patch_size": 2, "scale_resolution": 16}`))
+	require.NoError(t, err)
+	_, err = p.NewRunner(codec.Limits{}).Run(video.Metadata{Frames: n}, wide)
+	require.ErrorContains(t, err, "duration is unknown, and stack_frames needs it")
+	m := video.Metadata{Frames: n, Duration: 3}
+	_, err = p.NewRunner(codec.Limits{}).Run(video.Metadata{Frames: 6, Duration: 3}, wide)
+	require.ErrorContains(t, err, "6 frames of a video of 3 seconds, want more than the 6 between seconds")
+	r = p.NewRunner(codec.Limits{Bytes: 40000})
+	_, err = r.Run(m, wide)
+	require.ErrorIs(t, err, codec.ErrLimit)
+	r = p.NewRunner(codec.Limits{})
+	_, err = r.Run(m, func(i int) ([]byte, error) { return []func(int) ([]byte, error){wide, small}[i%2](i) })
+	require.ErrorIs(t, err, video.ErrFrames)
+	out, err = r.Run(m, wide)
+	require.NoError(t, err)
+	require.Equal(t, []int64{2}, tensor.View[int64](out[len(out)-1]), "a frame and a canvas")
+
+	s, err := video.NewSampling("vllm/opencv", []byte(`{"num_frames": 2}`))
+	require.NoError(t, err)
+	p, err = video.Import([]byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": 8, "do_center_crop": false}`))
+	require.NoError(t, err)
+	var asked []int
+	out, err = p.WithSampling(s).NewRunner(codec.Limits{}).Run(video.Metadata{Frames: n}, func(i int) ([]byte, error) {
+		asked = append(asked, i)
+		return wide(i)
+	})
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 6}, asked)
+	require.Equal(t, 2, out[0].Shape.At(0))
 }

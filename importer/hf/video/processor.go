@@ -7,7 +7,6 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -41,6 +40,7 @@ type filled struct {
 	height, width  int              // of a frame, as decoded
 	values         []byte           // of the first output
 	last           []*tensor.Tensor // the graph's outputs for the last frame
+	limit          int64            // bytes of an output
 }
 
 // numbers returns an int64 tensor of that shape.
@@ -69,15 +69,11 @@ type Processor struct {
 }
 
 // Import reads a video_preprocessor_config.json, a preprocessor_config.json or
-// a processor_config.json. Errors wrap those of package importer: a class whose
-// pixels are not reproduced is an importer.ErrUnsupported.
+// a processor_config.json. Errors wrap those of package importer.
 func Import(data []byte) (*Processor, error) {
 	file, o, c, err := parse(data)
 	if err != nil {
 		return nil, err
-	}
-	if c.refused != "" {
-		return nil, fmt.Errorf("importer: hf/video: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: "video_processor_type", Text: c.name + suffix + ": " + c.refused})
 	}
 	p := &Processor{sampling: readSampling(o, c)}
 	p.layout, err = c.layout(c, o, data)
@@ -116,7 +112,8 @@ func (p *Processor) NewRunner(limits codec.Limits) *Runner {
 
 // Run processes a video. Frame returns the encoded image of frame i, 0 to
 // m.Frames-1; Run asks only for the chosen frames, in their order, and reads
-// the bytes before it asks for the next. A frame is read as Pillow's
+// the bytes before it asks for the next; MiniCPM's stack_frames above 1 has the
+// order of its images. A frame is read as Pillow's
 // Image.open(f).convert("RGB") does. All chosen frames have the same size.
 //
 // The results are in the order of Processor.Outputs, and valid until the next
@@ -130,6 +127,9 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 		return nil, err
 	}
 	l := r.processor.layout
+	if c, ok := l.(composer); ok {
+		return c.compose(r, m, chosen, frame)
+	}
 	var first codec.Info
 	var one, out tensor.Desc
 	var v *tensor.Tensor
@@ -169,6 +169,7 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 			if err != nil {
 				return nil, r.fail(i, err)
 			}
+			r.values = r.values[:out.Size()] // a layout may leave values out
 		}
 		l.place(r.values, v, t)
 	}
@@ -178,7 +179,7 @@ func (r *Runner) Run(m Metadata, frame func(i int) ([]byte, error)) ([]*tensor.T
 	t, err := tensor.Wrap(out, r.values)
 	var more []*tensor.Tensor
 	if err == nil {
-		more, err = l.more(filled{len(chosen), places, first.OutHeight, first.OutWidth, r.values, last})
+		more, err = l.more(filled{len(chosen), places, first.OutHeight, first.OutWidth, r.values, last, r.most()})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("video: %s: %w", r.processor.sampling.class, err)
@@ -201,10 +202,7 @@ func (r *Runner) compile(frames int, i codec.Info) error {
 
 // room makes memory for the values of n frames of that size.
 func (r *Runner) room(size int64, n int) error {
-	limit := r.limits.Bytes
-	if limit < 0 {
-		limit = math.MaxInt
-	}
+	limit := r.most()
 	if int64(n) > limit/max(size, 1) {
 		return fmt.Errorf("%w: %d frames of %d bytes of values, want at most %d bytes", codec.ErrLimit, n, size, limit)
 	}
@@ -214,6 +212,14 @@ func (r *Runner) room(size int64, n int) error {
 	}
 	r.values = r.values[:need]
 	return nil
+}
+
+// most returns the most bytes of the values of all frames.
+func (r *Runner) most() int64 {
+	if r.limits.Bytes < 0 {
+		return math.MaxInt
+	}
+	return r.limits.Bytes
 }
 
 func (r *Runner) fail(i int, err error) error {

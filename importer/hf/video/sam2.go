@@ -17,31 +17,11 @@ type sized struct {
 }
 
 func sam2(c class, o *importer.Object, data []byte) (layout, error) {
-	l := &sized{height: 1024, width: 1024}
-	if o.Has("size") {
-		switch v, _ := o.Get("size"); v := v.(type) {
-		case *importer.Object:
-			d := o.Object("size")
-			l.height, l.width = d.Side("height", 0), d.Side("width", 0)
-			if !d.Has("height") || !d.Has("width") {
-				d.InertAll()
-				o.Bad("size", "height and width, which the outputs have")
-			}
-		case []any:
-			n, ok := importer.Ints(v, 2, 1, importer.MaxSide)
-			if !ok {
-				o.Bad("size", "height and width, which the outputs have")
-				return nil, nil
-			}
-			l.height, l.width = n[0], n[1]
-		default:
-			n, ok := importer.Int(v, 1, importer.MaxSide)
-			if !ok || !o.Bool("default_to_square", true) {
-				o.Bad("size", "height and width, which the outputs have")
-			}
-			l.height, l.width = n, n
-		}
+	height, width, ok := heightWidth(o, 1024, "height and width, which the outputs have")
+	if !ok {
+		return nil, nil
 	}
+	l := &sized{height: height, width: width}
 	s, err := frames{output: "pixel_values_videos", defaults: imagenet + bilinear + `"size": {"height": 1024, "width": 1024}`}.layout(c, o, data)
 	if err != nil {
 		return nil, err
@@ -56,4 +36,33 @@ func (s *sized) outputs() []Output {
 
 func (s *sized) more(v filled) ([]*tensor.Tensor, error) {
 	return []*tensor.Tensor{numbers([]int{v.height, v.width}, 2), numbers([]int{s.height, s.width}, 2)}, nil
+}
+
+// heightWidth reads a size of height and width, or its default side. ok is
+// false if o has the problem, for which want describes the value.
+func heightWidth(o *importer.Object, side int, want string) (height, width int, ok bool) {
+	if !o.Has("size") {
+		return side, side, true
+	}
+	switch v, _ := o.Get("size"); v := v.(type) {
+	case *importer.Object:
+		d := o.Object("size")
+		height, width = d.Side("height", 0), d.Side("width", 0)
+		if ok = d.Has("height") && d.Has("width"); !ok {
+			d.InertAll()
+		}
+	case []any:
+		var n []int
+		if n, ok = importer.Ints(v, 2, 1, importer.MaxSide); ok {
+			height, width = n[0], n[1]
+		}
+	default:
+		height, ok = importer.Int(v, 1, importer.MaxSide)
+		ok = ok && o.Bool("default_to_square", true)
+		width = height
+	}
+	if !ok {
+		o.Bad("size", want)
+	}
+	return height, width, ok
 }

@@ -105,15 +105,8 @@ func (s glmClock) indices(m Metadata) ([]int, error) {
 	var tick, end float64
 	switch {
 	case s.temporal > 0:
-		const longest = 2400
-		fps, e := 0.5, min(d, longest)
-		switch {
-		case e <= 30:
-			fps = 3
-		case e <= 300:
-			fps = 1
-		}
-		k = trunc(float64(e*fps) * float64(s.temporal))
+		var fps float64
+		fps, k = glm46VRate(d, s.temporal)
 		tick, end = 1/(float64(s.temporal)*fps), float64(trunc(d))
 	case s.ratio:
 		k = trunc(d * s.fps)
@@ -135,14 +128,7 @@ func (s glmClock) indices(m Metadata) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch n := len(l); {
-	case n < k && n == 0:
-		l, err = floors(0, m.Frames-1, k)
-	case n < k:
-		l, err = floors(l[0], l[n-1], k)
-	case n > k:
-		l, err = floors(0, m.Frames-1, k)
-	}
+	l, err = spreadClock(l, k, m.Frames)
 	return even(l), err
 }
 
@@ -153,13 +139,16 @@ func (s glmClock) ticks(m Metadata, k int, tick, end float64) (l []int, err erro
 		if !s.ratio {
 			return floors(0, m.Frames-1, k)
 		}
-		for i := range k {
-			l = append(l, trunc(math.Floor(float64(i)*float64(m.Frames)/float64(k))))
-		}
-		return l, nil
+		return ratios(m.Frames, k)
 	}
-	perFrame, now := 1/m.FPS, 0.0
-	for i := range m.Frames {
+	return clock(m.Frames, 1/m.FPS, tick, end), nil
+}
+
+// clock returns the frames at the ticks before end, given the seconds of a
+// frame.
+func clock(frames int, perFrame, tick, end float64) (l []int) {
+	now := 0.0
+	for i := range frames {
 		if float64(float64(i)*perFrame) < now {
 			continue
 		}
@@ -168,6 +157,44 @@ func (s glmClock) ticks(m Metadata, k int, tick, end float64) (l []int, err erro
 		if now >= end {
 			break
 		}
+	}
+	return l
+}
+
+// spreadClock returns l, or k frames in even steps if it has another number.
+func spreadClock(l []int, k, frames int) ([]int, error) {
+	switch n := len(l); {
+	case n < k && n == 0, n > k:
+		return floors(0, frames-1, k)
+	case n < k:
+		return floors(l[0], l[n-1], k)
+	}
+	return l, nil
+}
+
+// glm46VRate returns GLM-4.6V's frames a second for a video of d seconds, and
+// the number of frames, at most 640.
+func glm46VRate(d float64, temporal int) (fps float64, k int) {
+	const longest, most = 2400, 640
+	fps = 0.5
+	e := min(d, longest)
+	switch {
+	case e <= 30:
+		fps = 3
+	case e <= 300:
+		fps = 1
+	}
+	return fps, min(trunc(float64(e*fps)*float64(temporal)), most)
+}
+
+// ratios returns i·n/k for i below k.
+func ratios(n, k int) ([]int, error) {
+	if err := bounded(float64(k)); err != nil {
+		return nil, err
+	}
+	l := make([]int, k)
+	for i := range l {
+		l[i] = trunc(math.Floor(float64(i) * float64(n) / float64(k)))
 	}
 	return l, nil
 }

@@ -65,6 +65,12 @@ func readEmbeddingGemma2(o *importer.Object) sampler {
 	}
 	o.Inert("num_frames")
 	s := embeddingGemma2{rate(o, "fps", 1), whole(o, "max_frames", 32), "uniform"}
+	s.overflowOf(o)
+	return s
+}
+
+// overflowOf reads overflow_strategy.
+func (s *embeddingGemma2) overflowOf(o *importer.Object) {
 	if o.Has("overflow_strategy") {
 		s.overflow = o.String("overflow_strategy")
 	}
@@ -76,7 +82,6 @@ func readEmbeddingGemma2(o *importer.Object) sampler {
 	if s.overflow != "" && s.most == 0 {
 		o.Bad("max_frames", "a number, for overflow_strategy")
 	}
-	return s
 }
 
 func (s embeddingGemma2) indices(m Metadata) ([]int, error) {

@@ -188,17 +188,8 @@ func (s museGlimmer) indices(m Metadata) ([]int, error) {
 	k = max(s.temporal, k/s.temporal*s.temporal)
 	k = min(k, m.Frames)
 	l := make([]int, k)
-	if k == 1 {
-		return l, nil
-	}
-	last := float32(m.Frames - 1)
-	step := last / float32(k-1)
-	for i := range l {
-		if i < k/2 {
-			l[i] = int(float32(step * float32(i)))
-		} else {
-			l[i] = int(last - float32(step*float32(k-1-i)))
-		}
+	for i, v := range torchLinspace(0, m.Frames-1, k) {
+		l[i] = int(v)
 	}
 	return l, nil
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,11 @@ func (c samplingCase) sample() ([]int, error) {
 		return nil, err
 	}
 	s, err := video.ImportSampling(data)
+	if slices.Contains(video.Samplers(), c.class) {
+		if data, err = json.Marshal(c.config); err == nil {
+			s, err = video.NewSampling(c.class, data)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -200,6 +206,7 @@ func TestSamplingErrors(t *testing.T) {
 // exist and values of the described shape.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": 32, "crop_size": 24}`), 9, 2.0, 3.0)
+	f.Add([]byte(`{"video_processor_type": "MiniCPMV4_6VideoProcessor", "stack_frames": 4, "patch_size": 2, "scale_resolution": 12}`), 100, 25.0, 4.0)
 	f.Add([]byte(`{"video_processor_type": "Qwen2VLVideoProcessor", "size": {"shortest_edge": 9, "longest_edge": 900}, "patch_size": 2}`), 9, 2.0, 3.0)
 	for _, c := range video.Classes() {
 		f.Add([]byte(`{"video_processor_type": "`+c.Name+`", "do_sample_frames": true}`), 100, 25.0, 4.0)

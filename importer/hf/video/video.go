@@ -12,10 +12,11 @@
 // imports that graph. A Processor joins both: it samples, runs the graph on
 // each chosen frame, and places the values by the layout of the class.
 //
-// A class registers itself with define in the file of its family. A class whose
-// pixels are not reproduced has a reason, and Import refuses it; its sampler
-// works all the same. If neither file nor metadata say something that the
-// reference needs, the error names it.
+// A class registers itself with define in the file of its family. If neither
+// file nor metadata say something that the reference needs, the error names it.
+//
+// Other programs choose frames before a video processor does: NewSampling has
+// the samplers of qwen-vl-utils, vLLM and SGLang.
 package video
 
 import (
@@ -68,11 +69,9 @@ type class struct {
 	sampler func(o *importer.Object) sampler
 	// samples is the default of do_sample_frames.
 	samples bool
-	// refused is the reason why the pixels are not reproduced.
-	refused string
 	// partial is the reason why the class's defaults are refused.
 	partial string
-	// layout reads the other settings; nil if refused.
+	// layout reads the other settings.
 	layout func(c class, o *importer.Object, data []byte) (layout, error)
 }
 
@@ -84,7 +83,7 @@ var classes = map[string]class{}
 // define adds classes. The files of the families call it from init functions.
 func define(l ...class) {
 	for _, c := range l {
-		if _, ok := classes[c.name]; ok || c.sampler == nil || (c.layout == nil) == (c.refused == "") {
+		if _, ok := classes[c.name]; ok || c.sampler == nil || c.layout == nil {
 			panic("video: class " + c.name + " is defined twice or not wholly")
 		}
 		classes[c.name] = c
@@ -95,17 +94,17 @@ func define(l ...class) {
 type Class struct {
 	// Name is the class's name, such as "VideoMAEVideoProcessor".
 	Name string
-	// Refused is the reason why Import refuses the class, and Partial the one
-	// why it refuses the class's own defaults. If both are empty, the outputs
-	// are exact. ImportSampling is exact for all classes.
-	Refused, Partial string
+	// Partial is the reason why Import refuses the class's own defaults; if it
+	// is empty, their outputs are exact. ImportSampling is exact for all
+	// classes.
+	Partial string
 }
 
 // Classes lists the video processors of transformers 5.23.0, sorted by name.
 func Classes() []Class {
 	l := []Class{}
 	for _, c := range classes {
-		l = append(l, Class{c.name + suffix, c.refused, c.partial})
+		l = append(l, Class{c.name + suffix, c.partial})
 	}
 	slices.SortFunc(l, func(a, b Class) int { return strings.Compare(a.Name, b.Name) })
 	return l

@@ -29,6 +29,8 @@ PATCHES = ("CohereCompass", "Cosmos3Edge", "Glm46V", "Glm4v", "Glmga", "Qwen2VL"
 JOINED = {"pixel_values_videos", "video_compression_mask"}  # of PATCHES: they have no axis of videos
 SOFT = ("Gemma4", "Gemma4Unified", "EmbeddingGemma2")
 OWN = ("Kimi_K25", "SmolVLM", "MuseGlimmer")
+LAST = ("Molmo2", "NemotronH_Omni_Reasoning_V3", "MiniCPMV4_6", "MiniCPMOcr")  # after the others, so that theirs keep their draws
+SEPARATE = ("video_grids", "num_frames_per_video")  # outputs of LAST that have an axis of videos
 PER_CLASS = 30
 
 
@@ -135,7 +137,80 @@ def own(r, name, n):
     return c
 
 
+def molmo2(r, name, n):
+    patch, most = r.randint(1, 7), r.randint(1, 9)
+    side = patch * most + (r.random() < 0.1)
+    c = {"size": r.choice([side, {"height": side, "width": side}, [side, side]]), "patch_size": patch}
+    if r.random() < 0.05:
+        c["size"] = r.choice([{"shortest_edge": side}, {"height": side, "width": side + patch}, None])
+    if r.random() < 0.7:
+        c["pooling_size"] = [r.randint(1, 5), r.randint(1, 5)]
+    for key in ("do_rescale", "do_normalize", "do_resize"):
+        if r.random() < 0.5:
+            c[key] = r.random() < 0.8
+    if r.random() < 0.4:
+        c["resample"] = r.choice([0, 1, 2, 3, None])
+    if r.random() < 0.2:
+        c["image_mean"], c["image_std"] = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
+    if r.random() < 0.2:
+        c["rescale_factor"] = r.choice([1 / 127.5, 0.0039, 0.01])
+    if r.random() < 0.4:
+        c["do_sample_frames"] = False
+    if r.random() < 0.5:
+        c["num_frames"] = r.choice([1, 2, 3, n])
+        if r.random() < 0.3:
+            c |= {"num_frames": None, "fps": r.choice([1, 2, 3])}
+    return c
+
+
+def nemotron(r, name, n):
+    value = lambda: round(r.uniform(0.1, 0.7), 6)
+    c = {"norm_mean": [value() for _ in range(3)], "norm_std": [value() for _ in range(3)]}
+    if r.random() < 0.05:
+        del c[r.choice(list(c))]
+    c["patch_size"] = r.randint(1, 9)
+    if r.random() < 0.9:
+        c["video_target_num_patches"] = r.randint(1, 90)
+    if r.random() < 0.6:
+        c["downsample_ratio"] = r.choice([1, 0.5, 0.3, 0.25, 0.4, 2])
+    if r.random() < 0.5:
+        c["video_maintain_aspect_ratio"] = r.random() < 0.5
+    for key in ("do_rescale", "do_normalize", "do_resize", "do_center_crop"):
+        if r.random() < 0.07:
+            c[key] = r.random() < 0.5
+    if r.random() < 0.3:
+        c["do_sample_frames"] = True
+        c[r.choice(["num_frames", "fps"])] = r.choice([1, 2, 3, n])
+    return c
+
+
+def minicpm(r, name, n):
+    c = {"patch_size": r.randint(1, 4), "scale_resolution": r.randint(4, 40)}
+    if r.random() < 0.6:
+        c["stack_frames"] = r.choice([0, 1, 2, 2, 3, 3, 4, 5, 6, 9, None])
+    if r.random() < 0.6:
+        c["max_slice_nums"] = r.choice([0, 1, 2, 3, 5, 9, 17, 34])
+    if r.random() < 0.2:
+        c["slice_mode"] = r.random() < 0.5
+    if r.random() < 0.4:
+        c["downsample_mode"] = r.choice(["4x", "16x"])
+    if r.random() < 0.5:
+        c["do_sample_frames"] = r.random() < 0.3
+    if r.random() < 0.3:
+        c["max_num_frames"] = r.randint(1, 9)
+    if r.random() < 0.3:
+        c["resample"] = r.randint(0, 3)
+    for key in ("do_rescale", "do_normalize", "do_resize"):
+        if r.random() < 0.15:
+            c[key] = r.random() < 0.3
+    if r.random() < 0.2:
+        c["image_mean"], c["image_std"] = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
+    return c
+
+
 def config(r, name, n):
+    if name in LAST:
+        return {"Molmo2": molmo2, "NemotronH_Omni_Reasoning_V3": nemotron}.get(name, minicpm)(r, name, n)
     if name in PATCHES + SOFT + OWN:
         c = (patches if name in PATCHES else soft if name in SOFT else own)(r, name, n)
         if r.random() < 0.6:
@@ -191,6 +266,7 @@ def case(cls, video, c, fps):
         joined = name in PATCHES and k in JOINED or name in ("MiniMaxM3VL", "Kimi_K25") and k == "video_grid_thw"
         joined = joined or name in ("Kimi_K25", "MuseGlimmer") and k == "pixel_values_videos"
         joined = joined or name in SOFT and k in ("pixel_values_videos", "video_position_ids")
+        joined = joined or name in LAST and k not in SEPARATE
         v = np.asarray(v if joined else v[0])  # of the only video
         if v.dtype == object:
             return l | {"error": "an array of None"}
@@ -199,15 +275,14 @@ def case(cls, video, c, fps):
 
 
 def cases(r, count):
-    for cls in classes():
-        name = cls.__name__.removesuffix("VideoProcessor")
-        if name not in WHOLE + PATCHES + SOFT + OWN:
-            continue
-        if name != "Ernie4_5_VLMoe":  # which draws
+    name = lambda cls: cls.__name__.removesuffix("VideoProcessor")
+    for cls in sorted(classes(), key=lambda cls: LAST.index(name(cls)) if name(cls) in LAST else -1):
+        if name(cls) != "Ernie4_5_VLMoe":  # which draws
+            torch.set_num_threads(2 if name(cls) in LAST else 1)  # one thread has another kernel for Molmo2's resize
             yield case(cls, "wide", {}, 2)  # the defaults
         for _ in range(count):
             video = r.choice(list(VIDEOS))
-            yield case(cls, video, config(r, name, VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25]))
+            yield case(cls, video, config(r, name(cls), VIDEOS[video][0]), r.choice([None, 1, 2, 5, 25]))
 
 
 def main():

@@ -18,15 +18,12 @@ type videoJSON struct {
 func videoCoverage() (l []videoJSON, exact int) {
 	for _, c := range video.Classes() {
 		state := "exact"
-		switch {
-		case c.Refused != "":
-			state = "refused"
-		case c.Partial != "":
+		if c.Partial != "" {
 			state = "partial"
-		default:
+		} else {
 			exact++
 		}
-		l = append(l, videoJSON{c.Name, state, c.Refused + c.Partial})
+		l = append(l, videoJSON{c.Name, state, c.Partial})
 	}
 	return l, exact
 }
