@@ -138,6 +138,7 @@ var Layers = []Layer{
 		{Path: "codec/png", May: []string{"codec/internal/exif", "codec"}},
 		{Path: "codec/tiff", May: []string{"codec/internal/exif", "codec", ximage}},
 		{Path: "codec/webp", May: []string{"codec/internal/exif", "codec", ximage}},
+		{Path: "codec/animation", May: []string{"codec", "codec/gif", "codec/png", "codec/webp"}},
 		{Path: "codec/all", May: formats},
 		{Path: "codec/jpegli", May: []string{"codec", "tensor", jpegli}},
 	}},
