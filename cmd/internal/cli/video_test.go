@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -68,7 +71,7 @@ func TestVideoFolders(t *testing.T) {
 	r = call(t, "run", "--hf", "c.json", "--video", "-o", "out2", "a", "b", "c", "clip.gif", "none")
 	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "b: video: VideoMAEVideoProcessor: sample: invalid metadata of the video: fps is unknown, and the class samples by fps")
-	require.Contains(t, r.stderr, "clip.gif: want a folder of frames")
+	require.Contains(t, r.stderr, "clip.gif: gif: offset 6: invalid format: the file ends in the screen descriptor")
 	require.Contains(t, r.stderr, "4 of 5 videos failed")
 	require.FileExists(t, "out2/a.pixel_values.npy")
 	require.NoFileExists(t, "out2/b.pixel_values.npy")
@@ -85,9 +88,59 @@ func TestVideoFolders(t *testing.T) {
 		{"--video", "--hf", "c.json", "-o", "x", "--format", "npz", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "s3://a/b"},
 		{"--video", "--hf", "none.json", "-o", "x", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "-"},
+		{"--video", "--hf", "-", "-o", "x", "--frames", "image2pipe", "-"},
+		{"--frames", "image2pipe", "--preset", "imagenet", "-o", "x", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "mjpeg", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:5x", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:0x5", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:5x6x7", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:99999999x5", "-"},
 		{"--video", "--hf", "a", "-o", "x", "a"},
 	} {
 		require.Equal(t, command.ExitUsage, call(t, append([]string{"run"}, c...)...).status, c)
 		require.NoDirExists(t, "x")
 	}
+}
+
+// TestVideoInputs gives the same frames in each form.
+func TestVideoInputs(t *testing.T) {
+	var raw, pipe []byte
+	files := map[string][]byte{"c.json": []byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": 4, "crop_size": 4, "do_sample_frames": true, "fps": 2}`)}
+	array := []byte("\x93NUMPY\x01\x00\x76\x00{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6, 5, 3), }")
+	array = append(array, bytes.Repeat([]byte(" "), 127-len(array))...)
+	array = append(array, '\n')
+	for i := range 4 {
+		data := pngBytes(t, 5, 6, uint8(i))
+		files[fmt.Sprintf("folder/%d.png", i)] = data
+		pipe = append(pipe, data...)
+		x, err := codec.Decode(data, nil)
+		require.NoError(t, err)
+		raw = append(raw, x.Data...)
+	}
+	files["raw"], files["pipe"], files["array.npy"] = raw, pipe, append(array, raw...)
+	t.Chdir(tree(t, files))
+	args := []string{"run", "--hf", "c.json", "--video", "--fps", "4", "-o", "out"}
+	require.Equal(t, command.ExitOK, call(t, append(args, "folder", "array.npy")...).status)
+	want := readNPY(t, "out/folder.pixel_values.npy")
+	require.Equal(t, "float32 (2, 3, 4, 4)", want.Desc.String())
+	require.Equal(t, want.Data, readNPY(t, "out/array.npy.pixel_values.npy").Data)
+	for name, form := range map[string]string{"raw": "rawvideo:5x6", "pipe": "image2pipe"} {
+		r := call(t, append(args, "--frames", form, name)...)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
+		require.Equal(t, want.Data, readNPY(t, "out/"+name+".pixel_values.npy").Data)
+		r = callIn(t, string(files[name]), append(args, "--frames", form, "-")...)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
+		require.Equal(t, want.Data, readNPY(t, "out/stdin.pixel_values.npy").Data)
+		r = callIn(t, string(files[name][:len(raw)/4+1]), append(args, "--frames", form, "-")...)
+		require.Equal(t, command.ExitFailed, r.status)
+	}
+	r := callIn(t, string(raw[:100]), append(args, "--frames", "rawvideo:5x6", "-")...)
+	require.Contains(t, r.stderr, "-: frame 1: byte 100 of the stream: unexpected EOF")
+	r = call(t, append(args, "--frames", "image2pipe", "folder")...)
+	require.Contains(t, r.stderr, "folder: a folder: want a stream for --frames")
+	r = call(t, append(args, "--limit-bytes", "300", "--frames", "rawvideo:5x6", "raw")...)
+	require.Contains(t, r.stderr, "raw: frame 3: byte 270 of the stream")
 }
