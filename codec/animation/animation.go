@@ -6,8 +6,8 @@
 // blending as Pillow and libwebp 1.6.0 apply them. The pixels of a part are
 // those of package codec for a still image with the same data.
 //
-// A still image of any format is an animation of one frame. Damaged files are errors;
-// so are animations that this package does not compose as Pillow does.
+// A still image of any format is an animation of one frame. Damaged files are
+// errors, and so are animations that are not composed exactly as Pillow does.
 package animation
 
 import (
