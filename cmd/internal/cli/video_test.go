@@ -89,6 +89,9 @@ func TestVideoFolders(t *testing.T) {
 		{"--video", "--hf", "c.json", "-o", "x", "s3://a/b"},
 		{"--video", "--hf", "none.json", "-o", "x", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--skip-existing=content", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--jobs", "0", "a"},
+		{"--return-metadata", "--preset", "imagenet", "-o", "x", "a"},
 		{"--video", "--hf", "-", "-o", "x", "--frames", "image2pipe", "-"},
 		{"--frames", "image2pipe", "--preset", "imagenet", "-o", "x", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "--frames", "", "-"},
@@ -143,4 +146,33 @@ func TestVideoInputs(t *testing.T) {
 	require.Contains(t, r.stderr, "folder: a folder: want a stream for --frames")
 	r = call(t, append(args, "--limit-bytes", "300", "--frames", "rawvideo:5x6", "raw")...)
 	require.Contains(t, r.stderr, "raw: frame 3: byte 270 of the stream")
+}
+
+func TestVideoMetadata(t *testing.T) {
+	files := map[string][]byte{
+		"model/preprocessor_config.json": []byte(`{"patch_size": 2, "do_sample_frames": true, "fps": 2, "min_frames": 2, "size": {"shortest_edge": 16, "longest_edge": 400}}`),
+		"model/config.json":              []byte(`{"model_type": "qwen2_5_vl"}`),
+	}
+	args := []string{"run", "--hf", "model", "--video", "--fps", "4", "--outputs", "all", "--return-metadata", "-o", "out"}
+	for i := range 12 {
+		for k := range 4 {
+			files[fmt.Sprintf("v%d/%d.png", i, k)] = pngBytes(t, 9, 8, uint8(12*i+k))
+		}
+		args = append(args, fmt.Sprintf("v%d", i))
+	}
+	t.Chdir(tree(t, files))
+	r := call(t, append(args, "--jobs", "5", "none")...)
+	require.Equal(t, command.ExitFailed, r.status)
+	require.Equal(t, "infer-prep: none: no such file or directory\n12 of 13 videos done: out\ninfer-prep: 1 of 13 videos failed\n", r.stderr)
+	require.Equal(t, "int64 (3,)", readNPY(t, "out/v11.video_grid_thw.npy").Desc.String())
+	text, err := os.ReadFile("out/v3.video_metadata.json")
+	require.NoError(t, err)
+	require.Equal(t, `{"total_num_frames":4,"fps":4,"duration":null,"frames_indices":[0,2],"timestamps":[0,0.5],"sampled_fps":2,"second_per_grid_ts":1}`+"\n", string(text))
+	want := readNPY(t, "out/v7.pixel_values_videos.npy")
+	require.NoError(t, os.Remove("out/v7.pixel_values_videos.npy"))
+	require.NoError(t, os.Remove("out/v2.video_metadata.json"))
+	r = call(t, append(args, "--jobs", "1", "--skip-existing")...)
+	require.Equal(t, command.ExitOK, r.status)
+	require.Equal(t, "2 of 12 videos done, 10 skipped: out\n", r.stderr)
+	require.Equal(t, want.Data, readNPY(t, "out/v7.pixel_values_videos.npy").Data)
 }

@@ -1,7 +1,7 @@
 package video
 
-// modelTypes maps model_type of config.json to the class that AutoVideoProcessor
-// of transformers 5.23.0 takes for it, without the suffix.
+// modelTypes maps model_type of config.json to the class, without the suffix,
+// that AutoVideoProcessor of transformers 5.23.0 takes for it.
 var modelTypes = map[string]string{
 	"cohere_compass":        "CohereCompass",
 	"cosmos3_edge":          "Cosmos3Edge",
