@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"testing"
 
@@ -49,6 +50,10 @@ func TestBatches(t *testing.T) {
 		}
 		if c.Error != "" {
 			require.Error(t, err, "%s %s: %s", c.Videos, text, c.Error)
+			continue
+		}
+		if errors.Is(err, video.ErrSample) {
+			require.ErrorContains(t, err, "no frame is chosen", "the reference takes a video without frames")
 			continue
 		}
 		require.NoError(t, err, "%s %s", c.Videos, text)
