@@ -91,6 +91,8 @@ func TestVideoFolders(t *testing.T) {
 		{"--video", "--hf", "c.json", "-o", "x", "-"},
 		{"--video", "--hf", "c.json", "-o", "x", "--skip-existing=content", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "--jobs", "0", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--batch-size", "0", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--batch-size", "2", "--batch", "a"},
 		{"--return-metadata", "--preset", "imagenet", "-o", "x", "a"},
 		{"--video", "--hf", "-", "-o", "x", "--frames", "image2pipe", "-"},
 		{"--frames", "image2pipe", "--preset", "imagenet", "-o", "x", "a"},
@@ -175,4 +177,42 @@ func TestVideoMetadata(t *testing.T) {
 	require.Equal(t, command.ExitOK, r.status)
 	require.Equal(t, "2 of 12 videos done, 10 skipped: out\n", r.stderr)
 	require.Equal(t, want.Data, readNPY(t, "out/v7.pixel_values_videos.npy").Data)
+}
+
+func TestVideoBatches(t *testing.T) {
+	files := map[string][]byte{"c.json": []byte(`{"video_processor_type": "Qwen2VLVideoProcessor", "patch_size": 2, "merge_size": 1, "size": {"shortest_edge": 16, "longest_edge": 400}}`)}
+	args := []string{"run", "--hf", "c.json", "--video", "--fps", "4", "--outputs", "all", "-o", "out"}
+	for i := range 5 {
+		for k := range 2 + i {
+			files[fmt.Sprintf("v%d/%d.png", i, k)] = pngBytes(t, 8, 8+2*i, uint8(12*i+k))
+		}
+		args = append(args, fmt.Sprintf("v%d", i))
+	}
+	t.Chdir(tree(t, files))
+	require.Equal(t, command.ExitOK, call(t, append(args, "-o", "single")...).status)
+	r := call(t, append(args, "--batch-size", "2", "--return-metadata")...)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
+	require.Equal(t, "5 of 5 videos done: out\n", r.stderr)
+	patches := append(readNPY(t, "single/v2.pixel_values_videos.npy").Data, readNPY(t, "single/v3.pixel_values_videos.npy").Data...)
+	require.Equal(t, patches, readNPY(t, "out/batch-000001.pixel_values_videos.npy").Data)
+	require.Equal(t, "int64 (2, 3)", readNPY(t, "out/batch-000001.video_grid_thw.npy").Desc.String())
+	require.Equal(t, "int64 (1, 3)", readNPY(t, "out/batch-000002.video_grid_thw.npy").Desc.String())
+	text, err := os.ReadFile("out/batch-000001.videos.json")
+	require.NoError(t, err)
+	require.Equal(t, "[\"v2\",\"v3\"]\n", string(text))
+	text, err = os.ReadFile("out/batch-000002.video_metadata.json")
+	require.NoError(t, err)
+	require.Contains(t, string(text), `[{"total_num_frames":6,"fps":4,"duration":null,"frames_indices":[0,1,2,3,4,5]`)
+
+	r = call(t, append(args, "--batch-size", "2")...)
+	require.Equal(t, command.ExitUsage, r.status)
+	require.Contains(t, r.stderr, "out has batches of an earlier run")
+	require.NoError(t, os.Remove("out/batch-000002.video_grid_thw.npy"))
+	r = call(t, append(args, "--batch-size", "2", "--skip-existing")...)
+	require.Equal(t, "1 of 5 videos done, 4 skipped: out\n", r.stderr)
+	r = call(t, append(args, "-o", "out3", "--batch-size", "3", "none")...)
+	require.Equal(t, command.ExitFailed, r.status)
+	require.Contains(t, r.stderr, "none: no such file or directory\n3 of 6 videos done: out3")
+	r = call(t, append(args, "-o", "out4", "--batch-size", "5", "--limit-bytes", "20000")...)
+	require.Contains(t, r.stderr, "the batch has more than 20000 bytes of values")
 }

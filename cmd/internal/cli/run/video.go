@@ -42,7 +42,7 @@ func (f *videoFlags) check(cmd *cobra.Command, out string, args []string) error 
 		}
 		return nil
 	}
-	if n := command.OtherThan(cmd, "video", "fps", "duration", "frames", "return-metadata", "jobs", "skip-existing", "hf", "output", "outputs", "batch", "limit-pixels", "limit-bytes", "quiet", "color"); n != "" {
+	if n := command.OtherThan(cmd, "video", "fps", "duration", "frames", "return-metadata", "jobs", "skip-existing", "hf", "output", "outputs", "batch", "batch-size", "limit-pixels", "limit-bytes", "quiet", "color"); n != "" {
 		return command.UsageErr("--%s does not apply to --video", n)
 	}
 	for name, v := range map[string]float64{"fps": f.fps, "duration": f.duration} {
@@ -58,6 +58,15 @@ func (f *videoFlags) check(cmd *cobra.Command, out string, args []string) error 
 	}
 	if v := cmd.Flag("jobs").Value.String(); strings.HasPrefix(v, "-") || v == "0" {
 		return command.UsageErr("--jobs %s: want at least 1", v)
+	}
+	if fl := cmd.Flags(); fl.Changed("batch-size") {
+		n, err := fl.GetInt("batch-size")
+		switch {
+		case err != nil || n < 1 || n > job.MaxBatch:
+			return command.UsageErr("--batch-size %s: want 1 to %d", cmd.Flag("batch-size").Value, job.MaxBatch)
+		case fl.Changed("batch"):
+			return command.UsageErr("--batch is for batches of one video: want it or --batch-size")
+		}
 	}
 	hf := cmd.Flag("hf").Value.String()
 	switch {

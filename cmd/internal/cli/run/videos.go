@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,12 +32,14 @@ type videoRun struct {
 	written   []video.Output
 }
 
-// videoTask is a video and what became of it.
+// videoTask is a video, or those of a batch, and what became of them.
 type videoTask struct {
-	arg, name string
-	err       error
-	skipped   bool
-	done      chan struct{} // closed at its end
+	args    []string
+	name    string // of the outputs
+	batch   bool
+	err     error
+	skipped bool
+	done    chan struct{} // closed at its end
 }
 
 // runVideos processes the videos, as many at once as --jobs says. A video that
@@ -53,16 +57,21 @@ func runVideos(a *command.App, cmd *cobra.Command, f *runFlags, args []string) e
 	if err := os.MkdirAll(f.out, 0o777); err != nil {
 		return command.WrapFail(err)
 	}
+	if f.to.BatchSize > 0 && f.existing == "" {
+		if l, err := filepath.Glob(filepath.Join(escaped(f.out), "batch-*")); err != nil || len(l) > 0 {
+			return command.UsageErr("%s has batches of an earlier run: want another folder, or --skip-existing", f.out)
+		}
+	}
 	failed, skipped := 0, 0
-	for _, t := range v.start(ctx, args) { // in the order of the arguments
+	for _, t := range v.start(ctx, v.tasks(args)) { // in the order of the arguments
 		<-t.done
 		switch {
 		case ctx.Err() != nil:
 		case t.err != nil:
-			failed++
+			failed += len(t.args)
 			a.Complain(t.err)
 		case t.skipped:
-			skipped++
+			skipped += len(t.args)
 		}
 	}
 	if ctx.Err() != nil {
@@ -81,14 +90,24 @@ func runVideos(a *command.App, cmd *cobra.Command, f *runFlags, args []string) e
 	return nil
 }
 
-// start processes the videos in goroutines, which end by themselves.
-func (v *videoRun) start(ctx context.Context, args []string) []*videoTask {
+// escaped escapes a path for a glob.
+func escaped(path string) string {
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
+}
+
+// tasks returns the tasks of the arguments. Those that cannot be begun are done.
+func (v *videoRun) tasks(args []string) []*videoTask {
+	var tasks []*videoTask
+	if n := v.to.BatchSize; n > 0 {
+		for l := range slices.Chunk(args, n) {
+			tasks = append(tasks, &videoTask{args: l, name: fmt.Sprintf("batch-%06d", len(tasks)), batch: true, done: make(chan struct{})})
+		}
+		return tasks
+	}
 	seen := map[string]string{}
-	tasks := make([]*videoTask, len(args))
-	work := make(chan *videoTask, len(args))
-	for i, arg := range args {
-		t := &videoTask{arg: arg, done: make(chan struct{})}
-		tasks[i] = t
+	for _, arg := range args {
+		t := &videoTask{args: []string{arg}, done: make(chan struct{})}
+		tasks = append(tasks, t)
 		t.name, t.err = videoName(arg)
 		if other, ok := seen[t.name]; t.err == nil && ok {
 			t.err = fmt.Errorf("%s: the outputs would replace those of %s", arg, other)
@@ -98,7 +117,17 @@ func (v *videoRun) start(ctx context.Context, args []string) []*videoTask {
 			continue
 		}
 		seen[t.name] = arg
-		work <- t
+	}
+	return tasks
+}
+
+// start processes the tasks in goroutines, which end by themselves.
+func (v *videoRun) start(ctx context.Context, tasks []*videoTask) []*videoTask {
+	work := make(chan *videoTask, len(tasks))
+	for _, t := range tasks {
+		if t.err == nil {
+			work <- t
+		}
 	}
 	close(work)
 	for range min(v.jobs, len(work)) {
@@ -157,18 +186,23 @@ func (v *videoRun) open(ctx context.Context, arg string) (*clip.Clip, error) {
 		info, err := os.Stat(arg)
 		switch {
 		case err != nil:
-			return nil, paths.Error(arg, err)
+			return nil, paths.Reason(err)
 		case info.IsDir() && v.video.frames != "":
-			return nil, fmt.Errorf("%s: a folder: want a stream for --frames", arg)
+			return nil, errors.New("a folder: want a stream for --frames")
 		case info.IsDir():
-			c, err := clip.ReadFolder(os.DirFS(arg), v.Limits)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", arg, err)
-			}
-			return c, err
+			return clip.ReadFolder(os.DirFS(arg), v.Limits)
 		}
 	}
-	p := pipe.Open(ctx, v.stdin, arg)
+	var p io.ReadCloser
+	if pipe.Is(arg) {
+		p = pipe.Open(ctx, v.stdin, arg)
+	} else {
+		f, err := os.Open(arg)
+		if err != nil {
+			return nil, paths.Reason(err)
+		}
+		p = f
+	}
 	defer p.Close()
 	var c *clip.Clip
 	var err error
@@ -180,13 +214,10 @@ func (v *videoRun) open(ctx context.Context, arg string) (*clip.Clip, error) {
 	default:
 		c, err = clip.ReadImages(p, v.Limits)
 	}
-	switch {
-	case errors.Is(err, codec.ErrUnsupported) && v.video.frames == "":
-		return nil, fmt.Errorf("%s: %w; for video files, another program decodes the frames: see --frames", arg, err)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", arg, err)
+	if errors.Is(err, codec.ErrUnsupported) && v.video.frames == "" {
+		err = fmt.Errorf("%w; for video files, another program decodes the frames: see --frames", err)
 	}
-	return c, nil
+	return c, err
 }
 
 // file returns the path of an output.
@@ -194,10 +225,11 @@ func (v *videoRun) file(t *videoTask, output, ext string) string {
 	return filepath.Join(v.out, t.name+"."+output+ext)
 }
 
-// metadataOutput is the name of the output of --return-metadata.
-const metadataOutput = "video_metadata"
+// metadataOutput is the name of the output of --return-metadata, and
+// videosOutput that of the list of a batch.
+const metadataOutput, videosOutput = "video_metadata", "videos"
 
-// exist reports whether all outputs of a video exist.
+// exist reports whether all outputs of a task exist.
 func (v *videoRun) exist(t *videoTask) bool {
 	names := []string{}
 	for _, o := range v.written {
@@ -205,6 +237,9 @@ func (v *videoRun) exist(t *videoTask) bool {
 	}
 	if v.video.metadata {
 		names = append(names, v.file(t, metadataOutput, ".json"))
+	}
+	if t.batch {
+		names = append(names, v.file(t, videosOutput, ".json"))
 	}
 	for _, name := range names {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
@@ -214,14 +249,49 @@ func (v *videoRun) exist(t *videoTask) bool {
 	return true
 }
 
-// one processes a video and writes its outputs.
+// one processes a task and writes its outputs. A batch is one call of the
+// reference, which fails if one of its videos does.
 func (v *videoRun) one(ctx context.Context, r *video.Runner, t *videoTask) (skipped bool, err error) {
 	if v.existing != "" && v.exist(t) {
 		return true, nil
 	}
-	c, err := v.open(ctx, t.arg)
+	var videos [][]*tensor.Tensor
+	var metadata []any
+	bytes := int64(0)
+	for _, arg := range t.args {
+		out, m, err := v.process(ctx, r, arg)
+		if err == nil && t.batch {
+			for i := range out {
+				bytes += out[i].Size()
+			}
+			if most := v.Limits.WithDefaults().Bytes; most > 0 && bytes > most {
+				err = fmt.Errorf("%w: the batch has more than %d bytes of values", codec.ErrBytes, most)
+			}
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", arg, err)
+		}
+		if t.batch {
+			for i := range out {
+				out[i] = out[i].Clone() // r reuses their memory
+			}
+		}
+		videos, metadata = append(videos, out), append(metadata, m)
+	}
+	if err := v.write(ctx, t, videos, metadata); err != nil {
+		return false, fmt.Errorf("%s: %w", t.args[0], err)
+	}
+	return false, nil
+}
+
+// process processes a video.
+func (v *videoRun) process(ctx context.Context, r *video.Runner, arg string) ([]*tensor.Tensor, any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	c, err := v.open(ctx, arg)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	m := c.Metadata
 	if m.FPS == 0 {
@@ -231,21 +301,26 @@ func (v *videoRun) one(ctx context.Context, r *video.Runner, t *videoTask) (skip
 		m.Duration = v.video.duration
 	}
 	out, err := r.Run(m, c.Frame)
-	if err == nil {
-		err = v.write(ctx, t, out)
+	if err != nil || !v.video.metadata {
+		return out, nil, err
 	}
-	if err == nil && v.video.metadata {
-		err = v.writeMetadata(ctx, t, m)
-	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", t.arg, err)
-	}
-	return false, nil
+	d, err := v.describe(m)
+	return out, d, err
 }
 
-// write writes the outputs of a video.
-func (v *videoRun) write(ctx context.Context, t *videoTask, out []*tensor.Tensor) error {
-	for i, o := range v.written {
+// write writes the outputs of a task.
+func (v *videoRun) write(ctx context.Context, t *videoTask, videos [][]*tensor.Tensor, metadata []any) error {
+	outputs, out := v.processor.Outputs(), videos[0]
+	if t.batch {
+		var err error
+		if outputs, out, err = v.processor.Batch(videos, v.Limits); err != nil {
+			return err
+		}
+	}
+	for i, o := range outputs {
+		if i > 0 && v.outputs != "all" {
+			break
+		}
 		x := out[i]
 		if v.to.BatchAxis && !o.Joined {
 			b := *x
@@ -259,7 +334,31 @@ func (v *videoRun) write(ctx context.Context, t *videoTask, out []*tensor.Tensor
 			return err
 		}
 	}
+	if v.video.metadata {
+		var d any = metadata
+		if !t.batch {
+			d = metadata[0]
+		}
+		if err := writeJSON(ctx, v.file(t, metadataOutput, ".json"), d); err != nil {
+			return err
+		}
+	}
+	if t.batch {
+		return writeJSON(ctx, v.file(t, videosOutput, ".json"), t.args)
+	}
 	return nil
+}
+
+// writeJSON writes a file with one line.
+func writeJSON(ctx context.Context, name string, d any) error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return newfile.Write(ctx, name, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
 }
 
 // videoMetadata is the file of --return-metadata: the fields of transformers'
@@ -274,30 +373,24 @@ type videoMetadata struct {
 	SecondsPerGrid *float64  `json:"second_per_grid_ts,omitempty"`
 }
 
-func (v *videoRun) writeMetadata(ctx context.Context, t *videoTask, m video.Metadata) error {
+// describe returns the metadata of a video's chosen frames.
+func (v *videoRun) describe(m video.Metadata) (*videoMetadata, error) {
 	s, err := v.processor.Sampling().Sample(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d := videoMetadata{Frames: s.Frames, Indices: s.Indices, SampledFPS: s.SampledFPS()}
+	d := &videoMetadata{Frames: s.Frames, Indices: s.Indices, SampledFPS: s.SampledFPS()}
 	if s.Duration > 0 {
 		d.Duration = &s.Duration
 	}
 	if s.FPS > 0 {
 		d.FPS = &s.FPS
 		if d.Timestamps, err = s.Timestamps(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if seconds, ok := v.processor.SecondsPerGrid(s); ok {
 		d.SecondsPerGrid = &seconds
 	}
-	text, err := json.Marshal(d)
-	if err != nil {
-		return err
-	}
-	return newfile.Write(ctx, v.file(t, metadataOutput, ".json"), func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	})
+	return d, nil
 }
