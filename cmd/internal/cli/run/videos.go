@@ -95,7 +95,7 @@ func escaped(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
-// tasks returns the tasks of the arguments. Those that cannot be begun are done.
+// tasks returns the tasks of the arguments. Those that have an error are done.
 func (v *videoRun) tasks(args []string) []*videoTask {
 	var tasks []*videoTask
 	if n := v.to.BatchSize; n > 0 {

@@ -184,3 +184,26 @@ func FuzzImages(f *testing.F) {
 		require.Equal(t, len(data), n, "all bytes are in frames")
 	})
 }
+
+func FuzzFile(f *testing.F) {
+	for _, c := range cases(f) {
+		if c.Kind == "array" || c.Kind == "animation" {
+			f.Add(c.File)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := clip.ReadFile(bytes.NewReader(data), codec.Limits{Pixels: 1 << 12, Bytes: 1 << 17})
+		if err != nil {
+			return
+		}
+		size := 0
+		for i := range min(v.Metadata.Frames, 8) {
+			b, err := v.Frame(i)
+			if err != nil {
+				return
+			}
+			require.True(t, i == 0 || len(b) == size)
+			size = len(b)
+		}
+	})
+}
