@@ -91,6 +91,10 @@ func TestVideoFolders(t *testing.T) {
 		{"--video", "--hf", "c.json", "-o", "x", "-"},
 		{"--video", "--hf", "c.json", "-o", "x", "--skip-existing=content", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "--jobs", "0", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--files-from", "none"},
+		{"--video", "--hf", "c.json", "-o", "x", "--files-from", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--files-from", "-", "--frames", "image2pipe", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--null", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "--batch-size", "0", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "--batch-size", "2", "--batch", "a"},
 		{"--return-metadata", "--preset", "imagenet", "-o", "x", "a"},
@@ -171,6 +175,9 @@ func TestVideoMetadata(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `{"total_num_frames":4,"fps":4,"duration":null,"frames_indices":[0,2],"timestamps":[0,0.5],"sampled_fps":2,"second_per_grid_ts":1}`+"\n", string(text))
 	want := readNPY(t, "out/v7.pixel_values_videos.npy")
+	r = callIn(t, "v0\nv1\n", append(args[:len(args)-12:len(args)-12], "-o", "listed", "--files-from", "-", "v2")...)
+	require.Equal(t, "3 of 3 videos done: listed\n", r.stderr)
+	require.FileExists(t, "listed/v1.video_grid_thw.npy")
 	require.NoError(t, os.Remove("out/v7.pixel_values_videos.npy"))
 	require.NoError(t, os.Remove("out/v2.video_metadata.json"))
 	r = call(t, append(args, "--jobs", "1", "--skip-existing")...)

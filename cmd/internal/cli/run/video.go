@@ -42,7 +42,7 @@ func (f *videoFlags) check(cmd *cobra.Command, out string, args []string) error 
 		}
 		return nil
 	}
-	if n := command.OtherThan(cmd, "video", "fps", "duration", "frames", "return-metadata", "jobs", "skip-existing", "hf", "output", "outputs", "batch", "batch-size", "limit-pixels", "limit-bytes", "quiet", "color"); n != "" {
+	if n := command.OtherThan(cmd, "video", "fps", "duration", "frames", "return-metadata", "jobs", "skip-existing", "files-from", "null", "hf", "output", "outputs", "batch", "batch-size", "limit-pixels", "limit-bytes", "quiet", "color"); n != "" {
 		return command.UsageErr("--%s does not apply to --video", n)
 	}
 	for name, v := range map[string]float64{"fps": f.fps, "duration": f.duration} {

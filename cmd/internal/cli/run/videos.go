@@ -21,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/internal/newfile"
 	"github.com/infer-prep/infer-prep/internal/paths"
 	"github.com/infer-prep/infer-prep/internal/pipe"
+	"github.com/infer-prep/infer-prep/job"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -40,6 +41,34 @@ type videoTask struct {
 	err     error
 	skipped bool
 	done    chan struct{} // closed at its end
+}
+
+// listedVideos returns the arguments and the entries of --files-from.
+func (f *runFlags) listedVideos(cmd *cobra.Command, a *command.App, args []string) ([]string, error) {
+	if f.filesFrom == "" {
+		if f.null {
+			return nil, command.UsageErr("--null is for the entries of --files-from")
+		}
+		return args, nil
+	}
+	if f.filesFrom == pipe.Stdin && (slices.Contains(args, pipe.Stdin) || cmd.Flag("hf").Value.String() == pipe.Stdin) {
+		return nil, command.UsageErr("--files-from - and another argument - both read standard input: want only one of them")
+	}
+	l, report, err := job.ReadList(cmd.Context(), f.filesFrom, f.null, a.Stdin)
+	if err == nil && report {
+		err = fmt.Errorf("%s: a report of images: want a list of videos", paths.Shown(f.filesFrom))
+	}
+	if err != nil {
+		return nil, command.UsageErr("--files-from %w", err)
+	}
+	args = slices.Clone(args)
+	for _, in := range l {
+		if in.Path == pipe.Stdin && f.filesFrom == pipe.Stdin {
+			return nil, command.UsageErr("--files-from -: the video - is standard input, too, which has the list")
+		}
+		args = append(args, in.Path)
+	}
+	return args, nil
 }
 
 // runVideos processes the videos, as many at once as --jobs says. A video that
