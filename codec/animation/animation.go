@@ -134,7 +134,11 @@ func (a *Animation) Frame(i int) ([]byte, error) {
 		a.rgb = make([]byte, a.Width*a.Height*3)
 	}
 	for k, n := 0, a.Width*a.Height; k < n; k++ {
-		copy(a.rgb[3*k:3*k+3], a.canvas.pix[4*k:])
+		p := a.canvas.pix[4*k:]
+		if t := a.canvas.palette; t != nil {
+			p = t[p[0]][:]
+		}
+		copy(a.rgb[3*k:3*k+3], p)
 	}
 	return a.rgb, nil
 }
@@ -157,6 +161,7 @@ type canvas struct {
 	pix, prev     []byte
 	part          []byte
 	still         bytes.Buffer
+	palette       *[256][3]uint8 // if the first bytes of pixels are indices
 }
 
 // reset fills the canvas with a colour.

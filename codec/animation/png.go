@@ -36,6 +36,9 @@ type png struct {
 	zero [4]uint8
 	// opaque reports that blending takes all pixels of a part.
 	opaque bool
+	// step is not 0 if the canvas has indices of the palette times step.
+	// Pillow blends the indices of colours that are partly transparent.
+	step int
 }
 
 func badPNG(at int, msg string, args ...any) error {
@@ -174,7 +177,7 @@ func (g *png) check() error {
 		copy(g.zero[:], g.plte[:min(3, len(g.plte))])
 		for _, v := range g.trns {
 			if v != 0 && v != 255 {
-				return unsupported("colours of a palette that are partly transparent")
+				g.step, g.zero = 255/(1<<depth-1), [4]uint8{3: 255}
 			}
 		}
 	case color != gray && color != rgb:
@@ -205,6 +208,9 @@ func (g *png) draw(c *canvas, i int) error {
 	if err := c.decode(f.w, f.h, f.at); err != nil {
 		return err
 	}
+	if g.step > 0 {
+		g.indices(c)
+	}
 	over := f.over && i > 0 && !g.opaque
 	for y := range f.h {
 		row, part := c.row(c.pix, f.rect, y), c.part[y*f.w*4:][:f.w*4]
@@ -220,6 +226,24 @@ func (g *png) draw(c *canvas, i int) error {
 		}
 	}
 	return nil
+}
+
+// indices turns the part, decoded as gray, into indices of the palette with
+// their alpha.
+func (g *png) indices(c *canvas) {
+	if c.palette == nil {
+		c.palette = new([256][3]uint8)
+		for i := 0; i < 256 && 3*i+2 < len(g.plte); i++ {
+			copy(c.palette[i][:], g.plte[3*i:])
+		}
+	}
+	for x := 0; x < len(c.part); x += 4 {
+		i := c.part[x] / uint8(g.step)
+		c.part[x], c.part[x+3] = i, 255
+		if int(i) < len(g.trns) {
+			c.part[x+3] = g.trns[i]
+		}
+	}
 }
 
 // div255 is Pillow's DIV255: v/255, rounded.
@@ -251,12 +275,17 @@ func (g *png) still(b *bytes.Buffer, f *pngFrame) {
 	ihdr := append([]byte{}, g.ihdr[:13]...)
 	binary.BigEndian.PutUint32(ihdr, uint32(f.w))
 	binary.BigEndian.PutUint32(ihdr[4:], uint32(f.h))
-	chunk("IHDR", ihdr)
-	if g.plte != nil {
-		chunk("PLTE", g.plte)
-	}
-	if g.trns != nil {
-		chunk("tRNS", g.trns)
+	if g.step > 0 { // as gray
+		ihdr[9] = 0
+		chunk("IHDR", ihdr)
+	} else {
+		chunk("IHDR", ihdr)
+		if g.plte != nil {
+			chunk("PLTE", g.plte)
+		}
+		if g.trns != nil {
+			chunk("tRNS", g.trns)
+		}
 	}
 	chunk("IDAT", f.data...)
 	chunk("IEND")

@@ -113,7 +113,7 @@ def png(r):
         b += chunk(b"PLTE", r.randbytes(3 * r.randint(1, 1 << depth)))
     if color in (0, 2, 3) and r.random() < 0.5:
         if color == 3:
-            values = [0, 255] if r.random() < 0.9 else range(256)
+            values = [0, 255] if r.random() < 0.6 else range(256)
             b += chunk(b"tRNS", bytes(r.choice(values) for _ in range(r.randint(1, 1 << depth))))
         else:
             b += chunk(b"tRNS", b"".join(struct.pack(">H", r.choice([0, 255])) for _ in range(channels)))
