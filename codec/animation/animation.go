@@ -79,19 +79,23 @@ func Open(data []byte, limits codec.Limits) (*Animation, error) {
 		return nil, err
 	}
 	a := &Animation{Width: info.OutWidth, Height: info.OutHeight, format: info.Format, data: data, canvas: canvas{options: o}}
-	switch {
-	case info.Format != "png" && info.Frames < 2: // acTL may count less frames than Pillow
-		err = a.add(Delay{}, 0)
-	case info.Format == "gif":
+	switch info.Format {
+	case "gif":
 		a.film, err = a.openGIF()
-	case info.Format == "png":
+	case "png":
 		a.film, err = a.openPNG()
-	case info.Format == "webp":
+	case "webp":
 		a.film, err = a.openWebP()
-	default: // TIFF
-		err = codec.Errorf(info.Format, -1, codec.ErrUnsupported, "want an animated GIF, PNG or WebP file")
+	default:
+		if err = a.add(Delay{}, 0); info.Frames > 1 { // TIFF
+			err = codec.Errorf(info.Format, -1, codec.ErrUnsupported, "several frames: want an animated GIF, PNG or WebP file")
+		}
 	}
-	if err != nil {
+	switch {
+	case info.Format == "gif" && info.Frames < 2 && (err != nil || len(a.Delays) != 1):
+		// What follows the frame is damaged, which package codec permits.
+		a.film, a.Delays = nil, []Delay{{}}
+	case err != nil:
 		return nil, err
 	}
 	c := &a.canvas
