@@ -100,8 +100,10 @@ func Open(data []byte, limits codec.Limits) (*Animation, error) {
 	}
 	c := &a.canvas
 	c.format, c.width, c.height = a.format, a.Width, a.Height
-	if err := limits.CheckSize(a.format, a.Width, a.Height, 19); err != nil { // four canvases of RGBA and one of RGB
-		return nil, err
+	if a.film != nil {
+		if err := limits.CheckSize(a.format, a.Width, a.Height, 19); err != nil { // four canvases of RGBA and one of RGB
+			return nil, err
+		}
 	}
 	if n, size := int64(len(a.Delays)), int64(a.Width)*int64(a.Height)*3; limits.Bytes > 0 && n > limits.Bytes/size {
 		return nil, codec.Errorf(a.format, -1, codec.ErrBytes, "%d frames of %dx%d pixels have %.0f bytes, the limit is %d", n, a.Width, a.Height, float64(n)*float64(size), limits.Bytes)

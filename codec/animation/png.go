@@ -142,7 +142,7 @@ func (a *Animation) pngFrame(g *png, b []byte, p int) error {
 	be := binary.BigEndian
 	var v [4]int
 	for i := range v {
-		v[i] = int(min(be.Uint32(b[4+4*i:]), 1<<30))
+		v[i] = int(min(be.Uint32(b[4+4*i:]), 1<<29)) // sums fit 32 bits
 	}
 	f := pngFrame{rect: rect{v[2], v[3], v[0], v[1]}, at: p, dispose: b[24], over: b[25] == blendOver}
 	switch {

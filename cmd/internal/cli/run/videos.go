@@ -287,8 +287,25 @@ func (v *videoRun) one(ctx context.Context, r *video.Runner, t *videoTask) (skip
 	var videos [][]*tensor.Tensor
 	var metadata []any
 	bytes := int64(0)
-	for _, arg := range t.args {
-		out, m, err := v.process(ctx, r, arg)
+	first := false // the channels of the first video
+	for i, arg := range t.args {
+		c, err := v.open(ctx, arg)
+		if err == nil && c.ChannelsFirst && v.processor.ChannelsLast() {
+			err = errors.New("the channels are the second axis, and input_data_format is channels_last: want an array T, H, W, 3")
+		}
+		if err == nil {
+			if i == 0 {
+				first = c.ChannelsFirst
+			}
+			if first != c.ChannelsFirst {
+				err = fmt.Errorf("the channels are at another axis than in %s: want arrays of one form in a batch", t.args[0])
+			}
+		}
+		var out []*tensor.Tensor
+		var m any
+		if err == nil {
+			out, m, err = v.process(ctx, r, c)
+		}
 		if err == nil && t.batch {
 			for i := range out {
 				bytes += out[i].Size()
@@ -314,12 +331,8 @@ func (v *videoRun) one(ctx context.Context, r *video.Runner, t *videoTask) (skip
 }
 
 // process processes a video.
-func (v *videoRun) process(ctx context.Context, r *video.Runner, arg string) ([]*tensor.Tensor, any, error) {
+func (v *videoRun) process(ctx context.Context, r *video.Runner, c *clip.Clip) ([]*tensor.Tensor, any, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	c, err := v.open(ctx, arg)
-	if err != nil {
 		return nil, nil, err
 	}
 	m := c.Metadata

@@ -25,7 +25,7 @@ func ReadAnimation(r io.Reader, limits codec.Limits) (*Clip, error) {
 		return nil, err
 	}
 	head := header(a.Width, a.Height)
-	return &Clip{metadata(a.Delays), func(i int) ([]byte, error) {
+	return &Clip{Metadata: metadata(a.Delays), Frame: func(i int) ([]byte, error) {
 		rgb, err := a.Frame(i)
 		return append(head, rgb...), err // in head's memory
 	}}, nil

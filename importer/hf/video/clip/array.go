@@ -36,7 +36,7 @@ func ReadArray(r io.Reader, limits codec.Limits) (*Clip, error) {
 		return nil, err
 	}
 	head, size := header(width, height), 3*width*height
-	return &Clip{video.Metadata{Frames: s[0]}, func(i int) ([]byte, error) {
+	return &Clip{Metadata: video.Metadata{Frames: s[0]}, ChannelsFirst: first, Frame: func(i int) ([]byte, error) {
 		frame := t.Data[i*size:][:size]
 		b := append(head, frame...) // in head's memory
 		if first {

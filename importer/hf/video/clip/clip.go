@@ -29,6 +29,10 @@ type Clip struct {
 	// Frame returns frame i, 0 to Metadata.Frames-1, as video.Runner.Run asks
 	// for it. The bytes are valid until the next call.
 	Frame func(i int) ([]byte, error)
+	// ChannelsFirst reports an array T, 3, H, W. The reference reads such an
+	// array otherwise if video.Processor.ChannelsLast, or if it follows a video
+	// of another form in the same call.
+	ChannelsFirst bool
 }
 
 // ErrArray reports an array that is not a video.
@@ -40,7 +44,7 @@ func ReadFolder(fsys fs.FS, limits codec.Limits) (*Clip, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Clip{f.Metadata, f.Frame}, nil
+	return &Clip{Metadata: f.Metadata, Frame: f.Frame}, nil
 }
 
 // room returns the number of bytes that the limits permit.

@@ -138,6 +138,8 @@ func TestErrors(t *testing.T) {
 	require.ErrorContains(t, err, "frame 1: byte 36 of the stream")
 	_, err = clip.ReadRaw(bytes.NewReader(raw), 1<<20, 1<<20, codec.Limits{})
 	require.ErrorIs(t, err, codec.ErrLimit)
+	_, err = clip.ReadRaw(bytes.NewReader(raw), 1<<24, 1<<24, codec.NoLimits())
+	require.EqualError(t, err, "rawvideo: limit exceeded: frames of 16777216x16777216 pixels, want at most 1073741824 bytes")
 	_, err = clip.ReadRaw(bytes.NewReader(raw), 0, 4, codec.Limits{})
 	require.ErrorIs(t, err, codec.ErrFormat)
 	_, err = clip.ReadRaw(io.MultiReader(bytes.NewReader(raw[:37]), iotest.ErrReader(os.ErrDeadlineExceeded)), 3, 4, codec.Limits{})

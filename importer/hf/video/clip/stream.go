@@ -31,6 +31,10 @@ func (e *StreamError) Error() string {
 // Unwrap returns e.Err.
 func (e *StreamError) Unwrap() error { return e.Err }
 
+// maxFrame is the largest size of a frame of ReadRaw in bytes, whatever the
+// limits.
+const maxFrame = 1 << 30
+
 // ReadRaw reads frames of RGB pixels, three bytes each, one frame after the
 // other without anything between them, as ffmpeg -f rawvideo -pix_fmt rgb24
 // writes them. Errors about the stream are of type *StreamError.
@@ -39,6 +43,9 @@ func ReadRaw(r io.Reader, width, height int, limits codec.Limits) (*Clip, error)
 		return nil, err
 	}
 	size, most := int64(width)*int64(height)*3, room(limits)
+	if width > maxFrame || height > maxFrame || size > maxFrame {
+		return nil, fmt.Errorf("rawvideo: %w: frames of %dx%d pixels, want at most %d bytes", codec.ErrLimit, width, height, maxFrame)
+	}
 	var frames [][]byte
 	fail := func(n int, err error) error {
 		return &StreamError{len(frames), int64(len(frames))*size + int64(n), err}
@@ -76,7 +83,7 @@ func inMemory(frames [][]byte) (*Clip, error) {
 	if len(frames) == 0 {
 		return nil, &StreamError{0, 0, io.ErrUnexpectedEOF}
 	}
-	return &Clip{video.Metadata{Frames: len(frames)}, func(i int) ([]byte, error) { return frames[i], nil }}, nil
+	return &Clip{Metadata: video.Metadata{Frames: len(frames)}, Frame: func(i int) ([]byte, error) { return frames[i], nil }}, nil
 }
 
 // ReadImages reads a stream of PNG, JPEG, BMP or WebP files without anything
