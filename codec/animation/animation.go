@@ -93,7 +93,7 @@ func Open(data []byte, limits codec.Limits) (*Animation, error) {
 	}
 	switch {
 	case info.Format == "gif" && info.Frames < 2 && (err != nil || len(a.Delays) != 1):
-		// What follows the frame is damaged, which package codec permits.
+		// Package codec permits damage behind the first frame.
 		a.film, a.Delays = nil, []Delay{{}}
 	case err != nil:
 		return nil, err

@@ -15,9 +15,9 @@ import (
 // frames and sides with zeros; PeVideo pads the number of frames, and has then
 // a further output, padding_mask_videos.
 //
-// Videos whose outputs do not fit together are an error that wraps ErrFrames,
-// as they are an exception in the reference; it returns a list without
-// return_tensors, which videos already is. The values of an output have at most
+// Outputs that do not fit together are an error that wraps ErrFrames; the
+// reference raises an exception. Without return_tensors it returns lists, as
+// the argument is. The values of an output have at most
 // limits.Bytes bytes; the zero value means codec.DefaultLimits.
 func (p *Processor) Batch(videos [][]*tensor.Tensor, limits codec.Limits) ([]Output, []*tensor.Tensor, error) {
 	l := p.layout.outputs()

@@ -150,7 +150,7 @@ func (v *videoRun) tasks(args []string) []*videoTask {
 	return tasks
 }
 
-// start processes the tasks in goroutines, which end by themselves.
+// start processes the tasks in goroutines, which end after the last task.
 func (v *videoRun) start(ctx context.Context, tasks []*videoTask) []*videoTask {
 	work := make(chan *videoTask, len(tasks))
 	for _, t := range tasks {

@@ -31,8 +31,7 @@ func (e *StreamError) Error() string {
 // Unwrap returns e.Err.
 func (e *StreamError) Unwrap() error { return e.Err }
 
-// maxFrame is the largest size of a frame of ReadRaw in bytes, whatever the
-// limits.
+// maxFrame limits the bytes of a frame of ReadRaw, even without other limits.
 const maxFrame = 1 << 30
 
 // ReadRaw reads frames of RGB pixels, three bytes each, one frame after the
