@@ -15,8 +15,8 @@ import (
 // video_preprocessor_config.json, else preprocessor_config.json. If the file
 // names no class, config.json does by video_processor_type or model_type. Then
 // name has the names of both files, and data is the file's content with
-// video_processor_type. Function read returns the content of a file of the folder, or an
-// error that matches fs.ErrNotExist.
+// video_processor_type. Function read returns the content of a file of the
+// folder, or an error that matches fs.ErrNotExist.
 func FromModel(read func(name string) ([]byte, error)) (name string, data []byte, err error) {
 	if name, data, err = chooseFile(read); err != nil {
 		return name, data, err
