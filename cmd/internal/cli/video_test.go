@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/command"
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
@@ -68,7 +71,7 @@ func TestVideoFolders(t *testing.T) {
 	r = call(t, "run", "--hf", "c.json", "--video", "-o", "out2", "a", "b", "c", "clip.gif", "none")
 	require.Equal(t, command.ExitFailed, r.status)
 	require.Contains(t, r.stderr, "b: video: VideoMAEVideoProcessor: sample: invalid metadata of the video: fps is unknown, and the class samples by fps")
-	require.Contains(t, r.stderr, "clip.gif: want a folder of frames")
+	require.Contains(t, r.stderr, "clip.gif: gif: offset 6: invalid format: the file ends in the screen descriptor")
 	require.Contains(t, r.stderr, "4 of 5 videos failed")
 	require.FileExists(t, "out2/a.pixel_values.npy")
 	require.NoFileExists(t, "out2/b.pixel_values.npy")
@@ -85,9 +88,147 @@ func TestVideoFolders(t *testing.T) {
 		{"--video", "--hf", "c.json", "-o", "x", "--format", "npz", "a"},
 		{"--video", "--hf", "c.json", "-o", "x", "s3://a/b"},
 		{"--video", "--hf", "none.json", "-o", "x", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--skip-existing=content", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--jobs", "0", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--files-from", "none"},
+		{"--video", "--hf", "c.json", "-o", "x", "--files-from", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--files-from", "-", "--frames", "image2pipe", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--null", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--batch-size", "0", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--batch-size", "2", "--batch", "a"},
+		{"--return-metadata", "--preset", "imagenet", "-o", "x", "a"},
+		{"--video", "--hf", "-", "-o", "x", "--frames", "image2pipe", "-"},
+		{"--frames", "image2pipe", "--preset", "imagenet", "-o", "x", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "mjpeg", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:5x", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:0x5", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:5x6x7", "-"},
+		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:99999999x5", "-"},
 		{"--video", "--hf", "a", "-o", "x", "a"},
 	} {
 		require.Equal(t, command.ExitUsage, call(t, append([]string{"run"}, c...)...).status, c)
 		require.NoDirExists(t, "x")
 	}
+}
+
+// TestVideoInputs gives the same frames in each form.
+func TestVideoInputs(t *testing.T) {
+	var raw, pipe []byte
+	files := map[string][]byte{"c.json": []byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": 4, "crop_size": 4, "do_sample_frames": true, "fps": 2}`)}
+	array := []byte("\x93NUMPY\x01\x00\x76\x00{'descr': '|u1', 'fortran_order': False, 'shape': (4, 6, 5, 3), }")
+	array = append(array, bytes.Repeat([]byte(" "), 127-len(array))...)
+	array = append(array, '\n')
+	for i := range 4 {
+		data := pngBytes(t, 5, 6, uint8(i))
+		files[fmt.Sprintf("folder/%d.png", i)] = data
+		pipe = append(pipe, data...)
+		x, err := codec.Decode(data, nil)
+		require.NoError(t, err)
+		raw = append(raw, x.Data...)
+	}
+	files["raw"], files["pipe"], files["array.npy"] = raw, pipe, append(array, raw...)
+	t.Chdir(tree(t, files))
+	args := []string{"run", "--hf", "c.json", "--video", "--fps", "4", "-o", "out"}
+	require.Equal(t, command.ExitOK, call(t, append(args, "folder", "array.npy")...).status)
+	want := readNPY(t, "out/folder.pixel_values.npy")
+	require.Equal(t, "float32 (2, 3, 4, 4)", want.Desc.String())
+	require.Equal(t, want.Data, readNPY(t, "out/array.npy.pixel_values.npy").Data)
+	for name, form := range map[string]string{"raw": "rawvideo:5x6", "pipe": "image2pipe"} {
+		r := call(t, append(args, "--frames", form, name)...)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
+		require.Equal(t, want.Data, readNPY(t, "out/"+name+".pixel_values.npy").Data)
+		r = callIn(t, string(files[name]), append(args, "--frames", form, "-")...)
+		require.Equal(t, command.ExitOK, r.status, r.stderr)
+		require.Equal(t, want.Data, readNPY(t, "out/stdin.pixel_values.npy").Data)
+		r = callIn(t, string(files[name][:len(raw)/4+1]), append(args, "--frames", form, "-")...)
+		require.Equal(t, command.ExitFailed, r.status)
+	}
+	first := []byte("\x93NUMPY\x01\x00\x76\x00{'descr': '|u1', 'fortran_order': False, 'shape': (4, 3, 6, 5), }")
+	first = append(append(append(first, bytes.Repeat([]byte(" "), 127-len(first))...), '\n'), raw...)
+	require.NoError(t, os.WriteFile("first.npy", first, 0o600))
+	require.NoError(t, os.WriteFile("last.json", bytes.Replace(files["c.json"], []byte("{"), []byte(`{"input_data_format": "channels_last", `), 1), 0o600))
+	require.Equal(t, command.ExitOK, call(t, append(args, "first.npy")...).status)
+	x := call(t, append(args, "--hf", "last.json", "first.npy")...)
+	require.Contains(t, x.stderr, "first.npy: the channels are the second axis, and input_data_format is channels_last")
+	x = call(t, append(args, "--batch-size", "2", "array.npy", "first.npy")...)
+	require.Contains(t, x.stderr, "first.npy: the channels are at another axis than in array.npy")
+	r := callIn(t, string(raw[:100]), append(args, "--frames", "rawvideo:5x6", "-")...)
+	require.Contains(t, r.stderr, "-: frame 1: byte 100 of the stream: unexpected EOF")
+	r = call(t, append(args, "--frames", "image2pipe", "folder")...)
+	require.Contains(t, r.stderr, "folder: a folder: want a stream for --frames")
+	r = call(t, append(args, "--limit-bytes", "300", "--frames", "rawvideo:5x6", "raw")...)
+	require.Contains(t, r.stderr, "raw: frame 3: byte 270 of the stream")
+}
+
+func TestVideoMetadata(t *testing.T) {
+	files := map[string][]byte{
+		"model/preprocessor_config.json": []byte(`{"patch_size": 2, "do_sample_frames": true, "fps": 2, "min_frames": 2, "size": {"shortest_edge": 16, "longest_edge": 400}}`),
+		"model/config.json":              []byte(`{"model_type": "qwen2_5_vl"}`),
+	}
+	args := []string{"run", "--hf", "model", "--video", "--fps", "4", "--outputs", "all", "--return-metadata", "-o", "out"}
+	for i := range 12 {
+		for k := range 4 {
+			files[fmt.Sprintf("v%d/%d.png", i, k)] = pngBytes(t, 9, 8, uint8(12*i+k))
+		}
+		args = append(args, fmt.Sprintf("v%d", i))
+	}
+	t.Chdir(tree(t, files))
+	r := call(t, append(args, "--jobs", "5", "none")...)
+	require.Equal(t, command.ExitFailed, r.status)
+	require.Equal(t, "infer-prep: none: no such file or directory\n12 of 13 videos done: out\ninfer-prep: 1 of 13 videos failed\n", r.stderr)
+	require.Equal(t, "int64 (3,)", readNPY(t, "out/v11.video_grid_thw.npy").Desc.String())
+	text, err := os.ReadFile("out/v3.video_metadata.json")
+	require.NoError(t, err)
+	require.Equal(t, `{"total_num_frames":4,"fps":4,"duration":null,"frames_indices":[0,2],"timestamps":[0,0.5],"sampled_fps":2,"second_per_grid_ts":1}`+"\n", string(text))
+	want := readNPY(t, "out/v7.pixel_values_videos.npy")
+	r = callIn(t, "v0\nv1\n", append(args[:len(args)-12:len(args)-12], "-o", "listed", "--files-from", "-", "v2")...)
+	require.Equal(t, "3 of 3 videos done: listed\n", r.stderr)
+	require.FileExists(t, "listed/v1.video_grid_thw.npy")
+	require.NoError(t, os.Remove("out/v7.pixel_values_videos.npy"))
+	require.NoError(t, os.Remove("out/v2.video_metadata.json"))
+	r = call(t, append(args, "--jobs", "1", "--skip-existing")...)
+	require.Equal(t, command.ExitOK, r.status)
+	require.Equal(t, "2 of 12 videos done, 10 skipped: out\n", r.stderr)
+	require.Equal(t, want.Data, readNPY(t, "out/v7.pixel_values_videos.npy").Data)
+}
+
+func TestVideoBatches(t *testing.T) {
+	files := map[string][]byte{"c.json": []byte(`{"video_processor_type": "Qwen2VLVideoProcessor", "patch_size": 2, "merge_size": 1, "size": {"shortest_edge": 16, "longest_edge": 400}}`)}
+	args := []string{"run", "--hf", "c.json", "--video", "--fps", "4", "--outputs", "all", "-o", "out"}
+	for i := range 5 {
+		for k := range 2 + i {
+			files[fmt.Sprintf("v%d/%d.png", i, k)] = pngBytes(t, 8, 8+2*i, uint8(12*i+k))
+		}
+		args = append(args, fmt.Sprintf("v%d", i))
+	}
+	t.Chdir(tree(t, files))
+	require.Equal(t, command.ExitOK, call(t, append(args, "-o", "single")...).status)
+	r := call(t, append(args, "--batch-size", "2", "--return-metadata")...)
+	require.Equal(t, command.ExitOK, r.status, r.stderr)
+	require.Equal(t, "5 of 5 videos done: out\n", r.stderr)
+	patches := append(readNPY(t, "single/v2.pixel_values_videos.npy").Data, readNPY(t, "single/v3.pixel_values_videos.npy").Data...)
+	require.Equal(t, patches, readNPY(t, "out/batch-000001.pixel_values_videos.npy").Data)
+	require.Equal(t, "int64 (2, 3)", readNPY(t, "out/batch-000001.video_grid_thw.npy").Desc.String())
+	require.Equal(t, "int64 (1, 3)", readNPY(t, "out/batch-000002.video_grid_thw.npy").Desc.String())
+	text, err := os.ReadFile("out/batch-000001.videos.json")
+	require.NoError(t, err)
+	require.Equal(t, "[\"v2\",\"v3\"]\n", string(text))
+	text, err = os.ReadFile("out/batch-000002.video_metadata.json")
+	require.NoError(t, err)
+	require.Contains(t, string(text), `[{"total_num_frames":6,"fps":4,"duration":null,"frames_indices":[0,1,2,3,4,5]`)
+
+	r = call(t, append(args, "--batch-size", "2")...)
+	require.Equal(t, command.ExitUsage, r.status)
+	require.Contains(t, r.stderr, "out has batches of an earlier run")
+	require.NoError(t, os.Remove("out/batch-000002.video_grid_thw.npy"))
+	r = call(t, append(args, "--batch-size", "2", "--skip-existing")...)
+	require.Equal(t, "1 of 5 videos done, 4 skipped: out\n", r.stderr)
+	r = call(t, append(args, "-o", "out3", "--batch-size", "3", "none")...)
+	require.Equal(t, command.ExitFailed, r.status)
+	require.Contains(t, r.stderr, "none: no such file or directory\n3 of 6 videos done: out3")
+	r = call(t, append(args, "-o", "out4", "--batch-size", "5", "--limit-bytes", "20000")...)
+	require.Contains(t, r.stderr, "the batch has more than 20000 bytes of values")
 }

@@ -44,7 +44,6 @@ func init() {
 		class{name: "PerceptionLM", sampler: all, layout: frames{output: output, defaults: halves + bicubic + `"size": {"height": 448, "width": 448}`}.layout},
 		class{name: "Timesformer", sampler: all, layout: frames{output: "pixel_values", defaults: imagenet + bilinear + cropped}.layout},
 		class{name: "VJEPA2", sampler: all, layout: frames{output: output, defaults: imagenet + bilinear + `"do_center_crop": true, "crop_size": 256`, change: vjepa2}.layout},
-		class{name: "PeVideo", sampler: readPeVideo, layout: frames{output: output, defaults: bilinear + `"do_resize": null, "do_rescale": null, "do_normalize": null, "do_center_crop": null, "image_mean": null, "image_std": null, "size": null`}.layout},
 		class{name: "Vivit", sampler: all, layout: frames{output: "pixel_values", defaults: halves + bilinear + vivit}.layout},
 		class{name: "VideoLlava", sampler: all, layout: frames{output: output, defaults: clip + bicubic + cropped}.layout},
 		class{name: "VideoMAE", sampler: all, layout: frames{output: "pixel_values", defaults: halves + bilinear + cropped}.layout},

@@ -109,8 +109,8 @@ func canvasGrid(n, height, width int) (rows, columns int) {
 	return 1, n
 }
 
-// join returns the canvas of frames of one size.
-func join(frames []*tensor.Tensor, limit int64) (*tensor.Tensor, error) {
+// canvas returns the canvas of frames of one size.
+func canvas(frames []*tensor.Tensor, limit int64) (*tensor.Tensor, error) {
 	h, w := frames[0].Height(), frames[0].Width()
 	rows, columns := canvasGrid(len(frames), h, w)
 	if len(frames) == 1 {
@@ -186,7 +186,7 @@ func (l *composed) compose(r *Runner, m Metadata, chosen []int, frame func(i int
 
 // part returns the outputs for an image of these frames.
 func (l *composed) part(r *Runner, frames []*tensor.Tensor) ([]*tensor.Tensor, error) {
-	image, err := join(frames, r.most())
+	image, err := canvas(frames, r.most())
 	if err != nil {
 		return nil, err
 	}

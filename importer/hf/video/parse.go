@@ -55,7 +55,7 @@ func classOf(o *importer.Object) (class, error) {
 	}
 	text := importer.Describe(v) + registry.DidYouMean(name, known) + "; infer-prep importers --coverage lists all classes"
 	if v == nil || key == "image_processor_type" {
-		text = "missing, and " + importer.Describe(v) + " of image_processor_type names no video processor. AutoVideoProcessor then takes the class from the model's config.json: add video_processor_type, such as \"VideoMAEVideoProcessor\""
+		text = "missing, and " + importer.Describe(v) + " of image_processor_type names no video processor. AutoVideoProcessor then takes the class from the model's config.json: give the folder with both files, or add video_processor_type, such as \"VideoMAEVideoProcessor\""
 		key = "video_processor_type"
 	}
 	return class{}, fmt.Errorf("importer: hf/video: %w", &importer.Error{Kind: importer.ErrUnknownClass, Path: key, Text: text})

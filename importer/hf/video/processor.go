@@ -66,6 +66,7 @@ func dense(d tensor.DType, data []byte, axes ...int) *tensor.Tensor {
 type Processor struct {
 	sampling *Sampling
 	layout   layout
+	last     bool
 }
 
 // Import reads a video_preprocessor_config.json, a preprocessor_config.json or
@@ -75,7 +76,8 @@ func Import(data []byte) (*Processor, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Processor{sampling: readSampling(o, c)}
+	format, _ := o.Get("input_data_format") // the layout checks it
+	p := &Processor{sampling: readSampling(o, c), last: format == "channels_last"}
 	p.layout, err = c.layout(c, o, data)
 	if err = errors.Join(file.Err("hf/video"), err); err != nil {
 		return nil, err
@@ -88,6 +90,11 @@ func Import(data []byte) (*Processor, error) {
 
 // Sampling returns how the frames are chosen.
 func (p *Processor) Sampling() *Sampling { return p.sampling }
+
+// ChannelsLast reports whether input_data_format is channels_last. The
+// reference then takes the last axis of an array for its channels, and else
+// infers the axis.
+func (p *Processor) ChannelsLast() bool { return p.last }
 
 // Outputs describes the outputs, in the order of Runner.Run. The first is
 // pixel_values_videos or pixel_values.

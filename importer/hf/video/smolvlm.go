@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -135,4 +136,27 @@ func (l *twice) more(v filled) ([]*tensor.Tensor, error) {
 		ones[i] = 1
 	}
 	return []*tensor.Tensor{numbers(ones, v.frames, s.At(1), s.At(2))}, nil
+}
+
+// batch pads frames and sides with zeros. As in the reference, the mask of a
+// frame that is added is 1 where the video's own frames are.
+func (l *twice) batch(videos [][]*tensor.Tensor, limits codec.Limits) ([][]*tensor.Tensor, []Output, []*tensor.Tensor, error) {
+	if !l.mask {
+		return videos, nil, nil, nil
+	}
+	videos = copies(videos)
+	for k := range videos[0] {
+		if err := padded(videos, k, true, limits); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	for _, v := range videos {
+		if t := v[1]; t.Shape.At(0) > 0 {
+			frame := t.Data[:len(t.Data)/t.Shape.At(0)] // an own one
+			for at := 0; at < len(t.Data); at += len(frame) {
+				copy(t.Data[at:], frame)
+			}
+		}
+	}
+	return videos, nil, nil, nil
 }

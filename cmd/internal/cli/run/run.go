@@ -106,6 +106,11 @@ func runImages(a *command.App, cmd *cobra.Command, f *runFlags, args []string) (
 	if f.Device == "help" {
 		return source.ListDevices(a)
 	}
+	if f.video.on {
+		if args, err = f.listedVideos(cmd, a, args); err != nil {
+			return err
+		}
+	}
 	if err := f.video.check(cmd, f.out, args); err != nil {
 		return err
 	}
