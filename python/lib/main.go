@@ -31,6 +31,12 @@ typedef struct {
 	int64_t row, pixel, sample; // strides in bytes, which may be negative
 } ip_image;
 
+// A video of frames, which lie elsewhere.
+typedef struct {
+	double fps, duration; // frames a second, seconds; 0 is unknown
+	int32_t frames;
+} ip_video;
+
 typedef struct {
 	int64_t lease; // ip_release ends it
 	int64_t epoch;
@@ -51,12 +57,16 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/infer-prep/infer-prep/importer/hf/video"
 	"github.com/infer-prep/infer-prep/python/internal/binding"
 	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // abiVersion is the version of the declarations above.
 const abiVersion = 6
+
+// maxOutputs is the most outputs of a video processor.
+const maxOutputs = 16
 
 func main() {}
 
@@ -232,38 +242,48 @@ func run[T any](h C.int64_t, out *C.ip_tensor, e **C.char, f func(x T) (*binding
 	return lease
 }
 
-// ip_video_open opens n bytes of a video_preprocessor_config.json. *outputs
-// becomes a list of binding.VideoOutput in JSON.
+// ip_video_open opens n bytes of a video_preprocessor_config.json.
 //
 //export ip_video_open
-func ip_video_open(config unsafe.Pointer, n C.int64_t, outputs, e **C.char) (h C.int64_t) {
+func ip_video_open(config unsafe.Pointer, n C.int64_t, e **C.char) (h C.int64_t) {
 	err := func() (err error) {
 		defer binding.Guard(&err)
 		v, err := binding.OpenVideo(bytesOf(config, n))
-		if err != nil {
-			return err
+		if err == nil {
+			h = put(v)
 		}
-		if *outputs, err = toJSON(v.Outputs()); err != nil {
-			return err
-		}
-		h = put(v)
-		return nil
+		return err
 	}()
 	fail(e, err)
 	return h
 }
 
-// ip_video_run runs a video processor on a video of count frames, and lends the
-// outputs. A rate or a duration of 0 is unknown. out has room for all outputs.
+// ip_video_run runs a video processor on videos and lends their batch. frames
+// has the frames of all videos, one video after the other. A rate or a duration
+// of 0 is unknown. *names becomes the names of the outputs, a list in JSON, for
+// which out must have room: maxOutputs.
 //
 //export ip_video_run
-func ip_video_run(h C.int64_t, frames *C.ip_image, count C.int32_t, fps, duration C.double, out *C.ip_tensor, e **C.char) (lease C.int64_t) {
+func ip_video_run(h C.int64_t, frames *C.ip_image, videos *C.ip_video, count C.int32_t, out *C.ip_tensor, names, e **C.char) (lease C.int64_t) {
 	return run(h, out, e, func(v *binding.Video) (*binding.Tensors, error) {
-		l, err := imagesOf(frames, count)
-		if err != nil {
-			return nil, err
+		l := make([][]binding.Image, max(count, 0))
+		m := make([]video.Metadata, len(l))
+		for i, x := range unsafe.Slice(videos, len(l)) {
+			var err error
+			if l[i], err = imagesOf(frames, x.frames); err != nil {
+				return nil, err
+			}
+			frames = (*C.ip_image)(unsafe.Add(unsafe.Pointer(frames), uintptr(len(l[i]))*unsafe.Sizeof(*frames)))
+			m[i] = video.Metadata{FPS: float64(x.fps), Duration: float64(x.duration)}
 		}
-		return v.Run(l, float64(fps), float64(duration))
+		t, s, err := v.Run(l, m)
+		if err == nil && len(s) > maxOutputs {
+			err = fmt.Errorf("infer_prep: video: %d outputs, want at most %d", len(s), maxOutputs)
+		}
+		if err == nil {
+			*names, err = toJSON(s)
+		}
+		return t, err
 	})
 }
 

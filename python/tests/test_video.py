@@ -94,5 +94,9 @@ def test_errors():
         VideoProcessor({"video_processor_type": "NoSuchVideoProcessor"})
     with pytest.raises(ValueError, match="return_tensors 'tf'"):
         p(FRAMES, return_tensors="tf")
+    with pytest.raises(InferPrepError, match="a batch needs equal shapes"):
+        VideoProcessor({"video_processor_type": "VideoMAEVideoProcessor", "do_sample_frames": False})([FRAMES, FRAMES[:3]])
+    with pytest.raises(InferPrepError, match="video 1: .*want one size"):
+        p([list(FRAMES), [FRAMES[0], FRAMES[1][:20]]], do_sample_frames=False)
     with pytest.raises(TypeError, match="got no frames"):
         p([])

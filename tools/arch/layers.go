@@ -300,7 +300,7 @@ var Layers = []Layer{
 		{Path: "mobile", May: []string{"codec", "codec/all", "codec/pixels", "datagraph", "dataset", "internal/version", "mobile/internal/direct", "modelbundle", "pullpipe", "store", "tensor", "transforms"}},
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
 		{Path: "python/internal/binding", May: []string{"codec", "codec/all", "codec/memory", "codec/pixels", "datagraph", "dataset", "dataset/all", "device", "device/ort", "importer", "importer/all", "importer/hf/video", Root, "internal/registry", "job", "mobile", "modelbundle", "pipeline", "importer/preset", "store", "store/httpstore", "tensor", "transforms", "transforms/all"}},
-		{Path: "python/lib", May: []string{"python/internal/binding", "tensor"}},
+		{Path: "python/lib", May: []string{"importer/hf/video", "python/internal/binding", "tensor"}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms", "transforms/all", "transforms/classification"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "device/ort", "transforms/plugin"}},

@@ -3,7 +3,9 @@ package video
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -75,6 +77,30 @@ func (l *strip) outputs() []Output {
 		{Name: "pixel_values_videos", Joined: true}, {Name: "target_sizes_videos", Joined: true}, {Name: "grids_videos", Joined: true},
 		{Name: "num_patches_per_frame", Joined: true}, {Name: "num_frames_per_video"},
 	}
+}
+
+// batch joins the values of all videos along their last axis: the first video
+// gets them, and the others have none.
+func (l *strip) batch(videos [][]*tensor.Tensor, limits codec.Limits) ([][]*tensor.Tensor, []Output, []*tensor.Tensor, error) {
+	parts, size := make([]*tensor.Tensor, len(videos)), 0.0
+	for i, v := range videos {
+		parts[i] = v[0]
+		size += float64(v[0].Size())
+	}
+	if err := fits(size, limits); err != nil {
+		return nil, nil, nil, err
+	}
+	videos = slices.Clone(videos)
+	all := joinWidths(parts)
+	for i, v := range videos {
+		videos[i] = slices.Clone(v)
+		videos[i][0] = all
+		if i > 0 {
+			s := all.Shape.Slice()
+			videos[i][0] = dense(all.DType, nil, 0, s[1], s[2], s[3])
+		}
+	}
+	return videos, nil, nil, nil
 }
 
 func (l *strip) plan(frames int, d tensor.Desc) (tensor.Desc, int, error) {

@@ -211,22 +211,31 @@ func (l *composed) part(r *Runner, frames []*tensor.Tensor) ([]*tensor.Tensor, e
 	return append([]*tensor.Tensor{values}, more...), err
 }
 
-// joinParts joins the outputs of images: the first along its last axis, the
-// others along the first, and the last counts the images.
-func joinParts(parts [][]*tensor.Tensor) []*tensor.Tensor {
-	axes := parts[0][0].Shape.Slice()
-	lines, width := axes[1]*axes[2], 0
+// joinWidths joins tensors of four axes along the last one.
+func joinWidths(parts []*tensor.Tensor) *tensor.Tensor {
+	s := parts[0].Shape.Slice()
+	lines, width := s[0]*s[1]*s[2], 0
 	for _, p := range parts {
-		width += p[0].Shape.At(3)
+		width += p.Shape.At(3)
 	}
 	var values []byte
 	for i := range lines {
 		for _, p := range parts {
-			size := len(p[0].Data) / lines
-			values = append(values, p[0].Data[i*size:][:size]...)
+			size := len(p.Data) / lines
+			values = append(values, p.Data[i*size:][:size]...)
 		}
 	}
-	out := []*tensor.Tensor{dense(parts[0][0].DType, values, axes[0], axes[1], axes[2], width)}
+	return dense(parts[0].DType, values, s[0], s[1], s[2], width)
+}
+
+// joinParts joins the outputs of images: the first along its last axis, the
+// others along the first, and the last counts the images.
+func joinParts(parts [][]*tensor.Tensor) []*tensor.Tensor {
+	first := make([]*tensor.Tensor, len(parts))
+	for i, p := range parts {
+		first[i] = p[0]
+	}
+	out := []*tensor.Tensor{joinWidths(first)}
 	for k := 1; k < len(parts[0])-1; k++ {
 		var all []byte
 		rows := 0

@@ -89,6 +89,21 @@ func (l *pooled) outputs() []Output {
 	return []Output{{Name: "pixel_values_videos", Joined: true}, {Name: "video_token_pooling", Joined: true}, {Name: "video_grids"}}
 }
 
+// batch counts the patches of all videos in the pooling; -1 is no patch.
+func (l *pooled) batch(videos [][]*tensor.Tensor, _ codec.Limits) ([][]*tensor.Tensor, []Output, []*tensor.Tensor, error) {
+	videos = copies(videos)
+	before := 0
+	for _, v := range videos {
+		for i, n := range tensor.Cast[int64](v[1].Data) {
+			if n >= 0 {
+				tensor.Cast[int64](v[1].Data)[i] = n + int64(before)
+			}
+		}
+		before += v[0].Shape.At(0) * v[0].Shape.At(1)
+	}
+	return videos, nil, nil, nil
+}
+
 func (l *pooled) more(v filled) ([]*tensor.Tensor, error) {
 	down, across := (l.side-1)/l.height+1, (l.side-1)/l.width+1
 	values := int64(down*l.height) * int64(across*l.width)

@@ -73,7 +73,7 @@ func (g *Graph) RunBatch(images []Image) (*Tensors, error) {
 			}
 		}
 	}()
-	err := parallel(len(images), func(i int) (err error) {
+	err := parallel("image", len(images), func(i int) (err error) {
 		each[i], err = g.Run(images[i])
 		return err
 	})
@@ -146,7 +146,7 @@ func (g *Graph) runStack(images []Image, descs []tensor.Desc) (*Tensors, error) 
 			g.stacks = append(g.stacks, memory)
 		}
 	}
-	err := parallel(len(images), func(i int) error {
+	err := parallel("image", len(images), func(i int) error {
 		dst := make([][]byte, len(descs))
 		for j, d := range descs {
 			n := int(d.Size())
@@ -162,8 +162,9 @@ func (g *Graph) runStack(images []Image, descs []tensor.Desc) (*Tensors, error) 
 }
 
 // parallel calls f for 0 to n-1 on all processors. It returns the error of the
-// smallest number, with that number; after one, later calls may be left out.
-func parallel(n int, f func(i int) error) error {
+// smallest number, with that number and what is numbered; after one, later
+// calls may be left out.
+func parallel(what string, n int, f func(i int) error) error {
 	var wait sync.WaitGroup
 	var next atomic.Int64
 	var failed atomic.Bool
@@ -190,7 +191,7 @@ func parallel(n int, f func(i int) error) error {
 	wait.Wait()
 	for i, err := range errs {
 		if err != nil && n > 1 && !errors.Is(err, errClosed) {
-			return fmt.Errorf("infer_prep: run_batch: image %d: %w", i, err)
+			return fmt.Errorf("infer_prep: batch: %s %d: %w", what, i, err)
 		}
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/importer/hf/video"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Video runs a video processor on frames. It is safe for concurrent use.
@@ -26,57 +27,71 @@ func OpenVideo(config []byte) (*Video, error) {
 	return &Video{processor: p}, nil
 }
 
-// VideoOutput describes an output of a Video.
-type VideoOutput struct {
-	Name   string `json:"name"`
-	Joined bool   `json:"joined"` // the rows of a batch's videos follow one another
-}
-
-// Outputs describes the outputs.
-func (v *Video) Outputs() (l []VideoOutput) {
-	for _, o := range v.processor.Outputs() {
-		l = append(l, VideoOutput{o.Name, o.Joined})
+// Run chooses frames of each video as the processor says, on all processors,
+// and lends the batch of its outputs and their names. m has the rate and the
+// duration of each video.
+func (v *Video) Run(videos [][]Image, m []video.Metadata) (*Tensors, []string, error) {
+	if len(videos) == 0 || len(videos) != len(m) {
+		return nil, nil, fmt.Errorf("infer_prep: video: %w: %d videos with metadata of %d", errInput, len(videos), len(m))
 	}
-	return l
+	runners := make([]*video.Runner, len(videos))
+	defer func() {
+		for _, r := range runners {
+			v.keep(r)
+		}
+	}()
+	each := make([][]*tensor.Tensor, len(videos))
+	err := parallel("video", len(videos), func(i int) (err error) {
+		if runners[i], err = v.runner(); err != nil {
+			return err
+		}
+		done := func() {}
+		defer func() { done() }()
+		m[i].Frames = len(videos[i])
+		each[i], err = runners[i].Run(m[i], func(k int) (b []byte, err error) {
+			done()
+			b, done, err = videos[i][k].input()
+			return b, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	outputs, batch, err := v.processor.Batch(each, codec.Limits{})
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &Tensors{}
+	var names []string
+	for i, x := range batch {
+		t.list = append(t.list, *x)
+		names = append(names, outputs[i].Name)
+	}
+	return t, names, nil
 }
 
-// Run chooses frames of a video as the processor says, and lends its outputs.
-func (v *Video) Run(frames []Image, fps, duration float64) (*Tensors, error) {
+// runner returns a runner, which keep takes back.
+func (v *Video) runner() (*video.Runner, error) {
 	v.mu.Lock()
+	defer v.mu.Unlock()
 	if v.closed {
-		v.mu.Unlock()
 		return nil, fmt.Errorf("infer_prep: the video processor %w", errClosed)
 	}
-	var r *video.Runner
-	if n := len(v.spare); n > 0 {
-		r, v.spare = v.spare[n-1], v.spare[:n-1]
-	} else {
-		r = v.processor.NewRunner(codec.Limits{})
+	n := len(v.spare)
+	if n == 0 {
+		return v.processor.NewRunner(codec.Limits{}), nil
 	}
-	v.mu.Unlock()
-	done := func() {}
-	out, err := r.Run(video.Metadata{Frames: len(frames), FPS: fps, Duration: duration}, func(i int) (b []byte, err error) {
-		done()
-		b, done, err = frames[i].input()
-		return b, err
-	})
-	done()
-	if err != nil {
-		v.keep(r)
-		return nil, err
-	}
-	t := &Tensors{release: func() { v.keep(r) }}
-	for _, x := range out {
-		t.list = append(t.list, *x)
-	}
-	return t, nil
+	r := v.spare[n-1]
+	v.spare = v.spare[:n-1]
+	return r, nil
 }
 
-// keep keeps a runner for later videos.
+// keep keeps a runner, or nil, for later videos.
 func (v *Video) keep(r *video.Runner) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.closed && len(v.spare) < maxStacks {
+	if r != nil && !v.closed && len(v.spare) < maxStacks {
 		v.spare = append(v.spare, r)
 	}
 }

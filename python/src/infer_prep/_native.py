@@ -19,6 +19,7 @@ from ._errors import ForkError, InferPrepError
 
 ABI = 6
 MAX_RANK = 8
+MAX_OUTPUTS = 16  # of a video processor
 Array = npt.NDArray[Any]
 
 
@@ -31,6 +32,12 @@ class Image(Structure):
 
     _fields_ = [("data", c_void_p), ("bytes", c_int64), ("height", c_int64), ("width", c_int64), ("channels", c_int64),
                 ("row", c_int64), ("pixel", c_int64), ("sample", c_int64)]
+
+
+class Video(Structure):
+    """A video of frames, which lie elsewhere; a rate or a duration of 0 is unknown."""
+
+    _fields_ = [("fps", c_double), ("duration", c_double), ("frames", c_int32)]
 
 
 class BatchInfo(Structure):
@@ -54,8 +61,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_run": (c_int64, [c_int64, POINTER(Image), POINTER(Tensor), ERROR]),
     "ip_graph_run_batch": (c_int64, [c_int64, POINTER(Image), c_int32, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, POINTER(Image), POINTER(Tensor), c_int32, ERROR]),
-    "ip_video_open": (c_int64, [c_char_p, c_int64, ERROR, ERROR]),
-    "ip_video_run": (c_int64, [c_int64, POINTER(Image), c_int32, c_double, c_double, POINTER(Tensor), ERROR]),
+    "ip_video_open": (c_int64, [c_char_p, c_int64, ERROR]),
+    "ip_video_run": (c_int64, [c_int64, POINTER(Image), POINTER(Video), c_int32, POINTER(Tensor), ERROR, ERROR]),
     "ip_graph_sizes": (c_int32, [c_int64, c_int64, c_int64, POINTER(Tensor), ERROR]),
     "ip_graph_write": (c_int64, [c_int64, c_char_p, ERROR]),
     "ip_write_wait": (c_int32, [c_int64, c_int64, ERROR, ERROR]),

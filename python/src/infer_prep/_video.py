@@ -8,8 +8,6 @@ import weakref
 from ctypes import byref, c_void_p
 from typing import Any, Sequence
 
-import numpy as np
-
 from . import _images, _native, _processor
 from ._graph import Path, path_of
 from ._native import Array
@@ -22,38 +20,27 @@ class Prepared:
     """A configuration that the library has read. It is safe for use by several threads."""
 
     def __init__(self, config: str) -> None:
-        outputs, error = c_void_p(), c_void_p()
+        error = c_void_p()
         b = config.encode()
-        handle = _native.lib().ip_video_open(b, len(b), byref(outputs), byref(error))
+        handle = _native.lib().ip_video_open(b, len(b), byref(error))
         _native.check(error)
-        self.outputs = [(o["name"], o["joined"]) for o in json.loads(_native.text(outputs))]
         self._handle = handle
         self._finish = weakref.finalize(self, _native.close, handle)
 
-    def run(self, frames: Sequence[Any], data_format: Any = None, fps: float = 0, duration: float = 0) -> dict[str, Array]:
-        """The outputs of one video by name, without an axis for a batch."""
-        l, n, keep = _images.images(frames, data_format)
-        out = _native.tensors(len(self.outputs))
-        error = c_void_p()
+    def run(self, videos: Sequence[Sequence[Any]], data_format: Any = None, rates: Sequence[tuple[float, float]] = ()) -> dict[str, Array]:
+        """The outputs of a batch of videos by name. rates has the rate and the duration of each; 0 is unknown."""
+        frames, n, keep = _images.images([f for v in videos for f in v], data_format)
+        l = (_native.Video * len(videos))()
+        for to, v, rate in zip(l, videos, rates or [(0, 0)] * len(videos)):
+            to.frames, (to.fps, to.duration) = len(v), rate
+        out = _native.tensors(_native.MAX_OUTPUTS)
+        error, names = c_void_p(), c_void_p()
         info = _native.BatchInfo()
         lease = _native.Lease(info)
-        info.lease = _native.lib().ip_video_run(self._handle, l, n, fps, duration, out, byref(error))
+        info.lease = _native.lib().ip_video_run(self._handle, frames, l, len(l), out, byref(names), byref(error))
         del keep
         _native.check(error)
-        return {name: _native.array(t, lease) for (name, _), t in zip(self.outputs, out)}
-
-    def batch(self, runs: Sequence[dict[str, Array]]) -> dict[str, Array]:
-        """The batch of the outputs of several videos: patches follow one another, other outputs are stacked."""
-        out = {}
-        for name, joined in self.outputs:
-            parts = [r[name] for r in runs]
-            if not joined and any(a.shape != parts[0].shape for a in parts):
-                raise ValueError(f"infer_prep: VideoProcessor: {name} of the videos has the shapes {sorted({a.shape for a in parts})}, which make no batch: pass the videos one by one")
-            if len(parts) == 1:
-                out[name] = parts[0] if joined else parts[0][None]
-            else:
-                out[name] = np.concatenate(parts) if joined else np.stack(parts)
-        return out
+        return {name: _native.array(t, lease) for name, t in zip(json.loads(_native.text(names)), out)}
 
 
 class VideoProcessor:
@@ -89,7 +76,7 @@ class VideoProcessor:
         if len(known) != len(l):
             raise ValueError(f"infer_prep: VideoProcessor: video_metadata of {len(known)} videos, want {len(l)}")
         p = self._cache.get(json.dumps(self.config | {k: _processor.plain(v) for k, v in options.items()}))
-        out = p.batch([p.run(v, input_data_format, *_rate(m)) for v, m in zip(l, known)])
+        out: dict[str, Any] = p.run(l, input_data_format, [_rate(m) for m in known])
         return out if return_tensors == "np" else tensors(out)
 
     def __repr__(self) -> str:

@@ -77,6 +77,10 @@ MASK_FIRST = ("BridgeTowerImageProcessor", "ConditionalDetrImageProcessor", "Def
 # Video processors whose preprocess renames what _preprocess returns.
 RENAMED = ("TimesformerVideoProcessor", "VideoMAEVideoProcessor", "VivitVideoProcessor")
 
+# Their outputs that remain tensors of torch, and lists, behind all others.
+VIDEO_TENSORS = ("grids_videos", "num_patches_per_frame")
+VIDEO_LISTS = ("num_frames_per_video",)
+
 # Outputs that remain lists, behind all others.
 LISTS = {
     "GraniteDoclingImageProcessor": ("rows", "cols"),
@@ -163,16 +167,18 @@ def _process_videos(self: Any, videos: Any, options: dict[str, Any]) -> Any:
     if tensors not in ("np", "pt"):
         raise _Unsupported(f"return_tensors {tensors!r}: want 'np' or 'pt'")
     p = _video_cache.get(_config(self, options, "video_processor_type", {"do_sample_frames": False}))
-    try:
-        data: dict[str, Any] = p.batch([p.run(v, "channels_first") for v in videos])
-    except ValueError as e:
-        raise _Unsupported(str(e)) from None
+    data: dict[str, Any] = p.run(videos, "channels_first")
     name = type(self).__name__
     if name in RENAMED:
         data = {"pixel_values_videos" if k == "pixel_values" else k: a for k, a in data.items()}
     if name == "Sam2VideoVideoProcessor":
         data["pixel_values_videos"] = data.pop("pixel_values_videos")
-    return _feature(self)(_video.tensors(data) if tensors == "pt" else data, tensor_type=tensors)
+    after = _video.tensors({k: data.pop(k) for k in VIDEO_TENSORS if k in data})
+    after |= {k: data.pop(k).tolist() for k in VIDEO_LISTS if k in data}
+    out = _feature(self)(_video.tensors(data) if tensors == "pt" else data, tensor_type=tensors)
+    for k, v in after.items():
+        out[k] = v
+    return out
 
 
 _signature = lru_cache(maxsize=None)(inspect.signature)

@@ -39,10 +39,13 @@ def case(cls, videos, c, fps):
 
 r = random.Random(41)
 lines = []
-for cls in classes():
+late = [n + "VideoProcessor" for n in one.LAST]  # after the others, so that theirs keep their draws
+for cls in sorted(classes(), key=lambda c: late.index(c.__name__) if c.__name__ in late else -1):
     name = cls.__name__.removesuffix("VideoProcessor")
-    if name not in one.WHOLE + one.PATCHES + one.SOFT + one.OWN:
+    if name not in one.WHOLE + one.PATCHES + one.SOFT + one.OWN + one.LAST:
         continue
+    if name in one.LAST:
+        torch.set_num_threads(2)  # as in hf_video.py
     kept = 0
     while kept < PER_CLASS:
         videos = BATCHES[kept % len(BATCHES)]
