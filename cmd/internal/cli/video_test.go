@@ -108,10 +108,28 @@ func TestVideoFolders(t *testing.T) {
 		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:5x6x7", "-"},
 		{"--video", "--hf", "c.json", "-o", "x", "--frames", "rawvideo:99999999x5", "-"},
 		{"--video", "--hf", "a", "-o", "x", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--sampler", "vllm/none", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--sampler", "qwen-vl-utils:{", "a"},
+		{"--video", "--hf", "c.json", "-o", "x", "--sampler", "qwen-vl-utils:{\"nframe\": 4}", "a"},
+		{"--sampler", "qwen-vl-utils", "--preset", "imagenet", "-o", "x", "a"},
 	} {
 		require.Equal(t, command.ExitUsage, call(t, append([]string{"run"}, c...)...).status, c)
 		require.NoDirExists(t, "x")
 	}
+}
+
+// TestVideoSampler takes the frames of another program's sampler.
+func TestVideoSampler(t *testing.T) {
+	files := map[string][]byte{"c.json": []byte(`{"video_processor_type": "VideoMAEVideoProcessor", "size": 4, "crop_size": 4, "do_sample_frames": true, "num_frames": 9}`)}
+	for i := range 8 {
+		files[fmt.Sprintf("clip/%d.png", i)] = pngBytes(t, 5, 6, uint8(i))
+	}
+	t.Chdir(tree(t, files))
+	// round(linspace(0, 7, 4)) of smart_nframes.
+	require.Equal(t, 0, call(t, "run", "--hf", "c.json", "--video", "--fps", "4", "--sampler", `qwen-vl-utils:{"nframes": 4}`, "--return-metadata", "-o", "out", "clip").status)
+	data, err := os.ReadFile("out/clip.video_metadata.json")
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"frames_indices":[0,2,5,7]`)
 }
 
 // TestVideoInputs gives the same frames in each form.

@@ -21,6 +21,7 @@ type videoFlags struct {
 	fps, duration float64
 	frames        string
 	metadata      bool
+	sampler       string
 
 	width, height int // of frames rawvideo; set by check
 }
@@ -30,6 +31,7 @@ func (f *videoFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.on, "video", false, "each argument is a video: run the video processor of --hf. Videos are folders of frames, animated GIF, PNG and WebP files, .npy arrays, and streams of --frames")
 	fl.StringVar(&f.frames, "frames", "", "each video is a stream of frames, from a file, a pipe, or standard input with -; `FORM` is rawvideo:WIDTHxHEIGHT (rgb24) or image2pipe (PNG, JPEG, BMP or WebP files), as ffmpeg writes them")
 	fl.BoolVar(&f.metadata, "return-metadata", false, "also write NAME.video_metadata.json for each video: the numbers of its chosen frames and their times")
+	fl.StringVar(&f.sampler, "sampler", "", "choose frames as another program does: `NAME` is qwen-vl-utils, vllm/LOADER or sglang/MODEL, or NAME:JSON with the program's settings, such as vllm/qwen3_vl:{\"fps\":2}")
 	fl.Float64Var(&f.fps, "fps", 0, "the videos have `N` frames a second, where they do not say it")
 	fl.Float64Var(&f.duration, "duration", 0, "the videos last `SECONDS`, where they do not say it")
 }
@@ -37,12 +39,12 @@ func (f *videoFlags) add(cmd *cobra.Command) {
 // check checks the flags. Only those that a video run reads are permitted.
 func (f *videoFlags) check(cmd *cobra.Command, out string, args []string) error {
 	if !f.on {
-		if n := command.FirstChanged(cmd, "fps", "duration", "frames", "return-metadata"); n != "" {
+		if n := command.FirstChanged(cmd, "fps", "duration", "frames", "return-metadata", "sampler"); n != "" {
 			return command.UsageErr("--%s applies to videos: want --video", n)
 		}
 		return nil
 	}
-	if n := command.OtherThan(cmd, "video", "fps", "duration", "frames", "return-metadata", "jobs", "skip-existing", "files-from", "null", "hf", "output", "outputs", "batch", "batch-size", "limit-pixels", "limit-bytes", "quiet", "color"); n != "" {
+	if n := command.OtherThan(cmd, "video", "fps", "duration", "frames", "return-metadata", "sampler", "jobs", "skip-existing", "files-from", "null", "hf", "output", "outputs", "batch", "batch-size", "limit-pixels", "limit-bytes", "quiet", "color"); n != "" {
 		return command.UsageErr("--%s does not apply to --video", n)
 	}
 	for name, v := range map[string]float64{"fps": f.fps, "duration": f.duration} {

@@ -79,6 +79,20 @@ func runVideos(a *command.App, cmd *cobra.Command, f *runFlags, args []string) e
 	if err != nil {
 		return command.UsageErr("%w", err)
 	}
+	if f.video.sampler != "" {
+		name, settings, given := strings.Cut(f.video.sampler, ":")
+		if !given {
+			settings = "{}"
+		}
+		if !slices.Contains(video.Samplers(), name) {
+			return command.UsageErr("--sampler %q: want one of %s", name, strings.Join(video.Samplers(), ", "))
+		}
+		s, err := video.NewSampling(name, []byte(settings))
+		if err != nil {
+			return command.UsageErr("--sampler: %w", err)
+		}
+		p = p.WithSampling(s)
+	}
 	v := &videoRun{f, a.Stdin, p, p.Outputs()}
 	if f.outputs != "all" {
 		v.written = v.written[:1]
