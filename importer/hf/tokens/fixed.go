@@ -13,13 +13,14 @@ func init() {
 		return k.int(k.image, "image_seq_length", 0, 0, maxLength)
 	}
 	for name, f := range map[string]fixed{
-		"Chameleon":  {image: "Chameleon", length: processor("image_seq_length", 1024), number: 2, start: "boi_token", startDef: "<racm3:break>", end: "eoi_token", endDef: "<eoss>"},
-		"Florence2":  {image: "CLIP", length: image, tokenizer: true},
-		"PaliGemma":  {image: "Siglip", length: image, def: "<image>"},
-		"ColPali":    {image: "Siglip", length: image, def: "<image>"},
-		"Gemma3n":    {image: "Siglip", length: processor("image_seq_length", 256), tokenizer: true, start: "boi_token", end: "eoi_token", around: "\n\n"},
-		"DeepseekVL": {image: "DeepseekVL", length: processor("num_image_tokens", 576), tokenizer: true, noCount: true},
-		"Janus":      {image: "Janus", length: processor("num_image_tokens", 576), tokenizer: true, noCount: true, start: "boi_token", end: "eoi_token"},
+		"Chameleon":        {image: "Chameleon", length: processor("image_seq_length", 1024), number: 2, start: "boi_token", startDef: "<racm3:break>", end: "eoi_token", endDef: "<eoss>"},
+		"Florence2":        {image: "CLIP", length: image, tokenizer: true},
+		"PaliGemma":        {image: "Siglip", length: image, def: "<image>"},
+		"ColPali":          {image: "Siglip", length: image, def: "<image>"},
+		"Gemma3n":          {image: "Siglip", length: processor("image_seq_length", 256), tokenizer: true, start: "boi_token", end: "eoi_token", around: "\n\n"},
+		"DeepseekVL":       {image: "DeepseekVL", length: processor("num_image_tokens", 576), tokenizer: true, noCount: true},
+		"DeepseekVLHybrid": {image: "DeepseekVLHybrid", length: processor("num_image_tokens", 576), tokenizer: true, noCount: true},
+		"Janus":            {image: "Janus", length: processor("num_image_tokens", 576), tokenizer: true, noCount: true, start: "boi_token", end: "eoi_token"},
 	} {
 		define(class{images: []string{f.image}, build: f.build}, name)
 	}

@@ -331,6 +331,7 @@ CLASSES = {
     "Florence2": ("CLIP", None, inside(), PAD, [], "<im>"),
     "PaliGemma": ("Siglip", None, inside(), PAD, [], "<im>"),
     "DeepseekVL": ("DeepseekVL", None, fixed({}, "num_image_tokens"), PAD, [], "<im>"),
+    "DeepseekVLHybrid": ("DeepseekVLHybrid", None, fixed({}, "num_image_tokens"), PAD, [], "<im>"),
     "Janus": ("Janus", None, fixed({}, "num_image_tokens"), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
     "Emu3": (
         "Emu3", None, emu3(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>", "image_wrapper_token": "<wrap>", "eof_token": "<eof>"}, [], "<im>",
