@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/importer/hf/video"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -49,8 +50,9 @@ func statusOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, codec.ErrUnsupported), errors.As(err, &image) && image.Format == "" && errors.Is(err, codec.ErrFormat):
 		return http.StatusUnsupportedMediaType // no image, or of no supported format
-	case errors.Is(err, codec.ErrFormat), errors.Is(err, transforms.ErrInput), errors.Is(err, tensor.ErrDesc):
-		return http.StatusBadRequest // a damaged image, or one that the graph does not take
+	case errors.Is(err, codec.ErrFormat), errors.Is(err, transforms.ErrInput), errors.Is(err, tensor.ErrDesc),
+		errors.Is(err, video.ErrMetadata), errors.Is(err, video.ErrSample), errors.Is(err, video.ErrFrames):
+		return http.StatusBadRequest // a damaged image, or one that the graph does not take; likewise a video
 	}
 	return http.StatusInternalServerError
 }

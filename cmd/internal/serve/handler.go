@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Handler returns the routes of the protocol and /metrics.
@@ -25,7 +27,10 @@ func (s *Server) Handler() http.Handler {
 		get(model, s.ofModel(s.modelMetadata))
 		get(model+"/ready", s.ofModel(s.modelReady))
 		get(model+"/sizes", s.ofModel(s.sizes))
-		mux.Handle(model+"/infer", only(http.MethodPost, s.ofModel(s.infer)))
+		mux.Handle(model+"/infer", only(http.MethodPost, s.ofModel(s.infer(formOf))))
+		if s.o.Video != nil {
+			mux.Handle(model+"/video", only(http.MethodPost, s.ofModel(s.infer(videoFormOf))))
+		}
 	}
 	get("/metrics", s.serveMetrics)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -142,11 +147,16 @@ func (s *Server) modelMetadata(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, m)
 }
 
-// infer answers an inference request, and counts it.
-func (s *Server) infer(w http.ResponseWriter, r *http.Request) {
+// infer returns what answers an inference request, and counts it. formOf reads
+// the request's headers.
+func (s *Server) infer(formOf func(*http.Request) (form, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.inferForm(w, r, formOf) }
+}
+
+func (s *Server) inferForm(w http.ResponseWriter, r *http.Request, formOf func(*http.Request) (form, error)) {
 	start := time.Now()
 	control := http.NewResponseController(w)
-	status, read, err := s.respond(start, w, r)
+	status, read, err := s.respond(start, w, r, formOf)
 	if err != nil {
 		s.keep(w, read)
 		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
@@ -173,7 +183,7 @@ func (s *Server) keep(w http.ResponseWriter, read bool) {
 
 // respond admits a request, processes it and writes its response, which is done
 // unless there is an error. read reports whether the body was read to its end.
-func (s *Server) respond(start time.Time, w http.ResponseWriter, r *http.Request) (status int, read bool, err error) {
+func (s *Server) respond(start time.Time, w http.ResponseWriter, r *http.Request, formOf func(*http.Request) (form, error)) (status int, read bool, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a bug: the server goes on
 			s.o.Log.Printf("internal error: %v\n%s", p, debug.Stack())
@@ -225,7 +235,12 @@ func (s *Server) answer(ctx context.Context, start time.Time, f form, body []byt
 	}
 	ctx, cancel := context.WithDeadline(ctx, start.Add(deadline))
 	defer cancel()
-	batches, err := s.batches(ctx, q, l)
+	var batches []*tensor.Tensor
+	if q.video != nil {
+		batches, err = s.video(ctx, q, l)
+	} else {
+		batches, err = s.batches(ctx, q, l)
+	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

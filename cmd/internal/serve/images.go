@@ -133,7 +133,7 @@ func (s *Server) collate(r *request, samples [][]*tensor.Tensor, l *lease) ([]*t
 	batches := make([]*tensor.Tensor, len(r.outputs))
 	list := make([]*tensor.Tensor, len(samples))
 	for j, o := range r.outputs {
-		c := s.columns[o.column]
+		c := r.columns[o.column]
 		for i := range samples {
 			list[i] = samples[i][j]
 		}

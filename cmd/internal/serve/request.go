@@ -19,6 +19,8 @@ import (
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer/hf/video"
 	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/internal/registry"
 )
@@ -31,11 +33,14 @@ type request struct {
 	timeout time.Duration // 0 means none
 	details bool          // describe the images
 	sizes   [][2]int      // of the images, as decoded, once they have run
+
+	columns []datagraph.Column // what outputs refers to
+	video   *video.Metadata    // the images are the frames of a video
 }
 
 // wanted is an output that the response returns.
 type wanted struct {
-	column int // of Server.columns
+	column int // of request.columns
 	binary bool
 }
 
@@ -237,6 +242,8 @@ type form struct {
 	json     bool   // the type is JSON
 	urlForm  bool   // the type is that of HTML forms, which curl sends by default
 	details  bool   // the response describes the images
+
+	video *video.Metadata // of a request with a video
 }
 
 // formOf reads the headers of a request. It refuses bodies that are surely
@@ -305,9 +312,12 @@ func (f form) explain(err error) error {
 // parse parses a request's body. The errors have statuses. The lease grows with
 // what is decoded.
 func (s *Server) parse(f form, body []byte, l *lease) (*request, error) {
-	r := &request{}
+	r := &request{columns: s.columns, video: f.video}
+	if f.video != nil {
+		r.columns = s.videoColumns
+	}
 	if f.boundary != "" || f.isImage(body) {
-		for i := range s.columns {
+		for i := range r.columns {
 			r.outputs = append(r.outputs, wanted{i, true})
 		}
 		if r.images = [][]byte{body}; f.boundary == "" {
@@ -493,7 +503,7 @@ func split(b []byte, n int) ([][]byte, error) {
 // parseOutputs reads which outputs to return. None means all.
 func (s *Server) parseOutputs(r *request, j *requestJSON) error {
 	if len(j.Outputs) == 0 {
-		for i := range s.columns {
+		for i := range r.columns {
 			r.outputs = append(r.outputs, wanted{i, j.Parameters.BinaryOutput})
 		}
 	}
@@ -507,7 +517,7 @@ func (s *Server) parseOutputs(r *request, j *requestJSON) error {
 		}
 	}
 	for _, o := range r.outputs {
-		if c := s.columns[o.column]; !o.binary && !hasJSON(c.Desc.DType) {
+		if c := r.columns[o.column]; !o.binary && !hasJSON(c.Desc.DType) {
 			return fail(http.StatusBadRequest, "output %q is %s, which JSON cannot hold: ask for binary_data", c.Name, kserve.Datatype(c.Desc.DType))
 		}
 	}
@@ -516,7 +526,7 @@ func (s *Server) parseOutputs(r *request, j *requestJSON) error {
 
 func (s *Server) parseOutput(r *request, name string, shared, top bool) error {
 	var names []string
-	for _, c := range s.columns {
+	for _, c := range r.columns {
 		names = append(names, c.Name)
 	}
 	i := slices.Index(names, name)

@@ -54,9 +54,14 @@ type response struct {
 // the text before it is made.
 func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*response, error) {
 	out := response{batches: batches}
-	var images json.RawMessage
+	var images, video json.RawMessage
 	var err error
-	if r.details {
+	switch {
+	case r.details && r.video != nil:
+		if video, err = s.videoDetails(r, l); err != nil {
+			return nil, err
+		}
+	case r.details:
 		if images, err = s.details(r, l); err != nil {
 			return nil, err
 		}
@@ -66,8 +71,9 @@ func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*respon
 		Version string          `json:"model_version"`
 		ID      string          `json:"id,omitempty"`
 		Images  json.RawMessage `json:"images,omitempty"`
+		Video   json.RawMessage `json:"video,omitempty"`
 		Outputs []struct{}      `json:"outputs"`
-	}{s.o.Model, s.o.Version, r.id, images, []struct{}{}})
+	}{s.o.Model, s.o.Version, r.id, images, video, []struct{}{}})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*respon
 	objects := make([][]byte, len(r.outputs))
 	for i, o := range r.outputs {
 		t := batches[i]
-		c := outputJSON{Name: s.columns[o.column].Name, Datatype: kserve.Datatype(t.DType), Shape: t.Shape.Slice()}
+		c := outputJSON{Name: r.columns[o.column].Name, Datatype: kserve.Datatype(t.DType), Shape: t.Shape.Slice()}
 		if o.binary {
 			c.Parameters = &binaryJSON{t.Size()}
 			out.tails = append(out.tails, t)
@@ -103,7 +109,7 @@ func (s *Server) encode(r *request, batches []*tensor.Tensor, l *lease) (*respon
 		}
 		b = append(b[:len(b)-1], `,"data":[`...)
 		if b, err = appendAll(b, batches[i]); err != nil {
-			return nil, fail(http.StatusBadRequest, "output %q: %w: ask for binary_data", s.columns[o.column].Name, err)
+			return nil, fail(http.StatusBadRequest, "output %q: %w: ask for binary_data", r.columns[o.column].Name, err)
 		}
 		b = append(b, "]}"...)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/importer/hf/tokens"
+	"github.com/infer-prep/infer-prep/importer/hf/video"
 	"github.com/infer-prep/infer-prep/internal/kserve"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -39,6 +40,8 @@ type Options struct {
 
 	// Tokens computes the tokens of images. Optional.
 	Tokens *tokens.Processor
+	// Video processes videos, which the path video then takes. Optional.
+	Video *video.Processor
 
 	// Device runs the graph, and the model of its options, with a session for
 	// each of Jobs. Optional; nil means the CPU. The caller closes it after the
@@ -78,6 +81,9 @@ type Server struct {
 	o       Options
 	columns []datagraph.Column // the outputs, with their batch rules
 	input   string             // the name of the graph's input
+
+	videoColumns []datagraph.Column // the outputs of Options.Video
+
 	pool    *datagraph.Pool
 	metrics metrics
 	spares  sync.Pool // of *tensor.Tensor, the batches of responses
@@ -106,6 +112,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.Infer {
 		s.columns = modelColumns(o.Device)
+	}
+	if o.Video != nil {
+		s.videoColumns = videoColumns(o.Video)
 	}
 	for _, c := range s.columns {
 		if kserve.Datatype(c.Desc.DType) == "" || c.Desc.DType == tensor.Bytes {

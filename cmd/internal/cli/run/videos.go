@@ -75,7 +75,7 @@ func (f *runFlags) listedVideos(cmd *cobra.Command, a *command.App, args []strin
 // fails does not end the run.
 func runVideos(a *command.App, cmd *cobra.Command, f *runFlags, args []string) error {
 	ctx := cmd.Context()
-	p, err := readProcessor(ctx, a, cmd.Flag("hf").Value.String())
+	p, err := source.OpenVideo(ctx, cmd.Flag("hf").Value.String(), a.Stdin)
 	if err != nil {
 		return command.UsageErr("%w", err)
 	}
@@ -198,29 +198,6 @@ func videoName(arg string) (string, error) {
 		return "", fmt.Errorf("%s: want a folder or a file with a name", arg)
 	}
 	return name, nil
-}
-
-// readProcessor reads a file, or the file of a model's folder.
-func readProcessor(ctx context.Context, a *command.App, name string) (*video.Processor, error) {
-	read := func(name string) ([]byte, error) { return source.ReadSmall(ctx, name, a.Stdin, source.MaxGraphBytes) }
-	var data []byte
-	info, err := os.Stat(name)
-	if err == nil && info.IsDir() {
-		file := ""
-		if file, data, err = video.FromModel(func(n string) ([]byte, error) { return read(filepath.Join(name, n)) }); file != "" {
-			name = filepath.Join(name, file)
-		}
-	} else {
-		data, err = read(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	p, err := video.Import(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return p, nil
 }
 
 // open reads a video.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/infer-prep/infer-prep/cmd/internal/cli/source"
 	"github.com/infer-prep/infer-prep/cmd/internal/serve"
 	"github.com/infer-prep/infer-prep/device/cpu"
+	"github.com/infer-prep/infer-prep/importer/hf/video"
 	"github.com/infer-prep/infer-prep/store"
 )
 
@@ -162,6 +164,9 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	case counter != nil:
 		o.Tokens = counter.Processor
 	}
+	if o.Video, err = f.openVideo(cmd, a); err != nil && !f.quiet {
+		logger.Printf("without videos: %v", err)
+	}
 	close, err := f.openDevice(cmd.Context(), a, &o)
 	if err != nil {
 		return err
@@ -186,6 +191,24 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 		fmt.Fprintf(a.Stderr, "stopped: %s answered\n", command.Plural(int(s.Answered()), "request"))
 	}
 	return err
+}
+
+// openVideo reads the video processor of the folder of --hf. It is nil if there
+// is none. A preprocessor_config.json without one is no error.
+func (f *serveFlags) openVideo(cmd *cobra.Command, a *command.App) (*video.Processor, error) {
+	dir := cmd.Flag("hf").Value.String()
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, nil
+	}
+	p, err := source.OpenVideo(cmd.Context(), dir, a.Stdin)
+	if err == nil {
+		return p, nil
+	}
+	name, _, _ := video.FromModel(func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) })
+	if name == "" || strings.HasPrefix(name, "preprocessor_config.json") {
+		return nil, nil
+	}
+	return nil, err
 }
 
 // openDevice sets the device of o, and returns what closes it.
