@@ -117,7 +117,7 @@ func TestServe(t *testing.T) {
 }
 
 func TestServeNames(t *testing.T) {
-	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 30, 20, 1)})
+	dir := tree(t, map[string][]byte{"a.png": pngBytes(t, 30, 20, 1), "vit/preprocessor_config.json": []byte(`{"image_processor_type": "ViTImageProcessor"}`)})
 	t.Chdir(dir)
 	succeed(t, "bundle", "create", "--preset", "imagenet", "--golden", "a.png", "--meta", "name=cats", "--meta", "version=7", "-o", "x.bundle")
 	succeed(t, "bundle", "create", "--preset", "imagenet", "--golden", "a.png", "-o", "y.bundle")
@@ -128,6 +128,7 @@ func TestServeNames(t *testing.T) {
 		{"--bundle y.bundle", "y/versions/1"},
 		{"--graph z.json", "z/versions/1"},
 		{"--preset yolo", "yolo/versions/1"},
+		{"--hf vit --backend torchvision", "vit/versions/1"},
 	} {
 		s := startServe(t, strings.Fields(c.args)...)
 		resp, err := http.Get(s.url + "/v2/models/" + c.path + "/ready")

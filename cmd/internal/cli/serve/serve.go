@@ -102,8 +102,14 @@ func (f *serveFlags) check() error {
 }
 
 // names sets the model's name and version.
-func (f *serveFlags) names(ctx context.Context) error {
+func (f *serveFlags) names(cmd *cobra.Command) error {
+	ctx := cmd.Context()
 	name, version := f.Preset, "1"
+	if dir := cmd.Flag("hf").Value.String(); isFolder(dir) {
+		if abs, err := filepath.Abs(dir); err == nil {
+			name = filepath.Base(abs)
+		}
+	}
 	if name == "" {
 		name = strings.TrimSuffix(store.Base(f.File), filepath.Ext(store.Path(f.File)))
 		if f.File == "standard input" {
@@ -142,7 +148,7 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.names(cmd.Context()); err != nil {
+	if err := f.names(cmd); err != nil {
 		return err
 	}
 	logger := log.New(a.Stderr, command.Program+": serve: ", 0)
@@ -193,11 +199,16 @@ func runServe(a *command.App, cmd *cobra.Command, f *serveFlags) (err error) {
 	return err
 }
 
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 // openVideo reads the video processor of the folder of --hf. It is nil if there
 // is none. A preprocessor_config.json without one is no error.
 func (f *serveFlags) openVideo(cmd *cobra.Command, a *command.App) (*video.Processor, error) {
 	dir := cmd.Flag("hf").Value.String()
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if !isFolder(dir) {
 		return nil, nil
 	}
 	p, err := source.OpenVideo(cmd.Context(), dir, a.Stdin)
