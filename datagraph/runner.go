@@ -427,6 +427,21 @@ func (r *Runner) inferSteps(shape func(i int, d transforms.DataShaped) error) er
 // and a width in pixels, as decoded. It reads no data. A size that depends on
 // more than that is tensor.Unknown. It is safe for concurrent use.
 func (p *Plan) Sizes(height, width int) ([]Column, error) {
+	r, err := p.sized(height, width)
+	if err != nil {
+		return nil, err
+	}
+	defer r.plan.sizer.Store(r)
+	l := p.Outputs()
+	for i, v := range r.plan.outputs {
+		l[i].Desc = r.known[v]
+	}
+	return l, nil
+}
+
+// sized returns a Runner that knows the description of every value for an image
+// of that size. The caller stores it as the sizer of its plan.
+func (p *Plan) sized(height, width int) (*Runner, error) {
 	if height < 1 || width < 1 {
 		return nil, errfmt.Errorf("datagraph: sizes: %d x %d pixels, want 1 or more a side: %w", height, width, transforms.ErrInput)
 	}
@@ -435,7 +450,6 @@ func (p *Plan) Sizes(height, width int) ([]Column, error) {
 	if r == nil {
 		r = u.NewRunner()
 	}
-	defer u.sizer.Store(r)
 	r.known = r.known[:0]
 	for _, v := range r.plan.values {
 		d := v.desc
@@ -452,13 +466,10 @@ func (p *Plan) Sizes(height, width int) ([]Column, error) {
 		return nil
 	})
 	if err != nil {
+		u.sizer.Store(r)
 		return nil, err
 	}
-	l := p.Outputs()
-	for i, v := range r.plan.outputs {
-		l[i].Desc = r.known[v]
-	}
-	return l, nil
+	return r, nil
 }
 
 // descs appends the known descriptions of every step's outputs, and of the

@@ -26,6 +26,17 @@ type DescOnly interface {
 	DescOnly()
 }
 
+// Reported is an Op whose last outputs depend only on the descriptions of its
+// inputs.
+type Reported interface {
+	Op
+	// Reported returns the index of the first of these outputs.
+	Reported() int
+	// Report writes them. dst and in are as for Infer, which accepted in;
+	// other outputs may be nil.
+	Report(dst []*tensor.Tensor, in []tensor.Desc)
+}
+
 // Frame is a window of Height x Width pixels in an unbounded plane. The image
 // lies in the plane with its first pixel at (0, 0). All other pixels are Fill:
 // one value for all channels or one for each. Top and Left are the window's

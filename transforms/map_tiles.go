@@ -343,6 +343,15 @@ type mapState struct {
 	part     tensor.Tensor // one tile of the output
 }
 
+// Reported returns 2, the index of the count.
+func (o *MapTiles) Reported() int { return 2 }
+
+// Report writes the count.
+func (o *MapTiles) Report(dst []*tensor.Tensor, in []tensor.Desc) {
+	cuts, _ := o.cut(in[0].Height(), in[0].Width()) // Infer accepted it
+	tensor.View[int64](dst[2])[0] = int64(cuts.rows * cuts.columns)
+}
+
 // Apply runs the ops on each tile.
 func (o *MapTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	s, err := c.Dense(src[0])
@@ -361,7 +370,7 @@ func (o *MapTiles) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	tensor.View[int64](dst[2])[0] = int64(cuts.rows * cuts.columns)
+	o.Report(dst, []tensor.Desc{s.Desc})
 	clear(dst[1].Data)
 	pixels, size := len(dst[0].Data)/cuts.count(), len(dst[1].Data)/cuts.count()
 	for i := range cuts.count() {

@@ -150,11 +150,8 @@ func (o *Patchify) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	h, w, channels := s.Height(), s.Width(), s.Channels()
-	rows, columns := h/o.Patch, w/o.Patch
-	grid := tensor.View[int64](dst[1])
-	grid[0], grid[len(grid)-2], grid[len(grid)-1] = 1, int64(rows), int64(columns)
-
+	rows, columns, channels := s.Height()/o.Patch, s.Width()/o.Patch, s.Channels()
+	o.Report(dst, []tensor.Desc{s.Desc})
 	size, merge := s.DType.Size(), o.Merge
 	if o.Raster {
 		merge = 1
@@ -176,6 +173,15 @@ func (o *Patchify) Apply(c *Context, dst, src []*tensor.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// Reported returns 1, the index of the grid.
+func (o *Patchify) Reported() int { return 1 }
+
+// Report writes the grid.
+func (o *Patchify) Report(dst []*tensor.Tensor, in []tensor.Desc) {
+	grid := tensor.View[int64](dst[1])
+	grid[0], grid[len(grid)-2], grid[len(grid)-1] = 1, int64(in[0].Height()/o.Patch), int64(in[0].Width()/o.Patch)
 }
 
 // patch writes the patch whose first pixel is at row top and column left.

@@ -115,11 +115,16 @@ func (o *ResizeToCrops) Infer(dst, in []tensor.Desc) error {
 
 // Apply scales.
 func (o *ResizeToCrops) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	rows, columns, _, _, err := o.canvas(src[0].Height(), src[0].Width())
-	if err != nil {
-		return err
-	}
+	o.Report(dst, []tensor.Desc{src[0].Desc})
+	return o.sampling().apply(c, dst[0], src[0])
+}
+
+// Reported returns 1, the index of the grid.
+func (o *ResizeToCrops) Reported() int { return 1 }
+
+// Report writes the grid.
+func (o *ResizeToCrops) Report(dst []*tensor.Tensor, in []tensor.Desc) {
+	rows, columns, _, _, _ := o.canvas(in[0].Height(), in[0].Width()) // Infer accepted it
 	grid := tensor.View[int64](dst[1])
 	grid[0], grid[1] = int64(rows), int64(columns)
-	return o.sampling().apply(c, dst[0], src[0])
 }

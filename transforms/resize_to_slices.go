@@ -196,15 +196,20 @@ func (o *ResizeToSlices) Infer(dst, in []tensor.Desc) error {
 
 // Apply scales.
 func (o *ResizeToSlices) Apply(c *Context, dst, src []*tensor.Tensor) error {
-	s, err := o.cut(src[0].Height(), src[0].Width())
-	if err != nil {
-		return err
-	}
+	o.Report(dst, []tensor.Desc{src[0].Desc})
+	return o.sampling().apply(c, dst[0], src[0])
+}
+
+// Reported returns 1, the index of the grid, which the sizes follow.
+func (o *ResizeToSlices) Reported() int { return 1 }
+
+// Report writes the grid and the sizes.
+func (o *ResizeToSlices) Report(dst []*tensor.Tensor, in []tensor.Desc) {
+	s, _ := o.cut(in[0].Height(), in[0].Width()) // Infer accepted it
 	grid, sizes := tensor.View[int64](dst[1]), tensor.View[int32](dst[2])
 	grid[0], grid[1] = int64(s.rows), int64(s.columns)
 	sizes[0], sizes[1] = int32(s.wholeLines), int32(s.wholeCols)
 	for i := 2; i < len(sizes); i += 2 {
 		sizes[i], sizes[i+1] = int32(s.lines), int32(s.cols)
 	}
-	return o.sampling().apply(c, dst[0], src[0])
 }

@@ -38,6 +38,14 @@ func (o *RowCount) Infer(dst, in []tensor.Desc) error {
 
 // Apply writes the number.
 func (o *RowCount) Apply(_ *Context, dst, src []*tensor.Tensor) error {
-	tensor.View[int64](dst[0])[0] = int64(rowCount(src[0].Desc))
+	o.Report(dst, []tensor.Desc{src[0].Desc})
 	return nil
+}
+
+// Reported returns 0, the index of the count.
+func (o *RowCount) Reported() int { return 0 }
+
+// Report writes the count.
+func (o *RowCount) Report(dst []*tensor.Tensor, in []tensor.Desc) {
+	tensor.View[int64](dst[0])[0] = int64(rowCount(in[0]))
 }

@@ -281,7 +281,7 @@ var Layers = []Layer{
 	}},
 	{"programs", []Package{
 		{Path: "pipeline/gomlx", May: []string{"dataset", "pipeline", "tensor", "transforms", gomlx}},
-		{Path: "cmd/internal/outline", May: []string{"datagraph", "importer/hf/tokens"}},
+		{Path: "cmd/internal/outline", May: []string{"datagraph", "importer/hf/tokens", "internal/kserve", "tensor"}},
 		{Path: "cmd/internal/serve", May: []string{"cmd/internal/outline", "codec", "datagraph", "device", "importer/hf/tokens", "importer/hf/video", "importer/hf/video/clip", "internal/kserve", "internal/registry", "tensor", "transforms", sync}},
 		{Path: "cmd/internal/cli/command", May: []string{"codec", "datagraph/diff", "internal/lazyregexp", "internal/paths", "internal/registry", "job", "records", "store", "store/remote", cobra, pflag, term, "internal/version"}},
 		{Path: "cmd/internal/cli/help", May: []string{"datagraph", "dataset", "records", "store", cobra}},

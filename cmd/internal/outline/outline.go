@@ -3,11 +3,14 @@
 package outline
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/internal/kserve"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Line describes the outputs for one size or image.
@@ -25,6 +28,8 @@ type Line struct {
 type Tensor struct {
 	DType string `json:"dtype"`
 	Shape []int  `json:"shape"` // -1 for a size that depends on the pixels
+	// Values are the elements, in order, if they follow from the image's size.
+	Values json.RawMessage `json:"values,omitempty"`
 }
 
 // IsSize reports whether s has the form HEIGHTxWIDTH.
@@ -46,11 +51,31 @@ func ParseSize(s string) (height, width int, err error) {
 	return height, width, nil
 }
 
-// Outputs describes columns by name.
-func Outputs(columns []datagraph.Column) map[string]Tensor {
+// Outputs describes columns by name. values has their tensors as
+// datagraph.Plan.Values returns them; it may be shorter.
+func Outputs(columns []datagraph.Column, values []*tensor.Tensor) map[string]Tensor {
 	m := make(map[string]Tensor, len(columns))
-	for _, c := range columns {
-		m[c.Name] = Tensor{DType: c.Desc.DType.String(), Shape: c.Desc.Shape.Slice()}
+	for i, c := range columns {
+		t := Tensor{DType: c.Desc.DType.String(), Shape: c.Desc.Shape.Slice()}
+		if i < len(values) && values[i] != nil {
+			t.Values = list(values[i])
+		}
+		m[c.Name] = t
 	}
 	return m
+}
+
+// list returns the elements in JSON, or nil if JSON cannot hold them.
+func list(t *tensor.Tensor) json.RawMessage {
+	b := []byte{'['}
+	for i := range int(t.Len()) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = kserve.AppendJSON(b, t, i); err != nil {
+			return nil
+		}
+	}
+	return append(b, ']')
 }

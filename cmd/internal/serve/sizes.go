@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/infer-prep/infer-prep/cmd/internal/outline"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // maxSizes is the largest number of sizes in one request.
@@ -29,13 +30,17 @@ func (s *Server) sizes(w http.ResponseWriter, r *http.Request) {
 		}
 		line := outline.Line{Size: &[2]int{height, width}}
 		columns, err := s.o.Plan.Sizes(height, width)
+		var values []*tensor.Tensor
+		if err == nil {
+			values, err = s.o.Plan.Values(height, width)
+		}
 		if err != nil {
 			line.Error = err.Error()
 		} else {
 			if !s.o.SideOutputs {
 				columns = columns[:len(s.o.Plan.Graph().Outputs)]
 			}
-			line.Outputs = outline.Outputs(columns)
+			line.Outputs = outline.Outputs(columns, values)
 			if s.o.Tokens != nil {
 				if err := line.AddTokens(s.o.Tokens); err != nil {
 					line.Error = err.Error()

@@ -50,7 +50,7 @@ func TestSizes(t *testing.T) {
 	o.SideOutputs = true
 	_, base = start(t, o)
 	_, body = ask(base, "480x640")
-	require.Contains(t, body, `"pad":{"dtype":"int32","shape":[4]}`)
+	require.Contains(t, body, `"pad":{"dtype":"int32","shape":[4],"values":[80,80,0,0]}`)
 
 	for want, sizes := range map[string][]string{
 		"0 sizes, want 1 to 1024":                            nil,

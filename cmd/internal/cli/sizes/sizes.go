@@ -131,7 +131,14 @@ func (s *sizer) finish(line *outline.Line, columns []datagraph.Column) error {
 	if s.missing != nil {
 		line.OutputsError = s.missing.Error()
 	} else {
-		line.Outputs = outline.Outputs(columns)
+		var values []*tensor.Tensor
+		if line.Size != nil {
+			var err error
+			if values, err = s.plan.Values(line.Size[0], line.Size[1]); err != nil {
+				return command.FailErr("%dx%d: %w", line.Size[0], line.Size[1], err)
+			}
+		}
+		line.Outputs = outline.Outputs(columns, values)
 	}
 	switch {
 	case s.tokens == nil || line.Size == nil:
