@@ -169,8 +169,8 @@ def floats(a, dtype):
     return a.astype(np.float64)
 
 
-def compare(pack, out, a):
-    """Returns (level, what is to be said) of one output."""
+def compare(pack, out, a, area=""):
+    """Returns (level, what is to be said) of one output of a case of the area."""
     want_shape = tuple(out["shape"])
     bits = out["dtype"] == "bfloat16" and a.dtype.itemsize == 2 and a.dtype.kind in "uV"
     same = bits or a.dtype.name == out["dtype"]
@@ -202,7 +202,7 @@ def compare(pack, out, a):
         return "tolerance", note
     if (floating or out["dtype"] == "uint8") and most <= step * 1.001:
         return "within 1", note
-    return "failed", f"at most {most:.4g}" + (f" ({most / step:.3g} of 255)" if floating else "") + f", {100 * float((d != 0).mean()):.2g}% of values; the likely cause: {cause(out, a, index, w, step)}"
+    return "failed", f"at most {most:.4g}" + (f" ({most / step:.3g} of 255)" if floating else "") + f", {100 * float((d != 0).mean()):.2g}% of values; the likely cause: {cause(out, a, index, w, step, area)}"
 
 
 def shapes(have, want):
@@ -217,55 +217,58 @@ def shapes(have, want):
     return "; the likely cause: the size rule"
 
 
-def cause(out, a, index, w, step):
+def cause(out, a, index, w, step, area):
     """Names the simplest change that explains the values."""
-    shape = a.shape
-    name = out["dtype"]
-    f = floats(a, a.dtype.name if a.dtype.kind != "V" else "bfloat16")
-    channel = next((i for i in (len(shape) - 1, len(shape) - 3) if 0 <= i < len(shape) and shape[i] == 3), None) if len(shape) >= 3 else None
-    near = lambda x: x.size == w.size and float(np.mean(np.abs(x - w) <= step * 1.001)) > 0.98
-    pick = lambda x: np.ascontiguousarray(x).reshape(-1)[index]
-    if w.dtype.kind == "f" and name.startswith("int"):
+    shape, name = a.shape, out["dtype"]
+    if name.startswith("int"):
         return "the rule of sizes or indices"
-    if channel is not None and near(pick(np.flip(f, channel))):
+    if a.dtype.kind == "u" and a.dtype.name != name:
+        return f"dtype {a.dtype.name}, want {name}"
+    f = floats(a, "bfloat16" if name == "bfloat16" and a.dtype.kind in "uV" else a.dtype.name)
+    channel = next((i for i in (len(shape) - 1, len(shape) - 3) if shape[i] == 3), None) if len(shape) >= 3 else None
+
+    def share(x):
+        """The part of the values that are right in a changed output."""
+        return float(np.mean(np.abs(np.ascontiguousarray(x).reshape(-1)[index] - w) <= step * 1.001)) if x.size == a.size else 0.0
+
+    now = share(f)
+    explains = lambda x: share(x) > max(0.9, now + 0.1)
+    if channel is not None and explains(np.flip(f, channel)):
         return "RGB and BGR swapped"
-    axes = [i for i in range(len(shape) - (3 if len(shape) >= 3 else 2), len(shape)) if i != channel] if len(shape) >= 2 else []
+    axes = [i for i in range(max(0, len(shape) - 3), len(shape)) if i != channel][-2:] if len(shape) >= 2 else []
     if len(axes) == 2:
         y, x = axes
         for label, g in (("mirrored", np.flip(f, x)), ("upside down", np.flip(f, y)), ("rotated by 180 degrees", np.flip(f, (x, y)))):
-            if near(pick(g)):
+            if explains(g):
                 return f"the EXIF orientation (the image is {label})"
-        if shape[y] == shape[x] and near(pick(np.swapaxes(f, x, y))):
+        if shape[y] == shape[x] and explains(np.swapaxes(f, x, y)):
             return "height and width swapped, or the EXIF orientation"
-        for dy in (-1, 0, 1):
-            for dx in (-1, 0, 1):
-                if dy or dx:
-                    g = np.roll(f, (dy, dx), (y, x))
-                    if float(np.mean(np.abs(pick(g) - w) <= step * 1.001)) > 0.9:
+        if area != "decode":
+            for dy in (-1, 0, 1):
+                for dx in (-1, 0, 1):
+                    if (dy or dx) and share(np.roll(f, (dy, dx), (y, x))) > max(0.85, now + 0.3):
                         return f"a crop or padding that is off by one ({-dy} rows, {-dx} columns)"
-    g = pick(f)
-    spread = float(np.std(w))
-    if spread and np.std(g) > 0:
-        slope, shift = np.polyfit(g, w, 1)
-        rest = float(np.max(np.abs(slope * g + shift - w)))
-        if rest < 2.5 * step and (abs(slope - 1) > 0.02 or abs(shift) > 2 * step):
-            return "rescaling or normalisation is missing, or uses other numbers"
-        if channel is not None:
-            parts, good = (index // int(np.prod(shape[channel + 1:], dtype=np.int64))) % 3, True
-            for c in range(3):
-                some = parts == c
-                if some.sum() < 3 or np.std(g[some]) == 0:
-                    continue
+    g = f.reshape(-1)[index]
+    mean = float(np.mean(np.abs(g - w))) / step
+    if area == "decode":
+        if mean < 1:
+            return "the decoder: rounding in the inverse DCT or the colour conversion"
+        return "the decoder: another rule for chroma, colours, depth, palettes or transparency"
+    if w.size > 3 and np.std(w) > 0 and np.std(g) > 0:
+        parts = (index // int(np.prod(shape[channel + 1:], dtype=np.int64))) % 3 if channel is not None else np.zeros(index.size, int)
+        fits, changed = True, False
+        for c in range(int(parts.max()) + 1):
+            some = parts == c
+            if some.sum() > 3 and np.std(g[some]) > 0:
                 slope, shift = np.polyfit(g[some], w[some], 1)
-                good &= float(np.max(np.abs(slope * g[some] + shift - w[some]))) < 2.5 * step and (abs(slope - 1) > 1e-3 or abs(shift) > step)
-            if good:
-                return "normalisation is missing, or uses another mean and std"
-        correlation = float(np.corrcoef(g, w)[0, 1])
-        mean = float(np.mean(np.abs(g - w))) / step
+                fits &= float(np.max(np.abs(slope * g[some] + shift - w[some]))) < 1.5 * step
+                changed |= abs(slope - 1) > 0.01 or abs(shift) > 2 * step
+        if fits and changed:
+            return "rescaling or normalisation: it is missing, or uses other numbers"
         if mean < 0.6:
-            return "rounding, in a resize of integers or in decoding"
-        if correlation > 0.8:
-            return "another resize kernel or antialiasing, or another decoder"
+            return "rounding in a resize"
+        if float(np.corrcoef(g, w)[0, 1]) > 0.8:
+            return "another resize kernel, or antialiasing"
     return "another image: crop, padding, order or orientation"
 
 
@@ -284,7 +287,7 @@ def check(pack, case, answer, tmp):
         if o["name"] not in have:
             level, note = "failed", "no such output"
         else:
-            level, note = compare(pack, o, have[o["name"]])
+            level, note = compare(pack, o, have[o["name"]], case["area"])
         if LEVELS.index(level) > LEVELS.index(worst):
             worst, said = level, f"{o['name']}: {note}"
     return worst, said
@@ -322,18 +325,12 @@ def text(report, lines=12):
     return "\n".join(out)
 
 
-def picture(report):
-    """The families and their levels, as bars."""
-    rows, area = [], None
-    for key, counts in table([r | {"key": (r["area"], r["family"])} for r in report["results"]], "key").items():
-        if key[0] != area:
-            area = key[0]
-            rows.append((area, None))
-        rows.append((key[1], counts))
+def picture(title, groups):
+    """Bars of the levels. groups are {heading: {name: {level: count}}}."""
+    rows = [r for heading, names in groups.items() for r in [(heading, None), *names.items()]]
     left, bar, line = 300, 420, 18
-    h = line * len(rows) + 70
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + bar + 70}" height="{h}" font-family="sans-serif" font-size="12">',
-           f'<rect width="100%" height="100%" fill="#fff"/><text x="10" y="22" font-size="15" font-weight="bold">{html.escape(report["engine"])}</text>']
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + bar + 90}" height="{line * len(rows) + 70}" font-family="sans-serif" font-size="12">',
+           f'<rect width="100%" height="100%" fill="#fff"/><text x="10" y="22" font-size="15" font-weight="bold">{html.escape(title)}</text>']
     x = left
     for l in LEVELS:
         out.append(f'<rect x="{x}" y="34" width="11" height="11" fill="{COLOURS[l]}"/><text x="{x + 15}" y="44">{l}</text>')
@@ -350,9 +347,15 @@ def picture(report):
                 if w:
                     out.append(f'<rect x="{x:.1f}" y="{y + 2}" width="{w:.1f}" height="{line - 4}" fill="{COLOURS[l]}"><title>{l}: {counts[l]} of {total}</title></rect>')
                 x += w
-            out.append(f'<text x="{left + bar + 8}" y="{y + 13}">{counts["exact"]}/{total}</text>')
+            out.append(f'<text x="{left + bar + 8}" y="{y + 13}">{counts["exact"]} of {total}</text>')
         y += line
     return "\n".join(out) + "\n</svg>\n"
+
+
+def families(report):
+    """The picture of one engine: the families of each area."""
+    groups = {a: table([r for r in report["results"] if r["area"] == a], "family") for a in table(report["results"], "area")}
+    return picture(report["engine"], groups)
 
 
 def badge(report):
@@ -374,7 +377,9 @@ def badge(report):
 def run(pack, command, name="", only="", per_case=False, progress=False):
     """Runs an engine on a pack's cases and returns the report."""
     said = describe(command)
-    name = name or " ".join(filter(None, (said.get("name"), said.get("version")))) or " ".join(command)
+    if not said and not name:
+        raise SystemExit(f"run.py: {shlex.join(command)} --describe prints no JSON object: give the engine a --name, or see why it does not start")
+    name = name or " ".join(filter(None, (said.get("name"), said.get("version"))))
     results = []
     with tempfile.TemporaryDirectory(prefix="conformance-") as tmp:
         engine = (PerCase if per_case else Engine)(command, tmp)
@@ -405,7 +410,7 @@ def main():
     args = p.parse_args()
     report = run(Pack(args.pack), shlex.split(args.engine), args.name, args.only, args.per_case, sys.stderr.isatty())
     print(text(report))
-    for file, make in ((args.json, lambda r: json.dumps(r, indent=1) + "\n"), (args.svg, picture), (args.badge, badge)):
+    for file, make in ((args.json, lambda r: json.dumps(r, indent=1) + "\n"), (args.svg, families), (args.badge, badge)):
         if file:
             pathlib.Path(file).write_text(make(report))
     return 1 if any(r["level"] == "failed" for r in report["results"]) else 0

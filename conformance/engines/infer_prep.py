@@ -44,7 +44,7 @@ def arrays(flags, files, video=False):
             for i, f in enumerate(files):
                 shutil.copy(f, source / f"{i}{pathlib.Path(f).suffix}")
         if video:  # which has files of one output each, named clip.OUTPUT.npy
-            call("run", *flags, "--video", "--quiet", "-o", pathlib.Path(tmp) / "out", source)
+            call("run", *flags, "--video", "--outputs", "all", "--quiet", "-o", pathlib.Path(tmp) / "out", source)
             return {f.name.split(".")[-2]: np.load(f) for f in (pathlib.Path(tmp) / "out").rglob("*.npy")}
         call("run", *flags, "--outputs", "all", "--format", "safetensors", "--quiet", "-o", pathlib.Path(tmp) / "out", source)
         (file,) = (pathlib.Path(tmp) / "out").rglob("*.safetensors")
@@ -139,7 +139,7 @@ def processor(task, files):
 
 
 def video(task, files):
-    flags = ["--fps", task["fps"]] if task["fps"] else []
+    flags = ["--fps", task["fps"], "--duration", task["duration"]] if task["fps"] else []
     return described(task, ["--hf", *flags], {"video_processor_type": task["processor"]} | task["settings"], files, video=True)
 
 
@@ -150,9 +150,10 @@ def tokens(task, files):
         (folder / "processor_config.json").write_text(json.dumps(task["processor"]))
         (folder / "tokenizer_config.json").write_text(json.dumps(task["tokenizer"]))
         flags = []
-        if task["call"]:
-            (folder / "call.json").write_text(json.dumps(task["call"]))
-            flags = ["--call", folder / "call.json"]
+        for key in ("call", "tokens"):
+            if task.get(key):
+                (folder / f"{key}.json").write_text(json.dumps(task[key]))
+                flags += ["--" + key, folder / f"{key}.json"]
         lines = call("sizes", "--hf", folder, *flags, *(f"{h}x{w}" for h, w in task["sizes"])).splitlines()
     return np.array([json.loads(l)["num_image_tokens"] for l in lines], np.int64)
 
