@@ -83,6 +83,7 @@ class Pack:
             e = {"name": name, "dtype": dtype, "shape": list(a.shape), "sha256": hashlib.sha256(a.tobytes()).hexdigest(), "values": key, "whole": whole}
             if a.dtype.kind == "f" or dtype == "bfloat16":
                 e["step"] = float(f"{step:.6g}")
+                e["finite"] = bool(np.isfinite(a).all()) if a.dtype.kind == "f" else True
             entries.append(e)
         self.cases.append({"id": id, "area": area, "family": family, "task": task, "files": files, "outputs": entries})
 

@@ -56,6 +56,17 @@ class Pack:
         self.cases = [json.loads(l) for l in (self.root / "cases.jsonl").read_text().splitlines()]
         self._values = tarfile.open(self.root / "values.tar")
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._values.close()
+        if self._tmp:
+            self._tmp.cleanup()
+
     def values(self, key):
         return np.load(io.BytesIO(self._values.extractfile(key + ".npy").read()), allow_pickle=False)
 
@@ -185,7 +196,7 @@ def compare(pack, out, a, area=""):
     w = floats(want, out["dtype"])
     g = floats(a.reshape(-1)[index], out["dtype"] if bits else a.dtype.name)
     finite = np.isfinite(w) & np.isfinite(g)
-    if not np.array_equal(g[~finite], w[~finite], equal_nan=True):
+    if not np.array_equal(g[~finite], w[~finite], equal_nan=True) or out.get("finite") and a.dtype.kind == "f" and not np.isfinite(a).all():
         return "failed", "other values that are not finite"
     d = np.abs(g - w)[finite]
     most = float(d.max()) if d.size else 0.0
@@ -408,7 +419,8 @@ def main():
     for what in ("json", "svg", "badge"):
         p.add_argument("--" + what, default="", metavar="FILE")
     args = p.parse_args()
-    report = run(Pack(args.pack), shlex.split(args.engine), args.name, args.only, args.per_case, sys.stderr.isatty())
+    with Pack(args.pack) as pack:
+        report = run(pack, shlex.split(args.engine), args.name, args.only, args.per_case, sys.stderr.isatty())
     print(text(report))
     for file, make in ((args.json, lambda r: json.dumps(r, indent=1) + "\n"), (args.svg, families), (args.badge, badge)):
         if file:

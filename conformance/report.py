@@ -1,6 +1,6 @@
 """Makes the pack, runs all engines of the folder engines on it, and writes docs/conformance.md and docs/conformance.svg.
 
-    all.py [NAME…]
+    report.py [NAME…]
 
 Names of engines leave the others as their last reports say, which are below bin/conformance. Environments lie outside
 the checkout, as those of parity and bench do. `make conformance` runs this.
@@ -129,7 +129,7 @@ tasks of another library.
         lines.append(f"| {r['engine']}{' *' if ENGINES[name][3] else ''} | " + " | ".join(cell(counts[a]) for a in areas) + " |")
     lines += ["", "## What differs", "", "The settings of each engine, and the likely causes of its failures by number of cases.", ""]
     for name, r in reports.items():
-        lines += [f"### {r['engine']}", "", f"Settings: {r['settings']}.", "", "```sh", f"conformance/all.py {name}", "```", ""]
+        lines += [f"### {r['engine']}", "", f"Settings: {r['settings']}.", "", "```sh", f"python3 conformance/report.py {name}", "```", ""]
         causes = collections.Counter()
         for x in r["results"]:
             if x["level"] == "failed":
@@ -150,7 +150,7 @@ tasks of another library.
 def main(names):
     for n in names:
         if n not in ENGINES:
-            sys.exit(f"all.py: {n}: want some of {', '.join(ENGINES)}")
+            sys.exit(f"report.py: {n}: want some of {', '.join(ENGINES)}")
     OUT.mkdir(parents=True, exist_ok=True)
     own = python(["conformance/engines/requirements-kornia.txt"])  # NumPy for the runner
     if not names or not PACK.exists():
@@ -169,16 +169,16 @@ def main(names):
                            env=os.environ | env)
         if r.returncode not in (0, 1):
             failed.append(n)
-    program = [own, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import all; all.page()", str(HERE)]
-    subprocess.run(program, check=True)
+    subprocess.run([own, __file__, "--page"], check=True)
     if failed:
-        sys.exit(f"all.py: no reports of {', '.join(failed)}")
+        sys.exit(f"report.py: no reports of {', '.join(failed)}")
     ours = json.loads((OUT / "infer-prep.json").read_text())
     if any(x["level"] not in ("exact", "not supported") for x in ours["results"]):
-        sys.exit("all.py: infer-prep is not exact everywhere: see bin/conformance/infer-prep.json")
+        sys.exit("report.py: infer-prep is not exact everywhere: see bin/conformance/infer-prep.json")
 
 
 def page():
+    """Writes the page of the last reports; the runner's functions need NumPy."""
     sys.path.insert(0, str(HERE))
     import run
 
@@ -186,4 +186,4 @@ def page():
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    page() if sys.argv[1:] == ["--page"] else main(sys.argv[1:])
