@@ -138,19 +138,23 @@ SMALL_DECODE = {"jpeg_base_420.jpg", "jpeg_q1.jpg", "jpeg_restart_1.jpg", "jpeg_
                 "png_gray16.png", "png_1x1.png", "png_exif6.png", "webp_lossy_37x23.webp", "gif_4bit.gif", "jpeg_444_q100_base_3x2.jpg"}
 
 
+RARE = ("JPEG, rare forms", "JPEG, CMYK", "PNG, 16 bits", "BMP", "TIFF", "TIFF, 16 bits")
+RARE_JPEG = {"arith", "lossless", "partial", "extended", "quant", "factors", "space", "mixed", "mixed2", "mixed4", "larger", "luma22", "multiscan", "tables", "no", "rgb", "gray", "410"}
+
+
 def family_of(path):
     """The kind of a file, by its name in testdata."""
     if path.parent.name == "extremes":
         return "JPEG, quality 1 and 95 to 100"
     kind = {"jpeg": "JPEG", "png": "PNG", "gif": "GIF", "bmp": "BMP", "tiff": "TIFF", "webp": "WebP"}[path.name.split("_")[0]]
+    words = set(path.stem.split("_"))
     if kind != "JPEG":
         return kind + (", 16 bits" if "16" in path.stem and kind in ("PNG", "TIFF") else "")
-    words = path.stem.split("_")
-    if {"arith", "lossless", "partial", "extended", "quant"} & set(words):
-        return "JPEG, rare forms"
-    if {"cmyk", "ycck"} & set(words):
+    if {"cmyk", "ycck"} & words:
         return "JPEG, CMYK"
-    return "JPEG"
+    if RARE_JPEG & words and path.stem not in ("jpeg_gray", "jpeg_gray_prog"):
+        return "JPEG, rare forms"
+    return "JPEG, EXIF" if "exif" in words else "JPEG"
 
 
 def decode(pack):
@@ -159,18 +163,19 @@ def decode(pack):
     for path in sorted((TESTDATA / "images").iterdir()) + sorted((TESTDATA / "extremes").iterdir()):
         if path.suffix not in (".jpg", ".png", ".gif", ".bmp", ".tif", ".webp"):
             continue
-        keep = path.name in SMALL_DECODE
+        keep, family = path.name in SMALL_DECODE, family_of(path)
+        area = "decode, rare forms" if family in RARE else "decode"
         name = pack.file(f"{path.parent.name}/{path.name}", path.read_bytes())
         try:
             a = np.asarray(importers.rgb(path))
         except Exception:
             a = None
         if a is not None:
-            pack.case(f"decode/pillow/{path.name}", "decode", f"Pillow: {family_of(path)}", {"do": "decode", "library": "pillow"}, [name], {"image": a}, keep=keep)
+            pack.case(f"decode/pillow/{path.name}", area, f"Pillow: {family}", {"do": "decode", "library": "pillow"}, [name], {"image": a}, keep=keep)
         a = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR) if path.suffix in (".jpg", ".png", ".webp", ".bmp") else None
         if a is not None:
             task = {"do": "decode", "library": "opencv"}
-            pack.case(f"decode/opencv/{path.name}", "decode", f"OpenCV: {family_of(path)}", task, [name], {"image": a[..., ::-1]}, keep=keep)
+            pack.case(f"decode/opencv/{path.name}", area, f"OpenCV: {family}", task, [name], {"image": a[..., ::-1]}, keep=keep)
 
 
 # Single steps, on images without loss.
@@ -317,11 +322,11 @@ THREADS = ("Pix2Struct", "Kosmos2_5")
 SMALL_HF = ("clip-vit-base-patch32", "vit-base-patch16-224", "qwen2-vl-2b-instruct", "detr-resnet-50", "llava-v1.6-mistral-7b", "siglip2-base-patch16-naflex")
 
 
-def step_of(config, arrays):
-    """What 1 of 255 is in the float outputs."""
+def step_of(config):
+    """What 1 of 255 is in the float outputs of a configuration with all defaults."""
     std = config.get("image_std") or 1
     std = min(std) if isinstance(std, list) else std
-    return (config.get("rescale_factor") or 1 / 255) / (std if config.get("do_normalize", True) else 1)
+    return (config.get("rescale_factor") or 1 / 255) / (std if config.get("do_normalize") else 1)
 
 
 def saved(config, backend):
@@ -375,7 +380,7 @@ def processors(pack):
                 if not all(np.asarray(a).size for a in y.values()):
                     continue
                 task = {"do": "processor", "backend": backend, "config": config, "saved": whole}
-                pack.case(f"transformers/{backend}/{name}/{image}", "image processors", family(config), task, [file], y, step_of(config, y), keep=True)
+                pack.case(f"transformers/{backend}/{name}/{image}", "image processors", family(config), task, [file], y, step_of(whole), keep=True)
         print(name, flush=True)
     for line in refused:
         print("left out:", line, flush=True)

@@ -32,6 +32,7 @@ ENGINES = {
     "transformers-torchvision": ("transformers_.py", GOLDENS, {"BACKEND": "torchvision"}, True),
     "transformers-pil": ("transformers_.py", GOLDENS, {"BACKEND": "pil"}, True),
     "pillow": ("pillow_.py", GOLDENS, {}, True),
+    "pillow-simd": ("pillow_.py", ["conformance/engines/requirements-pillow-simd.txt"], {"NAME": "Pillow-SIMD"}, False),
     "torchvision": ("torchvision_.py", GOLDENS, {}, True),
     "opencv": ("opencv_.py", GOLDENS, {}, True),
     "torchcodec": ("torchcodec_.py", GOLDENS, {}, False),
@@ -41,11 +42,15 @@ ENGINES = {
     "mxnet": ("mxnet_.py", ["testdata/gen/requirements-mxnet.txt"], {}, False),
     "libvips": ("vips_.py", ["bench/requirements-vips.txt"], {}, False),
     "jax": ("jax_.py", ["testdata/gen/requirements-keras.txt"], {}, False),
+    "tensorflow": ("tensorflow_.py", ["conformance/engines/requirements-tensorflow.txt"], {}, False),
     "kornia-rs": ("kornia_.py", ["conformance/engines/requirements-kornia.txt"], {}, False),
     "rust": ("rust_.py", ["conformance/engines/requirements-openvino.txt"], {}, False),
     "go": ("goimage", None, {}, False),
+    "mlx-vlm": ("mlx_.py", GOLDENS, {}, False),
     "transformers-js": ("transformers_js.mjs", None, {}, False),
 }
+# Small packages beside an environment of 6 GB.
+BESIDE = {"torchcodec": "testdata/gen/requirements-torchcodec.txt", "mlx-vlm": "conformance/engines/requirements-mlx.txt"}
 
 
 def command(*args, **kw):
@@ -68,11 +73,14 @@ def start(name):
         build("cmd/infer-prep")
         build("conformance/engines/sampling")
         env["INFER_PREP_SAMPLING"] = str(ROOT / "bin" / "sampling")
-    if name == "torchcodec":
-        more = CACHE / "conformance" / "torchcodec-0.17.0"
-        if not more.exists():
-            command(python(GOLDENS), "-m", "pip", "install", "-q", "--no-deps", "--target", more, "-r", ROOT / "testdata/gen/requirements-torchcodec.txt")
+    if name in BESIDE:
+        file = ROOT / BESIDE[name]
+        more = CACHE / "conformance" / f"{name}-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
+        if not (more / "done").exists():
+            command(python(GOLDENS), "-m", "pip", "install", "-q", "--no-deps", "--target", more, "-r", file)
+            (more / "done").touch()
         env["PYTHONPATH"] = str(more)
+        file = ENGINES[name][0]
     if name == "rust":
         target = CACHE / "conformance" / "rust"
         command("cargo", "build", "--release", "--locked", "--quiet", cwd=HERE / "engines" / "rust", env=os.environ | {"CARGO_TARGET_DIR": str(target)})

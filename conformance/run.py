@@ -181,7 +181,7 @@ def floats(a, dtype):
 
 
 def compare(pack, out, a, area=""):
-    """Returns (level, what is to be said) of one output of a case of the area."""
+    """Returns (level, what is to be said) of one output. area is the case's area and family, for the likely cause."""
     want_shape = tuple(out["shape"])
     bits = out["dtype"] == "bfloat16" and a.dtype.itemsize == 2 and a.dtype.kind in "uV"
     same = bits or a.dtype.name == out["dtype"]
@@ -205,8 +205,8 @@ def compare(pack, out, a, area=""):
     note = f"at most {most / step:.3g} of 255, {100 * float((d != 0).mean()) if d.size else 0:.2g}% of {'all' if out['whole'] else d.size} values"
     if not same:
         note += f"; dtype {a.dtype.name}, want {out['dtype']}"
-    if most == 0 and not same:
-        return "tolerance" if floating else "failed", note
+    if most == 0 and not same:  # such as integers of another width
+        return "failed" if out["dtype"] == "uint8" else "tolerance", note
     if most == 0:  # values that the pack does not hold
         note = "the values that the pack holds are equal, the digest is not"
     if floating and most <= TOLERANCE * step:
@@ -254,17 +254,19 @@ def cause(out, a, index, w, step, area):
                 return f"the EXIF orientation (the image is {label})"
         if shape[y] == shape[x] and explains(np.swapaxes(f, x, y)):
             return "height and width swapped, or the EXIF orientation"
-        if area != "decode":
+        if not area.startswith("decode"):
             for dy in (-1, 0, 1):
                 for dx in (-1, 0, 1):
                     if (dy or dx) and share(np.roll(f, (dy, dx), (y, x))) > max(0.85, now + 0.3):
                         return f"a crop or padding that is off by one ({-dy} rows, {-dx} columns)"
     g = f.reshape(-1)[index]
     mean = float(np.mean(np.abs(g - w))) / step
-    if area == "decode":
-        if mean < 1:
-            return "the decoder: rounding in the inverse DCT or the colour conversion"
-        return "the decoder: another rule for chroma, colours, depth, palettes or transparency"
+    if area.startswith("decode"):
+        if "JPEG" in area or "WebP" in area:
+            return "the decoder: rounding in the inverse DCT or the colours" if mean < 1 else "the decoder: another rule for chroma or colours"
+        return "the decoder: another rule for depth, palettes, transparency or frames"
+    if "nearest" in area:
+        return "nearest takes another pixel: the rule of coordinates"
     if w.size > 3 and np.std(w) > 0 and np.std(g) > 0:
         parts = (index // int(np.prod(shape[channel + 1:], dtype=np.int64))) % 3 if channel is not None else np.zeros(index.size, int)
         fits, changed = True, False
@@ -298,7 +300,7 @@ def check(pack, case, answer, tmp):
         if o["name"] not in have:
             level, note = "failed", "no such output"
         else:
-            level, note = compare(pack, o, have[o["name"]], case["area"])
+            level, note = compare(pack, o, have[o["name"]], case["area"] + ": " + case["family"])
         if LEVELS.index(level) > LEVELS.index(worst):
             worst, said = level, f"{o['name']}: {note}"
     return worst, said

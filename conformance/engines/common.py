@@ -45,7 +45,8 @@ def answer(tasks, request):
     except Exception as e:
         if os.environ.get("CONFORMANCE_TRACE"):
             traceback.print_exc()
-        return {"error": f"{type(e).__name__}: {(str(e).splitlines() or [''])[0]}"}
+        said = f"{type(e).__name__}: {(str(e).splitlines() or [''])[0]}"
+        return {"skip": "refuses the file: " + said} if do == "decode" else {"error": said}
 
 
 def serve(name, version, settings, tasks):

@@ -34,9 +34,10 @@ def read(path):
 def algorithm(task):
     name = task["filter"]
     if task["library"] == "pillow":
-        want(name in PILLOW, f"no {name} as Pillow's")
-        return PILLOW[name]
-    want(task["library"] == "opencv" and name in PLAIN or not task["antialias"] and name in PLAIN, f"no {name} of this kind")
+        want(name in PILLOW or name == "nearest", f"no {name} as Pillow's")
+        return PILLOW.get(name, ResizeAlgorithm.RESIZE_NEAREST)
+    name = {"nearest_exact": "nearest", "nearest": ""}.get(name, name)  # RESIZE_NEAREST takes the pixel at the centre
+    want(name in PLAIN and (task["library"] == "opencv" or not task["antialias"]), f"no {task['filter']} of this library")
     return PLAIN[name]
 
 
@@ -56,7 +57,8 @@ def pad(task, files):
     a = read(files[0])
     begin, end = [0, task["top"], task["left"], 0], [0, task["bottom"], task["right"], 0]
     shape = [1, *(n + b + e for n, b, e in zip(a.shape, begin[1:], end[1:]))]
-    return run(a, shape, lambda s: s.pad(begin, end, float(task["fill"]), PADS[task["mode"]]))
+    steps = lambda s: s.convert_element_type(ov.Type.f32).pad(begin, end, float(task["fill"]), PADS[task["mode"]])  # it pads floats alone
+    return run(a, shape, steps, ov.Type.f32).astype(np.uint8)
 
 
 def normalise(task, files):

@@ -11,10 +11,13 @@ from onnxruntime_extensions.tools import pre_post_processing as pp
 from PIL import Image
 
 
+onnxruntime.set_default_logger_severity(4)
+
+
 def session(model):
     o = onnxruntime.SessionOptions()
     o.intra_op_num_threads = o.inter_op_num_threads = 1
-    o.log_severity_level = 3
+    o.log_severity_level = 4
     o.register_custom_ops_library(onnxruntime_extensions.get_library_path())
     return onnxruntime.InferenceSession(model, o, providers=["CPUExecutionProvider"])
 
@@ -25,7 +28,7 @@ def pipeline(path, steps, kind, shape):
         data = f.read()
     want(data[:2] == b"\xff\xd8" or data[1:4] == b"PNG", "ConvertImageToBGR reads JPEG and PNG")
     p = pp.PrePostProcessor([pp.create_named_value("image", TensorProto.UINT8, ["bytes"])], 18)
-    p.add_pre_processing([pp.ConvertImageToBGR(), pp.ReverseAxis(axis=2, dim_value=3, name="RGB"), *steps])
+    p.add_pre_processing([pp.ConvertImageToBGR(), *steps])
     value = helper.make_tensor_value_info
     model = helper.make_model(
         helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "nothing", [value("x", kind, shape)], [value("y", kind, shape)]),
@@ -38,7 +41,13 @@ def decode(task, files):
     with open(files[0], "rb") as f:
         data = f.read()
     want(task["library"] == "pillow" or b"Exif" not in data and b"eXIf" not in data, "ConvertImageToBGR does not apply the orientation")
-    return pipeline(files[0], [pp.Identity()], TensorProto.UINT8, ["h", "w", 3])
+    a = pipeline(files[0], [pp.Identity()], TensorProto.UINT8, ["h", "w", "c"])
+    want(a.shape[2] == 3, "ConvertImageToBGR leaves gray images gray")
+    return a[..., ::-1]
+
+
+def rgb():
+    return pp.ReverseAxis(axis=2, dim_value=3, name="RGB")
 
 
 def node(a, op, inputs, kind=TensorProto.UINT8, **attributes):
@@ -72,7 +81,7 @@ def resize(task, files):
 
 def normalise(task, files):
     want(task["rule"] in ("to_tensor", "to_dtype"), "transformers' rule")
-    steps = [pp.ChannelsLastToChannelsFirst(), pp.ImageBytesToFloat(), pp.Normalize(list(zip(task["mean"], task["std"])), layout="CHW")]
+    steps = [rgb(), pp.ChannelsLastToChannelsFirst(), pp.ImageBytesToFloat(), pp.Normalize(list(zip(task["mean"], task["std"])), layout="CHW")]
     return pipeline(files[0], steps, TensorProto.FLOAT, [3, "h", "w"])
 
 
@@ -82,7 +91,7 @@ def transforms(task, files):
     want([d["type"] for d in t] == ["Resize", "CenterCrop", "ToDtype", "Normalize"] and isinstance(t[0]["size"], int) and isinstance(t[1]["size"], int), "no such steps")
     want(t[0]["interpolation"] == "bilinear" and "max_size" not in t[0], "Resize is bilinear, without a largest edge")
     side = t[1]["size"]
-    steps = [pp.Resize(t[0]["size"]), pp.CenterCrop(side, side), pp.ChannelsLastToChannelsFirst(), pp.ImageBytesToFloat(), pp.Normalize(list(zip(t[3]["mean"], t[3]["std"])), layout="CHW")]
+    steps = [rgb(), pp.Resize(t[0]["size"]), pp.CenterCrop(side, side), pp.ChannelsLastToChannelsFirst(), pp.ImageBytesToFloat(), pp.Normalize(list(zip(t[3]["mean"], t[3]["std"])), layout="CHW")]
     return pipeline(files[0], steps, TensorProto.FLOAT, [3, side, side])
 
 
