@@ -16,6 +16,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -114,30 +115,25 @@ def document(reports, run):
     digest = hashlib.sha256(PACK.read_bytes()).hexdigest()
     cpu = next((l.split(":")[1].strip() for l in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if l.startswith("model name")), "unknown")
     refs = ", ".join(f"{k} {v}" for k, v in first["references"].items())
-    lines = [f"""# Conformance of engines
-
-`make conformance` wrote this page on {datetime.date.today()}, on {cpu}. The pack has
-{len(first["results"])} cases and {PACK.stat().st_size / 1e6:.1f} MB; its SHA-256 is
-`{digest}`.
-Its outputs are those of {refs}.
-[conformance/README.md](../conformance/README.md) describes the pack, its tasks and its levels, and
-how to check another engine.
-
-A cell counts the cases that are exact / within the float tolerance / within 1 of 255 / failed, and
-in parentheses those that are not supported: the engine has no documented setting for them, or
-refuses the file. "all N" means that all N supported cases are exact. – means that the engine has no
-such task. Engines marked * are references of the pack themselves, by other code where they answer
-tasks of another library.
-
-![the engines' levels by area](conformance.svg)
-
-| engine | """ + " | ".join(areas) + " |", "|---|" + "---|" * len(areas)]
+    paragraphs = [
+        f"`make conformance` wrote this page on {datetime.date.today()}, on {cpu}. The pack has {len(first['results']):,} cases and {PACK.stat().st_size / 1e6:.1f} MB; "
+        f"its SHA-256 is `{digest}`. Its outputs are those of {refs}. [conformance/README.md](../conformance/README.md) describes the pack, its tasks and its levels, and how to "
+        "check another engine.",
+        "A cell counts the cases that are exact / within the float tolerance / within 1 of 255 / failed, and in parentheses those that are not supported: the engine has no documented "
+        "setting for them, or refuses the file. \"all N\" means that all N supported cases are exact. – means that the engine supports no case. Engines marked * are the source of a "
+        "part of the pack, and in the rest answer the tasks of other libraries.",
+        "![the engines' levels by area](conformance.svg)",
+    ]
+    lines = ["# Conformance of engines", ""]
+    for p in paragraphs:
+        lines += [textwrap.fill(p, 99, break_long_words=False, break_on_hyphens=False), ""]
+    lines += ["| engine | " + " | ".join(areas) + " |", "|---|" + "---|" * len(areas)]
     for name, r in reports.items():
         counts = run.table(r["results"], "area")
         lines.append(f"| {r['engine']}{' *' if ENGINES[name][3] else ''} | " + " | ".join(cell(counts[a]) for a in areas) + " |")
     lines += ["", "## What differs", "", "The settings of each engine, and the likely causes of its failures by number of cases.", ""]
     for name, r in reports.items():
-        lines += [f"### {r['engine']}", "", f"Settings: {r['settings']}.", "", "```sh", f"python3 conformance/report.py {name}", "```", ""]
+        lines += [f"### {r['engine']}", "", textwrap.fill(f"Settings: {r['settings']}.", 99, break_long_words=False, break_on_hyphens=False), "", "```sh", f"python3 conformance/report.py {name}", "```", ""]
         causes = collections.Counter()
         for x in r["results"]:
             if x["level"] == "failed":

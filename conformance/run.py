@@ -44,10 +44,11 @@ class Pack:
         if path.is_file():
             self._tmp = tempfile.TemporaryDirectory(prefix="conformance-")
             with tarfile.open(path) as t:
-                for m in t.getmembers():  # extractall's filter is not in every Python 3.9
+                for m in t.getmembers():
                     if not m.isreg() or m.name.startswith("/") or ".." in m.name.split("/"):
                         raise ValueError(f"{path}: member {m.name!r}: want a regular file below the pack")
-                t.extractall(self._tmp.name)
+                # Not in every Python 3.9.
+                t.extractall(self._tmp.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
             path = pathlib.Path(self._tmp.name)
         self.root = path / "pack" if (path / "pack").is_dir() else path
         self.head = json.loads((self.root / "pack.json").read_text())

@@ -1,5 +1,5 @@
-// Sampling prints the frames that a video processor chooses: conformance's
-// engine for infer-prep, whose command line has no such command. It reads a task
+// Sampling prints the frames that a video processor chooses, for conformance's
+// engine of infer-prep: the command line has no such command. It reads a task
 // of conformance/README.md on standard input and prints a JSON array.
 package main
 
