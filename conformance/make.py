@@ -326,7 +326,8 @@ def step_of(config):
     """What 1 of 255 is in the float outputs of a configuration with all defaults."""
     std = config.get("image_std") or 1
     std = min(std) if isinstance(std, list) else std
-    return (config.get("rescale_factor") or 1 / 255) / (std if config.get("do_normalize") else 1)
+    factor = config.get("rescale_factor") or 1 / 255 if config.get("do_rescale", True) else 1
+    return factor / (std if config.get("do_normalize") else 1)
 
 
 def saved(config, backend):
@@ -397,6 +398,32 @@ def family(config):
 
 # Sizes, tokens, videos.
 
+SIZES = ((480, 640), (640, 480), (28, 28), (224, 224), (37, 260), (301, 77), (719, 1281))
+
+
+def sizes(pack):
+    """The shapes of pixel_values for images of some sizes, by the configurations of testdata and the default backend."""
+    for path in sorted((TESTDATA / "configs" / "hf").glob("*.json")):
+        config = json.loads(path.read_text())
+        if family(config) in ("Nougat", "Kosmos2_5", "Pix2Struct"):  # Nougat's size depends on the pixels
+            continue
+        if pack.small and path.stem not in SMALL_HF:
+            continue
+        run = importers.hf(copy.deepcopy(config))
+        shapes = {}
+        with tempfile.TemporaryDirectory() as d:
+            for h, w in SIZES:
+                file = pathlib.Path(d) / f"{h}x{w}.png"
+                file.write_bytes(png(np.zeros((h, w, 3), np.uint8)))
+                try:
+                    shapes[h, w] = run(file)["pixel_values"].shape
+                except Exception:
+                    continue  # refused, or without such an output
+        if len({len(s) for s in shapes.values()}) != 1:
+            continue
+        task = {"do": "sizes", "backend": "torchvision", "config": config, "saved": saved(config, "torchvision"), "sizes": list(shapes)}
+        pack.case(f"sizes/{path.stem}", "sizes and tokens", f"shapes: {family(config)}", task, [], {"shapes": np.array(list(shapes.values()), np.int64)}, keep=True)
+
 
 def tokens(pack):
     """The numbers of tokens, of the goldens that testdata/gen/importers/hf_tokens.py made with transformers."""
@@ -415,7 +442,7 @@ def tokens(pack):
             if c["class"] == "Idefics3":  # it asks the tokenizer, and that of the goldens makes one token of everything
                 task["tokens"] = {"double_newline_tokens": "1"}
             y = np.array([c["numbers"][i] for i in some], np.int64)
-            pack.case(f"tokens/{c['class']}/{c['name']}", "sizes and tokens", c["class"], task, [], {"num_image_tokens": y}, keep=c["name"] == "absent" and c["class"] in ("Qwen2VL", "LlavaNext", "Pixtral"))
+            pack.case(f"tokens/{c['class']}/{c['name']}", "sizes and tokens", f"tokens: {c['class']}", task, [], {"num_image_tokens": y}, keep=c["name"] == "absent" and c["class"] in ("Qwen2VL", "LlavaNext", "Pixtral"))
 
 
 def sampling(pack):
@@ -456,7 +483,7 @@ def videos(pack):
         pack.case(f"video/{c['class']}/{i}", "videos", c["class"].removesuffix("VideoProcessor"), task, frames[c["video"]], {k: a for k, (a, _) in y.items()}, 1 / 255 / 0.26, keep=i == 1 and c["class"] == "Qwen2VLVideoProcessor")
 
 
-AREAS = {"decode": decode, "resize": resize, "crop": crop_pad, "normalise": normalise, "pipelines": pipelines, "processors": processors, "tokens": tokens, "sampling": sampling, "videos": videos}
+AREAS = {"decode": decode, "resize": resize, "crop": crop_pad, "normalise": normalise, "pipelines": pipelines, "processors": processors, "sizes": sizes, "tokens": tokens, "sampling": sampling, "videos": videos}
 
 
 def main():

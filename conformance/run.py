@@ -190,7 +190,7 @@ def compare(pack, out, a, area=""):
         return "exact", ""
     want = pack.values(out["values"])
     if a.shape != want_shape:
-        return "failed", f"shape {list(a.shape)}, want {list(want_shape)}{shapes(a.shape, want_shape)}"
+        return "failed", f"shape {list(a.shape)}, want {list(want_shape)}{'' if out['dtype'].startswith('int') else shapes(a.shape, want_shape)}"
     if not same and (a.dtype.kind == "f") != (out["dtype"] in ("bfloat16", "float16", "float32", "float64")):
         return "failed", f"dtype {a.dtype.name}, want {out['dtype']}" + ("; the likely cause: values are not rescaled" if a.dtype == np.uint8 else "")
     index = np.arange(a.size) if out["whole"] else pack.at(a.size)

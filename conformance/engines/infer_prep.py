@@ -143,6 +143,14 @@ def video(task, files):
     return described(task, ["--hf", *flags], {"video_processor_type": task["processor"]} | task["settings"], files, video=True)
 
 
+def sizes(task, files):
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        json.dump(task["config"], f)
+        f.flush()
+        lines = call("sizes", "--hf", f.name, "--backend", task["backend"], *(f"{h}x{w}" for h, w in task["sizes"])).splitlines()
+    return np.array([json.loads(l)["outputs"]["pixel_values"]["shape"] for l in lines], np.int64)
+
+
 def tokens(task, files):
     with tempfile.TemporaryDirectory() as tmp:
         folder = pathlib.Path(tmp) / "model"
@@ -170,4 +178,4 @@ def sampling(task, _):
 version = call("version").split("\n")[0].removeprefix("infer-prep").strip()
 serve("infer-prep", version, "the command line, one process a case", {
     "decode": decode, "resize": resize, "center_crop": center_crop, "crop": crop, "pad": pad, "normalise": normalise, "transforms": transforms, "timm": config("timm"),
-    "ultralytics": config("ultralytics"), "opencv": config("opencv"), "processor": processor, "tokens": tokens, "sampling": sampling, "video": video})
+    "ultralytics": config("ultralytics"), "opencv": config("opencv"), "processor": processor, "sizes": sizes, "tokens": tokens, "sampling": sampling, "video": video})

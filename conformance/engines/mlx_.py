@@ -38,6 +38,14 @@ def array(x):
 
 
 def processor(task, files):
+    return run(task, Image.open(files[0]).convert("RGB"))
+
+
+def sizes(task, _):
+    return np.array([run(task, Image.new("RGB", (w, h)))["pixel_values"].shape for h, w in task["sizes"]], np.int64)
+
+
+def run(task, image):
     config = dict(task["saved"])
     name = config.pop("image_processor_type", "").split("ImageProcessor")[0]
     want(name in CLASSES, f"no class for {name}")
@@ -49,11 +57,11 @@ def processor(task, files):
     if name == "Llama4":
         config["size"] = size["height"]
     p = getattr(importlib.import_module("mlx_vlm.models." + module), cls)(**config, **more)
-    got = p.preprocess([Image.open(files[0]).convert("RGB")])
+    got = p.preprocess([image])
     got = got[0] if isinstance(got, tuple) else got  # Gemma4's numbers of tokens
     if "grid_thws" in got:  # Kimi's
         got["image_grid_thw"] = got["grid_thws"]
     return {k: array(v) if k in joined else array(v[0]) for k, v in got.items() if v is not None and not isinstance(v, (int, str))}
 
 
-common.serve("mlx-vlm", "0.7.10, mlx 0.32.4", "its own image processors in NumPy and Pillow, on the CPU", {"processor": processor})
+common.serve("mlx-vlm", "0.7.10, mlx 0.32.4", "its own image processors in NumPy and Pillow, on the CPU", {"processor": processor, "sizes": sizes})

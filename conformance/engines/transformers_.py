@@ -7,6 +7,7 @@ import copy
 import os
 import pathlib
 import sys
+import tempfile
 import warnings
 
 BACKEND = os.environ["BACKEND"]
@@ -33,6 +34,17 @@ def processor(task, files):
         made.clear()
         made[key] = importers.hf(copy.deepcopy(task["config"]), BACKEND)
     return made[key](files[0])
+
+
+def sizes(task, _):
+    want(task["backend"] == BACKEND, "the other backend")
+    run = importers.hf(copy.deepcopy(task["config"]), BACKEND)
+    shapes = []
+    for h, w in task["sizes"]:
+        with tempfile.NamedTemporaryFile(suffix=".png") as f:
+            Image.new("RGB", (w, h)).save(f.name)
+            shapes.append(run(f.name)["pixel_values"].shape)
+    return np.array(shapes, np.int64)
 
 
 def normalise(task, files):
@@ -68,7 +80,7 @@ def video(task, files):
     return {k: a for k, (a, _) in hf_video.arrays(getattr(transformers, task["processor"]), name, task["settings"], task["fps"]).items()}
 
 
-tasks = {"processor": processor, "normalise": normalise, "center_crop": center_crop}
+tasks = {"processor": processor, "sizes": sizes, "normalise": normalise, "center_crop": center_crop}
 if BACKEND == "torchvision":
     tasks |= {"sampling": sampling, "video": video}
 common.serve(f"transformers, {BACKEND} backend", f"{transformers.__version__}, torch {torch.__version__}", "AutoImageProcessor on Pillow's images", tasks)

@@ -60,29 +60,40 @@ async function decode(task, files) {
 }
 
 const made = new Map();
+// The classes whose outputs' first axis is that of the tiles of all images.
+const TILED = new Set(['Aria', 'Cohere2Vision', 'Gemma3', 'GotOcr2', 'Llama4', 'Ovis2'].map((n) => n + 'ImageProcessor'));
 
 async function processor(task, files, outputs) {
+  return run(task, await lib.RawImage.fromBlob(new Blob([fs.readFileSync(files[0])])), outputs);
+}
+
+async function sizes(task) {
+  const shapes = [];
+  for (const [h, w] of task.sizes) shapes.push((await run(task, new lib.RawImage(new Uint8ClampedArray(3 * h * w), w, h, 3), ['pixel_values'])).pixel_values.dims);
+  return { shapes: new lib.Tensor('int64', BigInt64Array.from(shapes.flat().map(BigInt)), [shapes.length, shapes[0].length]) };
+}
+
+async function run(task, picture, outputs) {
   const config = task.saved; // its classes have few defaults of their own
   const name = config.image_processor_type ?? config.feature_extractor_type;
   const known = name && [name, name.replace(/Fast$/, ''), name.replace(/FeatureExtractor$/, 'ImageProcessor')].find((n) => lib[n]);
   if (!known) throw new Skip(`no class ${name}`);
   const key = JSON.stringify(config);
   if (!made.has(key)) { made.clear(); made.set(key, new lib[known](config)); }
-  const image = (await lib.RawImage.fromBlob(new Blob([fs.readFileSync(files[0])]))).rgb();
-  const got = await made.get(key)([image]);
+  const got = await made.get(key)([picture.rgb()]);
   const out = {};
   for (const n of outputs) {
     let t = got[n];
     if (!t) continue;
     if (Array.isArray(t)) t = new lib.Tensor('int64', t.flat(9).map(BigInt), [1, t.flat(9).length]);
     // The contract's outputs have no axis of images, but where the patches of all images form one sequence.
-    const joined = ['pixel_values', 'image_grid_thw', 'image_grid_hw'].includes(n) && n === 'pixel_values' && (got.image_grid_thw || got.image_grid_hw);
+    const joined = n === 'pixel_values' && (got.image_grid_thw || got.image_grid_hw || TILED.has(known));
     out[n] = !joined && t.dims.length > 1 && t.dims[0] === 1 ? new lib.Tensor(t.type, t.data, t.dims.slice(1)) : t;
   }
   return out;
 }
 
-const tasks = { decode, processor };
+const tasks = { decode, processor, sizes };
 
 async function answer(r) {
   try {
