@@ -13,6 +13,7 @@ import html
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -137,7 +138,8 @@ def document(reports, run):
         causes = collections.Counter()
         for x in r["results"]:
             if x["level"] == "failed":
-                causes[x["area"], x["note"].split("the likely cause: ")[-1].split(": error: ")[-1][:120]] += 1
+                cause = x["note"].split("the likely cause: ")[-1].removeprefix("error: ")
+                causes[x["area"], re.sub(r"/[\w.+-]+/\S+", "…", cause)[:120]] += 1  # without paths
         if causes:
             lines += ["| area | likely cause | cases |", "|---|---|---|"]
             rest = sum(n for _, n in causes.most_common()[8:])

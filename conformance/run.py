@@ -367,9 +367,15 @@ def picture(title, groups):
 
 
 def families(report):
-    """The picture of one engine: the families of each area."""
-    groups = {a: table([r for r in report["results"] if r["area"] == a], "family") for a in table(report["results"], "area")}
-    return picture(report["engine"], groups)
+    """The picture of one engine: the families of each area that it supports."""
+    groups, left_out = {}, 0
+    for area in table(report["results"], "area"):
+        for name, counts in table([r for r in report["results"] if r["area"] == area], "family").items():
+            if counts["not supported"] == sum(counts.values()):
+                left_out += 1
+            else:
+                groups.setdefault(area, {})[name] = counts
+    return picture(report["engine"] + (f" ({left_out} families not supported)" if left_out else ""), groups)
 
 
 def badge(report):
