@@ -123,6 +123,8 @@ def document(reports, run):
         "A cell counts the cases that are exact / within the float tolerance / within 1 of 255 / failed, and in parentheses those that are not supported: the engine has no documented "
         "setting for them, or refuses the file. \"all N\" means that all N supported cases are exact. – means that the engine supports no case. Engines marked * are the source of a "
         "part of the pack, and in the rest answer the tasks of other libraries.",
+        "The table says how far an engine's documented settings are from the references, not how good its pixels are. Many engines claim no equality; some decoders choose speed. "
+        "The inputs are infer-prep's test files, which infer-prep is tested with; rare forms of files are apart for that reason.",
         "![the engines' levels by area](conformance.svg)",
     ]
     lines = ["# Conformance of engines", ""]

@@ -255,6 +255,8 @@ def cause(out, a, index, w, step, area):
                 return f"the EXIF orientation (the image is {label})"
         if shape[y] == shape[x] and explains(np.swapaxes(f, x, y)):
             return "height and width swapped, or the EXIF orientation"
+        if "nearest" in area:
+            return "nearest takes another pixel: the rule of coordinates"
         if not area.startswith("decode"):
             for dy in (-1, 0, 1):
                 for dx in (-1, 0, 1):
@@ -266,8 +268,6 @@ def cause(out, a, index, w, step, area):
         if "JPEG" in area or "WebP" in area:
             return "the decoder: rounding in the inverse DCT or the colours" if mean < 1 else "the decoder: another rule for chroma or colours"
         return "the decoder: another rule for depth, palettes, transparency or frames"
-    if "nearest" in area:
-        return "nearest takes another pixel: the rule of coordinates"
     if w.size > 3 and np.std(w) > 0 and np.std(g) > 0:
         parts = (index // int(np.prod(shape[channel + 1:], dtype=np.int64))) % 3 if channel is not None else np.zeros(index.size, int)
         fits, changed = True, False
@@ -280,7 +280,7 @@ def cause(out, a, index, w, step, area):
         if fits and changed:
             return "rescaling or normalisation: it is missing, or uses other numbers"
         if mean < 0.6:
-            return "rounding in a resize"
+            return "small differences in a resize: rounding, clamping or edges"
         if float(np.corrcoef(g, w)[0, 1]) > 0.8:
             return "another resize kernel, or antialiasing"
     return "another image: crop, padding, order or orientation"
@@ -430,10 +430,10 @@ def main():
     args = p.parse_args()
     with Pack(args.pack) as pack:
         report = run(pack, shlex.split(args.engine), args.name, args.only, args.per_case, sys.stderr.isatty())
-    print(text(report))
     for file, make in ((args.json, lambda r: json.dumps(r, indent=1) + "\n"), (args.svg, families), (args.badge, badge)):
         if file:
             pathlib.Path(file).write_text(make(report))
+    print(text(report))
     return 1 if any(r["level"] == "failed" for r in report["results"]) else 0
 
 

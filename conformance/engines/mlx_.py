@@ -59,8 +59,8 @@ def run(task, image):
     p = getattr(importlib.import_module("mlx_vlm.models." + module), cls)(**config, **more)
     got = p.preprocess([image])
     got = got[0] if isinstance(got, tuple) else got  # Gemma4's numbers of tokens
-    if "grid_thws" in got:  # Kimi's
-        got["image_grid_thw"] = got["grid_thws"]
+    if "image_grid_hws" in got:  # Kimi's, which transformers saves with a time
+        got["image_grid_thw"] = [np.concatenate([[1], array(g)]) for g in array(got["image_grid_hws"])]
     return {k: array(v) if k in joined else array(v[0]) for k, v in got.items() if v is not None and not isinstance(v, (int, str))}
 
 

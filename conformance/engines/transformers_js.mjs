@@ -74,7 +74,8 @@ async function sizes(task) {
 }
 
 async function run(task, picture, outputs) {
-  const config = task.saved; // its classes have few defaults of their own
+  const config = { ...task.saved }; // its classes have few defaults of their own
+  if (config.image_processor_type === 'Swin2SRImageProcessor') config.pad_size = config.size_divisor; // the key's old name
   const name = config.image_processor_type ?? config.feature_extractor_type;
   const known = name && [name, name.replace(/Fast$/, ''), name.replace(/FeatureExtractor$/, 'ImageProcessor')].find((n) => lib[n]);
   if (!known) throw new Skip(`no class ${name}`);
