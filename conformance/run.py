@@ -17,12 +17,13 @@ import io
 import json
 import os
 import pathlib
-import select
+import queue
 import shlex
 import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import zipfile
 
 import numpy as np
@@ -93,18 +94,24 @@ class Engine:
 
     def start(self):
         self.process = subprocess.Popen(self.command + ["--lines"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.buffer = b""
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=self._read, args=(self.process.stdout, self.lines), daemon=True)
+        self.reader.start()
+
+    @staticmethod
+    def _read(out, lines):
+        """Reads in a thread of its own, since a pipe has no time limit; None is the end."""
+        for line in out:
+            lines.put(line)
+        lines.put(None)
 
     def line(self):
-        while b"\n" not in self.buffer:
-            ready, _, _ = select.select([self.process.stdout], [], [], TIMEOUT)
-            if not ready:
-                raise RuntimeError(f"no answer in {TIMEOUT} s")
-            data = os.read(self.process.stdout.fileno(), 1 << 16)
-            if not data:
-                raise RuntimeError("the engine ended")
-            self.buffer += data
-        line, self.buffer = self.buffer.split(b"\n", 1)
+        try:
+            line = self.lines.get(timeout=TIMEOUT)
+        except queue.Empty:
+            raise RuntimeError(f"no answer in {TIMEOUT} s") from None
+        if line is None:
+            raise RuntimeError("the engine ended")
         return line
 
     def ask(self, what):
@@ -125,7 +132,11 @@ class Engine:
         if self.process:
             self.process.kill()
             self.process.wait()
-            self.process.stdin.close()
+            self.reader.join()
+            try:
+                self.process.stdin.close()
+            except OSError:  # what it did not read
+                pass
             self.process.stdout.close()
             self.process = None
 

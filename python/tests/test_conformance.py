@@ -150,6 +150,12 @@ def test_engines_that_misbehave(pack, tmp_path):
         run.run(pack, [sys.executable, "-c", "raise SystemExit(1)"])
 
 
+def test_engine_that_hangs(pack, monkeypatch):
+    monkeypatch.setattr(run, "TIMEOUT", 0.3)
+    report = run.run(pack, [sys.executable, "-c", "import time; time.sleep(60)"], "slow", only="crop/torchvision/noise/2")
+    assert [r["note"] for r in report["results"]] == ["error: no answer in 0.3 s"] * 2
+
+
 def test_one_case_a_process(pack):
     report = run.run(pack, OURS, only="crop/torchvision/noise", per_case=True)
     assert [r["level"] for r in report["results"]] == ["exact"] * 5
