@@ -66,6 +66,19 @@ def center_crop(task, files):
     return transformers.image_transforms.center_crop(a, (task["height"], task["width"]), input_data_format="channels_last")
 
 
+def tokens(task, _):
+    """The processor of the file, with the small tokenizers of the goldens."""
+    import hf_tokens
+
+    config = dict(task["processor"])
+    name = config.pop("processor_class").removesuffix("Processor")
+    image_args = dict(config.pop("image_processor"))
+    image = image_args.pop("image_processor_type").removesuffix("ImageProcessor")
+    _, video, _, attributes, names, _ = hf_tokens.CLASSES[name]
+    p = hf_tokens.processor(name, image, video, attributes, names, image_args, config)
+    return np.array([p._get_num_multimodal_tokens(image_sizes=[s], **task["call"])["num_image_tokens"][0] for s in task["sizes"]], np.int64)
+
+
 def sampling(task, _):
     import hf_video_sampling
 
@@ -82,5 +95,5 @@ def video(task, files):
 
 tasks = {"processor": processor, "sizes": sizes, "normalise": normalise, "center_crop": center_crop}
 if BACKEND == "torchvision":
-    tasks |= {"sampling": sampling, "video": video}
+    tasks |= {"tokens": tokens, "sampling": sampling, "video": video}
 common.serve(f"transformers, {BACKEND} backend", f"{transformers.__version__}, torch {torch.__version__}", "AutoImageProcessor on Pillow's images", tasks)

@@ -113,7 +113,7 @@ const args = process.argv.slice(2);
 const say = (o) => process.stdout.write(JSON.stringify(o) + '\n');
 console.log = console.info = console.warn = (...a) => console.error(...a);
 if (args[0] === '--describe') {
-  say({ name: 'transformers.js', version, settings: 'RawImage by sharp, the image processor of the configuration' });
+  say({ name: 'transformers.js', version, settings: 'RawImage, which in node is scaled by sharp (affine, without antialiasing); the image processor of the configuration' });
 } else if (args[0] === '--lines') {
   for await (const line of readline.createInterface({ input: process.stdin })) say(await answer(JSON.parse(line)));
 } else {
