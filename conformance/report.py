@@ -113,6 +113,7 @@ def document(reports, run):
     """docs/conformance.md and docs/conformance.svg of the reports by name."""
     first = next(iter(reports.values()))
     areas = list(dict.fromkeys(r["area"] for r in first["results"]))
+    areas.sort(key=lambda a: a if a.startswith("decode") else "e")  # the usual files first
     digest = hashlib.sha256(PACK.read_bytes()).hexdigest()
     cpu = next((l.split(":")[1].strip() for l in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if l.startswith("model name")), "unknown")
     refs = ", ".join(f"{k} {v}" for k, v in first["references"].items())

@@ -353,7 +353,8 @@ def text(report, lines=12):
 def picture(title, groups):
     """Bars of the levels. groups are {heading: {name: {level: count}}}."""
     rows = [r for heading, names in groups.items() for r in [(heading, None), *names.items()]]
-    left, bar, line = 300, 420, 18
+    left = max([200, *(16 + 7 * len(name) for name, _ in rows)])
+    bar, line = 420, 18
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + bar + 90}" height="{line * len(rows) + 70}" font-family="sans-serif" font-size="12">',
            f'<rect width="100%" height="100%" fill="#fff"/><text x="10" y="22" font-size="15" font-weight="bold">{html.escape(title)}</text>']
     x = left
