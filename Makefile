@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -186,6 +186,16 @@ parity-onnx: ## exported ONNX models under ONNX Runtime, compared with infer-pre
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements-onnx.txt) && $$py parity/onnx_forms.py bin/infer-prep
+
+# The pack that other engines can check themselves with, as a file for a release.
+conformance-pack: ## the conformance pack, bin/conformance.tar.gz, from the references
+	@mkdir -p bin
+	@py=$$(parity/venv.sh testdata/gen/requirements.txt parity/requirements-no-deps.txt) && $$py conformance/make.py bin/conformance.tar.gz
+
+# All engines on the pack, each in an environment of its own (8 GB beside those of parity); needs node, npm and cargo.
+# ENGINES leaves others as their last reports say.
+conformance: ## ENGINES=NAMES: all engines on the conformance pack; writes docs/conformance.md
+	@GO="$(GO)" python3 conformance/report.py $(ENGINES)
 
 ##@ Speed
 

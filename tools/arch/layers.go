@@ -310,6 +310,8 @@ var Layers = []Layer{
 		{Path: "pack/distributed/internal/cluster"},
 		{Path: "pack/distributed", May: []string{"pack", "store", beam}},
 		{Path: "pack/distributed/cmd/infer-prep-beam", May: []string{"codec/all", "codec/jpegli", "pack/distributed", "pack", "store/hdfs", "store/httpstore", "store/s3", beam, "transforms/all"}},
+		{Path: "conformance/engines/goimage", May: []string{ximage}},
+		{Path: "conformance/engines/sampling", May: []string{"importer/hf/video"}},
 		{Path: "examples/classifier"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms", "codec/all"}},
 		{Path: "examples"},

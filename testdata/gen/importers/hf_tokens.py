@@ -403,9 +403,8 @@ def runs(text, tokens):
     return found
 
 
-def case(name, image, video, attributes, tokens, counted, settings):
-    label, image_args, args, call = settings
-    image = image_args.pop("class", image)
+def processor(name, image, video, attributes, tokens, image_args, args):
+    """The processor of a class with a small tokenizer."""
     t = tokenizer(tokens, attributes)
     parts = {"image_processor": getattr(transformers, image + "ImageProcessor")(**image_args), "tokenizer": t}
     if video:
@@ -414,7 +413,14 @@ def case(name, image, video, attributes, tokens, counted, settings):
         parts["feature_extractor"] = getattr(transformers, AUDIO[name] + "FeatureExtractor")()
     if name == "Phi4Multimodal":
         parts["audio_processor"] = transformers.Phi4MultimodalFeatureExtractor()
-    p = getattr(transformers, name + "Processor")(**parts, **args)
+    return getattr(transformers, name + "Processor")(**parts, **args)
+
+
+def case(name, image, video, attributes, tokens, counted, settings):
+    label, image_args, args, call = settings
+    image = image_args.pop("class", image)
+    p = processor(name, image, video, attributes, tokens, image_args, args)
+    t = p.tokenizer
     with tempfile.TemporaryDirectory() as folder:
         p.save_pretrained(folder)
         saved = json.loads((pathlib.Path(folder) / "processor_config.json").read_text())
@@ -466,4 +472,5 @@ def main():
         print(name, len(cases), "cases", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -250,15 +250,12 @@ def config(r, name, n):
 
 
 
-def case(cls, video, c, fps):
+def arrays(cls, video, c, fps):
+    """The outputs for one video, {name: (array, joined)}, where joined says that the output has no axis of videos."""
     n = VIDEOS[video][0]
     tensor = torch.from_numpy(np.stack([np.asarray(f) for f in frames(video)]))
     metadata = {"total_num_frames": n, "fps": fps, "duration": n / fps if fps else None, "frames_indices": list(range(n)), "height": tensor.shape[1], "width": tensor.shape[2]}
-    l = {"class": cls.__name__, "settings": c, "video": video, "fps": fps}
-    try:
-        got = cls(**copy.deepcopy(c)).preprocess(tensor, video_metadata=[metadata], return_tensors="np")
-    except Exception as e:
-        return l | {"error": type(e).__name__}
+    got = cls(**copy.deepcopy(c)).preprocess(tensor, video_metadata=[metadata], return_tensors="np")
     out, name = {}, cls.__name__.removesuffix("VideoProcessor")
     for k, v in got.items():
         if k == "video_metadata":  # of return_metadata: no tensor
@@ -267,11 +264,19 @@ def case(cls, video, c, fps):
         joined = joined or name in ("Kimi_K25", "MuseGlimmer") and k == "pixel_values_videos"
         joined = joined or name in SOFT and k in ("pixel_values_videos", "video_position_ids")
         joined = joined or name in LAST and k not in SEPARATE
-        v = np.asarray(v if joined else v[0])  # of the only video
-        if v.dtype == object:
-            return l | {"error": "an array of None"}
-        out[k] = {"joined": joined, "dtype": str(v.dtype), "shape": list(v.shape), "sha256": hashlib.sha256(v.tobytes()).hexdigest()}
-    return l | {"outputs": out}
+        out[k] = np.asarray(v if joined else v[0]), joined  # of the only video
+    return out
+
+
+def case(cls, video, c, fps):
+    l = {"class": cls.__name__, "settings": c, "video": video, "fps": fps}
+    try:
+        got = arrays(cls, video, c, fps)
+    except Exception as e:
+        return l | {"error": type(e).__name__}
+    if any(v.dtype == object for v, _ in got.values()):
+        return l | {"error": "an array of None"}
+    return l | {"outputs": {k: {"joined": joined, "dtype": str(v.dtype), "shape": list(v.shape), "sha256": hashlib.sha256(v.tobytes()).hexdigest()} for k, (v, joined) in got.items()}}
 
 
 def cases(r, count):
