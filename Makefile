@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test wasm-test capi-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -87,6 +87,11 @@ python-transformers-test: ## the Python package beside transformers: all image p
 wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+
+# The C library: programs in C and C++ compiled against it, with the address sanitizer and valgrind
+# where there are.
+capi-test: ## the C library: programs in C and C++, 8 threads, forks, signals, the address sanitizer, the speed beside Go's
+	INFER_PREP_CAPI_BENCH=1 $(GO) test -count=1 -v ./capi/...
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/preset"
+	"github.com/infer-prep/infer-prep/internal/short"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const (
+	root  = "../../"
+	large = root + "testdata/images/jpeg_large.jpg"
+)
+
+// built is the folder of the library, which the first test builds.
+var built struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// library returns a folder with the header and the libraries. It skips the test
+// without a C compiler.
+func library(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the programs of the test are for Linux")
+	}
+	for _, c := range []string{"gcc", "g++"} {
+		if _, err := exec.LookPath(c); err != nil {
+			t.Skip("no compiler: ", err)
+		}
+	}
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "capi"); built.err != nil {
+			return
+		}
+		if out, err := exec.Command("../build.sh", built.dir).CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("build.sh: %w: %s", err, out)
+		}
+	})
+	require.NoError(t, built.err)
+	return built.dir
+}
+
+// compile compiles a file against the shared library and returns the program.
+func compile(t *testing.T, compiler, file string, flags ...string) string {
+	t.Helper()
+	dir := library(t)
+	to := filepath.Join(t.TempDir(), "program")
+	args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-g", "-I", dir, file, "-o", to}, flags...)
+	args = append(args, "-L", dir, "-linfer_prep", "-lpthread", "-Wl,-rpath,"+dir)
+	out, err := exec.Command(compiler, args...).CombinedOutput()
+	require.NoError(t, err, string(out))
+	return to
+}
+
+var checkProgram struct {
+	sync.Once
+	path string
+}
+
+// check runs a mode of check.c and returns what it prints.
+func check(t *testing.T, args ...string) string {
+	t.Helper()
+	checkProgram.Do(func() {
+		p := compile(t, "gcc", "../testdata/check.c", "-std=c99")
+		b, err := os.ReadFile(p)
+		require.NoError(t, err)
+		checkProgram.path = filepath.Join(library(t), "check") // t's folder goes with t
+		require.NoError(t, os.WriteFile(checkProgram.path, b, 0o700))
+	})
+	require.NotEmpty(t, checkProgram.path, "check.c was not compiled")
+	return runProgram(t, nil, checkProgram.path, args...)
+}
+
+func runProgram(t *testing.T, env []string, program string, args ...string) string {
+	t.Helper()
+	c := exec.Command(program, args...)
+	c.Env = append(os.Environ(), env...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	require.NoError(t, err, "%s: %s", strings.Join(args, " "), stderr.String())
+	return string(out)
+}
+
+// TestExports compares the header with the functions that the library exports.
+func TestExports(t *testing.T) {
+	dir := library(t)
+	header, err := os.ReadFile("../infer_prep.h")
+	require.NoError(t, err)
+	var want, got []string
+	for _, m := range regexp.MustCompile(`(?m)^IP_API [^(]*?(\w+)\(`).FindAllSubmatch(header, -1) {
+		want = append(want, string(m[1]))
+	}
+	require.Greater(t, len(want), 15)
+	out, err := exec.Command("nm", "-D", "--defined-only", filepath.Join(dir, "libinfer_prep.so")).Output()
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		got = append(got, strings.Fields(line)[2])
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	require.Equal(t, want, got)
+	for _, name := range want {
+		require.Contains(t, string(header), "/* "+name+" ", "no comment that begins with the name")
+	}
+}
+
+// TestNumbers compares the header's numbers with the library's.
+func TestNumbers(t *testing.T) {
+	header, err := os.ReadFile("../infer_prep.h")
+	require.NoError(t, err)
+	values := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:#define|\t)\s*IP_(\w+) (?:= )?\(?(-?\d+)\)?,?(?:\s|$)`).FindAllStringSubmatch(string(header), -1) {
+		values[m[1]] = m[2]
+	}
+	want := map[string]int{
+		"MAX_RANK": tensor.MaxRank, "UNKNOWN": tensor.Unknown, "NO_LAYOUT": int(tensor.NoLayout), "HWC": int(tensor.HWC), "CHW": int(tensor.CHW),
+		"STACK": int(datagraph.BatchStack), "PAD": int(datagraph.BatchPad), "CONCAT": int(datagraph.BatchConcat), "SINGLE": int(datagraph.BatchSingle),
+	}
+	for d := tensor.Uint8; d <= tensor.Bytes; d++ {
+		want[strings.ToUpper(d.String())] = int(d)
+	}
+	for name, n := range want {
+		require.Equal(t, fmt.Sprint(n), values[name], name)
+	}
+}
+
+// TestHeader compiles the header alone as C99 and as C++17.
+func TestHeader(t *testing.T) {
+	library(t)
+	for _, c := range [][]string{
+		{"gcc", "-std=c99", "-xc"}, {"gcc", "-std=c17", "-xc"}, {"g++", "-std=c++17", "-xc++"}, {"g++", "-std=c++11", "-xc++"},
+	} {
+		args := append(c[1:], "-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion", "-Wshadow", "-fsyntax-only", "../infer_prep.h")
+		out, err := exec.Command(c[0], args...).CombinedOutput()
+		require.NoError(t, err, "%v: %s", c, out)
+	}
+}
+
+func TestAPI(t *testing.T) { check(t, "api", large) }
+
+func TestFork(t *testing.T) { check(t, "fork", large) }
+
+func TestBatch(t *testing.T) { check(t, "batch", large) }
+
+func TestCycles(t *testing.T) {
+	t.Log(check(t, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 1000, 100))))
+}
+
+// tiny is a graph with an output of float32 (3, 32, 32).
+func tiny(t *testing.T) string {
+	g, err := preset.Graph("imagenet")
+	require.NoError(t, err)
+	b, err := g.MarshalJSON()
+	require.NoError(t, err)
+	b = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("224"), []byte("32")), []byte("256"), []byte("36"))
+	name := filepath.Join(t.TempDir(), "tiny.json")
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	return name
+}
+
+// TestThreads makes 100,000 calls in 8 threads.
+func TestThreads(t *testing.T) {
+	t.Log(check(t, "threads", tiny(t), root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 100_000, 4000))))
+}
+
+// pictures are images of every format, gray and colour, with transparency, with
+// an orientation, of odd sizes, and one that is damaged.
+var pictures = []string{
+	"images/jpeg_large.jpg", "images/jpeg_gray.jpg", "images/jpeg_cmyk.jpg", "images/jpeg_exif_mm_6.jpg", "images/png_rgba8.png",
+	"images/gif_animated.gif", "images/bmp_rle8.bmp", "images/tiff_lzw_noise.tif",
+}
+
+// TestDigests compares the outputs of the graphs of all importers' files with
+// those of Go: names, descriptions, bytes and messages of errors.
+func TestDigests(t *testing.T) {
+	var images []string
+	for _, name := range pictures {
+		images = append(images, root+"testdata/"+name)
+	}
+	webp, err := filepath.Glob(root + "testdata/images/*.webp")
+	require.NoError(t, err)
+	require.NotEmpty(t, webp)
+	images = append(images, webp[0])
+	type source struct{ format, name string }
+	var sources []source
+	for _, n := range preset.Names() {
+		sources = append(sources, source{inferprep.FormatPreset, n})
+	}
+	for _, n := range importer.Names() {
+		if n == "onnx" { // it reads a graph embedded in a model
+			continue
+		}
+		files, err := filepath.Glob(root + "testdata/configs/" + n + "/*")
+		require.NoError(t, err)
+		for _, f := range files {
+			sources = append(sources, source{n, f})
+		}
+	}
+	step := short.Step(t, 10)
+	runs, failed := 0, 0
+	for i := 0; i < len(sources); i += step {
+		s := sources[i]
+		g, err := inferprep.Source{Name: s.name, Format: s.format}.Graph(context.Background())
+		require.NoError(t, err, s.name)
+		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(t, err, s.name)
+		runner := plan.NewRunner()
+		var want strings.Builder
+		for _, image := range images {
+			b, err := os.ReadFile(image)
+			require.NoError(t, err)
+			out, err := runner.Run(tensor.FromBytes(b))
+			runs++
+			if err != nil {
+				failed++
+				fmt.Fprintf(&want, "error %v\n", err)
+				continue
+			}
+			for j, c := range plan.Outputs() {
+				h := fnv.New64a()
+				x := out[j].Clone()
+				_, _ = h.Write(x.Data)
+				fmt.Fprintf(&want, "%s %d %d", c.Name, x.DType, x.Layout)
+				for k := range x.Shape.Rank() {
+					fmt.Fprintf(&want, " %d", x.Shape.At(k))
+				}
+				fmt.Fprintf(&want, " %016x\n", h.Sum64())
+			}
+		}
+		got := check(t, append([]string{"digest", s.format, s.name}, images...)...)
+		require.Equal(t, want.String(), got, s.name)
+	}
+	t.Logf("%d graphs, %d runs with equal outputs, %d with equal errors", (len(sources)+step-1)/step, runs-failed, failed)
+	if step == 1 {
+		require.Greater(t, runs-failed, 1000)
+	}
+}
