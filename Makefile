@@ -88,10 +88,9 @@ wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package i
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
 
-# The C library: programs in C and C++ compiled against it, with the address sanitizer and valgrind
-# where there are.
-capi-test: ## the C library: programs in C and C++, 8 threads, forks, signals, the address sanitizer, the speed beside Go's
-	INFER_PREP_CAPI_BENCH=1 $(GO) test -count=1 -v ./capi/...
+# The C library: programs in C and C++, with the graphs of all importers and the speed beside Go's.
+capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, forks, signals, sanitizers, the speed beside Go's
+	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/...
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.

@@ -1,6 +1,10 @@
 package main
 
-// #include "infer_prep.h"
+/*
+#include "infer_prep.h"
+
+extern char *ipc_capabilities;
+*/
 import "C"
 
 import (
@@ -14,8 +18,9 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// capabilities is a text of C that is never freed.
-var capabilities = sync.OnceValues(func() (*C.char, error) {
+// capabilities sets C.ipc_capabilities to a text that is never freed. A
+// variable of C shows leak detectors that it is in use.
+var capabilities = sync.OnceValue(func() error {
 	var c struct {
 		Formats    []string `json:"formats"`
 		Importers  []string `json:"importers"`
@@ -33,13 +38,15 @@ var capabilities = sync.OnceValues(func() (*C.char, error) {
 		c.Ops = append(c.Ops, o.Name)
 	}
 	b, err := json.Marshal(c)
-	return C.CString(string(b)), err
+	C.ipc_capabilities = C.CString(string(b))
+	return err
 })
 
 //export ipgo_capabilities
 func ipgo_capabilities(text **C.char, e *C.ip_error) C.ip_status {
-	return do(e, func() (err error) {
-		*text, err = capabilities()
+	return do(e, func() error {
+		err := capabilities()
+		*text = C.ipc_capabilities
 		return err
 	})
 }

@@ -5,6 +5,9 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"image"
+	"image/jpeg"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +48,10 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// whole reports whether make capi-test runs the tests, which then take minutes
+// and measure times.
+func whole() bool { return os.Getenv("INFER_PREP_CAPI") != "" }
 
 // library returns a folder with the header and the libraries. It skips the test
 // without a C compiler.
@@ -81,29 +89,15 @@ func compile(t *testing.T, compiler, file string, flags ...string) string {
 	return to
 }
 
-var checkProgram struct {
-	sync.Once
-	path string
-}
-
 // check runs a mode of check.c and returns what it prints.
 func check(t *testing.T, args ...string) string {
 	t.Helper()
-	checkProgram.Do(func() {
-		p := compile(t, "gcc", "../testdata/check.c", "-std=c99")
-		b, err := os.ReadFile(p)
-		require.NoError(t, err)
-		checkProgram.path = filepath.Join(library(t), "check") // t's folder goes with t
-		require.NoError(t, os.WriteFile(checkProgram.path, b, 0o700))
-	})
-	require.NotEmpty(t, checkProgram.path, "check.c was not compiled")
-	return runProgram(t, nil, checkProgram.path, args...)
+	return runProgram(t, compile(t, "gcc", "../testdata/check.c", "-std=c99"), args...)
 }
 
-func runProgram(t *testing.T, env []string, program string, args ...string) string {
+func runProgram(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	c := exec.Command(program, args...)
-	c.Env = append(os.Environ(), env...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -176,6 +170,34 @@ func TestCycles(t *testing.T) {
 	t.Log(check(t, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 1000, 100))))
 }
 
+// TestSanitizers runs the functions under the address and undefined behaviour
+// sanitizers, which watch the program and its calls of malloc, not Go's memory.
+func TestSanitizers(t *testing.T) {
+	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	runProgram(t, p, "api", large)
+	runProgram(t, p, "batch", large)
+	runProgram(t, p, "fork", large)
+	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
+}
+
+// TestSignals loads the library at run time.
+func TestSignals(t *testing.T) {
+	p := compile(t, "gcc", "../testdata/signals.c", "-std=c99", "-Wl,--as-needed", "-ldl")
+	for _, when := range []string{"before", "after"} {
+		t.Log(runProgram(t, p, when, filepath.Join(library(t), "libinfer_prep.so"), large))
+	}
+}
+
+// TestStatic runs the functions in a program with the static library.
+func TestStatic(t *testing.T) {
+	dir := library(t)
+	p := filepath.Join(t.TempDir(), "program")
+	out, err := exec.Command("gcc", "-std=c99", "-O1", "-I", dir, "../testdata/check.c", filepath.Join(dir, "libinfer_prep.a"), "-lpthread", "-o", p).CombinedOutput()
+	require.NoError(t, err, string(out))
+	runProgram(t, p, "api", large)
+	runProgram(t, p, "fork", large)
+}
+
 // tiny is a graph with an output of float32 (3, 32, 32).
 func tiny(t *testing.T) string {
 	g, err := preset.Graph("imagenet")
@@ -227,6 +249,11 @@ func TestDigests(t *testing.T) {
 		}
 	}
 	step := short.Step(t, 10)
+	if step == 1 && !whole() {
+		t.Log("one of 4 graphs: make capi-test runs all")
+		step = 4
+	}
+	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
 	runs, failed := 0, 0
 	for i := 0; i < len(sources); i += step {
 		s := sources[i]
@@ -257,11 +284,66 @@ func TestDigests(t *testing.T) {
 				fmt.Fprintf(&want, " %016x\n", h.Sum64())
 			}
 		}
-		got := check(t, append([]string{"digest", s.format, s.name}, images...)...)
+		got := runProgram(t, program, append([]string{"digest", s.format, s.name}, images...)...)
 		require.Equal(t, want.String(), got, s.name)
 	}
 	t.Logf("%d graphs, %d runs with equal outputs, %d with equal errors", (len(sources)+step-1)/step, runs-failed, failed)
 	if step == 1 {
 		require.Greater(t, runs-failed, 1000)
 	}
+}
+
+// photo returns a JPEG file of 640x480 pixels.
+func photo(t *testing.T) []byte {
+	b, err := os.ReadFile(large)
+	require.NoError(t, err)
+	from, err := jpeg.Decode(bytes.NewReader(b))
+	require.NoError(t, err)
+	to := image.NewRGBA(image.Rect(0, 0, 640, 480))
+	for y := range 480 {
+		for x := range 640 {
+			to.Set(x, y, from.At(x*from.Bounds().Dx()/640, y*from.Bounds().Dy()/480))
+		}
+	}
+	var out bytes.Buffer
+	require.NoError(t, jpeg.Encode(&out, to, &jpeg.Options{Quality: 85}))
+	return out.Bytes()
+}
+
+// TestSpeed compares a run of preset imagenet with that of a Go program: it may
+// take 3 % longer. Another program may delay both, so it measures until the
+// least times agree.
+func TestSpeed(t *testing.T) {
+	if !whole() {
+		t.Skip("make capi-test measures")
+	}
+	data := photo(t)
+	name := filepath.Join(t.TempDir(), "photo.jpg")
+	require.NoError(t, os.WriteFile(name, data, 0o600))
+	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
+	g, err := preset.Graph("imagenet")
+	require.NoError(t, err)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(t, err)
+	runner, dst := plan.NewRunner(), [][]byte{tensor.Alloc(602112)}
+	const rounds = 300
+	own, version, call, run := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
+	for range 20 {
+		for range rounds {
+			start := time.Now()
+			_, err := runner.RunInto(dst, tensor.FromBytes(data))
+			own = min(own, float64(time.Since(start)))
+			require.NoError(t, err)
+		}
+		var v, c, r float64
+		_, err = fmt.Sscan(runProgram(t, program, "bench", name, fmt.Sprint(rounds)), &v, &c, &r)
+		require.NoError(t, err)
+		version, call, run = min(version, v), min(call, c), min(run, r)
+		if run <= 1.03*own && call < 100 {
+			break
+		}
+	}
+	t.Logf("ip_version %.1f ns, ip_graph_count %.1f ns; a run of %d bytes of JPEG: C %.3f ms, Go %.3f ms", version, call, len(data), run/1e6, own/1e6)
+	require.LessOrEqual(t, run, 1.03*own)
+	require.Less(t, call, 100.0)
 }

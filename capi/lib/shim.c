@@ -89,6 +89,8 @@ const char *ip_status_name(ip_status status)
 	return names[status >= 0 && (size_t)status < sizeof names / sizeof *names ? status : IP_INTERNAL];
 }
 
+char *ipc_capabilities;
+
 ip_status ip_capabilities(const char **json, ip_error *e)
 {
 	ip_status s = begin(e);
