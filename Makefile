@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test wasm-test capi-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test wasm-test capi-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -286,6 +286,10 @@ wheel: ## the Python package for this machine
 npm: wasm/node_modules/.package-lock.json ## the npm package
 	@cd wasm && GO="$(GO)" npm run build >&2
 	@cd wasm && mkdir -p ../dist && echo "$(CURDIR)/dist/$$(npm pack --silent --pack-destination ../dist)"
+
+capi: ## the C library for this machine, in dist/capi: headers, shared and static library, files for pkg-config and CMake
+	@GO="$(GO)" capi/build.sh dist/capi
+	@echo "$(CURDIR)/dist/capi"
 
 jar: ## the jar for Java and Kotlin on servers, with libraries for Linux on x86-64 and arm64
 	@mobile/install.sh >&2

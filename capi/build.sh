@@ -1,23 +1,64 @@
 #!/usr/bin/env bash
-# Builds the C library: build.sh DIR writes the header and libinfer_prep, shared
-# and static, into DIR. GO names the go command, CC the C compiler, which
-# decides the target with GOOS and GOARCH.
+# Builds the C library: build.sh [--small] DIR writes include and lib into DIR,
+# with libinfer_prep, shared and static, and files for pkg-config and CMake.
+# With --small it has neither importers nor tokens. GO names the go command. CC
+# and Go's GOOS and GOARCH choose another platform.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+tags=
+if [ "${1-}" = --small ]; then tags=small; shift; fi
+[ $# = 1 ] || { echo "usage: build.sh [--small] DIR" >&2; exit 2; }
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
-cd "$here/.."
+cd "$(dirname "$0")/.."
 export CGO_ENABLED=1
 go=${GO:-go}
-flags="-s -w -buildid="
+version=$(cat internal/version/VERSION)
 case $($go env GOOS) in
   windows) shared=infer_prep.dll link= ;;
   darwin) shared=libinfer_prep.dylib link= ;;
-  # The Go runtime cannot be unloaded, hence nodelete.
-  *) shared=libinfer_prep.so link="-Wl,--version-script=$here/lib/exports.map -Wl,-soname,libinfer_prep.so.1 -Wl,-z,nodelete" ;;
+  # Go's runtime cannot be unloaded, hence nodelete.
+  *) shared=libinfer_prep.so.1 link="-Wl,--version-script=$PWD/capi/lib/exports.map -Wl,-soname,libinfer_prep.so.1 -Wl,-z,nodelete" ;;
 esac
-$go build -trimpath -buildmode=c-shared -ldflags="$flags${link:+ '-extldflags=$link'}" -o "$dir/$shared" ./capi/lib
-$go build -trimpath -buildmode=c-archive -ldflags="$flags" -o "$dir/libinfer_prep.a" ./capi/lib
-rm -f "$dir/libinfer_prep.h" "$dir/infer_prep.h" # Go writes a header of its own
-install -m 644 capi/infer_prep.h "$dir/infer_prep.h"
-case $shared in *.so) ln -sf "$shared" "$dir/$shared.1" ;; esac
+mkdir -p "$dir/include" "$dir/lib/pkgconfig" "$dir/lib/cmake/infer_prep"
+build() { # build MODE FILE LDFLAGS
+  # Without a build ID equal sources give equal bytes.
+  $go build -trimpath -tags "$tags" -buildmode="$1" -ldflags="-s -w -buildid= $3" -o "$dir/lib/$2" ./capi/lib
+}
+build c-shared "$shared" "${link:+'-extldflags=$link'}"
+build c-archive libinfer_prep.a ""
+rm -f "$dir"/lib/*.h # Go writes a header for each
+cp capi/infer_prep.h capi/infer_prep.hpp "$dir/include"
+case $shared in *.so.1) ln -sf "$shared" "$dir/lib/libinfer_prep.so" ;; esac
+
+cat >"$dir/lib/pkgconfig/infer_prep.pc" <<EOF
+prefix=\${pcfiledir}/../..
+Name: infer_prep
+Description: Image preprocessing for models, bit for bit that of transformers and others
+Version: $version
+Cflags: -I\${prefix}/include
+Libs: -L\${prefix}/lib -linfer_prep
+Libs.private: -lpthread
+EOF
+cat >"$dir/lib/cmake/infer_prep/infer_prep-config.cmake" <<EOF
+# The targets infer_prep::infer_prep and infer_prep::static, version $version.
+if(NOT TARGET infer_prep::infer_prep)
+  find_package(Threads REQUIRED)
+  get_filename_component(_ip "\${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+  add_library(infer_prep::infer_prep SHARED IMPORTED)
+  set_target_properties(infer_prep::infer_prep PROPERTIES IMPORTED_LOCATION "\${_ip}/lib/$shared"
+    INTERFACE_INCLUDE_DIRECTORIES "\${_ip}/include")
+  add_library(infer_prep::static STATIC IMPORTED)
+  set_target_properties(infer_prep::static PROPERTIES IMPORTED_LOCATION "\${_ip}/lib/libinfer_prep.a"
+    INTERFACE_INCLUDE_DIRECTORIES "\${_ip}/include" INTERFACE_LINK_LIBRARIES Threads::Threads)
+  unset(_ip)
+endif()
+EOF
+cat >"$dir/lib/cmake/infer_prep/infer_prep-config-version.cmake" <<EOF
+set(PACKAGE_VERSION $version)
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+EOF

@@ -25,8 +25,11 @@
  * exec() is fine, as is loading the library after fork(). The library stays in
  * the process after dlclose().
  *
- * Signals. The library keeps the host's handlers, of before and after loading,
- * but adds SA_ONSTACK to those of SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and SIGURG.
+ * Signals. The library has handlers for SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and
+ * SIGURG, which pass on all but its own signals to the handlers that the host
+ * had before. A handler of any signal that the host installs after loading must
+ * have SA_ONSTACK, since the signal may meet a thread on one of Go's small
+ * stacks; the library adds it to those of before.
  *
  * Structs. Every struct that the caller passes begins with struct_size, which
  * the caller sets to sizeof of the struct: later versions add members at the

@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
-	"github.com/infer-prep/infer-prep/importer"
-	"github.com/infer-prep/infer-prep/importer/hf/tokens"
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/transforms"
 )
@@ -33,7 +31,7 @@ var capabilities = sync.OnceValue(func() error {
 			c.Formats = append(c.Formats, f)
 		}
 	}
-	c.Importers, c.Presets, c.Processors = importer.Names(), preset.Names(), tokens.Classes()
+	c.Importers, c.Presets, c.Processors = importers(), preset.Names(), processors()
 	for _, o := range transforms.Ops() {
 		c.Ops = append(c.Ops, o.Name)
 	}

@@ -4,11 +4,9 @@ package main
 import "C"
 
 import (
-	"context"
 	"fmt"
 	"unsafe"
 
-	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -22,15 +20,23 @@ type graph struct {
 	side    int // the first side output
 }
 
+// source says where a graph comes from, as inferprep.Source does.
+type source struct {
+	name                     string
+	data                     []byte // nil if it is to be read
+	format, backend, decoder string
+	ignored                  []string
+}
+
 //export ipgo_graph_open
 func ipgo_graph_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
 	return do(e, func() error {
-		var from inferprep.Source
+		var from source
 		if name != nil {
-			from.Name = C.GoString(name)
+			from.name = C.GoString(name)
 		} else {
 			var err error
-			if from.Data, err = bytesOf(data, uint64(n)); err != nil {
+			if from.data, err = bytesOf(data, uint64(n)); err != nil {
 				return err
 			}
 		}
@@ -43,7 +49,7 @@ func ipgo_graph_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.i
 	})
 }
 
-func openGraph(from inferprep.Source, options *C.ip_options) (*graph, error) {
+func openGraph(from source, options *C.ip_options) (*graph, error) {
 	var limits codec.Limits
 	var pool datagraph.PoolOptions
 	if options != nil {
@@ -52,18 +58,18 @@ func openGraph(from inferprep.Source, options *C.ip_options) (*graph, error) {
 		}
 		limits = codec.Limits{Pixels: int64(options.max_pixels), Bytes: int64(options.max_bytes), Scans: int(options.max_scans)}
 		pool.Jobs = int(options.jobs)
-		from.Format, from.Backend, from.Decoder = C.GoString(options.format), C.GoString(options.backend), C.GoString(options.decoder)
+		from.format, from.backend, from.decoder = C.GoString(options.format), C.GoString(options.backend), C.GoString(options.decoder)
 		if options.ignored < 0 || options.ignored > 0 && options.ignored_keys == nil {
 			return nil, fmt.Errorf("infer_prep: open: %w: %d ignored keys at %p", errInput, options.ignored, options.ignored_keys)
 		}
 		for _, k := range unsafe.Slice(options.ignored_keys, int(options.ignored)) {
-			from.IgnoreKeys = append(from.IgnoreKeys, C.GoString(k))
+			from.ignored = append(from.ignored, C.GoString(k))
 		}
 	}
-	if from.Format == inferprep.FormatPreset && from.Data != nil {
-		from.Name, from.Data = string(from.Data), nil
+	if from.format == "preset" && from.data != nil {
+		from.name, from.data = string(from.data), nil
 	}
-	def, err := from.Graph(context.Background())
+	def, err := from.load()
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 // and measure times.
 func whole() bool { return os.Getenv("INFER_PREP_CAPI") != "" }
 
-// library returns a folder with the header and the libraries. It skips the test
+// library returns a folder with include and lib. It skips the test
 // without a C compiler.
 func library(t *testing.T) string {
 	t.Helper()
@@ -82,8 +82,8 @@ func compile(t *testing.T, compiler, file string, flags ...string) string {
 	t.Helper()
 	dir := library(t)
 	to := filepath.Join(t.TempDir(), "program")
-	args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-g", "-I", dir, file, "-o", to}, flags...)
-	args = append(args, "-L", dir, "-linfer_prep", "-lpthread", "-Wl,-rpath,"+dir)
+	args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-g", "-I", dir + "/include", file, "-o", to}, flags...)
+	args = append(args, "-L", dir+"/lib", "-linfer_prep", "-lpthread", "-Wl,-rpath,"+dir+"/lib")
 	out, err := exec.Command(compiler, args...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return to
@@ -115,7 +115,7 @@ func TestExports(t *testing.T) {
 		want = append(want, string(m[1]))
 	}
 	require.Greater(t, len(want), 15)
-	out, err := exec.Command("nm", "-D", "--defined-only", filepath.Join(dir, "libinfer_prep.so")).Output()
+	out, err := exec.Command("nm", "-D", "--defined-only", filepath.Join(dir, "lib/libinfer_prep.so")).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		got = append(got, strings.Fields(line)[2])
@@ -180,11 +180,78 @@ func TestSanitizers(t *testing.T) {
 	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
 }
 
+// TestCPlusPlus runs infer_prep.hpp.
+func TestCPlusPlus(t *testing.T) {
+	for _, std := range []string{"-std=c++17", "-std=c++20"} {
+		require.Equal(t, "-1.05617 -0.884922 -0.6623\n", runProgram(t, compile(t, "g++", "../testdata/check.cpp", std), large))
+	}
+}
+
+// TestReadme compiles and runs the README's programs by its command lines.
+func TestReadme(t *testing.T) {
+	lib := library(t)
+	b, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	blocks := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	require.Len(t, blocks["c"], 1)
+	require.Len(t, blocks["cpp"], 1)
+	require.Len(t, blocks["sh"], 1)
+	require.Len(t, blocks["cmake"], 1)
+	require.LessOrEqual(t, strings.Count(blocks["c"][0], "\n"), 15)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.c"), []byte(blocks["c"][0]), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.cpp"), []byte(blocks["cpp"][0]), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), []byte("cmake_minimum_required(VERSION 3.16)\nproject(prep C CXX)\n"+blocks["cmake"][0]), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "dist"), 0o700))
+	require.NoError(t, os.Symlink(lib, filepath.Join(dir, "dist/capi")))
+	data, err := filepath.Abs(root + "testdata")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(data, filepath.Join(dir, "testdata")))
+	var lines []string
+	for _, line := range strings.Split(blocks["sh"][0], "\n") {
+		tool, _, _ := strings.Cut(line, " ")
+		switch {
+		case tool == "make": // the library is built
+		case strings.Contains(line, "pkg-config") && missing("pkg-config"), tool == "cmake" && missing("cmake"):
+			t.Logf("left out: %s", line)
+		default:
+			lines = append(lines, line)
+		}
+	}
+	c := exec.Command("bash", "-euc", strings.Join(lines, "\n"))
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.GreaterOrEqual(t, strings.Count(string(out), "-1.05617 -0.884922 -0.6623\n"), 2, string(out))
+}
+
+func missing(tool string) bool {
+	_, err := exec.LookPath(tool)
+	return err != nil
+}
+
+// TestSmall runs the small build, whose size is a promise of the README.
+func TestSmall(t *testing.T) {
+	library(t)
+	dir := t.TempDir()
+	out, err := exec.Command("../build.sh", "--small", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	info, err := os.Stat(filepath.Join(dir, "lib/libinfer_prep.so.1"))
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(7_000_000))
+	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-Wl,-rpath,"+dir+"/lib", "-L", dir+"/lib")
+	runProgram(t, p, "small", tiny(t), large, root+"testdata/configs/hf/vit-fast-saved.json")
+	runProgram(t, p, "batch", large)
+}
+
 // TestSignals loads the library at run time.
 func TestSignals(t *testing.T) {
 	p := compile(t, "gcc", "../testdata/signals.c", "-std=c99", "-Wl,--as-needed", "-ldl")
 	for _, when := range []string{"before", "after"} {
-		t.Log(runProgram(t, p, when, filepath.Join(library(t), "libinfer_prep.so"), large))
+		t.Log(runProgram(t, p, when, filepath.Join(library(t), "lib/libinfer_prep.so"), large))
 	}
 }
 
@@ -192,7 +259,7 @@ func TestSignals(t *testing.T) {
 func TestStatic(t *testing.T) {
 	dir := library(t)
 	p := filepath.Join(t.TempDir(), "program")
-	out, err := exec.Command("gcc", "-std=c99", "-O1", "-I", dir, "../testdata/check.c", filepath.Join(dir, "libinfer_prep.a"), "-lpthread", "-o", p).CombinedOutput()
+	out, err := exec.Command("gcc", "-std=c99", "-O1", "-I", dir+"/include", "../testdata/check.c", filepath.Join(dir, "lib/libinfer_prep.a"), "-lpthread", "-o", p).CombinedOutput()
 	require.NoError(t, err, string(out))
 	runProgram(t, p, "api", large)
 	runProgram(t, p, "fork", large)

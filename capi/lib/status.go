@@ -7,22 +7,22 @@ import (
 	"errors"
 	"io/fs"
 
-	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/preset"
-	"github.com/infer-prep/infer-prep/store"
 	"github.com/infer-prep/infer-prep/tensor"
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// statuses is searched in order: an ErrUnknownOp within an ErrGraph is the
-// former.
-var statuses = []struct {
+// kind is the status of an error.
+type kind struct {
 	err    error
 	status C.ip_status
-}{
+}
+
+// statuses is searched in order: an ErrUnknownOp within an ErrGraph is the
+// former.
+var statuses = []kind{
 	{errInternal, C.IP_INTERNAL},
 	{codec.ErrInternal, C.IP_INTERNAL},
 	{errHandle, C.IP_HANDLE},
@@ -31,25 +31,9 @@ var statuses = []struct {
 	{codec.ErrFormat, C.IP_FORMAT},
 	{codec.ErrUnsupported, C.IP_UNSUPPORTED},
 	{codec.ErrLimit, C.IP_LIMIT},
-	{store.ErrTooLarge, C.IP_LIMIT},
 	{fs.ErrNotExist, C.IP_IO},
 	{fs.ErrPermission, C.IP_IO},
-	{store.ErrScheme, C.IP_UNSUPPORTED},
-	{inferprep.ErrUnknown, C.IP_FORMAT},
-	{inferprep.ErrAmbiguous, C.IP_FORMAT},
-	{inferprep.ErrOption, C.IP_PARAM},
 	{preset.ErrUnknown, C.IP_PARAM},
-	{importer.ErrUnsupported, C.IP_UNSUPPORTED},
-	{importer.ErrUnknownClass, C.IP_UNSUPPORTED},
-	{importer.ErrJSON, C.IP_GRAPH},
-	{importer.ErrFormat, C.IP_FORMAT},
-	{importer.ErrUnknownKey, C.IP_PARAM},
-	{importer.ErrMissing, C.IP_PARAM},
-	{importer.ErrValue, C.IP_PARAM},
-	{importer.ErrIgnore, C.IP_PARAM},
-	{importer.ErrBackend, C.IP_PARAM},
-	{importer.ErrDecoder, C.IP_PARAM},
-	{importer.ErrUnknown, C.IP_PARAM},
 	{transforms.ErrUnknownOp, C.IP_UNKNOWN_OP},
 	{datagraph.ErrGraph, C.IP_GRAPH},
 	{transforms.ErrParam, C.IP_PARAM},

@@ -1,3 +1,5 @@
+//go:build !small
+
 package main
 
 // #include "infer_prep.h"
@@ -5,6 +7,7 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/importer/hf/tokens"
@@ -18,6 +21,10 @@ func ipgo_tokens_open(folder *C.char, files *C.ip_token_files, h *C.uintptr_t, e
 	return do(e, func() (err error) {
 		var p *tokens.Processor
 		if folder != nil {
+			// Open takes a folder without files for one that lacks all.
+			if _, err = os.Stat(C.GoString(folder)); err != nil {
+				return fmt.Errorf("infer_prep: tokens: %w", err)
+			}
 			p, err = tokens.Open(C.GoString(folder))
 		} else {
 			var f tokens.Files

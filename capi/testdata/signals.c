@@ -43,21 +43,21 @@ static void on_tick(int s)
 	ticks++;
 }
 
-static void handle(int s, void (*f)(int))
+static void handle(int s, void (*f)(int), int flags)
 {
 	struct sigaction a;
 	memset(&a, 0, sizeof a);
 	a.sa_handler = f;
 	sigemptyset(&a.sa_mask);
-	a.sa_flags = SA_RESTART;
+	a.sa_flags = SA_RESTART | flags;
 	CHECK(!sigaction(s, &a, NULL));
 }
 
-static void handlers(void)
+static void handlers(int flags)
 {
-	handle(SIGSEGV, on_fault);
-	handle(SIGPIPE, on_pipe);
-	handle(SIGPROF, on_tick);
+	handle(SIGSEGV, on_fault, flags);
+	handle(SIGPIPE, on_pipe, flags);
+	handle(SIGPROF, on_tick, flags);
 }
 
 /* has reports whether the handler of a signal is f. */
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	CHECK(argc == 4);
 	int before = !strcmp(argv[1], "before");
 	if (before)
-		handlers();
+		handlers(0);
 	void *library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		fprintf(stderr, "%s\n", dlerror());
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	*(void **)&open_name = load(library, "ip_graph_open_name");
 	*(void **)&run_into = load(library, "ip_run_into");
 	if (!before)
-		handlers();
+		handlers(SA_ONSTACK);
 
 	static char file[1 << 20];
 	FILE *f = fopen(argv[3], "rb");
@@ -134,7 +134,6 @@ int main(int argc, char **argv)
 		CHECK(!pthread_create(&thread[i], NULL, runs, &n[i]));
 	int ends[2];
 	CHECK(!pipe(ends) && !close(ends[0]));
-	/* The loops end by their counts, and the first by the timer of the CPU. */
 	while (ticks < 100)
 		;
 	for (int i = 0; i < 100; i++) {
