@@ -170,6 +170,17 @@ func TestCycles(t *testing.T) {
 	t.Log(check(t, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 1000, 100))))
 }
 
+// TestGarbage passes random numbers, under the sanitizers too.
+func TestGarbage(t *testing.T) {
+	n := fmt.Sprint(short.Rounds(t, 100_000, 2000))
+	t.Log(check(t, "garbage", root+"testdata/images/jpeg_gray.jpg", n))
+	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	runProgram(t, p, "garbage", root+"testdata/images/jpeg_gray.jpg", "2000")
+}
+
+// TestClosing closes graphs that other threads use.
+func TestClosing(t *testing.T) { check(t, "closing", tiny(t), root+"testdata/images/jpeg_gray.jpg") }
+
 // TestSanitizers runs the functions under the address and undefined behaviour
 // sanitizers, which watch the program and its calls of malloc, not Go's memory.
 func TestSanitizers(t *testing.T) {
@@ -231,6 +242,34 @@ func TestReadme(t *testing.T) {
 func missing(tool string) bool {
 	_, err := exec.LookPath(tool)
 	return err != nil
+}
+
+// TestArm64 runs the library for arm64 in qemu. Its outputs have x86's bytes.
+func TestArm64(t *testing.T) {
+	if !whole() {
+		t.Skip("make capi-test runs it")
+	}
+	for _, tool := range []string{"aarch64-linux-gnu-gcc", "qemu-aarch64-static"} {
+		if missing(tool) {
+			t.Skipf("%s is missing (Debian: gcc-aarch64-linux-gnu, qemu-user-static)", tool)
+		}
+	}
+	dir := t.TempDir()
+	c := exec.Command("../build.sh", dir)
+	c.Env = append(os.Environ(), "GOARCH=arm64", "CC=aarch64-linux-gnu-gcc")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	p := filepath.Join(dir, "program")
+	out, err = exec.Command("aarch64-linux-gnu-gcc", "-std=c99", "-O2", "-I", dir+"/include", "../testdata/check.c", "-o", p, "-L", dir+"/lib", "-linfer_prep", "-lpthread").CombinedOutput()
+	require.NoError(t, err, string(out))
+	qemu := []string{"-L", "/usr/aarch64-linux-gnu", "-E", "LD_LIBRARY_PATH=" + dir + "/lib", p}
+	for _, mode := range []string{"api", "batch", "fork"} {
+		runProgram(t, "qemu-aarch64-static", append(qemu, mode, large)...)
+	}
+	for _, name := range preset.Names() {
+		args := []string{"digest", "preset", name, large, root + "testdata/images/png_rgba8.png"}
+		require.Equal(t, check(t, args...), runProgram(t, "qemu-aarch64-static", append(qemu, args...)...), name)
+	}
 }
 
 // TestSmall runs the small build, whose size is a promise of the README.

@@ -140,7 +140,7 @@ func listOf[T sized](what string, p *T, n C.int32_t) (list[T], error) {
 	want := int(unsafe.Sizeof(*p))
 	for i := range l.n {
 		size := int(*(*C.uint32_t)(unsafe.Add(l.at, i*l.step)))
-		if size < want || size != l.step || size%8 != 0 {
+		if size < want || size != l.step || size%int(unsafe.Alignof(*p)) != 0 {
 			return l, fmt.Errorf("infer_prep: %w: struct_size of %s %d is %d, want sizeof of the struct, %d", errInput, what, i, size, want)
 		}
 	}

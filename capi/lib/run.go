@@ -13,7 +13,6 @@ import (
 	"github.com/infer-prep/infer-prep/codec/memory"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
-	"github.com/infer-prep/infer-prep/transforms"
 )
 
 // modes are the modes of pixels by the number of their channels.
@@ -226,7 +225,10 @@ func (g *graph) measure(r *datagraph.Runner, in []*tensor.Tensor, out list[C.ip_
 	}
 	known := true
 	for i := range out.n {
-		d := g.pool.Plan().Graph().Last(descs, g.outputs[i].Name)
+		d := g.outputs[i].Desc
+		if sizeOf(d) < 0 {
+			d = g.pool.Plan().Graph().Last(descs, g.outputs[i].Name)
+		}
 		known = known && sizeOf(d) >= 0
 		setDesc(out.of(i), d)
 	}
@@ -315,7 +317,7 @@ func ipgo_result_tensor(h C.uintptr_t, i C.int32_t, to *C.ip_tensor, e *C.ip_err
 			return err
 		}
 		if i < 0 || int(i) >= len(r.list) {
-			return fmt.Errorf("infer_prep: result: %w: output %d of %d: %w", errInput, i, len(r.list), transforms.ErrInput)
+			return fmt.Errorf("infer_prep: result: %w: output %d of %d", errInput, i, len(r.list))
 		}
 		t := &r.list[i]
 		setTensor(to, t)

@@ -6,25 +6,33 @@
 #include <string.h>
 
 #ifndef _WIN32
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static pid_t owner;
 
-// mark is a page that the kernel wipes in a fork. It spares a system call in
-// every function. NULL where there is no such page.
+// child is 1 in a fork by fork().
+static volatile int child;
+
+// mark is a page that the kernel wipes in a fork of any kind. It spares a system
+// call in every function. NULL where the kernel has no such pages; emulators of
+// user programs say they have, hence child.
 static volatile char *mark;
+
+static void in_child(void) { child = 1; }
 
 __attribute__((constructor)) static void loaded(void)
 {
 	owner = getpid();
+	pthread_atfork(NULL, NULL, in_child);
 #ifdef MADV_WIPEONFORK
-	long size = sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return;
-	if (madvise(page, (size_t)size, MADV_WIPEONFORK)) {
-		munmap(page, (size_t)size);
+	if (madvise(page, size, MADV_WIPEONFORK)) {
+		munmap(page, size);
 		return;
 	}
 	mark = page;
@@ -32,7 +40,7 @@ __attribute__((constructor)) static void loaded(void)
 #endif
 }
 
-static int forked(void) { return mark ? !*mark : getpid() != owner; }
+static int forked(void) { return child || (mark ? !*mark : getpid() != owner); }
 #else
 static int forked(void) { return 0; }
 #endif
