@@ -356,8 +356,8 @@ func TestDigests(t *testing.T) {
 	}
 	step := short.Step(t, 10)
 	if step == 1 && !whole() {
-		t.Log("one of 4 graphs: make capi-test runs all")
-		step = 4
+		t.Log("one of 8 graphs: make capi-test runs all")
+		step = 8
 	}
 	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
 	runs, failed := 0, 0
