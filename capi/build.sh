@@ -1,12 +1,21 @@
 #!/usr/bin/env bash
-# Builds the C library: build.sh [--small] DIR writes include and lib into DIR,
-# with libinfer_prep, shared and static, and files for pkg-config and CMake.
-# With --small it has neither importers nor tokens. GO names the go command. CC
-# and Go's GOOS and GOARCH choose another platform.
+# Builds the C library: build.sh [--small] [--musl] DIR writes include and lib
+# into DIR, with libinfer_prep, shared and static, and files for pkg-config and
+# CMake. With --small it has neither importers nor tokens. With --musl it is
+# static only, for programs linked with -static and musl on x86-64; CC must be a
+# compiler for that. GO names the go command. CC and Go's GOOS and GOARCH choose
+# another platform.
 set -euo pipefail
-tags=
-if [ "${1-}" = --small ]; then tags=small; shift; fi
-[ $# = 1 ] || { echo "usage: build.sh [--small] DIR" >&2; exit 2; }
+tags= musl=
+while :; do
+  case ${1-} in
+    --small) tags=small ;;
+    --musl) musl=yes ;;
+    *) break ;;
+  esac
+  shift
+done
+[ $# = 1 ] || { echo "usage: build.sh [--small] [--musl] DIR" >&2; exit 2; }
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -24,10 +33,25 @@ build() { # build MODE FILE LDFLAGS
   # Without a build ID equal sources give equal bytes.
   $go build -trimpath -tags "$tags" -buildmode="$1" -ldflags="-s -w -buildid= $3" -o "$dir/lib/$2" ./capi/lib
 }
-build c-shared "$shared" "${link:+'-extldflags=$link'}"
-build c-archive libinfer_prep.a ""
+if [ "$musl" ]; then
+  # Go's start is a constructor that reads arguments, which musl does not pass.
+  # shim.c calls it instead, which needs its name.
+  export CGO_CFLAGS="${CGO_CFLAGS--g -O2} -DIP_MUSL"
+  build c-archive libinfer_prep.a ""
+  (
+    cd "$dir/lib"
+    ar x libinfer_prep.a go.o
+    objcopy --rename-section .init_array=.go_init_array --globalize-symbol=_rt0_amd64_linux_lib go.o
+    ar r libinfer_prep.a go.o
+    rm go.o
+  )
+else
+  build c-shared "$shared" "${link:+'-extldflags=$link'}"
+  build c-archive libinfer_prep.a ""
+fi
 rm -f "$dir"/lib/*.h # Go writes a header for each
 cp capi/infer_prep.h capi/infer_prep.hpp "$dir/include"
+[ -z "$musl" ] || exit 0
 case $shared in *.so.1) ln -sf "$shared" "$dir/lib/libinfer_prep.so" ;; esac
 
 cat >"$dir/lib/pkgconfig/infer_prep.pc" <<EOF

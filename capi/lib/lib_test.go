@@ -272,6 +272,32 @@ func TestArm64(t *testing.T) {
 	}
 }
 
+// TestMusl runs the functions in a static program with musl.
+func TestMusl(t *testing.T) {
+	cc := os.Getenv("INFER_PREP_MUSL_CC")
+	if cc == "" {
+		t.Skip("INFER_PREP_MUSL_CC is not set: want a C compiler for musl, such as a script of zig cc -target x86_64-linux-musl")
+	}
+	dir := t.TempDir()
+	c := exec.Command("../build.sh", "--musl", dir)
+	c.Env = append(os.Environ(), "CC="+cc)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	p := filepath.Join(dir, "program")
+	out, err = exec.Command(cc, "-static", "-std=c99", "-O2", "-I", dir+"/include", "../testdata/check.c", dir+"/lib/libinfer_prep.a", "-o", p).CombinedOutput()
+	require.NoError(t, err, string(out))
+	gray := root + "testdata/images/jpeg_gray.jpg"
+	for _, mode := range []string{"api", "batch", "fork"} {
+		runProgram(t, p, mode, large)
+	}
+	t.Log(runProgram(t, p, "threads", tiny(t), gray, "20000"))
+	t.Log(runProgram(t, p, "cycles", "preset:clip", gray, "200"))
+	for _, name := range preset.Names() {
+		args := []string{"digest", "preset", name, large, root + "testdata/images/png_rgba8.png"}
+		require.Equal(t, check(t, args...), runProgram(t, p, args...), name)
+	}
+}
+
 // TestSmall runs the small build, whose size is a promise of the README.
 func TestSmall(t *testing.T) {
 	library(t)

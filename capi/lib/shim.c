@@ -22,8 +22,23 @@ static volatile char *mark;
 
 static void in_child(void) { child = 1; }
 
+#ifdef IP_MUSL
+// Weak, as cgo links this file alone first.
+__attribute__((weak)) void _rt0_amd64_linux_lib(int argc, char **argv);
+
+// start starts Go with no arguments, no environment and no auxiliary vector.
+static void start(void)
+{
+	static char *none[16];
+	_rt0_amd64_linux_lib(0, none);
+}
+#else
+static void start(void) {}
+#endif
+
 __attribute__((constructor)) static void loaded(void)
 {
+	start();
 	owner = getpid();
 	pthread_atfork(NULL, NULL, in_child);
 #ifdef MADV_WIPEONFORK
