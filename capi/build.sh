@@ -28,12 +28,13 @@ case $($go env GOOS) in
   # Go's runtime cannot be unloaded, hence nodelete.
   *) shared=libinfer_prep.so.1 link="-Wl,--version-script=$PWD/capi/lib/exports.map -Wl,-soname,libinfer_prep.so.1 -Wl,-z,nodelete" ;;
 esac
-mkdir -p "$dir/include" "$dir/lib/pkgconfig" "$dir/lib/cmake/infer_prep"
+mkdir -p "$dir/include" "$dir/lib"
 build() { # build MODE FILE LDFLAGS
   # Without a build ID equal sources give equal bytes.
   $go build -trimpath -tags "$tags" -buildmode="$1" -ldflags="-s -w -buildid= $3" -o "$dir/lib/$2" ./capi/lib
 }
 if [ "$musl" ]; then
+  [ "$($go env GOOS GOARCH | xargs)" = "linux amd64" ] || { echo "build.sh: --musl is for linux on amd64 only" >&2; exit 1; }
   # Go's start is a constructor that reads arguments, which musl does not pass.
   # shim.c calls it instead, which needs its name.
   export CGO_CFLAGS="${CGO_CFLAGS--g -O2} -DIP_MUSL"
@@ -53,6 +54,7 @@ rm -f "$dir"/lib/*.h # Go writes a header for each
 cp capi/infer_prep.h capi/infer_prep.hpp "$dir/include"
 [ -z "$musl" ] || exit 0
 case $shared in *.so.1) ln -sf "$shared" "$dir/lib/libinfer_prep.so" ;; esac
+mkdir -p "$dir/lib/pkgconfig" "$dir/lib/cmake/infer_prep"
 
 cat >"$dir/lib/pkgconfig/infer_prep.pc" <<EOF
 prefix=\${pcfiledir}/../..

@@ -136,7 +136,7 @@ typedef struct ip_error {
 	ip_status status;     /* of the last call that was given the object */
 	char message[1016];   /* ends with 0; empty after IP_OK; a cut one ends with "..." */
 } ip_error;
-#define IP_ERROR_INIT { (uint32_t)sizeof(ip_error), IP_OK, { 0 } }
+#define IP_ERROR_INIT { sizeof(ip_error), IP_OK, { 0 } }
 
 /* How to open a graph. A member of 0 or NULL has its default. */
 typedef struct ip_options {
@@ -151,7 +151,7 @@ typedef struct ip_options {
 	const char *decoder;     /* one of the importer's ways of reading image files, such as "torchcodec" */
 	const char *const *ignored_keys; /* keys of the file to ignore although the importer does not know them */
 } ip_options;
-#define IP_OPTIONS_INIT { (uint32_t)sizeof(ip_options), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+#define IP_OPTIONS_INIT { sizeof(ip_options), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /* A column of a graph. */
 typedef struct ip_column {
@@ -166,7 +166,7 @@ typedef struct ip_column {
 	int32_t side;               /* 1 for a side output, else 0 */
 	char name[72];              /* at most 64 bytes, then 0 */
 } ip_column;
-#define IP_COLUMN_INIT { (uint32_t)sizeof(ip_column), 0, 0, 0, { 0 }, 0, 0, 0, 0, { 0 } }
+#define IP_COLUMN_INIT { sizeof(ip_column), 0, 0, 0, { 0 }, 0, 0, 0, 0, { 0 } }
 
 /* An input of a run. The library reads it during the call only. ip_encoded and
  * ip_pixels fill it in.
@@ -186,7 +186,7 @@ typedef struct ip_input {
 	uint64_t bytes;               /* IP_BYTES: the length; others: readable bytes from data on, 0: not checked */
 	const void *data;             /* the first element, of index 0 on every axis */
 } ip_input;
-#define IP_INPUT_INIT { (uint32_t)sizeof(ip_input), 0, 0, 0, { 0 }, { 0 }, 0, NULL }
+#define IP_INPUT_INIT { sizeof(ip_input), 0, 0, 0, { 0 }, { 0 }, 0, NULL }
 
 /* An output of a run. */
 typedef struct ip_tensor {
@@ -199,7 +199,7 @@ typedef struct ip_tensor {
 	uint64_t capacity; /* in, for ip_run_into and ip_run_batch: the bytes at data */
 	void *data;        /* in as capacity; ip_result_tensor sets it */
 } ip_tensor;
-#define IP_TENSOR_INIT { (uint32_t)sizeof(ip_tensor), 0, 0, 0, { 0 }, 0, 0, NULL }
+#define IP_TENSOR_INIT { sizeof(ip_tensor), 0, 0, 0, { 0 }, 0, 0, NULL }
 
 /* What an image's header says. */
 typedef struct ip_image_info {
@@ -213,7 +213,7 @@ typedef struct ip_image_info {
 	char format[16];      /* "jpeg" */
 	char mode[16];        /* Pillow's name of the kind of pixels: "RGB", "L", "P" */
 } ip_image_info;
-#define IP_IMAGE_INFO_INIT { (uint32_t)sizeof(ip_image_info), 0, 0, 0, 0, 0, 0, { 0 }, { 0 } }
+#define IP_IMAGE_INFO_INIT { sizeof(ip_image_info), 0, 0, 0, 0, 0, 0, { 0 }, { 0 } }
 
 /* The files of a Hugging Face processor, for ip_tokens_open_files. A file that
  * the model lacks is NULL. */
@@ -226,7 +226,7 @@ typedef struct ip_token_files {
 	const char *call;         /* keyword arguments of the call as a JSON object: {"do_pan_and_scan": true} */
 	const char *const *tokens; /* attribute and string in turn: "image_token", "<image>"; 2 x pairs texts */
 } ip_token_files;
-#define IP_TOKEN_FILES_INIT { (uint32_t)sizeof(ip_token_files), 0, NULL, NULL, NULL, NULL, NULL }
+#define IP_TOKEN_FILES_INIT { sizeof(ip_token_files), 0, NULL, NULL, NULL, NULL, NULL }
 
 /* The tokens of an image. */
 typedef struct ip_image_tokens {
@@ -237,7 +237,7 @@ typedef struct ip_image_tokens {
 	uint64_t text_at;     /* the text replaces the image's placeholder in the prompt: */
 	uint64_t text_bytes;  /* text_bytes bytes from text + text_at on */
 } ip_image_tokens;
-#define IP_IMAGE_TOKENS_INIT { (uint32_t)sizeof(ip_image_tokens), 0, 0, 0, 0, 0 }
+#define IP_IMAGE_TOKENS_INIT { sizeof(ip_image_tokens), 0, 0, 0, 0, 0 }
 
 /* ip_api_version returns the IP_API_VERSION of the library. A program that
  * loads it at run time compares it with its own. It never fails. */
@@ -258,8 +258,9 @@ IP_API ip_status ip_capabilities(const char **json, ip_error *error);
 
 /* ip_graph_open opens preprocessing from the n bytes of a file at data, which
  * it does not keep: a graph in JSON or msgp, a bundle, or a file of an
- * importer, such as preprocessor_config.json. options may be NULL. *graph is
- * NULL after an error. Errors: IP_FORMAT, IP_UNSUPPORTED, IP_LIMIT, IP_GRAPH,
+ * importer, such as preprocessor_config.json. A graph with random ops, which are
+ * for training, is IP_UNSUPPORTED. options may be NULL. *graph is NULL after an
+ * error. Errors: IP_FORMAT, IP_UNSUPPORTED, IP_LIMIT, IP_GRAPH,
  * IP_UNKNOWN_OP, IP_PARAM, IP_INPUT. */
 IP_API ip_status ip_graph_open(const void *data, size_t n, const ip_options *options, ip_graph **graph, ip_error *error);
 
@@ -356,7 +357,7 @@ static inline ip_input ip_encoded(const void *data, size_t n)
 	ip_input in = IP_INPUT_INIT;
 	in.dtype = IP_BYTES;
 	in.data = data;
-	in.bytes = (uint64_t)n;
+	in.bytes = n;
 	return in;
 }
 

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -18,6 +19,9 @@ type graph struct {
 	inputs  []datagraph.Column
 	outputs []datagraph.Column
 	side    int // the first side output
+
+	mu    sync.Mutex
+	spare [][][]byte // memory of freed results, a list for each
 }
 
 // source says where a graph comes from, as inferprep.Source does.

@@ -1,3 +1,5 @@
+//go:build cgo
+
 package main
 
 import (
@@ -148,13 +150,17 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestHeader compiles the header alone as C99 and as C++17.
+// TestHeader compiles the headers alone, with more warnings than most projects
+// ask for.
 func TestHeader(t *testing.T) {
 	library(t)
+	plus := "-Wold-style-cast"
 	for _, c := range [][]string{
-		{"gcc", "-std=c99", "-xc"}, {"gcc", "-std=c17", "-xc"}, {"g++", "-std=c++17", "-xc++"}, {"g++", "-std=c++11", "-xc++"},
+		{"gcc", "-std=c99", "-xc", "../infer_prep.h"}, {"gcc", "-std=c17", "-xc", "../infer_prep.h"},
+		{"g++", "-std=c++11", plus, "-xc++", "../infer_prep.h"}, {"g++", "-std=c++17", plus, "-xc++", "../infer_prep.h"},
+		{"g++", "-std=c++17", plus, "-xc++", "../infer_prep.hpp"}, {"g++", "-std=c++20", plus, "-xc++", "../infer_prep.hpp"},
 	} {
-		args := append(c[1:], "-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion", "-Wshadow", "-fsyntax-only", "../infer_prep.h")
+		args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-fsyntax-only"}, c[1:]...)
 		out, err := exec.Command(c[0], args...).CombinedOutput()
 		require.NoError(t, err, "%v: %s", c, out)
 	}
@@ -459,7 +465,7 @@ func TestSpeed(t *testing.T) {
 	require.NoError(t, err)
 	runner, dst := plan.NewRunner(), [][]byte{tensor.Alloc(602112)}
 	const rounds = 300
-	own, version, call, run := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
+	own, version, call, run, lent := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 	for range 20 {
 		for range rounds {
 			start := time.Now()
@@ -467,15 +473,15 @@ func TestSpeed(t *testing.T) {
 			own = min(own, float64(time.Since(start)))
 			require.NoError(t, err)
 		}
-		var v, c, r float64
-		_, err = fmt.Sscan(runProgram(t, program, "bench", name, fmt.Sprint(rounds)), &v, &c, &r)
+		var v, c, r, l float64
+		_, err = fmt.Sscan(runProgram(t, program, "bench", name, fmt.Sprint(rounds)), &v, &c, &r, &l)
 		require.NoError(t, err)
-		version, call, run = min(version, v), min(call, c), min(run, r)
-		if run <= 1.03*own && call < 100 {
+		version, call, run, lent = min(version, v), min(call, c), min(run, r), min(lent, l)
+		if max(run, lent) <= 1.03*own && call < 100 {
 			break
 		}
 	}
-	t.Logf("ip_version %.1f ns, ip_graph_count %.1f ns; a run of %d bytes of JPEG: C %.3f ms, Go %.3f ms", version, call, len(data), run/1e6, own/1e6)
-	require.LessOrEqual(t, run, 1.03*own)
+	t.Logf("ip_version %.1f ns, ip_graph_count %.1f ns; a run of %d bytes of JPEG: ip_run_into %.3f ms, ip_run %.3f ms, Go %.3f ms", version, call, len(data), run/1e6, lent/1e6, own/1e6)
+	require.LessOrEqual(t, max(run, lent), 1.03*own)
 	require.Less(t, call, 100.0)
 }

@@ -261,11 +261,35 @@ func setTensor(to *C.ip_tensor, t *tensor.Tensor) {
 
 // result holds the outputs of a run in memory of its own, which is pinned.
 type result struct {
-	list []tensor.Tensor
-	pins runtime.Pinner
+	list  []tensor.Tensor
+	pins  runtime.Pinner
+	graph *graph
 }
 
-func (r *result) free() { r.pins.Unpin() }
+// free keeps the memory for a later result of the graph.
+func (r *result) free() {
+	r.pins.Unpin()
+	spare := make([][]byte, len(r.list))
+	for i, t := range r.list {
+		spare[i] = t.Data
+	}
+	g := r.graph
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.spare) < g.pool.Jobs() {
+		g.spare = append(g.spare, spare)
+	}
+}
+
+// memory returns the memory of a result that was freed, nil if there is none.
+func (g *graph) memory() (spare [][]byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := len(g.spare); n > 0 {
+		spare, g.spare = g.spare[n-1], g.spare[:n-1]
+	}
+	return spare
+}
 
 //export ipgo_run
 func ipgo_run(h C.uintptr_t, in *C.ip_input, nin C.int32_t, lent *C.uintptr_t, e *C.ip_error) C.ip_status {
@@ -279,13 +303,15 @@ func ipgo_run(h C.uintptr_t, in *C.ip_input, nin C.int32_t, lent *C.uintptr_t, e
 		if err != nil {
 			return err
 		}
-		res := &result{list: make([]tensor.Tensor, len(g.outputs))}
+		res := &result{list: make([]tensor.Tensor, len(g.outputs)), graph: g}
+		spare := make([][]byte, len(g.outputs))
+		copy(spare, g.memory())
 		err = g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
 			if _, err := r.Run(a.list...); err != nil {
 				return err
 			}
 			for i := range res.list {
-				t, own := r.Take(i, nil)
+				t, own := r.Take(i, spare[i])
 				if !own || t.DType != tensor.Bytes && !t.Dense() {
 					t = *t.Clone()
 				}

@@ -796,7 +796,7 @@ static void bench(const char *image, int rounds)
 	ip_input in = ip_encoded(f.data, f.n);
 	ip_tensor t = IP_TENSOR_INIT;
 	t.capacity = 602112;
-	t.data = malloc(t.capacity);
+	void *memory = t.data = malloc(t.capacity);
 	double version = 1, count = 1, run = 1;
 	volatile int64_t sum = 0; /* keeps the calls */
 	for (int i = 0; i < rounds; i++) {
@@ -816,9 +816,19 @@ static void bench(const char *image, int rounds)
 		double b = seconds();
 		run = b - a < run ? b - a : run;
 	}
-	printf("%.1f %.1f %.0f\n", version / 1e4 * 1e9, count / 1e4 * 1e9, run * 1e9);
+	double lent = 1;
+	for (int i = 0; i < rounds; i++) {
+		ip_result *r;
+		double a = seconds();
+		OK(ip_run(g, &in, 1, &r, &e));
+		OK(ip_result_tensor(r, 0, &t, &e));
+		CHECK(ip_result_free(r) == IP_OK);
+		double b = seconds();
+		lent = b - a < lent ? b - a : lent;
+	}
+	printf("%.1f %.1f %.0f %.0f\n", version / 1e4 * 1e9, count / 1e4 * 1e9, run * 1e9, lent * 1e9);
 	CHECK(ip_graph_free(g) == IP_OK);
-	free(t.data);
+	free(memory);
 	free(f.data);
 }
 
