@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -91,6 +91,10 @@ python-engines-test: ## the Python package in the input processors of vLLM and S
 wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package in node, Chromium and Firefox: the references' goldens, memory, start, bad input; PHOTOS is optional
 	wasm/browser/install.sh
 	cd wasm && GO="$(GO)" npm run build && GO="$(GO)" npm run lint && npm test && GO="$(GO)" WHOLE="$(WHOLE)" PHOTOS="$(if $(PHOTOS),$(abspath $(PHOTOS)))" npm run test:browser
+
+# The C library: programs in C and C++, with the graphs of all importers and the speed beside Go's.
+capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, forks, signals, sanitizers, the speed beside Go's
+	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/...
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
@@ -296,6 +300,10 @@ wheel: ## the Python package for this machine
 npm: wasm/node_modules/.package-lock.json ## the npm package
 	@cd wasm && GO="$(GO)" npm run build >&2
 	@cd wasm && mkdir -p ../dist && echo "$(CURDIR)/dist/$$(npm pack --silent --pack-destination ../dist)"
+
+capi: ## the C library for this machine, in dist/capi: headers, shared and static library, files for pkg-config and CMake
+	@GO="$(GO)" capi/build.sh dist/capi
+	@echo "$(CURDIR)/dist/capi"
 
 jar: ## the jar for Java and Kotlin on servers, with libraries for Linux on x86-64 and arm64
 	@mobile/install.sh >&2

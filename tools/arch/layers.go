@@ -301,6 +301,7 @@ var Layers = []Layer{
 		{Path: "mobile/bind", May: []string{"mobile", xmobile}},
 		{Path: "python/internal/binding", May: []string{"codec", "codec/all", "codec/memory", "codec/pixels", "datagraph", "dataset", "dataset/all", "device", "device/ort", "importer", "importer/all", "importer/hf/video", Root, "internal/registry", "job", "mobile", "modelbundle", "pipeline", "importer/preset", "store", "store/httpstore", "tensor", "transforms", "transforms/all"}},
 		{Path: "python/lib", May: []string{"importer/hf/video", "python/internal/binding", "tensor"}},
+		{Path: "capi/lib", May: []string{Root, "codec", "codec/all", "codec/memory", "datagraph", "importer", "importer/hf/tokens", "importer/preset", "store", "tensor", "transforms", "transforms/all"}},
 		{Path: "wasm", May: []string{"codec", "codec/all", "codec/jpeg", "codec/pixels", "codec/png", "datagraph", "importer", "importer/hf", "internal/errfmt", "internal/gpu", "tensor", "transforms", "transforms/all", "transforms/classification"}},
 		{Path: "wasm/test/strip"},
 		{Path: "cmd/infer-prep", May: []string{"cmd/internal/cli", "device/ort", "transforms/plugin"}},

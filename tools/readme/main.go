@@ -22,6 +22,7 @@ var repeated = []struct{ file, pattern string }{
 	{"wasm/package-lock.json", `(?m)^ +"name": "infer-prep",\n +"version": "(.*)",$`},
 	{"mobile/pom.xml", `<revision>(.*)</revision>`},
 	{"mobile/README.md", `infer-prep(?:-android)?[-:](\d+\.\d+\.\d+)`},
+	{"capi/infer_prep.h", `(?m)^#define IP_VERSION "(.*)"$`},
 	{"examples/spark/pom.xml", `<artifactId>infer-prep(?:-spark)?</artifactId>\n +<version>(.*)</version>`},
 	{"examples/spark/README.md", `infer-prep(?:-spark)?-(\d+\.\d+\.\d+)`},
 	{"README.md", `github\.com/infer-prep/infer-prep@v(\d+\.\d+\.\d+)`},

@@ -51,7 +51,7 @@ func TestRewrite(t *testing.T) {
 	changelog("# Changelog\n\n## 7.8.9 (2031-02-03)\n\nText.\n\n## 0.1.0 (2026-12-01)\n")
 	changed, err := rewrite(dir, "7.8.9")
 	require.NoError(t, err)
-	require.Equal(t, 10, len(changed))
+	require.Equal(t, 11, len(changed))
 	require.Contains(t, changed["README.md"], "7.8.9 is published: `go get ")
 	require.Contains(t, changed["README.md"], "infer-prep@v7.8.9")
 	require.Contains(t, changed["wasm/package.json"], "\n  \"version\": \"7.8.9\",\n")
@@ -69,7 +69,7 @@ func TestRewrite(t *testing.T) {
 	changelog("# Changelog\n\n## 7.9.0 (unreleased)\n")
 	changed, err = rewrite(dir, "7.9.0")
 	require.NoError(t, err)
-	require.Equal(t, 10, len(changed))
+	require.Equal(t, 11, len(changed))
 	require.Contains(t, changed["python/README.md"], "7.9.0 is not published yet. Once it is, `pip install infer-prep` will do.")
 
 	_, err = rewrite(dir, "8.0.0")

@@ -1,0 +1,261 @@
+/*
+ * infer_prep.hpp: C++17 classes over infer_prep.h, in a header alone.
+ *
+ * Objects own their handles and move, but are not copied. A failed call throws
+ * infer_prep::error. A graph and tokens may be used by several threads at once,
+ * a result by one at a time.
+ */
+#ifndef INFER_PREP_HPP
+#define INFER_PREP_HPP
+
+#include "infer_prep.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace infer_prep {
+
+/* error is a failed call. what() is the library's message. */
+class error : public std::runtime_error {
+public:
+	error(ip_status status, const char *message) : std::runtime_error(message), status_(status) {}
+	ip_status status() const noexcept { return status_; }
+
+private:
+	ip_status status_;
+};
+
+/* span is a view of n elements: std::span without C++20. It owns nothing. */
+template <class T> class span {
+public:
+	constexpr span() noexcept = default;
+	constexpr span(T *data, std::size_t n) noexcept : data_(data), n_(n) {}
+	template <class C, class = decltype(static_cast<T *>(std::declval<C &>().data()))>
+	constexpr span(C &c) noexcept : data_(c.data()), n_(c.size()) {}
+	constexpr T *data() const noexcept { return data_; }
+	constexpr std::size_t size() const noexcept { return n_; }
+	constexpr bool empty() const noexcept { return n_ == 0; }
+	constexpr T *begin() const noexcept { return data_; }
+	constexpr T *end() const noexcept { return data_ + n_; }
+	constexpr T &operator[](std::size_t i) const noexcept { return data_[i]; }
+
+private:
+	T *data_ = nullptr;
+	std::size_t n_ = 0;
+};
+
+namespace detail {
+
+struct deleter {
+	void operator()(ip_graph *p) const noexcept { ip_graph_free(p); }
+	void operator()(ip_result *p) const noexcept { ip_result_free(p); }
+	void operator()(ip_tokens *p) const noexcept { ip_tokens_free(p); }
+};
+
+/* check calls f with an ip_error and throws what it reports. */
+template <class F> void check(F f)
+{
+	ip_error e = IP_ERROR_INIT;
+	if (ip_status s = f(&e))
+		throw error(s, e.message);
+}
+
+/* The dtypes of C++'s types. Float16 and BFloat16 are read as std::uint16_t. */
+template <class T> constexpr bool fits(int32_t dtype) noexcept
+{
+	using U = std::remove_cv_t<T>;
+	switch (dtype) {
+	case IP_UINT8: case IP_BOOL: case IP_BYTES: return std::is_same_v<U, std::uint8_t>;
+	case IP_INT8: return std::is_same_v<U, std::int8_t>;
+	case IP_UINT16: case IP_FLOAT16: case IP_BFLOAT16: return std::is_same_v<U, std::uint16_t>;
+	case IP_INT16: return std::is_same_v<U, std::int16_t>;
+	case IP_INT32: return std::is_same_v<U, std::int32_t>;
+	case IP_INT64: return std::is_same_v<U, std::int64_t>;
+	case IP_FLOAT32: return std::is_same_v<U, float>;
+	case IP_FLOAT64: return std::is_same_v<U, double>;
+	default: return false;
+	}
+}
+
+} // namespace detail
+
+/* encoded is the input of an encoded image. It must outlive the run. */
+inline ip_input encoded(span<const std::uint8_t> image) { return ip_encoded(image.data(), image.size()); }
+
+/* result holds the outputs of a run. */
+class result {
+public:
+	explicit result(ip_result *r) noexcept : handle_(r) {}
+
+	/* operator[] describes output i. Its data lives as long as the result. */
+	ip_tensor operator[](int32_t i) const
+	{
+		ip_tensor t = IP_TENSOR_INIT;
+		detail::check([&](ip_error *e) { return ip_result_tensor(handle_.get(), i, &t, e); });
+		return t;
+	}
+
+	/* get returns the elements of output i. A T that is not its dtype's is an
+	 * error of IP_INPUT. */
+	template <class T> span<T> get(int32_t i) const
+	{
+		ip_tensor t = (*this)[i];
+		if (!detail::fits<T>(t.dtype))
+			throw error(IP_INPUT, "infer_prep: result: the output has another dtype");
+		return { static_cast<T *>(t.data), static_cast<std::size_t>(t.bytes / sizeof(T)) };
+	}
+
+private:
+	std::unique_ptr<ip_result, detail::deleter> handle_;
+};
+
+/* graph is an open graph. */
+class graph {
+public:
+	/* The name of a file, a model's folder or a preset; see ip_graph_open_name. */
+	explicit graph(const std::string &name, const ip_options *options = nullptr)
+	{
+		ip_graph *g = nullptr;
+		detail::check([&](ip_error *e) { return ip_graph_open_name(name.c_str(), options, &g, e); });
+		handle_.reset(g);
+	}
+
+	/* The content of a file; see ip_graph_open. */
+	explicit graph(span<const std::uint8_t> file, const ip_options *options = nullptr)
+	{
+		ip_graph *g = nullptr;
+		detail::check([&](ip_error *e) { return ip_graph_open(file.data(), file.size(), options, &g, e); });
+		handle_.reset(g);
+	}
+
+	ip_graph *get() const noexcept { return handle_.get(); }
+
+	std::vector<ip_column> inputs() const { return columns(IP_INPUTS); }
+	std::vector<ip_column> outputs() const { return columns(IP_OUTPUTS); }
+
+	/* find returns the index of an output, -1 if there is none. */
+	int32_t find(const std::string &output) const noexcept { return ip_graph_find(get(), IP_OUTPUTS, output.c_str()); }
+
+	/* sizes describes the outputs for an image of a height and a width. */
+	std::vector<ip_column> sizes(int64_t height, int64_t width) const
+	{
+		std::vector<ip_column> l = outputs();
+		detail::check([&](ip_error *e) { return ip_graph_sizes(get(), height, width, l.data(), static_cast<int32_t>(l.size()), e); });
+		return l;
+	}
+
+	result run(const ip_input &image) const { return run(span<const ip_input>(&image, 1)); }
+
+	result run(span<const ip_input> in) const
+	{
+		ip_result *r = nullptr;
+		detail::check([&](ip_error *e) { return ip_run(get(), in.data(), static_cast<int32_t>(in.size()), &r, e); });
+		return result(r);
+	}
+
+	/* run_into writes the outputs to the memory of out; see ip_run_into. After
+	 * an error of IP_CAPACITY out has the bytes needed. */
+	void run_into(span<const ip_input> in, span<ip_tensor> out) const
+	{
+		detail::check([&](ip_error *e) {
+			return ip_run_into(get(), in.data(), static_cast<int32_t>(in.size()), out.data(), static_cast<int32_t>(out.size()), e);
+		});
+	}
+
+	/* run_into writes the first output to memory of exactly its size or more,
+	 * and describes it. */
+	template <class T> ip_tensor run_into(const ip_input &image, span<T> memory) const
+	{
+		ip_tensor t = IP_TENSOR_INIT;
+		t.data = memory.data();
+		t.capacity = memory.size() * sizeof(T);
+		run_into(span<const ip_input>(&image, 1), span<ip_tensor>(&t, 1));
+		if (!detail::fits<T>(t.dtype))
+			throw error(IP_INPUT, "infer_prep: run: the output has another dtype");
+		return t;
+	}
+
+private:
+	std::vector<ip_column> columns(int32_t list) const
+	{
+		std::vector<ip_column> l;
+		for (int32_t i = 0; i < ip_graph_count(get(), list); i++) {
+			ip_column c = IP_COLUMN_INIT;
+			detail::check([&](ip_error *e) { return ip_graph_describe(get(), list, i, &c, e); });
+			l.push_back(c);
+		}
+		return l;
+	}
+
+	std::unique_ptr<ip_graph, detail::deleter> handle_;
+};
+
+/* tokens computes what replaces images in a prompt. */
+class tokens {
+public:
+	struct image {
+		int64_t tokens;      /* IP_UNKNOWN if the reference has no number */
+		int64_t text_tokens;
+		std::string text;
+	};
+
+	explicit tokens(const std::string &folder)
+	{
+		ip_tokens *t = nullptr;
+		detail::check([&](ip_error *e) { return ip_tokens_open(folder.c_str(), &t, e); });
+		handle_.reset(t);
+	}
+
+	explicit tokens(const ip_token_files &files)
+	{
+		ip_tokens *t = nullptr;
+		detail::check([&](ip_error *e) { return ip_tokens_open_files(&files, &t, e); });
+		handle_.reset(t);
+	}
+
+	/* images returns the tokens of the images of one prompt by their heights and
+	 * widths. */
+	std::vector<image> images(const std::vector<std::array<int64_t, 2>> &sizes) const
+	{
+		const int32_t n = static_cast<int32_t>(sizes.size());
+		const int64_t *numbers = sizes.empty() ? nullptr : sizes[0].data();
+		std::vector<ip_image_tokens> l(sizes.size(), IP_IMAGE_TOKENS_INIT);
+		uint64_t bytes = 0;
+		auto call = [&](std::string &text) {
+			detail::check([&](ip_error *e) {
+				return ip_tokens_images(handle_.get(), numbers, n, l.data(), text.empty() ? nullptr : &text[0], text.size(), &bytes, e);
+			});
+		};
+		std::string text;
+		call(text);
+		text.resize(static_cast<std::size_t>(bytes));
+		if (bytes)
+			call(text);
+		std::vector<image> to;
+		for (const ip_image_tokens &t : l)
+			to.push_back({ t.tokens, t.text_tokens, text.substr(static_cast<std::size_t>(t.text_at), static_cast<std::size_t>(t.text_bytes)) });
+		return to;
+	}
+
+private:
+	std::unique_ptr<ip_tokens, detail::deleter> handle_;
+};
+
+/* probe reads the header of an encoded image. */
+inline ip_image_info probe(span<const std::uint8_t> image)
+{
+	ip_image_info i = IP_IMAGE_INFO_INIT;
+	detail::check([&](ip_error *e) { return ip_probe(image.data(), image.size(), &i, e); });
+	return i;
+}
+
+} // namespace infer_prep
+
+#endif

@@ -1,0 +1,487 @@
+//go:build cgo
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"image"
+	"image/jpeg"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/preset"
+	"github.com/infer-prep/infer-prep/internal/short"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+const (
+	root  = "../../"
+	large = root + "testdata/images/jpeg_large.jpg"
+)
+
+// built is the folder of the library, which the first test builds.
+var built struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// whole reports whether make capi-test runs the tests, which then take minutes
+// and measure times.
+func whole() bool { return os.Getenv("INFER_PREP_CAPI") != "" }
+
+// library returns a folder with include and lib. It skips the test
+// without a C compiler.
+func library(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the programs of the test are for Linux")
+	}
+	for _, c := range []string{"gcc", "g++"} {
+		if _, err := exec.LookPath(c); err != nil {
+			t.Skip("no compiler: ", err)
+		}
+	}
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "capi"); built.err != nil {
+			return
+		}
+		if out, err := exec.Command("../build.sh", built.dir).CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("build.sh: %w: %s", err, out)
+		}
+	})
+	require.NoError(t, built.err)
+	return built.dir
+}
+
+// compile compiles a file against the shared library and returns the program.
+func compile(t *testing.T, compiler, file string, flags ...string) string {
+	t.Helper()
+	dir := library(t)
+	to := filepath.Join(t.TempDir(), "program")
+	args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-O1", "-g", "-I", dir + "/include", file, "-o", to}, flags...)
+	args = append(args, "-L", dir+"/lib", "-linfer_prep", "-lpthread", "-Wl,-rpath,"+dir+"/lib")
+	out, err := exec.Command(compiler, args...).CombinedOutput()
+	require.NoError(t, err, string(out))
+	return to
+}
+
+// check runs a mode of check.c and returns what it prints.
+func check(t *testing.T, args ...string) string {
+	t.Helper()
+	return runProgram(t, compile(t, "gcc", "../testdata/check.c", "-std=c99"), args...)
+}
+
+func runProgram(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	c := exec.Command(program, args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	require.NoError(t, err, "%s: %s", strings.Join(args, " "), stderr.String())
+	return string(out)
+}
+
+// TestExports compares the header with the functions that the library exports.
+func TestExports(t *testing.T) {
+	dir := library(t)
+	header, err := os.ReadFile("../infer_prep.h")
+	require.NoError(t, err)
+	var want, got []string
+	for _, m := range regexp.MustCompile(`(?m)^IP_API [^(]*?(\w+)\(`).FindAllSubmatch(header, -1) {
+		want = append(want, string(m[1]))
+	}
+	require.Greater(t, len(want), 15)
+	out, err := exec.Command("nm", "-D", "--defined-only", filepath.Join(dir, "lib/libinfer_prep.so")).Output()
+	require.NoError(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		got = append(got, strings.Fields(line)[2])
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	require.Equal(t, want, got)
+	for _, name := range want {
+		require.Contains(t, string(header), "/* "+name+" ", "no comment that begins with the name")
+	}
+}
+
+// TestNumbers compares the header's numbers with the library's.
+func TestNumbers(t *testing.T) {
+	header, err := os.ReadFile("../infer_prep.h")
+	require.NoError(t, err)
+	values := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:#define|\t)\s*IP_(\w+) (?:= )?\(?(-?\d+)\)?,?(?:\s|$)`).FindAllStringSubmatch(string(header), -1) {
+		values[m[1]] = m[2]
+	}
+	want := map[string]int{
+		"MAX_RANK": tensor.MaxRank, "UNKNOWN": tensor.Unknown, "NO_LAYOUT": int(tensor.NoLayout), "HWC": int(tensor.HWC), "CHW": int(tensor.CHW),
+		"STACK": int(datagraph.BatchStack), "PAD": int(datagraph.BatchPad), "CONCAT": int(datagraph.BatchConcat), "SINGLE": int(datagraph.BatchSingle),
+	}
+	for d := tensor.Uint8; d <= tensor.Bytes; d++ {
+		want[strings.ToUpper(d.String())] = int(d)
+	}
+	for name, n := range want {
+		require.Equal(t, fmt.Sprint(n), values[name], name)
+	}
+}
+
+// TestHeader compiles the headers alone, with more warnings than most projects
+// ask for.
+func TestHeader(t *testing.T) {
+	library(t)
+	plus := "-Wold-style-cast"
+	for _, c := range [][]string{
+		{"gcc", "-std=c99", "-xc", "../infer_prep.h"}, {"gcc", "-std=c17", "-xc", "../infer_prep.h"},
+		{"g++", "-std=c++11", plus, "-xc++", "../infer_prep.h"}, {"g++", "-std=c++17", plus, "-xc++", "../infer_prep.h"},
+		{"g++", "-std=c++17", plus, "-xc++", "../infer_prep.hpp"}, {"g++", "-std=c++20", plus, "-xc++", "../infer_prep.hpp"},
+	} {
+		args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-fsyntax-only"}, c[1:]...)
+		out, err := exec.Command(c[0], args...).CombinedOutput()
+		require.NoError(t, err, "%v: %s", c, out)
+	}
+}
+
+func TestAPI(t *testing.T) { check(t, "api", large) }
+
+func TestFork(t *testing.T) { check(t, "fork", large) }
+
+func TestBatch(t *testing.T) { check(t, "batch", large) }
+
+func TestCycles(t *testing.T) {
+	t.Log(check(t, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 1000, 100))))
+}
+
+// TestGarbage passes random numbers, under the sanitizers too.
+func TestGarbage(t *testing.T) {
+	n := fmt.Sprint(short.Rounds(t, 100_000, 2000))
+	t.Log(check(t, "garbage", root+"testdata/images/jpeg_gray.jpg", n))
+	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	runProgram(t, p, "garbage", root+"testdata/images/jpeg_gray.jpg", "2000")
+}
+
+// TestClosing closes graphs that other threads use.
+func TestClosing(t *testing.T) { check(t, "closing", tiny(t), root+"testdata/images/jpeg_gray.jpg") }
+
+// TestSanitizers runs the functions under the address and undefined behaviour
+// sanitizers, which watch the program and its calls of malloc, not Go's memory.
+func TestSanitizers(t *testing.T) {
+	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	runProgram(t, p, "api", large)
+	runProgram(t, p, "batch", large)
+	runProgram(t, p, "fork", large)
+	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
+}
+
+// TestCPlusPlus runs infer_prep.hpp.
+func TestCPlusPlus(t *testing.T) {
+	for _, std := range []string{"-std=c++17", "-std=c++20"} {
+		require.Equal(t, "-1.05617 -0.884922 -0.6623\n", runProgram(t, compile(t, "g++", "../testdata/check.cpp", std), large))
+	}
+}
+
+// TestReadme compiles and runs the README's programs by its command lines.
+func TestReadme(t *testing.T) {
+	lib := library(t)
+	b, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	blocks := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	require.Len(t, blocks["c"], 1)
+	require.Len(t, blocks["cpp"], 1)
+	require.Len(t, blocks["sh"], 1)
+	require.Len(t, blocks["cmake"], 1)
+	require.LessOrEqual(t, strings.Count(blocks["c"][0], "\n"), 15)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.c"), []byte(blocks["c"][0]), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.cpp"), []byte(blocks["cpp"][0]), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), []byte("cmake_minimum_required(VERSION 3.16)\nproject(prep C CXX)\n"+blocks["cmake"][0]), 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "dist"), 0o700))
+	require.NoError(t, os.Symlink(lib, filepath.Join(dir, "dist/capi")))
+	data, err := filepath.Abs(root + "testdata")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(data, filepath.Join(dir, "testdata")))
+	var lines []string
+	for _, line := range strings.Split(blocks["sh"][0], "\n") {
+		tool, _, _ := strings.Cut(line, " ")
+		switch {
+		case tool == "make": // the library is built
+		case strings.Contains(line, "pkg-config") && missing("pkg-config"), tool == "cmake" && missing("cmake"):
+			t.Logf("left out: %s", line)
+		default:
+			lines = append(lines, line)
+		}
+	}
+	c := exec.Command("bash", "-euc", strings.Join(lines, "\n"))
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.GreaterOrEqual(t, strings.Count(string(out), "-1.05617 -0.884922 -0.6623\n"), 2, string(out))
+}
+
+func missing(tool string) bool {
+	_, err := exec.LookPath(tool)
+	return err != nil
+}
+
+// TestArm64 runs the library for arm64 in qemu. Its outputs have x86's bytes.
+func TestArm64(t *testing.T) {
+	if !whole() {
+		t.Skip("make capi-test runs it")
+	}
+	for _, tool := range []string{"aarch64-linux-gnu-gcc", "qemu-aarch64-static"} {
+		if missing(tool) {
+			t.Skipf("%s is missing (Debian: gcc-aarch64-linux-gnu, qemu-user-static)", tool)
+		}
+	}
+	dir := t.TempDir()
+	c := exec.Command("../build.sh", dir)
+	c.Env = append(os.Environ(), "GOARCH=arm64", "CC=aarch64-linux-gnu-gcc")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	p := filepath.Join(dir, "program")
+	out, err = exec.Command("aarch64-linux-gnu-gcc", "-std=c99", "-O2", "-I", dir+"/include", "../testdata/check.c", "-o", p, "-L", dir+"/lib", "-linfer_prep", "-lpthread").CombinedOutput()
+	require.NoError(t, err, string(out))
+	qemu := []string{"-L", "/usr/aarch64-linux-gnu", "-E", "LD_LIBRARY_PATH=" + dir + "/lib", p}
+	for _, mode := range []string{"api", "batch", "fork"} {
+		runProgram(t, "qemu-aarch64-static", append(qemu, mode, large)...)
+	}
+	for _, name := range preset.Names() {
+		args := []string{"digest", "preset", name, large, root + "testdata/images/png_rgba8.png"}
+		require.Equal(t, check(t, args...), runProgram(t, "qemu-aarch64-static", append(qemu, args...)...), name)
+	}
+}
+
+// TestMusl runs the functions in a static program with musl.
+func TestMusl(t *testing.T) {
+	cc := os.Getenv("INFER_PREP_MUSL_CC")
+	if cc == "" {
+		t.Skip("INFER_PREP_MUSL_CC is not set: want a C compiler for musl, such as a script of zig cc -target x86_64-linux-musl")
+	}
+	dir := t.TempDir()
+	c := exec.Command("../build.sh", "--musl", dir)
+	c.Env = append(os.Environ(), "CC="+cc)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	p := filepath.Join(dir, "program")
+	out, err = exec.Command(cc, "-static", "-std=c99", "-O2", "-I", dir+"/include", "../testdata/check.c", dir+"/lib/libinfer_prep.a", "-o", p).CombinedOutput()
+	require.NoError(t, err, string(out))
+	gray := root + "testdata/images/jpeg_gray.jpg"
+	for _, mode := range []string{"api", "batch", "fork"} {
+		runProgram(t, p, mode, large)
+	}
+	t.Log(runProgram(t, p, "threads", tiny(t), gray, "20000"))
+	t.Log(runProgram(t, p, "cycles", "preset:clip", gray, "200"))
+	for _, name := range preset.Names() {
+		args := []string{"digest", "preset", name, large, root + "testdata/images/png_rgba8.png"}
+		require.Equal(t, check(t, args...), runProgram(t, p, args...), name)
+	}
+}
+
+// TestSmall runs the small build, whose size is a promise of the README.
+func TestSmall(t *testing.T) {
+	library(t)
+	dir := t.TempDir()
+	out, err := exec.Command("../build.sh", "--small", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	info, err := os.Stat(filepath.Join(dir, "lib/libinfer_prep.so.1"))
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(7_000_000))
+	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-Wl,-rpath,"+dir+"/lib", "-L", dir+"/lib")
+	runProgram(t, p, "small", tiny(t), large, root+"testdata/configs/hf/vit-fast-saved.json")
+	runProgram(t, p, "batch", large)
+}
+
+// TestSignals loads the library at run time.
+func TestSignals(t *testing.T) {
+	p := compile(t, "gcc", "../testdata/signals.c", "-std=c99", "-Wl,--as-needed", "-ldl")
+	for _, when := range []string{"before", "after"} {
+		t.Log(runProgram(t, p, when, filepath.Join(library(t), "lib/libinfer_prep.so"), large))
+	}
+}
+
+// TestStatic runs the functions in a program with the static library.
+func TestStatic(t *testing.T) {
+	dir := library(t)
+	p := filepath.Join(t.TempDir(), "program")
+	out, err := exec.Command("gcc", "-std=c99", "-O1", "-I", dir+"/include", "../testdata/check.c", filepath.Join(dir, "lib/libinfer_prep.a"), "-lpthread", "-o", p).CombinedOutput()
+	require.NoError(t, err, string(out))
+	runProgram(t, p, "api", large)
+	runProgram(t, p, "fork", large)
+}
+
+// tiny is a graph with an output of float32 (3, 32, 32).
+func tiny(t *testing.T) string {
+	g, err := preset.Graph("imagenet")
+	require.NoError(t, err)
+	b, err := g.MarshalJSON()
+	require.NoError(t, err)
+	b = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("224"), []byte("32")), []byte("256"), []byte("36"))
+	name := filepath.Join(t.TempDir(), "tiny.json")
+	require.NoError(t, os.WriteFile(name, b, 0o600))
+	return name
+}
+
+// TestThreads makes 100,000 calls in 8 threads.
+func TestThreads(t *testing.T) {
+	t.Log(check(t, "threads", tiny(t), root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 100_000, 4000))))
+}
+
+// pictures are images of every format, gray and colour, with transparency, with
+// an orientation, of odd sizes, and one that is damaged.
+var pictures = []string{
+	"images/jpeg_large.jpg", "images/jpeg_gray.jpg", "images/jpeg_cmyk.jpg", "images/jpeg_exif_mm_6.jpg", "images/png_rgba8.png",
+	"images/gif_animated.gif", "images/bmp_rle8.bmp", "images/tiff_lzw_noise.tif",
+}
+
+// TestDigests compares the outputs of the graphs of all importers' files with
+// those of Go: names, descriptions, bytes and messages of errors.
+func TestDigests(t *testing.T) {
+	var images []string
+	for _, name := range pictures {
+		images = append(images, root+"testdata/"+name)
+	}
+	webp, err := filepath.Glob(root + "testdata/images/*.webp")
+	require.NoError(t, err)
+	require.NotEmpty(t, webp)
+	images = append(images, webp[0])
+	type source struct{ format, name string }
+	var sources []source
+	for _, n := range preset.Names() {
+		sources = append(sources, source{inferprep.FormatPreset, n})
+	}
+	for _, n := range importer.Names() {
+		if n == "onnx" { // it reads a graph embedded in a model
+			continue
+		}
+		files, err := filepath.Glob(root + "testdata/configs/" + n + "/*")
+		require.NoError(t, err)
+		for _, f := range files {
+			sources = append(sources, source{n, f})
+		}
+	}
+	step := short.Step(t, 10)
+	if step == 1 && !whole() {
+		t.Log("one of 8 graphs: make capi-test runs all")
+		step = 8
+	}
+	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
+	runs, failed := 0, 0
+	for i := 0; i < len(sources); i += step {
+		s := sources[i]
+		g, err := inferprep.Source{Name: s.name, Format: s.format}.Graph(context.Background())
+		require.NoError(t, err, s.name)
+		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+		require.NoError(t, err, s.name)
+		runner := plan.NewRunner()
+		var want strings.Builder
+		for _, image := range images {
+			b, err := os.ReadFile(image)
+			require.NoError(t, err)
+			out, err := runner.Run(tensor.FromBytes(b))
+			runs++
+			if err != nil {
+				failed++
+				fmt.Fprintf(&want, "error %v\n", err)
+				continue
+			}
+			for j, c := range plan.Outputs() {
+				h := fnv.New64a()
+				x := out[j].Clone()
+				_, _ = h.Write(x.Data)
+				fmt.Fprintf(&want, "%s %d %d", c.Name, x.DType, x.Layout)
+				for k := range x.Shape.Rank() {
+					fmt.Fprintf(&want, " %d", x.Shape.At(k))
+				}
+				fmt.Fprintf(&want, " %016x\n", h.Sum64())
+			}
+		}
+		got := runProgram(t, program, append([]string{"digest", s.format, s.name}, images...)...)
+		require.Equal(t, want.String(), got, s.name)
+	}
+	t.Logf("%d graphs, %d runs with equal outputs, %d with equal errors", (len(sources)+step-1)/step, runs-failed, failed)
+	if step == 1 {
+		require.Greater(t, runs-failed, 1000)
+	}
+}
+
+// photo returns a JPEG file of 640x480 pixels.
+func photo(t *testing.T) []byte {
+	b, err := os.ReadFile(large)
+	require.NoError(t, err)
+	from, err := jpeg.Decode(bytes.NewReader(b))
+	require.NoError(t, err)
+	to := image.NewRGBA(image.Rect(0, 0, 640, 480))
+	for y := range 480 {
+		for x := range 640 {
+			to.Set(x, y, from.At(x*from.Bounds().Dx()/640, y*from.Bounds().Dy()/480))
+		}
+	}
+	var out bytes.Buffer
+	require.NoError(t, jpeg.Encode(&out, to, &jpeg.Options{Quality: 85}))
+	return out.Bytes()
+}
+
+// TestSpeed compares a run of preset imagenet with that of a Go program: it may
+// take 3 % longer. Another program may delay both, so it measures until the
+// least times agree.
+func TestSpeed(t *testing.T) {
+	if !whole() {
+		t.Skip("make capi-test measures")
+	}
+	data := photo(t)
+	name := filepath.Join(t.TempDir(), "photo.jpg")
+	require.NoError(t, os.WriteFile(name, data, 0o600))
+	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
+	g, err := preset.Graph("imagenet")
+	require.NoError(t, err)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(t, err)
+	runner, dst := plan.NewRunner(), [][]byte{tensor.Alloc(602112)}
+	const rounds = 300
+	own, version, call, run, lent := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
+	for range 20 {
+		for range rounds {
+			start := time.Now()
+			_, err := runner.RunInto(dst, tensor.FromBytes(data))
+			own = min(own, float64(time.Since(start)))
+			require.NoError(t, err)
+		}
+		var v, c, r, l float64
+		_, err = fmt.Sscan(runProgram(t, program, "bench", name, fmt.Sprint(rounds)), &v, &c, &r, &l)
+		require.NoError(t, err)
+		version, call, run, lent = min(version, v), min(call, c), min(run, r), min(lent, l)
+		if max(run, lent) <= 1.03*own && call < 100 {
+			break
+		}
+	}
+	t.Logf("ip_version %.1f ns, ip_graph_count %.1f ns; a run of %d bytes of JPEG: ip_run_into %.3f ms, ip_run %.3f ms, Go %.3f ms", version, call, len(data), run/1e6, lent/1e6, own/1e6)
+	require.LessOrEqual(t, max(run, lent), 1.03*own)
+	require.Less(t, call, 100.0)
+}

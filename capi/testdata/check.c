@@ -1,0 +1,863 @@
+/* check.c: the tests of the C library. check MODE ARGUMENTS exits with 0 if the
+ * checks of a mode hold. lib_test.go runs every mode. */
+#define _DEFAULT_SOURCE
+#define _XOPEN_SOURCE 700
+#include "infer_prep.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(x)                                                              \
+	do {                                                                  \
+		if (!(x)) {                                                   \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+			exit(1);                                              \
+		}                                                             \
+	} while (0)
+
+/* OK checks that a call that was given e succeeds. */
+#define OK(x)                                                                             \
+	do {                                                                              \
+		ip_status s_ = (x);                                                       \
+		if (s_ != IP_OK || e.status != IP_OK || e.message[0]) {                   \
+			fprintf(stderr, "%s:%d: %s: %s: %s\n", __FILE__, __LINE__, #x, ip_status_name(s_), e.message); \
+			exit(1);                                                          \
+		}                                                                         \
+	} while (0)
+
+/* FAILS checks that a call that was given e fails with a status and a text. */
+#define FAILS(status_, text, x)                                                           \
+	do {                                                                              \
+		ip_status s_ = (x);                                                       \
+		if (s_ != (status_) || e.status != (status_) || !strstr(e.message, text)) { \
+			fprintf(stderr, "%s:%d: %s: want %s: %s, got %s: %s\n", __FILE__, __LINE__, #x, \
+				ip_status_name(status_), text, ip_status_name(s_), e.message); \
+			exit(1);                                                          \
+		}                                                                         \
+	} while (0)
+
+static ip_error e = IP_ERROR_INIT;
+
+typedef struct {
+	void *data;
+	size_t n;
+} file;
+
+static file read_file(const char *name)
+{
+	file f = { NULL, 0 };
+	FILE *in = fopen(name, "rb");
+	if (!in) {
+		perror(name);
+		exit(1);
+	}
+	fseek(in, 0, SEEK_END);
+	f.n = (size_t)ftell(in);
+	rewind(in);
+	f.data = malloc(f.n + 1);
+	CHECK(f.data && fread(f.data, 1, f.n, in) == f.n);
+	((char *)f.data)[f.n] = 0;
+	fclose(in);
+	return f;
+}
+
+static uint64_t fnv(const void *data, uint64_t n)
+{
+	const unsigned char *p = data;
+	uint64_t h = 14695981039346656037u;
+	for (uint64_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 1099511628211u;
+	return h;
+}
+
+static ip_graph *open_name(const char *name)
+{
+	ip_graph *g;
+	OK(ip_graph_open_name(name, NULL, &g, &e));
+	return g;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* rss returns the resident memory in KB. */
+static long rss(void)
+{
+	long n = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	CHECK(f && fscanf(f, "%*d %ld", &n) == 1);
+	fclose(f);
+	return n * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void print_tensor(const char *name, const ip_tensor *t)
+{
+	printf("%s %d %d", name, (int)t->dtype, (int)t->layout);
+	for (int32_t i = 0; i < t->rank; i++)
+		printf(" %" PRId64, t->shape[i]);
+	printf(" %016" PRIx64 "\n", fnv(t->data, t->bytes));
+}
+
+#define MAX_OUT 32
+
+/* digest FORMAT GRAPH IMAGE...: prints the digests of all outputs, from ip_run
+ * and, which must be equal, from ip_run_into. */
+static void digest(int argc, char **argv)
+{
+	ip_options o = IP_OPTIONS_INIT;
+	ip_graph *g;
+	o.format = argv[0];
+	OK(ip_graph_open_name(argv[1], &o, &g, &e));
+	int32_t n = ip_graph_count(g, IP_OUTPUTS);
+	CHECK(n > 0 && n <= MAX_OUT && ip_graph_count(g, IP_INPUTS) == 1);
+	for (int i = 2; i < argc; i++) {
+		file f = read_file(argv[i]);
+		ip_input in = ip_encoded(f.data, f.n);
+		ip_result *r;
+		ip_status s = ip_run(g, &in, 1, &r, &e);
+		if (s != IP_OK) {
+			printf("error %s\n", e.message);
+			CHECK(r == NULL && e.status == s);
+			free(f.data);
+			continue;
+		}
+		ip_tensor lent[MAX_OUT], out[MAX_OUT];
+		int needed = 0;
+		for (int32_t j = 0; j < n; j++) {
+			ip_column c = IP_COLUMN_INIT;
+			ip_tensor zero = IP_TENSOR_INIT;
+			lent[j] = out[j] = zero;
+			OK(ip_graph_describe(g, IP_OUTPUTS, j, &c, &e));
+			CHECK(ip_graph_find(g, IP_OUTPUTS, c.name) == j);
+			OK(ip_result_tensor(r, j, &lent[j], &e));
+			print_tensor(c.name, &lent[j]);
+			CHECK(c.dtype == lent[j].dtype && (c.bytes == IP_UNKNOWN || (uint64_t)c.bytes == lent[j].bytes));
+			needed |= lent[j].bytes > 0;
+		}
+		if (needed)
+			FAILS(IP_CAPACITY, "bytes, its memory has 0", ip_run_into(g, &in, 1, out, n, &e));
+		for (int32_t j = 0; j < n; j++) {
+			CHECK(!needed || out[j].bytes == lent[j].bytes);
+			out[j].capacity = lent[j].bytes;
+			out[j].data = malloc(lent[j].bytes + 1);
+			CHECK(out[j].data);
+			((unsigned char *)out[j].data)[lent[j].bytes] = 0xa5;
+		}
+		OK(ip_run_into(g, &in, 1, out, n, &e));
+		for (int32_t j = 0; j < n; j++) {
+			CHECK(out[j].bytes == lent[j].bytes && out[j].rank == lent[j].rank && out[j].layout == lent[j].layout);
+			CHECK(!memcmp(out[j].shape, lent[j].shape, sizeof out[j].shape));
+			CHECK(!out[j].bytes || !memcmp(out[j].data, lent[j].data, out[j].bytes));
+			CHECK(((unsigned char *)out[j].data)[out[j].bytes] == 0xa5);
+			free(out[j].data);
+		}
+		CHECK(ip_result_free(r) == IP_OK);
+		free(f.data);
+	}
+	CHECK(ip_graph_free(g) == IP_OK);
+}
+
+/* api IMAGE: literal cases of every function. */
+static void api(const char *image)
+{
+	file f = read_file(image);
+	ip_graph *g = open_name("preset:imagenet"), *none = g;
+	const char *json;
+
+	CHECK(ip_api_version() == IP_API_VERSION && !strcmp(ip_version(), IP_VERSION));
+	CHECK(!strcmp(ip_status_name(IP_CAPACITY), "IP_CAPACITY") && !strcmp(ip_status_name(99), "IP_INTERNAL") && !strcmp(ip_status_name(-1), "IP_INTERNAL"));
+	OK(ip_capabilities(&json, &e));
+	CHECK(strstr(json, "\"jpeg\"") && strstr(json, "\"resize\"") && strstr(json, "\"hf\"") && strstr(json, "\"imagenet\""));
+
+	ip_column c = IP_COLUMN_INIT;
+	OK(ip_graph_describe(g, IP_OUTPUTS, 0, &c, &e));
+	CHECK(!strcmp(c.name, "image") && c.dtype == IP_FLOAT32 && c.layout == IP_CHW && c.rank == 3);
+	CHECK(c.shape[0] == 3 && c.shape[1] == 224 && c.shape[2] == 224 && c.shape[3] == 0 && c.bytes == 602112 && c.batch == IP_STACK && !c.side);
+	OK(ip_graph_describe(g, IP_INPUTS, 0, &c, &e));
+	CHECK(c.dtype == IP_BYTES && c.bytes == IP_UNKNOWN);
+	FAILS(IP_INPUT, "column 1 of list 1, which has 1", ip_graph_describe(g, IP_OUTPUTS, 1, &c, &e));
+	FAILS(IP_INPUT, "column 0 of list 7", ip_graph_describe(g, 7, 0, &c, &e));
+	c.struct_size--;
+	FAILS(IP_INPUT, "struct_size of ip_column 0 is", ip_graph_describe(g, IP_OUTPUTS, 0, &c, &e));
+	c.struct_size++;
+	CHECK(ip_graph_find(g, IP_OUTPUTS, "image") == 0 && ip_graph_find(g, IP_OUTPUTS, "x") == -1 && ip_graph_find(g, 7, "image") == -1);
+
+	ip_image_info info = IP_IMAGE_INFO_INIT;
+	OK(ip_probe(f.data, f.n, &info, &e));
+	CHECK(!strcmp(info.format, "jpeg") && !strcmp(info.mode, "RGB") && info.width == 420 && info.height == 310);
+	CHECK(info.depth == 8 && info.orientation == 1 && info.frames == 1 && !info.has_alpha);
+	FAILS(IP_FORMAT, "unknown format", ip_probe("nothing", 7, &info, &e));
+	FAILS(IP_FORMAT, "jpeg", ip_probe(f.data, 20, &info, &e));
+
+	ip_graph *d = open_name("preset:decode");
+	OK(ip_graph_sizes(d, 310, 420, &c, 1, &e));
+	CHECK(c.shape[0] == 310 && c.shape[1] == 420 && c.shape[2] == 3 && c.bytes == 390600);
+	FAILS(IP_INPUT, "0 x 420 pixels", ip_graph_sizes(d, 0, 420, &c, 1, &e));
+	FAILS(IP_INPUT, "2 columns, the graph has 1", ip_graph_sizes(d, 310, 420, (ip_column[]){ c, c }, 2, &e));
+
+	/* The decoded pixels as input, in four forms, have the bytes of the file. */
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_tensor t = IP_TENSOR_INIT, u = IP_TENSOR_INIT;
+	FAILS(IP_CAPACITY, "390600 bytes, its memory has 0", ip_run_into(d, &in, 1, &t, 1, &e));
+	CHECK(t.bytes == 390600 && t.shape[0] == 310);
+	t.capacity = t.bytes - 1;
+	t.data = malloc(t.bytes);
+	FAILS(IP_CAPACITY, "390600 bytes, its memory has 390599", ip_run_into(d, &in, 1, &t, 1, &e));
+	t.capacity = t.bytes;
+	OK(ip_run_into(d, &in, 1, &t, 1, &e));
+	u.capacity = 602112;
+	u.data = malloc(u.capacity);
+	OK(ip_run_into(g, &in, 1, &u, 1, &e));
+	const uint64_t want = fnv(u.data, u.bytes);
+	const unsigned char *p = t.data;
+	unsigned char *planes = malloc(390600), *padded = malloc(310 * 2000);
+	for (int i = 0; i < 310 * 420; i++)
+		for (int k = 0; k < 3; k++)
+			planes[k * 310 * 420 + i] = p[3 * i + k];
+	for (int y = 0; y < 310; y++)
+		memcpy(padded + (309 - y) * 2000, p + y * 1260, 1260);
+	ip_input forms[5];
+	forms[0] = ip_pixels(p, IP_HWC, 310, 420, 3);
+	forms[1] = ip_pixels(planes, IP_CHW, 310, 420, 3);
+	forms[1].bytes = 390600;
+	forms[2] = ip_pixels(padded + 309 * 2000, IP_HWC, 310, 420, 3); /* bottom up */
+	forms[2].strides[0] = -2000;
+	forms[2].strides[1] = 3;
+	forms[2].strides[2] = 1;
+	forms[3] = in;
+	forms[4] = in;
+	for (int i = 0; i < 4; i++) {
+		memset(u.data, 0, u.capacity);
+		OK(ip_run_into(g, &forms[i], 1, &u, 1, &e));
+		CHECK(fnv(u.data, u.bytes) == want);
+	}
+	forms[4] = forms[1];
+	forms[4].bytes--;
+	FAILS(IP_INPUT, "outside of 390599 bytes", ip_run_into(g, &forms[4], 1, &u, 1, &e));
+	forms[4] = ip_pixels(p, IP_HWC, 310, 420, 5);
+	FAILS(IP_INPUT, "want an encoded image, or uint8", ip_run_into(g, &forms[4], 1, &u, 1, &e));
+	forms[4] = ip_pixels(p, IP_HWC, -310, 420, 3);
+	FAILS(IP_INPUT, "size of -310", ip_run_into(g, &forms[4], 1, &u, 1, &e));
+	forms[4] = ip_pixels(NULL, IP_HWC, 310, 420, 3);
+	FAILS(IP_INPUT, "data is NULL", ip_run_into(g, &forms[4], 1, &u, 1, &e));
+	forms[4].rank = 99;
+	FAILS(IP_INPUT, "rank 99", ip_run_into(g, &forms[4], 1, &u, 1, &e));
+
+	/* Memory that is not aligned, and a side output that is left out. */
+	char *odd = malloc(602112 + 1);
+	ip_tensor v = u;
+	v.data = odd + 1;
+	OK(ip_run_into(g, &in, 1, &v, 1, &e));
+	CHECK(fnv(v.data, v.bytes) == want);
+	free(odd);
+	ip_graph *yolo = open_name("preset:yolo");
+	CHECK(ip_graph_count(yolo, IP_OUTPUTS) > 1);
+	OK(ip_graph_describe(yolo, IP_OUTPUTS, 1, &c, &e));
+	CHECK(c.side == 1);
+	ip_tensor y = IP_TENSOR_INIT;
+	y.capacity = 3 * 640 * 640 * 4;
+	y.data = malloc(y.capacity);
+	OK(ip_run_into(yolo, &in, 1, &y, 1, &e));
+	CHECK(y.bytes == y.capacity);
+	free(y.data);
+	OK((e.status = ip_graph_free(yolo)));
+
+	/* Bad images, inputs and numbers of them. */
+	ip_input bad = ip_encoded(f.data, 1000);
+	FAILS(IP_FORMAT, "jpeg", ip_run_into(g, &bad, 1, &u, 1, &e));
+	bad = ip_encoded("", 0);
+	FAILS(IP_FORMAT, "empty input", ip_run_into(g, &bad, 1, &u, 1, &e));
+	bad = ip_encoded(NULL, 5);
+	FAILS(IP_INPUT, "5 bytes at", ip_run_into(g, &bad, 1, &u, 1, &e));
+	FAILS(IP_INPUT, "0 inputs, the graph has 1", ip_run_into(g, &in, 0, &u, 1, &e));
+	FAILS(IP_INPUT, "-1 structs", ip_run_into(g, &in, -1, &u, 1, &e));
+	FAILS(IP_INPUT, "is NULL", ip_run_into(g, NULL, 1, &u, 1, &e));
+	FAILS(IP_INPUT, "memory for 2 outputs, the graph has 1", ip_run_into(g, &in, 1, (ip_tensor[]){ u, u }, 2, &e));
+	bad = in;
+	bad.struct_size = 0;
+	FAILS(IP_INPUT, "struct_size of ip_input 0 is 0", ip_run_into(g, &bad, 1, &u, 1, &e));
+
+	/* A struct of a later version, and messages without room. */
+	struct {
+		ip_tensor t;
+		int64_t later[3];
+	} big = { u, { 1, 2, 3 } };
+	big.t.struct_size = sizeof big;
+	OK(ip_run_into(g, &in, 1, &big.t, 1, &e));
+	CHECK(fnv(big.t.data, big.t.bytes) == want && big.later[2] == 3);
+	CHECK(ip_run_into(g, &bad, 1, &u, 1, NULL) == IP_INPUT);
+	ip_error small = IP_ERROR_INIT;
+	small.struct_size = 8 + 12;
+	small.message[12] = 'x';
+	CHECK(ip_run_into(g, &bad, 1, &u, 1, &small) == IP_INPUT && !strcmp(small.message, "infer_pr...") && small.message[12] == 'x');
+	small.struct_size = 8;
+	small.message[0] = 'x';
+	CHECK(ip_run_into(g, &bad, 1, &u, 1, &small) == IP_INPUT && small.message[0] == 'x');
+
+	/* Opening: options, limits, and every kind of error. */
+	ip_options o = IP_OPTIONS_INIT;
+	ip_graph *l;
+	o.max_pixels = 1000;
+	OK(ip_graph_open_name("preset:imagenet", &o, &l, &e));
+	FAILS(IP_LIMIT, "420x310", ip_run_into(l, &in, 1, &u, 1, &e));
+	CHECK(ip_graph_free(l) == IP_OK);
+	o.backend = "pil";
+	FAILS(IP_PARAM, "a preset has no backends", ip_graph_open_name("preset:imagenet", &o, &l, &e));
+	CHECK(l == NULL);
+	o.backend = NULL;
+	o.format = "nothing";
+	FAILS(IP_PARAM, "nothing", ip_graph_open("{}", 2, &o, &l, &e));
+	o.format = "hf";
+	FAILS(IP_UNSUPPORTED, "class", ip_graph_open("{}", 2, &o, &l, &e));
+	const char *clip = "{\"image_processor_type\": \"CLIPImageProcessor\", \"color\": 1}";
+	FAILS(IP_PARAM, "color", ip_graph_open(clip, strlen(clip), NULL, &l, &e));
+	const char *keys[] = { "color" };
+	o.ignored = 1;
+	FAILS(IP_INPUT, "1 ignored keys at", ip_graph_open(clip, strlen(clip), &o, &l, &e));
+	o.ignored_keys = keys;
+	OK(ip_graph_open(clip, strlen(clip), &o, &l, &e));
+	CHECK(ip_graph_find(l, IP_OUTPUTS, "pixel_values") == 0 && ip_graph_free(l) == IP_OK);
+	o.struct_size = 4;
+	FAILS(IP_INPUT, "struct_size of ip_options", ip_graph_open(clip, strlen(clip), &o, &l, &e));
+	FAILS(IP_FORMAT, "unknown format", ip_graph_open("nothing", 7, NULL, &l, &e));
+	FAILS(IP_FORMAT, "unknown format", ip_graph_open("", 0, NULL, &l, &e));
+	FAILS(IP_IO, "no such file", ip_graph_open_name("/nonexistent/x.json", NULL, &l, &e));
+	FAILS(IP_PARAM, "did you mean", ip_graph_open_name("preset:imagenett", NULL, &l, &e));
+	FAILS(IP_INPUT, "is NULL", ip_graph_open_name(NULL, NULL, &l, &e));
+	FAILS(IP_INPUT, "is NULL", ip_graph_open_name("preset:clip", NULL, NULL, &e));
+	const char *op = "{\"infer_prep_graph\":1,\"inputs\":[{\"name\":\"image\",\"dtype\":\"bytes\",\"layout\":\"none\",\"shape\":[]}],"
+		"\"steps\":[{\"op\":\"reszie\",\"version\":1,\"in\":[\"image\"],\"out\":[\"image\"],\"params\":{}}],\"outputs\":[\"image\"]}";
+	o = (ip_options)IP_OPTIONS_INIT;
+	o.format = "graph";
+	FAILS(IP_UNKNOWN_OP, "reszie", ip_graph_open(op, strlen(op), &o, &l, &e));
+	FAILS(IP_GRAPH, "", ip_graph_open("{", 1, &o, &l, &e));
+
+	/* A graph whose inputs are no images. */
+	const char *two = "{\"infer_prep_graph\":1,\"inputs\":[{\"name\":\"a\",\"dtype\":\"float32\",\"layout\":\"none\",\"shape\":[2]},"
+		"{\"name\":\"b\",\"dtype\":\"bytes\",\"layout\":\"none\",\"shape\":[]}],\"steps\":[],\"outputs\":[\"a\",\"b\"]}";
+	const float values[] = { 1.5f, -2 };
+	float copied[2];
+	char letters[8] = "";
+	ip_input ab[2] = { IP_INPUT_INIT, ip_encoded("text", 4) };
+	ip_tensor to[2] = { IP_TENSOR_INIT, IP_TENSOR_INIT };
+	OK(ip_graph_open(two, strlen(two), NULL, &l, &e));
+	CHECK(ip_graph_count(l, IP_INPUTS) == 2 && ip_graph_find(l, IP_INPUTS, "b") == 1);
+	ab[0].dtype = IP_FLOAT32;
+	ab[0].rank = 1;
+	ab[0].shape[0] = 2;
+	ab[0].data = values;
+	to[0].data = copied;
+	to[0].capacity = sizeof copied;
+	FAILS(IP_CAPACITY, "\"b\" has 4 bytes, its memory has 0", ip_run_into(l, ab, 2, to, 2, &e));
+	CHECK(to[0].bytes == 8 && to[1].bytes == 4 && to[1].dtype == IP_BYTES && to[1].rank == 1 && to[1].shape[0] == 4);
+	to[1].bytes = 9;
+	FAILS(IP_CAPACITY, "\"a\" has 8 bytes, its memory has 7", ip_run_into(l, ab, 2, (to[0].capacity = 7, to), 1, &e));
+	CHECK(to[1].bytes == 9);
+	to[0].capacity = 8;
+	to[1].data = letters;
+	to[1].capacity = sizeof letters;
+	OK(ip_run_into(l, ab, 2, to, 2, &e));
+	CHECK(!memcmp(copied, values, sizeof values) && to[0].bytes == 8 && !strcmp(letters, "text") && to[1].bytes == 4);
+	ab[0].strides[0] = 8;
+	FAILS(IP_UNSUPPORTED, "stride 8 of axis 0, want 4", ip_run_into(l, ab, 2, to, 2, &e));
+	ab[0].strides[0] = 4;
+	ab[0].bytes = 7;
+	FAILS(IP_INPUT, "7 bytes", ip_run_into(l, ab, 2, to, 2, &e));
+	ab[0].bytes = 8;
+	ab[0].shape[0] = 1;
+	FAILS(IP_INPUT, "", ip_run_into(l, ab, 2, to, 2, &e));
+	CHECK(ip_graph_free(l) == IP_OK);
+
+	/* Results, handles, and what follows the end of a graph. */
+	ip_result *r;
+	OK(ip_run(g, &in, 1, &r, &e));
+	OK(ip_graph_free(g) ? IP_INTERNAL : IP_OK);
+	ip_tensor w = IP_TENSOR_INIT;
+	OK(ip_result_tensor(r, 0, &w, &e));
+	CHECK(w.bytes == 602112 && w.capacity == w.bytes && fnv(w.data, w.bytes) == want);
+	FAILS(IP_INPUT, "output 1 of 1", ip_result_tensor(r, 1, &w, &e));
+	CHECK(ip_tokens_free((ip_tokens *)(void *)r) == IP_HANDLE && ip_graph_free((ip_graph *)(void *)r) == IP_HANDLE);
+	CHECK(ip_result_free(r) == IP_OK && ip_result_free(r) == IP_HANDLE && ip_result_free(NULL) == IP_OK);
+	FAILS(IP_HANDLE, "closed", ip_result_tensor(r, 0, &w, &e));
+	CHECK(ip_graph_free(none) == IP_HANDLE && ip_graph_free(NULL) == IP_OK);
+	FAILS(IP_HANDLE, "closed", ip_run_into(none, &in, 1, &u, 1, &e));
+	FAILS(IP_HANDLE, "", ip_run_into(NULL, &in, 1, &u, 1, &e));
+	FAILS(IP_HANDLE, "", ip_run_into((ip_graph *)(void *)&e, &in, 1, &u, 1, &e));
+	FAILS(IP_HANDLE, "", ip_run(none, &in, 1, &r, &e));
+	FAILS(IP_HANDLE, "", ip_graph_describe(none, IP_OUTPUTS, 0, &c, &e));
+	FAILS(IP_HANDLE, "", ip_graph_sizes(none, 1, 1, &c, 1, &e));
+	CHECK(ip_graph_count(none, IP_OUTPUTS) == -1 && ip_graph_count(d, 7) == -1 && ip_graph_find(none, IP_OUTPUTS, "image") == -1);
+
+	/* Tokens. */
+	ip_tokens *k;
+	ip_image_tokens n[2] = { IP_IMAGE_TOKENS_INIT, IP_IMAGE_TOKENS_INIT };
+	const int64_t sizes[] = { 56, 56, 1080, 1920 };
+	char texts[100000];
+	uint64_t bytes;
+	FAILS(IP_IO, "no such file", ip_tokens_open("/nonexistent", &k, &e));
+	ip_token_files files = IP_TOKEN_FILES_INIT;
+	const char *pairs[] = { "image_token", "<|image_pad|>" };
+	files.preprocessor = "{\"image_processor_type\": \"Qwen2VLImageProcessor\", \"processor_class\": \"Qwen2VLProcessor\", "
+		"\"min_pixels\": 3136, \"max_pixels\": 12845056, \"patch_size\": 14, \"merge_size\": 2}";
+	files.tokens = pairs;
+	files.pairs = 1;
+	OK(ip_tokens_open_files(&files, &k, &e));
+	OK(ip_tokens_images(k, sizes, 2, n, NULL, 0, &bytes, &e));
+	CHECK(n[0].tokens == 4 && n[0].text_tokens == 4 && n[0].text_bytes == 52 && n[1].tokens == 2691);
+	CHECK(bytes == n[0].text_bytes + n[1].text_bytes && n[1].text_at == n[0].text_bytes && bytes < sizeof texts);
+	FAILS(IP_CAPACITY, "the texts have", ip_tokens_images(k, sizes, 2, n, texts, bytes - 1, NULL, &e));
+	texts[bytes] = 'x';
+	OK(ip_tokens_images(k, sizes, 2, n, texts, bytes, NULL, &e));
+	CHECK(texts[bytes] == 'x');
+	CHECK(!memcmp(texts, "<|image_pad|><|image_pad|>", 26));
+	FAILS(IP_INPUT, "aspect ratio", ip_tokens_images(k, (const int64_t[]){ 1, 3000 }, 1, n, NULL, 0, NULL, &e));
+	const int64_t zero[] = { 0, 5 };
+	FAILS(IP_INPUT, "0 x 5", ip_tokens_images(k, zero, 1, n, NULL, 0, NULL, &e));
+	FAILS(IP_HANDLE, "", ip_tokens_images((ip_tokens *)(void *)d, sizes, 1, n, NULL, 0, NULL, &e));
+	CHECK(ip_tokens_free(k) == IP_OK && ip_tokens_free(k) == IP_HANDLE);
+	CHECK(ip_graph_free(d) == IP_OK);
+	free(t.data);
+	free(u.data);
+	free(planes);
+	free(padded);
+	free(f.data);
+}
+
+/* small GRAPH IMAGE CONFIG: what the small build opens, and how it refuses the
+ * rest. */
+static void small(const char *graph, const char *image, const char *config)
+{
+	file f = read_file(image), c = read_file(config), j = read_file(graph);
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_graph *g = open_name(graph), *none;
+	ip_options o = IP_OPTIONS_INIT;
+	ip_result *r;
+	ip_tokens *k;
+	const char *json;
+	OK(ip_run(g, &in, 1, &r, &e));
+	CHECK(ip_result_free(r) == IP_OK && ip_graph_free(g) == IP_OK);
+	OK(ip_graph_open(j.data, j.n, NULL, &g, &e));
+	CHECK(ip_graph_free(g) == IP_OK);
+	OK(ip_capabilities(&json, &e));
+	CHECK(strstr(json, "\"importers\":[]") && strstr(json, "\"webp\"") && strstr(json, "\"letterbox\""));
+	FAILS(IP_FORMAT, "this build opens graphs and presets", ip_graph_open(c.data, c.n, NULL, &none, &e));
+	FAILS(IP_FORMAT, "this build opens graphs and presets", ip_graph_open_name(config, NULL, &none, &e));
+	FAILS(IP_IO, "no such file", ip_graph_open_name("/nonexistent", NULL, &none, &e));
+	o.format = "hf";
+	FAILS(IP_UNSUPPORTED, "this build opens graphs and presets", ip_graph_open(c.data, c.n, &o, &none, &e));
+	o.format = "graph";
+	FAILS(IP_GRAPH, "", ip_graph_open(c.data, c.n, &o, &none, &e));
+	o.backend = "pil";
+	FAILS(IP_UNSUPPORTED, "no importers", ip_graph_open(j.data, j.n, &o, &none, &e));
+	FAILS(IP_UNSUPPORTED, "no importers", ip_tokens_open("/", &k, &e));
+	FAILS(IP_HANDLE, "", ip_tokens_images(NULL, NULL, 0, NULL, NULL, 0, NULL, &e));
+	free(f.data);
+	free(c.data);
+	free(j.data);
+}
+
+/* fork_ forks and uses the library in the child. */
+static void fork_(const char *image)
+{
+	file f = read_file(image);
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_graph *g = open_name("preset:imagenet"), *other;
+	ip_tensor t = IP_TENSOR_INIT;
+	t.capacity = 602112;
+	t.data = malloc(t.capacity);
+	OK(ip_run_into(g, &in, 1, &t, 1, &e));
+	fflush(stdout);
+	pid_t child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		const char *json;
+		ip_result *r;
+		ip_column c = IP_COLUMN_INIT;
+		ip_image_info info = IP_IMAGE_INFO_INIT;
+		FAILS(IP_FORKED, "fork", ip_run_into(g, &in, 1, &t, 1, &e));
+		FAILS(IP_FORKED, "fork", ip_run(g, &in, 1, &r, &e));
+		FAILS(IP_FORKED, "fork", ip_run_batch(g, &in, 1, &t, 1, 1, NULL, NULL, NULL, &e));
+		FAILS(IP_FORKED, "fork", ip_graph_open_name("preset:clip", NULL, &other, &e));
+		CHECK(other == NULL);
+		FAILS(IP_FORKED, "fork", ip_graph_open("{}", 2, NULL, &other, &e));
+		FAILS(IP_FORKED, "fork", ip_capabilities(&json, &e));
+		FAILS(IP_FORKED, "fork", ip_probe(f.data, f.n, &info, &e));
+		FAILS(IP_FORKED, "fork", ip_graph_describe(g, IP_OUTPUTS, 0, &c, &e));
+		FAILS(IP_FORKED, "fork", ip_graph_sizes(g, 1, 1, &c, 1, &e));
+		FAILS(IP_FORKED, "fork", ip_result_tensor(NULL, 0, &t, &e));
+		FAILS(IP_FORKED, "fork", ip_tokens_open("x", (ip_tokens **)&r, &e));
+		CHECK(ip_graph_free(g) == IP_FORKED && ip_graph_count(g, IP_OUTPUTS) == -1 && ip_graph_find(g, IP_OUTPUTS, "image") == -1);
+		CHECK(ip_api_version() == IP_API_VERSION && !strcmp(ip_version(), IP_VERSION));
+		_exit(0);
+	}
+	int status;
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+#ifdef __x86_64__ /* qemu does not show the library a fork that goes past libc */
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	CHECK(child >= 0);
+	if (child == 0)
+		_exit(ip_run_into(g, &in, 1, &t, 1, NULL) != IP_FORKED);
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+#endif
+	OK(ip_run_into(g, &in, 1, &t, 1, &e));
+	CHECK(ip_graph_free(g) == IP_OK);
+	free(t.data);
+	free(f.data);
+}
+
+typedef struct {
+	ip_graph *g;
+	file f;
+	int calls;
+	uint64_t want;
+} work;
+
+static void *call_many(void *arg)
+{
+	const work *w = arg;
+	ip_error e = IP_ERROR_INIT;
+	ip_input in = ip_encoded(w->f.data, w->f.n);
+	ip_tensor t = IP_TENSOR_INIT;
+	t.capacity = 3 * 32 * 32 * 4;
+	t.data = malloc(t.capacity);
+	for (int i = 0; i < w->calls; i++) {
+		if (i % 8 == 7) {
+			ip_result *r;
+			ip_tensor l = IP_TENSOR_INIT;
+			OK(ip_run(w->g, &in, 1, &r, &e));
+			OK(ip_result_tensor(r, 0, &l, &e));
+			CHECK(fnv(l.data, l.bytes) == w->want && ip_result_free(r) == IP_OK);
+			continue;
+		}
+		OK(ip_run_into(w->g, &in, 1, &t, 1, &e));
+		CHECK(fnv(t.data, t.bytes) == w->want);
+	}
+	free(t.data);
+	return NULL;
+}
+
+/* threads GRAPH IMAGE CALLS: 8 threads share the calls; memory stays flat. */
+static void threads(const char *graph, const char *image, int calls)
+{
+	work w = { open_name(graph), read_file(image), 1, 0 };
+	ip_input in = ip_encoded(w.f.data, w.f.n);
+	ip_result *r;
+	ip_tensor l = IP_TENSOR_INIT;
+	OK(ip_run(w.g, &in, 1, &r, &e));
+	OK(ip_result_tensor(r, 0, &l, &e));
+	CHECK(l.bytes == 3 * 32 * 32 * 4);
+	w.want = fnv(l.data, l.bytes);
+	CHECK(ip_result_free(r) == IP_OK);
+	long before = 0;
+	for (int part = 0; part < 5; part++) {
+		pthread_t t[8];
+		w.calls = calls / 40;
+		for (int i = 0; i < 8; i++)
+			CHECK(!pthread_create(&t[i], NULL, call_many, &w));
+		for (int i = 0; i < 8; i++)
+			CHECK(!pthread_join(t[i], NULL));
+		if (part == 0)
+			before = rss();
+	}
+	printf("%d calls in 8 threads: %ld KB after a fifth, %ld KB at the end\n", calls, before, rss());
+	CHECK(rss() < before + 8000);
+	CHECK(ip_graph_free(w.g) == IP_OK);
+	free(w.f.data);
+}
+
+/* cycles NAME IMAGE TIMES: opens, runs and closes; memory stays flat. */
+static void cycles(const char *name, const char *image, int times)
+{
+	file f = read_file(image);
+	ip_input in = ip_encoded(f.data, f.n);
+	long before = 0;
+	for (int i = 0; i < times; i++) {
+		ip_graph *g = open_name(name);
+		ip_result *r;
+		OK(ip_run(g, &in, 1, &r, &e));
+		CHECK(ip_graph_free(g) == IP_OK && ip_result_free(r) == IP_OK);
+		if (i == times / 5)
+			before = rss();
+	}
+	printf("%d times opened and closed: %ld KB after a fifth, %ld KB at the end\n", times, before, rss());
+	CHECK(rss() < before + 8000);
+	free(f.data);
+}
+
+static uint64_t state = 1;
+
+/* pick returns a number that is small, a power of two, negative or anything. */
+static int64_t pick(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	switch (state >> 61) {
+	case 0:
+		return (int64_t)state;
+	case 1:
+		return (int64_t)(1ull << (state & 63));
+	case 2:
+		return -(int64_t)(state & 15);
+	default:
+		return (int64_t)(state & 7);
+	}
+}
+
+/* garbage IMAGE TIMES: inputs, structs and handles of random numbers are errors
+ * or runs. Inputs state the bytes of their memory, so nothing is read beyond. */
+static void garbage(const char *image, int times)
+{
+	file f = read_file(image);
+	ip_graph *g = open_name("preset:imagenet");
+	ip_tensor t = IP_TENSOR_INIT;
+	ip_column c = IP_COLUMN_INIT;
+	long by[13] = { 0 };
+	t.capacity = 602112;
+	t.data = malloc(t.capacity);
+	for (int i = 0; i < times; i++) {
+		ip_input in = ip_encoded(f.data, f.n);
+		if (i % 8 == 0) { /* a damaged image */
+			unsigned char *p = f.data;
+			size_t at = (size_t)pick() % f.n;
+			unsigned char old = p[at];
+			p[at] = (unsigned char)pick();
+			in.bytes = i % 16 ? f.n : at;
+			by[ip_run_into(g, &in, 1, &t, 1, &e)]++;
+			p[at] = old;
+			continue;
+		}
+		in.dtype = i % 4 ? IP_UINT8 : (int32_t)pick();
+		in.layout = i % 4 ? 1 + i % 2 : (int32_t)pick();
+		in.rank = i % 4 ? 3 : (int32_t)pick();
+		for (int k = 0; k < 3 + i % 6; k++) {
+			in.shape[k] = pick();
+			in.strides[k] = i % 3 ? pick() : 0;
+		}
+		by[ip_run_into(g, &in, 1, &t, 1, &e)]++;
+		ip_graph *wrong = (ip_graph *)(uintptr_t)((uint64_t)pick() | 1ull << 40);
+		CHECK(ip_run_into(wrong, &in, 1, &t, 1, &e) == IP_HANDLE && ip_graph_free(wrong) == IP_HANDLE);
+		CHECK(ip_tokens_free((ip_tokens *)(void *)g) == IP_HANDLE);
+		(void)ip_graph_describe(g, (int32_t)pick(), (int32_t)pick(), &c, &e);
+		(void)ip_graph_sizes(g, pick(), pick(), &c, (int32_t)(pick() & 1), &e);
+	}
+	for (int s = 0; s < 13; s++)
+		if (by[s])
+			printf("%s %ld ", ip_status_name(s), by[s]);
+	CHECK(by[IP_OK] && by[IP_INPUT] && !by[IP_INTERNAL] && !by[IP_HANDLE]);
+	CHECK(ip_graph_free(g) == IP_OK);
+	free(t.data);
+	free(f.data);
+}
+
+static void *until_closed(void *arg)
+{
+	const work *w = arg;
+	ip_error e = IP_ERROR_INIT;
+	ip_input in = ip_encoded(w->f.data, w->f.n);
+	for (;;) {
+		ip_result *r;
+		ip_tensor l = IP_TENSOR_INIT;
+		ip_status s = ip_run(w->g, &in, 1, &r, &e);
+		if (s == IP_HANDLE)
+			return NULL;
+		CHECK(s == IP_OK);
+		OK(ip_result_tensor(r, 0, &l, &e));
+		CHECK(fnv(l.data, l.bytes) == w->want && ip_result_free(r) == IP_OK);
+	}
+}
+
+/* closing GRAPH IMAGE: closes graphs that 4 threads use. */
+static void closing(const char *graph, const char *image)
+{
+	work w = { NULL, read_file(image), 0, 0 };
+	ip_input in = ip_encoded(w.f.data, w.f.n);
+	for (int i = 0; i < 50; i++) {
+		pthread_t t[4];
+		ip_result *r;
+		ip_tensor l = IP_TENSOR_INIT;
+		w.g = open_name(graph);
+		OK(ip_run(w.g, &in, 1, &r, &e));
+		OK(ip_result_tensor(r, 0, &l, &e));
+		w.want = fnv(l.data, l.bytes);
+		CHECK(ip_result_free(r) == IP_OK);
+		for (int k = 0; k < 4; k++)
+			CHECK(!pthread_create(&t[k], NULL, until_closed, &w));
+		OK(ip_run(w.g, &in, 1, &r, &e));
+		CHECK(ip_graph_free(w.g) == IP_OK && ip_result_free(r) == IP_OK);
+		for (int k = 0; k < 4; k++)
+			CHECK(!pthread_join(t[k], NULL));
+	}
+	free(w.f.data);
+}
+
+typedef struct {
+	size_t threads, left_out;
+} host;
+
+typedef struct {
+	size_t from, to, step;
+	ip_body body;
+	void *context;
+} part;
+
+static void *run_part(void *arg)
+{
+	const part *p = arg;
+	for (size_t i = p->from; i < p->to; i += p->step)
+		p->body(p->context, i);
+	return NULL;
+}
+
+/* parallel is a host's loop. */
+static void parallel(void *arg, size_t n, ip_body body, void *context)
+{
+	const host *h = arg;
+	pthread_t t[8];
+	part p[8];
+	CHECK(h->threads <= 8);
+	for (size_t i = 0; i < h->threads; i++) {
+		p[i] = (part){ i, n - h->left_out, h->threads, body, context };
+		CHECK(!pthread_create(&t[i], NULL, run_part, &p[i]));
+	}
+	for (size_t i = 0; i < h->threads; i++)
+		CHECK(!pthread_join(t[i], NULL));
+}
+
+#define IMAGES 12
+
+/* batch IMAGE: batches in series and in the host's threads. */
+static void batch(const char *image)
+{
+	file f = read_file(image);
+	ip_graph *g = open_name("preset:imagenet");
+	ip_input in[IMAGES];
+	ip_tensor out[IMAGES];
+	ip_status each[IMAGES];
+	char *memory = malloc((size_t)IMAGES * 602112);
+	uint64_t want = 0;
+	for (int threads = 0; threads <= 8; threads += 4) {
+		host h = { (size_t)threads, 0 };
+		ip_parallel loop = threads ? parallel : NULL;
+		memset(memory, 0, (size_t)IMAGES * 602112);
+		for (int i = 0; i < IMAGES; i++) {
+			in[i] = ip_encoded(f.data, f.n);
+			out[i] = (ip_tensor)IP_TENSOR_INIT;
+			out[i].capacity = 602112;
+			out[i].data = memory + (size_t)i * 602112;
+		}
+		OK(ip_run_batch(g, in, 1, out, 1, IMAGES, each, loop, &h, &e));
+		for (int i = 0; i < IMAGES; i++) {
+			if (!want)
+				want = fnv(out[i].data, out[i].bytes);
+			CHECK(each[i] == IP_OK && out[i].bytes == 602112 && fnv(out[i].data, out[i].bytes) == want);
+		}
+		OK(ip_run_batch(g, in, 1, out, 1, IMAGES, NULL, loop, &h, &e));
+		OK(ip_run_batch(g, NULL, 1, NULL, 1, 0, NULL, loop, &h, &e));
+		in[9].bytes = 1000;
+		in[5].bytes = 0;
+		out[7].capacity--;
+		FAILS(IP_FORMAT, "empty input", ip_run_batch(g, in, 1, out, 1, IMAGES, each, loop, &h, &e));
+		for (int i = 0; i < IMAGES; i++)
+			CHECK(each[i] == (i == 9 || i == 5 ? IP_FORMAT : i == 7 ? IP_CAPACITY : IP_OK));
+		CHECK(fnv(out[11].data, out[11].bytes) == want);
+		FAILS(IP_INPUT, "negative", ip_run_batch(g, in, -1, out, 1, IMAGES, each, loop, &h, &e));
+		if (threads) {
+			in[9].bytes = in[5].bytes = f.n;
+			out[7].capacity++;
+			h.left_out = 1;
+			FAILS(IP_INPUT, "parallel returned before", ip_run_batch(g, in, 1, out, 1, IMAGES, each, loop, &h, &e));
+			CHECK(each[IMAGES - 1] == IP_INPUT && each[0] == IP_OK);
+		}
+	}
+	CHECK(ip_graph_free(g) == IP_OK);
+	free(memory);
+	free(f.data);
+}
+
+/* bench IMAGE ROUNDS: the least time of a call, and of a run, in ns. */
+static void bench(const char *image, int rounds)
+{
+	file f = read_file(image);
+	ip_graph *g = open_name("preset:imagenet");
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_tensor t = IP_TENSOR_INIT;
+	t.capacity = 602112;
+	void *memory = t.data = malloc(t.capacity);
+	double version = 1, count = 1, run = 1;
+	volatile int64_t sum = 0; /* keeps the calls */
+	for (int i = 0; i < rounds; i++) {
+		double a = seconds();
+		for (int k = 0; k < 10000; k++)
+			sum += (int64_t)ip_version()[0];
+		double b = seconds();
+		for (int k = 0; k < 10000; k++)
+			sum += ip_graph_count(g, IP_OUTPUTS);
+		double c = seconds();
+		version = b - a < version ? b - a : version;
+		count = c - b < count ? c - b : count;
+	}
+	for (int i = 0; i < rounds; i++) {
+		double a = seconds();
+		OK(ip_run_into(g, &in, 1, &t, 1, &e));
+		double b = seconds();
+		run = b - a < run ? b - a : run;
+	}
+	double lent = 1;
+	for (int i = 0; i < rounds; i++) {
+		ip_result *r;
+		double a = seconds();
+		OK(ip_run(g, &in, 1, &r, &e));
+		OK(ip_result_tensor(r, 0, &t, &e));
+		CHECK(ip_result_free(r) == IP_OK);
+		double b = seconds();
+		lent = b - a < lent ? b - a : lent;
+	}
+	printf("%.1f %.1f %.0f %.0f\n", version / 1e4 * 1e9, count / 1e4 * 1e9, run * 1e9, lent * 1e9);
+	CHECK(ip_graph_free(g) == IP_OK);
+	free(memory);
+	free(f.data);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	if (!strcmp(mode, "digest") && argc > 4)
+		digest(argc - 2, argv + 2);
+	else if (!strcmp(mode, "api") && argc == 3)
+		api(argv[2]);
+	else if (!strcmp(mode, "small") && argc == 5)
+		small(argv[2], argv[3], argv[4]);
+	else if (!strcmp(mode, "fork") && argc == 3)
+		fork_(argv[2]);
+	else if (!strcmp(mode, "threads") && argc == 5)
+		threads(argv[2], argv[3], atoi(argv[4]));
+	else if (!strcmp(mode, "cycles") && argc == 5)
+		cycles(argv[2], argv[3], atoi(argv[4]));
+	else if (!strcmp(mode, "garbage") && argc == 4)
+		garbage(argv[2], atoi(argv[3]));
+	else if (!strcmp(mode, "closing") && argc == 4)
+		closing(argv[2], argv[3]);
+	else if (!strcmp(mode, "batch") && argc == 3)
+		batch(argv[2]);
+	else if (!strcmp(mode, "bench") && argc == 4)
+		bench(argv[2], atoi(argv[3]));
+	else {
+		fprintf(stderr, "usage: check MODE ARGUMENTS\n");
+		return 2;
+	}
+	return 0;
+}
