@@ -195,12 +195,12 @@ func (s *splitter) png() error {
 }
 
 func (s *splitter) jpeg() error {
-	b, err := s.take(2)
-	if err != nil {
+	if _, err := s.take(2); err != nil {
 		return err
 	}
 	for {
-		if b, err = s.take(2); err != nil {
+		b, err := s.take(2)
+		if err != nil {
 			return err
 		}
 		if b[0] != 0xff {
