@@ -258,6 +258,23 @@ func ip_video_open(config unsafe.Pointer, n C.int64_t, e **C.char) (h C.int64_t)
 	return h
 }
 
+// ip_video_config returns the configuration of the video processor of a model's
+// folder, which ip_free frees.
+//
+//export ip_video_config
+func ip_video_config(folder *C.char, e **C.char) (config *C.char) {
+	err := func() (err error) {
+		defer binding.Guard(&err)
+		b, err := binding.VideoConfig(C.GoString(folder))
+		if err == nil {
+			config = C.CString(string(b))
+		}
+		return err
+	}()
+	fail(e, err)
+	return config
+}
+
 // ip_video_run runs a video processor on videos and lends their batch. frames
 // has the frames of all videos, one video after the other. A rate or a duration
 // of 0 is unknown. *names becomes the names of the outputs, a list in JSON, for

@@ -34,12 +34,14 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
     (tmp_path / "model").mkdir()
     for name in "model/preprocessor_config.json", "preprocessor_config.json":
         (tmp_path / name).write_text(json.dumps(HF))
+    (tmp_path / "model" / "video_preprocessor_config.json").write_text(json.dumps({"video_processor_type": "Qwen2VLVideoProcessor"}))
     (tmp_path / "augment.json").write_text(json.dumps(conftest.SMALL))
     os.symlink(folder, tmp_path / "train")
     blocks = 0
     for page in "docs/python.md", "python/README.md":
         steps = []
-        names = {"step": lambda images, labels: steps.append(len(labels)), "images": [jpeg], "pixels": np.zeros((20, 30, 3), np.uint8)}
+        names = {"step": lambda images, labels: steps.append(len(labels)), "images": [jpeg], "pixels": np.zeros((20, 30, 3), np.uint8),
+                 "frames": np.zeros((4, 60, 90, 3), np.uint8)}
         for block in re.findall(r"```python\n(.*?)```", (conftest.ROOT / page).read_text(), re.DOTALL):
             if "torch" not in block and "infer_prep.transformers" not in block:
                 block = re.sub(r"open\((.*?)\)\.read\(\)", r"__import__('pathlib').Path(\1).read_bytes()", block).replace('.Path("cat.jpg", "rb")', '.Path("cat.jpg")')

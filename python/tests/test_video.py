@@ -54,6 +54,13 @@ def test_forms(tmp_path):
     assert p(FRAMES, do_sample_frames=True, num_frames=2)["pixel_values"].shape[1] == 2
     (tmp_path / "video_preprocessor_config.json").write_text(json.dumps(config))
     assert np.array_equal(VideoProcessor(tmp_path)(FRAMES)["pixel_values"], want)
+    # A folder whose file names no class: that of config.json's model_type.
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "preprocessor_config.json").write_text('{"do_sample_frames": false}')
+    (tmp_path / "old" / "config.json").write_text('{"model_type": "qwen2_vl"}')
+    assert VideoProcessor(tmp_path / "old").config["video_processor_type"] == "Qwen2VLVideoProcessor"
+    with pytest.raises(InferPrepError, match="want video_preprocessor_config.json"):
+        VideoProcessor(tmp_path.parent)
     (tmp_path / "processor_config.json").write_text(json.dumps({"video_processor": config | {"do_normalize": False}}))
     assert not np.array_equal(VideoProcessor(tmp_path)(FRAMES)["pixel_values"], want)
 

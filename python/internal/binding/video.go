@@ -2,6 +2,9 @@ package binding
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -26,6 +29,27 @@ func OpenVideo(config []byte) (*Video, error) {
 	}
 	return &Video{processor: p}, nil
 }
+
+// VideoConfig returns the configuration of the video processor of a model's
+// folder, which AutoVideoProcessor would choose.
+func VideoConfig(folder string) ([]byte, error) {
+	_, data, err := video.FromModel(func(name string) ([]byte, error) {
+		f, err := os.Open(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+		if err == nil && len(b) > maxConfig {
+			err = fmt.Errorf("infer_prep: video: %w: %s has more than %d bytes", errInput, f.Name(), maxConfig)
+		}
+		return b, err
+	})
+	return data, err
+}
+
+// maxConfig is the most bytes of a configuration.
+const maxConfig = 1 << 20
 
 // Run chooses frames of each video as the processor says, on all processors,
 // and lends the batch of its outputs and their names. m has the rate and the

@@ -61,6 +61,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_graph_run": (c_int64, [c_int64, POINTER(Image), POINTER(Tensor), ERROR]),
     "ip_graph_run_batch": (c_int64, [c_int64, POINTER(Image), c_int32, POINTER(Tensor), ERROR]),
     "ip_graph_run_into": (c_int32, [c_int64, POINTER(Image), POINTER(Tensor), c_int32, ERROR]),
+    "ip_video_config": (c_void_p, [c_char_p, ERROR]),
     "ip_video_open": (c_int64, [c_char_p, c_int64, ERROR]),
     "ip_video_run": (c_int64, [c_int64, POINTER(Image), POINTER(Video), c_int32, POINTER(Tensor), ERROR, ERROR]),
     "ip_graph_sizes": (c_int32, [c_int64, c_int64, c_int64, POINTER(Tensor), ERROR]),

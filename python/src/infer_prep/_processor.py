@@ -173,23 +173,21 @@ def flat(images: Any) -> list[Any]:
     return list(images) if getattr(images, "ndim", 0) == 4 else [images]
 
 
-def read(path: str, names: Sequence[str] = ("processor_config.json", "preprocessor_config.json"), part: str = "image_processor",
-         what: str = "ImageProcessor") -> dict[str, Any]:
-    """The configuration of a file, or of a model's folder: that of the first of names with the part, else of the first other one."""
+def read(path: str) -> dict[str, Any]:
+    """The configuration of a file, or of a model's folder: that of processor_config.json before preprocessor_config.json."""
     if os.path.isdir(path):
-        files = [os.path.join(path, name) for name in names]
+        files = [os.path.join(path, name) for name in ("processor_config.json", "preprocessor_config.json")]
     else:
         files = [path]
+    config: dict[str, Any] = {}
     for file in files:
         if file != files[-1] and not os.path.exists(file):
             continue
         with open(file, encoding="utf-8") as f:
             config = json.load(f)
         if not isinstance(config, dict):
-            raise ValueError(f"infer_prep: {what}: {file}: want an object in JSON")
-        nested = config.get(part)
+            raise ValueError(f"infer_prep: ImageProcessor: {file}: want an object in JSON")
+        nested = config.get("image_processor")
         if isinstance(nested, dict):
             return nested
-        if os.path.basename(file) != "processor_config.json" or len(files) == 1:
-            return config
-    raise AssertionError("the last of the names is no processor_config.json")
+    return config

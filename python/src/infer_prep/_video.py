@@ -12,9 +12,6 @@ from . import _images, _native, _processor
 from ._graph import Path, path_of
 from ._native import Array
 
-# The files of a model's folder, in the order of AutoVideoProcessor.
-FILES = ("processor_config.json", "video_preprocessor_config.json", "preprocessor_config.json")
-
 
 class Prepared:
     """A configuration that the library has read. It is safe for use by several threads."""
@@ -115,5 +112,17 @@ def tensors(out: dict[str, Array]) -> dict[str, Any]:
 
 
 def _read(path: str) -> dict[str, Any]:
-    """The configuration of a file, or of a model's folder."""
-    return _processor.read(path, FILES, "video_processor", "VideoProcessor")
+    """The configuration of a file, or of a model's folder as AutoVideoProcessor chooses it."""
+    if os.path.isdir(path):
+        error = c_void_p()
+        p = _native.lib().ip_video_config(os.fsencode(path), byref(error))
+        _native.check(error)
+        content = _native.text(p)
+    else:
+        with open(path, encoding="utf-8") as f:
+            content = f.read()
+    config = json.loads(content)
+    if not isinstance(config, dict):
+        raise ValueError(f"infer_prep: VideoProcessor: {path}: want an object in JSON")
+    nested = config.get("video_processor")
+    return nested if isinstance(nested, dict) else config
