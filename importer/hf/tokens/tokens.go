@@ -113,7 +113,9 @@ const suffix = "Processor"
 
 // Parse reads a processor's files. Its errors wrap those of package importer:
 // ErrJSON, ErrUnknownClass, ErrUnsupported, ErrValue and ErrUnknownKey. A value
-// that no file has and the reference needs is an ErrValue that names it.
+// that no file has and the reference needs is an ErrValue that names it. A
+// class of transformers that Supports does not list as exact is an
+// ErrUnsupported that says why.
 func Parse(f Files) (*Processor, error) {
 	k, name, err := newKeys(f)
 	if err != nil {
@@ -121,6 +123,9 @@ func Parse(f Files) (*Processor, error) {
 	}
 	base := strings.TrimSuffix(name, suffix)
 	c, known := classes.Get(base)
+	if _, listed := processors[name]; listed && !known {
+		return nil, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: "processor_class", Text: importer.Describe(name) + ": " + supported(name).Reason})
+	}
 	if base == name || !known {
 		text := importer.Describe(name)
 		s := registry.Suggest(name, Classes())
