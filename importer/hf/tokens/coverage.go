@@ -52,7 +52,7 @@ func supported(name string) Support {
 	switch {
 	case s.Exact:
 	case processors[name] == plain:
-		s.NoTokens, s.Reason = true, "its text has no tokens of images"
+		s.NoTokens, s.Reason = true, "it puts no tokens of images into a text"
 	case processors[name] == imageless:
 		s.NoTokens, s.Reason = true, "it takes no images"
 	default:

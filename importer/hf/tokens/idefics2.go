@@ -1,6 +1,9 @@
 package tokens
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 func init() {
 	define(class{images: []string{"Idefics2"}, build: idefics2}, "Idefics2")
@@ -15,7 +18,10 @@ func idefics2(k *keys) rule {
 	if k.has("image_token") { // which then needs the other
 		mark = k.token("image_boundary_token", "")
 	}
-	length, parts := k.int(k.file, "image_seq_len", 64, 0, maxLength), 1
+	length, parts := k.int(k.file, "image_seq_len", 64, 1, maxLength), 1
+	if !strings.HasPrefix(token, "<") {
+		k.fail("image_token", fmt.Sprintf("%.20q, want a token that starts with \"<\": the class puts spaces before others", token))
+	}
 	split, resize := k.bool(k.layer("do_image_splitting"), "do_image_splitting", false), k.bool(k.layer("do_resize"), "do_resize", true)
 	k.call.Inert("size", "do_pad")
 	if k.bool(k.image, "do_image_splitting", false) {

@@ -60,8 +60,8 @@ type Image struct {
 	// TextTokens is the number of the same kind of tokens in Text. It differs
 	// from Tokens where the reference's method ignores a setting.
 	TextTokens int
-	// Text replaces the placeholder of the image in the prompt, or stands before
-	// the prompt. The texts of a call have at most 64 MiB.
+	// Text replaces the placeholder of the image in the prompt, or stands
+	// before the prompt. The texts of a call have at most 64 MiB.
 	Text string
 	// Before reports that Text stands before the prompt, which then has no
 	// placeholders. The texts of several images follow one another.

@@ -70,6 +70,9 @@ type CoverageJSON struct {
 	Classes      []classJSON `json:"classes"`
 	VideosExact  int         `json:"videos_exact"` // of the video classes
 	Videos       []videoJSON `json:"videos"`
+	// TokensExact counts the processors whose tokens of images are exact.
+	TokensExact int             `json:"tokens_exact"`
+	Processors  []processorJSON `json:"processors"`
 }
 
 type classJSON struct {
@@ -92,6 +95,7 @@ func listCoverage(a *command.App, asJSON bool) error {
 		c.Classes = append(c.Classes, classJSON{k.Name, k.Backends, state, k.Cases, k.Partial})
 	}
 	c.Videos, c.VideosExact = videoCoverage()
+	c.Processors, c.TokensExact = processorCoverage()
 	if asJSON {
 		return a.PrintJSON(c)
 	}
@@ -116,5 +120,8 @@ func listCoverage(a *command.App, asJSON bool) error {
 	if _, err := fmt.Fprintf(a.Stdout, "\ntransformers %s: %d of %d classes are exact in their default backend.\n", c.Transformers, c.Exact, len(c.Classes)); err != nil {
 		return err
 	}
-	return listVideos(a, c.Videos, c.VideosExact)
+	if err := listVideos(a, c.Videos, c.VideosExact); err != nil {
+		return err
+	}
+	return listProcessors(a, c.Processors, c.TokensExact)
 }
