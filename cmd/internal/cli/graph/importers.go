@@ -17,7 +17,7 @@ func ImportersCommand(a *command.App) *cobra.Command {
 	var asJSON, coverage bool
 	cmd := &cobra.Command{
 		Use:   "importers",
-		Short: "List the importers, or transformers' image processors",
+		Short: "List the importers, or transformers' processors",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return command.UsageErr("importers: want no arguments, got %q", args[0])
@@ -31,7 +31,7 @@ func ImportersCommand(a *command.App) *cobra.Command {
 			return listImporters(a, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&coverage, "coverage", false, "list the image processors of transformers that --hf imports")
+	cmd.Flags().BoolVar(&coverage, "coverage", false, "list the image and video processors of transformers that --hf imports, and the processors whose tokens of images are exact")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
