@@ -77,7 +77,7 @@ func graniteDocling(k *keys) rule {
 	count := func(h, w int) (int, error) {
 		rows, columns, err := plan(h, w)
 		if n := rows * columns; n > 1 {
-			return times(n, length+2) + rows - 1 + lines + length + 3, err
+			return min(times(n, length+2), maxCount/2) + rows - 1 + lines + length + 3, err
 		}
 		return length + 3, err
 	}
