@@ -160,7 +160,7 @@ parity: ## PHOTOS=DIR: comparison with the references
 	@mkdir -p bin
 	$(GO) build -o bin/infer-prep ./cmd/infer-prep
 	@py=$$(parity/venv.sh parity/requirements.txt parity/requirements-no-deps.txt) && $$py parity/parity.py bin/infer-prep $(PHOTOS) && $$py parity/torch_uint8.py bin/infer-prep && \
-	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/importers/transformers_classes.py --check bin/coverage.json && $$py parity/keys.py && $$py testdata/gen/importers/transform_classes.py --check
+	bin/infer-prep importers --coverage --json >bin/coverage.json && $$py testdata/gen/importers/transformers_classes.py --check bin/coverage.json && $$py testdata/gen/importers/transformers_processors.py --check && $$py parity/keys.py && $$py testdata/gen/importers/transform_classes.py --check
 	@parity/more.sh bin/infer-prep $(PHOTOS)
 
 # 800 JPEG files of quality 95 to 100 (noise, and the photographs of the folder PHOTOS) against Pillow.

@@ -95,9 +95,10 @@ func (o *ResizeToSlices) sampling() sampling {
 	return sampling{o.Interpolation, o.Backend, true}
 }
 
-// grid returns the numbers of rows and columns of slices; 0 if an image of
-// h x w pixels is not cut.
-func (o *ResizeToSlices) grid(h, w int) (rows, columns int) {
+// Grid returns the numbers of rows and columns of slices; 0 if an image of
+// h x w pixels is not cut. It requires valid parameters and sides of 1 to
+// 65536.
+func (o *ResizeToSlices) Grid(h, w int) (rows, columns int) {
 	ratio := float64(int64(w)*int64(h)) / float64(int64(o.Scale)*int64(o.Scale))
 	n := int(min(math.Ceil(ratio), float64(o.MaxSlices)))
 	if n <= 1 {
@@ -149,7 +150,7 @@ func (o *ResizeToSlices) cut(h, w int) (s slicing, err error) {
 	if o.MaxSlices > 1 && max(h, w) > maxSliceSide {
 		return s, inputErr("an image of %d x %d (height x width), want sides of at most %d", h, w, maxSliceSide)
 	}
-	s.rows, s.columns = o.grid(h, w)
+	s.rows, s.columns = o.Grid(h, w)
 	fh, fw := o.whole(float64(h), float64(w), s.rows == 0 && !o.KeepSmall)
 	if s.height, s.width, err = sides(h, w, fh, fw); err != nil {
 		return s, err

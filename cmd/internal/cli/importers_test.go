@@ -56,6 +56,18 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	require.Zero(t, table.VideosExact)
+
+	require.Regexp(t, `(?m)^Gemma3Processor +exact *$`, text)
+	require.Regexp(t, `(?m)^CLIPProcessor +none +it puts no tokens`, text)
+	require.Regexp(t, `(?m)^Kosmos2Processor +refused +it numbers`, text)
+	require.Len(t, table.Processors, 169)
+	for _, p := range table.Processors {
+		require.Equal(t, p.State == "exact", p.Reason == "", p.Class)
+		if p.State == "exact" {
+			table.TokensExact--
+		}
+	}
+	require.Zero(t, table.TokensExact)
 }
 
 // TestModelFolder imports the folders of models and checks that the file and

@@ -6,10 +6,12 @@ import "github.com/infer-prep/infer-prep/importer/hf/tokens"
 type Tokens struct {
 	// NumImageTokens is the number that the processor's
 	// _get_num_multimodal_tokens returns, and Text replaces the placeholder of
-	// the image. TextTokens counts the tokens of Text if it differs.
+	// the image, or stands before the prompt. TextTokens counts the tokens of
+	// Text if it differs.
 	NumImageTokens *int    `json:"num_image_tokens,omitempty"`
 	TextTokens     *int    `json:"num_text_tokens,omitempty"`
 	Text           *string `json:"text,omitempty"`
+	TextBefore     bool    `json:"text_before,omitempty"`
 	TokensError    string  `json:"tokens_error,omitempty"` // why a number or text is absent
 }
 
@@ -27,7 +29,7 @@ func (l *Line) AddTokens(p *tokens.Processor) error {
 
 // TokensOf describes the tokens of an image.
 func TokensOf(i tokens.Image) Tokens {
-	t := Tokens{Text: &i.Text}
+	t := Tokens{Text: &i.Text, TextBefore: i.Before}
 	if i.TokensErr != nil {
 		t.TokensError = i.TokensErr.Error()
 	} else {

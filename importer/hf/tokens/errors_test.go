@@ -33,6 +33,12 @@ func TestParseErrors(t *testing.T) {
 		{Files{Processor: []byte(`{"processor_class": "Qwen2VLProcessor", ` + qwen + `}`), Tokens: image, Call: []byte(`{"size": 3}`)}, importer.ErrValue, "size: 3"},
 		{Files{Processor: []byte(`{"processor_class": "LlavaNextProcessor", "image_processor": {"image_processor_type": "LlavaNextImageProcessor"}}`), Tokens: image}, importer.ErrValue, "patch_size: missing"},
 		{Files{Processor: []byte(`{"processor_class": "Idefics3Processor", "image_processor": {"image_processor_type": "Idefics3ImageProcessor"}}`)}, importer.ErrValue, "double_newline_tokens: missing"},
+		{Files{Processor: []byte(`{"processor_class": "CLIPProcessor", ` + qwen + `}`)}, importer.ErrUnsupported, "it puts no tokens of images into a text"},
+		{Files{Processor: []byte(`{"processor_class": "Kosmos2Processor", ` + qwen + `}`)}, importer.ErrUnsupported, "by their ids"},
+		{Files{Processor: []byte(`{"processor_class": "ShieldGemma2Processor", "image_processor": {"image_processor_type": "Gemma3ImageProcessor"}}`), Call: []byte(`{"do_pan_and_scan": true}`)}, importer.ErrValue, "pan_and_scan_min_crop_size: missing"},
+		{Files{Processor: []byte(`{"processor_class": "InklingProcessor", "image_processor": {"image_processor_type": "InklingImageProcessor", "size": {"height": 3, "width": 4}}}`), Tokens: image}, importer.ErrValue, "want equal height and width"},
+		{Files{Processor: []byte(`{"processor_class": "Idefics2Processor", "image_processor": {"image_processor_type": "Idefics2ImageProcessor"}}`), Tokens: map[string]string{"image_token": "[IMG]", "image_boundary_token": "<f>"}}, importer.ErrValue, "want a token that starts with"},
+		{Files{Processor: []byte(`{"processor_class": "MiniCPMOcrProcessor", "image_processor": {"image_processor_type": "MiniCPMOcrImageProcessor", "small_image_upsize": "adaptive"}}`), Tokens: image}, importer.ErrValue, `small_image_upsize: "adaptive"`},
 	} {
 		p, err := Parse(c.files)
 		require.ErrorIs(t, err, c.kind, c.want)

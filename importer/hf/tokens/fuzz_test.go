@@ -9,7 +9,7 @@ import (
 
 // FuzzParse: no file, options or size panics.
 func FuzzParse(f *testing.F) {
-	for _, name := range []string{"Qwen2VL", "InternVL", "Idefics3", "LlavaNext", "LlavaOnevision", "Gemma3", "Pixtral", "Llama4"} {
+	for _, name := range []string{"Qwen2VL", "InternVL", "Idefics3", "LlavaNext", "LlavaOnevision", "Gemma3", "Pixtral", "Llama4", "Inkling", "GraniteDocling", "MiniCPMOcr", "NeoMME", "Idefics2", "Blip2"} {
 		var l []goldenCase
 		readJSON(f, name, &l)
 		for _, c := range l {

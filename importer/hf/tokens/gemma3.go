@@ -13,6 +13,7 @@ func init() {
 		images: []string{"Gemma3"}, build: gemma3,
 		options: `{"do_pan_and_scan": false, "pan_and_scan_min_crop_size": 256, "pan_and_scan_max_num_crops": 4, "pan_and_scan_min_ratio_to_activate": 1.2}`,
 	}, "Gemma3")
+	define(class{images: []string{"Gemma3"}, build: gemma3, options: `{"do_pan_and_scan": false}`}, "ShieldGemma2")
 }
 
 // gemma3 takes image_seq_length tokens for the image and for each crop of pan
@@ -26,6 +27,11 @@ func gemma3(k *keys) rule {
 	m.MinSide = k.side(k.layer("pan_and_scan_min_crop_size"), "pan_and_scan_min_crop_size", 256)
 	m.MaxTiles = k.int(k.layer("pan_and_scan_max_num_crops"), "pan_and_scan_max_num_crops", 4, 1, maxTiles)
 	m.MinAspect = k.float(k.layer("pan_and_scan_min_ratio_to_activate"), "pan_and_scan_min_ratio_to_activate", 1.2, 0, 1e6)
+	for _, key := range []string{"pan_and_scan_min_crop_size", "pan_and_scan_max_num_crops", "pan_and_scan_min_ratio_to_activate"} {
+		if scan && k.layer(key).Peek(key) == nil {
+			k.fail(key, "missing: the class has no default for do_pan_and_scan")
+		}
+	}
 	k.call.Inert("size", "do_resize") // of the crops
 	m.Ops = transforms.OpList{&transforms.Resize{Height: 1, Width: 1}, transforms.NewHWC2CHW()}
 	return rule{

@@ -9,24 +9,25 @@ import (
 )
 
 func init() {
-	define(class{images: []string{"Idefics3"}, build: func(k *keys) rule { return idefics3(k, true) }}, "Idefics3")
-	define(class{images: []string{"SmolVLM", "Idefics3"}, build: func(k *keys) rule { return idefics3(k, false) }}, "SmolVLM")
+	define(class{images: []string{"Idefics3"}, build: func(k *keys) rule { return idefics3(k, 169, true) }}, "Idefics3")
+	define(class{images: []string{"Idefics3"}, build: func(k *keys) rule { return idefics3(k, 64, true) }}, "ColModernVBert")
+	define(class{images: []string{"SmolVLM", "Idefics3"}, build: func(k *keys) rule { return idefics3(k, 169, false) }}, "SmolVLM")
 }
 
 // newlines is the entry of Files.Tokens with the number of tokens of "\n\n".
 const newlines = "double_newline_tokens"
 
-// idefics3 takes image_seq_len tokens for each tile and for the whole image,
-// with a tag before each. SmolVLM has no _get_num_multimodal_tokens. Idefics3's
-// computes the rows of a wide image and the columns of a high one from the
-// first resize, the text from the canvas.
-func idefics3(k *keys, counts bool) rule {
+// idefics3 takes image_seq_len tokens, length by default, for each tile and for
+// the whole image, with a tag before each. SmolVLM has no
+// _get_num_multimodal_tokens. Idefics3's computes the rows of a wide image and
+// the columns of a high one from the first resize, the text from the canvas.
+func idefics3(k *keys, length int, counts bool) rule {
 	const longest = 4096 // MAX_IMAGE_SIZE
 	fake, token, global := "<fake_token_around_image>", "<image>", "<global-img>"
 	if !counts {
 		fake, token, global = k.token("fake_image_token", fake), k.token("image_token", token), k.token("global_image_token", global)
 	}
-	length := k.int(k.file, "image_seq_len", 169, 0, maxLength)
+	length = k.int(k.file, "image_seq_len", length, 0, maxLength)
 	if k.call.Has("image_seq_len") && counts { // an argument of the call, which the text ignores
 		k.call.Inert("image_seq_len")
 	}

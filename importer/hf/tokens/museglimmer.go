@@ -8,12 +8,17 @@ import (
 )
 
 func init() {
-	define(class{images: []string{"MuseGlimmer"}, build: museGlimmer}, "MuseGlimmer")
+	define(class{images: []string{"MuseGlimmer"}, build: func(k *keys) rule {
+		return museGlimmer(k, "<|patch|>", "<|image_start|>", "<|image_end|>")
+	}}, "MuseGlimmer")
+	define(class{images: []string{"MuseGlimmer"}, build: func(k *keys) rule {
+		return museGlimmer(k, k.token("image_token", "<|patch|>"), k.token("image_start_token", "<|image_start|>"), k.token("image_end_token", "<|image_end|>"))
+	}}, "MuseSpark")
 }
 
 // museGlimmer takes a token for each square of merge_size x merge_size patches.
 // Number and text divide by the merge_size of the file.
-func museGlimmer(k *keys) rule {
+func museGlimmer(k *keys, token, start, end string) rule {
 	patch, merge := k.side(k.layer("patch_size"), "patch_size", 14), k.side(k.layer("merge_size"), "merge_size", 2)
 	fileMerge := k.side(k.image, "merge_size", 2)
 	most := k.side(k.layer("max_image_tokens"), "max_image_tokens", 4096)
@@ -38,9 +43,9 @@ func museGlimmer(k *keys) rule {
 		case h%patch != 0 || w%patch != 0:
 			err = fmt.Errorf("an image of %d x %d (height x width) without do_resize, want multiples of %d", h, w, patch)
 		}
-		t.mark("<|image_start|>")
-		t.image("<|patch|>", n)
-		t.mark("<|image_end|>")
+		t.mark(start)
+		t.image(token, n)
+		t.mark(end)
 		return err
 	}}
 }

@@ -16,7 +16,7 @@ func TestOfficialFiles(t *testing.T) {
 	given := map[string]string{newlines: "1"}
 	for _, name := range []string{
 		"image_token", "boi_token", "eoi_token", "context_image_token", "start_image_token", "end_image_token", "img_line_break_token",
-		"image_wrapper_token", "eof_token", "image_start_token", "image_end_token", "fake_image_token", "global_image_token", "image_thumbnail_token",
+		"image_wrapper_token", "eof_token", "image_start_token", "image_end_token", "fake_image_token", "global_image_token", "image_thumbnail_token", "image_boundary_token",
 	} {
 		given[name] = "<" + name + ">"
 	}

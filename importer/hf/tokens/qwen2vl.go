@@ -9,7 +9,10 @@ import (
 
 func init() {
 	qwen := smart{least: 56 * 56, most: 28 * 28 * 1280, patch: 14, merge: 2, token: "<|image_pad|>", counts: true}
-	define(qwen.class("Qwen2VL"), "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "ColQwen2", "Exaone4_5_")
+	define(qwen.class("Qwen2VL"), "Qwen2VL", "Qwen2_5_VL", "Qwen3VL", "ColQwen2", "Exaone4_5_", "HyperCLOVAXVisionV2", "Lfm3Vl")
+	dots := qwen
+	dots.fixed = "<|imgpad|>"
+	define(dots.class("Qwen2VL"), "Dots3Note")
 	omni := qwen
 	omni.token = "" // the tokenizer has it
 	define(omni.class("Qwen2VL"), "Qwen2_5Omni", "Qwen3OmniMoe")
@@ -38,6 +41,9 @@ func init() {
 	mini.least, mini.most, mini.fixed = 4*28*28, 451584, "]<]image[>["
 	mini.start, mini.end = "]<]start of image[>[", "]<]end of image[>["
 	define(mini.class("MiniMaxM3VL"), "MiniMaxM3VL")
+	glmImage := omni
+	glmImage.rule, glmImage.counts = transforms.SmartGLMImage, false
+	define(glmImage.class("GlmImage"), "GlmImage")
 	hun := omni
 	hun.least, hun.most, hun.patch, hun.lines = 512*512, 2048*2048, 16, true
 	define(hun.class("HunYuanVL"), "HunYuanVL")

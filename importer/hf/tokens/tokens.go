@@ -44,8 +44,9 @@ type Files struct {
 
 // Processor computes numbers and texts. It is safe for concurrent use.
 type Processor struct {
-	class string
-	rule  rule
+	class  string
+	before bool
+	rule   rule
 }
 
 // Image holds the tokens of an image.
@@ -59,9 +60,12 @@ type Image struct {
 	// TextTokens is the number of the same kind of tokens in Text. It differs
 	// from Tokens where the reference's method ignores a setting.
 	TextTokens int
-	// Text replaces the placeholder of the image in the prompt. The texts of a
-	// call have at most 64 MiB.
+	// Text replaces the placeholder of the image in the prompt, or stands
+	// before the prompt. The texts of a call have at most 64 MiB.
 	Text string
+	// Before reports that Text stands before the prompt, which then has no
+	// placeholders. The texts of several images follow one another.
+	Before bool
 }
 
 // rule computes the tokens of images for fixed settings. count returns the
@@ -79,6 +83,7 @@ type rule struct {
 type class struct {
 	images  []string // the image processors that it may have, without suffixes
 	options string   // the class's own images_kwargs, a JSON object; "" is none
+	before  bool     // the text stands before the prompt
 	// build reads the settings. It records problems in k.
 	build func(k *keys) rule
 }
@@ -108,7 +113,9 @@ const suffix = "Processor"
 
 // Parse reads a processor's files. Its errors wrap those of package importer:
 // ErrJSON, ErrUnknownClass, ErrUnsupported, ErrValue and ErrUnknownKey. A value
-// that no file has and the reference needs is an ErrValue that names it.
+// that no file has and the reference needs is an ErrValue that names it. A
+// class of transformers that Supports does not list as exact is an
+// ErrUnsupported that says why.
 func Parse(f Files) (*Processor, error) {
 	k, name, err := newKeys(f)
 	if err != nil {
@@ -116,6 +123,9 @@ func Parse(f Files) (*Processor, error) {
 	}
 	base := strings.TrimSuffix(name, suffix)
 	c, known := classes.Get(base)
+	if _, listed := processors[name]; listed && !known {
+		return nil, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrUnsupported, Path: "processor_class", Text: importer.Describe(name) + ": " + supported(name).Reason})
+	}
 	if base == name || !known {
 		text := importer.Describe(name)
 		s := registry.Suggest(name, Classes())
@@ -136,7 +146,7 @@ func Parse(f Files) (*Processor, error) {
 	if err := k.err(); err != nil {
 		return nil, err
 	}
-	return &Processor{name, r}, nil
+	return &Processor{name, c.before, r}, nil
 }
 
 // Class returns the name of the processor's class.
@@ -173,7 +183,7 @@ func (p *Processor) Images(sizes ...[2]int) ([]Image, error) {
 		if p.rule.marked {
 			n += t.marks
 		}
-		images[i] = Image{Tokens: n, TextTokens: n, Text: t.String()}
+		images[i] = Image{Tokens: n, TextTokens: n, Text: t.String(), Before: p.before}
 		if p.rule.count == nil {
 			continue
 		}

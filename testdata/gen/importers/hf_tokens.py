@@ -285,14 +285,122 @@ def llava():
     yield "siglip", {"class": "Siglip", "size": hw(384, 384)}, base | {"vision_feature_select_strategy": "full"}, {}
 
 
+def shield():
+    crops = {"pan_and_scan_min_crop_size": 20, "pan_and_scan_max_num_crops": 7, "pan_and_scan_min_ratio_to_activate": 1.05}
+    yield "absent", {}, {}, {}
+    yield "7", {"do_pan_and_scan": True}, {"image_seq_length": 7}, {}
+    yield "crops of the file", crops, {"image_seq_length": 3}, {"do_pan_and_scan": True}
+    yield "crops of the call", {}, {"image_seq_length": 3}, crops | {"do_pan_and_scan": True}
+
+
+def inkling():
+    yield "absent", {}, {}, {}
+    yield "small", {"size": hw(28, 28)}, {}, {"size": hw(33, 33)}
+    yield "half", {"rescale_image_frac": 0.5}, {}, {}
+    yield "larger", {"rescale_image_frac": 1.7, "rescale_image_max_upscaled_long_edge": 500}, {}, {}
+    yield "of the call", {}, {}, {"rescale_image_frac": 1.3, "rescale_image_max_upscaled_long_edge": None}
+
+
+def inkling2():
+    yield "absent", {}, {}, {}
+    yield "oblong", {"size": hw(28, 56)}, {}, {}
+    yield "of the call", {}, {}, {"size": hw(33, 21)}
+
+
+def glm5():
+    yield "absent", {}, {}, {}
+    yield "small", {"min_image_tokens": 8, "max_image_tokens": 60}, {}, {}
+    yield "one patch", {"patch_size": 10, "merge_size": 1, "max_image_tokens": 500}, {}, {}
+    yield "of the call", {}, {}, {"max_image_tokens": 100, "min_image_tokens": 50}
+    yield "expanded", {"patch_expand_factor": 2, "max_image_tokens": 100}, {}, {}
+    yield "not resized", {"do_resize": False}, {}, {}
+
+
+def neomme():
+    yield "absent", {}, {}, {}
+    yield "small", {"max_side": 300, "patch_size": 16}, {}, {}
+    yield "area", {"size": {"min_pixels": 40000, "max_pixels": 90000}}, {}, {}
+    yield "of the call", {}, {}, {"max_side": 200, "patch_size": 20}
+    yield "not resized", {"do_resize": False, "max_side": 300}, {}, {}
+
+
+def glm_image():
+    large = edges(512 * 512, 2048 * 2048)
+    yield "absent", {}, {}, {}
+    yield "large", {"size": large, "patch_size": 16, "merge_size": 1}, {}, {}
+    yield "size of the call", {}, {}, {"size": edges(200 * 200, 300 * 300)}
+    yield "pixels of the call", {}, {}, {"min_pixels": 200 * 200, "max_pixels": 300 * 300}
+    yield "not resized", {"do_resize": False}, {}, {}
+
+
+def granite_docling():
+    yield "absent", {}, {}, {}
+    yield "small", {"size": hw(100, 150), "min_patches": 2, "max_patches": 9}, {"image_seq_len": 3}, {}
+    yield "fine", {"size": hw(100, 100), "fine_route": True}, {"image_seq_len": 2}, {"max_patches": 40}
+    yield "whole", {"crop_to_patches": False}, {}, {"fine_route": True}
+    dense = {"size": hw(100, 100), "max_patches": 6, "dense_max_patches": 20}
+    yield "dense", dense | {"dense_max_scale": 0.5, "dense_min_aspect": 0.8, "dense_max_aspect": 6.5}, {}, {}
+    yield "dense by scale", dense | {"dense_max_scale": 0.4}, {"image_seq_len": 1}, {}
+    yield "dense of the call", dense, {}, {"dense_min_aspect": 1.2, "size": hw(90, 80)}
+    yield "bounds", {"size": hw(100, 100), "min_patches": 7, "max_patches": 4}, {}, {}
+
+
+def minicpm(name):
+    yield "absent", {}, {}, {}
+    yield "small", {"scale_resolution": 112, "max_slice_nums": 12}, {}, {}
+    yield "without numbers", {"scale_resolution": 140, "use_image_id": False}, {}, {}
+    yield "numbers of the call", {"scale_resolution": 140, "patch_size": 10, "use_image_id": False}, {}, {"use_image_id": True}
+    yield "4x", {"scale_resolution": 224, "downsample_mode": "4x"}, {}, {}
+    yield "16x of the call", {"scale_resolution": 224, "downsample_mode": "4x"}, {}, {"downsample_mode": "16x", "max_slice_nums": 5}
+    yield "not sliced", {"slice_mode": False, "scale_resolution": 112}, {}, {}
+    yield "sliced by the call", {"slice_mode": False, "scale_resolution": 112}, {}, {"slice_mode": True}
+    if name == "MiniCPMOcr":
+        yield "small ones kept", {"scale_resolution": 224, "small_image_upsize": "never"}, {}, {}
+
+
+def idefics2():
+    yield "split", {"do_image_splitting": True, "size": edges(30, 60)}, {}, {}
+    yield "whole", {"do_image_splitting": False, "size": edges(30, 60)}, {"image_seq_len": 7}, {}
+    yield "not resized", {"do_image_splitting": True, "do_resize": False}, {"image_seq_len": 3}, {}
+    yield "split by the call", {"do_image_splitting": False, "size": edges(30, 60)}, {}, {"do_image_splitting": True}
+
+
+def kosmos2_5():
+    yield "absent", {}, {}, {"max_patches": 64}
+    yield "7", {}, {"num_image_tokens": 7}, {"max_patches": 64}
+
+
+def blip(none):
+    yield "32", {"size": hw(30, 30)}, {"num_query_tokens": 32}, {}
+    yield "7", {}, {"num_query_tokens": 7}, {"size": hw(20, 20)}
+    if none:
+        yield "none", {"size": hw(30, 30)}, {}, {}
+
+
+def pi0():
+    yield "256", {"image_seq_length": 256, "size": hw(30, 30)}, {}, {}
+    yield "7", {"image_seq_length": 7}, {}, {"size": hw(20, 20)}
+
+
+def video_llava():
+    yield "absent", {}, {}, {}
+    yield "full", {}, {"vision_feature_select_strategy": "full", "num_additional_image_tokens": 3, "patch_size": 10}, {}
+    yield "not cropped", {"do_center_crop": False, "size": {"shortest_edge": 50}}, {}, {}
+    yield "exact", {"do_center_crop": False, "size": hw(100, 200)}, {}, {}
+    yield "crop of the call", {}, {}, {"crop_size": hw(70, 140)}
+
+
 PAD = {"image_token": "<im>"}
 MARKS = [f"<row_{i}_col_{j}>" for i in range(1, 30) for j in range(1, 30)] + ["<fake_token_around_image>", "<image>", "<global-img>"]
 AYA = [f"TILE_{i}" for i in range(1, 40)] + ["TILE_GLOBAL", "<|START_OF_IMG|>", "<|END_OF_IMG|>", "<|IMG_PATCH|>", "<image>"]
 MOLMO = ["<im_patch>", "<im_col>", "<im_start>", "<low_res_im_start>", "<im_end>", "<frame_start>", "<frame_end>", "<im_low>"]
 MINI = ["]<]image[>[", "]<]start of image[>[", "]<]end of image[>[", "]<]video[>["]
+SOFT = PAD | {f"{a}_token": f"<{a}>" for a in ("audio", "boa", "eoa", "boi", "eoi")}
+MINICPM = PAD | {f"{a}_token": f"<{a}>" for a in ("video", "image_start", "image_end", "slice_start", "slice_end", "image_id_start", "image_id_end")}
 SMALL = edges(30 * 30, 200 * 200)
 
 AUDIO = {"Qwen2_5Omni": "Whisper", "Qwen3OmniMoe": "Whisper", "Gemma3n": "Gemma3nAudio", "Gemma4": "Gemma4Audio", "NemotronH_Omni_Reasoning_V3": "Parakeet"}
+AUDIO |= {"EmbeddingGemma2": "Gemma4Audio", "Gemma4Unified": "Gemma4UnifiedAudio", "Dots3Note": "Dots3Note", "Inkling": "Inkling", "MuseSpark": "MuseSpark"}
 OMNI = PAD | {f"{a}_token": f"<{a}>" for a in ("audio", "video", "vision_bos", "vision_eos", "audio_bos", "audio_eos")}
 
 # By processor: the image processor, the video processor or None, the cases, the attributes and further tokens of the tokenizer, and what counts in
@@ -370,20 +478,89 @@ CLASSES = {
     ),
     "Gemma4": ("Gemma4", "Gemma4", gemma4(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
     "Llava": ("CLIP", None, llava(), PAD, [], "<im>"),
+    "HyperCLOVAXVisionV2": ("Qwen2VL", "Qwen2VL", qwen("Qwen2VL", SMALL), PAD, [], "<im>"),
+    "Lfm3Vl": ("Qwen2VL", "Qwen3VL", qwen("Qwen2VL", SMALL), PAD, [], "<im>"),
+    "Dots3Note": ("Qwen2VL", "Qwen3VL", qwen("Qwen2VL", SMALL), {}, ["<|imgpad|>"], "<|imgpad|>"),
+    "GlmImage": ("GlmImage", None, glm_image(), PAD | {"grid_bos_token": "<g>", "grid_eos_token": "</g>"}, [], "<im>"),
+    "EmbeddingGemma2": ("Gemma4", "Gemma4", gemma4(), SOFT, [], "<im>"),
+    "Gemma4Unified": ("Gemma4Unified", "Gemma4Unified", gemma4(), SOFT, [], "<im>"),
+    "ShieldGemma2": ("Gemma3", None, shield(), {"image_token": "<soft>", "boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<soft>"),
+    "LlavaNextVideo": ("LlavaNext", "LlavaNextVideo", llava_next(), PAD, [], "<im>"),
+    "VideoLlava": ("VideoLlava", "VideoLlava", video_llava(), PAD, [], "<im>"),
+    "ColModernVBert": ("Idefics3", None, idefics3(), {}, MARKS, None),
+    "Inkling": ("Inkling", None, inkling(), PAD, ["<|content_image|>", "<|content_audio_input|>", "<|unused_200053|>"], "<im>"),
+    "Inkling2": ("Inkling2", None, inkling2(), PAD, [], "<im>"),
+    "Glm5Next": ("Glm5Next", "Glm5Next", glm5(), PAD, [], "<im>"),
+    "NeoMME": ("NeoMME", None, neomme(), PAD | {"row_token": "<row>", "document_token": "<doc>"}, [], "<im>"),
+    "MuseSpark": ("MuseGlimmer", "MuseGlimmer", muse(), PAD | {"image_end_token": "</im>"}, ["<|image_start|>"], "<im>"),
+    "GraniteDocling": (
+        "GraniteDocling", None, granite_docling(), {}, [f"<row_{i}_col_{j}>" for i in range(1, 17) for j in range(1, 17)] + MARKS[-3:], None,
+    ),
+    "MiniCPMV4_6": ("MiniCPMV4_6", "MiniCPMV4_6", minicpm("MiniCPMV4_6"), MINICPM, [], "<im>"),
+    "MiniCPMV4_7": ("MiniCPMV4_6", "MiniCPMV4_6", minicpm("MiniCPMV4_7"), MINICPM, [], "<im>"),
+    "MiniCPMOcr": ("MiniCPMOcr", "MiniCPMOcr", minicpm("MiniCPMOcr"), MINICPM, [], "<im>"),
+    "Idefics2": ("Idefics2", None, idefics2(), PAD | {"image_boundary_token": "<f>"}, [], "<im>"),
+    "Kosmos2_5": ("Kosmos2_5", None, kosmos2_5(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
+    "Blip2": ("Blip", None, blip(True), {}, [], "<image>"),
+    "InstructBlip": ("Blip", None, blip(False), {}, [], "<image>"),
+    "PI0": ("Siglip", None, pi0(), {}, [], "<image>"),
     "Llama4": ("Llama4", None, llama4(), {}, ["<|image|>", "<|patch|>"], "<|patch|>"),
 }
 
 
+class Recorder:
+    """A tokenizer that records its texts."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer, self.texts = tokenizer, []
+
+    def __call__(self, text, **options):
+        self.texts.append(text)
+        return self.tokenizer(text, **options)
+
+    def __getattr__(self, name):
+        return getattr(self.tokenizer, name)
+
+
+def called(p, images, call):
+    """The texts of the images of one prompt, from the texts that a call of the processor tokenizes."""
+    known, p.tokenizer = p.tokenizer, Recorder(p.tokenizer)
+    try:
+        if isinstance(p, transformers.Idefics2Processor):
+            p(images=[images], text="\n".join([p.image_token] * len(images)), **call)
+            return p.tokenizer.texts[0][0].split("\n")
+        p(images=[images] if isinstance(p, transformers.PI0Processor) else images, text="[PAD]", **call)
+        texts = p.tokenizer.texts
+    finally:
+        p.tokenizer = known
+    if isinstance(p, transformers.PI0Processor):
+        tokens = texts[0][0].removesuffix(p.tokenizer.bos_token + "[PAD]\n")
+        n = len(tokens) // len(images)
+        return [tokens[i * n:(i + 1) * n] for i in range(len(images))]
+    if isinstance(p, transformers.Kosmos2_5Processor):
+        first = texts[0][0].removesuffix("[PAD]")
+    else:
+        first = texts[1] if len(texts) > 1 else ""
+    return [first] + [""] * (len(images) - 1)  # once for the text
+
+
+WHOLE = ("Idefics2", "Kosmos2_5", "Blip2", "InstructBlip", "PI0")  # have no replace_image_token
+
+
 def replacements(p, images, call):
     """The texts that replace the placeholders of the images in one prompt."""
-    call = call | {"do_rescale": False, "do_normalize": False, "resample": 0}
+    if not isinstance(p, transformers.Kosmos2_5Processor):  # which fails with bytes
+        call = call | {"do_rescale": False, "do_normalize": False, "resample": 0}
+    if type(p).__name__.removesuffix("Processor") in WHOLE:
+        return called(p, images, call)
     if isinstance(p, transformers.Ovis2Processor):  # which fails without
         call["return_tensors"] = "pt"
     special = {"use_image_special_tokens": call.get("use_image_special_tokens", True)} if isinstance(p, transformers.Lfm2VlProcessor) else {}
-    if not isinstance(p, transformers.GotOcr2Processor):  # which lays out its own prompts
+    if not isinstance(p, (transformers.GotOcr2Processor, transformers.GlmImageProcessor)):  # which lay out their own prompts
         images, *_ = p.prepare_inputs_layout(images=[images], text=[p.image_token * len(images)], **call)
     _, texts = p._process_images(images, **special, **p._merge_kwargs(tokenizer_init_kwargs=p.tokenizer.init_kwargs, **call)["images_kwargs"])
-    return texts
+    numbered = call.get("use_image_id", getattr(p, "default_use_image_id", None))
+    return p._prepend_local_ids([p.image_token * len(texts)], texts, p.image_token) if numbered else texts
 
 
 def picture(size):
@@ -413,6 +590,8 @@ def processor(name, image, video, attributes, tokens, image_args, args):
         parts["feature_extractor"] = getattr(transformers, AUDIO[name] + "FeatureExtractor")()
     if name == "Phi4Multimodal":
         parts["audio_processor"] = transformers.Phi4MultimodalFeatureExtractor()
+    if name == "InstructBlip":
+        parts["qformer_tokenizer"] = tokenizer(tokens, attributes)
     return getattr(transformers, name + "Processor")(**parts, **args)
 
 
@@ -456,7 +635,7 @@ def case(name, image, video, attributes, tokens, counted, settings):
             several.append([len(x) for x in texts] + [hashlib.sha256(repr(texts).encode()).hexdigest()[:16]])
         except (ValueError, RuntimeError, ZeroDivisionError, IndexError, TypeError, KeyError, AttributeError):
             several.append(None)
-    assert any(own), (name, label)
+    assert any(n is not None for n in own), (name, label)
     c = {"class": name, "name": label, "processor": saved, "tokenizer": {k: v for k, v in names.items() if k.endswith("_token")}, "call": call}
     c |= {"numbers": numbers if hasattr(p, "_get_num_multimodal_tokens") else None, "own": None if own == numbers else own}
     return c | {"sha256": digest.hexdigest()[:16], "samples": samples, "several": several}

@@ -17,7 +17,7 @@ func ImportersCommand(a *command.App) *cobra.Command {
 	var asJSON, coverage bool
 	cmd := &cobra.Command{
 		Use:   "importers",
-		Short: "List the importers, or transformers' image processors",
+		Short: "List the importers, or transformers' processors",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return command.UsageErr("importers: want no arguments, got %q", args[0])
@@ -31,7 +31,7 @@ func ImportersCommand(a *command.App) *cobra.Command {
 			return listImporters(a, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&coverage, "coverage", false, "list the image processors of transformers that --hf imports")
+	cmd.Flags().BoolVar(&coverage, "coverage", false, "list the image and video processors of transformers that --hf imports, and the processors whose tokens of images are exact")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -70,6 +70,9 @@ type CoverageJSON struct {
 	Classes      []classJSON `json:"classes"`
 	VideosExact  int         `json:"videos_exact"` // of the video classes
 	Videos       []videoJSON `json:"videos"`
+	// TokensExact counts the processors whose tokens of images are exact.
+	TokensExact int             `json:"tokens_exact"`
+	Processors  []processorJSON `json:"processors"`
 }
 
 type classJSON struct {
@@ -92,6 +95,7 @@ func listCoverage(a *command.App, asJSON bool) error {
 		c.Classes = append(c.Classes, classJSON{k.Name, k.Backends, state, k.Cases, k.Partial})
 	}
 	c.Videos, c.VideosExact = videoCoverage()
+	c.Processors, c.TokensExact = processorCoverage()
 	if asJSON {
 		return a.PrintJSON(c)
 	}
@@ -116,5 +120,8 @@ func listCoverage(a *command.App, asJSON bool) error {
 	if _, err := fmt.Fprintf(a.Stdout, "\ntransformers %s: %d of %d classes are exact in their default backend.\n", c.Transformers, c.Exact, len(c.Classes)); err != nil {
 		return err
 	}
-	return listVideos(a, c.Videos, c.VideosExact)
+	if err := listVideos(a, c.Videos, c.VideosExact); err != nil {
+		return err
+	}
+	return listProcessors(a, c.Processors, c.TokensExact)
 }
