@@ -49,5 +49,5 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
                 blocks += 1
         assert names["tensor"].shape == (3, 224, 224)
         assert page != "docs/python.md" or sum(steps) == 60
-    assert blocks == 6
+    assert blocks == 7
     assert list((tmp_path / "tensors").rglob("*.npy"))
