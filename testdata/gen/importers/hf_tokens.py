@@ -466,4 +466,5 @@ def main():
         print(name, len(cases), "cases", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
