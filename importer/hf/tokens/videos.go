@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,10 @@ type Video struct {
 	// Height and Width are those of the decoded frames in pixels, 1 to
 	// 16777216.
 	Height, Width int
+	// Mask is the video's video_compression_mask, an output of a video.Runner.
+	// VideoLLaMA 3 requires it unless use_token_compression is false, since its
+	// text depends on pixels then. Other classes ignore it.
+	Mask []bool
 }
 
 // VideoText holds the tokens of a video.
@@ -35,6 +40,9 @@ type videoRule func(t *text, videos []Video, index int) error
 // videoClass describes the videos of a processor class.
 type videoClass struct {
 	videos []string // the video processors that it may have, without suffixes
+	// options are the class's own videos_kwargs, a JSON object that replaces
+	// the keys of the video processor's file; "" is none.
+	options string
 	// build reads the settings. It records problems in k.
 	build func(k *keys, v *video.Processor) videoRule
 }
@@ -91,6 +99,10 @@ func parseVideos(f Files, class string) (videoRule, error) {
 		k.fail("video_processor", "missing: want an object in processor_config.json, a video_preprocessor_config.json, or a preprocessor_config.json")
 		return nil, k.err()
 	}
+	data, err = replaced(data, c.options)
+	if err != nil {
+		return nil, err
+	}
 	p, err := video.Import(data)
 	if err != nil {
 		return nil, err
@@ -108,6 +120,37 @@ func parseVideos(f Files, class string) (videoRule, error) {
 	}
 	r := c.build(k, p)
 	return r, k.err()
+}
+
+// replaced returns the video processor's file with the keys of options.
+func replaced(data []byte, options string) ([]byte, error) {
+	if options == "" {
+		return data, nil
+	}
+	bad := func(err error) ([]byte, error) {
+		return nil, fmt.Errorf("importer: hf: %w", &importer.Error{Kind: importer.ErrJSON, Path: "video_processor", Text: err.Error()})
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(importer.Text(data), &m); err != nil {
+		return bad(err)
+	}
+	if v, ok := m["video_processor"]; ok {
+		m = nil
+		if err := json.Unmarshal(v, &m); err != nil {
+			return bad(err)
+		}
+	}
+	if m == nil { // null
+		return data, nil
+	}
+	if err := json.Unmarshal([]byte(options), &m); err != nil {
+		return bad(err)
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return bad(err)
+	}
+	return data, nil
 }
 
 // Videos returns the tokens of the videos of one call for one prompt, in order.

@@ -19,7 +19,7 @@ import (
 // number of frames, fps, duration, height and width. Texts have the number of
 // tokens and a digest; nil is a refused call.
 type videoCase struct {
-	Class, Error         string
+	Class, Error, Mask   string // mask: of all videos, VideoLLaMA 3
 	Processor, Tokenizer json.RawMessage
 	Videos               [][5]*float64
 	Texts                [][2]any
@@ -42,6 +42,7 @@ func (c videoCase) run() ([]VideoText, error) {
 		return nil, err
 	}
 	var videos []Video
+	mask := c.Mask
 	for _, v := range c.Videos {
 		m := video.Metadata{Frames: int(*v[0])}
 		if v[1] != nil {
@@ -54,7 +55,23 @@ func (c videoCase) run() ([]VideoText, error) {
 		if err != nil {
 			return nil, err
 		}
-		videos = append(videos, Video{chosen, int(*v[3]), int(*v[4])})
+		one := Video{Sampled: chosen, Height: int(*v[3]), Width: int(*v[4])}
+		if mask != "" {
+			processor, err := video.Import(c.Processor)
+			if err != nil {
+				return nil, err
+			}
+			g, _, err := processor.Grid(len(chosen.Indices), one.Height, one.Width)
+			if err != nil {
+				return nil, err
+			}
+			n := g.Time * g.Rows * g.Columns / (g.Merge * g.Merge)
+			for _, b := range mask[:n] {
+				one.Mask = append(one.Mask, b == '1')
+			}
+			mask = mask[n:]
+		}
+		videos = append(videos, one)
 	}
 	return p.Videos(videos...)
 }
@@ -110,7 +127,7 @@ func TestVideoErrors(t *testing.T) {
 		return p
 	}
 	const qwen = `, "video_processor": {"video_processor_type": "Qwen2VLVideoProcessor"}`
-	one := Video{video.Sampled{Metadata: video.Metadata{Frames: 1}, Indices: []int{0}}, 28, 28}
+	one := Video{Sampled: video.Sampled{Metadata: video.Metadata{Frames: 1}, Indices: []int{0}}, Height: 28, Width: 28}
 	for _, c := range []struct {
 		p    *Processor
 		kind error

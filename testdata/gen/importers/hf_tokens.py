@@ -314,6 +314,7 @@ CLASSES = {
     "Idefics3": ("Idefics3", None, idefics3(), {}, MARKS, None),
     "SmolVLM": ("SmolVLM", "SmolVLM", idefics3(), {}, MARKS, "<image>"),
     "LlavaNext": ("LlavaNext", None, llava_next(), PAD, [], "<im>"),
+    "LlavaNextVideo": ("LlavaNext", "LlavaNextVideo", llava_next(), PAD | {"video_token": "<video>"}, [], "<im>"),
     "LlavaOnevision": ("LlavaOnevision", "LlavaOnevision", llava_onevision(), PAD | {"video_token": "<video>"}, [], "<im>"),
     "Gemma3": ("Gemma3", None, gemma3(), {"image_token": "<soft>", "boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<soft>"),
     "Pixtral": ("Pixtral", None, pixtral(), {}, ["[IMG]", "[IMG_BREAK]", "[IMG_END]", "<i>", "<b>", "<e>"], None),
