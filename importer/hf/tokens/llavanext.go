@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	define(class{images: []string{"LlavaNext"}, options: `{"do_pad": true}`, build: llavaNext}, "LlavaNext", "Granite4Vision")
+	define(class{images: []string{"LlavaNext"}, options: `{"do_pad": true}`, build: llavaNext}, "LlavaNext", "LlavaNextVideo", "Granite4Vision")
 	define(class{images: []string{"LlavaOnevision"}, build: llavaOnevision}, "LlavaOnevision")
 }
 
