@@ -32,6 +32,8 @@ case ${1-} in
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-torchcodec.txt scripts=(codecs/torchcodec_reader.py importers/hf_decoders.py) ;;
 --engines) # which frames qwen-vl-utils, vLLM and SGLang choose; 2 GB, of which only Python files are read
   requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-video-engines.txt scripts=(importers/hf_video_engines.py) ;;
+--videowords) # what SmolVLM's processor writes of videos, whose numbers num2words spells
+  requirements=(requirements.txt $root/parity/requirements-no-deps.txt) beside=requirements-video-words.txt scripts=(importers/hf_video_words.py) ;;
 --mxnet) # what MXNet's iterators, their augmentations and record files give; Python 3.11 or earlier
   requirements=(requirements-mxnet.txt) scripts=(importers/transform_classes.py mxnet/mxnet_iters.py mxnet/mxnet_images.py mxnet/mxnet_image_iters.py records/recordio_mxnet.py ops/mxnet_aug.py ops/mxnet_color.py ops/mxnet_det.py mxnet/mxnet_det_moves.py) ;;
 --budget) # what fairseq batches by a number of tokens

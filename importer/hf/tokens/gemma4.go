@@ -26,10 +26,10 @@ func gemma4(k *keys) rule {
 	}}
 }
 
-// gemma4Soft reads the keys of the objects that layer returns. number counts the
-// squares of pooling_kernel_size x pooling_kernel_size patches of the scaled
-// image, shown those of the image, which do_resize false does not scale. most is
-// the default of max_soft_tokens.
+// gemma4Soft reads the keys of the objects that layer returns. number counts
+// the squares of pooling_kernel_size x pooling_kernel_size patches of the
+// scaled image, shown those of the image, which do_resize false does not scale.
+// most is the default of max_soft_tokens.
 func gemma4Soft(k *keys, layer func(key string) *importer.Object, most int) (number, shown counter) {
 	const maxPool = 64
 	patch, pool := k.side(layer("patch_size"), "patch_size", 16), k.int(layer("pooling_kernel_size"), "pooling_kernel_size", 3, 1, maxPool)

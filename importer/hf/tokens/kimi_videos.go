@@ -11,8 +11,8 @@ func init() {
 	defineVideos(videoClass{videos: []string{"Kimi_K25"}, build: kimiVideos}, "Kimi_K25")
 }
 
-// kimiVideos writes the time of the first of temporal_patch_size frames, as on a
-// clock, and the tokens of one frame.
+// kimiVideos writes the time of the first of temporal_patch_size frames, as on
+// a clock, and the tokens of one frame.
 func kimiVideos(k *keys, _ *video.Processor) videoRule {
 	token := k.token("video_token", "<|kimi_k25_video_placeholder|>")
 	patches, merge := kimiPatches(k, func(string) *importer.Object { return k.video }, 4096)

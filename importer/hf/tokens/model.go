@@ -12,8 +12,8 @@ import (
 
 // FromModel reads the files of a model's folder: processor_config.json,
 // preprocessor_config.json, tokenizer_config.json and the file that
-// video.FromModel chooses, if the folder has a video processor. read returns the
-// content of a file of the folder, or an error that matches fs.ErrNotExist.
+// video.FromModel chooses, if the folder has a video processor. read returns
+// the content of a file of the folder, or an error that matches fs.ErrNotExist.
 // Files that the folder lacks stay nil; Parse says what it misses.
 func FromModel(read func(name string) ([]byte, error)) (Files, error) {
 	var f Files

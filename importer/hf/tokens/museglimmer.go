@@ -25,10 +25,10 @@ func museGlimmer(k *keys) rule {
 	}}
 }
 
-// museTokens reads the keys of the objects that layer returns, and merge_size of
-// file. number counts the squares of the scaled image, shown those of the image,
-// which do_resize false does not scale. The key of the most tokens has a name
-// and a default.
+// museTokens reads the keys of the objects that layer returns, and merge_size
+// of file. number counts the squares of the scaled image, shown those of the
+// image, which do_resize false does not scale. The key of the most tokens has a
+// name and a default.
 func museTokens(k *keys, layer func(key string) *importer.Object, file *importer.Object, key string, most int) (number, shown counter) {
 	patch, merge := k.side(layer("patch_size"), "patch_size", 14), k.side(layer("merge_size"), "merge_size", 2)
 	fileMerge := k.side(file, "merge_size", 2)

@@ -113,6 +113,19 @@ func TestVideoGoldens(t *testing.T) {
 	}
 }
 
+// TestWords compares with num2words (testdata/gen/importers/hf_video_words.py).
+func TestWords(t *testing.T) {
+	var l map[int]string
+	readJSON(t, "videos/words", &l)
+	require.Greater(t, len(l), 400)
+	for n, want := range l {
+		require.Equal(t, want, words(n))
+	}
+	require.Equal(t, "0:01:05", clock(65))
+	require.Equal(t, "1 day, 0:00:00", clock(86400))
+	require.Equal(t, "11574 days, 1:46:40", clock(1e9))
+}
+
 // TestVideoErrors: what has no rules, or is outside its range, is an error that
 // says so.
 func TestVideoErrors(t *testing.T) {

@@ -50,11 +50,13 @@ func (p *Processor) Grid(frames, height, width int) (g Grid, ok bool, err error)
 }
 
 // FrameSize returns the height and width of the frames of the first output,
-// without their pixels, for frames whose decoded height and width are given. Its
-// errors are those of Run for such frames. ok is false if the first output has
-// no axes T, C, H, W.
+// without their pixels, for frames whose decoded height and width are given.
+// Its errors are those of Run for such frames. ok is false if the class makes
+// patches of frames.
 func (p *Processor) FrameSize(frames, height, width int) (h, w int, ok bool, err error) {
-	if _, ok := p.layout.(*stack); !ok {
+	switch p.layout.(type) {
+	case *stack, *twice:
+	default:
 		return 0, 0, false, nil
 	}
 	d, _, err := p.measure(frames, height, width)

@@ -242,6 +242,8 @@ def call(p, videos):
         VideoMetadata(total_num_frames=n, fps=fps, duration=duration, frames_indices=list(range(n)), height=h, width=w) for n, fps, duration, h, w in videos
     ]
     more = {"return_metadata": True} if type(p).__name__.removesuffix("Processor") in METADATA else {}
+    if isinstance(p, transformers.SmolVLMProcessor):  # which fails without
+        more["return_tensors"] = "pt"
     p(text=[p.video_token * len(videos)], videos=pixels, video_metadata=metadata, **more)
     assert len(texts) == len(videos)
     return texts, masks
@@ -281,9 +283,9 @@ def case(r, name):
     return c | ({"sample": sample} if len(sample) <= 40 else {})
 
 
-def main():
+def main(names):
     OUT.mkdir(exist_ok=True)
-    for name in sys.argv[1:] or CLASSES:
+    for name in names:
         r, cases, refused = random.Random(name), [], 0
         tries = 0
         while len(cases) - refused < CASES:
@@ -298,4 +300,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or CLASSES)
