@@ -11,9 +11,9 @@ func init() {
 }
 
 // smolVLMVideos writes a sentence with the number of frames in words and the
-// length of the video, then the minutes and seconds of each frame and the tokens
-// of an image that is not split. The sentence has the frames of the longest
-// video if do_pad fills up the others, which else must be equal.
+// length of the video, then the minutes and seconds of each frame and the
+// tokens of an image that is not split. The sentence has the frames of the
+// longest video if do_pad fills up the others, which else must be equal.
 func smolVLMVideos(k *keys, p *video.Processor) videoRule {
 	fake, token, global := k.token("fake_image_token", "<fake_token_around_image>"), k.token("image_token", "<image>"), k.token("global_image_token", "<global-img>")
 	length, pad := k.int(k.file, "image_seq_len", 169, 0, maxLength), k.bool(k.video, "do_pad", true)

@@ -150,6 +150,10 @@ func TestVideoErrors(t *testing.T) {
 		{parse("Qwen2VLProcessor", "Qwen2VLImageProcessor", "", ""), importer.ErrValue, "video_processor: missing"},
 		{parse("Qwen2VLProcessor", "Qwen2VLImageProcessor", `, "video_processor": {"video_processor_type": "Qwen3VLVideoProcessor"}`, ""), importer.ErrUnsupported, "Qwen2VLVideoProcessor only"},
 		{parse("Qwen2VLProcessor", "Qwen2VLImageProcessor", `, "video_processor": {"video_processor_type": "Qwen2VLVideoProcessor", "patch_size": 0}`, ""), importer.ErrValue, "patch_size: 0"},
+		{
+			parse("NemotronH_Omni_Reasoning_V3Processor", "NemotronH_Omni_Reasoning_V3ImageProcessor", `, "video_processor": {"video_processor_type": "NemotronH_Omni_Reasoning_V3VideoProcessor", "norm_mean": [0, 0, 0], "norm_std": [1, 1, 1], "do_sample_frames": true}`, ""),
+			importer.ErrValue, "do_sample_frames: true",
+		},
 		{parse("Qwen2VLProcessor", "Qwen2VLImageProcessor", qwen, `{"min_pixels": 100}`), importer.ErrUnsupported, "min_pixels"},
 	} {
 		_, err := c.p.Videos(one)

@@ -55,7 +55,7 @@ func (p *Processor) Grid(frames, height, width int) (g Grid, ok bool, err error)
 // patches of frames.
 func (p *Processor) FrameSize(frames, height, width int) (h, w int, ok bool, err error) {
 	switch p.layout.(type) {
-	case *stack, *twice:
+	case *stack, *twice, *target:
 	default:
 		return 0, 0, false, nil
 	}

@@ -154,6 +154,21 @@ def llava_next(r, name):
     return c, {"patch_size": r.choice([14, 7, 5])}
 
 
+def nemotron(r, name):
+    c, args = {"norm_mean": [0.5, 0.5, 0.5], "norm_std": [0.5, 0.5, 0.5]}, {}
+    if r.random() < 0.6:
+        c["video_target_num_patches"] = r.randint(1, 300)
+    if r.random() < 0.4:
+        c["patch_size"] = r.choice([8, 14])
+    if r.random() < 0.3:
+        c["video_maintain_aspect_ratio"] = False
+    if r.random() < 0.3:
+        c["downsample_ratio"] = r.choice([1.0, 0.34, 0.25])
+    if r.random() < 0.5:
+        args["video_temporal_patch_dim"] = r.choice([1, 2, 3])
+    return c, args
+
+
 def molmo2(r, name):
     c, args = {}, {}
     if r.random() < 0.6:
@@ -189,6 +204,7 @@ CLASSES = {
     "MuseGlimmer": (muse, {}, "<|video|>"),
     "VideoLlama3": (video_llama, VIDEO, "<vid>"),
     "LlavaNextVideo": (llava_next, {}, "<video>"),
+    "NemotronH_Omni_Reasoning_V3": (nemotron, {}, "<im>"),
     "Molmo2": (molmo2, {}, "<im_patch>"),
     "MiniMaxM3VL": (minimax, {}, "]<]video[>["),
 }
@@ -244,6 +260,8 @@ def call(p, videos):
     more = {"return_metadata": True} if type(p).__name__.removesuffix("Processor") in METADATA else {}
     if isinstance(p, transformers.SmolVLMProcessor):  # which fails without
         more["return_tensors"] = "pt"
+    if isinstance(p, transformers.NemotronH_Omni_Reasoning_V3Processor):  # which takes one video and its metadata
+        metadata = metadata[0]
     p(text=[p.video_token * len(videos)], videos=pixels, video_metadata=metadata, **more)
     assert len(texts) == len(videos)
     return texts, masks
@@ -257,7 +275,9 @@ def case(r, name):
     video_args |= sampling.config(r, video, n)
     if r.random() < 0.4:
         video_args["do_sample_frames"] = r.random() < 0.7
-    videos = []
+    videos, one = [], settings is nemotron  # which samples, but does not follow it in the text
+    if one:
+        video_args["do_sample_frames"] = False
     for _ in range(r.choice([1, 1, 2])):
         fps = r.choice([None, 24, 30, 1, 2, 29.97, round(r.uniform(0.2, 60), 3)])
         duration = r.choice([None, r.randint(1, 100), round(r.uniform(0.1, 400), 2), fps and n / fps])
@@ -265,6 +285,7 @@ def case(r, name):
         step = 12 if settings is minimax and r.random() < 0.9 else 1
         videos.append([n, fps, duration, max(1, side // step) * step, max(1, round(side * other / step)) * step])
         n = r.randint(1, 24)
+    videos = videos[:1] if one else videos
     try:
         p, saved, tokenizer, tokens = processor(name, video_args, args, more)
     except (ValueError, TypeError):
