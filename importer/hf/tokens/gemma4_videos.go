@@ -9,16 +9,17 @@ import (
 
 func init() {
 	defineVideos(videoClass{videos: []string{"Gemma4"}, build: gemma4Videos}, "Gemma4")
+	defineVideos(videoClass{videos: []string{"Gemma4Unified"}, build: gemma4Videos}, "Gemma4Unified")
 }
 
 // gemma4Videos writes the minutes and seconds of each frame and its tokens,
 // which are those of an image.
 func gemma4Videos(k *keys, _ *video.Processor) videoRule {
 	start, end := k.token("boi_token", ""), k.token("eoi_token", "")
-	_, number := gemma4Soft(k, func(string) *importer.Object { return k.video }, 70)
+	g := newGemma4(k, func(string) *importer.Object { return k.video }, 70)
 	return func(t *text, videos []Video, index int) error {
 		v := videos[index].assumed(24)
-		n, err := number(v.Height, v.Width)
+		n, err := g.soft([2]int{videos[0].Height, videos[0].Width}, [2]int{v.Height, v.Width})
 		if err != nil {
 			return err
 		}

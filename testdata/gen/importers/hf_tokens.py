@@ -171,6 +171,8 @@ def gemma4():
     yield "70", {"max_soft_tokens": 70}, {}, {}
     yield "pooled by 2", {"pooling_kernel_size": 2, "patch_size": 14}, {}, {}
     yield "of the call", {}, {}, {"max_soft_tokens": 140}
+    yield "not resized", {"do_resize": False, "patch_size": 14}, {}, {}
+    yield "not resized, small", {"do_resize": False, "patch_size": 1}, {}, {}
 
 
 def kimi():
@@ -292,7 +294,7 @@ MOLMO = ["<im_patch>", "<im_col>", "<im_start>", "<low_res_im_start>", "<im_end>
 MINI = ["]<]image[>[", "]<]start of image[>[", "]<]end of image[>[", "]<]video[>["]
 SMALL = edges(30 * 30, 200 * 200)
 
-AUDIO = {"Qwen2_5Omni": "Whisper", "Qwen3OmniMoe": "Whisper", "Gemma3n": "Gemma3nAudio", "Gemma4": "Gemma4Audio", "NemotronH_Omni_Reasoning_V3": "Parakeet"}
+AUDIO = {"Qwen2_5Omni": "Whisper", "Qwen3OmniMoe": "Whisper", "Gemma3n": "Gemma3nAudio", "Gemma4": "Gemma4Audio", "Gemma4Unified": "Gemma4UnifiedAudio", "NemotronH_Omni_Reasoning_V3": "Parakeet"}
 OMNI = PAD | {f"{a}_token": f"<{a}>" for a in ("audio", "video", "vision_bos", "vision_eos", "audio_bos", "audio_eos")}
 
 # By processor: the image processor, the video processor or None, the cases, the attributes and further tokens of the tokenizer, and what counts in
@@ -370,6 +372,7 @@ CLASSES = {
         PAD | {f"{a}_token": f"<{a}>" for a in ("audio", "boa", "eoa", "boi", "eoi")}, [], "<im>",
     ),
     "Gemma4": ("Gemma4", "Gemma4", gemma4(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
+    "Gemma4Unified": ("Gemma4Unified", "Gemma4Unified", gemma4(), PAD | {"boi_token": "<boi>", "eoi_token": "<eoi>"}, [], "<im>"),
     "Llava": ("CLIP", None, llava(), PAD, [], "<im>"),
     "Llama4": ("Llama4", None, llama4(), {}, ["<|image|>", "<|patch|>"], "<|patch|>"),
 }

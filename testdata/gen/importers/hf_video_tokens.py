@@ -200,6 +200,7 @@ CLASSES = {
     "PerceptionLM": (perception, {}, "<video>"),
     "InternVL": (internvl, {}, "<ctx>"),
     "Gemma4": (gemma4, {f"{a}_token": f"<{a}>" for a in ("audio", "boa", "eoa")}, "<|video|>"),
+    "Gemma4Unified": (gemma4, {f"{a}_token": f"<{a}>" for a in ("audio", "boa", "eoa")}, "<|video|>"),
     "Kimi_K25": (kimi, {}, "<|kimi_k25_video_placeholder|>"),
     "MuseGlimmer": (muse, {}, "<|video|>"),
     "VideoLlama3": (video_llama, VIDEO, "<vid>"),
