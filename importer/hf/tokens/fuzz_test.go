@@ -2,6 +2,7 @@ package tokens
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,10 +38,76 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzVideos: no file, metadata or size of a video panics.
+func FuzzVideos(f *testing.F) {
+	for _, name := range VideoClasses() {
+		var l []videoCase
+		readJSON(f, "videos/"+strings.TrimSuffix(name, suffix), &l)
+		for _, c := range l[:4] {
+			f.Add([]byte(c.Processor), []byte(c.Tokenizer), uint32(480), uint32(640), uint8(9), 24.0, int32(3))
+		}
+	}
+	f.Fuzz(func(t *testing.T, processor, tokenizer []byte, h, w uint32, frames uint8, fps float64, last int32) {
+		for _, files := range []Files{{Processor: processor}, {Processor: processor, Video: processor}, {Preprocessor: processor}} {
+			files.Tokenizer = tokenizer
+			p, err := Parse(files)
+			if err != nil {
+				continue
+			}
+			v := Video{Height: int(h), Width: int(w)}
+			v.FPS, v.Indices = fps, make([]int, frames)
+			if frames > 0 {
+				v.Indices[frames-1] = int(last)
+			}
+			for _, videos := range [][]Video{{v}, {v, v}} {
+				l, err := p.Videos(videos...)
+				if err == nil {
+					require.Len(t, l, len(videos))
+					require.LessOrEqual(t, len(l[0].Text), maxText)
+				}
+			}
+		}
+	})
+}
+
+// anyValues are JSON values of all kinds.
+var anyValues = []string{"null", "true", "0", "-1", "1", "1e400", "0.5", "16777216", "9999999999999999999", `"x"`, "[]", "[1]", "[[1, 1]]", "{}", `{"height": 0}`, `{"longest_edge": 1}`}
+
+// TestVideosAnyValue: every key of the files may have any JSON value.
+func TestVideosAnyValue(t *testing.T) {
+	for _, name := range VideoClasses() {
+		var l []videoCase
+		readJSON(t, "videos/"+strings.TrimSuffix(name, suffix), &l)
+		var file, inner map[string]json.RawMessage
+		require.NoError(t, json.Unmarshal(l[0].Processor, &file))
+		require.NoError(t, json.Unmarshal(file["video_processor"], &inner))
+		for _, key := range []string{"size", "max_fps", "pooling_size", "frame_timestamp_format", "use_token_compression", "temporal_patch_size", "max_soft_tokens", "max_patches"} {
+			if _, ok := inner[key]; !ok {
+				inner[key] = json.RawMessage("null")
+			}
+		}
+		one := Video{Height: 48, Width: 60}
+		one.Indices = []int{0, 3, 6}
+		for key := range inner {
+			old := inner[key]
+			for _, v := range anyValues {
+				inner[key] = json.RawMessage(v)
+				file["video_processor"], _ = json.Marshal(inner)
+				b, err := json.Marshal(file)
+				require.NoError(t, err)
+				p, err := Parse(Files{Processor: b, Tokenizer: l[0].Tokenizer})
+				require.NoError(t, err)
+				_, _ = p.Videos(one)
+				_, _ = p.Videos(one, one)
+			}
+			inner[key] = old
+		}
+	}
+}
+
 // TestParseAnyValue: every key of the processors' files may have any JSON
 // value.
 func TestParseAnyValue(t *testing.T) {
-	values := []string{"null", "true", "0", "-1", "1", "1e400", "0.5", "16777216", "9999999999999999999", `"x"`, "[]", "[1]", "[[1, 1]]", "{}", `{"height": 0}`, `{"longest_edge": 1}`}
 	for _, name := range Classes() {
 		var l []goldenCase
 		readJSON(t, name[:len(name)-len(suffix)], &l)
@@ -59,7 +126,7 @@ func TestParseAnyValue(t *testing.T) {
 			}
 			for _, key := range keys {
 				old := m[key]
-				for _, v := range values {
+				for _, v := range anyValues {
 					m[key] = json.RawMessage(v)
 					if !outer {
 						file["image_processor"], _ = json.Marshal(inner)

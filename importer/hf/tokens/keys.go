@@ -15,6 +15,7 @@ import (
 type keys struct {
 	class                                 string
 	file, image, options, call, tokenizer *importer.Object
+	video                                 *importer.Object // of the video processor; nil for images
 	tokens                                map[string]string
 	problems                              importer.Errors
 }

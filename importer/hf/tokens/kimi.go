@@ -13,10 +13,28 @@ func init() {
 // scaled and padded image.
 func kimi(k *keys) rule {
 	token := k.token("image_token", "<|media_pad|>")
-	patch, merge := k.side(k.layer("patch_size"), "patch_size", 14), k.side(k.layer("merge_size"), "merge_size", 2)
 	fileMerge := k.side(k.image, "merge_size", 2)
-	most := k.side(k.layer("max_patches"), "max_patches", 16384)
-	side, o := 512, k.layer("size")
+	patches, merge := kimiPatches(k, k.layer, 16384)
+	return rule{
+		count: func(h, w int) (int, error) {
+			n, err := patches(h, w)
+			return n / (merge * merge), err
+		},
+		text: func(t *text, sizes [][2]int, index int) error {
+			n, err := patches(sizes[index][0], sizes[index][1])
+			t.image(token, n/(fileMerge*fileMerge))
+			return err
+		},
+	}
+}
+
+// kimiPatches reads the keys of the objects that layer returns. The result
+// counts the patches of the scaled and padded image. most is the default of
+// max_patches.
+func kimiPatches(k *keys, layer func(key string) *importer.Object, most int) (patches counter, merge int) {
+	patch, merge := k.side(layer("patch_size"), "patch_size", 14), k.side(layer("merge_size"), "merge_size", 2)
+	most = k.side(layer("max_patches"), "max_patches", most)
+	side, o := 512, layer("size")
 	if o.Has("size") {
 		d, ok := o.Peek("size").(*importer.Object)
 		if ok {
@@ -30,29 +48,18 @@ func kimi(k *keys) rule {
 		}
 	}
 	if patch > importer.MaxSide/merge {
-		k.bad(k.image, "patch_size", "a number whose product with merge_size is at most 16777216")
-		return rule{}
+		k.bad(layer("patch_size"), "patch_size", "a number whose product with merge_size is at most 16777216")
+		return nil, 1
 	}
-	if !k.bool(k.layer("do_resize"), "do_resize", true) {
-		k.bad(k.layer("do_resize"), "do_resize", "true: images that are not scaled are not supported")
+	if !k.bool(layer("do_resize"), "do_resize", true) {
+		k.bad(layer("do_resize"), "do_resize", "true: images that are not scaled are not supported")
 	}
 	r := transforms.NewResizeToPatches(patch, most)
 	r.Rule, r.MaxSide = transforms.PatchKimi, side
-	patches := func(h, w int) (int, error) {
+	return func(h, w int) (int, error) {
 		h, w, err := scaled(r, h, w)
 		f := patch * merge
 		h, w = (h+f-1)/f*f, (w+f-1)/f*f
 		return (h / patch) * (w / patch), err
-	}
-	return rule{
-		count: func(h, w int) (int, error) {
-			n, err := patches(h, w)
-			return n / (merge * merge), err
-		},
-		text: func(t *text, sizes [][2]int, index int) error {
-			n, err := patches(sizes[index][0], sizes[index][1])
-			t.image(token, n/(fileMerge*fileMerge))
-			return err
-		},
-	}
+	}, merge
 }

@@ -5,12 +5,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/hf/video"
 )
 
 // FromModel reads the files of a model's folder: processor_config.json,
-// preprocessor_config.json and tokenizer_config.json. read returns the content
-// of a file of the folder, or an error that matches fs.ErrNotExist. Files that
-// the folder lacks stay nil; Parse says what it misses.
+// preprocessor_config.json, tokenizer_config.json and the file that
+// video.FromModel chooses, if the folder has a video processor. read returns
+// the content of a file of the folder, or an error that matches fs.ErrNotExist.
+// Files that the folder lacks stay nil; Parse says what it misses.
 func FromModel(read func(name string) ([]byte, error)) (Files, error) {
 	var f Files
 	for _, file := range []struct {
@@ -24,6 +28,14 @@ func FromModel(read func(name string) ([]byte, error)) (Files, error) {
 			return Files{}, err
 		}
 		*file.to = b
+	}
+	_, b, err := video.FromModel(read)
+	var e *importer.Error
+	switch {
+	case err == nil:
+		f.Video = b
+	case !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &e): // a model of images alone names no video processor
+		return Files{}, err
 	}
 	return f, nil
 }

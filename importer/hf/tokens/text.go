@@ -8,7 +8,7 @@ import (
 // maxText bounds the texts of a call in bytes.
 const maxText = 64 << 20
 
-// text builds the text of an image and counts its tokens.
+// text builds the text of an image or a video and counts its tokens.
 type text struct {
 	b             strings.Builder
 	tokens, marks int
@@ -39,7 +39,7 @@ func (t *text) plain(s string) { t.add(s, 1) }
 func (t *text) add(s string, n int) bool {
 	if t.err != nil || s != "" && n > t.left/len(s) {
 		if t.err == nil {
-			t.err = fmt.Errorf("the text of the image has %d more tokens %.40q than fit into %d bytes", n, s, maxText)
+			t.err = fmt.Errorf("the text has %d more tokens %.40q than fit into %d bytes", n, s, maxText)
 		}
 		return false
 	}

@@ -1,12 +1,13 @@
 // Package tokens computes the text that a Hugging Face processor puts in place
-// of an image's placeholder, and its number of tokens, from the image's size.
+// of an image's or a video's placeholder, and its number of tokens, from the
+// size of the image or of the video's frames.
 //
 // The reference is transformers 5.23.0 with its torchvision backend:
-// AutoProcessor.from_pretrained(dir), then _get_num_multimodal_tokens for the
-// number and replace_image_token for the text. Package tokens reads the
-// processor's files and needs neither pixels nor a tokenizer. The strings of
-// tokens that only the tokenizer knows come from tokenizer_config.json or from
-// the caller.
+// AutoProcessor.from_pretrained(dir), then _get_num_multimodal_tokens for an
+// image's number, and replace_image_token or replace_video_token for the text.
+// Package tokens reads the processor's files and needs neither pixels nor a
+// tokenizer. The strings of tokens that only the tokenizer knows come from
+// tokenizer_config.json or from the caller.
 //
 // A key that neither the number nor the text depends on is ignored in the
 // files. An option of the call that has no meaning for the class is an error.
@@ -31,6 +32,10 @@ type Files struct {
 	// arguments. It is read if Processor has no "image_processor". One of both
 	// files names the class in processor_class.
 	Preprocessor []byte
+	// Video is video_preprocessor_config.json, or the file that
+	// video.FromModel chooses. Nil means Processor if it has a
+	// "video_processor", else Preprocessor. Images does not need it.
+	Video []byte
 	// Tokenizer is tokenizer_config.json. Nil means that the model has no such
 	// file or that it is unknown: tokens then come from Tokens alone.
 	Tokenizer []byte
@@ -44,9 +49,11 @@ type Files struct {
 
 // Processor computes numbers and texts. It is safe for concurrent use.
 type Processor struct {
-	class  string
-	before bool
-	rule   rule
+	class    string
+	before   bool
+	rule     rule
+	videos   videoRule
+	videoErr error // why there is no rule for videos
 }
 
 // Image holds the tokens of an image.
@@ -146,7 +153,9 @@ func Parse(f Files) (*Processor, error) {
 	if err := k.err(); err != nil {
 		return nil, err
 	}
-	return &Processor{name, c.before, r}, nil
+	p := &Processor{class: name, before: c.before, rule: r}
+	p.videos, p.videoErr = parseVideos(f, name)
+	return p, nil
 }
 
 // Class returns the name of the processor's class.

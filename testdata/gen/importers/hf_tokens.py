@@ -171,6 +171,8 @@ def gemma4():
     yield "70", {"max_soft_tokens": 70}, {}, {}
     yield "pooled by 2", {"pooling_kernel_size": 2, "patch_size": 14}, {}, {}
     yield "of the call", {}, {}, {"max_soft_tokens": 140}
+    yield "not resized", {"do_resize": False, "patch_size": 14}, {}, {}
+    yield "not resized, small", {"do_resize": False, "patch_size": 1}, {}, {}
 
 
 def kimi():
