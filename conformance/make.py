@@ -439,7 +439,7 @@ def tokens(pack):
             if not some:
                 continue
             task = {"do": "tokens", "processor": c["processor"], "tokenizer": c["tokenizer"], "call": c["call"], "sizes": [sizes[i] for i in some]}
-            if c["class"] == "Idefics3":  # it asks the tokenizer, and that of the goldens makes one token of everything
+            if c["class"] in ("ColModernVBert", "GraniteDocling", "Idefics3"):  # they ask the tokenizer, and that of the goldens makes one token of everything
                 task["tokens"] = {"double_newline_tokens": "1"}
             y = np.array([c["numbers"][i] for i in some], np.int64)
             pack.case(f"tokens/{c['class']}/{c['name']}", "sizes and tokens", f"tokens: {c['class']}", task, [], {"num_image_tokens": y}, keep=c["name"] == "absent" and c["class"] in ("Qwen2VL", "LlavaNext", "Pixtral"))

@@ -27,6 +27,8 @@ CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / "
 GO = os.environ.get("GO") or "go"
 JS = "@huggingface/transformers@4.3.2"
 
+# The mark of blocks that the tests of the docs leave out.
+NOT_RUN = "*Not run by the tests: it makes the pack with all references, and installs the engine.*"
 GOLDENS = ["testdata/gen/requirements.txt", "parity/requirements-no-deps.txt"]
 # The engine's file, the requirements of its environment, variables, and whether the references of the pack are its own.
 ENGINES = {
@@ -137,7 +139,7 @@ def document(reports, run):
         lines.append(f"| {r['engine']}{' *' if ENGINES[name][3] else ''} | " + " | ".join(cell(counts[a]) for a in areas) + " |")
     lines += ["", "## What differs", "", "The settings of each engine, and the likely causes of its failures by number of cases.", ""]
     for name, r in reports.items():
-        lines += [f"### {r['engine']}", "", textwrap.fill(f"Settings: {r['settings']}.", 99, break_long_words=False, break_on_hyphens=False), "", "```sh", f"python3 conformance/report.py {name}", "```", ""]
+        lines += [f"### {r['engine']}", "", textwrap.fill(f"Settings: {r['settings']}.", 99, break_long_words=False, break_on_hyphens=False), "", NOT_RUN, "", "```sh", f"python3 conformance/report.py {name}", "```", ""]
         causes = collections.Counter()
         for x in r["results"]:
             if x["level"] == "failed":
