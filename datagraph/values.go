@@ -41,12 +41,8 @@ func (r *Runner) report(i int, known []*tensor.Tensor) error {
 	small := func(v int) bool {
 		n := 1
 		for a := range r.known[v].Shape.Rank() {
-			if m := r.known[v].Shape.At(a); m < 0 || m > maxKnown {
-				return false
-			} else {
-				n *= m
-			}
-			if n > maxKnown {
+			m := r.known[v].Shape.At(a)
+			if n *= m; m < 0 || m > maxKnown || n > maxKnown {
 				return false
 			}
 		}

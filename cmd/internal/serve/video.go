@@ -73,14 +73,7 @@ func (s *Server) oneVideo(r *request, l *lease) ([]*tensor.Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := c.Metadata
-		if m.FPS == 0 {
-			m.FPS = r.video.FPS
-		}
-		if m.Duration == 0 {
-			m.Duration = r.video.Duration
-		}
-		*r.video, frame = m, c.Frame
+		*r.video, frame = c.Metadata.Or(*r.video), c.Frame
 	}
 	out, err := s.o.Video.NewRunner(limits).Run(*r.video, frame)
 	if err != nil {

@@ -86,18 +86,9 @@ func graniteDocling(k *keys) rule {
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			for j := range columns {
-				t.mark(fake)
-				t.mark(fmt.Sprintf("<row_%d_col_%d>", i+1, j+1))
-				t.image(token, length)
-			}
-			t.plain("\n")
-			if t.err != nil {
-				return nil
-			}
+		if t.tiles(rows, columns, fake, token, length); t.err != nil {
+			return nil
 		}
-		t.marks += rows
 		if rows*columns > 1 {
 			t.plain("\n")
 			t.mark(fake)

@@ -77,19 +77,11 @@ func idefics3(k *keys, length int, counts bool) rule {
 			}
 		}
 		if rows*columns > 1 {
-			for i := range rows {
-				for j := range columns {
-					t.mark(fake)
-					t.mark(fmt.Sprintf("<row_%d_col_%d>", i+1, j+1))
-					t.image(token, length)
-				}
-				t.plain("\n")
-				if t.err != nil {
-					return nil
-				}
+			if t.tiles(rows, columns, fake, token, length); t.err != nil {
+				return nil
 			}
 			t.plain("\n")
-			t.marks += rows + extra
+			t.marks += extra
 		}
 		t.mark(fake)
 		t.mark(global)
@@ -111,4 +103,20 @@ func idefics3(k *keys, length int, counts bool) rule {
 		}
 	}
 	return r
+}
+
+// tiles writes a line for each row of tiles: marks and tokens of each tile. It
+// ends at an error of t.
+func (t *text) tiles(rows, columns int, fake, token string, length int) {
+	for i := range rows {
+		for j := range columns {
+			t.mark(fake)
+			t.mark(fmt.Sprintf("<row_%d_col_%d>", i+1, j+1))
+			t.image(token, length)
+		}
+		if t.plain("\n"); t.err != nil {
+			return
+		}
+	}
+	t.marks += rows
 }

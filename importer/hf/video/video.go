@@ -20,6 +20,7 @@
 package video
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,12 @@ type Metadata struct {
 	FPS float64
 	// Duration is the length in seconds. 0 means unknown.
 	Duration float64
+}
+
+// Or returns m with the rate and the duration of known where m has none.
+func (m Metadata) Or(known Metadata) Metadata {
+	m.FPS, m.Duration = cmp.Or(m.FPS, known.FPS), cmp.Or(m.Duration, known.Duration)
+	return m
 }
 
 // MaxFrames is the largest number of frames of a video.

@@ -326,13 +326,7 @@ func (v *videoRun) process(ctx context.Context, r *video.Runner, c *clip.Clip) (
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	m := c.Metadata
-	if m.FPS == 0 {
-		m.FPS = v.video.fps
-	}
-	if m.Duration == 0 {
-		m.Duration = v.video.duration
-	}
+	m := c.Metadata.Or(video.Metadata{FPS: v.video.fps, Duration: v.video.duration})
 	out, err := r.Run(m, c.Frame)
 	if err != nil || !v.video.metadata {
 		return out, nil, err
