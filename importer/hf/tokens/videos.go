@@ -99,7 +99,7 @@ func parseVideos(f Files, class string) (videoRule, error) {
 		k.fail("video_processor", "missing: want an object in processor_config.json, a video_preprocessor_config.json, or a preprocessor_config.json")
 		return nil, k.err()
 	}
-	data, err = replacedBy(data, c.options)
+	data, err = withOptions(data, c.options)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +122,9 @@ func parseVideos(f Files, class string) (videoRule, error) {
 	return r, k.err()
 }
 
-// replacedBy returns the video processor's file with the keys of options.
-func replacedBy(data []byte, options string) ([]byte, error) {
+// withOptions returns the video processor's file, with the keys of options in
+// place of its own.
+func withOptions(data []byte, options string) ([]byte, error) {
 	if options == "" {
 		return data, nil
 	}

@@ -111,7 +111,7 @@ func (v *Video) runner() (*video.Runner, error) {
 	return r, nil
 }
 
-// keep keeps a runner, or nil, for later videos.
+// keep stores a runner for later videos. It ignores nil.
 func (v *Video) keep(r *video.Runner) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
