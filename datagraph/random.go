@@ -151,8 +151,7 @@ func (r *Runner) runDrawn(inputs []*tensor.Tensor) ([]*tensor.Tensor, error) {
 // originalStep returns a variant's error with the step number of the random
 // graph.
 func (r *Runner) originalStep(v *variant, err error) error {
-	var se *StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*StepError](err); ok {
 		return r.plan.graph.stepErr(v.steps[se.Step], se.Err)
 	}
 	return err

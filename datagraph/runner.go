@@ -237,8 +237,8 @@ func (r *Runner) reclaim(i int, d []byte) {
 // isDecoders reports whether a decoder refused its input. It would do so
 // without passes as well.
 func isDecoders(err error) bool {
-	var ce *codec.Error
-	return errors.As(err, &ce)
+	_, ok := errors.AsType[*codec.Error](err)
+	return ok
 }
 
 // fallback returns a Runner of the plan without passes in the same memory.

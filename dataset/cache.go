@@ -116,8 +116,7 @@ func (w *caching) Do(ctx context.Context, s *Sample) error {
 	*w.place = place{k: int64(s.Ordinal), pos: s.row, epoch: s.Epoch}
 	row := s.row
 	if err := w.in.Next(ctx, s); err != nil {
-		var e *SampleError
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*SampleError](err); ok {
 			return &nodeFailure{e.Path, e.Err}
 		}
 		return err

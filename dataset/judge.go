@@ -55,8 +55,7 @@ func (j *judge) count(s *Sample) error {
 	s.judged = true // the places above do not count it again
 	j.bad++
 	j.streak++
-	var p *PanicError
-	if errors.As(s.bad, &p) {
+	if _, ok := errors.AsType[*PanicError](s.bad); ok {
 		j.panics++
 	}
 	if len(j.first) < shownErrors {

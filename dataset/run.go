@@ -137,8 +137,7 @@ func (r *Run) report() {
 	for _, e := range r.dropped.take() {
 		r.mu.Lock()
 		r.count++
-		var p *PanicError
-		if errors.As(e, &p) {
+		if _, ok := errors.AsType[*PanicError](e); ok {
 			r.panics++
 		}
 		if id := (badSample{e.Path, e.Key}); r.built.options.OnError == QuarantineOnError && !r.known[id] && len(r.bad) < maxQuarantined {

@@ -71,8 +71,7 @@ func noSuch[T any](i Importer, kind error, what, name string, known map[string]T
 func ignoring(parse func([]byte) (*datagraph.Graph, error), data []byte, keys []string) (*datagraph.Graph, error) {
 	unknown := map[string]bool{}
 	_, err := parse(data)
-	var l Errors
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[Errors](err); ok {
 		for _, e := range l {
 			unknown[e.Path] = errors.Is(e.Kind, ErrUnknownKey)
 		}

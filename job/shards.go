@@ -196,8 +196,7 @@ func (s *shards) open() error {
 }
 
 func (s *shards) cannot(err error) error {
-	var e *FieldError
-	if errors.As(err, &e) { // without the names of a shard
+	if e, ok := errors.AsType[*FieldError](err); ok { // without the names of a shard
 		return e
 	}
 	return fmt.Errorf("cannot write %w", paths.Error(paths.Join(s.dir, s.name), err))

@@ -59,8 +59,7 @@ func (s *streamed) put(b []byte) error {
 
 // toStream returns an error of writing to the stream.
 func toStream(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return advice("cannot write to %s: %w", fieldStream, err)

@@ -172,8 +172,7 @@ func (k *kaldiSamples) load(ctx context.Context, s *Samples, o KaldiOptions) err
 			options.DType = tensor.Float32
 		}
 		script, err := kaldi.OpenScript(ctx, k.files, f.File, options)
-		var pipe *kaldi.PipeError
-		if errors.As(err, &pipe) {
+		if pipe, ok := errors.AsType[*kaldi.PipeError](err); ok {
 			return fmt.Errorf("pack: %s: line %d: %q is %w: %q; run it first and name its output", pipe.File, pipe.Line, pipe.Key, kaldi.ErrPipe, pipe.Command)
 		}
 		if err != nil {

@@ -110,8 +110,7 @@ func (e *ItemError) Unwrap() error { return e.Err }
 
 // reason returns err without its path, which the caller prints.
 func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -128,8 +128,7 @@ func (s *Stream) Verify(sums []Sum, o Options, bad func(*records.CorruptionError
 		}
 		return nil
 	})
-	var c *records.CorruptionError
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[*records.CorruptionError](err); ok {
 		bad(c)
 		return nil
 	}

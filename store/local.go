@@ -127,8 +127,7 @@ func CreateTemp(path string) (*os.File, error) {
 		}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp*")
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		pe.Path = path // the user knows this name, not the temporary one
 	}
 	return f, err

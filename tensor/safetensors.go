@@ -232,8 +232,7 @@ func (d *decoder) stHeader(head []byte) ([]stEntry, map[string]string, error) {
 	if !json.Valid(head) {
 		var v json.RawMessage
 		err := json.Unmarshal(head, &v)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return nil, nil, d.fail(ErrFormat, 8+syntax.Offset, "header: %v", err)
 		}
 		return nil, nil, d.fail(ErrFormat, 8, "header: want JSON")

@@ -26,7 +26,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
-	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/infer-prep/infer-prep/codec"
@@ -450,7 +450,7 @@ func (h *header) orientation(damage codec.Damage) int {
 }
 
 // unhex decodes pairs of hexadecimal digits in place, without the white space.
-// Package encoding/hex would link fmt.
+// Packages encoding/hex and strconv would link fmt and numbers' errors.
 func unhex(b []byte) (_ []byte, ok bool) {
 	n := 0
 	for _, c := range b {
@@ -461,13 +461,22 @@ func unhex(b []byte) (_ []byte, ok bool) {
 	}
 	b = b[:n]
 	for i := 0; i+1 < len(b); i += 2 {
-		v, err := strconv.ParseUint(string(b[i:i+2]), 16, 8)
-		if err != nil {
+		high, low := hexDigit(b[i]), hexDigit(b[i+1])
+		if high < 0 || low < 0 {
 			return nil, false
 		}
-		b[i/2] = byte(v)
+		b[i/2] = byte(high<<4 | low)
 	}
 	return b[:len(b)/2], len(b)%2 == 0
+}
+
+// hexDigit returns the value of a hexadecimal digit, -1 of another byte.
+func hexDigit(c byte) int {
+	i := strings.IndexByte("0123456789abcdefABCDEF", c)
+	if i > 15 {
+		i -= 6
+	}
+	return i
 }
 
 // Open implements codec.FormatDecoder.

@@ -276,8 +276,7 @@ func (d *decoder) read(data []byte, i, rows, rowBytes, used int) ([]byte, error)
 		d.fax.reset()
 	}
 	if err := d.inflate(out, in, rows); err != nil {
-		var e *codec.Error
-		if errors.As(err, &e) {
+		if _, ok := errors.AsType[*codec.Error](err); ok {
 			return nil, err
 		}
 		return nil, bad(int(offset), "block %d: %v", i, err)

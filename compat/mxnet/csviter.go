@@ -252,8 +252,7 @@ func cause(err error) error {
 	if err == nil {
 		return nil
 	}
-	var e *strconv.NumError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*strconv.NumError](err); ok {
 		return e.Err
 	}
 	return err

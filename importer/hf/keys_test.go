@@ -59,9 +59,8 @@ func TestRealKeys(t *testing.T) {
 			}
 		}
 		_, err := Import(minimal(t, f.Class, keys...))
-		var l importer.Errors
 		var unknown []string
-		if errors.As(err, &l) {
+		if l, ok := errors.AsType[importer.Errors](err); ok {
 			for _, e := range l { // values of 1 are invalid for most keys
 				if errors.Is(e, importer.ErrUnknownKey) {
 					unknown = append(unknown, e.Path)
@@ -286,8 +285,7 @@ func TestIgnoreKeys(t *testing.T) {
 
 // unknownKeys returns the paths of an import's unknown keys.
 func unknownKeys(err error) (paths []string) {
-	var l importer.Errors
-	if errors.As(err, &l) {
+	if l, ok := errors.AsType[importer.Errors](err); ok {
 		for _, e := range l {
 			if errors.Is(e, importer.ErrUnknownKey) {
 				paths = append(paths, e.Path)

@@ -102,8 +102,7 @@ func (s *Runner) host(p part) (*hostPart, error) {
 
 // shifted converts a StepError's step number to that of the whole graph.
 func shifted(err error, by int) error {
-	var se *datagraph.StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*datagraph.StepError](err); ok {
 		return &datagraph.StepError{Step: se.Step + by, Op: se.Op, Err: se.Err}
 	}
 	return err
@@ -147,8 +146,7 @@ func (s *Runner) Run(ctx context.Context, inputs []*tensor.Tensor) error {
 			continue
 		}
 		err := s.runStep(i)
-		var t *TooLarge
-		if errors.As(err, &t) {
+		if t, ok := errors.AsType[*TooLarge](err); ok {
 			if s.FellBack != nil {
 				if err := s.FellBack(i, t.Why); err != nil {
 					return err

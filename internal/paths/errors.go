@@ -33,8 +33,7 @@ func Error(path string, err error) error {
 // ErrorOf returns Error of a file error with its own path. Other errors stay as
 // they are.
 func ErrorOf(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return Error(pe.Path, err)
 	}
 	return err

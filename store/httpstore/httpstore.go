@@ -137,8 +137,7 @@ func discard(body io.ReadCloser) {
 // transportError returns the error of a request without an answer. Another
 // attempt may get one, unless the server is not whom it claims to be.
 func transportError(ctx context.Context, err error) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err // ue has the query
 	}
 	var (

@@ -130,8 +130,7 @@ func (a *attempt) end() {
 func (a *attempt) explain(err error) error {
 	if errors.Is(err, io.EOF) {
 		cut := fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, err)
-		var t *TemporaryError
-		if errors.As(err, &t) {
+		if t, ok := errors.AsType[*TemporaryError](err); ok {
 			cut = &TemporaryError{cut, t.After}
 		}
 		err = cut

@@ -238,8 +238,7 @@ func fail(kind error, name string, off int64, detail string) error {
 
 // named gives an error of package tensor the name of a member.
 func named(err error, name string) error {
-	var e *tensor.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*tensor.Error](err); ok {
 		e.Format, e.Name = "npz", name
 	}
 	return err

@@ -130,8 +130,7 @@ func (b *Backend) wrap(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var x *Explained
-	if errors.As(err, &x) {
+	if x, ok := errors.AsType[*Explained](err); ok {
 		return x.Err
 	}
 	var t *remote.TemporaryError
@@ -142,8 +141,7 @@ func (b *Backend) wrap(ctx context.Context, err error) error {
 	}
 	a := b.s.Explain(err)
 	if a == nil {
-		var ue *url.Error
-		if errors.As(err, &ue) {
+		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err // the URL may hold a signature
 		}
 		return &remote.TemporaryError{Err: err}

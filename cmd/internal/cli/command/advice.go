@@ -34,8 +34,7 @@ func flagOf(f job.Field) string {
 // withFlags returns the text of an error in which flags stand for fields.
 func withFlags(err error) string {
 	text := err.Error()
-	var e *job.FieldError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*job.FieldError](err); ok {
 		text = strings.Replace(text, e.Error(), e.Text(flagOf), 1)
 	}
 	return text

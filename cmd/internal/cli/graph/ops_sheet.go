@@ -257,8 +257,7 @@ func TileOf(i transforms.Info, inputs []*tensor.Tensor, cell int) sheetTile {
 // withoutStep returns an error without the step of a graph, which is the
 // tile's own.
 func withoutStep(err error) error {
-	var se *datagraph.StepError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*datagraph.StepError](err); ok {
 		return se.Err
 	}
 	return err

@@ -224,8 +224,7 @@ func packPlanned(a *command.App, cmd *cobra.Command, f *plannedFlags) (err error
 	r, err := run.Run(ctx)
 	clear()
 	if err := plannedErr(ctx, err); err != nil {
-		var e *command.ExitError
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*command.ExitError](err); ok {
 			e.Err = fmt.Errorf("%w (%d of %s done)", e.Err, r.Shards, command.Plural(to-from, "shard"))
 		}
 		return err
