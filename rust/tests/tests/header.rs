@@ -173,7 +173,7 @@ fn header() {
          static void loop(void *host, size_t n, ip_body body, void *context) { (void)host, (void)n, (void)body, (void)context; }\n\
          ip_body check_ip_body = body;\nip_parallel check_ip_parallel = loop;\n",
     );
-    let source = include_str!("../src/functions.rs");
+    let source = include_str!("../../infer-prep-sys/src/functions.rs");
     let list = source
         .split_once("\nfunctions! {")
         .unwrap()
