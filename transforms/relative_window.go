@@ -36,7 +36,7 @@ type RelativeWindow struct {
 // NewRelativeWindow returns the op for a window of height x width that starts
 // at top and left. It keeps all boxes and fills with 0.
 func NewRelativeWindow(top, left, height, width float64) *RelativeWindow {
-	return &RelativeWindow{Top: top, Left: left, Height: height, Width: width, Fill: zeroFill}
+	return &RelativeWindow{Top: top, Left: left, Height: height, Width: width, Fill: []float64{0}}
 }
 
 // Info describes the op.
