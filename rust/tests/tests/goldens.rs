@@ -171,12 +171,17 @@ fn difference(got: Output<'_>, want: &Want, blob: &[u8]) -> Option<String> {
     // A golden with a tolerance has its reason in the Go tests.
     let near = want.want.map_or(false, |(at, n)| {
         let bytes = &blob[at..at + n];
-        let want_: Vec<f32> = elements!(f32, bytes);
-        let close = |(a, b): (&f32, &f32)| {
-            (f64::from(*a) - f64::from(*b)).abs() <= want.tolerance || a.is_nan() && b.is_nan()
-        };
+        let close = |a: f64, b: f64| (a - b).abs() <= want.tolerance || a.is_nan() && b.is_nan();
+        if let Ok(v) = got.as_slice::<f64>() {
+            let to: Vec<f64> = elements!(f64, bytes);
+            return v.len() == to.len() && v.iter().zip(&to).all(|(a, b)| close(*a, *b));
+        }
+        let to: Vec<f32> = elements!(f32, bytes);
         got.as_slice::<f32>().map_or(false, |v| {
-            v.len() == want_.len() && v.iter().zip(&want_).all(close)
+            v.len() == to.len()
+                && v.iter()
+                    .zip(&to)
+                    .all(|(a, b)| close(f64::from(*a), f64::from(*b)))
         })
     });
     if near {

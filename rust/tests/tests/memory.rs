@@ -1,0 +1,139 @@
+//! Threads, lifetimes and memory.
+
+use infer_prep::{Buffer, Graph, Input, Options, Outputs, Tokens};
+use infer_prep_tests::{gray, large};
+use std::sync::Mutex;
+
+/// The tests measure the memory of the process, one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Returns the resident memory in KB.
+fn resident() -> i64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    text.split(' ').nth(1).unwrap().parse::<i64>().unwrap() * 4
+}
+
+/// Returns a graph of an output of float32 (3, 32, 32).
+fn tiny() -> Graph {
+    let file = br#"{"image_processor_type": "ViTImageProcessor", "do_normalize": true, "do_rescale": true, "do_resize": true,
+        "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "resample": 2, "rescale_factor": 0.00392156862745098,
+        "size": {"height": 32, "width": 32}}"#;
+    Graph::open(file, &Options::new()).unwrap()
+}
+
+#[test]
+fn shared() {
+    fn is<T: Send + Sync + 'static>() {}
+    is::<Graph>();
+    is::<Outputs>();
+    is::<Tokens>();
+    is::<Input<'static>>();
+    is::<Buffer<'static>>();
+    is::<infer_prep::Error>();
+}
+
+/// 8 threads make 16,000 calls. Memory stays flat.
+#[test]
+fn threads() {
+    let _alone = ALONE.lock();
+    let (g, file) = (tiny(), gray());
+    let input = [Input::encoded(&file)];
+    let want = g.run(&input).unwrap();
+    let want = want.get(0).unwrap().as_slice::<f32>().unwrap();
+    assert_eq!(want.len(), 3 * 32 * 32);
+    let mut before = 0;
+    for part in 0..5 {
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let mut memory = vec![0f32; want.len()];
+                    for i in 0..400 {
+                        if i % 2 == 0 {
+                            let outputs = g.run(&input).unwrap();
+                            assert!(outputs.get(0).unwrap().as_slice::<f32>().unwrap() == want);
+                        } else {
+                            g.run_into(&input, &mut [Buffer::new(&mut memory)]).unwrap();
+                            assert!(memory == want);
+                        }
+                    }
+                });
+            }
+        });
+        if part == 0 {
+            before = resident();
+        }
+    }
+    println!(
+        "16,000 calls in 8 threads: {} KB after a fifth, {} KB at the end",
+        before,
+        resident()
+    );
+    assert!(resident() < before + 8000);
+}
+
+/// Outputs live on in other threads after their graph. Memory stays flat.
+#[test]
+fn order() {
+    let _alone = ALONE.lock();
+    let file = large();
+    let mut want: Option<Outputs> = None;
+    let mut before = 0;
+    for i in 0..500 {
+        let g = Graph::open_name("preset:clip", &Options::new()).unwrap();
+        let a = g.run(&[Input::encoded(&file)]).unwrap();
+        let b = g.run(&[Input::encoded(&file)]).unwrap();
+        drop(g);
+        let (a, b) = std::thread::spawn(move || {
+            assert!(a.get(0).unwrap().bytes() == b.get(0).unwrap().bytes());
+            (a, b)
+        })
+        .join()
+        .unwrap();
+        drop(a);
+        let want = want.get_or_insert(b);
+        // Memory that another graph wrote to since.
+        let g = tiny();
+        let _ = g.run(&[Input::encoded(&file)]).unwrap();
+        assert_eq!(want.get(0).unwrap().as_slice::<f32>().unwrap()[0], first());
+        if i == 100 {
+            before = resident();
+        }
+    }
+    println!(
+        "500 times opened and closed: {} KB after a fifth, {} KB at the end",
+        before,
+        resident()
+    );
+    assert!(resident() < before + 8000);
+}
+
+/// Returns the first value of preset clip on the photo.
+fn first() -> f32 {
+    use std::sync::Once;
+    static ONCE: Once = Once::new();
+    static VALUE: Mutex<f32> = Mutex::new(0.0);
+    ONCE.call_once(|| {
+        let g = Graph::open_name("preset:clip", &Options::new()).unwrap();
+        let file = large();
+        *VALUE.lock().unwrap() = g
+            .run(&[Input::encoded(&file)])
+            .unwrap()
+            .get(0)
+            .unwrap()
+            .as_slice::<f32>()
+            .unwrap()[0];
+    });
+    *VALUE.lock().unwrap()
+}
+
+/// A panic of the host unwinds through objects of the library.
+#[test]
+fn panics() {
+    let r = std::panic::catch_unwind(|| {
+        let g = tiny();
+        let _outputs = g.run(&[Input::encoded(&gray())]).unwrap();
+        panic!("the host");
+    });
+    assert!(r.is_err());
+    assert!(tiny().run(&[Input::encoded(&gray())]).is_ok());
+}
