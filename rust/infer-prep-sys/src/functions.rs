@@ -1,8 +1,8 @@
 //! The functions of the header, in its order. tests/header.rs reads this file.
 
 use crate::{
-    ip_column, ip_error, ip_graph, ip_image_info, ip_image_tokens, ip_input, ip_options,
-    ip_parallel, ip_result, ip_status, ip_tensor, ip_token_files, ip_tokens, LoadError,
+    ip_clip, ip_column, ip_error, ip_graph, ip_image_info, ip_image_tokens, ip_input, ip_options,
+    ip_parallel, ip_result, ip_status, ip_tensor, ip_token_files, ip_tokens, ip_video, LoadError,
     IP_API_VERSION,
 };
 use std::ffi::c_void;
@@ -91,6 +91,22 @@ functions! {
     fn ip_result_tensor(result: *const ip_result, i: i32, tensor: *mut ip_tensor, error: *mut ip_error) -> ip_status;
     /// Ends the loan of a result.
     fn ip_result_free(result: *mut ip_result) -> ip_status;
+    /// Returns the number of outputs of a result.
+    fn ip_result_count(result: *const ip_result) -> i32;
+    /// Describes an output of a result, with its name.
+    fn ip_result_describe(result: *const ip_result, i: i32, column: *mut ip_column, error: *mut ip_error) -> ip_status;
+    /// Joins results into a batch.
+    fn ip_collate(graph: *const ip_graph, results: *const *const ip_result, n: usize, batch: *mut *mut ip_result, error: *mut ip_error) -> ip_status;
+    /// Opens a video processor from the bytes of a file.
+    fn ip_video_open(data: *const c_void, n: usize, options: *const ip_options, video: *mut *mut ip_video, error: *mut ip_error) -> ip_status;
+    /// Opens a video processor from a file or a folder.
+    fn ip_video_open_name(name: *const c_char, options: *const ip_options, video: *mut *mut ip_video, error: *mut ip_error) -> ip_status;
+    /// Chooses the frames of a video.
+    fn ip_video_sample(video: *const ip_video, clip: *const ip_clip, numbers: *mut i64, capacity: u64, count: *mut u64, error: *mut ip_error) -> ip_status;
+    /// Runs a video processor.
+    fn ip_video_run(video: *const ip_video, clips: *const ip_clip, n: i32, result: *mut *mut ip_result, error: *mut ip_error) -> ip_status;
+    /// Closes a video processor.
+    fn ip_video_free(video: *mut ip_video) -> ip_status;
     /// Opens tokens from a model's folder.
     fn ip_tokens_open(folder: *const c_char, tokens: *mut *mut ip_tokens, error: *mut ip_error) -> ip_status;
     /// Opens tokens from the content of files.

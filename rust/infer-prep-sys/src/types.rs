@@ -116,6 +116,9 @@ handles! {
     ip_result;
     /// Open tokens. Its pointers are numbers: never read through them.
     ip_tokens;
+    /// An open video processor. Its pointers are numbers: never read through
+    /// them.
+    ip_video;
 }
 
 macro_rules! structs {
@@ -317,6 +320,20 @@ structs! {
         text_at: u64,
         /// The length of that text in bytes.
         text_bytes: u64,
+    }
+
+    /// The frames of a video. The caller sets all members.
+    struct ip_clip {
+        /// Without meaning.
+        unused: i32,
+        /// Frames of the video, 1 to 1,048,576.
+        count: i64,
+        /// Frames a second, 0 if unknown.
+        fps: f64,
+        /// In seconds, 0 if unknown.
+        duration: f64,
+        /// `count` inputs; that of a frame which is not chosen may be `ip_input::new()`.
+        frames: *const ip_input,
     }
 }
 

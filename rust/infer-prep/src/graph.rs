@@ -150,13 +150,7 @@ impl Graph {
         check(|e| unsafe {
             (self.api.ip_run)(self.handle.as_ptr(), raw(inputs), nin, &mut handle, e)
         })?;
-        let handle = NonNull::new(handle).ok_or_else(|| {
-            Error::new(
-                Status::Internal,
-                "infer_prep: run: the library returned no result",
-            )
-        })?;
-        Outputs::of(self.api, handle, self.outputs.clone())
+        Outputs::of(self.api, handle, Some(&self.outputs))
     }
 
     /// Runs the graph and writes its first outputs to the caller's memory, one
@@ -194,6 +188,32 @@ impl Graph {
             }
         }
         done
+    }
+
+    /// Joins the outputs of several runs of this graph into a batch, each output
+    /// by its [`Column::batch`] rule. The outputs stay valid.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::Input`] for outputs of another graph, for shapes that a rule does
+    /// not admit, for outputs of [`DType::Bytes`](crate::DType::Bytes) and for no
+    /// outputs at all; [`Status::Limit`] if the batch exceeds
+    /// [`Options::max_bytes`].
+    pub fn collate(&self, outputs: &[&Outputs]) -> Result<Outputs, Error> {
+        let handles: Vec<_> = outputs.iter().map(|o| o.handle()).collect();
+        let mut batch = ptr::null_mut();
+        // SAFETY: the graph and the results, which are borrowed for the call, are
+        // open.
+        check(|e| unsafe {
+            (self.api.ip_collate)(
+                self.handle.as_ptr(),
+                address(&handles),
+                handles.len(),
+                &mut batch,
+                e,
+            )
+        })?;
+        Outputs::of(self.api, batch, Some(&self.outputs))
     }
 
     /// Returns the structs of buffers for the library: nout outputs, again and

@@ -54,6 +54,15 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Returns the input of a frame that a [`Video`](crate::Video) does not
+    /// choose. A run that reads it fails with [`Status::Input`].
+    pub fn unread() -> Input<'a> {
+        Input {
+            raw: sys::ip_input::new(),
+            memory: PhantomData,
+        }
+    }
+
     /// Returns the input of dense pixels.
     ///
     /// # Errors

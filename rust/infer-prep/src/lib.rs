@@ -19,8 +19,9 @@
 //! transformers' `preprocessor_config.json`, from a preset, or from bytes.
 //! [`Graph::run`] lends the outputs in the library's memory;
 //! [`Graph::run_into`] and [`Graph::run_batch`] write to the caller's.
-//! [`Tokens`] computes what replaces images in a prompt, and [`probe`] reads an
-//! image's header.
+//! [`Graph::collate`] joins runs into a batch. [`Video`] chooses and prepares the
+//! frames of videos. [`Tokens`] computes what replaces images in a prompt, and
+//! [`probe`] reads an image's header.
 //!
 //! # The library
 //!
@@ -48,6 +49,7 @@ mod input;
 mod options;
 mod output;
 mod tokens;
+mod video;
 
 pub use batch::BatchError;
 pub use column::{Batch, Column, DType, Layout};
@@ -60,6 +62,7 @@ pub use input::Input;
 pub use options::Options;
 pub use output::{Buffer, Output, Outputs};
 pub use tokens::{ImageTokens, TokenFiles, Tokens};
+pub use video::{Clip, Video};
 
 use infer_prep_sys as sys;
 use std::ffi::{CStr, CString};

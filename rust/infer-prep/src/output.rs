@@ -38,7 +38,8 @@ impl Desc {
 }
 
 /// The outputs of a run, in the library's memory. Dropping it returns the
-/// memory, which the graph uses again. It may outlive the graph.
+/// memory, which the graph uses again. It may outlive the graph or the video
+/// processor.
 pub struct Outputs {
     api: &'static sys::Api,
     handle: NonNull<sys::ip_result>,
@@ -53,23 +54,34 @@ unsafe impl Send for Outputs {}
 unsafe impl Sync for Outputs {}
 
 impl Outputs {
-    /// Returns the outputs of a handle, and closes it when dropped.
+    /// Returns the outputs of a handle, which it closes when dropped. columns are
+    /// those of the graph; None asks the library.
     pub(crate) fn of(
         api: &'static sys::Api,
-        handle: NonNull<sys::ip_result>,
-        columns: Arc<[Column]>,
+        handle: *mut sys::ip_result,
+        columns: Option<&Arc<[Column]>>,
     ) -> Result<Outputs, Error> {
+        let handle = NonNull::new(handle).ok_or_else(|| {
+            Error::new(
+                Status::Internal,
+                "infer_prep: run: the library returned no result",
+            )
+        })?;
         let mut to = Outputs {
             api,
             handle,
-            columns,
+            columns: Arc::new([]),
             tensors: Vec::new(),
+        };
+        to.columns = match columns {
+            Some(columns) => columns.clone(),
+            None => to.described()?.into(),
         };
         to.tensors.reserve_exact(to.columns.len());
         for i in 0..to.columns.len() {
             let mut t = sys::ip_tensor::new();
             // SAFETY: the handle is open and the pointers are valid for the call.
-            check(|e| unsafe { (api.ip_result_tensor)(to.handle.as_ptr(), i as i32, &mut t, e) })?;
+            check(|e| unsafe { (api.ip_result_tensor)(handle.as_ptr(), i as i32, &mut t, e) })?;
             let bytes = if t.data.is_null() {
                 0
             } else {
@@ -80,7 +92,24 @@ impl Outputs {
         Ok(to)
     }
 
-    /// Returns the number of outputs, which is that of the graph's.
+    /// Returns the columns of a result.
+    fn described(&self) -> Result<Vec<Column>, Error> {
+        // SAFETY: the handle is open.
+        let n = unsafe { (self.api.ip_result_count)(self.handle()) };
+        let describe = |i| {
+            let mut c = sys::ip_column::new();
+            // SAFETY: the handle is open and the pointers are valid for the call.
+            check(|e| unsafe { (self.api.ip_result_describe)(self.handle(), i, &mut c, e) })?;
+            Column::of(&c)
+        };
+        (0..n).map(describe).collect()
+    }
+
+    pub(crate) fn handle(&self) -> *const sys::ip_result {
+        self.handle.as_ptr()
+    }
+
+    /// Returns the number of outputs, which is at least 1.
     #[allow(clippy::len_without_is_empty)] // a graph has an output
     pub fn len(&self) -> usize {
         self.tensors.len()

@@ -1,7 +1,7 @@
 //! Literal cases of every function.
 
 use infer_prep::*;
-use infer_prep_tests::{fails, large, path};
+use infer_prep_tests::{fails, gray, large, path, read};
 
 fn imagenet() -> Graph {
     Graph::open_name("preset:imagenet", &Options::new()).unwrap()
@@ -554,4 +554,82 @@ fn tokens() {
         })
     );
     assert!(Tokens::open_files(&TokenFiles::default()).is_err());
+}
+
+#[test]
+fn collating() {
+    let (g, file) = (imagenet(), large());
+    let (a, b) = (
+        g.run(&[Input::encoded(&file)]).unwrap(),
+        g.run(&[Input::encoded(&gray())]).unwrap(),
+    );
+    let batch = g.collate(&[&a, &b, &a]).unwrap();
+    let x = batch.named("image").unwrap();
+    assert_eq!((x.shape(), x.dtype()), (&[3, 3, 224, 224][..], DType::F32));
+    let parts: Vec<&[u8]> = [&a, &b, &a]
+        .iter()
+        .map(|o| o.get(0).unwrap().bytes())
+        .collect();
+    assert!(x.bytes() == parts.concat());
+    drop((a, b));
+    assert_eq!(batch.get(0).unwrap().bytes().len(), 3 * 602_112);
+
+    fails!(Input, "no samples", g.collate(&[]));
+    let other = imagenet();
+    let o = other.run(&[Input::encoded(&file)]).unwrap();
+    fails!(Input, "result 0: ", g.collate(&[&o]));
+}
+
+#[test]
+fn videos() {
+    let v = Video::open(
+        br#"{"video_processor_type": "VideoMAEVideoProcessor"}"#,
+        &Options::new(),
+    )
+    .unwrap();
+    let files: Vec<Vec<u8>> = (0..3)
+        .map(|i| read(&format!("importer/hf/video/testdata/small/{}.png", i)))
+        .collect();
+    let frames: Vec<Input> = files.iter().map(|f| Input::encoded(f)).collect();
+    let clip = Clip::new(&frames).fps(24.0).duration(0.125);
+    assert_eq!(v.sample(&clip).unwrap(), [0, 1, 2]);
+    assert_eq!(v.sample(&Clip::of_length(1000)).unwrap().len(), 1000);
+    let o = v.run(&[clip, clip]).unwrap();
+    let one = v.run(&[clip]).unwrap();
+    drop(v);
+    let x = o.named("pixel_values").unwrap();
+    assert_eq!(
+        (x.shape(), x.dtype()),
+        (&[2, 3, 3, 224, 224][..], DType::F32)
+    );
+    let (first, second) = x.bytes().split_at(x.bytes().len() / 2);
+    assert!(first == second && first == one.get(0).unwrap().bytes());
+
+    let v = Video::open(
+        br#"{"video_processor_type": "VideoMAEVideoProcessor"}"#,
+        &Options::new(),
+    )
+    .unwrap();
+    fails!(Input, "clip 1: ", v.run(&[clip, clip.fps(-1.0)]));
+    fails!(Input, "no clips", v.run(&[]));
+    fails!(Input, "frames is NULL", v.run(&[Clip::of_length(3)]));
+    fails!(Input, "0 frames", v.run(&[Clip::new(&[])]));
+    fails!(
+        Input,
+        "frames, want 1 to",
+        v.sample(&Clip::of_length(usize::MAX))
+    );
+    fails!(
+        Input,
+        "the frame is chosen",
+        v.run(&[Clip::new(&[Input::unread(); 3])])
+    );
+    fails!(Input, "", imagenet().run(&[Input::unread()]));
+    fails!(Graph, "", Video::open(b"{", &Options::new()));
+    fails!(Io, "", Video::open_name("/nonexistent", &Options::new()));
+    fails!(
+        Unsupported,
+        "backend",
+        Video::open(b"{}", &Options::new().backend("pil"))
+    );
 }

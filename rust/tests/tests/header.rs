@@ -164,6 +164,7 @@ fn header() {
             call: *const c_char, tokens: *const *const c_char,
         }
         ip_image_tokens { struct_size: u32, unused: i32, tokens: i64, text_tokens: i64, text_at: u64, text_bytes: u64, }
+        ip_clip { struct_size: u32, unused: i32, count: i64, fps: f64, duration: f64, frames: *const ip_input, }
     }
     // ip_body and ip_parallel are types of functions.
     checks.names.push("ip_body".into());
@@ -224,6 +225,7 @@ fn missing(header: &str, have: &[String]) {
                 "ip_graph",
                 "ip_result",
                 "ip_tokens",
+                "ip_video",
                 "ip_encoded",
                 "ip_pixels",
             ]

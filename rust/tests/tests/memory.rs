@@ -1,6 +1,6 @@
 //! Threads, lifetimes and memory.
 
-use infer_prep::{Buffer, Graph, Input, Options, Outputs, Tokens};
+use infer_prep::{Buffer, Clip, Graph, Input, Options, Outputs, Tokens, Video};
 use infer_prep_tests::{gray, large};
 use std::sync::Mutex;
 
@@ -27,6 +27,8 @@ fn shared() {
     is::<Graph>();
     is::<Outputs>();
     is::<Tokens>();
+    is::<Video>();
+    is::<Clip<'static>>();
     is::<Input<'static>>();
     is::<Buffer<'static>>();
     is::<infer_prep::Error>();
