@@ -1,6 +1,6 @@
 use crate::error::check;
 use crate::input::raw;
-use crate::{count, Buffer, Error, Graph, Input, Status};
+use crate::{address_mut, count, Buffer, Error, Graph, Input, Status};
 use infer_prep_sys as sys;
 use std::ffi::c_void;
 use std::fmt;
@@ -102,11 +102,7 @@ impl Graph {
                 self.handle.as_ptr(),
                 raw(inputs),
                 nin,
-                if nout == 0 {
-                    std::ptr::null_mut()
-                } else {
-                    tensors.as_mut_ptr()
-                },
+                address_mut(&mut tensors),
                 nout_,
                 n,
                 each.as_mut_ptr(),

@@ -1,6 +1,8 @@
 use crate::error::check;
 use crate::input::raw;
-use crate::{address, c_text, count, Buffer, Column, Error, Input, Options, Outputs, Status};
+use crate::{
+    address, address_mut, c_text, count, Buffer, Column, Error, Input, Options, Outputs, Status,
+};
 use infer_prep_sys as sys;
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -128,7 +130,7 @@ impl Graph {
                 self.handle.as_ptr(),
                 side(height),
                 side(width),
-                columns.as_mut_ptr(),
+                address_mut(&mut columns),
                 n,
                 e,
             )
@@ -177,7 +179,7 @@ impl Graph {
                 self.handle.as_ptr(),
                 raw(inputs),
                 nin,
-                tensors.as_mut_ptr(),
+                address_mut(&mut tensors),
                 nout,
                 e,
             )

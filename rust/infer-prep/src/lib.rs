@@ -146,6 +146,15 @@ fn address<T>(of: &[T]) -> *const T {
     }
 }
 
+/// Is [`address`] of memory that the library writes to.
+fn address_mut<T>(of: &mut [T]) -> *mut T {
+    if of.is_empty() {
+        std::ptr::null_mut()
+    } else {
+        of.as_mut_ptr()
+    }
+}
+
 /// Returns a length for the library.
 fn count(what: &str, n: usize) -> Result<i32, Error> {
     i32::try_from(n).map_err(|_| {

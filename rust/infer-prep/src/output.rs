@@ -360,10 +360,8 @@ impl<'a> Buffer<'a> {
             ));
         }
         let mut t = sys::ip_tensor::new();
-        if !self.bytes.is_empty() {
-            t.capacity = self.bytes.len() as u64;
-            t.data = self.bytes.as_mut_ptr().cast();
-        }
+        t.capacity = self.bytes.len() as u64;
+        t.data = crate::address_mut(self.bytes).cast();
         Ok(t)
     }
 

@@ -1,6 +1,6 @@
 use crate::error::check;
 use crate::options::{pointer, pointers, texts};
-use crate::{address, c_text, count, Error, Status};
+use crate::{address, address_mut, c_text, count, Error, Status};
 use infer_prep_sys as sys;
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -120,12 +120,6 @@ impl Tokens {
         let mut images = vec![sys::ip_image_tokens::new(); sizes.len()];
         let mut bytes = 0;
         let mut call = |text: &mut Vec<u8>| {
-            let (list, to) = if n == 0 {
-                (ptr::null_mut(), ptr::null_mut())
-            } else {
-                (images.as_mut_ptr(), text.as_mut_ptr().cast())
-            };
-            let to = if text.is_empty() { ptr::null_mut() } else { to };
             // SAFETY: the handle is open; sides has 2 x n numbers, images n
             // structs and text its length of bytes.
             check(|e| unsafe {
@@ -133,8 +127,8 @@ impl Tokens {
                     self.handle.as_ptr(),
                     address(&sides),
                     n,
-                    list,
-                    to,
+                    address_mut(&mut images),
+                    address_mut(text).cast(),
                     text.len() as u64,
                     &mut bytes,
                     e,

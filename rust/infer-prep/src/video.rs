@@ -1,6 +1,6 @@
 use crate::error::check;
 use crate::input::raw;
-use crate::{address, c_text, count, Error, Input, Options, Outputs, Status};
+use crate::{address, address_mut, c_text, count, Error, Input, Options, Outputs, Status};
 use infer_prep_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
@@ -135,17 +135,12 @@ impl Video {
         let mut n = 0;
         let mut numbers: Vec<i64> = Vec::new();
         let mut call = |numbers: &mut Vec<i64>| {
-            let to = if numbers.is_empty() {
-                ptr::null_mut()
-            } else {
-                numbers.as_mut_ptr()
-            };
             // SAFETY: the handle is open; numbers has room for its length.
             let done = check(|e| unsafe {
                 (self.api.ip_video_sample)(
                     self.handle.as_ptr(),
                     &clip.raw,
-                    to,
+                    address_mut(numbers),
                     numbers.len() as u64,
                     &mut n,
                     e,

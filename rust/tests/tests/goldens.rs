@@ -158,7 +158,7 @@ fn difference(got: Output<'_>, want: &Want, blob: &[u8]) -> Option<String> {
     if got.name() != want.name
         || got.dtype() != dtype(&want.dtype)
         || got.shape() != dims
-        || order.map_or(false, |l| l != got.layout())
+        || order.is_some_and(|l| l != got.layout())
     {
         return Some(format!(
             "{:?}, want {} {} {:?} {:?}",
@@ -169,7 +169,7 @@ fn difference(got: Output<'_>, want: &Want, blob: &[u8]) -> Option<String> {
         return None;
     }
     // A golden with a tolerance has its reason in the Go tests.
-    let near = want.want.map_or(false, |(at, n)| {
+    let near = want.want.is_some_and(|(at, n)| {
         let bytes = &blob[at..at + n];
         let close = |a: f64, b: f64| (a - b).abs() <= want.tolerance || a.is_nan() && b.is_nan();
         if let Ok(v) = got.as_slice::<f64>() {
@@ -177,7 +177,7 @@ fn difference(got: Output<'_>, want: &Want, blob: &[u8]) -> Option<String> {
             return v.len() == to.len() && v.iter().zip(&to).all(|(a, b)| close(*a, *b));
         }
         let to: Vec<f32> = elements!(f32, bytes);
-        got.as_slice::<f32>().map_or(false, |v| {
+        got.as_slice::<f32>().is_ok_and(|v| {
             v.len() == to.len()
                 && v.iter()
                     .zip(&to)

@@ -1,6 +1,6 @@
 //! Threads, lifetimes and memory.
 
-use infer_prep::{Buffer, Clip, Graph, Input, Options, Outputs, Tokens, Video};
+use infer_prep::{Buffer, Clip, Graph, Input, Layout, Options, Outputs, Tokens, Video};
 use infer_prep_tests::{gray, large};
 use std::sync::Mutex;
 
@@ -138,4 +138,51 @@ fn panics() {
     });
     assert!(r.is_err());
     assert!(tiny().run(&[Input::encoded(&gray())]).is_ok());
+}
+
+/// Go's runtime ends the process if it meets a small number in a pointer while
+/// it moves a stack. The first call of a thread grows one. Rust's addresses of
+/// empty slices are such numbers.
+#[test]
+fn empty() {
+    let (g, file) = (tiny(), gray());
+    let calls: [fn(&Graph, &[u8]); 10] = [
+        |g, file| g.run_into(&[Input::encoded(file)], &mut []).unwrap(),
+        |g, file| g.run_batch(&[Input::encoded(file)], &mut [], 1).unwrap(),
+        |g, _| drop(g.run(&[]).unwrap_err()),
+        |g, _| drop(g.run(&[Input::encoded(&[])]).unwrap_err()),
+        |g, _| {
+            drop(
+                g.run(&[Input::pixels(&[], Layout::Hwc, 0, 0, 3).unwrap()])
+                    .unwrap_err(),
+            )
+        },
+        |g, file| {
+            let mut none: [f32; 0] = [];
+            g.run_into(&[Input::encoded(file)], &mut [Buffer::new(&mut none)])
+                .unwrap_err();
+        },
+        |g, _| drop(g.collate(&[]).unwrap_err()),
+        |_, _| drop(Graph::open(&[], &Options::new()).unwrap_err()),
+        |_, _| drop(infer_prep::probe(&[]).unwrap_err()),
+        |_, _| {
+            let video = Video::open(
+                br#"{"video_processor_type": "VideoMAEVideoProcessor"}"#,
+                &Options::new(),
+            )
+            .unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| video.run(&[]).unwrap_err());
+                scope.spawn(|| video.run(&[Clip::new(&[])]).unwrap_err());
+                scope.spawn(|| video.sample(&Clip::new(&[])).unwrap_err());
+            });
+        },
+    ];
+    for _ in 0..20 {
+        for call in calls {
+            std::thread::scope(|scope| {
+                scope.spawn(|| call(&g, &file));
+            });
+        }
+    }
 }
