@@ -12,8 +12,7 @@ use std::thread;
 pub struct BatchError {
     /// The error of the first image that failed, or of the arguments.
     pub error: Error,
-    /// The outcome of each image; empty if the arguments do not fit and nothing
-    /// ran.
+    /// The outcome of each image; empty if nothing ran.
     pub each: Vec<Result<(), Status>>,
 }
 
@@ -88,7 +87,7 @@ impl Graph {
         }
         let nout = outputs.len() / n;
         let mut tensors = self.tensors(outputs, nout)?;
-        let mut each = vec![sys::IP_OK; n];
+        let mut each = vec![NOT_RUN; n];
         let mut host = Host {
             threads: threads.clamp(1, n),
         };
@@ -121,12 +120,9 @@ impl Graph {
             }
         }
         done.map_err(|error| {
-            let each = each.iter().map(|&s| {
-                if s == sys::IP_OK {
-                    Ok(())
-                } else {
-                    Err(Status::of(s))
-                }
+            let each = each.iter().filter(|&&s| s != NOT_RUN).map(|&s| match s {
+                sys::IP_OK => Ok(()),
+                _ => Err(Status::of(s)),
             });
             BatchError {
                 error,
@@ -135,6 +131,9 @@ impl Graph {
         })
     }
 }
+
+/// The status of an image before the library sets it.
+const NOT_RUN: sys::ip_status = -1;
 
 /// The host's part of a batch.
 struct Host {

@@ -285,6 +285,56 @@ fn pixels() {
     fails!(Input, "a size of -1", g.run(&[far]));
 }
 
+/// Random strides are errors, or the pixels that indexing gives.
+#[test]
+fn strides() {
+    let d = Graph::open_name("preset:decode", &Options::new()).unwrap();
+    let memory: Vec<u8> = (0..200).collect();
+    let mut state = 1u64;
+    let mut pick = |n: i64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as i64 % n
+    };
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let (first, h, w) = (pick(220), 1 + pick(5), 1 + pick(5));
+        let (row, pixel, channel) = (pick(61) - 30, pick(41) - 20, pick(21) - 10);
+        let layout = if pick(2) == 0 {
+            Layout::Hwc
+        } else {
+            Layout::Chw
+        };
+        let places = (0..h).flat_map(|y| (0..w).flat_map(move |x| (0..3).map(move |c| (y, x, c))));
+        let want: Option<Vec<u8>> = places
+            .map(|(y, x, c)| usize::try_from(first + y * row + x * pixel + c * channel).ok())
+            .map(|at| memory.get(at?).copied())
+            .collect();
+        let size = (h as usize, w as usize, 3);
+        let strides = (row as isize, pixel as isize, channel as isize);
+        let input = Input::pixels_with_strides(&memory, first as usize, layout, size, strides);
+        match (input, want) {
+            (Ok(input), Some(want)) => {
+                assert_eq!(d.run(&[input]).unwrap().get(0).unwrap().bytes(), want);
+                read += 1;
+            }
+            (Err(e), None) => {
+                assert_eq!(e.status(), Status::Input);
+                refused += 1;
+            }
+            (Err(_), Some(_)) if strides == (0, 0, 0) => {}
+            (got, want) => panic!("{:?} from {}: {:?}, want {:?}", strides, first, got, want),
+        }
+    }
+    assert!(
+        read > 1000 && refused > 1000,
+        "{} read, {} refused",
+        read,
+        refused
+    );
+}
+
 /// A graph that takes dense elements must not read pixels' strides of 0, or
 /// those of axes with one element, as dense ones.
 #[test]

@@ -1,7 +1,7 @@
 //! A child that fork() made gets errors, and a program that it starts runs.
 #![cfg(unix)]
 
-use infer_prep::{capabilities, probe, Graph, Input, Options, Status, Tokens};
+use infer_prep::{capabilities, probe, Buffer, Error, Graph, Input, Options, Status, Tokens};
 use infer_prep_tests::large;
 use std::os::raw::c_int;
 
@@ -21,11 +21,17 @@ fn forked() {
     let child = unsafe { fork() };
     assert!(child >= 0);
     if child == 0 {
+        let image = [Input::encoded(&file)];
+        let mut memory = vec![0u8; 602_112];
+        let batch = g.run_batch(&image, &mut [Buffer::new(&mut memory)], 1);
         let kinds = [
             g.run(&[Input::encoded(&file)]).err(),
             Graph::open(b"{}", &Options::new()).err(),
             Graph::open_name("preset:clip", &Options::new()).err(),
             g.sizes(5, 5).err(),
+            g.collate(&[&outputs]).err(),
+            g.run_into(&image, &mut [Buffer::new(&mut memory)]).err(),
+            batch.err().filter(|e| e.each.is_empty()).map(Error::from),
             probe(&file).err(),
             capabilities().err(),
             Tokens::open("x").err(),
