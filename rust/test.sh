@@ -90,6 +90,25 @@ readme() {
 step packages package
 step README readme
 
+# The oldest Rust. Its cargo reads crates.io from a clone of the whole index, so
+# it gets the dependencies from a folder.
+oldest() {
+  cp -r Cargo.toml Cargo.lock infer-prep-sys infer-prep tests "$work/oldest/"
+  cd "$work/oldest"
+  cargo vendor --locked -q vendor >/dev/null
+  mkdir .cargo
+  printf '[source.crates-io]\nreplace-with = "vendor"\n[source.vendor]\ndirectory = "vendor"\n' >.cargo/config.toml
+  cargo "+$rust" check --offline --locked -p infer-prep
+  cargo "+$rust" check --offline --locked -p infer-prep --features static
+}
+rust=$(sed -n 's/^rust-version = "\(.*\)"/\1.0/p' infer-prep/Cargo.toml)
+if cargo "+$rust" --version >/dev/null 2>&1; then
+  mkdir "$work/oldest"
+  CARGO_TARGET_DIR=$PWD/target/oldest step "Rust $rust" oldest
+else
+  echo "rust-test: Rust $rust: not checked: it is not installed (rustup toolchain install $rust --profile minimal)"
+fi
+
 [ "$examples" ] || exit 0
 run_examples() {
   (cd ../device/ort && ./library.sh) >"$work/ort"

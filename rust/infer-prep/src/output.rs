@@ -288,7 +288,7 @@ fn mismatch<T>(name: &str, dtype: DType) -> Error {
 }
 
 /// The caller's memory for an output. A run that succeeds writes the elements
-/// to its begin and describes them.
+/// to its start and describes them.
 pub struct Buffer<'a> {
     bytes: &'a mut [u8],
     accepts: fn(DType) -> bool,

@@ -166,6 +166,9 @@ fn difference(got: Output<'_>, want: &Want, blob: &[u8]) -> Option<String> {
             got, want.name, want.dtype, dims, want.layout
         ));
     }
+    if !aligned(&got) {
+        return Some(format!("{}: not a slice of its type", want.name));
+    }
     if hex(got.bytes()) == want.sha256 {
         return None;
     }
@@ -189,6 +192,21 @@ fn difference(got: Output<'_>, want: &Want, blob: &[u8]) -> Option<String> {
         None
     } else {
         Some(format!("{}: other bytes than the reference's", want.name))
+    }
+}
+
+/// Reports whether the output is a slice of its dtype's type: its memory must be
+/// aligned.
+fn aligned(x: &Output<'_>) -> bool {
+    match x.dtype() {
+        DType::I8 => x.as_slice::<i8>().is_ok(),
+        DType::U16 | DType::F16 | DType::BF16 => x.as_slice::<u16>().is_ok(),
+        DType::I16 => x.as_slice::<i16>().is_ok(),
+        DType::I32 => x.as_slice::<i32>().is_ok(),
+        DType::I64 => x.as_slice::<i64>().is_ok(),
+        DType::F32 => x.as_slice::<f32>().is_ok(),
+        DType::F64 => x.as_slice::<f64>().is_ok(),
+        _ => x.as_slice::<u8>().is_ok(),
     }
 }
 
