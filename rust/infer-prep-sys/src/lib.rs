@@ -9,6 +9,9 @@
 //!   `capi/build.sh` wrote, when the crate is built. If both features are on,
 //!   `static` is in effect.
 //!
+//! Pass NULL for the address of an empty slice. Rust's is a small number, at which
+//! the Go runtime of the library may end the process.
+//!
 //! A struct that is passed begins with `struct_size`, its size in bytes. `new`
 //! returns a struct with its size set and all other members 0.
 
