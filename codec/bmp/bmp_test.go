@@ -12,8 +12,8 @@ import (
 
 func FuzzDecode(f *testing.F) { codectest.Fuzz(f, name) }
 
-// TestPixels compares the unpackers of several bytes at a time, which must leave
-// what follows the row as it is.
+// TestPixels compares the unpackers of several bytes at a time, which must
+// leave what follows the row as it is.
 func TestPixels(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for w := range 20 {

@@ -366,9 +366,9 @@ func (d *decoder) pixels(dst *codec.Raster, data []byte) error {
 	return nil
 }
 
-// blocks appends the data blocks from offset p on to d.in, and returns the offset
-// after them. It stops after an empty block unless all is set: Pillow reads on if
-// pixels are missing. An incomplete block is ignored.
+// blocks appends the data blocks from offset p on to d.in, and returns the
+// offset after them. It stops after an empty block unless all is set: Pillow
+// reads on if pixels are missing. An incomplete block is ignored.
 func (d *decoder) blocks(data []byte, p int, all bool) int {
 	for p < len(data) && len(data)-p-1 >= int(data[p]) {
 		n := int(data[p])

@@ -92,9 +92,9 @@ func average(dst, src, prev []byte, bpp int) {
 	}
 }
 
-// paeth returns the one of a, b and c that is nearest to a+b-c, in this order if
-// several are. It is b or a at the ends of their range, and else c, which needs
-// no distances and no branches.
+// paeth returns the one of a, b and c that is nearest to a+b-c, in this order
+// if several are. It is b or a at the ends of their range, and else c, which
+// needs no distances and no branches.
 func paeth(a, b, c int) int {
 	t := 3*c - a - b
 	low, high := min(a, b), max(a, b)

@@ -3,9 +3,9 @@ package tiff
 import "github.com/infer-prep/infer-prep/codec/internal/lzw"
 
 // tiffLZW is TIFF's LZW. The size is that of libtiff's table: an encoder that
-// does not clear it in time may add more codes than 12 bits can name. In data of
-// before TIFF 6.0 the lowest bit comes first, and codes become longer one code
-// later.
+// does not clear it in time may add more codes than 12 bits can name. In data
+// of before TIFF 6.0 the lowest bit comes first, and codes become longer one
+// code later.
 func tiffLZW(old bool) lzw.Variant {
 	return lzw.Variant{Bits: 8, HighFirst: !old, Early: !old, Clear: true, Codes: lzw.MaxCodes, Full: true}
 }

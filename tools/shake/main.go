@@ -9,8 +9,8 @@
 //	go run ./tools/shake -o DIR ./wasm
 //	go build -overlay DIR/overlay.json ./wasm
 //
-// -drop lists methods to drop: METHOD of all types, or TYPE.METHOD. Name a method
-// only if its callers are in packages that the program no longer links.
+// -drop lists methods to drop: METHOD of all types, or TYPE.METHOD. Name a
+// method only if its callers are in packages that the program no longer links.
 //
 // The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
 // random numbers. They panic in the program if it has no such op.

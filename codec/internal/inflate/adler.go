@@ -15,8 +15,8 @@ const (
 	adlerMost = 5552
 )
 
-// add adds bytes, 8 at a time: the sum of the bytes, and that of the bytes times
-// 8 to 1, are each the highest of four lanes of 16 bits in a product.
+// add adds bytes, 8 at a time: the sum of the bytes, and that of the bytes
+// times 8 to 1, are each the highest of four lanes of 16 bits in a product.
 func (s *adler) add(p []byte) {
 	const even = 0x00FF00FF00FF00FF
 	a, b := s.a, s.b

@@ -1,7 +1,7 @@
-// Package inflate decompresses zlib streams (RFC 1950 and 1951). It accepts what
-// zlib 1.3.1 accepts, and differs from compress/zlib in these streams: a block
-// without an end-of-block code, and an incomplete code for the code lengths, are
-// errors.
+// Package inflate decompresses zlib streams (RFC 1950 and 1951). It accepts
+// what zlib 1.3.1 accepts, and differs from compress/zlib in these streams: a
+// block without an end-of-block code, and an incomplete code for the code
+// lengths, are errors.
 //
 // A Reader lends its output row by row from its window, so that a row is not
 // copied before its filter is reversed. The plain decoder does the ends of a
@@ -14,8 +14,8 @@ import (
 	"io"
 )
 
-// The errors of a stream that is not one of zlib's. A stream that ends too early
-// is io.ErrUnexpectedEOF.
+// The errors of a stream that is not one of zlib's. A stream that ends too
+// early is io.ErrUnexpectedEOF.
 var (
 	ErrHeader   = errors.New("not a zlib header")
 	ErrData     = errors.New("invalid compressed data")
@@ -60,8 +60,8 @@ type Reader struct {
 	tables
 }
 
-// Reset begins a stream. Function next returns its pieces in order, and nil after
-// the last one. A piece must stay as it is until next is called again.
+// Reset begins a stream. Function next returns its pieces in order, and nil
+// after the last one. A piece must stay as it is until next is called again.
 func (r *Reader) Reset(next func() []byte) {
 	r.next, r.in, r.pos, r.bits, r.n = next, nil, 0, 0, 0
 	r.state, r.final, r.rest = atHeader, false, 0
@@ -149,8 +149,8 @@ func (r *Reader) piece() bool {
 	return true
 }
 
-// need makes the bits at least k, at most 48, and reports whether the stream has
-// them.
+// need makes the bits at least k, at most 48, and reports whether the stream
+// has them.
 func (r *Reader) need(k uint) bool {
 	for r.n < k {
 		if r.pos == len(r.in) && !r.piece() {
@@ -335,8 +335,8 @@ func (r *Reader) symbol() {
 	r.n -= used
 }
 
-// fast decodes symbols until the block ends, the output is full, or fewer than 8
-// bytes of input are left.
+// fast decodes symbols until the block ends, the output is full, or fewer than
+// 8 bytes of input are left.
 func (r *Reader) fast() {
 	in, pos, out, w := r.in, r.pos, r.out, r.w
 	lit, dist := &r.lit, &r.dist

@@ -3,11 +3,12 @@ package inflate
 import "io"
 
 // An entry of a table. The lowest 6 bits are the number of bits that it stands
-// for. Of a literal bits 8 to 23 are one or two bytes of output, whose number are
-// bits 24 and 25. Of a length or a distance bits 16 to 30 are its base, the
-// number of bits includes the extra ones, and bits 8 to 11 are those of the code
-// alone. isOther without isEnd and isBad leads to a second table, which begins
-// at bits 16 to 30 and is indexed by as many further bits as bits 8 to 11 say.
+// for. Of a literal bits 8 to 23 are one or two bytes of output, whose number
+// are bits 24 and 25. Of a length or a distance bits 16 to 30 are its base, the
+// number of bits includes the extra ones, and bits 8 to 11 are those of the
+// code alone. isOther without isEnd and isBad leads to a second table, which
+// begins at bits 16 to 30 and is indexed by as many further bits as bits 8 to
+// 11 say.
 const (
 	isLiteral = 1 << 31
 	isOther   = 1 << 15
@@ -16,8 +17,8 @@ const (
 )
 
 // The first table of a code has an entry for so many bits. The sizes with all
-// second tables are those that zlib's enough.c computes, rounded up to powers of
-// two.
+// second tables are those that zlib's enough.c computes, rounded up to powers
+// of two.
 const (
 	litBits  = 11
 	distBits = 8

@@ -1,5 +1,5 @@
-// Package lzw decompresses the LZW of GIF and of TIFF, with the limits of Pillow
-// 13.0.0 and libtiff 4.7.1.
+// Package lzw decompresses the LZW of GIF and of TIFF, with the limits of
+// Pillow 13.0.0 and libtiff 4.7.1.
 package lzw
 
 import (
@@ -33,8 +33,8 @@ type Variant struct {
 // MaxCodes is the largest Variant.Codes.
 const MaxCodes = 1<<12 - 1 + 1024
 
-// Decoder keeps the memory of a table. It must not be used by several goroutines
-// at once.
+// Decoder keeps the memory of a table. It must not be used by several
+// goroutines at once.
 type Decoder struct{ table [MaxCodes]entry }
 
 // entry is the string of a code, which is also in the output.
