@@ -72,6 +72,9 @@ func channels(n int, at ...int) unpacker {
 // indices unpacks samples of less than 8 bits, most significant first, times
 // scale.
 func indices(bits int, scale uint8) unpacker {
+	if bits == 8 && scale == 1 {
+		return func(dst, src []byte, w int) { copy(dst[:w], src) }
+	}
 	return func(dst, src []byte, w int) {
 		for x := range w {
 			at := x * bits

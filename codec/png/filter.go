@@ -17,13 +17,18 @@ func unfilter(dst, src, prev []byte, filter byte, bpp int) bool {
 	case 3:
 		average(dst, src, prev, bpp)
 	case 4:
-		switch bpp {
-		case 3:
-			paeth3(dst, src, prev)
-		case 4:
-			paeth4(dst, src, prev)
-		default:
-			paethFrom(0, dst, src, prev, bpp)
+		for at := 0; at < bpp; {
+			switch {
+			case bpp%4 == 0:
+				paeth4(dst[at:], src[at:], prev[at:], bpp)
+				at += 4
+			case bpp%3 == 0:
+				paeth3(dst[at:], src[at:], prev[at:], bpp)
+				at += 3
+			default:
+				paeth1(dst[at:], src[at:], prev[at:], bpp)
+				at++
+			}
 		}
 	default:
 		return false
@@ -108,9 +113,21 @@ func paeth(a, b, c int) int {
 	return p
 }
 
-func paeth3(dst, src, prev []byte) {
+// paeth1, paeth3 and paeth4 reverse the filter of so many bytes of every pixel,
+// which are step apart.
+func paeth1(dst, src, prev []byte, step int) {
+	var a, c int
+	for i := 0; i < len(src) && i < len(prev) && i < len(dst); i += step {
+		b := int(prev[i])
+		a = int(uint8(paeth(a, b, c)) + src[i])
+		dst[i] = uint8(a)
+		c = b
+	}
+}
+
+func paeth3(dst, src, prev []byte, step int) {
 	var a0, a1, a2, c0, c1, c2 int
-	for i := 0; i+2 < len(src) && i+2 < len(prev) && i+2 < len(dst); i += 3 {
+	for i := 0; i+2 < len(src) && i+2 < len(prev) && i+2 < len(dst); i += step {
 		b0, b1, b2 := int(prev[i]), int(prev[i+1]), int(prev[i+2])
 		a0 = int(uint8(paeth(a0, b0, c0)) + src[i])
 		a1 = int(uint8(paeth(a1, b1, c1)) + src[i+1])
@@ -120,9 +137,9 @@ func paeth3(dst, src, prev []byte) {
 	}
 }
 
-func paeth4(dst, src, prev []byte) {
+func paeth4(dst, src, prev []byte, step int) {
 	var a0, a1, a2, a3, c0, c1, c2, c3 int
-	for i := 0; i+3 < len(src) && i+3 < len(prev) && i+3 < len(dst); i += 4 {
+	for i := 0; i+3 < len(src) && i+3 < len(prev) && i+3 < len(dst); i += step {
 		b0, b1, b2, b3 := int(prev[i]), int(prev[i+1]), int(prev[i+2]), int(prev[i+3])
 		a0 = int(uint8(paeth(a0, b0, c0)) + src[i])
 		a1 = int(uint8(paeth(a1, b1, c1)) + src[i+1])
@@ -130,16 +147,5 @@ func paeth4(dst, src, prev []byte) {
 		a3 = int(uint8(paeth(a3, b3, c3)) + src[i+3])
 		dst[i], dst[i+1], dst[i+2], dst[i+3] = uint8(a0), uint8(a1), uint8(a2), uint8(a3)
 		c0, c1, c2, c3 = b0, b1, b2, b3
-	}
-}
-
-// paethFrom reverses the filter from byte i on.
-func paethFrom(i int, dst, src, prev []byte, bpp int) {
-	for ; i < len(src); i++ {
-		var a, c int
-		if i >= bpp {
-			a, c = int(dst[i-bpp]), int(prev[i-bpp])
-		}
-		dst[i] = src[i] + uint8(paeth(a, int(prev[i]), c))
 	}
 }

@@ -35,117 +35,113 @@ const MaxCodes = 1<<12 - 1 + 1024
 
 // Decoder keeps the memory of a table. It must not be used by several
 // goroutines at once.
-type Decoder struct{ table [MaxCodes]entry }
-
-// entry is the string of a code, which is also in the output.
-type entry struct {
-	first uint64 // the first 8 bytes
-	at    uint64 // where it is in the output << 16 | its length
+type Decoder struct {
+	// The string of a code: its first 8 bytes, its length, and where it is in
+	// the output. The first two fit into the first level of a cache.
+	first  [MaxCodes]uint64
+	length [MaxCodes]uint16
+	start  [MaxCodes]int
 }
-
-func (e entry) length() int { return int(e.at & 0xFFFF) }
 
 // Decode fills out and returns the number of bytes of it that it has written.
 // Excess data is ignored.
 func (d *Decoder) Decode(out, in []byte, v Variant) (n int, err error) {
 	clearCode := 1 << v.Bits
-	table := &d.table
+	first, length, start := &d.first, &d.length, &d.start
 	for i := range clearCode {
-		table[i] = entry{uint64(uint8(i)), 1}
+		first[i], length[i] = uint64(uint8(i)), 1
 	}
 	early := 0
 	if v.Early {
 		early = 1
 	}
+	// With HighFirst the next bit is the highest of acc, else the lowest.
 	acc, have, pos := uint64(0), 0, 0
+	high := v.HighFirst
 	width, free := v.Bits+1, clearCode+2
-	var last entry // of length 0 after a clear code
+	last, lastAt := uint64(0), 0 // the string before
+	l := 0                       // its length, 0 after a clear code
 	cleared := !v.Clear
 	for n < len(out) {
-		if have < width {
-			switch {
-			case len(in)-pos >= 4 && v.HighFirst:
-				acc = acc<<32 | uint64(binary.BigEndian.Uint32(in[pos:]))
-				pos, have = pos+4, have+32
-			case len(in)-pos >= 4:
-				acc |= uint64(binary.LittleEndian.Uint32(in[pos:])) << have
-				pos, have = pos+4, have+32
-			default:
-				for ; have < width; have += 8 {
-					if pos == len(in) {
-						return n, ErrEnd
-					}
-					if v.HighFirst {
-						acc = acc<<8 | uint64(in[pos])
-					} else {
-						acc |= uint64(in[pos]) << have
-					}
-					pos++
+		if len(in)-pos >= 8 {
+			// At least 56 bits; those above are the same as before.
+			if high {
+				acc |= binary.BigEndian.Uint64(in[pos:]) >> (have & 63)
+			} else {
+				acc |= binary.LittleEndian.Uint64(in[pos:]) << (have & 63)
+			}
+			pos += (63 - have) >> 3
+			have |= 56
+		} else {
+			for ; have < width; have += 8 {
+				if pos == len(in) {
+					return n, ErrEnd
 				}
+				if high {
+					acc |= uint64(in[pos]) << (56 - have)
+				} else {
+					acc |= uint64(in[pos]) << have
+				}
+				pos++
 			}
 		}
-		have -= width
-		code := 0
-		if v.HighFirst {
-			code = int(acc>>(have&63)) & (1<<(width&63) - 1)
+		var code int
+		if high {
+			code = int(acc >> ((64 - width) & 63))
+			acc <<= width & 63
 		} else {
-			code = int(acc) & (1<<(width&63) - 1)
+			code = int(acc & (1<<(width&63) - 1))
 			acc >>= width & 63
 		}
+		have -= width
 		if code == clearCode {
-			width, free, last, cleared = v.Bits+1, clearCode+2, entry{}, true
+			width, free, l, cleared = v.Bits+1, clearCode+2, 0, true
 			continue
 		}
 		if code == clearCode+1 {
 			return n, ErrEnd
 		}
-		l := last.length()
 		if code > free || l == 0 && (code > clearCode || !cleared) || l > 0 && free == v.Codes && v.Full {
 			return n, ErrCode
 		}
-		e := table[code]
+		e, size, from := first[code], int(length[code]), start[code]
 		again := false // the string is the last one and its own first byte
 		if l > 0 {
-			if again = code == free; again {
-				e.first = last.first
+			again = code == free
+			if again {
+				e, size, from = last|last&0xFF<<(8*uint(l)), l+1, lastAt
 			}
-			added := entry{last.first | e.first&0xFF<<(8*uint(l)), last.at + 1}
 			if free < v.Codes {
-				table[free] = added
+				first[free], length[free], start[free] = last|e&0xFF<<(8*uint(l)), uint16(l+1), lastAt
 				free++
 				if free == 1<<width-early && width < 12 {
 					width++
 				}
 			}
-			if again {
-				e = added
-			}
 		}
-		l = e.length()
-		if len(out)-n < l+8 {
+		if len(out)-n < size+8 {
 			// Near the end the bytes are written one by one.
-			from := int(e.at >> 16)
-			for i := range min(l, len(out)-n) {
+			for i := range min(size, len(out)-n) {
 				if i < 8 {
-					out[n+i] = byte(e.first >> (8 * i))
+					out[n+i] = byte(e >> (8 * i))
 				} else {
 					out[n+i] = out[from+i]
 				}
 			}
 		} else {
-			binary.LittleEndian.PutUint64(out[n:], e.first)
-			if l > 8 {
-				from := int(e.at>>16) - n
-				for i := n + 8; i < n+l; i += 8 {
+			binary.LittleEndian.PutUint64(out[n:], e)
+			if size > 8 {
+				from -= n
+				for i := n + 8; i < n+size; i += 8 {
 					binary.LittleEndian.PutUint64(out[i:], binary.LittleEndian.Uint64(out[from+i:]))
 				}
 				if again {
-					out[n+l-1] = out[n]
+					out[n+size-1] = out[n]
 				}
 			}
 		}
-		last = entry{e.first, uint64(n)<<16 | uint64(l)}
-		n = min(n+l, len(out))
+		last, lastAt, l = e, n, size
+		n = min(n+size, len(out))
 	}
 	return n, nil
 }
