@@ -1,6 +1,11 @@
 package inflate
 
-import "io"
+import (
+	"io"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/codec/internal/prefix"
+)
 
 // An entry of a table. The lowest 6 bits are the number of bits that it stands
 // for. Of a literal bits 8 to 23 are one or two bytes of output, whose number
@@ -10,10 +15,10 @@ import "io"
 // begins at bits 16 to 30 and is indexed by as many further bits as bits 8 to
 // 11 say.
 const (
-	isLiteral = 1 << 31
-	isOther   = 1 << 15
+	isLiteral = prefix.Own
+	isOther   = prefix.Sub
 	isEnd     = 1 << 14
-	isBad     = 1 << 13
+	isBad     = prefix.Bad
 )
 
 // The first table of a code has an entry for so many bits. The sizes with all
@@ -25,7 +30,6 @@ const (
 	litSize  = 4096 // of 2342
 	distSize = 512  // of 402
 
-	maxBits  = 15
 	litCodes = 288
 )
 
@@ -33,7 +37,7 @@ type tables struct {
 	lit      [litSize]uint32
 	dist     [distSize]uint32
 	lengths  [litCodes + 32]uint8
-	sorted   [litCodes]uint16
+	builder  prefix.Builder
 	isFixed  bool
 	codeLens [128]uint32
 }
@@ -171,98 +175,29 @@ func (r *Reader) dynamic() error {
 	return nil
 }
 
-// build makes the table of a canonical Huffman code from the lengths of its
-// codes. It reports whether they form a code: a complete one, a single code of
-// one bit, or none at all. Of these complete allows the first alone.
-func (t *tables) build(table []uint32, first uint, lengths []uint8, symbols []uint32, complete bool) bool {
-	var count [maxBits + 1]int
-	for _, l := range lengths {
-		count[l]++
-	}
-	left, most := 1, 0
-	for l := 1; l <= maxBits; l++ {
-		left = left<<1 - count[l]
-		if left < 0 {
+// build makes a table. It reports whether the lengths form a code: a complete
+// one, a single code of one bit, or none at all. Of these whole allows the
+// first alone.
+func (t *tables) build(table []uint32, first uint, lengths []uint8, symbols []uint32, whole bool) bool {
+	switch prefix.Kind(lengths) {
+	case prefix.Invalid:
+		return false
+	case prefix.Single:
+		if whole || slices.Max(lengths) != 1 {
 			return false
 		}
-		if count[l] > 0 {
-			most = l
+	case prefix.Empty:
+		if whole {
+			return false
 		}
 	}
-	if left > 0 && most > 0 && (complete || most != 1) {
+	if t.builder.Build(table, first, lengths, symbols) < 0 {
 		return false
-	}
-	if left > 0 { // the bits of no code
-		bad := uint32(isOther | isBad | 1)
-		for i := range table[:1<<first] {
-			table[i] = bad
-		}
-	}
-	var next [maxBits + 2]int // of the symbols by length
-	for l := 1; l <= maxBits; l++ {
-		next[l+1] = next[l] + count[l]
-	}
-	for s, l := range lengths {
-		if l > 0 {
-			t.sorted[next[l]] = uint16(s)
-			next[l]++
-		}
-	}
-	// The codes in order; code has the bits in the order of the stream.
-	code, i := uint(0), 0
-	free, sub, subBits := 1<<first, 0, uint(0)
-	prefix := ^uint(0) // of the second table
-	for l := uint(1); l <= uint(most); l++ {
-		for left := count[l]; left > 0; left-- {
-			s := symbols[t.sorted[i]]
-			i++
-			// The bits of the code join those of the symbol.
-			e := s + uint32(l)
-			if s&(isLiteral|isOther) == 0 {
-				e |= uint32(l) << 8
-			}
-			if l <= first {
-				for k := code; k < 1<<first; k += 1 << l {
-					table[k] = e
-				}
-			} else {
-				if p := code & (1<<first - 1); p != prefix {
-					// The second table is as large as its codes need.
-					prefix, subBits = p, l-first
-					for room := 1<<subBits - left; room > 0 && subBits+first < uint(most); {
-						subBits++
-						room = room<<1 - count[subBits+first]
-					}
-					sub = free
-					if free += 1 << subBits; free > len(table) {
-						return false
-					}
-					table[p] = isOther | uint32(sub)<<16 | uint32(subBits)<<8
-				}
-				for k := code >> first; k < 1<<subBits; k += 1 << (l - first) {
-					table[sub+int(k)] = e
-				}
-			}
-			code = following(code, l)
-		}
 	}
 	if first == litBits {
 		pair(table)
 	}
 	return true
-}
-
-// following returns the code after a code of l bits, both in the order of the
-// stream, which has the highest bit first.
-func following(code, l uint) uint {
-	at := uint(1) << (l - 1)
-	for at > 0 && code&at != 0 {
-		at >>= 1
-	}
-	if at == 0 {
-		return 0
-	}
-	return code&(at-1) | at
 }
 
 // pair joins two literals whose codes fit into the index of the first table.
