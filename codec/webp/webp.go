@@ -373,11 +373,15 @@ func (d *decoder) convert(dst *codec.Raster, m *image.YCbCr) {
 		upsample(u, m.Cb[near*m.CStride:][:cw], m.Cb[far*m.CStride:][:cw])
 		upsample(v, m.Cr[near*m.CStride:][:cw], m.Cr[far*m.CStride:][:cw])
 		luma := m.Y[y*m.YStride:][:w]
-		row := dst.Pix[y*dst.Stride:]
-		for x, l := range luma {
-			p := row[x*n : x*n+3]
-			p[0], p[1], p[2] = rgb(l, u[x], v[x])
+		row := dst.Pix[y*dst.Stride:][:w*n]
+		last := w - 1
+		// The next pixel, or its alpha, overwrites the fourth byte.
+		for x, l := range luma[:last] {
+			r, g, b := rgb(l, u[x], v[x])
+			binary.LittleEndian.PutUint32(row[x*n:], uint32(r)|uint32(g)<<8|uint32(b)<<16)
 		}
+		p := row[last*n:]
+		p[0], p[1], p[2] = rgb(luma[last], u[last], v[last])
 	}
 }
 
@@ -409,12 +413,18 @@ func rgb(y, u, v uint8) (r, g, b uint8) {
 	return
 }
 
-func clip(v int32) uint8 {
-	v >>= 6
-	if v < 0 {
-		return 0
+// clip drops 6 bits and limits the result to a byte. The sums of rgb are within
+// the table.
+func clip(v int32) uint8 { return clipped[v>>6+clipBelow] }
+
+const clipBelow = 300
+
+var clipped [1024]uint8
+
+func init() {
+	for i := range clipped {
+		clipped[i] = uint8(max(0, min(i-clipBelow, 255)))
 	}
-	return uint8(min(v, 255))
 }
 
 // alpha decodes the ALPH chunk to dst's fourth channel.

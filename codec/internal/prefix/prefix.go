@@ -1,11 +1,12 @@
-// Package prefix builds tables of canonical Huffman codes whose first bit is the
-// lowest one of a number, as those of deflate (RFC 1951) and of VP8L (RFC 9649).
+// Package prefix builds tables of canonical Huffman codes whose first bit is
+// the lowest one of a number, as those of deflate (RFC 1951) and of VP8L (RFC
+// 9649).
 package prefix
 
-// An entry of a table is the symbol's, which the caller chooses, with the number
-// of the code's bits added. Its lowest 6 bits are for that. Sub without one of
-// the flags in the symbol leads to a second table, which begins at bits 16 to 30
-// and is indexed by as many further bits as bits 8 to 11 say.
+// An entry of a table is the symbol's, which the caller chooses, with the
+// number of the code's bits added. Its lowest 6 bits are for that. Sub without
+// one of the flags in the symbol leads to a second table, which begins at bits
+// 16 to 30 and is indexed by as many further bits as bits 8 to 11 say.
 const (
 	// Sub marks an entry that leads to a second table. A symbol has it only
 	// together with a flag of the caller.
@@ -60,9 +61,9 @@ func Kind(lengths []uint8) Code {
 	return Whole
 }
 
-// Build makes the table of a code of any kind but Invalid, with 1<<first entries
-// and second tables after them. A single symbol has the code that its length
-// says. It returns the number of entries, or -1 if table is too short.
+// Build makes the table of a code of any kind but Invalid, with 1<<first
+// entries and second tables after them. A single symbol has the code that its
+// length says. It returns the number of entries, or -1 if table is too short.
 func (b *Builder) Build(table []uint32, first uint, lengths []uint8, symbols []uint32) int {
 	var count [MaxBits + 1]int
 	for _, l := range lengths {

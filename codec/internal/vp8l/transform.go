@@ -36,8 +36,8 @@ func (t *transform) invert(pixels []uint32) {
 	}
 }
 
-// unpack inverts a colour table of up to 16 colours: several pixels share one of
-// in, whose rows have w.
+// unpack inverts a colour table of up to 16 colours: several pixels share one
+// of in, whose rows have w.
 func (t *transform) unpack(out, in []uint32, w int) {
 	size := uint(8) >> t.bits // bits of a pixel
 	mask := uint32(1)<<size - 1
@@ -184,8 +184,8 @@ func add(a, b uint32) uint32 {
 // mean returns the means of the four channels, rounded down.
 func mean(a, b uint32) uint32 { return (a^b)&0xFEFEFEFE>>1 + a&b }
 
-// choose returns the one of a and b whose sum of distances to a+b-c is smaller, a
-// if they are equal.
+// choose returns the one of a and b whose sum of distances to a+b-c is smaller,
+// a if they are equal.
 func choose(a, b, c uint32) uint32 {
 	d := 0
 	for s := 0; s < 32; s += 8 {

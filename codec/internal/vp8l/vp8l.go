@@ -15,12 +15,12 @@ import (
 var ErrData = errors.New("invalid lossless image")
 
 // maxGroups bounds the prefix codes that a file may ask for: libwebp's encoder
-// makes at most 2600 groups of them, and its decoder accepts 65,536, whose tables
-// would have gigabytes.
+// makes at most 2600 groups of them, and its decoder accepts 65,536, whose
+// tables would have gigabytes.
 const maxGroups = 2600
 
-// Decoder decodes one image after the other. It keeps its memory. The zero value
-// is ready to use. It must not be used by several goroutines at once.
+// Decoder decodes one image after the other. It keeps its memory. The zero
+// value is ready to use. It must not be used by several goroutines at once.
 type Decoder struct {
 	r       reader
 	pixels  []uint32
@@ -418,7 +418,8 @@ func (d *Decoder) read(pixels []uint32, width int, indices []uint32, tileBits, c
 // cacheFactor is the multiplier of the hash of a colour.
 const cacheFactor = 0x1E35A7BD
 
-// near has the offsets of the 120 nearest pixels: rows up << 4 | 8 - columns left.
+// near has the offsets of the 120 nearest pixels: rows up << 4 | 8 - columns
+// left.
 var near = [120]uint8{
 	0x18, 0x07, 0x17, 0x19, 0x28, 0x06, 0x27, 0x29, 0x16, 0x1a, 0x26, 0x2a, 0x38, 0x05, 0x37, 0x39, 0x15, 0x1b, 0x36, 0x3a,
 	0x25, 0x2b, 0x48, 0x04, 0x47, 0x49, 0x14, 0x1c, 0x35, 0x3b, 0x46, 0x4a, 0x24, 0x2c, 0x58, 0x45, 0x4b, 0x34, 0x3c, 0x03,

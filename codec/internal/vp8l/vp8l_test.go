@@ -69,8 +69,8 @@ func TestEqual(t *testing.T) {
 }
 
 // TestMutated damages images. Few of them are not the same to x/image, which
-// accepts some codes that libwebp refuses, and the reverse: Pillow 13.0.0 had the
-// pixels of a Decoder for all 20 of 21,000 such images.
+// accepts some codes that libwebp refuses, and the reverse: Pillow 13.0.0 had
+// the pixels of a Decoder for all 20 of 21,000 such images.
 func TestMutated(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var d Decoder
