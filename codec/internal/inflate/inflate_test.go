@@ -80,9 +80,9 @@ func TestEqual(t *testing.T) {
 	for name, data := range samples() {
 		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, 1, 6, 9} {
 			packed := compress(t, data, level)
-			for _, k := range []int{1, 7, 100, 8192, 1 << 30} {
+			for _, k := range []int{1, 7, 8192, 1 << 30} {
 				for _, row := range []int{1, 1000, 40_000, 200_000} {
-					if row == 1 && k != 8192 {
+					if row == 1 && k != 8192 || row == 1000 && k == 1 {
 						continue
 					}
 					r.Reset(pieces(packed, k))
@@ -178,7 +178,9 @@ func FuzzReader(f *testing.F) {
 			require.True(t, bytes.Equal(want, got))
 			return
 		}
-		require.True(t, bytes.HasPrefix(want, got))
+		// compress/zlib gives the last symbols of a stream only if further bits
+		// follow; zlib, and a Reader, do not need them.
+		require.True(t, bytes.HasPrefix(want, got) || wantErr != nil && bytes.HasPrefix(got, want))
 		if wantErr == nil {
 			require.ErrorIs(t, gotErr, ErrData)
 		}
@@ -193,7 +195,7 @@ func TestMutated(t *testing.T) {
 		data = data[:min(len(data), 4000)]
 		for _, level := range []int{flate.HuffmanOnly, 0, 6} {
 			packed := compress(t, data, level)
-			for range 1000 {
+			for range 200 {
 				b := bytes.Clone(packed)
 				for range rnd.IntN(3) + 1 {
 					b[rnd.IntN(min(len(b), 200))] ^= 1 << rnd.IntN(8)
@@ -209,22 +211,6 @@ func TestMutated(t *testing.T) {
 		}
 	}
 	t.Log(stricter, "streams are refused earlier than by compress/zlib")
-}
-
-// stream writes bits, the lowest first.
-type stream struct {
-	b []byte
-	n uint
-}
-
-func (s *stream) put(v, n uint) {
-	for i := range n {
-		if s.n%8 == 0 {
-			s.b = append(s.b, 0)
-		}
-		s.b[s.n/8] |= byte(v>>i&1) << (s.n % 8)
-		s.n++
-	}
 }
 
 func BenchmarkReader(b *testing.B) {
