@@ -45,9 +45,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32) && defined(IP_BUILD)
-#define IP_API __declspec(dllexport)
-#elif !defined(_WIN32) && defined(__GNUC__)
+#if !defined(_WIN32) && defined(__GNUC__)
 #define IP_API __attribute__((visibility("default")))
 #else
 #define IP_API
