@@ -1,0 +1,130 @@
+//go:build cgo
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	inferprep "github.com/infer-prep/infer-prep"
+	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/importer"
+	"github.com/infer-prep/infer-prep/importer/preset"
+	"github.com/infer-prep/infer-prep/internal/short"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// pictures are images of every format, gray and colour, with transparency, with
+// an orientation, of odd sizes, and one that is damaged.
+func pictures(t *testing.T) []string {
+	var l []string
+	for _, name := range []string{
+		"jpeg_large.jpg", "jpeg_gray.jpg", "jpeg_cmyk.jpg", "jpeg_exif_mm_6.jpg", "png_rgba8.png", "gif_animated.gif", "bmp_rle8.bmp", "tiff_lzw_noise.tif",
+	} {
+		l = append(l, root+"testdata/images/"+name)
+	}
+	webp, err := filepath.Glob(root + "testdata/images/*.webp")
+	require.NoError(t, err)
+	require.NotEmpty(t, webp)
+	return append(l, webp[0])
+}
+
+// golden is a graph: a preset, or an importer's file.
+type golden struct{ format, name string }
+
+// sources are the graphs of all presets and all importers' files.
+func sources(t *testing.T) []golden {
+	var l []golden
+	for _, n := range preset.Names() {
+		l = append(l, golden{inferprep.FormatPreset, n})
+	}
+	for _, n := range importer.Names() {
+		if n == "onnx" { // it reads a graph embedded in a model
+			continue
+		}
+		files, err := filepath.Glob(root + "testdata/configs/" + n + "/*")
+		require.NoError(t, err)
+		for _, f := range files {
+			l = append(l, golden{n, f})
+		}
+	}
+	return l
+}
+
+// goldens runs Go over pictures with the graph. It returns the names,
+// descriptions and digests of the outputs and the messages of errors, as mode
+// digest of check.c prints them, and the numbers of runs and of errors.
+func goldens(t *testing.T, s golden, pictures []string) (text string, runs, failed int) {
+	g, err := inferprep.Source{Name: s.name, Format: s.format}.Graph(context.Background())
+	require.NoError(t, err, s.name)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(t, err, s.name)
+	runner := plan.NewRunner()
+	var w strings.Builder
+	for _, name := range pictures {
+		b, err := os.ReadFile(name)
+		require.NoError(t, err)
+		out, err := runner.Run(tensor.FromBytes(b))
+		runs++
+		if err != nil {
+			failed++
+			fmt.Fprintf(&w, "error %v\n", err)
+			continue
+		}
+		for i, c := range plan.Outputs() {
+			h := fnv.New64a()
+			x := out[i].Clone()
+			_, _ = h.Write(x.Data)
+			fmt.Fprintf(&w, "%s %d %d", c.Name, x.DType, x.Layout)
+			for k := range x.Shape.Rank() {
+				fmt.Fprintf(&w, " %d", x.Shape.At(k))
+			}
+			fmt.Fprintf(&w, " %016x\n", h.Sum64())
+		}
+	}
+	return w.String(), runs, failed
+}
+
+// compareGoldens runs the programs of mode digest over all graphs and pictures;
+// without make capi-test over one graph of 8. What they print equals goldens.
+func compareGoldens(t *testing.T, programs map[string]func(args ...string) string) {
+	step := short.Step(t, 10)
+	if step == 1 && !whole() {
+		t.Log("one of 8 graphs: make capi-test runs all")
+		step = 8
+	}
+	images, all := pictures(t), sources(t)
+	graphs, runs, failed := 0, 0, 0
+	for i := 0; i < len(all); i += step {
+		s := all[i]
+		want, n, bad := goldens(t, s, images)
+		graphs, runs, failed = graphs+1, runs+n, failed+bad
+		for name, run := range programs {
+			require.Equal(t, want, run(append([]string{"digest", s.format, s.name}, images...)...), "%s: %s", name, s.name)
+		}
+	}
+	t.Logf("%d graphs, %d runs with equal outputs, %d with equal errors", graphs, runs-failed, failed)
+	if step == 1 {
+		require.Greater(t, runs-failed, 1000)
+	}
+}
+
+// TestDigests compares the outputs of the graphs of all importers' files with
+// those of Go: names, descriptions, bytes and messages of errors.
+func TestDigests(t *testing.T) {
+	programs := map[string]func(...string) string{}
+	for name, p := range map[string]string{
+		"C":   compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2"),
+		"C++": compile(t, "g++", "../testdata/check.cpp", "-std=c++17", "-O2"),
+	} {
+		programs[name] = func(args ...string) string { return runProgram(t, p, args...) }
+	}
+	compareGoldens(t, programs)
+}
