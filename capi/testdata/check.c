@@ -811,6 +811,21 @@ static void batch(const char *image)
 	free(f.data);
 }
 
+/* overrun IMAGE: states more memory than there is, which valgrind must see. */
+static void overrun(const char *image)
+{
+	file f = read_file(image);
+	ip_graph *g = open_name("preset:imagenet");
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_tensor t = IP_TENSOR_INIT;
+	t.capacity = 602112;
+	t.data = malloc(t.capacity - 8);
+	OK(ip_run_into(g, &in, 1, &t, 1, &e));
+	CHECK(ip_graph_free(g) == IP_OK);
+	free(t.data);
+	free(f.data);
+}
+
 /* bench IMAGE ROUNDS: the least time of a call, and of a run, in ns. */
 static void bench(const char *image, int rounds)
 {
@@ -876,6 +891,8 @@ int main(int argc, char **argv)
 		closing(argv[2], argv[3]);
 	else if (!strcmp(mode, "batch") && argc == 3)
 		batch(argv[2]);
+	else if (!strcmp(mode, "overrun") && argc == 3)
+		overrun(argv[2]);
 	else if (!strcmp(mode, "bench") && argc == 4)
 		bench(argv[2], atoi(argv[3]));
 	else {
