@@ -182,47 +182,6 @@ func TestSanitizers(t *testing.T) {
 	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
 }
 
-// TestReadme compiles and runs the README's programs by its command lines.
-func TestReadme(t *testing.T) {
-	lib := library(t)
-	b, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	blocks := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
-		blocks[m[1]] = append(blocks[m[1]], m[2])
-	}
-	require.Len(t, blocks["c"], 1)
-	require.Len(t, blocks["cpp"], 1)
-	require.Len(t, blocks["sh"], 1)
-	require.Len(t, blocks["cmake"], 1)
-	require.LessOrEqual(t, strings.Count(blocks["c"][0], "\n"), 15)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.c"), []byte(blocks["c"][0]), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.cpp"), []byte(blocks["cpp"][0]), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), []byte("cmake_minimum_required(VERSION 3.16)\nproject(prep C CXX)\n"+blocks["cmake"][0]), 0o600))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "dist"), 0o700))
-	require.NoError(t, os.Symlink(lib, filepath.Join(dir, "dist/capi")))
-	data, err := filepath.Abs(root + "testdata")
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(data, filepath.Join(dir, "testdata")))
-	var lines []string
-	for _, line := range strings.Split(blocks["sh"][0], "\n") {
-		tool, _, _ := strings.Cut(line, " ")
-		switch {
-		case tool == "make": // the library is built
-		case strings.Contains(line, "pkg-config") && missing("pkg-config"), tool == "cmake" && missing("cmake"):
-			t.Logf("left out: %s", line)
-		default:
-			lines = append(lines, line)
-		}
-	}
-	c := exec.Command("bash", "-euc", strings.Join(lines, "\n"))
-	c.Dir = dir
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, string(out))
-	require.GreaterOrEqual(t, strings.Count(string(out), "-1.05617 -0.884922 -0.6623\n"), 2, string(out))
-}
-
 func missing(tool string) bool {
 	_, err := exec.LookPath(tool)
 	return err != nil
