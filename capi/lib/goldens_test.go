@@ -92,8 +92,8 @@ func goldens(t *testing.T, s golden, pictures []string) (text string, runs, fail
 	return w.String(), runs, failed
 }
 
-// compareGoldens runs a program's mode digest over all pictures with one graph of
-// step. What it prints equals goldens.
+// compareGoldens runs a program's mode digest over all pictures with one graph
+// of step. What it prints equals goldens.
 func compareGoldens(t *testing.T, step int, run func(args ...string) string) {
 	t.Helper()
 	images, all := pictures(t), sources(t)

@@ -49,7 +49,7 @@ func wine(t *testing.T) func(program string, args ...string) string {
 	out, err := exec.Command(bin, "wineboot", "--init").CombinedOutput()
 	require.NoError(t, err, string(out))
 	t.Cleanup(func() { _ = exec.Command(strings.TrimSuffix(bin, "wine64")+"wineserver64", "--kill").Run() })
-	// Go's runtime needs bcryptprimitives.dll, which Wine 8 lacks and Windows has.
+	// Go's runtime needs bcryptprimitives.dll. Windows has it, Wine 8 does not.
 	to := os.Getenv("WINEPREFIX") + "/drive_c/windows/system32/bcryptprimitives.dll"
 	if _, err := os.Stat(to); err != nil {
 		build(t, "gcc", "-shared", "../testdata/bcryptprimitives.c", "-o", to, "-ladvapi32")

@@ -56,8 +56,8 @@ func engines(t *testing.T) (names, args []string) {
 	return append(names, "onnxruntime"), append(args, "-DORT_INCLUDE="+include, "-DORT_LIBRARY="+to)
 }
 
-// TestPrograms builds the programs against a library in a folder that was moved,
-// and runs them.
+// TestPrograms builds the programs against a library in a folder that was
+// moved, and runs them.
 func TestPrograms(t *testing.T) {
 	if os.Getenv("INFER_PREP_CAPI") == "" {
 		t.Skip("make capi-test runs it")
@@ -80,8 +80,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// classify compares the scores of the classifier's images with those that PyTorch
-// computed in training.
+// classify compares the scores of the classifier's images with those that
+// PyTorch computed in training.
 func classify(t *testing.T, program string) {
 	const from = root + "examples/classifier/"
 	b, err := os.ReadFile(from + "expected.json")
