@@ -116,6 +116,20 @@ func TestWindows(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
 		t.Log(run(host, when, dir+"/bin/infer_prep.dll", large))
 	}
+	// CMake's files, by an example.
+	if !missing("cmake") {
+		example := filepath.Join(dir, "example")
+		for _, args := range [][]string{
+			{"-S", root + "examples/cpp", "-B", example, "-DCMAKE_SYSTEM_NAME=Windows", "-DCMAKE_CXX_COMPILER=" + mingw + "g++", "-DCMAKE_PREFIX_PATH=" + dir, "-DCMAKE_EXE_LINKER_FLAGS=-static"},
+			{"--build", example},
+		} {
+			out, err := exec.Command("cmake", args...).CombinedOutput()
+			require.NoError(t, err, string(out))
+		}
+		require.NoError(t, os.Link(dir+"/bin/infer_prep.dll", example+"/infer_prep.dll"))
+		text := run(example+"/chunks.exe", root+"examples/vlm/model", "What is <__media__>?", large)
+		require.Contains(t, text, "text What is \nimage 165 tokens, 2145 bytes of text\n  pixel_values 660 1176 ")
+	}
 	compareGoldens(t, 1, func(args ...string) string { return run(c, args...) })
 	compareGoldens(t, 8, func(args ...string) string { return run(cpp, args...) })
 }
