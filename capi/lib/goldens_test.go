@@ -92,9 +92,9 @@ func goldens(t *testing.T, s golden, pictures []string) (text string, runs, fail
 	return w.String(), runs, failed
 }
 
-// compareGoldens runs a program's mode digest over all pictures with one graph
-// of step. What it prints equals goldens.
-func compareGoldens(t *testing.T, step int, run func(args ...string) string) {
+// compareGoldens runs programs' mode digest over all pictures with one graph of
+// step. What they print equals goldens.
+func compareGoldens(t *testing.T, step int, programs ...func(args ...string) string) {
 	t.Helper()
 	images, all := pictures(t), sources(t)
 	graphs, runs, failed := 0, 0, 0
@@ -102,7 +102,9 @@ func compareGoldens(t *testing.T, step int, run func(args ...string) string) {
 		s := all[i]
 		want, n, bad := goldens(t, s, images)
 		graphs, runs, failed = graphs+1, runs+n, failed+bad
-		require.Equal(t, want, run(append([]string{"digest", s.format, s.name}, images...)...), s.name)
+		for k, run := range programs {
+			require.Equal(t, want, run(append([]string{"digest", s.format, s.name}, images...)...), "program %d: %s", k, s.name)
+		}
 	}
 	t.Logf("%d graphs, %d runs with equal outputs, %d with equal errors", graphs, runs-failed, failed)
 	if step == 1 {
@@ -119,12 +121,12 @@ func everyGolden(t *testing.T) int {
 	return 8
 }
 
-// TestDigests compares the outputs of the graphs of all importers' files with
-// those of Go: names, descriptions, bytes and messages of errors.
+// TestDigests compares the outputs of the graphs of all importers' files in C
+// and C++ with those of Go: names, descriptions, bytes and messages of errors.
 func TestDigests(t *testing.T) {
-	for _, args := range [][]string{{"gcc", "../testdata/check.c", "-std=c99", "-O2"}, {"g++", "../testdata/check.cpp", "-std=c++17", "-O2"}} {
-		p := compile(t, args[0], args[1], args[2:]...)
-		t.Log(args[0])
-		compareGoldens(t, everyGolden(t), func(args ...string) string { return runProgram(t, p, args...) })
-	}
+	c := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
+	cpp := compile(t, "g++", "../testdata/check.cpp", "-std=c++17", "-O2")
+	compareGoldens(t, everyGolden(t),
+		func(args ...string) string { return runProgram(t, c, args...) },
+		func(args ...string) string { return runProgram(t, cpp, args...) })
 }
