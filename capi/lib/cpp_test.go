@@ -3,7 +3,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -98,10 +100,35 @@ func TestValgrind(t *testing.T) {
 	}
 	c := compile(t, "gcc", "../testdata/check.c", "-std=c99")
 	gray := root + "testdata/images/jpeg_gray.jpg"
-	require.NotEmpty(t, valgrind(t, c, "overrun", gray))
+	found := strings.Join(valgrind(t, c, "overrun", gray), "")
+	require.Contains(t, found, "0 bytes after a block of size 602,104")
+	require.Contains(t, found, "0 bytes after a block of size 4 ")
 	require.Empty(t, valgrind(t, c, "digest", "preset", "clip", gray, large))
 	require.Empty(t, valgrind(t, c, "api", large))
 	require.Empty(t, valgrind(t, c, "batch", large))
 	require.Empty(t, valgrind(t, c, "garbage", gray, "500"))
 	require.Empty(t, valgrind(t, compile(t, "g++", "../testdata/check.cpp", "-std=c++17"), "api", large))
+}
+
+// TestAddressSanitizer watches the C of the library: shim.c. The assembly of Go
+// is not watched.
+func TestAddressSanitizer(t *testing.T) {
+	if !whole() {
+		t.Skip("make capi-test runs it")
+	}
+	library(t)
+	lib, p := filepath.Join(t.TempDir(), "lib.a"), filepath.Join(t.TempDir(), "program")
+	c := exec.Command("go", "build", "-asan", "-buildmode=c-archive", "-o", lib, ".")
+	c.Env = append(os.Environ(), "CGO_ENABLED=1")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	out, err = exec.Command("gcc", "-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I..", "../testdata/check.c", lib, "-lpthread", "-o", p).CombinedOutput()
+	require.NoError(t, err, string(out))
+	gray := root + "testdata/images/jpeg_gray.jpg"
+	runProgram(t, p, "api", large)
+	runProgram(t, p, "batch", large)
+	runProgram(t, p, "garbage", gray, "2000")
+	out, err = exec.Command(p, "overrun", gray).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "heap-buffer-overflow")
 }

@@ -48,6 +48,7 @@ func wine(t *testing.T) func(program string, args ...string) string {
 	}
 	t.Setenv("WINEPREFIX", filepath.Join(t.TempDir(), "wine"))
 	t.Setenv("WINEDEBUG", "-all")
+	t.Setenv("LC_ALL", "C.UTF-8") // for names of files
 	out, err := exec.Command(bin, "wineboot", "--init").CombinedOutput()
 	require.NoError(t, err, string(out))
 	t.Cleanup(func() { _ = exec.Command(strings.TrimSuffix(bin, "wine64")+"wineserver64", "--kill").Run() })

@@ -1,12 +1,13 @@
 /* windows.c: a host that loads the DLL at run time. Its exception handlers stay,
  * whether it installs them before or after, and so does the DLL after
- * FreeLibrary. windows before|after DLL IMAGE */
+ * FreeLibrary. Names of files are UTF-8. windows before|after DLL IMAGE */
 #include "infer_prep.h"
 
 #include <process.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 #include <windows.h>
 
 #define CHECK(x)                                                              \
@@ -50,6 +51,25 @@ static unsigned __stdcall runs(void *n)
 	return 0;
 }
 
+/* unicode opens a graph by a name that no single code page has. */
+static void unicode(open_fn *open_name)
+{
+	const char *json = "{\"infer_prep_graph\":1,\"inputs\":[{\"name\":\"b\",\"dtype\":\"bytes\",\"layout\":\"none\",\"shape\":[]}],\"steps\":[],\"outputs\":[\"b\"]}";
+	wchar_t name[2 * MAX_PATH];
+	char utf8[6 * MAX_PATH];
+	ip_error e = IP_ERROR_INIT;
+	ip_graph *g;
+	DWORD n = GetTempPathW(MAX_PATH, name);
+	CHECK(n && n < MAX_PATH);
+	wcscpy(name + n, L"gr\u00e4ph \u56fe.json");
+	FILE *f = _wfopen(name, L"wb");
+	CHECK(f && fwrite(json, 1, strlen(json), f) == strlen(json) && !fclose(f));
+	CHECK(WideCharToMultiByte(CP_UTF8, 0, name, -1, utf8, sizeof utf8, NULL, NULL));
+	if (open_name(utf8, NULL, &g, &e) != IP_OK)
+		fprintf(stderr, "%s\n", e.message);
+	CHECK(e.status == IP_OK && !_wremove(name));
+}
+
 int main(int argc, char **argv)
 {
 	CHECK(argc == 4);
@@ -79,6 +99,8 @@ int main(int argc, char **argv)
 	t.capacity = 602112;
 	t.data = want = malloc(t.capacity);
 	CHECK(run_into(graph, &in, 1, &t, 1, NULL) == IP_OK);
+
+	unicode(open_name);
 
 	HANDLE thread[2];
 	long n[2] = { 0, 0 };
