@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,14 +78,7 @@ func goldens(t *testing.T, s golden, pictures []string) (text string, runs, fail
 			continue
 		}
 		for i, c := range plan.Outputs() {
-			h := fnv.New64a()
-			x := out[i].Clone()
-			_, _ = h.Write(x.Data)
-			fmt.Fprintf(&w, "%s %d %d", c.Name, x.DType, x.Layout)
-			for k := range x.Shape.Rank() {
-				fmt.Fprintf(&w, " %d", x.Shape.At(k))
-			}
-			fmt.Fprintf(&w, " %016x\n", h.Sum64())
+			w.WriteString(line(c.Name, out[i]))
 		}
 	}
 	return w.String(), runs, failed

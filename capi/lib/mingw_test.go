@@ -90,14 +90,14 @@ func TestWindows(t *testing.T) {
 
 	run := wine(t)
 	include := "-I" + dir + "/include"
-	check := func(to, compiler, source, std, lib string) string {
+	program := func(to, compiler, source, std, lib string) string {
 		p := filepath.Join(dir, "bin", to)
 		build(t, compiler, "-std="+std, include, source, "-o", p, dir+"/lib/"+lib, "-static", "-lpthread")
 		return p
 	}
-	c := check("check.exe", "gcc", "../testdata/check.c", "c99", "libinfer_prep.dll.a")
-	static := check("static.exe", "gcc", "../testdata/check.c", "c99", "libinfer_prep.a")
-	cpp := check("cpp.exe", "g++", "../testdata/check.cpp", "c++17", "libinfer_prep.dll.a")
+	c := program("check.exe", "gcc", "../testdata/check.c", "c99", "libinfer_prep.dll.a")
+	static := program("static.exe", "gcc", "../testdata/check.c", "c99", "libinfer_prep.a")
+	cpp := program("cpp.exe", "g++", "../testdata/check.cpp", "c++17", "libinfer_prep.dll.a")
 	gray := root + "testdata/images/jpeg_gray.jpg"
 	for _, p := range []string{c, static} {
 		run(p, "api", large)
@@ -113,6 +113,17 @@ func TestWindows(t *testing.T) {
 	require.NoError(t, err)
 	drive := "Z:" + strings.ReplaceAll(path, "/", `\`)
 	require.Equal(t, run(c, "digest", "hf", path, large), run(c, "digest", "hf", drive, large))
+
+	// What prints digests gives those of Linux.
+	video := filepath.Join(t.TempDir(), "video.json")
+	require.NoError(t, os.WriteFile(video, []byte(`{"video_processor_type": "VideoMAEVideoProcessor"}`), 0o600))
+	frames := root + "importer/hf/video/testdata/small/"
+	for _, args := range [][]string{
+		{"video", video, "24", frames + "0.png", frames + "1.png", frames + "2.png"},
+		{"collate", "hf", root + "testdata/configs/hf/detr-resnet-50.json", large, gray},
+	} {
+		require.Equal(t, check(t, args...), run(c, args...), args[0])
+	}
 
 	host := filepath.Join(dir, "bin/host.exe")
 	build(t, "gcc", "-std=c99", include, "../testdata/windows.c", "-o", host)

@@ -21,8 +21,7 @@ const std::string mark = "<__media__>";
 // image_chunk is what an image becomes.
 struct image_chunk {
 	std::int64_t n_tokens; // in text
-	std::vector<ip_column> columns;
-	infer_prep::result tensors; // pixel_values and others, by columns
+	infer_prep::result tensors; // pixel_values and others
 };
 
 // chunk is a part of a prompt. text is for the tokenizer, images' too.
@@ -60,7 +59,7 @@ std::vector<chunk> chunks(const std::string &model, const std::string &prompt, c
 		if (next > at)
 			l.push_back({ prompt.substr(at, next - at), {} });
 		chunk c{ texts[n].text, {} };
-		c.image.push_back({ texts[n].text_tokens, graph.outputs(), graph.run(infer_prep::encoded(images[n])) });
+		c.image.push_back({ texts[n].text_tokens, graph.run(infer_prep::encoded(images[n])) });
 		l.push_back(std::move(c));
 	}
 	if (n < images.size())
@@ -86,12 +85,13 @@ try {
 		}
 		const image_chunk &i = c.image[0];
 		std::printf("image %" PRId64 " tokens, %zu bytes of text\n", i.n_tokens, c.text.size());
-		for (std::size_t k = 0; k < i.columns.size(); k++) {
-			const ip_tensor t = i.tensors[std::int32_t(k)];
+		std::int32_t k = 0;
+		for (const ip_column &column : i.tensors.columns()) {
+			const ip_tensor t = i.tensors[k++];
 			std::uint64_t hash = 14695981039346656037u; // FNV-1a of the bytes
 			for (std::uint64_t b = 0; b < t.bytes; b++)
 				hash = (hash ^ static_cast<const std::uint8_t *>(t.data)[b]) * 1099511628211u;
-			std::printf("  %s", i.columns[k].name);
+			std::printf("  %s", column.name);
 			for (std::int32_t a = 0; a < t.rank; a++)
 				std::printf(" %" PRId64, t.shape[a]);
 			std::printf(" %016" PRIx64 "\n", hash);
