@@ -318,6 +318,7 @@ var Layers = []Layer{
 		{Path: "conformance/engines/goimage", May: []string{ximage}},
 		{Path: "conformance/engines/sampling", May: []string{"importer/hf/video"}},
 		{Path: "examples/classifier"},
+		{Path: "examples/cpp"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms", "codec/all"}},
 		{Path: "examples"},
 		{Path: "examples/bundle", May: []string{Root, "modelbundle"}},
