@@ -83,7 +83,6 @@ func (d *Door) Prepare(ctx context.Context, messages []Message) (Input, error) {
 	}
 	var images []*tensor.Tensor
 	var sizes [][2]int
-	var where []string
 	size := int64(0)
 	for i, m := range messages {
 		for j, p := range m.Content {
@@ -114,7 +113,7 @@ func (d *Door) Prepare(ctx context.Context, messages []Message) (Input, error) {
 			if size > d.limits.Tensors {
 				return Input{}, &requestError{http.StatusRequestEntityTooLarge, param, fmt.Errorf("the tensors of the images have more than %d bytes", d.limits.Tensors)}
 			}
-			images, where = append(images, tensor.FromBytes(p.Image)), append(where, param)
+			images = append(images, tensor.FromBytes(p.Image))
 			sizes = append(sizes, [2]int{info.OutHeight, info.OutWidth})
 		}
 	}
