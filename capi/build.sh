@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the C library: build.sh [--small] [--musl] DIR writes include and lib
 # into DIR, with libinfer_prep, shared and static, and files for pkg-config and
-# CMake. With --small it has neither importers nor tokens. With --musl it is
+# CMake. With --small it has no importers, tokens and videos. With --musl it is
 # static only, for programs linked with -static and musl on x86-64; CC must be a
 # compiler for that. GO names the go command. CC and Go's GOOS and GOARCH choose
 # another platform.

@@ -10,13 +10,13 @@
  * freed with free(). Pointers to results of a call must not be NULL unless their
  * function says so; those that are, are IP_INPUT.
  *
- * Handles. ip_graph, ip_result and ip_tokens are numbers in the form of
+ * Handles. ip_graph, ip_result, ip_tokens and ip_video are numbers in the form of
  * pointers. Do not read through them. A handle that is NULL, closed or not one
  * of these is the error IP_HANDLE. Numbers are not used again, so a closed
  * handle never names a newer object.
  *
  * Threads. Every function may be called from any thread, several at once with
- * the same graph or tokens. Two threads must not write to the same memory. Work
+ * the same graph, tokens or video. Two threads must not write to the same memory. Work
  * runs on the calling thread. The Go runtime in the library has a few threads
  * of its own, for its scheduler and its garbage collector.
  *
@@ -128,6 +128,7 @@ enum {
 typedef struct ip_graph ip_graph;
 typedef struct ip_result ip_result;
 typedef struct ip_tokens ip_tokens;
+typedef struct ip_video ip_video;
 
 /* An error. The caller may pass a larger object with these members first:
  * struct_size then gives longer messages room. */
@@ -239,6 +240,18 @@ typedef struct ip_image_tokens {
 } ip_image_tokens;
 #define IP_IMAGE_TOKENS_INIT { sizeof(ip_image_tokens), 0, 0, 0, 0, 0 }
 
+/* The frames of a video. A frame is an encoded image, or pixels, as an input of a
+ * graph that takes an encoded image. Those that a run reads have one size. */
+typedef struct ip_clip {
+	uint32_t struct_size;   /* in, as all members */
+	int32_t unused;
+	int64_t count;          /* frames of the video, 1 to 1,048,576 */
+	double fps;             /* frames a second, 0 if unknown */
+	double duration;        /* in seconds, 0 if unknown */
+	const ip_input *frames; /* count inputs; that of a frame which is not chosen may be IP_INPUT_INIT */
+} ip_clip;
+#define IP_CLIP_INIT { sizeof(ip_clip), 0, 0, 0, 0, NULL }
+
 /* ip_api_version returns the IP_API_VERSION of the library. A program that
  * loads it at run time compares it with its own. It never fails. */
 IP_API uint32_t ip_api_version(void);
@@ -329,6 +342,52 @@ IP_API ip_status ip_result_tensor(const ip_result *result, int32_t i, ip_tensor 
 /* ip_result_free ends the loan of a result. NULL is IP_OK. Errors: IP_HANDLE,
  * IP_FORKED. */
 IP_API ip_status ip_result_free(ip_result *result);
+
+/* ip_result_count returns the number of outputs; -1 for an invalid handle or in
+ * a fork. */
+IP_API int32_t ip_result_count(const ip_result *result);
+
+/* ip_result_describe describes output i of a result, counted from 0. batch, fill
+ * and side are 0. Errors: IP_HANDLE, IP_INPUT. */
+IP_API ip_status ip_result_describe(const ip_result *result, int32_t i, ip_column *column, ip_error *error);
+
+/* ip_collate joins n results of ip_run with the same graph into a batch, each
+ * output by its rule, and lends it until ip_result_free. The results must not be
+ * freed during the call, and stay valid after it. *batch is NULL after an error.
+ * Errors: IP_HANDLE; IP_INPUT also for shapes that a rule does not admit and for
+ * outputs of IP_BYTES; IP_LIMIT if the batch exceeds max_bytes. */
+IP_API ip_status ip_collate(const ip_graph *graph, const ip_result *const *results, size_t n, ip_result **batch, ip_error *error);
+
+/* ip_video_open opens a Hugging Face video processor (transformers 5.23.0) from
+ * the n bytes of its video_preprocessor_config.json, which it does not keep.
+ * options may be NULL; of its members those for graphs must be 0. max_bytes
+ * limits, separately, the memory of one frame and the values of all frames of a
+ * video. *video is NULL after an error. Errors: IP_GRAPH, IP_UNSUPPORTED,
+ * IP_PARAM, IP_INPUT. */
+IP_API ip_status ip_video_open(const void *data, size_t n, const ip_options *options, ip_video **video, ip_error *error);
+
+/* ip_video_open_name is ip_video_open of a file, or of a model's folder, in which
+ * it chooses the file as AutoVideoProcessor does. Error: also IP_IO. */
+IP_API ip_status ip_video_open_name(const char *name, const ip_options *options, ip_video **video, ip_error *error);
+
+/* ip_video_sample writes the numbers of the frames that a run reads of clip, in
+ * their order, to numbers, which has room for capacity of them, and sets *count.
+ * Numbers may occur more than once. It does not read clip->frames, which may be
+ * NULL. Errors: IP_HANDLE, IP_CAPACITY (*count is set); IP_INPUT also for a video
+ * that the reference refuses, and if it needs fps or duration, which the message
+ * names. */
+IP_API ip_status ip_video_sample(const ip_video *video, const ip_clip *clip, int64_t *numbers, uint64_t capacity, uint64_t *count, ip_error *error);
+
+/* ip_video_run runs a video processor on the n clips of a call and lends the
+ * batch of its outputs until ip_result_free, with the names and axes of the
+ * reference's return_tensors. *result is NULL after an error. Errors: those of
+ * ip_video_sample without IP_CAPACITY, and for images IP_FORMAT, IP_UNSUPPORTED,
+ * IP_LIMIT. */
+IP_API ip_status ip_video_run(const ip_video *video, const ip_clip *clips, int32_t n, ip_result **result, ip_error *error);
+
+/* ip_video_free closes a video processor. Calls that run with it end well, and
+ * its results stay valid. NULL is IP_OK. Errors: IP_HANDLE, IP_FORKED. */
+IP_API ip_status ip_video_free(ip_video *video);
 
 /* ip_tokens_open reads the files of a model's folder on this machine, to
  * compute the tokens that a Hugging Face processor (transformers 5.23.0) puts

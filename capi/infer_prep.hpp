@@ -2,8 +2,8 @@
  * infer_prep.hpp: C++17 classes over infer_prep.h, in a header alone.
  *
  * Objects own their handles and move, but are not copied. A failed call throws
- * infer_prep::error. A graph and tokens may be used by several threads at once,
- * a result by one at a time.
+ * infer_prep::error. A graph, tokens and a video may be used by several threads
+ * at once, a result by one at a time.
  */
 #ifndef INFER_PREP_HPP
 #define INFER_PREP_HPP
@@ -57,6 +57,7 @@ struct deleter {
 	void operator()(ip_graph *p) const noexcept { ip_graph_free(p); }
 	void operator()(ip_result *p) const noexcept { ip_result_free(p); }
 	void operator()(ip_tokens *p) const noexcept { ip_tokens_free(p); }
+	void operator()(ip_video *p) const noexcept { ip_video_free(p); }
 };
 
 /* check calls f with an ip_error and throws what it reports. */
@@ -93,6 +94,20 @@ inline ip_input encoded(span<const std::uint8_t> image) { return ip_encoded(imag
 class result {
 public:
 	explicit result(ip_result *r) noexcept : handle_(r) {}
+
+	ip_result *handle() const noexcept { return handle_.get(); }
+
+	/* columns has the names and descriptions of the outputs. */
+	std::vector<ip_column> columns() const
+	{
+		std::vector<ip_column> l;
+		for (int32_t i = 0; i < ip_result_count(handle()); i++) {
+			ip_column c = IP_COLUMN_INIT;
+			detail::check([&](ip_error *e) { return ip_result_describe(handle(), i, &c, e); });
+			l.push_back(c);
+		}
+		return l;
+	}
 
 	/* operator[] describes output i. Its data lives as long as the result. */
 	ip_tensor operator[](int32_t i) const
@@ -158,6 +173,17 @@ public:
 		ip_result *r = nullptr;
 		detail::check([&](ip_error *e) { return ip_run(get(), in.data(), static_cast<int32_t>(in.size()), &r, e); });
 		return result(r);
+	}
+
+	/* collate joins results of this graph's runs into a batch; see ip_collate. */
+	result collate(span<const result> results) const
+	{
+		std::vector<const ip_result *> l;
+		for (const result &r : results)
+			l.push_back(r.handle());
+		ip_result *batch = nullptr;
+		detail::check([&](ip_error *e) { return ip_collate(get(), l.data(), l.size(), &batch, e); });
+		return result(batch);
 	}
 
 	/* run_into writes the outputs to the memory of out; see ip_run_into. After
@@ -247,6 +273,65 @@ public:
 private:
 	std::unique_ptr<ip_tokens, detail::deleter> handle_;
 };
+
+/* video is an open video processor. */
+class video {
+public:
+	/* The name of a file or of a model's folder; see ip_video_open_name. */
+	explicit video(const std::string &name, const ip_options *options = nullptr)
+	{
+		ip_video *v = nullptr;
+		detail::check([&](ip_error *e) { return ip_video_open_name(name.c_str(), options, &v, e); });
+		handle_.reset(v);
+	}
+
+	/* The content of a file; see ip_video_open. */
+	explicit video(span<const std::uint8_t> file, const ip_options *options = nullptr)
+	{
+		ip_video *v = nullptr;
+		detail::check([&](ip_error *e) { return ip_video_open(file.data(), file.size(), options, &v, e); });
+		handle_.reset(v);
+	}
+
+	/* sample returns the numbers of the frames that run reads of clip. */
+	std::vector<int64_t> sample(const ip_clip &clip) const
+	{
+		std::vector<int64_t> l;
+		uint64_t n = 0;
+		ip_error e = IP_ERROR_INIT;
+		ip_status s = ip_video_sample(handle_.get(), &clip, nullptr, 0, &n, &e);
+		if (s == IP_CAPACITY) {
+			l.resize(static_cast<std::size_t>(n));
+			s = ip_video_sample(handle_.get(), &clip, l.data(), n, &n, &e);
+		}
+		if (s)
+			throw error(s, e.message);
+		return l;
+	}
+
+	/* run returns the outputs of one or more videos; see ip_video_run. */
+	result run(span<const ip_clip> clips) const
+	{
+		ip_result *r = nullptr;
+		detail::check([&](ip_error *e) { return ip_video_run(handle_.get(), clips.data(), static_cast<int32_t>(clips.size()), &r, e); });
+		return result(r);
+	}
+
+private:
+	std::unique_ptr<ip_video, detail::deleter> handle_;
+};
+
+/* clip is a video of frames, which must outlive the run. Rate and duration may
+ * be 0 if they are unknown. */
+inline ip_clip clip(span<const ip_input> frames, double fps = 0, double duration = 0)
+{
+	ip_clip c = IP_CLIP_INIT;
+	c.count = static_cast<int64_t>(frames.size());
+	c.frames = frames.data();
+	c.fps = fps;
+	c.duration = duration;
+	return c;
+}
 
 /* probe reads the header of an encoded image. */
 inline ip_image_info probe(span<const std::uint8_t> image)

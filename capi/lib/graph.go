@@ -18,7 +18,8 @@ type graph struct {
 	pool    *datagraph.Pool
 	inputs  []datagraph.Column
 	outputs []datagraph.Column
-	side    int // the first side output
+	names   []string // of outputs
+	side    int      // the first side output
 
 	mu    sync.Mutex
 	spare [][][]byte // memory of freed results, a list for each
@@ -35,16 +36,14 @@ type source struct {
 //export ipgo_graph_open
 func ipgo_graph_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
 	return do(e, func() error {
-		var from source
-		if name != nil {
-			from.name = C.GoString(name)
-		} else {
+		var b []byte
+		if name == nil {
 			var err error
-			if from.data, err = bytesOf(data, uint64(n)); err != nil {
+			if b, err = bytesOf(data, uint64(n)); err != nil {
 				return err
 			}
 		}
-		g, err := openGraph(from, options)
+		g, err := openGraph(C.GoString(name), b, options)
 		if err != nil {
 			return fileError{err}
 		}
@@ -53,23 +52,31 @@ func ipgo_graph_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.i
 	})
 }
 
-func openGraph(from source, options *C.ip_options) (*graph, error) {
-	var limits codec.Limits
-	var pool datagraph.PoolOptions
-	if options != nil {
-		if _, err := listOf("ip_options", options, 1); err != nil {
-			return nil, err
-		}
-		limits = codec.Limits{Pixels: int64(options.max_pixels), Bytes: int64(options.max_bytes), Scans: int(options.max_scans)}
-		pool.Jobs = int(options.jobs)
-		from.format, from.backend, from.decoder = C.GoString(options.format), C.GoString(options.backend), C.GoString(options.decoder)
-		if options.ignored < 0 || options.ignored > 0 && options.ignored_keys == nil {
-			return nil, fmt.Errorf("infer_prep: open: %w: %d ignored keys at %p", errInput, options.ignored, options.ignored_keys)
-		}
-		for _, k := range unsafe.Slice(options.ignored_keys, int(options.ignored)) {
-			from.ignored = append(from.ignored, C.GoString(k))
-		}
+// settingsOf reads options, which may be nil.
+func settingsOf(options *C.ip_options) (from source, limits codec.Limits, jobs int, err error) {
+	if options == nil {
+		return from, limits, 0, nil
 	}
+	if _, err := listOf("ip_options", options, 1); err != nil {
+		return from, limits, 0, err
+	}
+	limits = codec.Limits{Pixels: int64(options.max_pixels), Bytes: int64(options.max_bytes), Scans: int(options.max_scans)}
+	from.format, from.backend, from.decoder = C.GoString(options.format), C.GoString(options.backend), C.GoString(options.decoder)
+	if options.ignored < 0 || options.ignored > 0 && options.ignored_keys == nil {
+		return from, limits, 0, fmt.Errorf("infer_prep: open: %w: %d ignored keys at %p", errInput, options.ignored, options.ignored_keys)
+	}
+	for _, k := range unsafe.Slice(options.ignored_keys, int(options.ignored)) {
+		from.ignored = append(from.ignored, C.GoString(k))
+	}
+	return from, limits, int(options.jobs), nil
+}
+
+func openGraph(name string, data []byte, options *C.ip_options) (*graph, error) {
+	from, limits, jobs, err := settingsOf(options)
+	if err != nil {
+		return nil, err
+	}
+	from.name, from.data = name, data
 	if from.format == "preset" && from.data != nil {
 		from.name, from.data = string(from.data), nil
 	}
@@ -84,9 +91,11 @@ func openGraph(from source, options *C.ip_options) (*graph, error) {
 	if def.Random() {
 		return nil, fmt.Errorf("infer_prep: open: %w: the graph has random ops, which are for training", codec.ErrUnsupported)
 	}
-	return &graph{
-		pool: plan.NewPool(pool), inputs: def.Inputs, outputs: plan.Outputs(), side: len(def.Outputs),
-	}, nil
+	g := &graph{pool: plan.NewPool(datagraph.PoolOptions{Jobs: jobs}), inputs: def.Inputs, outputs: plan.Outputs(), side: len(def.Outputs)}
+	for _, c := range g.outputs {
+		g.names = append(g.names, c.Name)
+	}
+	return g, nil
 }
 
 // columns returns the columns of a list, nil for another list.

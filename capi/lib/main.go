@@ -28,6 +28,7 @@ const (
 	kindGraph = iota
 	kindResult
 	kindTokens
+	kindVideo
 )
 
 // handles are the objects that the host holds. A handle is never used again.
@@ -71,6 +72,8 @@ func ipgo_free(h C.uintptr_t, kind C.int32_t) C.ip_status {
 		}
 	case kindTokens:
 		_, ok = x.(*processor)
+	case kindVideo:
+		_, ok = x.(*videoProcessor)
 	}
 	if !ok {
 		return C.IP_HANDLE
@@ -117,7 +120,7 @@ func bytesOf(p unsafe.Pointer, n uint64) ([]byte, error) {
 
 // sized is a struct of the header.
 type sized interface {
-	C.ip_options | C.ip_column | C.ip_input | C.ip_tensor | C.ip_image_info | C.ip_token_files | C.ip_image_tokens
+	C.ip_options | C.ip_column | C.ip_input | C.ip_tensor | C.ip_image_info | C.ip_token_files | C.ip_image_tokens | C.ip_clip
 }
 
 // list is an array of the host's structs, which may be larger than this

@@ -259,16 +259,30 @@ func setTensor(to *C.ip_tensor, t *tensor.Tensor) {
 	}
 }
 
-// result holds the outputs of a run in memory of its own, which is pinned.
+// result holds outputs in memory of its own, which is pinned.
 type result struct {
 	list  []tensor.Tensor
+	names []string
 	pins  runtime.Pinner
-	graph *graph
+	graph *graph // nil unless it is of one run of a graph
+}
+
+// lend pins the memory and returns a handle.
+func (r *result) lend() C.uintptr_t {
+	for _, t := range r.list {
+		if len(t.Data) > 0 {
+			r.pins.Pin(&t.Data[0])
+		}
+	}
+	return put(r)
 }
 
 // free keeps the memory for a later result of the graph.
 func (r *result) free() {
 	r.pins.Unpin()
+	if r.graph == nil {
+		return
+	}
 	spare := make([][]byte, len(r.list))
 	for i, t := range r.list {
 		spare[i] = t.Data
@@ -303,7 +317,7 @@ func ipgo_run(h C.uintptr_t, in *C.ip_input, nin C.int32_t, lent *C.uintptr_t, e
 		if err != nil {
 			return err
 		}
-		res := &result{list: make([]tensor.Tensor, len(g.outputs)), graph: g}
+		res := &result{list: make([]tensor.Tensor, len(g.outputs)), names: g.names, graph: g}
 		spare := make([][]byte, len(g.outputs))
 		copy(spare, g.memory())
 		err = g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
@@ -322,12 +336,7 @@ func ipgo_run(h C.uintptr_t, in *C.ip_input, nin C.int32_t, lent *C.uintptr_t, e
 		if err != nil {
 			return err
 		}
-		for _, t := range res.list {
-			if len(t.Data) > 0 {
-				res.pins.Pin(&t.Data[0])
-			}
-		}
-		*lent = put(res)
+		*lent = res.lend()
 		return nil
 	})
 }
@@ -351,6 +360,39 @@ func ipgo_result_tensor(h C.uintptr_t, i C.int32_t, to *C.ip_tensor, e *C.ip_err
 		if len(t.Data) > 0 {
 			to.data = unsafe.Pointer(&t.Data[0])
 		}
+		return nil
+	})
+}
+
+//export ipgo_result_count
+func ipgo_result_count(h C.uintptr_t) C.int32_t {
+	r, err := get[*result](h)
+	if err != nil {
+		return -1
+	}
+	return C.int32_t(len(r.list))
+}
+
+//export ipgo_result_describe
+func ipgo_result_describe(h C.uintptr_t, i C.int32_t, column *C.ip_column, e *C.ip_error) C.ip_status {
+	return do(e, func() error {
+		r, err := get[*result](h)
+		if err != nil {
+			return err
+		}
+		if _, err := listOf("ip_column", column, 1); err != nil {
+			return err
+		}
+		if i < 0 || int(i) >= len(r.list) {
+			return fmt.Errorf("infer_prep: result: %w: output %d of %d", errInput, i, len(r.list))
+		}
+		t := &r.list[i]
+		d := t.Desc
+		if d.DType == tensor.Bytes {
+			d.Shape = tensor.Dims(len(t.Data))
+		}
+		setColumn(column, datagraph.Column{Name: r.names[i], Desc: d}, false)
+		column.bytes = C.int64_t(len(t.Data))
 		return nil
 	})
 }

@@ -172,6 +172,8 @@ ip_status ip_result_free(ip_result *result) { return release(result, 1); }
 
 ip_status ip_tokens_free(ip_tokens *tokens) { return release(tokens, 2); }
 
+ip_status ip_video_free(ip_video *video) { return release(video, 3); }
+
 int32_t ip_graph_count(const ip_graph *graph, int32_t list)
 {
 	return forked() ? -1 : ipgo_graph_count(id(graph), list);
@@ -309,6 +311,90 @@ ip_status ip_result_tensor(const ip_result *result, int32_t i, ip_tensor *tensor
 	if (!tensor)
 		return null(e, "infer_prep: result: tensor is NULL");
 	return ipgo_result_tensor(id(result), i, tensor, e);
+}
+
+int32_t ip_result_count(const ip_result *result) { return forked() ? -1 : ipgo_result_count(id(result)); }
+
+ip_status ip_result_describe(const ip_result *result, int32_t i, ip_column *column, ip_error *e)
+{
+	ip_status s = begin(e);
+	if (s)
+		return s;
+	if (!column)
+		return null(e, "infer_prep: result: column is NULL");
+	return ipgo_result_describe(id(result), i, column, e);
+}
+
+ip_status ip_collate(const ip_graph *graph, const ip_result *const *results, size_t n, ip_result **joined, ip_error *e)
+{
+	ip_status s = begin(e);
+	if (joined)
+		*joined = NULL;
+	if (s)
+		return s;
+	if (!joined || (!results && n))
+		return null(e, "infer_prep: collate: results or batch is NULL");
+	uintptr_t handle = 0;
+	s = ipgo_collate(id(graph), (void *)results, n, &handle, e);
+	*joined = (ip_result *)handle;
+	return s;
+}
+
+ip_status ip_video_open(const void *data, size_t n, const ip_options *options, ip_video **video, ip_error *e)
+{
+	ip_status s = begin(e);
+	if (video)
+		*video = NULL;
+	if (s)
+		return s;
+	if (!video || (!data && n))
+		return null(e, "infer_prep: video: data or video is NULL");
+	uintptr_t handle = 0;
+	s = ipgo_video_open(NULL, (void *)data, n, (ip_options *)options, &handle, e);
+	*video = (ip_video *)handle;
+	return s;
+}
+
+ip_status ip_video_open_name(const char *name, const ip_options *options, ip_video **video, ip_error *e)
+{
+	ip_status s = begin(e);
+	if (video)
+		*video = NULL;
+	if (s)
+		return s;
+	if (!video || !name)
+		return null(e, "infer_prep: video: name or video is NULL");
+	uintptr_t handle = 0;
+	s = ipgo_video_open((char *)name, NULL, 0, (ip_options *)options, &handle, e);
+	*video = (ip_video *)handle;
+	return s;
+}
+
+ip_status ip_video_sample(const ip_video *video, const ip_clip *clip, int64_t *numbers, uint64_t capacity, uint64_t *count, ip_error *e)
+{
+	ip_status s = begin(e);
+	if (count)
+		*count = 0;
+	if (s)
+		return s;
+	if (!clip || !count || (!numbers && capacity))
+		return null(e, "infer_prep: video: clip, numbers or count is NULL");
+	return ipgo_video_sample(id(video), (ip_clip *)clip, numbers, capacity, count, e);
+}
+
+ip_status ip_video_run(const ip_video *video, const ip_clip *clips, int32_t n, ip_result **result, ip_error *e)
+{
+	ip_status s = begin(e);
+	if (result)
+		*result = NULL;
+	if (s)
+		return s;
+	if (!result || (!clips && n))
+		return null(e, "infer_prep: video: clips or result is NULL");
+	uintptr_t handle = 0;
+	s = ipgo_video_run(id(video), (ip_clip *)clips, n, &handle, e);
+	*result = (ip_result *)handle;
+	return s;
 }
 
 ip_status ip_tokens_open(const char *folder, ip_tokens **tokens, ip_error *e)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
@@ -73,5 +74,25 @@ func ipgo_tokens_open(folder *C.char, files *C.ip_token_files, h *C.uintptr_t, e
 
 //export ipgo_tokens_images
 func ipgo_tokens_images(h C.uintptr_t, sizes *C.int64_t, n C.int32_t, images *C.ip_image_tokens, to *C.char, capacity C.uint64_t, bytes *C.uint64_t, e *C.ip_error) C.ip_status {
+	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
+}
+
+// videoProcessor is of the full build.
+type videoProcessor struct{}
+
+//export ipgo_video_open
+func ipgo_video_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
+	return do(e, func() error {
+		return fmt.Errorf("infer_prep: video: %w: this build has no importers", codec.ErrUnsupported)
+	})
+}
+
+//export ipgo_video_sample
+func ipgo_video_sample(h C.uintptr_t, clip *C.ip_clip, numbers *C.int64_t, capacity C.uint64_t, count *C.uint64_t, e *C.ip_error) C.ip_status {
+	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
+}
+
+//export ipgo_video_run
+func ipgo_video_run(h C.uintptr_t, clips *C.ip_clip, n C.int32_t, lent *C.uintptr_t, e *C.ip_error) C.ip_status {
 	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
 }

@@ -832,6 +832,148 @@ static void bench(const char *image, int rounds)
 	free(f.data);
 }
 
+/* print_result prints the names, descriptions and digests of outputs. */
+static void print_result(const ip_result *r)
+{
+	ip_column c = IP_COLUMN_INIT;
+	int32_t n = ip_result_count(r);
+	CHECK(n > 0);
+	for (int32_t j = 0; j < n; j++) {
+		ip_tensor t = IP_TENSOR_INIT;
+		OK(ip_result_tensor(r, j, &t, &e));
+		OK(ip_result_describe(r, j, &c, &e));
+		CHECK(c.dtype == t.dtype && c.layout == t.layout && c.rank == t.rank && (uint64_t)c.bytes == t.bytes);
+		CHECK(!memcmp(c.shape, t.shape, sizeof c.shape));
+		print_tensor(c.name, &t);
+	}
+	FAILS(IP_INPUT, "output", ip_result_describe(r, n, &c, &e));
+	FAILS(IP_INPUT, "output -1", ip_result_describe(r, -1, &c, &e));
+}
+
+/* collate FORMAT GRAPH IMAGE...: prints the digests of the batch of all images. */
+static void collate(int argc, char **argv)
+{
+	ip_options o = IP_OPTIONS_INIT;
+	ip_graph *g, *other = open_name("preset:imagenet");
+	size_t n = (size_t)argc - 2;
+	const ip_result **each = calloc(n, sizeof *each);
+	ip_result *r, *again;
+	CHECK(each);
+	o.format = argv[0];
+	OK(ip_graph_open_name(argv[1], &o, &g, &e));
+	FAILS(IP_HANDLE, "result 0: ", ip_collate(g, each, 1, &r, &e));
+	for (size_t i = 0; i < n; i++) {
+		file f = read_file(argv[i + 2]);
+		ip_input in = ip_encoded(f.data, f.n);
+		OK(ip_run(g, &in, 1, &r, &e));
+		each[i] = r;
+		free(f.data);
+	}
+	FAILS(IP_INPUT, "no samples", ip_collate(g, NULL, 0, &r, &e));
+	CHECK(r == NULL);
+	FAILS(IP_INPUT, "result 0: invalid argument: not a result of a run of this graph", ip_collate(other, each, n, &r, &e));
+	FAILS(IP_INPUT, "results, want at most", ip_collate(g, each, SIZE_MAX, &r, &e));
+	FAILS(IP_INPUT, "NULL", ip_collate(g, NULL, 1, &r, &e));
+	FAILS(IP_INPUT, "NULL", ip_collate(g, each, n, NULL, &e));
+	FAILS(IP_HANDLE, "", ip_collate(NULL, each, n, &r, &e));
+	ip_status s = ip_collate(g, each, n, &r, &e);
+	if (s) {
+		CHECK(s == e.status && r == NULL);
+		printf("error %s\n", e.message);
+	} else {
+		const ip_result *one = r;
+		FAILS(IP_INPUT, "not a result of a run", ip_collate(g, &one, 1, &again, &e));
+	}
+	for (size_t i = 0; i < n; i++)
+		CHECK(ip_result_free((ip_result *)each[i]) == IP_OK);
+	CHECK(ip_graph_free(g) == IP_OK && ip_graph_free(other) == IP_OK);
+	if (r)
+		print_result(r);
+	CHECK(ip_result_free(r) == IP_OK && ip_result_count(r) == -1);
+	free(each);
+}
+
+/* video NAME FPS FRAME...: prints the numbers of the chosen frames of a video,
+ * and the outputs of it and of two copies. Frames that are not chosen have no
+ * data. */
+static void video(int argc, char **argv)
+{
+	ip_video *v, *none;
+	ip_options o = IP_OPTIONS_INIT;
+	file config;
+	int64_t n = argc - 2;
+	ip_clip clips[2] = { IP_CLIP_INIT, IP_CLIP_INIT }, bad;
+	ip_input *frames = calloc((size_t)n, sizeof *frames);
+	file *files = calloc((size_t)n, sizeof *files);
+	int64_t numbers[1024];
+	uint64_t count, none_chosen;
+	ip_result *r;
+	CHECK(frames && files);
+	OK(ip_video_open_name(argv[0], NULL, &v, &e));
+	FAILS(IP_IO, "", ip_video_open_name("/no/such/file", NULL, &none, &e));
+	CHECK(none == NULL);
+	FAILS(IP_GRAPH, "", ip_video_open("{", 1, NULL, &none, &e));
+	o.backend = "pil";
+	config = read_file(argv[0]);
+	FAILS(IP_UNSUPPORTED, "backend", ip_video_open(config.data, config.n, &o, &none, &e));
+	o.backend = NULL;
+	o.jobs = 1;
+	o.max_bytes = 1000;
+	OK(ip_video_open(config.data, config.n, &o, &none, &e));
+	clips[0].count = n;
+	clips[0].fps = atof(argv[1]);
+	FAILS(IP_CAPACITY, "there is room for 0", ip_video_sample(v, clips, NULL, 0, &count, &e));
+	CHECK(count > 0 && count <= 1024);
+	OK(ip_video_sample(v, clips, numbers, count, &count, &e));
+	for (uint64_t i = 0; i < count; i++)
+		printf("%" PRId64 "%c", numbers[i], i + 1 < count ? ' ' : '\n');
+	bad = clips[0];
+	bad.count = 0;
+	FAILS(IP_INPUT, "0 frames", ip_video_sample(v, &bad, numbers, 1024, &none_chosen, &e));
+	CHECK(none_chosen == 0);
+	bad.count = INT64_MAX;
+	FAILS(IP_INPUT, "frames, want 1 to", ip_video_run(v, &bad, 1, &r, &e));
+	bad = clips[0];
+	bad.fps = -1;
+	FAILS(IP_INPUT, "", ip_video_run(v, &bad, 1, &r, &e));
+	bad = clips[0];
+	FAILS(IP_INPUT, "frames is NULL", ip_video_run(v, &bad, 1, &r, &e));
+	FAILS(IP_INPUT, "no clips", ip_video_run(v, clips, 0, &r, &e));
+	FAILS(IP_HANDLE, "", ip_video_run((ip_video *)r, clips, 1, &r, &e));
+	for (int64_t i = 0; i < n; i++) {
+		ip_input zero = IP_INPUT_INIT;
+		frames[i] = zero;
+	}
+	clips[0].frames = frames;
+	clips[1] = clips[0];
+	FAILS(IP_INPUT, "the frame is chosen, but its data is NULL", ip_video_run(v, clips, 1, &r, &e));
+	for (uint64_t i = 0; i < count; i++) {
+		int64_t k = numbers[i];
+		if (!files[k].data)
+			files[k] = read_file(argv[2 + k]);
+		frames[k] = ip_encoded(files[k].data, files[k].n);
+	}
+	FAILS(IP_LIMIT, "", ip_video_run(none, clips, 1, &r, &e));
+	CHECK(ip_video_free(none) == IP_OK);
+	OK(ip_video_run(v, clips, 1, &r, &e));
+	CHECK(ip_video_free(v) == IP_OK && ip_video_free(v) == IP_HANDLE && ip_video_free(NULL) == IP_OK);
+	print_result(r); /* it outlives the processor */
+	CHECK(ip_result_free(r) == IP_OK);
+	OK(ip_video_open(config.data, config.n, NULL, &v, &e));
+	for (int i = 0; i < 3; i++) {
+		OK(ip_video_run(v, clips, 2, &r, &e));
+		if (i == 2)
+			print_result(r);
+		CHECK(ip_result_free(r) == IP_OK);
+	}
+	CHECK(ip_video_free(v) == IP_OK);
+	for (int64_t i = 0; i < n; i++)
+		free(files[i].data);
+	free(config.data);
+	free(files);
+	free(frames);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -853,6 +995,10 @@ int main(int argc, char **argv)
 		closing(argv[2], argv[3]);
 	else if (!strcmp(mode, "batch") && argc == 3)
 		batch(argv[2]);
+	else if (!strcmp(mode, "collate") && argc > 4)
+		collate(argc - 2, argv + 2);
+	else if (!strcmp(mode, "video") && argc > 4)
+		video(argc - 2, argv + 2);
 	else if (!strcmp(mode, "bench") && argc == 4)
 		bench(argv[2], atoi(argv[3]));
 	else {

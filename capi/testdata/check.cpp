@@ -81,4 +81,27 @@ int main(int argc, char **argv)
 	CHECK(l.size() == 2 && l[0].tokens == 4 && l[1].tokens == 2691 && l[0].text == "<|image_pad|><|image_pad|><|image_pad|><|image_pad|>");
 	CHECK(tokens.images({}).empty());
 	fails(IP_IO, "no such file", [] { infer_prep::tokens("/nonexistent"); });
+
+	std::vector<infer_prep::result> results;
+	for (int i = 0; i < 2; i++)
+		results.push_back(moved.run(infer_prep::encoded(file)));
+	infer_prep::result batch = moved.collate(results);
+	ip_column c = batch.columns().at(0);
+	CHECK(!std::strcmp(c.name, "image") && c.rank == 4 && c.shape[0] == 2 && c.shape[3] == 224);
+	CHECK(!std::memcmp(batch.get<float>(0).data() + own.size(), own.data(), 602112));
+	results.pop_back();
+	results.push_back(std::move(batch));
+	fails(IP_INPUT, "result 1: ", [&] { moved.collate(results); });
+
+	const std::string config = R"({"video_processor_type": "VideoMAEVideoProcessor"})";
+	infer_prep::video video({ reinterpret_cast<const std::uint8_t *>(config.data()), config.size() });
+	std::vector<ip_input> frames(3, infer_prep::encoded(file));
+	std::vector<ip_clip> clips(2, infer_prep::clip(frames, 24));
+	CHECK((video.sample(clips[0]) == std::vector<int64_t>{ 0, 1, 2 }));
+	c = video.run(clips).columns().at(0);
+	CHECK(!std::strcmp(c.name, "pixel_values") && c.rank == 5 && c.shape[0] == 2 && c.shape[1] == 3);
+	clips[1].fps = -1;
+	fails(IP_INPUT, "clip 1: ", [&] { video.run(clips); });
+	fails(IP_INPUT, "", [&] { video.sample(clips[1]); });
+	fails(IP_IO, "", [] { infer_prep::video("/nonexistent"); });
 }

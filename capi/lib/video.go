@@ -1,0 +1,217 @@
+//go:build !small
+
+package main
+
+// #include "infer_prep.h"
+import "C"
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"unsafe"
+
+	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/importer/hf/video"
+	"github.com/infer-prep/infer-prep/tensor"
+)
+
+// maxConfig is the most bytes of a file of a video processor.
+const maxConfig = 1 << 20
+
+// maxJobs is the most videos that run at once: no machine has more processors.
+const maxJobs = 1 << 12
+
+// videoProcessor is an open video processor.
+type videoProcessor struct {
+	processor *video.Processor
+	limits    codec.Limits
+	runners   chan *video.Runner // one for each job, nil until it is needed
+}
+
+//export ipgo_video_open
+func ipgo_video_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
+	return do(e, func() error {
+		var b []byte
+		var err error
+		if name == nil {
+			b, err = bytesOf(data, uint64(n))
+		} else {
+			b, err = readVideo(C.GoString(name))
+		}
+		if err != nil {
+			return err
+		}
+		v, err := openVideo(b, options)
+		if err != nil {
+			return fileError{err}
+		}
+		*h = put(v)
+		return nil
+	})
+}
+
+// readVideo reads a file, or that of a model's folder.
+func readVideo(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("infer_prep: video: %w", err)
+	}
+	if !info.IsDir() {
+		return readConfig(name)
+	}
+	_, data, err := video.FromModel(func(file string) ([]byte, error) { return readConfig(filepath.Join(name, file)) })
+	return data, err
+}
+
+func readConfig(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(b) > maxConfig {
+		err = fmt.Errorf("infer_prep: video: %s: %w: more than %d bytes", name, codec.ErrLimit, maxConfig)
+	}
+	return b, err
+}
+
+func openVideo(config []byte, options *C.ip_options) (*videoProcessor, error) {
+	from, limits, jobs, err := settingsOf(options)
+	if err != nil {
+		return nil, err
+	}
+	if from.format != "" || from.backend != "" || from.decoder != "" || len(from.ignored) > 0 {
+		return nil, fmt.Errorf("infer_prep: video: %w: format, backend, decoder or ignored keys are set, which are for graphs", codec.ErrUnsupported)
+	}
+	p, err := video.Import(config)
+	if err != nil {
+		return nil, err
+	}
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	jobs = min(jobs, maxJobs)
+	v := &videoProcessor{processor: p, limits: limits, runners: make(chan *video.Runner, jobs)}
+	for range jobs {
+		v.runners <- nil
+	}
+	return v, nil
+}
+
+//export ipgo_video_sample
+func ipgo_video_sample(h C.uintptr_t, clip *C.ip_clip, numbers *C.int64_t, capacity C.uint64_t, count *C.uint64_t, e *C.ip_error) C.ip_status {
+	return do(e, func() error {
+		v, err := get[*videoProcessor](h)
+		if err != nil {
+			return err
+		}
+		l, err := listOf("ip_clip", clip, 1)
+		if err != nil {
+			return err
+		}
+		m, err := metadata(l.of(0))
+		if err != nil {
+			return err
+		}
+		chosen, err := v.processor.Sampling().Indices(m)
+		if err != nil {
+			return err
+		}
+		*count = C.uint64_t(len(chosen))
+		if uint64(len(chosen)) > uint64(capacity) {
+			return fmt.Errorf("infer_prep: video: %w: %d frames, there is room for %d", errCapacity, len(chosen), capacity)
+		}
+		to := unsafe.Slice(numbers, len(chosen))
+		for i, k := range chosen {
+			to[i] = C.int64_t(k)
+		}
+		return nil
+	})
+}
+
+func metadata(c *C.ip_clip) (video.Metadata, error) {
+	if c.count < 1 || c.count > video.MaxFrames {
+		return video.Metadata{}, fmt.Errorf("infer_prep: video: %w: %d frames, want 1 to %d", errInput, c.count, video.MaxFrames)
+	}
+	return video.Metadata{Frames: int(c.count), FPS: float64(c.fps), Duration: float64(c.duration)}, nil
+}
+
+//export ipgo_video_run
+func ipgo_video_run(h C.uintptr_t, clips *C.ip_clip, n C.int32_t, lent *C.uintptr_t, e *C.ip_error) C.ip_status {
+	return do(e, func() error {
+		v, err := get[*videoProcessor](h)
+		if err != nil {
+			return err
+		}
+		l, err := listOf("ip_clip", clips, n)
+		if err != nil {
+			return err
+		}
+		if l.n == 0 {
+			return fmt.Errorf("infer_prep: video: %w: no clips", errInput)
+		}
+		each := make([][]*tensor.Tensor, l.n)
+		for i := range each {
+			if each[i], err = v.run(l.of(i)); err != nil {
+				return fmt.Errorf("infer_prep: video: clip %d: %w", i, err)
+			}
+		}
+		outputs, batch, err := v.processor.Batch(each, v.limits)
+		if err != nil {
+			return err
+		}
+		res := &result{list: make([]tensor.Tensor, len(batch))}
+		for k, t := range batch {
+			res.list[k], res.names = *t, append(res.names, outputs[k].Name)
+		}
+		*lent = res.lend()
+		return nil
+	})
+}
+
+// run computes the outputs of one video.
+func (v *videoProcessor) run(c *C.ip_clip) ([]*tensor.Tensor, error) {
+	m, err := metadata(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.frames == nil {
+		return nil, fmt.Errorf("%w: frames is NULL", errInput)
+	}
+	frames, err := listOf("ip_input", c.frames, C.int32_t(c.count))
+	if err != nil {
+		return nil, err
+	}
+	r := <-v.runners
+	defer func() { v.runners <- r }()
+	if r == nil {
+		r = v.processor.NewRunner(v.limits)
+	}
+	var a args // of one frame
+	defer func() { a.done() }()
+	l, err := r.Run(m, func(i int) ([]byte, error) {
+		a.done()
+		a = args{}
+		f := frames.of(i)
+		if f.data == nil {
+			return nil, fmt.Errorf("%w: the frame is chosen, but its data is NULL", errInput)
+		}
+		t, err := a.input(f, tensor.Desc{DType: tensor.Bytes})
+		if err != nil {
+			return nil, err
+		}
+		return t.Data, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*tensor.Tensor, len(l))
+	for i, t := range l {
+		out[i] = t.Clone()
+	}
+	return out, nil
+}
