@@ -2,7 +2,7 @@
 
 usage: release-sbom.py PURL < MODULES [JAR...]
 MODULES has a line for each Go module: its path, its version and its sum in go.sum. "std" is Go's
-own library. For an artifact without Go code a line is the package URL of what it was made with. A JAR is a file of a Maven repository, which the artifact depends on. The output
+own library. A line may also be the package URL of what the artifact was made with, and its SHA-256. A JAR is a file of a Maven repository, which the artifact depends on. The output
 depends on these alone: it has no time and no random number.
 """
 import base64, hashlib, json, os, re, sys
@@ -16,8 +16,8 @@ library = lambda ref, name, version, digest: {
 parts = {}
 for line in sys.stdin:
     if line.startswith("pkg:"):
-        ref = line.strip()
-        parts[ref] = library(ref, *re.fullmatch(r"pkg:[^/]+/(.+)@([^?]+)", ref).groups(), None)
+        ref, *digest = line.split()
+        parts[ref] = library(ref, *re.fullmatch(r"pkg:[^/]+/(.+)@([^?]+)", ref).groups(), digest[0] if digest else None)
         continue
     path, have, *sum = line.split()
     ref = f"pkg:golang/{path}@{have}"
@@ -30,7 +30,7 @@ for jar in sys.argv[2:]:
     ref = f"pkg:maven/{'.'.join(group)}/{artifact}@{have}"
     with open(jar, "rb") as f:
         parts[ref] = library(ref, f"{'.'.join(group)}:{artifact}", have, hashlib.sha256(f.read()).hexdigest())
-if not any(p.startswith(("pkg:golang/std@", "pkg:pypi/", "pkg:cargo/")) for p in parts):
+if not any(p.startswith(("pkg:golang/std@", "pkg:pypi/")) for p in parts) and not purl.startswith("pkg:cargo/"):
     sys.exit("release-sbom: no module std on the input")
 json.dump({
     "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
