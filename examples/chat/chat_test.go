@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -14,7 +15,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -379,6 +382,34 @@ func TestDrain(t *testing.T) {
 		}
 		<-answered
 	}
+}
+
+// TestProgram runs the program, and ends it as ctrl-C does.
+func TestProgram(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("os.Interrupt cannot be sent on Windows")
+	}
+	program := filepath.Join(t.TempDir(), "chat")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	c := exec.CommandContext(t.Context(), program, model, "localhost:0")
+	stderr, err := c.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	require.NoError(t, err)
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	require.True(t, ok, line)
+	g := chats(t)[0]
+	status, answer, message, _ := post(t, url, conversation(t, g.Messages))
+	require.Equal(t, http.StatusOK, status, message)
+	require.Equal(t, g.answer(), answer)
+	require.NoError(t, c.Process.Signal(os.Interrupt))
+	require.NoError(t, c.Wait())
+
+	out, err = exec.CommandContext(t.Context(), program, model).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "usage: chat")
 }
 
 func TestOpen(t *testing.T) {
