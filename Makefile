@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -94,7 +94,11 @@ wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package i
 
 # The C library: programs in C and C++, with the graphs of all importers and the speed beside Go's.
 capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, forks, signals, sanitizers, the speed beside Go's
-	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/...
+	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/... ./examples/cpp
+
+# Debian: gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64.
+capi-windows-test: ## the C library for Windows: built with MinGW-w64, and run in Wine with all graphs
+	INFER_PREP_WINDOWS=1 $(GO) test -count=1 -v -timeout 30m -run TestWindows ./capi/lib
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.

@@ -16,6 +16,11 @@ import time
 from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, build_go, chosen, collect, command, fresh, number, photographs, ratio, say, spawn, table
 
 
+# The cases that decode photographs in another format, which formats.py writes.
+FORMATS = ["png", "png-rgba", "png-palette", "png-gray", "png-16", "png-interlaced", "webp", "webp-lossless", "gif", "bmp", "bmp-palette",
+           "tiff-lzw", "tiff-deflate", "tiff-packbits", "tiff", "jpeg-progressive", "jpeg-restart"]
+
+
 class Peer:
     """A library. cases are the cases it supports; equal are the cases in which its
     bytes must equal ours; notes name the differences of a case."""
@@ -26,10 +31,10 @@ class Peer:
 
 
 PEERS = {
-    "opencv": Peer("base", "opencv.py", "decode imagenet resize-bilinear encode encode-75", ["decode", "encode", "encode-75"],
+    "opencv": Peer("base", "opencv.py", " ".join(["decode imagenet resize-bilinear encode encode-75", *FORMATS]), ["decode", "encode", "encode-75"],
                    {"imagenet": "without antialiasing", "resize-bilinear": "INTER_AREA"}, "opencv.py"),
-    "pillow": Peer("base", "pillow.py", "decode imagenet resize-bilinear resize-bicubic encode encode-75",
-                   ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "encode", "encode-75"], {}, "pillow.py"),
+    "pillow": Peer("base", "pillow.py", " ".join(["decode imagenet resize-bilinear resize-bicubic encode encode-75", *FORMATS]),
+                   ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "encode", "encode-75", *FORMATS], {}, "pillow.py"),
     "torchvision-pil": Peer("torchvision", "torchvision_pil.py", "imagenet train", ["imagenet", "train"], {}, "torchvision.py"),
     "torchvision-tensors": Peer("torchvision", "torchvision_tensors.py", "decode imagenet v2-tensors hf-default resize-u8-bilinear resize-u8-bicubic",
                                 ["v2-tensors", "hf-default", "resize-u8-bilinear", "resize-u8-bicubic"]),
@@ -47,7 +52,7 @@ PEERS = {
     "fast-image-resize": Peer("rust", "", "resize-bilinear resize-bicubic"),
 }
 CASES = ["decode", "imagenet", "resize-bilinear", "resize-bicubic", "resize-u8-bilinear", "resize-u8-bicubic", "v2-tensors", "hf-default",
-         "qwen2-vl", "llava-onevision", "internvl", "train", "encode", "encode-75", "start", "linear"]
+         "qwen2-vl", "llava-onevision", "internvl", "train", "encode", "encode-75", *FORMATS, "start", "linear"]
 # The files of testdata/configs/hf of the cases that run image processors.
 CONFIGS = {"hf-default": "clip-vit-base-patch32.json", "qwen2-vl": "qwen2-vl-2b-instruct.json", "llava-onevision": "llava-onevision-0.5b.json",
            "internvl": "internvl3-1b.json"}
@@ -64,11 +69,14 @@ GOALS = [
     ("qwen2-vl", "transformers", 3), ("llava-onevision", "transformers", 3), ("internvl", "transformers", 3),
     ("train", "mindspore", 1.5),
     ("encode", "opencv", 1.3), ("encode", "pillow", 1.3), ("encode-75", "opencv", 1.3), ("encode-75", "pillow", 1.3),
+    *((c, p, 1.5 if c == "jpeg-progressive" else 1.3) for c in FORMATS for p in ("opencv", "pillow")),
 ]
 STRETCH = {"fast-image-resize"}
 # The stages of infer-prep's own time, by the functions that a profile names; the
 # first that fits counts.
 STAGES = [
+    ("inflate, LZW", r"/inflate\.|/lzw\."),
+    ("filters, predictors", r"png\.|tiff\.addLeft"),
     ("entropy", r"kernel\.(huff|\(?\*?Huff)|indexbytebody|unstuff|[qQ]uick|\.symbol$|\.receive$|segmentEnd|decodeSlow|\(\*reader\)|\(\*Encoder\)\.(flush|row)"),
     ("forward DCT", r"kernel\.(fdct|FDCT)"),
     ("downsampling", r"kernel\.[dD]ownsample"),
@@ -124,14 +132,16 @@ class Bench(Run):
         wanted = {PEERS[p].environment: [] for p in self.peers}
         for p in self.peers:
             wanted[PEERS[p].environment].append(p)
-        if "linear" in self.cases:
-            wanted.setdefault("base", ["the images of linear"])
+        if set(self.cases) & {"linear", *FORMATS}:
+            wanted.setdefault("base", ["the images of linear and of other formats"])
         for p in self.install_environments(wanted):
             if p in PEERS:
                 self.rows.append(("all", p, "cannot be installed", "", "", "", "", ""))
         self.peers = [p for p in self.peers if PEERS[p].environment in self.start_of]
 
     def program(self, name, case):
+        if case in FORMATS:
+            case = "decode"
         if name == OURS:
             return [os.path.join(BIN, "ours"), case]
         p = PEERS[name]
@@ -168,6 +178,11 @@ class Bench(Run):
     def compare(self, case, photos, boxes):
         names = [OURS] + [p for p in self.peers if case in PEERS[p].cases]
         extra = [boxes] if case == "train" else []
+        if case in FORMATS:
+            if "base" not in self.start_of:
+                raise Failed("its images need Pillow, which cannot be installed")
+            jpeg, photos = photos, fresh("format")
+            command([*self.start_of["base"], os.path.join(HERE, "formats.py"), case, jpeg, photos])
         if case in CONFIGS:
             extra = [os.path.join(os.path.dirname(HERE), "testdata", "configs", "hf", CONFIGS[case])]
         live = self.measure(case, photos, names, extra)

@@ -23,13 +23,14 @@
  * Processes. A child that fork() made while the library was loaded must not use
  * it: every function that can fail returns IP_FORKED there. fork() and then
  * exec() is fine, as is loading the library after fork(). The library stays in
- * the process after dlclose().
+ * the process after dlclose() or FreeLibrary().
  *
  * Signals. The library has handlers for SIGSEGV, SIGBUS, SIGFPE, SIGPIPE and
  * SIGURG, which pass on all but its own signals to the handlers that the host
  * had before. A handler of any signal that the host installs after loading must
  * have SA_ONSTACK, since the signal may meet a thread on one of Go's small
- * stacks; the library adds it to those of before.
+ * stacks; the library adds it to those of before. On Windows the library has
+ * vectored exception handlers, which pass on all exceptions outside of Go's code.
  *
  * Structs. Every struct that the caller passes begins with struct_size, which
  * the caller sets to sizeof of the struct: later versions add members at the
@@ -45,9 +46,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32) && defined(IP_BUILD)
-#define IP_API __declspec(dllexport)
-#elif !defined(_WIN32) && defined(__GNUC__)
+#if !defined(_WIN32) && defined(__GNUC__)
 #define IP_API __attribute__((visibility("default")))
 #else
 #define IP_API

@@ -1,5 +1,6 @@
 /*
- * infer_prep.hpp: C++17 classes over infer_prep.h, in a header alone.
+ * infer_prep.hpp: C++17 classes over infer_prep.h, in a header alone. With
+ * C++20, infer_prep::span is std::span.
  *
  * Objects own their handles and move, but are not copied. A failed call throws
  * infer_prep::error. A graph, tokens and a video may be used by several threads
@@ -13,12 +14,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
 
 namespace infer_prep {
 
@@ -32,7 +37,11 @@ private:
 	ip_status status_;
 };
 
-/* span is a view of n elements: std::span without C++20. It owns nothing. */
+#ifdef __cpp_lib_span
+template <class T> using span = std::span<T>;
+#else
+/* span is a view of n elements, the part of std::span used here. It owns
+ * nothing. */
 template <class T> class span {
 public:
 	constexpr span() noexcept = default;
@@ -50,6 +59,7 @@ private:
 	T *data_ = nullptr;
 	std::size_t n_ = 0;
 };
+#endif
 
 namespace detail {
 
@@ -67,6 +77,22 @@ template <class F> void check(F f)
 	if (ip_status s = f(&e))
 		throw error(s, e.message);
 }
+
+/* loop passes a host's parallel loop to C, which no exception may cross. */
+template <class P> struct loop {
+	std::remove_reference_t<P> &parallel;
+	std::exception_ptr thrown;
+
+	static void run(void *host, std::size_t n, ip_body body, void *context)
+	{
+		loop *l = static_cast<loop *>(host);
+		try {
+			l->parallel(n, [body, context](std::size_t i) { body(context, i); });
+		} catch (...) {
+			l->thrown = std::current_exception();
+		}
+	}
+};
 
 /* The dtypes of C++'s types. Float16 and BFloat16 are read as std::uint16_t. */
 template <class T> constexpr bool fits(int32_t dtype) noexcept
@@ -89,6 +115,18 @@ template <class T> constexpr bool fits(int32_t dtype) noexcept
 
 /* encoded is the input of an encoded image. It must outlive the run. */
 inline ip_input encoded(span<const std::uint8_t> image) { return ip_encoded(image.data(), image.size()); }
+
+/* pixels is the input of dense pixels, of IP_HWC or IP_CHW. They must outlive
+ * the run. Fewer than the sizes need are an error of the run. */
+inline ip_input pixels(span<const std::uint8_t> image, int32_t layout, int64_t height, int64_t width, int64_t channels)
+{
+	ip_input in = ip_pixels(image.data(), layout, height, width, channels);
+	in.bytes = image.size();
+	return in;
+}
+
+/* version is the library's release, such as "0.1.0". */
+inline std::string version() { return ip_version(); }
 
 /* result holds the outputs of a run. */
 class result {
@@ -206,6 +244,34 @@ public:
 		if (!detail::fits<T>(t.dtype))
 			throw error(IP_INPUT, "infer_prep: run: the output has another dtype");
 		return t;
+	}
+
+	/* run_batch is run_into for n images: image i has in.size() / n inputs from
+	 * in[i * (in.size() / n)] on, and outputs likewise. It throws the error of the
+	 * first image that failed; the others are run nevertheless. each, if not empty,
+	 * has n elements and receives the status of every image. parallel(n, f) calls
+	 * f(i) for every i below n once, on any threads, and returns when all calls
+	 * have; f does not throw, and what parallel throws is thrown again. */
+	template <class P> void run_batch(span<const ip_input> in, span<ip_tensor> out, std::size_t n, span<ip_status> each, P &&parallel) const
+	{
+		if (n == 0 ? in.size() + out.size() + each.size() > 0 : in.size() % n || out.size() % n || (!each.empty() && each.size() != n))
+			throw error(IP_INPUT, "infer_prep: run_batch: inputs, outputs and each must have the same number for each image");
+		const std::size_t images = n ? n : 1;
+		detail::loop<P> loop{ parallel, nullptr };
+		detail::check([&](ip_error *e) {
+			ip_status s = ip_run_batch(get(), in.data(), static_cast<int32_t>(in.size() / images), out.data(), static_cast<int32_t>(out.size() / images), n,
+				each.empty() ? nullptr : each.data(), detail::loop<P>::run, &loop, e);
+			return loop.thrown ? (std::rethrow_exception(loop.thrown), s) : s;
+		});
+	}
+
+	/* run_batch on the calling thread. */
+	void run_batch(span<const ip_input> in, span<ip_tensor> out, std::size_t n, span<ip_status> each = {}) const
+	{
+		run_batch(in, out, n, each, [](std::size_t m, auto f) {
+			for (std::size_t i = 0; i < m; i++)
+				f(i);
+		});
 	}
 
 private:

@@ -112,10 +112,12 @@ func (c *converter) indexed(dst, in []byte, n int) {
 		}
 	}
 	if step == 1 && n == 3 { // the common case
-		for i, v := range in {
-			p, q := &c.lut[v], dst[3*i:][:3]
-			q[0], q[1], q[2] = p[0], p[1], p[2]
+		// The next pixel overwrites the fourth byte.
+		last := len(in) - 1
+		for i, v := range in[:last] {
+			copy(dst[3*i:][:4], c.lut[v][:])
 		}
+		copy(dst[3*last:], c.lut[in[last]][:3])
 		return
 	}
 	for i, o := 0, 0; i < len(in); i, o = i+step, o+n {
@@ -158,12 +160,18 @@ func (c *converter) rgb(dst, in []byte) {
 			dst[o], dst[o+1], dst[o+2] = v, v, v
 		}
 	case RGBA:
-		for i, o := 0, 0; i+3 < len(in); i, o = i+4, o+3 {
-			r, g, b := in[i], in[i+1], in[i+2]
-			if a := in[i+3]; white {
-				r, g, b = onWhite(r, a), onWhite(g, a), onWhite(b, a)
+		if !white {
+			// The next pixel overwrites the fourth byte.
+			i, o := 0, 0
+			for ; i+4 < len(in); i, o = i+4, o+3 {
+				copy(dst[o:][:4], in[i:][:4])
 			}
-			dst[o], dst[o+1], dst[o+2] = r, g, b
+			copy(dst[o:], in[i:][:3])
+			return
+		}
+		for i, o := 0, 0; i+3 < len(in); i, o = i+4, o+3 {
+			r, g, b, a := in[i], in[i+1], in[i+2], in[i+3]
+			dst[o], dst[o+1], dst[o+2] = onWhite(r, a), onWhite(g, a), onWhite(b, a)
 		}
 	case CMYK:
 		for i, o := 0, 0; i+3 < len(in); i, o = i+4, o+3 {

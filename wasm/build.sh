@@ -28,11 +28,11 @@ experiments() { echo "nojsonv2,nosizespecializedmalloc${1:+,$1}"; } # experiment
 
 # The small build moves no columns with an image (tag small). No package of it
 # calls the JSON methods: it does not link encoding/json. Nor does one call
-# Plan.NewPool: it does not link context and syscall. The copied packages
-# would link fmt. With and without SIMD the packages have different files.
+# Plan.NewPool: it does not link context and syscall. With and without SIMD the
+# packages have different files.
 for x in '' simd; do
   GOEXPERIMENT=$(experiments "$x") "$work/shake" -tags $tags -drop MarshalJSON,UnmarshalJSON,OpList.String,Move,Plan.NewPool \
-    -random datagraph.Runner.runDrawn -copy compress/flate,compress/zlib -o "$work/small$x" .
+    -random datagraph.Runner.runDrawn -o "$work/small$x" .
 done
 
 build() { # build FILE EXPERIMENT FLAGS...
@@ -46,7 +46,7 @@ build() { # build FILE EXPERIMENT FLAGS...
 # time. The others are 9 KB smaller after brotli without.
 module=github.com/infer-prep/infer-prep
 small=("-gcflags=$module/...=-l")
-for p in internal/exactmath internal/kernel codec/jpeg codec/png internal/shaken/compress/flate; do
+for p in internal/exactmath internal/kernel codec/jpeg codec/png codec/internal/inflate; do
   small+=("-gcflags=$module/$p=")
 done
 build infer-prep.wasm '' -tags $tags "${small[@]}" -overlay "$work/small/overlay.json"

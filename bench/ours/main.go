@@ -10,6 +10,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/bench/internal/peer"
 	"github.com/infer-prep/infer-prep/codec"
+	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/codec/jpeg"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/hf"

@@ -4,9 +4,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"hash/fnv"
 	"image"
 	"image/jpeg"
 	"math"
@@ -23,9 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	inferprep "github.com/infer-prep/infer-prep"
 	"github.com/infer-prep/infer-prep/datagraph"
-	"github.com/infer-prep/infer-prep/importer"
 	"github.com/infer-prep/infer-prep/importer/preset"
 	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -107,27 +103,32 @@ func runProgram(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
+// declared returns the names of the header's functions, sorted. Each has a
+// comment that begins with it.
+func declared(t *testing.T) []string {
+	header, err := os.ReadFile("../infer_prep.h")
+	require.NoError(t, err)
+	var l []string
+	for _, m := range regexp.MustCompile(`(?m)^IP_API [^(]*?(\w+)\(`).FindAllSubmatch(header, -1) {
+		l = append(l, string(m[1]))
+		require.Contains(t, string(header), "/* "+l[len(l)-1]+" ", "no comment that begins with the name")
+	}
+	require.Greater(t, len(l), 15)
+	slices.Sort(l)
+	return l
+}
+
 // TestExports compares the header with the functions that the library exports.
 func TestExports(t *testing.T) {
 	dir := library(t)
-	header, err := os.ReadFile("../infer_prep.h")
-	require.NoError(t, err)
-	var want, got []string
-	for _, m := range regexp.MustCompile(`(?m)^IP_API [^(]*?(\w+)\(`).FindAllSubmatch(header, -1) {
-		want = append(want, string(m[1]))
-	}
-	require.Greater(t, len(want), 15)
+	var got []string
 	out, err := exec.Command("nm", "-D", "--defined-only", filepath.Join(dir, "lib/libinfer_prep.so")).Output()
 	require.NoError(t, err)
 	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		got = append(got, strings.Fields(line)[2])
 	}
-	slices.Sort(want)
 	slices.Sort(got)
-	require.Equal(t, want, got)
-	for _, name := range want {
-		require.Contains(t, string(header), "/* "+name+" ", "no comment that begins with the name")
-	}
+	require.Equal(t, declared(t), got)
 }
 
 // TestNumbers compares the header's numbers with the library's.
@@ -147,22 +148,6 @@ func TestNumbers(t *testing.T) {
 	}
 	for name, n := range want {
 		require.Equal(t, fmt.Sprint(n), values[name], name)
-	}
-}
-
-// TestHeader compiles the headers alone, with more warnings than most projects
-// ask for.
-func TestHeader(t *testing.T) {
-	library(t)
-	plus := "-Wold-style-cast"
-	for _, c := range [][]string{
-		{"gcc", "-std=c99", "-xc", "../infer_prep.h"}, {"gcc", "-std=c17", "-xc", "../infer_prep.h"},
-		{"g++", "-std=c++11", plus, "-xc++", "../infer_prep.h"}, {"g++", "-std=c++17", plus, "-xc++", "../infer_prep.h"},
-		{"g++", "-std=c++17", plus, "-xc++", "../infer_prep.hpp"}, {"g++", "-std=c++20", plus, "-xc++", "../infer_prep.hpp"},
-	} {
-		args := append([]string{"-Wall", "-Wextra", "-pedantic", "-Werror", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-fsyntax-only"}, c[1:]...)
-		out, err := exec.Command(c[0], args...).CombinedOutput()
-		require.NoError(t, err, "%v: %s", c, out)
 	}
 }
 
@@ -195,54 +180,6 @@ func TestSanitizers(t *testing.T) {
 	runProgram(t, p, "batch", large)
 	runProgram(t, p, "fork", large)
 	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
-}
-
-// TestCPlusPlus runs infer_prep.hpp.
-func TestCPlusPlus(t *testing.T) {
-	for _, std := range []string{"-std=c++17", "-std=c++20"} {
-		require.Equal(t, "-1.05617 -0.884922 -0.6623\n", runProgram(t, compile(t, "g++", "../testdata/check.cpp", std), large))
-	}
-}
-
-// TestReadme compiles and runs the README's programs by its command lines.
-func TestReadme(t *testing.T) {
-	lib := library(t)
-	b, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	blocks := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
-		blocks[m[1]] = append(blocks[m[1]], m[2])
-	}
-	require.Len(t, blocks["c"], 1)
-	require.Len(t, blocks["cpp"], 1)
-	require.Len(t, blocks["sh"], 1)
-	require.Len(t, blocks["cmake"], 1)
-	require.LessOrEqual(t, strings.Count(blocks["c"][0], "\n"), 15)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.c"), []byte(blocks["c"][0]), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "prep.cpp"), []byte(blocks["cpp"][0]), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), []byte("cmake_minimum_required(VERSION 3.16)\nproject(prep C CXX)\n"+blocks["cmake"][0]), 0o600))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "dist"), 0o700))
-	require.NoError(t, os.Symlink(lib, filepath.Join(dir, "dist/capi")))
-	data, err := filepath.Abs(root + "testdata")
-	require.NoError(t, err)
-	require.NoError(t, os.Symlink(data, filepath.Join(dir, "testdata")))
-	var lines []string
-	for _, line := range strings.Split(blocks["sh"][0], "\n") {
-		tool, _, _ := strings.Cut(line, " ")
-		switch {
-		case tool == "make": // the library is built
-		case strings.Contains(line, "pkg-config") && missing("pkg-config"), tool == "cmake" && missing("cmake"):
-			t.Logf("left out: %s", line)
-		default:
-			lines = append(lines, line)
-		}
-	}
-	c := exec.Command("bash", "-euc", strings.Join(lines, "\n"))
-	c.Dir = dir
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, string(out))
-	require.GreaterOrEqual(t, strings.Count(string(out), "-1.05617 -0.884922 -0.6623\n"), 2, string(out))
 }
 
 func missing(tool string) bool {
@@ -351,84 +288,6 @@ func tiny(t *testing.T) string {
 // TestThreads makes 100,000 calls in 8 threads.
 func TestThreads(t *testing.T) {
 	t.Log(check(t, "threads", tiny(t), root+"testdata/images/jpeg_gray.jpg", fmt.Sprint(short.Rounds(t, 100_000, 4000))))
-}
-
-// pictures are images of every format, gray and colour, with transparency, with
-// an orientation, of odd sizes, and one that is damaged.
-var pictures = []string{
-	"images/jpeg_large.jpg", "images/jpeg_gray.jpg", "images/jpeg_cmyk.jpg", "images/jpeg_exif_mm_6.jpg", "images/png_rgba8.png",
-	"images/gif_animated.gif", "images/bmp_rle8.bmp", "images/tiff_lzw_noise.tif",
-}
-
-// TestDigests compares the outputs of the graphs of all importers' files with
-// those of Go: names, descriptions, bytes and messages of errors.
-func TestDigests(t *testing.T) {
-	var images []string
-	for _, name := range pictures {
-		images = append(images, root+"testdata/"+name)
-	}
-	webp, err := filepath.Glob(root + "testdata/images/*.webp")
-	require.NoError(t, err)
-	require.NotEmpty(t, webp)
-	images = append(images, webp[0])
-	type source struct{ format, name string }
-	var sources []source
-	for _, n := range preset.Names() {
-		sources = append(sources, source{inferprep.FormatPreset, n})
-	}
-	for _, n := range importer.Names() {
-		if n == "onnx" { // it reads a graph embedded in a model
-			continue
-		}
-		files, err := filepath.Glob(root + "testdata/configs/" + n + "/*")
-		require.NoError(t, err)
-		for _, f := range files {
-			sources = append(sources, source{n, f})
-		}
-	}
-	step := short.Step(t, 10)
-	if step == 1 && !whole() {
-		t.Log("one of 8 graphs: make capi-test runs all")
-		step = 8
-	}
-	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
-	runs, failed := 0, 0
-	for i := 0; i < len(sources); i += step {
-		s := sources[i]
-		g, err := inferprep.Source{Name: s.name, Format: s.format}.Graph(context.Background())
-		require.NoError(t, err, s.name)
-		plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
-		require.NoError(t, err, s.name)
-		runner := plan.NewRunner()
-		var want strings.Builder
-		for _, image := range images {
-			b, err := os.ReadFile(image)
-			require.NoError(t, err)
-			out, err := runner.Run(tensor.FromBytes(b))
-			runs++
-			if err != nil {
-				failed++
-				fmt.Fprintf(&want, "error %v\n", err)
-				continue
-			}
-			for j, c := range plan.Outputs() {
-				h := fnv.New64a()
-				x := out[j].Clone()
-				_, _ = h.Write(x.Data)
-				fmt.Fprintf(&want, "%s %d %d", c.Name, x.DType, x.Layout)
-				for k := range x.Shape.Rank() {
-					fmt.Fprintf(&want, " %d", x.Shape.At(k))
-				}
-				fmt.Fprintf(&want, " %016x\n", h.Sum64())
-			}
-		}
-		got := runProgram(t, program, append([]string{"digest", s.format, s.name}, images...)...)
-		require.Equal(t, want.String(), got, s.name)
-	}
-	t.Logf("%d graphs, %d runs with equal outputs, %d with equal errors", (len(sources)+step-1)/step, runs-failed, failed)
-	if step == 1 {
-		require.Greater(t, runs-failed, 1000)
-	}
 }
 
 // photo returns a JPEG file of 640x480 pixels.

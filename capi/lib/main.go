@@ -5,7 +5,7 @@
 package main
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/.. -DIP_BUILD
+#cgo CFLAGS: -I${SRCDIR}/..
 #include "infer_prep.h"
 
 void ipc_set_error(ip_error *e, ip_status status, const char *text, size_t n);

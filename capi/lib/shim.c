@@ -5,7 +5,20 @@
 
 #include <string.h>
 
-#ifndef _WIN32
+#ifdef _WIN32
+#include <windows.h>
+
+// loaded keeps the DLL in the process after FreeLibrary: Go's runtime cannot be
+// unloaded.
+__attribute__((constructor)) static void loaded(void)
+{
+	HMODULE self;
+	GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (LPCSTR)(void *)loaded, &self);
+}
+
+// Windows has no fork.
+static int forked(void) { return 0; }
+#else
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -56,8 +69,6 @@ __attribute__((constructor)) static void loaded(void)
 }
 
 static int forked(void) { return child || (mark ? !*mark : getpid() != owner); }
-#else
-static int forked(void) { return 0; }
 #endif
 
 // failed writes a status and a text to *e and returns the status.

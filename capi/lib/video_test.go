@@ -32,8 +32,8 @@ func line(name string, x *tensor.Tensor) string {
 }
 
 // TestVideo compares the frames that are chosen, and the outputs of a call with
-// one video and of one with two, with those of Go, for every class that needs no
-// more than its name.
+// one video and of one with two, with those of Go, for every class that needs
+// no more than its name.
 func TestVideo(t *testing.T) {
 	var frames []string
 	for i := range 12 {

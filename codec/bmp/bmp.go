@@ -8,6 +8,7 @@ package bmp
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/infer-prep/infer-prep/codec"
 )
@@ -71,6 +72,9 @@ func channels(n int, at ...int) unpacker {
 // indices unpacks samples of less than 8 bits, most significant first, times
 // scale.
 func indices(bits int, scale uint8) unpacker {
+	if bits == 8 && scale == 1 {
+		return func(dst, src []byte, w int) { copy(dst[:w], src) }
+	}
 	return func(dst, src []byte, w int) {
 		for x := range w {
 			at := x * bits
@@ -93,7 +97,32 @@ func rgb16(green int) unpacker {
 	}
 }
 
-var bgr = channels(3, 2, 1, 0)
+// bgr unpacks bytes of blue, green and red, two pixels at a time.
+func bgr(dst, src []byte, w int) {
+	dst = dst[:3*w] // the rows after it may be done
+	x := 0
+	for ; 3*x+8 <= len(src) && 3*x+8 <= len(dst) && x+2 <= w; x += 2 {
+		v := bits.ReverseBytes64(binary.LittleEndian.Uint64(src[3*x:])) >> 16 // r g b of the second pixel first
+		binary.LittleEndian.PutUint64(dst[3*x:], v>>24|v<<24&0xFFFFFF000000)
+	}
+	for ; x < w; x++ {
+		p, q := src[3*x:][:3], dst[3*x:][:3]
+		q[0], q[1], q[2] = p[2], p[1], p[0]
+	}
+}
+
+// bgrx is bgr with a byte after each pixel that is left out.
+func bgrx(dst, src []byte, w int) {
+	dst = dst[:3*w]
+	x := 0
+	for ; 3*x+4 <= len(dst) && x < w; x++ {
+		binary.LittleEndian.PutUint32(dst[3*x:], bits.ReverseBytes32(binary.LittleEndian.Uint32(src[4*x:]))>>8)
+	}
+	for ; x < w; x++ {
+		p, q := src[4*x:][:3], dst[3*x:][:3]
+		q[0], q[1], q[2] = p[2], p[1], p[0]
+	}
+}
 
 // The bit fields that Pillow knows: red, green, blue and alpha masks.
 var layouts = []struct {
@@ -102,7 +131,7 @@ var layouts = []struct {
 	mode   codec.Mode
 	unpack unpacker
 }{
-	{32, [4]uint32{0xff0000, 0xff00, 0xff, 0}, codec.RGB, channels(4, 2, 1, 0)},
+	{32, [4]uint32{0xff0000, 0xff00, 0xff, 0}, codec.RGB, bgrx},
 	{32, [4]uint32{0xff000000, 0xff0000, 0xff00, 0}, codec.RGB, channels(4, 3, 2, 1)},
 	{32, [4]uint32{0xff000000, 0xff00, 0xff, 0}, codec.RGB, channels(4, 3, 1, 0)},
 	{32, [4]uint32{0xff000000, 0xff0000, 0xff00, 0xff}, codec.RGBA, channels(4, 3, 2, 1, 0)},

@@ -12,8 +12,10 @@ package gif
 
 import (
 	"encoding/binary"
+	"iter"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/lzw"
 )
 
 const name = "gif"
@@ -215,10 +217,12 @@ func (h *header) frame(r *reader, at int, global []byte) error {
 }
 
 type decoder struct {
-	h    header
-	lzw  lzw
-	data []byte         // of the open image
-	o    *codec.Options // of the open image
+	h     header
+	lzw   lzw.Decoder
+	in    []byte         // the frame's data without the lengths of its blocks
+	frame []byte         // pixels of a frame that is not the whole image, or interlaced
+	data  []byte         // of the open image
+	o     *codec.Options // of the open image
 }
 
 // mode returns the mode of the pixels. A frame with its own gray ramp and a
@@ -314,7 +318,7 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 		dst.Key[0], dst.KeyRGB = t, [3]uint8{t, t, t}
 		dst.HasKey, dst.HasKeyRGB = true, true
 	}
-	if err := d.lzw.decode(dst, h, data); err != nil || !o.Damage.Library() {
+	if err := d.pixels(dst, data); err != nil || !o.Damage.Library() {
 		return err
 	}
 	if o.Damage == codec.DamageTorchCodec {
@@ -330,127 +334,68 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	return nil
 }
 
-// canvas tracks where the next pixel of the frame goes.
-type canvas struct {
-	dst  *codec.Raster
-	h    *header
-	x, y int
-	pass int // pass of an interlaced frame, 0 to 3
-	row  []byte
-}
-
-var passes = [4]struct{ first, step int }{{0, 8}, {4, 8}, {2, 4}, {1, 2}}
-
-func (c *canvas) setRow() {
-	at := (c.h.y+c.y)*c.dst.Stride + c.h.x
-	c.row = c.dst.Pix[at : at+c.h.w]
-}
-
-// put writes s and reports whether the frame is complete.
-func (c *canvas) put(s []byte) bool {
-	for len(s) > 0 {
-		n := copy(c.row[c.x:], s)
-		s = s[n:]
-		if c.x += n; c.x < c.h.w {
-			return false
+// pixels decodes the frame.
+func (d *decoder) pixels(dst *codec.Raster, data []byte) error {
+	h := &d.h
+	d.in = d.in[:0]
+	rest := d.blocks(data, h.data, false)
+	at := h.y*dst.Stride + h.x
+	whole := h.w == dst.Stride && !h.interlaced // its rows follow one another in dst
+	out := dst.Pix[at:]
+	if !whole {
+		if cap(d.frame) < h.w*h.h {
+			d.frame = make([]byte, h.w*h.h)
 		}
-		c.x = 0
-		if !c.h.interlaced {
-			c.y++
-		} else {
-			c.y += passes[c.pass].step
-			for c.y >= c.h.h && c.pass < 3 {
-				c.pass++
-				c.y = passes[c.pass].first
-			}
-		}
-		if c.y >= c.h.h {
-			return true
-		}
-		c.setRow()
+		out = d.frame
 	}
-	return false
+	out = out[:h.w*h.h]
+	v := lzw.Variant{Bits: h.bits, Codes: 1 << 12}
+	n, err := d.lzw.Decode(out, d.in, v)
+	if err == lzw.ErrEnd && d.blocks(data, rest, true) > rest {
+		n, err = d.lzw.Decode(out, d.in, v)
+	}
+	if err != nil {
+		return bad(h.data, "the image ends after %d of %d pixels: %v", n, len(out), err)
+	}
+	if whole {
+		return nil
+	}
+	for i, y := range h.rows() {
+		copy(dst.Pix[at+y*dst.Stride:][:h.w], out[i*h.w:])
+	}
+	return nil
 }
 
-const tableSize = 1 << 12
-
-// lzw decompresses GIF's LZW.
-type lzw struct {
-	suffix [tableSize]uint8
-	prefix [tableSize]uint16
-	out    [tableSize + 1]uint8 // the string of one code, filled from its end
+// blocks appends the data blocks from offset p on to d.in, and returns the
+// offset after them. It stops after an empty block unless all is set: Pillow
+// reads on if pixels are missing. An incomplete block is ignored.
+func (d *decoder) blocks(data []byte, p int, all bool) int {
+	for p < len(data) && len(data)-p-1 >= int(data[p]) {
+		n := int(data[p])
+		d.in = append(d.in, data[p+1:][:n]...)
+		p += 1 + n
+		if n == 0 && !all {
+			break
+		}
+	}
+	return p
 }
 
-func (z *lzw) decode(dst *codec.Raster, h *header, data []byte) error {
-	c := &canvas{dst: dst, h: h}
-	c.setRow()
-	clearCode := 1 << h.bits
-	endCode := clearCode + 1
-	next, size := clearCode+2, h.bits+1
-	fresh := true // no code since the last clear code
-	var last int  // the previous code
-	var head byte // the first byte of its string
-	var buf uint64
-	bits, block := 0, 0
-	p := h.data
-	for {
-		for bits < size {
-			if block == 0 {
-				// An incomplete block is ignored.
-				if p >= len(data) || len(data)-p-1 < int(data[p]) {
-					return bad(p, "the image data ends at row %d of %d", c.y, h.h)
+// rows returns the rows of the frame in the order of the data.
+func (h *header) rows() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		passes := []struct{ first, step int }{{0, 8}, {4, 8}, {2, 4}, {1, 2}}
+		if !h.interlaced {
+			passes = []struct{ first, step int }{{0, 1}}
+		}
+		i := 0
+		for _, p := range passes {
+			for y := p.first; y < h.h; y += p.step {
+				if !yield(i, y) {
+					return
 				}
-				block = int(data[p])
-				p++
-				continue
+				i++
 			}
-			buf |= uint64(data[p]) << bits
-			p++
-			block--
-			bits += 8
-		}
-		code := int(buf & (1<<size - 1))
-		buf >>= size
-		bits -= size
-		switch {
-		case code == clearCode:
-			next, size, fresh = clearCode+2, h.bits+1, true
-			continue
-		case code == endCode:
-			return bad(p, "the image data ends at row %d of %d", c.y, h.h)
-		case fresh && code > clearCode, !fresh && code > next:
-			return bad(p, "LZW code %d, want at most %d", code, next)
-		}
-		at := len(z.out)
-		k := code
-		if !fresh && k == next {
-			// The string of the code being defined: the last string and its
-			// first byte.
-			at--
-			z.out[at] = head
-			k = last
-		}
-		for k >= clearCode {
-			if at <= 1 || k >= tableSize {
-				return bad(p, "LZW code %d, its string is too long", code)
-			}
-			at--
-			z.out[at] = z.suffix[k]
-			k = int(z.prefix[k])
-		}
-		head = uint8(k)
-		at--
-		z.out[at] = head
-		if !fresh && next < tableSize {
-			z.suffix[next], z.prefix[next] = head, uint16(last)
-			if next == 1<<size-1 && size < 12 {
-				size++
-			}
-			next++
-		}
-		last, fresh = code, false
-		if c.put(z.out[at:]) {
-			return nil
 		}
 	}
 }

@@ -13,16 +13,14 @@
 // only optional chunks may have a wrong checksum, which removes them. The
 // orientation is that of an eXIf chunk.
 //
-// An animated PNG decodes to its default image. The standard library's
-// compress/zlib inflates the data. The package does not use image/png, which
-// turns colour keys into alpha and so loses the keys that Pillow compares.
+// An animated PNG decodes to its default image. The package does not use
+// image/png, which turns colour keys into alpha and so loses the keys that
+// Pillow compares.
 package png
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"io"
 	"slices"
@@ -31,6 +29,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
+	"github.com/infer-prep/infer-prep/codec/internal/inflate"
 )
 
 const (
@@ -78,15 +77,14 @@ func (h *header) bitsPerPixel() int {
 }
 
 type decoder struct {
-	h    header
-	data []byte         // of the open image
-	o    *codec.Options // of the open image
-	src  idatReader
-	zr   io.ReadCloser // of compress/zlib, reused
-	in   bytes.Reader  // of a compressed text
-	out  []byte        // a text
-	one  [1]byte
-	rows [2][]byte // the current and the previous row, each after its filter byte
+	h     header
+	data  []byte         // of the open image
+	o     *codec.Options // of the open image
+	src   idatReader
+	zr    inflate.Reader
+	piece func() []byte // of src
+	out   []byte        // a text
+	rows  [2][]byte     // the current and the previous row
 }
 
 // maxSide keeps the number of bits of a row within 32 bits.
@@ -389,9 +387,9 @@ func (d *decoder) profile(b []byte, p int) error {
 // inflate returns a compressed text, valid until the next call, or nil if it is
 // damaged. A text that ends too early is not damaged to Pillow.
 func (d *decoder) inflate(v []byte, p int) ([]byte, error) {
-	d.in.Reset(v)
+	d.zr.Reset(inflate.Piece(v))
 	out := d.out[:0]
-	err := d.reset(&d.in)
+	var err error
 	for n := 0; err == nil && len(out) <= maxText; out = out[:len(out)+n] {
 		out = slices.Grow(out, min(512, maxText+1-len(out)))
 		n, err = d.zr.Read(out[len(out):min(cap(out), maxText+1)])
@@ -412,18 +410,6 @@ func (d *decoder) inflate(v []byte, p int) ([]byte, error) {
 		out = []byte{}
 	}
 	return out, nil
-}
-
-// reset starts the decompression of src.
-func (d *decoder) reset(src io.Reader) error {
-	if d.zr != nil {
-		return d.zr.(zlib.Resetter).Reset(src, nil)
-	}
-	zr, err := zlib.NewReader(src)
-	if err == nil {
-		d.zr = zr
-	}
-	return err
 }
 
 func (h *header) orientation(damage codec.Damage) int {
@@ -528,10 +514,11 @@ func (d *decoder) Decode(dst *codec.Raster) error {
 	}
 
 	d.src = idatReader{data: data, next: h.idat}
-	if err := d.reset(&d.src); err != nil {
-		return d.damaged(err, 0)
+	if d.piece == nil {
+		d.piece = d.src.piece
 	}
-	n := (h.width*h.bitsPerPixel()+7)/8 + 1
+	d.zr.Reset(d.piece)
+	n := (h.width*h.bitsPerPixel() + 7) / 8
 	for i := range d.rows {
 		if cap(d.rows[i]) < n {
 			d.rows[i] = make([]byte, n)
@@ -551,34 +538,44 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 	if !h.interlaced {
 		list = plain[:]
 	}
-	bits := h.bitsPerPixel()
+	bits, size := h.bitsPerPixel(), h.mode.Size()
 	bpp := (bits + 7) / 8
+	direct := h.depth == 8 && !h.interlaced // rows are those of dst
 	first, ended := true, false
 	for _, p := range list {
 		w := (h.width - p.x + p.dx - 1) / p.dx
 		if w <= 0 {
 			continue
 		}
-		n := (w*bits+7)/8 + 1
+		n := (w*bits + 7) / 8
 		cur, prev := d.rows[0][:n], d.rows[1][:n]
 		clear(prev)
 		for y := p.y; y < h.height; y += p.dy {
+			var row []byte
 			if !ended {
-				m, err := io.ReadFull(d.zr, cur)
+				var err error
+				row, err = d.zr.Next(n + 1)
 				// If the stream ends between two rows, the rest is black.
-				ended = err == io.EOF && m == 0 && !first && !strict
+				ended = err == io.EOF && len(row) == 0 && !first && !strict
 				if err != nil && !ended {
 					return d.damaged(err, y)
 				}
 			}
+			at := dst.Pix[y*dst.Stride+p.x*size:]
+			if direct {
+				cur = at[:n]
+			}
 			if ended {
 				clear(cur)
-			} else if !unfilter(cur, prev[1:], bpp) {
-				return bad(d.src.offset(), "row %d has filter %d, want at most 4", y, cur[0])
+			} else if !unfilter(cur, row[1:], prev, row[0], bpp) {
+				return bad(d.src.offset(), "row %d has filter %d, want at most 4", y, row[0])
 			}
 			first = false
-			at := dst.Pix[y*dst.Stride+p.x*h.mode.Size():]
-			h.unpack(at, cur[1:], w, p.dx, ended)
+			if direct {
+				prev = cur
+				continue
+			}
+			h.unpack(at, cur, w, p.dx, ended)
 			cur, prev = prev, cur
 		}
 	}
@@ -587,14 +584,11 @@ func (d *decoder) pixels(dst *codec.Raster, strict bool) error {
 	}
 	// The checksum at the stream's end is verified if present. Excess rows are
 	// ignored.
-	n, err := d.zr.Read(d.one[:])
-	for n == 0 && err == nil {
-		n, err = d.zr.Read(d.one[:])
-	}
+	more, err := d.zr.Next(1)
 	switch {
-	case strict && (n != 0 || err != io.EOF):
+	case strict && err != io.EOF:
 		return bad(d.src.offset(), "the compressed data does not end with the image")
-	case n == 0 && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF):
+	case len(more) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF:
 		return d.damaged(err, h.height)
 	}
 	return nil
@@ -607,59 +601,6 @@ func (d *decoder) damaged(err error, row int) error {
 		return bad(d.src.offset(), "the image data ends at row %d of %d", row, d.h.height)
 	}
 	return bad(d.src.offset(), "row %d: %v", row, err)
-}
-
-// unfilter reverses a row's filter. prev is the row above without its filter
-// byte.
-func unfilter(row, prev []byte, bpp int) bool {
-	cur := row[1:]
-	prev = prev[:len(cur)]
-	switch row[0] {
-	case 0:
-	case 1: // left
-		for i := bpp; i < len(cur); i++ {
-			cur[i] += cur[i-bpp]
-		}
-	case 2: // up
-		for i, p := range prev {
-			cur[i] += p
-		}
-	case 3: // average of left and up
-		n := min(bpp, len(cur))
-		for i := range n {
-			cur[i] += prev[i] / 2
-		}
-		for i := n; i < len(cur); i++ {
-			cur[i] += uint8((int(cur[i-bpp]) + int(prev[i])) / 2)
-		}
-	case 4: // Paeth
-		n := min(bpp, len(cur))
-		for i := range n {
-			cur[i] += prev[i]
-		}
-		for i := n; i < len(cur); i++ {
-			a, b, c := int(cur[i-bpp]), int(prev[i]), int(prev[i-bpp])
-			pa, pb, pc := abs(b-c), abs(a-c), abs(a+b-2*c)
-			switch {
-			case pa <= pb && pa <= pc:
-			case pb <= pc:
-				a = b
-			default:
-				a = c
-			}
-			cur[i] += uint8(a)
-		}
-	default:
-		return false
-	}
-	return true
-}
-
-func abs(v int) int {
-	if v < 0 {
-		return -v
-	}
-	return v
 }
 
 // round16 returns the 16-bit sample of b in 8 bits, as libpng's
@@ -811,45 +752,24 @@ func onlyTransparent(t []byte) int {
 type idatReader struct {
 	data []byte
 	next int // offset of the next chunk's header
-	body []byte
 }
 
 func (r *idatReader) offset() int { return r.next }
 
-// fill makes body non-empty and reports whether it succeeded.
-func (r *idatReader) fill() bool {
-	for len(r.body) == 0 {
-		if r.next > len(r.data)-8 || string(r.data[r.next+4:r.next+8]) != "IDAT" {
-			return false
-		}
+// piece returns the next body that is not empty, nil after the last one.
+func (r *idatReader) piece() []byte {
+	for r.next <= len(r.data)-8 && string(r.data[r.next+4:r.next+8]) == "IDAT" {
 		n := uint64(binary.BigEndian.Uint32(r.data[r.next:]))
 		rest := r.data[r.next+8:]
-		r.body = rest[:min(n, uint64(len(rest)))]
+		body := rest[:min(n, uint64(len(rest)))]
 		if n+12 > uint64(len(r.data)-r.next) {
 			r.next = len(r.data)
 		} else {
 			r.next += int(n) + 12
 		}
+		if len(body) > 0 {
+			return body
+		}
 	}
-	return true
-}
-
-// Read implements io.Reader.
-func (r *idatReader) Read(p []byte) (int, error) {
-	if !r.fill() {
-		return 0, io.EOF
-	}
-	n := copy(p, r.body)
-	r.body = r.body[n:]
-	return n, nil
-}
-
-// ReadByte implements io.ByteReader, so that compress/flate adds no buffer.
-func (r *idatReader) ReadByte() (byte, error) {
-	if len(r.body) == 0 && !r.fill() {
-		return 0, io.EOF
-	}
-	b := r.body[0]
-	r.body = r.body[1:]
-	return b, nil
+	return nil
 }

@@ -18,7 +18,6 @@ package tiff
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -27,6 +26,8 @@ import (
 	"math/bits"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/codec/internal/inflate"
+	"github.com/infer-prep/infer-prep/codec/internal/lzw"
 )
 
 const name = "tiff"
@@ -61,10 +62,9 @@ type decoder struct {
 	o     *codec.Options // of the open image
 	block []byte         // one decompressed strip or tile
 	in    []byte         // one strip's or tile's compressed bytes with reversed bits
-	zr    io.ReadCloser
+	zr    inflate.Reader
 	fax   fax
-	lzw   *lzw
-	one   [1]byte
+	lzw   *lzw.Decoder
 }
 
 func (d *decoder) parse(data []byte) error {
@@ -326,15 +326,15 @@ func (d *decoder) reversed(in []byte) []byte {
 // inflate decompresses in to out.
 func (d *decoder) inflate(out, in []byte, rows int) error {
 	h := &d.h
-	var err error
 	switch h.compression {
 	case packBits:
 		return unpackBits(out, in)
 	case lzwPacked:
 		if d.lzw == nil {
-			d.lzw = new(lzw)
+			d.lzw = new(lzw.Decoder)
 		}
-		return d.lzw.decode(out, in, h.oldLZW)
+		_, err := d.lzw.Decode(out, in, tiffLZW(h.oldLZW))
+		return err
 	case ccittRLE, ccittG3, ccittG4:
 		n, err := d.fax.decode(out, in, h.blockW, rows, h.compression, h.twoD) // black is 1 for every photometric interpretation
 		if err != nil && h.tiled {
@@ -345,27 +345,18 @@ func (d *decoder) inflate(out, in []byte, rows int) error {
 		}
 		return err
 	default:
-		src := bytes.NewReader(in)
-		if d.zr == nil {
-			d.zr, err = zlib.NewReader(src)
-		} else {
-			err = d.zr.(zlib.Resetter).Reset(src, nil)
+		d.zr.Reset(inflate.Piece(in))
+		if _, err := io.ReadFull(&d.zr, out); err == io.EOF {
+			return io.ErrUnexpectedEOF
+		} else if err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = io.ReadFull(d.zr, out)
+		// The checksum is verified if present. Excess data is ignored.
+		if n, err := d.zr.Next(1); len(n) == 0 && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return err
 		}
-		if err == nil {
-			// The checksum is verified if present. Excess data is ignored.
-			var n int
-			if n, err = d.zr.Read(d.one[:]); n > 0 || err == io.EOF || err == io.ErrUnexpectedEOF {
-				err = nil
-			}
-		}
+		return nil
 	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 func unpackBits(out, in []byte) error {
@@ -402,9 +393,7 @@ func (d *decoder) unpredict(block []byte, rowBytes int) {
 		row := block[:rowBytes]
 		block = block[rowBytes:]
 		if d.h.bits == 8 {
-			for i := n; i < len(row); i++ {
-				row[i] += row[i-n]
-			}
+			addLeft(row, n)
 			continue
 		}
 		order := d.dir.order
@@ -416,6 +405,28 @@ func (d *decoder) unpredict(block []byte, rowBytes int) {
 		}
 		for i := 2 * n; i+1 < len(row); i += 2 {
 			order.PutUint16(row[i:], order.Uint16(row[i:])+order.Uint16(row[i-2*n:]))
+		}
+	}
+}
+
+// addLeft adds to every byte that n bytes before.
+func addLeft(row []byte, n int) {
+	switch n {
+	case 3:
+		var a, b, c byte
+		for ; len(row) >= 3; row = row[3:] {
+			a, b, c = a+row[0], b+row[1], c+row[2]
+			row[0], row[1], row[2] = a, b, c
+		}
+	case 4:
+		var a, b, c, d byte
+		for ; len(row) >= 4; row = row[4:] {
+			a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
+			row[0], row[1], row[2], row[3] = a, b, c, d
+		}
+	default:
+		for i := n; i < len(row); i++ {
+			row[i] += row[i-n]
 		}
 	}
 }

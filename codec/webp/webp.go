@@ -2,22 +2,23 @@
 // format. It decodes lossy, lossless, and lossy images with alpha. An animation
 // decodes to its first frame on a canvas of transparent black.
 //
-// golang.org/x/image decodes the planes exactly. Their conversion to RGB is
-// that of libwebp 1.6.0 as Pillow 13.0.0 uses it: fancy upsampling of chroma
-// and limited-range fixed point. Colours of transparent pixels stay unchanged,
-// as in Pillow.
+// golang.org/x/image decodes the planes of lossy images exactly. Their
+// conversion to RGB is that of libwebp 1.6.0 as Pillow 13.0.0 uses it: fancy
+// upsampling of chroma and limited-range fixed point. Colours of transparent
+// pixels stay unchanged, as in Pillow.
 package webp
 
 import (
 	"bytes"
 	"encoding/binary"
 	"image"
+	"math/bits"
 
 	"golang.org/x/image/vp8"
-	"golang.org/x/image/vp8l"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
+	"github.com/infer-prep/infer-prep/codec/internal/vp8l"
 )
 
 const name = "webp"
@@ -212,6 +213,9 @@ type decoder struct {
 	o   *codec.Options // of the open image; its data is in h
 	uv  [2][]byte      // a row of upsampled chroma
 	one codec.Raster   // a frame smaller than its canvas
+
+	lossless vp8l.Decoder
+	plane    []byte // alpha
 }
 
 // Open implements codec.FormatDecoder.
@@ -290,16 +294,19 @@ func (h *header) mode() codec.Mode {
 func (d *decoder) image(dst *codec.Raster, mode codec.Mode) error {
 	h := &d.h
 	if h.lossless {
-		m, err := vp8l.Decode(bytes.NewReader(h.image))
+		w, ht, err := vp8l.Header(h.image)
+		if err == nil && (w != h.width || ht != h.height) {
+			return bad(h.imageAt, "the lossless image is not as large as its header says")
+		}
+		var pixels []uint32
+		if err == nil {
+			pixels, err = d.lossless.Decode(h.image[5:], w, ht)
+		}
 		if err != nil {
 			return bad(h.imageAt, "%v", err)
 		}
-		src, ok := m.(*image.NRGBA)
-		if !ok || src.Rect.Dx() != h.width || src.Rect.Dy() != h.height {
-			return bad(h.imageAt, "the lossless image is not as large as its header says")
-		}
-		dst.Reset(mode, h.width, h.height)
-		d.copyNRGBA(dst, src)
+		dst.Reset(mode, w, ht)
+		copyARGB(dst, pixels)
 		return nil
 	}
 	v := vp8.NewDecoder() // a used one keeps the last image's loop filter deltas
@@ -328,16 +335,20 @@ func (d *decoder) image(dst *codec.Raster, mode codec.Mode) error {
 	return d.alpha(dst)
 }
 
-func (d *decoder) copyNRGBA(dst *codec.Raster, src *image.NRGBA) {
+// copyARGB writes the colours of pixels, and their alpha if dst has it.
+func copyARGB(dst *codec.Raster, pixels []uint32) {
+	w := dst.Width
 	for y := range dst.Height {
-		in := src.Pix[y*src.Stride:][:4*dst.Width]
-		row := dst.Pix[y*dst.Stride:]
+		in, row := pixels[y*w:][:w], dst.Pix[y*dst.Stride:]
 		if dst.Mode == codec.RGBA {
-			copy(row, in)
+			for x, v := range in {
+				binary.LittleEndian.PutUint32(row[4*x:], bits.ReverseBytes32(v)>>8|v&0xFF000000)
+			}
 			continue
 		}
-		for i, o := 0, 0; i < len(in); i, o = i+4, o+3 {
-			row[o], row[o+1], row[o+2] = in[i], in[i+1], in[i+2]
+		for x, v := range in {
+			p := row[3*x:][:3]
+			p[0], p[1], p[2] = uint8(v>>16), uint8(v>>8), uint8(v)
 		}
 	}
 }
@@ -362,11 +373,15 @@ func (d *decoder) convert(dst *codec.Raster, m *image.YCbCr) {
 		upsample(u, m.Cb[near*m.CStride:][:cw], m.Cb[far*m.CStride:][:cw])
 		upsample(v, m.Cr[near*m.CStride:][:cw], m.Cr[far*m.CStride:][:cw])
 		luma := m.Y[y*m.YStride:][:w]
-		row := dst.Pix[y*dst.Stride:]
-		for x, l := range luma {
-			p := row[x*n : x*n+3]
-			p[0], p[1], p[2] = rgb(l, u[x], v[x])
+		row := dst.Pix[y*dst.Stride:][:w*n]
+		last := w - 1
+		// The next pixel, or its alpha, overwrites the fourth byte.
+		for x, l := range luma[:last] {
+			r, g, b := rgb(l, u[x], v[x])
+			binary.LittleEndian.PutUint32(row[x*n:], uint32(r)|uint32(g)<<8|uint32(b)<<16)
 		}
+		p := row[last*n:]
+		p[0], p[1], p[2] = rgb(luma[last], u[last], v[last])
 	}
 }
 
@@ -398,12 +413,18 @@ func rgb(y, u, v uint8) (r, g, b uint8) {
 	return
 }
 
-func clip(v int32) uint8 {
-	v >>= 6
-	if v < 0 {
-		return 0
+// clip drops 6 bits and limits the result to a byte. The sums of rgb are within
+// the table.
+func clip(v int32) uint8 { return clipped[v>>6+clipBelow] }
+
+const clipBelow = 300
+
+var clipped [1024]uint8
+
+func init() {
+	for i := range clipped {
+		clipped[i] = uint8(max(0, min(i-clipBelow, 255)))
 	}
-	return uint8(min(v, 255))
 }
 
 // alpha decodes the ALPH chunk to dst's fourth channel.
@@ -414,25 +435,25 @@ func (d *decoder) alpha(dst *codec.Raster) error {
 	}
 	flags, body := h.alpha[0], h.alpha[1:]
 	w, ht := h.width, h.height
-	step, plane := 1, body // location of the raw values
+	plane := body // of the raw values
 	switch flags & 3 {
 	case 0:
 		if len(body) < w*ht {
 			return bad(-1, "%d bytes of raw alpha, want %d", len(body), w*ht)
 		}
 	case 1:
-		// A VP8L image without its header. Its green channel is the alpha.
-		head := []byte{0x2f, 0, 0, 0, 0}
-		binary.LittleEndian.PutUint32(head[1:], uint32(w-1)|uint32(ht-1)<<14)
-		m, err := vp8l.Decode(bytes.NewReader(append(head, body...)))
+		// A lossless image without its header. Its green channel is the alpha.
+		pixels, err := d.lossless.Decode(body, w, ht)
 		if err != nil {
 			return bad(-1, "alpha: %v", err)
 		}
-		src, ok := m.(*image.NRGBA)
-		if !ok || src.Stride != 4*w || len(src.Pix) < 4*w*ht {
-			return bad(-1, "alpha: not %dx%d", w, ht)
+		if cap(d.plane) < w*ht {
+			d.plane = make([]byte, w*ht)
 		}
-		step, plane = 4, src.Pix[1:]
+		plane = d.plane[:w*ht]
+		for i, v := range pixels {
+			plane[i] = uint8(v >> 8)
+		}
 	default:
 		return bad(-1, "alpha compression %d, want 0 or 1", flags&3)
 	}
@@ -443,7 +464,7 @@ func (d *decoder) alpha(dst *codec.Raster) error {
 		if y > 0 {
 			up = dst.Pix[(y-1)*dst.Stride+3:]
 		}
-		in := plane[y*w*step:]
+		in := plane[y*w:]
 		for x := range w {
 			p := uint8(0)
 			switch {
@@ -455,7 +476,7 @@ func (d *decoder) alpha(dst *codec.Raster) error {
 			default: // gradient
 				p = uint8(max(0, min(255, int(row[4*x-4])+int(up[4*x])-int(up[4*x-4]))))
 			}
-			row[4*x] = in[x*step] + p
+			row[4*x] = in[x] + p
 		}
 	}
 	return nil

@@ -9,11 +9,8 @@
 //	go run ./tools/shake -o DIR ./wasm
 //	go build -overlay DIR/overlay.json ./wasm
 //
-// -copy lists packages from outside the main module to reduce. They lose their
-// init functions and get another path, since an overlay replaces only files of
-// the main module. -drop lists methods to drop: METHOD of all types, or
-// TYPE.METHOD. Name a method only if its callers are in packages that the
-// program no longer links.
+// -drop lists methods to drop: METHOD of all types, or TYPE.METHOD. Name a
+// method only if its callers are in packages that the program no longer links.
 //
 // The functions of -random, PACKAGE.TYPE.METHOD, only serve ops that draw
 // random numbers. They panic in the program if it has no such op.
@@ -37,7 +34,6 @@ import (
 
 func main() {
 	var o options
-	copies := flag.String("copy", "", "packages of others to reduce, separated by commas; PATH:TAG adds a build tag")
 	drop := flag.String("drop", "", "methods to drop, separated by commas")
 	random := flag.String("random", "", "functions that only random ops need, separated by commas")
 	flag.StringVar(&o.tags, "tags", "", "build tags")
@@ -47,7 +43,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	o.copies, o.drop, o.random = split(*copies), split(*drop), split(*random)
+	o.drop, o.random = split(*drop), split(*random)
 	if err := run(flag.Arg(0), o); err != nil {
 		fmt.Fprintln(os.Stderr, "shake:", err)
 		os.Exit(1)
@@ -59,8 +55,7 @@ func split(s string) []string {
 }
 
 type options struct {
-	copies, drop []string
-	random       []string
+	drop, random []string
 	tags, out    string
 }
 
@@ -92,33 +87,18 @@ type listed struct {
 		Path, Dir string
 		Main      bool
 	}
-	copied bool
 }
 
 // load lists the packages to reduce: those of the main module that the program
-// links, and those of -copy.
+// links.
 func load(main string, o options) ([]*listed, error) {
 	all, err := list(o.tags, "-deps", main)
 	if err != nil {
 		return nil, err
 	}
-	copies := map[string]bool{}
-	for _, c := range o.copies {
-		path, _, _ := strings.Cut(c, ":")
-		copies[path] = true
-	}
-	own := slices.DeleteFunc(slices.Clone(all), func(p *listed) bool { return p.Module == nil || !p.Module.Main })
+	own := slices.DeleteFunc(all, func(p *listed) bool { return p.Module == nil || !p.Module.Main })
 	if len(own) == 0 {
 		return nil, errors.New("no package of the main module")
-	}
-	for _, c := range o.copies {
-		path, tag, _ := strings.Cut(c, ":")
-		ps, err := list(strings.Trim(o.tags+","+tag, ","), path)
-		if err != nil {
-			return nil, err
-		}
-		ps[0].copied = true
-		own = append(own, ps[0])
 	}
 	return own, nil
 }
@@ -159,10 +139,6 @@ func (p *program) write(dir string) error {
 			b := p.source(f)
 			at, to := filepath.Join(k.Dir, f.name), filepath.Join(dir, filepath.FromSlash(k.ImportPath), f.name)
 			switch {
-			case k.copied && b == nil:
-				continue
-			case k.copied:
-				at = filepath.Join(p.root, filepath.FromSlash(shaken), filepath.FromSlash(k.ImportPath), f.name)
 			case b == nil:
 				replace[at] = "" // go build takes the file as deleted
 				continue

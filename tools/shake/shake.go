@@ -13,18 +13,13 @@ import (
 	"strings"
 )
 
-// shaken is the folder of the main module in which the overlay puts packages of
-// others.
-const shaken = "internal/shaken"
-
 // program is the source of all packages that are reduced.
 type program struct {
-	fset         *token.FileSet
-	pkgs         []*pkg
-	byPath       map[string]*pkg
-	root, module string // the main module
-	drop         []string
-	left         []*unit // functions without their bodies
+	fset   *token.FileSet
+	pkgs   []*pkg
+	byPath map[string]*pkg
+	drop   []string
+	left   []*unit // functions without their bodies
 }
 
 type pkg struct {
@@ -65,9 +60,6 @@ type mention struct{ path, name string }
 func parse(list []*listed, o options) (*program, error) {
 	p := &program{fset: token.NewFileSet(), byPath: map[string]*pkg{}, drop: o.drop}
 	for _, l := range list {
-		if l.Module != nil && l.Module.Main {
-			p.root, p.module = l.Module.Dir, l.Module.Path
-		}
 		k := &pkg{listed: l, units: map[string][]*unit{}}
 		for _, name := range l.GoFiles {
 			f, err := p.parseFile(k, name)
@@ -149,7 +141,7 @@ func (p *program) declare(k *pkg, f *file, d ast.Decl) {
 				k.add(u, t)
 			}
 		case d.Name.Name == "init":
-			u.kept = !k.copied
+			u.kept = true
 		default:
 			k.add(u, d.Name.Name)
 		}
@@ -392,22 +384,10 @@ func (p *program) source(f *file) []byte {
 			some = true
 		} else if !used[name] {
 			edits = append(edits, edit{start, end, ""})
-			continue
-		}
-		if k := p.byPath[path]; k != nil && k.copied {
-			edits = append(edits, edit{start, end, name + " " + fmt.Sprintf("%q", p.module+"/"+shaken+"/"+path)})
 		}
 	}
 	if !some {
 		return nil
-	}
-	for _, g := range f.ast.Comments {
-		for _, c := range g.List {
-			if strings.HasPrefix(c.Text, "//go:build ") {
-				// The files are chosen already, perhaps with another tag.
-				edits = append(edits, edit{p.offset(c.Pos()), p.offset(c.End()), ""})
-			}
-		}
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var out []byte

@@ -19,7 +19,6 @@ func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, run("../../wasm", options{
 		out: dir, drop: []string{"MarshalJSON", "UnmarshalJSON", "OpList.String"}, random: []string{"datagraph.Runner.runDrawn"},
-		copies: []string{"compress/flate", "compress/zlib"},
 	}))
 	b, err := os.ReadFile(filepath.Join(dir, "overlay.json"))
 	require.NoError(t, err)

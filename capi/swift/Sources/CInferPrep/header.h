@@ -1,0 +1,1 @@
+#include <infer_prep.h>

@@ -1,0 +1,244 @@
+package inflate
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pieces returns a source that cuts data into pieces of k bytes.
+func pieces(data []byte, k int) func() []byte {
+	return func() []byte {
+		if len(data) == 0 {
+			return nil
+		}
+		p := data[:min(k, len(data))]
+		data = data[len(p):]
+		return p
+	}
+}
+
+// samples are contents that use literals, short and long matches, and blocks of
+// each kind.
+func samples() map[string][]byte {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	l := map[string][]byte{"empty": {}, "one": {7}, "zeros": make([]byte, 100_000)}
+	noise := make([]byte, 90_000)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	l["noise"] = noise
+	slope := make([]byte, 200_000)
+	for i := range slope {
+		slope[i] = byte(rnd.NormFloat64()*3 + 0.5)
+	}
+	l["slope"] = slope
+	var words []byte
+	for len(words) < 150_000 {
+		k := rnd.IntN(9) + 1
+		at := rnd.IntN(len(words) + 1)
+		if rnd.IntN(3) == 0 || at < k {
+			words = append(words, noise[at%1000:][:k]...)
+		} else {
+			for range rnd.IntN(300) {
+				words = append(words, words[len(words)-k])
+			}
+			words = append(words, words[at-k:at]...)
+		}
+	}
+	l["words"] = words
+	skewed := make([]byte, 300_000)
+	for i := range skewed {
+		skewed[i] = byte(min(255, rnd.ExpFloat64()*6))
+	}
+	l["skewed"] = skewed
+	return l
+}
+
+func compress(t testing.TB, data []byte, level int) []byte {
+	var b bytes.Buffer
+	w, err := zlib.NewWriterLevel(&b, level)
+	require.NoError(t, err)
+	_, err = w.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+// TestEqual reads streams in pieces of several sizes, by rows of several
+// lengths.
+func TestEqual(t *testing.T) {
+	var r Reader
+	for name, data := range samples() {
+		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, 1, 6, 9} {
+			packed := compress(t, data, level)
+			for _, k := range []int{1, 7, 8192, 1 << 30} {
+				for _, row := range []int{1, 1000, 40_000, 200_000} {
+					if row == 1 && k != 8192 || row == 1000 && k == 1 {
+						continue
+					}
+					r.Reset(pieces(packed, k))
+					left := data
+					for len(left) > 0 {
+						n := min(row, len(left))
+						b, err := r.Next(n)
+						require.NoError(t, err)
+						if !bytes.Equal(left[:n], b) {
+							t.Fatal(name, level, k, row, len(data)-len(left))
+						}
+						left = left[n:]
+					}
+					b, err := r.Next(1)
+					require.Empty(t, b)
+					require.Equal(t, io.EOF, err, "%s %d %d %d", name, level, k, row)
+				}
+			}
+		}
+	}
+}
+
+func TestAdler(t *testing.T) {
+	for name, data := range samples() {
+		for _, n := range []int{1, 7, 8, 9, 5551, 5552, 5553, 20_000} {
+			s := newAdler()
+			for p := data; len(p) > 0; {
+				s.add(p[:min(n, len(p))])
+				p = p[min(n, len(p)):]
+			}
+			require.Equal(t, adler32.Checksum(data), s.value(), name)
+		}
+	}
+	s := newAdler()
+	s.add(bytes.Repeat([]byte{255}, 1<<20))
+	require.Equal(t, adler32.Checksum(bytes.Repeat([]byte{255}, 1<<20)), s.value())
+}
+
+// TestEnds: a stream that ends early has the output before its end, and
+// io.ErrUnexpectedEOF.
+func TestEnds(t *testing.T) {
+	data := samples()["words"][:3000]
+	for _, level := range []int{0, 6} {
+		packed := compress(t, data, level)
+		for n := range packed {
+			for _, k := range []int{3, 1 << 30} {
+				require.NoError(t, same(packed[:n], k), n)
+			}
+		}
+	}
+}
+
+// both returns the output of compress/zlib and of a Reader, with their errors.
+func both(packed []byte, k int) (want, got []byte, wantErr, gotErr error) {
+	const most = 1 << 20
+	z, wantErr := zlib.NewReader(bytes.NewReader(packed))
+	if wantErr == nil {
+		want, wantErr = io.ReadAll(io.LimitReader(z, most))
+	}
+	var r Reader
+	r.Reset(pieces(packed, k))
+	got, gotErr = io.ReadAll(io.LimitReader(&r, most))
+	return want, got, wantErr, gotErr
+}
+
+// same compares a Reader with compress/zlib.
+func same(packed []byte, k int) error {
+	want, got, wantErr, gotErr := both(packed, k)
+	if wantErr == io.EOF { // of an empty stream
+		wantErr = io.ErrUnexpectedEOF
+	}
+	switch {
+	case !bytes.Equal(want, got):
+		return fmt.Errorf("%d bytes (%v), want %d (%v)", len(got), gotErr, len(want), wantErr)
+	case (wantErr == nil) != (gotErr == nil), errors.Is(wantErr, io.ErrUnexpectedEOF) != errors.Is(gotErr, io.ErrUnexpectedEOF):
+		return fmt.Errorf("error %v, want %v", gotErr, wantErr)
+	}
+	return nil
+}
+
+// FuzzReader compares a Reader with compress/zlib, which accepts more: it must
+// never accept less.
+func FuzzReader(f *testing.F) {
+	for _, data := range samples() {
+		for _, level := range []int{flate.HuffmanOnly, 0, 6} {
+			f.Add(compress(f, data[:min(len(data), 2000)], level), uint16(100))
+		}
+	}
+	f.Fuzz(func(t *testing.T, packed []byte, k uint16) {
+		want, got, wantErr, gotErr := both(packed, int(k)+1)
+		if gotErr == nil {
+			require.NoError(t, wantErr)
+			require.True(t, bytes.Equal(want, got))
+			return
+		}
+		// compress/zlib gives the last symbols of a stream only if further bits
+		// follow; zlib, and a Reader, do not need them.
+		require.True(t, bytes.HasPrefix(want, got) || wantErr != nil && bytes.HasPrefix(got, want))
+		if wantErr == nil {
+			require.ErrorIs(t, gotErr, ErrData)
+		}
+	})
+}
+
+// TestMutated compares damaged streams.
+func TestMutated(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	stricter := 0
+	for name, data := range samples() {
+		data = data[:min(len(data), 4000)]
+		for _, level := range []int{flate.HuffmanOnly, 0, 6} {
+			packed := compress(t, data, level)
+			for range 200 {
+				b := bytes.Clone(packed)
+				for range rnd.IntN(3) + 1 {
+					b[rnd.IntN(min(len(b), 200))] ^= 1 << rnd.IntN(8)
+				}
+				k := rnd.IntN(50) + 1
+				if err := same(b, k); err != nil {
+					want, got, wantErr, gotErr := both(b, k)
+					require.ErrorIs(t, gotErr, ErrData, "%s: %v", name, err)
+					require.True(t, bytes.HasPrefix(want, got), "%s: %v, %v", name, err, wantErr)
+					stricter++
+				}
+			}
+		}
+	}
+	t.Log(stricter, "streams are refused earlier than by compress/zlib")
+}
+
+func BenchmarkReader(b *testing.B) {
+	for _, name := range []string{"slope", "words", "noise", "zeros"} {
+		data := samples()[name]
+		packed := compress(b, data, 6)
+		b.Run(name, func(b *testing.B) {
+			var r Reader
+			b.SetBytes(int64(len(data)))
+			for range b.N {
+				r.Reset(pieces(packed, 1<<16))
+				for n := 0; n < len(data); n += 1000 {
+					_, _ = r.Next(min(1000, len(data)-n))
+				}
+			}
+		})
+		b.Run(name+"/std", func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			z, _ := zlib.NewReader(bytes.NewReader(packed))
+			row := make([]byte, 1000)
+			for range b.N {
+				_ = z.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
+				for {
+					if _, err := io.ReadFull(z, row); err != nil {
+						break
+					}
+				}
+			}
+		})
+	}
+}

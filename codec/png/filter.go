@@ -1,0 +1,151 @@
+package png
+
+import "encoding/binary"
+
+// unfilter reverses a row's filter (section 9 of the PNG specification, third
+// edition) from src into dst. prev is the row above. bpp is the number of bytes
+// from a sample to that of its left neighbour, at least 1. The slices do not
+// overlap and have one length, a multiple of bpp.
+func unfilter(dst, src, prev []byte, filter byte, bpp int) bool {
+	switch filter {
+	case 0:
+		copy(dst, src)
+	case 1:
+		left(dst, src, bpp)
+	case 2:
+		up(dst, src, prev)
+	case 3:
+		average(dst, src, prev, bpp)
+	case 4:
+		for at := 0; at < bpp; {
+			switch {
+			case bpp%4 == 0:
+				paeth4(dst[at:], src[at:], prev[at:], bpp)
+				at += 4
+			case bpp%3 == 0:
+				paeth3(dst[at:], src[at:], prev[at:], bpp)
+				at += 3
+			default:
+				paeth1(dst[at:], src[at:], prev[at:], bpp)
+				at++
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// The bits of 8 bytes: all but the highest ones, and these.
+const (
+	low7 = 0x7F7F7F7F7F7F7F7F
+	high = 0x8080808080808080
+)
+
+// add8 adds 8 bytes.
+func add8(a, b uint64) uint64 { return (a&low7 + b&low7) ^ (a^b)&high }
+
+func load8(p []byte, i int) uint64 { return binary.LittleEndian.Uint64(p[i:]) }
+
+// left takes a pixel of up to 8 bytes at a time. What it writes after the pixel
+// the next one overwrites.
+func left(dst, src []byte, bpp int) {
+	i := 0
+	if bpp > 1 {
+		var a uint64
+		for ; i+8 <= len(src); i += bpp {
+			a = add8(a, load8(src, i))
+			binary.LittleEndian.PutUint64(dst[i:], a)
+		}
+	}
+	for ; i < len(src); i++ {
+		v := src[i]
+		if i >= bpp {
+			v += dst[i-bpp]
+		}
+		dst[i] = v
+	}
+}
+
+func up(dst, src, prev []byte) {
+	i := 0
+	for ; i+8 <= len(src); i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], add8(load8(src, i), load8(prev, i)))
+	}
+	for ; i < len(src); i++ {
+		dst[i] = src[i] + prev[i]
+	}
+}
+
+func average(dst, src, prev []byte, bpp int) {
+	i := 0
+	if bpp > 1 {
+		var a uint64
+		for ; i+8 <= len(src); i += bpp {
+			b := load8(prev, i)
+			half := a&b + (a^b)>>1&low7 // does not carry
+			a = add8(half, load8(src, i))
+			binary.LittleEndian.PutUint64(dst[i:], a)
+		}
+	}
+	for ; i < len(src); i++ {
+		v := int(prev[i])
+		if i >= bpp {
+			v += int(dst[i-bpp])
+		}
+		dst[i] = src[i] + uint8(v/2)
+	}
+}
+
+// paeth returns the one of a, b and c that is nearest to a+b-c, in this order
+// if several are. It is b or a at the ends of their range, and else c, which
+// needs no distances and no branches.
+func paeth(a, b, c int) int {
+	t := 3*c - a - b
+	low, high := min(a, b), max(a, b)
+	p := c
+	if t >= high {
+		p = low
+	}
+	if t <= low {
+		p = high
+	}
+	return p
+}
+
+// paeth1, paeth3 and paeth4 reverse the filter of so many bytes of every pixel,
+// which are step apart.
+func paeth1(dst, src, prev []byte, step int) {
+	var a, c int
+	for i := 0; i < len(src) && i < len(prev) && i < len(dst); i += step {
+		b := int(prev[i])
+		a = int(uint8(paeth(a, b, c)) + src[i])
+		dst[i] = uint8(a)
+		c = b
+	}
+}
+
+func paeth3(dst, src, prev []byte, step int) {
+	var a0, a1, a2, c0, c1, c2 int
+	for i := 0; i+2 < len(src) && i+2 < len(prev) && i+2 < len(dst); i += step {
+		b0, b1, b2 := int(prev[i]), int(prev[i+1]), int(prev[i+2])
+		a0 = int(uint8(paeth(a0, b0, c0)) + src[i])
+		a1 = int(uint8(paeth(a1, b1, c1)) + src[i+1])
+		a2 = int(uint8(paeth(a2, b2, c2)) + src[i+2])
+		dst[i], dst[i+1], dst[i+2] = uint8(a0), uint8(a1), uint8(a2)
+		c0, c1, c2 = b0, b1, b2
+	}
+}
+
+func paeth4(dst, src, prev []byte, step int) {
+	var a0, a1, a2, a3, c0, c1, c2, c3 int
+	for i := 0; i+3 < len(src) && i+3 < len(prev) && i+3 < len(dst); i += step {
+		b0, b1, b2, b3 := int(prev[i]), int(prev[i+1]), int(prev[i+2]), int(prev[i+3])
+		a0 = int(uint8(paeth(a0, b0, c0)) + src[i])
+		a1 = int(uint8(paeth(a1, b1, c1)) + src[i+1])
+		a2 = int(uint8(paeth(a2, b2, c2)) + src[i+2])
+		a3 = int(uint8(paeth(a3, b3, c3)) + src[i+3])
+		dst[i], dst[i+1], dst[i+2], dst[i+3] = uint8(a0), uint8(a1), uint8(a2), uint8(a3)
+		c0, c1, c2, c3 = b0, b1, b2, b3
+	}
+}
