@@ -55,6 +55,7 @@ type Runner struct {
 
 type runStep struct {
 	ctx      *transforms.Context
+	shaped   transforms.DataShaped // the op, if its outputs depend on data
 	in, out  []tensor.Desc
 	src, dst []*tensor.Tensor
 }
@@ -75,6 +76,7 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 			ctx: scratch.Sibling(), in: make([]tensor.Desc, len(s.in)), out: make([]tensor.Desc, len(s.out)),
 			src: make([]*tensor.Tensor, len(s.in)), dst: make([]*tensor.Tensor, len(s.out)),
 		}
+		st.shaped, _ = s.op.(transforms.DataShaped)
 		for j, v := range s.out {
 			st.dst[j] = r.values[v]
 		}
@@ -302,9 +304,9 @@ func (r *Runner) infer(i int) error {
 	if err := s.op.Infer(st.out, st.in); err != nil {
 		return err
 	}
-	if d, ok := s.op.(transforms.DataShaped); ok {
+	if st.shaped != nil {
 		st.ctx.Begin()
-		return d.InferData(st.ctx, st.out, st.src)
+		return st.shaped.InferData(st.ctx, st.out, st.src)
 	}
 	return nil
 }
@@ -381,7 +383,7 @@ func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
 	for i, t := range inputs {
 		r.known[i] = t.Desc
 	}
-	return r.inferSteps(func(i int, d transforms.DataShaped) error {
+	return r.inferSteps(false, func(i int, d transforms.DataShaped) error {
 		st := &r.steps[i]
 		for j, v := range r.plan.steps[i].in {
 			if v >= r.plan.inputs {
@@ -395,16 +397,22 @@ func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
 }
 
 // inferSteps computes r.known from the descriptions of the inputs. It calls
-// shape for ops whose outputs depend on data.
-func (r *Runner) inferSteps(shape func(i int, d transforms.DataShaped) error) error {
+// shape for ops whose outputs depend on data. With planned, r.known holds the
+// plan's descriptions, and steps whose inputs have them keep their outputs.
+func (r *Runner) inferSteps(planned bool, shape func(i int, d transforms.DataShaped) error) error {
 	for i := range r.plan.steps {
 		s, st := &r.plan.steps[i], &r.steps[i]
+		same := planned && st.shaped == nil && s.along == nil
 		for j, v := range s.in {
 			st.in[j] = r.known[v]
+			same = same && st.in[j] == r.plan.values[v].desc
+		}
+		if same {
+			continue
 		}
 		err := s.op.Infer(st.out, st.in)
-		if d, ok := s.op.(transforms.DataShaped); ok && err == nil {
-			err = shape(i, d)
+		if st.shaped != nil && err == nil {
+			err = shape(i, st.shaped)
 		}
 		if err != nil {
 			return r.plan.graph.stepErr(i, err)
@@ -458,7 +466,7 @@ func (p *Plan) sized(height, width int) (*Runner, error) {
 		}
 		r.known = append(r.known, d)
 	}
-	err := r.inferSteps(func(i int, op transforms.DataShaped) error {
+	err := r.inferSteps(true, func(i int, op transforms.DataShaped) error {
 		if _, ok := op.(transforms.RowSource); ok {
 			r.steps[i].out[0] = r.steps[i].out[0].WithSize(height, width)
 			return r.steps[i].out[0].Validate()
