@@ -1,0 +1,249 @@
+//go:build !small
+
+package datagraph
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/infer-prep/infer-prep/internal/kernel"
+	"github.com/infer-prep/infer-prep/tensor"
+	"github.com/infer-prep/infer-prep/transforms"
+)
+
+// blocks is the last part of a fused op: it writes each row of the image into
+// the blocks that the op cuts the image into, and the rows of another column
+// before or behind them.
+type blocks struct {
+	op     transforms.Blocked      // the last of the fused op's ops
+	concat transforms.Concatenated // nil for none
+	second bool                    // the blocks are the second input of concat
+}
+
+// runPlaceBlocks merges fused steps with the steps that cut their image.
+func runPlaceBlocks(p *Plan) {
+	for i := 0; i+1 < len(p.steps); i++ {
+		f, ok := p.steps[i].op.(*fused)
+		if !ok || f.table == nil || f.table.layout != tensor.CHW || f.pointwise() || !p.feeds(i) {
+			continue
+		}
+		cut := &p.steps[i+1]
+		o, ok := cut.op.(transforms.Blocked)
+		if !ok {
+			continue
+		}
+		if _, ok = o.Blocks(f.out[0]); !ok {
+			continue
+		}
+		g := *f
+		g.ops = append(slices.Clone(f.ops), o)
+		g.out = slices.Concat(p.descs(cut.out), f.out[1:])
+		g.blocks = &blocks{op: o}
+		p.replace(i, 2, &g, PlaceBlocks)
+		p.concatBlocks(i, &g)
+	}
+}
+
+// concatBlocks merges step i, which runs f, with a step that puts its blocks
+// and another column together.
+func (p *Plan) concatBlocks(i int, f *fused) {
+	if i+1 == len(p.steps) {
+		return
+	}
+	next := &p.steps[i+1]
+	o, ok := next.op.(transforms.Concatenated)
+	if !ok || next.in[0] == next.in[1] {
+		return
+	}
+	v := p.steps[i].out[0]
+	second := next.in[1] == v
+	if !second && next.in[0] != v || slices.Contains(p.outputs, v) {
+		return
+	}
+	for _, s := range p.steps[i+2:] {
+		if slices.Contains(s.in, v) {
+			return
+		}
+	}
+	other := next.in[0]
+	if !second {
+		other = next.in[1]
+	}
+	if slices.Contains(p.steps[i].out, other) {
+		return
+	}
+	f.blocks.concat, f.blocks.second = o, second
+	f.out = slices.Concat(p.descs(next.out), f.out[1:])
+	p.replace(i, 2, f, PlaceBlocks)
+	p.steps[i].in = append(slices.Clone(p.steps[i].in), other)
+}
+
+// infer replaces dst[0], the description of the blocks, by that of the output.
+// pair is memory for two.
+func (b *blocks) infer(dst, pair []tensor.Desc, src []*tensor.Tensor) error {
+	if b.concat == nil {
+		return nil
+	}
+	pair[0], pair[1] = dst[0], src[1].Desc
+	if b.second {
+		pair[0], pair[1] = pair[1], pair[0]
+	}
+	return b.concat.Infer(dst[:1], pair)
+}
+
+// names appends the name of the op that puts columns together.
+func (b *blocks) names(l []string) []string {
+	if b != nil && b.concat != nil {
+		l = append(l, transforms.InfoOf(b.concat).Name)
+	}
+	return l
+}
+
+// report writes the outputs of the op after the first.
+func (b *blocks) report(dst []*tensor.Tensor, in []tensor.Desc) {
+	if o, ok := b.op.(transforms.Reported); ok {
+		o.Report(dst, in)
+	}
+}
+
+// body copies the rows of the other column, and returns the memory of the
+// blocks, which d describes.
+func (b *blocks) body(c *transforms.Context, d tensor.Desc, dst *tensor.Tensor, src []*tensor.Tensor) ([]byte, error) {
+	if b.concat == nil {
+		return dst.Data, nil
+	}
+	other, err := c.Dense(src[1])
+	if err != nil {
+		return nil, err
+	}
+	mine, its := b.concat.Kept(d, other.Desc)
+	if b.second {
+		its, mine = b.concat.Kept(other.Desc, d)
+	}
+	switch n := int(d.Size()); {
+	case !mine:
+		return nil, errDeclined
+	case !its:
+		return dst.Data, nil
+	case b.second:
+		return dst.Data[copy(dst.Data, other.Data):], nil
+	default:
+		copy(dst.Data[n:], other.Data)
+		return dst.Data[:n], nil
+	}
+}
+
+// placement says where rows of an image go. Rows of narrow blocks wait in a
+// stage until a row of blocks is complete: a block is then written as a whole.
+type placement struct {
+	transforms.Blocks
+	columns int // blocks in a row; 0 for an image
+
+	// stage has rows lo to hi of the blocks of row: block, channel, y, x. It is
+	// nil for wide blocks.
+	stage       []byte
+	line        []byte // a row, channel by channel
+	row, lo, hi int
+}
+
+// wideBlock is the width in pixels from which rows of blocks are written as
+// they come.
+const wideBlock = 64
+
+// begin sets o.place for an image d.
+func (b *blocks) begin(c *transforms.Context, o *output, d tensor.Desc) {
+	g, _ := b.op.Blocks(d)
+	o.place = placement{Blocks: g, columns: d.Width() / g.Width}
+	if n := d.Width() * d.Channels(); g.Copies > 1 || g.Width < wideBlock {
+		o.place.stage, o.place.line = c.Scratch(n*g.Height), c.Scratch(n)
+	}
+}
+
+func (p *placement) active() bool { return p.columns > 0 }
+
+// at returns the first element of block k of a row of blocks.
+func (p *placement) at(row, k int) int {
+	m := p.Merge
+	return (row/m*(p.columns/m)+k/m)*m*m*p.Size + (row%m*m+k%m)*p.Size
+}
+
+// rows writes whole rows, from row y on.
+func (p *placement) rows(o *output, y int, pix []byte) {
+	n, w := o.line*o.ch, p.Width
+	for ; len(pix) > 0; y, pix = y+1, pix[n:] {
+		row, top := y/p.Height, y%p.Height
+		if p.stage == nil {
+			p.row, p.lo, p.hi = row, top, top+1
+			p.write(o, pix[:n])
+			p.lo = p.hi
+			continue
+		}
+		if p.lo < p.hi && (row != p.row || top != p.hi) {
+			p.end(o)
+		}
+		if p.lo == p.hi {
+			p.row, p.lo, p.hi = row, top, top
+		}
+		kernel.Deinterleave(p.line, o.line, pix[:n], o.ch)
+		for c := range o.ch {
+			from, to := p.line[c*o.line:][:o.line], p.stage[(c*p.Height+top)*w:]
+			for k := range p.columns {
+				copyLine(to[k*o.ch*p.Height*w:][:w], from[k*w:][:w])
+			}
+		}
+		if p.hi++; p.hi == p.Height {
+			p.end(o)
+		}
+	}
+}
+
+// copyLine copies the pixels of a line. The usual widths need no call.
+func copyLine(to, from []byte) {
+	if n := len(from); n >= 8 && n <= 16 && len(to) == n {
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
+		binary.LittleEndian.PutUint64(to[n-8:], binary.LittleEndian.Uint64(from[n-8:]))
+		return
+	}
+	copy(to, from)
+}
+
+// end writes the rows in the stage.
+func (p *placement) end(o *output) {
+	if p.lo < p.hi {
+		p.write(o, nil)
+		p.lo = p.hi
+	}
+}
+
+// write writes rows lo to hi of a row of blocks: line, or those in the stage.
+func (p *placement) write(o *output, line []byte) {
+	switch {
+	case o.u8 != nil:
+		writeBlocks(p, o, o.u8, line, o.t8)
+	case o.u16 != nil:
+		writeBlocks(p, o, o.u16, line, o.t16)
+	case o.u32 != nil:
+		writeBlocks(p, o, o.u32, line, o.t32)
+	default:
+		writeBlocks(p, o, o.u64, line, o.t64)
+	}
+}
+
+func writeBlocks[T kernel.Word](p *placement, o *output, dst []T, line []byte, table []T) {
+	w, h, ch := p.Width, p.Height, o.ch
+	n := (p.hi - p.lo) * w
+	for k := range p.columns {
+		to := dst[p.at(p.row, k)+p.lo*w:]
+		if p.stage == nil {
+			kernel.LookupCHW(to, p.Plane, line[k*w*ch:][:w*ch], ch, table)
+			continue
+		}
+		for c := range ch {
+			first := to[c*p.Plane:][:n]
+			kernel.LookupHWC(first, p.stage[((k*ch+c)*h+p.lo)*w:][:n], 1, table[c*256:][:256])
+			for m := 1; m < p.Copies; m++ {
+				copy(to[c*p.Plane+m*p.Step:], first)
+			}
+		}
+	}
+}
