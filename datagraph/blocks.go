@@ -78,9 +78,12 @@ func (p *Plan) concatBlocks(i int, f *fused) {
 	p.steps[i].in = append(slices.Clone(p.steps[i].in), other)
 }
 
-// infer replaces dst[0], the description of the blocks, by that of the output.
-// pair is memory for two.
-func (b *blocks) infer(dst, pair []tensor.Desc, src []*tensor.Tensor) error {
+// infer replaces dst[0], the description of the blocks of an image d, by that of
+// the output. pair is memory for two.
+func (b *blocks) infer(d tensor.Desc, dst, pair []tensor.Desc, src []*tensor.Tensor) error {
+	if _, ok := b.op.Blocks(d); !ok { // a random op drew other parameters
+		return errDeclined
+	}
 	if b.concat == nil {
 		return nil
 	}
@@ -154,7 +157,7 @@ const wideBlock = 64
 func (b *blocks) begin(c *transforms.Context, o *output, d tensor.Desc) {
 	g, _ := b.op.Blocks(d)
 	o.place = placement{Blocks: g, columns: d.Width() / g.Width}
-	if n := d.Width() * d.Channels(); g.Copies > 1 || g.Width < wideBlock {
+	if n := d.Width() * d.Channels(); g.Copies > 1 || g.Width < min(wideBlock, d.Width()) {
 		o.place.stage, o.place.line = c.Scratch(n*g.Height), c.Scratch(n)
 	}
 }

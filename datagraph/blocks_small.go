@@ -13,7 +13,7 @@ type blocks struct{}
 
 func runPlaceBlocks(*Plan) {}
 
-func (*blocks) infer(_, _ []tensor.Desc, _ []*tensor.Tensor) error { return nil }
+func (*blocks) infer(_ tensor.Desc, _, _ []tensor.Desc, _ []*tensor.Tensor) error { return nil }
 
 func (*blocks) names(l []string) []string { return l }
 

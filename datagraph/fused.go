@@ -202,7 +202,7 @@ func (f *fused) InferData(c *transforms.Context, dst []tensor.Desc, src []*tenso
 	}
 	copy(dst, s.out)
 	if f.blocks != nil {
-		return f.blocks.infer(dst, s.pair[:], src)
+		return f.blocks.infer(s.seen[len(f.ops)-1].Desc, dst, s.pair[:], src)
 	}
 	return nil
 }
