@@ -3,7 +3,6 @@
 package datagraph
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/infer-prep/infer-prep/internal/kernel"
@@ -142,10 +141,9 @@ type placement struct {
 	transforms.Blocks
 	columns int // blocks in a row; 0 for an image
 
-	// stage has rows lo to hi of the blocks of row: block, channel, y, x. It is
-	// nil for wide blocks.
+	// stage has rows lo to hi of the blocks of row, one block after the other. It
+	// is nil for wide blocks.
 	stage       []byte
-	line        []byte // a row, channel by channel
 	row, lo, hi int
 }
 
@@ -157,8 +155,8 @@ const wideBlock = 64
 func (b *blocks) begin(c *transforms.Context, o *output, d tensor.Desc) {
 	g, _ := b.op.Blocks(d)
 	o.place = placement{Blocks: g, columns: d.Width() / g.Width}
-	if n := d.Width() * d.Channels(); g.Copies > 1 || g.Width < min(wideBlock, d.Width()) {
-		o.place.stage, o.place.line = c.Scratch(n*g.Height), c.Scratch(n)
+	if g.Copies > 1 || g.Width < min(wideBlock, d.Width()) {
+		o.place.stage = c.Scratch(d.Width() * d.Channels() * g.Height)
 	}
 }
 
@@ -172,7 +170,7 @@ func (p *placement) at(row, k int) int {
 
 // rows writes whole rows, from row y on.
 func (p *placement) rows(o *output, y int, pix []byte) {
-	n, w := o.line*o.ch, p.Width
+	n, w := o.line*o.ch, p.Width*o.ch
 	for ; len(pix) > 0; y, pix = y+1, pix[n:] {
 		row, top := y/p.Height, y%p.Height
 		if p.stage == nil {
@@ -187,12 +185,8 @@ func (p *placement) rows(o *output, y int, pix []byte) {
 		if p.lo == p.hi {
 			p.row, p.lo, p.hi = row, top, top
 		}
-		kernel.Deinterleave(p.line, o.line, pix[:n], o.ch)
-		for c := range o.ch {
-			from, to := p.line[c*o.line:][:o.line], p.stage[(c*p.Height+top)*w:]
-			for k := range p.columns {
-				copyLine(to[k*o.ch*p.Height*w:][:w], from[k*w:][:w])
-			}
+		for k := range p.columns {
+			copy(p.stage[(k*p.Height+top)*w:], pix[k*w:][:w])
 		}
 		if p.hi++; p.hi == p.Height {
 			p.end(o)
@@ -200,25 +194,16 @@ func (p *placement) rows(o *output, y int, pix []byte) {
 	}
 }
 
-// copyLine copies the pixels of a line. The usual widths need no call.
-func copyLine(to, from []byte) {
-	if n := len(from); n >= 8 && n <= 16 && len(to) == n {
-		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
-		binary.LittleEndian.PutUint64(to[n-8:], binary.LittleEndian.Uint64(from[n-8:]))
-		return
-	}
-	copy(to, from)
-}
-
 // end writes the rows in the stage.
 func (p *placement) end(o *output) {
 	if p.lo < p.hi {
-		p.write(o, nil)
+		p.write(o, p.stage)
 		p.lo = p.hi
 	}
 }
 
-// write writes rows lo to hi of a row of blocks: line, or those in the stage.
+// write writes rows lo to hi of a row of blocks: line is a row of the image, or
+// the stage.
 func (p *placement) write(o *output, line []byte) {
 	switch {
 	case o.u8 != nil:
@@ -233,17 +218,17 @@ func (p *placement) write(o *output, line []byte) {
 }
 
 func writeBlocks[T kernel.Word](p *placement, o *output, dst []T, line []byte, table []T) {
-	w, h, ch := p.Width, p.Height, o.ch
-	n := (p.hi - p.lo) * w
+	w := p.Width * o.ch
+	n := (p.hi - p.lo) * p.Width
 	for k := range p.columns {
-		to := dst[p.at(p.row, k)+p.lo*w:]
-		if p.stage == nil {
-			kernel.LookupCHW(to, p.Plane, line[k*w*ch:][:w*ch], ch, table)
-			continue
+		to := dst[p.at(p.row, k)+p.lo*p.Width:]
+		from := line[k*w:]
+		if p.stage != nil {
+			from = line[(k*p.Height+p.lo)*w:]
 		}
-		for c := range ch {
+		kernel.LookupCHW(to, p.Plane, from[:n*o.ch], o.ch, table)
+		for c := range o.ch {
 			first := to[c*p.Plane:][:n]
-			kernel.LookupHWC(first, p.stage[((k*ch+c)*h+p.lo)*w:][:n], 1, table[c*256:][:256])
 			for m := 1; m < p.Copies; m++ {
 				copy(to[c*p.Plane+m*p.Step:], first)
 			}
