@@ -144,6 +144,7 @@ type placement struct {
 	// stage has rows lo to hi of the blocks of row, one block after the other. It
 	// is nil for wide blocks.
 	stage       []byte
+	values      []byte // of some blocks
 	row, lo, hi int
 }
 
@@ -151,12 +152,19 @@ type placement struct {
 // they come.
 const wideBlock = 64
 
+// maxStaged is about how many elements are looked up at a time, so that they
+// stay in the cache.
+const maxStaged = 1 << 13
+
 // begin sets o.place for an image d.
 func (b *blocks) begin(c *transforms.Context, o *output, d tensor.Desc) {
 	g, _ := b.op.Blocks(d)
 	o.place = placement{Blocks: g, columns: d.Width() / g.Width}
 	if g.Copies > 1 || g.Width < min(wideBlock, d.Width()) {
-		o.place.stage = c.Scratch(d.Width() * d.Channels() * g.Height)
+		n := d.Channels() * g.Height
+		o.place.stage = c.Scratch(d.Width() * n)
+		// The tables of a look-up are loaded for each call.
+		o.place.values = c.Scratch(max(1, min(d.Width(), maxStaged/n)/g.Width) * g.Width * n * d.DType.Size())
 	}
 }
 
@@ -217,20 +225,32 @@ func (p *placement) write(o *output, line []byte) {
 	}
 }
 
-func writeBlocks[T kernel.Word](p *placement, o *output, dst []T, line []byte, table []T) {
-	w := p.Width * o.ch
-	n := (p.hi - p.lo) * p.Width
-	for k := range p.columns {
-		to := dst[p.at(p.row, k)+p.lo*p.Width:]
-		from := line[k*w:]
-		if p.stage != nil {
-			from = line[(k*p.Height+p.lo)*w:]
+func writeBlocks[T interface {
+	kernel.Word
+	tensor.Elem
+}](p *placement, o *output, dst []T, line []byte, table []T) {
+	n, ch := (p.hi-p.lo)*p.Width, o.ch
+	if p.stage == nil {
+		for k := range p.columns {
+			kernel.LookupCHW(dst[p.at(p.row, k)+p.lo*n:], p.Plane, line[k*n*ch:][:n*ch], ch, table)
 		}
-		kernel.LookupCHW(to, p.Plane, from[:n*o.ch], o.ch, table)
-		for c := range o.ch {
-			first := to[c*p.Plane:][:n]
-			for m := 1; m < p.Copies; m++ {
-				copy(to[c*p.Plane+m*p.Step:], first)
+		return
+	}
+	values := tensor.Cast[T](p.values)
+	some := 1 // blocks that are looked up together
+	if p.hi-p.lo == p.Height {
+		some = len(values) / (n * ch)
+	}
+	for k := 0; k < p.columns; k += some {
+		m := min(some, p.columns-k) * n
+		kernel.LookupCHW(values, m, line[(k*p.Height+p.lo)*p.Width*ch:][:m*ch], ch, table)
+		for j := range m / n {
+			to := dst[p.at(p.row, k+j)+p.lo*p.Width:]
+			for c := range ch {
+				from := values[c*m+j*n:][:n]
+				for f := range p.Copies {
+					copy(to[c*p.Plane+f*p.Step:], from)
+				}
 			}
 		}
 	}

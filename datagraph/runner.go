@@ -210,12 +210,16 @@ type into struct {
 // wordSize is the alignment of memory that kernels may view as any dtype.
 const wordSize = 8
 
+// leastLent is the least memory in bytes that is lent. Smaller outputs are
+// copied: other small tensors, which may be larger, have the same buffer.
+const leastLent = 1 << 10
+
 // lend replaces the memory of output i by d until reclaim. It does not if other
 // tensors needed more of that memory than d has.
 func (r *Runner) lend(i int, d []byte) {
 	v := r.plan.outputs[i]
 	r.into[i] = into{}
-	if len(d) == 0 || r.plan.drawn || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
+	if len(d) < leastLent || r.plan.drawn || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
 		return
 	}
 	if b := &r.buffers[r.plan.values[v].buffer]; cap(*b) <= len(d) {
