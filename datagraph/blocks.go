@@ -77,8 +77,8 @@ func (p *Plan) concatBlocks(i int, f *fused) {
 	p.steps[i].in = append(slices.Clone(p.steps[i].in), other)
 }
 
-// infer replaces dst[0], the description of the blocks of an image d, by that of
-// the output. pair is memory for two.
+// infer replaces dst[0], the description of the blocks of an image d, by that
+// of the output. pair is memory for two.
 func (b *blocks) infer(d tensor.Desc, dst, pair []tensor.Desc, src []*tensor.Tensor) error {
 	if _, ok := b.op.Blocks(d); !ok { // a random op drew other parameters
 		return errDeclined
@@ -141,8 +141,8 @@ type placement struct {
 	transforms.Blocks
 	columns int // blocks in a row; 0 for an image
 
-	// stage has rows lo to hi of the blocks of row, one block after the other. It
-	// is nil for wide blocks.
+	// stage has rows lo to hi of the blocks of row, one block after the other.
+	// It is nil for wide blocks.
 	stage       []byte
 	values      []byte // of some blocks
 	row, lo, hi int

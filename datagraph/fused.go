@@ -10,9 +10,10 @@ import (
 )
 
 // fused is an op that does the work of several steps of the graph. It decodes
-// an image, applies frames, scales, applies more frames, and looks values up in
-// a table; every part is optional. It works on rows (see rowRun) and keeps no
-// image between its parts. It declines sizes that it cannot handle.
+// an image, applies frames, scales, applies more frames, looks values up in a
+// table, and writes them as blocks; every part is optional. It works on rows
+// (see rowRun) and keeps no image between its parts. It declines sizes that it
+// cannot handle.
 type fused struct {
 	ops    []transforms.Op // the ops that it replaces, in order
 	source tensor.Desc     // the image that it reads or decodes; sizes may be unknown
