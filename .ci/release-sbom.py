@@ -1,8 +1,8 @@
-"""Prints the SBOM (CycloneDX 1.6 JSON) of an artifact that holds Go code and is no Go program.
+"""Prints the SBOM (CycloneDX 1.6 JSON) of an artifact that is no Go program.
 
 usage: release-sbom.py PURL < MODULES [JAR...]
 MODULES has a line for each Go module: its path, its version and its sum in go.sum. "std" is Go's
-own library. A JAR is a file of a Maven repository, which the artifact depends on. The output
+own library. A line may also be the package URL of what the artifact was made with, and its SHA-256. A JAR is a file of a Maven repository, which the artifact depends on. The output
 depends on these alone: it has no time and no random number.
 """
 import base64, hashlib, json, os, re, sys
@@ -15,6 +15,10 @@ library = lambda ref, name, version, digest: {
 }
 parts = {}
 for line in sys.stdin:
+    if line.startswith("pkg:"):
+        ref, *digest = line.split()
+        parts[ref] = library(ref, *re.fullmatch(r"pkg:[^/]+/(.+)@([^?]+)", ref).groups(), digest[0] if digest else None)
+        continue
     path, have, *sum = line.split()
     ref = f"pkg:golang/{path}@{have}"
     digest = base64.b64decode(sum[0].removeprefix("h1:"), validate=True).hex() if sum else None
@@ -26,7 +30,7 @@ for jar in sys.argv[2:]:
     ref = f"pkg:maven/{'.'.join(group)}/{artifact}@{have}"
     with open(jar, "rb") as f:
         parts[ref] = library(ref, f"{'.'.join(group)}:{artifact}", have, hashlib.sha256(f.read()).hexdigest())
-if not any(p.startswith("pkg:golang/std@") for p in parts):
+if not any(p.startswith(("pkg:golang/std@", "pkg:pypi/")) for p in parts) and not purl.startswith("pkg:cargo/"):
     sys.exit("release-sbom: no module std on the input")
 json.dump({
     "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,

@@ -42,6 +42,8 @@ ENGINES = {
     "torchcodec": ("torchcodec_.py", GOLDENS, {}, False),
     "onnxruntime": ("ort_.py", ["bench/requirements-ort.txt"], {}, False),
     "openvino": ("openvino_.py", ["conformance/engines/requirements-openvino.txt"], {}, False),
+    "openvino-genai": ("openvino_genai_.py", GOLDENS, {}, False),
+    "openvino-genai-cpp": ("openvino_genai_.py", GOLDENS, {"VISION_PREPROCESS": "CPP"}, False),
     "mindspore": ("mindspore_.py", ["testdata/gen/requirements-mindspore.txt"], {}, False),
     "mxnet": ("mxnet_.py", ["testdata/gen/requirements-mxnet.txt"], {}, False),
     "libvips": ("vips_.py", ["bench/requirements-vips.txt"], {}, False),
@@ -54,7 +56,18 @@ ENGINES = {
     "transformers-js": ("transformers_js.mjs", None, {}, False),
 }
 # Small packages beside an environment of 6 GB.
-BESIDE = {"torchcodec": "testdata/gen/requirements-torchcodec.txt", "mlx-vlm": "conformance/engines/requirements-mlx.txt"}
+GENAI = "conformance/engines/requirements-openvino-genai.txt"
+BESIDE = {
+    "torchcodec": "testdata/gen/requirements-torchcodec.txt", "mlx-vlm": "conformance/engines/requirements-mlx.txt",
+    "openvino-genai": GENAI, "openvino-genai-cpp": GENAI,
+}
+
+
+# Engines that the table lacks, and why.
+ABSENT = (
+    "Not in the table: llama.cpp, whose public functions return no preprocessed image (llama-cpp-python 0.3.36, which PyPI has as source only; the function that prints one is "
+    "internal); vLLM and SGLang, which call transformers' processors; DALI, whose environment has another gigabyte."
+)
 
 
 def command(*args, **kw):
@@ -79,7 +92,7 @@ def start(name):
         env["INFER_PREP_SAMPLING"] = str(ROOT / "bin" / "sampling")
     if name in BESIDE:
         file = ROOT / BESIDE[name]
-        more = CACHE / "conformance" / f"{name}-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
+        more = CACHE / "conformance" / f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}"
         if not (more / "done").exists():
             command(python(GOLDENS), "-m", "pip", "install", "-q", "--no-deps", "--target", more, "-r", file)
             (more / "done").touch()
@@ -128,6 +141,7 @@ def document(reports, run):
         "part of the pack, and in the rest answer the tasks of other libraries.",
         "The table says how far an engine's documented settings are from the references, not how good its pixels are. Many engines claim no equality; some decoders choose speed. "
         "The inputs are infer-prep's test files, which infer-prep is tested with; rare forms of files are apart for that reason.",
+        ABSENT,
         "![the engines' levels by area](conformance.svg)",
     ]
     lines = ["# Conformance of engines", ""]

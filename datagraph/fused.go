@@ -10,9 +10,10 @@ import (
 )
 
 // fused is an op that does the work of several steps of the graph. It decodes
-// an image, applies frames, scales, applies more frames, and looks values up in
-// a table; every part is optional. It works on rows (see rowRun) and keeps no
-// image between its parts. It declines sizes that it cannot handle.
+// an image, applies frames, scales, applies more frames, looks values up in a
+// table, and writes them as blocks; every part is optional. It works on rows
+// (see rowRun) and keeps no image between its parts. It declines sizes that it
+// cannot handle.
 type fused struct {
 	ops    []transforms.Op // the ops that it replaces, in order
 	source tensor.Desc     // the image that it reads or decodes; sizes may be unknown
@@ -22,7 +23,8 @@ type fused struct {
 	before []transforms.Framed
 	scale  transforms.Scaled
 	after  []transforms.Framed
-	swap   bool // decode writes BGR in place of RGB; the fill is swapped to match
+	blocks *blocks // nil if the output is an image
+	swap   bool    // decode writes BGR in place of RGB; the fill is swapped to match
 	table  *table
 
 	region bool // decode only the needed pixels
@@ -165,6 +167,7 @@ type fusedState struct {
 	run    rowRun
 	whole  regionImage
 	in     [1]tensor.Desc
+	pair   [2]tensor.Desc
 	out    []tensor.Desc
 	one    []tensor.Desc   // the outputs of one op
 	seen   []tensor.Tensor // the input of each op, without data
@@ -199,6 +202,9 @@ func (f *fused) InferData(c *transforms.Context, dst []tensor.Desc, src []*tenso
 		return err
 	}
 	copy(dst, s.out)
+	if f.blocks != nil {
+		return f.blocks.infer(s.seen[len(f.ops)-1].Desc, dst, s.pair[:], src)
+	}
 	return nil
 }
 
@@ -214,7 +220,11 @@ func (f *fused) prepare(c *transforms.Context, s *fusedState, d tensor.Desc) err
 		return err
 	}
 	if !f.pointwise() {
-		if err := t.prepare(d, s.out[0]); err != nil {
+		image := s.out[0]
+		if f.blocks != nil {
+			image = s.seen[len(f.ops)-1].Desc
+		}
+		if err := t.prepare(d, image); err != nil {
 			return err
 		}
 	}
@@ -265,13 +275,20 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	if err := f.side(c, s, dst); err != nil {
 		return err
 	}
+	w.body = dst[0].Data
+	if f.blocks != nil {
+		var err error
+		if w.body, err = f.blocks.body(c, s.out[0], dst[0], src); err != nil {
+			return err
+		}
+	}
 	if f.decode == nil {
 		t, err := c.Dense(src[0])
 		if err != nil {
 			return err
 		}
 		if f.pointwise() {
-			w.out.begin(dst[0], f.table, t.Channels())
+			w.out.begin(dst[0].Desc, dst[0].Data, f.table, t.Channels())
 			if t.Layout == tensor.CHW {
 				w.out.planes(t.Data)
 			} else {
@@ -280,12 +297,12 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 			w.release()
 			return nil
 		}
-		w.begin(c, dst[0])
+		w.begin(c)
 		w.image(t)
 		return w.end()
 	}
 	if f.rows {
-		w.begin(c, dst[0])
+		w.begin(c)
 		if err := f.decode.ApplyRows(s.decode, w, w.region, src[0]); err != nil {
 			w.release()
 			return err
@@ -296,7 +313,7 @@ func (f *fused) Apply(c *transforms.Context, dst, src []*tensor.Tensor) error {
 	if err := f.decode.ApplyRows(s.decode, &s.whole, w.region, src[0]); err != nil {
 		return err
 	}
-	w.begin(c, dst[0])
+	w.begin(c)
 	if len(s.whole.pix) == w.region.Height*w.region.Width*w.ch {
 		w.Rows(w.region.Top, w.region.Height, s.whole.pix)
 	}
@@ -318,6 +335,10 @@ func (f *fused) side(c *transforms.Context, s *fusedState, dst []*tensor.Tensor)
 			s.src[0] = &s.seen[i]
 			err = op.Apply(c, dst[at-n:at], s.src[:])
 			at -= n
+		} else if n > 1 && f.blocks != nil && i == len(f.ops)-1 {
+			s.in[0] = s.seen[i].Desc
+			f.blocks.report(dst[at-n:at], s.in[:])
+			at -= n - 1
 		} else if n > 1 {
 			_, err = f.scale.Scale(s.tables.scaleH, s.tables.scaleW, dst[at-(n-1):at])
 			at -= n - 1
@@ -342,5 +363,5 @@ func (f *fused) Info() transforms.Info {
 	for _, op := range f.ops {
 		l = append(l, transforms.InfoOf(op).Name)
 	}
-	return transforms.Info{Name: strings.Join(l, "+")}
+	return transforms.Info{Name: strings.Join(f.blocks.names(l), "+")}
 }

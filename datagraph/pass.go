@@ -25,10 +25,13 @@ const (
 	// RowStep merges decoding, geometry and table lookup into one step that
 	// works row by row, so that no intermediate image is kept in memory.
 	RowStep
+	// PlaceBlocks merges the steps that cut the image of such a step into tiles
+	// or patches, and the step that puts another column beside them.
+	PlaceBlocks
 )
 
 // passTable has the passes in the order of the constants.
-var passTable = pass.NewTable[Pass]("datagraph", &foldGeometry, &pointwiseTable, &regionDecode, &rowStep)
+var passTable = pass.NewTable[Pass]("datagraph", &foldGeometry, &pointwiseTable, &regionDecode, &rowStep, &placeBlocks)
 
 type passInfo = pass.Info[func(p *Plan)]
 

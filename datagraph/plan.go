@@ -231,7 +231,7 @@ func (p *Plan) Graph() *Graph { return p.graph }
 //
 //go:noinline
 func (p *Plan) Outputs() []Column {
-	var l []Column
+	l := make([]Column, 0, len(p.outputs))
 	for _, v := range p.outputs {
 		l = append(l, Column{Name: p.values[v].column, Desc: p.values[v].desc, Batch: p.graph.batching(p.values[v].column)})
 	}

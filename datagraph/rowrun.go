@@ -13,7 +13,8 @@ import (
 type rowRun struct {
 	*rowTables
 	out  output
-	next int // the output row to compute next
+	body []byte // the memory of the image or its blocks
+	next int    // the output row to compute next
 	// line is one canvas row. It is nil without a value table: the rows are
 	// then written in place.
 	line         []byte
@@ -27,9 +28,16 @@ type rowRun struct {
 }
 
 // begin starts a run and writes the output rows that show no image.
-func (r *rowRun) begin(c *transforms.Context, dst *tensor.Tensor) {
+func (r *rowRun) begin(c *transforms.Context) {
 	ch := r.ch
-	r.out.begin(dst, r.f.table, ch)
+	d := tensor.Image(tensor.Uint8, tensor.HWC, r.canvas.y.n, r.canvas.x.n, ch)
+	if t := r.f.table; t != nil {
+		d = tensor.Image(t.dtype, t.layout, r.canvas.y.n, r.canvas.x.n, ch)
+	}
+	r.out.begin(d, r.body, r.f.table, ch)
+	if r.f.blocks != nil {
+		r.f.blocks.begin(c, &r.out, d)
+	}
 	r.next, r.window, r.staged = 0, rowWindow{}, 0
 	r.left, r.inside = r.canvas.x.lo*ch, r.rowTables.inside()
 	r.line = nil
@@ -112,6 +120,9 @@ func (r *rowRun) Rows(y, n int, pix []byte) { r.method.rows(r, y, n, pix) }
 // end finishes a run. It returns errDeclined if source rows were missing.
 func (r *rowRun) end() error {
 	missing := r.next < r.count
+	if !missing && r.out.place.active() {
+		r.out.place.end(&r.out)
+	}
 	r.release()
 	if missing {
 		return errDeclined
@@ -121,6 +132,6 @@ func (r *rowRun) end() error {
 
 // release drops the run's memory, which belongs to the Context.
 func (r *rowRun) release() {
-	r.window.data, r.scratch, r.line, r.fill, r.unmirrored = nil, nil, nil, nil, nil
+	r.window.data, r.scratch, r.line, r.fill, r.unmirrored, r.body = nil, nil, nil, nil, nil, nil
 	r.out = output{}
 }

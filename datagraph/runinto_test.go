@@ -68,7 +68,7 @@ func TestRunInto(t *testing.T) {
 					behind = all[i][n+1:]
 				}
 				for _, b := range behind {
-					require.Equal(t, byte(0xa5), b)
+					require.Equal(t, byte(0xa5), b, "%s: output %d of image %d, %v", g.name, i, k, o.Desc)
 				}
 			}
 			runs++

@@ -55,6 +55,7 @@ type Runner struct {
 
 type runStep struct {
 	ctx      *transforms.Context
+	shaped   transforms.DataShaped // the op, if its outputs depend on data
 	in, out  []tensor.Desc
 	src, dst []*tensor.Tensor
 }
@@ -75,6 +76,7 @@ func (p *Plan) newRunner(scratch *transforms.Context) *Runner {
 			ctx: scratch.Sibling(), in: make([]tensor.Desc, len(s.in)), out: make([]tensor.Desc, len(s.out)),
 			src: make([]*tensor.Tensor, len(s.in)), dst: make([]*tensor.Tensor, len(s.out)),
 		}
+		st.shaped, _ = s.op.(transforms.DataShaped)
 		for j, v := range s.out {
 			st.dst[j] = r.values[v]
 		}
@@ -208,12 +210,16 @@ type into struct {
 // wordSize is the alignment of memory that kernels may view as any dtype.
 const wordSize = 8
 
+// leastLent is the least memory in bytes that is lent. Smaller outputs are
+// copied: other small tensors, which may be larger, have the same buffer.
+const leastLent = 1 << 10
+
 // lend replaces the memory of output i by d until reclaim. It does not if other
 // tensors needed more of that memory than d has.
 func (r *Runner) lend(i int, d []byte) {
 	v := r.plan.outputs[i]
 	r.into[i] = into{}
-	if len(d) == 0 || r.plan.drawn || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
+	if len(d) < leastLent || r.plan.drawn || v < r.plan.inputs || uintptr(unsafe.Pointer(unsafe.SliceData(d)))%wordSize != 0 {
 		return
 	}
 	if b := &r.buffers[r.plan.values[v].buffer]; cap(*b) <= len(d) {
@@ -302,9 +308,9 @@ func (r *Runner) infer(i int) error {
 	if err := s.op.Infer(st.out, st.in); err != nil {
 		return err
 	}
-	if d, ok := s.op.(transforms.DataShaped); ok {
+	if st.shaped != nil {
 		st.ctx.Begin()
-		return d.InferData(st.ctx, st.out, st.src)
+		return st.shaped.InferData(st.ctx, st.out, st.src)
 	}
 	return nil
 }
@@ -381,7 +387,7 @@ func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
 	for i, t := range inputs {
 		r.known[i] = t.Desc
 	}
-	return r.inferSteps(func(i int, d transforms.DataShaped) error {
+	return r.inferSteps(false, func(i int, d transforms.DataShaped) error {
 		st := &r.steps[i]
 		for j, v := range r.plan.steps[i].in {
 			if v >= r.plan.inputs {
@@ -395,16 +401,22 @@ func (r *Runner) inferAll(inputs []*tensor.Tensor) error {
 }
 
 // inferSteps computes r.known from the descriptions of the inputs. It calls
-// shape for ops whose outputs depend on data.
-func (r *Runner) inferSteps(shape func(i int, d transforms.DataShaped) error) error {
+// shape for ops whose outputs depend on data. With planned, r.known holds the
+// plan's descriptions, and steps whose inputs have them keep their outputs.
+func (r *Runner) inferSteps(planned bool, shape func(i int, d transforms.DataShaped) error) error {
 	for i := range r.plan.steps {
 		s, st := &r.plan.steps[i], &r.steps[i]
+		same := planned && st.shaped == nil && s.along == nil
 		for j, v := range s.in {
 			st.in[j] = r.known[v]
+			same = same && st.in[j] == r.plan.values[v].desc
+		}
+		if same {
+			continue
 		}
 		err := s.op.Infer(st.out, st.in)
-		if d, ok := s.op.(transforms.DataShaped); ok && err == nil {
-			err = shape(i, d)
+		if st.shaped != nil && err == nil {
+			err = shape(i, st.shaped)
 		}
 		if err != nil {
 			return r.plan.graph.stepErr(i, err)
@@ -458,7 +470,7 @@ func (p *Plan) sized(height, width int) (*Runner, error) {
 		}
 		r.known = append(r.known, d)
 	}
-	err := r.inferSteps(func(i int, op transforms.DataShaped) error {
+	err := r.inferSteps(true, func(i int, op transforms.DataShaped) error {
 		if _, ok := op.(transforms.RowSource); ok {
 			r.steps[i].out[0] = r.steps[i].out[0].WithSize(height, width)
 			return r.steps[i].out[0].Validate()

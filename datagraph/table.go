@@ -88,6 +88,7 @@ type output struct {
 	ch    int
 	line  int // the elements of an HWC row, or the pixels of a CHW row
 	plane int // the elements of a CHW plane; 0 for HWC
+	place placement
 	u8    []uint8
 	u16   []uint16
 	u32   []int32
@@ -98,24 +99,25 @@ type output struct {
 	t64   []int64
 }
 
-func (o *output) begin(dst *tensor.Tensor, t *table, ch int) {
-	*o = output{table: t, ch: ch, line: dst.Width() * ch}
-	if dst.Layout == tensor.CHW {
-		o.line, o.plane = dst.Width(), dst.Width()*dst.Height()
+// begin takes the memory of an image d.
+func (o *output) begin(d tensor.Desc, to []byte, t *table, ch int) {
+	*o = output{table: t, ch: ch, line: d.Width() * ch}
+	if d.Layout == tensor.CHW {
+		o.line, o.plane = d.Width(), d.Width()*d.Height()
 	}
 	var data []byte
 	if t != nil {
 		data = t.data
 	}
-	switch dst.DType.Size() {
+	switch d.DType.Size() {
 	case 1:
-		o.u8, o.t8 = dst.Data, data
+		o.u8, o.t8 = to, data
 	case 2:
-		o.u16, o.t16 = tensor.Cast[uint16](dst.Data), tensor.Cast[uint16](data)
+		o.u16, o.t16 = tensor.Cast[uint16](to), tensor.Cast[uint16](data)
 	case 4:
-		o.u32, o.t32 = tensor.Cast[int32](dst.Data), tensor.Cast[int32](data)
+		o.u32, o.t32 = tensor.Cast[int32](to), tensor.Cast[int32](data)
 	case 8:
-		o.u64, o.t64 = tensor.Cast[int64](dst.Data), tensor.Cast[int64](data)
+		o.u64, o.t64 = tensor.Cast[int64](to), tensor.Cast[int64](data)
 	}
 }
 
@@ -123,6 +125,8 @@ func (o *output) begin(dst *tensor.Tensor, t *table, ch int) {
 func (o *output) row(y int, pix []byte) {
 	at := y * o.line
 	switch {
+	case o.place.active():
+		o.place.rows(o, y, pix)
 	case o.table == nil:
 		copy(o.u8[at:], pix)
 	case o.table.same && o.plane > 0:

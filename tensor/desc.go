@@ -33,22 +33,22 @@ func Encoded() Desc { return Desc{DType: Bytes} }
 func (d Desc) IsImage() bool { return d.Layout != NoLayout && d.Shape.Rank() == 3 }
 
 // Height returns the number of rows. It panics if d is not an image.
-func (d Desc) Height() int { return d.Shape.At(d.axis(0)) }
+func (d Desc) Height() int { return d.Shape.dim[d.axis(0)] }
 
 // Width returns the number of columns. It panics if d is not an image.
-func (d Desc) Width() int { return d.Shape.At(d.axis(1)) }
+func (d Desc) Width() int { return d.Shape.dim[d.axis(1)] }
 
 // Channels returns the number of channels. It panics if d is not an image.
-func (d Desc) Channels() int { return d.Shape.At(d.axis(2)) }
+func (d Desc) Channels() int { return d.Shape.dim[d.axis(2)] }
 
-func (d Desc) axis(i int) int {
+// imageAxes are the axes of height, width and channels, by layout.
+var imageAxes = [3][3]uint8{HWC: {0, 1, 2}, CHW: {1, 2, 0}}
+
+func (d *Desc) axis(i int) uint8 {
 	if !d.IsImage() {
 		panic("tensor: " + d.String() + " is not an image")
 	}
-	if d.Layout == CHW {
-		return (i + 1) % 3
-	}
-	return i
+	return imageAxes[d.Layout][i]
 }
 
 // WithSize returns the image description d with height h and width w.
@@ -66,8 +66,10 @@ func (d Desc) Len() int64 { return d.Shape.Len() }
 
 // Size returns the number of bytes of the dense data: -1 if it is unknown or
 // overflows an int64, 0 for Bytes.
-func (d Desc) Size() int64 {
-	n := d.Len()
+func (d Desc) Size() int64 { return d.size() }
+
+func (d *Desc) size() int64 {
+	n := d.Shape.len()
 	if n < 0 || n > (1<<62)/8 {
 		return -1
 	}
@@ -77,20 +79,19 @@ func (d Desc) Size() int64 {
 // Validate returns an error that wraps ErrDesc if d is invalid. Unknown sizes
 // are valid.
 func (d Desc) Validate() error {
+	// Every op validates its inputs, and the sizes of a graph's outputs are
+	// computed in microseconds.
+	least := d.Shape.least()
 	switch {
 	case d.DType == Invalid || d.DType > Bytes || int(d.Layout) >= len(layoutNames):
 		return errfmt.Errorf("%w: %v", ErrDesc, d)
-	case d.DType == Bytes && (d.Shape.Rank() != 0 || d.Layout != NoLayout):
+	case d.DType == Bytes && (d.Shape.rank != 0 || d.Layout != NoLayout):
 		return errfmt.Errorf("%w: %v: want bytes without shape and layout", ErrDesc, d)
-	case d.Layout != NoLayout && d.Shape.Rank() != 3:
+	case d.Layout != NoLayout && d.Shape.rank != 3:
 		return errfmt.Errorf("%w: %v: want three axes for layout %v", ErrDesc, d, d.Layout)
-	}
-	for i := range d.Shape.Rank() {
-		if d.Shape.At(i) < Unknown {
-			return errfmt.Errorf("%w: %v: want sizes of 0 or more", ErrDesc, d)
-		}
-	}
-	if d.Shape.Known() && d.Size() < 0 {
+	case least < Unknown:
+		return errfmt.Errorf("%w: %v: want sizes of 0 or more", ErrDesc, d)
+	case least >= 0 && d.size() < 0:
 		return errfmt.Errorf("%w: %v: want less than 2^62 bytes of data", ErrDesc, d)
 	}
 	return nil

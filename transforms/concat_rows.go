@@ -103,6 +103,11 @@ func (o *ConcatRows) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
+// Kept follows Omit.
+func (o *ConcatRows) Kept(a, b tensor.Desc) (first, second bool) {
+	return o.Omit != OmitFirst || rowCount(b) != 1, o.Omit != OmitSecond || rowCount(a) != 1
+}
+
 // Apply copies the rows.
 func (o *ConcatRows) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	a, err := c.Dense(src[0])
@@ -113,13 +118,12 @@ func (o *ConcatRows) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.Omit == OmitSecond && rowCount(a.Desc) == 1:
-		copy(dst[0].Data, a.Data)
-	case o.Omit == OmitFirst && rowCount(b.Desc) == 1:
-		copy(dst[0].Data, b.Data)
-	default:
-		n := copy(dst[0].Data, a.Data)
+	first, second := o.Kept(a.Desc, b.Desc)
+	n := 0
+	if first {
+		n = copy(dst[0].Data, a.Data)
+	}
+	if second {
 		copy(dst[0].Data[n:], b.Data)
 	}
 	return nil

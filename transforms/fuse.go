@@ -37,6 +37,36 @@ type Reported interface {
 	Report(dst []*tensor.Tensor, in []tensor.Desc)
 }
 
+// Blocked is an Op that cuts an image into blocks of equal size, its first
+// output. Values do not change.
+type Blocked interface {
+	Op
+	// Blocks returns where the pixels of an image d go. ok is false if Blocks
+	// cannot say so. ok does not depend on the size.
+	Blocks(d tensor.Desc) (b Blocks, ok bool)
+}
+
+// Blocks says where the pixels of a CHW image lie in a tensor of blocks. The
+// image has as many blocks as cover it. Value c of the pixel (y, x) of block n
+// is element n*Size + c*Plane + y*Width + x.
+type Blocks struct {
+	Height, Width int // of a block in pixels
+	// Merge groups blocks: the order is by groups of Merge x Merge blocks, row
+	// by row, then within each group, row by row.
+	Merge int
+	Size  int // elements of a block
+	Plane int
+	// Copies is how often a block has its pixels, Step elements apart.
+	Copies, Step int
+}
+
+// Concatenated is an Op whose output has the rows of its two inputs, or of one.
+type Concatenated interface {
+	Op
+	// Kept returns of which of the inputs a and b the output has the rows.
+	Kept(a, b tensor.Desc) (first, second bool)
+}
+
 // Frame is a window of Height x Width pixels in an unbounded plane. The image
 // lies in the plane with its first pixel at (0, 0). All other pixels are Fill:
 // one value for all channels or one for each. Top and Left are the window's

@@ -2477,6 +2477,19 @@ func (z *ResizeToTiles) UnmarshalMsg(b []byte) ([]byte, error) {
 // Msgsize returns an upper bound of the size of the msgp form.
 func (z ResizeToTiles) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
 
+func (z *ResizeZoom) msgp() []any { return []any{&z.Height, &z.Width, &z.NoAntialias} }
+
+// MarshalMsg appends the msgp form to b.
+func (z ResizeZoom) MarshalMsg(b []byte) ([]byte, error) { return msgpack.AppendTuple(b, z.msgp()) }
+
+// UnmarshalMsg reads the msgp form and returns the rest of b.
+func (z *ResizeZoom) UnmarshalMsg(b []byte) ([]byte, error) {
+	return msgpack.ReadTuple(b, z.msgp(), "Height Width NoAntialias")
+}
+
+// Msgsize returns an upper bound of the size of the msgp form.
+func (z ResizeZoom) Msgsize() int { return msgpack.TupleSize(z.msgp()) }
+
 func (z *ResizedCrop) msgp() []any {
 	return []any{&z.Top, &z.Left, &z.Height, &z.Width, &z.OutHeight, &z.OutWidth, (*uint8)(&z.Interpolation), (*uint8)(&z.Backend), &z.NoAntialias}
 }

@@ -175,6 +175,7 @@ func All() []Op {
 		(*ResizeToPatches)(nil),
 		(*ResizeToSlices)(nil),
 		(*ResizeToTiles)(nil),
+		(*ResizeZoom)(nil),
 		(*ResizedCrop)(nil),
 		(*Rotate)(nil),
 		(*Rotate90)(nil),

@@ -184,6 +184,20 @@ func (o *Patchify) Report(dst []*tensor.Tensor, in []tensor.Desc) {
 	grid[0], grid[len(grid)-2], grid[len(grid)-1] = 1, int64(in[0].Height()/o.Patch), int64(in[0].Width()/o.Patch)
 }
 
+// Blocks returns where the pixels of a CHW image go, if patches are CHW and not
+// numbered.
+func (o *Patchify) Blocks(d tensor.Desc) (Blocks, bool) {
+	plane, frames := o.Patch*o.Patch, max(o.Temporal, 1)
+	b := Blocks{Height: o.Patch, Width: o.Patch, Merge: o.Merge, Size: frames * d.Channels() * plane, Plane: frames * plane, Copies: frames, Step: plane}
+	if o.FramesFirst {
+		b.Plane, b.Step = plane, d.Channels()*plane
+	}
+	if o.Raster {
+		b.Merge = 1
+	}
+	return b, o.Layout == tensor.CHW && d.Layout == tensor.CHW && !o.Numbered
+}
+
 // patch writes the patch whose first pixel is at row top and column left.
 func (o *Patchify) patch(to []byte, s *tensor.Tensor, top, left, size int) {
 	h, w, channels := s.Height(), s.Width(), s.Channels()

@@ -91,6 +91,15 @@ func (o *SplitTiles) Infer(dst, in []tensor.Desc) error {
 	return inferred(dst[0])
 }
 
+// Blocks returns where the pixels of a CHW image go, unless tiles overlap.
+func (o *SplitTiles) Blocks(d tensor.Desc) (Blocks, bool) {
+	h, w := o.Height, o.Width
+	if h == 0 {
+		h, w = d.Height(), d.Width()
+	}
+	return Blocks{Height: h, Width: w, Merge: 1, Size: d.Channels() * h * w, Plane: h * w, Copies: 1}, o.Overlap == 0 && d.Layout == tensor.CHW
+}
+
 // tiled describes n tensors of d one after the other.
 func tiled(d tensor.Desc, n int) tensor.Desc {
 	s := tensor.Dims(n, d.Shape.At(0), d.Shape.At(1), d.Shape.At(2))

@@ -63,19 +63,19 @@ func (o *Standardize) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	return nil
 }
 
-// pairwiseSum adds values in the order of NumPy's FLOAT_pairwise_sum.
-func pairwiseSum(v []float32) float32 {
+// pairwiseSum adds values in the order of NumPy's pairwise_sum.
+func pairwiseSum[T float32 | float64](v []T) T {
 	const lanes, block = 8, 128
 	n := len(v)
 	switch {
 	case n < lanes:
-		sum := float32(0)
+		sum := T(0)
 		for _, x := range v {
 			sum += x
 		}
 		return sum
 	case n <= block:
-		r := [lanes]float32(v[:lanes])
+		r := [lanes]T(v[:lanes])
 		i := lanes
 		for ; i < n-n%lanes; i += lanes {
 			for k, x := range v[i : i+lanes] {

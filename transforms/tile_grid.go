@@ -124,8 +124,11 @@ func (o *ResizeToTiles) tiles(h, w int) tiling {
 func (o *ResizeToTiles) grids(f func(first, second, choice int)) {
 	choice := 0
 	for n := o.MinTiles; n <= o.MaxTiles; n++ {
+		b := n
 		for a := 1; a <= n; a++ {
-			b := n / a
+			for a*b > n { // faster than n/a
+				b--
+			}
 			if a*b != n || o.MaxLine > 0 && max(a, b) > o.MaxLine {
 				continue
 			}
@@ -298,10 +301,14 @@ func (o *ResizeToTiles) canvasGrid(h, w int) tiling {
 func (o *ResizeToTiles) sizeGrid(h, w int) tiling {
 	var t tiling
 	most, least := int64(0), int64(math.MaxInt64)
+	fh, fw, area := float64(h), float64(w), int64(w)*int64(h)
 	for i, s := range o.Sizes {
-		scale := min(float64(s[1])/float64(w), float64(s[0])/float64(h))
-		sw, sh := int64(float64(float64(w)*scale)), int64(float64(float64(h)*scale))
-		kept := min(sw*sh, int64(w)*int64(h))
+		scale := float64(s[1]) / fw
+		if v := float64(s[0]) / fh; v < scale { // min also looks for NaN
+			scale = v
+		}
+		sw, sh := int64(float64(fw*scale)), int64(float64(fh*scale))
+		kept := min(sw*sh, area)
 		wasted := int64(s[0])*int64(s[1]) - kept
 		if kept > most || kept == most && wasted < least {
 			most, least = kept, wasted

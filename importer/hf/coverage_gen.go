@@ -83,7 +83,7 @@ var coverage = []Class{
 	{Name: "OneFormerImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{19, 11}},
 	{Name: "Ovis2ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{23, 23}},
 	{Name: "OwlViTImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{17, 17}},
-	{Name: "Owlv2ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{31, 0}},
+	{Name: "Owlv2ImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{31, 30}},
 	{Name: "PI0ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{16}},
 	{Name: "PPChart2TableImageProcessor", Backends: []string{"torchvision", "pil"}, Cases: []int{17, 17}},
 	{Name: "PPDocLayoutV2ImageProcessor", Backends: []string{"torchvision"}, Cases: []int{27}},

@@ -12,31 +12,35 @@ func init() {
 				convertRGB: true, resize: true, rescale: true, normalize: true, pad: true, size: square(960), resample: transforms.Bilinear, mean: clipMean, std: clipStd,
 				ownResample: true,
 			},
-			partial: "pil refuses every file: SciPy blurs and scales there, whose bits are not reproduced",
-			build:   owlv2,
+			build: owlv2,
 		}
 	})
 }
 
-// owlv2 adds the steps of OWLv2's torchvision backend: the values between 0 and
-// 1, zeros at the bottom or right up to a square, a blur before the image is
-// reduced without antialiasing, and the normalization. The class ignores
-// resample, the centre crop and pad_size.
+// owlv2 adds the steps of OWLv2: the values between 0 and 1, zeros at the
+// bottom or right up to a square, the resize, and the normalization.
+// torchvision's backend blurs the image before it is reduced without
+// antialiasing. PIL's backend resizes with SciPy. The class ignores the centre
+// crop, pad_size and, but for PIL's 0, resample.
 func owlv2(b *builder, o *importer.Object) {
 	noOCR(o)
 	b.rescale = o.Bool("rescale", b.rescale) // of older files; it takes precedence
-	if !b.torch {
-		o.Bad("image_processor_type", "the torchvision backend: in the PIL backend SciPy blurs and scales the image, whose bits are not reproduced")
-		return
-	}
-	if !b.resize {
+	if b.torch && !b.resize {
 		o.Bad("do_resize", "true: the class fails without it")
 		return
 	}
 	s := b.size
-	if s.height == 0 {
+	switch {
+	case !b.resize:
+	case s.height == 0:
 		o.Bad("size", "height and width")
 		return
+	case !b.torch && (s.height == 1 || s.height == 3):
+		o.Bad("size", "another height than 1 and 3: the PIL backend takes so many rows for channels")
+		return
+	}
+	if !b.torch && b.rescale && b.factor < 0 {
+		o.Bad("rescale_factor", "0 or more: the signs of zeros are not reproduced for the PIL backend")
 	}
 	normalize := b.normalize
 	b.normalize = false
@@ -47,9 +51,18 @@ func owlv2(b *builder, o *importer.Object) {
 		p.Position = transforms.TopLeft
 		b.Add(p)
 	}
-	b.Add(transforms.NewAntialiasBlur(s.height, s.width))
-	b.noAntialias = true
-	b.resizeTo(s)
+	switch {
+	case b.torch:
+		b.Add(transforms.NewAntialiasBlur(s.height, s.width))
+		b.noAntialias = true
+		b.resizeTo(s)
+	case b.resize:
+		z := transforms.NewResizeZoom(s.height, s.width)
+		// The class passes resample for the argument anti_aliasing.
+		n, ok := importer.Int(o.Peek("resample"), 0, 5)
+		z.NoAntialias = ok && n == 0
+		b.Add(z)
+	}
 	b.rescale, b.normalize = false, normalize
 	b.planes(o)
 }

@@ -317,6 +317,7 @@ var Layers = []Layer{
 		{Path: "pack/distributed/cmd/infer-prep-beam", May: []string{"codec/all", "codec/jpegli", "pack/distributed", "pack", "store/hdfs", "store/httpstore", "store/s3", beam, "transforms/all"}},
 		{Path: "conformance/engines/goimage", May: []string{ximage}},
 		{Path: "conformance/engines/sampling", May: []string{"importer/hf/video"}},
+		{Path: "examples/chat", May: []string{Root, "codec", "importer/hf/tokens", "tensor", "transforms"}},
 		{Path: "examples/classifier"},
 		{Path: "examples/cpp"},
 		{Path: "examples/eager", May: []string{"eager", "tensor", "transforms", "codec/all"}},

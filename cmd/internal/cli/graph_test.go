@@ -256,7 +256,7 @@ func TestGraphPlanPasses(t *testing.T) {
 
 	r = call(t, "graph", "plan", "--preset", "clip", "--off", "x")
 	require.Equal(t, command.ExitUsage, r.status)
-	require.Contains(t, r.stderr, `--off "x": want fold-geometry, pointwise-table, region-decode or row-step`)
+	require.Contains(t, r.stderr, `--off "x": want fold-geometry, pointwise-table, region-decode, row-step or place-blocks`)
 	for _, q := range datagraph.Passes() {
 		require.Contains(t, call(t, "graph", "plan", "--help").stdout, q.Doc())
 	}

@@ -1,0 +1,21 @@
+"""Prints a page for an archive: links to files that the archive has elsewhere are set right, others become text.
+
+usage: release-page.py PAGE FOLDER
+FOLDER is what will be packed. The headers of the C library are looked for in include.
+"""
+import os, re, sys
+
+page, folder = sys.argv[1:]
+
+
+def link(m):
+    text, target = m.groups()
+    if re.match(r"https?:|#", target) or os.path.exists(os.path.join(folder, target)):
+        return m.group(0)
+    if os.path.exists(os.path.join(folder, "include", target)):
+        return f"[{text}](include/{target})"
+    return text
+
+
+with open(page, encoding="utf-8") as f:
+    sys.stdout.write(re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", link, f.read()))
