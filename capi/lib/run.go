@@ -27,14 +27,20 @@ func (a *args) done() {
 	}
 }
 
+// listOf returns the host's list of the graph's inputs.
+func (g *graph) listOf(in *ipInput, n int32) (list[ipInput], error) {
+	l, err := listOf("ip_input", in, n)
+	if err == nil && l.n != len(g.inputs) {
+		err = fmt.Errorf("infer_prep: run: %w: %d inputs, the graph has %d", errInput, l.n, len(g.inputs))
+	}
+	return l, err
+}
+
 // args returns the inputs of a run. The caller calls done, after an error too.
 func (g *graph) args(in *ipInput, n int32) (a args, err error) {
-	l, err := listOf("ip_input", in, n)
+	l, err := g.listOf(in, n)
 	if err != nil {
 		return a, err
-	}
-	if l.n != len(g.inputs) {
-		return a, fmt.Errorf("infer_prep: run: %w: %d inputs, the graph has %d", errInput, l.n, len(g.inputs))
 	}
 	a.list = make([]*tensor.Tensor, l.n)
 	for i := range a.list {
@@ -45,6 +51,38 @@ func (g *graph) args(in *ipInput, n int32) (a args, err error) {
 	return a, nil
 }
 
+// sizes returns the bytes of the inputs' elements, as if they were dense.
+func (g *graph) sizes(in *ipInput, n int32) ([]int64, error) {
+	l, err := g.listOf(in, n)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int64, l.n)
+	for i := range sizes {
+		if sizes[i], err = elements(l.of(i), g.inputs[i].Desc); err != nil {
+			return nil, fmt.Errorf("infer_prep: run: input %q: %w", g.inputs[i].Name, err)
+		}
+	}
+	return sizes, nil
+}
+
+// elements checks an input and returns the bytes of its elements.
+func elements(in *ipInput, want tensor.Desc) (int64, error) {
+	if in.dtype == int32(tensor.Bytes) {
+		_, err := bytesOf(in.data, in.bytes)
+		return int64(in.bytes), err
+	}
+	d, err := descOf(in)
+	if err == nil && want.DType == tensor.Bytes {
+		_, _, err = imageOf(in, d)
+		return d.Size(), err
+	}
+	if err != nil {
+		return 0, err
+	}
+	return dense(in, d)
+}
+
 func (a *args) input(in *ipInput, want tensor.Desc) (*tensor.Tensor, error) {
 	if in.dtype == int32(tensor.Bytes) {
 		b, err := bytesOf(in.data, in.bytes)
@@ -53,9 +91,6 @@ func (a *args) input(in *ipInput, want tensor.Desc) (*tensor.Tensor, error) {
 	d, err := descOf(in)
 	if err != nil {
 		return nil, err
-	}
-	if in.data == nil {
-		return nil, fmt.Errorf("%w: data is NULL", errInput)
 	}
 	if want.DType == tensor.Bytes {
 		return a.pixels(in, d)
@@ -104,6 +139,9 @@ func descOf(in *ipInput) (d tensor.Desc, err error) {
 	}
 	if d.Size() < 0 {
 		return d, fmt.Errorf("%w: %v has too many elements", errInput, d)
+	}
+	if in.data == nil {
+		return d, fmt.Errorf("%w: data is NULL", errInput)
 	}
 	return d, nil
 }

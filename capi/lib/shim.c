@@ -1,11 +1,11 @@
 // The functions of infer_prep.h. They check what must be checked before Go
 // runs: a fork of the process has no Go threads, so a call into Go may hang
-// there.
+// there. The form in plain C (IP_WASM2C, capi/wasm2c/host.c) has no threads.
 #include "_cgo_export.h"
 
 #include <string.h>
 
-#ifndef _WIN32
+#if !defined(_WIN32) && !defined(IP_WASM2C)
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>

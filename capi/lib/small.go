@@ -65,6 +65,10 @@ func (*processor) kind() int32 { return kindTokens }
 
 func (*processor) close() {}
 
+func (*processor) source() ([]byte, error) { return nil, errHandle }
+
+func reopenProcessor([]byte) (*processor, error) { return nil, errHandle }
+
 func tokensOpen(folder *byte, files *ipTokenFiles, h *uintptr, e *ipError) int32 {
 	return do(e, func() error {
 		return fmt.Errorf("infer_prep: tokens: %w: this build has no importers", codec.ErrUnsupported)
