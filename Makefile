@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi capi-c jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -95,6 +95,10 @@ wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package i
 # The C library: programs in C and C++, with the graphs of all importers and the speed beside Go's.
 capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, forks, signals, sanitizers, the speed beside Go's
 	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/...
+
+capi-c-test: capi-c ## the same tests of the C library in plain C, which takes minutes to compile; musl, sanitizers, its speed beside Go's
+	$(MAKE) -C dist/capi-c CFLAGS="$(or $(CAPI_C_FLAGS),-O1)"
+	INFER_PREP_CAPI=1 INFER_PREP_CAPI_C=$(CURDIR)/dist/capi-c $(GO) test -count=1 -v -timeout 60m ./capi/lib
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
@@ -304,6 +308,10 @@ npm: wasm/node_modules/.package-lock.json ## the npm package
 capi: ## the C library for this machine, in dist/capi: headers, shared and static library, files for pkg-config and CMake
 	@GO="$(GO)" capi/build.sh dist/capi
 	@echo "$(CURDIR)/dist/capi"
+
+capi-c: ## the C library in plain C, in dist/capi-c: sources that any C compiler builds, with a Makefile and a CMakeLists.txt
+	@GO="$(GO)" capi/wasm2c/build.sh dist/capi-c
+	@echo "$(CURDIR)/dist/capi-c"
 
 jar: ## the jar for Java and Kotlin on servers, with libraries for Linux on x86-64 and arm64
 	@mobile/install.sh >&2

@@ -55,10 +55,24 @@ func TestMain(m *testing.M) {
 // and measure times.
 func whole() bool { return os.Getenv("INFER_PREP_CAPI") != "" }
 
+// translated is the folder of a library that make capi-c-test has built from
+// the C of capi/wasm2c. The tests then are of that.
+var translated = os.Getenv("INFER_PREP_CAPI_C")
+
+// builds skips a test of what capi/build.sh builds.
+func builds(t *testing.T) {
+	if translated != "" {
+		t.Skip("the test is of capi/build.sh")
+	}
+}
+
 // library returns a folder with include and lib. It skips the test
 // without a C compiler.
 func library(t *testing.T) string {
 	t.Helper()
+	if translated != "" {
+		return translated
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("the programs of the test are for Linux")
 	}
@@ -168,7 +182,15 @@ func TestHeader(t *testing.T) {
 
 func TestAPI(t *testing.T) { check(t, "api", large) }
 
-func TestFork(t *testing.T) { check(t, "fork", large) }
+// TestFork uses the library in a fork: it refuses calls. The one in plain C has
+// no threads that the fork would lack: it works.
+func TestFork(t *testing.T) {
+	if translated != "" {
+		check(t, "forks", tiny(t), root+"testdata/images/jpeg_gray.jpg")
+		return
+	}
+	check(t, "fork", large)
+}
 
 func TestBatch(t *testing.T) { check(t, "batch", large) }
 
@@ -193,7 +215,9 @@ func TestSanitizers(t *testing.T) {
 	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	runProgram(t, p, "api", large)
 	runProgram(t, p, "batch", large)
-	runProgram(t, p, "fork", large)
+	if translated == "" {
+		runProgram(t, p, "fork", large)
+	}
 	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
 }
 
@@ -206,13 +230,9 @@ func TestCPlusPlus(t *testing.T) {
 
 // TestReadme compiles and runs the README's programs by its command lines.
 func TestReadme(t *testing.T) {
+	builds(t)
 	lib := library(t)
-	b, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	blocks := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
-		blocks[m[1]] = append(blocks[m[1]], m[2])
-	}
+	blocks := blocksOf(t, "../README.md")
 	require.Len(t, blocks["c"], 1)
 	require.Len(t, blocks["cpp"], 1)
 	require.Len(t, blocks["sh"], 1)
@@ -245,6 +265,17 @@ func TestReadme(t *testing.T) {
 	require.GreaterOrEqual(t, strings.Count(string(out), "-1.05617 -0.884922 -0.6623\n"), 2, string(out))
 }
 
+// blocksOf returns the blocks of code of a file, by their language.
+func blocksOf(t *testing.T, file string) map[string][]string {
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	blocks := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	return blocks
+}
+
 func missing(tool string) bool {
 	_, err := exec.LookPath(tool)
 	return err != nil
@@ -252,6 +283,7 @@ func missing(tool string) bool {
 
 // TestArm64 runs the library for arm64 in qemu. Its outputs have x86's bytes.
 func TestArm64(t *testing.T) {
+	builds(t)
 	if !whole() {
 		t.Skip("make capi-test runs it")
 	}
@@ -280,6 +312,7 @@ func TestArm64(t *testing.T) {
 
 // TestMusl runs the functions in a static program with musl.
 func TestMusl(t *testing.T) {
+	builds(t)
 	cc := os.Getenv("INFER_PREP_MUSL_CC")
 	if cc == "" {
 		t.Skip("INFER_PREP_MUSL_CC is not set: want a C compiler for musl, such as a script of zig cc -target x86_64-linux-musl")
@@ -304,8 +337,28 @@ func TestMusl(t *testing.T) {
 	}
 }
 
+// TestTranslation translates the library to C and compiles the files that are
+// not generated with all warnings. Make capi-c-test compiles and runs it.
+func TestTranslation(t *testing.T) {
+	builds(t)
+	if !whole() {
+		t.Skip("make capi-test runs it")
+	}
+	library(t)
+	dir := t.TempDir()
+	out, err := exec.Command("../wasm2c/build.sh", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, f := range handWritten[:4] {
+		for _, flag := range []string{"-O1", "-DIP_BOUNDS_CHECK", "-DIP_NO_THREADS"} {
+			out, err := exec.Command("gcc", "-Wall", "-Wextra", "-Werror", "-isystem", dir+"/src", "-I", dir+"/include", flag, "-c", filepath.Join(dir, "src", f), "-o", filepath.Join(dir, "object.o")).CombinedOutput()
+			require.NoError(t, err, "%s %s: %s", f, flag, out)
+		}
+	}
+}
+
 // TestSmall runs the small build, whose size is a promise of the README.
 func TestSmall(t *testing.T) {
+	builds(t)
 	library(t)
 	dir := t.TempDir()
 	out, err := exec.Command("../build.sh", "--small", dir).CombinedOutput()
@@ -328,6 +381,7 @@ func TestSignals(t *testing.T) {
 
 // TestStatic runs the functions in a program with the static library.
 func TestStatic(t *testing.T) {
+	builds(t)
 	dir := library(t)
 	p := filepath.Join(t.TempDir(), "program")
 	out, err := exec.Command("gcc", "-std=c99", "-O1", "-I", dir+"/include", "../testdata/check.c", filepath.Join(dir, "lib/libinfer_prep.a"), "-lpthread", "-o", p).CombinedOutput()
@@ -452,6 +506,7 @@ func photo(t *testing.T) []byte {
 // take 3 % longer. Another program may delay both, so it measures until the
 // least times agree.
 func TestSpeed(t *testing.T) {
+	builds(t)
 	if !whole() {
 		t.Skip("make capi-test measures")
 	}

@@ -1,20 +1,24 @@
 /* config.h: how the C of wasm2c is compiled. wasm-rt.h includes it first, so
  * that no compiler needs options.
  *
- * Every access to the module's memory is checked: a bug is a trap, which the
- * library turns into IP_INTERNAL, and it needs no signal handlers. */
+ * On 64-bit systems an instance reserves 8 GiB of addresses, which an access of
+ * the module cannot leave. Go checks its own accesses, so one to addresses
+ * without memory would be a bug of Go or of its compiler; it is a SIGSEGV. With
+ * IP_BOUNDS_CHECK, and elsewhere, C checks each access again: it reserves less
+ * and such a bug is IP_INTERNAL, but the library is twice as large, and slower. */
 #ifndef IP_CONFIG_H
 #define IP_CONFIG_H
 
 #include <stdint.h>
 
-#define WASM_RT_MEMCHECK_BOUNDS_CHECK 1
-
-/* Memory that is reserved at once does not move, which makes accesses faster. */
-#if UINTPTR_MAX > 0xffffffff && !defined(_WIN32)
+#if UINTPTR_MAX > 0xffffffff && !defined(_WIN32) && !defined(IP_BOUNDS_CHECK)
 #define WASM_RT_USE_MMAP 1
+#define WASM_RT_MEMCHECK_GUARD_PAGES 1
+#define WASM_RT_SKIP_SIGNAL_RECOVERY 1 /* no handlers */
+#define WASM_RT_NONCONFORMING_ALLOW_OOB_READ_ELIMINATION 1
 #else
 #define WASM_RT_USE_MMAP 0
+#define WASM_RT_MEMCHECK_BOUNDS_CHECK 1
 #endif
 
 /* Names of this copy, for programs that contain another module of wasm2c. */

@@ -680,15 +680,15 @@ static void open_graph(instance *x, void *arg)
 	finish(x);
 }
 
-/* here writes the folder that relative names start from. */
-static const char *here(char to[4096])
+/* here returns the folder that a relative name starts from, NULL for others. */
+static const char *here(const char *name, char to[4096])
 {
-#ifdef _WIN32
-	(void)to;
-	return NULL;
-#else
-	return getcwd(to, 4096);
+#ifndef _WIN32
+	if (name && *name != '/' && strncmp(name, "preset:", 7))
+		return getcwd(to, 4096);
 #endif
+	(void)name, (void)to;
+	return NULL;
 }
 
 /* no_files refuses names of files where the module cannot read them. */
@@ -758,7 +758,7 @@ ip_status ipgo_graph_open(char *name, void *data, size_t n, ip_options *options,
 		s = no_files(name, e);
 	if (s)
 		return s;
-	opening p = { NULL, name ? here(folder) : NULL, name, data, n, options, NULL, e, IP_INTERNAL };
+	opening p = { NULL, here(name, folder), name, data, n, options, NULL, e, IP_INTERNAL };
 	return open_object(&p, KIND_GRAPH, open_graph, jobs, h);
 }
 
@@ -805,7 +805,7 @@ ip_status ipgo_tokens_open(char *name, ip_token_files *files, uintptr_t *h, ip_e
 	}
 	if (total > MOST)
 		return too_large(e, total);
-	opening p = { NULL, name ? here(folder) : NULL, name, NULL, 0, NULL, files, e, IP_INTERNAL };
+	opening p = { NULL, here(name, folder), name, NULL, 0, NULL, files, e, IP_INTERNAL };
 	return open_object(&p, KIND_TOKENS, open_tokens, 0, h);
 }
 

@@ -13,6 +13,8 @@
 #ifndef MAP_NORESERVE
 #define MAP_NORESERVE 0
 #endif
+/* An access adds an offset of 32 bits to an address of 32 bits, and its size. */
+#define RESERVED (((size_t)2 << 32) + 65536)
 #endif
 
 /* The memory is little-endian, and host.c copies numbers as they are. */
@@ -30,18 +32,11 @@ void wasm_rt_allocate_memory(wasm_rt_memory_t *m, uint64_t pages, uint64_t max, 
 	m->size = size;
 	m->is64 = is64;
 #if WASM_RT_USE_MMAP
-	/* A process with limited addresses gets less. */
-	for (; m->max_pages * page >= size && !m->data; m->max_pages /= 2) {
-		void *p = mmap(NULL, m->max_pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (p == MAP_FAILED)
-			continue;
-		if (mprotect(p, size, PROT_READ | PROT_WRITE)) {
-			munmap(p, m->max_pages * page);
-			break;
-		}
+	void *p = mmap(NULL, RESERVED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p != MAP_FAILED && mprotect(p, size, PROT_READ | PROT_WRITE))
+		munmap(p, RESERVED);
+	else if (p != MAP_FAILED)
 		m->data = p;
-		break;
-	}
 #else
 	if ((size_t)size == size)
 		m->data = calloc((size_t)size, 1);
@@ -79,7 +74,7 @@ void wasm_rt_free_memory(wasm_rt_memory_t *m)
 	if (!m->data)
 		return;
 #if WASM_RT_USE_MMAP
-	munmap(m->data, m->max_pages * m->page_size);
+	munmap(m->data, RESERVED);
 #else
 	free(m->data);
 #endif
