@@ -217,8 +217,9 @@ func TestSanitizers(t *testing.T) {
 	runProgram(t, p, "batch", large)
 	if translated == "" {
 		runProgram(t, p, "fork", large)
+		// The sanitizer keeps freed memory, which results in plain C have.
+		runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
 	}
-	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
 }
 
 // TestCPlusPlus runs infer_prep.hpp.

@@ -80,5 +80,5 @@ int main(int argc, char **argv)
 	auto l = tokens.images({ { 56, 56 }, { 1080, 1920 } });
 	CHECK(l.size() == 2 && l[0].tokens == 4 && l[1].tokens == 2691 && l[0].text == "<|image_pad|><|image_pad|><|image_pad|><|image_pad|>");
 	CHECK(tokens.images({}).empty());
-	fails(IP_IO, "no such file", [] { infer_prep::tokens("/nonexistent"); });
+	fails(IP_IO, "o such file", [] { infer_prep::tokens("/nonexistent"); });
 }

@@ -34,6 +34,13 @@ mkdir -p "$dir/src/simde/wasm"
 rm -f "$dir"/src/ip*.c
 # Two packages of Go declare the same functions of WASI, which wasm2c mentions.
 "$wabt/bin/wasm2c" "$work/ip.wasm" -n ip --no-debug-names --num-outputs=$files -o "$dir/src/ip.c" 2> >(grep -v 'duplicate import declaration "wasi_' >&2)
+# Files with SIMD deserve other options.
+(
+  cd "$dir/src"
+  for f in $(grep -l v128 ip_*.c); do
+    mv "$f" "ip_simd_${f#ip_}"
+  done
+)
 cp "$data"/wasm2c/wasm-rt-impl.{c,h} "$data/wasm2c/wasm-rt-impl-tableops.inc" "$dir/src"
 sed 's/^#define WASM_RT_H_$/&\n#include "config.h" \/* of infer-prep *\//' "$data/wasm2c/wasm-rt.h" >"$dir/src/wasm-rt.h"
 grep -q '"config.h"' "$dir/src/wasm-rt.h"
