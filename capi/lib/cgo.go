@@ -10,6 +10,8 @@ void ipc_set_error(ip_error *e, ip_status status, const char *text, size_t n);
 import "C"
 
 import (
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"unsafe"
 
@@ -52,6 +54,11 @@ func byteOf(p *C.char) *byte            { return (*byte)(unsafe.Pointer(p)) }
 func inputOf(p *C.ip_input) *ipInput    { return (*ipInput)(unsafe.Pointer(p)) }
 func tensorOf(p *C.ip_tensor) *ipTensor { return (*ipTensor)(unsafe.Pointer(p)) }
 func columnOf(p *C.ip_column) *ipColumn { return (*ipColumn)(unsafe.Pointer(p)) }
+
+// panicked returns the error of a panic.
+func panicked(p any) error {
+	return fmt.Errorf("infer_prep: %w: %v\n%s", errInternal, p, debug.Stack())
+}
 
 func setError(e *ipError, status int32, text string) {
 	if e != nil {

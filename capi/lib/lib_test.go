@@ -392,13 +392,16 @@ func TestStatic(t *testing.T) {
 }
 
 // tiny is a graph with an output of float32 (3, 32, 32).
-func tiny(t *testing.T) string {
+func tiny(t *testing.T) string { return square(t, 32) }
+
+// square is a graph with an output of float32 (3, side, side).
+func square(t *testing.T, side int) string {
 	g, err := preset.Graph("imagenet")
 	require.NoError(t, err)
 	b, err := g.MarshalJSON()
 	require.NoError(t, err)
-	b = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("224"), []byte("32")), []byte("256"), []byte("36"))
-	name := filepath.Join(t.TempDir(), "tiny.json")
+	b = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("224"), fmt.Append(nil, side)), []byte("256"), fmt.Append(nil, side+side/8))
+	name := filepath.Join(t.TempDir(), "square.json")
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	return name
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"sync"
 	"unsafe"
 )
@@ -70,7 +69,7 @@ func free(h uintptr, kind int32) int32 {
 func do(e *ipError, f func() error) (status int32) {
 	defer func() {
 		if p := recover(); p != nil {
-			status = fail(e, fmt.Errorf("infer_prep: %w: %v\n%s", errInternal, p, debug.Stack()))
+			status = fail(e, panicked(p))
 		}
 	}()
 	if err := f(); err != nil {

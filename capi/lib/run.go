@@ -163,7 +163,7 @@ func (a *args) pixels(in *ipInput, d tensor.Desc) (*tensor.Tensor, error) {
 	return tensor.FromBytes(name), nil
 }
 
-// imageOf returns the image of pixels without their Data, and the bytes of that.
+// imageOf returns the image of pixels without Data, and the bytes of that.
 func imageOf(in *ipInput, d tensor.Desc) (m memory.Image, n int, err error) {
 	if d.DType != tensor.Uint8 || !d.IsImage() || d.Channels() < 1 || d.Channels() >= len(modes) {
 		return m, 0, fmt.Errorf("%w: %v, want an encoded image, or uint8 HWC or CHW of 1 to 4 channels", errInput, d)
@@ -212,7 +212,7 @@ func runInto(h uintptr, in *ipInput, nin int32, out *ipTensor, nout int32, e *ip
 
 // runInto runs the graph and writes its outputs to the host's memory.
 func (g *graph) runInto(in []*tensor.Tensor, out list[ipTensor]) error {
-	// Outputs too large for their memory, of unknown size, and none with memory.
+	// Some outputs do not fit, some have no known size, none has memory.
 	small, open, none := false, false, true
 	for i := range out.n {
 		t := out.of(i)

@@ -54,6 +54,14 @@ func TestTranslatedSanitizers(t *testing.T) {
 	runProgram(t, p, "closing", tiny(t), gray)
 }
 
+// TestTranslatedExhausted ends instances for lack of memory.
+func TestTranslatedExhausted(t *testing.T) {
+	for _, flags := range [][]string{{"-O1"}, {"-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"}} {
+		p := link(t, "gcc", flags...)
+		runProgram(t, p, "exhausted", square(t, 4000), square(t, 40000), tiny(t), root+"testdata/images/jpeg_gray.jpg")
+	}
+}
+
 // TestTranslatedRaces runs the hand-written C under the thread sanitizer.
 func TestTranslatedRaces(t *testing.T) {
 	p := link(t, "gcc", "-O1", "-fsanitize=thread")

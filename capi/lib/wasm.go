@@ -3,9 +3,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"runtime"
+	"strings"
 	"unsafe"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -32,6 +36,15 @@ var (
 	// kept are copies of outputs of the last run.
 	kept []*tensor.Tensor
 )
+
+// panicked returns the error of a panic. A slice larger than the module's
+// memory is one. The functions of a stack have no names here.
+func panicked(p any) error {
+	if e, ok := p.(runtime.Error); ok && strings.Contains(e.Error(), "makeslice: len out of range") {
+		return fmt.Errorf("infer_prep: %w: out of memory: this build has 4 GiB for a run", codec.ErrLimit)
+	}
+	return fmt.Errorf("infer_prep: %w: %v", errInternal, p)
+}
 
 func setError(_ *ipError, _ int32, text string) { failed = text }
 
@@ -160,9 +173,9 @@ func wasmProbe(image unsafe.Pointer, n uint32, info unsafe.Pointer) int32 {
 	return probe(image, uint64(n), (*ipImageInfo)(info), nil)
 }
 
-// inputs sets bytes[i] to the number of bytes of input i's dense elements, which
-// the host must copy to the module before a run. It checks the inputs as a run
-// does, but does not read their elements.
+// inputs sets bytes[i] to the number of bytes of the dense elements of input i,
+// which the host must copy to the module before a run. It checks the inputs as
+// a run does, but does not read their elements.
 //
 //go:wasmexport inputs
 func wasmInputs(handle uint64, in unsafe.Pointer, n int32, bytes unsafe.Pointer) int32 {
@@ -177,8 +190,8 @@ func wasmInputs(handle uint64, in unsafe.Pointer, n int32, bytes unsafe.Pointer)
 	})
 }
 
-// run runs a graph and sets data of every output to its elements, which are
-// valid until the next call. An output is larger than its capacity only if the
+// run runs a graph and sets data of every output to its elements, valid until
+// the next call. An output is larger than its capacity only if the
 // status is IP_CAPACITY.
 //
 //go:wasmexport run

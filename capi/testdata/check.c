@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -747,6 +748,39 @@ static void closing(const char *graph, const char *image)
 	free(w.f.data);
 }
 
+/* exhausted LARGE HUGE GRAPH IMAGE: two graphs of the library in plain C whose
+ * runs need more memory than the process has, and than there can be; others run
+ * on. */
+static void exhausted(const char *large, const char *huge, const char *graph, const char *image)
+{
+	file f = read_file(image);
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_options o = IP_OPTIONS_INIT;
+	ip_graph *g = open_name(graph), *l, *h;
+	ip_result *r;
+	struct rlimit limit;
+	o.max_bytes = -1;
+	OK(ip_graph_open_name(large, &o, &l, &e));
+	OK(ip_graph_open_name(huge, &o, &h, &e));
+	for (int i = 0; i < 3; i++) {
+		OK(ip_run(g, &in, 1, &r, &e));
+		CHECK(ip_result_free(r) == IP_OK);
+		FAILS(IP_LIMIT, "out of memory", ip_run(h, &in, 1, &r, &e));
+		CHECK(!getrlimit(RLIMIT_DATA, &limit));
+		rlim_t before = limit.rlim_cur;
+		limit.rlim_cur = (rlim_t)rss() * 1024 + ((rlim_t)100 << 20);
+		CHECK(!setrlimit(RLIMIT_DATA, &limit));
+		FAILS(IP_LIMIT, "out of memory", ip_run(l, &in, 1, &r, &e));
+		CHECK(r == NULL);
+		limit.rlim_cur = before;
+		CHECK(!setrlimit(RLIMIT_DATA, &limit));
+	}
+	OK(ip_run(l, &in, 1, &r, &e));
+	CHECK(ip_result_free(r) == IP_OK);
+	CHECK(ip_graph_free(g) == IP_OK && ip_graph_free(h) == IP_OK && ip_graph_free(l) == IP_OK);
+	free(f.data);
+}
+
 typedef struct {
 	size_t threads, left_out;
 } host;
@@ -896,6 +930,8 @@ int main(int argc, char **argv)
 		garbage(argv[2], atoi(argv[3]));
 	else if (!strcmp(mode, "closing") && argc == 4)
 		closing(argv[2], argv[3]);
+	else if (!strcmp(mode, "exhausted") && argc == 6)
+		exhausted(argv[2], argv[3], argv[4], argv[5]);
 	else if (!strcmp(mode, "batch") && argc == 3)
 		batch(argv[2]);
 	else if (!strcmp(mode, "bench") && argc == 4)

@@ -52,8 +52,10 @@ enum { KIND_GRAPH, KIND_RESULT, KIND_TOKENS };
 /* The most bytes of an argument of a call. The instance's memory ends at 4 GiB. */
 #define MOST ((uint64_t)1 << 30)
 
-/* An arena larger than this is freed after its call. */
+/* An arena larger than this is freed after its call, and so is an instance with
+ * more memory, which never shrinks. */
 #define ARENA_KEPT (8u << 20)
+#define MEMORY_KEPT (512u << 20)
 
 /* The structs of infer_prep.h that have pointers, as capi/lib/abi.go has them. */
 
@@ -458,7 +460,7 @@ static instance *take(const object *o, ip_error *e)
 /* give takes an instance back. */
 static void give(instance *x)
 {
-	if (guarded(sweep, x, NULL)) {
+	if (x->module.w2c_memory.size > MEMORY_KEPT || guarded(sweep, x, NULL)) {
 		destroy_instance(x);
 		return;
 	}
