@@ -1,3 +1,5 @@
+//go:build cgo || wasip1
+
 // Command lib is the Go part of the C library libinfer_prep, whose functions
 // capi/infer_prep.h documents. It has two forms. cgo.go makes it a shared and a
 // static library for capi/build.sh. wasm.go makes it a module of WebAssembly,

@@ -1,3 +1,5 @@
+//go:build cgo || wasip1
+
 package main
 
 import (

@@ -1,4 +1,4 @@
-//go:build !small
+//go:build (cgo || wasip1) && !small
 
 package main
 
