@@ -97,7 +97,7 @@ capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, f
 	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/...
 
 capi-c-test: capi-c ## the same tests of the C library in plain C, which takes minutes to compile; musl, sanitizers, its speed beside Go's
-	$(MAKE) -C dist/capi-c
+	$(MAKE) -j2 -C dist/capi-c
 	INFER_PREP_CAPI=1 INFER_PREP_CAPI_C=$(CURDIR)/dist/capi-c $(GO) test -count=1 -v -timeout 60m ./capi/lib
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in

@@ -129,8 +129,7 @@ func wasmSource(handle uint64, kind int32, to unsafe.Pointer) int32 {
 	})
 }
 
-// reopen opens an object from the bytes of source. Of the options a graph needs
-// the limits.
+// reopen opens an object from the bytes of source. options has a graph's limits.
 //
 //go:wasmexport reopen
 func wasmReopen(kind int32, data unsafe.Pointer, n uint32, options, handle unsafe.Pointer) int32 {

@@ -395,8 +395,8 @@ static binding *bound(instance *x, uintptr_t id)
 	return NULL;
 }
 
-/* bind notes that an instance has an object. The bindings have room for it. */
-static void bind(instance *x, const object *o, uint64_t handle)
+/* note notes that an instance has an object. The bindings have room for it. */
+static void note(instance *x, const object *o, uint64_t handle)
 {
 	binding b = { o->id, o->kind, handle };
 	x->bindings[x->bindings_n++] = b;
@@ -514,7 +514,7 @@ static ip_status with(object *o, ip_error *e, void (*f)(instance *, void *), voi
 		else if (r.status)
 			s = r.status;
 		else
-			bind(x, o, r.handle), s = IP_OK;
+			note(x, o, r.handle), s = IP_OK;
 	} else if (x) {
 		s = IP_OK;
 	}
@@ -646,7 +646,7 @@ static ip_status opened_here(instance *x, object *o, uint32_t at_handle, ip_erro
 	if (s)
 		w2c_ip_close(&x->module, handle, (u32)o->kind);
 	else
-		bind(x, o, handle);
+		note(x, o, handle);
 	return s;
 }
 

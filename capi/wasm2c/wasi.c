@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#ifndef _WIN32
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,14 +114,16 @@ u32 w2c_wasi__snapshot__preview1_sched_yield(wasi *w)
 /* now returns nanoseconds of a clock: 0 the time of day, else monotonic. */
 static u64 now(u32 clock)
 {
-	struct timespec t = { 0, 0 };
 #ifdef _WIN32
+	FILETIME t; /* since 1601, in units of 100 ns */
 	(void)clock;
-	timespec_get(&t, TIME_UTC);
+	GetSystemTimeAsFileTime(&t);
+	return (((u64)t.dwHighDateTime << 32 | t.dwLowDateTime) - 116444736000000000u) * 100;
 #else
+	struct timespec t = { 0, 0 };
 	clock_gettime(clock == 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC, &t);
-#endif
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+#endif
 }
 
 u32 w2c_wasi__snapshot__preview1_clock_time_get(wasi *w, u32 clock, u64 precision, u32 to)
@@ -167,7 +171,10 @@ u32 w2c_wasi__snapshot__preview1_poll_oneoff(wasi *w, u32 subscriptions, u32 eve
 		}
 		least = ns < least ? ns : least;
 	}
-#ifndef _WIN32
+#ifdef _WIN32
+	if (n && least)
+		Sleep(least / 1000000u < INFINITE ? (DWORD)(least / 1000000u) : INFINITE - 1);
+#else
 	if (n && least) {
 		struct timespec t;
 		t.tv_sec = (time_t)(least / 1000000000u);
