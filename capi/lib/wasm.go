@@ -129,7 +129,8 @@ func wasmSource(handle uint64, kind int32, to unsafe.Pointer) int32 {
 	})
 }
 
-// reopen opens an object from the bytes of source. options has a graph's limits.
+// reopen opens an object from the bytes of source. Options are the limits of a
+// graph.
 //
 //go:wasmexport reopen
 func wasmReopen(kind int32, data unsafe.Pointer, n uint32, options, handle unsafe.Pointer) int32 {
