@@ -21,6 +21,19 @@
 #define WASM_RT_MEMCHECK_BOUNDS_CHECK 1
 #endif
 
+/* WebAssembly rounds every product. A compiler that may would fuse it with a sum
+ * (GCC does so on arm64, and on x86-64 with -mfma): other numbers. The Makefile
+ * and CMake pass -ffp-contract=off; this is for other build systems. */
+#include <float.h>
+#if defined(__FAST_MATH__) || FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
+#error "infer_prep: want exact arithmetic: no -ffast-math, and on x86 -msse2 -mfpmath=sse"
+#endif
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 /* Names of this copy, for programs that contain another module of wasm2c. */
 #define wasm_rt_trap ip_wasm_rt_trap
 #define wasm_rt_strerror ip_wasm_rt_strerror
