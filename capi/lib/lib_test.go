@@ -357,6 +357,22 @@ func TestTranslation(t *testing.T) {
 	}
 }
 
+// TestFusing compiles a product and a sum for a processor that can fuse them,
+// as those of arm64 can: with config.h, the compiler does not.
+func TestFusing(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" || missing("gcc") {
+		t.Skip("want GCC for Linux on x86-64")
+	}
+	const text = "float f(float a, float b, float c) { a = a * b; return a + c; }\n"
+	for head, fused := range map[string]bool{"": true, "#include \"../wasm2c/config.h\"\n": false} {
+		c := exec.Command("gcc", "-O2", "-mfma", "-I.", "-xc", "-S", "-o", "-", "-")
+		c.Stdin = strings.NewReader(head + text)
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, fused, strings.Contains(string(out), "vfmadd"), head)
+	}
+}
+
 // TestSmall runs the small build, whose size is a promise of the README.
 func TestSmall(t *testing.T) {
 	builds(t)
