@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || echo python3)
 # everywhere, no package is compiled twice.
 export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 .DEFAULT_GOAL := test
-.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
+.PHONY: help test race lint generate new-op new-source new-importer new-format cross fuzz test-device test-nested serve-test python-test python-transformers-test python-engines-test wasm-test capi-test capi-c-test rust-test rust-examples-test capi-windows-test mobile-test train-test store-test plan-test cluster-test interop gpu-test parity parity-extremes parity-encode parity-configs parity-onnx conformance conformance-pack bench bench-ops bench-pipeline bench-python bench-serve bench-records bench-store bench-device bench-plan bench-scale wasm-bench mobile-bench gpu-bench microbench soak python-soak bigfolder wheel npm capi jar aar wheels release-dry-run
 
 ##@ Every change
 
@@ -106,6 +106,10 @@ rust-test: ## the Rust crates: lints, documentation, packages, the README's prog
 
 rust-examples-test: ## rust-test, and the programs with candle and ort, which take 5 minutes when they are built first
 	GO="$(GO)" rust/test.sh --examples
+
+capi-c-test: capi-c ## the same tests of the C library in plain C, which takes minutes to compile; musl, sanitizers, its speed beside Go's
+	$(MAKE) -j2 -C dist/capi-c
+	INFER_PREP_CAPI=1 INFER_PREP_CAPI_C=$(CURDIR)/dist/capi-c $(GO) test -count=1 -v -timeout 60m ./capi/lib
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.
@@ -315,6 +319,10 @@ npm: wasm/node_modules/.package-lock.json ## the npm package
 capi: ## the C library for this machine, in dist/capi: headers, shared and static library, files for pkg-config and CMake
 	@GO="$(GO)" capi/build.sh dist/capi
 	@echo "$(CURDIR)/dist/capi"
+
+capi-c: ## the C library in plain C, in dist/capi-c: sources that any C compiler builds, with a Makefile and a CMakeLists.txt
+	@GO="$(GO)" capi/wasm2c/build.sh dist/capi-c
+	@echo "$(CURDIR)/dist/capi-c"
 
 jar: ## the jar for Java and Kotlin on servers, with libraries for Linux on x86-64 and arm64
 	@mobile/install.sh >&2

@@ -32,6 +32,12 @@
  * stacks; the library adds it to those of before. On Windows the library has
  * vectored exception handlers, which pass on all exceptions outside of Go's code.
  *
+ * Two forms. The three paragraphs above are of the library that capi/build.sh
+ * builds, which contains the Go runtime. That of capi/wasm2c is plain C: it has
+ * no threads and no signal handlers, and it works in a child after fork(). There
+ * max_bytes bounds each run, not all together, and arguments of more than 1 GiB
+ * are IP_LIMIT. ip_capabilities tells which one it is.
+ *
  * Structs. Every struct that the caller passes begins with struct_size, which
  * the caller sets to sizeof of the struct: later versions add members at the
  * end. The macros IP_..._INIT do so. All elements of an array have the same
@@ -263,9 +269,10 @@ IP_API const char *ip_version(void);
  * status. The text is valid for ever. It never fails. */
 IP_API const char *ip_status_name(ip_status status);
 
-/* ip_capabilities sets *json to a JSON object with the lists of names formats
- * (of images), importers, presets, ops and processors (classes that ip_tokens
- * knows). The text is valid for ever. Errors: IP_FORKED. */
+/* ip_capabilities sets *json to a JSON object with build, which is "go" or
+ * "wasm2c", and the lists of names formats (of images), importers, presets, ops
+ * and processors (classes that ip_tokens knows). The text is valid for ever.
+ * Errors: IP_FORKED. */
 IP_API ip_status ip_capabilities(const char **json, ip_error *error);
 
 /* ip_graph_open opens preprocessing from the n bytes of a file at data, which

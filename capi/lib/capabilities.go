@@ -1,11 +1,6 @@
+//go:build cgo || wasip1
+
 package main
-
-/*
-#include "infer_prep.h"
-
-extern char *ipc_capabilities;
-*/
-import "C"
 
 import (
 	"encoding/json"
@@ -16,10 +11,10 @@ import (
 	"github.com/infer-prep/infer-prep/transforms"
 )
 
-// capabilities sets C.ipc_capabilities to a text that is never freed. A
-// variable of C shows leak detectors that it is in use.
-var capabilities = sync.OnceValue(func() error {
+// capabilities returns the text of ip_capabilities.
+var capabilities = sync.OnceValues(func() ([]byte, error) {
 	var c struct {
+		Build      string   `json:"build"`
 		Formats    []string `json:"formats"`
 		Importers  []string `json:"importers"`
 		Presets    []string `json:"presets"`
@@ -31,20 +26,10 @@ var capabilities = sync.OnceValue(func() error {
 			c.Formats = append(c.Formats, f)
 		}
 	}
+	c.Build = form
 	c.Importers, c.Presets, c.Processors = importers(), preset.Names(), processors()
 	for _, o := range transforms.Ops() {
 		c.Ops = append(c.Ops, o.Name)
 	}
-	b, err := json.Marshal(c)
-	C.ipc_capabilities = C.CString(string(b))
-	return err
+	return json.Marshal(c)
 })
-
-//export ipgo_capabilities
-func ipgo_capabilities(text **C.char, e *C.ip_error) C.ip_status {
-	return do(e, func() error {
-		err := capabilities()
-		*text = C.ipc_capabilities
-		return err
-	})
-}

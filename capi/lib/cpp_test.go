@@ -91,6 +91,7 @@ func valgrind(t *testing.T, program string, args ...string) []string {
 
 // TestValgrind watches the memory of programs in C and C++, and finds a fault.
 func TestValgrind(t *testing.T) {
+	builds(t)
 	if !whole() {
 		t.Skip("make capi-test runs it")
 	}
@@ -113,6 +114,7 @@ func TestValgrind(t *testing.T) {
 // TestAddressSanitizer watches the C of the library: shim.c. The assembly of Go
 // is not watched.
 func TestAddressSanitizer(t *testing.T) {
+	builds(t)
 	if !whole() {
 		t.Skip("make capi-test runs it")
 	}

@@ -1,9 +1,6 @@
-//go:build !small
+//go:build (cgo || wasip1) && !small
 
 package main
-
-// #include "infer_prep.h"
-import "C"
 
 import (
 	"context"
@@ -19,22 +16,22 @@ func init() {
 	// These come first: an importer's error wraps that of the op that rejects
 	// a value.
 	statuses = append([]kind{
-		{inferprep.ErrUnknown, C.IP_FORMAT},
-		{inferprep.ErrAmbiguous, C.IP_FORMAT},
-		{inferprep.ErrOption, C.IP_PARAM},
-		{importer.ErrUnsupported, C.IP_UNSUPPORTED},
-		{importer.ErrUnknownClass, C.IP_UNSUPPORTED},
-		{importer.ErrJSON, C.IP_GRAPH},
-		{importer.ErrFormat, C.IP_FORMAT},
-		{importer.ErrUnknownKey, C.IP_PARAM},
-		{importer.ErrMissing, C.IP_PARAM},
-		{importer.ErrValue, C.IP_PARAM},
-		{importer.ErrIgnore, C.IP_PARAM},
-		{importer.ErrBackend, C.IP_PARAM},
-		{importer.ErrDecoder, C.IP_PARAM},
-		{importer.ErrUnknown, C.IP_PARAM},
-		{store.ErrTooLarge, C.IP_LIMIT},
-		{store.ErrScheme, C.IP_UNSUPPORTED},
+		{inferprep.ErrUnknown, ipFormat},
+		{inferprep.ErrAmbiguous, ipFormat},
+		{inferprep.ErrOption, ipParam},
+		{importer.ErrUnsupported, ipUnsupported},
+		{importer.ErrUnknownClass, ipUnsupported},
+		{importer.ErrJSON, ipGraph},
+		{importer.ErrFormat, ipFormat},
+		{importer.ErrUnknownKey, ipParam},
+		{importer.ErrMissing, ipParam},
+		{importer.ErrValue, ipParam},
+		{importer.ErrIgnore, ipParam},
+		{importer.ErrBackend, ipParam},
+		{importer.ErrDecoder, ipParam},
+		{importer.ErrUnknown, ipParam},
+		{store.ErrTooLarge, ipLimit},
+		{store.ErrScheme, ipUnsupported},
 	}, statuses...)
 }
 

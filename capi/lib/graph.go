@@ -1,7 +1,6 @@
-package main
+//go:build cgo || wasip1
 
-// #include "infer_prep.h"
-import "C"
+package main
 
 import (
 	"fmt"
@@ -25,6 +24,10 @@ type graph struct {
 	spare [][][]byte // memory of freed results, a list for each
 }
 
+func (g *graph) kind() int32 { return kindGraph }
+
+func (g *graph) close() {}
+
 // source says where a graph comes from, as inferprep.Source does.
 type source struct {
 	name                     string
@@ -33,17 +36,18 @@ type source struct {
 	ignored                  []string
 }
 
-//export ipgo_graph_open
-func ipgo_graph_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
+func graphOpen(name *byte, data unsafe.Pointer, n uint64, options *ipOptions, h *uintptr, e *ipError) int32 {
 	return do(e, func() error {
-		var b []byte
-		if name == nil {
+		var from source
+		if name != nil {
+			from.name = goString(name)
+		} else {
 			var err error
-			if b, err = bytesOf(data, uint64(n)); err != nil {
+			if from.data, err = bytesOf(data, uint64(n)); err != nil {
 				return err
 			}
 		}
-		g, err := openGraph(C.GoString(name), b, options)
+		g, err := openGraph(from, options)
 		if err != nil {
 			return fileError{err}
 		}
@@ -52,31 +56,33 @@ func ipgo_graph_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.i
 	})
 }
 
-// settingsOf reads options, which may be nil.
-func settingsOf(options *C.ip_options) (from source, limits codec.Limits, jobs int, err error) {
+// settings reads options, which may be nil, and returns limits and jobs.
+func (s *source) settings(options *ipOptions) (limits codec.Limits, jobs int, err error) {
 	if options == nil {
-		return from, limits, 0, nil
+		return limits, 0, nil
 	}
 	if _, err := listOf("ip_options", options, 1); err != nil {
-		return from, limits, 0, err
+		return limits, 0, err
 	}
-	limits = codec.Limits{Pixels: int64(options.max_pixels), Bytes: int64(options.max_bytes), Scans: int(options.max_scans)}
-	from.format, from.backend, from.decoder = C.GoString(options.format), C.GoString(options.backend), C.GoString(options.decoder)
-	if options.ignored < 0 || options.ignored > 0 && options.ignored_keys == nil {
-		return from, limits, 0, fmt.Errorf("infer_prep: open: %w: %d ignored keys at %p", errInput, options.ignored, options.ignored_keys)
+	limits = codec.Limits{Pixels: options.maxPixels, Bytes: options.maxBytes, Scans: int(options.maxScans)}
+	if options.format != nil {
+		s.format = goString(options.format)
 	}
-	for _, k := range unsafe.Slice(options.ignored_keys, int(options.ignored)) {
-		from.ignored = append(from.ignored, C.GoString(k))
+	s.backend, s.decoder = goString(options.backend), goString(options.decoder)
+	if options.ignored < 0 || options.ignored > 0 && options.ignoredKeys == nil {
+		return limits, 0, fmt.Errorf("infer_prep: open: %w: %d ignored keys at %p", errInput, options.ignored, options.ignoredKeys)
 	}
-	return from, limits, int(options.jobs), nil
+	for _, k := range unsafe.Slice(options.ignoredKeys, int(options.ignored)) {
+		s.ignored = append(s.ignored, goString(k))
+	}
+	return limits, int(options.jobs), nil
 }
 
-func openGraph(name string, data []byte, options *C.ip_options) (*graph, error) {
-	from, limits, jobs, err := settingsOf(options)
+func openGraph(from source, options *ipOptions) (*graph, error) {
+	limits, jobs, err := from.settings(options)
 	if err != nil {
 		return nil, err
 	}
-	from.name, from.data = name, data
 	if from.format == "preset" && from.data != nil {
 		from.name, from.data = string(from.data), nil
 	}
@@ -91,7 +97,9 @@ func openGraph(name string, data []byte, options *C.ip_options) (*graph, error) 
 	if def.Random() {
 		return nil, fmt.Errorf("infer_prep: open: %w: the graph has random ops, which are for training", codec.ErrUnsupported)
 	}
-	g := &graph{pool: plan.NewPool(datagraph.PoolOptions{Jobs: jobs}), inputs: def.Inputs, outputs: plan.Outputs(), side: len(def.Outputs)}
+	g := &graph{
+		pool: plan.NewPool(datagraph.PoolOptions{Jobs: jobs}), inputs: def.Inputs, outputs: plan.Outputs(), side: len(def.Outputs),
+	}
 	for _, c := range g.outputs {
 		g.names = append(g.names, c.Name)
 	}
@@ -99,42 +107,39 @@ func openGraph(name string, data []byte, options *C.ip_options) (*graph, error) 
 }
 
 // columns returns the columns of a list, nil for another list.
-func (g *graph) columns(list C.int32_t) []datagraph.Column {
+func (g *graph) columns(list int32) []datagraph.Column {
 	switch list {
-	case C.IP_INPUTS:
+	case ipInputs:
 		return g.inputs
-	case C.IP_OUTPUTS:
+	case ipOutputs:
 		return g.outputs
 	}
 	return nil
 }
 
-//export ipgo_graph_count
-func ipgo_graph_count(h C.uintptr_t, list C.int32_t) C.int32_t {
+func graphCount(h uintptr, list int32) int32 {
 	g, err := get[*graph](h)
-	if err != nil || list != C.IP_INPUTS && list != C.IP_OUTPUTS {
+	if err != nil || list != ipInputs && list != ipOutputs {
 		return -1
 	}
-	return C.int32_t(len(g.columns(list)))
+	return int32(len(g.columns(list)))
 }
 
-//export ipgo_graph_find
-func ipgo_graph_find(h C.uintptr_t, list C.int32_t, name *C.char) C.int32_t {
+func graphFind(h uintptr, list int32, name *byte) int32 {
 	g, err := get[*graph](h)
 	if err != nil {
 		return -1
 	}
-	want := C.GoString(name)
+	want := goString(name)
 	for i, c := range g.columns(list) {
 		if c.Name == want {
-			return C.int32_t(i)
+			return int32(i)
 		}
 	}
 	return -1
 }
 
-//export ipgo_graph_describe
-func ipgo_graph_describe(h C.uintptr_t, list, i C.int32_t, column *C.ip_column, e *C.ip_error) C.ip_status {
+func graphDescribe(h uintptr, list, i int32, column *ipColumn, e *ipError) int32 {
 	return do(e, func() error {
 		g, err := get[*graph](h)
 		if err != nil {
@@ -147,13 +152,12 @@ func ipgo_graph_describe(h C.uintptr_t, list, i C.int32_t, column *C.ip_column, 
 		if i < 0 || int(i) >= len(l) {
 			return fmt.Errorf("infer_prep: describe: %w: column %d of list %d, which has %d", errInput, i, list, len(l))
 		}
-		setColumn(column, l[i], list == C.IP_OUTPUTS && int(i) >= g.side)
+		setColumn(column, l[i], list == ipOutputs && int(i) >= g.side)
 		return nil
 	})
 }
 
-//export ipgo_graph_sizes
-func ipgo_graph_sizes(h C.uintptr_t, height, width C.int64_t, columns *C.ip_column, n C.int32_t, e *C.ip_error) C.ip_status {
+func graphSizes(h uintptr, height, width int64, columns *ipColumn, n int32, e *ipError) int32 {
 	return do(e, func() error {
 		g, err := get[*graph](h)
 		if err != nil {
@@ -177,22 +181,22 @@ func ipgo_graph_sizes(h C.uintptr_t, height, width C.int64_t, columns *C.ip_colu
 	})
 }
 
-func setColumn(to *C.ip_column, c datagraph.Column, side bool) {
-	to.dtype, to.layout, to.rank = C.int32_t(c.Desc.DType), C.int32_t(c.Desc.Layout), C.int32_t(c.Desc.Shape.Rank())
+func setColumn(to *ipColumn, c datagraph.Column, side bool) {
+	to.dtype, to.layout, to.rank = int32(c.Desc.DType), int32(c.Desc.Layout), int32(c.Desc.Shape.Rank())
 	setShape(&to.shape, c.Desc.Shape)
-	to.bytes = C.int64_t(sizeOf(c.Desc))
-	to.fill, to.batch, to.side = C.double(c.Batch.Value), C.int32_t(c.Batch.Rule), 0
+	to.bytes = sizeOf(c.Desc)
+	to.fill, to.batch, to.side = c.Batch.Value, int32(c.Batch.Rule), 0
 	if side {
 		to.side = 1
 	}
 	text(to.name[:], c.Name)
 }
 
-func setShape(to *[tensor.MaxRank]C.int64_t, s tensor.Shape) {
+func setShape(to *[tensor.MaxRank]int64, s tensor.Shape) {
 	for i := range to {
 		to[i] = 0
 		if i < s.Rank() {
-			to[i] = C.int64_t(s.At(i))
+			to[i] = int64(s.At(i))
 		}
 	}
 }
@@ -205,8 +209,7 @@ func sizeOf(d tensor.Desc) int64 {
 	return d.Size()
 }
 
-//export ipgo_probe
-func ipgo_probe(image unsafe.Pointer, n C.size_t, info *C.ip_image_info, e *C.ip_error) C.ip_status {
+func probe(image unsafe.Pointer, n uint64, info *ipImageInfo, e *ipError) int32 {
 	return do(e, func() error {
 		if _, err := listOf("ip_image_info", info, 1); err != nil {
 			return err
@@ -219,11 +222,11 @@ func ipgo_probe(image unsafe.Pointer, n C.size_t, info *C.ip_image_info, e *C.ip
 		if err != nil {
 			return err
 		}
-		info.depth, info.orientation, info.has_alpha = C.int32_t(c.Depth), C.int32_t(c.Orientation), 0
+		info.depth, info.orientation, info.hasAlpha = int32(c.Depth), int32(c.Orientation), 0
 		if c.HasAlpha {
-			info.has_alpha = 1
+			info.hasAlpha = 1
 		}
-		info.width, info.height, info.frames = C.int64_t(c.Width), C.int64_t(c.Height), C.int64_t(c.Frames)
+		info.width, info.height, info.frames = int64(c.Width), int64(c.Height), int64(c.Frames)
 		text(info.format[:], c.Format)
 		text(info.mode[:], c.Mode.String())
 		return nil

@@ -51,10 +51,24 @@ func TestMain(m *testing.M) {
 // and measure times.
 func whole() bool { return os.Getenv("INFER_PREP_CAPI") != "" }
 
+// translated is the folder of a library that make capi-c-test has built from
+// the C of capi/wasm2c. The tests then are of that.
+var translated = os.Getenv("INFER_PREP_CAPI_C")
+
+// builds skips a test of what capi/build.sh builds.
+func builds(t *testing.T) {
+	if translated != "" {
+		t.Skip("the test is of capi/build.sh")
+	}
+}
+
 // library returns a folder with include and lib. It skips the test
 // without a C compiler.
 func library(t *testing.T) string {
 	t.Helper()
+	if translated != "" {
+		return translated
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("the programs of the test are for Linux")
 	}
@@ -153,7 +167,15 @@ func TestNumbers(t *testing.T) {
 
 func TestAPI(t *testing.T) { check(t, "api", large) }
 
-func TestFork(t *testing.T) { check(t, "fork", large) }
+// TestFork uses the library in a fork: it refuses calls. The one in plain C has
+// no threads that the fork would lack: it works.
+func TestFork(t *testing.T) {
+	if translated != "" {
+		check(t, "forks", tiny(t), root+"testdata/images/jpeg_gray.jpg")
+		return
+	}
+	check(t, "fork", large)
+}
 
 func TestBatch(t *testing.T) { check(t, "batch", large) }
 
@@ -178,8 +200,11 @@ func TestSanitizers(t *testing.T) {
 	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	runProgram(t, p, "api", large)
 	runProgram(t, p, "batch", large)
-	runProgram(t, p, "fork", large)
-	runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
+	if translated == "" {
+		runProgram(t, p, "fork", large)
+		// The sanitizer keeps freed memory, which results in plain C have.
+		runProgram(t, p, "cycles", "preset:clip", root+"testdata/images/jpeg_gray.jpg", "50")
+	}
 }
 
 func missing(tool string) bool {
@@ -189,6 +214,7 @@ func missing(tool string) bool {
 
 // TestArm64 runs the library for arm64 in qemu. Its outputs have x86's bytes.
 func TestArm64(t *testing.T) {
+	builds(t)
 	if !whole() {
 		t.Skip("make capi-test runs it")
 	}
@@ -217,6 +243,7 @@ func TestArm64(t *testing.T) {
 
 // TestMusl runs the functions in a static program with musl.
 func TestMusl(t *testing.T) {
+	builds(t)
 	cc := os.Getenv("INFER_PREP_MUSL_CC")
 	if cc == "" {
 		t.Skip("INFER_PREP_MUSL_CC is not set: want a C compiler for musl, such as a script of zig cc -target x86_64-linux-musl")
@@ -241,8 +268,44 @@ func TestMusl(t *testing.T) {
 	}
 }
 
+// TestTranslation translates the library to C and compiles the files that are
+// not generated with all warnings. Make capi-c-test compiles and runs it.
+func TestTranslation(t *testing.T) {
+	builds(t)
+	if !whole() {
+		t.Skip("make capi-test runs it")
+	}
+	library(t)
+	dir := t.TempDir()
+	out, err := exec.Command("../wasm2c/build.sh", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, f := range handWritten[:4] {
+		for _, flag := range []string{"-O1", "-DIP_BOUNDS_CHECK", "-DIP_NO_THREADS"} {
+			out, err := exec.Command("gcc", "-Wall", "-Wextra", "-Werror", "-isystem", dir+"/src", "-I", dir+"/include", flag, "-c", filepath.Join(dir, "src", f), "-o", filepath.Join(dir, "object.o")).CombinedOutput()
+			require.NoError(t, err, "%s %s: %s", f, flag, out)
+		}
+	}
+}
+
+// TestFusing compiles a product and a sum for a processor that can fuse them,
+// as those of arm64 can: with config.h, the compiler does not.
+func TestFusing(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" || missing("gcc") {
+		t.Skip("want GCC for Linux on x86-64")
+	}
+	const text = "float f(float a, float b, float c) { a = a * b; return a + c; }\n"
+	for head, fused := range map[string]bool{"": true, "#include \"../wasm2c/config.h\"\n": false} {
+		c := exec.Command("gcc", "-O2", "-mfma", "-I.", "-xc", "-S", "-o", "-", "-")
+		c.Stdin = strings.NewReader(head + text)
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, fused, strings.Contains(string(out), "vfmadd"), head)
+	}
+}
+
 // TestSmall runs the small build, whose size is a promise of the README.
 func TestSmall(t *testing.T) {
+	builds(t)
 	library(t)
 	dir := t.TempDir()
 	out, err := exec.Command("../build.sh", "--small", dir).CombinedOutput()
@@ -265,6 +328,7 @@ func TestSignals(t *testing.T) {
 
 // TestStatic runs the functions in a program with the static library.
 func TestStatic(t *testing.T) {
+	builds(t)
 	dir := library(t)
 	p := filepath.Join(t.TempDir(), "program")
 	out, err := exec.Command("gcc", "-std=c99", "-O1", "-I", dir+"/include", "../testdata/check.c", filepath.Join(dir, "lib/libinfer_prep.a"), "-lpthread", "-o", p).CombinedOutput()
@@ -274,13 +338,16 @@ func TestStatic(t *testing.T) {
 }
 
 // tiny is a graph with an output of float32 (3, 32, 32).
-func tiny(t *testing.T) string {
+func tiny(t *testing.T) string { return square(t, 32) }
+
+// square is a graph with an output of float32 (3, side, side).
+func square(t *testing.T, side int) string {
 	g, err := preset.Graph("imagenet")
 	require.NoError(t, err)
 	b, err := g.MarshalJSON()
 	require.NoError(t, err)
-	b = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("224"), []byte("32")), []byte("256"), []byte("36"))
-	name := filepath.Join(t.TempDir(), "tiny.json")
+	b = bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("224"), fmt.Append(nil, side)), []byte("256"), fmt.Append(nil, side+side/8))
+	name := filepath.Join(t.TempDir(), "square.json")
 	require.NoError(t, os.WriteFile(name, b, 0o600))
 	return name
 }
@@ -311,6 +378,7 @@ func photo(t *testing.T) []byte {
 // take 3 % longer. Another program may delay both, so it measures until the
 // least times agree.
 func TestSpeed(t *testing.T) {
+	builds(t)
 	if !whole() {
 		t.Skip("make capi-test measures")
 	}

@@ -1,54 +1,53 @@
-// Command lib is the C library libinfer_prep, built by capi/build.sh with
-// -buildmode=c-shared and c-archive. Its functions are those of
-// capi/infer_prep.h, which documents them; shim.c calls the functions ipgo_ of
-// this package.
+//go:build cgo || wasip1
+
+// Command lib is the Go part of the C library libinfer_prep, whose functions
+// capi/infer_prep.h documents. It has two forms. cgo.go makes it a shared and a
+// static library for capi/build.sh. wasm.go makes it a module of WebAssembly,
+// which capi/wasm2c translates to C.
 package main
-
-/*
-#cgo CFLAGS: -I${SRCDIR}/..
-#include "infer_prep.h"
-
-void ipc_set_error(ip_error *e, ip_status status, const char *text, size_t n);
-*/
-import "C"
 
 import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"sync"
 	"unsafe"
 )
 
 func main() {}
 
-// The kinds of handle that ipgo_free takes.
+// The kinds of handle.
 const (
-	kindGraph = iota
+	kindGraph int32 = iota
 	kindResult
 	kindTokens
 	kindVideo
 )
 
+// object is what a handle stands for.
+type object interface {
+	kind() int32
+	close() // the host closed the handle
+}
+
 // handles are the objects that the host holds. A handle is never used again.
 var handles = struct {
 	sync.RWMutex
 	last uintptr
-	m    map[uintptr]any
-}{m: map[uintptr]any{}}
+	m    map[uintptr]object
+}{m: map[uintptr]object{}}
 
-func put(x any) C.uintptr_t {
+func put(x object) uintptr {
 	handles.Lock()
 	defer handles.Unlock()
 	handles.last++
 	handles.m[handles.last] = x
-	return C.uintptr_t(handles.last)
+	return handles.last
 }
 
-func get[T any](h C.uintptr_t) (T, error) {
+func get[T object](h uintptr) (T, error) {
 	handles.RLock()
-	x, ok := handles.m[uintptr(h)].(T)
+	x, ok := handles.m[h].(T)
 	handles.RUnlock()
 	if !ok {
 		return x, fmt.Errorf("infer_prep: handle %d: %w", h, errHandle)
@@ -56,53 +55,36 @@ func get[T any](h C.uintptr_t) (T, error) {
 	return x, nil
 }
 
-//export ipgo_free
-func ipgo_free(h C.uintptr_t, kind C.int32_t) C.ip_status {
+func free(h uintptr, kind int32) int32 {
 	handles.Lock()
 	defer handles.Unlock()
-	ok := false
-	x := handles.m[uintptr(h)]
-	switch kind {
-	case kindGraph:
-		_, ok = x.(*graph)
-	case kindResult:
-		var r *result
-		if r, ok = x.(*result); ok {
-			r.free()
-		}
-	case kindTokens:
-		_, ok = x.(*processor)
-	case kindVideo:
-		_, ok = x.(*videoProcessor)
+	x := handles.m[h]
+	if x == nil || x.kind() != kind {
+		return ipHandle
 	}
-	if !ok {
-		return C.IP_HANDLE
-	}
-	delete(handles.m, uintptr(h))
-	return C.IP_OK
+	x.close()
+	delete(handles.m, h)
+	return ipOK
 }
 
 // do calls f and returns the status of its error, or of its panic, which would
 // end the host's process.
-func do(e *C.ip_error, f func() error) (status C.ip_status) {
+func do(e *ipError, f func() error) (status int32) {
 	defer func() {
 		if p := recover(); p != nil {
-			status = fail(e, fmt.Errorf("infer_prep: %w: %v\n%s", errInternal, p, debug.Stack()))
+			status = fail(e, panicked(p))
 		}
 	}()
 	if err := f(); err != nil {
 		return fail(e, err)
 	}
-	return C.IP_OK
+	return ipOK
 }
 
-// fail writes an error to *e and returns its status.
-func fail(e *C.ip_error, err error) C.ip_status {
+// fail reports an error and returns its status.
+func fail(e *ipError, err error) int32 {
 	status := statusOf(err)
-	if e != nil {
-		text := append([]byte(err.Error()), 0)
-		C.ipc_set_error(e, status, (*C.char)(unsafe.Pointer(&text[0])), C.size_t(len(text)-1))
-	}
+	setError(e, status, err.Error())
 	return status
 }
 
@@ -118,9 +100,21 @@ func bytesOf(p unsafe.Pointer, n uint64) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), int(n)), nil
 }
 
+// goString returns a copy of a text of the host that ends with 0, "" for nil.
+func goString(p *byte) string {
+	if p == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(p, n))
+}
+
 // sized is a struct of the header.
 type sized interface {
-	C.ip_options | C.ip_column | C.ip_input | C.ip_tensor | C.ip_image_info | C.ip_token_files | C.ip_image_tokens | C.ip_clip
+	ipOptions | ipColumn | ipInput | ipTensor | ipImageInfo | ipTokenFiles | ipImageTokens | ipClip
 }
 
 // list is an array of the host's structs, which may be larger than this
@@ -131,7 +125,7 @@ type list[T sized] struct {
 }
 
 // listOf returns the n structs at p. Every one begins with its size.
-func listOf[T sized](what string, p *T, n C.int32_t) (list[T], error) {
+func listOf[T sized](what string, p *T, n int32) (list[T], error) {
 	l := list[T]{at: unsafe.Pointer(p), n: int(n)}
 	if n <= 0 {
 		if n < 0 {
@@ -139,10 +133,10 @@ func listOf[T sized](what string, p *T, n C.int32_t) (list[T], error) {
 		}
 		return l, nil
 	}
-	l.step = int(*(*C.uint32_t)(l.at))
+	l.step = int(*(*uint32)(l.at))
 	want := int(unsafe.Sizeof(*p))
 	for i := range l.n {
-		size := int(*(*C.uint32_t)(unsafe.Add(l.at, i*l.step)))
+		size := int(*(*uint32)(unsafe.Add(l.at, i*l.step)))
 		if size < want || size != l.step || size%int(unsafe.Alignof(*p)) != 0 {
 			return l, fmt.Errorf("infer_prep: %w: struct_size of %s %d is %d, want sizeof of the struct, %d", errInput, what, i, size, want)
 		}
@@ -155,13 +149,7 @@ func (l list[T]) of(i int) *T { return (*T)(unsafe.Add(l.at, i*l.step)) }
 
 // text copies a text into an array of the host and ends it with 0. A longer one
 // is cut.
-func text(to []C.char, s string) {
-	n := min(len(s), len(to)-1)
-	for i := range n {
-		to[i] = C.char(s[i])
-	}
-	to[n] = 0
-}
+func text(to []byte, s string) { to[copy(to[:len(to)-1], s)] = 0 }
 
 var (
 	errInternal = errors.New("internal error")

@@ -72,6 +72,7 @@ func build(t *testing.T, compiler string, args ...string) {
 // TestWindows runs programs with the DLL, and one with the static library, in
 // Wine.
 func TestWindows(t *testing.T) {
+	builds(t)
 	dir := dll(t)
 	// The DLL exports the header's functions, and needs what every Windows has.
 	out, err := exec.Command(mingw+"objdump", "-p", dir+"/bin/infer_prep.dll").Output()

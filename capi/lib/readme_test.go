@@ -17,13 +17,9 @@ import (
 // folder that has the built package, in another place than where it was built,
 // and an image, with an environment that has a PATH only.
 func TestReadme(t *testing.T) {
+	builds(t)
 	lib := library(t)
-	b, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	blocks := map[string][]string{}
-	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
-		blocks[m[1]] = append(blocks[m[1]], m[2])
-	}
+	blocks := blocksOf(t, "../README.md")
 	dir := t.TempDir()
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -81,4 +77,15 @@ target_link_libraries(prep-cmake-static infer_prep::static)
 	}
 	require.GreaterOrEqual(t, runs, 2)
 	require.Equal(t, runs, strings.Count(string(out), "-1.05617"), string(out))
+}
+
+// blocksOf returns the blocks of code of a file, by their language.
+func blocksOf(t *testing.T, file string) map[string][]string {
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	blocks := map[string][]string{}
+	for _, m := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1) {
+		blocks[m[1]] = append(blocks[m[1]], m[2])
+	}
+	return blocks
 }

@@ -1,6 +1,6 @@
 // The functions of infer_prep.h. They check what must be checked before Go
 // runs: a fork of the process has no Go threads, so a call into Go may hang
-// there.
+// there. The form in plain C (IP_WASM2C, capi/wasm2c/host.c) has no threads.
 #include "_cgo_export.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ __attribute__((constructor)) static void loaded(void)
 
 // Windows has no fork.
 static int forked(void) { return 0; }
-#else
+#elif !defined(IP_WASM2C)
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>

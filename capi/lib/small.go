@@ -1,9 +1,6 @@
-//go:build small
+//go:build (cgo || wasip1) && small
 
 package main
-
-// #include "infer_prep.h"
-import "C"
 
 import (
 	"fmt"
@@ -65,34 +62,20 @@ func readFile(name string) ([]byte, error) {
 // processor is of the full build.
 type processor struct{}
 
-//export ipgo_tokens_open
-func ipgo_tokens_open(folder *C.char, files *C.ip_token_files, h *C.uintptr_t, e *C.ip_error) C.ip_status {
+func (*processor) kind() int32 { return kindTokens }
+
+func (*processor) close() {}
+
+func (*processor) source() ([]byte, error) { return nil, errHandle }
+
+func reopenProcessor([]byte) (*processor, error) { return nil, errHandle }
+
+func tokensOpen(folder *byte, files *ipTokenFiles, h *uintptr, e *ipError) int32 {
 	return do(e, func() error {
 		return fmt.Errorf("infer_prep: tokens: %w: this build has no importers", codec.ErrUnsupported)
 	})
 }
 
-//export ipgo_tokens_images
-func ipgo_tokens_images(h C.uintptr_t, sizes *C.int64_t, n C.int32_t, images *C.ip_image_tokens, to *C.char, capacity C.uint64_t, bytes *C.uint64_t, e *C.ip_error) C.ip_status {
-	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
-}
-
-// videoProcessor is of the full build.
-type videoProcessor struct{}
-
-//export ipgo_video_open
-func ipgo_video_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
-	return do(e, func() error {
-		return fmt.Errorf("infer_prep: video: %w: this build has no importers", codec.ErrUnsupported)
-	})
-}
-
-//export ipgo_video_sample
-func ipgo_video_sample(h C.uintptr_t, clip *C.ip_clip, numbers *C.int64_t, capacity C.uint64_t, count *C.uint64_t, e *C.ip_error) C.ip_status {
-	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
-}
-
-//export ipgo_video_run
-func ipgo_video_run(h C.uintptr_t, clips *C.ip_clip, n C.int32_t, lent *C.uintptr_t, e *C.ip_error) C.ip_status {
+func tokensImages(h uintptr, sizes *int64, n int32, images *ipImageTokens, to *byte, capacity uint64, bytes *uint64, e *ipError) int32 {
 	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
 }

@@ -1,7 +1,6 @@
-package main
+//go:build cgo || wasip1
 
-// #include "infer_prep.h"
-import "C"
+package main
 
 import (
 	"errors"
@@ -17,44 +16,44 @@ import (
 // kind is the status of an error.
 type kind struct {
 	err    error
-	status C.ip_status
+	status int32
 }
 
 // statuses is searched in order: an ErrUnknownOp within an ErrGraph is the
 // former.
 var statuses = []kind{
-	{errInternal, C.IP_INTERNAL},
-	{codec.ErrInternal, C.IP_INTERNAL},
-	{errHandle, C.IP_HANDLE},
-	{errCapacity, C.IP_CAPACITY},
-	{errInput, C.IP_INPUT},
-	{codec.ErrFormat, C.IP_FORMAT},
-	{codec.ErrUnsupported, C.IP_UNSUPPORTED},
-	{codec.ErrLimit, C.IP_LIMIT},
-	{fs.ErrNotExist, C.IP_IO},
-	{fs.ErrPermission, C.IP_IO},
-	{preset.ErrUnknown, C.IP_PARAM},
-	{transforms.ErrUnknownOp, C.IP_UNKNOWN_OP},
-	{datagraph.ErrGraph, C.IP_GRAPH},
-	{transforms.ErrParam, C.IP_PARAM},
-	{transforms.ErrInput, C.IP_INPUT},
-	{tensor.ErrDesc, C.IP_INPUT},
+	{errInternal, ipInternal},
+	{codec.ErrInternal, ipInternal},
+	{errHandle, ipHandle},
+	{errCapacity, ipCapacity},
+	{errInput, ipInvalid},
+	{codec.ErrFormat, ipFormat},
+	{codec.ErrUnsupported, ipUnsupported},
+	{codec.ErrLimit, ipLimit},
+	{fs.ErrNotExist, ipIO},
+	{fs.ErrPermission, ipIO},
+	{preset.ErrUnknown, ipParam},
+	{transforms.ErrUnknownOp, ipUnknownOp},
+	{datagraph.ErrGraph, ipGraph},
+	{transforms.ErrParam, ipParam},
+	{transforms.ErrInput, ipInvalid},
+	{tensor.ErrDesc, ipInvalid},
 }
 
 // statusOf returns the kind of an error.
-func statusOf(err error) C.ip_status {
+func statusOf(err error) int32 {
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
 			return s.status
 		}
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return C.IP_IO
+		return ipIO
 	}
 	if errors.As(err, new(fileError)) {
-		return C.IP_GRAPH
+		return ipGraph
 	}
-	return C.IP_INPUT
+	return ipInvalid
 }
 
 // fileError is an error of a file that describes a graph or tokens. It is

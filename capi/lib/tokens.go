@@ -1,55 +1,88 @@
-//go:build !small
+//go:build (cgo || wasip1) && !small
 
 package main
 
-// #include "infer_prep.h"
-import "C"
-
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/importer/hf/tokens"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // processor computes the tokens of images.
-type processor struct{ *tokens.Processor }
+type processor struct {
+	*tokens.Processor
+	files tokens.Files // if keepSource
+}
 
-//export ipgo_tokens_open
-func ipgo_tokens_open(folder *C.char, files *C.ip_token_files, h *C.uintptr_t, e *C.ip_error) C.ip_status {
-	return do(e, func() (err error) {
-		var p *tokens.Processor
-		if folder != nil {
-			// Open takes a folder without files for one that lacks all.
-			if _, err = os.Stat(C.GoString(folder)); err != nil {
-				return fmt.Errorf("infer_prep: tokens: %w", err)
-			}
-			p, err = tokens.Open(C.GoString(folder))
-		} else {
-			var f tokens.Files
-			if f, err = filesOf(files); err == nil {
-				p, err = tokens.Parse(f)
-			}
-		}
+func (p *processor) kind() int32 { return kindTokens }
+
+func (p *processor) close() {}
+
+func tokensOpen(folder *byte, files *ipTokenFiles, h *uintptr, e *ipError) int32 {
+	return do(e, func() error {
+		f, err := tokenFiles(folder, files)
 		if err != nil {
 			return fileError{err}
 		}
-		*h = put(&processor{p})
+		p, err := newProcessor(f)
+		if err != nil {
+			return fileError{err}
+		}
+		*h = put(p)
 		return nil
 	})
 }
 
-func filesOf(from *C.ip_token_files) (f tokens.Files, err error) {
+func newProcessor(f tokens.Files) (*processor, error) {
+	p, err := tokens.Parse(f)
+	if err != nil {
+		return nil, err
+	}
+	if !keepSource {
+		f = tokens.Files{}
+	}
+	return &processor{p, f}, nil
+}
+
+// source returns the files that reopenProcessor takes.
+func (p *processor) source() ([]byte, error) { return json.Marshal(p.files) }
+
+func reopenProcessor(b []byte) (*processor, error) {
+	var f tokens.Files
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, err
+	}
+	return newProcessor(f)
+}
+
+// tokenFiles returns the content of files, or that of the files of a folder.
+func tokenFiles(folder *byte, files *ipTokenFiles) (tokens.Files, error) {
+	if folder == nil {
+		return filesOf(files)
+	}
+	name := goString(folder)
+	// FromModel takes a folder without files for one that lacks all.
+	if _, err := os.Stat(name); err != nil {
+		return tokens.Files{}, fmt.Errorf("infer_prep: tokens: %w", err)
+	}
+	return tokens.FromModel(func(file string) ([]byte, error) { return os.ReadFile(filepath.Join(name, file)) })
+}
+
+func filesOf(from *ipTokenFiles) (f tokens.Files, err error) {
 	if _, err := listOf("ip_token_files", from, 1); err != nil {
 		return f, err
 	}
 	for _, x := range []struct {
 		to   *[]byte
-		from *C.char
+		from *byte
 	}{{&f.Processor, from.processor}, {&f.Preprocessor, from.preprocessor}, {&f.Tokenizer, from.tokenizer}, {&f.Call, from.call}} {
 		if x.from != nil {
-			*x.to = []byte(C.GoString(x.from))
+			*x.to = []byte(goString(x.from))
 		}
 	}
 	if from.pairs < 0 || from.pairs > 0 && from.tokens == nil {
@@ -60,13 +93,12 @@ func filesOf(from *C.ip_token_files) (f tokens.Files, err error) {
 		if f.Tokens == nil {
 			f.Tokens = map[string]string{}
 		}
-		f.Tokens[C.GoString(l[i])] = C.GoString(l[i+1])
+		f.Tokens[goString(l[i])] = goString(l[i+1])
 	}
 	return f, nil
 }
 
-//export ipgo_tokens_images
-func ipgo_tokens_images(h C.uintptr_t, sizes *C.int64_t, n C.int32_t, images *C.ip_image_tokens, to *C.char, capacity C.uint64_t, bytes *C.uint64_t, e *C.ip_error) C.ip_status {
+func tokensImages(h uintptr, sizes *int64, n int32, images *ipImageTokens, to *byte, capacity uint64, bytes *uint64, e *ipError) int32 {
 	return do(e, func() error {
 		p, err := get[*processor](h)
 		if err != nil {
@@ -87,20 +119,20 @@ func ipgo_tokens_images(h C.uintptr_t, sizes *C.int64_t, n C.int32_t, images *C.
 		at := uint64(0)
 		for i, r := range res {
 			x := l.of(i)
-			x.tokens, x.text_tokens = C.int64_t(r.Tokens), C.int64_t(r.TextTokens)
+			x.tokens, x.textTokens = int64(r.Tokens), int64(r.TextTokens)
 			if r.TokensErr != nil {
-				x.tokens = C.IP_UNKNOWN
+				x.tokens = tensor.Unknown
 			}
-			x.text_at, x.text_bytes = C.uint64_t(at), C.uint64_t(len(r.Text))
+			x.textAt, x.textBytes = uint64(at), uint64(len(r.Text))
 			at += uint64(len(r.Text))
 		}
 		if bytes != nil {
-			*bytes = C.uint64_t(at)
+			*bytes = uint64(at)
 		}
 		if to == nil {
 			return nil
 		}
-		if at > uint64(capacity) {
+		if at > capacity {
 			return fmt.Errorf("infer_prep: tokens: %w: the texts have %d bytes, the memory has %d", errCapacity, at, capacity)
 		}
 		b, err := bytesOf(unsafe.Pointer(to), at)

@@ -1,9 +1,6 @@
-//go:build !small
+//go:build cgo && !small
 
 package main
-
-// #include "infer_prep.h"
-import "C"
 
 import (
 	"fmt"
@@ -31,15 +28,18 @@ type videoProcessor struct {
 	runners   chan *video.Runner // one for each job, nil until it is needed
 }
 
-//export ipgo_video_open
-func ipgo_video_open(name *C.char, data unsafe.Pointer, n C.size_t, options *C.ip_options, h *C.uintptr_t, e *C.ip_error) C.ip_status {
+func (*videoProcessor) kind() int32 { return kindVideo }
+
+func (*videoProcessor) close() {}
+
+func videoOpen(name *byte, data unsafe.Pointer, n uint64, options *ipOptions, h *uintptr, e *ipError) int32 {
 	return do(e, func() error {
 		var b []byte
 		var err error
 		if name == nil {
-			b, err = bytesOf(data, uint64(n))
+			b, err = bytesOf(data, n)
 		} else {
-			b, err = readVideo(C.GoString(name))
+			b, err = readVideo(goString(name))
 		}
 		if err != nil {
 			return err
@@ -79,8 +79,9 @@ func readConfig(name string) ([]byte, error) {
 	return b, err
 }
 
-func openVideo(config []byte, options *C.ip_options) (*videoProcessor, error) {
-	from, limits, jobs, err := settingsOf(options)
+func openVideo(config []byte, options *ipOptions) (*videoProcessor, error) {
+	var from source
+	limits, jobs, err := from.settings(options)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +103,7 @@ func openVideo(config []byte, options *C.ip_options) (*videoProcessor, error) {
 	return v, nil
 }
 
-//export ipgo_video_sample
-func ipgo_video_sample(h C.uintptr_t, clip *C.ip_clip, numbers *C.int64_t, capacity C.uint64_t, count *C.uint64_t, e *C.ip_error) C.ip_status {
+func videoSample(h uintptr, clip *ipClip, numbers *int64, capacity uint64, count *uint64, e *ipError) int32 {
 	return do(e, func() error {
 		v, err := get[*videoProcessor](h)
 		if err != nil {
@@ -121,27 +121,26 @@ func ipgo_video_sample(h C.uintptr_t, clip *C.ip_clip, numbers *C.int64_t, capac
 		if err != nil {
 			return err
 		}
-		*count = C.uint64_t(len(chosen))
-		if uint64(len(chosen)) > uint64(capacity) {
+		*count = uint64(len(chosen))
+		if uint64(len(chosen)) > capacity {
 			return fmt.Errorf("infer_prep: video: %w: %d frames, there is room for %d", errCapacity, len(chosen), capacity)
 		}
 		to := unsafe.Slice(numbers, len(chosen))
 		for i, k := range chosen {
-			to[i] = C.int64_t(k)
+			to[i] = int64(k)
 		}
 		return nil
 	})
 }
 
-func metadata(c *C.ip_clip) (video.Metadata, error) {
+func metadata(c *ipClip) (video.Metadata, error) {
 	if c.count < 1 || c.count > video.MaxFrames {
 		return video.Metadata{}, fmt.Errorf("infer_prep: video: %w: %d frames, want 1 to %d", errInput, c.count, video.MaxFrames)
 	}
-	return video.Metadata{Frames: int(c.count), FPS: float64(c.fps), Duration: float64(c.duration)}, nil
+	return video.Metadata{Frames: int(c.count), FPS: c.fps, Duration: c.duration}, nil
 }
 
-//export ipgo_video_run
-func ipgo_video_run(h C.uintptr_t, clips *C.ip_clip, n C.int32_t, lent *C.uintptr_t, e *C.ip_error) C.ip_status {
+func videoRun(h uintptr, clips *ipClip, n int32, lent *uintptr, e *ipError) int32 {
 	return do(e, func() error {
 		v, err := get[*videoProcessor](h)
 		if err != nil {
@@ -174,7 +173,7 @@ func ipgo_video_run(h C.uintptr_t, clips *C.ip_clip, n C.int32_t, lent *C.uintpt
 }
 
 // run computes the outputs of one video.
-func (v *videoProcessor) run(c *C.ip_clip) ([]*tensor.Tensor, error) {
+func (v *videoProcessor) run(c *ipClip) ([]*tensor.Tensor, error) {
 	m, err := metadata(c)
 	if err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (v *videoProcessor) run(c *C.ip_clip) ([]*tensor.Tensor, error) {
 	if c.frames == nil {
 		return nil, fmt.Errorf("%w: frames is NULL", errInput)
 	}
-	frames, err := listOf("ip_input", c.frames, C.int32_t(c.count))
+	frames, err := listOf("ip_input", c.frames, int32(c.count))
 	if err != nil {
 		return nil, err
 	}

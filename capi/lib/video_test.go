@@ -35,6 +35,7 @@ func line(name string, x *tensor.Tensor) string {
 // one video and of one with two, with those of Go, for every class that needs
 // no more than its name.
 func TestVideo(t *testing.T) {
+	builds(t)
 	var frames []string
 	for i := range 12 {
 		frames = append(frames, fmt.Sprintf(root+"importer/hf/video/testdata/small/%d.png", i))

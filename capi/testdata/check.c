@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 #ifndef _WIN32
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -195,7 +196,7 @@ static void api(const char *image)
 	CHECK(ip_api_version() == IP_API_VERSION && !strcmp(ip_version(), IP_VERSION));
 	CHECK(!strcmp(ip_status_name(IP_CAPACITY), "IP_CAPACITY") && !strcmp(ip_status_name(99), "IP_INTERNAL") && !strcmp(ip_status_name(-1), "IP_INTERNAL"));
 	OK(ip_capabilities(&json, &e));
-	CHECK(strstr(json, "\"jpeg\"") && strstr(json, "\"resize\"") && strstr(json, "\"hf\"") && strstr(json, "\"imagenet\""));
+	CHECK(!strncmp(json, "{\"build\":\"", 10) && strstr(json, "\"jpeg\"") && strstr(json, "\"resize\"") && strstr(json, "\"hf\"") && strstr(json, "\"imagenet\""));
 
 	ip_column c = IP_COLUMN_INIT;
 	OK(ip_graph_describe(g, IP_OUTPUTS, 0, &c, &e));
@@ -548,6 +549,49 @@ typedef struct {
 	uint64_t want;
 } work;
 
+static void *call_many(void *arg);
+
+/* forks GRAPH IMAGE: uses the library, which must be the one in plain C, in
+ * children of a process whose other threads use it. */
+static void forks(const char *graph, const char *image)
+{
+	ip_options o = IP_OPTIONS_INIT;
+	work w = { NULL, read_file(image), 300, 0 };
+	ip_input in = ip_encoded(w.f.data, w.f.n);
+	ip_result *r;
+	ip_tensor l = IP_TENSOR_INIT;
+	o.jobs = 4; /* all taken when the process forks */
+	OK(ip_graph_open_name(graph, &o, &w.g, &e));
+	OK(ip_run(w.g, &in, 1, &r, &e));
+	OK(ip_result_tensor(r, 0, &l, &e));
+	w.want = fnv(l.data, l.bytes);
+	pthread_t t[4];
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_create(&t[i], NULL, call_many, &w));
+	for (int i = 0; i < 20; i++) {
+		fflush(stdout);
+		pid_t child = fork();
+		CHECK(child >= 0);
+		if (child == 0) {
+			ip_graph *other;
+			OK(ip_graph_open_name("preset:clip", NULL, &other, &e));
+			CHECK(fnv(l.data, l.bytes) == w.want && ip_result_free(r) == IP_OK);
+			OK(ip_run(other, &in, 1, &r, &e));
+			CHECK(ip_result_free(r) == IP_OK && ip_graph_free(other) == IP_OK);
+			w.calls = 3;
+			call_many(&w);
+			CHECK(ip_graph_free(w.g) == IP_OK && ip_graph_free(w.g) == IP_HANDLE);
+			_exit(0);
+		}
+		int status;
+		CHECK(waitpid(child, &status, 0) == child && status == 0);
+	}
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_join(t[i], NULL));
+	CHECK(ip_result_free(r) == IP_OK && ip_graph_free(w.g) == IP_OK);
+	free(w.f.data);
+}
+
 static void *call_many(void *arg)
 {
 	const work *w = arg;
@@ -725,6 +769,39 @@ static void closing(const char *graph, const char *image)
 			CHECK(!pthread_join(t[k], NULL));
 	}
 	free(w.f.data);
+}
+
+/* exhausted LARGE HUGE GRAPH IMAGE: two graphs of the library in plain C whose
+ * runs need more memory than the process has, and than there can be; others run
+ * on. */
+static void exhausted(const char *large, const char *huge, const char *graph, const char *image)
+{
+	file f = read_file(image);
+	ip_input in = ip_encoded(f.data, f.n);
+	ip_options o = IP_OPTIONS_INIT;
+	ip_graph *g = open_name(graph), *l, *h;
+	ip_result *r;
+	struct rlimit limit;
+	o.max_bytes = -1;
+	OK(ip_graph_open_name(large, &o, &l, &e));
+	OK(ip_graph_open_name(huge, &o, &h, &e));
+	for (int i = 0; i < 3; i++) {
+		OK(ip_run(g, &in, 1, &r, &e));
+		CHECK(ip_result_free(r) == IP_OK);
+		FAILS(IP_LIMIT, "out of memory", ip_run(h, &in, 1, &r, &e));
+		CHECK(!getrlimit(RLIMIT_DATA, &limit));
+		rlim_t before = limit.rlim_cur;
+		limit.rlim_cur = (rlim_t)rss() * 1024 + ((rlim_t)100 << 20);
+		CHECK(!setrlimit(RLIMIT_DATA, &limit));
+		FAILS(IP_LIMIT, "out of memory", ip_run(l, &in, 1, &r, &e));
+		CHECK(r == NULL);
+		limit.rlim_cur = before;
+		CHECK(!setrlimit(RLIMIT_DATA, &limit));
+	}
+	OK(ip_run(l, &in, 1, &r, &e));
+	CHECK(ip_result_free(r) == IP_OK);
+	CHECK(ip_graph_free(g) == IP_OK && ip_graph_free(h) == IP_OK && ip_graph_free(l) == IP_OK);
+	free(f.data);
 }
 
 typedef struct {
@@ -1027,6 +1104,8 @@ int main(int argc, char **argv)
 		small(argv[2], argv[3], argv[4]);
 	else if (!strcmp(mode, "fork") && argc == 3)
 		fork_(argv[2]);
+	else if (!strcmp(mode, "forks") && argc == 4)
+		forks(argv[2], argv[3]);
 	else if (!strcmp(mode, "threads") && argc == 5)
 		threads(argv[2], argv[3], atoi(argv[4]));
 	else if (!strcmp(mode, "cycles") && argc == 5)
@@ -1035,6 +1114,8 @@ int main(int argc, char **argv)
 		garbage(argv[2], atoi(argv[3]));
 	else if (!strcmp(mode, "closing") && argc == 4)
 		closing(argv[2], argv[3]);
+	else if (!strcmp(mode, "exhausted") && argc == 6)
+		exhausted(argv[2], argv[3], argv[4], argv[5]);
 	else if (!strcmp(mode, "batch") && argc == 3)
 		batch(argv[2]);
 	else if (!strcmp(mode, "overrun") && argc == 3)
