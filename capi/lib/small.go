@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format

@@ -124,7 +124,7 @@ static void print_tensor(const char *name, const ip_tensor *t)
 #ifdef _WIN32
 #define NO_FILE "nonexistent"
 #else
-#define NO_FILE "no such file"
+#define NO_FILE "o such file" /* or "No" */
 #endif
 
 #define MAX_OUT 32
