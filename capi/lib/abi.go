@@ -12,6 +12,13 @@ import (
 // C's. In WebAssembly a pointer has 8 bytes, too, of which a host in C writes
 // all.
 
+// address is a pointer of the host to bytes of any number. If there are none, it
+// may be any number, such as those of empty slices in Rust, at which Go's
+// runtime would end the process if it found them in a pointer.
+type address uintptr
+
+func (a address) pointer() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
+
 type ipError struct {
 	structSize uint32
 	status     int32
@@ -52,7 +59,7 @@ type ipInput struct {
 	shape      [tensor.MaxRank]int64
 	strides    [tensor.MaxRank]int64
 	bytes      uint64
-	data       unsafe.Pointer
+	data       address
 }
 
 type ipTensor struct {
@@ -63,7 +70,7 @@ type ipTensor struct {
 	shape      [tensor.MaxRank]int64
 	bytes      uint64
 	capacity   uint64
-	data       unsafe.Pointer
+	data       address
 }
 
 type ipImageInfo struct {

@@ -43,7 +43,7 @@ func graphOpen(name *byte, data unsafe.Pointer, n uint64, options *ipOptions, h 
 			from.name = goString(name)
 		} else {
 			var err error
-			if from.data, err = bytesOf(data, uint64(n)); err != nil {
+			if from.data, err = bytesOf(address(data), n); err != nil {
 				return err
 			}
 		}
@@ -214,7 +214,7 @@ func probe(image unsafe.Pointer, n uint64, info *ipImageInfo, e *ipError) int32 
 		if _, err := listOf("ip_image_info", info, 1); err != nil {
 			return err
 		}
-		b, err := bytesOf(image, uint64(n))
+		b, err := bytesOf(address(image), n)
 		if err != nil {
 			return err
 		}

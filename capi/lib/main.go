@@ -90,14 +90,14 @@ func fail(e *ipError, err error) int32 {
 
 // bytesOf returns n bytes of the host, which it must not change during the
 // call. They are never nil.
-func bytesOf(p unsafe.Pointer, n uint64) ([]byte, error) {
+func bytesOf(p address, n uint64) ([]byte, error) {
 	if n == 0 {
 		return []byte{}, nil
 	}
-	if p == nil || n > math.MaxInt {
-		return nil, fmt.Errorf("infer_prep: %w: %d bytes at %p", errInput, n, p)
+	if p == 0 || n > math.MaxInt {
+		return nil, fmt.Errorf("infer_prep: %w: %d bytes at %#x", errInput, n, uintptr(p))
 	}
-	return unsafe.Slice((*byte)(p), int(n)), nil
+	return unsafe.Slice((*byte)(p.pointer()), int(n)), nil
 }
 
 // goString returns a copy of a text of the host that ends with 0, "" for nil.

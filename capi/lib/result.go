@@ -109,9 +109,9 @@ func resultTensor(h uintptr, i int32, to *ipTensor, e *ipError) int32 {
 		}
 		t := &r.list[i]
 		setTensor(to, t)
-		to.data, to.capacity = nil, to.bytes
+		to.data, to.capacity = 0, to.bytes
 		if len(t.Data) > 0 {
-			to.data = unsafe.Pointer(&t.Data[0])
+			to.data = address(unsafe.Pointer(&t.Data[0]))
 		}
 		return nil
 	})

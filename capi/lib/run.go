@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/memory"
@@ -142,7 +141,7 @@ func descOf(in *ipInput) (d tensor.Desc, err error) {
 	if d.Size() < 0 {
 		return d, fmt.Errorf("%w: %v has too many elements", errInput, d)
 	}
-	if in.data == nil {
+	if in.data == 0 {
 		return d, fmt.Errorf("%w: data is NULL", errInput)
 	}
 	return d, nil
@@ -154,7 +153,7 @@ func (a *args) pixels(in *ipInput, d tensor.Desc) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Data, err = bytesOf(unsafe.Add(in.data, -m.Offset), uint64(n)); err != nil {
+	if m.Data, err = bytesOf(in.data-address(m.Offset), uint64(n)); err != nil {
 		return nil, err
 	}
 	name, done, err := memory.Lend(m)
@@ -218,8 +217,8 @@ func (g *graph) runInto(in []*tensor.Tensor, out list[ipTensor]) error {
 	small, open, none := false, false, true
 	for i := range out.n {
 		t := out.of(i)
-		if t.capacity > math.MaxInt || t.data == nil && t.capacity > 0 {
-			return fmt.Errorf("infer_prep: run: %w: capacity %d of output %q, whose data is %p", errInput, t.capacity, g.outputs[i].Name, t.data)
+		if t.capacity > math.MaxInt || t.data == 0 && t.capacity > 0 {
+			return fmt.Errorf("infer_prep: run: %w: capacity %d of output %q, whose data is NULL", errInput, t.capacity, g.outputs[i].Name)
 		}
 		n := sizeOf(g.outputs[i].Desc)
 		small, open, none = small || n > int64(t.capacity), open || n < 0, none && t.capacity == 0

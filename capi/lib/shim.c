@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#ifdef _WIN32
+#ifdef IP_WASM2C
+static int forked(void) { return 0; }
+#elif defined(_WIN32)
 #include <windows.h>
 
 // loaded keeps the DLL in the process after FreeLibrary: Go's runtime cannot be
@@ -18,7 +20,7 @@ __attribute__((constructor)) static void loaded(void)
 
 // Windows has no fork.
 static int forked(void) { return 0; }
-#elif !defined(IP_WASM2C)
+#else
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -88,6 +90,10 @@ static ip_status begin(ip_error *e)
 
 static ip_status null(ip_error *e, const char *text) { return failed(e, IP_INPUT, text); }
 
+// NONE is a pointer to n things, NULL if there are none: the pointer may then be
+// any number, at which Go's runtime would end the process.
+#define NONE(p, n) ((n) ? (void *)(p) : NULL)
+
 static uintptr_t id(const void *handle) { return (uintptr_t)handle; }
 
 // ipc_set_error is in C so that it can be used in a fork, too.
@@ -150,7 +156,7 @@ ip_status ip_graph_open(const void *data, size_t n, const ip_options *options, i
 	if (!graph || (!data && n))
 		return null(e, "infer_prep: open: data or graph is NULL");
 	uintptr_t handle = 0;
-	s = ipgo_graph_open(NULL, (void *)data, n, (ip_options *)options, &handle, e);
+	s = ipgo_graph_open(NULL, NONE(data, n), n, (ip_options *)options, &handle, e);
 	*graph = (ip_graph *)handle;
 	return s;
 }
@@ -212,7 +218,7 @@ ip_status ip_graph_sizes(const ip_graph *graph, int64_t height, int64_t width, i
 		return s;
 	if (!columns && n)
 		return null(e, "infer_prep: sizes: columns is NULL");
-	return ipgo_graph_sizes(id(graph), height, width, columns, n, e);
+	return ipgo_graph_sizes(id(graph), height, width, NONE(columns, n), n, e);
 }
 
 ip_status ip_probe(const void *image, size_t n, ip_image_info *info, ip_error *e)
@@ -222,7 +228,7 @@ ip_status ip_probe(const void *image, size_t n, ip_image_info *info, ip_error *e
 		return s;
 	if (!info || (!image && n))
 		return null(e, "infer_prep: probe: image or info is NULL");
-	return ipgo_probe((void *)image, n, info, e);
+	return ipgo_probe(NONE(image, n), n, info, e);
 }
 
 ip_status ip_run_into(const ip_graph *graph, const ip_input *in, int32_t nin, ip_tensor *out, int32_t nout, ip_error *e)
@@ -232,7 +238,7 @@ ip_status ip_run_into(const ip_graph *graph, const ip_input *in, int32_t nin, ip
 		return s;
 	if ((!in && nin) || (!out && nout))
 		return null(e, "infer_prep: run: in or out is NULL");
-	return ipgo_run_into(id(graph), (ip_input *)in, nin, out, nout, e);
+	return ipgo_run_into(id(graph), NONE(in, nin), nin, NONE(out, nout), nout, e);
 }
 
 // batch is the state of ip_run_batch.
@@ -309,7 +315,7 @@ ip_status ip_run(const ip_graph *graph, const ip_input *in, int32_t nin, ip_resu
 	if (!result || (!in && nin))
 		return null(e, "infer_prep: run: in or result is NULL");
 	uintptr_t handle = 0;
-	s = ipgo_run(id(graph), (ip_input *)in, nin, &handle, e);
+	s = ipgo_run(id(graph), NONE(in, nin), nin, &handle, e);
 	*result = (ip_result *)handle;
 	return s;
 }
@@ -346,7 +352,7 @@ ip_status ip_collate(const ip_graph *graph, const ip_result *const *results, siz
 	if (!joined || (!results && n))
 		return null(e, "infer_prep: collate: results or batch is NULL");
 	uintptr_t handle = 0;
-	s = ipgo_collate(id(graph), (void *)results, n, &handle, e);
+	s = ipgo_collate(id(graph), NONE(results, n), n, &handle, e);
 	*joined = (ip_result *)handle;
 	return s;
 }
@@ -361,7 +367,7 @@ ip_status ip_video_open(const void *data, size_t n, const ip_options *options, i
 	if (!video || (!data && n))
 		return null(e, "infer_prep: video: data or video is NULL");
 	uintptr_t handle = 0;
-	s = ipgo_video_open(NULL, (void *)data, n, (ip_options *)options, &handle, e);
+	s = ipgo_video_open(NULL, NONE(data, n), n, (ip_options *)options, &handle, e);
 	*video = (ip_video *)handle;
 	return s;
 }
@@ -390,7 +396,7 @@ ip_status ip_video_sample(const ip_video *video, const ip_clip *clip, int64_t *n
 		return s;
 	if (!clip || !count || (!numbers && capacity))
 		return null(e, "infer_prep: video: clip, numbers or count is NULL");
-	return ipgo_video_sample(id(video), (ip_clip *)clip, numbers, capacity, count, e);
+	return ipgo_video_sample(id(video), (ip_clip *)clip, NONE(numbers, capacity), capacity, count, e);
 }
 
 ip_status ip_video_run(const ip_video *video, const ip_clip *clips, int32_t n, ip_result **result, ip_error *e)
@@ -403,7 +409,7 @@ ip_status ip_video_run(const ip_video *video, const ip_clip *clips, int32_t n, i
 	if (!result || (!clips && n))
 		return null(e, "infer_prep: video: clips or result is NULL");
 	uintptr_t handle = 0;
-	s = ipgo_video_run(id(video), (ip_clip *)clips, n, &handle, e);
+	s = ipgo_video_run(id(video), NONE(clips, n), n, &handle, e);
 	*result = (ip_result *)handle;
 	return s;
 }
@@ -445,5 +451,8 @@ ip_status ip_tokens_images(const ip_tokens *tokens, const int64_t *sizes, int32_
 		return s;
 	if (n < 0 || (n && (!sizes || !images)) || (!text && capacity))
 		return failed(e, IP_INPUT, "infer_prep: tokens: n is negative, or sizes, images or text is NULL");
-	return ipgo_tokens_images(id(tokens), (int64_t *)sizes, n, images, text, capacity, text_bytes, e);
+	static char none;
+	if (text && !capacity)
+		text = &none;
+	return ipgo_tokens_images(id(tokens), NONE(sizes, n), n, NONE(images, n), text, capacity, text_bytes, e);
 }

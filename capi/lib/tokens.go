@@ -135,7 +135,7 @@ func tokensImages(h uintptr, sizes *int64, n int32, images *ipImageTokens, to *b
 		if at > capacity {
 			return fmt.Errorf("infer_prep: tokens: %w: the texts have %d bytes, the memory has %d", errCapacity, at, capacity)
 		}
-		b, err := bytesOf(unsafe.Pointer(to), at)
+		b, err := bytesOf(address(unsafe.Pointer(to)), at)
 		if err != nil {
 			return err
 		}

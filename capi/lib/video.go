@@ -37,7 +37,7 @@ func videoOpen(name *byte, data unsafe.Pointer, n uint64, options *ipOptions, h 
 		var b []byte
 		var err error
 		if name == nil {
-			b, err = bytesOf(data, n)
+			b, err = bytesOf(address(data), n)
 		} else {
 			b, err = readVideo(goString(name))
 		}
@@ -196,7 +196,7 @@ func (v *videoProcessor) run(c *ipClip) ([]*tensor.Tensor, error) {
 		a.done()
 		a = args{}
 		f := frames.of(i)
-		if f.data == nil {
+		if f.data == 0 {
 			return nil, fmt.Errorf("%w: the frame is chosen, but its data is NULL", errInput)
 		}
 		t, err := a.input(f, tensor.Desc{DType: tensor.Bytes})

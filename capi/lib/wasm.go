@@ -135,7 +135,7 @@ func wasmSource(handle uint64, kind int32, to unsafe.Pointer) int32 {
 //go:wasmexport reopen
 func wasmReopen(kind int32, data unsafe.Pointer, n uint32, options, handle unsafe.Pointer) int32 {
 	return do(nil, func() error {
-		b, err := bytesOf(data, uint64(n))
+		b, err := bytesOf(address(data), uint64(n))
 		if err != nil {
 			return err
 		}
@@ -213,13 +213,13 @@ func write(r *datagraph.Runner, in []*tensor.Tensor, out list[ipTensor]) error {
 			kept = append(kept, t)
 		}
 		setTensor(out.of(i), t)
-		out.of(i).data = unsafe.Pointer(unsafe.SliceData(t.Data))
+		out.of(i).data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
 	}
 	return nil
 }
 
-// collate joins the outputs of n runs, nout tensors each, and sets data of every
-// tensor of out to the batch's elements, valid until the next call.
+// collate joins the outputs of n runs, nout tensors each, and sets data of
+// every tensor of out to the batch's elements, valid until the next call.
 //
 //go:wasmexport collate
 func wasmCollate(handle uint64, in unsafe.Pointer, n uint32, out unsafe.Pointer, nout int32) int32 {
@@ -250,7 +250,7 @@ func wasmCollate(handle uint64, in unsafe.Pointer, n uint32, out unsafe.Pointer,
 		}
 		for k, t := range kept {
 			setTensor(to.of(k), t)
-			to.of(k).data = unsafe.Pointer(unsafe.SliceData(t.Data))
+			to.of(k).data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
 		}
 		return nil
 	})

@@ -296,6 +296,12 @@ static void api(const char *image)
 	FAILS(IP_FORMAT, "jpeg", ip_run_into(g, &bad, 1, &u, 1, &e));
 	bad = ip_encoded("", 0);
 	FAILS(IP_FORMAT, "empty input", ip_run_into(g, &bad, 1, &u, 1, &e));
+	bad = ip_encoded((void *)1, 0); /* as an empty slice in Rust */
+	ip_result *never;
+	ip_graph *neither;
+	FAILS(IP_FORMAT, "", ip_run(g, &bad, 1, &never, &e));
+	FAILS(IP_INPUT, "", ip_run(g, (const ip_input *)8, 0, &never, &e));
+	FAILS(IP_FORMAT, "", ip_graph_open((void *)1, 0, NULL, &neither, &e));
 	bad = ip_encoded(NULL, 5);
 	FAILS(IP_INPUT, "5 bytes at", ip_run_into(g, &bad, 1, &u, 1, &e));
 	FAILS(IP_INPUT, "0 inputs, the graph has 1", ip_run_into(g, &in, 0, &u, 1, &e));
