@@ -12,8 +12,8 @@ import (
 // C's. In WebAssembly a pointer has 8 bytes, too, of which a host in C writes
 // all.
 
-// address is a pointer of the host to bytes of any number. If there are none, it
-// may be any number, such as those of empty slices in Rust, at which Go's
+// address is a pointer of the host to bytes of any number. If there are none,
+// it may be any number, such as those of empty slices in Rust, at which Go's
 // runtime would end the process if it found them in a pointer.
 type address uintptr
 
