@@ -8,7 +8,8 @@
  * the kind of the error. Its last argument may be NULL, or an ip_error that
  * receives the status and a message. The caller owns it. Nothing of this API is
  * freed with free(). Pointers to results of a call must not be NULL unless their
- * function says so; those that are, are IP_INPUT.
+ * function says so; those that are, are IP_INPUT. A pointer to 0 bytes or 0
+ * elements may have any value.
  *
  * Handles. ip_graph, ip_result, ip_tokens and ip_video are numbers in the form of
  * pointers. Do not read through them. A handle that is NULL, closed or not one
@@ -35,8 +36,9 @@
  * Two forms. The three paragraphs above are of the library that capi/build.sh
  * builds, which contains the Go runtime. That of capi/wasm2c is plain C: it has
  * no threads and no signal handlers, and it works in a child after fork(). There
- * max_bytes bounds each run, not all together, and arguments of more than 1 GiB
- * are IP_LIMIT. ip_capabilities tells which one it is.
+ * max_bytes bounds each run, not all together, arguments of more than 1 GiB are
+ * IP_LIMIT, and ip_video_open is IP_UNSUPPORTED. ip_capabilities tells which one
+ * it is.
  *
  * Structs. Every struct that the caller passes begins with struct_size, which
  * the caller sets to sizeof of the struct: later versions add members at the
