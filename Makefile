@@ -110,6 +110,7 @@ rust-examples-test: ## rust-test, and the programs with candle and ort, which ta
 capi-c-test: capi-c ## the same tests of the C library in plain C, which takes minutes to compile; musl, sanitizers, its speed beside Go's
 	$(MAKE) -j2 -C dist/capi-c
 	INFER_PREP_CAPI=1 INFER_PREP_CAPI_C=$(CURDIR)/dist/capi-c $(GO) test -count=1 -v -timeout 60m ./capi/lib
+	INFER_PREP_C_SRC=$(CURDIR)/dist/capi-c GO="$(GO)" rust/test.sh --wasm2c
 
 # The bindings for Java and Kotlin: the native libraries for Linux, their tests on a JVM and in
 # Robolectric, and all of the Android library but its native libraries, which need the NDK.

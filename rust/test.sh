@@ -4,17 +4,19 @@
 #   test.sh              all of it
 #   test.sh --examples   also the programs with candle and ort (5 minutes when cold)
 #   test.sh --optional   all of it, or nothing without such a cargo
+#   test.sh --wasm2c     the tests with the library in plain C of INFER_PREP_C_SRC
 # It needs cargo 1.90 or later with rustfmt and clippy, a C compiler and
 # crates.io. GO names the go command. Builds are kept in rust/target.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GO=${GO:-go}
-least=1.90.0 examples= optional=
+least=1.90.0 examples= optional= wasm2c=
 case ${1-} in
 '') ;;
 --examples) examples=yes ;;
 --optional) optional=yes ;;
-*) echo "usage: test.sh [--examples | --optional]" >&2 && exit 2 ;;
+--wasm2c) wasm2c=yes ;;
+*) echo "usage: test.sh [--examples | --optional | --wasm2c]" >&2 && exit 2 ;;
 esac
 have=$(cargo --version 2>/dev/null | cut -d' ' -f2 || true)
 if [ -z "$have" ] || [ "$(printf '%s\n' "$least" "$have" | sort -V | head -1)" != "$least" ]; then
@@ -36,16 +38,10 @@ step() { # step NAME COMMAND...
   echo "rust-test: $name: $((SECONDS - start)) s"
 }
 
-step "C library" ../capi/build.sh "$work/capi"
+[ "$wasm2c" ] || step "C library" ../capi/build.sh "$work/capi"
 step goldens sh -c 'cd .. && $GO run ./tools/goldencases -out "$1"' sh "$work/cases"
 export INFER_PREP_LIB=$work/capi/lib/libinfer_prep.so.1 INFER_PREP_DIR=$work/capi INFER_PREP_CASES=$work/cases
 export CARGO_TARGET_DIR=$PWD/target
-
-step format cargo fmt --all --check
-# Feature static leaves dlopen out, hence twice.
-step clippy cargo clippy -q --locked --workspace --all-targets --features infer-prep/ndarray -- -D warnings
-step "clippy, static" cargo clippy -q --locked --workspace --all-targets --all-features -- -D warnings
-step documentation env RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --no-deps -p infer-prep-sys -p infer-prep --features infer-prep/ndarray
 
 tests() { # tests NAME ARGUMENTS...
   local name=$1
@@ -53,6 +49,16 @@ tests() { # tests NAME ARGUMENTS...
   step "tests, $name" cargo test --locked --workspace "$@" -- --nocapture
   grep -E '^[0-9,]+ (goldens|calls|times)' "$work/log" | sed 's/^/rust-test:   /'
 }
+if [ "$wasm2c" ]; then
+  CARGO_TARGET_DIR=$PWD/target/wasm2c INFER_PREP_EVERY=10 tests "plain C" --features infer-prep-tests/wasm2c
+  exit 0
+fi
+
+step format cargo fmt --all --check
+# Feature static leaves dlopen out, hence twice.
+step clippy cargo clippy -q --locked --workspace --all-targets --features infer-prep/ndarray -- -D warnings
+step "clippy, static" cargo clippy -q --locked --workspace --all-targets --features infer-prep/ndarray,infer-prep/static,infer-prep-tests/static -- -D warnings
+step documentation env RUSTDOCFLAGS="-D warnings" cargo doc -q --locked --no-deps -p infer-prep-sys -p infer-prep --features infer-prep/ndarray
 tests shared
 # A folder of its own keeps the builds of both. The same Go code needs fewer
 # goldens.

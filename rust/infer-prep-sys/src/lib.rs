@@ -8,6 +8,9 @@
 //! - `static` links `lib/libinfer_prep.a` of the folder `INFER_PREP_DIR`, which
 //!   `capi/build.sh` wrote, when the crate is built. If both features are on,
 //!   `static` is in effect.
+//! - `wasm2c` compiles the library in plain C, which has no Go runtime, from the
+//!   folder `INFER_PREP_C_SRC`, which `capi/wasm2c/build.sh` wrote. It goes
+//!   before the others.
 //!
 //! Pass NULL for the address of an empty slice. Rust's is a small number, at which
 //! the Go runtime of the library may end the process.
