@@ -58,3 +58,30 @@ func TestCollate(t *testing.T) {
 	require.Len(t, rules, 3)
 	require.Equal(t, 1, failed)
 }
+
+// TestDamaged runs a graph whose sizes depend on the image on images whose
+// headers alone can be read. The error is that of a run, however large the
+// memory is.
+func TestDamaged(t *testing.T) {
+	program := compile(t, "gcc", "../testdata/check.c", "-std=c99")
+	config := []byte(`{"image_processor_type": "CLIPImageProcessor", "do_resize": false, "do_center_crop": false}`)
+	name := filepath.Join(t.TempDir(), "unscaled.json")
+	require.NoError(t, os.WriteFile(name, config, 0o600))
+	g, err := inferprep.Source{Name: name, Format: "hf"}.Graph(context.Background())
+	require.NoError(t, err)
+	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
+	require.NoError(t, err)
+	args, want := []string{"digest", "hf", name}, ""
+	for _, f := range []string{"bmp_truncated.bmp", "gif_truncated.gif", "png_short_stream.png"} {
+		f = root + "testdata/damaged/" + f
+		b, err := os.ReadFile(f)
+		require.NoError(t, err)
+		_, err = plan.NewRunner().Run(tensor.FromBytes(b))
+		if err == nil {
+			continue
+		}
+		args, want = append(args, f), want+"error "+err.Error()+"\n"
+	}
+	require.Greater(t, len(args), 4)
+	require.Equal(t, want, runProgram(t, program, args...))
+}

@@ -224,28 +224,26 @@ func (g *graph) runInto(in []*tensor.Tensor, out list[ipTensor]) error {
 		small, open, none = small || n > int64(t.capacity), open || n < 0, none && t.capacity == 0
 	}
 	return g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
-		measured := small || open && none
-		if measured {
+		var failed error
+		if small || open && none {
 			if err := g.measure(r, in, out); err != nil {
 				return err
 			}
-		} else if err := write(r, in, out); err != nil {
-			// An output may have been too large. Only a run says how large it
-			// is.
-			if !open || g.measure(r, in, out) != nil {
-				return err
-			}
-			measured = true
+		} else if failed = write(r, in, out); failed == nil {
+			return nil
+		} else if !open || g.measure(r, in, out) != nil {
+			return failed
 		}
+		// An output may be too large, which only a run may say.
 		for i := range out.n {
 			if t := out.of(i); t.bytes > t.capacity {
 				return fmt.Errorf("infer_prep: run: %w: output %q has %d bytes, its memory has %d", errCapacity, g.outputs[i].Name, t.bytes, t.capacity)
 			}
 		}
-		if measured {
-			return fmt.Errorf("infer_prep: run: %w: two runs on one input differ", errInternal)
+		if failed != nil {
+			return failed
 		}
-		return nil
+		return write(r, in, out) // of outputs without elements
 	})
 }
 
