@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,17 +46,6 @@ func newProcessor(f tokens.Files) (*processor, error) {
 		f = tokens.Files{}
 	}
 	return &processor{p, f}, nil
-}
-
-// source returns the files that reopenProcessor takes.
-func (p *processor) source() ([]byte, error) { return json.Marshal(p.files) }
-
-func reopenProcessor(b []byte) (*processor, error) {
-	var f tokens.Files
-	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, err
-	}
-	return newProcessor(f)
 }
 
 // tokenFiles returns the content of files, or that of the files of a folder.

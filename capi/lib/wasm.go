@@ -190,6 +190,38 @@ func wasmInputs(handle uint64, in unsafe.Pointer, n int32, bytes unsafe.Pointer)
 	})
 }
 
+// sizes returns the bytes of the inputs' elements, as if they were dense.
+func (g *graph) sizes(in *ipInput, n int32) ([]int64, error) {
+	l, err := g.listOf(in, n)
+	if err != nil {
+		return nil, err
+	}
+	sizes := make([]int64, l.n)
+	for i := range sizes {
+		if sizes[i], err = elements(l.of(i), g.inputs[i].Desc); err != nil {
+			return nil, fmt.Errorf("infer_prep: run: input %q: %w", g.inputs[i].Name, err)
+		}
+	}
+	return sizes, nil
+}
+
+// elements checks an input and returns the bytes of its elements.
+func elements(in *ipInput, want tensor.Desc) (int64, error) {
+	if in.dtype == int32(tensor.Bytes) {
+		_, err := bytesOf(in.data, in.bytes)
+		return int64(in.bytes), err
+	}
+	d, err := descOf(in)
+	if err == nil && want.DType == tensor.Bytes {
+		_, _, err = imageOf(in, d)
+		return d.Size(), err
+	}
+	if err != nil {
+		return 0, err
+	}
+	return dense(in, d)
+}
+
 // run runs a graph and sets data of every output to its elements, valid until
 // the next call. An output is larger than its capacity only if the
 // status is IP_CAPACITY.

@@ -382,8 +382,8 @@ func (d *Decoder) read(pixels []uint32, width int, indices []uint32, tileBits, c
 			if back >= length {
 				copy(to, pixels[at-back:])
 			} else {
-				for i, v := range pixels[at-back:][:length] {
-					to[i] = v
+				for i := range to { // forward: it repeats what it writes
+					to[i] = pixels[at-back+i]
 				}
 			}
 			at += length
