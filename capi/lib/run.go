@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -192,23 +193,25 @@ func (g *graph) runInto(in []*tensor.Tensor, out list[ipTensor]) error {
 		small, open, none = small || n > int64(t.capacity), open || n < 0, none && t.capacity == 0
 	}
 	return g.pool.Do(context.Background(), func(r *datagraph.Runner) error {
+		run := !small && !(open && none)
 		var failed error
-		if small || open && none {
+		if run {
+			failed = write(r, in, out)
+		}
+		if !run || failed != nil && open {
+			// An output may be too large, which only a run may say.
 			if err := g.measure(r, in, out); err != nil {
-				return err
-			}
-		} else if failed = write(r, in, out); failed == nil {
-			return nil
-		} else if !open || g.measure(r, in, out) != nil {
-			return failed
-		}
-		// An output may be too large, which only a run may say.
-		for i := range out.n {
-			if t := out.of(i); t.bytes > t.capacity {
-				return fmt.Errorf("infer_prep: run: %w: output %q has %d bytes, its memory has %d", errCapacity, g.outputs[i].Name, t.bytes, t.capacity)
+				return cmp.Or(failed, err)
 			}
 		}
-		if failed != nil {
+		if failed == nil || open {
+			for i := range out.n {
+				if t := out.of(i); t.bytes > t.capacity {
+					return fmt.Errorf("infer_prep: run: %w: output %q has %d bytes, its memory has %d", errCapacity, g.outputs[i].Name, t.bytes, t.capacity)
+				}
+			}
+		}
+		if run {
 			return failed
 		}
 		return write(r, in, out) // of outputs without elements
