@@ -36,13 +36,13 @@ func samples() map[string][]byte {
 		noise[i] = byte(rnd.Uint32())
 	}
 	l["noise"] = noise
-	slope := make([]byte, 200_000)
+	slope := make([]byte, 100_000)
 	for i := range slope {
 		slope[i] = byte(rnd.NormFloat64()*3 + 0.5)
 	}
 	l["slope"] = slope
 	var words []byte
-	for len(words) < 150_000 {
+	for len(words) < 100_000 {
 		k := rnd.IntN(9) + 1
 		at := rnd.IntN(len(words) + 1)
 		if rnd.IntN(3) == 0 || at < k {
@@ -55,7 +55,7 @@ func samples() map[string][]byte {
 		}
 	}
 	l["words"] = words
-	skewed := make([]byte, 300_000)
+	skewed := make([]byte, 100_000)
 	for i := range skewed {
 		skewed[i] = byte(min(255, rnd.ExpFloat64()*6))
 	}
@@ -80,9 +80,9 @@ func TestEqual(t *testing.T) {
 	for name, data := range samples() {
 		for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, 1, 6, 9} {
 			packed := compress(t, data, level)
-			for _, k := range []int{1, 7, 8192, 1 << 30} {
+			for _, k := range []int{7, 8192, 1 << 30} {
 				for _, row := range []int{1, 1000, 40_000, 200_000} {
-					if row == 1 && k != 8192 || row == 1000 && k == 1 {
+					if row == 1 && k != 8192 || row == 200_000 && k != 8192 {
 						continue
 					}
 					r.Reset(pieces(packed, k))
@@ -124,7 +124,7 @@ func TestAdler(t *testing.T) {
 // TestEnds: a stream that ends early has the output before its end, and
 // io.ErrUnexpectedEOF.
 func TestEnds(t *testing.T) {
-	data := samples()["words"][:3000]
+	data := samples()["words"][:1000]
 	for _, level := range []int{0, 6} {
 		packed := compress(t, data, level)
 		for n := range packed {
@@ -195,7 +195,7 @@ func TestMutated(t *testing.T) {
 		data = data[:min(len(data), 4000)]
 		for _, level := range []int{flate.HuffmanOnly, 0, 6} {
 			packed := compress(t, data, level)
-			for range 200 {
+			for range 60 {
 				b := bytes.Clone(packed)
 				for range rnd.IntN(3) + 1 {
 					b[rnd.IntN(min(len(b), 200))] ^= 1 << rnd.IntN(8)

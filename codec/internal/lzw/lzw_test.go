@@ -108,7 +108,7 @@ func TestRandom(t *testing.T) {
 	var d Decoder
 	whole := 0
 	for name, v := range variants {
-		for round := range 200 {
+		for round := range 80 {
 			var in []byte
 			bits := uint(0)
 			put := func(code, width int) {
@@ -169,7 +169,7 @@ func TestRandom(t *testing.T) {
 		}
 		t.Log(name, whole)
 	}
-	require.Greater(t, whole, 50)
+	require.Greater(t, whole, 30)
 }
 
 func FuzzDecode(f *testing.F) {

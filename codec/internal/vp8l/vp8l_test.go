@@ -81,7 +81,7 @@ func TestMutated(t *testing.T) {
 		if len(data) > 20_000 {
 			continue
 		}
-		for range 300 {
+		for range 100 {
 			b := bytes.Clone(data)
 			for range rnd.IntN(3) + 1 {
 				b[5+rnd.IntN(min(len(b)-5, 300))] ^= 1 << rnd.IntN(8)
@@ -102,9 +102,9 @@ func TestMutated(t *testing.T) {
 		}
 	}
 	t.Log(equal, "equal,", refused, "refused by both,", other, "others")
-	require.Greater(t, equal, 500)
-	require.Greater(t, refused, 500)
-	require.Less(t, other, 20)
+	require.Greater(t, equal, 150)
+	require.Greater(t, refused, 150)
+	require.Less(t, other, 10)
 }
 
 func FuzzDecode(f *testing.F) {
