@@ -14,9 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/datagraph"
 	"github.com/infer-prep/infer-prep/importer/preset"
-	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // handWritten are the files of the library in plain C that are not generated.
@@ -116,24 +114,10 @@ func TestTranslatedSpeed(t *testing.T) {
 	if translated == "" {
 		t.Skip("make capi-c-test measures")
 	}
-	data := photo(t)
-	name := filepath.Join(t.TempDir(), "photo.jpg")
-	require.NoError(t, os.WriteFile(name, data, 0o600))
-	program := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-O2")
-	g, err := preset.Graph("imagenet")
-	require.NoError(t, err)
-	plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
-	require.NoError(t, err)
-	runner, dst := plan.NewRunner(), [][]byte{tensor.Alloc(602112)}
-	own := math.Inf(1)
-	for range 300 {
-		start := time.Now()
-		_, err := runner.RunInto(dst, tensor.FromBytes(data))
-		own = min(own, float64(time.Since(start)))
-		require.NoError(t, err)
-	}
+	program, name, size, inGo := besideGo(t)
+	own := inGo(300)
 	var version, call, run, lent float64
-	_, err = fmt.Sscan(runProgram(t, program, "bench", name, "100"), &version, &call, &run, &lent)
+	_, err := fmt.Sscan(runProgram(t, program, "bench", name, "100"), &version, &call, &run, &lent)
 	require.NoError(t, err)
 	first := math.Inf(1)
 	for range 20 {
@@ -141,7 +125,7 @@ func TestTranslatedSpeed(t *testing.T) {
 		runProgram(t, program, "digest", "preset", "imagenet", name)
 		first = min(first, float64(time.Since(start)))
 	}
-	t.Logf("ip_graph_count %.1f ns; a run of %d bytes of JPEG: ip_run_into %.2f ms, ip_run %.2f ms, Go %.2f ms: %.1f times; a process that runs thrice %.1f ms", call, len(data), run/1e6, lent/1e6, own/1e6, run/own, first/1e6)
+	t.Logf("ip_graph_count %.1f ns; a run of %d bytes of JPEG: ip_run_into %.2f ms, ip_run %.2f ms, Go %.2f ms: %.1f times; a process that runs thrice %.1f ms", call, size, run/1e6, lent/1e6, own/1e6, run/own, first/1e6)
 	require.Less(t, run, 10*own)
 	require.Less(t, call, 200.0)
 }

@@ -33,7 +33,7 @@ var (
 	failed string
 	// replied is what the last reply points to.
 	replied []byte
-	// kept are copies of outputs of the last run.
+	// kept are outputs of the last run that were copied, or the last batch.
 	kept []*tensor.Tensor
 )
 

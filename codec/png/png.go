@@ -456,7 +456,7 @@ func unhex(b []byte) (_ []byte, ok bool) {
 	return b[:len(b)/2], len(b)%2 == 0
 }
 
-// hexDigit returns the value of a hexadecimal digit, -1 of another byte.
+// hexDigit returns the value of a hexadecimal digit, -1 for any other byte.
 func hexDigit(c byte) int {
 	i := strings.IndexByte("0123456789abcdefABCDEF", c)
 	if i > 15 {

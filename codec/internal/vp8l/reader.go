@@ -48,7 +48,7 @@ func (r *reader) ended() error {
 	return nil
 }
 
-// read returns k bits, which must be there.
+// read returns the next k bits. The caller has called fill for them.
 func (r *reader) read(k uint) uint {
 	v := uint(r.bits) & (1<<k - 1)
 	r.skip(k)
