@@ -54,7 +54,7 @@ func (n *FuncSampler) unwritable() error { return unnamed(n.f != nil, n.Name) }
 func (n *FuncSampler) traits() traits { return traits{changes: true} }
 
 func (n *FuncSampler) build(b *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(true)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,16 @@ func (r numberRows) Len() int64                                               { 
 func (r numberRows) Read(_ context.Context, i int64, s *dataset.Sample) error { return r.n.put(i, s) }
 func (r numberRows) Close() error                                             { return nil }
 
+// Shards are shards of 3, 0, 7, 1 and more rows.
+func (r numberRows) Shards() (l []int64) {
+	for _, first := range []int64{0, 3, 3, 10, 11} {
+		if first == 0 || first < r.Len() {
+			l = append(l, first)
+		}
+	}
+	return l
+}
+
 type numberStream struct{ n *numbers }
 
 func (r numberStream) Columns() []dataset.Column { return int64Column }
@@ -139,7 +149,7 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 	}
 	one := func() *dataset.Dataset { return definition(r, depth-1) }
 	col := []dataset.OutColumn{{Name: "x", Desc: int64Column[0].Desc}}
-	switch r.IntN(20) {
+	switch r.IntN(21) {
 	case 0:
 		return one().Shuffle()
 	case 1:
@@ -177,6 +187,8 @@ func definition(r *rand.Rand, depth int) *dataset.Dataset {
 		return dataset.Of(&dataset.Batch{Size: r.IntN(4) + 1, PerBatch: "test/perbatch", Pad: []dataset.PadColumn{}, Out: out}, one()).Unbatch().Project("x")
 	case 18:
 		return one().Sample(&dataset.RandomSampler{Replacement: r.IntN(2) == 0})
+	case 19:
+		return definition(r, 0).ShuffleShards(int64(r.IntN(12)+1), int64(r.IntN(4)+1))
 	default:
 		return one().Repeat(0).Take(int64(r.IntN(60)))
 	}

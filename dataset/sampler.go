@@ -137,16 +137,20 @@ func (n *DistributedSampler) Validate() error {
 	return nil
 }
 
-// sampled is the common part of build.
-func (s *step) sampled() (*step, error) {
+// sampled is the common part of build of samplers. One that is not random reads
+// rows in their order.
+func (s *step) sampled(random bool) (*step, error) {
 	in := s.inherit()
+	if random {
+		return in, in.requireRandom("a sampler")
+	}
 	return in, in.requireFinite("a sampler")
 }
 
 func (n *SequentialSampler) traits() traits { return traits{} }
 
 func (n *SequentialSampler) build(_ *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(false)
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func (n *SequentialSampler) locator(*Built, *step) func(uint64, int64) (int, uin
 func (n *RandomSampler) traits() traits { return traits{changes: true} }
 
 func (n *RandomSampler) build(_ *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(true)
 	if err != nil || n.Count == 0 {
 		return err
 	}
@@ -206,7 +210,7 @@ func drawn(seed uint64, path string) func(epoch uint64, k int64) rng.Stream {
 func (n *SubsetSampler) traits() traits { return traits{changes: n.Random} }
 
 func (n *SubsetSampler) build(_ *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(true)
 	if err != nil {
 		return err
 	}
@@ -232,7 +236,7 @@ func (n *SubsetSampler) locator(b *Built, s *step) func(uint64, int64) (int, uin
 func (n *WeightedSampler) traits() traits { return traits{changes: true} }
 
 func (n *WeightedSampler) build(_ *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(true)
 	if err != nil {
 		return err
 	}
@@ -330,7 +334,7 @@ type pkState struct {
 func (n *PKSampler) traits() traits { return traits{changes: true} }
 
 func (n *PKSampler) build(_ *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(true)
 	if err != nil {
 		return err
 	}
@@ -377,7 +381,7 @@ func (n *PKSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64,
 func (n *DistributedSampler) traits() traits { return traits{changes: n.Shuffle} }
 
 func (n *DistributedSampler) build(b *Built, s *step) error {
-	in, err := s.sampled()
+	in, err := s.sampled(n.Shuffle)
 	if err != nil {
 		return err
 	}

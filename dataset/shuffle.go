@@ -21,7 +21,30 @@ func (n *Shuffle) Validate() error { return nil }
 func (n *Shuffle) traits() traits { return traits{changes: true} }
 
 func (n *Shuffle) build(_ *Built, s *step) error {
-	return s.inherit().requireFinite("a full shuffle")
+	return s.inherit().requireRandom("a full shuffle")
+}
+
+// requireRandom returns an error unless s has an index, an end, and rows that
+// are fast to read in any order.
+func (s *step) requireRandom(who string) error {
+	if x := s.ordered(); x != nil {
+		return defErr("%s needs random access, which compressed files, as some of %s, do not have; use ShuffleShards or ShuffleBuffer", who, x.path)
+	}
+	return s.requireFinite(who)
+}
+
+// ordered returns a source at or below s whose rows are fast to read only in
+// order, or nil.
+func (s *step) ordered() *step {
+	if o, ok := s.data.(Ordered); ok && o.Ordered() {
+		return s
+	}
+	for _, in := range s.in {
+		if x := in.ordered(); x != nil {
+			return x
+		}
+	}
+	return nil
 }
 
 // requireFinite returns an error unless s has an index and an end.

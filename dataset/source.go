@@ -88,6 +88,22 @@ type Classed interface {
 	Class(i int64) (int64, error)
 }
 
+// Sharded is Rows that lie in several files, for ShuffleShards.
+type Sharded interface {
+	Rows
+	// Shards returns the first row of each file, in ascending order, in a new
+	// slice. The first is 0.
+	Shards() []int64
+}
+
+// Ordered is Rows of which some are fast to read only in their order, or in
+// windows of it, such as those of compressed files.
+type Ordered interface {
+	Rows
+	// Ordered reports whether this is so.
+	Ordered() bool
+}
+
 // ClassIndexed is Data with named classes.
 type ClassIndexed interface {
 	Data

@@ -195,6 +195,17 @@ func (r *rows) Columns() []dataset.Column {
 // Len returns the number of records.
 func (r *rows) Len() int64 { return int64(r.index.Len()) }
 
+// Shards returns the first row of each run of records of one file.
+func (r *rows) Shards() (l []int64) {
+	last := ""
+	for i := range r.index.Len() {
+		if file, _ := r.index.Place(i); i == 0 || file != last {
+			l, last = append(l, int64(i)), file
+		}
+	}
+	return l
+}
+
 // Keys yields the file and offset of each record.
 func (r *rows) Keys(yield func(string) bool) {
 	for i := range r.index.Len() {

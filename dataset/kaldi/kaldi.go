@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -174,6 +175,9 @@ func (r *rows) Columns() []dataset.Column {
 
 // Len returns the number of objects.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
+
+// Shards returns the first row of each script.
+func (r *rows) Shards() []int64 { return slices.Clone(r.starts[:len(r.starts)-1]) }
 
 // place returns an object's file, offset and range.
 func place(e kaldi.Entry) string {

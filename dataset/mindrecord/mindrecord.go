@@ -100,6 +100,9 @@ func (r *rows) Columns() (l []dataset.Column) {
 // Len returns the number of rows.
 func (r *rows) Len() int64 { return r.set.Len() }
 
+// Shards returns the first row of each file.
+func (r *rows) Shards() []int64 { return r.set.Shards() }
+
 // Keys yields the file, the number and the offset of each row.
 func (r *rows) Keys(yield func(string) bool) {
 	for i := range r.set.Len() {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"unsafe"
@@ -287,6 +288,10 @@ func rows(t *testing.T, r dataset.Rows) {
 	n := r.Len()
 	require.GreaterOrEqual(t, n, int64(0), "Len")
 	all := indices(r)
+	if x, ok := r.(dataset.Sharded); ok && n > 0 {
+		l := x.Shards()
+		require.True(t, slices.IsSorted(l) && l[0] == 0 && l[len(l)-1] <= n, "Shards: %v", l)
+	}
 
 	// Read each row twice into samples without memory: values with equal
 	// addresses are shared.

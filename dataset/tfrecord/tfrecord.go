@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -110,6 +111,9 @@ func (r *rows) Columns() []dataset.Column {
 
 // Len returns the number of records.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
+
+// Shards returns the first row of each file.
+func (r *rows) Shards() []int64 { return slices.Clone(r.starts[:len(r.starts)-1]) }
 
 // Keys yields the name and size of each file.
 func (r *rows) Keys(yield func(string) bool) {

@@ -55,8 +55,12 @@ import (
 // If Open reads the headers, it counts them in a warning (see
 // dataset.Options.OnWarning); `infer-prep records ls` always counts them.
 //
-// Compressed shards have no random access and are refused; `infer-prep records
-// convert` converts them.
+// Shards compressed with gzip, zstd or bzip2 are read in order: above them, use
+// shuffle_shards or shuffle_buffer. Shuffle and random samplers are refused;
+// `infer-prep records convert` makes shards for them. Open decompresses such a
+// shard once for its keys. Samples that a window of shuffle_shards or another
+// rank skips are held, 128 MiB of all shards at most; a wanted sample that was
+// dropped costs another decompression from the start of its shard.
 //
 // Reference: webdataset 1.0.2 without shuffling has the same samples with the
 // same fields in the same order. Defects that it ignores, such as a truncated
@@ -224,8 +228,9 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}
-	opened, errs := make([]*webdataset.Indexed, len(shards)), make([]error, len(shards))
+	opened, errs := make([]shard, len(shards)), make([]error, len(shards))
 	ignored := make([]webdataset.Ignored, len(shards))
+	r := &rows{columns: columns, starts: []int64{0}, held: held{limit: maxHeld}}
 	var all sync.WaitGroup
 	var failed atomic.Bool
 	slots := make(chan struct{}, atOnce)
@@ -235,14 +240,13 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 			break // in order, so that the error is that of the first bad shard
 		}
 		all.Go(func() {
-			if opened[i], ignored[i], errs[i] = open(ctx, files, name); errs[i] != nil {
+			if opened[i], ignored[i], errs[i] = open(ctx, files, name, &r.held); errs[i] != nil {
 				failed.Store(true)
 			}
 			<-slots
 		})
 	}
 	all.Wait()
-	r := &rows{columns: columns, starts: []int64{0}}
 	for i, s := range opened {
 		if s != nil {
 			r.shards, r.names = append(r.shards, s), append(r.names, shards[i])
@@ -265,10 +269,29 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 // store takes three or four requests, each of which waits for the store.
 const atOnce = 16
 
+// shard is an opened shard: a tar file with its index, or a packed one. Read
+// may be called by several goroutines, each with a Buffer of its own.
+type shard interface {
+	Len() int
+	Key(i int) string
+	// Read returns sample i, valid until the next use of b, or, if shared is
+	// true, until Close.
+	Read(ctx context.Context, i int, b *webdataset.Buffer) (s *webdataset.Sample, shared bool, err error)
+	Close() error
+}
+
+// plain is a shard that is not compressed.
+type plain struct{ *webdataset.Indexed }
+
+func (p plain) Read(_ context.Context, i int, b *webdataset.Buffer) (*webdataset.Sample, bool, error) {
+	return p.Indexed.Read(i, b)
+}
+
 // rows is the opened shards.
 type rows struct {
 	columns []column
-	shards  []*webdataset.Indexed
+	shards  []shard
+	held    held // of compressed shards
 	names   []string
 	starts  []int64   // the first row of each shard, and the number of rows
 	memory  sync.Pool // of *webdataset.Buffer
@@ -284,13 +307,17 @@ func (r *rows) Warning() error {
 }
 
 // open opens a shard with its index, or with one that it makes.
-func open(ctx context.Context, files store.Opener, name string) (opened *webdataset.Indexed, none webdataset.Ignored, err error) {
-	packed, err := webdataset.Compressed(ctx, files, name)
+func open(ctx context.Context, files store.Opener, name string, h *held) (_ shard, none webdataset.Ignored, err error) {
+	compressed, err := webdataset.Compressed(ctx, files, name)
 	if err != nil {
 		return nil, none, err
 	}
-	if packed {
-		return nil, none, fmt.Errorf("webdataset: %s: compressed shard, want a tar file; infer-prep records convert makes one", store.Redact(name))
+	if compressed {
+		p, ignored, err := openPacked(ctx, files, name, h)
+		if err != nil {
+			return nil, none, err
+		}
+		return p, ignored, nil
 	}
 	x, err := webdataset.LoadIndex(ctx, files, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, webdataset.ErrStale) {
@@ -299,8 +326,11 @@ func open(ctx context.Context, files store.Opener, name string) (opened *webdata
 	if err != nil {
 		return nil, none, err
 	}
-	opened, err = x.Open(ctx, files, name, webdataset.Options{})
-	return opened, x.Ignored, err
+	opened, err := x.Open(ctx, files, name, webdataset.Options{})
+	if err != nil {
+		return nil, none, err
+	}
+	return plain{opened}, x.Ignored, nil
 }
 
 // Columns returns the columns of the parameters.
@@ -314,6 +344,14 @@ func (r *rows) Columns() []dataset.Column {
 
 // Len returns the number of samples.
 func (r *rows) Len() int64 { return r.starts[len(r.starts)-1] }
+
+// Shards returns the first row of each shard.
+func (r *rows) Shards() []int64 { return slices.Clone(r.starts[:len(r.starts)-1]) }
+
+// Ordered reports that some shards are compressed.
+func (r *rows) Ordered() bool {
+	return slices.ContainsFunc(r.shards, func(s shard) bool { _, ok := s.(*packed); return ok })
+}
 
 // Keys yields the shard and key of each sample.
 func (r *rows) Keys(yield func(string) bool) {
@@ -339,7 +377,7 @@ func (r *rows) Read(ctx context.Context, i int64, s *dataset.Sample) error {
 		m = &webdataset.Buffer{}
 	}
 	defer r.memory.Put(m)
-	from, shared, err := x.Read(n, m)
+	from, shared, err := x.Read(ctx, n, m)
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", dataset.ErrData, s.Key, err)
 	}

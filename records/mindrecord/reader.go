@@ -176,6 +176,9 @@ func (s *Set) Len() int64 { return s.starts[len(s.starts)-1] }
 // returns are then valid until Close.
 func (s *Set) Mapped() bool { return s.mapped }
 
+// Shards returns the first row of each file, in a new slice.
+func (s *Set) Shards() []int64 { return slices.Clone(s.starts[:len(s.starts)-1]) }
+
 // Place returns the place of a row: its file, its number in the file, and the
 // offset of its raw record.
 func (s *Set) Place(row int64) (file string, number, offset int64) {

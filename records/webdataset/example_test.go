@@ -12,7 +12,7 @@ import (
 	"github.com/infer-prep/infer-prep/store"
 )
 
-// Write shards with their indexes, and read the batches of one of two ranks.
+// Write shards with their indexes, and read the last one.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -38,14 +38,13 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	set, err := webdataset.OpenSet(ctx, store.Local, shards, webdataset.SetOptions{Rank: 1, Ranks: 2, Batch: 2})
+	r, err := webdataset.Open(ctx, store.Local, shards[2], webdataset.Options{})
 	if err != nil {
 		panic(err)
 	}
-	defer set.Close()
-	fmt.Println(set.Len(), "of", set.Total())
+	defer r.Close()
 	for {
-		s, err := set.Next()
+		s, err := r.Next()
 		if err == io.EOF {
 			break
 		}
@@ -56,9 +55,6 @@ func Example() {
 		fmt.Println(s.Key, string(class), filepath.Base(s.Shard))
 	}
 	// Output:
-	// 4 of 10
-	// 0004 1 data-00001.tar
-	// 0005 2 data-00001.tar
-	// 0006 0 data-00001.tar
-	// 0007 1 data-00001.tar
+	// 0008 2 data-00002.tar
+	// 0009 0 data-00002.tar
 }

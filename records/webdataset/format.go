@@ -61,6 +61,20 @@ func namesShards(name string) bool {
 // maxEscaped is the length of the longest name that is unescaped.
 const maxEscaped = 1024
 
+// isShard reports whether a file's name, without its folder, is that of a
+// shard.
+func isShard(base string) bool {
+	if strings.HasPrefix(base, ".") {
+		return false
+	}
+	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz"} {
+		if strings.HasSuffix(base, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // forbidden reports the runes to escape.
 type forbidden func(r rune, s string) bool
 

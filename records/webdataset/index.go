@@ -186,6 +186,23 @@ func Scan(ctx context.Context, o store.Opener, shard string, options Options) (*
 	return makeIndex(ctx, o, shard, options, (*Reader).scan)
 }
 
+// Keys returns the keys of a shard's samples, which it reads to its end if it is
+// compressed.
+func Keys(ctx context.Context, o store.Opener, shard string) (l []string, none Ignored, err error) {
+	r, err := Open(ctx, o, shard, Options{})
+	if err != nil {
+		return nil, none, err
+	}
+	x, err := r.scan(ctx)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, none, err
+	}
+	for i := range x.Entries {
+		l = append(l, x.Entries[i].Key)
+	}
+	return l, x.Ignored, nil
+}
+
 func makeIndex(ctx context.Context, o store.Opener, shard string, options Options, f func(*Reader, context.Context) (*Index, error)) (*Index, error) {
 	info, err := o.Stat(ctx, shard)
 	if err != nil {

@@ -55,8 +55,8 @@ func (s *Sample) Get(ext string) (data []byte, ok bool) {
 	return nil, false
 }
 
-// clone returns a sample that owns its bytes.
-func (s *Sample) clone() *Sample {
+// Clone returns a sample that owns its bytes.
+func (s *Sample) Clone() *Sample {
 	c := *s
 	c.Fields = make([]Field, len(s.Fields))
 	total := 0

@@ -59,7 +59,7 @@ func readAll(r *Reader) (l []*Sample, err error) {
 		if err != nil {
 			return l, err
 		}
-		l = append(l, s.clone())
+		l = append(l, s.Clone())
 	}
 }
 

@@ -148,6 +148,15 @@ func (x *Index) Close() error {
 // Len returns the number of rows.
 func (x *Index) Len() int64 { return x.len }
 
+// Shards returns the first row of each file.
+func (x *Index) Shards() []int64 {
+	l := make([]int64, len(x.files))
+	for i := range l {
+		l[i] = x.files[i].row
+	}
+	return l
+}
+
 // Keys yields the name and size of each file.
 func (x *Index) Keys(yield func(string) bool) {
 	for i := range x.files {

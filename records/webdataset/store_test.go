@@ -3,20 +3,17 @@ package webdataset
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/infer-prep/infer-prep/internal/short"
 	"github.com/infer-prep/infer-prep/records"
 	"github.com/infer-prep/infer-prep/store"
 )
@@ -296,215 +293,7 @@ func TestWildcards(t *testing.T) {
 	got, err := Shards(ctx, store.Local, "s3://b/x.tar?v={1,2}", nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"s3://b/x.tar?v=1", "s3://b/x.tar?v=2"}, got)
-
-	groups, err := Groups(ctx, store.Local, dir)
-	require.NoError(t, err)
-	want := []Group{{"a", []string{dir + "/a/q[1].tar", dir + "/a/x-1.tar", dir + "/a/x-2.tar", dir + "/a/y.tgz"}}, {"b", []string{dir + "/b/x-1.tar"}}}
-	if colons {
-		want = slices.Insert(want, 0, Group{"10:50/deep", []string{dir + "/10:50/deep/x-9.tar.zst"}})
-	}
-	require.Equal(t, want, groups)
-	_, err = Groups(ctx, store.Local, t.TempDir())
-	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // colons reports whether file names may contain colons.
 var colons = filepath.Separator == '/'
-
-// shards writes shards with the given numbers of samples, numbered
-// consecutively.
-func shards(t *testing.T, m *memory, counts []int, end string, index bool) (names []string) {
-	n := 0
-	for i, k := range counts {
-		pattern := fmt.Sprintf("s%03d-%%d.%s", i, end)
-		w, err := NewWriter(context.Background(), m, pattern, WriterOptions{Index: index})
-		require.NoError(t, err)
-		for range k {
-			require.NoError(t, w.Write(numbered(n)))
-			n++
-		}
-		require.NoError(t, w.Close())
-		names = append(names, w.Shards()[0].Name)
-	}
-	return names
-}
-
-func keys(t *testing.T, s *Set) (l []string) {
-	for {
-		x, err := s.Next()
-		if err == io.EOF {
-			return l
-		}
-		require.NoError(t, err)
-		l = append(l, x.Key)
-	}
-}
-
-// TestSet tests that all readers together read every sample once, each with the
-// same number of batches. It varies the numbers of shards, ranks and workers,
-// and the epoch.
-func TestSet(t *testing.T) {
-	ctx := context.Background()
-	m := &memory{files: map[string][]byte{}}
-	counts := []int{5, 1, 17, 3, 3, 12}
-	total := 41
-	plainNames := shards(t, m, counts, "tar", false)
-	indexed := &memory{files: map[string][]byte{}}
-	require.Equal(t, plainNames, shards(t, indexed, counts, "tar", true))
-	zipped := shards(t, m, counts, "tgz", false)
-	var everything []string
-	for i := range total {
-		everything = append(everything, numbered(i).Key)
-	}
-	splits := []struct{ ranks, workers, batch int }{{1, 1, 1}, {2, 1, 1}, {3, 2, 1}, {2, 2, 4}, {1, 1, 41}, {5, 3, 2}, {42, 1, 1}, {9, 2, 3}}
-	for _, c := range splits[:short.Rounds(t, 8, 6)] {
-		for _, pad := range []bool{false, true} {
-			for _, shuffle := range []bool{false, true} {
-				var last []string
-				for epoch := range uint64(2) {
-					var all []string
-					batches := int64(-1)
-					for rank := range c.ranks {
-						for worker := range c.workers {
-							o := SetOptions{Rank: rank, Ranks: c.ranks, Worker: worker, Workers: c.workers, Batch: c.batch, Pad: pad, Shuffle: shuffle, Seed: 9}
-							if rank%2 == 1 {
-								o.Buffer = 7
-							}
-							var got []string
-							for k, names := range [][]string{plainNames, plainNames, zipped} {
-								s, err := OpenSet(ctx, []store.Opener{m, indexed, m}[k], names, o)
-								require.NoError(t, err)
-								require.NoError(t, s.Reset(epoch))
-								require.Equal(t, epoch, s.Epoch())
-								require.EqualValues(t, total, s.Total())
-								l := keys(t, s)
-								require.Len(t, l, int(s.Len()))
-								require.NoError(t, s.Close())
-								if k > 0 {
-									require.Equal(t, got, l)
-								}
-								got = l
-								if batches >= 0 {
-									require.Equal(t, batches, s.Len())
-								}
-								batches = s.Len()
-							}
-							all = append(all, got...)
-						}
-					}
-					if epoch == 1 && shuffle && len(all) > 10 {
-						require.NotEqual(t, last, all)
-					}
-					last = slices.Clone(all)
-					slices.Sort(all)
-					parts := c.ranks * c.workers * c.batch
-					if !pad {
-						require.Equal(t, total/parts*parts, len(all))
-						require.Len(t, slices.Compact(all), len(last))
-					} else {
-						require.Equal(t, (total+parts-1)/parts*parts, len(last))
-						require.Equal(t, everything, slices.Compact(all))
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestSetOrder(t *testing.T) {
-	ctx := context.Background()
-	m := &memory{files: map[string][]byte{}}
-	names := shards(t, m, []int{10, 10, 10, 10, 10, 10}, "tar", true)
-	open := func(o SetOptions) *Set {
-		s, err := OpenSet(ctx, m, names, o)
-		require.NoError(t, err)
-		return s
-	}
-	s := open(SetOptions{})
-	first := keys(t, s)
-	require.True(t, slices.IsSorted(first))
-	// The buffer returns no sample from further ahead than its size, and each
-	// sample once.
-	s = open(SetOptions{Buffer: 8, Seed: 1})
-	l := keys(t, s)
-	require.NotEqual(t, first, l)
-	for i, k := range l {
-		require.Less(t, slices.Index(first, k), i+8+1)
-	}
-	sorted := slices.Clone(l)
-	slices.Sort(sorted)
-	require.Equal(t, first, sorted)
-	// The same seed and epoch give the same order; others give other orders.
-	require.NoError(t, s.Reset(0))
-	require.Equal(t, l, keys(t, s))
-	require.NoError(t, s.Reset(1))
-	require.NotEqual(t, l, keys(t, s))
-	require.NotEqual(t, l, keys(t, open(SetOptions{Buffer: 8, Seed: 2})))
-	// Resampling returns the requested number of batches, of whole shards
-	// except the last.
-	o := SetOptions{Resample: 9, Batch: 7, Seed: 3}
-	s = open(o)
-	require.EqualValues(t, 63, s.Len())
-	l = keys(t, s)
-	require.Len(t, l, 63)
-	for i := 0; i+10 <= 60; i += 10 {
-		require.True(t, strings.HasSuffix(l[i], "0"))
-		require.True(t, slices.IsSorted(l[i:i+10]))
-	}
-	o.Worker, o.Workers = 1, 2
-	require.NotEqual(t, l, keys(t, open(o)), "each reader draws its own")
-
-	for _, o := range []SetOptions{{Rank: 1}, {Ranks: -1}, {Worker: 1}, {Batch: -1}, {Buffer: -1}, {Resample: -1}} {
-		_, err := OpenSet(ctx, m, names, o)
-		require.Error(t, err)
-	}
-	_, err := OpenSet(ctx, m, nil, SetOptions{})
-	require.Error(t, err)
-	_, err = OpenSet(ctx, m, []string{"none.tar"}, SetOptions{})
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = OpenSet(ctx, m, []string{"pipe:x"}, SetOptions{})
-	require.ErrorContains(t, err, "refused")
-}
-
-// TestSetDamage tests that a truncated, damaged or changed shard is an error,
-// not fewer samples.
-func TestSetDamage(t *testing.T) {
-	ctx := context.Background()
-	m := &memory{files: map[string][]byte{}}
-	names := shards(t, m, []int{4, 4}, "tar", true)
-	whole := m.files[names[1]]
-	s, err := OpenSet(ctx, m, names, SetOptions{})
-	require.NoError(t, err)
-	drain := func(want int) error {
-		require.NoError(t, s.Reset(0))
-		for n := 0; ; n++ {
-			if _, err := s.Next(); err != nil {
-				require.Equal(t, want, n)
-				_, again := s.Next()
-				require.Equal(t, err, again)
-				return err
-			}
-		}
-	}
-	require.Equal(t, io.EOF, drain(8))
-	m.files[names[1]] = whole[:3000] // makes the index stale; reading finds the truncation
-	require.ErrorIs(t, drain(5), records.ErrCorrupt)
-	_, err = OpenSet(ctx, m, names, SetOptions{})
-	require.ErrorIs(t, err, records.ErrCorrupt)
-	c := bytes.Clone(whole)
-	c[block] ^= 1
-	m.files[names[1]] = c
-	require.ErrorIs(t, drain(4), records.ErrCorrupt)
-	m.files[names[1]] = write(t, TarOptions{}, numbered(1))
-	m.moved = time.Hour
-	require.ErrorContains(t, drain(5), "changed meanwhile")
-	delete(m.files, names[1])
-	require.ErrorIs(t, drain(4), fs.ErrNotExist)
-	ctx, cancel := context.WithCancel(ctx)
-	m.files[names[1]] = whole
-	s, err = OpenSet(ctx, m, names, SetOptions{})
-	require.NoError(t, err)
-	cancel()
-	_, err = s.Next()
-	require.True(t, errors.Is(err, context.Canceled))
-}
