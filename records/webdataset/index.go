@@ -186,7 +186,7 @@ func Scan(ctx context.Context, o store.Opener, shard string, options Options) (*
 	return makeIndex(ctx, o, shard, options, (*Reader).scan)
 }
 
-// Keys returns the keys of a shard's samples, which it reads to its end if it is
+// Keys returns the keys of a shard's samples, in order. The shard may be
 // compressed.
 func Keys(ctx context.Context, o store.Opener, shard string) (l []string, none Ignored, err error) {
 	r, err := Open(ctx, o, shard, Options{})
