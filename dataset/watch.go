@@ -23,7 +23,9 @@ type Callback struct {
 	StepBegin, StepEnd func(ctx context.Context, at Progress) error
 	// Answers, if not nil, makes every selected step except the first of the
 	// run wait for an answer of the training, which StepBegin gets in Progress.
-	// So the next samples can depend on the progress of the training.
+	// So the next samples can depend on the progress of the training. All below
+	// then runs on the goroutine of the Watch, without read-ahead: nothing of a
+	// step is made before its StepBegin.
 	Answers *Answers
 }
 
@@ -76,6 +78,11 @@ func (n *Watch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 			return nil, o.state.err
 		}
 		w.begun = w.step > 0
+	}
+	if w.c.Answers != nil {
+		alone := *o
+		alone.stage = inline
+		o = &alone
 	}
 	var err error
 	w.in, err = o.open(s.in[0], epoch)

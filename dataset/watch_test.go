@@ -11,6 +11,7 @@ import (
 
 	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/pipeline"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 func TestWatch(t *testing.T) {
@@ -72,4 +73,41 @@ func TestWatchWaits(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, p.Close())
 	require.Equal(t, []any{nil, "one", "two"}, got)
+}
+
+// TestWatchAhead checks that nothing below a Watch that waits is made ahead,
+// in both engines.
+func TestWatchAhead(t *testing.T) {
+	for _, engine := range []string{"pulled", "parallel"} {
+		answers := dataset.NewAnswers()
+		factor := int64(0) // of one goroutine at a time
+		scale := dataset.MapFunc(func(c *dataset.Call, dst []*dataset.Value, src []*tensor.Tensor) error {
+			if err := dst[0].Reset(src[0].Desc); err != nil {
+				return err
+			}
+			tensor.View[int64](&dst[0].Tensor)[0] = factor
+			return nil
+		})
+		d := dataset.Of(&numbers{N: 6}).MapFunc(scale, []string{"x"}, int64Column[0]).Batch(2)
+		d = d.Watch(dataset.Callback{Answers: answers, StepBegin: func(_ context.Context, p dataset.Progress) error {
+			factor = 10 * p.Step
+			return nil
+		}})
+		b, err := dataset.Build(t.Context(), d, dataset.Options{})
+		require.NoError(t, err)
+		var p runner
+		if engine == "pulled" {
+			p = pull(t, b, nil)
+		} else {
+			p = parallel(t, b, 4, nil)
+		}
+		var got []string
+		for range 3 {
+			got = append(got, rest(t, p, 1)...)
+			answers.Give(nil)
+		}
+		require.Equal(t, []string{"[10 10]", "[20 20]", "[30 30]"}, got, engine)
+		require.NoError(t, p.Close())
+		require.NoError(t, b.Close())
+	}
 }
