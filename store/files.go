@@ -21,7 +21,8 @@ const maxDepth = 64
 //     below it;
 //   - a folder and a regular expression (the syntax of package regexp) that
 //     matches the whole name of files in it, if no file has this name
-//     literally.
+//     literally;
+//   - several of these with semicolons between them; see Split.
 //
 // The files of a folder are sorted by name, so that all hosts have the same
 // order. Empty names are ignored. A list without files is an error that wraps
@@ -56,7 +57,7 @@ func Files(ctx context.Context, o Opener, names []string, recursive bool) ([]Inf
 		}
 		return nil
 	}
-	for _, name := range names {
+	for _, name := range Split(ctx, o, names) {
 		if name == "" {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"sync"
 
@@ -34,7 +35,7 @@ import (
 type MindRecord struct {
 	// Files are names. A single name stands for all files of its set: it is the
 	// name of one of them, or their common name before the number. Several
-	// names are these files and no others.
+	// names, also of one list with semicolons, are these files and no others.
 	Files []string `json:"files"`
 	// Columns are the selected columns, in this order. Default: all, sorted by
 	// name.
@@ -74,6 +75,11 @@ func (o *MindRecord) Open(ctx context.Context, files store.Opener) (dataset.Data
 		return nil, fmt.Errorf("mindrecord: %w", err)
 	}
 	s, err := mindrecord.OpenStore(ctx, files, o.Files, o.Columns...)
+	if errors.Is(err, fs.ErrNotExist) { // a name of a set need not be that of a file
+		if l := store.Split(ctx, files, o.Files); len(l) > len(o.Files) {
+			s, err = mindrecord.OpenStore(ctx, files, l, o.Columns...)
+		}
+	}
 	if errors.Is(err, mindrecord.ErrField) {
 		return nil, fmt.Errorf("mindrecord: %w: %w", dataset.ErrParam, err)
 	}

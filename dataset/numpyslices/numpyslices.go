@@ -28,7 +28,8 @@ import (
 // arrays has the same columns, names and rows. Types that this module lacks
 // (uint32, uint64, strings) are refused.
 type NumpySlices struct {
-	// Files are .npy files with one array each, and .npz files with several.
+	// Files are .npy files with one array each, and .npz files with several, as
+	// store.Split separates them.
 	Files []string `json:"files"`
 	// Names are the columns' names, one for each array. Default: the names in
 	// an .npz, and column_0, column_1, … for the arrays of .npy files.
@@ -74,7 +75,7 @@ func (o *NumpySlices) Open(ctx context.Context, s store.Opener) (dataset.Data, e
 	left := o.MaxBytes
 	var all []tensor.Named
 	var keys []string
-	for _, f := range o.Files {
+	for _, f := range store.Split(ctx, s, o.Files) {
 		ts, size, err := load(ctx, s, f, left)
 		if err != nil {
 			return nil, fmt.Errorf("numpyslices: %w: %s: %w", dataset.ErrData, store.Redact(f), err)

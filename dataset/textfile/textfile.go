@@ -32,7 +32,8 @@ type TextFile struct {
 	// Files are names and patterns of files. The files are sorted by name, byte
 	// by byte; a file that is named twice is read twice. In patterns, * matches
 	// any bytes of a name and ? one byte; neither matches a leading dot. [a-c]
-	// and [!a-c] are sets, and ** matches any number of folders.
+	// and [!a-c] are sets, and ** matches any number of folders. A semicolon
+	// separates two names or patterns.
 	Files []string `json:"files"`
 }
 

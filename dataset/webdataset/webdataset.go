@@ -67,7 +67,8 @@ import (
 // shard, are errors here.
 type WebDataset struct {
 	// Shards are names and patterns of files. As in webdataset, {000..123} and
-	// {a,b} expand; *, ? and [a-z] match files, which are sorted by name.
+	// {a,b} expand; *, ? and [a-z] match files, which are sorted by name. As in
+	// all sources, a semicolon separates two of them.
 	Shards []string `json:"shards"`
 	// ColumnNames are the columns' names, which must differ.
 	ColumnNames []string `json:"column_names"`
@@ -224,7 +225,7 @@ func (o *WebDataset) Open(ctx context.Context, files store.Opener) (dataset.Data
 	if err := ctx.Err(); err != nil {
 		return nil, err // Shards reports it as a missing file
 	}
-	shards, err := webdataset.Shards(ctx, files, strings.Join(o.Shards, "::"), nil)
+	shards, err := webdataset.Shards(ctx, files, strings.Join(store.Split(ctx, files, o.Shards), "::"), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dataset.ErrData, err)
 	}

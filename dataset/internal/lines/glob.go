@@ -17,10 +17,10 @@ import (
 // existing file matches itself. In other patterns, as in Python's glob, * and ?
 // match neither slashes nor a leading dot. [a-c] and [!a-c] are sets. **
 // matches any number of folders except hidden ones. A pattern that matches no
-// file is an error.
+// file is an error. One with semicolons is several; see store.Split.
 func Expand(ctx context.Context, o store.Opener, patterns []string) ([]string, error) {
 	var all []string
-	for _, p := range patterns {
+	for _, p := range store.Split(ctx, o, patterns) {
 		g := glob{ctx: ctx, store: o}
 		if ok, err := g.isFile(p); err != nil {
 			return nil, err

@@ -102,3 +102,16 @@ func TestIndex(t *testing.T) {
 	_, err = Open(t.Context(), store.Local, []string{dir}, &everyLine{}, true)
 	require.Error(t, err)
 }
+
+// TestExpandLists: semicolons separate names and patterns.
+func TestExpandLists(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"a.txt", "b.txt", "x.csv"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, n), []byte(n), 0o600))
+	}
+	got, err := Expand(t.Context(), store.Local, []string{dir + "/*.txt;" + dir + "/x.csv"})
+	require.NoError(t, err)
+	require.Equal(t, []string{dir + "/a.txt", dir + "/b.txt", dir + "/x.csv"}, got)
+	_, err = Expand(t.Context(), store.Local, []string{dir + "/*.txt;" + dir + "/none"})
+	require.ErrorIs(t, err, dataset.ErrData)
+}

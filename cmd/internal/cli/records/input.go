@@ -74,7 +74,7 @@ func (in *recordInput) detect(from string) error {
 // each calls f with every record, until the first error.
 func (in *recordInput) each(ctx context.Context, o store.Opener, options records.ReadOptions, f func(*records.Record) error) error {
 	if in.stream == nil {
-		return eachRecord(ctx, in.format, o, splitFiles(in.name), options, f)
+		return eachRecord(ctx, in.format, o, store.Split(ctx, o, []string{in.name}), options, f)
 	}
 	r, err := in.format.Stream(in.stream, in.name, options)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -135,20 +134,6 @@ func readRecords(ctx context.Context, r records.Reader, f func(*records.Record) 
 		err = nil
 	}
 	return errors.Join(err, r.Close())
-}
-
-// splitFiles returns the file names in arguments. An argument may hold several,
-// separated by semicolons.
-func splitFiles(args ...string) []string {
-	var l []string
-	for _, arg := range args {
-		for _, s := range strings.Split(arg, ";") {
-			if s != "" {
-				l = append(l, s)
-			}
-		}
-	}
-	return l
 }
 
 // isFile reports whether name is an existing file rather than a pattern.

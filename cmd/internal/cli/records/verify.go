@@ -52,7 +52,7 @@ func recordsVerifyCmd(a *command.App) *cobra.Command {
 				refused := false
 				if f.Verify != nil && in.stream == nil && ctx.Err() == nil {
 					var err error
-					beside, err = f.Verify(ctx, store.URI, splitFiles(name), records.ReadOptions{Limit: options.Limit}, bad)
+					beside, err = f.Verify(ctx, store.URI, store.Split(ctx, store.URI, []string{name}), records.ReadOptions{Limit: options.Limit}, bad)
 					// A query can be the signature of this file alone.
 					refused = store.Path(name) != name && errors.Is(err, fs.ErrPermission)
 					if err != nil && !refused && ctx.Err() == nil {
@@ -120,7 +120,7 @@ func recordsIndexCmd(a *command.App) *cobra.Command {
 				if f.Index == nil {
 					return command.FailErr("%s: the format %s has no index", name, f.Name)
 				}
-				written, err := f.Index(ctx, newOutputs(force), splitFiles(name), options)
+				written, err := f.Index(ctx, newOutputs(force), store.Split(ctx, store.URI, []string{name}), options)
 				for _, w := range written {
 					if _, err := fmt.Fprintln(a.Stdout, command.Printable(paths.Shown(w))); err != nil {
 						return err
