@@ -253,6 +253,7 @@ def config(r, name, n):
 def arrays(cls, video, c, fps):
     """The outputs for one video, {name: (array, joined)}, where joined says that the output has no axis of videos."""
     n = VIDEOS[video][0]
+    torch.set_num_threads(2 if cls.__name__.removesuffix("VideoProcessor") in LAST else 1)  # one thread has another kernel for Molmo2's resize
     tensor = torch.from_numpy(np.stack([np.asarray(f) for f in frames(video)]))
     metadata = {"total_num_frames": n, "fps": fps, "duration": n / fps if fps else None, "frames_indices": list(range(n)), "height": tensor.shape[1], "width": tensor.shape[2]}
     got = cls(**copy.deepcopy(c)).preprocess(tensor, video_metadata=[metadata], return_tensors="np")
@@ -283,7 +284,6 @@ def cases(r, count):
     name = lambda cls: cls.__name__.removesuffix("VideoProcessor")
     for cls in sorted(classes(), key=lambda cls: LAST.index(name(cls)) if name(cls) in LAST else -1):
         if name(cls) != "Ernie4_5_VLMoe":  # which draws
-            torch.set_num_threads(2 if name(cls) in LAST else 1)  # one thread has another kernel for Molmo2's resize
             yield case(cls, "wide", {}, 2)  # the defaults
         for _ in range(count):
             video = r.choice(list(VIDEOS))
