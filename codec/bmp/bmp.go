@@ -388,15 +388,16 @@ loop:
 		switch {
 		case n > 0:
 			n = min(max(0, min(n, h.width-x)), total-len(out))
-			for i := range n {
-				v := b
-				if four && i%2 == 0 {
-					v = b >> 4
-				} else if four {
-					v = b & 15
-				}
-				out = append(out, v)
+			even, odd := b, b
+			if four {
+				even, odd = b>>4, b&15
 			}
+			run := out[len(out) : len(out)+n]
+			for i := range run {
+				run[i] = even
+				even, odd = odd, even
+			}
+			out = out[:len(out)+n]
 			x += n
 		case b == 0: // end of row
 			if r := len(out) % h.width; r != 0 {
@@ -420,14 +421,14 @@ loop:
 			}
 			short := len(data)-p < bytes
 			bytes = min(bytes, len(data)-p)
-			for i, v := range data[p : p+bytes] {
-				if !four {
-					out = append(out, v)
-					continue
-				}
-				out = append(out, v>>4)
-				if 2*i+1 < n {
-					out = append(out, v&15)
+			if !four {
+				out = append(out, data[p:p+bytes]...)
+			} else {
+				for i, v := range data[p : p+bytes] {
+					out = append(out, v>>4)
+					if 2*i+1 < n {
+						out = append(out, v&15)
+					}
 				}
 			}
 			p += bytes
