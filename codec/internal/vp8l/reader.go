@@ -11,6 +11,7 @@ import (
 // zeros.
 type reader struct {
 	in   []byte
+	pos  int // of the next byte of in
 	bits uint64
 	n    int // bits that are valid
 	over int // bits of them after the end
@@ -18,11 +19,10 @@ type reader struct {
 
 // fill makes the bits at least 56.
 func (r *reader) fill() {
-	if len(r.in) >= 8 {
-		r.bits |= binary.LittleEndian.Uint64(r.in) << (r.n & 63)
-		k := (63 - r.n) >> 3
-		r.in = r.in[k:]
-		r.n += 8 * k
+	if p := r.pos; p+8 <= len(r.in) {
+		r.bits |= binary.LittleEndian.Uint64(r.in[p:]) << (r.n & 63)
+		r.pos = p + (63-r.n)>>3
+		r.n |= 56
 		return
 	}
 	r.slow()
@@ -31,12 +31,12 @@ func (r *reader) fill() {
 func (r *reader) slow() {
 	r.bits &= 1<<r.n - 1
 	for ; r.n < 56; r.n += 8 {
-		if len(r.in) == 0 {
+		if r.pos == len(r.in) {
 			r.over += 8
 			continue
 		}
-		r.bits |= uint64(r.in[0]) << r.n
-		r.in = r.in[1:]
+		r.bits |= uint64(r.in[r.pos]) << r.n
+		r.pos++
 	}
 }
 

@@ -337,74 +337,58 @@ func (d *Decoder) readLengths(lengths []uint8) error {
 // read reads pixels.
 func (d *Decoder) read(pixels []uint32, width int, indices []uint32, tileBits, cacheBits uint) error {
 	r := d.r
-	codes := d.codes
-	across := tiles(width, tileBits)
-	mask := 1<<tileBits - 1 // of a column within a tile
-	var green, red, blue, alpha, distance []uint32
-	choose := func(x, y int) {
-		g := &d.groups[0]
-		if indices != nil {
-			g = &d.groups[indices[y>>tileBits*across+x>>tileBits]]
-		}
-		green, red, blue, alpha, distance = codes[g[0]:], codes[g[1]:], codes[g[2]:], codes[g[3]:], codes[g[4]:]
-	}
-	choose(0, 0)
-	x, y, cached := 0, 0, 0
+	cached := 0
 	for at := 0; at < len(pixels); {
-		if indices != nil && x&mask == 0 {
-			choose(x, y)
+		// The codes are those of the tile, which ends with the row at the
+		// latest, or those of the image. A copy may go beyond.
+		end, g := len(pixels), &d.groups[0]
+		if indices != nil {
+			y := at / width
+			x := at - y*width
+			end = y*width + min(width, (x>>tileBits+1)<<tileBits)
+			g = &d.groups[indices[y>>tileBits*tiles(width, tileBits)+x>>tileBits]]
 		}
-		r.fill()
-		if r.over > r.n {
-			return io.ErrUnexpectedEOF
-		}
-		s := r.symbol(green)
-		switch {
-		case s < 256:
-			v := s<<8 | r.symbol(red)<<16
+		green, red, blue, alpha, distance := d.codes[g[0]:], d.codes[g[1]:], d.codes[g[2]:], d.codes[g[3]:], d.codes[g[4]:]
+		for at < end {
 			r.fill()
-			v |= r.symbol(blue)
-			pixels[at] = v | r.symbol(alpha)<<24
-			at++
-			if x++; x == width {
-				x, y = 0, y+1
+			if r.over > r.n {
+				return io.ErrUnexpectedEOF
 			}
-		case s < 256+lengthCodes:
-			length := r.value(s - 256)
-			r.fill()
-			code := r.symbol(distance)
-			r.fill()
-			back := place(r.value(code), width)
-			if back > at || length > len(pixels)-at {
-				return ErrData
-			}
-			to := pixels[at : at+length]
-			if back >= length {
-				copy(to, pixels[at-back:])
-			} else {
-				for i := range to { // forward: it repeats what it writes
-					to[i] = pixels[at-back+i]
+			s := r.symbol(green)
+			switch {
+			case s < 256:
+				v := s<<8 | r.symbol(red)<<16
+				r.fill()
+				v |= r.symbol(blue)
+				pixels[at] = v | r.symbol(alpha)<<24
+				at++
+			case s < 256+lengthCodes:
+				length := r.value(s - 256)
+				r.fill()
+				code := r.symbol(distance)
+				r.fill()
+				back := place(r.value(code), width)
+				if back > at || length > len(pixels)-at {
+					return ErrData
 				}
-			}
-			at += length
-			x += length
-			for x >= width {
-				x, y = x-width, y+1
-			}
-			if indices != nil && at < len(pixels) {
-				choose(x, y)
-			}
-		default:
-			for ; cached < at; cached++ {
-				d.cache[pixels[cached]*cacheFactor>>(32-cacheBits)] = pixels[cached]
-			}
-			if s -= 256 + lengthCodes; cacheBits == 0 || int(s) >= len(d.cache) {
-				return ErrData
-			}
-			pixels[at] = d.cache[s]
-			at++
-			if x++; x == width {
-				x, y = 0, y+1
+				to := pixels[at : at+length]
+				if back >= length {
+					copy(to, pixels[at-back:])
+				} else {
+					for i := range to { // forward: it repeats what it writes
+						to[i] = pixels[at-back+i]
+					}
+				}
+				at += length
+			default:
+				for ; cached < at; cached++ {
+					d.cache[pixels[cached]*cacheFactor>>(32-cacheBits)] = pixels[cached]
+				}
+				if s -= 256 + lengthCodes; cacheBits == 0 || int(s) >= len(d.cache) {
+					return ErrData
+				}
+				pixels[at] = d.cache[s]
+				at++
 			}
 		}
 	}
