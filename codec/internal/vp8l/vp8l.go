@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/infer-prep/infer-prep/codec/internal/prefix"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // ErrData is the error of data that is not a lossless image. One that ends too
@@ -35,7 +36,7 @@ type Decoder struct {
 
 // Header returns the size that the first five bytes of an image say.
 func Header(data []byte) (width, height int, err error) {
-	r := reader{in: data}
+	r := reader{VP8LReader: kernel.VP8LReader{In: data}}
 	r.fill()
 	if signature := r.read(8); signature != 0x2F {
 		return 0, 0, ErrData
@@ -51,7 +52,7 @@ func Header(data []byte) (width, height int, err error) {
 // Decode returns the pixels of an image without its header, row by row, valid
 // until the next call.
 func (d *Decoder) Decode(data []byte, width, height int) ([]uint32, error) {
-	d.r = reader{in: data}
+	d.r = reader{VP8LReader: kernel.VP8LReader{In: data}}
 	var list []transform
 	seen := [4]bool{}
 	w := width
@@ -127,7 +128,7 @@ const (
 var alphabets = [5]int{256 + lengthCodes, 256, 256, 256, distanceCodes}
 
 // first is the number of bits that index the first table of a code.
-const first = 8
+const first = kernel.VP8LFirst
 
 // group has the tables of five codes, as offsets in Decoder.codes.
 type group [5]int32
@@ -300,10 +301,10 @@ func (d *Decoder) readLengths(lengths []uint8) error {
 	last := uint8(8)
 	for i := 0; i < len(lengths) && left > 0; left-- {
 		r.fill()
-		if r.over > r.n {
+		if r.over > r.N {
 			return io.ErrUnexpectedEOF
 		}
-		e := table[r.bits&127]
+		e := table[r.Bits&127]
 		r.skip(uint(e & 63))
 		s := e >> 16
 		if s < 16 {
@@ -349,9 +350,13 @@ func (d *Decoder) read(pixels []uint32, width int, indices []uint32, tileBits, c
 			g = &d.groups[indices[y>>tileBits*tiles(width, tileBits)+x>>tileBits]]
 		}
 		green, red, blue, alpha, distance := d.codes[g[0]:], d.codes[g[1]:], d.codes[g[2]:], d.codes[g[3]:], d.codes[g[4]:]
+		codes := kernel.VP8LCodes{green, red, blue, alpha}
 		for at < end {
+			if at += r.Literals(pixels[at:end], &codes); at == end {
+				break
+			}
 			r.fill()
-			if r.over > r.n {
+			if r.over > r.N {
 				return io.ErrUnexpectedEOF
 			}
 			s := r.symbol(green)
@@ -392,7 +397,7 @@ func (d *Decoder) read(pixels []uint32, width int, indices []uint32, tileBits, c
 			}
 		}
 	}
-	if r.over > r.n {
+	if r.over > r.N {
 		return io.ErrUnexpectedEOF
 	}
 	d.r = r
