@@ -165,3 +165,617 @@ done:
 	SHRQ $0x02, DI
 	MOVQ DI, ret+64(FP)
 	RET
+
+DATA vp8lAddGreen_order<>+0(SB)/1, $0x01
+DATA vp8lAddGreen_order<>+1(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+2(SB)/1, $0x01
+DATA vp8lAddGreen_order<>+3(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+4(SB)/1, $0x05
+DATA vp8lAddGreen_order<>+5(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+6(SB)/1, $0x05
+DATA vp8lAddGreen_order<>+7(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+8(SB)/1, $0x09
+DATA vp8lAddGreen_order<>+9(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+10(SB)/1, $0x09
+DATA vp8lAddGreen_order<>+11(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+12(SB)/1, $0x0d
+DATA vp8lAddGreen_order<>+13(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+14(SB)/1, $0x0d
+DATA vp8lAddGreen_order<>+15(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+16(SB)/1, $0x01
+DATA vp8lAddGreen_order<>+17(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+18(SB)/1, $0x01
+DATA vp8lAddGreen_order<>+19(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+20(SB)/1, $0x05
+DATA vp8lAddGreen_order<>+21(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+22(SB)/1, $0x05
+DATA vp8lAddGreen_order<>+23(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+24(SB)/1, $0x09
+DATA vp8lAddGreen_order<>+25(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+26(SB)/1, $0x09
+DATA vp8lAddGreen_order<>+27(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+28(SB)/1, $0x0d
+DATA vp8lAddGreen_order<>+29(SB)/1, $0x80
+DATA vp8lAddGreen_order<>+30(SB)/1, $0x0d
+DATA vp8lAddGreen_order<>+31(SB)/1, $0x80
+GLOBL vp8lAddGreen_order<>(SB), RODATA|NOPTR, $32
+
+// func vp8lAddGreenAVX2(pixels *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lAddGreenAVX2(SB), NOSPLIT, $0-16
+	MOVQ    pixels+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVDQU vp8lAddGreen_order<>+0(SB), Y0
+
+loop:
+	VMOVDQU (AX), Y1
+	VPSHUFB Y0, Y1, Y2
+	VPADDB  Y2, Y1, Y1
+	VMOVDQU Y1, (AX)
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, CX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+DATA vp8lAddColors_green<>+0(SB)/1, $0x80
+DATA vp8lAddColors_green<>+1(SB)/1, $0x01
+DATA vp8lAddColors_green<>+2(SB)/1, $0x80
+DATA vp8lAddColors_green<>+3(SB)/1, $0x01
+DATA vp8lAddColors_green<>+4(SB)/1, $0x80
+DATA vp8lAddColors_green<>+5(SB)/1, $0x05
+DATA vp8lAddColors_green<>+6(SB)/1, $0x80
+DATA vp8lAddColors_green<>+7(SB)/1, $0x05
+DATA vp8lAddColors_green<>+8(SB)/1, $0x80
+DATA vp8lAddColors_green<>+9(SB)/1, $0x09
+DATA vp8lAddColors_green<>+10(SB)/1, $0x80
+DATA vp8lAddColors_green<>+11(SB)/1, $0x09
+DATA vp8lAddColors_green<>+12(SB)/1, $0x80
+DATA vp8lAddColors_green<>+13(SB)/1, $0x0d
+DATA vp8lAddColors_green<>+14(SB)/1, $0x80
+DATA vp8lAddColors_green<>+15(SB)/1, $0x0d
+DATA vp8lAddColors_green<>+16(SB)/1, $0x80
+DATA vp8lAddColors_green<>+17(SB)/1, $0x01
+DATA vp8lAddColors_green<>+18(SB)/1, $0x80
+DATA vp8lAddColors_green<>+19(SB)/1, $0x01
+DATA vp8lAddColors_green<>+20(SB)/1, $0x80
+DATA vp8lAddColors_green<>+21(SB)/1, $0x05
+DATA vp8lAddColors_green<>+22(SB)/1, $0x80
+DATA vp8lAddColors_green<>+23(SB)/1, $0x05
+DATA vp8lAddColors_green<>+24(SB)/1, $0x80
+DATA vp8lAddColors_green<>+25(SB)/1, $0x09
+DATA vp8lAddColors_green<>+26(SB)/1, $0x80
+DATA vp8lAddColors_green<>+27(SB)/1, $0x09
+DATA vp8lAddColors_green<>+28(SB)/1, $0x80
+DATA vp8lAddColors_green<>+29(SB)/1, $0x0d
+DATA vp8lAddColors_green<>+30(SB)/1, $0x80
+DATA vp8lAddColors_green<>+31(SB)/1, $0x0d
+GLOBL vp8lAddColors_green<>(SB), RODATA|NOPTR, $32
+
+DATA vp8lAddColors_red<>+0(SB)/1, $0x80
+DATA vp8lAddColors_red<>+1(SB)/1, $0x02
+DATA vp8lAddColors_red<>+2(SB)/1, $0x80
+DATA vp8lAddColors_red<>+3(SB)/1, $0x80
+DATA vp8lAddColors_red<>+4(SB)/1, $0x80
+DATA vp8lAddColors_red<>+5(SB)/1, $0x06
+DATA vp8lAddColors_red<>+6(SB)/1, $0x80
+DATA vp8lAddColors_red<>+7(SB)/1, $0x80
+DATA vp8lAddColors_red<>+8(SB)/1, $0x80
+DATA vp8lAddColors_red<>+9(SB)/1, $0x0a
+DATA vp8lAddColors_red<>+10(SB)/1, $0x80
+DATA vp8lAddColors_red<>+11(SB)/1, $0x80
+DATA vp8lAddColors_red<>+12(SB)/1, $0x80
+DATA vp8lAddColors_red<>+13(SB)/1, $0x0e
+DATA vp8lAddColors_red<>+14(SB)/1, $0x80
+DATA vp8lAddColors_red<>+15(SB)/1, $0x80
+DATA vp8lAddColors_red<>+16(SB)/1, $0x80
+DATA vp8lAddColors_red<>+17(SB)/1, $0x02
+DATA vp8lAddColors_red<>+18(SB)/1, $0x80
+DATA vp8lAddColors_red<>+19(SB)/1, $0x80
+DATA vp8lAddColors_red<>+20(SB)/1, $0x80
+DATA vp8lAddColors_red<>+21(SB)/1, $0x06
+DATA vp8lAddColors_red<>+22(SB)/1, $0x80
+DATA vp8lAddColors_red<>+23(SB)/1, $0x80
+DATA vp8lAddColors_red<>+24(SB)/1, $0x80
+DATA vp8lAddColors_red<>+25(SB)/1, $0x0a
+DATA vp8lAddColors_red<>+26(SB)/1, $0x80
+DATA vp8lAddColors_red<>+27(SB)/1, $0x80
+DATA vp8lAddColors_red<>+28(SB)/1, $0x80
+DATA vp8lAddColors_red<>+29(SB)/1, $0x0e
+DATA vp8lAddColors_red<>+30(SB)/1, $0x80
+DATA vp8lAddColors_red<>+31(SB)/1, $0x80
+GLOBL vp8lAddColors_red<>(SB), RODATA|NOPTR, $32
+
+// func vp8lAddColorsAVX2(pixels *uint32, n int, factors uint32, redBlue uint32)
+// Requires: AVX, AVX2
+TEXT ·vp8lAddColorsAVX2(SB), NOSPLIT, $0-24
+	MOVQ         pixels+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVL         factors+16(FP), DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, X0
+	MOVL         redBlue+20(FP), DX
+	VMOVD        DX, X1
+	VPBROADCASTD X1, X1
+	VPCMPEQW     X2, X2, X2
+	VPSRLW       $0x08, X2, X2
+	VMOVDQU      vp8lAddColors_green<>+0(SB), X3
+	VMOVDQU      vp8lAddColors_red<>+0(SB), X4
+
+loop:
+	VMOVDQU (AX), X5
+	VPSHUFB X3, X5, X6
+	VPMULHW X0, X6, X6
+	VPAND   X2, X6, X6
+	VPADDB  X6, X5, X5
+	VPSHUFB X4, X5, X6
+	VPMULHW X1, X6, X6
+	VPAND   X2, X6, X6
+	VPADDB  X6, X5, X5
+	VMOVDQU X5, (AX)
+	ADDQ    $0x10, AX
+	SUBQ    $0x04, CX
+	JNZ     loop
+	RET
+
+// func vp8lPredict0AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict0AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), CX
+	XORQ     DX, DX
+	VPCMPEQD Y0, Y0, Y0
+	VPSLLD   $0x18, Y0, Y0
+	SUBQ     $0x08, CX
+	JB       rest
+
+loop:
+	VMOVDQU (AX)(DX*4), Y1
+	VPADDB  Y0, Y1, Y1
+	VMOVDQU Y1, (AX)(DX*4)
+	ADDQ    $0x08, DX
+	SUBQ    $0x08, CX
+	JAE     loop
+
+rest:
+	ADDQ $0x08, CX
+	JZ   done
+
+one:
+	VMOVD  (AX)(DX*4), X1
+	VPADDB X0, X1, X1
+	VMOVD  X1, (AX)(DX*4)
+	INCQ   DX
+	DECQ   CX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func vp8lPredict1AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX
+TEXT ·vp8lPredict1AVX2(SB), NOSPLIT, $0-24
+	MOVQ  row+0(FP), AX
+	MOVQ  up+8(FP), CX
+	MOVQ  n+16(FP), CX
+	XORQ  DX, DX
+	VMOVD -4(AX)(DX*4), X0
+
+loop:
+	VMOVD  (AX)(DX*4), X1
+	VPADDB X0, X1, X0
+	VMOVD  X0, (AX)(DX*4)
+	INCQ   DX
+	CMPQ   DX, CX
+	JB     loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict2AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict2AVX2(SB), NOSPLIT, $0-24
+	MOVQ row+0(FP), AX
+	MOVQ up+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $0x08, DX
+	JB   rest
+
+loop:
+	VMOVDQU (AX)(BX*4), Y0
+	VMOVDQU (CX)(BX*4), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVDQU Y0, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	SUBQ    $0x08, DX
+	JAE     loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   done
+
+one:
+	VMOVD  (AX)(BX*4), X0
+	VMOVD  (CX)(BX*4), X1
+	VPADDB X1, X0, X0
+	VMOVD  X0, (AX)(BX*4)
+	INCQ   BX
+	DECQ   DX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func vp8lPredict3AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict3AVX2(SB), NOSPLIT, $0-24
+	MOVQ row+0(FP), AX
+	MOVQ up+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $0x08, DX
+	JB   rest
+
+loop:
+	VMOVDQU (AX)(BX*4), Y0
+	VMOVDQU 4(CX)(BX*4), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVDQU Y0, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	SUBQ    $0x08, DX
+	JAE     loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   done
+
+one:
+	VMOVD  (AX)(BX*4), X0
+	VMOVD  4(CX)(BX*4), X1
+	VPADDB X1, X0, X0
+	VMOVD  X0, (AX)(BX*4)
+	INCQ   BX
+	DECQ   DX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func vp8lPredict4AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict4AVX2(SB), NOSPLIT, $0-24
+	MOVQ row+0(FP), AX
+	MOVQ up+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $0x08, DX
+	JB   rest
+
+loop:
+	VMOVDQU (AX)(BX*4), Y0
+	VMOVDQU -4(CX)(BX*4), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVDQU Y0, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	SUBQ    $0x08, DX
+	JAE     loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   done
+
+one:
+	VMOVD  (AX)(BX*4), X0
+	VMOVD  -4(CX)(BX*4), X1
+	VPADDB X1, X0, X0
+	VMOVD  X0, (AX)(BX*4)
+	INCQ   BX
+	DECQ   DX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func vp8lPredict5AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict5AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), DX
+	XORQ     BX, BX
+	VPCMPEQB Y0, Y0, Y0
+	VPABSB   Y0, Y0
+	VMOVD    -4(AX)(BX*4), X1
+
+loop:
+	VMOVD  (AX)(BX*4), X2
+	VMOVD  4(CX)(BX*4), X3
+	VPXOR  X1, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X1, X3, X1
+	VPSUBB X4, X1, X1
+	VMOVD  (CX)(BX*4), X3
+	VPXOR  X1, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X1, X3, X1
+	VPSUBB X4, X1, X1
+	VPADDB X1, X2, X1
+	VMOVD  X1, (AX)(BX*4)
+	INCQ   BX
+	CMPQ   BX, DX
+	JB     loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict6AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict6AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), DX
+	XORQ     BX, BX
+	VPCMPEQB Y0, Y0, Y0
+	VPABSB   Y0, Y0
+	VMOVD    -4(AX)(BX*4), X1
+
+loop:
+	VMOVD  (AX)(BX*4), X2
+	VMOVD  -4(CX)(BX*4), X3
+	VPXOR  X1, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X1, X3, X1
+	VPSUBB X4, X1, X1
+	VPADDB X1, X2, X1
+	VMOVD  X1, (AX)(BX*4)
+	INCQ   BX
+	CMPQ   BX, DX
+	JB     loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict7AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict7AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), DX
+	XORQ     BX, BX
+	VPCMPEQB Y0, Y0, Y0
+	VPABSB   Y0, Y0
+	VMOVD    -4(AX)(BX*4), X1
+
+loop:
+	VMOVD  (AX)(BX*4), X2
+	VMOVD  (CX)(BX*4), X3
+	VPXOR  X1, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X1, X3, X1
+	VPSUBB X4, X1, X1
+	VPADDB X1, X2, X1
+	VMOVD  X1, (AX)(BX*4)
+	INCQ   BX
+	CMPQ   BX, DX
+	JB     loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict8AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict8AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), DX
+	XORQ     BX, BX
+	VPCMPEQB Y0, Y0, Y0
+	VPABSB   Y0, Y0
+	SUBQ     $0x08, DX
+	JB       rest
+
+loop:
+	VMOVDQU (AX)(BX*4), Y1
+	VMOVDQU -4(CX)(BX*4), Y2
+	VMOVDQU (CX)(BX*4), Y3
+	VPXOR   Y2, Y3, Y4
+	VPAND   Y0, Y4, Y4
+	VPAVGB  Y2, Y3, Y2
+	VPSUBB  Y4, Y2, Y2
+	VPADDB  Y2, Y1, Y1
+	VMOVDQU Y1, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	SUBQ    $0x08, DX
+	JAE     loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   done
+
+one:
+	VMOVD  (AX)(BX*4), X1
+	VMOVD  -4(CX)(BX*4), X2
+	VMOVD  (CX)(BX*4), X3
+	VPXOR  X2, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X2, X3, X2
+	VPSUBB X4, X2, X2
+	VPADDB X2, X1, X1
+	VMOVD  X1, (AX)(BX*4)
+	INCQ   BX
+	DECQ   DX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func vp8lPredict9AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict9AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), DX
+	XORQ     BX, BX
+	VPCMPEQB Y0, Y0, Y0
+	VPABSB   Y0, Y0
+	SUBQ     $0x08, DX
+	JB       rest
+
+loop:
+	VMOVDQU (AX)(BX*4), Y1
+	VMOVDQU (CX)(BX*4), Y2
+	VMOVDQU 4(CX)(BX*4), Y3
+	VPXOR   Y2, Y3, Y4
+	VPAND   Y0, Y4, Y4
+	VPAVGB  Y2, Y3, Y2
+	VPSUBB  Y4, Y2, Y2
+	VPADDB  Y2, Y1, Y1
+	VMOVDQU Y1, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	SUBQ    $0x08, DX
+	JAE     loop
+
+rest:
+	ADDQ $0x08, DX
+	JZ   done
+
+one:
+	VMOVD  (AX)(BX*4), X1
+	VMOVD  (CX)(BX*4), X2
+	VMOVD  4(CX)(BX*4), X3
+	VPXOR  X2, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X2, X3, X2
+	VPSUBB X4, X2, X2
+	VPADDB X2, X1, X1
+	VMOVD  X1, (AX)(BX*4)
+	INCQ   BX
+	DECQ   DX
+	JNZ    one
+
+done:
+	VZEROUPPER
+	RET
+
+// func vp8lPredict10AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8lPredict10AVX2(SB), NOSPLIT, $0-24
+	MOVQ     row+0(FP), AX
+	MOVQ     up+8(FP), CX
+	MOVQ     n+16(FP), DX
+	XORQ     BX, BX
+	VPCMPEQB Y0, Y0, Y0
+	VPABSB   Y0, Y0
+	VMOVD    -4(AX)(BX*4), X1
+
+loop:
+	VMOVD  (AX)(BX*4), X2
+	VMOVD  -4(CX)(BX*4), X3
+	VPXOR  X1, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X1, X3, X1
+	VPSUBB X4, X1, X1
+	VMOVD  (CX)(BX*4), X3
+	VMOVD  4(CX)(BX*4), X4
+	VPXOR  X3, X4, X5
+	VPAND  X0, X5, X5
+	VPAVGB X3, X4, X3
+	VPSUBB X5, X3, X3
+	VPXOR  X1, X3, X4
+	VPAND  X0, X4, X4
+	VPAVGB X1, X3, X1
+	VPSUBB X4, X1, X1
+	VPADDB X1, X2, X1
+	VMOVD  X1, (AX)(BX*4)
+	INCQ   BX
+	CMPQ   BX, DX
+	JB     loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict11AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX
+TEXT ·vp8lPredict11AVX2(SB), NOSPLIT, $0-24
+	MOVQ  row+0(FP), AX
+	MOVQ  up+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	VMOVD -4(AX)(BX*4), X0
+
+loop:
+	VMOVD     (AX)(BX*4), X1
+	VMOVD     (CX)(BX*4), X2
+	VMOVD     -4(CX)(BX*4), X3
+	VPSADBW   X3, X2, X4
+	VPSADBW   X3, X0, X3
+	VPCMPGTD  X4, X3, X3
+	VPBLENDVB X3, X0, X2, X0
+	VPADDB    X0, X1, X0
+	VMOVD     X0, (AX)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DX
+	JB        loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict12AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX
+TEXT ·vp8lPredict12AVX2(SB), NOSPLIT, $0-24
+	MOVQ  row+0(FP), AX
+	MOVQ  up+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	VMOVD -4(AX)(BX*4), X0
+
+loop:
+	VMOVD     (AX)(BX*4), X1
+	VMOVD     (CX)(BX*4), X2
+	VPMOVZXBW X2, X2
+	VMOVD     -4(CX)(BX*4), X3
+	VPMOVZXBW X3, X3
+	VPSUBW    X3, X2, X2
+	VPMOVZXBW X0, X0
+	VPADDW    X2, X0, X0
+	VPACKUSWB X0, X0, X0
+	VPADDB    X0, X1, X0
+	VMOVD     X0, (AX)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DX
+	JB        loop
+	VZEROUPPER
+	RET
+
+// func vp8lPredict13AVX2(row *uint32, up *uint32, n int)
+// Requires: AVX
+TEXT ·vp8lPredict13AVX2(SB), NOSPLIT, $0-24
+	MOVQ  row+0(FP), AX
+	MOVQ  up+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	VMOVD -4(AX)(BX*4), X0
+
+loop:
+	VMOVD     (AX)(BX*4), X1
+	VMOVD     (CX)(BX*4), X2
+	VPMOVZXBW X2, X2
+	VMOVD     -4(CX)(BX*4), X3
+	VPMOVZXBW X3, X3
+	VPMOVZXBW X0, X0
+	VPADDW    X2, X0, X0
+	VPSRLW    $0x01, X0, X0
+	VPSUBW    X3, X0, X2
+	VPSRLW    $0x0f, X2, X3
+	VPADDW    X3, X2, X2
+	VPSRAW    $0x01, X2, X2
+	VPADDW    X2, X0, X0
+	VPACKUSWB X0, X0, X0
+	VPADDB    X0, X1, X0
+	VMOVD     X0, (AX)(BX*4)
+	INCQ      BX
+	CMPQ      BX, DX
+	JB        loop
+	VZEROUPPER
+	RET

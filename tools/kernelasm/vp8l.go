@@ -130,3 +130,244 @@ func vp8lLiterals() {
 	Store(dst, ReturnIndex(0))
 	RET()
 }
+
+var _ = add("vp8l", func() {
+	vp8lAddGreen()
+	vp8lAddColors()
+	for mode := range 14 {
+		vp8lPredict(mode)
+	}
+})
+
+func vp8lAddGreen() {
+	// The green byte of each pixel, twice.
+	order := bytesOf("vp8lAddGreen_order", 32, twice(func(i int) int {
+		if i%2 == 1 {
+			return -1
+		}
+		return i/4*4 + 1
+	}))
+	function("vp8lAddGreenAVX2", "func(pixels *uint32, n int)")
+	Doc("vp8lAddGreenAVX2 adds green to red and blue of n pixels, a multiple of 8 and not 0.")
+	p, n := Load(Param("pixels"), GP64()), Load(Param("n"), GP64())
+	mask := YMM()
+	VMOVDQU(order, mask)
+	Label("loop")
+	v, green := YMM(), YMM()
+	VMOVDQU(Mem{Base: p}, v)
+	VPSHUFB(mask, v, green)
+	VPADDB(green, v, v)
+	VMOVDQU(v, Mem{Base: p})
+	ADDQ(U8(32), p)
+	SUBQ(U8(8), n)
+	JNZ(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// vp8lAddColors multiplies signed bytes, which are the high ones of words, by
+// the factors times 8. The high words of the products are those shifted by 5.
+func vp8lAddColors() {
+	green := bytesOf("vp8lAddColors_green", 32, twice(func(i int) int {
+		if i%2 == 0 {
+			return -1
+		}
+		return i/4*4 + 1
+	}))
+	red := bytesOf("vp8lAddColors_red", 32, twice(func(i int) int {
+		if i%4 != 1 {
+			return -1
+		}
+		return i/4*4 + 2
+	}))
+	function("vp8lAddColorsAVX2", "func(pixels *uint32, n int, factors uint32, redBlue uint32)")
+	Doc("vp8lAddColorsAVX2 inverts the transform of colours for n pixels, a multiple of 4 and not 0.",
+		"factors has those of green in words: 8 times that of blue, then 8 times that of red.")
+	p, n := Load(Param("pixels"), GP64()), Load(Param("n"), GP64())
+	factors, redBlue, low := XMM(), XMM(), XMM()
+	VMOVD(Load(Param("factors"), GP32()), factors)
+	VPBROADCASTD(factors, factors)
+	VMOVD(Load(Param("redBlue"), GP32()), redBlue)
+	VPBROADCASTD(redBlue, redBlue)
+	VPCMPEQW(low, low, low)
+	VPSRLW(U8(8), low, low)
+	greenMask, redMask := XMM(), XMM()
+	VMOVDQU(green, greenMask)
+	VMOVDQU(red, redMask)
+	Label("loop")
+	v, t := XMM(), XMM()
+	VMOVDQU(Mem{Base: p}, v)
+	VPSHUFB(greenMask, v, t)
+	VPMULHW(factors, t, t)
+	VPAND(low, t, t)
+	VPADDB(t, v, v)
+	VPSHUFB(redMask, v, t)
+	VPMULHW(redBlue, t, t)
+	VPAND(low, t, t)
+	VPADDB(t, v, v)
+	VMOVDQU(v, Mem{Base: p})
+	ADDQ(U8(16), p)
+	SUBQ(U8(4), n)
+	JNZ(LabelRef("loop"))
+	RET()
+}
+
+// vp8lPredict writes the inverse of a predictor. Those that depend on the pixel
+// to the left take one pixel at a time.
+func vp8lPredict(mode int) {
+	name := fmt.Sprintf("vp8lPredict%dAVX2", mode)
+	function(name, "func(row, up *uint32, n int)")
+	Doc(fmt.Sprintf("%s inverts predictor %d for n pixels, 1 or more. There are pixels before row", name, mode), "and up, and one after those of up.")
+	row, up, n := Load(Param("row"), GP64()), Load(Param("up"), GP64()), Load(Param("n"), GP64())
+	x := GP64()
+	XORQ(x, x)
+	at := func(p Register, pixel int) Mem { return Mem{Base: p, Index: x, Scale: 4, Disp: 4 * pixel} }
+	ones := YMM()
+	switch mode {
+	case 0:
+		VPCMPEQD(ones, ones, ones)
+		VPSLLD(U8(24), ones, ones) // black
+	case 5, 6, 7, 8, 9, 10:
+		VPCMPEQB(ones, ones, ones)
+		VPABSB(ones, ones)
+	}
+	wide := true // vectors of 8 pixels, else 1
+	load := func(m Mem) VecVirtual {
+		if wide {
+			v := YMM()
+			VMOVDQU(m, v)
+			return v
+		}
+		v := XMM()
+		VMOVD(m, v)
+		return v
+	}
+	vector := func() VecVirtual {
+		if wide {
+			return YMM()
+		}
+		return XMM()
+	}
+	one := func() Op {
+		if wide {
+			return ones
+		}
+		return ones.AsX()
+	}
+	mean := func(a, b VecVirtual) VecVirtual {
+		v, odd := vector(), vector()
+		VPXOR(a, b, odd)
+		VPAND(one(), odd, odd)
+		VPAVGB(a, b, v)
+		VPSUBB(odd, v, v)
+		return v
+	}
+	if mode == 0 || mode >= 2 && mode <= 4 || mode == 8 || mode == 9 {
+		predict := func() VecVirtual {
+			switch mode {
+			case 0:
+				return nil
+			case 2:
+				return load(at(up, 0))
+			case 3:
+				return load(at(up, 1))
+			case 4:
+				return load(at(up, -1))
+			case 8:
+				return mean(load(at(up, -1)), load(at(up, 0)))
+			}
+			return mean(load(at(up, 0)), load(at(up, 1)))
+		}
+		step := func() {
+			v := load(at(row, 0))
+			p := predict()
+			switch {
+			case mode == 0:
+				VPADDB(one(), v, v)
+			default:
+				VPADDB(p, v, v)
+			}
+			if wide {
+				VMOVDQU(v, at(row, 0))
+			} else {
+				VMOVD(v, at(row, 0))
+			}
+		}
+		SUBQ(U8(8), n)
+		JB(LabelRef("rest"))
+		Label("loop")
+		step()
+		ADDQ(U8(8), x)
+		SUBQ(U8(8), n)
+		JAE(LabelRef("loop"))
+		Label("rest")
+		ADDQ(U8(8), n)
+		JZ(LabelRef("done"))
+		wide = false
+		Label("one")
+		step()
+		INCQ(x)
+		DECQ(n)
+		JNZ(LabelRef("one"))
+		Label("done")
+		VZEROUPPER()
+		RET()
+		return
+	}
+	wide = false
+	left := XMM()
+	VMOVD(at(row, -1), left)
+	words := func(v VecVirtual) VecVirtual {
+		w := XMM()
+		VPMOVZXBW(v, w)
+		return w
+	}
+	Label("loop")
+	v := load(at(row, 0))
+	var p VecVirtual
+	switch mode {
+	case 1:
+		p = left
+	case 5:
+		p = mean(mean(left, load(at(up, 1))), load(at(up, 0)))
+	case 6:
+		p = mean(left, load(at(up, -1)))
+	case 7:
+		p = mean(left, load(at(up, 0)))
+	case 10:
+		p = mean(mean(left, load(at(up, -1))), mean(load(at(up, 0)), load(at(up, 1))))
+	case 11:
+		top, corner := load(at(up, 0)), load(at(up, -1))
+		fromLeft, fromTop := XMM(), XMM()
+		VPSADBW(corner, top, fromTop)
+		VPSADBW(corner, left, fromLeft)
+		VPCMPGTD(fromTop, fromLeft, fromLeft)
+		p = XMM()
+		VPBLENDVB(fromLeft, left, top, p)
+	case 12:
+		top, corner := words(load(at(up, 0))), words(load(at(up, -1)))
+		VPSUBW(corner, top, top)
+		p = words(left)
+		VPADDW(top, p, p)
+		VPACKUSWB(p, p, p)
+	case 13:
+		top, corner := words(load(at(up, 0))), words(load(at(up, -1)))
+		p = words(left)
+		VPADDW(top, p, p)
+		VPSRLW(U8(1), p, p)
+		half, sign := XMM(), XMM()
+		VPSUBW(corner, p, half)
+		VPSRLW(U8(15), half, sign)
+		VPADDW(sign, half, half)
+		VPSRAW(U8(1), half, half)
+		VPADDW(half, p, p)
+		VPACKUSWB(p, p, p)
+	}
+	VPADDB(p, v, left)
+	VMOVD(left, at(row, 0))
+	INCQ(x)
+	CMPQ(x, n)
+	JB(LabelRef("loop"))
+	VZEROUPPER()
+	RET()
+}

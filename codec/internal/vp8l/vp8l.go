@@ -6,6 +6,7 @@ package vp8l
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/codec/internal/prefix"
 	"github.com/infer-prep/infer-prep/internal/kernel"
@@ -79,7 +80,7 @@ func (d *Decoder) Decode(data []byte, width, height int) ([]uint32, error) {
 			}
 			if t.pixels, err = d.image(nil, n, 1, false); err == nil {
 				for i := 1; i < n; i++ {
-					t.pixels[i] = add(t.pixels[i], t.pixels[i-1])
+					t.pixels[i] = kernel.VP8LAdd(t.pixels[i], t.pixels[i-1])
 				}
 				t.pixels = append(t.pixels, make([]uint32, 256-n)...)
 			}
@@ -249,8 +250,10 @@ func (d *Decoder) readCode(to *int32, size int, keep bool) error {
 // build appends the table of a code. A single symbol takes no bits.
 func (d *Decoder) build(to []uint32, first uint, lengths []uint8, kind prefix.Code) []uint32 {
 	at := len(to)
-	// Each entry of a second table has bits of its own among 15.
-	most := 1<<first + 1<<prefix.MaxBits
+	most := 1 << first
+	if int(slices.Max(lengths)) > int(first) {
+		most += 1 << prefix.MaxBits // each entry of a second table has bits of its own among 15
+	}
 	if cap(to)-at < most {
 		grown := make([]uint32, at, 2*cap(to)+most)
 		copy(grown, to)
