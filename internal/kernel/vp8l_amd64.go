@@ -11,8 +11,9 @@ import (
 // Literals reads pixels until one is not stored as its four channels, and
 // returns their number. It leaves those near the end of In to the caller.
 func (r *VP8LReader) Literals(pixels []uint32, codes *VP8LCodes) int {
-	// A pixel takes up to 60 bits, for which 8 bytes are read twice.
-	last := len(r.In) - 16
+	// 8 bytes are read once before the first pixel and up to twice for each.
+	// They add up to 7 bytes each time.
+	last := len(r.In) - 24
 	if len(pixels) == 0 || r.Pos < 0 || r.Pos > last || !cpu.Has(cpu.BMI2) {
 		return 0
 	}

@@ -7,33 +7,33 @@
 // func vp8lLiteralsBMI2(r *byte, last int, pixels *uint32, n int, green *uint32, red *uint32, blue *uint32, alpha *uint32) int
 // Requires: BMI2
 TEXT ·vp8lLiteralsBMI2(SB), NOSPLIT, $8-72
-	MOVQ r+0(FP), AX
-	MOVQ last+8(FP), DX
-	MOVQ (AX), CX
-	ADDQ CX, DX
-	ADDQ 24(AX), CX
-	MOVQ 32(AX), BX
-	MOVQ 40(AX), SI
-	MOVQ pixels+16(FP), DI
-	MOVQ n+24(FP), R8
-	LEAQ (DI)(R8*4), R8
-	MOVQ green+32(FP), R9
-	MOVQ red+40(FP), R10
-	MOVQ blue+48(FP), R11
+	MOVQ  r+0(FP), AX
+	MOVQ  last+8(FP), DX
+	MOVQ  (AX), CX
+	ADDQ  CX, DX
+	ADDQ  24(AX), CX
+	MOVQ  32(AX), BX
+	MOVQ  40(AX), SI
+	MOVQ  pixels+16(FP), DI
+	MOVQ  n+24(FP), R8
+	LEAQ  (DI)(R8*4), R8
+	MOVQ  green+32(FP), R9
+	MOVQ  red+40(FP), R10
+	MOVQ  blue+48(FP), R11
+	MOVQ  (CX), R14
+	SHLXQ SI, R14, R14
+	ORQ   R14, BX
+	MOVQ  SI, R14
+	XORQ  $0x3f, R14
+	SHRQ  $0x03, R14
+	ADDQ  R14, CX
+	ORQ   $0x38, SI
 
 loop:
 	CMPQ    DI, R8
 	JAE     done
 	CMPQ    CX, DX
 	JA      done
-	MOVQ    (CX), R14
-	SHLXQ   SI, R14, R14
-	ORQ     R14, BX
-	MOVQ    SI, R14
-	XORQ    $0x3f, R14
-	SHRQ    $0x03, R14
-	ADDQ    R14, CX
-	ORQ     $0x38, SI
 	MOVBLZX BL, R14
 	MOVL    (R9)(R14*4), R13
 	TESTL   $0x00008000, R13
@@ -51,6 +51,14 @@ found0:
 	SHLL    $0x08, R12
 	MOVBLZX BL, R14
 	MOVL    (R10)(R14*4), R13
+	MOVQ    (CX), R14
+	SHLXQ   SI, R14, R14
+	ORQ     R14, BX
+	MOVQ    SI, R14
+	XORQ    $0x3f, R14
+	SHRQ    $0x03, R14
+	ADDQ    R14, CX
+	ORQ     $0x38, SI
 	TESTL   $0x00008000, R13
 	JNZ     second1
 

@@ -5,7 +5,7 @@
 package kernel
 
 // vp8lLiteralsBMI2 is VP8LReader.Literals for n pixels, while the next byte is not after byte
-// last, from which on there are 16.
+// last, from which on there are 24.
 //
 //go:noescape
 func vp8lLiteralsBMI2(r *byte, last int, pixels *uint32, n int, green *uint32, red *uint32, blue *uint32, alpha *uint32) int

@@ -20,7 +20,7 @@ func vp8lLiterals() {
 	const first, sub = 8, 1 << 15 // as package prefix and its callers have them
 	TEXT("vp8lLiteralsBMI2", NOSPLIT, "func(r *byte, last int, pixels *uint32, n int, green, red, blue, alpha *uint32) int")
 	Pragma("noescape")
-	Doc("vp8lLiteralsBMI2 is VP8LReader.Literals for n pixels, while the next byte is not after byte", "last, from which on there are 16.")
+	Doc("vp8lLiteralsBMI2 is VP8LReader.Literals for n pixels, while the next byte is not after byte", "last, from which on there are 24.")
 	r := Load(Param("r"), GP64())
 	at := func(disp int) Mem { return Mem{Base: r, Disp: disp} }
 	in, last := GP64(), Load(Param("last"), GP64())
@@ -47,12 +47,13 @@ func vp8lLiterals() {
 	}
 	var rare []func()
 	lookups := 0
-	// look loads the entry of a symbol.
-	look := func(table Register) {
+	// look loads the entry of a symbol, and then does something else.
+	look := func(table Register, also func()) {
 		name := fmt.Sprint(lookups)
 		lookups++
 		MOVBLZX(bits.As8(), t.As32())
 		MOVL(Mem{Base: table, Index: t, Scale: 4}, e.As32())
+		also()
 		TESTL(U32(sub), e.As32())
 		JNZ(LabelRef("second" + name))
 		Label("found" + name)
@@ -77,24 +78,25 @@ func vp8lLiterals() {
 		ANDL(U8(63), t.As32())
 		SUBQ(t, n)
 	}
+	nothing := func() {}
+	refill()
 	Label("loop")
 	CMPQ(dst, end)
 	JAE(LabelRef("done"))
 	CMPQ(in, last)
 	JA(LabelRef("done"))
-	refill()
-	look(tables[0])
+	look(tables[0], nothing)
 	CMPL(e.As32(), U32(256<<16))
 	JAE(LabelRef("done"))
 	take()
 	MOVL(e.As32(), pixel.As32())
 	SHRL(U8(16), pixel.As32())
 	SHLL(U8(8), pixel.As32())
-	look(tables[1])
+	look(tables[1], refill) // the look-up does not wait for the refilled bits
 	take()
 	ANDL(U32(0xFFFF0000), e.As32())
 	ORL(e.As32(), pixel.As32())
-	look(tables[2])
+	look(tables[2], nothing)
 	take()
 	SHRL(U8(16), e.As32())
 	ORL(e.As32(), pixel.As32())
@@ -113,7 +115,7 @@ func vp8lLiterals() {
 
 	Label("alpha")
 	refill()
-	look(alpha)
+	look(alpha, nothing)
 	take()
 	JMP(LabelRef("store"))
 	for _, f := range rare {
