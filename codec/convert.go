@@ -1,5 +1,7 @@
 package codec
 
+import "github.com/infer-prep/infer-prep/internal/kernel"
+
 // onWhite composites one sample over opaque white as Pillow's alpha_composite
 // (libImaging/AlphaComposite.c, Pillow 13.0.0): with 7 fraction bits, and a
 // rounded division by 255 by shifts.
@@ -61,6 +63,7 @@ func (c *converter) start(src *Raster, o *Options) {
 		case o.Alpha == AlphaKeyWhite && src.HasKeyRGB && [3]uint8(p[:3]) == src.KeyRGB:
 			p[0], p[1], p[2] = 255, 255, 255
 		}
+		p[3] = 0 // as LookupRGB wants it
 	}
 }
 
@@ -112,12 +115,7 @@ func (c *converter) indexed(dst, in []byte, n int) {
 		}
 	}
 	if step == 1 && n == 3 { // the common case
-		// The next pixel overwrites the fourth byte.
-		last := len(in) - 1
-		for i, v := range in[:last] {
-			copy(dst[3*i:][:4], c.lut[v][:])
-		}
-		copy(dst[3*last:], c.lut[in[last]][:3])
+		kernel.LookupRGB(dst, in, &c.lut)
 		return
 	}
 	for i, o := 0, 0; i < len(in); i, o = i+step, o+n {

@@ -8,9 +8,9 @@ package bmp
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 const name = "bmp"
@@ -58,15 +58,8 @@ type unpacker func(dst, src []byte, w int)
 
 // channels unpacks whole bytes: channel c of the result is byte at[c] of n.
 func channels(n int, at ...int) unpacker {
-	return func(dst, src []byte, w int) {
-		m := len(at)
-		for x := range w {
-			p, q := src[x*n:][:n], dst[x*m:][:m]
-			for c, i := range at {
-				q[c] = p[i]
-			}
-		}
-	}
+	r := kernel.NewRearranger(n, at...)
+	return func(dst, src []byte, w int) { r.Row(dst[:w*len(at)], src[:w*n]) }
 }
 
 // indices unpacks samples of less than 8 bits, most significant first, times
@@ -97,32 +90,10 @@ func rgb16(green int) unpacker {
 	}
 }
 
-// bgr unpacks bytes of blue, green and red, two pixels at a time.
-func bgr(dst, src []byte, w int) {
-	dst = dst[:3*w] // the rows after it may be done
-	x := 0
-	for ; 3*x+8 <= len(src) && 3*x+8 <= len(dst) && x+2 <= w; x += 2 {
-		v := bits.ReverseBytes64(binary.LittleEndian.Uint64(src[3*x:])) >> 16 // r g b of the second pixel first
-		binary.LittleEndian.PutUint64(dst[3*x:], v>>24|v<<24&0xFFFFFF000000)
-	}
-	for ; x < w; x++ {
-		p, q := src[3*x:][:3], dst[3*x:][:3]
-		q[0], q[1], q[2] = p[2], p[1], p[0]
-	}
-}
-
-// bgrx is bgr with a byte after each pixel that is left out.
-func bgrx(dst, src []byte, w int) {
-	dst = dst[:3*w]
-	x := 0
-	for ; 3*x+4 <= len(dst) && x < w; x++ {
-		binary.LittleEndian.PutUint32(dst[3*x:], bits.ReverseBytes32(binary.LittleEndian.Uint32(src[4*x:]))>>8)
-	}
-	for ; x < w; x++ {
-		p, q := src[4*x:][:3], dst[3*x:][:3]
-		q[0], q[1], q[2] = p[2], p[1], p[0]
-	}
-}
+var (
+	bgr  = channels(3, 2, 1, 0)
+	bgrx = channels(4, 2, 1, 0)
+)
 
 // The bit fields that Pillow knows: red, green, blue and alpha masks.
 var layouts = []struct {
@@ -189,7 +160,7 @@ func (h *header) parse(data []byte) error {
 	case 24:
 		h.mode, h.unpack = codec.RGB, bgr
 	case 32:
-		h.mode, h.unpack = codec.RGB, channels(4, 2, 1, 0)
+		h.mode, h.unpack = codec.RGB, bgrx
 	default:
 		return unsupported(28, "%d bits per pixel", h.bits)
 	}
@@ -417,15 +388,16 @@ loop:
 		switch {
 		case n > 0:
 			n = min(max(0, min(n, h.width-x)), total-len(out))
-			for i := range n {
-				v := b
-				if four && i%2 == 0 {
-					v = b >> 4
-				} else if four {
-					v = b & 15
-				}
-				out = append(out, v)
+			even, odd := b, b
+			if four {
+				even, odd = b>>4, b&15
 			}
+			run := out[len(out) : len(out)+n]
+			for i := range run {
+				run[i] = even
+				even, odd = odd, even
+			}
+			out = out[:len(out)+n]
 			x += n
 		case b == 0: // end of row
 			if r := len(out) % h.width; r != 0 {
@@ -449,14 +421,14 @@ loop:
 			}
 			short := len(data)-p < bytes
 			bytes = min(bytes, len(data)-p)
-			for i, v := range data[p : p+bytes] {
-				if !four {
-					out = append(out, v)
-					continue
-				}
-				out = append(out, v>>4)
-				if 2*i+1 < n {
-					out = append(out, v&15)
+			if !four {
+				out = append(out, data[p:p+bytes]...)
+			} else {
+				for i, v := range data[p : p+bytes] {
+					out = append(out, v>>4)
+					if 2*i+1 < n {
+						out = append(out, v&15)
+					}
 				}
 			}
 			p += bytes

@@ -19,6 +19,7 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
 	"github.com/infer-prep/infer-prep/codec/internal/vp8l"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 const name = "webp"
@@ -346,10 +347,7 @@ func copyARGB(dst *codec.Raster, pixels []uint32) {
 			}
 			continue
 		}
-		for x, v := range in {
-			p := row[3*x:][:3]
-			p[0], p[1], p[2] = uint8(v>>16), uint8(v>>8), uint8(v)
-		}
+		kernel.ARGBToRGB(row, in)
 	}
 }
 

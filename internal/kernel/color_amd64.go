@@ -99,45 +99,58 @@ func (k *CVHSV) toRGB(dst, src [3][]uint8, turn uint8, body bool) int {
 	return n
 }
 
-// rearrange processes the first pixels in assembly and returns how many.
-func rearrange(dst, src []uint8, size int, from []int) int {
-	width := 16
-	if cpu.Has(cpu.VBMI) && len(src) >= 4096 {
-		width = 64
+// rearrangeVectors are a Rearranger's constants for vectors of width bytes, 0 if
+// such pixels have none.
+type rearrangeVectors struct {
+	order, fill   [64]uint8
+	keep          uint64
+	width, pixels int
+}
+
+// vectorWidth returns the best width for n bytes.
+func vectorWidth(n int) int {
+	if cpu.Has(cpu.VBMI) && n >= 4096 {
+		return 64
 	}
-	if size > width || len(from) > width || !hasSIMD() {
-		return 0
+	return 16
+}
+
+func (r *rearrangeVectors) prepare(size int, from []int, width int) {
+	if size > width || len(from) > width || size*len(from) == 0 {
+		return
 	}
-	var order, fill [64]uint8
-	var keep uint64
-	pixels := min(width/size, width/len(from))
-	for i := range order {
-		order[i] = 0x80 // VPSHUFB sets these to 0
+	r.width, r.pixels = width, min(width/size, width/len(from))
+	for i := range r.order {
+		r.order[i] = 0x80 // VPSHUFB sets these to 0
 	}
-	for p := range pixels {
+	for p := range r.pixels {
 		for j, at := range from {
 			i := p*len(from) + j
 			if at < 0 {
-				fill[i] = uint8(^at)
+				r.fill[i] = uint8(^at)
 				continue
 			}
-			order[i] = uint8(p*size + at)
-			keep |= 1 << i
+			r.order[i] = uint8(p*size + at)
+			r.keep |= 1 << i
 		}
 	}
+}
+
+// row processes the first pixels in assembly and returns how many.
+func (r *rearrangeVectors) row(dst, src []uint8, size, step int) int {
 	// Each time whole vectors are read and written. The bytes after the pixels
 	// are written again later.
-	in, out := pixels*size, pixels*len(from)
-	if len(src) < width || len(dst) < width {
+	if r.width == 0 || len(src) < r.width || len(dst) < r.width || !hasSIMD() {
 		return 0
 	}
-	times := (min((len(src)-width)/in, (len(dst)-width)/out) + 1) &^ 1
+	in, out := r.pixels*size, r.pixels*step
+	times := (min((len(src)-r.width)/in, (len(dst)-r.width)/out) + 1) &^ 1
 	switch {
 	case times == 0:
-	case width == 64:
-		rearrangeVBMI(&dst[0], &src[0], times, &order, &fill, keep, in, out)
+	case r.width == 64:
+		rearrangeVBMI(&dst[0], &src[0], times, &r.order, &r.fill, r.keep, in, out)
 	default:
-		rearrangeAVX2(&dst[0], &src[0], times, (*[16]uint8)(order[:]), (*[16]uint8)(fill[:]), in, out)
+		rearrangeAVX2(&dst[0], &src[0], times, (*[16]uint8)(r.order[:]), (*[16]uint8)(r.fill[:]), in, out)
 	}
-	return times * pixels
+	return times * r.pixels
 }

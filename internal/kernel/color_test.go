@@ -110,6 +110,10 @@ func testRearrangeIn(t *testing.T, f fence) {
 				}
 				require.Equal(t, want, got, "%d pixels of %d bytes, from %v", n, size, from)
 				f.check(t, "rearranged")
+				clear(got)
+				NewRearranger(size, from...).Row(got, src)
+				require.Equal(t, want, got, "a row of %d pixels of %d bytes, from %v", n, size, from)
+				f.check(t, "rearranged")
 			}
 		}
 	}

@@ -10,6 +10,8 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm . -group blur -out ../../internal/kernel/blur_amd64.s -stubs ../../internal/kernel/blur_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group cv -out ../../internal/kernel/cv_amd64.s -stubs ../../internal/kernel/cv_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group find -out ../../internal/kernel/find_amd64.s -stubs ../../internal/kernel/find_stubs_amd64.go -pkg kernel
+//go:generate go run -C ../../tools/kernelasm . -group lzw -out ../../internal/kernel/lzw_amd64.s -stubs ../../internal/kernel/lzw_stubs_amd64.go -pkg kernel
+//go:generate go run -C ../../tools/kernelasm . -group vp8l -out ../../internal/kernel/vp8l_amd64.s -stubs ../../internal/kernel/vp8l_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group yuv -out ../../internal/kernel/yuv_amd64.s -stubs ../../internal/kernel/yuv_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group warp -out ../../internal/kernel/warp_amd64.s -stubs ../../internal/kernel/warp_stubs_amd64.go -pkg kernel
 

@@ -4,6 +4,61 @@
 
 #include "textflag.h"
 
+// func paletteAMD64(dst *byte, src *byte, n int, table *[256][4]uint8)
+TEXT ·paletteAMD64(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ table+24(FP), BX
+
+loop:
+	MOVBLZX (CX), SI
+	MOVL    (BX)(SI*4), SI
+	MOVBLZX 1(CX), DI
+	MOVL    (BX)(DI*4), DI
+	MOVBLZX 2(CX), R8
+	MOVL    (BX)(R8*4), R8
+	MOVBLZX 3(CX), R9
+	MOVL    (BX)(R9*4), R9
+	MOVBLZX 4(CX), R10
+	MOVL    (BX)(R10*4), R10
+	MOVBLZX 5(CX), R11
+	MOVL    (BX)(R11*4), R11
+	MOVBLZX 6(CX), R12
+	MOVL    (BX)(R12*4), R12
+	MOVBLZX 7(CX), R13
+	MOVL    (BX)(R13*4), R13
+	SHLQ    $0x18, DI
+	ORQ     DI, SI
+	MOVQ    R8, DI
+	SHLQ    $0x30, DI
+	ORQ     DI, SI
+	MOVQ    SI, (AX)
+	SHRQ    $0x10, R8
+	MOVQ    R9, SI
+	SHLQ    $0x08, SI
+	ORQ     SI, R8
+	MOVQ    R10, SI
+	SHLQ    $0x20, SI
+	ORQ     SI, R8
+	MOVQ    R11, SI
+	SHLQ    $0x38, SI
+	ORQ     SI, R8
+	MOVQ    R8, 8(AX)
+	SHRQ    $0x08, R11
+	MOVQ    R12, SI
+	SHLQ    $0x10, SI
+	ORQ     SI, R11
+	MOVQ    R13, SI
+	SHLQ    $0x28, SI
+	ORQ     SI, R11
+	MOVQ    R11, 16(AX)
+	ADDQ    $0x08, CX
+	ADDQ    $0x18, AX
+	SUBQ    $0x08, DX
+	JNZ     loop
+	RET
+
 DATA lookupCHW3x4AVX2_spread<>+0(SB)/4, $0x80808000
 DATA lookupCHW3x4AVX2_spread<>+4(SB)/4, $0x80808003
 DATA lookupCHW3x4AVX2_spread<>+8(SB)/4, $0x80808006

@@ -4,6 +4,12 @@
 
 package kernel
 
+// paletteAMD64 is LookupRGB for n pixels, a multiple of 8 and not 0. The fourth bytes of
+// the entries are 0.
+//
+//go:noescape
+func paletteAMD64(dst *byte, src *byte, n int, table *[256][4]uint8)
+
 // lookupCHW3x4SIMD is lookupCHW for n pixels of 3 channels, n a multiple of 8 and not 0.
 // plane is in bytes.
 //

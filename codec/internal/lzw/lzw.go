@@ -5,6 +5,8 @@ package lzw
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // The errors of Decode.
@@ -31,23 +33,21 @@ type Variant struct {
 }
 
 // MaxCodes is the largest Variant.Codes.
-const MaxCodes = 1<<12 - 1 + 1024
+const MaxCodes = kernel.LZWCodes
 
 // Decoder keeps the memory of a table. It must not be used by several
 // goroutines at once.
-type Decoder struct {
-	// The string of a code: its first 8 bytes, its length, and where it is in
-	// the output. The first two fit into the first level of a cache.
-	first  [MaxCodes]uint64
-	length [MaxCodes]uint16
-	start  [MaxCodes]int
-}
+type Decoder struct{ state kernel.LZW }
+
+// minRun is the number of codes for which kernel.LZW.Run is worth its call.
+const minRun = 16
 
 // Decode fills out and returns the number of bytes of it that it has written.
 // Excess data is ignored.
 func (d *Decoder) Decode(out, in []byte, v Variant) (n int, err error) {
 	clearCode := 1 << v.Bits
-	first, length, start := &d.first, &d.length, &d.start
+	z := &d.state
+	first, length, start := &z.First, &z.Length, &z.Start
 	for i := range clearCode {
 		first[i], length[i] = uint64(uint8(i)), 1
 	}
@@ -62,7 +62,27 @@ func (d *Decoder) Decode(out, in []byte, v Variant) (n int, err error) {
 	last, lastAt := uint64(0), 0 // the string before
 	l := 0                       // its length, 0 after a clear code
 	cleared := !v.Clear
+	run := kernel.HasLZW()
 	for n < len(out) {
+		if run && l > 0 {
+			most := v.Codes
+			if width < 12 {
+				most = min(most, 1<<width-early)
+			}
+			if most-free > minRun {
+				z.Bit, z.N, z.Width, z.Free, z.Clear, z.Last, z.LastLen = 8*pos-have, n, width, free, clearCode, last, l
+				z.Run(out, in, most, high)
+				n, free, last, l = z.N, z.Free, z.Last, z.LastLen
+				lastAt = n - l
+				pos, have = (z.Bit+7)/8, -z.Bit&7
+				acc = 0
+				if have > 0 && high {
+					acc = uint64(in[pos-1]) << (64 - have)
+				} else if have > 0 {
+					acc = uint64(in[pos-1]) >> (8 - have)
+				}
+			}
+		}
 		if len(in)-pos >= 8 {
 			// At least 56 bits; those above are the same as before.
 			if high {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
 // plain decodes with strings, code by code.
@@ -102,8 +104,17 @@ func same(t *testing.T, d *Decoder, n int, in []byte, v Variant) error {
 	return err
 }
 
-// TestRandom decodes random codes, most of which are valid.
+// TestRandom decodes random codes, most of which are valid, with assembly and
+// without.
 func TestRandom(t *testing.T) {
+	t.Run("fast", testRandom)
+	t.Run("plain", func(t *testing.T) {
+		defer cpu.DisableAll()()
+		testRandom(t)
+	})
+}
+
+func testRandom(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var d Decoder
 	whole := 0

@@ -5,44 +5,42 @@ import (
 	"io"
 
 	"github.com/infer-prep/infer-prep/codec/internal/prefix"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // reader reads bits, the lowest one of a byte first. After the end it reads
 // zeros.
 type reader struct {
-	in   []byte
-	bits uint64
-	n    int // bits that are valid
-	over int // bits of them after the end
+	kernel.VP8LReader
+	over int // valid bits after the end
 }
 
 // fill makes the bits at least 56.
 func (r *reader) fill() {
-	if len(r.in) >= 8 {
-		r.bits |= binary.LittleEndian.Uint64(r.in) << (r.n & 63)
-		k := (63 - r.n) >> 3
-		r.in = r.in[k:]
-		r.n += 8 * k
+	if p := r.Pos; p+8 <= len(r.In) {
+		r.Bits |= binary.LittleEndian.Uint64(r.In[p:]) << (r.N & 63)
+		r.Pos = p + (63-r.N)>>3
+		r.N |= 56
 		return
 	}
 	r.slow()
 }
 
 func (r *reader) slow() {
-	r.bits &= 1<<r.n - 1
-	for ; r.n < 56; r.n += 8 {
-		if len(r.in) == 0 {
+	r.Bits &= 1<<r.N - 1
+	for ; r.N < 56; r.N += 8 {
+		if r.Pos == len(r.In) {
 			r.over += 8
 			continue
 		}
-		r.bits |= uint64(r.in[0]) << r.n
-		r.in = r.in[1:]
+		r.Bits |= uint64(r.In[r.Pos]) << r.N
+		r.Pos++
 	}
 }
 
 // ended returns an error if bits after the end were read.
 func (r *reader) ended() error {
-	if r.over > r.n {
+	if r.over > r.N {
 		return io.ErrUnexpectedEOF
 	}
 	return nil
@@ -50,24 +48,24 @@ func (r *reader) ended() error {
 
 // read returns the next k bits. The caller has called fill for them.
 func (r *reader) read(k uint) uint {
-	v := uint(r.bits) & (1<<k - 1)
+	v := uint(r.Bits) & (1<<k - 1)
 	r.skip(k)
 	return v
 }
 
 func (r *reader) skip(k uint) {
-	r.bits >>= k & 63
-	r.n -= int(k)
+	r.Bits >>= k & 63
+	r.N -= int(k)
 }
 
 // symbol reads a symbol with a table. It needs 15 bits.
 func (r *reader) symbol(table []uint32) uint32 {
-	e := table[r.bits&(1<<first-1)]
+	e := table[r.Bits&(1<<first-1)]
 	if e&prefix.Sub != 0 {
-		e = table[e>>16+uint32(r.bits>>first)&(1<<(e>>8&15)-1)]
+		e = table[e>>16+uint32(r.Bits>>first)&(1<<(e>>8&15)-1)]
 	}
-	r.bits >>= e & 63
-	r.n -= int(e & 63)
+	r.Bits >>= e & 63
+	r.N -= int(e & 63)
 	return e >> 16
 }
 

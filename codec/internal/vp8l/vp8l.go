@@ -6,8 +6,10 @@ package vp8l
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/infer-prep/infer-prep/codec/internal/prefix"
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // ErrData is the error of data that is not a lossless image. One that ends too
@@ -35,7 +37,7 @@ type Decoder struct {
 
 // Header returns the size that the first five bytes of an image say.
 func Header(data []byte) (width, height int, err error) {
-	r := reader{in: data}
+	r := reader{VP8LReader: kernel.VP8LReader{In: data}}
 	r.fill()
 	if signature := r.read(8); signature != 0x2F {
 		return 0, 0, ErrData
@@ -51,7 +53,7 @@ func Header(data []byte) (width, height int, err error) {
 // Decode returns the pixels of an image without its header, row by row, valid
 // until the next call.
 func (d *Decoder) Decode(data []byte, width, height int) ([]uint32, error) {
-	d.r = reader{in: data}
+	d.r = reader{VP8LReader: kernel.VP8LReader{In: data}}
 	var list []transform
 	seen := [4]bool{}
 	w := width
@@ -78,7 +80,7 @@ func (d *Decoder) Decode(data []byte, width, height int) ([]uint32, error) {
 			}
 			if t.pixels, err = d.image(nil, n, 1, false); err == nil {
 				for i := 1; i < n; i++ {
-					t.pixels[i] = add(t.pixels[i], t.pixels[i-1])
+					t.pixels[i] = kernel.VP8LAdd(t.pixels[i], t.pixels[i-1])
 				}
 				t.pixels = append(t.pixels, make([]uint32, 256-n)...)
 			}
@@ -127,7 +129,7 @@ const (
 var alphabets = [5]int{256 + lengthCodes, 256, 256, 256, distanceCodes}
 
 // first is the number of bits that index the first table of a code.
-const first = 8
+const first = kernel.VP8LFirst
 
 // group has the tables of five codes, as offsets in Decoder.codes.
 type group [5]int32
@@ -248,8 +250,10 @@ func (d *Decoder) readCode(to *int32, size int, keep bool) error {
 // build appends the table of a code. A single symbol takes no bits.
 func (d *Decoder) build(to []uint32, first uint, lengths []uint8, kind prefix.Code) []uint32 {
 	at := len(to)
-	// Each entry of a second table has bits of its own among 15.
-	most := 1<<first + 1<<prefix.MaxBits
+	most := 1 << first
+	if int(slices.Max(lengths)) > int(first) {
+		most += 1 << prefix.MaxBits // each entry of a second table has bits of its own among 15
+	}
 	if cap(to)-at < most {
 		grown := make([]uint32, at, 2*cap(to)+most)
 		copy(grown, to)
@@ -300,10 +304,10 @@ func (d *Decoder) readLengths(lengths []uint8) error {
 	last := uint8(8)
 	for i := 0; i < len(lengths) && left > 0; left-- {
 		r.fill()
-		if r.over > r.n {
+		if r.over > r.N {
 			return io.ErrUnexpectedEOF
 		}
-		e := table[r.bits&127]
+		e := table[r.Bits&127]
 		r.skip(uint(e & 63))
 		s := e >> 16
 		if s < 16 {
@@ -337,78 +341,66 @@ func (d *Decoder) readLengths(lengths []uint8) error {
 // read reads pixels.
 func (d *Decoder) read(pixels []uint32, width int, indices []uint32, tileBits, cacheBits uint) error {
 	r := d.r
-	codes := d.codes
-	across := tiles(width, tileBits)
-	mask := 1<<tileBits - 1 // of a column within a tile
-	var green, red, blue, alpha, distance []uint32
-	choose := func(x, y int) {
-		g := &d.groups[0]
-		if indices != nil {
-			g = &d.groups[indices[y>>tileBits*across+x>>tileBits]]
-		}
-		green, red, blue, alpha, distance = codes[g[0]:], codes[g[1]:], codes[g[2]:], codes[g[3]:], codes[g[4]:]
-	}
-	choose(0, 0)
-	x, y, cached := 0, 0, 0
+	cached := 0
 	for at := 0; at < len(pixels); {
-		if indices != nil && x&mask == 0 {
-			choose(x, y)
+		// The codes are those of the tile, which ends with the row at the
+		// latest, or those of the image. A copy may go beyond.
+		end, g := len(pixels), &d.groups[0]
+		if indices != nil {
+			y := at / width
+			x := at - y*width
+			end = y*width + min(width, (x>>tileBits+1)<<tileBits)
+			g = &d.groups[indices[y>>tileBits*tiles(width, tileBits)+x>>tileBits]]
 		}
-		r.fill()
-		if r.over > r.n {
-			return io.ErrUnexpectedEOF
-		}
-		s := r.symbol(green)
-		switch {
-		case s < 256:
-			v := s<<8 | r.symbol(red)<<16
-			r.fill()
-			v |= r.symbol(blue)
-			pixels[at] = v | r.symbol(alpha)<<24
-			at++
-			if x++; x == width {
-				x, y = 0, y+1
+		green, red, blue, alpha, distance := d.codes[g[0]:], d.codes[g[1]:], d.codes[g[2]:], d.codes[g[3]:], d.codes[g[4]:]
+		codes := kernel.VP8LCodes{green, red, blue, alpha}
+		for at < end {
+			if at += r.Literals(pixels[at:end], &codes); at == end {
+				break
 			}
-		case s < 256+lengthCodes:
-			length := r.value(s - 256)
 			r.fill()
-			code := r.symbol(distance)
-			r.fill()
-			back := place(r.value(code), width)
-			if back > at || length > len(pixels)-at {
-				return ErrData
+			if r.over > r.N {
+				return io.ErrUnexpectedEOF
 			}
-			to := pixels[at : at+length]
-			if back >= length {
-				copy(to, pixels[at-back:])
-			} else {
-				for i := range to { // forward: it repeats what it writes
-					to[i] = pixels[at-back+i]
+			s := r.symbol(green)
+			switch {
+			case s < 256:
+				v := s<<8 | r.symbol(red)<<16
+				r.fill()
+				v |= r.symbol(blue)
+				pixels[at] = v | r.symbol(alpha)<<24
+				at++
+			case s < 256+lengthCodes:
+				length := r.value(s - 256)
+				r.fill()
+				code := r.symbol(distance)
+				r.fill()
+				back := place(r.value(code), width)
+				if back > at || length > len(pixels)-at {
+					return ErrData
 				}
-			}
-			at += length
-			x += length
-			for x >= width {
-				x, y = x-width, y+1
-			}
-			if indices != nil && at < len(pixels) {
-				choose(x, y)
-			}
-		default:
-			for ; cached < at; cached++ {
-				d.cache[pixels[cached]*cacheFactor>>(32-cacheBits)] = pixels[cached]
-			}
-			if s -= 256 + lengthCodes; cacheBits == 0 || int(s) >= len(d.cache) {
-				return ErrData
-			}
-			pixels[at] = d.cache[s]
-			at++
-			if x++; x == width {
-				x, y = 0, y+1
+				to := pixels[at : at+length]
+				if back >= length {
+					copy(to, pixels[at-back:])
+				} else {
+					for i := range to { // forward: it repeats what it writes
+						to[i] = pixels[at-back+i]
+					}
+				}
+				at += length
+			default:
+				for ; cached < at; cached++ {
+					d.cache[pixels[cached]*cacheFactor>>(32-cacheBits)] = pixels[cached]
+				}
+				if s -= 256 + lengthCodes; cacheBits == 0 || int(s) >= len(d.cache) {
+					return ErrData
+				}
+				pixels[at] = d.cache[s]
+				at++
 			}
 		}
 	}
-	if r.over > r.n {
+	if r.over > r.N {
 		return io.ErrUnexpectedEOF
 	}
 	d.r = r
