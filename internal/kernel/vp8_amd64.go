@@ -2,7 +2,26 @@
 
 package kernel
 
-func vp8Read(*VP8Macroblock, *VP8Reader) bool { return false }
+import (
+	"unsafe"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
+)
+
+// vp8Reads reports whether the assembly of Read may run. It needs LZCNT, which
+// package cpu does not know. Without it the instruction has another meaning.
+var vp8Reads = cpu.Has(cpu.BMI2) && vp8LeadingZeros(1) == 31
+
+// vp8Read runs Read in assembly and reports whether it did.
+func vp8Read(m *VP8Macroblock, r *VP8Reader) bool {
+	if !vp8Reads || !cpu.Has(cpu.BMI2) {
+		return false
+	}
+	_, _, _ = m.Probs[0], m.Quant[0], m.Above[0]
+	_ = r.Buf[r.Pos:]
+	vp8ReadBMI2((*byte)(unsafe.Pointer(m)), (*byte)(unsafe.Pointer(r)))
+	return true
+}
 
 func vp8AddRow(_, _ []byte, _ int, _, _ *[2][16]int16) bool { return false }
 

@@ -1,0 +1,372 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Offsets in kernel.VP8Reader and VP8Macroblock; a test compares them.
+const (
+	vp8Buf, vp8Len, vp8Pos, vp8Value, vp8Range, vp8Bits, vp8Ended = 0, 8, 24, 32, 40, 48, 56
+
+	vp8Probs, vp8Quant, vp8Above, vp8Left, vp8Y2, vp8Or, vp8Count, vp8Coef = 0, 8, 16, 24, 40, 48, 56, 88
+
+	vp8PlaneSize = 17 * 48
+)
+
+var _ = add("vp8", vp8Tokens)
+
+// vp8Tokens writes VP8Macroblock.Read. Its cost is the chain of dependent
+// instructions from one range to the next: multiply, shift, count the leading
+// zeros, shift. The range is therefore kept in the highest byte of 32 bits,
+// where a shift by the number of leading zeros puts it.
+func vp8Tokens() {
+	table := func(name string, v []uint8) Mem {
+		m := GLOBL(name, 8|16)
+		for i, b := range v {
+			DATA(i, U8(b))
+		}
+		return m
+	}
+	// Twice the positions of coefficients in a block.
+	zigzag := table("vp8_zigzag", []uint8{0, 2, 8, 16, 10, 4, 6, 12, 18, 24, 26, 20, 14, 22, 28, 30})
+	aboveAt := table("vp8_above", []uint8{8, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7})
+	leftAt := table("vp8_left", []uint8{8, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7})
+	// The probabilities of the bits of large values, 12 bytes each.
+	extra := table("vp8_extra", []uint8{
+		173, 148, 140, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		176, 155, 140, 135, 0, 0, 0, 0, 0, 0, 0, 0,
+		180, 157, 141, 134, 130, 0, 0, 0, 0, 0, 0, 0,
+		254, 254, 243, 230, 196, 177, 153, 140, 133, 130, 129, 0,
+	})
+
+	TEXT("vp8LeadingZeros", NOSPLIT, "func(v uint32) uint32")
+	Doc("vp8LeadingZeros returns 31 for 1 unless the processor lacks the instruction.")
+	z := GP32()
+	LZCNTL(NewParamAddr("v", 0), z)
+	Store(z, ReturnIndex(0))
+	RET()
+
+	TEXT("vp8ReadBMI2", NOSPLIT, "func(m, r *byte)")
+	Pragma("noescape")
+	Doc("vp8ReadBMI2 is VP8Macroblock.Read. m and r point to a VP8Macroblock and a VP8Reader.")
+	at := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
+	mp, rp := AllocLocal(8), AllocLocal(8)
+	end, stop := AllocLocal(8), AllocLocal(8)
+	block, first, planeProbs, steps := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	bitsOr, kind := AllocLocal(8), AllocLocal(8)
+
+	value, span, left, src := GP64(), GP64(), GP64(), GP64()
+	p, band, n, coef, v := GP64(), GP64(), GP64(), GP64(), GP64()
+	t, s, x, r, k := GP64(), GP64(), GP64(), GP64(), GP64()
+
+	Load(Param("m"), t)
+	MOVQ(t, mp)
+	Load(Param("r"), r)
+	MOVQ(r, rp)
+	MOVQ(at(r, vp8Buf), src)
+	MOVQ(at(r, vp8Len), t)
+	ADDQ(src, t)
+	MOVQ(t, end)
+	SUBQ(U8(8), t)
+	MOVQ(t, stop)
+	ADDQ(at(r, vp8Pos), src)
+	MOVQ(at(r, vp8Value), value)
+	MOVQ(at(r, vp8Range), span)
+	INCQ(span)
+	SHLQ(U8(24), span)
+	MOVQ(at(r, vp8Bits), left)
+	XORQ(t, t)
+	MOVQ(t, bitsOr)
+
+	var later []func() // code that is rarely run
+	// ready makes sure that there are 8 bits.
+	ready := func() {
+		name, back := label("refill"), label("ready")
+		TESTQ(left, left)
+		JS(LabelRef(name))
+		Label(back)
+		later = append(later, func() {
+			slow, over := label("byte"), label("over")
+			Label(name)
+			CMPQ(src, stop)
+			JA(LabelRef(slow))
+			MOVQ(Mem{Base: src}, t)
+			BSWAPQ(t)
+			LEAQ(at(left, 8), s)
+			SHRXQ(s, t, t)
+			ORQ(t, value)
+			ADDQ(U8(7), src)
+			ADDQ(U8(56), left)
+			JMP(LabelRef(back))
+			Label(slow)
+			CMPQ(src, end)
+			JAE(LabelRef(over))
+			MOVBQZX(Mem{Base: src}, t)
+			MOVQ(U32(48), s)
+			SUBQ(left, s)
+			SHLXQ(s, t, t)
+			ORQ(t, value)
+			INCQ(src)
+			ADDQ(U8(8), left)
+			JMP(LabelRef(back))
+			Label(over)
+			MOVQ(rp, t)
+			MOVB(U8(1), at(t, vp8Ended))
+			ADDQ(U8(8), left)
+			JMP(LabelRef(back))
+		})
+	}
+	// divide computes the part of the range that means 0, less 1, in t and the
+	// part itself in s and, as the highest byte, in x. r is the range less 1.
+	divide := func(prob Op) {
+		ready()
+		LEAQ(at(span, -1<<24), r)
+		if m, ok := prob.(Mem); ok {
+			MOVBQZX(m, t)
+			IMULQ(r, t)
+		} else {
+			IMUL3Q(prob, r, t)
+		}
+		SHRQ(U8(32), t)
+		SHRQ(U8(24), r)
+		LEAQ(at(t, 1), s)
+		RORXQ(U8(8), s, x)
+	}
+	// scale makes part the range.
+	scale := func(part Register) {
+		z := t
+		LZCNTL(part.(GPVirtual).As32(), z.As32())
+		SHLXL(z.As32(), part.(GPVirtual).As32(), span.As32())
+		SUBQ(U8(24), z)
+		SHLXQ(z, value, value)
+		SUBQ(z, left)
+	}
+	// bit reads a bit and jumps if it is 0; the code there starts with zero.
+	bit := func(prob Op, to string) {
+		divide(prob)
+		CMPQ(value, x)
+		JB(LabelRef(to))
+		SUBQ(x, value)
+		SUBQ(t, r)
+		scale(r)
+	}
+	zero := func(name string) {
+		Label(name)
+		scale(s)
+	}
+	// number reads a bit to v's end, without a branch.
+	number := func(prob Op) {
+		divide(prob)
+		SUBQ(t, r)
+		MOVQ(value, k)
+		SUBQ(x, k) // carries if the bit is 0
+		CMOVQCC(k, value)
+		CMOVQCS(s, r)
+		CMC()
+		ADCQ(v, v)
+		scale(r)
+	}
+
+	MOVQ(mp, t)
+	XORQ(k, k)
+	MOVQ(k, first)
+	MOVB(U8(0), at(t, vp8Count))
+	MOVBQZX(at(t, vp8Y2), s)
+	TESTQ(s, s)
+	JZ(LabelRef("luma"))
+	MOVQ(k, block)
+	MOVQ(at(t, vp8Probs), s)
+	ADDQ(U32(vp8PlaneSize), s)
+	MOVQ(s, planeProbs)
+	MOVQ(at(t, vp8Quant), s)
+	MOVQ(s, steps)
+	JMP(LabelRef("block"))
+
+	Label("luma")
+	MOVQ(mp, t)
+	MOVQ(U32(1), s)
+	MOVQ(s, block)
+	MOVQ(at(t, vp8Probs), s)
+	MOVBQZX(at(t, vp8Y2), x)
+	MOVQ(x, first)
+	LEAQ(at(s, 3*vp8PlaneSize), r)
+	TESTQ(x, x)
+	CMOVQEQ(r, s)
+	MOVQ(s, planeProbs)
+	MOVQ(at(t, vp8Quant), s)
+	ADDQ(U8(8), s)
+	MOVQ(s, steps)
+
+	Label("block")
+	MOVQ(mp, t)
+	MOVQ(block, k)
+	MOVQ(at(t, vp8Above), s)
+	LEAQ(aboveAt, r)
+	MOVBQZX(Mem{Base: r, Index: k, Scale: 1}, x)
+	MOVBQZX(Mem{Base: s, Index: x, Scale: 1}, p)
+	LEAQ(leftAt, r)
+	MOVBQZX(Mem{Base: r, Index: k, Scale: 1}, x)
+	MOVBQZX(Mem{Base: t, Index: x, Scale: 1, Disp: vp8Left}, x)
+	ADDQ(x, p)
+	SHLQ(U8(4), p)
+	SHLQ(U8(5), k)
+	LEAQ(Mem{Base: t, Index: k, Scale: 1, Disp: vp8Coef}, coef)
+	MOVQ(first, n)
+	IMUL3Q(U8(48), n, band)
+	ADDQ(planeProbs, band)
+	ADDQ(band, p)
+
+	Label("coefficient")
+	bit(at(p, 0), "block_end")
+	Label("nonzero")
+	bit(at(p, 1), "next_zero")
+	ADDQ(U8(48), band)
+	bit(at(p, 2), "one")
+	// A larger value.
+	bit(at(p, 3), "two_to_four")
+	bit(at(p, 6), "five_to_ten")
+	XORQ(v, v)
+	number(at(p, 8))
+	ADDQ(v, p)
+	number(at(p, 9))
+	MOVQ(v, kind)
+	LEAQ(Mem{Base: v, Index: v, Scale: 2}, t)
+	LEAQ(extra, p)
+	LEAQ(Mem{Base: p, Index: t, Scale: 4}, p)
+	XORQ(v, v)
+	Label("extra")
+	number(at(p, 0))
+	INCQ(p)
+	CMPB(at(p, 0), U8(0))
+	JNE(LabelRef("extra"))
+	MOVQ(kind, k)
+	MOVQ(U32(8), t)
+	SHLXQ(k, t, t)
+	LEAQ(Mem{Base: v, Index: t, Scale: 1, Disp: 3}, v)
+	JMP(LabelRef("large"))
+
+	zero("five_to_ten")
+	bit(at(p, 7), "five_or_six")
+	XORQ(v, v)
+	number(U32(165))
+	number(U32(145))
+	ADDQ(U8(7), v)
+	JMP(LabelRef("large"))
+	zero("five_or_six")
+	XORQ(v, v)
+	number(U32(159))
+	ADDQ(U8(5), v)
+	JMP(LabelRef("large"))
+	zero("two_to_four")
+	bit(at(p, 4), "two")
+	XORQ(v, v)
+	number(at(p, 5))
+	ADDQ(U8(3), v)
+	JMP(LabelRef("large"))
+	zero("two")
+	MOVQ(U32(2), v)
+	Label("large")
+	LEAQ(at(band, 32), p)
+	JMP(LabelRef("sign"))
+
+	zero("next_zero")
+	INCQ(n)
+	ADDQ(U8(48), band)
+	MOVQ(band, p)
+	CMPQ(n, U8(16))
+	JNE(LabelRef("nonzero"))
+	JMP(LabelRef("block_done"))
+
+	zero("one")
+	MOVQ(U32(1), v)
+	LEAQ(at(band, 16), p)
+
+	Label("sign")
+	MOVQ(steps, k)
+	XORQ(t, t)
+	TESTQ(n, n)
+	SETNE(t.As8())
+	MOVLQSX(Mem{Base: k, Index: t, Scale: 4}, t)
+	IMULQ(t, v)
+	ORQ(v, bitsOr)
+	ready()
+	LEAQ(at(span, -1<<24), r)
+	SHRQ(U8(24), r)
+	MOVQ(r, t)
+	SHRQ(U8(1), t)
+	INCQ(t)
+	RORXQ(U8(8), t, x)
+	MOVQ(value, k)
+	SUBQ(x, k)
+	CMOVQCC(k, value)
+	SBBQ(s, s)
+	NOTQ(s) // -1 if the value is negative
+	ADDQ(s, r)
+	ORQ(U8(1), r)
+	INCQ(r)
+	SHLQ(U8(24), r)
+	MOVQ(r, span)
+	ADDQ(value, value)
+	DECQ(left)
+	XORQ(s, v)
+	SUBQ(s, v)
+	LEAQ(zigzag, k)
+	MOVBQZX(Mem{Base: k, Index: n, Scale: 1}, t)
+	MOVW(v.As16(), Mem{Base: coef, Index: t, Scale: 1})
+	INCQ(n)
+	CMPQ(n, U8(16))
+	JNE(LabelRef("coefficient"))
+	JMP(LabelRef("block_done"))
+
+	zero("block_end")
+	Label("block_done")
+	MOVQ(mp, t)
+	MOVQ(block, k)
+	MOVB(n.As8(), Mem{Base: t, Index: k, Scale: 1, Disp: vp8Count})
+	CMPQ(n, first)
+	SETHI(s.As8())
+	LEAQ(aboveAt, r)
+	MOVBQZX(Mem{Base: r, Index: k, Scale: 1}, x)
+	MOVQ(at(t, vp8Above), p)
+	MOVB(s.As8(), Mem{Base: p, Index: x, Scale: 1})
+	LEAQ(leftAt, r)
+	MOVBQZX(Mem{Base: r, Index: k, Scale: 1}, x)
+	MOVB(s.As8(), Mem{Base: t, Index: x, Scale: 1, Disp: vp8Left})
+	INCQ(k)
+	MOVQ(k, block)
+	CMPQ(k, U8(1))
+	JEQ(LabelRef("luma"))
+	CMPQ(k, U8(17))
+	JEQ(LabelRef("chroma"))
+	CMPQ(k, U8(25))
+	JNE(LabelRef("block"))
+
+	MOVQ(bitsOr, s)
+	MOVQ(s, at(t, vp8Or))
+	MOVQ(rp, t)
+	MOVQ(value, at(t, vp8Value))
+	SHRQ(U8(24), span)
+	DECQ(span)
+	MOVQ(span, at(t, vp8Range))
+	MOVQ(left, at(t, vp8Bits))
+	SUBQ(at(t, vp8Buf), src)
+	MOVQ(src, at(t, vp8Pos))
+	RET()
+
+	Label("chroma")
+	XORQ(s, s)
+	MOVQ(s, first)
+	MOVQ(at(t, vp8Probs), s)
+	ADDQ(U32(2*vp8PlaneSize), s)
+	MOVQ(s, planeProbs)
+	MOVQ(at(t, vp8Quant), s)
+	ADDQ(U8(16), s)
+	MOVQ(s, steps)
+	JMP(LabelRef("block"))
+
+	for _, f := range later {
+		f()
+	}
+}
