@@ -4,6 +4,2340 @@
 
 #include "textflag.h"
 
+DATA vp8_k1<>+0(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+4(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+8(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+12(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+16(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+20(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+24(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+28(SB)/4, $0x4e7b4e7b
+GLOBL vp8_k1<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_k2<>+0(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+4(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+8(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+12(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+16(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+20(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+24(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+28(SB)/4, $0x8a8c8a8c
+GLOBL vp8_k2<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_4<>+0(SB)/4, $0x00040004
+DATA vp8_4<>+4(SB)/4, $0x00040004
+DATA vp8_4<>+8(SB)/4, $0x00040004
+DATA vp8_4<>+12(SB)/4, $0x00040004
+DATA vp8_4<>+16(SB)/4, $0x00040004
+DATA vp8_4<>+20(SB)/4, $0x00040004
+DATA vp8_4<>+24(SB)/4, $0x00040004
+DATA vp8_4<>+28(SB)/4, $0x00040004
+GLOBL vp8_4<>(SB), RODATA|NOPTR, $32
+
+// func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+// Requires: AVX, AVX2
+TEXT ·vp8AddRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         coefA+24(FP), BX
+	MOVQ         coefB+32(FP), SI
+	VMOVDQU      (BX), X0
+	VINSERTI128  $0x01, (SI), Y0, Y0
+	VMOVDQU      16(BX), X1
+	VINSERTI128  $0x01, 16(SI), Y1, Y1
+	VMOVDQU      32(BX), X2
+	VINSERTI128  $0x01, 32(SI), Y2, Y2
+	VMOVDQU      48(BX), X3
+	VINSERTI128  $0x01, 48(SI), Y3, Y3
+	VPUNPCKLQDQ  Y2, Y0, Y4
+	VPUNPCKHQDQ  Y2, Y0, Y0
+	VPUNPCKLQDQ  Y3, Y1, Y2
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPADDW       Y2, Y4, Y3
+	VPSUBW       Y2, Y4, Y2
+	VPMULHW      vp8_k2<>+0(SB), Y0, Y4
+	VPADDW       Y0, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
+	VPSUBW       Y10, Y4, Y4
+	VPSUBW       Y1, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y0, Y9
+	VPADDW       Y0, Y9, Y9
+	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
+	VPADDW       Y10, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPADDW       Y9, Y3, Y0
+	VPADDW       Y4, Y2, Y1
+	VPSUBW       Y4, Y2, Y2
+	VPSUBW       Y9, Y3, Y3
+	VPUNPCKLWD   Y1, Y0, Y4
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y3, Y2, Y3
+	VPUNPCKLDQ   Y1, Y4, Y2
+	VPUNPCKHDQ   Y1, Y4, Y1
+	VPUNPCKLDQ   Y3, Y0, Y4
+	VPUNPCKHDQ   Y3, Y0, Y3
+	VPUNPCKLQDQ  Y4, Y2, Y0
+	VPUNPCKHQDQ  Y4, Y2, Y2
+	VPUNPCKLQDQ  Y3, Y1, Y4
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPADDW       vp8_4<>+0(SB), Y0, Y0
+	VPADDW       Y4, Y0, Y3
+	VPSUBW       Y4, Y0, Y0
+	VPMULHW      vp8_k2<>+0(SB), Y2, Y4
+	VPADDW       Y2, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
+	VPSUBW       Y10, Y4, Y4
+	VPSUBW       Y1, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y2, Y9
+	VPADDW       Y2, Y9, Y9
+	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
+	VPADDW       Y10, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPADDW       Y9, Y3, Y1
+	VPADDW       Y4, Y0, Y2
+	VPSUBW       Y4, Y0, Y0
+	VPSUBW       Y9, Y3, Y3
+	VPSRAW       $0x03, Y1, Y1
+	VPSRAW       $0x03, Y2, Y2
+	VPSRAW       $0x03, Y0, Y0
+	VPSRAW       $0x03, Y3, Y3
+	VPUNPCKLWD   Y2, Y1, Y4
+	VPUNPCKHWD   Y2, Y1, Y1
+	VPUNPCKLWD   Y3, Y0, Y2
+	VPUNPCKHWD   Y3, Y0, Y3
+	VPUNPCKLDQ   Y2, Y4, Y0
+	VPUNPCKHDQ   Y2, Y4, Y2
+	VPUNPCKLDQ   Y3, Y1, Y4
+	VPUNPCKHDQ   Y3, Y1, Y3
+	VPUNPCKLQDQ  Y4, Y0, Y1
+	VPUNPCKHQDQ  Y4, Y0, Y0
+	VPUNPCKLQDQ  Y3, Y2, Y4
+	VPUNPCKHQDQ  Y3, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VMOVQ        (AX), X5
+	VMOVQ        (CX), X6
+	VINSERTI128  $0x01, X6, Y5, Y5
+	VPUNPCKLBW   Y3, Y5, Y5
+	VPADDW       Y1, Y5, Y5
+	VPACKUSWB    Y5, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VMOVQ        X5, (AX)
+	VMOVQ        X6, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X6
+	VMOVQ        (CX), X1
+	VINSERTI128  $0x01, X1, Y6, Y6
+	VPUNPCKLBW   Y3, Y6, Y6
+	VPADDW       Y0, Y6, Y6
+	VPACKUSWB    Y6, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X1
+	VMOVQ        X6, (AX)
+	VMOVQ        X1, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X7
+	VMOVQ        (CX), X0
+	VINSERTI128  $0x01, X0, Y7, Y7
+	VPUNPCKLBW   Y3, Y7, Y7
+	VPADDW       Y4, Y7, Y7
+	VPACKUSWB    Y7, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X0
+	VMOVQ        X7, (AX)
+	VMOVQ        X0, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X8
+	VMOVQ        (CX), X0
+	VINSERTI128  $0x01, X0, Y8, Y8
+	VPUNPCKLBW   Y3, Y8, Y8
+	VPADDW       Y2, Y8, Y8
+	VPACKUSWB    Y8, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X0
+	VMOVQ        X8, (AX)
+	VMOVQ        X0, (CX)
+	VZEROUPPER
+	RET
+
+// func vp8AddBlockAVX2(dst *byte, stride int, coef *[16]int16)
+// Requires: AVX
+TEXT ·vp8AddBlockAVX2(SB), NOSPLIT, $0-24
+	MOVQ        dst+0(FP), AX
+	MOVQ        stride+8(FP), CX
+	MOVQ        coef+16(FP), DX
+	VMOVQ       (DX), X0
+	VMOVQ       8(DX), X1
+	VMOVQ       16(DX), X2
+	VMOVQ       24(DX), X3
+	VPADDW      X2, X0, X4
+	VPSUBW      X2, X0, X0
+	VPMULHW     vp8_k2<>+0(SB), X1, X2
+	VPADDW      X1, X2, X2
+	VPMULHW     vp8_k1<>+0(SB), X3, X6
+	VPSUBW      X6, X2, X2
+	VPSUBW      X3, X2, X2
+	VPMULHW     vp8_k1<>+0(SB), X1, X5
+	VPADDW      X1, X5, X5
+	VPMULHW     vp8_k2<>+0(SB), X3, X6
+	VPADDW      X6, X5, X5
+	VPADDW      X3, X5, X5
+	VPADDW      X5, X4, X1
+	VPADDW      X2, X0, X3
+	VPSUBW      X2, X0, X0
+	VPSUBW      X5, X4, X2
+	VPUNPCKLWD  X3, X1, X4
+	VPUNPCKHWD  X3, X1, X1
+	VPUNPCKLWD  X2, X0, X3
+	VPUNPCKHWD  X2, X0, X2
+	VPUNPCKLDQ  X3, X4, X0
+	VPUNPCKHDQ  X3, X4, X3
+	VPUNPCKLDQ  X2, X1, X4
+	VPUNPCKHDQ  X2, X1, X2
+	VPUNPCKLQDQ X4, X0, X1
+	VPUNPCKHQDQ X4, X0, X0
+	VPUNPCKLQDQ X2, X3, X4
+	VPUNPCKHQDQ X2, X3, X2
+	VPADDW      vp8_4<>+0(SB), X1, X1
+	VPADDW      X4, X1, X3
+	VPSUBW      X4, X1, X1
+	VPMULHW     vp8_k2<>+0(SB), X0, X4
+	VPADDW      X0, X4, X4
+	VPMULHW     vp8_k1<>+0(SB), X2, X6
+	VPSUBW      X6, X4, X4
+	VPSUBW      X2, X4, X4
+	VPMULHW     vp8_k1<>+0(SB), X0, X5
+	VPADDW      X0, X5, X5
+	VPMULHW     vp8_k2<>+0(SB), X2, X6
+	VPADDW      X6, X5, X5
+	VPADDW      X2, X5, X5
+	VPADDW      X5, X3, X0
+	VPADDW      X4, X1, X2
+	VPSUBW      X4, X1, X1
+	VPSUBW      X5, X3, X3
+	VPSRAW      $0x03, X0, X0
+	VPSRAW      $0x03, X2, X2
+	VPSRAW      $0x03, X1, X1
+	VPSRAW      $0x03, X3, X3
+	VPUNPCKLWD  X2, X0, X4
+	VPUNPCKHWD  X2, X0, X0
+	VPUNPCKLWD  X3, X1, X2
+	VPUNPCKHWD  X3, X1, X3
+	VPUNPCKLDQ  X2, X4, X1
+	VPUNPCKHDQ  X2, X4, X2
+	VPUNPCKLDQ  X3, X0, X4
+	VPUNPCKHDQ  X3, X0, X3
+	VPUNPCKLQDQ X4, X1, X0
+	VPUNPCKHQDQ X4, X1, X1
+	VPUNPCKLQDQ X3, X2, X4
+	VPUNPCKHQDQ X3, X2, X2
+	VPXOR       X3, X3, X3
+	VMOVD       (AX), X5
+	VPUNPCKLBW  X3, X5, X5
+	VPADDW      X0, X5, X5
+	VPACKUSWB   X5, X5, X5
+	VMOVD       X5, (AX)
+	ADDQ        CX, AX
+	VMOVD       (AX), X0
+	VPUNPCKLBW  X3, X0, X0
+	VPADDW      X1, X0, X0
+	VPACKUSWB   X0, X0, X0
+	VMOVD       X0, (AX)
+	ADDQ        CX, AX
+	VMOVD       (AX), X0
+	VPUNPCKLBW  X3, X0, X0
+	VPADDW      X4, X0, X0
+	VPACKUSWB   X0, X0, X0
+	VMOVD       X0, (AX)
+	ADDQ        CX, AX
+	VMOVD       (AX), X0
+	VPUNPCKLBW  X3, X0, X0
+	VPADDW      X2, X0, X0
+	VPACKUSWB   X0, X0, X0
+	VMOVD       X0, (AX)
+	RET
+
+// func vp8TrueAVX2(dst *byte, stride int, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8TrueAVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         stride+8(FP), CX
+	MOVQ         n+16(FP), DX
+	MOVQ         AX, BX
+	SUBQ         CX, BX
+	VPMOVZXBW    (BX), Y0
+	MOVBLZX      -1(BX), BX
+	VMOVD        BX, X1
+	VPBROADCASTW X1, Y1
+	VPSUBW       Y1, Y0, Y0
+	MOVQ         DX, SI
+
+row:
+	MOVBLZX      -1(AX), BX
+	VMOVD        BX, X1
+	VPBROADCASTW X1, Y1
+	VPADDW       Y0, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKUSWB    X2, X1, X2
+	CMPQ         DX, $0x08
+	JA           store16
+	JE           store8
+	VMOVD        X2, (AX)
+	JMP          next
+
+store8:
+	VMOVQ X2, (AX)
+	JMP   next
+
+store16:
+	VMOVDQU X2, (AX)
+
+next:
+	ADDQ CX, AX
+	DECQ SI
+	JNZ  row
+	VZEROUPPER
+	RET
+
+DATA vp8_sign<>+0(SB)/2, $0x8080
+DATA vp8_sign<>+2(SB)/2, $0x8080
+DATA vp8_sign<>+4(SB)/2, $0x8080
+DATA vp8_sign<>+6(SB)/2, $0x8080
+DATA vp8_sign<>+8(SB)/2, $0x8080
+DATA vp8_sign<>+10(SB)/2, $0x8080
+DATA vp8_sign<>+12(SB)/2, $0x8080
+DATA vp8_sign<>+14(SB)/2, $0x8080
+DATA vp8_sign<>+16(SB)/2, $0x8080
+DATA vp8_sign<>+18(SB)/2, $0x8080
+DATA vp8_sign<>+20(SB)/2, $0x8080
+DATA vp8_sign<>+22(SB)/2, $0x8080
+DATA vp8_sign<>+24(SB)/2, $0x8080
+DATA vp8_sign<>+26(SB)/2, $0x8080
+DATA vp8_sign<>+28(SB)/2, $0x8080
+DATA vp8_sign<>+30(SB)/2, $0x8080
+GLOBL vp8_sign<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_fe<>+0(SB)/2, $0xfefe
+DATA vp8_fe<>+2(SB)/2, $0xfefe
+DATA vp8_fe<>+4(SB)/2, $0xfefe
+DATA vp8_fe<>+6(SB)/2, $0xfefe
+DATA vp8_fe<>+8(SB)/2, $0xfefe
+DATA vp8_fe<>+10(SB)/2, $0xfefe
+DATA vp8_fe<>+12(SB)/2, $0xfefe
+DATA vp8_fe<>+14(SB)/2, $0xfefe
+DATA vp8_fe<>+16(SB)/2, $0xfefe
+DATA vp8_fe<>+18(SB)/2, $0xfefe
+DATA vp8_fe<>+20(SB)/2, $0xfefe
+DATA vp8_fe<>+22(SB)/2, $0xfefe
+DATA vp8_fe<>+24(SB)/2, $0xfefe
+DATA vp8_fe<>+26(SB)/2, $0xfefe
+DATA vp8_fe<>+28(SB)/2, $0xfefe
+DATA vp8_fe<>+30(SB)/2, $0xfefe
+GLOBL vp8_fe<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_b3<>+0(SB)/2, $0x0303
+DATA vp8_b3<>+2(SB)/2, $0x0303
+DATA vp8_b3<>+4(SB)/2, $0x0303
+DATA vp8_b3<>+6(SB)/2, $0x0303
+DATA vp8_b3<>+8(SB)/2, $0x0303
+DATA vp8_b3<>+10(SB)/2, $0x0303
+DATA vp8_b3<>+12(SB)/2, $0x0303
+DATA vp8_b3<>+14(SB)/2, $0x0303
+DATA vp8_b3<>+16(SB)/2, $0x0303
+DATA vp8_b3<>+18(SB)/2, $0x0303
+DATA vp8_b3<>+20(SB)/2, $0x0303
+DATA vp8_b3<>+22(SB)/2, $0x0303
+DATA vp8_b3<>+24(SB)/2, $0x0303
+DATA vp8_b3<>+26(SB)/2, $0x0303
+DATA vp8_b3<>+28(SB)/2, $0x0303
+DATA vp8_b3<>+30(SB)/2, $0x0303
+GLOBL vp8_b3<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_b4<>+0(SB)/2, $0x0404
+DATA vp8_b4<>+2(SB)/2, $0x0404
+DATA vp8_b4<>+4(SB)/2, $0x0404
+DATA vp8_b4<>+6(SB)/2, $0x0404
+DATA vp8_b4<>+8(SB)/2, $0x0404
+DATA vp8_b4<>+10(SB)/2, $0x0404
+DATA vp8_b4<>+12(SB)/2, $0x0404
+DATA vp8_b4<>+14(SB)/2, $0x0404
+DATA vp8_b4<>+16(SB)/2, $0x0404
+DATA vp8_b4<>+18(SB)/2, $0x0404
+DATA vp8_b4<>+20(SB)/2, $0x0404
+DATA vp8_b4<>+22(SB)/2, $0x0404
+DATA vp8_b4<>+24(SB)/2, $0x0404
+DATA vp8_b4<>+26(SB)/2, $0x0404
+DATA vp8_b4<>+28(SB)/2, $0x0404
+DATA vp8_b4<>+30(SB)/2, $0x0404
+GLOBL vp8_b4<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_1f<>+0(SB)/2, $0x1f1f
+DATA vp8_1f<>+2(SB)/2, $0x1f1f
+DATA vp8_1f<>+4(SB)/2, $0x1f1f
+DATA vp8_1f<>+6(SB)/2, $0x1f1f
+DATA vp8_1f<>+8(SB)/2, $0x1f1f
+DATA vp8_1f<>+10(SB)/2, $0x1f1f
+DATA vp8_1f<>+12(SB)/2, $0x1f1f
+DATA vp8_1f<>+14(SB)/2, $0x1f1f
+DATA vp8_1f<>+16(SB)/2, $0x1f1f
+DATA vp8_1f<>+18(SB)/2, $0x1f1f
+DATA vp8_1f<>+20(SB)/2, $0x1f1f
+DATA vp8_1f<>+22(SB)/2, $0x1f1f
+DATA vp8_1f<>+24(SB)/2, $0x1f1f
+DATA vp8_1f<>+26(SB)/2, $0x1f1f
+DATA vp8_1f<>+28(SB)/2, $0x1f1f
+DATA vp8_1f<>+30(SB)/2, $0x1f1f
+GLOBL vp8_1f<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_10<>+0(SB)/2, $0x1010
+DATA vp8_10<>+2(SB)/2, $0x1010
+DATA vp8_10<>+4(SB)/2, $0x1010
+DATA vp8_10<>+6(SB)/2, $0x1010
+DATA vp8_10<>+8(SB)/2, $0x1010
+DATA vp8_10<>+10(SB)/2, $0x1010
+DATA vp8_10<>+12(SB)/2, $0x1010
+DATA vp8_10<>+14(SB)/2, $0x1010
+DATA vp8_10<>+16(SB)/2, $0x1010
+DATA vp8_10<>+18(SB)/2, $0x1010
+DATA vp8_10<>+20(SB)/2, $0x1010
+DATA vp8_10<>+22(SB)/2, $0x1010
+DATA vp8_10<>+24(SB)/2, $0x1010
+DATA vp8_10<>+26(SB)/2, $0x1010
+DATA vp8_10<>+28(SB)/2, $0x1010
+DATA vp8_10<>+30(SB)/2, $0x1010
+GLOBL vp8_10<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_9<>+0(SB)/4, $0x09000900
+DATA vp8_9<>+4(SB)/4, $0x09000900
+DATA vp8_9<>+8(SB)/4, $0x09000900
+DATA vp8_9<>+12(SB)/4, $0x09000900
+DATA vp8_9<>+16(SB)/4, $0x09000900
+DATA vp8_9<>+20(SB)/4, $0x09000900
+DATA vp8_9<>+24(SB)/4, $0x09000900
+DATA vp8_9<>+28(SB)/4, $0x09000900
+GLOBL vp8_9<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_63<>+0(SB)/4, $0x003f003f
+DATA vp8_63<>+4(SB)/4, $0x003f003f
+DATA vp8_63<>+8(SB)/4, $0x003f003f
+DATA vp8_63<>+12(SB)/4, $0x003f003f
+DATA vp8_63<>+16(SB)/4, $0x003f003f
+DATA vp8_63<>+20(SB)/4, $0x003f003f
+DATA vp8_63<>+24(SB)/4, $0x003f003f
+DATA vp8_63<>+28(SB)/4, $0x003f003f
+GLOBL vp8_63<>(SB), RODATA|NOPTR, $32
+
+// func vp8FilterAVX2(y *byte, stride int, u *byte, v *byte, strideC int, limits *[4]uint8, edges int)
+// Requires: AVX, AVX2
+TEXT ·vp8FilterAVX2(SB), $784-56
+	MOVQ         edges+48(FP), AX
+	MOVQ         AX, 768(SP)
+	XORQ         AX, AX
+	MOVQ         AX, 776(SP)
+	MOVQ         stride+8(FP), DX
+	MOVQ         strideC+32(FP), BX
+	MOVQ         limits+40(FP), SI
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	VPBROADCASTQ -4(CX), Y0
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y1
+	VPBLENDD     $0xf0, Y1, Y0, Y0
+	ADDQ         BX, AX
+	VPBROADCASTQ -4(CX), Y1
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y2
+	VPBLENDD     $0xf0, Y2, Y1, Y1
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y1, Y0, Y0
+	VPBROADCASTQ -4(CX), Y1
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y2
+	VPBLENDD     $0xf0, Y2, Y1, Y1
+	ADDQ         BX, AX
+	VPBROADCASTQ -4(CX), Y2
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y3
+	VPBLENDD     $0xf0, Y3, Y2, Y2
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y2, Y1, Y1
+	VPBROADCASTQ -4(CX), Y2
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y3
+	VPBLENDD     $0xf0, Y3, Y2, Y2
+	ADDQ         BX, AX
+	VPBROADCASTQ -4(CX), Y3
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y4
+	VPBLENDD     $0xf0, Y4, Y3, Y3
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y3, Y2, Y2
+	VPBROADCASTQ -4(CX), Y3
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y4
+	VPBLENDD     $0xf0, Y4, Y3, Y3
+	ADDQ         BX, AX
+	VPBROADCASTQ -4(CX), Y4
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(AX), Y5
+	VPBLENDD     $0xf0, Y5, Y4, Y4
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y4, Y3, Y3
+	VPBROADCASTQ -4(CX), Y4
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y5
+	VPBLENDD     $0xf0, Y5, Y4, Y4
+	ADDQ         BX, DI
+	VPBROADCASTQ -4(CX), Y5
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y6
+	VPBLENDD     $0xf0, Y6, Y5, Y5
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y5, Y4, Y4
+	VPBROADCASTQ -4(CX), Y5
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y6
+	VPBLENDD     $0xf0, Y6, Y5, Y5
+	ADDQ         BX, DI
+	VPBROADCASTQ -4(CX), Y6
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y7
+	VPBLENDD     $0xf0, Y7, Y6, Y6
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y6, Y5, Y5
+	VPBROADCASTQ -4(CX), Y6
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y7
+	VPBLENDD     $0xf0, Y7, Y6, Y6
+	ADDQ         BX, DI
+	VPBROADCASTQ -4(CX), Y7
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y8
+	VPBLENDD     $0xf0, Y8, Y7, Y7
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y7, Y6, Y6
+	VPBROADCASTQ -4(CX), Y7
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y8
+	VPBLENDD     $0xf0, Y8, Y7, Y7
+	ADDQ         BX, DI
+	VPBROADCASTQ -4(CX), Y8
+	ADDQ         DX, CX
+	VPBROADCASTQ -4(DI), Y9
+	VPBLENDD     $0xf0, Y9, Y8, Y8
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y8, Y7, Y7
+	VPUNPCKLWD   Y1, Y0, Y8
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y3, Y2, Y2
+	VPUNPCKLWD   Y5, Y4, Y3
+	VPUNPCKHWD   Y5, Y4, Y4
+	VPUNPCKLWD   Y7, Y6, Y5
+	VPUNPCKHWD   Y7, Y6, Y6
+	VPUNPCKLDQ   Y1, Y8, Y7
+	VPUNPCKHDQ   Y1, Y8, Y1
+	VPUNPCKLDQ   Y5, Y3, Y8
+	VPUNPCKHDQ   Y5, Y3, Y3
+	VPUNPCKLQDQ  Y8, Y7, Y5
+	VMOVDQU      Y5, (SP)
+	VPUNPCKHQDQ  Y8, Y7, Y5
+	VMOVDQU      Y5, 32(SP)
+	VPUNPCKLQDQ  Y3, Y1, Y5
+	VMOVDQU      Y5, 64(SP)
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VMOVDQU      Y1, 96(SP)
+	VPUNPCKLDQ   Y2, Y0, Y1
+	VPUNPCKHDQ   Y2, Y0, Y0
+	VPUNPCKLDQ   Y6, Y4, Y2
+	VPUNPCKHDQ   Y6, Y4, Y3
+	VPUNPCKLQDQ  Y2, Y1, Y4
+	VMOVDQU      Y4, 128(SP)
+	VPUNPCKHQDQ  Y2, Y1, Y1
+	VMOVDQU      Y1, 160(SP)
+	VPUNPCKLQDQ  Y3, Y0, Y1
+	VMOVDQU      Y1, 192(SP)
+	VPUNPCKHQDQ  Y3, Y0, Y0
+	VMOVDQU      Y0, 224(SP)
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	VPBROADCASTQ 4(CX), Y0
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y1
+	VPBLENDD     $0xf0, Y1, Y0, Y0
+	ADDQ         BX, AX
+	VPBROADCASTQ 4(CX), Y1
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y2
+	VPBLENDD     $0xf0, Y2, Y1, Y1
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y1, Y0, Y0
+	VPBROADCASTQ 4(CX), Y1
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y2
+	VPBLENDD     $0xf0, Y2, Y1, Y1
+	ADDQ         BX, AX
+	VPBROADCASTQ 4(CX), Y2
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y3
+	VPBLENDD     $0xf0, Y3, Y2, Y2
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y2, Y1, Y1
+	VPBROADCASTQ 4(CX), Y2
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y3
+	VPBLENDD     $0xf0, Y3, Y2, Y2
+	ADDQ         BX, AX
+	VPBROADCASTQ 4(CX), Y3
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y4
+	VPBLENDD     $0xf0, Y4, Y3, Y3
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y3, Y2, Y2
+	VPBROADCASTQ 4(CX), Y3
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y4
+	VPBLENDD     $0xf0, Y4, Y3, Y3
+	ADDQ         BX, AX
+	VPBROADCASTQ 4(CX), Y4
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(AX), Y5
+	VPBLENDD     $0xf0, Y5, Y4, Y4
+	ADDQ         BX, AX
+	VPUNPCKLBW   Y4, Y3, Y3
+	VPBROADCASTQ 4(CX), Y4
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y5
+	VPBLENDD     $0xf0, Y5, Y4, Y4
+	ADDQ         BX, DI
+	VPBROADCASTQ 4(CX), Y5
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y6
+	VPBLENDD     $0xf0, Y6, Y5, Y5
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y5, Y4, Y4
+	VPBROADCASTQ 4(CX), Y5
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y6
+	VPBLENDD     $0xf0, Y6, Y5, Y5
+	ADDQ         BX, DI
+	VPBROADCASTQ 4(CX), Y6
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y7
+	VPBLENDD     $0xf0, Y7, Y6, Y6
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y6, Y5, Y5
+	VPBROADCASTQ 4(CX), Y6
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y7
+	VPBLENDD     $0xf0, Y7, Y6, Y6
+	ADDQ         BX, DI
+	VPBROADCASTQ 4(CX), Y7
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y8
+	VPBLENDD     $0xf0, Y8, Y7, Y7
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y7, Y6, Y6
+	VPBROADCASTQ 4(CX), Y7
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y8
+	VPBLENDD     $0xf0, Y8, Y7, Y7
+	ADDQ         BX, DI
+	VPBROADCASTQ 4(CX), Y8
+	ADDQ         DX, CX
+	VPBROADCASTQ 4(DI), Y9
+	VPBLENDD     $0xf0, Y9, Y8, Y8
+	ADDQ         BX, DI
+	VPUNPCKLBW   Y8, Y7, Y7
+	VPUNPCKLWD   Y1, Y0, Y8
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y3, Y2, Y2
+	VPUNPCKLWD   Y5, Y4, Y3
+	VPUNPCKHWD   Y5, Y4, Y4
+	VPUNPCKLWD   Y7, Y6, Y5
+	VPUNPCKHWD   Y7, Y6, Y6
+	VPUNPCKLDQ   Y1, Y8, Y7
+	VPUNPCKHDQ   Y1, Y8, Y1
+	VPUNPCKLDQ   Y5, Y3, Y8
+	VPUNPCKHDQ   Y5, Y3, Y3
+	VPUNPCKLQDQ  Y8, Y7, Y5
+	VMOVDQU      Y5, 256(SP)
+	VPUNPCKHQDQ  Y8, Y7, Y5
+	VMOVDQU      Y5, 288(SP)
+	VPUNPCKLQDQ  Y3, Y1, Y5
+	VMOVDQU      Y5, 320(SP)
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VMOVDQU      Y1, 352(SP)
+	VPUNPCKLDQ   Y2, Y0, Y1
+	VPUNPCKHDQ   Y2, Y0, Y0
+	VPUNPCKLDQ   Y6, Y4, Y2
+	VPUNPCKHDQ   Y6, Y4, Y3
+	VPUNPCKLQDQ  Y2, Y1, Y4
+	VMOVDQU      Y4, 384(SP)
+	VPUNPCKHQDQ  Y2, Y1, Y1
+	VMOVDQU      Y1, 416(SP)
+	VPUNPCKLQDQ  Y3, Y0, Y1
+	VMOVDQU      Y1, 448(SP)
+	VPUNPCKHQDQ  Y3, Y0, Y0
+	VMOVDQU      Y0, 480(SP)
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	VPBROADCASTQ 12(CX), X0
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X1
+	ADDQ         DX, CX
+	VPUNPCKLBW   X1, X0, X0
+	VPBROADCASTQ 12(CX), X1
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X2
+	ADDQ         DX, CX
+	VPUNPCKLBW   X2, X1, X1
+	VPBROADCASTQ 12(CX), X2
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X3
+	ADDQ         DX, CX
+	VPUNPCKLBW   X3, X2, X2
+	VPBROADCASTQ 12(CX), X3
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X4
+	ADDQ         DX, CX
+	VPUNPCKLBW   X4, X3, X3
+	VPBROADCASTQ 12(CX), X4
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X5
+	ADDQ         DX, CX
+	VPUNPCKLBW   X5, X4, X4
+	VPBROADCASTQ 12(CX), X5
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X6
+	ADDQ         DX, CX
+	VPUNPCKLBW   X6, X5, X5
+	VPBROADCASTQ 12(CX), X6
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X7
+	ADDQ         DX, CX
+	VPUNPCKLBW   X7, X6, X6
+	VPBROADCASTQ 12(CX), X7
+	ADDQ         DX, CX
+	VPBROADCASTQ 12(CX), X8
+	ADDQ         DX, CX
+	VPUNPCKLBW   X8, X7, X7
+	VPUNPCKLWD   X1, X0, X8
+	VPUNPCKHWD   X1, X0, X0
+	VPUNPCKLWD   X3, X2, X1
+	VPUNPCKHWD   X3, X2, X2
+	VPUNPCKLWD   X5, X4, X3
+	VPUNPCKHWD   X5, X4, X4
+	VPUNPCKLWD   X7, X6, X5
+	VPUNPCKHWD   X7, X6, X6
+	VPUNPCKLDQ   X1, X8, X7
+	VPUNPCKHDQ   X1, X8, X1
+	VPUNPCKLDQ   X5, X3, X8
+	VPUNPCKHDQ   X5, X3, X3
+	VPUNPCKLQDQ  X8, X7, X5
+	VMOVDQU      X5, 512(SP)
+	VPUNPCKHQDQ  X8, X7, X5
+	VMOVDQU      X5, 544(SP)
+	VPUNPCKLQDQ  X3, X1, X5
+	VMOVDQU      X5, 576(SP)
+	VPUNPCKHQDQ  X3, X1, X1
+	VMOVDQU      X1, 608(SP)
+	VPUNPCKLDQ   X2, X0, X1
+	VPUNPCKHDQ   X2, X0, X0
+	VPUNPCKLDQ   X6, X4, X2
+	VPUNPCKHDQ   X6, X4, X3
+	VPUNPCKLQDQ  X2, X1, X4
+	VMOVDQU      X4, 640(SP)
+	VPUNPCKHQDQ  X2, X1, X1
+	VMOVDQU      X1, 672(SP)
+	VPUNPCKLQDQ  X3, X0, X1
+	VMOVDQU      X1, 704(SP)
+	VPUNPCKHQDQ  X3, X0, X0
+	VMOVDQU      X0, 736(SP)
+
+filter:
+	MOVQ         768(SP), AX
+	MOVQ         776(SP), CX
+	BTQ          CX, AX
+	JCC          inner
+	VPXOR        Y0, Y0, Y0
+	VMOVDQU      32(SP), Y1
+	VMOVDQU      64(SP), Y2
+	VMOVDQU      96(SP), Y3
+	VMOVDQU      128(SP), Y4
+	VMOVDQU      160(SP), Y5
+	VMOVDQU      192(SP), Y6
+	VMOVDQU      (SP), Y7
+	VPSUBUSB     Y1, Y7, Y8
+	VPSUBUSB     Y7, Y1, Y7
+	VPOR         Y7, Y8, Y8
+	VPSUBUSB     Y2, Y1, Y7
+	VPSUBUSB     Y1, Y2, Y9
+	VPOR         Y9, Y7, Y7
+	VPMAXUB      Y7, Y8, Y8
+	VMOVDQU      224(SP), Y7
+	VPSUBUSB     Y6, Y7, Y9
+	VPSUBUSB     Y7, Y6, Y7
+	VPOR         Y7, Y9, Y9
+	VPMAXUB      Y9, Y8, Y8
+	VPSUBUSB     Y5, Y6, Y7
+	VPSUBUSB     Y6, Y5, Y9
+	VPOR         Y9, Y7, Y7
+	VPMAXUB      Y7, Y8, Y8
+	VPSUBUSB     Y3, Y2, Y7
+	VPSUBUSB     Y2, Y3, Y9
+	VPOR         Y9, Y7, Y7
+	VPSUBUSB     Y4, Y5, Y9
+	VPSUBUSB     Y5, Y4, Y10
+	VPOR         Y10, Y9, Y9
+	VPMAXUB      Y9, Y7, Y7
+	VPMAXUB      Y7, Y8, Y8
+	VPBROADCASTB 3(SI), Y9
+	VPSUBUSB     Y9, Y7, Y7
+	VPCMPEQB     Y0, Y7, Y7
+	VPBROADCASTB 2(SI), Y9
+	VPSUBUSB     Y9, Y8, Y8
+	VPSUBUSB     Y4, Y3, Y9
+	VPSUBUSB     Y3, Y4, Y10
+	VPOR         Y10, Y9, Y9
+	VPSUBUSB     Y5, Y2, Y10
+	VPSUBUSB     Y2, Y5, Y11
+	VPOR         Y11, Y10, Y10
+	VPADDUSB     Y9, Y9, Y9
+	VPAND        vp8_fe<>+0(SB), Y10, Y10
+	VPSRLW       $0x01, Y10, Y10
+	VPADDUSB     Y10, Y9, Y9
+	VPBROADCASTB (SI), Y10
+	VPSUBUSB     Y10, Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VPCMPEQB     Y0, Y8, Y8
+	VPXOR        vp8_sign<>+0(SB), Y2, Y2
+	VPXOR        vp8_sign<>+0(SB), Y3, Y3
+	VPXOR        vp8_sign<>+0(SB), Y4, Y4
+	VPXOR        vp8_sign<>+0(SB), Y5, Y5
+	VPXOR        vp8_sign<>+0(SB), Y1, Y1
+	VPXOR        vp8_sign<>+0(SB), Y6, Y6
+	VPSUBSB      Y5, Y2, Y9
+	VPSUBSB      Y3, Y4, Y10
+	VPADDSB      Y10, Y9, Y9
+	VPADDSB      Y10, Y9, Y9
+	VPADDSB      Y10, Y9, Y9
+	VPAND        Y8, Y9, Y9
+	VPANDN       Y9, Y7, Y8
+	VPADDSB      vp8_b4<>+0(SB), Y8, Y10
+	VPSRLW       $0x03, Y10, Y10
+	VPAND        vp8_1f<>+0(SB), Y10, Y10
+	VPXOR        vp8_10<>+0(SB), Y10, Y10
+	VPSUBB       vp8_10<>+0(SB), Y10, Y10
+	VPADDSB      vp8_b3<>+0(SB), Y8, Y8
+	VPSRLW       $0x03, Y8, Y8
+	VPAND        vp8_1f<>+0(SB), Y8, Y8
+	VPXOR        vp8_10<>+0(SB), Y8, Y8
+	VPSUBB       vp8_10<>+0(SB), Y8, Y8
+	VPSUBSB      Y10, Y4, Y4
+	VPADDSB      Y8, Y3, Y3
+	VPAND        Y7, Y9, Y9
+	VPUNPCKLBW   Y9, Y0, Y7
+	VPUNPCKHBW   Y9, Y0, Y0
+	VPMULHW      vp8_9<>+0(SB), Y7, Y7
+	VPMULHW      vp8_9<>+0(SB), Y0, Y0
+	VPADDW       vp8_63<>+0(SB), Y7, Y8
+	VPADDW       vp8_63<>+0(SB), Y0, Y9
+	VPSRAW       $0x07, Y8, Y10
+	VPSRAW       $0x07, Y9, Y11
+	VPACKSSWB    Y11, Y10, Y10
+	VPADDSB      Y10, Y1, Y1
+	VPSUBSB      Y10, Y6, Y6
+	VPADDW       Y7, Y8, Y8
+	VPADDW       Y0, Y9, Y9
+	VPSRAW       $0x07, Y8, Y10
+	VPSRAW       $0x07, Y9, Y11
+	VPACKSSWB    Y11, Y10, Y10
+	VPADDSB      Y10, Y2, Y2
+	VPSUBSB      Y10, Y5, Y5
+	VPADDW       Y7, Y8, Y8
+	VPADDW       Y0, Y9, Y9
+	VPSRAW       $0x07, Y8, Y0
+	VPSRAW       $0x07, Y9, Y7
+	VPACKSSWB    Y7, Y0, Y0
+	VPADDSB      Y0, Y3, Y3
+	VPSUBSB      Y0, Y4, Y4
+	VPXOR        vp8_sign<>+0(SB), Y2, Y2
+	VPXOR        vp8_sign<>+0(SB), Y3, Y3
+	VPXOR        vp8_sign<>+0(SB), Y4, Y4
+	VPXOR        vp8_sign<>+0(SB), Y5, Y5
+	VPXOR        vp8_sign<>+0(SB), Y1, Y1
+	VPXOR        vp8_sign<>+0(SB), Y6, Y6
+	VMOVDQU      Y2, 64(SP)
+	VMOVDQU      Y3, 96(SP)
+	VMOVDQU      Y4, 128(SP)
+	VMOVDQU      Y5, 160(SP)
+	VMOVDQU      Y1, 32(SP)
+	VMOVDQU      Y6, 192(SP)
+
+inner:
+	MOVQ         768(SP), AX
+	TESTQ        $0x00000004, AX
+	JZ           filtered
+	VPXOR        Y0, Y0, Y0
+	VMOVDQU      160(SP), Y1
+	VMOVDQU      192(SP), Y2
+	VMOVDQU      224(SP), Y3
+	VMOVDQU      256(SP), Y4
+	VMOVDQU      288(SP), Y5
+	VMOVDQU      320(SP), Y6
+	VMOVDQU      128(SP), Y7
+	VPSUBUSB     Y1, Y7, Y8
+	VPSUBUSB     Y7, Y1, Y7
+	VPOR         Y7, Y8, Y8
+	VPSUBUSB     Y2, Y1, Y7
+	VPSUBUSB     Y1, Y2, Y1
+	VPOR         Y1, Y7, Y7
+	VPMAXUB      Y7, Y8, Y8
+	VMOVDQU      352(SP), Y1
+	VPSUBUSB     Y6, Y1, Y7
+	VPSUBUSB     Y1, Y6, Y1
+	VPOR         Y1, Y7, Y7
+	VPMAXUB      Y7, Y8, Y8
+	VPSUBUSB     Y5, Y6, Y1
+	VPSUBUSB     Y6, Y5, Y6
+	VPOR         Y6, Y1, Y1
+	VPMAXUB      Y1, Y8, Y8
+	VPSUBUSB     Y3, Y2, Y1
+	VPSUBUSB     Y2, Y3, Y6
+	VPOR         Y6, Y1, Y1
+	VPSUBUSB     Y4, Y5, Y6
+	VPSUBUSB     Y5, Y4, Y7
+	VPOR         Y7, Y6, Y6
+	VPMAXUB      Y6, Y1, Y1
+	VPMAXUB      Y1, Y8, Y8
+	VPBROADCASTB 3(SI), Y6
+	VPSUBUSB     Y6, Y1, Y1
+	VPCMPEQB     Y0, Y1, Y1
+	VPBROADCASTB 2(SI), Y6
+	VPSUBUSB     Y6, Y8, Y8
+	VPSUBUSB     Y4, Y3, Y6
+	VPSUBUSB     Y3, Y4, Y7
+	VPOR         Y7, Y6, Y6
+	VPSUBUSB     Y5, Y2, Y7
+	VPSUBUSB     Y2, Y5, Y9
+	VPOR         Y9, Y7, Y7
+	VPADDUSB     Y6, Y6, Y6
+	VPAND        vp8_fe<>+0(SB), Y7, Y7
+	VPSRLW       $0x01, Y7, Y7
+	VPADDUSB     Y7, Y6, Y6
+	VPBROADCASTB 1(SI), Y7
+	VPSUBUSB     Y7, Y6, Y6
+	VPOR         Y6, Y8, Y8
+	VPCMPEQB     Y0, Y8, Y8
+	VPXOR        vp8_sign<>+0(SB), Y2, Y2
+	VPXOR        vp8_sign<>+0(SB), Y3, Y3
+	VPXOR        vp8_sign<>+0(SB), Y4, Y4
+	VPXOR        vp8_sign<>+0(SB), Y5, Y5
+	VPSUBSB      Y5, Y2, Y0
+	VPANDN       Y0, Y1, Y0
+	VPSUBSB      Y3, Y4, Y6
+	VPADDSB      Y6, Y0, Y0
+	VPADDSB      Y6, Y0, Y0
+	VPADDSB      Y6, Y0, Y0
+	VPAND        Y8, Y0, Y0
+	VPADDSB      vp8_b4<>+0(SB), Y0, Y6
+	VPSRLW       $0x03, Y6, Y6
+	VPAND        vp8_1f<>+0(SB), Y6, Y6
+	VPXOR        vp8_10<>+0(SB), Y6, Y6
+	VPSUBB       vp8_10<>+0(SB), Y6, Y6
+	VPADDSB      vp8_b3<>+0(SB), Y0, Y0
+	VPSRLW       $0x03, Y0, Y0
+	VPAND        vp8_1f<>+0(SB), Y0, Y0
+	VPXOR        vp8_10<>+0(SB), Y0, Y0
+	VPSUBB       vp8_10<>+0(SB), Y0, Y0
+	VPSUBSB      Y6, Y4, Y4
+	VPADDSB      Y0, Y3, Y3
+	VPXOR        vp8_sign<>+0(SB), Y6, Y6
+	VMOVDQU      vp8_sign<>+0(SB), Y0
+	VPAVGB       Y0, Y6, Y6
+	VPXOR        Y0, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPSUBSB      Y6, Y5, Y5
+	VPADDSB      Y6, Y2, Y2
+	VPXOR        vp8_sign<>+0(SB), Y2, Y2
+	VPXOR        vp8_sign<>+0(SB), Y3, Y3
+	VPXOR        vp8_sign<>+0(SB), Y4, Y4
+	VPXOR        vp8_sign<>+0(SB), Y5, Y5
+	VMOVDQU      Y2, 192(SP)
+	VMOVDQU      Y3, 224(SP)
+	VMOVDQU      Y4, 256(SP)
+	VMOVDQU      Y5, 288(SP)
+	VPXOR        X0, X0, X0
+	VMOVDQU      288(SP), X1
+	VMOVDQU      320(SP), X2
+	VMOVDQU      352(SP), X3
+	VMOVDQU      384(SP), X4
+	VMOVDQU      416(SP), X5
+	VMOVDQU      448(SP), X6
+	VMOVDQU      256(SP), X7
+	VPSUBUSB     X1, X7, X8
+	VPSUBUSB     X7, X1, X7
+	VPOR         X7, X8, X8
+	VPSUBUSB     X2, X1, X7
+	VPSUBUSB     X1, X2, X1
+	VPOR         X1, X7, X7
+	VPMAXUB      X7, X8, X8
+	VMOVDQU      480(SP), X1
+	VPSUBUSB     X6, X1, X7
+	VPSUBUSB     X1, X6, X1
+	VPOR         X1, X7, X7
+	VPMAXUB      X7, X8, X8
+	VPSUBUSB     X5, X6, X1
+	VPSUBUSB     X6, X5, X6
+	VPOR         X6, X1, X1
+	VPMAXUB      X1, X8, X8
+	VPSUBUSB     X3, X2, X1
+	VPSUBUSB     X2, X3, X6
+	VPOR         X6, X1, X1
+	VPSUBUSB     X4, X5, X6
+	VPSUBUSB     X5, X4, X7
+	VPOR         X7, X6, X6
+	VPMAXUB      X6, X1, X1
+	VPMAXUB      X1, X8, X8
+	VPBROADCASTB 3(SI), X6
+	VPSUBUSB     X6, X1, X1
+	VPCMPEQB     X0, X1, X1
+	VPBROADCASTB 2(SI), X6
+	VPSUBUSB     X6, X8, X8
+	VPSUBUSB     X4, X3, X6
+	VPSUBUSB     X3, X4, X7
+	VPOR         X7, X6, X6
+	VPSUBUSB     X5, X2, X7
+	VPSUBUSB     X2, X5, X9
+	VPOR         X9, X7, X7
+	VPADDUSB     X6, X6, X6
+	VPAND        vp8_fe<>+0(SB), X7, X7
+	VPSRLW       $0x01, X7, X7
+	VPADDUSB     X7, X6, X6
+	VPBROADCASTB 1(SI), X7
+	VPSUBUSB     X7, X6, X6
+	VPOR         X6, X8, X8
+	VPCMPEQB     X0, X8, X8
+	VPXOR        vp8_sign<>+0(SB), X2, X2
+	VPXOR        vp8_sign<>+0(SB), X3, X3
+	VPXOR        vp8_sign<>+0(SB), X4, X4
+	VPXOR        vp8_sign<>+0(SB), X5, X5
+	VPSUBSB      X5, X2, X0
+	VPANDN       X0, X1, X0
+	VPSUBSB      X3, X4, X6
+	VPADDSB      X6, X0, X0
+	VPADDSB      X6, X0, X0
+	VPADDSB      X6, X0, X0
+	VPAND        X8, X0, X0
+	VPADDSB      vp8_b4<>+0(SB), X0, X6
+	VPSRLW       $0x03, X6, X6
+	VPAND        vp8_1f<>+0(SB), X6, X6
+	VPXOR        vp8_10<>+0(SB), X6, X6
+	VPSUBB       vp8_10<>+0(SB), X6, X6
+	VPADDSB      vp8_b3<>+0(SB), X0, X0
+	VPSRLW       $0x03, X0, X0
+	VPAND        vp8_1f<>+0(SB), X0, X0
+	VPXOR        vp8_10<>+0(SB), X0, X0
+	VPSUBB       vp8_10<>+0(SB), X0, X0
+	VPSUBSB      X6, X4, X4
+	VPADDSB      X0, X3, X3
+	VPXOR        vp8_sign<>+0(SB), X6, X6
+	VMOVDQU      vp8_sign<>+0(SB), X0
+	VPAVGB       X0, X6, X6
+	VPXOR        X0, X6, X6
+	VPAND        X1, X6, X6
+	VPSUBSB      X6, X5, X5
+	VPADDSB      X6, X2, X2
+	VPXOR        vp8_sign<>+0(SB), X2, X2
+	VPXOR        vp8_sign<>+0(SB), X3, X3
+	VPXOR        vp8_sign<>+0(SB), X4, X4
+	VPXOR        vp8_sign<>+0(SB), X5, X5
+	VMOVDQU      X2, 320(SP)
+	VMOVDQU      X3, 352(SP)
+	VMOVDQU      X4, 384(SP)
+	VMOVDQU      X5, 416(SP)
+	VPXOR        X0, X0, X0
+	VMOVDQU      416(SP), X1
+	VMOVDQU      448(SP), X2
+	VMOVDQU      480(SP), X3
+	VMOVDQU      512(SP), X4
+	VMOVDQU      544(SP), X5
+	VMOVDQU      576(SP), X6
+	VMOVDQU      384(SP), X7
+	VPSUBUSB     X1, X7, X8
+	VPSUBUSB     X7, X1, X7
+	VPOR         X7, X8, X8
+	VPSUBUSB     X2, X1, X7
+	VPSUBUSB     X1, X2, X1
+	VPOR         X1, X7, X7
+	VPMAXUB      X7, X8, X8
+	VMOVDQU      608(SP), X1
+	VPSUBUSB     X6, X1, X7
+	VPSUBUSB     X1, X6, X1
+	VPOR         X1, X7, X7
+	VPMAXUB      X7, X8, X8
+	VPSUBUSB     X5, X6, X1
+	VPSUBUSB     X6, X5, X6
+	VPOR         X6, X1, X1
+	VPMAXUB      X1, X8, X8
+	VPSUBUSB     X3, X2, X1
+	VPSUBUSB     X2, X3, X6
+	VPOR         X6, X1, X1
+	VPSUBUSB     X4, X5, X6
+	VPSUBUSB     X5, X4, X7
+	VPOR         X7, X6, X6
+	VPMAXUB      X6, X1, X1
+	VPMAXUB      X1, X8, X8
+	VPBROADCASTB 3(SI), X6
+	VPSUBUSB     X6, X1, X1
+	VPCMPEQB     X0, X1, X1
+	VPBROADCASTB 2(SI), X6
+	VPSUBUSB     X6, X8, X8
+	VPSUBUSB     X4, X3, X6
+	VPSUBUSB     X3, X4, X7
+	VPOR         X7, X6, X6
+	VPSUBUSB     X5, X2, X7
+	VPSUBUSB     X2, X5, X9
+	VPOR         X9, X7, X7
+	VPADDUSB     X6, X6, X6
+	VPAND        vp8_fe<>+0(SB), X7, X7
+	VPSRLW       $0x01, X7, X7
+	VPADDUSB     X7, X6, X6
+	VPBROADCASTB 1(SI), X7
+	VPSUBUSB     X7, X6, X6
+	VPOR         X6, X8, X8
+	VPCMPEQB     X0, X8, X8
+	VPXOR        vp8_sign<>+0(SB), X2, X2
+	VPXOR        vp8_sign<>+0(SB), X3, X3
+	VPXOR        vp8_sign<>+0(SB), X4, X4
+	VPXOR        vp8_sign<>+0(SB), X5, X5
+	VPSUBSB      X5, X2, X0
+	VPANDN       X0, X1, X0
+	VPSUBSB      X3, X4, X6
+	VPADDSB      X6, X0, X0
+	VPADDSB      X6, X0, X0
+	VPADDSB      X6, X0, X0
+	VPAND        X8, X0, X0
+	VPADDSB      vp8_b4<>+0(SB), X0, X6
+	VPSRLW       $0x03, X6, X6
+	VPAND        vp8_1f<>+0(SB), X6, X6
+	VPXOR        vp8_10<>+0(SB), X6, X6
+	VPSUBB       vp8_10<>+0(SB), X6, X6
+	VPADDSB      vp8_b3<>+0(SB), X0, X0
+	VPSRLW       $0x03, X0, X0
+	VPAND        vp8_1f<>+0(SB), X0, X0
+	VPXOR        vp8_10<>+0(SB), X0, X0
+	VPSUBB       vp8_10<>+0(SB), X0, X0
+	VPSUBSB      X6, X4, X4
+	VPADDSB      X0, X3, X3
+	VPXOR        vp8_sign<>+0(SB), X6, X6
+	VMOVDQU      vp8_sign<>+0(SB), X0
+	VPAVGB       X0, X6, X6
+	VPXOR        X0, X6, X6
+	VPAND        X1, X6, X6
+	VPSUBSB      X6, X5, X5
+	VPADDSB      X6, X2, X2
+	VPXOR        vp8_sign<>+0(SB), X2, X2
+	VPXOR        vp8_sign<>+0(SB), X3, X3
+	VPXOR        vp8_sign<>+0(SB), X4, X4
+	VPXOR        vp8_sign<>+0(SB), X5, X5
+	VMOVDQU      X2, 448(SP)
+	VMOVDQU      X3, 480(SP)
+	VMOVDQU      X4, 512(SP)
+	VMOVDQU      X5, 544(SP)
+
+filtered:
+	MOVQ         776(SP), CX
+	TESTQ        CX, CX
+	JNZ          last
+	INCQ         CX
+	MOVQ         CX, 776(SP)
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	VMOVDQU      (SP), Y0
+	VMOVDQU      32(SP), Y1
+	VPUNPCKLBW   Y1, Y0, Y2
+	VPUNPCKHBW   Y1, Y0, Y0
+	VMOVDQU      64(SP), Y1
+	VMOVDQU      96(SP), Y3
+	VPUNPCKLBW   Y3, Y1, Y4
+	VPUNPCKHBW   Y3, Y1, Y1
+	VMOVDQU      128(SP), Y3
+	VMOVDQU      160(SP), Y5
+	VPUNPCKLBW   Y5, Y3, Y6
+	VPUNPCKHBW   Y5, Y3, Y3
+	VMOVDQU      192(SP), Y5
+	VMOVDQU      224(SP), Y7
+	VPUNPCKLBW   Y7, Y5, Y8
+	VPUNPCKHBW   Y7, Y5, Y5
+	VPUNPCKLWD   Y4, Y2, Y7
+	VPUNPCKHWD   Y4, Y2, Y2
+	VPUNPCKLWD   Y8, Y6, Y4
+	VPUNPCKHWD   Y8, Y6, Y6
+	VPUNPCKLDQ   Y4, Y7, Y8
+	VMOVQ        X8, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X8, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y8, X8
+	VMOVQ        X8, -4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X8, -4(AX)
+	ADDQ         BX, AX
+	VPUNPCKHDQ   Y4, Y7, Y4
+	VMOVQ        X4, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVQ        X4, -4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X4, -4(AX)
+	ADDQ         BX, AX
+	VPUNPCKLDQ   Y6, Y2, Y4
+	VMOVQ        X4, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVQ        X4, -4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X4, -4(AX)
+	ADDQ         BX, AX
+	VPUNPCKHDQ   Y6, Y2, Y2
+	VMOVQ        X2, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X2, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y2, X2
+	VMOVQ        X2, -4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X2, -4(AX)
+	ADDQ         BX, AX
+	VPUNPCKLWD   Y1, Y0, Y2
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y5, Y3, Y1
+	VPUNPCKHWD   Y5, Y3, Y3
+	VPUNPCKLDQ   Y1, Y2, Y4
+	VMOVQ        X4, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVQ        X4, -4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X4, -4(DI)
+	ADDQ         BX, DI
+	VPUNPCKHDQ   Y1, Y2, Y1
+	VMOVQ        X1, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X1, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y1, X1
+	VMOVQ        X1, -4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X1, -4(DI)
+	ADDQ         BX, DI
+	VPUNPCKLDQ   Y3, Y0, Y1
+	VMOVQ        X1, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X1, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y1, X1
+	VMOVQ        X1, -4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X1, -4(DI)
+	ADDQ         BX, DI
+	VPUNPCKHDQ   Y3, Y0, Y0
+	VMOVQ        X0, -4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X0, -4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y0, X0
+	VMOVQ        X0, -4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X0, -4(DI)
+	ADDQ         BX, DI
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	VMOVDQU      256(SP), Y0
+	VMOVDQU      288(SP), Y1
+	VPUNPCKLBW   Y1, Y0, Y2
+	VPUNPCKHBW   Y1, Y0, Y0
+	VMOVDQU      320(SP), Y1
+	VMOVDQU      352(SP), Y3
+	VPUNPCKLBW   Y3, Y1, Y4
+	VPUNPCKHBW   Y3, Y1, Y1
+	VMOVDQU      384(SP), Y3
+	VMOVDQU      416(SP), Y5
+	VPUNPCKLBW   Y5, Y3, Y6
+	VPUNPCKHBW   Y5, Y3, Y3
+	VMOVDQU      448(SP), Y5
+	VMOVDQU      480(SP), Y7
+	VPUNPCKLBW   Y7, Y5, Y8
+	VPUNPCKHBW   Y7, Y5, Y5
+	VPUNPCKLWD   Y4, Y2, Y7
+	VPUNPCKHWD   Y4, Y2, Y2
+	VPUNPCKLWD   Y8, Y6, Y4
+	VPUNPCKHWD   Y8, Y6, Y6
+	VPUNPCKLDQ   Y4, Y7, Y8
+	VMOVQ        X8, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X8, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y8, X8
+	VMOVQ        X8, 4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X8, 4(AX)
+	ADDQ         BX, AX
+	VPUNPCKHDQ   Y4, Y7, Y4
+	VMOVQ        X4, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVQ        X4, 4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X4, 4(AX)
+	ADDQ         BX, AX
+	VPUNPCKLDQ   Y6, Y2, Y4
+	VMOVQ        X4, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVQ        X4, 4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X4, 4(AX)
+	ADDQ         BX, AX
+	VPUNPCKHDQ   Y6, Y2, Y2
+	VMOVQ        X2, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X2, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y2, X2
+	VMOVQ        X2, 4(AX)
+	ADDQ         BX, AX
+	VPEXTRQ      $0x01, X2, 4(AX)
+	ADDQ         BX, AX
+	VPUNPCKLWD   Y1, Y0, Y2
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y5, Y3, Y1
+	VPUNPCKHWD   Y5, Y3, Y3
+	VPUNPCKLDQ   Y1, Y2, Y4
+	VMOVQ        X4, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y4, X4
+	VMOVQ        X4, 4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X4, 4(DI)
+	ADDQ         BX, DI
+	VPUNPCKHDQ   Y1, Y2, Y1
+	VMOVQ        X1, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X1, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y1, X1
+	VMOVQ        X1, 4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X1, 4(DI)
+	ADDQ         BX, DI
+	VPUNPCKLDQ   Y3, Y0, Y1
+	VMOVQ        X1, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X1, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y1, X1
+	VMOVQ        X1, 4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X1, 4(DI)
+	ADDQ         BX, DI
+	VPUNPCKHDQ   Y3, Y0, Y0
+	VMOVQ        X0, 4(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X0, 4(CX)
+	ADDQ         DX, CX
+	VEXTRACTI128 $0x01, Y0, X0
+	VMOVQ        X0, 4(DI)
+	ADDQ         BX, DI
+	VPEXTRQ      $0x01, X0, 4(DI)
+	ADDQ         BX, DI
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	VMOVDQU      512(SP), X0
+	VMOVDQU      544(SP), X1
+	VPUNPCKLBW   X1, X0, X2
+	VPUNPCKHBW   X1, X0, X0
+	VMOVDQU      576(SP), X1
+	VMOVDQU      608(SP), X3
+	VPUNPCKLBW   X3, X1, X4
+	VPUNPCKHBW   X3, X1, X1
+	VMOVDQU      640(SP), X3
+	VMOVDQU      672(SP), X5
+	VPUNPCKLBW   X5, X3, X6
+	VPUNPCKHBW   X5, X3, X3
+	VMOVDQU      704(SP), X5
+	VMOVDQU      736(SP), X7
+	VPUNPCKLBW   X7, X5, X8
+	VPUNPCKHBW   X7, X5, X5
+	VPUNPCKLWD   X4, X2, X7
+	VPUNPCKHWD   X4, X2, X2
+	VPUNPCKLWD   X8, X6, X4
+	VPUNPCKHWD   X8, X6, X6
+	VPUNPCKLDQ   X4, X7, X8
+	VMOVQ        X8, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X8, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKHDQ   X4, X7, X4
+	VMOVQ        X4, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKLDQ   X6, X2, X4
+	VMOVQ        X4, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKHDQ   X6, X2, X2
+	VMOVQ        X2, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X2, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKLWD   X1, X0, X2
+	VPUNPCKHWD   X1, X0, X0
+	VPUNPCKLWD   X5, X3, X1
+	VPUNPCKHWD   X5, X3, X3
+	VPUNPCKLDQ   X1, X2, X4
+	VMOVQ        X4, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X4, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKHDQ   X1, X2, X1
+	VMOVQ        X1, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X1, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKLDQ   X3, X0, X1
+	VMOVQ        X1, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X1, 12(CX)
+	ADDQ         DX, CX
+	VPUNPCKHDQ   X3, X0, X0
+	VMOVQ        X0, 12(CX)
+	ADDQ         DX, CX
+	VPEXTRQ      $0x01, X0, 12(CX)
+	ADDQ         DX, CX
+	MOVQ         y+0(FP), CX
+	MOVQ         u+16(FP), AX
+	MOVQ         v+24(FP), DI
+	SUBQ         DX, CX
+	SUBQ         BX, AX
+	SUBQ         BX, DI
+	SUBQ         DX, CX
+	SUBQ         BX, AX
+	SUBQ         BX, DI
+	SUBQ         DX, CX
+	SUBQ         BX, AX
+	SUBQ         BX, DI
+	SUBQ         DX, CX
+	SUBQ         BX, AX
+	SUBQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, (SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 16(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 32(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 48(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 64(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 80(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 96(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 112(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 128(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 144(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 160(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 176(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 192(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 208(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 224(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 240(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 256(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 272(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 288(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 304(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 320(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 336(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 352(SP)
+	ADDQ         DX, CX
+	VMOVQ        (AX), X0
+	VPINSRQ      $0x01, (DI), X0, X0
+	VMOVDQU      X0, 368(SP)
+	ADDQ         BX, AX
+	ADDQ         BX, DI
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 384(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 416(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 448(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 480(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 512(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 544(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 576(SP)
+	ADDQ         DX, CX
+	VMOVDQU      (CX), X0
+	VMOVDQU      X0, 608(SP)
+	ADDQ         DX, CX
+	JMP          filter
+
+last:
+	MOVQ    y+0(FP), CX
+	MOVQ    u+16(FP), AX
+	MOVQ    v+24(FP), DI
+	SUBQ    DX, CX
+	SUBQ    BX, AX
+	SUBQ    BX, DI
+	SUBQ    DX, CX
+	SUBQ    BX, AX
+	SUBQ    BX, DI
+	SUBQ    DX, CX
+	SUBQ    BX, AX
+	SUBQ    BX, DI
+	SUBQ    DX, CX
+	SUBQ    BX, AX
+	SUBQ    BX, DI
+	ADDQ    DX, CX
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 32(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 48(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 64(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 80(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 96(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 112(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 128(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 144(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 160(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 176(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 192(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 208(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 224(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 240(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 256(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 272(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 288(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 304(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 320(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 336(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 352(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 368(SP), X0
+	VMOVQ   X0, (AX)
+	VPEXTRQ $0x01, X0, (DI)
+	ADDQ    BX, AX
+	ADDQ    BX, DI
+	VMOVDQU 384(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 416(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 448(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 480(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 512(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 544(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 576(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VMOVDQU 608(SP), X0
+	VMOVDQU X0, (CX)
+	ADDQ    DX, CX
+	VZEROUPPER
+	RET
+
+DATA vp8_8<>+0(SB)/4, $0x00080008
+DATA vp8_8<>+4(SB)/4, $0x00080008
+DATA vp8_8<>+8(SB)/4, $0x00080008
+DATA vp8_8<>+12(SB)/4, $0x00080008
+DATA vp8_8<>+16(SB)/4, $0x00080008
+DATA vp8_8<>+20(SB)/4, $0x00080008
+DATA vp8_8<>+24(SB)/4, $0x00080008
+DATA vp8_8<>+28(SB)/4, $0x00080008
+GLOBL vp8_8<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_y<>+0(SB)/4, $0x4a854a85
+DATA vp8_y<>+4(SB)/4, $0x4a854a85
+DATA vp8_y<>+8(SB)/4, $0x4a854a85
+DATA vp8_y<>+12(SB)/4, $0x4a854a85
+DATA vp8_y<>+16(SB)/4, $0x4a854a85
+DATA vp8_y<>+20(SB)/4, $0x4a854a85
+DATA vp8_y<>+24(SB)/4, $0x4a854a85
+DATA vp8_y<>+28(SB)/4, $0x4a854a85
+GLOBL vp8_y<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_vr<>+0(SB)/4, $0x66256625
+DATA vp8_vr<>+4(SB)/4, $0x66256625
+DATA vp8_vr<>+8(SB)/4, $0x66256625
+DATA vp8_vr<>+12(SB)/4, $0x66256625
+DATA vp8_vr<>+16(SB)/4, $0x66256625
+DATA vp8_vr<>+20(SB)/4, $0x66256625
+DATA vp8_vr<>+24(SB)/4, $0x66256625
+DATA vp8_vr<>+28(SB)/4, $0x66256625
+GLOBL vp8_vr<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_ug<>+0(SB)/4, $0x19131913
+DATA vp8_ug<>+4(SB)/4, $0x19131913
+DATA vp8_ug<>+8(SB)/4, $0x19131913
+DATA vp8_ug<>+12(SB)/4, $0x19131913
+DATA vp8_ug<>+16(SB)/4, $0x19131913
+DATA vp8_ug<>+20(SB)/4, $0x19131913
+DATA vp8_ug<>+24(SB)/4, $0x19131913
+DATA vp8_ug<>+28(SB)/4, $0x19131913
+GLOBL vp8_ug<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_vg<>+0(SB)/4, $0x34083408
+DATA vp8_vg<>+4(SB)/4, $0x34083408
+DATA vp8_vg<>+8(SB)/4, $0x34083408
+DATA vp8_vg<>+12(SB)/4, $0x34083408
+DATA vp8_vg<>+16(SB)/4, $0x34083408
+DATA vp8_vg<>+20(SB)/4, $0x34083408
+DATA vp8_vg<>+24(SB)/4, $0x34083408
+DATA vp8_vg<>+28(SB)/4, $0x34083408
+GLOBL vp8_vg<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_ub<>+0(SB)/4, $0x811a811a
+DATA vp8_ub<>+4(SB)/4, $0x811a811a
+DATA vp8_ub<>+8(SB)/4, $0x811a811a
+DATA vp8_ub<>+12(SB)/4, $0x811a811a
+DATA vp8_ub<>+16(SB)/4, $0x811a811a
+DATA vp8_ub<>+20(SB)/4, $0x811a811a
+DATA vp8_ub<>+24(SB)/4, $0x811a811a
+DATA vp8_ub<>+28(SB)/4, $0x811a811a
+GLOBL vp8_ub<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_ro<>+0(SB)/4, $0x379a379a
+DATA vp8_ro<>+4(SB)/4, $0x379a379a
+DATA vp8_ro<>+8(SB)/4, $0x379a379a
+DATA vp8_ro<>+12(SB)/4, $0x379a379a
+DATA vp8_ro<>+16(SB)/4, $0x379a379a
+DATA vp8_ro<>+20(SB)/4, $0x379a379a
+DATA vp8_ro<>+24(SB)/4, $0x379a379a
+DATA vp8_ro<>+28(SB)/4, $0x379a379a
+GLOBL vp8_ro<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_go<>+0(SB)/4, $0x22042204
+DATA vp8_go<>+4(SB)/4, $0x22042204
+DATA vp8_go<>+8(SB)/4, $0x22042204
+DATA vp8_go<>+12(SB)/4, $0x22042204
+DATA vp8_go<>+16(SB)/4, $0x22042204
+DATA vp8_go<>+20(SB)/4, $0x22042204
+DATA vp8_go<>+24(SB)/4, $0x22042204
+DATA vp8_go<>+28(SB)/4, $0x22042204
+GLOBL vp8_go<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_bo<>+0(SB)/4, $0x45154515
+DATA vp8_bo<>+4(SB)/4, $0x45154515
+DATA vp8_bo<>+8(SB)/4, $0x45154515
+DATA vp8_bo<>+12(SB)/4, $0x45154515
+DATA vp8_bo<>+16(SB)/4, $0x45154515
+DATA vp8_bo<>+20(SB)/4, $0x45154515
+DATA vp8_bo<>+24(SB)/4, $0x45154515
+DATA vp8_bo<>+28(SB)/4, $0x45154515
+GLOBL vp8_bo<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_shuffle<>+0(SB)/1, $0x00
+DATA vp8_shuffle<>+1(SB)/1, $0x80
+DATA vp8_shuffle<>+2(SB)/1, $0x80
+DATA vp8_shuffle<>+3(SB)/1, $0x01
+DATA vp8_shuffle<>+4(SB)/1, $0x80
+DATA vp8_shuffle<>+5(SB)/1, $0x80
+DATA vp8_shuffle<>+6(SB)/1, $0x02
+DATA vp8_shuffle<>+7(SB)/1, $0x80
+DATA vp8_shuffle<>+8(SB)/1, $0x80
+DATA vp8_shuffle<>+9(SB)/1, $0x03
+DATA vp8_shuffle<>+10(SB)/1, $0x80
+DATA vp8_shuffle<>+11(SB)/1, $0x80
+DATA vp8_shuffle<>+12(SB)/1, $0x04
+DATA vp8_shuffle<>+13(SB)/1, $0x80
+DATA vp8_shuffle<>+14(SB)/1, $0x80
+DATA vp8_shuffle<>+15(SB)/1, $0x05
+DATA vp8_shuffle<>+16(SB)/1, $0x00
+DATA vp8_shuffle<>+17(SB)/1, $0x80
+DATA vp8_shuffle<>+18(SB)/1, $0x80
+DATA vp8_shuffle<>+19(SB)/1, $0x01
+DATA vp8_shuffle<>+20(SB)/1, $0x80
+DATA vp8_shuffle<>+21(SB)/1, $0x80
+DATA vp8_shuffle<>+22(SB)/1, $0x02
+DATA vp8_shuffle<>+23(SB)/1, $0x80
+DATA vp8_shuffle<>+24(SB)/1, $0x80
+DATA vp8_shuffle<>+25(SB)/1, $0x03
+DATA vp8_shuffle<>+26(SB)/1, $0x80
+DATA vp8_shuffle<>+27(SB)/1, $0x80
+DATA vp8_shuffle<>+28(SB)/1, $0x04
+DATA vp8_shuffle<>+29(SB)/1, $0x80
+DATA vp8_shuffle<>+30(SB)/1, $0x80
+DATA vp8_shuffle<>+31(SB)/1, $0x05
+DATA vp8_shuffle<>+32(SB)/1, $0x80
+DATA vp8_shuffle<>+33(SB)/1, $0x00
+DATA vp8_shuffle<>+34(SB)/1, $0x80
+DATA vp8_shuffle<>+35(SB)/1, $0x80
+DATA vp8_shuffle<>+36(SB)/1, $0x01
+DATA vp8_shuffle<>+37(SB)/1, $0x80
+DATA vp8_shuffle<>+38(SB)/1, $0x80
+DATA vp8_shuffle<>+39(SB)/1, $0x02
+DATA vp8_shuffle<>+40(SB)/1, $0x80
+DATA vp8_shuffle<>+41(SB)/1, $0x80
+DATA vp8_shuffle<>+42(SB)/1, $0x03
+DATA vp8_shuffle<>+43(SB)/1, $0x80
+DATA vp8_shuffle<>+44(SB)/1, $0x80
+DATA vp8_shuffle<>+45(SB)/1, $0x04
+DATA vp8_shuffle<>+46(SB)/1, $0x80
+DATA vp8_shuffle<>+47(SB)/1, $0x80
+DATA vp8_shuffle<>+48(SB)/1, $0x80
+DATA vp8_shuffle<>+49(SB)/1, $0x00
+DATA vp8_shuffle<>+50(SB)/1, $0x80
+DATA vp8_shuffle<>+51(SB)/1, $0x80
+DATA vp8_shuffle<>+52(SB)/1, $0x01
+DATA vp8_shuffle<>+53(SB)/1, $0x80
+DATA vp8_shuffle<>+54(SB)/1, $0x80
+DATA vp8_shuffle<>+55(SB)/1, $0x02
+DATA vp8_shuffle<>+56(SB)/1, $0x80
+DATA vp8_shuffle<>+57(SB)/1, $0x80
+DATA vp8_shuffle<>+58(SB)/1, $0x03
+DATA vp8_shuffle<>+59(SB)/1, $0x80
+DATA vp8_shuffle<>+60(SB)/1, $0x80
+DATA vp8_shuffle<>+61(SB)/1, $0x04
+DATA vp8_shuffle<>+62(SB)/1, $0x80
+DATA vp8_shuffle<>+63(SB)/1, $0x80
+DATA vp8_shuffle<>+64(SB)/1, $0x80
+DATA vp8_shuffle<>+65(SB)/1, $0x80
+DATA vp8_shuffle<>+66(SB)/1, $0x00
+DATA vp8_shuffle<>+67(SB)/1, $0x80
+DATA vp8_shuffle<>+68(SB)/1, $0x80
+DATA vp8_shuffle<>+69(SB)/1, $0x01
+DATA vp8_shuffle<>+70(SB)/1, $0x80
+DATA vp8_shuffle<>+71(SB)/1, $0x80
+DATA vp8_shuffle<>+72(SB)/1, $0x02
+DATA vp8_shuffle<>+73(SB)/1, $0x80
+DATA vp8_shuffle<>+74(SB)/1, $0x80
+DATA vp8_shuffle<>+75(SB)/1, $0x03
+DATA vp8_shuffle<>+76(SB)/1, $0x80
+DATA vp8_shuffle<>+77(SB)/1, $0x80
+DATA vp8_shuffle<>+78(SB)/1, $0x04
+DATA vp8_shuffle<>+79(SB)/1, $0x80
+DATA vp8_shuffle<>+80(SB)/1, $0x80
+DATA vp8_shuffle<>+81(SB)/1, $0x80
+DATA vp8_shuffle<>+82(SB)/1, $0x00
+DATA vp8_shuffle<>+83(SB)/1, $0x80
+DATA vp8_shuffle<>+84(SB)/1, $0x80
+DATA vp8_shuffle<>+85(SB)/1, $0x01
+DATA vp8_shuffle<>+86(SB)/1, $0x80
+DATA vp8_shuffle<>+87(SB)/1, $0x80
+DATA vp8_shuffle<>+88(SB)/1, $0x02
+DATA vp8_shuffle<>+89(SB)/1, $0x80
+DATA vp8_shuffle<>+90(SB)/1, $0x80
+DATA vp8_shuffle<>+91(SB)/1, $0x03
+DATA vp8_shuffle<>+92(SB)/1, $0x80
+DATA vp8_shuffle<>+93(SB)/1, $0x80
+DATA vp8_shuffle<>+94(SB)/1, $0x04
+DATA vp8_shuffle<>+95(SB)/1, $0x80
+DATA vp8_shuffle<>+96(SB)/1, $0x80
+DATA vp8_shuffle<>+97(SB)/1, $0x80
+DATA vp8_shuffle<>+98(SB)/1, $0x06
+DATA vp8_shuffle<>+99(SB)/1, $0x80
+DATA vp8_shuffle<>+100(SB)/1, $0x80
+DATA vp8_shuffle<>+101(SB)/1, $0x07
+DATA vp8_shuffle<>+102(SB)/1, $0x80
+DATA vp8_shuffle<>+103(SB)/1, $0x80
+DATA vp8_shuffle<>+104(SB)/1, $0x08
+DATA vp8_shuffle<>+105(SB)/1, $0x80
+DATA vp8_shuffle<>+106(SB)/1, $0x80
+DATA vp8_shuffle<>+107(SB)/1, $0x09
+DATA vp8_shuffle<>+108(SB)/1, $0x80
+DATA vp8_shuffle<>+109(SB)/1, $0x80
+DATA vp8_shuffle<>+110(SB)/1, $0x0a
+DATA vp8_shuffle<>+111(SB)/1, $0x80
+DATA vp8_shuffle<>+112(SB)/1, $0x80
+DATA vp8_shuffle<>+113(SB)/1, $0x80
+DATA vp8_shuffle<>+114(SB)/1, $0x06
+DATA vp8_shuffle<>+115(SB)/1, $0x80
+DATA vp8_shuffle<>+116(SB)/1, $0x80
+DATA vp8_shuffle<>+117(SB)/1, $0x07
+DATA vp8_shuffle<>+118(SB)/1, $0x80
+DATA vp8_shuffle<>+119(SB)/1, $0x80
+DATA vp8_shuffle<>+120(SB)/1, $0x08
+DATA vp8_shuffle<>+121(SB)/1, $0x80
+DATA vp8_shuffle<>+122(SB)/1, $0x80
+DATA vp8_shuffle<>+123(SB)/1, $0x09
+DATA vp8_shuffle<>+124(SB)/1, $0x80
+DATA vp8_shuffle<>+125(SB)/1, $0x80
+DATA vp8_shuffle<>+126(SB)/1, $0x0a
+DATA vp8_shuffle<>+127(SB)/1, $0x80
+DATA vp8_shuffle<>+128(SB)/1, $0x05
+DATA vp8_shuffle<>+129(SB)/1, $0x80
+DATA vp8_shuffle<>+130(SB)/1, $0x80
+DATA vp8_shuffle<>+131(SB)/1, $0x06
+DATA vp8_shuffle<>+132(SB)/1, $0x80
+DATA vp8_shuffle<>+133(SB)/1, $0x80
+DATA vp8_shuffle<>+134(SB)/1, $0x07
+DATA vp8_shuffle<>+135(SB)/1, $0x80
+DATA vp8_shuffle<>+136(SB)/1, $0x80
+DATA vp8_shuffle<>+137(SB)/1, $0x08
+DATA vp8_shuffle<>+138(SB)/1, $0x80
+DATA vp8_shuffle<>+139(SB)/1, $0x80
+DATA vp8_shuffle<>+140(SB)/1, $0x09
+DATA vp8_shuffle<>+141(SB)/1, $0x80
+DATA vp8_shuffle<>+142(SB)/1, $0x80
+DATA vp8_shuffle<>+143(SB)/1, $0x0a
+DATA vp8_shuffle<>+144(SB)/1, $0x05
+DATA vp8_shuffle<>+145(SB)/1, $0x80
+DATA vp8_shuffle<>+146(SB)/1, $0x80
+DATA vp8_shuffle<>+147(SB)/1, $0x06
+DATA vp8_shuffle<>+148(SB)/1, $0x80
+DATA vp8_shuffle<>+149(SB)/1, $0x80
+DATA vp8_shuffle<>+150(SB)/1, $0x07
+DATA vp8_shuffle<>+151(SB)/1, $0x80
+DATA vp8_shuffle<>+152(SB)/1, $0x80
+DATA vp8_shuffle<>+153(SB)/1, $0x08
+DATA vp8_shuffle<>+154(SB)/1, $0x80
+DATA vp8_shuffle<>+155(SB)/1, $0x80
+DATA vp8_shuffle<>+156(SB)/1, $0x09
+DATA vp8_shuffle<>+157(SB)/1, $0x80
+DATA vp8_shuffle<>+158(SB)/1, $0x80
+DATA vp8_shuffle<>+159(SB)/1, $0x0a
+DATA vp8_shuffle<>+160(SB)/1, $0x80
+DATA vp8_shuffle<>+161(SB)/1, $0x05
+DATA vp8_shuffle<>+162(SB)/1, $0x80
+DATA vp8_shuffle<>+163(SB)/1, $0x80
+DATA vp8_shuffle<>+164(SB)/1, $0x06
+DATA vp8_shuffle<>+165(SB)/1, $0x80
+DATA vp8_shuffle<>+166(SB)/1, $0x80
+DATA vp8_shuffle<>+167(SB)/1, $0x07
+DATA vp8_shuffle<>+168(SB)/1, $0x80
+DATA vp8_shuffle<>+169(SB)/1, $0x80
+DATA vp8_shuffle<>+170(SB)/1, $0x08
+DATA vp8_shuffle<>+171(SB)/1, $0x80
+DATA vp8_shuffle<>+172(SB)/1, $0x80
+DATA vp8_shuffle<>+173(SB)/1, $0x09
+DATA vp8_shuffle<>+174(SB)/1, $0x80
+DATA vp8_shuffle<>+175(SB)/1, $0x80
+DATA vp8_shuffle<>+176(SB)/1, $0x80
+DATA vp8_shuffle<>+177(SB)/1, $0x05
+DATA vp8_shuffle<>+178(SB)/1, $0x80
+DATA vp8_shuffle<>+179(SB)/1, $0x80
+DATA vp8_shuffle<>+180(SB)/1, $0x06
+DATA vp8_shuffle<>+181(SB)/1, $0x80
+DATA vp8_shuffle<>+182(SB)/1, $0x80
+DATA vp8_shuffle<>+183(SB)/1, $0x07
+DATA vp8_shuffle<>+184(SB)/1, $0x80
+DATA vp8_shuffle<>+185(SB)/1, $0x80
+DATA vp8_shuffle<>+186(SB)/1, $0x08
+DATA vp8_shuffle<>+187(SB)/1, $0x80
+DATA vp8_shuffle<>+188(SB)/1, $0x80
+DATA vp8_shuffle<>+189(SB)/1, $0x09
+DATA vp8_shuffle<>+190(SB)/1, $0x80
+DATA vp8_shuffle<>+191(SB)/1, $0x80
+DATA vp8_shuffle<>+192(SB)/1, $0x80
+DATA vp8_shuffle<>+193(SB)/1, $0x0b
+DATA vp8_shuffle<>+194(SB)/1, $0x80
+DATA vp8_shuffle<>+195(SB)/1, $0x80
+DATA vp8_shuffle<>+196(SB)/1, $0x0c
+DATA vp8_shuffle<>+197(SB)/1, $0x80
+DATA vp8_shuffle<>+198(SB)/1, $0x80
+DATA vp8_shuffle<>+199(SB)/1, $0x0d
+DATA vp8_shuffle<>+200(SB)/1, $0x80
+DATA vp8_shuffle<>+201(SB)/1, $0x80
+DATA vp8_shuffle<>+202(SB)/1, $0x0e
+DATA vp8_shuffle<>+203(SB)/1, $0x80
+DATA vp8_shuffle<>+204(SB)/1, $0x80
+DATA vp8_shuffle<>+205(SB)/1, $0x0f
+DATA vp8_shuffle<>+206(SB)/1, $0x80
+DATA vp8_shuffle<>+207(SB)/1, $0x80
+DATA vp8_shuffle<>+208(SB)/1, $0x80
+DATA vp8_shuffle<>+209(SB)/1, $0x0b
+DATA vp8_shuffle<>+210(SB)/1, $0x80
+DATA vp8_shuffle<>+211(SB)/1, $0x80
+DATA vp8_shuffle<>+212(SB)/1, $0x0c
+DATA vp8_shuffle<>+213(SB)/1, $0x80
+DATA vp8_shuffle<>+214(SB)/1, $0x80
+DATA vp8_shuffle<>+215(SB)/1, $0x0d
+DATA vp8_shuffle<>+216(SB)/1, $0x80
+DATA vp8_shuffle<>+217(SB)/1, $0x80
+DATA vp8_shuffle<>+218(SB)/1, $0x0e
+DATA vp8_shuffle<>+219(SB)/1, $0x80
+DATA vp8_shuffle<>+220(SB)/1, $0x80
+DATA vp8_shuffle<>+221(SB)/1, $0x0f
+DATA vp8_shuffle<>+222(SB)/1, $0x80
+DATA vp8_shuffle<>+223(SB)/1, $0x80
+DATA vp8_shuffle<>+224(SB)/1, $0x80
+DATA vp8_shuffle<>+225(SB)/1, $0x80
+DATA vp8_shuffle<>+226(SB)/1, $0x0b
+DATA vp8_shuffle<>+227(SB)/1, $0x80
+DATA vp8_shuffle<>+228(SB)/1, $0x80
+DATA vp8_shuffle<>+229(SB)/1, $0x0c
+DATA vp8_shuffle<>+230(SB)/1, $0x80
+DATA vp8_shuffle<>+231(SB)/1, $0x80
+DATA vp8_shuffle<>+232(SB)/1, $0x0d
+DATA vp8_shuffle<>+233(SB)/1, $0x80
+DATA vp8_shuffle<>+234(SB)/1, $0x80
+DATA vp8_shuffle<>+235(SB)/1, $0x0e
+DATA vp8_shuffle<>+236(SB)/1, $0x80
+DATA vp8_shuffle<>+237(SB)/1, $0x80
+DATA vp8_shuffle<>+238(SB)/1, $0x0f
+DATA vp8_shuffle<>+239(SB)/1, $0x80
+DATA vp8_shuffle<>+240(SB)/1, $0x80
+DATA vp8_shuffle<>+241(SB)/1, $0x80
+DATA vp8_shuffle<>+242(SB)/1, $0x0b
+DATA vp8_shuffle<>+243(SB)/1, $0x80
+DATA vp8_shuffle<>+244(SB)/1, $0x80
+DATA vp8_shuffle<>+245(SB)/1, $0x0c
+DATA vp8_shuffle<>+246(SB)/1, $0x80
+DATA vp8_shuffle<>+247(SB)/1, $0x80
+DATA vp8_shuffle<>+248(SB)/1, $0x0d
+DATA vp8_shuffle<>+249(SB)/1, $0x80
+DATA vp8_shuffle<>+250(SB)/1, $0x80
+DATA vp8_shuffle<>+251(SB)/1, $0x0e
+DATA vp8_shuffle<>+252(SB)/1, $0x80
+DATA vp8_shuffle<>+253(SB)/1, $0x80
+DATA vp8_shuffle<>+254(SB)/1, $0x0f
+DATA vp8_shuffle<>+255(SB)/1, $0x80
+DATA vp8_shuffle<>+256(SB)/1, $0x0a
+DATA vp8_shuffle<>+257(SB)/1, $0x80
+DATA vp8_shuffle<>+258(SB)/1, $0x80
+DATA vp8_shuffle<>+259(SB)/1, $0x0b
+DATA vp8_shuffle<>+260(SB)/1, $0x80
+DATA vp8_shuffle<>+261(SB)/1, $0x80
+DATA vp8_shuffle<>+262(SB)/1, $0x0c
+DATA vp8_shuffle<>+263(SB)/1, $0x80
+DATA vp8_shuffle<>+264(SB)/1, $0x80
+DATA vp8_shuffle<>+265(SB)/1, $0x0d
+DATA vp8_shuffle<>+266(SB)/1, $0x80
+DATA vp8_shuffle<>+267(SB)/1, $0x80
+DATA vp8_shuffle<>+268(SB)/1, $0x0e
+DATA vp8_shuffle<>+269(SB)/1, $0x80
+DATA vp8_shuffle<>+270(SB)/1, $0x80
+DATA vp8_shuffle<>+271(SB)/1, $0x0f
+DATA vp8_shuffle<>+272(SB)/1, $0x0a
+DATA vp8_shuffle<>+273(SB)/1, $0x80
+DATA vp8_shuffle<>+274(SB)/1, $0x80
+DATA vp8_shuffle<>+275(SB)/1, $0x0b
+DATA vp8_shuffle<>+276(SB)/1, $0x80
+DATA vp8_shuffle<>+277(SB)/1, $0x80
+DATA vp8_shuffle<>+278(SB)/1, $0x0c
+DATA vp8_shuffle<>+279(SB)/1, $0x80
+DATA vp8_shuffle<>+280(SB)/1, $0x80
+DATA vp8_shuffle<>+281(SB)/1, $0x0d
+DATA vp8_shuffle<>+282(SB)/1, $0x80
+DATA vp8_shuffle<>+283(SB)/1, $0x80
+DATA vp8_shuffle<>+284(SB)/1, $0x0e
+DATA vp8_shuffle<>+285(SB)/1, $0x80
+DATA vp8_shuffle<>+286(SB)/1, $0x80
+DATA vp8_shuffle<>+287(SB)/1, $0x0f
+GLOBL vp8_shuffle<>(SB), RODATA|NOPTR, $288
+
+// func vp8ToRGBx3AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8ToRGBx3AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ chroma+16(FP), BX
+	MOVQ (BX), SI
+	MOVQ 8(BX), DI
+	MOVQ 16(BX), R8
+	MOVQ 24(BX), BX
+
+loop:
+	VPMOVZXBW    (SI), Y0
+	VPMOVZXBW    1(SI), Y1
+	VPMOVZXBW    (DI), Y2
+	VPMOVZXBW    1(DI), Y3
+	VPADDW       Y2, Y1, Y4
+	VPADDW       Y3, Y0, Y3
+	VPADDW       Y4, Y3, Y2
+	VPADDW       vp8_8<>+0(SB), Y2, Y2
+	VPADDW       Y4, Y4, Y4
+	VPADDW       Y2, Y4, Y4
+	VPSRLW       $0x03, Y4, Y4
+	VPADDW       Y0, Y4, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPADDW       Y3, Y3, Y3
+	VPADDW       Y2, Y3, Y3
+	VPSRLW       $0x03, Y3, Y3
+	VPADDW       Y1, Y3, Y3
+	VPSRLW       $0x01, Y3, Y3
+	VPSLLW       $0x08, Y3, Y3
+	VPOR         Y3, Y4, Y4
+	VPMOVZXBW    (R8), Y0
+	VPMOVZXBW    1(R8), Y1
+	VPMOVZXBW    (BX), Y2
+	VPMOVZXBW    1(BX), Y3
+	VPADDW       Y2, Y1, Y5
+	VPADDW       Y3, Y0, Y3
+	VPADDW       Y5, Y3, Y2
+	VPADDW       vp8_8<>+0(SB), Y2, Y2
+	VPADDW       Y5, Y5, Y5
+	VPADDW       Y2, Y5, Y5
+	VPSRLW       $0x03, Y5, Y5
+	VPADDW       Y0, Y5, Y5
+	VPSRLW       $0x01, Y5, Y5
+	VPADDW       Y3, Y3, Y3
+	VPADDW       Y2, Y3, Y3
+	VPSRLW       $0x03, Y3, Y3
+	VPADDW       Y1, Y3, Y3
+	VPSRLW       $0x01, Y3, Y3
+	VPSLLW       $0x08, Y3, Y3
+	VPOR         Y3, Y5, Y5
+	VMOVDQU      (CX), Y0
+	VPXOR        Y1, Y1, Y1
+	VPUNPCKLBW   Y0, Y1, Y2
+	VPUNPCKLBW   Y4, Y1, Y3
+	VPUNPCKLBW   Y5, Y1, Y6
+	VPMULHUW     vp8_y<>+0(SB), Y2, Y2
+	VPMULHUW     vp8_vr<>+0(SB), Y6, Y7
+	VPADDW       Y2, Y7, Y7
+	VPSUBW       vp8_ro<>+0(SB), Y7, Y7
+	VPSRAW       $0x06, Y7, Y7
+	VPMULHUW     vp8_ug<>+0(SB), Y3, Y8
+	VPSUBW       Y8, Y2, Y8
+	VPMULHUW     vp8_vg<>+0(SB), Y6, Y6
+	VPSUBW       Y6, Y8, Y8
+	VPADDW       vp8_go<>+0(SB), Y8, Y8
+	VPSRAW       $0x06, Y8, Y8
+	VPMULHUW     vp8_ub<>+0(SB), Y3, Y3
+	VPADDUSW     Y2, Y3, Y3
+	VPSUBUSW     vp8_bo<>+0(SB), Y3, Y3
+	VPSRLW       $0x06, Y3, Y3
+	VPUNPCKHBW   Y0, Y1, Y0
+	VPUNPCKHBW   Y4, Y1, Y2
+	VPUNPCKHBW   Y5, Y1, Y1
+	VPMULHUW     vp8_y<>+0(SB), Y0, Y0
+	VPMULHUW     vp8_vr<>+0(SB), Y1, Y4
+	VPADDW       Y0, Y4, Y4
+	VPSUBW       vp8_ro<>+0(SB), Y4, Y4
+	VPSRAW       $0x06, Y4, Y4
+	VPMULHUW     vp8_ug<>+0(SB), Y2, Y5
+	VPSUBW       Y5, Y0, Y5
+	VPMULHUW     vp8_vg<>+0(SB), Y1, Y1
+	VPSUBW       Y1, Y5, Y5
+	VPADDW       vp8_go<>+0(SB), Y5, Y5
+	VPSRAW       $0x06, Y5, Y5
+	VPMULHUW     vp8_ub<>+0(SB), Y2, Y1
+	VPADDUSW     Y0, Y1, Y1
+	VPSUBUSW     vp8_bo<>+0(SB), Y1, Y1
+	VPSRLW       $0x06, Y1, Y1
+	VPACKUSWB    Y4, Y7, Y7
+	VPACKUSWB    Y5, Y8, Y8
+	VPACKUSWB    Y1, Y3, Y3
+	VPSHUFB      vp8_shuffle<>+0(SB), Y7, Y0
+	VPSHUFB      vp8_shuffle<>+32(SB), Y8, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      vp8_shuffle<>+64(SB), Y3, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, (AX)
+	VEXTRACTI128 $0x01, Y0, 48(AX)
+	VPSHUFB      vp8_shuffle<>+96(SB), Y7, Y0
+	VPSHUFB      vp8_shuffle<>+128(SB), Y8, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      vp8_shuffle<>+160(SB), Y3, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 16(AX)
+	VEXTRACTI128 $0x01, Y0, 64(AX)
+	VPSHUFB      vp8_shuffle<>+192(SB), Y7, Y0
+	VPSHUFB      vp8_shuffle<>+224(SB), Y8, Y1
+	VPOR         Y1, Y0, Y0
+	VPSHUFB      vp8_shuffle<>+256(SB), Y3, Y1
+	VPOR         Y1, Y0, Y0
+	VMOVDQU      X0, 32(AX)
+	VEXTRACTI128 $0x01, Y0, 80(AX)
+	ADDQ         $0x00000060, AX
+	ADDQ         $0x20, CX
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, BX
+	DECQ         DX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func vp8ToRGBx4AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+// Requires: AVX, AVX2
+TEXT ·vp8ToRGBx4AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ chroma+16(FP), BX
+	MOVQ (BX), SI
+	MOVQ 8(BX), DI
+	MOVQ 16(BX), R8
+	MOVQ 24(BX), BX
+
+loop:
+	VPMOVZXBW    (SI), Y0
+	VPMOVZXBW    1(SI), Y1
+	VPMOVZXBW    (DI), Y2
+	VPMOVZXBW    1(DI), Y3
+	VPADDW       Y2, Y1, Y4
+	VPADDW       Y3, Y0, Y3
+	VPADDW       Y4, Y3, Y2
+	VPADDW       vp8_8<>+0(SB), Y2, Y2
+	VPADDW       Y4, Y4, Y4
+	VPADDW       Y2, Y4, Y4
+	VPSRLW       $0x03, Y4, Y4
+	VPADDW       Y0, Y4, Y4
+	VPSRLW       $0x01, Y4, Y4
+	VPADDW       Y3, Y3, Y3
+	VPADDW       Y2, Y3, Y3
+	VPSRLW       $0x03, Y3, Y3
+	VPADDW       Y1, Y3, Y3
+	VPSRLW       $0x01, Y3, Y3
+	VPSLLW       $0x08, Y3, Y3
+	VPOR         Y3, Y4, Y4
+	VPMOVZXBW    (R8), Y0
+	VPMOVZXBW    1(R8), Y1
+	VPMOVZXBW    (BX), Y2
+	VPMOVZXBW    1(BX), Y3
+	VPADDW       Y2, Y1, Y5
+	VPADDW       Y3, Y0, Y3
+	VPADDW       Y5, Y3, Y2
+	VPADDW       vp8_8<>+0(SB), Y2, Y2
+	VPADDW       Y5, Y5, Y5
+	VPADDW       Y2, Y5, Y5
+	VPSRLW       $0x03, Y5, Y5
+	VPADDW       Y0, Y5, Y5
+	VPSRLW       $0x01, Y5, Y5
+	VPADDW       Y3, Y3, Y3
+	VPADDW       Y2, Y3, Y3
+	VPSRLW       $0x03, Y3, Y3
+	VPADDW       Y1, Y3, Y3
+	VPSRLW       $0x01, Y3, Y3
+	VPSLLW       $0x08, Y3, Y3
+	VPOR         Y3, Y5, Y5
+	VMOVDQU      (CX), Y0
+	VPXOR        Y1, Y1, Y1
+	VPUNPCKLBW   Y0, Y1, Y2
+	VPUNPCKLBW   Y4, Y1, Y3
+	VPUNPCKLBW   Y5, Y1, Y6
+	VPMULHUW     vp8_y<>+0(SB), Y2, Y2
+	VPMULHUW     vp8_vr<>+0(SB), Y6, Y7
+	VPADDW       Y2, Y7, Y7
+	VPSUBW       vp8_ro<>+0(SB), Y7, Y7
+	VPSRAW       $0x06, Y7, Y7
+	VPMULHUW     vp8_ug<>+0(SB), Y3, Y8
+	VPSUBW       Y8, Y2, Y8
+	VPMULHUW     vp8_vg<>+0(SB), Y6, Y6
+	VPSUBW       Y6, Y8, Y8
+	VPADDW       vp8_go<>+0(SB), Y8, Y8
+	VPSRAW       $0x06, Y8, Y8
+	VPMULHUW     vp8_ub<>+0(SB), Y3, Y3
+	VPADDUSW     Y2, Y3, Y3
+	VPSUBUSW     vp8_bo<>+0(SB), Y3, Y3
+	VPSRLW       $0x06, Y3, Y3
+	VPUNPCKHBW   Y0, Y1, Y0
+	VPUNPCKHBW   Y4, Y1, Y2
+	VPUNPCKHBW   Y5, Y1, Y1
+	VPMULHUW     vp8_y<>+0(SB), Y0, Y0
+	VPMULHUW     vp8_vr<>+0(SB), Y1, Y4
+	VPADDW       Y0, Y4, Y4
+	VPSUBW       vp8_ro<>+0(SB), Y4, Y4
+	VPSRAW       $0x06, Y4, Y4
+	VPMULHUW     vp8_ug<>+0(SB), Y2, Y5
+	VPSUBW       Y5, Y0, Y5
+	VPMULHUW     vp8_vg<>+0(SB), Y1, Y1
+	VPSUBW       Y1, Y5, Y5
+	VPADDW       vp8_go<>+0(SB), Y5, Y5
+	VPSRAW       $0x06, Y5, Y5
+	VPMULHUW     vp8_ub<>+0(SB), Y2, Y1
+	VPADDUSW     Y0, Y1, Y1
+	VPSUBUSW     vp8_bo<>+0(SB), Y1, Y1
+	VPSRLW       $0x06, Y1, Y1
+	VPACKUSWB    Y4, Y7, Y7
+	VPACKUSWB    Y5, Y8, Y8
+	VPACKUSWB    Y1, Y3, Y3
+	VPCMPEQB     Y0, Y0, Y0
+	VPUNPCKLBW   Y8, Y7, Y1
+	VPUNPCKLBW   Y0, Y3, Y2
+	VPUNPCKLWD   Y2, Y1, Y4
+	VPUNPCKHWD   Y2, Y1, Y1
+	VMOVDQU      X4, (AX)
+	VEXTRACTI128 $0x01, Y4, 64(AX)
+	VMOVDQU      X1, 16(AX)
+	VEXTRACTI128 $0x01, Y1, 80(AX)
+	VPUNPCKHBW   Y8, Y7, Y1
+	VPUNPCKHBW   Y0, Y3, Y0
+	VPUNPCKLWD   Y0, Y1, Y2
+	VPUNPCKHWD   Y0, Y1, Y0
+	VMOVDQU      X2, 32(AX)
+	VEXTRACTI128 $0x01, Y2, 96(AX)
+	VMOVDQU      X0, 48(AX)
+	VEXTRACTI128 $0x01, Y0, 112(AX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x20, CX
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	ADDQ         $0x10, BX
+	DECQ         DX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
 DATA vp8_zigzag<>+0(SB)/1, $0x00
 DATA vp8_zigzag<>+1(SB)/1, $0x02
 DATA vp8_zigzag<>+2(SB)/1, $0x08

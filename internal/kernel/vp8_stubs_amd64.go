@@ -4,6 +4,40 @@
 
 package kernel
 
+// vp8AddRowAVX2 is VP8AddRow.
+//
+//go:noescape
+func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+
+// vp8AddBlockAVX2 is VP8AddBlock.
+//
+//go:noescape
+func vp8AddBlockAVX2(dst *byte, stride int, coef *[16]int16)
+
+// vp8TrueAVX2 is VP8True for n = 4, 8 or 16. It reads 16 bytes above dst.
+//
+//go:noescape
+func vp8TrueAVX2(dst *byte, stride int, n int)
+
+// vp8FilterAVX2 is VP8FilterNormal. limits are those of outer and inner edges, the
+// interior and the variance. Bits 0 to 2 of edges say whether to filter the left
+// edge, the upper one and the inner ones.
+//
+//go:noescape
+func vp8FilterAVX2(y *byte, stride int, u *byte, v *byte, strideC int, limits *[4]uint8, edges int)
+
+// vp8ToRGBx3AVX2 converts n times 32 pixels to pixels of 3 bytes. It reads 17 bytes
+// of chroma for the first 32 and 16 more for each of the others.
+//
+//go:noescape
+func vp8ToRGBx3AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+
+// vp8ToRGBx4AVX2 converts n times 32 pixels to pixels of 4 bytes. It reads 17 bytes
+// of chroma for the first 32 and 16 more for each of the others.
+//
+//go:noescape
+func vp8ToRGBx4AVX2(dst *byte, y *byte, chroma *[4]*byte, n int)
+
 // vp8LeadingZeros returns 31 for 1 unless the processor lacks the instruction.
 func vp8LeadingZeros(v uint32) uint32
 

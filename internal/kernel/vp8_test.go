@@ -2,10 +2,12 @@ package kernel
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/infer-prep/infer-prep/internal/cpu"
 	"github.com/infer-prep/infer-prep/internal/short"
 )
 
@@ -60,6 +62,135 @@ func TestVP8Read(t *testing.T) {
 			m2.Above = &above2
 			bit := uint8(rnd.Uint32())
 			require.Equal(t, r2.Bit(bit), r.Bit(bit))
+		}
+	}
+}
+
+// vp8Compare runs f with vector instructions and without and compares the
+// memory that it gives back.
+func vp8Compare(t *testing.T, what string, f func() []byte) {
+	got := string(f())
+	restore := cpu.DisableAll()
+	want := string(f())
+	restore()
+	if got != want {
+		require.Equal(t, []byte(want), []byte(got), what)
+	}
+}
+
+func TestVP8Add(t *testing.T) {
+	needsVectors(t)
+	rnd := rand.New(rand.NewPCG(41, 2))
+	for round := range short.Rounds(t, 5000, 500) {
+		var coef [4][16]int16
+		most := []int32{1 << 13, 300, 30}[round%3]
+		for i := range coef {
+			for k := range coef[i] {
+				if round%2 == 0 || k < 3 || rnd.IntN(3) == 0 {
+					coef[i][k] = int16(rnd.Int32N(2*most) - most)
+				}
+			}
+		}
+		var in [4 * 40]byte
+		for i := range in {
+			in[i] = byte(rnd.Uint32())
+		}
+		vp8Compare(t, "row", func() []byte {
+			p := in
+			VP8AddRow(p[:], p[16:], 40, (*[2][16]int16)(coef[:]), (*[2][16]int16)(coef[2:]))
+			return p[:]
+		})
+		vp8Compare(t, "block", func() []byte {
+			p := in
+			VP8AddBlock(p[5:], 40, &coef[0])
+			return p[:]
+		})
+		// Without overflow, all transforms of libwebp are equal.
+		count := uint8(16)
+		if round%4 == 1 {
+			count = 3
+			few := coef[0]
+			coef[0] = [16]int16{few[0], few[1], 0, 0, few[4]}
+		} else if round%4 == 3 {
+			count = 1
+			coef[0] = [16]int16{coef[0][0]}
+		}
+		p, q := in, in
+		VP8Add(p[:], 40, &coef[0], count)
+		VP8AddBlock(q[:], 40, &coef[0])
+		require.Equal(t, p, q)
+	}
+}
+
+func TestVP8True(t *testing.T) {
+	needsVectors(t)
+	rnd := rand.New(rand.NewPCG(41, 3))
+	for range short.Rounds(t, 300, 30) {
+		var in [17 * 40]byte
+		for i := range in {
+			in[i] = byte(rnd.Uint32())
+		}
+		for _, n := range []int{4, 8, 16} {
+			vp8Compare(t, "true", func() []byte {
+				p := in
+				VP8True(p[:], 45, 40, n)
+				return p[:]
+			})
+		}
+	}
+}
+
+func TestVP8Filter(t *testing.T) {
+	needsVectors(t)
+	rnd := rand.New(rand.NewPCG(41, 4))
+	const stride = 48
+	for round := range short.Rounds(t, 20000, 1000) {
+		var in [3][24 * stride]byte
+		// Samples that are nearly equal are filtered, others are not.
+		most := []uint32{256, 3, 9, 40, 120}[round%5]
+		base := rnd.Uint32N(256)
+		for i := range in {
+			for k := range in[i] {
+				in[i][k] = byte(max(0, min(int(base)+int(rnd.Uint32N(most))-int(most/2), 255)))
+				if k%stride == 16 && round%3 == 0 {
+					base = rnd.Uint32N(256)
+				}
+			}
+		}
+		f := VP8Filter{
+			Limit: uint8(1 + rnd.IntN(189)), Interior: uint8(1 + rnd.IntN(63)), Variance: uint8(rnd.IntN(3)),
+			Inner: rnd.IntN(2) == 0, Left: rnd.IntN(2) == 0, Above: rnd.IntN(2) == 0,
+		}
+		vp8Compare(t, "filter", func() []byte {
+			p := in
+			VP8FilterNormal(p[0][:], 8*stride+16, stride, p[1][:], p[2][:], 8*stride+16, stride, &f)
+			return slices.Concat(p[0][:], p[1][:], p[2][:])
+		})
+	}
+}
+
+func TestVP8ToRGB(t *testing.T) { testVP8ToRGBIn(t, &guard{}) }
+
+func testVP8ToRGBIn(t *testing.T, f fence) {
+	rnd := rand.New(rand.NewPCG(41, 5))
+	for n := 1; n <= 150; n++ {
+		for _, size := range []int{3, 4} {
+			y := f.bytes(0, n)
+			chroma := VP8Chroma420{f.bytes(1, (n+1)/2), f.bytes(2, (n+1)/2), f.bytes(3, (n+1)/2), f.bytes(4, (n+1)/2)}
+			for _, p := range [][]byte{y, chroma.UNear, chroma.UFar, chroma.VNear, chroma.VFar} {
+				for i := range p {
+					p[i] = byte(rnd.Uint32())
+					if n%3 == 0 {
+						p[i] = byte(rnd.Uint32N(2) * 255)
+					}
+				}
+			}
+			vp8Compare(t, "colours", func() []byte {
+				dst := f.bytes(5, n*size)
+				VP8ToRGB(dst, y, &chroma, size)
+				f.check(t, "VP8ToRGB")
+				return dst
+			})
 		}
 	}
 }
