@@ -20,7 +20,8 @@ var _ = add("vp8", vp8Tokens)
 // vp8Tokens writes VP8Macroblock.Read. Its cost is the chain of dependent
 // instructions from one range to the next: multiply, shift, count the leading
 // zeros, shift. The range is therefore kept in the highest byte of 32 bits,
-// where a shift by the number of leading zeros puts it.
+// where a shift by the number of leading zeros puts it. The zeros of a part of
+// the range are counted before it is shifted to its place.
 func vp8Tokens() {
 	table := func(name string, v []uint8) Mem {
 		m := GLOBL(name, 8|16)
@@ -55,7 +56,7 @@ func vp8Tokens() {
 	mp, rp := AllocLocal(8), AllocLocal(8)
 	end, stop := AllocLocal(8), AllocLocal(8)
 	block, first, planeProbs, steps := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
-	bitsOr, kind := AllocLocal(8), AllocLocal(8)
+	bitsOr, kind, unit, behind := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
 
 	value, span, left, src := GP64(), GP64(), GP64(), GP64()
 	p, band, n, coef, v := GP64(), GP64(), GP64(), GP64(), GP64()
@@ -79,6 +80,10 @@ func vp8Tokens() {
 	MOVQ(at(r, vp8Bits), left)
 	XORQ(t, t)
 	MOVQ(t, bitsOr)
+	BTSQ(U8(32), t)
+	MOVQ(t, unit)
+	DECQ(t)
+	MOVQ(t, behind)
 
 	var later []func() // code that is rarely run
 	// ready makes sure that there are 8 bits.
@@ -118,27 +123,39 @@ func vp8Tokens() {
 			JMP(LabelRef(back))
 		})
 	}
-	// divide computes the part of the range that means 0, less 1, in t and the
-	// part itself in s and, as the highest byte, in x. r is the range less 1.
+	// divide computes the part of the range that means 0, plus a fraction, in
+	// t with 32 bits behind the point: (range-1)*prob/256 + 1. The part itself
+	// is in the lower half of s. The bit is 0 if x, the first 40 bits of the
+	// value with the last 32 set, is less than t.
 	divide := func(prob Op) {
 		ready()
-		LEAQ(at(span, -1<<24), r)
 		if m, ok := prob.(Mem); ok {
 			MOVBQZX(m, t)
-			IMULQ(r, t)
 		} else {
-			IMUL3Q(prob, r, t)
+			MOVQ(prob, t)
 		}
-		SHRQ(U8(32), t)
-		SHRQ(U8(24), r)
-		LEAQ(at(t, 1), s)
-		RORXQ(U8(8), s, x)
+		MOVQ(value, x)
+		SHRQ(U8(24), x)
+		ORQ(behind, x)
+		RORXQ(U8(64-24), t, s)
+		MOVQ(unit, r)
+		SUBQ(s, r)
+		IMULQ(span, t)
+		ADDQ(r, t)
+		RORXQ(U8(32), t, s)
 	}
-	// scale makes part the range.
-	scale := func(part Register) {
-		z := t
-		LZCNTL(part.(GPVirtual).As32(), z.As32())
-		SHLXL(z.As32(), part.(GPVirtual).As32(), span.As32())
+	// rest computes the other part in r like divide. It changes x.
+	rest := func() {
+		RORXQ(U8(64-8), span, r)
+		MOVL(U32(0xFF000000), x.As32()) // the fraction is rounded down
+		ADDQ(x, r)
+		SUBQ(t, r)
+	}
+	// scale makes part the range, whose integer is in s already.
+	scale := func(part, zeros Register) {
+		z := zeros.(GPVirtual)
+		LZCNTQ(part, z)
+		SHLXL(z.As32(), s.As32(), span.As32())
 		SUBQ(U8(24), z)
 		SHLXQ(z, value, value)
 		SUBQ(z, left)
@@ -146,27 +163,33 @@ func vp8Tokens() {
 	// bit reads a bit and jumps if it is 0; the code there starts with zero.
 	bit := func(prob Op, to string) {
 		divide(prob)
-		CMPQ(value, x)
+		CMPQ(x, t)
 		JB(LabelRef(to))
-		SUBQ(x, value)
-		SUBQ(t, r)
-		scale(r)
+		rest()
+		SHLQ(U8(56), s)
+		SUBQ(s, value)
+		RORXQ(U8(32), r, s)
+		scale(r, t)
 	}
 	zero := func(name string) {
 		Label(name)
-		scale(s)
+		scale(t, r)
 	}
 	// number reads a bit to v's end, without a branch.
 	number := func(prob Op) {
 		divide(prob)
-		SUBQ(t, r)
-		MOVQ(value, k)
-		SUBQ(x, k) // carries if the bit is 0
-		CMOVQCC(k, value)
-		CMOVQCS(s, r)
+		MOVQ(x, k)
+		rest()
+		SHLQ(U8(56), s)
+		MOVQ(value, x)
+		SUBQ(s, x)
+		CMPQ(k, t) // carries if the bit is 0
+		CMOVQCC(x, value)
+		CMOVQCS(t, r)
 		CMC()
 		ADCQ(v, v)
-		scale(r)
+		RORXQ(U8(32), r, s)
+		scale(r, t)
 	}
 
 	MOVQ(mp, t)
@@ -292,22 +315,19 @@ func vp8Tokens() {
 	IMULQ(t, v)
 	ORQ(v, bitsOr)
 	ready()
-	LEAQ(at(span, -1<<24), r)
-	SHRQ(U8(24), r)
-	MOVQ(r, t)
-	SHRQ(U8(1), t)
-	INCQ(t)
-	RORXQ(U8(8), t, x)
+	// The probability is a half: the range is the same but for its lowest bit.
+	LEAQ(at(span, 1<<24), r)
+	MOVQ(r, x)
+	SHRQ(U8(25), x)
+	SHLQ(U8(56), x)
+	BTRQ(U8(24), r)
+	BTRQ(U8(24), span)
 	MOVQ(value, k)
 	SUBQ(x, k)
 	CMOVQCC(k, value)
+	CMOVQCS(r, span)
 	SBBQ(s, s)
 	NOTQ(s) // -1 if the value is negative
-	ADDQ(s, r)
-	ORQ(U8(1), r)
-	INCQ(r)
-	SHLQ(U8(24), r)
-	MOVQ(r, span)
 	ADDQ(value, value)
 	DECQ(left)
 	XORQ(s, v)
