@@ -44,6 +44,7 @@ type header struct {
 	opaque        bool
 	image         []byte // body of the VP8 or VP8L chunk
 	imageAt       int
+	imageSize     int    // as the chunk says
 	alpha         []byte // body of the ALPH chunk, nil if missing
 	exif, xmp     []byte
 	extended      bool
@@ -104,7 +105,7 @@ func (h *header) parse(data []byte) error {
 		case h.animated && (id == "VP8 " || id == "VP8L"):
 			return bad(p, "chunk %q in an animation", id)
 		case (id == "VP8 " || id == "VP8L") && h.image == nil:
-			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8
+			h.setImage(data[:end], p, int(n))
 		case id == "EXIF" && h.exif == nil:
 			h.exif = body
 		case id == "XMP " && h.xmp == nil:
@@ -164,13 +165,24 @@ func (h *header) frame(b []byte, p int) error {
 		case id == "ALPH" && h.alpha == nil:
 			h.alpha = body
 		case id == "VP8 " || id == "VP8L":
-			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8+at+8
+			h.setImage(b, at, int(n))
+			h.imageAt += p + 8
 		default:
 			return bad(p+8+at, "chunk %q in a frame, want VP8 or VP8L", id)
 		}
 		at += 8 + int(n+n&1)
 	}
 	return nil
+}
+
+// setImage sets the image to that of the chunk at p, with n bytes. As libwebp's,
+// a lossy image includes the byte that makes the chunk's size even.
+func (h *header) setImage(data []byte, p, n int) {
+	h.lossless, h.imageAt, h.imageSize = string(data[p:p+4]) == "VP8L", p+8, n
+	if !h.lossless {
+		n += n & 1
+	}
+	h.image = data[p+8 : min(p+8+n, len(data))]
 }
 
 func le24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
@@ -192,6 +204,9 @@ func (h *header) imageHeader() error {
 	v, err := vp8.ParseHeader(b)
 	if err != nil {
 		return bad(h.imageAt, "VP8 image: %v", err)
+	}
+	if v.First >= h.imageSize {
+		return bad(h.imageAt, "a first partition of %d bytes in a chunk of %d", v.First, h.imageSize)
 	}
 	h.width, h.height = v.Width, v.Height
 	return nil

@@ -9,17 +9,13 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// ErrData is the error of data that is not a key frame. One that ends too early
-// is io.ErrUnexpectedEOF.
-var ErrData = errors.New("invalid VP8 key frame")
-
 // HeadSize is the number of bytes of a frame's tag, signature and size.
 const HeadSize = 10
 
 // Header describes a key frame.
 type Header struct {
 	Width, Height int
-	first         int // bytes of the first partition
+	First         int // bytes of the first partition
 }
 
 // ParseHeader reads the start of a frame.
@@ -38,12 +34,12 @@ func ParseHeader(data []byte) (h Header, err error) {
 	case string(data[3:6]) != "\x9d\x01\x2a":
 		return h, errors.New("not a VP8 signature")
 	}
-	h.first = tag >> 5
+	h.First = tag >> 5
 	h.Width, h.Height = int(data[6])|int(data[7]&0x3F)<<8, int(data[8])|int(data[9]&0x3F)<<8
 	if h.Width == 0 || h.Height == 0 {
 		return h, errors.New("no pixels")
 	}
-	if h.first > len(data)-HeadSize {
+	if h.First > len(data)-HeadSize {
 		return h, io.ErrUnexpectedEOF
 	}
 	return h, nil
@@ -149,7 +145,7 @@ func (d *Decoder) Decode(data []byte, rows Rows) error {
 	if err != nil {
 		return err
 	}
-	if err := d.header(data[HeadSize:], h.first); err != nil {
+	if err := d.header(data[HeadSize:], h.First); err != nil {
 		return err
 	}
 	across, down := (h.Width+15)/16, (h.Height+15)/16
