@@ -23,6 +23,19 @@ func vp8Read(m *VP8Macroblock, r *VP8Reader) bool {
 	return true
 }
 
+// vp8Modes runs VP8Modes in assembly and reports whether it did.
+func vp8Modes(r *VP8Reader, probs *VP8ModeProbs, above, left *[4]uint8, modes *[16]uint8) bool {
+	if !vp8Reads || !cpu.Has(cpu.BMI2) {
+		return false
+	}
+	for i, a := range above {
+		_, _ = probs[a], probs[left[i]]
+	}
+	_ = r.Buf[r.Pos:]
+	vp8ModesBMI2((*byte)(unsafe.Pointer(r)), &probs[0][0], above, left, modes)
+	return true
+}
+
 func vp8AddRow(a, b []byte, stride int, coefA, coefB *[2][16]int16) bool {
 	if !hasSIMD() {
 		return false

@@ -2470,1123 +2470,1788 @@ TEXT ·vp8LeadingZeros(SB), NOSPLIT, $0-12
 // func vp8ReadBMI2(m *byte, r *byte)
 // Requires: BMI2, CMOV, LZCNT
 TEXT ·vp8ReadBMI2(SB), NOSPLIT, $96-16
-	MOVQ    m+0(FP), R11
-	MOVQ    R11, (SP)
 	MOVQ    r+8(FP), R14
-	MOVQ    R14, 8(SP)
-	MOVQ    (R14), BX
+	MOVQ    R14, 56(SP)
+	MOVQ    (R14), R10
 	MOVQ    8(R14), R11
-	ADDQ    BX, R11
-	MOVQ    R11, 16(SP)
-	SUBQ    $0x08, R11
-	MOVQ    R11, 24(SP)
-	ADDQ    24(R14), BX
-	MOVQ    32(R14), AX
-	MOVQ    40(R14), CX
-	INCQ    CX
-	SHLQ    $0x18, CX
-	MOVQ    48(R14), DX
-	XORQ    R11, R11
+	ADDQ    R10, R11
 	MOVQ    R11, 64(SP)
+	SUBQ    $0x08, R11
+	MOVQ    R11, 72(SP)
+	ADDQ    24(R14), R10
+	MOVQ    32(R14), DI
+	MOVQ    40(R14), R8
+	INCQ    R8
+	SHLQ    $0x18, R8
+	MOVQ    48(R14), R9
+	XORQ    R11, R11
 	BTSQ    $0x20, R11
 	MOVQ    R11, 80(SP)
 	DECQ    R11
 	MOVQ    R11, 88(SP)
+	MOVQ    m+0(FP), R11
+	MOVQ    R11, (SP)
+	XORQ    R11, R11
+	MOVQ    R11, 40(SP)
 	MOVQ    (SP), R11
 	XORQ    R15, R15
-	MOVQ    R15, 40(SP)
+	MOVQ    R15, 16(SP)
 	MOVB    $0x00, 56(R11)
 	MOVBQZX 40(R11), R12
 	TESTQ   R12, R12
 	JZ      luma
-	MOVQ    R15, 32(SP)
+	MOVQ    R15, 8(SP)
 	MOVQ    (R11), R12
 	ADDQ    $0x00000330, R12
-	MOVQ    R12, 48(SP)
+	MOVQ    R12, 24(SP)
 	MOVQ    8(R11), R12
-	MOVQ    R12, 56(SP)
+	MOVQ    R12, 32(SP)
 	JMP     block
 
 luma:
 	MOVQ    (SP), R11
 	MOVQ    $0x00000001, R12
-	MOVQ    R12, 32(SP)
+	MOVQ    R12, 8(SP)
 	MOVQ    (R11), R12
 	MOVBQZX 40(R11), R13
-	MOVQ    R13, 40(SP)
+	MOVQ    R13, 16(SP)
 	LEAQ    2448(R12), R14
 	TESTQ   R13, R13
 	CMOVQEQ R14, R12
-	MOVQ    R12, 48(SP)
+	MOVQ    R12, 24(SP)
 	MOVQ    8(R11), R12
 	ADDQ    $0x08, R12
-	MOVQ    R12, 56(SP)
+	MOVQ    R12, 32(SP)
 
 block:
 	MOVQ    (SP), R11
-	MOVQ    32(SP), R15
+	MOVQ    8(SP), R15
 	MOVQ    16(R11), R12
 	LEAQ    vp8_above<>+0(SB), R14
 	MOVBQZX (R14)(R15*1), R13
-	MOVBQZX (R12)(R13*1), SI
+	MOVBQZX (R12)(R13*1), AX
 	LEAQ    vp8_left<>+0(SB), R14
 	MOVBQZX (R14)(R15*1), R13
 	MOVBQZX 24(R11)(R13*1), R13
-	ADDQ    R13, SI
-	SHLQ    $0x04, SI
+	ADDQ    R13, AX
+	SHLQ    $0x04, AX
 	SHLQ    $0x05, R15
-	LEAQ    88(R11)(R15*1), R9
-	MOVQ    40(SP), R8
-	IMUL3Q  $0x30, R8, DI
-	ADDQ    48(SP), DI
-	ADDQ    DI, SI
+	LEAQ    88(R11)(R15*1), BX
+	MOVQ    16(SP), DX
+	IMUL3Q  $0x30, DX, CX
+	ADDQ    24(SP), CX
+	ADDQ    CX, AX
 
 coefficient:
-	TESTQ DX, DX
+	TESTQ R9, R9
 	JS    refill1
 
 ready2:
-	MOVBQZX (SI), R11
-	MOVQ    AX, R13
+	MOVBQZX (AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      block_end
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
 
 nonzero:
-	TESTQ DX, DX
+	TESTQ R9, R9
 	JS    refill3
 
 ready4:
-	MOVBQZX 1(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 1(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      next_zero
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	ADDQ    $0x30, DI
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	ADDQ    $0x30, CX
+	TESTQ   R9, R9
 	JS      refill5
 
 ready6:
-	MOVBQZX 2(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 2(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      one
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	TESTQ   R9, R9
 	JS      refill7
 
 ready8:
-	MOVBQZX 3(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 3(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      two_to_four
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	TESTQ   R9, R9
 	JS      refill9
 
 ready10:
-	MOVBQZX 6(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 6(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      five_to_ten
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	XORQ    R10, R10
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	XORQ    SI, SI
+	TESTQ   R9, R9
 	JS      refill11
 
 ready12:
-	MOVBQZX 8(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 8(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	ADDQ    R10, SI
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	ADDQ    SI, AX
+	TESTQ   R9, R9
 	JS      refill13
 
 ready14:
-	MOVBQZX 9(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 9(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	MOVQ    R10, 72(SP)
-	LEAQ    (R10)(R10*2), R11
-	LEAQ    vp8_extra<>+0(SB), SI
-	LEAQ    (SI)(R11*4), SI
-	XORQ    R10, R10
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	MOVQ    SI, 48(SP)
+	LEAQ    (SI)(SI*2), R11
+	LEAQ    vp8_extra<>+0(SB), AX
+	LEAQ    (AX)(R11*4), AX
+	XORQ    SI, SI
 
 extra:
-	TESTQ DX, DX
+	TESTQ R9, R9
 	JS    refill15
 
 ready16:
-	MOVBQZX (SI), R11
-	MOVQ    AX, R13
+	MOVBQZX (AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	INCQ    SI
-	CMPB    (SI), $0x00
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	INCQ    AX
+	CMPB    (AX), $0x00
 	JNE     extra
-	MOVQ    72(SP), R15
+	MOVQ    48(SP), R15
 	MOVQ    $0x00000008, R11
 	SHLXQ   R15, R11, R11
-	LEAQ    3(R10)(R11*1), R10
+	LEAQ    3(SI)(R11*1), SI
 	JMP     large
 
 five_to_ten:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
-	TESTQ  DX, DX
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
+	TESTQ  R9, R9
 	JS     refill17
 
 ready18:
-	MOVBQZX 7(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 7(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      five_or_six
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	XORQ    R10, R10
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	XORQ    SI, SI
+	TESTQ   R9, R9
 	JS      refill19
 
 ready20:
 	MOVQ    $0x000000a5, R11
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	TESTQ   R9, R9
 	JS      refill21
 
 ready22:
 	MOVQ    $0x00000091, R11
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	ADDQ    $0x07, R10
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	ADDQ    $0x07, SI
 	JMP     large
 
 five_or_six:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
-	XORQ   R10, R10
-	TESTQ  DX, DX
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
+	XORQ   SI, SI
+	TESTQ  R9, R9
 	JS     refill23
 
 ready24:
 	MOVQ    $0x0000009f, R11
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	ADDQ    $0x05, R10
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	ADDQ    $0x05, SI
 	JMP     large
 
 two_to_four:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
-	TESTQ  DX, DX
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
+	TESTQ  R9, R9
 	JS     refill25
 
 ready26:
-	MOVBQZX 4(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 4(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	CMPQ    R13, R11
 	JB      two
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	SUBQ    R12, AX
+	SUBQ    R12, DI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	XORQ    R10, R10
-	TESTQ   DX, DX
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	XORQ    SI, SI
+	TESTQ   R9, R9
 	JS      refill27
 
 ready28:
-	MOVBQZX 5(SI), R11
-	MOVQ    AX, R13
+	MOVBQZX 5(AX), R11
+	MOVQ    DI, R13
 	SHRQ    $0x18, R13
 	ORQ     88(SP), R13
 	RORXQ   $0x28, R11, R12
 	MOVQ    80(SP), R14
 	SUBQ    R12, R14
-	IMULQ   CX, R11
+	IMULQ   R8, R11
 	ADDQ    R14, R11
 	RORXQ   $0x20, R11, R12
 	MOVQ    R13, R15
-	RORXQ   $0x38, CX, R14
+	RORXQ   $0x38, R8, R14
 	MOVL    $0xff000000, R13
 	ADDQ    R13, R14
 	SUBQ    R11, R14
 	SHLQ    $0x38, R12
-	MOVQ    AX, R13
+	MOVQ    DI, R13
 	SUBQ    R12, R13
 	CMPQ    R15, R11
-	CMOVQCC R13, AX
+	CMOVQCC R13, DI
 	CMOVQCS R11, R14
 	CMC
-	ADCQ    R10, R10
+	ADCQ    SI, SI
 	RORXQ   $0x20, R14, R12
 	LZCNTQ  R14, R11
-	SHLXL   R11, R12, CX
+	SHLXL   R11, R12, R8
 	SUBQ    $0x18, R11
-	SHLXQ   R11, AX, AX
-	SUBQ    R11, DX
-	ADDQ    $0x03, R10
+	SHLXQ   R11, DI, DI
+	SUBQ    R11, R9
+	ADDQ    $0x03, SI
 	JMP     large
 
 two:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
-	MOVQ   $0x00000002, R10
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
+	MOVQ   $0x00000002, SI
 
 large:
-	LEAQ 32(DI), SI
+	LEAQ 32(CX), AX
 	JMP  sign
 
 next_zero:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
-	INCQ   R8
-	ADDQ   $0x30, DI
-	MOVQ   DI, SI
-	CMPQ   R8, $0x10
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
+	INCQ   DX
+	ADDQ   $0x30, CX
+	MOVQ   CX, AX
+	CMPQ   DX, $0x10
 	JNE    nonzero
 	JMP    block_done
 
 one:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
-	MOVQ   $0x00000001, R10
-	LEAQ   16(DI), SI
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
+	MOVQ   $0x00000001, SI
+	LEAQ   16(CX), AX
 
 sign:
-	MOVQ    56(SP), R15
+	MOVQ    32(SP), R15
 	XORQ    R11, R11
-	TESTQ   R8, R8
+	TESTQ   DX, DX
 	SETNE   R11
 	MOVLQSX (R15)(R11*4), R11
-	IMULQ   R11, R10
-	ORQ     R10, 64(SP)
-	TESTQ   DX, DX
+	IMULQ   R11, SI
+	ORQ     SI, 40(SP)
+	TESTQ   R9, R9
 	JS      refill29
 
 ready30:
-	LEAQ    16777216(CX), R14
+	LEAQ    16777216(R8), R14
 	MOVQ    R14, R13
 	SHRQ    $0x19, R13
 	SHLQ    $0x38, R13
 	BTRQ    $0x18, R14
-	BTRQ    $0x18, CX
-	MOVQ    AX, R15
+	BTRQ    $0x18, R8
+	MOVQ    DI, R15
 	SUBQ    R13, R15
-	CMOVQCC R15, AX
-	CMOVQCS R14, CX
+	CMOVQCC R15, DI
+	CMOVQCS R14, R8
 	SBBQ    R12, R12
 	NOTQ    R12
-	ADDQ    AX, AX
-	DECQ    DX
-	XORQ    R12, R10
-	SUBQ    R12, R10
+	ADDQ    DI, DI
+	DECQ    R9
+	XORQ    R12, SI
+	SUBQ    R12, SI
 	LEAQ    vp8_zigzag<>+0(SB), R15
-	MOVBQZX (R15)(R8*1), R11
-	MOVW    R10, (R9)(R11*1)
-	INCQ    R8
-	CMPQ    R8, $0x10
+	MOVBQZX (R15)(DX*1), R11
+	MOVW    SI, (BX)(R11*1)
+	INCQ    DX
+	CMPQ    DX, $0x10
 	JNE     coefficient
 	JMP     block_done
 
 block_end:
 	LZCNTQ R11, R14
-	SHLXL  R14, R12, CX
+	SHLXL  R14, R12, R8
 	SUBQ   $0x18, R14
-	SHLXQ  R14, AX, AX
-	SUBQ   R14, DX
+	SHLXQ  R14, DI, DI
+	SUBQ   R14, R9
 
 block_done:
 	MOVQ    (SP), R11
-	MOVQ    32(SP), R15
-	MOVB    R8, 56(R11)(R15*1)
-	CMPQ    R8, 40(SP)
+	MOVQ    8(SP), R15
+	MOVB    DL, 56(R11)(R15*1)
+	CMPQ    DX, 16(SP)
 	SETHI   R12
 	LEAQ    vp8_above<>+0(SB), R14
 	MOVBQZX (R14)(R15*1), R13
-	MOVQ    16(R11), SI
-	MOVB    R12, (SI)(R13*1)
+	MOVQ    16(R11), AX
+	MOVB    R12, (AX)(R13*1)
 	LEAQ    vp8_left<>+0(SB), R14
 	MOVBQZX (R14)(R15*1), R13
 	MOVB    R12, 24(R11)(R13*1)
 	INCQ    R15
-	MOVQ    R15, 32(SP)
+	MOVQ    R15, 8(SP)
 	CMPQ    R15, $0x01
 	JEQ     luma
 	CMPQ    R15, $0x11
 	JEQ     chroma
 	CMPQ    R15, $0x19
 	JNE     block
-	MOVQ    64(SP), R12
+	MOVQ    40(SP), R12
 	MOVQ    R12, 48(R11)
-	MOVQ    8(SP), R11
-	MOVQ    AX, 32(R11)
-	SHRQ    $0x18, CX
-	DECQ    CX
-	MOVQ    CX, 40(R11)
-	MOVQ    DX, 48(R11)
-	SUBQ    (R11), BX
-	MOVQ    BX, 24(R11)
+	MOVQ    56(SP), R11
+	MOVQ    DI, 32(R11)
+	SHRQ    $0x18, R8
+	DECQ    R8
+	MOVQ    R8, 40(R11)
+	MOVQ    R9, 48(R11)
+	SUBQ    (R11), R10
+	MOVQ    R10, 24(R11)
 	RET
 
 chroma:
 	XORQ R12, R12
-	MOVQ R12, 40(SP)
+	MOVQ R12, 16(SP)
 	MOVQ (R11), R12
 	ADDQ $0x00000660, R12
-	MOVQ R12, 48(SP)
+	MOVQ R12, 24(SP)
 	MOVQ 8(R11), R12
 	ADDQ $0x10, R12
-	MOVQ R12, 56(SP)
+	MOVQ R12, 32(SP)
 	JMP  block
 
 refill1:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte31
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready2
 
 byte31:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over32
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready2
 
 over32:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready2
 
 refill3:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte33
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready4
 
 byte33:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over34
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready4
 
 over34:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready4
 
 refill5:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte35
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready6
 
 byte35:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over36
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready6
 
 over36:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready6
 
 refill7:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte37
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready8
 
 byte37:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over38
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready8
 
 over38:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready8
 
 refill9:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte39
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready10
 
 byte39:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over40
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready10
 
 over40:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready10
 
 refill11:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte41
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready12
 
 byte41:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over42
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready12
 
 over42:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready12
 
 refill13:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte43
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready14
 
 byte43:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over44
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready14
 
 over44:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready14
 
 refill15:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte45
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready16
 
 byte45:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over46
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready16
 
 over46:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready16
 
 refill17:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte47
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready18
 
 byte47:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over48
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready18
 
 over48:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready18
 
 refill19:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte49
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready20
 
 byte49:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over50
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready20
 
 over50:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready20
 
 refill21:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte51
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready22
 
 byte51:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over52
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready22
 
 over52:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready22
 
 refill23:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte53
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready24
 
 byte53:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over54
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready24
 
 over54:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready24
 
 refill25:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte55
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready26
 
 byte55:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over56
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready26
 
 over56:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready26
 
 refill27:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte57
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready28
 
 byte57:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over58
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready28
 
 over58:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready28
 
 refill29:
-	CMPQ   BX, 24(SP)
+	CMPQ   R10, 72(SP)
 	JA     byte59
-	MOVQ   (BX), R11
+	MOVQ   (R10), R11
 	BSWAPQ R11
-	LEAQ   8(DX), R12
+	LEAQ   8(R9), R12
 	SHRXQ  R12, R11, R11
-	ORQ    R11, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
+	ORQ    R11, DI
+	ADDQ   $0x07, R10
+	ADDQ   $0x38, R9
 	JMP    ready30
 
 byte59:
-	CMPQ    BX, 16(SP)
+	CMPQ    R10, 64(SP)
 	JAE     over60
-	MOVBQZX (BX), R11
+	MOVBQZX (R10), R11
 	MOVQ    $0x00000030, R12
-	SUBQ    DX, R12
+	SUBQ    R9, R12
 	SHLXQ   R12, R11, R11
-	ORQ     R11, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
+	ORQ     R11, DI
+	INCQ    R10
+	ADDQ    $0x08, R9
 	JMP     ready30
 
 over60:
-	MOVQ 8(SP), R11
+	MOVQ 56(SP), R11
 	MOVB $0x01, 56(R11)
-	ADDQ $0x08, DX
+	ADDQ $0x08, R9
 	JMP  ready30
+
+// func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)
+// Requires: BMI2, CMOV, LZCNT
+TEXT ·vp8ModesBMI2(SB), NOSPLIT, $48-40
+	MOVQ r+0(FP), R9
+	MOVQ R9, (SP)
+	MOVQ (R9), BX
+	MOVQ 8(R9), SI
+	ADDQ BX, SI
+	MOVQ SI, 8(SP)
+	SUBQ $0x08, SI
+	MOVQ SI, 16(SP)
+	ADDQ 24(R9), BX
+	MOVQ 32(R9), AX
+	MOVQ 40(R9), CX
+	INCQ CX
+	SHLQ $0x18, CX
+	MOVQ 48(R9), DX
+	XORQ SI, SI
+	BTSQ $0x20, SI
+	MOVQ SI, 24(SP)
+	DECQ SI
+	MOVQ SI, 32(SP)
+	MOVQ modes+32(FP), R11
+	XORQ SI, SI
+	MOVQ SI, 40(SP)
+
+block:
+	MOVQ    40(SP), R10
+	MOVQ    R10, R8
+	ANDQ    $0x03, R10
+	SHRQ    $0x02, R8
+	MOVQ    above+16(FP), SI
+	MOVQ    left+24(FP), DI
+	MOVBQZX (SI)(R10*1), R10
+	MOVBQZX (DI)(R8*1), SI
+	LEAQ    (R10)(R10*4), R10
+	LEAQ    (SI)(R10*2), R10
+	LEAQ    (R10)(R10*8), R10
+	MOVQ    probs+8(FP), SI
+	ADDQ    SI, R10
+	TESTQ   DX, DX
+	JS      refill61
+
+ready62:
+	MOVBQZX (R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      dc
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	TESTQ   DX, DX
+	JS      refill63
+
+ready64:
+	MOVBQZX 1(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      true
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	TESTQ   DX, DX
+	JS      refill65
+
+ready66:
+	MOVBQZX 2(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      vertical
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	TESTQ   DX, DX
+	JS      refill67
+
+ready68:
+	MOVBQZX 3(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      first
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	TESTQ   DX, DX
+	JS      refill69
+
+ready70:
+	MOVBQZX 6(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      left_down
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	TESTQ   DX, DX
+	JS      refill71
+
+ready72:
+	MOVBQZX 7(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      vertical_left
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	XORQ    R12, R12
+	TESTQ   DX, DX
+	JS      refill73
+
+ready74:
+	MOVBQZX 8(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	MOVQ    R8, R10
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	MOVQ    AX, R8
+	SUBQ    DI, R8
+	CMPQ    R10, SI
+	CMOVQCC R8, AX
+	CMOVQCS SI, R9
+	CMC
+	ADCQ    R12, R12
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	ADDQ    $0x08, R12
+	JMP     mode
+
+dc:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	MOVQ   $0x00000000, R12
+	JMP    mode
+
+true:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	MOVQ   $0x00000001, R12
+	JMP    mode
+
+vertical:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	MOVQ   $0x00000002, R12
+	JMP    mode
+
+first:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	TESTQ  DX, DX
+	JS     refill75
+
+ready76:
+	MOVBQZX 4(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	CMPQ    R8, SI
+	JB      horizontal
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	SUBQ    DI, AX
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	XORQ    R12, R12
+	TESTQ   DX, DX
+	JS      refill77
+
+ready78:
+	MOVBQZX 5(R10), SI
+	MOVQ    AX, R8
+	SHRQ    $0x18, R8
+	ORQ     32(SP), R8
+	RORXQ   $0x28, SI, DI
+	MOVQ    24(SP), R9
+	SUBQ    DI, R9
+	IMULQ   CX, SI
+	ADDQ    R9, SI
+	RORXQ   $0x20, SI, DI
+	MOVQ    R8, R10
+	RORXQ   $0x38, CX, R9
+	MOVL    $0xff000000, R8
+	ADDQ    R8, R9
+	SUBQ    SI, R9
+	SHLQ    $0x38, DI
+	MOVQ    AX, R8
+	SUBQ    DI, R8
+	CMPQ    R10, SI
+	CMOVQCC R8, AX
+	CMOVQCS SI, R9
+	CMC
+	ADCQ    R12, R12
+	RORXQ   $0x20, R9, DI
+	LZCNTQ  R9, SI
+	SHLXL   SI, DI, CX
+	SUBQ    $0x18, SI
+	SHLXQ   SI, AX, AX
+	SUBQ    SI, DX
+	ADDQ    $0x04, R12
+	JMP     mode
+
+horizontal:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	MOVQ   $0x00000003, R12
+	JMP    mode
+
+left_down:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	MOVQ   $0x00000006, R12
+	JMP    mode
+
+vertical_left:
+	LZCNTQ SI, R9
+	SHLXL  R9, DI, CX
+	SUBQ   $0x18, R9
+	SHLXQ  R9, AX, AX
+	SUBQ   R9, DX
+	MOVQ   $0x00000007, R12
+
+mode:
+	MOVQ 40(SP), R10
+	MOVQ R10, R8
+	ANDQ $0x03, R10
+	SHRQ $0x02, R8
+	MOVQ above+16(FP), SI
+	MOVQ left+24(FP), DI
+	MOVB R12, (SI)(R10*1)
+	MOVB R12, (DI)(R8*1)
+	MOVQ 40(SP), R10
+	MOVB R12, (R11)(R10*1)
+	INCQ R10
+	MOVQ R10, 40(SP)
+	CMPQ R10, $0x10
+	JNE  block
+	MOVQ (SP), SI
+	MOVQ AX, 32(SI)
+	SHRQ $0x18, CX
+	DECQ CX
+	MOVQ CX, 40(SI)
+	MOVQ DX, 48(SI)
+	SUBQ (SI), BX
+	MOVQ BX, 24(SI)
+	RET
+
+refill61:
+	CMPQ   BX, 16(SP)
+	JA     byte79
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready62
+
+byte79:
+	CMPQ    BX, 8(SP)
+	JAE     over80
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready62
+
+over80:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready62
+
+refill63:
+	CMPQ   BX, 16(SP)
+	JA     byte81
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready64
+
+byte81:
+	CMPQ    BX, 8(SP)
+	JAE     over82
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready64
+
+over82:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready64
+
+refill65:
+	CMPQ   BX, 16(SP)
+	JA     byte83
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready66
+
+byte83:
+	CMPQ    BX, 8(SP)
+	JAE     over84
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready66
+
+over84:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready66
+
+refill67:
+	CMPQ   BX, 16(SP)
+	JA     byte85
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready68
+
+byte85:
+	CMPQ    BX, 8(SP)
+	JAE     over86
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready68
+
+over86:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready68
+
+refill69:
+	CMPQ   BX, 16(SP)
+	JA     byte87
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready70
+
+byte87:
+	CMPQ    BX, 8(SP)
+	JAE     over88
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready70
+
+over88:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready70
+
+refill71:
+	CMPQ   BX, 16(SP)
+	JA     byte89
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready72
+
+byte89:
+	CMPQ    BX, 8(SP)
+	JAE     over90
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready72
+
+over90:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready72
+
+refill73:
+	CMPQ   BX, 16(SP)
+	JA     byte91
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready74
+
+byte91:
+	CMPQ    BX, 8(SP)
+	JAE     over92
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready74
+
+over92:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready74
+
+refill75:
+	CMPQ   BX, 16(SP)
+	JA     byte93
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready76
+
+byte93:
+	CMPQ    BX, 8(SP)
+	JAE     over94
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready76
+
+over94:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready76
+
+refill77:
+	CMPQ   BX, 16(SP)
+	JA     byte95
+	MOVQ   (BX), SI
+	BSWAPQ SI
+	LEAQ   8(DX), DI
+	SHRXQ  DI, SI, SI
+	ORQ    SI, AX
+	ADDQ   $0x07, BX
+	ADDQ   $0x38, DX
+	JMP    ready78
+
+byte95:
+	CMPQ    BX, 8(SP)
+	JAE     over96
+	MOVBQZX (BX), SI
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, SI, SI
+	ORQ     SI, AX
+	INCQ    BX
+	ADDQ    $0x08, DX
+	JMP     ready78
+
+over96:
+	MOVQ (SP), SI
+	MOVB $0x01, 56(SI)
+	ADDQ $0x08, DX
+	JMP  ready78

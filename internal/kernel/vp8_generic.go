@@ -4,6 +4,8 @@ package kernel
 
 func vp8Read(*VP8Macroblock, *VP8Reader) bool { return false }
 
+func vp8Modes(*VP8Reader, *VP8ModeProbs, *[4]uint8, *[4]uint8, *[16]uint8) bool { return false }
+
 func vp8AddRow(_, _ []byte, _ int, _, _ *[2][16]int16) bool { return false }
 
 func vp8AddBlock([]byte, int, *[16]int16) bool { return false }

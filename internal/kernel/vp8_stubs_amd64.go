@@ -45,3 +45,8 @@ func vp8LeadingZeros(v uint32) uint32
 //
 //go:noescape
 func vp8ReadBMI2(m *byte, r *byte)
+
+// vp8ModesBMI2 is VP8Modes. r points to a VP8Reader.
+//
+//go:noescape
+func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)

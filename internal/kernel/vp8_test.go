@@ -62,7 +62,33 @@ func TestVP8Read(t *testing.T) {
 			m2.Above = &above2
 			bit := uint8(rnd.Uint32())
 			require.Equal(t, r2.Bit(bit), r.Bit(bit))
+			vp8CompareModes(t, rnd, &r, &r2)
 		}
+	}
+}
+
+// vp8CompareModes reads modes from r with assembly and from r2 without.
+func vp8CompareModes(t *testing.T, rnd *rand.Rand, r, r2 *VP8Reader) {
+	var probs VP8ModeProbs
+	for i := range probs {
+		for k := range probs[i] {
+			for n := range probs[i][k] {
+				probs[i][k][n] = uint8(rnd.Uint32())
+			}
+		}
+	}
+	above, left := [4]uint8{0, 9, 3, uint8(rnd.IntN(10))}, [4]uint8{uint8(rnd.IntN(10)), 9, 0, 7}
+	above2, left2 := above, left
+	var modes, modes2 [16]uint8
+	VP8Modes(r, &probs, &above, &left, &modes)
+	restore := cpu.DisableAll()
+	VP8Modes(r2, &probs, &above2, &left2, &modes2)
+	restore()
+	require.Equal(t, r2.Ended, r.Ended)
+	if !r.Ended {
+		require.Equal(t, modes2, modes)
+		require.Equal(t, r2, r)
+		require.Equal(t, [2][4]uint8{above2, left2}, [2][4]uint8{above, left})
 	}
 }
 

@@ -287,3 +287,42 @@ func (r *VP8Reader) large(p *[16]uint8) int {
 	}
 	return v + 3 + 8<<kind
 }
+
+// VP8ModeProbs are the probabilities of the modes of blocks of 4x4 samples, by
+// the modes above and to the left.
+type VP8ModeProbs [10][10][9]uint8
+
+// VP8Modes reads the modes of the 16 blocks of a macroblock (RFC 6386, section
+// 11.2): the path to a mode in a tree. above and left are the modes beside the
+// macroblock, below 10, and become those at its lower and right edge.
+func VP8Modes(r *VP8Reader, probs *VP8ModeProbs, above, left *[4]uint8, modes *[16]uint8) {
+	if vp8Modes(r, probs, above, left, modes) {
+		return
+	}
+	for i := range modes {
+		a, l := &above[i%4], &left[i/4]
+		modes[i] = r.mode(&probs[*a][*l])
+		*a, *l = modes[i], modes[i]
+	}
+}
+
+func (r *VP8Reader) mode(p *[9]uint8) uint8 {
+	switch {
+	case r.Bit(p[0]) == 0:
+		return 0
+	case r.Bit(p[1]) == 0:
+		return 1
+	case r.Bit(p[2]) == 0:
+		return 2
+	case r.Bit(p[3]) == 0:
+		if r.Bit(p[4]) == 0 {
+			return 3
+		}
+		return 4 + uint8(r.Bit(p[5]))
+	case r.Bit(p[6]) == 0:
+		return 6
+	case r.Bit(p[7]) == 0:
+		return 7
+	}
+	return 8 + uint8(r.Bit(p[8]))
+}

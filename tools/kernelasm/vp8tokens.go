@@ -8,7 +8,7 @@ import (
 
 // Offsets in kernel.VP8Reader and VP8Macroblock; a test compares them.
 const (
-	vp8Buf, vp8Len, vp8Pos, vp8Value, vp8Range, vp8Bits, vp8Ended = 0, 8, 24, 32, 40, 48, 56
+	vp8Buf, vp8Len, vp8Pos, vp8Value, vp8Range, vp8Left64, vp8Ended = 0, 8, 24, 32, 40, 48, 56
 
 	vp8Probs, vp8Quant, vp8Above, vp8Left, vp8Y2, vp8Or, vp8Count, vp8Coef = 0, 8, 16, 24, 40, 48, 56, 88
 
@@ -16,6 +16,7 @@ const (
 )
 
 var _ = add("vp8", vp8Tokens)
+var _ = add("vp8", vp8Modes)
 
 // vp8Tokens writes VP8Macroblock.Read. Its cost is the chain of dependent
 // instructions from one range to the next: multiply, shift, count the leading
@@ -53,144 +54,18 @@ func vp8Tokens() {
 	Pragma("noescape")
 	Doc("vp8ReadBMI2 is VP8Macroblock.Read. m and r point to a VP8Macroblock and a VP8Reader.")
 	at := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
-	mp, rp := AllocLocal(8), AllocLocal(8)
-	end, stop := AllocLocal(8), AllocLocal(8)
-	block, first, planeProbs, steps := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
-	bitsOr, kind, unit, behind := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
-
-	value, span, left, src := GP64(), GP64(), GP64(), GP64()
+	mp, block, first := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	planeProbs, steps := AllocLocal(8), AllocLocal(8)
+	bitsOr, kind := AllocLocal(8), AllocLocal(8)
 	p, band, n, coef, v := GP64(), GP64(), GP64(), GP64(), GP64()
-	t, s, x, r, k := GP64(), GP64(), GP64(), GP64(), GP64()
-
+	b := newVP8Bits()
+	value, span, left, t, s, x, r, k := b.value, b.span, b.left, b.t, b.s, b.x, b.r, b.k
+	bit, zero, ready := b.bit, b.zero, b.ready
+	number := func(prob Op) { b.number(v, prob) }
 	Load(Param("m"), t)
 	MOVQ(t, mp)
-	Load(Param("r"), r)
-	MOVQ(r, rp)
-	MOVQ(at(r, vp8Buf), src)
-	MOVQ(at(r, vp8Len), t)
-	ADDQ(src, t)
-	MOVQ(t, end)
-	SUBQ(U8(8), t)
-	MOVQ(t, stop)
-	ADDQ(at(r, vp8Pos), src)
-	MOVQ(at(r, vp8Value), value)
-	MOVQ(at(r, vp8Range), span)
-	INCQ(span)
-	SHLQ(U8(24), span)
-	MOVQ(at(r, vp8Bits), left)
 	XORQ(t, t)
 	MOVQ(t, bitsOr)
-	BTSQ(U8(32), t)
-	MOVQ(t, unit)
-	DECQ(t)
-	MOVQ(t, behind)
-
-	var later []func() // code that is rarely run
-	// ready makes sure that there are 8 bits.
-	ready := func() {
-		name, back := label("refill"), label("ready")
-		TESTQ(left, left)
-		JS(LabelRef(name))
-		Label(back)
-		later = append(later, func() {
-			slow, over := label("byte"), label("over")
-			Label(name)
-			CMPQ(src, stop)
-			JA(LabelRef(slow))
-			MOVQ(Mem{Base: src}, t)
-			BSWAPQ(t)
-			LEAQ(at(left, 8), s)
-			SHRXQ(s, t, t)
-			ORQ(t, value)
-			ADDQ(U8(7), src)
-			ADDQ(U8(56), left)
-			JMP(LabelRef(back))
-			Label(slow)
-			CMPQ(src, end)
-			JAE(LabelRef(over))
-			MOVBQZX(Mem{Base: src}, t)
-			MOVQ(U32(48), s)
-			SUBQ(left, s)
-			SHLXQ(s, t, t)
-			ORQ(t, value)
-			INCQ(src)
-			ADDQ(U8(8), left)
-			JMP(LabelRef(back))
-			Label(over)
-			MOVQ(rp, t)
-			MOVB(U8(1), at(t, vp8Ended))
-			ADDQ(U8(8), left)
-			JMP(LabelRef(back))
-		})
-	}
-	// divide computes the part of the range that means 0, plus a fraction, in
-	// t with 32 bits behind the point: (range-1)*prob/256 + 1. The part itself
-	// is in the lower half of s. The bit is 0 if x, the first 40 bits of the
-	// value with the last 32 set, is less than t.
-	divide := func(prob Op) {
-		ready()
-		if m, ok := prob.(Mem); ok {
-			MOVBQZX(m, t)
-		} else {
-			MOVQ(prob, t)
-		}
-		MOVQ(value, x)
-		SHRQ(U8(24), x)
-		ORQ(behind, x)
-		RORXQ(U8(64-24), t, s)
-		MOVQ(unit, r)
-		SUBQ(s, r)
-		IMULQ(span, t)
-		ADDQ(r, t)
-		RORXQ(U8(32), t, s)
-	}
-	// rest computes the other part in r like divide. It changes x.
-	rest := func() {
-		RORXQ(U8(64-8), span, r)
-		MOVL(U32(0xFF000000), x.As32()) // the fraction is rounded down
-		ADDQ(x, r)
-		SUBQ(t, r)
-	}
-	// scale makes part the range, whose integer is in s already.
-	scale := func(part, zeros Register) {
-		z := zeros.(GPVirtual)
-		LZCNTQ(part, z)
-		SHLXL(z.As32(), s.As32(), span.As32())
-		SUBQ(U8(24), z)
-		SHLXQ(z, value, value)
-		SUBQ(z, left)
-	}
-	// bit reads a bit and jumps if it is 0; the code there starts with zero.
-	bit := func(prob Op, to string) {
-		divide(prob)
-		CMPQ(x, t)
-		JB(LabelRef(to))
-		rest()
-		SHLQ(U8(56), s)
-		SUBQ(s, value)
-		RORXQ(U8(32), r, s)
-		scale(r, t)
-	}
-	zero := func(name string) {
-		Label(name)
-		scale(t, r)
-	}
-	// number reads a bit to v's end, without a branch.
-	number := func(prob Op) {
-		divide(prob)
-		MOVQ(x, k)
-		rest()
-		SHLQ(U8(56), s)
-		MOVQ(value, x)
-		SUBQ(s, x)
-		CMPQ(k, t) // carries if the bit is 0
-		CMOVQCC(x, value)
-		CMOVQCS(t, r)
-		CMC()
-		ADCQ(v, v)
-		RORXQ(U8(32), r, s)
-		scale(r, t)
-	}
 
 	MOVQ(mp, t)
 	XORQ(k, k)
@@ -365,14 +240,7 @@ func vp8Tokens() {
 
 	MOVQ(bitsOr, s)
 	MOVQ(s, at(t, vp8Or))
-	MOVQ(rp, t)
-	MOVQ(value, at(t, vp8Value))
-	SHRQ(U8(24), span)
-	DECQ(span)
-	MOVQ(span, at(t, vp8Range))
-	MOVQ(left, at(t, vp8Bits))
-	SUBQ(at(t, vp8Buf), src)
-	MOVQ(src, at(t, vp8Pos))
+	b.save()
 	RET()
 
 	Label("chroma")
@@ -386,7 +254,256 @@ func vp8Tokens() {
 	MOVQ(s, steps)
 	JMP(LabelRef("block"))
 
-	for _, f := range later {
+	b.finish()
+}
+
+// vp8Bits writes the reading of bits. The registers t, s, x, r and k are free
+// between the bits.
+type vp8Bits struct {
+	value, span, left, src reg64
+	t, s, x, r, k          reg64
+	reader                 Mem
+
+	ready  func()                    // makes sure that there are 8 bits
+	bit    func(prob Op, to string)  // reads a bit and jumps if it is 0
+	zero   func(name string)         // begins the code to jump to
+	number func(v Register, prob Op) // reads a bit to v's end, without a branch
+	later  []func()                  // code that is rarely run
+}
+
+type reg64 = GPVirtual
+
+// newVP8Bits loads the state of the VP8Reader that parameter r points to.
+func newVP8Bits() *vp8Bits {
+	b := &vp8Bits{
+		value: GP64(), span: GP64(), left: GP64(), src: GP64(), t: GP64(), s: GP64(), x: GP64(), r: GP64(), k: GP64(),
+		reader: AllocLocal(8),
+	}
+	value, span, left, src, t, s, x, r, k := b.value, b.span, b.left, b.src, b.t, b.s, b.x, b.r, b.k
+	end, stop, unit, behind := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	at := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
+	Load(Param("r"), r)
+	MOVQ(r, b.reader)
+	MOVQ(at(r, vp8Buf), src)
+	MOVQ(at(r, vp8Len), t)
+	ADDQ(src, t)
+	MOVQ(t, end)
+	SUBQ(U8(8), t)
+	MOVQ(t, stop)
+	ADDQ(at(r, vp8Pos), src)
+	MOVQ(at(r, vp8Value), value)
+	MOVQ(at(r, vp8Range), span)
+	INCQ(span)
+	SHLQ(U8(24), span)
+	MOVQ(at(r, vp8Left64), left)
+	XORQ(t, t)
+	BTSQ(U8(32), t)
+	MOVQ(t, unit)
+	DECQ(t)
+	MOVQ(t, behind)
+
+	// ready makes sure that there are 8 bits.
+	b.ready = func() {
+		name, back := label("refill"), label("ready")
+		TESTQ(left, left)
+		JS(LabelRef(name))
+		Label(back)
+		b.later = append(b.later, func() {
+			slow, over := label("byte"), label("over")
+			Label(name)
+			CMPQ(src, stop)
+			JA(LabelRef(slow))
+			MOVQ(Mem{Base: src}, t)
+			BSWAPQ(t)
+			LEAQ(at(left, 8), s)
+			SHRXQ(s, t, t)
+			ORQ(t, value)
+			ADDQ(U8(7), src)
+			ADDQ(U8(56), left)
+			JMP(LabelRef(back))
+			Label(slow)
+			CMPQ(src, end)
+			JAE(LabelRef(over))
+			MOVBQZX(Mem{Base: src}, t)
+			MOVQ(U32(48), s)
+			SUBQ(left, s)
+			SHLXQ(s, t, t)
+			ORQ(t, value)
+			INCQ(src)
+			ADDQ(U8(8), left)
+			JMP(LabelRef(back))
+			Label(over)
+			MOVQ(b.reader, t)
+			MOVB(U8(1), at(t, vp8Ended))
+			ADDQ(U8(8), left)
+			JMP(LabelRef(back))
+		})
+	}
+	// divide computes the part of the range that means 0, plus a fraction, in
+	// t with 32 bits behind the point: (range-1)*prob/256 + 1. The part itself
+	// is in the lower half of s. The bit is 0 if x, the first 40 bits of the
+	// value with the last 32 set, is less than t.
+	divide := func(prob Op) {
+		b.ready()
+		if m, ok := prob.(Mem); ok {
+			MOVBQZX(m, t)
+		} else {
+			MOVQ(prob, t)
+		}
+		MOVQ(value, x)
+		SHRQ(U8(24), x)
+		ORQ(behind, x)
+		RORXQ(U8(64-24), t, s)
+		MOVQ(unit, r)
+		SUBQ(s, r)
+		IMULQ(span, t)
+		ADDQ(r, t)
+		RORXQ(U8(32), t, s)
+	}
+	// rest computes the other part in r like divide. It changes x.
+	rest := func() {
+		RORXQ(U8(64-8), span, r)
+		MOVL(U32(0xFF000000), x.As32()) // the fraction is rounded down
+		ADDQ(x, r)
+		SUBQ(t, r)
+	}
+	// scale makes part the range, whose integer is in s already.
+	scale := func(part, zeros Register) {
+		z := zeros.(GPVirtual)
+		LZCNTQ(part, z)
+		SHLXL(z.As32(), s.As32(), span.As32())
+		SUBQ(U8(24), z)
+		SHLXQ(z, value, value)
+		SUBQ(z, left)
+	}
+	// bit reads a bit and jumps if it is 0; the code there starts with zero.
+	b.bit = func(prob Op, to string) {
+		divide(prob)
+		CMPQ(x, t)
+		JB(LabelRef(to))
+		rest()
+		SHLQ(U8(56), s)
+		SUBQ(s, value)
+		RORXQ(U8(32), r, s)
+		scale(r, t)
+	}
+	b.zero = func(name string) {
+		Label(name)
+		scale(t, r)
+	}
+	// number reads a bit to v's end, without a branch.
+	b.number = func(v Register, prob Op) {
+		divide(prob)
+		MOVQ(x, k)
+		rest()
+		SHLQ(U8(56), s)
+		MOVQ(value, x)
+		SUBQ(s, x)
+		CMPQ(k, t) // carries if the bit is 0
+		CMOVQCC(x, value)
+		CMOVQCS(t, r)
+		CMC()
+		ADCQ(v, v)
+		RORXQ(U8(32), r, s)
+		scale(r, t)
+	}
+	return b
+}
+
+// save stores the state.
+func (b *vp8Bits) save() {
+	at := func(disp int) Mem { return Mem{Base: b.t, Disp: disp} }
+	MOVQ(b.reader, b.t)
+	MOVQ(b.value, at(vp8Value))
+	SHRQ(U8(24), b.span)
+	DECQ(b.span)
+	MOVQ(b.span, at(vp8Range))
+	MOVQ(b.left, at(vp8Left64))
+	SUBQ(at(vp8Buf), b.src)
+	MOVQ(b.src, at(vp8Pos))
+}
+
+// finish writes the code that is rarely run.
+func (b *vp8Bits) finish() {
+	for _, f := range b.later {
 		f()
 	}
+}
+
+// vp8Modes writes VP8Modes.
+func vp8Modes() {
+	function("vp8ModesBMI2", "func(r *byte, probs *[9]uint8, above, left *[4]uint8, modes *[16]uint8)")
+	Doc("vp8ModesBMI2 is VP8Modes. r points to a VP8Reader.")
+	b := newVP8Bits()
+	above, beside, modes := GP64(), GP64(), GP64()
+	p, i, v := GP64(), AllocLocal(8), GP64()
+	Load(Param("modes"), modes)
+	XORQ(b.t, b.t)
+	MOVQ(b.t, i)
+	prob := func(n int) Mem { return Mem{Base: p, Disp: n} }
+	set := func(n int) {
+		MOVQ(U32(n), v)
+		JMP(LabelRef("mode"))
+	}
+
+	Label("block")
+	place := func() {
+		MOVQ(i, b.k)
+		MOVQ(b.k, b.x)
+		ANDQ(U8(3), b.k)
+		SHRQ(U8(2), b.x)
+		Load(Param("above"), above)
+		Load(Param("left"), beside)
+	}
+	place()
+	MOVBQZX(Mem{Base: above, Index: b.k, Scale: 1}, p)
+	MOVBQZX(Mem{Base: beside, Index: b.x, Scale: 1}, b.t)
+	LEAQ(Mem{Base: p, Index: p, Scale: 4}, p)
+	LEAQ(Mem{Base: b.t, Index: p, Scale: 2}, p)
+	LEAQ(Mem{Base: p, Index: p, Scale: 8}, p)
+	Load(Param("probs"), b.t)
+	ADDQ(b.t, p)
+
+	b.bit(prob(0), "dc")
+	b.bit(prob(1), "true")
+	b.bit(prob(2), "vertical")
+	b.bit(prob(3), "first")
+	b.bit(prob(6), "left_down")
+	b.bit(prob(7), "vertical_left")
+	XORQ(v, v)
+	b.number(v, prob(8))
+	ADDQ(U8(8), v)
+	JMP(LabelRef("mode"))
+	b.zero("dc")
+	set(0)
+	b.zero("true")
+	set(1)
+	b.zero("vertical")
+	set(2)
+	b.zero("first")
+	b.bit(prob(4), "horizontal")
+	XORQ(v, v)
+	b.number(v, prob(5))
+	ADDQ(U8(4), v)
+	JMP(LabelRef("mode"))
+	b.zero("horizontal")
+	set(3)
+	b.zero("left_down")
+	set(6)
+	b.zero("vertical_left")
+	MOVQ(U32(7), v)
+
+	Label("mode")
+	place()
+	MOVB(v.As8(), Mem{Base: above, Index: b.k, Scale: 1})
+	MOVB(v.As8(), Mem{Base: beside, Index: b.x, Scale: 1})
+	MOVQ(i, b.k)
+	MOVB(v.As8(), Mem{Base: modes, Index: b.k, Scale: 1})
+	INCQ(b.k)
+	MOVQ(b.k, i)
+	CMPQ(b.k, U8(16))
+	JNE(LabelRef("block"))
+	b.save()
+	RET()
+	b.finish()
 }

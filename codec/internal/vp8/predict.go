@@ -6,7 +6,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// The modes of prediction. Whole macroblocks and chroma use the first four.
+// The modes of prediction, as kernel.VP8Modes returns them. Whole macroblocks and
+// chroma use the first four.
 const (
 	modeDC = iota
 	modeTrue
@@ -18,7 +19,6 @@ const (
 	modeVerticalLeft
 	modeHorizontalDown
 	modeHorizontalUp
-	modes4
 )
 
 // macroblock decodes one macroblock.
@@ -37,7 +37,7 @@ func (d *Decoder) macroblock(x, y int, tokens *kernel.VP8Reader) {
 		d.left = [4]uint8{luma, luma, luma, luma}
 		mb.modes = d.left
 	} else {
-		d.readModes(r, &mb.modes)
+		kernel.VP8Modes(r, &modeProbs, &mb.modes, &d.left, &d.modes)
 	}
 	chroma := readChroma(r)
 
@@ -101,40 +101,6 @@ func readChroma(r *kernel.VP8Reader) uint8 {
 		return modeHorizontal
 	}
 	return modeTrue
-}
-
-// readModes reads the modes of blocks of 4x4 samples (section 11.2).
-func (d *Decoder) readModes(r *kernel.VP8Reader, above *[4]uint8) {
-	for y := range 4 {
-		left := d.left[y]
-		for x := range 4 {
-			left = readMode(r, &modeProbs[above[x]][left])
-			above[x] = left
-			d.modes[4*y+x] = left
-		}
-		d.left[y] = left
-	}
-}
-
-func readMode(r *kernel.VP8Reader, p *[9]uint8) uint8 {
-	switch {
-	case r.Bit(p[0]) == 0:
-		return modeDC
-	case r.Bit(p[1]) == 0:
-		return modeTrue
-	case r.Bit(p[2]) == 0:
-		return modeVertical
-	case r.Bit(p[3]) == 0:
-		if r.Bit(p[4]) == 0 {
-			return modeHorizontal
-		}
-		return modeRightDown + uint8(r.Bit(p[5]))
-	case r.Bit(p[6]) == 0:
-		return modeLeftDown
-	case r.Bit(p[7]) == 0:
-		return modeVerticalLeft
-	}
-	return modeHorizontalDown + uint8(r.Bit(p[8]))
 }
 
 // predictLuma predicts a macroblock at once and adds its residuals.
@@ -220,8 +186,10 @@ func (p *plane) predict(mode uint8, at, x, y int) {
 	case modeDC:
 		sum, count := 0, 0
 		if y > 0 {
-			for _, v := range p.pix[at-stride:][:n] {
-				sum += int(v)
+			for i := 0; i < n; i += 8 {
+				v := binary.LittleEndian.Uint64(p.pix[at-stride+i:])
+				v = v&0x00FF00FF00FF00FF + v>>8&0x00FF00FF00FF00FF
+				sum += int(v * 0x0001000100010001 >> 48)
 			}
 			count = n
 		}

@@ -1,5 +1,7 @@
 package vp8
 
+import "github.com/infer-prep/infer-prep/internal/kernel"
+
 // The tables of RFC 6386.
 
 // dcSteps and acSteps are the steps of the quantizers (section 14.1).
@@ -27,7 +29,7 @@ var acSteps = [128]uint16{
 
 // modeProbs are the probabilities of the mode of a block of 4x4 samples, by the
 // modes above and to the left (section 11.5).
-var modeProbs = [modes4][modes4][9]uint8{
+var modeProbs = kernel.VP8ModeProbs{
 	{
 		{231, 120, 48, 89, 115, 113, 120, 152, 112},
 		{152, 179, 64, 126, 170, 118, 46, 70, 95},

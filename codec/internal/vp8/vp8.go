@@ -91,6 +91,7 @@ type plane struct {
 	stride, size int // size is the side of a macroblock
 	pix          []byte
 	saved        []byte // the last row before the filter
+	other        []byte // memory of exchange
 }
 
 // kept is the number of rows above a row of macroblocks: the filter changes up
@@ -107,9 +108,9 @@ func (p *plane) reset(size, count int) {
 	n := (kept + size) * p.stride
 	if cap(p.pix) < n {
 		p.pix = make([]byte, n)
-		p.saved = make([]byte, n)
+		p.saved, p.other = make([]byte, p.stride), make([]byte, p.stride)
 	}
-	p.pix, p.saved = p.pix[:n], p.saved[:p.stride]
+	p.pix, p.saved, p.other = p.pix[:n], p.saved[:p.stride], p.other[:p.stride]
 	// The samples to the left of the image are 129, those above 127.
 	for y := range kept + size {
 		p.pix[y*p.stride+kernel.VP8Pad-1] = 129
@@ -124,10 +125,9 @@ func (p *plane) reset(size, count int) {
 // the same row before the filter, from which blocks are predicted.
 func (p *plane) exchange() {
 	row := p.pix[(kept-1)*p.stride:][:p.stride]
-	saved := p.saved[:len(row)]
-	for i, v := range row {
-		row[i], saved[i] = saved[i], v
-	}
+	copy(p.other, row)
+	copy(row, p.saved)
+	p.saved, p.other = p.other, p.saved
 }
 
 // next saves the last row before the filter.
