@@ -2,22 +2,19 @@
 // format. It decodes lossy, lossless, and lossy images with alpha. An animation
 // decodes to its first frame on a canvas of transparent black.
 //
-// golang.org/x/image decodes the planes of lossy images exactly. Their
-// conversion to RGB is that of libwebp 1.6.0 as Pillow 13.0.0 uses it: fancy
-// upsampling of chroma and limited-range fixed point. Colours of transparent
-// pixels stay unchanged, as in Pillow.
+// The pixels are those of libwebp 1.6.0 as Pillow 13.0.0 uses it: lossy images
+// with fancy upsampling of chroma and limited-range fixed point. Colours of
+// transparent pixels stay unchanged, as in Pillow.
 package webp
 
 import (
 	"bytes"
 	"encoding/binary"
-	"image"
 	"math/bits"
-
-	"golang.org/x/image/vp8"
 
 	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/codec/internal/exif"
+	"github.com/infer-prep/infer-prep/codec/internal/vp8"
 	"github.com/infer-prep/infer-prep/codec/internal/vp8l"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
@@ -47,6 +44,7 @@ type header struct {
 	opaque        bool
 	image         []byte // body of the VP8 or VP8L chunk
 	imageAt       int
+	imageSize     int    // as the chunk says
 	alpha         []byte // body of the ALPH chunk, nil if missing
 	exif, xmp     []byte
 	extended      bool
@@ -107,7 +105,7 @@ func (h *header) parse(data []byte) error {
 		case h.animated && (id == "VP8 " || id == "VP8L"):
 			return bad(p, "chunk %q in an animation", id)
 		case (id == "VP8 " || id == "VP8L") && h.image == nil:
-			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8
+			h.setImage(data[:end], p, int(n))
 		case id == "EXIF" && h.exif == nil:
 			h.exif = body
 		case id == "XMP " && h.xmp == nil:
@@ -167,13 +165,24 @@ func (h *header) frame(b []byte, p int) error {
 		case id == "ALPH" && h.alpha == nil:
 			h.alpha = body
 		case id == "VP8 " || id == "VP8L":
-			h.lossless, h.image, h.imageAt = id == "VP8L", body, p+8+at+8
+			h.setImage(b, at, int(n))
+			h.imageAt += p + 8
 		default:
 			return bad(p+8+at, "chunk %q in a frame, want VP8 or VP8L", id)
 		}
 		at += 8 + int(n+n&1)
 	}
 	return nil
+}
+
+// setImage sets the image to that of the chunk at p, with n bytes. As libwebp's,
+// a lossy image includes the byte that makes the chunk's size even.
+func (h *header) setImage(data []byte, p, n int) {
+	h.lossless, h.imageAt, h.imageSize = string(data[p:p+4]) == "VP8L", p+8, n
+	if !h.lossless {
+		n += n & 1
+	}
+	h.image = data[p+8 : min(p+8+n, len(data))]
 }
 
 func le24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
@@ -192,29 +201,23 @@ func (h *header) imageHeader() error {
 		h.width, h.height, h.hasAlpha = 1+int(v&0x3fff), 1+int(v>>14&0x3fff), v>>28&1 != 0
 		return nil
 	}
-	if len(b) < 10 || string(b[3:6]) != "\x9d\x01\x2a" {
-		return bad(h.imageAt, "not a VP8 key frame header")
+	v, err := vp8.ParseHeader(b)
+	if err != nil {
+		return bad(h.imageAt, "VP8 image: %v", err)
 	}
-	tag := le24(b)
-	if tag&1 != 0 || tag>>1&7 > 3 || tag>>4&1 == 0 {
-		return bad(h.imageAt, "not a visible VP8 key frame")
+	if v.First >= h.imageSize {
+		return bad(h.imageAt, "a first partition of %d bytes in a chunk of %d", v.First, h.imageSize)
 	}
-	if tag>>5 >= len(b) {
-		return bad(h.imageAt, "a first partition of %d bytes in a chunk of %d", tag>>5, len(b))
-	}
-	h.width, h.height = int(b[6])|int(b[7]&0x3f)<<8, int(b[8])|int(b[9]&0x3f)<<8
-	if h.width == 0 || h.height == 0 {
-		return bad(h.imageAt, "%dx%d pixels, want at least 1x1", h.width, h.height)
-	}
+	h.width, h.height = v.Width, v.Height
 	return nil
 }
 
 type decoder struct {
 	h   header
 	o   *codec.Options // of the open image; its data is in h
-	uv  [2][]byte      // a row of upsampled chroma
 	one codec.Raster   // a frame smaller than its canvas
 
+	lossy    vp8.Decoder
 	lossless vp8l.Decoder
 	plane    []byte // alpha
 }
@@ -254,11 +257,8 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, o, mode := &d.h, d.o, d.h.mode()
 	defer func() { d.h, d.o = header{}, nil }()
-	// Memory of x/image and dst: planes of 4:2:0, or 32-bit pixels twice.
+	// Memory of dst, and 32-bit pixels twice. Lossy images need some rows more.
 	perPixel := mode.Size()
-	if !h.lossless {
-		perPixel += 2
-	}
 	if h.lossless || h.alpha != nil {
 		perPixel += 8
 	}
@@ -310,30 +310,23 @@ func (d *decoder) image(dst *codec.Raster, mode codec.Mode) error {
 		copyARGB(dst, pixels)
 		return nil
 	}
-	v := vp8.NewDecoder() // a used one keeps the last image's loop filter deltas
-	v.Init(bytes.NewReader(h.image), len(h.image))
-	if _, err := v.DecodeFrameHeader(); err != nil {
-		return bad(h.imageAt, "%v", err)
-	}
-	m, err := v.DecodeFrame()
-	if err != nil {
-		return bad(h.imageAt, "%v", err)
-	}
 	dst.Reset(mode, h.width, h.height)
-	d.convert(dst, m)
-	if !h.hasAlpha {
-		return nil
+	if err := d.lossy.Decode(h.image, rows{dst}); err != nil {
+		return bad(h.imageAt, "VP8 image: %v", err)
 	}
-	if h.alpha == nil || h.opaque {
-		for y := range h.height {
-			row := dst.Pix[y*dst.Stride:]
-			for x := range h.width {
-				row[4*x+3] = 255
-			}
-		}
+	if !h.hasAlpha || h.alpha == nil || h.opaque {
 		return nil
 	}
 	return d.alpha(dst)
+}
+
+// rows converts the rows of a lossy image to an image's pixels, whose alpha
+// becomes 255.
+type rows struct{ to *codec.Raster }
+
+func (r rows) Row(y int, luma []byte, chroma *kernel.VP8Chroma420) {
+	to := r.to
+	kernel.VP8ToRGB(to.Pix[y*to.Stride:][:to.Stride], luma, chroma, to.Mode.Size())
 }
 
 // copyARGB writes the colours of pixels, and their alpha if dst has it.
@@ -348,80 +341,6 @@ func copyARGB(dst *codec.Raster, pixels []uint32) {
 			continue
 		}
 		kernel.ARGBToRGB(row, in)
-	}
-}
-
-// convert writes the colours of the 4:2:0 planes m.
-func (d *decoder) convert(dst *codec.Raster, m *image.YCbCr) {
-	w, n := dst.Width, dst.Mode.Size()
-	cw, ch := (w+1)/2, (dst.Height+1)/2
-	for i := range d.uv {
-		if cap(d.uv[i]) < w {
-			d.uv[i] = make([]byte, w)
-		}
-		d.uv[i] = d.uv[i][:w]
-	}
-	u, v := d.uv[0], d.uv[1]
-	for y := range dst.Height {
-		near := y / 2
-		far := near - 1 + y%2*2 // the row of chroma samples on the other side
-		if far < 0 || far >= ch {
-			far = near
-		}
-		upsample(u, m.Cb[near*m.CStride:][:cw], m.Cb[far*m.CStride:][:cw])
-		upsample(v, m.Cr[near*m.CStride:][:cw], m.Cr[far*m.CStride:][:cw])
-		luma := m.Y[y*m.YStride:][:w]
-		row := dst.Pix[y*dst.Stride:][:w*n]
-		last := w - 1
-		// The next pixel, or its alpha, overwrites the fourth byte.
-		for x, l := range luma[:last] {
-			r, g, b := rgb(l, u[x], v[x])
-			binary.LittleEndian.PutUint32(row[x*n:], uint32(r)|uint32(g)<<8|uint32(b)<<16)
-		}
-		p := row[last*n:]
-		p[0], p[1], p[2] = rgb(luma[last], u[last], v[last])
-	}
-}
-
-// upsample interpolates a row of chroma between the nearest row of samples and
-// the next one, 9:3:3:1. It rounds as libwebp's dsp/upsampling.c: a sum divided
-// by 8, then its mean with the nearest sample, both rounded down.
-func upsample(dst, near, far []byte) {
-	last := len(near) - 1
-	dst[0] = uint8((3*uint32(near[0]) + uint32(far[0]) + 2) >> 2)
-	for i := range last {
-		n0, n1 := uint32(near[i]), uint32(near[i+1])
-		f0, f1 := uint32(far[i]), uint32(far[i+1])
-		sum := n0 + n1 + f0 + f1 + 8
-		dst[2*i+1] = uint8(((sum+2*(n1+f0))>>3 + n0) >> 1)
-		dst[2*i+2] = uint8(((sum+2*(n0+f1))>>3 + n1) >> 1)
-	}
-	if len(dst)%2 == 0 {
-		dst[len(dst)-1] = uint8((3*uint32(near[last]) + uint32(far[last]) + 2) >> 2)
-	}
-}
-
-// rgb is libwebp's VP8YuvToRgb (dsp/yuv.h): limited-range BT.601 with
-// coefficients of 14 fraction bits. 8 bits are dropped after each product.
-func rgb(y, u, v uint8) (r, g, b uint8) {
-	l := int32(y) * 19077 >> 8
-	r = clip(l + int32(v)*26149>>8 - 14234)
-	g = clip(l - int32(u)*6419>>8 - int32(v)*13320>>8 + 8708)
-	b = clip(l + int32(u)*33050>>8 - 17685)
-	return
-}
-
-// clip drops 6 bits and limits the result to a byte. The sums of rgb are within
-// the table.
-func clip(v int32) uint8 { return clipped[v>>6+clipBelow] }
-
-const clipBelow = 300
-
-var clipped [1024]uint8
-
-func init() {
-	for i := range clipped {
-		clipped[i] = uint8(max(0, min(i-clipBelow, 255)))
 	}
 }
 

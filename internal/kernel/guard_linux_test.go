@@ -51,6 +51,7 @@ func TestPageEnds(t *testing.T) {
 	t.Run("pick", func(t *testing.T) { testPickIn(t, p) })
 	t.Run("warps", func(t *testing.T) { testWarpsIn(t, p) })
 	t.Run("yuv", func(t *testing.T) { testYUVIn(t, p) })
+	t.Run("vp8 to rgb", func(t *testing.T) { testVP8ToRGBIn(t, p) })
 	t.Run("fdct", func(t *testing.T) { testFDCTIn(t, p) })
 	t.Run("rgb to ycc", func(t *testing.T) { testRGBToYCCIn(t, p) })
 	t.Run("downsample", func(t *testing.T) { testDownsampleIn(t, p) })

@@ -1,0 +1,111 @@
+//go:build !purego
+
+package kernel
+
+import (
+	"unsafe"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
+)
+
+// vp8Reads reports whether the assembly of Read may run. It needs LZCNT, which
+// package cpu does not know. Without it the instruction has another meaning.
+var vp8Reads = cpu.Has(cpu.BMI2) && vp8LeadingZeros(1) == 31
+
+// vp8Read runs Read in assembly and reports whether it did.
+func vp8Read(m *VP8Macroblock, r *VP8Reader) bool {
+	if !vp8Reads || !cpu.Has(cpu.BMI2) {
+		return false
+	}
+	_, _, _ = m.Probs[0], m.Quant[0], m.Above[0]
+	_ = r.Buf[r.Pos:]
+	vp8ReadBMI2((*byte)(unsafe.Pointer(m)), (*byte)(unsafe.Pointer(r)))
+	return true
+}
+
+// vp8Modes runs VP8Modes in assembly and reports whether it did.
+func vp8Modes(r *VP8Reader, probs *VP8ModeProbs, above, left *[4]uint8, modes *[16]uint8) bool {
+	if !vp8Reads || !cpu.Has(cpu.BMI2) {
+		return false
+	}
+	for i, a := range above {
+		_, _ = probs[a], probs[left[i]]
+	}
+	_ = r.Buf[r.Pos:]
+	vp8ModesBMI2((*byte)(unsafe.Pointer(r)), &probs[0][0], above, left, modes)
+	return true
+}
+
+func vp8AddRow(a, b []byte, stride int, coefA, coefB *[2][16]int16) bool {
+	if !hasSIMD() {
+		return false
+	}
+	vp8AddRowAVX2(&a[0], &b[0], stride, &coefA[0], &coefB[0])
+	return true
+}
+
+func vp8AddBlock(dst []byte, stride int, coef *[16]int16) bool {
+	if !hasSIMD() {
+		return false
+	}
+	vp8AddBlockAVX2(&dst[0], stride, coef)
+	return true
+}
+
+func vp8True(p []byte, at, stride, n int) bool {
+	if !hasSIMD() {
+		return false
+	}
+	_, _ = p[at-stride:][15], p[at+(n-1)*stride+n-1]
+	vp8TrueAVX2(&p[at], stride, n)
+	return true
+}
+
+func vp8FilterNormal(y []byte, at, stride int, u, v []byte, atC, strideC int, f *VP8Filter) bool {
+	if !hasSIMD() {
+		return false
+	}
+	// The assembly reads and writes 4 rows above, and on both sides 4 samples
+	// more than those of the macroblock.
+	_, _ = y[at-4*stride-4], y[at+15*stride+19]
+	_, _ = u[atC-4*strideC-4], u[atC+7*strideC+11]
+	_, _ = v[atC-4*strideC-4], v[atC+7*strideC+11]
+	edges := 0
+	if f.Left {
+		edges |= 1
+	}
+	if f.Above {
+		edges |= 2
+	}
+	if f.Inner {
+		edges |= 4
+	}
+	limits := [4]uint8{f.Limit + 4, f.Limit, f.Interior, f.Variance}
+	vp8FilterAVX2(&y[at], stride, &u[atC], &v[atC], strideC, &limits, edges)
+	return true
+}
+
+// vp8ToRGB converts the pixels between the first and the last columns of
+// samples and returns the number of columns that are done.
+func vp8ToRGB(dst, y []byte, c *VP8Chroma420, size int) int {
+	gaps := (len(y) - 1) / 2 // between columns of samples; each has two pixels
+	if gaps < 16 || !hasSIMD() {
+		return 0
+	}
+	convert := func(from, n int) {
+		x, last := 2*from+1, from+16*n
+		d, l := dst[x*size:(x+32*n)*size], y[x:x+32*n]
+		_, _, _, _ = c.UNear[last], c.UFar[last], c.VNear[last], c.VFar[last]
+		chroma := [4]*byte{&c.UNear[from], &c.UFar[from], &c.VNear[from], &c.VFar[from]}
+		if size == 3 {
+			vp8ToRGBx3AVX2(&d[0], &l[0], &chroma, n)
+		} else {
+			vp8ToRGBx4AVX2(&d[0], &l[0], &chroma, n)
+		}
+	}
+	convert(0, gaps/16)
+	if gaps%16 != 0 {
+		convert(gaps-16, 1) // some are converted again
+	}
+	return gaps
+}

@@ -1,0 +1,17 @@
+//go:build !amd64 || purego
+
+package kernel
+
+func vp8Read(*VP8Macroblock, *VP8Reader) bool { return false }
+
+func vp8Modes(*VP8Reader, *VP8ModeProbs, *[4]uint8, *[4]uint8, *[16]uint8) bool { return false }
+
+func vp8AddRow(_, _ []byte, _ int, _, _ *[2][16]int16) bool { return false }
+
+func vp8AddBlock([]byte, int, *[16]int16) bool { return false }
+
+func vp8FilterNormal([]byte, int, int, []byte, []byte, int, int, *VP8Filter) bool { return false }
+
+func vp8ToRGB(_, _ []byte, _ *VP8Chroma420, _ int) int { return 0 }
+
+func vp8True([]byte, int, int, int) bool { return false }
