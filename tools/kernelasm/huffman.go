@@ -13,10 +13,10 @@ const (
 
 	targetDC, targetAC, targetBlocks, targetLast, targetStep, targetComp, targetSize = 0, 8, 16, 40, 64, 72, 80
 
-	tableMax, tableOffset, tableVals = 16384, 16404, 16424
+	tableMax, tableOffset, tableVals = 8192, 8260, 8328
 )
 
-const huffBits = 11
+const huffBits, huffBitsDC, huffEnds, huffRare = 10, 8, 1 << 6, 1 << 7
 
 var _ = add("huffman", huffman)
 
@@ -55,12 +55,13 @@ func huffman() {
 	Pragma("noescape")
 	Doc("huffDecodeBMI2 is HuffReader.Decode. r points to a HuffReader.")
 	r := Load(Param("r"), GP64())
-	stop, end, last := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	stop, end, last, self := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	src, acc, n, k := GP64(), GP64(), GP64(), GP64()
-	to, blk, ac, zigzag := GP64(), GP64(), GP64(), GP64()
-	p, k2, length, t, u := GP64(), GP64(), GP64(), GP64(), GP64()
+	to, blk, ac, limit := GP64(), GP64(), GP64(), GP64()
+	e, t, u, v, w := GP64(), GP64(), GP64(), GP64(), GP64()
 	at := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
 
+	MOVQ(r, self)
 	MOVQ(at(r, readerBuf), src)
 	MOVQ(at(r, readerStop), t)
 	ADDQ(src, t)
@@ -71,16 +72,19 @@ func huffman() {
 	IMUL3Q(U32(targetSize), at(r, readerMCU), t)
 	LEAQ(Mem{Base: r, Index: t, Scale: 1, Disp: readerTo}, t)
 	MOVQ(t, end)
-	LEAQ(place, zigzag)
+	LEAQ(place.Offset(63), limit)
 
+	// refill reads until acc has at least 56 bits. Only the six low bits of n
+	// count.
 	refill := func() {
 		MOVQ(Mem{Base: src}, t)
 		BSWAPQ(t)
 		SHRXQ(n, t, t)
 		ORQ(t, acc)
 		MOVQ(n, t)
-		XORQ(U8(63), t)
+		NOTQ(t)
 		SHRQ(U8(3), t)
+		ANDQ(U8(7), t)
 		ADDQ(t, src)
 		ORQ(U8(56), n)
 	}
@@ -89,77 +93,103 @@ func huffman() {
 		SHLXQ(bits, acc, acc)
 		SUBQ(bits, n)
 	}
-	lookUp := func() {
-		// The next look-up does not wait for the LEA.
+	// field loads a byte of the entry at t.
+	field := func(i int, to Register) { MOVBQZX(Mem{Base: ac, Index: t, Scale: 8, Disp: i}, to) }
+	lookUp := func(bits int) {
 		MOVQ(acc, t)
-		SHRQ(U8(64-huffBits), t)
-		MOVBQZX(Mem{Base: ac, Index: t, Scale: 8}, length)
-		LEAQ(Mem{Base: ac, Index: t, Scale: 8}, p)
+		SHRQ(U8(64-bits), t)
+		MOVQ(Mem{Base: ac, Index: t, Scale: 8}, e)
 	}
-	// symbol finishes a rare look-up: it moves the symbol to u and the code's
-	// length to length.
+	// value sets v to T.81's EXTEND of the entry's last value. shift shifts v
+	// right by 64 bits less the number of value bits.
+	value := func(shift func()) {
+		field(1, u)
+		SHLXQ(u, acc, w)
+		MOVQ(w, v)
+		shift()
+		SARQ(U8(63), w)
+		ANDNL(Mem{Base: ac, Index: t, Scale: 8, Disp: 6}, w.As32(), w.As32())
+		SUBL(w.As32(), v.As32())
+	}
+	store := func(word, place Register) {
+		MOVW(word.(GPVirtual).As16(), Mem{Base: blk, Index: place, Scale: 1})
+	}
+	// values stores the values of the entry, behind which k is.
+	values := func() {
+		MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, u)
+		MOVBQZX(Mem{Base: k, Index: u, Scale: 1}, u)
+		MOVWLZX(Mem{Base: ac, Index: t, Scale: 8, Disp: 4}, v.As32())
+		store(v, u)
+		value(func() {
+			SUBQ(e, u)
+			SHRXQ(u, v, v)
+		})
+		MOVBQZX(Mem{Base: k}, u)
+		store(v, u)
+		take(e)
+	}
+	// symbol finishes a look-up of the other cases: it moves the symbol to u and
+	// the code's length to e.
 	symbol := func(name string) {
-		MOVBQZX(at(p, 4), u)
-		MOVBQZX(at(p, 0), length)
-		TESTQ(length, length)
+		MOVQ(e, u)
+		SHRQ(U8(32), u)
+		ANDQ(U8(63), e)
 		JNZ(LabelRef(name + "_known"))
-		for i := range 16 - huffBits {
-			MOVQ(acc, t)
-			SHRQ(U8(63-huffBits-i), t)
-			MOVQ(U32(huffBits+1+i), length)
-			CMPL(t.As32(), at(ac, tableMax+4*i))
-			if i < 15-huffBits {
-				JLE(LabelRef(name + "_found" + string(rune('0'+i))))
-			} else {
-				JGT(LabelRef(name + "_bad"))
-			}
-		}
-		for i := 15 - huffBits; i >= 0; i-- {
-			if i < 15-huffBits {
-				Label(name + "_found" + string(rune('0'+i)))
-			}
-			ADDL(at(ac, tableOffset+4*i), t.As32())
-			if i > 0 {
-				JMP(LabelRef(name + "_value"))
-			}
-		}
-		Label(name + "_value")
-		MOVBQZX(t.As8(), t)
-		MOVBQZX(Mem{Base: ac, Index: t, Scale: 1, Disp: tableVals}, u)
+		MOVQ(U32(huffBitsDC+1), e)
+		Label(name + "_search")
+		XORL(u.As32(), u.As32())
+		SUBL(e.As32(), u.As32())
+		SHRXQ(u, acc, u)
+		CMPL(u.As32(), Mem{Base: ac, Index: e, Scale: 4, Disp: tableMax})
+		JLE(LabelRef(name + "_found"))
+		INCQ(e)
+		CMPQ(e, U8(17))
+		JB(LabelRef(name + "_search"))
+		XORL(u.As32(), u.As32())
 		JMP(LabelRef(name + "_known"))
-		Label(name + "_bad")
-		XORQ(u, u)
-		MOVQ(U32(17), length)
+		Label(name + "_found")
+		ADDL(Mem{Base: ac, Index: e, Scale: 4, Disp: tableOffset}, u.As32())
+		MOVBQZX(u.As8(), u)
+		MOVBQZX(Mem{Base: ac, Index: u, Scale: 1, Disp: tableVals}, u)
 		Label(name + "_known")
 	}
-	// extend sets v to T.81's EXTEND of the size top bits of bits. It changes t
-	// and bits.
-	extend := func(v, size, bits Register) {
+	// extend sets v to T.81's EXTEND of the u top bits of w, u > 0.
+	extend := func() {
 		MOVQ(I32(-1), t)
-		BZHIQ(size, t, t)
-		MOVQ(U32(64), v)
-		SUBQ(size, v)
-		SHRXQ(v, bits, v)
-		SARQ(U8(63), bits)
-		ANDNQ(t, bits, t)
-		SUBQ(t, v)
-	}
-	word := func(from Mem, place Register) {
-		w := GP64()
-		MOVWQZX(from, w)
-		MOVW(w.As16(), Mem{Base: blk, Index: place, Scale: 1})
+		BZHIQ(u, t, t)
+		XORL(v.As32(), v.As32())
+		SUBL(u.As32(), v.As32())
+		SHRXQ(v, w, v)
+		SARQ(U8(63), w)
+		ANDNQ(t, w, w)
+		SUBQ(w, v)
 	}
 
 	Label("mcu")
-	MOVQ(at(r, readerX), t)
-	CMPQ(t, at(r, readerLimit))
+	MOVQ(self, u)
+	MOVQ(at(u, readerX), t)
+	CMPQ(t, at(u, readerLimit))
 	JGE(LabelRef("done"))
 	CMPQ(src, stop)
 	JA(LabelRef("done"))
-	LEAQ(at(r, readerTo), to)
+	LEAQ(at(u, readerTo), to)
 
 	Label("block")
-	MOVQ(at(r, readerX), t)
+	MOVQ(at(to, targetDC), ac) // temporarily the DC's table
+	refill()
+	lookUp(huffBitsDC)
+	MOVQ(self, k) // temporarily
+	TESTB(U8(huffRare), e.As8())
+	JNZ(LabelRef("dcRare"))
+	value(func() {
+		field(2, u)
+		SHRQ(U8(1), v)
+		SHRXQ(u, v, v)
+	})
+	take(e)
+	MOVQ(U32(0), w) // the number of further look-ups
+	Label("dc")
+	MOVQ(at(k, readerX), t)
 	IMULQ(at(to, targetStep), t)
 	MOVQ(at(to, targetLast), u)
 	ADDQ(t, u)
@@ -167,129 +197,125 @@ func huffman() {
 	SHLQ(U8(7), t)
 	MOVQ(at(to, targetBlocks), blk)
 	ADDQ(t, blk)
-	MOVQ(at(to, targetDC), ac) // temporarily the DC's table
-	refill()
-	lookUp()
-	MOVWQSX(at(p, 4), u)
-	CMPB(at(p, 1), U8(128))
-	JE(LabelRef("dcRare"))
-	Label("dc")
-	take(length)
 	MOVQ(at(to, targetComp), t)
-	ADDL(Mem{Base: r, Index: t, Scale: 4, Disp: readerPred}, u.As32())
-	MOVL(u.As32(), Mem{Base: r, Index: t, Scale: 4, Disp: readerPred})
-	MOVW(u.As16(), Mem{Base: blk})
+	ADDL(Mem{Base: k, Index: t, Scale: 4, Disp: readerPred}, v.As32())
+	MOVL(v.As32(), Mem{Base: k, Index: t, Scale: 4, Disp: readerPred})
+	MOVW(v.As16(), Mem{Base: blk})
 	MOVQ(at(to, targetAC), ac)
-	MOVQ(U32(1), k)
+	LEAQ(place.Offset(1), k)
+	TESTQ(w, w)
+	JZ(LabelRef("two"))
 
 	Label("ac")
 	refill()
-	for range 5 {
-		lookUp()
-		MOVBQZX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, k2)
-		ADDQ(k, k2)
-		CMPQ(k2, U8(63))
+	for i := range 3 {
+		if i == 1 {
+			Label("two") // after a difference of DC values, which took some of the 56 bits
+		}
+		lookUp(huffBits)
+		field(3, u)
+		ADDQ(u, k)
+		CMPQ(k, limit)
 		JA(LabelRef("special"))
-		MOVBQZX(at(p, 1), t)
-		ADDQ(k, t)
-		MOVBQZX(Mem{Base: zigzag, Index: t, Scale: 1}, t)
-		MOVBQZX(Mem{Base: zigzag, Index: k2, Scale: 1}, u)
-		word(at(p, 4), t)
-		word(at(p, 6), u)
-		MOVQ(k2, k)
-		take(length)
+		values()
 	}
 	JMP(LabelRef("ac"))
 
 	Label("special")
-	MOVBQZX(at(p, 1), t)
-	CMPQ(t, U32(128))
-	JE(LabelRef("rare"))
-	ADDQ(k, t)
-	MOVBQZX(at(p, 3), u)
-	TESTB(U8(0x40), u.As8())
-	JZ(LabelRef("full"))
-	CMPQ(t, U8(63))
-	JA(LabelRef("full"))
-	MOVQ(t, k)
-	MOVBQZX(Mem{Base: zigzag, Index: t, Scale: 1}, t)
-	MOVWLZX(Mem{Base: blk, Index: t, Scale: 1}, k2.As32())
-	ANDW(at(p, 6), k2.As16())
-	ORW(at(p, 4), k2.As16())
-	MOVW(k2.As16(), Mem{Base: blk, Index: t, Scale: 1})
-	take(length)
+	SUBQ(u, k)
+	TESTB(U8(huffEnds), e.As8())
+	JZ(LabelRef("noEnd"))
+	field(1, v)
+	ADDQ(k, v)
+	CMPQ(v, limit)
+	JA(LabelRef("first"))
+	take(e)
+	MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, w)
+	ADDQ(w, u)
+	MOVBQZX(Mem{Base: k, Index: u, Scale: 1, Disp: -64}, u)
+	MOVWLZX(Mem{Base: ac, Index: t, Scale: 8, Disp: 4}, w.As32())
+	store(w, u)
+	MOVQ(v, k)
 
 	Label("end")
+	MOVQ(limit, t)
+	SUBQ(t, k)
+	ADDQ(U8(62), k)
 	MOVQ(last, t)
-	DECQ(k)
 	MOVB(k.As8(), Mem{Base: t})
 	ADDQ(U32(targetSize), to)
 	CMPQ(to, end)
 	JB(LabelRef("block"))
-	INCQ(at(r, readerX))
+	MOVQ(self, t)
+	INCQ(at(t, readerX))
 	JMP(LabelRef("mcu"))
 
-	Comment("The last coefficient or, in corrupt data, one beyond: the entry's first or second.")
-	Label("full")
-	v := GP64()
-	MOVWLSX(at(p, 4), v.As32())
-	o := GP64()
-	MOVBQZX(Mem{Base: zigzag, Index: t, Scale: 1}, o)
-	MOVW(v.As16(), Mem{Base: blk, Index: o, Scale: 1})
-	CMPQ(t, U8(63))
-	JBE(LabelRef("second"))
-	MOVQ(t, k)
-	ANDQ(U8(63), u)
-	MOVQ(u, length)
-	JMP(LabelRef("lastTaken"))
-	Label("second")
-	MOVWLSX(at(p, 6), v.As32())
-	MOVQ(k2, k)
-	MOVBQZX(Mem{Base: zigzag, Index: k2, Scale: 1}, t)
-	MOVW(v.As16(), Mem{Base: blk, Index: t, Scale: 1})
-	Label("lastTaken")
-	take(length)
+	Label("noEnd")
+	TESTB(U8(huffRare), e.As8())
+	JNZ(LabelRef("rare"))
+	Comment("The last coefficient or, in corrupt data, one beyond.")
+	MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, v)
+	TESTQ(v, v)
+	JZ(LabelRef("last"))
+	ADDQ(u, v)
+	ADDQ(k, v)
+	CMPQ(v, limit)
+	JA(LabelRef("first"))
+	Label("last")
+	ADDQ(u, k)
+	values()
 	JMP(LabelRef("end"))
+
+	Comment("Of two steps, the first alone.")
+	Label("first")
+	refill()
+	MOVQ(U32(1), e)
+	JMP(LabelRef("ac_search"))
 
 	Label("rare")
 	refill()
 	symbol("ac")
-	take(length)
-	MOVQ(u, k2)
-	SHRQ(U8(4), k2)
+	take(e)
+	MOVQ(u, e)
+	SHRQ(U8(4), e)
 	ANDQ(U8(15), u)
 	JZ(LabelRef("noValue"))
-	LEAQ(Mem{Base: k, Index: k2, Scale: 1, Disp: 1}, k)
-	MOVQ(acc, length)
-	extend(k2, u, length)
-	MOVBQZX(Mem{Base: zigzag, Index: k, Scale: 1}, t)
-	MOVW(k2.As16(), Mem{Base: blk, Index: t, Scale: 1})
+	LEAQ(Mem{Base: k, Index: e, Scale: 1, Disp: 1}, k)
+	MOVQ(acc, w)
+	extend()
+	MOVBQZX(Mem{Base: k}, t)
+	store(v, t)
 	take(u)
-	CMPQ(k, U8(63))
+	CMPQ(k, limit)
 	JBE(LabelRef("ac"))
 	JMP(LabelRef("end"))
 	Label("noValue")
-	CMPQ(k2, U8(15))
+	CMPQ(e, U8(15))
 	JNE(LabelRef("end"))
 	ADDQ(U8(16), k)
-	CMPQ(k, U8(63))
+	CMPQ(k, limit)
 	JBE(LabelRef("ac"))
 	JMP(LabelRef("end"))
 
 	Label("dcRare")
 	symbol("dc")
+	XORL(v.As32(), v.As32())
 	ANDQ(U8(15), u)
-	JZ(LabelRef("dc"))
-	SHLXQ(length, acc, p)
-	ADDQ(u, length)
-	extend(k2, u, p)
-	MOVQ(k2, u)
+	JZ(LabelRef("dcTake"))
+	SHLXQ(e, acc, w)
+	extend()
+	ADDQ(u, e)
+	Label("dcTake")
+	take(e)
+	MOVQ(U32(1), w)
 	JMP(LabelRef("dc"))
 
 	Label("done")
-	MOVQ(acc, at(r, readerAcc))
-	MOVQ(n, at(r, readerN))
-	SUBQ(at(r, readerBuf), src)
-	MOVQ(src, at(r, readerPos))
+	MOVQ(self, t)
+	MOVQ(acc, at(t, readerAcc))
+	ANDQ(U8(63), n)
+	MOVQ(n, at(t, readerN))
+	SUBQ(at(t, readerBuf), src)
+	MOVQ(src, at(t, readerPos))
 	RET()
 }
