@@ -9,58 +9,59 @@ const HuffBits = 10
 // huffBitsDC is the number of bits of one look-up in a table for DC.
 const huffBitsDC = 8
 
-// HuffEntry describes the start of the next HuffBits bits: one step of decoding
-// a block, or two if the first step and the second step's code fit the bits. A
-// step is a coefficient with the zeros before it, or the end of the block.
+// HuffEntry describes the start of the next bits: one step of decoding a block,
+// or two if the first step and the second step's code fit the look-up. A step is
+// a coefficient with the zeros before it, or the end of the block.
 //
-//	bits 0-5    the length of all steps with their values, at most huffMost
-//	bit  6      set if the last step is the end of the block
-//	bit  7      set for all other cases: see below
-//	bits 8-15   the length up to the value of the last step; if that is the end
-//	            of the block, the advance of the step before it, or 0
-//	bits 16-23  the advance of the first step less that of all steps: 0 or less;
+//	bits 0-15   the bits of the next look-up, for BEXTR: their first bit in a
+//	            number of 64 bits that begins with this look-up, and HuffBits
+//	bits 16-23  the advance of all steps in the block; the end counts as 64
+//	bits 24-31  the advance of the first step less that of all steps: 0 or less;
 //	            for the end of the block, less that without the end
-//	bits 24-31  the advance of all steps in the block; the end counts as 64
 //	bits 32-47  the value of the first of two steps, else 0
-//	bits 48-63  the mask of the last step's value bits
+//	bits 48-55  the length up to the value of the last step; if that is the end
+//	            of the block, the advance of the step before it, or 0
+//	bits 56-63  the length of all steps with their values, at most huffMost
 //
 // The value of the last step is not in the entry, because it may exceed the
-// bits: huffValue computes it.
+// look-up: huffValue computes it.
 //
 // Other cases are symbols without a value except EOB, and steps that are too
-// long. Bits 0-5 are then the length of the code and bits 32-39 its symbol.
-// Both are 0 if the code is longer than the look-up. Bits 24-31 are HuffRare.
+// long. Bits 16-23 are then huffRare, bits 32-39 the symbol and bits 56-63 the
+// length of its code. Both are 0 if the code is longer than the look-up.
 //
-// In a table for DC every code is one step, of which bits 0-15 and 48-63 are
-// used, and bits 16-23 are 63 less the number of value bits.
+// In a table for DC every code is one step, of which bits 48-63 are used, and
+// bits 24-31 are 63 less the number of value bits.
 type HuffEntry uint64
 
 const (
-	huffEnds = 1 << 6
-	huffRare = 1 << 7
+	huffEnds = 64  // the bit of the advance that marks the end of the block
+	huffRare = 128 // the advance of the other cases
 
-	// HuffRare is the advance of an entry that needs the slow path.
-	HuffRare = 128
-
-	// huffMost is the most bits of an entry: three look-ups take at most 56.
-	huffMost = 18
-	// huffMostDC is the most bits of an entry for DC: this and two look-ups
-	// take at most 56.
-	huffMostDC = 20
+	// huffMost is the most bits of an entry: after two of 56 bits, the index of
+	// the next is known.
+	huffMost = (56 - HuffBits) / 2
 )
 
-func (e HuffEntry) length() uint { return uint(e & 63) }
-func (e HuffEntry) at() uint     { return uint(e >> 8 & 0xFF) }
-func (e HuffEntry) back() uint   { return uint(int8(e >> 16)) }
-func (e HuffEntry) steps() uint  { return uint(e >> 24 & 0xFF) }
+func (e HuffEntry) steps() uint  { return uint(e >> 16 & 0xFF) }
+func (e HuffEntry) back() uint   { return uint(int8(e >> 24)) }
 func (e HuffEntry) v1() int16    { return int16(e >> 32) }
-func (e HuffEntry) mask() uint   { return uint(e >> 48) }
+func (e HuffEntry) at() uint     { return uint(e >> 48 & 0xFF) }
+func (e HuffEntry) length() uint { return uint(e >> 56) }
+func (e HuffEntry) ends() bool   { return e>>16&huffEnds != 0 }
+func (e HuffEntry) rare() bool   { return e>>16&huffRare != 0 }
 
 // huffValue returns T.81's EXTEND of the value bits of e's last step, of which
 // there are some. acc starts with the entry's bits.
 func huffValue(acc uint64, e HuffEntry) int16 {
-	a := acc << (e.at() & 63)
-	return int16(uint(a>>((e.at()-e.length())&63)) - ^uint(int64(a)>>63)&e.mask())
+	a, n := acc<<(e.at()&63), (e.at()-e.length())&63
+	return int16(a>>n) - int16(^uint64(int64(a)>>63)>>n)
+}
+
+// huffDiff is huffValue for an entry of DC, which may have no value bits.
+func huffDiff(acc uint64, e HuffEntry) int32 {
+	a, n := acc<<(e.at()&63), uint(e>>24&63)
+	return int32(a>>1>>n) - int32(^uint64(int64(a)>>63)>>1>>n)
 }
 
 // HuffTable decodes one Huffman table of T.81.
@@ -80,7 +81,7 @@ type HuffKind uint8
 const (
 	HuffAC     HuffKind = iota // coefficients with the zeros before them
 	HuffDC                     // differences
-	HuffRefine                 // symbols alone: every entry is of the other cases
+	HuffRefine                 // symbols alone: every entry is one of the other cases
 )
 
 // Build builds the table for counts[l] codes of l bits with the symbols vals,
@@ -107,7 +108,7 @@ func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, kind HuffKind) {
 		}
 		code, p = (code+int32(n))<<1, p+n
 	}
-	fill(look[i:], huffRare|HuffRare<<24)
+	fill(look[i:], huffSteps(0, 0, huffRare, 0, 0))
 	if kind == HuffAC {
 		t.pair()
 	}
@@ -123,15 +124,20 @@ func fill(l []HuffEntry, e HuffEntry) {
 func newHuffEntry(l, sym uint, kind HuffKind) HuffEntry {
 	run, size := sym>>4, sym&15
 	switch {
-	case kind == HuffDC && l+sym <= huffMostDC:
-		return HuffEntry(l + sym | l<<8 | (63-sym)<<16 | (1<<sym-1)<<48)
+	case kind == HuffDC && l+sym <= huffMost:
+		return huffSteps(l+sym, l, 0, 63-sym, 0)
 	case kind == HuffAC && sym == 0:
 		// Without a value, the step stores a zero in the next coefficient.
-		return HuffEntry(l | huffEnds | 1<<16 | 64<<24)
+		return huffSteps(l, 0, huffEnds, 1, 0)
 	case kind == HuffAC && size > 0 && l+size <= huffMost:
-		return HuffEntry(l + size | l<<8 | (run+1)<<24 | (1<<size-1)<<48)
+		return huffSteps(l+size, l, run+1, 0, 0)
 	}
-	return HuffEntry(l | huffRare | HuffRare<<24 | sym<<32)
+	return huffSteps(l, 0, huffRare, 0, int16(sym))
+}
+
+// huffSteps returns the entry with these fields.
+func huffSteps(length, at, steps, back uint, v1 int16) HuffEntry {
+	return HuffEntry(64 - HuffBits - length | HuffBits<<8 | steps<<16 | back&0xFF<<24 | uint(uint16(v1))<<32 | at<<48 | length<<56)
 }
 
 // pair adds second steps.
@@ -139,18 +145,17 @@ func (t *HuffTable) pair() {
 	one := t.Look
 	for i, e := range &one {
 		l := e.length()
-		if e&(huffEnds|huffRare) != 0 || l >= HuffBits {
+		if e.ends() || e.rare() || l >= HuffBits {
 			continue
 		}
 		f := one[i<<l&(1<<HuffBits-1)]
-		steps := e.steps()
-		first := HuffEntry(uint16(huffValue(uint64(i)<<(64-HuffBits), e))) << 32
-		switch {
-		case f&huffRare != 0:
-		case f&huffEnds != 0 && l+f.length() <= HuffBits:
-			t.Look[i] = HuffEntry(l+f.length()|huffEnds|steps<<8|(steps+64)<<24) | first
-		case f&huffEnds == 0 && l+f.at() <= HuffBits && l+f.length() <= huffMost:
-			t.Look[i] = HuffEntry(l+f.length()|(l+f.at())<<8|(-f.steps()&0xFF)<<16|(steps+f.steps())<<24|f.mask()<<48) | first
+		first := huffValue(uint64(i)<<(64-HuffBits), e)
+		switch all := l + f.length(); {
+		case f.rare():
+		case f.ends() && all <= HuffBits:
+			t.Look[i] = huffSteps(all, e.steps(), e.steps()+huffEnds, 0, first)
+		case !f.ends() && l+f.at() <= HuffBits && all <= huffMost:
+			t.Look[i] = huffSteps(all, l+f.at(), e.steps()+f.steps(), -f.steps(), first)
 		}
 	}
 }
@@ -259,9 +264,8 @@ func (r *HuffReader) Decode() {
 			n |= 56
 			e := dc.Look[acc>>(64-huffBitsDC)]
 			diff, l := int32(0), e.length()
-			if e&huffRare == 0 {
-				a := acc << (e.at() & 63)
-				diff = int32(uint(a>>1>>(e>>16&63)) - ^uint(int64(a)>>63)&e.mask())
+			if !e.rare() {
+				diff = huffDiff(acc, e)
 			} else {
 				var s uint
 				s, l = dc.symbol(acc, e)
@@ -278,7 +282,7 @@ func (r *HuffReader) Decode() {
 
 			k := uint(1) // index of the next coefficient
 			for {
-				// 56 bits are enough for three look-ups.
+				// 56 bits are enough for two look-ups.
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
 				pos += int((63 - n) >> 3)
 				n |= 56
@@ -290,7 +294,7 @@ func (r *HuffReader) Decode() {
 				k += e.steps()
 				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
 				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
-				acc <<= e & 63
+				acc <<= e.length() & 63
 				n -= e.length()
 
 				e = ac.Look[acc>>(64-HuffBits)]
@@ -300,39 +304,29 @@ func (r *HuffReader) Decode() {
 				k += e.steps()
 				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
 				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
-				acc <<= e & 63
-				n -= e.length()
-
-				e = ac.Look[acc>>(64-HuffBits)]
-				if k+e.steps() > 63 {
-					goto special
-				}
-				k += e.steps()
-				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
-				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
-				acc <<= e & 63
+				acc <<= e.length() & 63
 				n -= e.length()
 
 				continue
 
 			special:
 				k2 := k + e.steps()
-				if e&huffEnds != 0 && k+e.at() <= 63 {
-					blk[coefPlace[uint8(k2+e.back()-64)]>>1&63] = e.v1()
+				if e.ends() && k+e.at() <= 63 {
+					blk[coefPlace[uint8(k2+e.back()-huffEnds)]>>1&63] = e.v1()
 					k += e.at()
-					acc <<= e & 63
+					acc <<= e.length() & 63
 					n -= e.length()
 					break
 				}
-				if e&(huffRare|huffEnds) == 0 && (e.back() == 0 || k2+e.back() <= 63) {
+				if !e.rare() && !e.ends() && (e.back() == 0 || k2+e.back() <= 63) {
 					blk[coefPlace[uint8(k2+e.back())]>>1&63] = e.v1()
 					blk[coefPlace[uint8(k2)]>>1&63] = huffValue(acc, e)
 					k = k2
-					acc <<= e & 63
+					acc <<= e.length() & 63
 					n -= e.length()
 					break
 				}
-				if e&huffRare == 0 {
+				if !e.rare() {
 					e = 0 // of two steps, the first alone
 				}
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)

@@ -280,163 +280,166 @@ TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
 	LEAQ   huff_place<>+63(SB), R10
 
 mcu:
-	MOVQ 24(SP), R12
-	MOVQ 880(R12), SI
-	CMPQ SI, 888(R12)
+	MOVQ 24(SP), R13
+	MOVQ 880(R13), SI
+	CMPQ SI, 888(R13)
 	JGE  done
 	CMPQ CX, (SP)
 	JA   done
-	LEAQ 56(R12), DI
+	LEAQ 56(R13), DI
 
 block:
 	MOVQ    (DI), R9
-	MOVQ    (CX), SI
-	BSWAPQ  SI
-	SHRXQ   BX, SI, SI
-	ORQ     SI, DX
-	MOVQ    BX, SI
-	NOTQ    SI
-	SHRQ    $0x03, SI
-	ANDQ    $0x07, SI
-	ADDQ    SI, CX
+	MOVQ    (CX), R15
+	BSWAPQ  R15
+	SHRXQ   BX, R15, R15
+	ORQ     R15, DX
+	MOVQ    BX, R15
+	NOTQ    R15
+	SHRQ    $0x03, R15
+	ANDQ    $0x07, R15
+	ADDQ    R15, CX
 	ORQ     $0x38, BX
 	MOVQ    DX, SI
 	SHRQ    $0x38, SI
 	MOVQ    (R9)(SI*8), R11
 	MOVQ    24(SP), AX
-	TESTB   $0x80, R11
+	TESTL   $0x00800000, R11
 	JNZ     dcRare
-	MOVBQZX 1(R9)(SI*8), R12
-	SHLXQ   R12, DX, R14
-	MOVQ    R14, R13
-	MOVBQZX 2(R9)(SI*8), R12
-	SHRQ    $0x01, R13
-	SHRXQ   R12, R13, R13
-	SARQ    $0x3f, R14
-	ANDNL   6(R9)(SI*8), R14, R14
-	SUBL    R14, R13
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(SI*8), R13
+	SHLXQ   R13, DX, R15
+	MOVBQZX 3(R9)(SI*8), R13
+	MOVQ    R15, R14
+	SHRQ    $0x01, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRQ    $0x01, R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
-	MOVQ    $0x00000000, R14
+	MOVQ    $0x00000000, R15
 
 dc:
 	MOVQ  880(AX), SI
 	IMULQ 64(DI), SI
-	MOVQ  40(DI), R12
-	ADDQ  SI, R12
-	MOVQ  R12, 16(SP)
+	MOVQ  40(DI), R13
+	ADDQ  SI, R13
+	MOVQ  R13, 16(SP)
 	SHLQ  $0x07, SI
 	MOVQ  16(DI), R8
 	ADDQ  SI, R8
 	MOVQ  72(DI), SI
-	ADDL  864(AX)(SI*4), R13
-	MOVL  R13, 864(AX)(SI*4)
-	MOVW  R13, (R8)
+	ADDL  864(AX)(SI*4), R14
+	MOVL  R14, 864(AX)(SI*4)
+	MOVW  R14, (R8)
 	MOVQ  8(DI), R9
 	LEAQ  huff_place<>+1(SB), AX
-	TESTQ R14, R14
-	JZ    two
+	MOVQ  DX, R12
+	SHRQ  $0x36, R12
+	TESTQ R15, R15
+	JZ    second
 
+	// A look-up finds the bits of the next one at once: these do not wait for acc.
 ac:
-	MOVQ    (CX), SI
-	BSWAPQ  SI
-	SHRXQ   BX, SI, SI
-	ORQ     SI, DX
-	MOVQ    BX, SI
-	NOTQ    SI
-	SHRQ    $0x03, SI
-	ANDQ    $0x07, SI
-	ADDQ    SI, CX
-	ORQ     $0x38, BX
-	MOVQ    DX, SI
-	SHRQ    $0x36, SI
+	MOVQ   (CX), R15
+	BSWAPQ R15
+	SHRXQ  BX, R15, R15
+	ORQ    R15, DX
+	MOVQ   BX, R15
+	NOTQ   R15
+	SHRQ   $0x03, R15
+	ANDQ   $0x07, R15
+	ADDQ   R15, CX
+	ORQ    $0x38, BX
+	MOVQ   DX, SI
+	SHRQ   $0x36, SI
+
+first:
 	MOVQ    (R9)(SI*8), R11
-	MOVBQZX 3(R9)(SI*8), R12
-	ADDQ    R12, AX
+	MOVBQZX 2(R9)(SI*8), R13
+	ADDQ    R13, AX
+	BEXTRQ  R11, DX, R12
 	CMPQ    AX, R10
 	JA      special
-	MOVBQSX 2(R9)(SI*8), R12
-	MOVBQZX (AX)(R12*1), R12
-	MOVWLZX 4(R9)(SI*8), R13
-	MOVW    R13, (R8)(R12*1)
-	MOVBQZX 1(R9)(SI*8), R12
-	SHLXQ   R12, DX, R14
-	MOVQ    R14, R13
-	SUBQ    R11, R12
-	SHRXQ   R12, R13, R13
-	SARQ    $0x3f, R14
-	ANDNL   6(R9)(SI*8), R14, R14
-	SUBL    R14, R13
-	MOVBQZX (AX), R12
-	MOVW    R13, (R8)(R12*1)
+	MOVBQSX 3(R9)(SI*8), R13
+	MOVBQZX (AX)(R13*1), R13
+	MOVWLZX 4(R9)(SI*8), R14
+	MOVW    R14, (R8)(R13*1)
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(SI*8), R13
+	SHLXQ   R13, DX, R15
+	SUBQ    R11, R13
+	MOVQ    R15, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	MOVBQZX (AX), R13
+	MOVW    R14, (R8)(R13*1)
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
 
-two:
-	MOVQ    DX, SI
-	SHRQ    $0x36, SI
-	MOVQ    (R9)(SI*8), R11
-	MOVBQZX 3(R9)(SI*8), R12
-	ADDQ    R12, AX
+second:
+	MOVQ    (R9)(R12*8), R11
+	MOVBQZX 2(R9)(R12*8), R13
+	ADDQ    R13, AX
+	BEXTRQ  R11, DX, SI
 	CMPQ    AX, R10
-	JA      special
-	MOVBQSX 2(R9)(SI*8), R12
-	MOVBQZX (AX)(R12*1), R12
-	MOVWLZX 4(R9)(SI*8), R13
-	MOVW    R13, (R8)(R12*1)
-	MOVBQZX 1(R9)(SI*8), R12
-	SHLXQ   R12, DX, R14
-	MOVQ    R14, R13
-	SUBQ    R11, R12
-	SHRXQ   R12, R13, R13
-	SARQ    $0x3f, R14
-	ANDNL   6(R9)(SI*8), R14, R14
-	SUBL    R14, R13
-	MOVBQZX (AX), R12
-	MOVW    R13, (R8)(R12*1)
+	JA      specialSecond
+	MOVBQSX 3(R9)(R12*8), R13
+	MOVBQZX (AX)(R13*1), R13
+	MOVWLZX 4(R9)(R12*8), R14
+	MOVW    R14, (R8)(R13*1)
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(R12*8), R13
+	SHLXQ   R13, DX, R15
+	SUBQ    R11, R13
+	MOVQ    R15, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	MOVBQZX (AX), R13
+	MOVW    R14, (R8)(R13*1)
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
-	MOVQ    DX, SI
-	SHRQ    $0x36, SI
-	MOVQ    (R9)(SI*8), R11
-	MOVBQZX 3(R9)(SI*8), R12
-	ADDQ    R12, AX
-	CMPQ    AX, R10
-	JA      special
-	MOVBQSX 2(R9)(SI*8), R12
-	MOVBQZX (AX)(R12*1), R12
-	MOVWLZX 4(R9)(SI*8), R13
-	MOVW    R13, (R8)(R12*1)
-	MOVBQZX 1(R9)(SI*8), R12
-	SHLXQ   R12, DX, R14
-	MOVQ    R14, R13
-	SUBQ    R11, R12
-	SHRXQ   R12, R13, R13
-	SARQ    $0x3f, R14
-	ANDNL   6(R9)(SI*8), R14, R14
-	SUBL    R14, R13
-	MOVBQZX (AX), R12
-	MOVW    R13, (R8)(R12*1)
-	SHLXQ   R11, DX, DX
-	SUBQ    R11, BX
-	JMP     ac
+	MOVQ    (CX), R15
+	BSWAPQ  R15
+	SHRXQ   BX, R15, R15
+	ORQ     R15, DX
+	MOVQ    BX, R15
+	NOTQ    R15
+	SHRQ    $0x03, R15
+	ANDQ    $0x07, R15
+	ADDQ    R15, CX
+	ORQ     $0x38, BX
+	JMP     first
+
+specialSecond:
+	MOVQ R12, SI
 
 special:
-	SUBQ    R12, AX
-	TESTB   $0x40, R11
+	SUBQ    R13, AX
+	TESTB   $0x40, R13
 	JZ      noEnd
-	MOVBQZX 1(R9)(SI*8), R13
-	ADDQ    AX, R13
-	CMPQ    R13, R10
-	JA      first
+	MOVBQZX 6(R9)(SI*8), R14
+	ADDQ    AX, R14
+	CMPQ    R14, R10
+	JA      one
+	SHRQ    $0x38, R11
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
-	MOVBQSX 2(R9)(SI*8), R14
-	ADDQ    R14, R12
-	MOVBQZX -64(AX)(R12*1), R12
-	MOVWLZX 4(R9)(SI*8), R14
-	MOVW    R14, (R8)(R12*1)
-	MOVQ    R13, AX
+	MOVBQSX 3(R9)(SI*8), R15
+	ADDQ    R15, R13
+	MOVBQZX -64(AX)(R13*1), R13
+	MOVWLZX 4(R9)(SI*8), R15
+	MOVW    R15, (R8)(R13*1)
+	MOVQ    R14, AX
 
 end:
 	MOVQ R10, SI
@@ -452,108 +455,109 @@ end:
 	JMP  mcu
 
 noEnd:
-	TESTB $0x80, R11
+	TESTB $0x80, R13
 	JNZ   rare
 
 	// The last coefficient or, in corrupt data, one beyond.
-	MOVBQSX 2(R9)(SI*8), R13
-	TESTQ   R13, R13
+	MOVBQSX 3(R9)(SI*8), R14
+	TESTQ   R14, R14
 	JZ      last
-	ADDQ    R12, R13
-	ADDQ    AX, R13
-	CMPQ    R13, R10
-	JA      first
+	ADDQ    R13, R14
+	ADDQ    AX, R14
+	CMPQ    R14, R10
+	JA      one
 
 last:
-	ADDQ    R12, AX
-	MOVBQSX 2(R9)(SI*8), R12
-	MOVBQZX (AX)(R12*1), R12
-	MOVWLZX 4(R9)(SI*8), R13
-	MOVW    R13, (R8)(R12*1)
-	MOVBQZX 1(R9)(SI*8), R12
-	SHLXQ   R12, DX, R14
-	MOVQ    R14, R13
-	SUBQ    R11, R12
-	SHRXQ   R12, R13, R13
-	SARQ    $0x3f, R14
-	ANDNL   6(R9)(SI*8), R14, R14
-	SUBL    R14, R13
-	MOVBQZX (AX), R12
-	MOVW    R13, (R8)(R12*1)
+	ADDQ    R13, AX
+	MOVBQSX 3(R9)(SI*8), R13
+	MOVBQZX (AX)(R13*1), R13
+	MOVWLZX 4(R9)(SI*8), R14
+	MOVW    R14, (R8)(R13*1)
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(SI*8), R13
+	SHLXQ   R13, DX, R15
+	SUBQ    R11, R13
+	MOVQ    R15, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	MOVBQZX (AX), R13
+	MOVW    R14, (R8)(R13*1)
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
 	JMP     end
 
 	// Of two steps, the first alone.
-first:
-	MOVQ   (CX), SI
-	BSWAPQ SI
-	SHRXQ  BX, SI, SI
-	ORQ    SI, DX
-	MOVQ   BX, SI
-	NOTQ   SI
-	SHRQ   $0x03, SI
-	ANDQ   $0x07, SI
-	ADDQ   SI, CX
+one:
+	MOVQ   (CX), R15
+	BSWAPQ R15
+	SHRXQ  BX, R15, R15
+	ORQ    R15, DX
+	MOVQ   BX, R15
+	NOTQ   R15
+	SHRQ   $0x03, R15
+	ANDQ   $0x07, R15
+	ADDQ   R15, CX
 	ORQ    $0x38, BX
 	MOVQ   $0x00000001, R11
 	JMP    ac_search
 
 rare:
-	MOVQ   (CX), SI
-	BSWAPQ SI
-	SHRXQ  BX, SI, SI
-	ORQ    SI, DX
-	MOVQ   BX, SI
-	NOTQ   SI
-	SHRQ   $0x03, SI
-	ANDQ   $0x07, SI
-	ADDQ   SI, CX
-	ORQ    $0x38, BX
-	MOVQ   R11, R12
-	SHRQ   $0x20, R12
-	ANDQ   $0x3f, R11
-	JNZ    ac_known
-	MOVQ   $0x00000009, R11
+	MOVQ    (CX), R15
+	BSWAPQ  R15
+	SHRXQ   BX, R15, R15
+	ORQ     R15, DX
+	MOVQ    BX, R15
+	NOTQ    R15
+	SHRQ    $0x03, R15
+	ANDQ    $0x07, R15
+	ADDQ    R15, CX
+	ORQ     $0x38, BX
+	MOVBQZX 4(R9)(SI*8), R13
+	SHRQ    $0x38, R11
+	JNZ     ac_known
+	MOVQ    $0x00000009, R11
 
 ac_search:
-	XORL  R12, R12
-	SUBL  R11, R12
-	SHRXQ R12, DX, R12
-	CMPL  R12, 8192(R9)(R11*4)
+	XORL  R13, R13
+	SUBL  R11, R13
+	SHRXQ R13, DX, R13
+	CMPL  R13, 8192(R9)(R11*4)
 	JLE   ac_found
 	INCQ  R11
 	CMPQ  R11, $0x11
 	JB    ac_search
-	XORL  R12, R12
+	XORL  R13, R13
 	JMP   ac_known
 
 ac_found:
-	ADDL    8260(R9)(R11*4), R12
-	MOVBQZX R12, R12
-	MOVBQZX 8328(R9)(R12*1), R12
+	ADDL    8260(R9)(R11*4), R13
+	MOVBQZX R13, R13
+	MOVBQZX 8328(R9)(R13*1), R13
 
 ac_known:
 	SHLXQ   R11, DX, DX
 	SUBQ    R11, BX
-	MOVQ    R12, R11
+	MOVQ    R13, R11
 	SHRQ    $0x04, R11
-	ANDQ    $0x0f, R12
+	ANDQ    $0x0f, R13
 	JZ      noValue
 	LEAQ    1(AX)(R11*1), AX
-	MOVQ    DX, R14
+	MOVQ    DX, R15
 	MOVQ    $-1, SI
-	BZHIQ   R12, SI, SI
-	XORL    R13, R13
-	SUBL    R12, R13
-	SHRXQ   R13, R14, R13
-	SARQ    $0x3f, R14
-	ANDNQ   SI, R14, R14
-	SUBQ    R14, R13
+	BZHIQ   R13, SI, SI
+	XORL    R14, R14
+	SUBL    R13, R14
+	SHRXQ   R14, R15, R14
+	SARQ    $0x3f, R15
+	ANDNQ   SI, R15, R15
+	SUBQ    R15, R14
 	MOVBQZX (AX), SI
-	MOVW    R13, (R8)(SI*1)
-	SHLXQ   R12, DX, DX
-	SUBQ    R12, BX
+	MOVW    R14, (R8)(SI*1)
+	SHLXQ   R13, DX, DX
+	SUBQ    R13, BX
 	CMPQ    AX, R10
 	JBE     ac
 	JMP     end
@@ -567,48 +571,47 @@ noValue:
 	JMP  end
 
 dcRare:
-	MOVQ R11, R12
-	SHRQ $0x20, R12
-	ANDQ $0x3f, R11
-	JNZ  dc_known
-	MOVQ $0x00000009, R11
+	MOVBQZX 4(R9)(SI*8), R13
+	SHRQ    $0x38, R11
+	JNZ     dc_known
+	MOVQ    $0x00000009, R11
 
 dc_search:
-	XORL  R12, R12
-	SUBL  R11, R12
-	SHRXQ R12, DX, R12
-	CMPL  R12, 8192(R9)(R11*4)
+	XORL  R13, R13
+	SUBL  R11, R13
+	SHRXQ R13, DX, R13
+	CMPL  R13, 8192(R9)(R11*4)
 	JLE   dc_found
 	INCQ  R11
 	CMPQ  R11, $0x11
 	JB    dc_search
-	XORL  R12, R12
+	XORL  R13, R13
 	JMP   dc_known
 
 dc_found:
-	ADDL    8260(R9)(R11*4), R12
-	MOVBQZX R12, R12
-	MOVBQZX 8328(R9)(R12*1), R12
+	ADDL    8260(R9)(R11*4), R13
+	MOVBQZX R13, R13
+	MOVBQZX 8328(R9)(R13*1), R13
 
 dc_known:
-	XORL  R13, R13
-	ANDQ  $0x0f, R12
+	XORL  R14, R14
+	ANDQ  $0x0f, R13
 	JZ    dcTake
-	SHLXQ R11, DX, R14
+	SHLXQ R11, DX, R15
 	MOVQ  $-1, SI
-	BZHIQ R12, SI, SI
-	XORL  R13, R13
-	SUBL  R12, R13
-	SHRXQ R13, R14, R13
-	SARQ  $0x3f, R14
-	ANDNQ SI, R14, R14
-	SUBQ  R14, R13
-	ADDQ  R12, R11
+	BZHIQ R13, SI, SI
+	XORL  R14, R14
+	SUBL  R13, R14
+	SHRXQ R14, R15, R14
+	SARQ  $0x3f, R15
+	ANDNQ SI, R15, R15
+	SUBQ  R15, R14
+	ADDQ  R13, R11
 
 dcTake:
 	SHLXQ R11, DX, DX
 	SUBQ  R11, BX
-	MOVQ  $0x00000001, R14
+	MOVQ  $0x00000001, R15
 	JMP   dc
 
 done:

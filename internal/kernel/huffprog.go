@@ -34,10 +34,10 @@ func (r *HuffReader) take(n uint) uint {
 // difference decodes a difference of DC values. r has at least 56 bits.
 func (t *HuffTable) difference(r *HuffReader) int32 {
 	e := t.Look[r.Acc>>(64-huffBitsDC)]
-	if e&huffRare == 0 {
-		a := r.Acc << (e.at() & 63)
+	if !e.rare() {
+		diff := huffDiff(r.Acc, e)
 		r.take(e.length())
-		return int32(uint(a>>1>>(e>>16&63)) - ^uint(int64(a)>>63)&e.mask())
+		return diff
 	}
 	s, l := t.symbol(r.Acc, e)
 	r.take(l)
@@ -108,30 +108,26 @@ func (r *HuffReader) ACFirst(band *HuffBand) {
 			pos += int((63 - n) >> 3)
 			n |= 56
 			e := t.Look[acc>>(64-HuffBits)]
+			two := int8(e>>24) < 0
 			k1 := k + e.steps() + e.back() // after the first step
-			if e&huffEnds != 0 {
-				k1 -= 64
+			if e.ends() {
+				two, k1 = e.at() != 0, k+e.at()
 			}
-			two := e.back() != 0 || e&huffEnds != 0 && e.at() != 0
-			if e&huffRare == 0 && !(two && k1 > last) {
-				if e&huffEnds != 0 {
-					if two {
-						put(blk, mask, k1, e.v1()<<shift)
-					}
-					acc <<= e & 63
-					n -= e.length()
-					break
-				}
+			if !e.rare() && !(two && k1 > last) {
 				if two {
 					put(blk, mask, k1, e.v1()<<shift)
 				}
-				k += e.steps()
-				put(blk, mask, k, huffValue(acc, e)<<shift)
-				acc <<= e & 63
+				v := huffValue(acc, e)
+				acc <<= e.length() & 63
 				n -= e.length()
+				if e.ends() {
+					break
+				}
+				k += e.steps()
+				put(blk, mask, k, v<<shift)
 				continue
 			}
-			if e&huffRare == 0 {
+			if !e.rare() {
 				e = 0 // of two steps, the first alone
 			}
 			s, l := t.symbol(acc, e)

@@ -58,7 +58,7 @@ func huffman() {
 	stop, end, last, self := AllocLocal(8), AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	src, acc, n, k := GP64(), GP64(), GP64(), GP64()
 	to, blk, ac, limit := GP64(), GP64(), GP64(), GP64()
-	e, t, u, v, w := GP64(), GP64(), GP64(), GP64(), GP64()
+	e, t, t2, u, v, w := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	at := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
 
 	MOVQ(r, self)
@@ -77,15 +77,15 @@ func huffman() {
 	// refill reads until acc has at least 56 bits. Only the six low bits of n
 	// count.
 	refill := func() {
-		MOVQ(Mem{Base: src}, t)
-		BSWAPQ(t)
-		SHRXQ(n, t, t)
-		ORQ(t, acc)
-		MOVQ(n, t)
-		NOTQ(t)
-		SHRQ(U8(3), t)
-		ANDQ(U8(7), t)
-		ADDQ(t, src)
+		MOVQ(Mem{Base: src}, w)
+		BSWAPQ(w)
+		SHRXQ(n, w, w)
+		ORQ(w, acc)
+		MOVQ(n, w)
+		NOTQ(w)
+		SHRQ(U8(3), w)
+		ANDQ(U8(7), w)
+		ADDQ(w, src)
 		ORQ(U8(56), n)
 	}
 	// take drops bits.
@@ -93,37 +93,38 @@ func huffman() {
 		SHLXQ(bits, acc, acc)
 		SUBQ(bits, n)
 	}
-	// field loads a byte of the entry at t.
-	field := func(i int, to Register) { MOVBQZX(Mem{Base: ac, Index: t, Scale: 8, Disp: i}, to) }
-	lookUp := func(bits int) {
-		MOVQ(acc, t)
-		SHRQ(U8(64-bits), t)
-		MOVQ(Mem{Base: ac, Index: t, Scale: 8}, e)
+	// field loads a byte of the entry at index i.
+	field := func(i Register, n int, to Register) { MOVBQZX(Mem{Base: ac, Index: i, Scale: 8, Disp: n}, to) }
+	index := func(bits int, to Register) {
+		MOVQ(acc, to)
+		SHRQ(U8(64-bits), to)
 	}
-	// value sets v to T.81's EXTEND of the entry's last value. shift shifts v
-	// right by 64 bits less the number of value bits.
-	value := func(shift func()) {
-		field(1, u)
+	lookUp := func(i Register) { MOVQ(Mem{Base: ac, Index: i, Scale: 8}, e) }
+	// value sets v to T.81's EXTEND of the last value of the entry at index i.
+	// shift shifts its argument right by 64 bits less the number of value bits.
+	value := func(i Register, prepare func(), shift func(Register)) {
+		field(i, 6, u)
 		SHLXQ(u, acc, w)
+		prepare()
 		MOVQ(w, v)
-		shift()
+		shift(v)
 		SARQ(U8(63), w)
-		ANDNL(Mem{Base: ac, Index: t, Scale: 8, Disp: 6}, w.As32(), w.As32())
+		NOTQ(w)
+		shift(w)
 		SUBL(w.As32(), v.As32())
 	}
 	store := func(word, place Register) {
 		MOVW(word.(GPVirtual).As16(), Mem{Base: blk, Index: place, Scale: 1})
 	}
-	// values stores the values of the entry, behind which k is.
-	values := func() {
-		MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, u)
+	// values stores the values of the entry at index i, behind which k is, and
+	// takes its bits.
+	values := func(i Register) {
+		MOVBQSX(Mem{Base: ac, Index: i, Scale: 8, Disp: 3}, u)
 		MOVBQZX(Mem{Base: k, Index: u, Scale: 1}, u)
-		MOVWLZX(Mem{Base: ac, Index: t, Scale: 8, Disp: 4}, v.As32())
+		MOVWLZX(Mem{Base: ac, Index: i, Scale: 8, Disp: 4}, v.As32())
 		store(v, u)
-		value(func() {
-			SUBQ(e, u)
-			SHRXQ(u, v, v)
-		})
+		SHRQ(U8(56), e)
+		value(i, func() { SUBQ(e, u) }, func(r Register) { SHRXQ(u, r, r) })
 		MOVBQZX(Mem{Base: k}, u)
 		store(v, u)
 		take(e)
@@ -131,9 +132,8 @@ func huffman() {
 	// symbol finishes a look-up of the other cases: it moves the symbol to u and
 	// the code's length to e.
 	symbol := func(name string) {
-		MOVQ(e, u)
-		SHRQ(U8(32), u)
-		ANDQ(U8(63), e)
+		field(t, 4, u)
+		SHRQ(U8(56), e)
 		JNZ(LabelRef(name + "_known"))
 		MOVQ(U32(huffBitsDC+1), e)
 		Label(name + "_search")
@@ -177,17 +177,18 @@ func huffman() {
 	Label("block")
 	MOVQ(at(to, targetDC), ac) // temporarily the DC's table
 	refill()
-	lookUp(huffBitsDC)
+	index(huffBitsDC, t)
+	lookUp(t)
 	MOVQ(self, k) // temporarily
-	TESTB(U8(huffRare), e.As8())
+	TESTL(U32(huffRare<<16), e.As32())
 	JNZ(LabelRef("dcRare"))
-	value(func() {
-		field(2, u)
-		SHRQ(U8(1), v)
-		SHRXQ(u, v, v)
+	SHRQ(U8(56), e)
+	value(t, func() { field(t, 3, u) }, func(r Register) {
+		SHRQ(U8(1), r)
+		SHRXQ(u, r, r)
 	})
 	take(e)
-	MOVQ(U32(0), w) // the number of further look-ups
+	MOVQ(U32(0), w)
 	Label("dc")
 	MOVQ(at(k, readerX), t)
 	IMULQ(at(to, targetStep), t)
@@ -203,34 +204,43 @@ func huffman() {
 	MOVW(v.As16(), Mem{Base: blk})
 	MOVQ(at(to, targetAC), ac)
 	LEAQ(place.Offset(1), k)
+	index(huffBits, t2)
 	TESTQ(w, w)
-	JZ(LabelRef("two"))
+	JZ(LabelRef("second")) // the difference took at most huffMost of 56 bits
 
+	Comment("A look-up finds the bits of the next one at once: these do not wait for acc.")
 	Label("ac")
 	refill()
-	for i := range 3 {
-		if i == 1 {
-			Label("two") // after a difference of DC values, which took some of the 56 bits
-		}
-		lookUp(huffBits)
-		field(3, u)
+	index(huffBits, t)
+	Label("first")
+	step := func(i, next Register, special string) {
+		lookUp(i)
+		field(i, 2, u)
 		ADDQ(u, k)
+		BEXTRQ(e, acc, next)
 		CMPQ(k, limit)
-		JA(LabelRef("special"))
-		values()
+		JA(LabelRef(special))
+		values(i)
 	}
-	JMP(LabelRef("ac"))
+	step(t, t2, "special")
+	Label("second")
+	step(t2, t, "specialSecond")
+	refill()
+	JMP(LabelRef("first"))
 
+	Label("specialSecond")
+	MOVQ(t2, t)
 	Label("special")
 	SUBQ(u, k)
-	TESTB(U8(huffEnds), e.As8())
+	TESTB(U8(huffEnds), u.As8())
 	JZ(LabelRef("noEnd"))
-	field(1, v)
+	field(t, 6, v)
 	ADDQ(k, v)
 	CMPQ(v, limit)
-	JA(LabelRef("first"))
+	JA(LabelRef("one"))
+	SHRQ(U8(56), e)
 	take(e)
-	MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, w)
+	MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 3}, w)
 	ADDQ(w, u)
 	MOVBQZX(Mem{Base: k, Index: u, Scale: 1, Disp: -64}, u)
 	MOVWLZX(Mem{Base: ac, Index: t, Scale: 8, Disp: 4}, w.As32())
@@ -251,23 +261,23 @@ func huffman() {
 	JMP(LabelRef("mcu"))
 
 	Label("noEnd")
-	TESTB(U8(huffRare), e.As8())
+	TESTB(U8(huffRare), u.As8())
 	JNZ(LabelRef("rare"))
 	Comment("The last coefficient or, in corrupt data, one beyond.")
-	MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 2}, v)
+	MOVBQSX(Mem{Base: ac, Index: t, Scale: 8, Disp: 3}, v)
 	TESTQ(v, v)
 	JZ(LabelRef("last"))
 	ADDQ(u, v)
 	ADDQ(k, v)
 	CMPQ(v, limit)
-	JA(LabelRef("first"))
+	JA(LabelRef("one"))
 	Label("last")
 	ADDQ(u, k)
-	values()
+	values(t)
 	JMP(LabelRef("end"))
 
 	Comment("Of two steps, the first alone.")
-	Label("first")
+	Label("one")
 	refill()
 	MOVQ(U32(1), e)
 	JMP(LabelRef("ac_search"))
