@@ -108,19 +108,11 @@ func (e *entropy) enterQuick() bool {
 // segmentEnd returns the offset of the first marker from pos on, -1 if none or
 // if fill bytes precede it.
 func segmentEnd(data []byte, pos int) int {
-	for {
-		i := bytes.IndexByte(data[pos:], 0xFF)
-		if i < 0 || pos+i+1 >= len(data) {
-			return -1
-		}
-		pos += i
-		if b := data[pos+1]; b != 0 && b != 0xFF {
-			return pos
-		} else if b == 0xFF {
-			return -1 // the careful decoders handle fill bytes
-		}
-		pos += 2
+	i := kernel.FindMarker(data[pos:])
+	if i < 0 || data[pos+i+1] == 0xFF { // the careful decoders handle fill bytes
+		return -1
 	}
+	return pos + i
 }
 
 // fill copies the next chunk after the data that is not decoded yet.
@@ -134,7 +126,7 @@ func (q *quickReader) fill() {
 	room := kernel.HuffBlockBytes * q.huff.MCU
 	buf := grow(q.huff.Buf, rest+len(raw)+room+quickAhead)
 	copy(buf, q.huff.Buf[q.huff.Pos:q.data])
-	q.data = rest + unstuff(buf[rest:], raw)
+	q.data = rest + kernel.Unstuff(buf[rest:], raw)
 	q.huff.Buf = buf[:q.data+room+quickAhead]
 	clear(q.huff.Buf[q.data:])
 	q.next += len(raw)
@@ -195,21 +187,6 @@ func (q *quickReader) giveBack() {
 }
 
 var ff = []byte{0xFF}
-
-// unstuff copies src, which has no marker, without its stuffed zeros. It
-// returns the number of bytes copied.
-func unstuff(dst, src []byte) int {
-	n := 0
-	for len(src) > 0 {
-		i := bytes.IndexByte(src, 0xFF)
-		if i < 0 {
-			return n + copy(dst[n:], src)
-		}
-		n += copy(dst[n:], src[:i+1])
-		src = src[i+2:]
-	}
-	return n
-}
 
 // aimQuick sets the reader's targets and range.
 func (e *entropy) aimQuick(x, end int) {

@@ -622,3 +622,64 @@ done:
 	SUBQ (SI), CX
 	MOVQ CX, 24(SI)
 	RET
+
+// func findMarkerAVX2(b *byte, n int) int
+// Requires: AVX, AVX2
+TEXT ·findMarkerAVX2(SB), NOSPLIT, $0-24
+	MOVQ     b+0(FP), AX
+	MOVQ     n+8(FP), CX
+	VPCMPEQB Y0, Y0, Y0
+	VPXOR    Y1, Y1, Y1
+	SUBQ     $0x21, CX
+	XORQ     DX, DX
+
+loop1:
+	VPCMPEQB  (AX)(DX*1), Y0, Y2
+	VPCMPEQB  1(AX)(DX*1), Y1, Y3
+	VPANDN    Y2, Y3, Y2
+	VPMOVMSKB Y2, BX
+	TESTL     BX, BX
+	JNZ       done2
+	ADDQ      $0x20, DX
+	CMPQ      DX, CX
+	JBE       loop1
+
+done2:
+	VZEROUPPER
+	MOVQ DX, ret+16(FP)
+	RET
+
+// func unstuffAVX2(dst *byte, src *byte, n int) (written int, read int)
+// Requires: AVX, AVX2
+TEXT ·unstuffAVX2(SB), NOSPLIT, $0-40
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	VPCMPEQB Y0, Y0, Y0
+	SUBQ     $0x21, DX
+	XORQ     SI, SI
+	XORQ     BX, BX
+
+loop3:
+	VMOVDQU   (CX)(SI*1), Y1
+	VMOVDQU   Y1, (AX)(BX*1)
+	VPCMPEQB  Y1, Y0, Y1
+	VPMOVMSKB Y1, DI
+	TESTL     DI, DI
+	JNZ       found4
+	ADDQ      $0x20, SI
+	ADDQ      $0x20, BX
+
+next5:
+	CMPQ SI, DX
+	JLE  loop3
+	VZEROUPPER
+	MOVQ BX, written+24(FP)
+	MOVQ SI, read+32(FP)
+	RET
+
+found4:
+	BSFL DI, DI
+	LEAQ 1(BX)(DI*1), BX
+	LEAQ 2(SI)(DI*1), SI
+	JMP  next5

@@ -18,7 +18,11 @@ const (
 
 const huffBits, huffBitsDC, huffEnds, huffRare = 10, 8, 1 << 6, 1 << 7
 
-var _ = add("huffman", huffman)
+var (
+	_ = add("huffman", huffman)
+	_ = add("huffman", findMarker)
+	_ = add("huffman", unstuff)
+)
 
 // huffman writes HuffReader.Decode. Its cost is the chain of dependent
 // instructions between two look-ups: shift, load the length, shift.
@@ -328,4 +332,74 @@ func huffman() {
 	SUBQ(at(t, readerBuf), src)
 	MOVQ(src, at(t, readerPos))
 	RET()
+}
+
+// ones returns a vector whose bytes are all 0xFF.
+func ones() VecVirtual {
+	v := YMM()
+	VPCMPEQB(v, v, v)
+	return v
+}
+
+// findMarker writes the search for a byte 0xFF that no zero follows. Stuffed
+// zeros, which are frequent, cost no branch.
+func findMarker() {
+	function("findMarkerAVX2", "func(b *byte, n int) int")
+	Doc("findMarkerAVX2 returns the index of the first block of 32 bytes that may have a marker, or the", "number of bytes before which there is none. n is more than 32.")
+	p, n, at, mask := Load(Param("b"), GP64()), Load(Param("n"), GP64()), GP64(), GP32()
+	ff, zero := ones(), YMM()
+	VPXOR(zero, zero, zero)
+	SUBQ(U8(33), n)
+	XORQ(at, at)
+	loop, done := label("loop"), label("done")
+	Label(loop)
+	x, y := YMM(), YMM()
+	VPCMPEQB(Mem{Base: p, Index: at, Scale: 1}, ff, x)
+	VPCMPEQB(Mem{Base: p, Index: at, Scale: 1, Disp: 1}, zero, y)
+	VPANDN(x, y, x)
+	VPMOVMSKB(x, mask)
+	TESTL(mask, mask)
+	JNZ(LabelRef(done))
+	ADDQ(U8(32), at)
+	CMPQ(at, n)
+	JBE(LabelRef(loop))
+	Label(done)
+	VZEROUPPER()
+	Store(at, ReturnIndex(0))
+	RET()
+}
+
+// unstuff writes the copy without stuffed zeros.
+func unstuff() {
+	function("unstuffAVX2", "func(dst, src *byte, n int) (written, read int)")
+	Doc("unstuffAVX2 copies the first bytes of src, of which it reads read bytes, without the byte after each", "0xFF. n, the length of src and of dst, is more than 32. Less than 33 bytes are left.")
+	d, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	to, at, mask := GP64(), GP64(), GP64()
+	ff := ones()
+	SUBQ(U8(33), n)
+	XORQ(at, at)
+	XORQ(to, to)
+	loop, found, next := label("loop"), label("found"), label("next")
+	Label(loop)
+	x, y := YMM(), YMM()
+	VMOVDQU(Mem{Base: src, Index: at, Scale: 1}, x)
+	VMOVDQU(x, Mem{Base: d, Index: to, Scale: 1})
+	VPCMPEQB(x, ff, y)
+	VPMOVMSKB(y, mask.As32())
+	TESTL(mask.As32(), mask.As32())
+	JNZ(LabelRef(found))
+	ADDQ(U8(32), at)
+	ADDQ(U8(32), to)
+	Label(next)
+	CMPQ(at, n)
+	JLE(LabelRef(loop))
+	VZEROUPPER()
+	Store(to, ReturnIndex(0))
+	Store(at, ReturnIndex(1))
+	RET()
+	Label(found)
+	BSFL(mask.As32(), mask.As32())
+	LEAQ(Mem{Base: to, Index: mask, Scale: 1, Disp: 1}, to)
+	LEAQ(Mem{Base: at, Index: mask, Scale: 1, Disp: 2}, at)
+	JMP(LabelRef(next))
 }
