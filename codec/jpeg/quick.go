@@ -15,9 +15,10 @@ import (
 
 const (
 	// quickBlock is the distance in bytes from the marker, for each block of an
-	// MCU, at which quick decoding ends. The few MCUs that need more are
-	// decoded again.
+	// MCU, from which on no chunk of the file may end.
 	quickBlock = 64
+	// quickAhead is the most bytes that the reader fetches ahead.
+	quickAhead = 7
 	// quickChunk is the number of bytes copied at a time.
 	quickChunk = 1 << 16
 )
@@ -44,10 +45,11 @@ type quickReader struct {
 	tried bool // quick decoding was tried since the last marker
 	off   bool // disables quick decoding, for tests that compare with the careful decoders
 
-	next   int // offset in the file of the next byte to copy
-	end    int // offset of the marker
-	data   int // bytes in huff.Buf before the padding
-	margin int // distance in bytes from the marker at which quick decoding ends
+	next   int  // offset in the file of the next byte to copy
+	end    int  // offset of the marker
+	data   int  // bytes in huff.Buf before the padding
+	margin int  // distance in bytes from the marker at which quick decoding of progressive scans ends
+	redo   bool // MCUs that need more data than is left can be decoded again
 	dc, ac [numTables]quickTable
 }
 
@@ -63,7 +65,7 @@ func (e *entropy) startQuick() {
 	if h.progressive && h.ah != 0 {
 		ac = kernel.HuffRefine
 	}
-	q.huff.MCU, q.margin = h.blocksInMCU, e.quickMargin()
+	q.huff.MCU, q.margin, q.redo = h.blocksInMCU, e.quickMargin(), !h.progressive
 	for b := range h.blocksInMCU {
 		c := h.scan[h.member[b]]
 		q.huff.To[b] = kernel.HuffTarget{DC: &q.dc[c.dcTab&3].huff, AC: &q.ac[c.acTab&3].huff, Comp: h.member[b]}
@@ -85,7 +87,7 @@ func (e *entropy) enterQuick() bool {
 	}
 	q.tried = true
 	end := segmentEnd(e.in.data, e.in.pos)
-	if end < e.in.pos+2*q.margin {
+	if end < e.in.pos || !q.redo && end < e.in.pos+2*q.margin {
 		return false
 	}
 	// If a chunk of the file ends just before the marker, libjpeg's fetch-ahead
@@ -106,19 +108,11 @@ func (e *entropy) enterQuick() bool {
 // segmentEnd returns the offset of the first marker from pos on, -1 if none or
 // if fill bytes precede it.
 func segmentEnd(data []byte, pos int) int {
-	for {
-		i := bytes.IndexByte(data[pos:], 0xFF)
-		if i < 0 || pos+i+1 >= len(data) {
-			return -1
-		}
-		pos += i
-		if b := data[pos+1]; b != 0 && b != 0xFF {
-			return pos
-		} else if b == 0xFF {
-			return -1 // the careful decoders handle fill bytes
-		}
-		pos += 2
+	i := kernel.FindMarker(data[pos:])
+	if i < 0 || data[pos+i+1] == 0xFF { // the careful decoders handle fill bytes
+		return -1
 	}
+	return pos + i
 }
 
 // fill copies the next chunk after the data that is not decoded yet.
@@ -130,21 +124,26 @@ func (q *quickReader) fill() {
 		raw = q.in.data[q.next : q.next+n+1] // with its stuffed zero
 	}
 	room := kernel.HuffBlockBytes * q.huff.MCU
-	buf := grow(q.huff.Buf, rest+len(raw)+room)
+	buf := grow(q.huff.Buf, rest+len(raw)+room+quickAhead)
 	copy(buf, q.huff.Buf[q.huff.Pos:q.data])
-	q.data = rest + unstuff(buf[rest:], raw)
-	q.huff.Buf = buf[:q.data+room]
+	q.data = rest + kernel.Unstuff(buf[rest:], raw)
+	q.huff.Buf = buf[:q.data+room+quickAhead]
 	clear(q.huff.Buf[q.data:])
 	q.next += len(raw)
 	q.huff.Pos = 0
-	if q.huff.Stop = q.data - room; q.next == q.end {
+	switch {
+	case q.next < q.end:
+		q.huff.Stop = q.data - room
+	case q.redo:
+		q.huff.Stop = q.data + quickAhead
+	default:
 		q.huff.Stop = q.data - q.margin
 	}
 }
 
 // quickMargin returns the distance in bytes from the marker at which quick
-// decoding ends. Progressive scans modify coefficients, so that their MCUs
-// cannot be decoded again.
+// decoding of a progressive scan ends, because its MCUs modify coefficients and
+// cannot be decoded again. No chunk of the file may end nearer to the marker.
 func (e *entropy) quickMargin() int {
 	h := e.head
 	switch {
@@ -188,21 +187,6 @@ func (q *quickReader) giveBack() {
 }
 
 var ff = []byte{0xFF}
-
-// unstuff copies src, which has no marker, without its stuffed zeros. It
-// returns the number of bytes copied.
-func unstuff(dst, src []byte) int {
-	n := 0
-	for len(src) > 0 {
-		i := bytes.IndexByte(src, 0xFF)
-		if i < 0 {
-			return n + copy(dst[n:], src)
-		}
-		n += copy(dst[n:], src[:i+1])
-		src = src[i+2:]
-	}
-	return n
-}
 
 // aimQuick sets the reader's targets and range.
 func (e *entropy) aimQuick(x, end int) {

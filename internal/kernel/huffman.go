@@ -2,49 +2,75 @@ package kernel
 
 import "encoding/binary"
 
-// HuffBits is the number of bits of one look-up in a HuffTable.
-const HuffBits = 11
+// HuffBits is the number of bits of one look-up in a HuffTable. The tables of a
+// file fit the L1 cache with 10; 9 and 11 are slower.
+const HuffBits = 10
 
-// HuffEntry describes the start of the next HuffBits bits: one step of decoding
-// a block, or two if the bits contain both. A step is a coefficient with the
-// zeros before it, or the end of the block.
+// huffBitsDC is the number of bits of one look-up in a table for DC.
+const huffBitsDC = 8
+
+// HuffEntry describes the start of the next bits: one step of decoding a block,
+// or two if the first step and the second step's code fit the look-up. A step is
+// a coefficient with the zeros before it, or the end of the block.
 //
-//	bits 0-7    the length of both steps
-//	bits 8-15   the advance of the first step in the block, 1 to 16; 0 for the
-//	            end of the block; or HuffRare
-//	bits 16-23  the advance of both steps; the end of the block counts as 64
-//	bits 24-29  the length of the first step if it is a coefficient, else 0
-//	bit  30     set if the last step is the end of the block
-//	bits 32-47  the first value; 0 if there is none
-//	bits 48-63  the second value, or the first value if there is no second; if
-//	            the last step is the end, -1 without a first value, else 0
+//	bits 0-15   the bits of the next look-up, for BEXTR: their first bit in a
+//	            number of 64 bits that begins with this look-up, and HuffBits
+//	bits 16-23  the advance of all steps in the block; the end counts as 64
+//	bits 24-31  the advance of the first step less that of all steps: 0 or less;
+//	            for the end of the block, less that without the end
+//	bits 32-47  the value of the first of two steps, else 0
+//	bits 48-55  the length up to the value of the last step; if that is the end
+//	            of the block, the advance of the step before it, or 0
+//	bits 56-63  the length of all steps with their values, at most huffMost
 //
-// HuffRare marks all other cases: symbols without a value except EOB, and steps
-// that do not end within the bits. Bits 0-7 are then the length of the code and
-// bits 32-39 its symbol. Both are 0 if the code is longer than HuffBits.
+// The value of the last step is not in the entry, because it may exceed the
+// look-up: huffValue computes it.
 //
-// In a table for DC, bits 32-47 are the difference, and every step is 1.
+// Other cases are symbols without a value except EOB, and steps that are too
+// long. Bits 16-23 are then huffRare, bits 32-39 the symbol and bits 56-63 the
+// length of its code. Both are 0 if the code is longer than the look-up.
+//
+// In a table for DC every code is one step, of which bits 48-63 are used, and
+// bits 24-31 are 63 less the number of value bits.
 type HuffEntry uint64
 
-// HuffRare is the step of an entry that needs the slow path.
-const HuffRare = 128
+const (
+	huffEnds = 64  // the bit of the advance that marks the end of the block
+	huffRare = 128 // the advance of the other cases
 
-const huffEnds = 1 << 30
+	// huffMost is the most bits of an entry: after two of 56 bits, the index of
+	// the next is known.
+	huffMost = (56 - HuffBits) / 2
+)
 
-func (e HuffEntry) length() uint { return uint(e & 0xFF) }
-func (e HuffEntry) step() uint   { return uint(e >> 8 & 0xFF) }
 func (e HuffEntry) steps() uint  { return uint(e >> 16 & 0xFF) }
-func (e HuffEntry) first() uint  { return uint(e >> 24 & 63) }
+func (e HuffEntry) back() uint   { return uint(int8(e >> 24)) }
 func (e HuffEntry) v1() int16    { return int16(e >> 32) }
-func (e HuffEntry) v2() int16    { return int16(e >> 48) }
+func (e HuffEntry) at() uint     { return uint(e >> 48 & 0xFF) }
+func (e HuffEntry) length() uint { return uint(e >> 56) }
+func (e HuffEntry) ends() bool   { return e>>16&huffEnds != 0 }
+func (e HuffEntry) rare() bool   { return e>>16&huffRare != 0 }
+
+// huffValue returns T.81's EXTEND of the value bits of e's last step, of which
+// there are some. acc starts with the entry's bits.
+func huffValue(acc uint64, e HuffEntry) int16 {
+	a, n := acc<<(e.at()&63), (e.at()-e.length())&63
+	return int16(a>>n) - int16(^uint64(int64(a)>>63)>>n)
+}
+
+// huffDiff is huffValue for an entry of DC, which may have no value bits.
+func huffDiff(acc uint64, e HuffEntry) int32 {
+	a, n := acc<<(e.at()&63), uint(e>>24&63)
+	return int32(a>>1>>n) - int32(^uint64(int64(a)>>63)>>1>>n)
+}
 
 // HuffTable decodes one Huffman table of T.81.
 type HuffTable struct {
 	Look [1 << HuffBits]HuffEntry
-	// For codes of HuffBits+1+i bits: Max is the largest code, or -1 without
-	// codes. Offset is the index of the first code's symbol minus that code.
-	Max    [16 - HuffBits]int32
-	Offset [16 - HuffBits]int32
+	// For codes of each length: Max is the largest code, or -1 without codes.
+	// Offset is the index of the first code's symbol minus that code.
+	Max    [17]int32
+	Offset [17]int32
 	Vals   [256]uint8
 }
 
@@ -55,91 +81,82 @@ type HuffKind uint8
 const (
 	HuffAC     HuffKind = iota // coefficients with the zeros before them
 	HuffDC                     // differences
-	HuffRefine                 // symbols alone: every entry is HuffRare
+	HuffRefine                 // symbols alone: every entry is one of the other cases
 )
 
 // Build builds the table for counts[l] codes of l bits with the symbols vals,
 // in order. The counts must be valid for their lengths.
 func (t *HuffTable) Build(counts *[17]uint8, vals *[256]uint8, kind HuffKind) {
 	t.Vals = *vals
-	code, p := int32(0), 0
+	look, most := t.Look[:], HuffBits
+	if kind == HuffDC {
+		look, most = t.Look[:1<<huffBitsDC], huffBitsDC
+	}
+	code, p, i := int32(0), 0, 0
+	t.Max[0] = -1
 	for l := 1; l <= 16; l++ {
 		n := int(counts[l])
-		if i := l - HuffBits - 1; i >= 0 {
-			t.Offset[i] = int32(p) - code
-			if t.Max[i] = -1; n > 0 {
-				t.Max[i] = code + int32(n) - 1
+		t.Offset[l] = int32(p) - code
+		if t.Max[l] = -1; n > 0 {
+			t.Max[l] = code + int32(n) - 1
+		}
+		if l <= most {
+			for _, sym := range vals[p : p+n] {
+				fill(look[i:i+1<<(most-l)], newHuffEntry(uint(l), uint(sym), kind))
+				i += 1 << (most - l)
 			}
 		}
 		code, p = (code+int32(n))<<1, p+n
 	}
-	i, q := 0, 0
-	for l := 1; l <= HuffBits; l++ {
-		for range counts[l] {
-			sym := int(vals[q])
-			q++
-			run, size := sym>>4, sym&15
-			if kind == HuffDC {
-				run, size = 0, sym
-			}
-			all := t.Look[i : i+1<<(HuffBits-l)]
-			i += len(all)
-			var e HuffEntry
-			switch {
-			case kind == HuffDC && size == 0:
-				e = HuffEntry(l) | 1<<8 | 1<<16
-			case kind == HuffAC && sym == 0:
-				e = HuffEntry(l) | 64<<16 | huffEnds | 0xFFFF<<48
-			case kind == HuffRefine || size == 0 || l+size > HuffBits:
-				e = HuffEntry(l) | HuffRare<<8 | HuffRare<<16 | HuffEntry(sym)<<32
-			default:
-				e = HuffEntry(l+size) | HuffEntry(run+1)<<8 | HuffEntry(run+1)<<16 | HuffEntry(l+size)<<24
-				n := 1 << (HuffBits - l - size)
-				for v := range 1 << size {
-					x := HuffEntry(uint16(extend(int32(v), uint(size))))
-					f := e | x<<32 | x<<48
-					for j := range all[:n] {
-						all[j] = f
-					}
-					all = all[n:]
-				}
-			}
-			for j := range all {
-				all[j] = e
-			}
-		}
-	}
-	for ; i < len(t.Look); i++ {
-		t.Look[i] = HuffRare<<8 | HuffRare<<16
-	}
+	fill(look[i:], huffSteps(0, 0, huffRare, 0, 0))
 	if kind == HuffAC {
 		t.pair()
 	}
 }
 
-// pair adds second steps: the step that follows the first one, if it fits the
-// remaining bits.
+func fill(l []HuffEntry, e HuffEntry) {
+	for i := range l {
+		l[i] = e
+	}
+}
+
+// newHuffEntry returns the entry of a code of l bits, as one step.
+func newHuffEntry(l, sym uint, kind HuffKind) HuffEntry {
+	run, size := sym>>4, sym&15
+	switch {
+	case kind == HuffDC && l+sym <= huffMost:
+		return huffSteps(l+sym, l, 0, 63-sym, 0)
+	case kind == HuffAC && sym == 0:
+		// Without a value, the step stores a zero in the next coefficient.
+		return huffSteps(l, 0, huffEnds, 1, 0)
+	case kind == HuffAC && size > 0 && l+size <= huffMost:
+		return huffSteps(l+size, l, run+1, 0, 0)
+	}
+	return huffSteps(l, 0, huffRare, 0, int16(sym))
+}
+
+// huffSteps returns the entry with these fields.
+func huffSteps(length, at, steps, back uint, v1 int16) HuffEntry {
+	return HuffEntry(64 - HuffBits - length | HuffBits<<8 | steps<<16 | back&0xFF<<24 | uint(uint16(v1))<<32 | at<<48 | length<<56)
+}
+
+// pair adds second steps.
 func (t *HuffTable) pair() {
-	for i, e := range &t.Look {
-		if s := e.step(); s == 0 || s == HuffRare {
-			continue
-		}
+	one := t.Look
+	for i, e := range &one {
 		l := e.length()
-		f := t.Look[i<<l&(1<<HuffBits-1)]
-		fs, fl := f.step(), f.first() // its first step
-		if fs == 0 {
-			fl = f.length()
-		}
-		if fs == HuffRare || l+fl > HuffBits {
+		if e.ends() || e.rare() || l >= HuffBits {
 			continue
 		}
-		e = e&^(0xFFFF<<48|0xFF0000|0xFF) | HuffEntry(l+fl)
-		if fs == 0 {
-			e |= HuffEntry(e.step()+64)<<16 | huffEnds
-		} else {
-			e |= HuffEntry(e.step()+fs)<<16 | HuffEntry(uint16(f.v1()))<<48
+		f := one[i<<l&(1<<HuffBits-1)]
+		first := huffValue(uint64(i)<<(64-HuffBits), e)
+		switch all := l + f.length(); {
+		case f.rare():
+		case f.ends() && all <= HuffBits:
+			t.Look[i] = huffSteps(all, e.steps(), e.steps()+huffEnds, 0, first)
+		case !f.ends() && l+f.at() <= HuffBits && all <= huffMost:
+			t.Look[i] = huffSteps(all, l+f.at(), e.steps()+f.steps(), -f.steps(), first)
 		}
-		t.Look[i] = e
 	}
 }
 
@@ -151,15 +168,20 @@ func extend(r int32, s uint) int32 {
 	return r
 }
 
-// rare decodes the symbol whose code is at the top of acc and returns the
-// code's length. e is its entry. An invalid code has length 17 and symbol 0.
-func (t *HuffTable) rare(acc uint64, e HuffEntry) (symbol, length uint) {
+// symbol decodes the symbol whose code is at the top of acc and returns the
+// code's length. e is its entry, if that is of the other cases, or 0. An
+// invalid code has length 17 and symbol 0.
+func (t *HuffTable) symbol(acc uint64, e HuffEntry) (symbol, length uint) {
 	if l := e.length(); l != 0 {
 		return uint(e>>32) & 0xFF, l
 	}
-	for i, m := range t.Max {
-		if code := int32(acc >> (63 - HuffBits - i)); code <= m {
-			return uint(t.Vals[uint8(code+t.Offset[i])]), uint(HuffBits + 1 + i)
+	l := uint(1)
+	if e != 0 {
+		l = huffBitsDC + 1 // right for both kinds
+	}
+	for ; l <= 16; l++ {
+		if code := int32(acc >> (64 - l)); code <= t.Max[l] {
+			return uint(t.Vals[uint8(code+t.Offset[l])]), l
 		}
 	}
 	return 0, 17
@@ -240,13 +262,14 @@ func (r *HuffReader) Decode() {
 			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
 			pos += int((63 - n) >> 3)
 			n |= 56
-			e := dc.Look[acc>>(64-HuffBits)]
-			diff, l := int32(e.v1()), e.length()
-			if e.step() == HuffRare {
+			e := dc.Look[acc>>(64-huffBitsDC)]
+			diff, l := int32(0), e.length()
+			if !e.rare() {
+				diff = huffDiff(acc, e)
+			} else {
 				var s uint
-				s, l = dc.rare(acc, e)
-				diff = 0
-				if s != 0 {
+				s, l = dc.symbol(acc, e)
+				if s &= 15; s != 0 {
 					diff = extend(int32(acc<<(l&63)>>((64-s)&63)), s)
 				}
 				l += s
@@ -259,84 +282,57 @@ func (r *HuffReader) Decode() {
 
 			k := uint(1) // index of the next coefficient
 			for {
-				// 56 bits are enough for five look-ups.
+				// 56 bits are enough for two look-ups.
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
 				pos += int((63 - n) >> 3)
 				n |= 56
 
 				e = ac.Look[acc>>(64-HuffBits)]
-				k2 := k + e.steps()
-				if k2 > 63 {
+				if k+e.steps() > 63 {
 					goto special
 				}
-				blk[coefPlace[uint8(k+e.step())]>>1&63] = e.v1()
-				blk[coefPlace[k2]>>1&63] = e.v2()
-				k = k2
-				acc <<= e & 63
+				k += e.steps()
+				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
+				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
+				acc <<= e.length() & 63
 				n -= e.length()
 
 				e = ac.Look[acc>>(64-HuffBits)]
-				k2 = k + e.steps()
-				if k2 > 63 {
+				if k+e.steps() > 63 {
 					goto special
 				}
-				blk[coefPlace[uint8(k+e.step())]>>1&63] = e.v1()
-				blk[coefPlace[k2]>>1&63] = e.v2()
-				k = k2
-				acc <<= e & 63
+				k += e.steps()
+				blk[coefPlace[uint8(k+e.back())]>>1&63] = e.v1()
+				blk[coefPlace[uint8(k)]>>1&63] = huffValue(acc, e)
+				acc <<= e.length() & 63
 				n -= e.length()
 
-				e = ac.Look[acc>>(64-HuffBits)]
-				k2 = k + e.steps()
-				if k2 > 63 {
-					goto special
-				}
-				blk[coefPlace[uint8(k+e.step())]>>1&63] = e.v1()
-				blk[coefPlace[k2]>>1&63] = e.v2()
-				k = k2
-				acc <<= e & 63
-				n -= e.length()
-
-				e = ac.Look[acc>>(64-HuffBits)]
-				k2 = k + e.steps()
-				if k2 > 63 {
-					goto special
-				}
-				blk[coefPlace[uint8(k+e.step())]>>1&63] = e.v1()
-				blk[coefPlace[k2]>>1&63] = e.v2()
-				k = k2
-				acc <<= e & 63
-				n -= e.length()
 				continue
 
 			special:
-				k1 := k + e.step()
-				if e&huffEnds != 0 && k1 <= 63 {
-					p := &blk[coefPlace[k1]>>1&63]
-					*p = *p&e.v2() | e.v1()
-					k = k1
-					acc <<= e & 63
+				k2 := k + e.steps()
+				if e.ends() && k+e.at() <= 63 {
+					blk[coefPlace[uint8(k2+e.back()-huffEnds)]>>1&63] = e.v1()
+					k += e.at()
+					acc <<= e.length() & 63
 					n -= e.length()
 					break
 				}
-				if e.step() != HuffRare {
-					// This is the last coefficient or, in corrupt data, one
-					// beyond: the first or the second of the entry.
-					v, l := e.v1(), e.first()
-					blk[coefPlace[uint8(k1)]>>1&63] = v
-					if k = k1; k1 <= 63 {
-						v, l = e.v2(), e.length()
-						k = k2
-						blk[coefPlace[uint8(k)]>>1&63] = v
-					}
-					acc <<= l & 63
-					n -= l
+				if !e.rare() && !e.ends() && (e.back() == 0 || k2+e.back() <= 63) {
+					blk[coefPlace[uint8(k2+e.back())]>>1&63] = e.v1()
+					blk[coefPlace[uint8(k2)]>>1&63] = huffValue(acc, e)
+					k = k2
+					acc <<= e.length() & 63
+					n -= e.length()
 					break
+				}
+				if !e.rare() {
+					e = 0 // of two steps, the first alone
 				}
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
 				pos += int((63 - n) >> 3)
 				n |= 56
-				s, l := ac.rare(acc, e)
+				s, l := ac.symbol(acc, e)
 				acc <<= l & 63
 				n -= l
 				if s&15 == 0 {

@@ -24,3 +24,24 @@ func huffDecode(r *HuffReader) bool {
 	huffDecodeBMI2((*byte)(unsafe.Pointer(r)))
 	return true
 }
+
+// stuffBlock is the number of bytes that the assembly needs: a block of 32 and
+// the byte after it.
+const stuffBlock = 33
+
+// findMarker returns an index before which no marker begins.
+func findMarker(b []byte) int {
+	if len(b) < stuffBlock || !cpu.Has(cpu.AVX2) {
+		return 0
+	}
+	return findMarkerAVX2(&b[0], len(b))
+}
+
+// unstuff copies the first bytes of src without stuffed zeros.
+func unstuff(dst, src []byte) (written, read int) {
+	if len(src) < stuffBlock || !cpu.Has(cpu.AVX2) {
+		return 0, 0
+	}
+	_ = dst[:len(src)]
+	return unstuffAVX2(&dst[0], &src[0], len(src))
+}

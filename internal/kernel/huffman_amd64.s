@@ -264,399 +264,422 @@ GLOBL huff_place<>(SB), RODATA|NOPTR, $256
 
 // func huffDecodeBMI2(r *byte)
 // Requires: BMI, BMI2
-TEXT ·huffDecodeBMI2(SB), NOSPLIT, $24-8
+TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
 	MOVQ   r+0(FP), AX
+	MOVQ   AX, 24(SP)
 	MOVQ   (AX), CX
-	MOVQ   32(AX), R14
-	ADDQ   CX, R14
-	MOVQ   R14, (SP)
+	MOVQ   32(AX), SI
+	ADDQ   CX, SI
+	MOVQ   SI, (SP)
 	ADDQ   24(AX), CX
 	MOVQ   40(AX), DX
 	MOVQ   48(AX), BX
-	IMUL3Q $0x00000050, 856(AX), R14
-	LEAQ   56(AX)(R14*1), R14
-	MOVQ   R14, 8(SP)
-	LEAQ   huff_place<>+0(SB), R10
+	IMUL3Q $0x00000050, 856(AX), SI
+	LEAQ   56(AX)(SI*1), SI
+	MOVQ   SI, 8(SP)
+	LEAQ   huff_place<>+63(SB), R10
 
 mcu:
-	MOVQ 880(AX), R14
-	CMPQ R14, 888(AX)
+	MOVQ 24(SP), R13
+	MOVQ 880(R13), SI
+	CMPQ SI, 888(R13)
 	JGE  done
 	CMPQ CX, (SP)
 	JA   done
-	LEAQ 56(AX), DI
+	LEAQ 56(R13), DI
 
 block:
-	MOVQ    880(AX), R14
-	IMULQ   64(DI), R14
-	MOVQ    40(DI), R15
-	ADDQ    R14, R15
-	MOVQ    R15, 16(SP)
-	SHLQ    $0x07, R14
-	MOVQ    16(DI), R8
-	ADDQ    R14, R8
 	MOVQ    (DI), R9
-	MOVQ    (CX), R14
-	BSWAPQ  R14
-	SHRXQ   BX, R14, R14
-	ORQ     R14, DX
-	MOVQ    BX, R14
-	XORQ    $0x3f, R14
-	SHRQ    $0x03, R14
-	ADDQ    R14, CX
+	MOVQ    (CX), R15
+	BSWAPQ  R15
+	SHRXQ   BX, R15, R15
+	ORQ     R15, DX
+	MOVQ    BX, R15
+	NOTQ    R15
+	SHRQ    $0x03, R15
+	ANDQ    $0x07, R15
+	ADDQ    R15, CX
 	ORQ     $0x38, BX
-	MOVQ    DX, R14
-	SHRQ    $0x35, R14
-	MOVBQZX (R9)(R14*8), R13
-	LEAQ    (R9)(R14*8), R11
-	MOVWQSX 4(R11), R15
-	CMPB    1(R11), $0x80
-	JE      dcRare
+	MOVQ    DX, SI
+	SHRQ    $0x38, SI
+	MOVQ    (R9)(SI*8), R11
+	MOVQ    24(SP), AX
+	TESTL   $0x00800000, R11
+	JNZ     dcRare
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(SI*8), R13
+	SHLXQ   R13, DX, R15
+	MOVBQZX 3(R9)(SI*8), R13
+	MOVQ    R15, R14
+	SHRQ    $0x01, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRQ    $0x01, R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	SHLXQ   R11, DX, DX
+	SUBQ    R11, BX
+	MOVQ    $0x00000000, R15
 
 dc:
-	SHLXQ R13, DX, DX
-	SUBQ  R13, BX
-	MOVQ  72(DI), R14
-	ADDL  864(AX)(R14*4), R15
-	MOVL  R15, 864(AX)(R14*4)
-	MOVW  R15, (R8)
+	MOVQ  880(AX), SI
+	IMULQ 64(DI), SI
+	MOVQ  40(DI), R13
+	ADDQ  SI, R13
+	MOVQ  R13, 16(SP)
+	SHLQ  $0x07, SI
+	MOVQ  16(DI), R8
+	ADDQ  SI, R8
+	MOVQ  72(DI), SI
+	ADDL  864(AX)(SI*4), R14
+	MOVL  R14, 864(AX)(SI*4)
+	MOVW  R14, (R8)
 	MOVQ  8(DI), R9
-	MOVQ  $0x00000001, SI
+	LEAQ  huff_place<>+1(SB), AX
+	MOVQ  DX, R12
+	SHRQ  $0x36, R12
+	TESTQ R15, R15
+	JZ    second
 
+	// A look-up finds the bits of the next one at once: these do not wait for acc.
 ac:
-	MOVQ    (CX), R14
-	BSWAPQ  R14
-	SHRXQ   BX, R14, R14
-	ORQ     R14, DX
-	MOVQ    BX, R14
-	XORQ    $0x3f, R14
-	SHRQ    $0x03, R14
-	ADDQ    R14, CX
+	MOVQ   (CX), R15
+	BSWAPQ R15
+	SHRXQ  BX, R15, R15
+	ORQ    R15, DX
+	MOVQ   BX, R15
+	NOTQ   R15
+	SHRQ   $0x03, R15
+	ANDQ   $0x07, R15
+	ADDQ   R15, CX
+	ORQ    $0x38, BX
+	MOVQ   DX, SI
+	SHRQ   $0x36, SI
+
+first:
+	MOVQ    (R9)(SI*8), R11
+	MOVBQZX 2(R9)(SI*8), R13
+	ADDQ    R13, AX
+	BEXTRQ  R11, DX, R12
+	CMPQ    AX, R10
+	JA      special
+	MOVBQSX 3(R9)(SI*8), R13
+	MOVBQZX (AX)(R13*1), R13
+	MOVWLZX 4(R9)(SI*8), R14
+	MOVW    R14, (R8)(R13*1)
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(SI*8), R13
+	SHLXQ   R13, DX, R15
+	SUBQ    R11, R13
+	MOVQ    R15, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	MOVBQZX (AX), R13
+	MOVW    R14, (R8)(R13*1)
+	SHLXQ   R11, DX, DX
+	SUBQ    R11, BX
+
+second:
+	MOVQ    (R9)(R12*8), R11
+	MOVBQZX 2(R9)(R12*8), R13
+	ADDQ    R13, AX
+	BEXTRQ  R11, DX, SI
+	CMPQ    AX, R10
+	JA      specialSecond
+	MOVBQSX 3(R9)(R12*8), R13
+	MOVBQZX (AX)(R13*1), R13
+	MOVWLZX 4(R9)(R12*8), R14
+	MOVW    R14, (R8)(R13*1)
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(R12*8), R13
+	SHLXQ   R13, DX, R15
+	SUBQ    R11, R13
+	MOVQ    R15, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	MOVBQZX (AX), R13
+	MOVW    R14, (R8)(R13*1)
+	SHLXQ   R11, DX, DX
+	SUBQ    R11, BX
+	MOVQ    (CX), R15
+	BSWAPQ  R15
+	SHRXQ   BX, R15, R15
+	ORQ     R15, DX
+	MOVQ    BX, R15
+	NOTQ    R15
+	SHRQ    $0x03, R15
+	ANDQ    $0x07, R15
+	ADDQ    R15, CX
 	ORQ     $0x38, BX
-	MOVQ    DX, R14
-	SHRQ    $0x35, R14
-	MOVBQZX (R9)(R14*8), R13
-	LEAQ    (R9)(R14*8), R11
-	MOVBQZX 2(R9)(R14*8), R12
-	ADDQ    SI, R12
-	CMPQ    R12, $0x3f
-	JA      special
-	MOVBQZX 1(R11), R14
-	ADDQ    SI, R14
-	MOVBQZX (R10)(R14*1), R14
-	MOVBQZX (R10)(R12*1), R15
-	MOVWQZX 4(R11), SI
-	MOVW    SI, (R8)(R14*1)
-	MOVWQZX 6(R11), SI
-	MOVW    SI, (R8)(R15*1)
-	MOVQ    R12, SI
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
-	MOVQ    DX, R14
-	SHRQ    $0x35, R14
-	MOVBQZX (R9)(R14*8), R13
-	LEAQ    (R9)(R14*8), R11
-	MOVBQZX 2(R9)(R14*8), R12
-	ADDQ    SI, R12
-	CMPQ    R12, $0x3f
-	JA      special
-	MOVBQZX 1(R11), R14
-	ADDQ    SI, R14
-	MOVBQZX (R10)(R14*1), R14
-	MOVBQZX (R10)(R12*1), R15
-	MOVWQZX 4(R11), SI
-	MOVW    SI, (R8)(R14*1)
-	MOVWQZX 6(R11), SI
-	MOVW    SI, (R8)(R15*1)
-	MOVQ    R12, SI
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
-	MOVQ    DX, R14
-	SHRQ    $0x35, R14
-	MOVBQZX (R9)(R14*8), R13
-	LEAQ    (R9)(R14*8), R11
-	MOVBQZX 2(R9)(R14*8), R12
-	ADDQ    SI, R12
-	CMPQ    R12, $0x3f
-	JA      special
-	MOVBQZX 1(R11), R14
-	ADDQ    SI, R14
-	MOVBQZX (R10)(R14*1), R14
-	MOVBQZX (R10)(R12*1), R15
-	MOVWQZX 4(R11), SI
-	MOVW    SI, (R8)(R14*1)
-	MOVWQZX 6(R11), SI
-	MOVW    SI, (R8)(R15*1)
-	MOVQ    R12, SI
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
-	MOVQ    DX, R14
-	SHRQ    $0x35, R14
-	MOVBQZX (R9)(R14*8), R13
-	LEAQ    (R9)(R14*8), R11
-	MOVBQZX 2(R9)(R14*8), R12
-	ADDQ    SI, R12
-	CMPQ    R12, $0x3f
-	JA      special
-	MOVBQZX 1(R11), R14
-	ADDQ    SI, R14
-	MOVBQZX (R10)(R14*1), R14
-	MOVBQZX (R10)(R12*1), R15
-	MOVWQZX 4(R11), SI
-	MOVW    SI, (R8)(R14*1)
-	MOVWQZX 6(R11), SI
-	MOVW    SI, (R8)(R15*1)
-	MOVQ    R12, SI
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
-	MOVQ    DX, R14
-	SHRQ    $0x35, R14
-	MOVBQZX (R9)(R14*8), R13
-	LEAQ    (R9)(R14*8), R11
-	MOVBQZX 2(R9)(R14*8), R12
-	ADDQ    SI, R12
-	CMPQ    R12, $0x3f
-	JA      special
-	MOVBQZX 1(R11), R14
-	ADDQ    SI, R14
-	MOVBQZX (R10)(R14*1), R14
-	MOVBQZX (R10)(R12*1), R15
-	MOVWQZX 4(R11), SI
-	MOVW    SI, (R8)(R14*1)
-	MOVWQZX 6(R11), SI
-	MOVW    SI, (R8)(R15*1)
-	MOVQ    R12, SI
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
-	JMP     ac
+	JMP     first
+
+specialSecond:
+	MOVQ R12, SI
 
 special:
-	MOVBQZX 1(R11), R14
-	CMPQ    R14, $0x00000080
-	JE      rare
-	ADDQ    SI, R14
-	MOVBQZX 3(R11), R15
-	TESTB   $0x40, R15
-	JZ      full
-	CMPQ    R14, $0x3f
-	JA      full
-	MOVQ    R14, SI
-	MOVBQZX (R10)(R14*1), R14
-	MOVWLZX (R8)(R14*1), R12
-	ANDW    6(R11), R12
-	ORW     4(R11), R12
-	MOVW    R12, (R8)(R14*1)
-	SHLXQ   R13, DX, DX
-	SUBQ    R13, BX
+	SUBQ    R13, AX
+	TESTB   $0x40, R13
+	JZ      noEnd
+	MOVBQZX 6(R9)(SI*8), R14
+	ADDQ    AX, R14
+	CMPQ    R14, R10
+	JA      one
+	SHRQ    $0x38, R11
+	SHLXQ   R11, DX, DX
+	SUBQ    R11, BX
+	MOVBQSX 3(R9)(SI*8), R15
+	ADDQ    R15, R13
+	MOVBQZX -64(AX)(R13*1), R13
+	MOVWLZX 4(R9)(SI*8), R15
+	MOVW    R15, (R8)(R13*1)
+	MOVQ    R14, AX
 
 end:
-	MOVQ 16(SP), R14
-	DECQ SI
-	MOVB SI, (R14)
+	MOVQ R10, SI
+	SUBQ SI, AX
+	ADDQ $0x3e, AX
+	MOVQ 16(SP), SI
+	MOVB AL, (SI)
 	ADDQ $0x00000050, DI
 	CMPQ DI, 8(SP)
 	JB   block
-	INCQ 880(AX)
+	MOVQ 24(SP), SI
+	INCQ 880(SI)
 	JMP  mcu
 
-	// The last coefficient or, in corrupt data, one beyond: the entry's first or second.
-full:
-	MOVWLSX 4(R11), R9
-	MOVBQZX (R10)(R14*1), SI
-	MOVW    R9, (R8)(SI*1)
-	CMPQ    R14, $0x3f
-	JBE     second
-	MOVQ    R14, SI
-	ANDQ    $0x3f, R15
-	MOVQ    R15, R13
-	JMP     lastTaken
+noEnd:
+	TESTB $0x80, R13
+	JNZ   rare
 
-second:
-	MOVWLSX 6(R11), R9
-	MOVQ    R12, SI
-	MOVBQZX (R10)(R12*1), R14
-	MOVW    R9, (R8)(R14*1)
+	// The last coefficient or, in corrupt data, one beyond.
+	MOVBQSX 3(R9)(SI*8), R14
+	TESTQ   R14, R14
+	JZ      last
+	ADDQ    R13, R14
+	ADDQ    AX, R14
+	CMPQ    R14, R10
+	JA      one
 
-lastTaken:
-	SHLXQ R13, DX, DX
-	SUBQ  R13, BX
-	JMP   end
+last:
+	ADDQ    R13, AX
+	MOVBQSX 3(R9)(SI*8), R13
+	MOVBQZX (AX)(R13*1), R13
+	MOVWLZX 4(R9)(SI*8), R14
+	MOVW    R14, (R8)(R13*1)
+	SHRQ    $0x38, R11
+	MOVBQZX 6(R9)(SI*8), R13
+	SHLXQ   R13, DX, R15
+	SUBQ    R11, R13
+	MOVQ    R15, R14
+	SHRXQ   R13, R14, R14
+	SARQ    $0x3f, R15
+	NOTQ    R15
+	SHRXQ   R13, R15, R15
+	SUBL    R15, R14
+	MOVBQZX (AX), R13
+	MOVW    R14, (R8)(R13*1)
+	SHLXQ   R11, DX, DX
+	SUBQ    R11, BX
+	JMP     end
+
+	// Of two steps, the first alone.
+one:
+	MOVQ   (CX), R15
+	BSWAPQ R15
+	SHRXQ  BX, R15, R15
+	ORQ    R15, DX
+	MOVQ   BX, R15
+	NOTQ   R15
+	SHRQ   $0x03, R15
+	ANDQ   $0x07, R15
+	ADDQ   R15, CX
+	ORQ    $0x38, BX
+	MOVQ   $0x00000001, R11
+	JMP    ac_search
 
 rare:
-	MOVQ    (CX), R14
-	BSWAPQ  R14
-	SHRXQ   BX, R14, R14
-	ORQ     R14, DX
-	MOVQ    BX, R14
-	XORQ    $0x3f, R14
-	SHRQ    $0x03, R14
-	ADDQ    R14, CX
+	MOVQ    (CX), R15
+	BSWAPQ  R15
+	SHRXQ   BX, R15, R15
+	ORQ     R15, DX
+	MOVQ    BX, R15
+	NOTQ    R15
+	SHRQ    $0x03, R15
+	ANDQ    $0x07, R15
+	ADDQ    R15, CX
 	ORQ     $0x38, BX
-	MOVBQZX 4(R11), R15
-	MOVBQZX (R11), R13
-	TESTQ   R13, R13
+	MOVBQZX 4(R9)(SI*8), R13
+	SHRQ    $0x38, R11
 	JNZ     ac_known
-	MOVQ    DX, R14
-	SHRQ    $0x34, R14
-	MOVQ    $0x0000000c, R13
-	CMPL    R14, 16384(R9)
-	JLE     ac_found0
-	MOVQ    DX, R14
-	SHRQ    $0x33, R14
-	MOVQ    $0x0000000d, R13
-	CMPL    R14, 16388(R9)
-	JLE     ac_found1
-	MOVQ    DX, R14
-	SHRQ    $0x32, R14
-	MOVQ    $0x0000000e, R13
-	CMPL    R14, 16392(R9)
-	JLE     ac_found2
-	MOVQ    DX, R14
-	SHRQ    $0x31, R14
-	MOVQ    $0x0000000f, R13
-	CMPL    R14, 16396(R9)
-	JLE     ac_found3
-	MOVQ    DX, R14
-	SHRQ    $0x30, R14
-	MOVQ    $0x00000010, R13
-	CMPL    R14, 16400(R9)
-	JGT     ac_bad
-	ADDL    16420(R9), R14
-	JMP     ac_value
+	MOVQ    $0x00000009, R11
 
-ac_found3:
-	ADDL 16416(R9), R14
-	JMP  ac_value
+ac_search:
+	XORL  R13, R13
+	SUBL  R11, R13
+	SHRXQ R13, DX, R13
+	CMPL  R13, 8192(R9)(R11*4)
+	JLE   ac_found
+	INCQ  R11
+	CMPQ  R11, $0x11
+	JB    ac_search
+	XORL  R13, R13
+	JMP   ac_known
 
-ac_found2:
-	ADDL 16412(R9), R14
-	JMP  ac_value
-
-ac_found1:
-	ADDL 16408(R9), R14
-	JMP  ac_value
-
-ac_found0:
-	ADDL 16404(R9), R14
-
-ac_value:
-	MOVBQZX R14, R14
-	MOVBQZX 16424(R9)(R14*1), R15
-	JMP     ac_known
-
-ac_bad:
-	XORQ R15, R15
-	MOVQ $0x00000011, R13
+ac_found:
+	ADDL    8260(R9)(R11*4), R13
+	MOVBQZX R13, R13
+	MOVBQZX 8328(R9)(R13*1), R13
 
 ac_known:
+	SHLXQ   R11, DX, DX
+	SUBQ    R11, BX
+	MOVQ    R13, R11
+	SHRQ    $0x04, R11
+	ANDQ    $0x0f, R13
+	JZ      noValue
+	LEAQ    1(AX)(R11*1), AX
+	MOVQ    DX, R15
+	MOVQ    $-1, SI
+	BZHIQ   R13, SI, SI
+	XORL    R14, R14
+	SUBL    R13, R14
+	SHRXQ   R14, R15, R14
+	SARQ    $0x3f, R15
+	ANDNQ   SI, R15, R15
+	SUBQ    R15, R14
+	MOVBQZX (AX), SI
+	MOVW    R14, (R8)(SI*1)
 	SHLXQ   R13, DX, DX
 	SUBQ    R13, BX
-	MOVQ    R15, R12
-	SHRQ    $0x04, R12
-	ANDQ    $0x0f, R15
-	JZ      noValue
-	LEAQ    1(SI)(R12*1), SI
-	MOVQ    DX, R13
-	MOVQ    $-1, R14
-	BZHIQ   R15, R14, R14
-	MOVQ    $0x00000040, R12
-	SUBQ    R15, R12
-	SHRXQ   R12, R13, R12
-	SARQ    $0x3f, R13
-	ANDNQ   R14, R13, R14
-	SUBQ    R14, R12
-	MOVBQZX (R10)(SI*1), R14
-	MOVW    R12, (R8)(R14*1)
-	SHLXQ   R15, DX, DX
-	SUBQ    R15, BX
-	CMPQ    SI, $0x3f
+	CMPQ    AX, R10
 	JBE     ac
 	JMP     end
 
 noValue:
-	CMPQ R12, $0x0f
+	CMPQ R11, $0x0f
 	JNE  end
-	ADDQ $0x10, SI
-	CMPQ SI, $0x3f
+	ADDQ $0x10, AX
+	CMPQ AX, R10
 	JBE  ac
 	JMP  end
 
 dcRare:
-	MOVBQZX 4(R11), R15
-	MOVBQZX (R11), R13
-	TESTQ   R13, R13
+	MOVBQZX 4(R9)(SI*8), R13
+	SHRQ    $0x38, R11
 	JNZ     dc_known
-	MOVQ    DX, R14
-	SHRQ    $0x34, R14
-	MOVQ    $0x0000000c, R13
-	CMPL    R14, 16384(R9)
-	JLE     dc_found0
-	MOVQ    DX, R14
-	SHRQ    $0x33, R14
-	MOVQ    $0x0000000d, R13
-	CMPL    R14, 16388(R9)
-	JLE     dc_found1
-	MOVQ    DX, R14
-	SHRQ    $0x32, R14
-	MOVQ    $0x0000000e, R13
-	CMPL    R14, 16392(R9)
-	JLE     dc_found2
-	MOVQ    DX, R14
-	SHRQ    $0x31, R14
-	MOVQ    $0x0000000f, R13
-	CMPL    R14, 16396(R9)
-	JLE     dc_found3
-	MOVQ    DX, R14
-	SHRQ    $0x30, R14
-	MOVQ    $0x00000010, R13
-	CMPL    R14, 16400(R9)
-	JGT     dc_bad
-	ADDL    16420(R9), R14
-	JMP     dc_value
+	MOVQ    $0x00000009, R11
 
-dc_found3:
-	ADDL 16416(R9), R14
-	JMP  dc_value
+dc_search:
+	XORL  R13, R13
+	SUBL  R11, R13
+	SHRXQ R13, DX, R13
+	CMPL  R13, 8192(R9)(R11*4)
+	JLE   dc_found
+	INCQ  R11
+	CMPQ  R11, $0x11
+	JB    dc_search
+	XORL  R13, R13
+	JMP   dc_known
 
-dc_found2:
-	ADDL 16412(R9), R14
-	JMP  dc_value
-
-dc_found1:
-	ADDL 16408(R9), R14
-	JMP  dc_value
-
-dc_found0:
-	ADDL 16404(R9), R14
-
-dc_value:
-	MOVBQZX R14, R14
-	MOVBQZX 16424(R9)(R14*1), R15
-	JMP     dc_known
-
-dc_bad:
-	XORQ R15, R15
-	MOVQ $0x00000011, R13
+dc_found:
+	ADDL    8260(R9)(R11*4), R13
+	MOVBQZX R13, R13
+	MOVBQZX 8328(R9)(R13*1), R13
 
 dc_known:
-	ANDQ  $0x0f, R15
-	JZ    dc
-	SHLXQ R13, DX, R11
-	ADDQ  R15, R13
-	MOVQ  $-1, R14
-	BZHIQ R15, R14, R14
-	MOVQ  $0x00000040, R12
-	SUBQ  R15, R12
-	SHRXQ R12, R11, R12
-	SARQ  $0x3f, R11
-	ANDNQ R14, R11, R14
-	SUBQ  R14, R12
-	MOVQ  R12, R15
+	XORL  R14, R14
+	ANDQ  $0x0f, R13
+	JZ    dcTake
+	SHLXQ R11, DX, R15
+	MOVQ  $-1, SI
+	BZHIQ R13, SI, SI
+	XORL  R14, R14
+	SUBL  R13, R14
+	SHRXQ R14, R15, R14
+	SARQ  $0x3f, R15
+	ANDNQ SI, R15, R15
+	SUBQ  R15, R14
+	ADDQ  R13, R11
+
+dcTake:
+	SHLXQ R11, DX, DX
+	SUBQ  R11, BX
+	MOVQ  $0x00000001, R15
 	JMP   dc
 
 done:
-	MOVQ DX, 40(AX)
-	MOVQ BX, 48(AX)
-	SUBQ (AX), CX
-	MOVQ CX, 24(AX)
+	MOVQ 24(SP), SI
+	MOVQ DX, 40(SI)
+	ANDQ $0x3f, BX
+	MOVQ BX, 48(SI)
+	SUBQ (SI), CX
+	MOVQ CX, 24(SI)
 	RET
+
+// func findMarkerAVX2(b *byte, n int) int
+// Requires: AVX, AVX2
+TEXT ·findMarkerAVX2(SB), NOSPLIT, $0-24
+	MOVQ     b+0(FP), AX
+	MOVQ     n+8(FP), CX
+	VPCMPEQB Y0, Y0, Y0
+	VPXOR    Y1, Y1, Y1
+	SUBQ     $0x21, CX
+	XORQ     DX, DX
+
+loop1:
+	VPCMPEQB  (AX)(DX*1), Y0, Y2
+	VPCMPEQB  1(AX)(DX*1), Y1, Y3
+	VPANDN    Y2, Y3, Y2
+	VPMOVMSKB Y2, BX
+	TESTL     BX, BX
+	JNZ       done2
+	ADDQ      $0x20, DX
+	CMPQ      DX, CX
+	JBE       loop1
+
+done2:
+	VZEROUPPER
+	MOVQ DX, ret+16(FP)
+	RET
+
+// func unstuffAVX2(dst *byte, src *byte, n int) (written int, read int)
+// Requires: AVX, AVX2
+TEXT ·unstuffAVX2(SB), NOSPLIT, $0-40
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     n+16(FP), DX
+	VPCMPEQB Y0, Y0, Y0
+	SUBQ     $0x21, DX
+	XORQ     SI, SI
+	XORQ     BX, BX
+
+loop3:
+	VMOVDQU   (CX)(SI*1), Y1
+	VMOVDQU   Y1, (AX)(BX*1)
+	VPCMPEQB  Y1, Y0, Y1
+	VPMOVMSKB Y1, DI
+	TESTL     DI, DI
+	JNZ       found4
+	ADDQ      $0x20, SI
+	ADDQ      $0x20, BX
+
+next5:
+	CMPQ SI, DX
+	JLE  loop3
+	VZEROUPPER
+	MOVQ BX, written+24(FP)
+	MOVQ SI, read+32(FP)
+	RET
+
+found4:
+	BSFL DI, DI
+	LEAQ 1(BX)(DI*1), BX
+	LEAQ 2(SI)(DI*1), SI
+	JMP  next5

@@ -8,3 +8,15 @@ package kernel
 //
 //go:noescape
 func huffDecodeBMI2(r *byte)
+
+// findMarkerAVX2 returns the index of the first block of 32 bytes that may have a marker, or the
+// number of bytes before which there is none. n is more than 32.
+//
+//go:noescape
+func findMarkerAVX2(b *byte, n int) int
+
+// unstuffAVX2 copies the first bytes of src, of which it reads read bytes, without the byte after each
+// 0xFF. n, the length of src and of dst, is more than 32. Less than 33 bytes are left.
+//
+//go:noescape
+func unstuffAVX2(dst *byte, src *byte, n int) (written int, read int)

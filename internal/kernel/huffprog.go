@@ -31,6 +31,22 @@ func (r *HuffReader) take(n uint) uint {
 	return v
 }
 
+// difference decodes a difference of DC values. r has at least 56 bits.
+func (t *HuffTable) difference(r *HuffReader) int32 {
+	e := t.Look[r.Acc>>(64-huffBitsDC)]
+	if !e.rare() {
+		diff := huffDiff(r.Acc, e)
+		r.take(e.length())
+		return diff
+	}
+	s, l := t.symbol(r.Acc, e)
+	r.take(l)
+	if s &= 15; s == 0 {
+		return 0
+	}
+	return extend(int32(r.take(s)), s)
+}
+
 // DCFirst decodes the MCUs of a first scan of DC coefficients, as Decode does.
 // It returns false if a coefficient of MCU X is out of range.
 func (r *HuffReader) DCFirst(shift int) bool {
@@ -38,18 +54,7 @@ func (r *HuffReader) DCFirst(shift int) bool {
 		for b := range r.MCU {
 			to := &r.To[b]
 			r.refill()
-			e := to.DC.Look[r.Acc>>(64-HuffBits)]
-			diff := int32(e.v1())
-			if e.step() != HuffRare {
-				r.take(e.length())
-			} else {
-				s, l := to.DC.rare(r.Acc, e)
-				r.take(l)
-				diff = 0
-				if s != 0 {
-					diff = extend(int32(r.take(s)), s)
-				}
-			}
+			diff := to.DC.difference(r)
 			p := &r.Pred[to.Comp&3]
 			v := *p + diff
 			if diff != 0 && (v > *p) != (diff > 0) {
@@ -103,47 +108,50 @@ func (r *HuffReader) ACFirst(band *HuffBand) {
 			pos += int((63 - n) >> 3)
 			n |= 56
 			e := t.Look[acc>>(64-HuffBits)]
-			if e.step() == HuffRare {
-				s, l := t.rare(acc, e)
-				acc <<= l & 63
-				n -= l
-				run := s >> 4
-				if s &= 15; s != 0 {
-					k += run + 1
-					put(blk, mask, k, int16(extend(int32(acc>>(64-s)), s)<<shift))
-					acc <<= s
-					n -= s
-					continue
-				}
-				if run == 15 {
-					k += 16
-					continue
-				}
-				band.EOBRun = 1<<run - 1
-				if run != 0 {
-					band.EOBRun += int(acc >> (64 - run))
-					acc <<= run
-					n -= run
-				}
-				break
+			two := int8(e>>24) < 0
+			k1 := k + e.steps() + e.back() // after the first step
+			if e.ends() {
+				two, k1 = e.at() != 0, k+e.at()
 			}
-			k1 := k + e.step()
-			if e.step() != 0 {
-				put(blk, mask, k1, e.v1()<<shift)
-				if k1 > last {
-					acc <<= e.first()
-					n -= e.first()
+			if !e.rare() && !(two && k1 > last) {
+				if two {
+					put(blk, mask, k1, e.v1()<<shift)
+				}
+				v := huffValue(acc, e)
+				acc <<= e.length() & 63
+				n -= e.length()
+				if e.ends() {
 					break
 				}
+				k += e.steps()
+				put(blk, mask, k, v<<shift)
+				continue
 			}
-			acc <<= e & 63
-			n -= e.length()
-			if e&huffEnds != 0 {
-				break
+			if !e.rare() {
+				e = 0 // of two steps, the first alone
 			}
-			if k = k + e.steps(); k != k1 {
-				put(blk, mask, k, e.v2()<<shift)
+			s, l := t.symbol(acc, e)
+			acc <<= l & 63
+			n -= l
+			run := s >> 4
+			if s &= 15; s != 0 {
+				k += run + 1
+				put(blk, mask, k, int16(extend(int32(acc>>(64-s)), s)<<shift))
+				acc <<= s
+				n -= s
+				continue
 			}
+			if run == 15 {
+				k += 16
+				continue
+			}
+			band.EOBRun = 1<<run - 1
+			if run != 0 {
+				band.EOBRun += int(acc >> (64 - run))
+				acc <<= run
+				n -= run
+			}
+			break
 		}
 	}
 	r.Pos, r.Acc, r.N = pos, acc, n
@@ -169,7 +177,7 @@ func (r *HuffReader) ACRefine(band *HuffBand) {
 				e := t.Look[acc>>(64-HuffBits)]
 				s, l := uint(e>>32)&0xFF, e.length()
 				if l == 0 {
-					s, l = t.rare(acc, e)
+					s, l = t.symbol(acc, e)
 				}
 				acc <<= l & 63
 				n -= l
