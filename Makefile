@@ -55,7 +55,7 @@ test-device: ## the tests that need ONNX Runtime
 	@lib=$$(device/ort/library.sh) && echo "ONNX Runtime: $$lib" && \
 	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 ./device/... && \
 	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
-	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -vet=off -count=1 ./device/ort && \
+	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
 	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -race ./device/...; }
 
 # The modules beside this one, which have dependencies that nobody else should link.
