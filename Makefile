@@ -12,10 +12,11 @@ export GOFLAGS := -trimpath $(filter-out -trimpath,$(GOFLAGS))
 help: ## this list
 	@awk '/^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z -]+:.*## / {split($$0, a, ":"); sub(/^[^#]*## /, ""); printf "  %-18s %s\n", a[1], $$0}' Makefile
 
-# The compiler takes a quarter less time without its garbage collector.
+# The compiler takes a quarter less time without its garbage collector. What go
+# test would vet is a part of what was vetted.
 test: ## vet and all tests
 	GOGC=off GOMEMLIMIT=2GiB $(GO) vet ./...
-	$(GO) test ./...
+	$(GO) test -vet=off ./...
 
 # The tests under the race detector, which shortens them (internal/short). CI runs the same.
 race: ## the tests under the race detector, which shortens them
@@ -52,15 +53,15 @@ fuzz: ## FUZZTIME=60s: every fuzz target
 # virtual environment of its own. The race detector looks on where there is a C compiler.
 test-device: ## the tests that need ONNX Runtime
 	@lib=$$(device/ort/library.sh) && echo "ONNX Runtime: $$lib" && \
-	INFER_PREP_ORT=$$lib $(GO) test -count=1 ./device/... && \
-	INFER_PREP_ORT=$$lib $(GO) test -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
+	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 ./device/... && \
+	INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -run 'Device|Classifier' ./cmd/internal/cli && \
 	INFER_PREP_ORT=$$lib CGO_ENABLED=0 $(GO) test -count=1 ./device/ort && \
-	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -count=1 -race ./device/...; }
+	{ [ "$$($(GO) env CGO_ENABLED)" = 0 ] || INFER_PREP_ORT=$$lib $(GO) test -vet=off -count=1 -race ./device/...; }
 
 # The modules beside this one, which have dependencies that nobody else should link.
 test-nested: ## vet and tests of the nested modules
 	@device/webgpu/lavapipe.sh || echo "device/webgpu: its tests are skipped"
-	@for m in pipeline/prometheus codec/jpegli device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-full pack/distributed pipeline/gomlx examples/training; do (cd $$m && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+	@for m in pipeline/prometheus codec/jpegli device/webgpu cmd/infer-prep-webgpu store/s3 store/gcs records/mindrecord/sqlitetest cmd/infer-prep-full pack/distributed pipeline/gomlx examples/training; do testdata/nested.sh $$m sh -c '$(GO) vet ./... && $(GO) test -vet=off ./...' || exit 1; done
 
 # The server against infer-prep run, through Triton's client, pinned, in a virtual environment of
 # its own. PHOTOS is a folder of images to add to testdata/images.
@@ -94,7 +95,7 @@ wasm-test: wasm/node_modules/.package-lock.json ## PHOTOS=DIR: the npm package i
 
 # The C library: programs in C and C++, with the graphs of all importers and the speed beside Go's.
 capi-test: ## the C library: programs in C and C++ with all graphs, 8 threads, forks, signals, sanitizers, the speed beside Go's
-	INFER_PREP_CAPI=1 $(GO) test -count=1 -v ./capi/... ./examples/cpp
+	INFER_PREP_CAPI=1 $(GO) test -vet=off -count=1 -v ./capi/... ./examples/cpp
 
 # Debian: gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64.
 capi-windows-test: ## the C library for Windows: built with MinGW-w64, and run in Wine with all graphs
@@ -127,8 +128,8 @@ mobile-test: ## the bindings for Java and Kotlin, on a JVM and in Robolectric; t
 train-test: ## examples/training reaches its accuracy, is killed and resumed with equal files, and predicts the same in Go, ONNX Runtime and Python
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/infer-prep
-	@lib=$$(device/ort/library.sh) && python=$$(parity/venv.sh parity/requirements-onnx.txt) && cd examples/training && \
-	INFER_PREP_ORT=$$lib TRAINING_PYTHON=$$python TRAINING_INFER_PREP=$(CURDIR)/bin/infer-prep $(GO) test -count=1 -v -run TestTraining .
+	@lib=$$(device/ort/library.sh) && python=$$(parity/venv.sh parity/requirements-onnx.txt) && \
+	INFER_PREP_ORT=$$lib TRAINING_PYTHON=$$python TRAINING_INFER_PREP=$(CURDIR)/bin/infer-prep testdata/nested.sh examples/training $(GO) test -vet=off -count=1 -v -run TestTraining .
 
 # The stores against real servers on this machine: versitygw for S3, Hadoop for HDFS. A server that is
 # missing is a failure here, and a skip elsewhere.

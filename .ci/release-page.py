@@ -1,4 +1,4 @@
-"""Prints a page for an archive: links to files that the archive has elsewhere are set right, others become text.
+"""Prints a page for an archive: links to files that the archive has elsewhere are set right, others become text. Code stays.
 
 usage: release-page.py PAGE FOLDER
 FOLDER is what will be packed. The headers of the C library are looked for in include.
@@ -18,4 +18,6 @@ def link(m):
 
 
 with open(page, encoding="utf-8") as f:
-    sys.stdout.write(re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", link, f.read()))
+    # Code that looks like a link has the odd places.
+    parts = re.split(r"(^```.*?^```$|`[^`\n]*\]\([^`\n]*`)", f.read(), flags=re.M | re.S)
+sys.stdout.write("".join(p if i % 2 else re.sub(r"!?\[([^\]]+)\]\(([^)\s]+)\)", link, p) for i, p in enumerate(parts)))

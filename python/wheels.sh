@@ -21,5 +21,5 @@ for target; do
       { echo "$report"; echo "wheels.sh: auditwheel does not say $tag" >&2; exit 1; }
     echo "auditwheel: $(tr '\n' ' ' <<<"$report" | grep -o 'consistent with [^.]*: "[^"]*"\|consistent with[^"]*"[^"]*"' | head -n 1)" ;;
   esac
-  [ "$target" != "linux-$(go_arch)" ] || WHEEL=$PWD/$wheel python/test.sh
+  [ "$target" != "linux-$(go_arch)" ] || WHEEL=$(realpath "$wheel") python/test.sh
 done

@@ -122,7 +122,7 @@ builds() {
 # "make wasm-test" builds for wasip1.
 types() { GO=$GO "$GO" run ./tools/typecheck windows/amd64 darwin/arm64 wasip1/wasm android/arm64 android/arm ios/arm64 linux/riscv64 freebsd/amd64 windows/arm64 || fail 'type checks: FAILED'; }
 
-jpegli() { GO=$GO testdata/jpegli.sh "$wasm" || fail 'codec/jpegli: FAILED'; }
+jpegli() { GO=$GO testdata/nested.sh codec/jpegli "$PWD/testdata/jpegli.sh" "$wasm" || fail 'codec/jpegli: FAILED'; }
 
 # The platforms that take longest come first, so that neither core waits at the end.
 # The linker takes half the time without what debuggers read.

@@ -15,6 +15,11 @@ package=io.github.inferprep
 
 rm -rf _build/java _build/src _build/gobind
 mkdir -p _build
+# In a workspace the packages of the main module are those of its own builds,
+# and are compiled once for both.
+root=$(cd ../.. && pwd)
+printf 'go %s\n\nuse (\n\t"%s"\n\t"%s"\n)\n' "$(sed -n 's/^go //p' go.mod)" "$root" "$PWD" >_build/go.work
+export GOWORK=$PWD/_build/go.work
 "$GO" build -o _build/tool golang.org/x/mobile/cmd/gobind
 log=$(_build/tool -lang=go,java -javapkg=$package -outdir="$PWD/_build/gobind" github.com/infer-prep/infer-prep/mobile 2>&1) ||
   { echo "$log" >&2; exit 1; }

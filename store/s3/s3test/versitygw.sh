@@ -7,7 +7,7 @@ if [ ! -x "$dir/versitygw" ]; then
   tmp=$(mktemp -d)
   trap 'rm -rf "$tmp"' EXIT
   cd "$tmp" # outside of any module
-  GOFLAGS= GOBIN=$tmp "${GO:-go}" install "github.com/versity/versitygw/cmd/versitygw@$version" >&2
+  GOFLAGS=-trimpath GOBIN=$tmp "${GO:-go}" install "github.com/versity/versitygw/cmd/versitygw@$version" >&2
   mkdir -p "$dir"
   mv "$tmp/versitygw" "$dir/versitygw"
 fi
