@@ -200,6 +200,7 @@ func TestSanitizers(t *testing.T) {
 	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	runProgram(t, p, "api", large)
 	runProgram(t, p, "batch", large)
+	videos(t, p)
 	if translated == "" {
 		runProgram(t, p, "fork", large)
 		// The sanitizer keeps freed memory, which results in plain C have.
