@@ -12,10 +12,10 @@ import (
 // maxFrame is the most bytes of a frame, as of other arguments.
 const maxFrame = 1 << 30
 
-// The functions with which a run reads the frames of its clips. capi/wasm2c/host.c
-// has them. Frames stay in the host's memory; the module has one at a time. The
-// functions are in WASI's module so that host.c passes one list of functions to
-// the small build, too, which lacks them.
+// A run reads the frames of its clips by these functions of
+// capi/wasm2c/host.c. Frames stay in the host's memory; the module has one at a
+// time. The functions are in WASI's module because the small build does not
+// import them: host.c then passes the same list of modules to both.
 
 // hostSizes sets to to three numbers: the first frame of the clip with an
 // invalid struct_size, or -1, its struct_size, and sizeof of the struct.
@@ -23,8 +23,8 @@ const maxFrame = 1 << 30
 //go:wasmimport wasi_snapshot_preview1 ip_sizes
 func hostSizes(clip uint32, to unsafe.Pointer)
 
-// hostFrame sets to, an ipInput, to frame k of the clip. Its data is not an
-// address, but 0 if the host's is NULL.
+// hostFrame sets to, an ipInput, to frame k of the clip. Its data is 0 if the
+// host's is NULL, else any address.
 //
 //go:wasmimport wasi_snapshot_preview1 ip_frame
 func hostFrame(clip uint32, k int64, to unsafe.Pointer)
