@@ -578,6 +578,7 @@ typedef struct {
 
 static void *call_many(void *arg);
 
+#ifndef _WIN32
 /* forks GRAPH IMAGE: uses the library, which must be the one in plain C, in
  * children of a process whose other threads use it. */
 static void forks(const char *graph, const char *image)
@@ -618,6 +619,7 @@ static void forks(const char *graph, const char *image)
 	CHECK(ip_result_free(r) == IP_OK && ip_graph_free(w.g) == IP_OK);
 	free(w.f.data);
 }
+#endif
 
 static void *call_many(void *arg)
 {
@@ -800,6 +802,7 @@ static void closing(const char *graph, const char *image)
 
 static ip_status open_text(const char *config, const ip_options *o, ip_video **v) { return ip_video_open(config, strlen(config), o, v, &e); }
 
+#ifndef _WIN32
 /* exhausted LARGE HUGE GRAPH IMAGE: graphs and videos of the library in plain C
  * whose runs need more memory than the process has, and than there can be;
  * others run on. */
@@ -843,6 +846,7 @@ static void exhausted(const char *large, const char *huge, const char *graph, co
 	CHECK(ip_video_free(lv) == IP_OK && ip_video_free(hv) == IP_OK);
 	free(f.data);
 }
+#endif
 
 typedef struct {
 	size_t threads, left_out;
@@ -1431,8 +1435,6 @@ int main(int argc, char **argv)
 		small(argv[2], argv[3], argv[4]);
 	else if (!strcmp(mode, "fork") && argc == 3)
 		fork_(argv[2]);
-	else if (!strcmp(mode, "forks") && argc == 4)
-		forks(argv[2], argv[3]);
 	else if (!strcmp(mode, "threads") && argc == 5)
 		threads(argv[2], argv[3], atoi(argv[4]));
 	else if (!strcmp(mode, "cycles") && argc == 5)
@@ -1441,8 +1443,6 @@ int main(int argc, char **argv)
 		garbage(argv[2], atoi(argv[3]));
 	else if (!strcmp(mode, "closing") && argc == 4)
 		closing(argv[2], argv[3]);
-	else if (!strcmp(mode, "exhausted") && argc == 6)
-		exhausted(argv[2], argv[3], argv[4], argv[5]);
 	else if (!strcmp(mode, "batch") && argc == 3)
 		batch(argv[2]);
 	else if (!strcmp(mode, "overrun") && argc == 3)
@@ -1459,6 +1459,12 @@ int main(int argc, char **argv)
 		longvideo(atoi(argv[2]), atoi(argv[3]));
 	else if (!strcmp(mode, "videobench") && argc > 4)
 		videobench(argc - 2, argv + 2);
+#ifndef _WIN32
+	else if (!strcmp(mode, "forks") && argc == 4)
+		forks(argv[2], argv[3]);
+	else if (!strcmp(mode, "exhausted") && argc == 6)
+		exhausted(argv[2], argv[3], argv[4], argv[5]);
+#endif
 	else if (!strcmp(mode, "bench") && argc == 4)
 		bench(argv[2], atoi(argv[3]));
 	else {
