@@ -36,9 +36,8 @@
  * Two forms. The three paragraphs above are of the library that capi/build.sh
  * builds, which contains the Go runtime. That of capi/wasm2c is plain C: it has
  * no threads and no signal handlers, and it works in a child after fork(). There
- * max_bytes bounds each run, not all together, arguments of more than 1 GiB are
- * IP_LIMIT, and ip_video_open is IP_UNSUPPORTED. ip_capabilities tells which one
- * it is.
+ * max_bytes bounds each run, not all together, and arguments or a frame of more
+ * than 1 GiB are IP_LIMIT. ip_capabilities tells which one it is.
  *
  * Structs. Every struct that the caller passes begins with struct_size, which
  * the caller sets to sizeof of the struct: later versions add members at the

@@ -203,6 +203,7 @@ func TestSanitizers(t *testing.T) {
 	p := compile(t, "gcc", "../testdata/check.c", "-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	runProgram(t, p, "api", large)
 	runProgram(t, p, "batch", large)
+	videos(t, p)
 	if translated == "" {
 		runProgram(t, p, "fork", large)
 		// The sanitizer keeps freed memory, which results in plain C have.
@@ -271,22 +272,59 @@ func TestMusl(t *testing.T) {
 	}
 }
 
-// TestTranslation translates the library to C and compiles the files that are
-// not generated with all warnings. Make capi-c-test compiles and runs it.
+// TestTranslation translates the library to C, whole and small, and compiles
+// the files that are not generated with all warnings. Make capi-c-test compiles
+// and runs the whole one. The folder has the licence of each Go module.
 func TestTranslation(t *testing.T) {
 	builds(t)
 	if !whole() {
 		t.Skip("make capi-test runs it")
 	}
 	library(t)
-	dir := t.TempDir()
-	out, err := exec.Command("../wasm2c/build.sh", dir).CombinedOutput()
-	require.NoError(t, err, string(out))
-	for _, f := range handWritten[:4] {
-		for _, flag := range []string{"-O1", "-DIP_BOUNDS_CHECK", "-DIP_NO_THREADS"} {
-			out, err := exec.Command("gcc", "-Wall", "-Wextra", "-Werror", "-isystem", dir+"/src", "-I", dir+"/include", flag, "-c", filepath.Join(dir, "src", f), "-o", filepath.Join(dir, "object.o")).CombinedOutput()
-			require.NoError(t, err, "%s %s: %s", f, flag, out)
+	for _, build := range [][]string{nil, {"--small"}} {
+		dir := t.TempDir()
+		out, err := exec.Command("../wasm2c/build.sh", append(build, dir)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+		for _, f := range handWritten[:4] {
+			for _, flag := range []string{"-O1", "-DIP_BOUNDS_CHECK", "-DIP_NO_THREADS"} {
+				out, err := exec.Command("gcc", "-Wall", "-Wextra", "-Werror", "-isystem", dir+"/src", "-I", dir+"/include", flag, "-c", filepath.Join(dir, "src", f), "-o", filepath.Join(dir, "object.o")).CombinedOutput()
+				require.NoError(t, err, "%s %s: %s", f, flag, out)
+			}
 		}
+		licences(t, dir+"/licences", build)
+	}
+}
+
+// licences compares a folder of licences with those of the modules of the
+// program that is translated.
+func licences(t *testing.T, dir string, build []string) {
+	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}"}
+	if len(build) > 0 {
+		args = append(args, "-tags", "small")
+	}
+	c := exec.Command("go", append(args, ".")...)
+	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	out, err := c.Output()
+	require.NoError(t, err)
+	modules := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		if path, dir, ok := strings.Cut(line, " "); ok {
+			modules[path] = dir
+		}
+	}
+	require.NotEmpty(t, modules)
+	own, err := os.ReadFile(dir + "/go/LICENSE")
+	require.NoError(t, err)
+	require.Contains(t, string(own), "The Go Authors")
+	for path, from := range modules {
+		l, err := filepath.Glob(from + "/LICENSE*")
+		require.NoError(t, err)
+		require.NotEmpty(t, l, path)
+		want, err := os.ReadFile(l[0])
+		require.NoError(t, err)
+		have, err := os.ReadFile(filepath.Join(dir, path, filepath.Base(l[0])))
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(have), path)
 	}
 }
 

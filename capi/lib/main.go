@@ -138,10 +138,14 @@ func listOf[T sized](what string, p *T, n int32) (list[T], error) {
 	for i := range l.n {
 		size := int(*(*uint32)(unsafe.Add(l.at, i*l.step)))
 		if size < want || size != l.step || size%int(unsafe.Alignof(*p)) != 0 {
-			return l, fmt.Errorf("infer_prep: %w: struct_size of %s %d is %d, want sizeof of the struct, %d", errInput, what, i, size, want)
+			return l, sizeError(what, i, size, want)
 		}
 	}
 	return l, nil
+}
+
+func sizeError(what string, i, size, want int) error {
+	return fmt.Errorf("infer_prep: %w: struct_size of %s %d is %d, want sizeof of the struct, %d", errInput, what, i, size, want)
 }
 
 // of returns struct i.

@@ -20,6 +20,15 @@ type result struct {
 	graph *graph // nil unless it is of one run of a graph
 }
 
+// lendAll lends tensors, which no one else has, and returns a handle.
+func lendAll(names []string, l []*tensor.Tensor) uintptr {
+	r := &result{names: names, list: make([]tensor.Tensor, len(l))}
+	for i, t := range l {
+		r.list[i] = *t
+	}
+	return r.lend()
+}
+
 // lend pins the memory and returns a handle.
 func (r *result) lend() uintptr {
 	for _, t := range r.list {
@@ -171,11 +180,18 @@ func collate(h uintptr, results unsafe.Pointer, n uint64, lent *uintptr, e *ipEr
 		if err != nil {
 			return err
 		}
-		res := &result{names: g.names, list: make([]tensor.Tensor, len(batch))}
-		for k, t := range batch {
-			res.list[k] = *t
+		*lent = lendAll(g.names, batch)
+		return nil
+	})
+}
+
+func videoRun(h uintptr, clips *ipClip, n int32, lent *uintptr, e *ipError) int32 {
+	return do(e, func() error {
+		names, batch, err := videoBatch(h, clips, n)
+		if err != nil {
+			return err
 		}
-		*lent = res.lend()
+		*lent = lendAll(names, batch)
 		return nil
 	})
 }

@@ -50,6 +50,17 @@ func TestTranslatedSanitizers(t *testing.T) {
 	runProgram(t, p, "garbage", gray, "2000")
 	runProgram(t, p, "forks", tiny(t), gray)
 	runProgram(t, p, "closing", tiny(t), gray)
+	videos(t, p)
+}
+
+// videos runs the modes of check.c of videos.
+func videos(t *testing.T, program string) {
+	t.Helper()
+	runProgram(t, program, append([]string{"videoerrors"}, smallFrames(3)...)...)
+	runProgram(t, program, append([]string{"videothreads", videoConfig(t, "VideoMAEVideoProcessor")}, smallFrames(3)...)...)
+	for _, class := range []string{"VideoMAEVideoProcessor", "Qwen3VLVideoProcessor", "PeVideoVideoProcessor"} {
+		runProgram(t, program, append([]string{"video", videoConfig(t, class), "24"}, smallFrames(12)...)...)
+	}
 }
 
 // TestTranslatedExhausted ends instances for lack of memory.
@@ -66,6 +77,7 @@ func TestTranslatedRaces(t *testing.T) {
 	gray := root + "testdata/images/jpeg_gray.jpg"
 	runProgram(t, p, "batch", large)
 	runProgram(t, p, "closing", tiny(t), gray)
+	videos(t, p)
 }
 
 // TestTranslatedMusl runs a static program with musl.
@@ -79,6 +91,7 @@ func TestTranslatedMusl(t *testing.T) {
 		runProgram(t, p, mode, large)
 	}
 	runProgram(t, p, "forks", tiny(t), gray)
+	videos(t, p)
 	for _, name := range preset.Names() {
 		args := []string{"digest", "preset", name, large, root + "testdata/images/png_rgba8.png"}
 		require.Equal(t, check(t, args...), runProgram(t, p, args...), name)

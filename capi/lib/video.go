@@ -1,8 +1,9 @@
-//go:build cgo && !small
+//go:build (cgo || wasip1) && !small
 
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -21,11 +22,15 @@ const maxConfig = 1 << 20
 // maxJobs is the most videos that run at once: no machine has more processors.
 const maxJobs = 1 << 12
 
+// encoded describes a frame. It takes pixels, too.
+var encoded = tensor.Desc{DType: tensor.Bytes}
+
 // videoProcessor is an open video processor.
 type videoProcessor struct {
 	processor *video.Processor
 	limits    codec.Limits
 	runners   chan *video.Runner // one for each job, nil until it is needed
+	config    []byte             // if keepSource
 }
 
 func (*videoProcessor) kind() int32 { return kindVideo }
@@ -34,8 +39,11 @@ func (*videoProcessor) close() {}
 
 func videoOpen(name *byte, data unsafe.Pointer, n uint64, options *ipOptions, h *uintptr, e *ipError) int32 {
 	return do(e, func() error {
+		v, err := newVideo(options)
+		if err != nil {
+			return err
+		}
 		var b []byte
-		var err error
 		if name == nil {
 			b, err = bytesOf(address(data), n)
 		} else {
@@ -44,8 +52,7 @@ func videoOpen(name *byte, data unsafe.Pointer, n uint64, options *ipOptions, h 
 		if err != nil {
 			return err
 		}
-		v, err := openVideo(b, options)
-		if err != nil {
+		if err := v.read(b); err != nil {
 			return fileError{err}
 		}
 		*h = put(v)
@@ -79,7 +86,8 @@ func readConfig(name string) ([]byte, error) {
 	return b, err
 }
 
-func openVideo(config []byte, options *ipOptions) (*videoProcessor, error) {
+// newVideo returns a video processor whose file is still to be read.
+func newVideo(options *ipOptions) (*videoProcessor, error) {
 	var from source
 	limits, jobs, err := from.settings(options)
 	if err != nil {
@@ -88,19 +96,23 @@ func openVideo(config []byte, options *ipOptions) (*videoProcessor, error) {
 	if from.format != "" || from.backend != "" || from.decoder != "" || len(from.ignored) > 0 {
 		return nil, fmt.Errorf("infer_prep: video: %w: format, backend, decoder or ignored keys are set, which are for graphs", codec.ErrUnsupported)
 	}
-	p, err := video.Import(config)
-	if err != nil {
-		return nil, err
-	}
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	jobs = min(jobs, maxJobs)
-	v := &videoProcessor{processor: p, limits: limits, runners: make(chan *video.Runner, jobs)}
+	v := &videoProcessor{limits: limits, runners: make(chan *video.Runner, jobs)}
 	for range jobs {
 		v.runners <- nil
 	}
 	return v, nil
+}
+
+// read reads the file of a video processor.
+func (v *videoProcessor) read(config []byte) (err error) {
+	if v.processor, err = video.Import(config); err == nil && keepSource {
+		v.config = bytes.Clone(config)
+	}
+	return err
 }
 
 func videoSample(h uintptr, clip *ipClip, numbers *int64, capacity uint64, count *uint64, e *ipError) int32 {
@@ -140,40 +152,35 @@ func metadata(c *ipClip) (video.Metadata, error) {
 	return video.Metadata{Frames: int(c.count), FPS: c.fps, Duration: c.duration}, nil
 }
 
-func videoRun(h uintptr, clips *ipClip, n int32, lent *uintptr, e *ipError) int32 {
-	return do(e, func() error {
-		v, err := get[*videoProcessor](h)
-		if err != nil {
-			return err
+// videoBatch runs a video processor on clips. It returns the batch and the
+// names of its outputs.
+func videoBatch(h uintptr, clips *ipClip, n int32) (names []string, batch []*tensor.Tensor, err error) {
+	v, err := get[*videoProcessor](h)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := listOf("ip_clip", clips, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.n == 0 {
+		return nil, nil, fmt.Errorf("infer_prep: video: %w: no clips", errInput)
+	}
+	each := make([][]*tensor.Tensor, l.n)
+	for i := range each {
+		if each[i], err = v.run(l.of(i), i); err != nil {
+			return nil, nil, fmt.Errorf("infer_prep: video: clip %d: %w", i, err)
 		}
-		l, err := listOf("ip_clip", clips, n)
-		if err != nil {
-			return err
-		}
-		if l.n == 0 {
-			return fmt.Errorf("infer_prep: video: %w: no clips", errInput)
-		}
-		each := make([][]*tensor.Tensor, l.n)
-		for i := range each {
-			if each[i], err = v.run(l.of(i)); err != nil {
-				return fmt.Errorf("infer_prep: video: clip %d: %w", i, err)
-			}
-		}
-		outputs, batch, err := v.processor.Batch(each, v.limits)
-		if err != nil {
-			return err
-		}
-		res := &result{list: make([]tensor.Tensor, len(batch))}
-		for k, t := range batch {
-			res.list[k], res.names = *t, append(res.names, outputs[k].Name)
-		}
-		*lent = res.lend()
-		return nil
-	})
+	}
+	outputs, batch, err := v.processor.Batch(each, v.limits)
+	for _, o := range outputs {
+		names = append(names, o.Name)
+	}
+	return names, batch, err
 }
 
-// run computes the outputs of one video.
-func (v *videoProcessor) run(c *ipClip) ([]*tensor.Tensor, error) {
+// run computes the outputs of clip i of a call.
+func (v *videoProcessor) run(c *ipClip, i int) ([]*tensor.Tensor, error) {
 	m, err := metadata(c)
 	if err != nil {
 		return nil, err
@@ -181,7 +188,7 @@ func (v *videoProcessor) run(c *ipClip) ([]*tensor.Tensor, error) {
 	if c.frames == nil {
 		return nil, fmt.Errorf("%w: frames is NULL", errInput)
 	}
-	frames, err := listOf("ip_input", c.frames, int32(c.count))
+	frame, err := framesOf(c, i)
 	if err != nil {
 		return nil, err
 	}
@@ -192,14 +199,17 @@ func (v *videoProcessor) run(c *ipClip) ([]*tensor.Tensor, error) {
 	}
 	var a args // of one frame
 	defer func() { a.done() }()
-	l, err := r.Run(m, func(i int) ([]byte, error) {
+	l, err := r.Run(m, func(k int) ([]byte, error) {
 		a.done()
 		a = args{}
-		f := frames.of(i)
+		f, err := frame(k)
+		if err != nil {
+			return nil, err
+		}
 		if f.data == 0 {
 			return nil, fmt.Errorf("%w: the frame is chosen, but its data is NULL", errInput)
 		}
-		t, err := a.input(f, tensor.Desc{DType: tensor.Bytes})
+		t, err := a.input(f, encoded)
 		if err != nil {
 			return nil, err
 		}
@@ -209,8 +219,8 @@ func (v *videoProcessor) run(c *ipClip) ([]*tensor.Tensor, error) {
 		return nil, err
 	}
 	out := make([]*tensor.Tensor, len(l))
-	for i, t := range l {
-		out[i] = t.Clone()
+	for k, t := range l {
+		out[k] = t.Clone()
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-//go:build cgo && small
+//go:build (cgo || wasip1) && small
 
 package main
 
@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/infer-prep/infer-prep/codec"
+	"github.com/infer-prep/infer-prep/tensor"
 )
 
 // Videos are of the full build.
@@ -21,6 +22,9 @@ func videoSample(h uintptr, clip *ipClip, numbers *int64, capacity uint64, count
 	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
 }
 
-func videoRun(h uintptr, clips *ipClip, n int32, lent *uintptr, e *ipError) int32 {
-	return do(e, func() error { return fmt.Errorf("infer_prep: handle %d: %w", h, errHandle) })
+func videoBatch(h uintptr, clips *ipClip, n int32) ([]string, []*tensor.Tensor, error) {
+	return nil, nil, fmt.Errorf("infer_prep: handle %d: %w", h, errHandle)
 }
+
+// reopenVideo reports an error: no host has a video.
+func reopenVideo([]byte, *ipOptions) (object, error) { return nil, errHandle }

@@ -105,32 +105,41 @@ func wasmOpenTokens(folder, name, files, handle unsafe.Pointer) int32 {
 	return tokensOpen((*byte)(name), (*ipTokenFiles)(files), (*uintptr)(handle), nil)
 }
 
+//go:wasmexport openvideo
+func wasmOpenVideo(folder, name, data unsafe.Pointer, n uint32, options, handle unsafe.Pointer) int32 {
+	if err := enter((*byte)(folder)); err != nil {
+		return fail(nil, err)
+	}
+	return videoOpen((*byte)(name), data, uint64(n), (*ipOptions)(options), (*uintptr)(handle), nil)
+}
+
+// reopened is an object that reopen opens.
+type reopened interface {
+	object
+	// source returns the bytes that reopen takes.
+	source() ([]byte, error)
+}
+
+func (g *graph) source() ([]byte, error) { return g.pool.Plan().Graph().MarshalMsg(nil) }
+
 // source replies with the bytes from which reopen opens the same object in
 // another instance of the module.
 //
 //go:wasmexport source
-func wasmSource(handle uint64, kind int32, to unsafe.Pointer) int32 {
+func wasmSource(handle uint64, to unsafe.Pointer) int32 {
 	return do(nil, func() error {
-		var b []byte
-		var err error
-		if kind == kindGraph {
-			var g *graph
-			if g, err = get[*graph](uintptr(handle)); err == nil {
-				b, err = g.pool.Plan().Graph().MarshalMsg(nil)
-			}
-		} else {
-			var p *processor
-			if p, err = get[*processor](uintptr(handle)); err == nil {
-				b, err = p.source()
-			}
+		x, err := get[reopened](uintptr(handle))
+		if err != nil {
+			return err
 		}
+		b, err := x.source()
 		(*reply)(to).set(b)
 		return err
 	})
 }
 
 // reopen opens an object from the bytes of source. Options are the limits of a
-// graph.
+// graph or a video processor.
 //
 //go:wasmexport reopen
 func wasmReopen(kind int32, data unsafe.Pointer, n uint32, options, handle unsafe.Pointer) int32 {
@@ -140,9 +149,12 @@ func wasmReopen(kind int32, data unsafe.Pointer, n uint32, options, handle unsaf
 			return err
 		}
 		var x object
-		if kind == kindGraph {
+		switch kind {
+		case kindGraph:
 			x, err = openGraph(source{data: b, format: "graph"}, (*ipOptions)(options))
-		} else {
+		case kindVideo:
+			x, err = reopenVideo(b, (*ipOptions)(options))
+		default:
 			x, err = reopenProcessor(b)
 		}
 		if err == nil {
@@ -304,4 +316,38 @@ func tensorOf(t *ipTensor) (*tensor.Tensor, error) {
 //go:wasmexport images
 func wasmImages(handle uint64, sizes unsafe.Pointer, n int32, images, text unsafe.Pointer, capacity uint64, bytes unsafe.Pointer) int32 {
 	return tokensImages(uintptr(handle), (*int64)(sizes), n, (*ipImageTokens)(images), (*byte)(text), capacity, (*uint64)(bytes), nil)
+}
+
+//go:wasmexport sample
+func wasmSample(handle uint64, clip, numbers unsafe.Pointer, capacity uint64, count unsafe.Pointer) int32 {
+	return videoSample(uintptr(handle), (*ipClip)(clip), (*int64)(numbers), capacity, (*uint64)(count), nil)
+}
+
+// output is an output of a batch of videos.
+type output struct {
+	ipTensor
+	name [72]byte
+}
+
+// runvideo runs a video processor on clips, whose frames it reads by functions
+// of the host. It replies with a list of outputs, whose data are valid until
+// the next call.
+//
+//go:wasmexport runvideo
+func wasmRunVideo(handle uint64, clips unsafe.Pointer, n int32, to unsafe.Pointer) int32 {
+	return do(nil, func() error {
+		names, batch, err := videoBatch(uintptr(handle), (*ipClip)(clips), n)
+		if err != nil {
+			return err
+		}
+		l := make([]output, len(batch))
+		for i, t := range batch {
+			setTensor(&l[i].ipTensor, t)
+			l[i].data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
+			text(l[i].name[:], names[i])
+		}
+		kept = batch
+		(*reply)(to).set(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(l))), len(l)*int(unsafe.Sizeof(l[0]))))
+		return nil
+	})
 }

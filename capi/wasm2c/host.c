@@ -1,13 +1,13 @@
 /* host.c: the functions that shim.c calls, by instances of the module.
  *
  * An instance is for one thread at a time. Idle instances are in a list, from
- * which a call takes one; there are thus as many as calls at once. A graph or a
- * processor of tokens is opened in an instance when a call with it first takes
- * the instance: the object has the bytes for that. After a trap the instance is
+ * which a call takes one; there are thus as many as calls at once. A graph or
+ * another object is opened in an instance when a call with it first takes the
+ * instance: the object has the bytes for that. After a trap the instance is
  * freed, and the next call takes another.
  *
- * Inputs are copied to the instance's memory and outputs from it. Results are in
- * memory of malloc. */
+ * Inputs are copied to the instance's memory and outputs from it. A run of a
+ * video asks for its frames one by one. Results are in memory of malloc. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -47,7 +47,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 #include <unistd.h>
 #endif
 
-enum { KIND_GRAPH, KIND_RESULT, KIND_TOKENS };
+enum { KIND_GRAPH, KIND_RESULT, KIND_TOKENS, KIND_VIDEO };
 
 /* The most bytes of an argument of a call. The instance's memory ends at 4 GiB. */
 #define MOST ((uint64_t)1 << 30)
@@ -88,14 +88,27 @@ typedef struct {
 } wire_files;
 
 typedef struct {
+	uint32_t struct_size;
+	int32_t unused;
+	int64_t count;
+	double fps, duration;
+	uint64_t frames;
+} wire_clip;
+
+typedef struct {
 	uint64_t at, n;
 } wire_reply;
+
+typedef struct {
+	wire_tensor tensor;
+	char name[sizeof(((ip_column *)0)->name)];
+} wire_output;
 
 /* The others have the same layout on every machine. */
 typedef char same_column[sizeof(ip_column) == 176 ? 1 : -1];
 typedef char same_info[sizeof(ip_image_info) == 72 ? 1 : -1];
 typedef char same_image[sizeof(ip_image_tokens) == 40 ? 1 : -1];
-typedef char same_wire[sizeof(wire_options) == 64 && sizeof(wire_input) == 160 && sizeof(wire_tensor) == 104 && sizeof(wire_files) == 48 ? 1 : -1];
+typedef char same_wire[sizeof(wire_options) == 64 && sizeof(wire_input) == 160 && sizeof(wire_tensor) == 104 && sizeof(wire_files) == 48 && sizeof(wire_clip) == 40 && sizeof(wire_output) == 176 ? 1 : -1];
 
 /* object is what a handle stands for. */
 typedef struct object {
@@ -104,7 +117,7 @@ typedef struct object {
 	int32_t kind;
 	int32_t refs; /* one of the table, and one of each call */
 
-	/* Graphs and tokens. */
+	/* Graphs, tokens and videos. */
 	void *source; /* the bytes that open it in an instance */
 	size_t source_n;
 	wire_options limits;
@@ -115,7 +128,7 @@ typedef struct object {
 	ip_column *columns[2];
 
 	/* Results. Their columns are those of the outputs. */
-	uintptr_t of; /* the graph whose run it is of; 0: a batch */
+	uintptr_t of; /* the graph whose run it is of; 0: a batch, or of a video */
 	ip_tensor *tensors;
 	int32_t tensors_n;
 	void *memory;
@@ -145,7 +158,7 @@ enum { BUCKETS = 1024 };
 
 static object *table[BUCKETS];
 static uintptr_t last_id;
-static size_t opened; /* graphs and tokens in the table */
+static size_t opened; /* objects in the table that are no results */
 static instance *idle;
 static char *capabilities;
 
@@ -176,20 +189,30 @@ static ip_status closed(ip_error *e, uintptr_t h)
 	return failf(e, IP_HANDLE, "infer_prep: handle %llu: no such object, or it is closed", (unsigned long long)h);
 }
 
-/* sized checks the n structs at p, which begin with their size. */
-static ip_status sized(ip_error *e, const char *what, const void *p, int32_t n, size_t want, size_t align)
+/* wrong returns the first of the n structs at p, which begin with their size,
+ * with an invalid size, and sets *size to it; -1 if there is none. */
+static int64_t wrong(const void *p, int64_t n, size_t want, size_t align, uint32_t *size)
 {
 	uint32_t step = 0;
+	for (int64_t i = 0; i < n; i++) {
+		memcpy(size, (const char *)p + (size_t)i * step, sizeof *size);
+		if (i == 0)
+			step = *size;
+		if (*size < want || *size != step || *size % align)
+			return i;
+	}
+	return -1;
+}
+
+/* sized checks n structs. */
+static ip_status sized(ip_error *e, const char *what, const void *p, int32_t n, size_t want, size_t align)
+{
+	uint32_t size = 0;
 	if (n < 0)
 		return failf(e, IP_INPUT, "infer_prep: invalid argument: %d structs of %s", (int)n, what);
-	for (int32_t i = 0; i < n; i++) {
-		uint32_t size;
-		memcpy(&size, (const char *)p + (size_t)i * step, sizeof size);
-		if (i == 0)
-			step = size;
-		if (size < want || size != step || size % align)
-			return failf(e, IP_INPUT, "infer_prep: invalid argument: struct_size of %s %d is %u, want sizeof of the struct, %u", what, (int)i, (unsigned)size, (unsigned)want);
-	}
+	int64_t i = wrong(p, n, want, align, &size);
+	if (i >= 0)
+		return failf(e, IP_INPUT, "infer_prep: invalid argument: struct_size of %s %d is %u, want sizeof of the struct, %u", what, (int)i, (unsigned)size, (unsigned)want);
 	return IP_OK;
 }
 
@@ -487,7 +510,6 @@ static void reopen(instance *x, void *arg)
 {
 	reopening *r = arg;
 	wire_options l = r->o->limits;
-	l.format = text_in(x, "graph");
 	uint32_t data = copy_in(x, r->o->source, r->o->source_n), options = copy_in(x, &l, sizeof l), handle = room(x, 8);
 	r->status = (ip_status)w2c_ip_reopen(&x->module, (u32)r->o->kind, data, (u32)r->o->source_n, options, handle);
 	if (r->status)
@@ -600,7 +622,7 @@ static ip_status keep_source(instance *x, object *o, uint64_t handle, ip_error *
 {
 	wire_reply r;
 	uint32_t reply = room(x, sizeof r);
-	ip_status s = (ip_status)w2c_ip_source(&x->module, handle, (u32)o->kind, reply);
+	ip_status s = (ip_status)w2c_ip_source(&x->module, handle, reply);
 	if (s)
 		return failure(x, e, s);
 	memcpy(&r, at(x, reply, sizeof r), sizeof r);
@@ -651,9 +673,9 @@ static ip_status opened_here(instance *x, object *o, uint32_t at_handle, ip_erro
 	return s;
 }
 
-static void open_graph(instance *x, void *arg)
+/* options_in copies the options, and keeps the limits for other instances. */
+static uint32_t options_in(instance *x, opening *p)
 {
-	opening *p = arg;
 	wire_options w;
 	memset(&w, 0, sizeof w);
 	w.struct_size = sizeof w;
@@ -676,9 +698,19 @@ static void open_graph(instance *x, void *arg)
 			memcpy(at(x, w.ignored_keys + 8 * (uint64_t)i, 8), &key, 8);
 		}
 	}
-	uint32_t folder = text_in(x, p->folder), name = text_in(x, p->name), data = p->n ? copy_in(x, p->data, p->n) : 0;
-	uint32_t options = copy_in(x, &w, sizeof w), handle = room(x, 8);
-	p->status = (ip_status)w2c_ip_open(&x->module, folder, name, data, (u32)p->n, options, handle);
+	return copy_in(x, &w, sizeof w);
+}
+
+/* open_configured opens a graph or a video processor. */
+static void open_configured(instance *x, void *arg)
+{
+	opening *p = arg;
+	uint32_t options = options_in(x, p), folder = text_in(x, p->folder), name = text_in(x, p->name), handle = room(x, 8);
+	uint32_t data = p->n ? copy_in(x, p->data, p->n) : 0;
+	if (p->o->kind == KIND_GRAPH)
+		p->status = (ip_status)w2c_ip_open(&x->module, folder, name, data, (u32)p->n, options, handle);
+	else
+		p->status = (ip_status)w2c_ip_openvideo(&x->module, folder, name, data, (u32)p->n, options, handle);
 	p->status = p->status ? failure(x, p->e, p->status) : opened_here(x, p->o, handle, p->e);
 	finish(x);
 }
@@ -738,7 +770,9 @@ static ip_status open_object(opening *p, int32_t kind, void (*f)(instance *, voi
 /* length returns the bytes of a text, and adds up to MOST. */
 static uint64_t length(const char *text) { return text ? (uint64_t)strlen(text) + 1 : 0; }
 
-ip_status ipgo_graph_open(char *name, void *data, size_t n, ip_options *options, uintptr_t *h, ip_error *e)
+/* configured opens a graph or a video processor. reads says whether name is of a
+ * file. */
+static ip_status configured(int32_t kind, const char *name, int reads, const void *data, size_t n, const ip_options *options, uintptr_t *h, ip_error *e)
 {
 	char folder[4096];
 	ip_status s = IP_OK;
@@ -757,12 +791,23 @@ ip_status ipgo_graph_open(char *name, void *data, size_t n, ip_options *options,
 	}
 	if (total > MOST)
 		return too_large(e, total);
-	if (name && strncmp(name, "preset:", 7) && !(options && options->format && !strcmp(options->format, "preset")))
+	if (name && reads)
 		s = no_files(name, e);
 	if (s)
 		return s;
 	opening p = { NULL, here(name, folder), name, data, n, options, NULL, e, IP_INTERNAL };
-	return open_object(&p, KIND_GRAPH, open_graph, jobs, h);
+	return open_object(&p, kind, open_configured, jobs, h);
+}
+
+ip_status ipgo_graph_open(char *name, void *data, size_t n, ip_options *options, uintptr_t *h, ip_error *e)
+{
+	int preset = (name && !strncmp(name, "preset:", 7)) || (options && options->struct_size >= sizeof *options && options->format && !strcmp(options->format, "preset"));
+	return configured(KIND_GRAPH, name, !preset, data, n, options, h, e);
+}
+
+ip_status ipgo_video_open(char *name, void *data, size_t n, ip_options *options, uintptr_t *h, ip_error *e)
+{
+	return configured(KIND_VIDEO, name, 1, data, n, options, h, e);
 }
 
 static void open_tokens(instance *x, void *arg)
@@ -1057,22 +1102,40 @@ static void gather(unsigned char *to, const ip_input *in)
 	}
 }
 
+/* input_in describes an input to the module. data is its address there, which
+ * is 0 if the host's is NULL. */
+static wire_input input_in(const ip_input *in, uint64_t data)
+{
+	wire_input w;
+	memset(&w, 0, sizeof w);
+	w.struct_size = sizeof w;
+	w.dtype = in->dtype;
+	w.layout = in->layout;
+	w.rank = in->rank;
+	memcpy(w.shape, in->shape, sizeof w.shape);
+	memcpy(w.strides, in->strides, sizeof w.strides);
+	w.bytes = in->bytes;
+	w.data = in->data ? data : 0;
+	return w;
+}
+
+/* elements_in copies the n bytes of the elements of an input that the module has
+ * checked. image says whether it is to be an image. */
+static void elements_in(void *to, const ip_input *in, uint64_t n, int image)
+{
+	if (in->dtype != IP_BYTES && image)
+		gather(to, in);
+	else if (n)
+		memcpy(to, in->data, (size_t)n);
+}
+
 /* inputs copies the inputs to the module and returns the address of their
  * list; 0 after an error. */
 static uint32_t inputs(instance *x, running *p, uint64_t handle)
 {
 	uint32_t list = room(x, (uint64_t)p->nin * sizeof(wire_input)), sizes = room(x, (uint64_t)p->nin * 8);
 	for (int32_t i = 0; i < p->nin; i++) {
-		const ip_input *in = input(p, i);
-		wire_input w;
-		w.struct_size = sizeof w;
-		w.dtype = in->dtype;
-		w.layout = in->layout;
-		w.rank = in->rank;
-		memcpy(w.shape, in->shape, sizeof w.shape);
-		memcpy(w.strides, in->strides, sizeof w.strides);
-		w.bytes = in->bytes;
-		w.data = in->data ? list : 0; /* until it is copied */
+		wire_input w = input_in(input(p, i), list); /* until it is copied */
 		memcpy(at(x, list + (uint64_t)i * sizeof w, sizeof w), &w, sizeof w);
 	}
 	p->status = (ip_status)w2c_ip_inputs(&x->module, handle, list, (u32)p->nin, sizes);
@@ -1092,18 +1155,13 @@ static uint32_t inputs(instance *x, running *p, uint64_t handle)
 	}
 	for (int32_t i = 0; i < p->nin; i++) {
 		const ip_input *in = input(p, i);
-		wire_input w;
 		uint64_t n;
 		memcpy(&n, at(x, sizes + (uint64_t)i * 8, 8), 8);
-		memcpy(&w, at(x, list + (uint64_t)i * sizeof w, sizeof w), sizeof w);
+		uint32_t data = room(x, n);
+		wire_input w = input_in(in, data);
 		memset(w.strides, 0, sizeof w.strides);
 		w.bytes = n;
-		uint32_t data = room(x, n);
-		if (in->dtype != IP_BYTES && p->o->columns[IP_INPUTS][i].dtype == IP_BYTES)
-			gather(at(x, data, n), in);
-		else if (n)
-			memcpy(at(x, data, n), in->data, (size_t)n);
-		w.data = in->data ? data : 0;
+		elements_in(at(x, data, n), in, n, p->o->columns[IP_INPUTS][i].dtype == IP_BYTES);
 		memcpy(at(x, list + (uint64_t)i * sizeof w, sizeof w), &w, sizeof w);
 	}
 	return list;
@@ -1119,26 +1177,27 @@ static void set_tensor(ip_tensor *to, const wire_tensor *w)
 	to->bytes = w->bytes;
 }
 
-/* lend copies all outputs to the memory of the result. */
-static ip_status lend(instance *x, running *p, uint32_t list)
+/* lend copies n outputs, which list describes, to the memory of the result r.
+ * Their names are those of columns; NULL: list is of wire_output. */
+static ip_status lend(instance *x, object *r, uint64_t list, int32_t n, const ip_column *columns, ip_error *e)
 {
-	object *r = p->result;
+	const size_t step = columns ? sizeof(wire_tensor) : sizeof(wire_output);
 	uint64_t total = 0;
 	wire_tensor w;
-	for (int32_t i = 0; i < p->nout; i++) {
-		memcpy(&w, at(x, list + (uint64_t)i * sizeof w, sizeof w), sizeof w);
+	for (int32_t i = 0; i < n; i++) {
+		memcpy(&w, at(x, list + (uint64_t)i * step, sizeof w), sizeof w);
 		total += (w.bytes + 63) & ~(uint64_t)63;
 	}
-	r->tensors = calloc((size_t)p->nout + 1, sizeof *r->tensors);
-	r->columns[IP_OUTPUTS] = calloc((size_t)p->nout + 1, sizeof(ip_column));
+	r->tensors = calloc((size_t)n + 1, sizeof *r->tensors);
+	r->columns[IP_OUTPUTS] = calloc((size_t)n + 1, sizeof(ip_column));
 	r->memory = (size_t)total == total ? malloc((size_t)total + 64) : NULL;
-	r->tensors_n = p->nout;
+	r->tensors_n = n;
 	if (!r->tensors || !r->memory || !r->columns[IP_OUTPUTS])
-		return no_memory(p->e);
+		return no_memory(e);
 	unsigned char *to = r->memory;
 	to += (64 - (uintptr_t)to % 64) % 64;
-	for (int32_t i = 0; i < p->nout; i++) {
-		memcpy(&w, at(x, list + (uint64_t)i * sizeof w, sizeof w), sizeof w);
+	for (int32_t i = 0; i < n; i++) {
+		memcpy(&w, at(x, list + (uint64_t)i * step, sizeof w), sizeof w);
 		set_tensor(&r->tensors[i], &w);
 		ip_column *c = &r->columns[IP_OUTPUTS][i];
 		c->dtype = w.dtype;
@@ -1146,7 +1205,7 @@ static ip_status lend(instance *x, running *p, uint32_t list)
 		c->rank = w.rank;
 		memcpy(c->shape, w.shape, sizeof c->shape);
 		c->bytes = (int64_t)w.bytes;
-		memcpy(c->name, p->o->columns[IP_OUTPUTS][i].name, sizeof c->name);
+		memcpy(c->name, columns ? columns[i].name : at(x, list + (uint64_t)i * step + sizeof w, sizeof c->name), sizeof c->name);
 		if (w.bytes) {
 			memcpy(to, at(x, w.data, w.bytes), (size_t)w.bytes);
 			r->tensors[i].data = to;
@@ -1187,7 +1246,7 @@ static void run_graph(instance *x, void *arg)
 	if (p->status)
 		failure(x, p->e, p->status);
 	else if (!p->out)
-		p->status = lend(x, p, list);
+		p->status = lend(x, p->result, list, p->nout, p->o->columns[IP_OUTPUTS], p->e);
 	finish(x);
 }
 
@@ -1216,6 +1275,20 @@ ip_status ipgo_run_into(uintptr_t h, ip_input *in, int32_t nin, ip_tensor *out, 
 	return s;
 }
 
+/* lent_as ends a call that lends r: it sets its handle, or frees it after an
+ * error. */
+static ip_status lent_as(object *r, ip_status s, uintptr_t *lent)
+{
+	if (!s) {
+		next_id(r);
+		*lent = r->id;
+		put(r);
+	} else if (r) {
+		destroy_object(r);
+	}
+	return s;
+}
+
 ip_status ipgo_run(uintptr_t h, ip_input *in, int32_t nin, uintptr_t *lent, ip_error *e)
 {
 	object *o = get(h, KIND_GRAPH);
@@ -1225,16 +1298,9 @@ ip_status ipgo_run(uintptr_t h, ip_input *in, int32_t nin, uintptr_t *lent, ip_e
 	running p = { o, in, nin, NULL, o->count[IP_OUTPUTS], r, e, IP_INTERNAL };
 	ip_status s = r ? run(&p, o) : no_memory(e);
 	drop(o);
-	if (s) {
-		if (r)
-			destroy_object(r);
-		return s;
-	}
-	r->of = h;
-	next_id(r);
-	*lent = r->id;
-	put(r);
-	return IP_OK;
+	if (r)
+		r->of = h;
+	return lent_as(r, s, lent);
 }
 
 int32_t ipgo_result_count(uintptr_t h)
@@ -1300,8 +1366,7 @@ static void join(instance *x, void *arg)
 	if (p->status) {
 		failure(x, p->e, p->status);
 	} else {
-		running r = { p->o, NULL, 0, NULL, m, p->result, p->e, IP_INTERNAL };
-		p->status = lend(x, &r, out);
+		p->status = lend(x, p->result, out, m, p->o->columns[IP_OUTPUTS], p->e);
 	}
 	finish(x);
 }
@@ -1344,35 +1409,154 @@ ip_status ipgo_collate(uintptr_t h, void *results, size_t n, uintptr_t *lent, ip
 		drop(p.results[i]);
 	free(p.results);
 	drop(o);
-	if (s) {
-		if (p.result)
-			destroy_object(p.result);
-		return s;
-	}
-	next_id(p.result);
-	*lent = p.result->id;
-	put(p.result);
-	return IP_OK;
+	return lent_as(p.result, s, lent);
 }
 
-/* ---- videos, which this build has not ---- */
+/* ---- videos ---- */
 
-ip_status ipgo_video_open(char *name, void *data, size_t n, ip_options *options, uintptr_t *h, ip_error *e)
+/* clip_in describes a clip to the module. frames is 0, or an address that the
+ * module does not read. */
+static wire_clip clip_in(const ip_clip *c, uint64_t frames)
 {
-	(void)name, (void)data, (void)n, (void)options, (void)h;
-	return failf(e, IP_UNSUPPORTED, "infer_prep: video: this build has no videos");
+	wire_clip w;
+	memset(&w, 0, sizeof w);
+	w.struct_size = sizeof w;
+	w.count = c->count;
+	w.fps = c->fps;
+	w.duration = c->duration;
+	w.frames = frames;
+	return w;
+}
+
+typedef struct {
+	const object *o;
+	const ip_clip *clip;
+	int64_t *numbers;
+	uint64_t capacity, *count;
+	ip_error *e;
+	ip_status status;
+} sampling;
+
+static void sample(instance *x, void *arg)
+{
+	sampling *p = arg;
+	wire_clip w = clip_in(p->clip, 0);
+	uint64_t handle = bound(x, p->o->id)->handle;
+	uint32_t clip = copy_in(x, &w, sizeof w), count = room(x, 8), numbers = 0;
+	/* The first call is for the number. */
+	p->status = (ip_status)w2c_ip_sample(&x->module, handle, clip, 0, 0, count);
+	if (p->status == IP_CAPACITY) {
+		memcpy(p->count, at(x, count, 8), 8);
+		if (*p->count <= p->capacity)
+			numbers = room(x, 8 * *p->count);
+		p->status = (ip_status)w2c_ip_sample(&x->module, handle, clip, numbers, p->capacity, count);
+	}
+	if (p->status)
+		failure(x, p->e, p->status);
+	else
+		memcpy(p->numbers, at(x, numbers, 8 * *p->count), 8 * (size_t)*p->count);
+	finish(x);
 }
 
 ip_status ipgo_video_sample(uintptr_t h, ip_clip *clip, int64_t *numbers, uint64_t capacity, uint64_t *count, ip_error *e)
 {
-	(void)clip, (void)numbers, (void)capacity, (void)count;
-	return closed(e, h);
+	object *o = get(h, KIND_VIDEO);
+	if (!o)
+		return closed(e, h);
+	ip_status s = SIZED(e, ip_clip, clip, 1);
+	sampling p = { o, clip, numbers, capacity, count, e, IP_INTERNAL };
+	if (!s)
+		s = with(o, e, sample, &p, &p.status);
+	drop(o);
+	return s;
+}
+
+typedef struct video_run {
+	const object *o;
+	instance *x;
+	const ip_clip *clips;
+	int32_t n;
+	object *result;
+	ip_error *e;
+	ip_status status;
+	ip_input frame; /* the last of which the module asked */
+} video_run;
+
+static const ip_clip *clip_of(const ip_clip *clips, int32_t i) { return (const ip_clip *)((const char *)clips + (size_t)i * clips->struct_size); }
+
+/* asked returns the clip of which the module asks. */
+static const ip_clip *asked(const ip_wasi *w, u32 clip)
+{
+	if (!w->video || clip >= (u32)w->video->n)
+		wasm_rt_trap(WASM_RT_TRAP_UNREACHABLE);
+	return clip_of(w->video->clips, (int32_t)clip);
+}
+
+/* The functions that capi/lib/video_wasm.go calls. It has checked that a clip
+ * has frames, and k. */
+
+void w2c_wasi__snapshot__preview1_ip_sizes(ip_wasi *w, u32 clip, u32 to)
+{
+	const ip_clip *c = asked(w, clip);
+	uint32_t size = 0;
+	int64_t found[3];
+	found[0] = wrong(c->frames, c->count, sizeof(ip_input), sizeof(void *), &size);
+	found[1] = size;
+	found[2] = sizeof(ip_input);
+	memcpy(at(w->video->x, to, sizeof found), found, sizeof found);
+}
+
+void w2c_wasi__snapshot__preview1_ip_frame(ip_wasi *w, u32 clip, u64 k, u32 to)
+{
+	const ip_clip *c = asked(w, clip);
+	w->video->frame = *(const ip_input *)((const char *)c->frames + (size_t)k * c->frames->struct_size);
+	wire_input in = input_in(&w->video->frame, to);
+	memcpy(at(w->video->x, to, sizeof in), &in, sizeof in);
+}
+
+void w2c_wasi__snapshot__preview1_ip_data(ip_wasi *w, u32 to, u64 n)
+{
+	elements_in(at(w->video->x, to, n), &w->video->frame, n, 1);
+}
+
+static void run_video(instance *x, void *arg)
+{
+	video_run *p = arg;
+	wire_reply r;
+	uint64_t handle = bound(x, p->o->id)->handle;
+	uint32_t list = room(x, (uint64_t)p->n * sizeof(wire_clip)), reply = room(x, sizeof r);
+	for (int32_t i = 0; i < p->n; i++) {
+		const ip_clip *c = clip_of(p->clips, i);
+		wire_clip w = clip_in(c, c->frames ? list : 0);
+		memcpy(at(x, list + (uint64_t)i * sizeof w, sizeof w), &w, sizeof w);
+	}
+	p->x = x;
+	x->wasi.video = p;
+	p->status = (ip_status)w2c_ip_runvideo(&x->module, handle, list, (u32)p->n, reply);
+	x->wasi.video = NULL;
+	if (p->status) {
+		failure(x, p->e, p->status);
+	} else {
+		memcpy(&r, at(x, reply, sizeof r), sizeof r);
+		p->status = lend(x, p->result, r.at, (int32_t)(r.n / sizeof(wire_output)), NULL, p->e);
+	}
+	finish(x);
 }
 
 ip_status ipgo_video_run(uintptr_t h, ip_clip *clips, int32_t n, uintptr_t *lent, ip_error *e)
 {
-	(void)clips, (void)n, (void)lent;
-	return closed(e, h);
+	object *o = get(h, KIND_VIDEO);
+	if (!o)
+		return closed(e, h);
+	ip_status s = SIZED(e, ip_clip, clips, n);
+	if (!s && (uint64_t)n * sizeof(wire_clip) > MOST)
+		s = too_large(e, (uint64_t)n * sizeof(wire_clip));
+	object *r = s ? NULL : new_object(KIND_RESULT);
+	video_run p = { o, NULL, clips, n, r, e, IP_INTERNAL, IP_INPUT_INIT };
+	if (!s)
+		s = r ? with(o, e, run_video, &p, &p.status) : no_memory(e);
+	drop(o);
+	return lent_as(r, s, lent);
 }
 
 ip_status ipgo_result_tensor(uintptr_t h, int32_t i, ip_tensor *to, ip_error *e)

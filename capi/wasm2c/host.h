@@ -39,6 +39,7 @@ typedef struct w2c_wasi__snapshot__preview1 {
 	int fds[IP_FILES];  /* of the system, by WASI's number minus 4; -1: closed */
 	char said[800];     /* the end of what the module wrote, such as a fatal error */
 	size_t said_n;
+	struct video_run *video; /* of host.c; NULL unless a video runs */
 } ip_wasi;
 
 void ip_wasi_init(ip_wasi *w, wasm_rt_memory_t *memory);

@@ -33,6 +33,7 @@ void ip_wasi_init(ip_wasi *w, wasm_rt_memory_t *memory)
 {
 	w->memory = memory;
 	w->said_n = 0;
+	w->video = NULL;
 	for (int i = 0; i < IP_FILES; i++)
 		w->fds[i] = -1;
 }

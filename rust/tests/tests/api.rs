@@ -630,8 +630,6 @@ fn collating() {
     fails!(Input, "result 0: ", g.collate(&[&o]));
 }
 
-// The library in plain C has no videos.
-#[cfg(not(feature = "wasm2c"))]
 #[test]
 fn videos() {
     let v = Video::open(
