@@ -175,8 +175,8 @@ func (h *header) frame(b []byte, p int) error {
 	return nil
 }
 
-// setImage sets the image to that of the chunk at p, with n bytes. As libwebp's,
-// a lossy image includes the byte that makes the chunk's size even.
+// setImage sets the image to that of the chunk at p, with n bytes. As in
+// libwebp, a lossy image includes the byte that makes the chunk's size even.
 func (h *header) setImage(data []byte, p, n int) {
 	h.lossless, h.imageAt, h.imageSize = string(data[p:p+4]) == "VP8L", p+8, n
 	if !h.lossless {

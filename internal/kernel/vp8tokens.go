@@ -174,8 +174,8 @@ func (m *VP8Macroblock) read(r *VP8Reader) {
 	}
 }
 
-// vp8Step reads a bit. The caller has checked that there are enough. It is small
-// enough to be inlined.
+// vp8Step reads a bit. The caller has checked that there are enough. It is
+// small enough to be inlined.
 func vp8Step(value, span uint64, prob uint8) (uint64, uint64, int, bool) {
 	part := span*uint64(prob)>>8 + 1
 	one := value >= part<<56
