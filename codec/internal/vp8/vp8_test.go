@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	xvp8 "golang.org/x/image/vp8"
@@ -130,6 +131,18 @@ func TestCut(t *testing.T) {
 			require.Equal(t, want, got, n)
 		}
 	}
+}
+
+func TestMemory(t *testing.T) {
+	data := files(t)["webp_lossy_37x23.webp"]
+	var d Decoder
+	_, err := decode(&d, data)
+	require.NoError(t, err)
+	n := cap(d.row) * int(unsafe.Sizeof(macroblock{}))
+	for _, p := range d.planes {
+		n += cap(p.pix) + cap(p.saved) + cap(p.other)
+	}
+	require.Equal(t, n, Memory(37))
 }
 
 func TestParseHeader(t *testing.T) {
