@@ -140,7 +140,8 @@ func (p *plane) next() {
 	}
 }
 
-// Memory returns the number of bytes that a Decoder keeps for images of a width.
+// Memory returns the number of bytes that a Decoder keeps for images of that
+// width.
 func Memory(width int) int {
 	across := (width + 15) / 16
 	n := across * int(unsafe.Sizeof(macroblock{}))
