@@ -175,8 +175,8 @@ func (h *header) frame(b []byte, p int) error {
 	return nil
 }
 
-// setImage sets the image to that of the chunk at p, with n bytes. As libwebp's,
-// a lossy image includes the byte that makes the chunk's size even.
+// setImage sets the image to that of the chunk at p, with n bytes. As in
+// libwebp, a lossy image includes the byte that makes the chunk's size even.
 func (h *header) setImage(data []byte, p, n int) {
 	h.lossless, h.imageAt, h.imageSize = string(data[p:p+4]) == "VP8L", p+8, n
 	if !h.lossless {
@@ -257,8 +257,12 @@ func (d *decoder) Open(data []byte, o *codec.Options) (codec.Config, error) {
 func (d *decoder) Decode(dst *codec.Raster) error {
 	h, o, mode := &d.h, d.o, d.h.mode()
 	defer func() { d.h, d.o = header{}, nil }()
-	// Memory of dst, and 32-bit pixels twice. Lossy images need some rows more.
+	// Memory of dst, and 32-bit pixels twice, or a lossy image's rows.
 	perPixel := mode.Size()
+	if !h.lossless {
+		pixels := h.width * h.height
+		perPixel += (vp8.Memory(h.width) + pixels - 1) / pixels
+	}
 	if h.lossless || h.alpha != nil {
 		perPixel += 8
 	}

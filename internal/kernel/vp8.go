@@ -2,7 +2,7 @@ package kernel
 
 import "encoding/binary"
 
-// This file holds what follows the coefficients of VP8's key frames: the inverse
+// This file holds the rest of decoding VP8's key frames: the inverse
 // transforms, the loop filters, and libwebp's upsampling and colours.
 
 // VP8Means writes the first coefficients of the luma blocks from their means

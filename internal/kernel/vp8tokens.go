@@ -174,17 +174,17 @@ func (m *VP8Macroblock) read(r *VP8Reader) {
 	}
 }
 
-// vp8Step reads a bit. The caller has checked that there are enough.
+// vp8Step reads a bit. The caller has checked that there are enough. It is
+// small enough to be inlined.
 func vp8Step(value, span uint64, prob uint8) (uint64, uint64, int, bool) {
-	split := span*uint64(prob)>>8 + 1
-	if one := split << 56; value >= one {
-		value -= one
-		span -= split - 1
-		shift := bits.LeadingZeros8(uint8(span))
-		return value << (shift & 63), span<<(shift&63) - 1, shift, true
+	part := span*uint64(prob)>>8 + 1
+	one := value >= part<<56
+	if one {
+		value -= part << 56
+		part = span + 1 - part
 	}
-	shift := bits.LeadingZeros8(uint8(split))
-	return value << (shift & 63), split<<(shift&63) - 1, shift, false
+	shift := bits.LeadingZeros8(uint8(part))
+	return value << (shift & 63), part<<(shift&63) - 1, shift, one
 }
 
 // block reads one block from coefficient n on.

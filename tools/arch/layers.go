@@ -133,7 +133,7 @@ var Layers = []Layer{
 		{Path: "codec/internal/prefix"},
 		{Path: "codec/internal/inflate", May: []string{"codec/internal/prefix"}},
 		{Path: "codec/internal/lzw"},
-		{Path: "codec/internal/vp8", May: []string{"internal/kernel", ximage}},
+		{Path: "codec/internal/vp8", May: []string{"internal/cpu", "internal/kernel", ximage}},
 		{Path: "codec/internal/vp8l", May: []string{"codec/internal/prefix", ximage}},
 		{Path: "codec/bmp", May: []string{"codec"}},
 		{Path: "codec/gif", May: []string{"codec/internal/lzw", "codec"}},

@@ -19,8 +19,8 @@ func vp8Add() {
 	k1, k2 := words("vp8_k1", 20091, 20091), words("vp8_k2", 35468-1<<16, 35468-1<<16)
 	four := words("vp8_4", 4, 4)
 
-	// pass is the one-dimensional transform of i. The factors are 1 + k1 and 1 +
-	// k2 in units of 1/65536.
+	// pass is the one-dimensional transform of i. The factors are 1 + k1 and
+	// 1 + k2 in units of 1/65536.
 	pass := func(width int, i [4]VecVirtual) (o [4]VecVirtual) {
 		a, b, c, d, t := vec(width), vec(width), vec(width), vec(width), vec(width)
 		VPADDW(i[2], i[0], a)
@@ -177,8 +177,8 @@ func vp8True() {
 	RET()
 }
 
-// vp8Filter writes the loop filter of a macroblock. Both directions filter lines
-// of 32 samples in local memory: 16 of luma, 8 of each chroma plane. For
+// vp8Filter writes the loop filter of a macroblock. Both directions filter
+// lines of 32 samples in local memory: 16 of luma, 8 of each chroma plane. For
 // vertical edges the lines are columns.
 func vp8Filter() {
 	same := func(name string, v uint8) Mem { return bytes(name, int(v), int(v)) }
@@ -203,8 +203,6 @@ func vp8Filter() {
 	XORQ(g, g)
 	MOVQ(g, direction)
 
-	// transpose reads 16 rows of 8 samples from luma and, if chroma is true,
-	// from the two chroma planes, and returns the 8 columns.
 	y, u, v := GP64(), GP64(), GP64()
 	stride, strideC := GP64(), GP64()
 	Load(Param("stride"), stride)
@@ -214,6 +212,8 @@ func vp8Filter() {
 		Load(Param("u"), u)
 		Load(Param("v"), v)
 	}
+	// columns copies 16 rows of 8 samples of luma and, if chroma is true, those
+	// of the two chroma planes to 8 lines.
 	columns := func(first int, chroma bool) {
 		width := 16
 		if chroma {
@@ -518,8 +518,8 @@ func vp8Filter() {
 	RET()
 }
 
-// vp8Colours writes the conversion of pixels, 32 at a time: the 32 chroma values
-// between 17 columns of samples belong to them.
+// vp8Colours writes the conversion of pixels, 32 at a time: the 32 chroma
+// values between 17 columns of samples belong to them.
 func vp8Colours() {
 	same := func(name string, v int) Mem { return words(name, v, v) }
 	eight := same("vp8_8", 8)

@@ -6,8 +6,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// The modes of prediction, as kernel.VP8Modes returns them. Whole macroblocks and
-// chroma use the first four.
+// The modes of prediction, as kernel.VP8Modes returns them. Whole macroblocks
+// and chroma use the first four.
 const (
 	modeDC = iota
 	modeTrue

@@ -5,6 +5,7 @@ package vp8
 import (
 	"errors"
 	"io"
+	"unsafe"
 
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
@@ -104,7 +105,7 @@ func (p *plane) at(x int) int { return kept*p.stride + kernel.VP8Pad + x*p.size 
 func (p *plane) line(y, w int) []byte { return p.pix[(kept+y)*p.stride+kernel.VP8Pad:][:w] }
 
 func (p *plane) reset(size, count int) {
-	p.size, p.stride = size, size*count+2*kernel.VP8Pad
+	p.size, p.stride = size, stride(size, count)
 	n := (kept + size) * p.stride
 	if cap(p.pix) < n {
 		p.pix = make([]byte, n)
@@ -139,6 +140,22 @@ func (p *plane) next() {
 	}
 }
 
+// Memory returns the number of bytes that a Decoder keeps for images of that
+// width.
+func Memory(width int) int {
+	across := (width + 15) / 16
+	n := across * int(unsafe.Sizeof(macroblock{}))
+	for _, size := range planeSizes {
+		n += (kept + size + 2) * stride(size, across)
+	}
+	return n
+}
+
+// planeSizes are the sides of a macroblock in the three planes.
+var planeSizes = [3]int{16, 8, 8}
+
+func stride(size, count int) int { return size*count + 2*kernel.VP8Pad }
+
 // Decode passes the rows of a frame to rows. An error may follow rows.
 func (d *Decoder) Decode(data []byte, rows Rows) error {
 	h, err := ParseHeader(data)
@@ -154,11 +171,7 @@ func (d *Decoder) Decode(data []byte, rows Rows) error {
 	}
 	d.row = d.row[:across]
 	clear(d.row)
-	for i := range d.planes {
-		size := 16
-		if i > 0 {
-			size = 8
-		}
+	for i, size := range planeSizes {
 		d.planes[i].reset(size, across)
 	}
 	clear(d.block.Coef[:]) // an error may have left some

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	xvp8 "golang.org/x/image/vp8"
 
+	"github.com/infer-prep/infer-prep/internal/cpu"
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
@@ -94,4 +97,101 @@ func TestFiles(t *testing.T) {
 			require.Equal(t, want, got, name)
 		}
 	}
+}
+
+// TestPlain compares vector instructions with Go.
+func TestPlain(t *testing.T) {
+	if !cpu.Any() {
+		t.Skip("no kernel uses vector instructions here")
+	}
+	var d Decoder
+	for name, data := range files(t) {
+		got, err := decode(&d, data)
+		restore := cpu.DisableAll()
+		want, wantErr := decode(&d, data)
+		restore()
+		require.Equal(t, wantErr, err, name)
+		require.Equal(t, want, got, name)
+	}
+}
+
+// TestCut cuts a frame. Only the last bytes may be missing: what they hold may
+// be no part of the image.
+func TestCut(t *testing.T) {
+	var d Decoder
+	data := files(t)["webp_lossy_37x23.webp"]
+	want, err := decode(&d, data)
+	require.NoError(t, err)
+	for n := range len(data) {
+		got, err := decode(&d, data[:n])
+		if n < len(data)-4 {
+			require.Error(t, err, n)
+		}
+		if err == nil {
+			require.Equal(t, want, got, n)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	data := files(t)["webp_lossy_37x23.webp"]
+	var d Decoder
+	_, err := decode(&d, data)
+	require.NoError(t, err)
+	n := cap(d.row) * int(unsafe.Sizeof(macroblock{}))
+	for _, p := range d.planes {
+		n += cap(p.pix) + cap(p.saved) + cap(p.other)
+	}
+	require.Equal(t, n, Memory(37))
+}
+
+func TestParseHeader(t *testing.T) {
+	good := []byte{0x10, 1, 0, 0x9d, 1, 0x2a, 3, 0x40, 2, 0x80, 0, 0, 0, 0, 0, 0, 0, 0}
+	h, err := ParseHeader(good)
+	require.NoError(t, err)
+	require.Equal(t, Header{3, 2, 8}, h)
+	for _, c := range []struct {
+		at    int
+		value byte
+		err   string
+	}{
+		{0, 0x11, "not a key frame"}, {0, 0x18, "unknown profile"}, {0, 0, "not a visible frame"},
+		{4, 2, "not a VP8 signature"}, {6, 0, "no pixels"}, {8, 0, "no pixels"}, {1, 2, "unexpected EOF"},
+	} {
+		bad := bytes.Clone(good)
+		bad[c.at] = c.value
+		_, err := ParseHeader(bad)
+		require.EqualError(t, err, c.err)
+	}
+	_, err = ParseHeader(good[:9])
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+// FuzzDecode checks that hostile data does not panic, and that a used decoder
+// and one without vector instructions return the same.
+func FuzzDecode(f *testing.F) {
+	for _, data := range files(f) {
+		if len(data) < 5000 {
+			f.Add(data)
+		}
+	}
+	var used Decoder
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if h, err := ParseHeader(data); err != nil || h.Width*h.Height > 1<<14 {
+			return
+		}
+		want, wantErr := decode(new(Decoder), data)
+		got, err := decode(&used, data)
+		require.Equal(t, wantErr, err)
+		if err == nil {
+			require.Equal(t, want, got)
+		}
+		restore := cpu.DisableAll()
+		got, err = decode(&used, data)
+		restore()
+		require.Equal(t, wantErr, err)
+		if err == nil {
+			require.Equal(t, want, got)
+		}
+	})
 }
