@@ -18,7 +18,7 @@ from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, 
 
 # The cases that decode photographs in another format, which formats.py writes.
 FORMATS = ["png", "png-rgba", "png-palette", "png-gray", "png-16", "png-interlaced", "webp", "webp-lossless", "gif", "bmp", "bmp-palette",
-           "tiff-lzw", "tiff-deflate", "tiff-packbits", "tiff", "jpeg-progressive", "jpeg-restart"]
+           "tiff-lzw", "tiff-deflate", "tiff-packbits", "tiff", "jpeg-progressive", "jpeg-restart", "jpeg-95", "jpeg-gray"]
 
 
 class Peer:
@@ -77,7 +77,7 @@ STRETCH = {"fast-image-resize"}
 STAGES = [
     ("inflate, LZW", r"/inflate\.|/lzw\."),
     ("filters, predictors", r"png\.|tiff\.addLeft"),
-    ("entropy", r"kernel\.(huff|\(?\*?Huff)|indexbytebody|unstuff|[qQ]uick|\.symbol$|\.receive$|segmentEnd|decodeSlow|\(\*reader\)|\(\*Encoder\)\.(flush|row)"),
+    ("entropy", r"kernel\.(huff|\(?\*?Huff)|indexbytebody|[uU]nstuff|[fF]indMarker|[qQ]uick|\.symbol$|\.receive$|segmentEnd|decodeSlow|\(\*reader\)|\(\*Encoder\)\.(flush|row)"),
     ("forward DCT", r"kernel\.(fdct|FDCT)"),
     ("downsampling", r"kernel\.[dD]ownsample"),
     ("IDCT", r"kernel\.(idct|IDCT)|\.transform$"),

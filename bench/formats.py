@@ -68,6 +68,7 @@ CASES = {
     "tiff-packbits": saved(rgb, format="TIFF", compression="packbits"), "tiff": saved(rgb, format="TIFF"),
     "jpeg-progressive": saved(rgb, format="JPEG", quality=90, progressive=True),
     "jpeg-restart": saved(rgb, format="JPEG", quality=75, restart_marker_rows=1),
+    "jpeg-95": saved(rgb, format="JPEG", quality=95), "jpeg-gray": saved(gray, format="JPEG", quality=75),
 }
 
 case, photos, out = sys.argv[1:]

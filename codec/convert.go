@@ -29,6 +29,8 @@ type converter struct {
 	src *Raster
 	lut [256][4]uint8 // of L, I16 and P: each sample's colour, policies applied
 	row []byte        // one RGB row
+
+	gray bool // src is L and lut leaves the samples as they are
 }
 
 // start prepares the conversion of src's rows.
@@ -38,6 +40,7 @@ func (c *converter) start(src *Raster, o *Options) {
 		c.row = make([]byte, 3*src.Width)
 	}
 	c.row = c.row[:3*src.Width]
+	c.gray = false
 	switch src.Mode {
 	case P:
 		c.lut = src.Palette
@@ -64,6 +67,11 @@ func (c *converter) start(src *Raster, o *Options) {
 			p[0], p[1], p[2] = 255, 255, 255
 		}
 		p[3] = 0 // as LookupRGB wants it
+	}
+	c.gray = src.Mode == L
+	for i, p := range c.lut {
+		v := uint8(i)
+		c.gray = c.gray && [3]uint8(p[:3]) == [3]uint8{v, v, v}
 	}
 }
 
@@ -141,6 +149,10 @@ func (c *converter) rgb(dst, in []byte) {
 	white := c.o.Alpha == AlphaWhite
 	switch c.src.Mode {
 	case L, P, I16:
+		if c.gray {
+			kernel.Interleave(dst[:3*len(in)], in, 0, 3) // three times the same plane
+			return
+		}
 		c.indexed(dst, in, 3)
 	case RGB:
 		copy(dst, in)

@@ -7,11 +7,13 @@ import (
 	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
-// The quick decoder decodes most of a baseline file. If a marker ends the data
-// of the scan or restart segment, the data is copied without its stuffed zeros
-// and decoded from the copy without checks. libjpeg's fetch-ahead (see
-// bitreader.go) has no effect there, because the data does not run out. Near
-// offset of the marker the careful decoders take over.
+// The quick decoder decodes most of a file. If a marker ends the data of the
+// scan or restart segment, the data is copied without its stuffed zeros and
+// decoded from the copy without checks. libjpeg's fetch-ahead (see
+// bitreader.go) has no effect there, because the data does not run out. If MCUs
+// of a baseline file need more bits than precede the marker, they are discarded
+// and the careful decoders take over. In a progressive file these take over
+// near the marker.
 
 const (
 	// quickBlock is the distance in bytes from the marker, for each block of an

@@ -13,8 +13,8 @@ import (
 	"github.com/infer-prep/infer-prep/internal/short"
 )
 
-// randomFile returns a baseline file of random coefficients, gray or 4:2:0, with
-// a restart marker after every interval MCUs, 0 for none. The standard tables
+// randomFile returns a baseline file of random coefficients, gray or 4:2:0. A
+// restart marker follows every interval MCUs; 0 means none. The standard tables
 // have their AC symbols in random order, so that large values have long codes
 // and short ones. size bounds the bits of a value, 1 to 10.
 func randomFile(r *rand.Rand, width, height int, gray bool, interval, size int) []byte {
@@ -93,9 +93,9 @@ func randomFile(r *rand.Rand, width, height int, gray bool, interval, size int) 
 	return append(b, 0xFF, mEOI)
 }
 
-// TestQuickRestart compares the quick decoder with the careful one on files with
-// restart intervals of every kind, whole and damaged. The whole files must be
-// accepted.
+// TestQuickRestart compares the quick decoder with the careful one on files
+// with restart intervals of every kind, whole and damaged. The whole files must
+// be accepted.
 func TestQuickRestart(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	p := newComparer()

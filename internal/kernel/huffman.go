@@ -9,9 +9,9 @@ const HuffBits = 10
 // huffBitsDC is the number of bits of one look-up in a table for DC.
 const huffBitsDC = 8
 
-// HuffEntry describes the start of the next bits: one step of decoding a block,
-// or two if the first step and the second step's code fit the look-up. A step is
-// a coefficient with the zeros before it, or the end of the block.
+// HuffEntry describes the start of the next bits: one step of decoding a
+// block, or two if the first step and the second step's code fit the look-up. A
+// step is a coefficient with the zeros before it, or the end of the block.
 //
 //	bits 0-15   the bits of the next look-up, for BEXTR: their first bit in a
 //	            number of 64 bits that begins with this look-up, and HuffBits

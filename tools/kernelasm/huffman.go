@@ -25,7 +25,8 @@ var (
 )
 
 // huffman writes HuffReader.Decode. Its cost is the chain of dependent
-// instructions between two look-ups: shift, load the length, shift.
+// instructions between two look-ups, a load and a BEXTR, and a mispredicted
+// branch at the end of each block.
 func huffman() {
 	place := GLOBL("huff_place", 8|16)
 	x, y := 0, 0
@@ -133,8 +134,8 @@ func huffman() {
 		store(v, u)
 		take(e)
 	}
-	// symbol finishes a look-up of the other cases: it moves the symbol to u and
-	// the code's length to e.
+	// symbol finishes a look-up of the other cases: it moves the symbol to u
+	// and the code's length to e.
 	symbol := func(name string) {
 		field(t, 4, u)
 		SHRQ(U8(56), e)
