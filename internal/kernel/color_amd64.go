@@ -99,8 +99,8 @@ func (k *CVHSV) toRGB(dst, src [3][]uint8, turn uint8, body bool) int {
 	return n
 }
 
-// rearrangeVectors are a Rearranger's constants for vectors of width bytes, 0 if
-// such pixels have none.
+// rearrangeVectors are a Rearranger's constants for vectors of width bytes. The
+// width is 0 if the pixels do not fit them.
 type rearrangeVectors struct {
 	order, fill   [64]uint8
 	keep          uint64

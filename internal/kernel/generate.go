@@ -3,6 +3,7 @@ package kernel
 //go:generate go run -C ../../tools/kernelasm . -group color -out ../../internal/kernel/color_amd64.s -stubs ../../internal/kernel/color_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group lookup -out ../../internal/kernel/lookup_amd64.s -stubs ../../internal/kernel/lookup_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group huffman -out ../../internal/kernel/huffman_amd64.s -stubs ../../internal/kernel/huffman_stubs_amd64.go -pkg kernel
+//go:generate go run -C ../../tools/kernelasm . -group huffprog -out ../../internal/kernel/huffprog_amd64.s -stubs ../../internal/kernel/huffprog_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group jpeg -out ../../internal/kernel/jpeg_amd64.s -stubs ../../internal/kernel/jpeg_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group encode -out ../../internal/kernel/encode_amd64.s -stubs ../../internal/kernel/encode_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group resample -out ../../internal/kernel/resample_amd64.s -stubs ../../internal/kernel/resample_stubs_amd64.go -pkg kernel

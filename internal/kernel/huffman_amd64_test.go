@@ -26,3 +26,11 @@ func TestHuffmanLayout(t *testing.T) {
 		unsafe.Offsetof(table.Look), unsafe.Offsetof(table.Max), unsafe.Offsetof(table.Offset), unsafe.Offsetof(table.Vals),
 	})
 }
+
+// TestHuffBandLayout checks the offsets by which the assembly accesses a band.
+func TestHuffBandLayout(t *testing.T) {
+	var b HuffBand
+	require.Equal(t, []uintptr{0, 8, 16, 24, 32}, []uintptr{
+		unsafe.Offsetof(b.First), unsafe.Offsetof(b.Last), unsafe.Offsetof(b.Shift), unsafe.Offsetof(b.EOBRun), unsafe.Offsetof(b.Masks),
+	})
+}

@@ -160,6 +160,9 @@ func (r *HuffReader) ACFirst(band *HuffBand) {
 // ACRefine decodes the blocks of a refinement scan of AC coefficients. The
 // table must be of kind HuffRefine.
 func (r *HuffReader) ACRefine(band *HuffBand) {
+	if r.X >= r.Limit || r.Pos > r.Stop || huffRefine(r, band) {
+		return
+	}
 	buf, pos, acc, n := r.Buf, r.Pos, r.Acc, r.N
 	to := &r.To[0]
 	t, first, last := to.AC, uint(band.First), uint(band.Last)

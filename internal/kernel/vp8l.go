@@ -12,8 +12,8 @@ type VP8LReader struct {
 // VP8LFirst is the number of bits that index the first tables of codes.
 const VP8LFirst = 8
 
-// VP8LCodes are the tables that package prefix makes of the codes of green, red,
-// blue and alpha. Their symbols are at bits 16 to 30.
+// VP8LCodes are the tables that package prefix makes of the codes of green,
+// red, blue and alpha. Their symbols are at bits 16 to 30.
 type VP8LCodes [4][]uint32
 
 // VP8LBlack is an opaque black pixel.
@@ -109,8 +109,8 @@ func VP8LAdd(a, b uint32) uint32 {
 // vp8lMean returns the means of the four channels, rounded down.
 func vp8lMean(a, b uint32) uint32 { return (a^b)&0xFEFEFEFE>>1 + a&b }
 
-// vp8lChoose returns the one of a and b whose sum of distances to a+b-c is smaller,
-// a if they are equal.
+// vp8lChoose returns the one of a and b whose sum of distances to a+b-c is
+// smaller, a if they are equal.
 func vp8lChoose(a, b, c uint32) uint32 {
 	d := 0
 	for s := 0; s < 32; s += 8 {

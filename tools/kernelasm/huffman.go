@@ -24,22 +24,15 @@ var (
 	_ = add("huffman", unstuff)
 )
 
-// huffman writes HuffReader.Decode. Its cost is the chain of dependent
-// instructions between two look-ups, a load and a BEXTR, and a mispredicted
-// branch at the end of each block.
-func huffman() {
-	place := GLOBL("huff_place", 8|16)
+// coefPlaces is coefPlace of package kernel.
+func coefPlaces() (places [256]uint8) {
 	x, y := 0, 0
-	for k := range 256 {
-		switch {
-		case k == 0:
-			DATA(k, U8(0))
-			continue
-		case k > 64:
-			DATA(k, U8(2*63))
+	for k := 1; k < 256; k++ {
+		if k > 64 {
+			places[k] = 2 * 63
 			continue
 		}
-		DATA(k, U8(2*(8*y+x)))
+		places[k] = uint8(2 * (8*y + x))
 		switch up := (x+y)%2 == 0; {
 		case up && x == 7:
 			y++
@@ -54,6 +47,17 @@ func huffman() {
 		default:
 			x, y = x-1, y+1
 		}
+	}
+	return places
+}
+
+// huffman writes HuffReader.Decode. Its cost is the chain of dependent
+// instructions between two look-ups, a load and a BEXTR, and a mispredicted
+// branch at the end of each block.
+func huffman() {
+	place := GLOBL("huff_place", 8|16)
+	for k, v := range coefPlaces() {
+		DATA(k, U8(v))
 	}
 
 	TEXT("huffDecodeBMI2", NOSPLIT, "func(r *byte)")

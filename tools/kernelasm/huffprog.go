@@ -1,0 +1,291 @@
+package main
+
+import (
+	mathbits "math/bits"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Offsets in kernel.HuffBand; a test compares them.
+const bandFirst, bandLast, bandShift, bandRun, bandMasks = 0, 8, 16, 24, 32
+
+var (
+	_ = add("huffprog", cpuid)
+	_ = add("huffprog", huffRefine)
+)
+
+func cpuid() {
+	TEXT("cpuid", NOSPLIT, "func(leaf uint32) (eax, ebx uint32)")
+	Doc("cpuid executes CPUID.")
+	MOVL(NewParamAddr("leaf", 0), EAX)
+	XORL(ECX, ECX)
+	CPUID()
+	Store(EAX, ReturnIndex(0))
+	Store(EBX, ReturnIndex(1))
+	RET()
+}
+
+// huffRefine writes HuffReader.ACRefine. It collects the correction bits of a
+// block, each at the bit of its coefficient, so that no branch depends on them.
+func huffRefine() {
+	// The places of coefficients, then bytes with their bits in reverse order.
+	tables := GLOBL("huff_refine", 8|16)
+	for k, v := range coefPlaces() {
+		DATA(k, U8(v))
+	}
+	for k := range 256 {
+		DATA(256+k, U8(mathbits.Reverse8(uint8(k))))
+	}
+	const reversed = 256
+
+	TEXT("huffRefineBMI2", NOSPLIT, "func(r, band *byte)")
+	Pragma("noescape")
+	Doc("huffRefineBMI2 is HuffReader.ACRefine. r points to a HuffReader, band to a HuffBand.")
+	at := func(base Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
+	stop, band, one := AllocLocal(8), AllocLocal(8), AllocLocal(8) // band: the bits of its coefficients; one: 1 << Al
+	run, next, value := AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	src, acc, n, ac, table := GP64(), GP64(), GP64(), GP64(), GP64()
+	nonzero, zero, corr, mask, blk := GP64(), GP64(), GP64(), GP64(), GP64()
+	e, t, u, which := GP64(), GP64(), GP64(), GP64()
+
+	r := Load(Param("r"), e)
+	b := Load(Param("band"), which)
+	MOVQ(at(r, readerBuf), src)
+	MOVQ(at(r, readerStop), t)
+	ADDQ(src, t)
+	MOVQ(t, stop)
+	ADDQ(at(r, readerPos), src)
+	MOVQ(at(r, readerAcc), acc)
+	MOVQ(at(r, readerN), n)
+	MOVQ(at(r, readerTo+targetAC), ac)
+	MOVQ(at(b, bandRun), t)
+	MOVQ(t, run)
+	// The bits from First to Last.
+	MOVQ(I32(-1), u)
+	MOVQ(at(b, bandFirst), t)
+	SHLXQ(t, u, u)
+	MOVQ(at(b, bandLast), t)
+	INCQ(t)
+	BZHIQ(t, u, u)
+	MOVQ(u, band)
+	MOVQ(U32(1), u)
+	MOVQ(at(b, bandShift), t)
+	SHLXQ(t, u, u)
+	MOVQ(u, one)
+	LEAQ(tables, table)
+
+	refill := func() {
+		MOVQ(Mem{Base: src}, t)
+		BSWAPQ(t)
+		SHRXQ(n, t, t)
+		ORQ(t, acc)
+		MOVQ(n, t)
+		XORQ(U8(63), t)
+		SHRQ(U8(3), t)
+		ADDQ(t, src)
+		ORQ(U8(56), n)
+	}
+	take := func(bits Register) {
+		SHLXQ(bits, acc, acc)
+		SUBQ(bits, n)
+	}
+	// correct reads the correction bits of the coefficients in which.
+	correct := func(name string) {
+		Label(name)
+		MOVQ(acc, t)
+		SHRQ(U8(56), t)
+		MOVBQZX(Mem{Base: table, Index: t, Scale: 1, Disp: reversed}, t)
+		PDEPQ(which, t, t)
+		ORQ(t, corr)
+		POPCNTQ(which, u)
+		CMPQ(u, U8(8))
+		JA(LabelRef(name + "_more"))
+		take(u)
+	}
+	// more reads the first 8 of more correction bits.
+	more := func(name string) {
+		Label(name + "_more")
+		MOVQ(U32(255), t)
+		PDEPQ(which, t, t)
+		XORQ(t, which)
+		SHLQ(U8(8), acc)
+		SUBQ(U8(8), n)
+		refill()
+		JMP(LabelRef(name))
+	}
+
+	Label("block")
+	r = Load(Param("r"), e)
+	b = Load(Param("band"), which)
+	MOVQ(at(r, readerX), t)
+	CMPQ(t, at(r, readerLimit))
+	JGE(LabelRef("done"))
+	CMPQ(src, stop)
+	JA(LabelRef("done"))
+	MOVQ(at(b, bandMasks), mask)
+	LEAQ(Mem{Base: mask, Index: t, Scale: 8}, mask)
+	SHLQ(U8(7), t)
+	MOVQ(at(r, readerTo+targetBlocks), blk)
+	ADDQ(t, blk)
+	MOVQ(Mem{Base: mask}, nonzero)
+	MOVQ(band, t)
+	ANDNQ(t, nonzero, zero)
+	ANDQ(t, nonzero)
+	XORQ(corr, corr)
+	CMPQ(run, U8(0))
+	JNE(LabelRef("rest"))
+
+	Label("symbol")
+	refill()
+	MOVQ(acc, t)
+	SHRQ(U8(64-huffBits), t)
+	MOVQ(Mem{Base: ac, Index: t, Scale: 8}, e)
+	MOVQ(e, t)
+	SHRQ(U8(56), t)
+	SHRQ(U8(32), e)
+	TESTQ(t, t)
+	JZ(LabelRef("long"))
+	Label("found") // t is the length of the code, e its symbol
+	take(t)
+	MOVL(e.As32(), u.As32())
+	SHRL(U8(4), u.As32())
+	ANDL(U8(15), u.As32()) // zeros
+	TESTL(U32(15), e.As32())
+	JZ(LabelRef("noValue"))
+	// The value is one or, without a bit, -one.
+	MOVQ(acc, t)
+	SARQ(U8(63), t)
+	NOTQ(t)
+	MOVQ(one, e)
+	XORQ(t, e)
+	SUBQ(t, e)
+	MOVQ(e, value)
+	ADDQ(acc, acc)
+	DECQ(n)
+	Label("place")
+	MOVQ(U32(1), t)
+	SHLXQ(u, t, t)
+	PDEPQ(zero, t, e) // the place, or 0 if there is none
+	LEAQ(at(e, -1), t)
+	MOVQ(nonzero, which)
+	ANDQ(t, which)
+	ORQ(e, t)
+	ANDNQ(zero, t, zero)
+	ANDNQ(nonzero, t, nonzero)
+	MOVQ(e, next)
+	correct("correctSome")
+	MOVQ(value, e)
+	TESTQ(e, e)
+	JZ(LabelRef("placed"))
+	MOVQ(next, t)
+	TESTQ(t, t)
+	JZ(LabelRef("beyond"))
+	ORQ(t, Mem{Base: mask})
+	TZCNTQ(t, t)
+	Label("put")
+	MOVBQZX(Mem{Base: table, Index: t, Scale: 1, Disp: 1}, t)
+	MOVW(e.As16(), Mem{Base: blk, Index: t, Scale: 1})
+	Label("placed")
+	MOVQ(nonzero, t)
+	ORQ(zero, t)
+	JNZ(LabelRef("symbol"))
+	JMP(LabelRef("apply"))
+
+	Comment("Corrupt data: the place after the last one.")
+	Label("beyond")
+	b = Load(Param("band"), u)
+	MOVQ(at(u, bandLast), t)
+	MOVQ(U32(62), u)
+	CMPQ(t, u)
+	CMOVQHI(u, t)
+	INCQ(t)
+	BTSQ(t, Mem{Base: mask})
+	b = Load(Param("band"), u)
+	MOVQ(at(u, bandLast), t)
+	INCQ(t)
+	JMP(LabelRef("put"))
+
+	Label("noValue")
+	MOVQ(U32(0), value)
+	CMPL(u.As32(), U8(15))
+	JE(LabelRef("place"))
+	MOVQ(U32(1), t)
+	SHLXQ(u, t, t)
+	MOVQ(t, run)
+	MOVQ(U32(63), t)
+	SUBQ(u, t)
+	MOVQ(acc, e)
+	SHRQ(U8(1), e)
+	SHRXQ(t, e, e)
+	ADDQ(e, run)
+	take(u)
+
+	Label("rest")
+	refill()
+	MOVQ(nonzero, which)
+	correct("correctAll")
+	DECQ(run)
+
+	Label("apply")
+	TESTQ(corr, corr)
+	JZ(LabelRef("applied"))
+	Label("applyOne")
+	TZCNTQ(corr, t)
+	BLSRQ(corr, corr)
+	MOVBQZX(Mem{Base: table, Index: t, Scale: 1, Disp: 1}, t)
+	MOVWQSX(Mem{Base: blk, Index: t, Scale: 1}, e)
+	MOVQ(e, u)
+	SARQ(U8(63), u)
+	MOVQ(one, which)
+	XORQ(u, which)
+	SUBQ(u, which)
+	XORQ(u, u)
+	TESTQ(e, one)
+	CMOVQNE(u, which) // the bit is there
+	ADDQ(which, e)
+	MOVW(e.As16(), Mem{Base: blk, Index: t, Scale: 1})
+	TESTQ(corr, corr)
+	JNZ(LabelRef("applyOne"))
+	Label("applied")
+	r = Load(Param("r"), e)
+	INCQ(at(r, readerX))
+	JMP(LabelRef("block"))
+
+	more("correctSome")
+	more("correctAll")
+
+	Comment("Codes of more bits than a look-up.")
+	Label("long")
+	MOVQ(U32(huffBits+1), u)
+	Label("search")
+	XORL(t.As32(), t.As32())
+	SUBL(u.As32(), t.As32())
+	SHRXQ(t, acc, t)
+	CMPL(t.As32(), Mem{Base: ac, Index: u, Scale: 4, Disp: tableMax})
+	JLE(LabelRef("longFound"))
+	INCQ(u)
+	CMPQ(u, U8(17))
+	JB(LabelRef("search"))
+	XORL(e.As32(), e.As32())
+	MOVQ(u, t)
+	JMP(LabelRef("found"))
+	Label("longFound")
+	ADDL(Mem{Base: ac, Index: u, Scale: 4, Disp: tableOffset}, t.As32())
+	MOVBQZX(t.As8(), t)
+	MOVBQZX(Mem{Base: ac, Index: t, Scale: 1, Disp: tableVals}, e)
+	MOVQ(u, t)
+	JMP(LabelRef("found"))
+
+	Label("done")
+	r = Load(Param("r"), e)
+	b = Load(Param("band"), which)
+	MOVQ(acc, at(r, readerAcc))
+	MOVQ(n, at(r, readerN))
+	SUBQ(at(r, readerBuf), src)
+	MOVQ(src, at(r, readerPos))
+	MOVQ(run, t)
+	MOVQ(t, at(b, bandRun))
+	RET()
+}
