@@ -115,7 +115,7 @@ func TestQuickRestart(t *testing.T) {
 		p.requireEqual(t, whole, codec.Options{Damage: codec.DamageStrict})
 		p.requireEqual(t, whole, codec.Options{Workers: i % 4})
 		require.NoError(t, p.quick.decodeData(&p.got, whole, &codec.Options{}))
-		scan := bytes.Index(whole, []byte{0xFF, mSOS}) + 14
+		scan := bytes.Index(whole, []byte{0xFF, mSOS}) + 10
 		for range 3 {
 			data := bytes.Clone(whole)
 			at := scan + r.IntN(max(1, len(data)-scan))

@@ -137,7 +137,8 @@ func newHuffEntry(l, sym uint, kind HuffKind) HuffEntry {
 
 // huffSteps returns the entry with these fields.
 func huffSteps(length, at, steps, back uint, v1 int16) HuffEntry {
-	return HuffEntry(64 - HuffBits - length | HuffBits<<8 | steps<<16 | back&0xFF<<24 | uint(uint16(v1))<<32 | at<<48 | length<<56)
+	return HuffEntry(64-HuffBits-length|HuffBits<<8|steps<<16) | HuffEntry(back&0xFF)<<24 |
+		HuffEntry(uint16(v1))<<32 | HuffEntry(at)<<48 | HuffEntry(length)<<56
 }
 
 // pair adds second steps.
