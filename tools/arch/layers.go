@@ -346,6 +346,7 @@ var Layers = []Layer{
 		{Path: "tools/readme", May: []string{"internal/version"}},
 		{Path: "tools/sbom"},
 		{Path: "tools/planscale", May: []string{"codec/all", "pack", "store", "transforms/all"}},
+		{Path: "tools/mixing", May: []string{"dataset", "pullpipe", "store", "tensor"}},
 		{Path: "tools/bigfolder"},
 		{Path: "tools/soak", May: []string{"codec/all", "datagraph", "dataset", "dataset/imagefolder", "dataset/imagerecord", "dataset/webdataset", "pipeline", "pullpipe", "store", "tensor", "transforms", "transforms/all"}},
 		{Path: "tools/shake"},
