@@ -1,5 +1,6 @@
 package kernel
 
+//go:generate go run -C ../../tools/kernelasm . -group adler -out ../../internal/kernel/adler_amd64.s -stubs ../../internal/kernel/adler_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group color -out ../../internal/kernel/color_amd64.s -stubs ../../internal/kernel/color_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group lookup -out ../../internal/kernel/lookup_amd64.s -stubs ../../internal/kernel/lookup_stubs_amd64.go -pkg kernel
 //go:generate go run -C ../../tools/kernelasm . -group huffman -out ../../internal/kernel/huffman_amd64.s -stubs ../../internal/kernel/huffman_stubs_amd64.go -pkg kernel

@@ -12,6 +12,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"github.com/infer-prep/infer-prep/internal/kernel"
 )
 
 // The errors of a stream that is not one of zlib's. A stream that ends too
@@ -54,7 +56,7 @@ type Reader struct {
 
 	out  []byte // window, then output
 	r, w int    // bytes of out that were read, and that are written
-	sum  adler
+	sum  kernel.Adler
 	err  error
 
 	tables
@@ -65,7 +67,7 @@ type Reader struct {
 func (r *Reader) Reset(next func() []byte) {
 	r.next, r.in, r.pos, r.bits, r.n = next, nil, 0, 0, 0
 	r.state, r.final, r.rest = atHeader, false, 0
-	r.r, r.w, r.sum, r.err = 0, 0, newAdler(), nil
+	r.r, r.w, r.sum, r.err = 0, 0, kernel.NewAdler(), nil
 }
 
 // Piece is a source of one piece, for Reset.
@@ -135,7 +137,7 @@ func (r *Reader) decode(n int) {
 	case atTrailer:
 		r.trailer()
 	}
-	r.sum.add(r.out[start:r.w])
+	r.sum.Add(r.out[start:r.w])
 }
 
 // piece moves to the next piece with bytes, and reports whether there is one.
@@ -195,7 +197,7 @@ func (r *Reader) trailer() {
 		want = want<<8 | uint32(r.take(8))
 	}
 	r.err = io.EOF
-	if want != r.sum.value() {
+	if want != r.sum.Value() {
 		r.err = ErrChecksum
 	}
 }
