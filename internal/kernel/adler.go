@@ -14,7 +14,7 @@ func (s *Adler) Value() uint32 { return s.sums[1]<<16 | s.sums[0] }
 
 const (
 	adlerPrime = 65521
-	// adlerMost bytes keep the second sum within 32 bits. It is a multiple of 8.
+	// adlerMost bytes keep the second sum within 32 bits, if both are reduced.
 	adlerMost = 5552
 )
 
