@@ -17,7 +17,7 @@ from common import BIN, GO, HERE, ONE_THREAD, OURS, WORK, Failed, Process, Run, 
 
 
 # The cases that decode photographs in another format, which formats.py writes.
-FORMATS = ["png", "png-rgba", "png-palette", "png-gray", "png-16", "png-interlaced", "webp", "webp-lossless", "gif", "bmp", "bmp-palette",
+FORMATS = ["png", "png-rgba", "png-palette", "png-gray", "png-16", "png-interlaced", "webp", "webp-lossless", "gif", "bmp", "bmp-32", "bmp-palette", "bmp-rle",
            "tiff-lzw", "tiff-deflate", "tiff-packbits", "tiff", "jpeg-progressive", "jpeg-restart", "jpeg-95", "jpeg-gray"]
 
 

@@ -40,6 +40,39 @@ def interlaced(x, name):
                 + chunk(b"IDAT", zlib.compress(b"".join(rows), 6)) + chunk(b"IEND", b""))
 
 
+def rle(x, name):
+    """BMP with run-length encoding: runs of 3 and more, and literals of 3 to 254."""
+    x = x.quantize(256)
+    colours = np.zeros((256, 4), np.uint8)
+    table = np.asarray(x.getpalette(), np.uint8).reshape(-1, 3)
+    colours[: len(table), :3] = table[:, ::-1]
+    data = bytearray()
+
+    def literal(row, start, end):
+        while end - start >= 3:
+            n = min(end - start, 254)
+            data.extend(bytes([0, n]) + row[start : start + n] + b"\0" * (n % 2))
+            start += n
+        for i in range(start, end):
+            data.extend((1, row[i]))
+
+    for row in np.asarray(x)[::-1]:
+        ends = [*(np.flatnonzero(np.diff(row)) + 1), len(row)]
+        row, at, begun = row.tobytes(), 0, 0
+        for end in map(int, ends):
+            if end - at >= 3:
+                literal(row, begun, at)
+                for i in range(at, end, 255):
+                    data.extend((min(255, end - i), row[at]))
+                begun = end
+            at = end
+        literal(row, begun, at)
+        data.extend(b"\0\0")
+    data.extend(b"\0\1")
+    with open(name, "wb") as f:
+        f.write(struct.pack("<2sIIIIiiHHIIiiII", b"BM", 1078 + len(data), 0, 1078, 40, x.width, x.height, 1, 8, 1, len(data), 2835, 2835, 256, 0) + colours.tobytes() + data)
+
+
 def rgba(x):
     x = x.convert("RGBA")
     x.putalpha(Image.linear_gradient("L").resize(x.size))
@@ -64,6 +97,7 @@ CASES = {
     "webp": saved(rgb, format="WEBP", quality=85), "webp-lossless": saved(rgb, format="WEBP", lossless=True),
     "gif": saved(palette, format="GIF"),
     "bmp": saved(rgb, format="BMP"), "bmp-palette": saved(palette, format="BMP"),
+    "bmp-32": saved(lambda x: x.convert("RGBA"), format="BMP"), "bmp-rle": rle,
     "tiff-lzw": saved(rgb, format="TIFF", compression="tiff_lzw"), "tiff-deflate": saved(rgb, format="TIFF", compression="tiff_adobe_deflate"),
     "tiff-packbits": saved(rgb, format="TIFF", compression="packbits"), "tiff": saved(rgb, format="TIFF"),
     "jpeg-progressive": saved(rgb, format="JPEG", quality=90, progressive=True),
