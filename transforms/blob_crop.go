@@ -93,7 +93,7 @@ func (o *BlobCrop) Apply(c *Context, dst, src []*tensor.Tensor) error {
 	}
 	how := sampling{Bilinear, OpenCV, true}
 	if need := how.memory(s.Desc, s.Desc.WithSize(nh, nw)); c.Limits.Bytes > 0 && need > c.Limits.Bytes {
-		return inputErr("%v resized to %d x %d (height x width) needs %d bytes between the passes, want at most %d", s.Desc, nh, nw, need, c.Limits.Bytes)
+		return limitErr("%v resized to %d x %d (height x width) needs %d bytes between the passes, want at most %d", s.Desc, nh, nw, need, c.Limits.Bytes)
 	}
 	sh, sw := nh, nw
 	if f == 0.5 { // the last row or column may cover half an input pixel; the crop drops it

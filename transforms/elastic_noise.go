@@ -119,7 +119,7 @@ func (o *ElasticNoise) Apply(c *Context, dst, src []*tensor.Tensor) error {
 // field returns the displacement of each pixel of an image of h x w.
 func (o *ElasticNoise) field(c *Context, h, w int) ([]float32, error) {
 	if need := 16 * int64(h) * int64(w); c.Limits.Bytes > 0 && need > c.Limits.Bytes {
-		return nil, inputErr("the displacement of an image of %d x %d (height x width) needs %d bytes, want at most %d", h, w, need, c.Limits.Bytes)
+		return nil, limitErr("the displacement of an image of %d x %d (height x width) needs %d bytes, want at most %d", h, w, need, c.Limits.Bytes)
 	}
 	n := h * w
 	noise := [2][]float32{tensor.Cast[float32](c.Scratch(4 * n)), tensor.Cast[float32](c.Scratch(4 * n))}

@@ -35,6 +35,7 @@ func TestElasticNoise(t *testing.T) {
 	c := NewContext(codec.Limits{Bytes: 1000})
 	_, err = run(c, NewElasticNoise(1), x)
 	require.ErrorIs(t, err, ErrInput)
+	require.ErrorIs(t, err, codec.ErrLimit)
 	require.ErrorContains(t, err, "want at most 1000")
 }
 

@@ -14,6 +14,7 @@ package transforms
 import (
 	"errors"
 
+	"github.com/infer-prep/infer-prep/codec"
 	"github.com/infer-prep/infer-prep/internal/errfmt"
 	"github.com/infer-prep/infer-prep/tensor"
 )
@@ -59,4 +60,10 @@ func paramErr(format string, args ...any) error {
 // inputErr returns an error of kind ErrInput.
 func inputErr(format string, args ...any) error {
 	return errfmt.Errorf("%w: %s", ErrInput, errfmt.Sprintf(format, args...))
+}
+
+// limitErr returns an error of kind ErrInput, of an input for which an op needs
+// more memory than Limits.Bytes. It wraps codec.ErrLimit, too.
+func limitErr(format string, args ...any) error {
+	return errfmt.Errorf("%w: %w: %s", ErrInput, codec.ErrLimit, errfmt.Sprintf(format, args...))
 }

@@ -9,7 +9,8 @@ import (
 // any number of channels, HWC or CHW, and keeps dtype, layout and channels.
 // Sides are 1 to 2^24 pixels. Parameters that the fit does not use must be 0.
 // An image that already has the size is copied. If the first pass needs more
-// memory than the Context's Limits.Bytes, the image is an ErrInput.
+// memory than the Context's Limits.Bytes, the error wraps ErrInput and
+// codec.ErrLimit.
 //
 // Fit and SizeRule define the size. Interpolation and Backend define the
 // arithmetic:

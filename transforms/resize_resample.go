@@ -195,7 +195,7 @@ func (r *resampler) resample(c *Context, how sampling, dst, src *tensor.Tensor) 
 		return nil
 	}
 	if need := how.memory(src.Desc, dst.Desc); c.Limits.Bytes > 0 && need > c.Limits.Bytes {
-		return inputErr("%v resized to %d x %d (height x width) needs %d bytes between the passes, want at most %d", src.Desc, dst.Height(), dst.Width(), need, c.Limits.Bytes)
+		return limitErr("%v resized to %d x %d (height x width) needs %d bytes between the passes, want at most %d", src.Desc, dst.Height(), dst.Width(), need, c.Limits.Bytes)
 	}
 	switch how.backend {
 	case Pillow:
