@@ -69,7 +69,8 @@ func (d *Decoder) readFilter(r *kernel.VP8Reader, strengths *[segments]int, abso
 	level := r.Uint(6)
 	sharpness := r.Uint(3)
 	var frame, mode int // differences of key frames and of blocks of 4x4 samples
-	if r.Bit(128) != 0 && r.Bit(128) != 0 {
+	adjusted := r.Bit(128) != 0
+	if adjusted && r.Bit(128) != 0 { // and the differences are in the frame
 		for i := range 8 {
 			if r.Bit(128) == 0 {
 				continue
