@@ -91,6 +91,7 @@ type opener struct {
 	lenient bool
 	rooted  bool // within an indexed tree, whose root can replace bad samples
 	logs    *heldLogs
+	watches *[]*watching // nil where no epoch ends, as in a replay
 }
 
 // below returns o for the inputs of a stage, whose iterators another goroutine

@@ -35,6 +35,7 @@ type Run struct {
 	sample   Sample
 	dropped  badList // dropped samples to report
 	logs     *heldLogs
+	watches  *[]*watching // of the epoch
 	marked   []int64 // for heldLogs.trim
 
 	mu     sync.Mutex
@@ -108,8 +109,8 @@ func (s *step) lockstep() bool {
 }
 
 func (r *Run) open(words *stateReader) error {
-	o := &opener{b: r.epochBuilt(), stage: r.stage, bytes: r.bytes, state: words, bad: &r.dropped, logs: newHeldLogs()}
-	r.logs = o.logs
+	o := &opener{b: r.epochBuilt(), stage: r.stage, bytes: r.bytes, state: words, bad: &r.dropped, logs: newHeldLogs(), watches: new([]*watching)}
+	r.logs, r.watches = o.logs, o.watches
 	below := o
 	if r.top != nil {
 		below = o.below()
@@ -232,7 +233,7 @@ func (r *Run) Next(ctx context.Context) (*Sample, error) {
 		}
 	}
 	if err != nil {
-		return nil, r.end(err)
+		return nil, r.end(r.finish(ctx))
 	}
 	if r.steps++; r.steps%trimSteps == 0 && !r.logs.empty() {
 		r.marked = r.it.Save(r.marked[:0])
@@ -258,6 +259,25 @@ func (r *Run) All(ctx context.Context) iter.Seq2[*Sample, error] {
 // trimSteps is the number of samples or batches between two cuts of the logs
 // of buffers.
 const trimSteps = 16
+
+// finish ends an epoch, and returns io.EOF or the error of an EpochEnd. A Watch
+// below a node that needs no more samples has not seen the end of its input.
+func (r *Run) finish(ctx context.Context) error {
+	if !slices.ContainsFunc(*r.watches, (*watching).isOpen) {
+		return io.EOF
+	}
+	r.before = r.it.Save(r.before[:0])
+	err := r.closeIterator() // no other goroutine uses a Watch afterwards
+	for _, w := range *r.watches {
+		if err == nil && w.isOpen() {
+			err = w.finish(ctx)
+		}
+	}
+	if r.rollback = err != nil; r.rollback {
+		return err
+	}
+	return io.EOF
+}
 
 func (r *Run) end(err error) error {
 	r.ended = err

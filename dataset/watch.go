@@ -17,7 +17,8 @@ type Callback struct {
 	// Every selects every Every-th step, starting with the first. Default: 1.
 	Every int64
 	// EpochBegin is called before the first sample of an epoch is made,
-	// EpochEnd after the last.
+	// EpochEnd after the last. If nodes above the Watch need no more samples
+	// (take, zip), that is when the epoch ends for the run.
 	EpochBegin, EpochEnd func(ctx context.Context, at Progress) error
 	// StepBegin is called before a sample or batch is made, StepEnd after.
 	StepBegin, StepEnd func(ctx context.Context, at Progress) error
@@ -32,7 +33,7 @@ type Callback struct {
 // Progress is the place of a run at a Watch.
 type Progress struct {
 	Epoch  uint64 // from 0
-	Step   int64  // of the epoch, from 1; 0 in EpochBegin, the number of samples in EpochEnd
+	Step   int64  // of the epoch, from 1; 0 in EpochBegin, the number of samples made in EpochEnd
 	Answer any    // the training's answer, in StepBegin
 }
 
@@ -86,6 +87,9 @@ func (n *Watch) stream(o *opener, s *step, epoch uint64) (iterator, error) {
 	}
 	var err error
 	w.in, err = o.open(s.in[0], epoch)
+	if o.watches != nil {
+		*o.watches = append(*o.watches, w)
+	}
 	return w, err
 }
 
@@ -147,8 +151,7 @@ func (w *watching) Next(ctx context.Context, s *Sample) error {
 	if err != nil {
 		w.step--
 		if err == io.EOF && !w.ended {
-			w.ended = true
-			if err := w.call(ctx, w.c.EpochEnd, Progress{}); err != nil {
+			if err := w.finish(ctx); err != nil {
 				return err
 			}
 		}
@@ -159,6 +162,14 @@ func (w *watching) Next(ctx context.Context, s *Sample) error {
 		w.failed = err != nil // the sample was made, but is not returned
 	}
 	return err
+}
+
+// isOpen reports whether the epoch was begun, and not ended.
+func (w *watching) isOpen() bool { return w.begun && !w.ended }
+
+func (w *watching) finish(ctx context.Context) error {
+	w.ended = true
+	return w.call(ctx, w.c.EpochEnd, Progress{})
 }
 
 func (w *watching) Save(words []int64) []int64 {

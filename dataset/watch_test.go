@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -107,6 +108,57 @@ func TestWatchAhead(t *testing.T) {
 			answers.Give(nil)
 		}
 		require.Equal(t, []string{"[10 10]", "[20 20]", "[30 30]"}, got, engine)
+		require.NoError(t, p.Close())
+		require.NoError(t, b.Close())
+	}
+}
+
+// TestWatchEnds checks that EpochEnd is called once an epoch where nodes above
+// the Watch need no more samples, in both engines, and that its error can be
+// resumed from.
+func TestWatchEnds(t *testing.T) {
+	for _, engine := range []string{"pulled", "parallel"} {
+		ends, begins := 0, 0
+		var fails error
+		watch := dataset.Callback{
+			EpochBegin: func(context.Context, dataset.Progress) error { begins++; return nil },
+			EpochEnd: func(_ context.Context, p dataset.Progress) error {
+				if p.Step < 3 || p.Step > 50 {
+					return fmt.Errorf("%d samples", p.Step)
+				}
+				ends++
+				return fails
+			},
+		}
+		d := dataset.NewZip(dataset.Of(&numbers{N: 50}).Watch(watch).Take(3).Rename([]string{"x"}, []string{"y"}), dataset.Of(&numbers{N: 9})).Project("y").Batch(2)
+		b, err := dataset.Build(t.Context(), d, dataset.Options{})
+		require.NoError(t, err)
+		start := func(s *dataset.State) runner {
+			if engine == "pulled" {
+				return pull(t, b, s)
+			}
+			return parallel(t, b, 4, s)
+		}
+		p := start(nil)
+		for epoch := 1; epoch <= 2; epoch++ {
+			require.Equal(t, []string{"[0 1]", "[2]"}, rest(t, p, 10), engine)
+			_, err := p.Next(t.Context())
+			require.Equal(t, io.EOF, err)
+			require.Equal(t, epoch, ends, engine)
+			require.Equal(t, epoch, begins, engine)
+			require.NoError(t, p.NextEpoch())
+		}
+		fails = errors.New("no")
+		require.Len(t, rest(t, p, 2), 2)
+		_, err = p.Next(t.Context())
+		require.ErrorIs(t, err, fails)
+		s := p.State()
+		require.NoError(t, p.Close())
+		fails = nil
+		p = start(s)
+		require.Empty(t, rest(t, p, 10))
+		require.Equal(t, uint64(3), p.State().Epoch)
+		require.Equal(t, 4, ends)
 		require.NoError(t, p.Close())
 		require.NoError(t, b.Close())
 	}
