@@ -36,7 +36,7 @@ type Run struct {
 	dropped  badList // dropped samples to report
 	logs     *heldLogs
 	watches  *[]*watching // of the epoch
-	marked   []int64 // for heldLogs.trim
+	marked   []int64      // for heldLogs.trim
 
 	mu     sync.Mutex
 	bad    []*SampleError
