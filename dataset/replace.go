@@ -52,8 +52,7 @@ func (r *replacer) into(ctx context.Context, s *Sample, k int64, bad []*SampleEr
 	if n == Endless {
 		first, n = k&^(replacedFrom-1), replacedFrom
 	}
-	draw := r.draw(r.epoch, k)
-	order := rng.NewPermutation(uint64(n), rng.Key{draw.Uint32(), draw.Uint32()})
+	order := permutation(n, r.draw(r.epoch, k))
 	tried := 0
 	for i := int64(0); i < n && tried < maxReplaced; i++ {
 		at := first + int64(order.At(uint64(i)))

@@ -207,6 +207,11 @@ func drawn(seed uint64, path string) func(epoch uint64, k int64) rng.Stream {
 	}
 }
 
+// permutation returns the permutation of 0 to n-1 that random numbers select.
+func permutation(n int64, r rng.Stream) rng.Permutation {
+	return rng.NewPermutation(uint64(n), rng.Key{r.Uint32(), r.Uint32()})
+}
+
 func (n *SubsetSampler) traits() traits { return traits{changes: n.Random} }
 
 func (n *SubsetSampler) build(_ *Built, s *step) error {
@@ -372,8 +377,7 @@ func (n *PKSampler) locator(b *Built, s *step) func(uint64, int64) (int, uint64,
 		}
 		c, i := k/n.PerClass, k%n.PerClass
 		rows := st.rows[st.starts[c]:st.starts[c+1]]
-		r := draw(epoch, c)
-		p := rng.NewPermutation(uint64(len(rows)), rng.Key{r.Uint32(), r.Uint32()})
+		p := permutation(int64(len(rows)), draw(epoch, c))
 		return 0, epoch, rows[p.At(uint64(i%int64(len(rows))))]
 	}
 }

@@ -1,10 +1,6 @@
 package dataset
 
-import (
-	"sort"
-
-	"github.com/infer-prep/infer-prep/rng"
-)
+import "sort"
 
 // ShuffleShards returns all samples in a random order that reads a few shards
 // at a time, a new order in each epoch. A full Shuffle reads from every file of
@@ -28,7 +24,7 @@ import (
 // Lanes. The orders themselves are not those of these libraries.
 type ShuffleShards struct {
 	Window int64 `json:"window"` // samples that are mixed, 1 or more
-	Lanes  int64 `json:"lanes"`  // pieces that are read in turn, 1 to 1,048,576
+	Lanes  int64 `json:"lanes"`  // pieces, 1 to 1,048,576; one sample of each is returned at a time
 }
 
 func init() {
@@ -70,22 +66,20 @@ func (n *ShuffleShards) build(_ *Built, s *step) error {
 func (n *ShuffleShards) locator(b *Built, s *step) func(uint64, int64) (int, uint64, int64) {
 	starts, size := s.state.([]int64), s.in[0].size
 	shards := len(starts) - 1
-	seed := b.options.Seed
+	shard := permuted(b.options.Seed, s.path, int64(shards))
+	draw := drawn(b.options.Seed, s.path+"/windows")
 	// The order of an epoch: the shard at each place, and the number of samples
 	// before it.
 	var order []int32
 	var before []int64
-	var windows rng.Key
 	of, ready := uint64(0), false
 	begin := func(epoch uint64) {
 		order, before = order[:0], append(before[:0], 0)
-		p := rng.NewPermutation(uint64(shards), rng.NewKey(seed, epoch, s.path))
 		for i := range shards {
-			k := int(p.At(uint64(i)))
+			k := shard(epoch, int64(i))
 			order = append(order, int32(k))
 			before = append(before, before[i]+starts[k+1]-starts[k])
 		}
-		windows = rng.NewKey(seed, epoch, s.path+"/windows")
 		of, ready = epoch, true
 	}
 	return func(epoch uint64, k int64) (int, uint64, int64) {
@@ -99,8 +93,7 @@ func (n *ShuffleShards) locator(b *Built, s *step) func(uint64, int64) (int, uin
 			each++
 		}
 		from := at / n.Window * n.Window
-		r := windows.At(uint64(first + from))
-		p := rng.NewPermutation(uint64(min(n.Window, each-from)), rng.Key{r.Uint32(), r.Uint32()})
+		p := permutation(min(n.Window, each-from), draw(epoch, first+from))
 		at = first + from + int64(p.At(uint64(at-from)))
 		place := sort.Search(shards, func(i int) bool { return before[i+1] > at })
 		return 0, epoch, starts[order[place]] + at - before[place]

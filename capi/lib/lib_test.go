@@ -62,8 +62,8 @@ func builds(t *testing.T) {
 	}
 }
 
-// library returns a folder with include and lib. It skips the test
-// without a C compiler, and where make capi-test follows.
+// library returns a folder with include and lib. It skips the test if there is
+// no C compiler, or if make capi-test runs it later.
 func library(t *testing.T) string {
 	t.Helper()
 	if translated != "" {

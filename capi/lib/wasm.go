@@ -256,10 +256,15 @@ func write(r *datagraph.Runner, in []*tensor.Tensor, out list[ipTensor]) error {
 			t = t.Clone()
 			kept = append(kept, t)
 		}
-		setTensor(out.of(i), t)
-		out.of(i).data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
+		show(out.of(i), t)
 	}
 	return nil
+}
+
+// show describes a tensor, with the address of its elements.
+func show(to *ipTensor, t *tensor.Tensor) {
+	setTensor(to, t)
+	to.data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
 }
 
 // collate joins the outputs of n runs, nout tensors each, and sets data of
@@ -293,8 +298,7 @@ func wasmCollate(handle uint64, in unsafe.Pointer, n uint32, out unsafe.Pointer,
 			return err
 		}
 		for k, t := range kept {
-			setTensor(to.of(k), t)
-			to.of(k).data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
+			show(to.of(k), t)
 		}
 		return nil
 	})
@@ -342,8 +346,7 @@ func wasmRunVideo(handle uint64, clips unsafe.Pointer, n int32, to unsafe.Pointe
 		}
 		l := make([]output, len(batch))
 		for i, t := range batch {
-			setTensor(&l[i].ipTensor, t)
-			l[i].data = address(unsafe.Pointer(unsafe.SliceData(t.Data)))
+			show(&l[i].ipTensor, t)
 			text(l[i].name[:], names[i])
 		}
 		kept = batch

@@ -47,7 +47,7 @@ func zst(w io.Writer) io.WriteCloser {
 	return z
 }
 
-// TestPacked: a compressed shard is a source like another.
+// TestPacked: a compressed shard has the samples that it had before.
 func TestPacked(t *testing.T) {
 	dir := shards(t)
 	o := all(filepath.ToSlash(dir) + "/{000,001}.tar")

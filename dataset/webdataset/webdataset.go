@@ -58,9 +58,10 @@ import (
 // Shards compressed with gzip, zstd or bzip2 are read in order: above them, use
 // shuffle_shards or shuffle_buffer. Shuffle and random samplers are refused;
 // `infer-prep records convert` makes shards for them. Open decompresses such a
-// shard once for its keys. Samples that a window of shuffle_shards or another
-// rank skips are held, 128 MiB of all shards at most; a wanted sample that was
-// dropped costs another decompression from the start of its shard.
+// shard once for its keys. A window of shuffle_shards, or another rank, skips
+// samples. These are held until they are wanted, 128 MiB at most; then the
+// oldest are dropped. A wanted sample that was dropped costs another
+// decompression from the start of its shard.
 //
 // Reference: webdataset 1.0.2 without shuffling has the same samples with the
 // same fields in the same order. Defects that it ignores, such as a truncated

@@ -293,8 +293,9 @@ func (r *VP8Reader) large(p *[16]uint8) int {
 type VP8ModeProbs [10][10][9]uint8
 
 // VP8Modes reads the modes of the 16 blocks of a macroblock (RFC 6386, section
-// 11.2): the path to a mode in a tree. above and left are the modes beside the
-// macroblock, below 10, and become those at its lower and right edge.
+// 11.2). Each is coded as the path to it in a tree. above and left are the
+// modes of the neighbours, below 10. They become the modes at the macroblock's
+// lower and right edge.
 func VP8Modes(r *VP8Reader, probs *VP8ModeProbs, above, left *[4]uint8, modes *[16]uint8) {
 	if vp8Modes(r, probs, above, left, modes) {
 		return

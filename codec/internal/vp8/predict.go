@@ -43,7 +43,7 @@ func (d *Decoder) macroblock(x, y int, tokens *kernel.VP8Reader) {
 
 	empty := true
 	if skip {
-		// The contexts of the means stay if there are none.
+		// A macroblock without means does not change their contexts.
 		left, above := b.Left[8], mb.above[8]
 		b.Left, mb.above = [16]uint8{}, [16]uint8{}
 		if !b.Y2 {
