@@ -35,12 +35,19 @@
 //
 // If [codec.Options.Workers] is 2 or more, several goroutines decode a file in
 // bands of rows of MCUs. This needs DamagePillow, Huffman coding and a single
-// sequential scan. All restart markers must be present, in order and without
-// fill bytes, and another marker must follow the last segment. Bands begin
-// where a restart segment begins with a row of MCUs; if only the first row
-// does, the caller's goroutine decodes alone. It also does so if Limits.Bytes
-// leaves no memory for the bands. If only a region is needed, bands outside it
-// are skipped, except the last one.
+// sequential scan. With restart markers, bands begin where a restart segment
+// begins with a row of MCUs; if only the first row does, the caller's goroutine
+// decodes alone. All restart markers must be present, in order and without fill
+// bytes, and another marker must follow the last segment. If only a region is
+// needed, bands outside it are skipped, except the last one.
+//
+// Without restart markers, the scan is split anywhere. Each goroutine decodes
+// from a guess, which Huffman codes correct by themselves, and goes on from
+// where the piece before really ends. This takes about a tenth more processor
+// time than one goroutine does. It needs at least 16 KiB of data.
+//
+// The caller's goroutine decodes alone if Limits.Bytes leaves no memory for the
+// worst case of the bands.
 //
 // # Hostile input
 //
@@ -92,6 +99,8 @@ type decoder struct {
 	dst   *codec.Raster // destination of Decode, else nil
 	need  int64         // bytes of all buffers
 	bands *bands        // nil until it is needed
+
+	pieces pieceReader // of a worker
 }
 
 // newDecoder returns a decoder.

@@ -28,6 +28,7 @@ type entropy struct {
 	segMCUs   int         // MCUs in a segment
 	segBlocks [][64]int16 // the segment's coefficients
 	segLast   []uint8
+	runs      []run // MCUs in memory, which precede those of the input
 
 	exact [maxComps]losslessPlane
 }

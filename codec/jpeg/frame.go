@@ -294,3 +294,8 @@ func (h *header) mcuRows(row int) int {
 	}
 	return h.scan[0].lastRowH
 }
+
+// mcus returns the number of MCUs of the scan, if it is the only one.
+func (h *header) mcus() int {
+	return h.mcusPerRow * (h.mcuRows(0)*(h.iMCURows-1) + h.mcuRows(h.iMCURows-1))
+}

@@ -6,13 +6,16 @@ import (
 	"github.com/infer-prep/infer-prep/codec"
 )
 
+// Several goroutines decode bands of rows of MCUs, each with its own decoder.
+// The caller's goroutine returns the pixels in order, and computes the rows
+// that upsampling makes from samples of two bands. pieces.go plans the bands of
+// files without restart markers.
+//
 // If a baseline file has all its restart markers in order, the state at the
 // start of each segment does not depend on earlier segments. Excess bits of a
 // segment are skipped up to its marker, missing bits are zero, and a segment
 // before a marker cannot fail. So the rows of MCUs are split into bands that
-// begin with a segment. Several goroutines decode bands, each with its own
-// decoder. The caller's goroutine returns the pixels in order, and computes the
-// rows that upsampling makes from samples of two bands.
+// begin with a segment.
 
 const (
 	// bandsPerWorker is the number of bands for each worker if the whole image
@@ -28,16 +31,20 @@ const (
 // bands is the state of decoding in bands.
 type bands struct {
 	workers []*decoder
-	used    int   // number of workers for this image
-	n       int   // bands
-	rows    int   // rows of MCUs of a band; the last one may have fewer
-	starts  []int // offset of each band's data
-	step    int   // segments from one band to the next
-	first   int   // the first band that is decoded
-	jobs    int   // number of decoded bands: those of the region, and the last one for the state after it
-	ahead   int   // number of bands decoded ahead of the band whose pixels are returned
-	seams   [maxComps][]byte
-	bufs    [][]byte // the pixels of bands for the sink: job j's are in bufs[j%ahead]
+	used    int // number of workers for this image
+
+	inPieces bool  // the bands do not begin with segments, but are found in pieces
+	n        int   // bands
+	mcuRows  int   // rows of MCUs of the image
+	rows     int   // rows of MCUs of a band between segments; the last one may have fewer
+	starts   []int // offset of each band's data
+	step     int   // segments from one band to the next
+	first    int   // the first band that is decoded
+	jobs     int   // number of decoded bands: those of the region, and the last one for the state after it
+	ahead    int   // number of bands decoded ahead of the band whose pixels are returned
+	seams    [maxComps][]byte
+	pieces   pieces   // if the scan has no restart markers
+	bufs     [][]byte // the pixels of bands for the sink: job j's are in bufs[j%ahead]
 
 	mu      sync.Mutex
 	changed *sync.Cond // signals a change of the fields below
@@ -51,31 +58,73 @@ type bands struct {
 	running sync.WaitGroup
 }
 
+// begin returns band k's first row of MCUs.
+func (b *bands) begin(k int) int {
+	if b.inPieces {
+		return b.pieces.bounds[k]
+	}
+	return k * b.rows
+}
+
+// end returns the end of band k's rows of MCUs.
+func (b *bands) end(k int) int { return min(b.begin(k+1), b.mcuRows) }
+
 // band returns the number of job j's band.
 func (b *bands) band(j int) int {
-	if j == b.jobs-1 {
+	if !b.inPieces && j == b.jobs-1 {
 		return b.n - 1
 	}
 	return b.first + j
 }
 
+func newBands() *bands {
+	b := &bands{}
+	b.changed = sync.NewCond(&b.mu)
+	return b
+}
+
 // planBands reports whether the scan is decoded in bands, and plans them.
 func (d *decoder) planBands() bool {
-	if d.o.Workers < 2 || d.in.damage != codec.DamagePillow || d.head.arithmetic || d.head.restartInterval == 0 {
+	if d.o.Workers < 2 || d.in.damage != codec.DamagePillow || d.head.arithmetic {
 		return false
 	}
+	if d.bands == nil {
+		d.bands = newBands()
+	}
+	b := d.bands
+	b.mcuRows = d.head.iMCURows
+	b.inPieces = d.head.restartInterval == 0
+	plan := d.planSegments
+	if b.inPieces {
+		plan = d.planPieces
+	}
+	if !plan() {
+		return false
+	}
+	for len(b.workers) < b.used {
+		b.workers = append(b.workers, newDecoder())
+	}
+	for i := range d.head.comps {
+		b.seams[i] = grow(b.seams[i], 2*b.n*d.out.comp[i].stride)
+	}
+	for len(b.bufs) < b.ahead {
+		b.bufs = append(b.bufs, nil)
+	}
+	b.done = grow(b.done, b.jobs)
+	clear(b.done)
+	b.next, b.given, b.stop, b.err, b.thrown = 0, 0, false, nil, nil
+	return d.readyWorkers()
+}
+
+// planSegments plans bands that begin with a restart segment.
+func (d *decoder) planSegments() bool {
 	perRow := d.head.mcusPerRow * d.head.mcuRows(0)
-	all := perRow*(d.head.iMCURows-1) + d.head.mcusPerRow*d.head.mcuRows(d.head.iMCURows-1)
 	// Each unit'th row of MCUs begins with a segment.
 	unit := d.head.restartInterval / gcd(d.head.restartInterval, perRow)
 	units := ceilDiv(d.head.iMCURows, unit)
 	workers := min(d.o.Workers, units)
 	if workers < 2 {
 		return false
-	}
-	if d.bands == nil {
-		d.bands = &bands{}
-		d.bands.changed = sync.NewCond(&d.bands.mu)
 	}
 	b := d.bands
 	b.rows = unit * ceilDiv(units, workers*bandsPerWorker)
@@ -95,23 +144,12 @@ func (d *decoder) planBands() bool {
 	if d.out.sink != nil {
 		b.ahead = min(b.ahead, workers*sinkBands)
 	}
-	if !d.bandsFit(workers) || !b.find(d.in.data, d.in.pos, ceilDiv(all, d.head.restartInterval)) {
-		return false
-	}
-	for len(b.workers) < workers {
-		b.workers = append(b.workers, newDecoder())
-	}
-	for i := range d.head.comps {
-		b.seams[i] = grow(b.seams[i], 2*b.n*d.out.comp[i].stride)
-	}
-	for len(b.bufs) < b.ahead {
-		b.bufs = append(b.bufs, nil)
-	}
-	b.done = grow(b.done, b.jobs)
-	clear(b.done)
-	b.next, b.given, b.stop, b.err, b.thrown = 0, 0, false, nil, nil
 	b.used = workers
-	return d.readyWorkers()
+	rows := 0
+	if d.out.sink != nil {
+		rows = b.ahead * b.rows
+	}
+	return d.bandsFit(workers, rows, 0) && b.find(d.in.data, d.in.pos, ceilDiv(d.head.mcus(), d.head.restartInterval))
 }
 
 func gcd(a, b int) int {
@@ -121,21 +159,19 @@ func gcd(a, b int) int {
 	return a
 }
 
-// bandsFit checks the additional memory of the bands against the limit.
-func (d *decoder) bandsFit(workers int) bool {
+// bandsFit checks the additional memory of the bands against the limit: of the
+// workers, of rows of MCUs that wait for the sink, and other bytes.
+func (d *decoder) bandsFit(workers, rows int, other int64) bool {
 	l := d.o.Limits.Bytes
 	if l <= 0 {
 		return true
 	}
-	b := d.bands
-	n := d.need
+	n := d.need + other
 	for i := range d.head.comps {
 		p := &d.out.comp[i]
-		n += int64(workers)*(p.ringBytes()+int64(d.head.width)+64) + int64(2*b.n)*int64(p.stride)
+		n += int64(workers)*(p.ringBytes()+int64(d.head.width)+64) + int64(2*d.bands.n)*int64(p.stride)
 	}
-	if d.out.sink != nil {
-		n += int64(b.ahead) * int64(b.rows*d.head.maxV*d.out.samples) * int64(d.out.region.Width*d.head.mode().Size())
-	}
+	n += int64(rows*d.head.maxV*d.out.samples) * int64(d.out.region.Width*d.head.mode().Size())
 	return n <= l
 }
 
@@ -182,6 +218,7 @@ func (d *decoder) readyWorkers() bool {
 			return false
 		}
 		w.ent.allocSegment()
+		w.ent.runs = nil
 	}
 	return true
 }
@@ -195,9 +232,12 @@ func (d *decoder) decodeBands() error {
 		b.running.Add(1)
 		go b.work(d, w)
 	}
-	for j := range b.jobs {
-		if err := b.await(j); err != nil {
-			return err
+	for j := 0; ; j++ {
+		if more, err := b.await(j); !more {
+			if err != nil {
+				return err
+			}
+			break
 		}
 		k := b.band(j)
 		if d.out.context && k > 0 {
@@ -217,17 +257,18 @@ func (d *decoder) decodeBands() error {
 	return nil
 }
 
-// await waits for job j. It panics if a worker panicked.
-func (b *bands) await(j int) error {
+// await waits for job j. It returns false at the end. It panics if a worker
+// panicked.
+func (b *bands) await(j int) (more bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for !b.done[j] && b.err == nil && b.thrown == nil {
+	for j < b.jobs && !b.done[j] && b.err == nil && b.thrown == nil {
 		b.changed.Wait()
 	}
 	if b.thrown != nil {
 		panic(b.thrown)
 	}
-	return b.err
+	return j < b.jobs && b.err == nil, b.err
 }
 
 // leave stops the workers and waits for them.
@@ -254,54 +295,75 @@ func (b *bands) work(d, w *decoder) {
 			b.changed.Broadcast()
 		}
 	}()
+	if b.inPieces {
+		b.decodePieces(d, w)
+		return
+	}
 	for {
 		b.mu.Lock()
-		for !b.stop && b.next < b.jobs && b.next == b.given+b.ahead {
-			b.changed.Wait()
-		}
 		j := b.next
-		if b.stop || j == b.jobs {
-			b.mu.Unlock()
-			return
-		}
 		b.next++
 		b.mu.Unlock()
-		k := b.band(j)
-		if d.out.sink == nil {
-			w.out.out, w.out.outStride, w.out.outTop = d.out.out, d.out.outStride, 0
-		} else {
-			from, to := d.bandPixels(b, k)
-			w.out.outStride, w.out.outTop = d.out.region.Width*d.head.mode().Size(), from
-			w.out.out = grow(b.bufs[j%b.ahead], (to-from)*w.out.outStride)
-			b.bufs[j%b.ahead] = w.out.out
+		if j >= b.jobs {
+			return
 		}
-		err := w.decodeBand(b, k, d.in.end)
-		b.mu.Lock()
-		b.done[j] = true
-		if err != nil {
-			b.err, b.stop = err, true
+		w.startBand(b, b.band(j), d.in.end)
+		if !b.decodeJob(d, w, j) {
+			return
 		}
-		if k == b.n-1 {
-			b.tail = w.in
-		}
-		b.mu.Unlock()
-		b.changed.Broadcast()
 	}
 }
 
-// decodeBand decodes band k and computes its pixels, except the rows at its
-// ends that need samples of other bands. end is the input's end at the scan's
-// start.
-func (d *decoder) decodeBand(b *bands, k, end int) error {
-	// The state after a restart marker. The reference has received the chunks
-	// of the file up to the one with the marker's last byte.
+// decodeJob decodes job j once its pixels have a place to wait. It returns
+// false if the workers must end.
+func (b *bands) decodeJob(d, w *decoder, j int) bool {
+	b.mu.Lock()
+	for !b.stop && j >= b.given+b.ahead {
+		b.changed.Wait()
+	}
+	stop := b.stop
+	b.mu.Unlock()
+	if stop {
+		return false
+	}
+	k := b.band(j)
+	if d.out.sink == nil {
+		w.out.out, w.out.outStride, w.out.outTop = d.out.out, d.out.outStride, 0
+	} else {
+		from, to := d.bandPixels(b, k)
+		w.out.outStride, w.out.outTop = d.out.region.Width*d.head.mode().Size(), from
+		w.out.out = grow(b.bufs[j%b.ahead], (to-from)*w.out.outStride)
+		b.bufs[j%b.ahead] = w.out.out
+	}
+	err := w.decodeBand(b, k)
+	b.mu.Lock()
+	b.done[j] = true
+	if err != nil {
+		b.err, b.stop = err, true
+	}
+	if b.end(k) == b.mcuRows {
+		b.tail = w.in
+	}
+	b.mu.Unlock()
+	b.changed.Broadcast()
+	return true
+}
+
+// startBand sets the state after the restart marker before band k, or at the
+// scan's start. end is the input's end at the scan's start.
+func (d *decoder) startBand(b *bands, k, end int) {
+	// The reference has received the chunks of the file up to the one with the
+	// marker's last byte.
 	d.in.reset(d.in.data, d.in.damage)
 	d.in.pos = b.starts[k]
 	d.in.end = min(max(end, ceilDiv(d.in.pos, chunk)*chunk), len(d.in.data))
 	d.ent.begin(k * b.step & 7)
+}
 
-	first := k * b.rows
-	last := min(first+b.rows, d.head.iMCURows)
+// decodeBand decodes band k and computes its pixels, except the rows at its
+// ends that need samples of other bands.
+func (d *decoder) decodeBand(b *bands, k int) error {
+	first, last := b.begin(k), b.end(k)
 	d.out.rowsOut, _ = d.bandPixels(b, k)
 	for row := first; row < last; row++ {
 		if err := d.decodeRow(row); err != nil {
@@ -311,7 +373,7 @@ func (d *decoder) decodeBand(b *bands, k, end int) error {
 			if row == first && k > 0 {
 				d.keepSeam(b, k, first, 0)
 			}
-			if row == last-1 && last < d.head.iMCURows {
+			if row == last-1 && last < b.mcuRows {
 				d.keepSeam(b, k+1, last, -1)
 			}
 		}
@@ -323,14 +385,13 @@ func (d *decoder) decodeBand(b *bands, k, end int) error {
 
 // bandPixels returns the rows of pixels that are computed with band k.
 func (d *decoder) bandPixels(b *bands, k int) (from, to int) {
-	first := k * b.rows
-	last := min(first+b.rows, d.head.iMCURows)
+	first, last := b.begin(k), b.end(k)
 	h := d.head.maxV * d.out.samples
 	from, to = first*h, last*h
 	if d.out.context && first > 0 {
 		from++
 	}
-	if d.out.context && last < d.head.iMCURows {
+	if d.out.context && last < b.mcuRows {
 		to--
 	}
 	from = max(from, d.out.region.Top)
@@ -351,7 +412,7 @@ func (d *decoder) keepSeam(b *bands, k, row, offset int) {
 // giveSeam returns the rows of pixels above and below the seam above band k.
 // They are computed from the two saved rows of samples.
 func (d *decoder) giveSeam(k int) {
-	y := k * d.bands.rows * d.head.maxV * d.out.samples
+	y := d.bands.begin(k) * d.head.maxV * d.out.samples
 	from, to := max(y-1, d.out.region.Top), min(y+1, d.out.region.Top+d.out.region.Height)
 	if from >= to {
 		return

@@ -92,9 +92,7 @@ func (e *entropy) enterQuick() bool {
 	if end < e.in.pos || !q.redo && end < e.in.pos+2*q.margin {
 		return false
 	}
-	// If a chunk of the file ends just before the marker, libjpeg's fetch-ahead
-	// does have an effect.
-	if (end-q.margin-16)/chunk != (end+16)/chunk {
+	if q.fetches(end) {
 		return false
 	}
 	q.next, q.end, q.huff.Pos, q.data = e.in.pos, end, 0, 0
@@ -105,6 +103,12 @@ func (e *entropy) enterQuick() bool {
 	q.on = true
 	q.fill()
 	return true
+}
+
+// fetches reports whether libjpeg's fetch-ahead has an effect before the marker
+// at offset end: whether a chunk of the file ends just before it.
+func (q *quickReader) fetches(end int) bool {
+	return (end-q.margin-16)/chunk != (end+16)/chunk
 }
 
 // segmentEnd returns the offset of the first marker from pos on, -1 if none or

@@ -284,8 +284,7 @@ func (e *entropy) decodeSlow(blocks *[maxMCU]*[64]int16) bool {
 // the tables and the inverse DCT replace each other in the L1 cache more often.
 const segment = 192
 
-// allocSegment allocates the targets of a single scan: a row of blocks for each
-// row of an MCU, as long as a segment.
+// allocSegment allocates the targets of a single scan, as long as a segment.
 func (e *entropy) allocSegment() {
 	h := e.head
 	e.segMCUs = min(max(1, segment/h.blocksInMCU), h.mcusPerRow)
@@ -293,16 +292,21 @@ func (e *entropy) allocSegment() {
 	e.segLast = grow(e.segLast, len(e.segBlocks))
 	clear(e.segBlocks)
 	clear(e.segLast)
+	h.layout(&e.to, e.segBlocks, e.segLast, e.segMCUs)
+}
+
+// layout sets the targets of n MCUs: a row of blocks for each row of an MCU,
+// one after the other.
+func (h *header) layout(to *[maxMCU]target, blocks [][64]int16, last []uint8, n int) {
 	b, at := 0, 0
-	for i := range h.nScan {
-		c := h.scan[i]
+	for _, c := range h.scan[:h.nScan] {
 		for range c.mcuH {
-			n := e.segMCUs * c.mcuW
+			end := at + n*c.mcuW
 			for x := range c.mcuW {
-				e.to[b] = target{blocks: e.segBlocks[at+x : at+n], last: e.segLast[at+x : at+n], step: c.mcuW}
+				to[b] = target{blocks: blocks[at+x : end], last: last[at+x : end], step: c.mcuW}
 				b++
 			}
-			at += n
+			at = end
 		}
 	}
 }
@@ -321,6 +325,10 @@ func (d *decoder) decodeRow(row int) error {
 	}
 	for y := range h.mcuRows(row) {
 		for x := 0; x < h.mcusPerRow; {
+			if len(e.runs) > 0 {
+				x += d.decodeRun(row, y, x, wanted)
+				continue
+			}
 			n := min(e.segMCUs, h.mcusPerRow-x)
 			if x < first {
 				n = min(n, first-x)

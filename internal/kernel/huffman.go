@@ -211,6 +211,10 @@ type HuffReader struct {
 	Pred  [4]int32
 	X     int // index of the next MCU
 	Limit int // index at which decoding stops
+
+	// Marks, if not nil, receives the place in Buf of the first bit of each MCU
+	// that Decode decodes.
+	Marks []uint32
 }
 
 // HuffBlockBytes is an upper bound of the bytes of a block plus the bytes
@@ -256,6 +260,9 @@ func (r *HuffReader) Decode() {
 	}
 	buf, pos, acc, n := r.Buf, r.Pos, r.Acc, r.N
 	for ; r.X < r.Limit && pos <= r.Stop; r.X++ {
+		if r.Marks != nil {
+			r.Marks[r.X] = uint32(8*pos) - uint32(n&63)
+		}
 		for b := range r.MCU {
 			to := &r.To[b]
 			i := r.X * to.Step

@@ -15,6 +15,9 @@ func huffDecode(r *HuffReader) bool {
 	}
 	// The assembly reads and writes only within these bounds.
 	_ = r.Buf[r.Pos : r.Stop+r.MCU*HuffBlockBytes]
+	if r.Marks != nil {
+		_ = r.Marks[r.X:r.Limit]
+	}
 	for i := range r.To[:r.MCU] {
 		to := &r.To[i]
 		n := (r.Limit - 1) * to.Step

@@ -280,13 +280,23 @@ TEXT ·huffDecodeBMI2(SB), NOSPLIT, $32-8
 	LEAQ   huff_place<>+63(SB), R10
 
 mcu:
-	MOVQ 24(SP), R13
-	MOVQ 880(R13), SI
-	CMPQ SI, 888(R13)
-	JGE  done
-	CMPQ CX, (SP)
-	JA   done
-	LEAQ 56(R13), DI
+	MOVQ  24(SP), R13
+	MOVQ  880(R13), SI
+	CMPQ  SI, 888(R13)
+	JGE   done
+	CMPQ  CX, (SP)
+	JA    done
+	LEAQ  56(R13), DI
+	MOVQ  896(R13), R11
+	TESTQ R11, R11
+	JZ    block
+	MOVQ  CX, R14
+	SUBQ  (R13), R14
+	MOVQ  BX, R15
+	ANDQ  $0x3f, R15
+	SHLQ  $0x03, R14
+	SUBQ  R15, R14
+	MOVL  R14, (R11)(SI*4)
 
 block:
 	MOVQ    (DI), R9

@@ -10,6 +10,7 @@ import (
 const (
 	readerBuf, readerPos, readerStop, readerAcc, readerN  = 0, 24, 32, 40, 48
 	readerTo, readerMCU, readerPred, readerX, readerLimit = 56, 856, 864, 880, 888
+	readerMarks                                           = 896
 
 	targetDC, targetAC, targetBlocks, targetLast, targetStep, targetComp, targetSize = 0, 8, 16, 40, 64, 72, 80
 
@@ -182,6 +183,16 @@ func huffman() {
 	CMPQ(src, stop)
 	JA(LabelRef("done"))
 	LEAQ(at(u, readerTo), to)
+	MOVQ(at(u, readerMarks), e)
+	TESTQ(e, e)
+	JZ(LabelRef("block"))
+	MOVQ(src, v)
+	SUBQ(at(u, readerBuf), v)
+	MOVQ(n, w)
+	ANDQ(U8(63), w)
+	SHLQ(U8(3), v)
+	SUBQ(w, v)
+	MOVL(v.As32(), Mem{Base: e, Index: t, Scale: 4})
 
 	Label("block")
 	MOVQ(at(to, targetDC), ac) // temporarily the DC's table
