@@ -38,8 +38,7 @@
 // sequential scan. With restart markers, bands begin where a restart segment
 // begins with a row of MCUs; if only the first row does, the caller's goroutine
 // decodes alone. All restart markers must be present, in order and without fill
-// bytes, and another marker must follow the last segment. If only a region is
-// needed, bands outside it are skipped, except the last one.
+// bytes, and another marker must follow the last segment.
 //
 // Without restart markers, the scan is split anywhere. Each goroutine decodes
 // from a guess, which Huffman codes correct by themselves, and goes on from
@@ -48,6 +47,11 @@
 //
 // The caller's goroutine decodes alone if Limits.Bytes leaves no memory for the
 // worst case of the bands.
+//
+// # Regions
+//
+// If only a region of such a file with restart markers is needed, segments
+// outside it are skipped, except the last one.
 //
 // # Hostile input
 //
@@ -99,6 +103,7 @@ type decoder struct {
 	dst   *codec.Raster // destination of Decode, else nil
 	need  int64         // bytes of all buffers
 	bands *bands        // nil until it is needed
+	segs  []int         // offsets of the restart segments, if only a region is decoded
 
 	pieces pieceReader // of a worker
 }
@@ -249,6 +254,12 @@ func (d *decoder) decodeOneScan() error {
 			return d.finish()
 		}
 		d.ent.allocSegment()
+		if d.planRegion() {
+			if err := d.decodeRegion(); err != nil {
+				return err
+			}
+			return d.finish()
+		}
 	}
 	row := 0
 	for ; fatal == nil && row < d.head.iMCURows; row++ {

@@ -149,7 +149,12 @@ func (d *decoder) planSegments() bool {
 	if d.out.sink != nil {
 		rows = b.ahead * b.rows
 	}
-	return d.bandsFit(workers, rows, 0) && b.find(d.in.data, d.in.pos, ceilDiv(d.head.mcus(), d.head.restartInterval))
+	if !d.bandsFit(workers, rows, 0) {
+		return false
+	}
+	var ok bool
+	b.starts, ok = findSegments(b.starts, d.in.data, d.in.pos, ceilDiv(d.head.mcus(), d.head.restartInterval), b.step)
+	return ok
 }
 
 func gcd(a, b int) int {
@@ -175,25 +180,26 @@ func (d *decoder) bandsFit(workers, rows int, other int64) bool {
 	return n <= l
 }
 
-// find finds the bands' data in data, where the scan's data begins at pos. It
-// returns false unless data has the restart markers of all segments without
-// fill bytes, and then another marker.
-func (b *bands) find(data []byte, pos, segments int) bool {
-	b.starts = append(b.starts[:0], pos)
+// findSegments returns the offsets of the data of each step'th restart segment,
+// where the scan's data begins at pos. It returns false unless data has the
+// restart markers of all segments without fill bytes, and then another marker.
+// It uses the memory of starts.
+func findSegments(starts []int, data []byte, pos, segments, step int) ([]int, bool) {
+	starts = append(starts[:0], pos)
 	for i := 1; ; i++ {
 		if pos = segmentEnd(data, pos); pos < 0 {
-			return false
+			return starts, false
 		}
 		m := data[pos+1]
 		if i == segments {
-			return m < mRST0 || m > mRST7
+			return starts, m < mRST0 || m > mRST7
 		}
 		if m != byte(mRST0+(i-1)&7) {
-			return false
+			return starts, false
 		}
 		pos += 2
-		if i%b.step == 0 {
-			b.starts = append(b.starts, pos)
+		if i%step == 0 {
+			starts = append(starts, pos)
 		}
 	}
 }
@@ -307,7 +313,8 @@ func (b *bands) work(d, w *decoder) {
 		if j >= b.jobs {
 			return
 		}
-		w.startBand(b, b.band(j), d.in.end)
+		k := b.band(j)
+		w.startSegment(k*b.step, b.starts[k], d.in.end)
 		if !b.decodeJob(d, w, j) {
 			return
 		}
@@ -349,15 +356,16 @@ func (b *bands) decodeJob(d, w *decoder, j int) bool {
 	return true
 }
 
-// startBand sets the state after the restart marker before band k, or at the
-// scan's start. end is the input's end at the scan's start.
-func (d *decoder) startBand(b *bands, k, end int) {
+// startSegment sets the state after the restart marker before a segment whose
+// data starts at an offset, or at the scan's start. end is the input's end at
+// the scan's start.
+func (d *decoder) startSegment(segment, start, end int) {
 	// The reference has received the chunks of the file up to the one with the
 	// marker's last byte.
 	d.in.reset(d.in.data, d.in.damage)
-	d.in.pos = b.starts[k]
-	d.in.end = min(max(end, ceilDiv(d.in.pos, chunk)*chunk), len(d.in.data))
-	d.ent.begin(k * b.step & 7)
+	d.in.pos = start
+	d.in.end = min(max(end, ceilDiv(start, chunk)*chunk), len(d.in.data))
+	d.ent.begin(segment & 7)
 }
 
 // decodeBand decodes band k and computes its pixels, except the rows at its

@@ -190,9 +190,15 @@ func (p *pair) require(t *testing.T, data []byte, o codec.Options, workers int, 
 		damaged, err := p.serial.decodeRowsOf(&a, g, data, &one)
 		damaged2, err2 := p.several.decodeRowsOf(&b, g, data, &o)
 		require.Equal(t, fmt.Sprint(err, damaged), fmt.Sprint(err2, damaged2), "%s: %v", msg, g)
+		require.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err), "%s: %v", msg, g)
 		if err == nil {
 			require.Equal(t, g.Top+g.Height, b.y, "%s: %v", msg, g)
 			require.True(t, bytes.Equal(a.pix, b.pix), "%s: %v", msg, g)
+			n := want.Mode.Size()
+			for y := range g.Height {
+				whole := want.Pix[((g.Top+y)*w+g.Left)*n:][:g.Width*n]
+				require.True(t, bytes.Equal(whole, a.pix[y*g.Width*n:][:g.Width*n]), "%s: %v: row %d", msg, g, y)
+			}
 		}
 	}
 	return err
