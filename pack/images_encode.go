@@ -108,7 +108,7 @@ var colorNames = []string{"rgb", "gray", "unchanged"}
 func (c Color) String() string { return enum.String("color", colorNames, c) }
 
 // ImageOptions describes the processing of an image before it is packed. With
-// PassThrough only Check and Limits have an effect.
+// PassThrough only Check, Fast and Limits have an effect.
 type ImageOptions struct {
 	Encoding   Encoding
 	Encoder    string      // of JPEG: one of Encoders; default Turbo
@@ -120,7 +120,11 @@ type ImageOptions struct {
 	// Check decodes the images of PassThrough. One that cannot be decoded, for
 	// example since it is cut short, is an error. Default: only the header is
 	// read. Plans ignore it.
-	Check  bool
+	Check bool
+	// Fast rewrites the JPEG files of PassThrough so that they decode faster,
+	// with the same pixels (see jpeg.Rewriter). Files that it refuses stay
+	// unchanged.
+	Fast   bool
 	Limits codec.Limits // of decoding one image, and of the pixels after Resize; zero fields mean the defaults
 }
 
@@ -131,9 +135,12 @@ func (o *ImageOptions) fill() error {
 		o.Encoder = Turbo
 	}
 	most := 0
+	if o.Fast && o.Encoding != PassThrough {
+		return fmt.Errorf("pack: encoding %v: lossless rewriting needs %v", o.Encoding, PassThrough)
+	}
 	switch o.Encoding {
 	case PassThrough:
-		*o = ImageOptions{Encoding: PassThrough, Encoder: Turbo, Check: o.Check, Limits: o.Limits}
+		*o = ImageOptions{Encoding: PassThrough, Encoder: Turbo, Check: o.Check, Fast: o.Fast, Limits: o.Limits}
 		return nil
 	case JPEG:
 		if most = 100; o.Quality == 0 {
@@ -173,6 +180,7 @@ type images struct {
 	context *transforms.Context
 	png     pngWriter
 	jpeg    jpeg.Encoder
+	rewrite jpeg.Rewriter
 	other   codec.FormatEncoder // of JPEG; nil before its first image
 }
 
@@ -197,7 +205,7 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 		if err := m.validate(); err != nil {
 			return nil, err
 		}
-		return append(dst, m.file...), nil
+		return m.unchanged(dst), nil
 	}
 	t, err := m.decode()
 	if err != nil {
@@ -220,6 +228,21 @@ func (m *images) encode(dst []byte) (_ []byte, err error) {
 		return m.other.Encode(dst, t, codec.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma})
 	}
 	return m.jpeg.Encode(dst, t, jpeg.EncodeOptions{Quality: m.o.Quality, Chroma: m.o.Chroma, Dialect: jpeg.OpenCV})
+}
+
+// unchanged appends m.file to dst, rewritten if it can be.
+func (m *images) unchanged(dst []byte) (out []byte) {
+	defer func() {
+		if recover() != nil { // a bug must not end the packing of all other images
+			m.rewrite, out = jpeg.Rewriter{}, append(dst, m.file...)
+		}
+	}()
+	if m.o.Fast {
+		if b, err := m.rewrite.Rewrite(dst, m.file, m.o.Limits); err == nil {
+			return b
+		}
+	}
+	return append(dst, m.file...)
 }
 
 // validate returns an error if m.file, which is packed unchanged, does not

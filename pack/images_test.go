@@ -334,6 +334,38 @@ func TestPassThrough(t *testing.T) {
 	}
 }
 
+// TestFast: rewritten files keep their pixels, and other files their bytes.
+func TestFast(t *testing.T) {
+	l, err := os.ReadDir(testImages)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range l {
+		names = append(names, e.Name())
+	}
+	name := filepath.Join(t.TempDir(), "x")
+	items := goldenItems(names, 9)
+	p := &RecordIO{Root: testImages, Image: ImageOptions{Encoding: PassThrough, Fast: true}, Outputs: []RecordIOOutput{{Name: name, Items: items}}}
+	_, err = p.Run(t.Context())
+	require.NoError(t, err)
+	rewritten := 0
+	for i, r := range readRecords(t, name) {
+		b, err := os.ReadFile(filepath.Join(testImages, items[i].Path))
+		require.NoError(t, err)
+		if bytes.Equal(b, r.Content) {
+			continue
+		}
+		rewritten++
+		before, err := codec.Decode(b, nil)
+		require.NoError(t, err, items[i].Path)
+		after, err := codec.Decode(r.Content, nil)
+		require.NoError(t, err, items[i].Path)
+		require.Equal(t, before, after, items[i].Path)
+		require.True(t, strings.HasPrefix(items[i].Path, "jpeg_"), items[i].Path)
+	}
+	require.Greater(t, rewritten, 8)
+	require.Error(t, (&ImageOptions{Fast: true}).fill())
+}
+
 // drawn returns an image of edges, slopes and noise.
 func drawn(t testing.TB, h, w, channels int) *tensor.Tensor {
 	m, err := tensor.New(tensor.Image(tensor.Uint8, tensor.HWC, h, w, channels))

@@ -140,6 +140,7 @@ type planFile struct {
 	Image      *planImage      `json:"image,omitempty"`
 	Graph      json.RawMessage `json:"graph,omitempty"`
 	PackLabels bool            `json:"pack_labels,omitempty"`
+	Fast       bool            `json:"lossless_fast,omitempty"`
 	Limits     planLimits      `json:"limits"`
 	Classes    []string        `json:"classes,omitempty"`
 }
@@ -205,12 +206,14 @@ func (p *Plan) validate() error {
 		return fmt.Errorf("pack: plan: name %q: want the start of a file's name, without slashes, a dot in front or control characters", p.Name)
 	case p.FileSamples && p.Output != PlanShards:
 		return errors.New("pack: plan: samples of files: want tar shards, image records hold one image each")
-	case p.FileSamples && (p.Graph != nil || p.Image.Encoding != PassThrough):
+	case p.FileSamples && (p.Graph != nil || p.Image.Encoding != PassThrough || p.Image.Fast):
 		return errors.New("pack: plan: samples of files are packed unchanged: want images to process")
 	case p.PackLabels && p.Output != PlanRecordIO:
 		return errors.New("pack: plan: all labels are packed: want RecordIO, tar shards have them in any case")
 	case p.Graph == nil:
 		return nil
+	case p.Image.Fast:
+		return errors.New("pack: plan: a graph makes tensors of images: want no lossless rewriting")
 	case p.Output != PlanShards:
 		return errors.New("pack: plan: a graph: want tar shards, image records hold no tensors")
 	case p.Graph.Random():
@@ -236,7 +239,7 @@ func (p *Plan) marshal() ([]byte, error) {
 	f := planFile{
 		Version: planVersion, Output: p.Output.String(), Name: p.Name, Root: p.Root, Count: p.Count, Shards: p.Shards,
 		Seed: p.Seed, Listing: planListing{p.listing, p.digest}, Versions: p.versions, PackLabels: p.PackLabels, Classes: p.ClassNames,
-		Limits: planLimits(p.Image.Limits), Samples: "images",
+		Fast: p.Image.Fast, Limits: planLimits(p.Image.Limits), Samples: "images",
 	}
 	if p.FileSamples {
 		f.Samples = "files"
@@ -295,7 +298,7 @@ func parsePlan(name string, b []byte) (*Plan, error) {
 	p := &Plan{
 		Name: f.Name, Root: f.Root, Count: f.Count, Shards: f.Shards, Seed: f.Seed, PackLabels: f.PackLabels, ClassNames: f.Classes,
 		listing: f.Listing.File, digest: f.Listing.SHA256, versions: f.Versions,
-		Image: ImageOptions{Encoding: PassThrough, Limits: codec.Limits(f.Limits)},
+		Image: ImageOptions{Encoding: PassThrough, Fast: f.Fast, Limits: codec.Limits(f.Limits)},
 	}
 	var ok bool
 	if p.Output, ok = named[PlanOutput](planOutputNames, f.Output); !ok {

@@ -265,7 +265,11 @@ func (p *Plan) process(ctx context.Context, w *planWorker, e *Entry) (b []byte, 
 		return nil, err
 	}
 	if p.Image.Encoding == PassThrough {
-		return m.file, nil
+		if !p.Image.Fast {
+			return m.file, nil
+		}
+		w.packed = m.unchanged(w.packed[:0])
+		return w.packed, nil
 	}
 	if b, err = m.encode(w.packed[:0]); err != nil {
 		return nil, &badError{badKind(err, BadImage), err}

@@ -81,7 +81,7 @@ func folder(t testing.TB, dir string) map[string]string {
 // for the same order, whatever the parts.
 func TestPlanIsPack(t *testing.T) {
 	dir, paths := classPhotos(t, 3, 9)
-	for _, image := range []ImageOptions{{Encoding: PassThrough}, {Resize: 6}, {Encoding: PNG, CenterCrop: true}} {
+	for _, image := range []ImageOptions{{Encoding: PassThrough}, {Encoding: PassThrough, Fast: true}, {Resize: 6}, {Encoding: PNG, CenterCrop: true}} {
 		for _, seed := range []*uint64{nil, new(uint64(7))} {
 			p := writePlan(t, &Plan{Shards: 4, Image: image, Seed: seed}, PlanInput{Kind: InputClasses, Name: dir})
 			order := p.order()

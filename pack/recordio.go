@@ -315,6 +315,9 @@ func (p *RecordIO) digest() (string, error) {
 	if o.Check {
 		fmt.Fprintln(d, "\ncheck")
 	}
+	if o.Fast {
+		fmt.Fprintln(d, "\nfast")
+	}
 	var line []byte
 	for _, o := range p.Outputs {
 		name, err := filepath.Abs(o.Name)

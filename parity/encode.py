@@ -12,6 +12,10 @@ copies of them, half of which have added noise. Each is encoded at six qualities
 with four subsamplings, plain, optimized and progressive. OpenCV's subsamplings
 are 4:2:0, 4:2:2, 4:4:4 and 4:1:1. Pillow cannot write 4:1:1; gray stands for it.
 
+The third comparison rewrites the photographs, and the files of the first
+comparison that are Pillow's, and compares the pixels that Pillow, with
+libjpeg-turbo, decodes before and after. It prints the change in size.
+
 JPEGENCODE is the program of tools/jpegencode. The script prints how
 many files are equal, names the others, and exits with 1 if there are any. With
 PART, it takes every Nth image of the second comparison from number I on (0 to
@@ -132,6 +136,23 @@ class Comparison:
         self.program = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.equal, self.count = [0, 0], [0, 0]
         self.right = True
+        self.rewritten, self.refused, self.sizes = 0, 0, [0, 0]
+
+    def rewrite(self, name, file):
+        """Compares the pixels of a file with those of the rewritten file."""
+        self.program.stdin.write(json.dumps({"Rewrite": len(file)}).encode() + b"\n" + file)
+        self.program.stdin.flush()
+        out = self.program.stdout.read(int(self.program.stdout.readline() or sys.exit("encode.py: jpegencode ended")))
+        if not out:
+            self.refused += 1
+            return
+        a, b = Image.open(io.BytesIO(file)), Image.open(io.BytesIO(out))
+        self.rewritten += 1
+        self.sizes[0] += len(file)
+        self.sizes[1] += len(out)
+        if (a.mode, a.size, a.tobytes()) != (b.mode, b.size, b.tobytes()) or a.info.get("exif") != b.info.get("exif"):
+            print(f"{name}: other pixels when rewritten")
+            self.right = False
 
     def add(self, name, a, o):
         request = {"Width": a.shape[1], "Height": a.shape[0], "Channels": a.shape[2], "Options": {**o, "Chroma": CHROMA[o["Chroma"]]}}
@@ -176,8 +197,16 @@ def main():
             for quality in QUALITIES:
                 for dialect in PILLOW, OPENCV:
                     if dialect == PILLOW or a.shape[2] != 4:
-                        c.add(name, a, options(rng, dialect, quality))
+                        o = options(rng, dialect, quality)
+                        c.add(name, a, o)
+                        if dialect == PILLOW:
+                            c.rewrite(f"{name} with {o}", pillow(a, o))
         c.report("random options")
+        for p in photos:
+            if p.suffix.lower() != ".png":
+                c.rewrite(p.name, p.read_bytes())
+        print(f"rewritten: {c.rewritten} files, {c.refused} refused, "
+              f"{c.sizes[1] / max(1, c.sizes[0]):.4f} times the bytes", flush=True)
     seen = 0
     for name, a in grid_images(photos, part, parts):
         gray = np.asarray(Image.fromarray(a).convert("L"))[..., np.newaxis]

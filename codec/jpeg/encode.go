@@ -154,12 +154,14 @@ type Encoder struct {
 	specs    [4]huffSpec // the tables in codes
 	counts   kernel.HuffCounts
 	tokens   []kernel.Token
-	used     int     // of tokens
-	segments []int   // ends of the restart segments in tokens, but the last
-	markers  int     // restart markers so far
-	eobRun   uint32  // blocks whose end is empty, not in tokens
-	late     []uint8 // correction bits, not in tokens
-	pack     []byte  // a row of pixels without alpha
+	used     int        // of tokens
+	segments []int      // ends of the restart segments in tokens, but the last
+	markers  int        // restart markers so far
+	eobRun   uint32     // blocks whose end is empty, not in tokens
+	late     []uint8    // correction bits, not in tokens
+	pack     []byte     // a row of pixels without alpha
+	source   *coefStore // of the coefficients, if not nil, in place of an image
+	maxBits  [2]int     // length of the longest codes for DC and AC in optimal tables
 }
 
 // encComp is a component of the image.
@@ -207,7 +209,7 @@ func (e *Encoder) Encode(dst []byte, t *tensor.Tensor, o EncodeOptions) ([]byte,
 	if t.Strides[1] != t.Channels() || t.Channels() > 1 && t.Strides[2] != 1 {
 		t = t.Clone() // its rows are not dense
 	}
-	e.o, e.width, e.height = o, w, h
+	e.o, e.width, e.height, e.maxBits = o, w, h, [2]int{16, 16}
 	if err := e.layout(ch); err != nil {
 		return dst, err
 	}

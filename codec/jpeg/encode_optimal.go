@@ -5,9 +5,10 @@ package jpeg
 const reserved = 256
 
 // optimalSpec computes the Huffman table for counts of symbols by the procedure
-// of T.81 section K.2. Among equal counts, larger symbols merge first, and a
-// merged pair takes the place of its rarer half, as in libjpeg.
-func optimalSpec(s *huffSpec, counts []int64) {
+// of T.81 section K.2. Codes have up to most bits; libjpeg's have up to 16.
+// Among equal counts, larger symbols merge first, and a merged pair takes the
+// place of its rarer half, as in libjpeg.
+func optimalSpec(s *huffSpec, counts []int64, most int) {
 	*s = huffSpec{}
 	// The heap holds count<<9 | 511-symbol for each tree, smallest first.
 	var memory [reserved + 1]uint64
@@ -82,9 +83,9 @@ func optimalSpec(s *huffSpec, counts []int64) {
 			leaf++
 		}
 	}
-	// Limit the lengths to 16: two codes of the largest length l become one of
+	// Limit the lengths: two codes of the largest length l become one of
 	// l-1, and a shorter code becomes two.
-	for l := len(bits) - 1; l > 16; l-- {
+	for l := len(bits) - 1; l > most; l-- {
 		for bits[l] > 0 {
 			j := l - 2
 			for bits[j] == 0 {
@@ -96,7 +97,7 @@ func optimalSpec(s *huffSpec, counts []int64) {
 			bits[j]--
 		}
 	}
-	l := 16
+	l := most
 	for bits[l] == 0 {
 		l--
 	}

@@ -44,14 +44,18 @@ func (e *Encoder) firstScan(s *encScan) encScan {
 	return c
 }
 
-// sequential transforms and encodes the rows of MCUs.
+// sequential transforms or loads the rows of MCUs, and encodes them.
 func (e *Encoder) sequential(t *tensor.Tensor, s *encScan) {
 	mcus, _ := e.scanSize(s)
 	interval := e.restart(s)
 	e.left = interval
 	e.resetDC()
 	for r := range e.mcuRows() {
-		e.transform(t, r)
+		if e.source != nil {
+			e.load(r)
+		} else {
+			e.transform(t, r)
+		}
 		if len(e.comps) == 1 {
 			c := &e.comps[0]
 			for y := range min(c.v, c.hBlocks-r*c.v) {
@@ -245,7 +249,7 @@ func (e *Encoder) growTokens(n int) {
 // writeTokens computes the tables of a scan, and writes its header and tokens.
 func (e *Encoder) writeTokens(s *encScan) {
 	for i := range e.specs {
-		optimalSpec(&e.specs[i], e.counts[256*i:][:256])
+		optimalSpec(&e.specs[i], e.counts[256*i:][:256], e.maxBits[i/2])
 	}
 	e.scanHeader(s)
 	e.beginScan()

@@ -60,8 +60,8 @@ type place struct {
 	pred [4]int32 // the DC predictors, modulo 1<<16
 }
 
-// strip is the coefficients of consecutive MCUs, as many as a segment has and in
-// its layout.
+// strip is the coefficients of consecutive MCUs, as many as a segment has and
+// in its layout.
 type strip struct {
 	blocks [][64]int16
 	last   []uint8
@@ -271,8 +271,8 @@ func (r *pieceReader) pred(s *strip, x int) (pred [4]int32) {
 }
 
 // settle appends the piece's MCUs to runs, given where the true decoding enters
-// the piece, and returns where it leaves it. It reports whether the guess was of
-// use.
+// the piece, and returns where it leaves it. It reports whether the guess was
+// useful.
 func (r *pieceReader) settle(at place, runs []run) ([]run, place, bool) {
 	guessed, guessEnd := r.strips, place{bit: r.bit(), pred: r.huff.Pred}
 	r.strips, r.spare = r.spare[:0], guessed
@@ -476,8 +476,8 @@ func (d *decoder) resume(start int, at place, end int) {
 	}
 }
 
-// decodeRun computes the samples of MCUs that are in memory: from column x on of
-// row y of row's MCUs. It returns their number.
+// decodeRun computes the samples of MCUs that are in memory: from column x on
+// of row y of row's MCUs. It returns their number.
 func (d *decoder) decodeRun(row, y, x int, wanted bool) int {
 	e, h := &d.ent, &d.head
 	u := &e.runs[0]

@@ -92,7 +92,7 @@ func (f *packFlags) add(cmd *cobra.Command) {
 	command.Complete(cmd, "bad", "skip", "fail")
 }
 
-// addImage adds imageFlags.
+// addImage adds imageFlags and --lossless-fast.
 func (f *packFlags) addImage(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.IntVar(&f.image.Resize, "resize", 0, "scale the shorter edge to `N` pixels as cv2.resize does; 0 keeps the size")
@@ -102,6 +102,7 @@ func (f *packFlags) addImage(cmd *cobra.Command) {
 	fl.StringVar(&f.image.Encoder, "encoder", pack.Turbo, "`ENCODER` of JPEG: turbo writes OpenCV's files; those of jpegli, which "+command.FullProgram+" has, are an eighth smaller and slow to make")
 	fl.StringVar(&f.chroma, "chroma", "420", "chroma `SUBSAMPLING` of JPEG: 420, 422 or 444")
 	fl.IntVar(&f.color, "color", 1, "`MODE` of color: 1: color without alpha; 0: gray; -1: as in the file, with alpha and without EXIF orientation")
+	fl.BoolVar(&f.image.Fast, "lossless-fast", false, "pack the files unchanged, but rewrite JPEG files so that crops decode faster: with the same pixels, restart markers and other Huffman tables")
 	command.Complete(cmd, "encoding", ".jpg", ".png")
 	command.Complete(cmd, "encoder", pack.Encoders()...)
 	command.Complete(cmd, "chroma", "420", "422", "444")
@@ -116,6 +117,8 @@ func (f *packFlags) check(cmd *cobra.Command) error {
 	f.image.Color, ok[2] = map[int]pack.Color{1: pack.RGB, 0: pack.Gray, -1: pack.Unchanged}[f.color]
 	most := map[pack.Encoding]int{pack.JPEG: 100, pack.PNG: 9}[f.image.Encoding]
 	switch {
+	case f.image.Fast && command.FirstChanged(cmd, imageFlags...) != "":
+		return command.UsageErr("--%s changes images, but --lossless-fast keeps their pixels", command.FirstChanged(cmd, imageFlags...))
 	case f.jobs < 1:
 		return command.UsageErr("--jobs %d: want at least 1", f.jobs)
 	case f.bad != "skip" && f.bad != "fail":

@@ -117,6 +117,10 @@ func (f *packPlanFlags) plan(a *command.App, cmd *cobra.Command, input string) (
 		return nil, in, command.UsageErr("--shards and --samples-per-file: want only one of them")
 	case images != "" && graph != "":
 		return nil, in, command.UsageErr("--%s changes images, but --%s makes tensors of them: want only one of them", images, graph)
+	case f.image.Fast && graph != "":
+		return nil, in, command.UsageErr("--%s makes tensors of images, but --lossless-fast packs files: want only one of them", graph)
+	case f.input == "samples" && f.image.Fast:
+		return nil, in, command.UsageErr("--lossless-fast applies to images: --input samples packs files unchanged")
 	case f.input == "samples" && images+graph != "":
 		return nil, in, command.UsageErr("--%s applies to images: --input samples packs files unchanged", images+graph)
 	case f.input == "samples" && f.format == "recordio":

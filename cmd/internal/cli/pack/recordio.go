@@ -39,7 +39,7 @@ type packRecordIOFlags struct {
 // listFlags apply to lists, recordFlags to records.
 var (
 	listFlags   = []string{"exts", "recursive", "no-shuffle", "seed", "chunks", "train-ratio", "test-ratio"}
-	recordFlags = slices.Concat([]string{"lst", "pass-through"}, imageFlags, []string{"check", "pack-label", "sums", "compare-content", "bad", "restart", "limit-pixels", "limit-bytes"})
+	recordFlags = slices.Concat([]string{"lst", "pass-through", "lossless-fast"}, imageFlags, []string{"check", "pack-label", "sums", "compare-content", "bad", "restart", "limit-pixels", "limit-bytes"})
 )
 
 func packRecordIOCmd(a *command.App) *cobra.Command {
@@ -84,7 +84,7 @@ func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 		return command.UsageErr("--%s applies to new lists, but --lst names one", command.FirstChanged(cmd, listFlags...))
 	case f.passThrough && command.FirstChanged(cmd, imageFlags...) != "":
 		return command.UsageErr("--%s changes images, but --pass-through keeps them unchanged", command.FirstChanged(cmd, imageFlags...))
-	case f.image.Check && !f.passThrough:
+	case f.image.Check && !f.passThrough && !f.image.Fast:
 		return command.UsageErr("--check applies to images that are packed unchanged, but without --pass-through all are decoded")
 	case f.lists.Chunks < 1:
 		return command.UsageErr("--chunks %d: want at least 1", f.lists.Chunks)
@@ -105,7 +105,7 @@ func (f *packRecordIOFlags) check(cmd *cobra.Command) error {
 	if err := f.packFlags.check(cmd); err != nil {
 		return err
 	}
-	if f.passThrough {
+	if f.passThrough || f.image.Fast {
 		f.image.Encoding = pack.PassThrough
 	}
 	return nil

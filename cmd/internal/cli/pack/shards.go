@@ -44,7 +44,7 @@ func packShardsCmd(a *command.App) *cobra.Command {
 			n := command.FirstChanged(cmd, imageFlags...)
 			if n == "" {
 				f.image.Encoding = pack.PassThrough
-				n = command.FirstChanged(cmd, "check")
+				n = command.FirstChanged(cmd, "check", "lossless-fast")
 			} else if f.image.Check {
 				return command.UsageErr("--check applies to images that are packed unchanged, but --%s changes them", n)
 			}
