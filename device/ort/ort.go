@@ -40,7 +40,8 @@
 //
 // Linux, Windows and macOS on amd64 and arm64 are supported. On other
 // platforms, on Android, and with the build tag noclib, opening a device fails
-// with [device.ErrUnavailable]. On Linux, a program that links this package
+// with [device.ErrUnavailable]. Android's provider, NNAPI, therefore has no
+// device: an app passes tensors to the ONNX Runtime of its own (mobile/README). On Linux, a program that links this package
 // needs the C library's loader, even without cgo. The tag noclib makes the
 // program static.
 //
@@ -116,7 +117,6 @@ var providers = []Provider{
 	{"cuda", "CUDAExecutionProvider", addCUDA, "Cuda", "NVIDIA GPUs"},
 	{"dml", "DmlExecutionProvider", "DML", "", "DirectML"},
 	{"migraphx", "MIGraphXExecutionProvider", "MIGraphX", "", "AMD GPUs"},
-	{"nnapi", "NnapiExecutionProvider", "NNAPI", "", "Android's NNAPI"},
 	{"openvino", "OpenVINOExecutionProvider", "OpenVINO", "", "Intel CPUs, GPUs and NPUs"},
 	{"plugin", "", addLibrary, "", "any provider library: ep_library=PATH, and ep=NAME if it has several"},
 	{"qnn", "QNNExecutionProvider", "QNN", "", "Qualcomm's NPU"},

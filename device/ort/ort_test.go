@@ -452,7 +452,8 @@ func TestUnavailable(t *testing.T) {
 		{"ort:cpu,lib=" + empty, "the folder has no"},
 		{"ort:cpu,lib=" + other, other},
 		{"ort:cuda", "and not CUDAExecutionProvider; want another library, or ep_library=PATH"},
-		{"ort:nnapi", "and not NnapiExecutionProvider"},
+		{"ort:coreml", "and not CoreMLExecutionProvider"},
+		{"ort:nnapi", "ort:nnapi"},
 		{"ort:plugin,ep_library=" + other, "ONNX Runtime: RegisterExecutionProviderLibrary"},
 		{"ort:openvino,ep_library=" + filepath.Join(empty, "none"), "ONNX Runtime: RegisterExecutionProviderLibrary"},
 	} {

@@ -75,7 +75,7 @@ func TestProviders(t *testing.T) {
 		require.False(t, seen[p.Name], p.Name)
 		seen[p.Name] = true
 	}
-	for _, name := range []string{"cpu", "cuda", "nnapi", "qnn", "coreml", "openvino", "webgpu"} {
+	for _, name := range []string{"cpu", "cuda", "qnn", "coreml", "openvino", "webgpu"} {
 		require.True(t, seen[name], name)
 	}
 	n := 0
