@@ -203,6 +203,31 @@ LEFT_OUT = {
 }
 
 
+def mindir_written(program, config):
+    """Reports whether MindSpore loads and runs a file into which program wrote the steps of config, and whether they are those that
+    MindSpore stored. A file with two maps of the image becomes one map."""
+    ms, _ = mindspore_modules()
+    from mindspore import nn
+    from mindspore.train.mind_ir_pb2 import ModelProto
+
+    def ops(path):
+        m = ModelProto()
+        m.ParseFromString(path.read_bytes())
+        return [x for o in m.preprocessor.op if json.loads(o.input_columns) == ["image"] for x in json.loads(o.operations)]
+
+    with tempfile.TemporaryDirectory() as d:
+        graph, bare, out = (pathlib.Path(d, n) for n in ("g.json", "bare.mindir", "out.mindir"))
+        m = ModelProto()
+        m.ParseFromString(config.read_bytes())
+        m.ClearField("preprocessor")
+        bare.write_bytes(m.SerializeToString())
+        graph.write_bytes(subprocess.run([program, "graph", "import", "--mindir", config], stdout=subprocess.PIPE, check=True).stdout)
+        subprocess.run([program, "graph", "export-mindir", "--graph", graph, "--merge", bare, "-o", out], check=True)
+        x = ms.Tensor(np.zeros((1, 3, 2, 2), np.float32))
+        same = (nn.GraphCell(ms.load(str(out)))(x).asnumpy() == nn.GraphCell(ms.load(str(config)))(x).asnumpy()).all()
+        return bool(same) and ops(out) == ops(config)
+
+
 def who(ecosystem):
     from importlib.metadata import version
 
@@ -263,6 +288,10 @@ def main(ecosystem, program, *folders):
         for n in notes[:int(os.environ.get("NOTES", 5))]:
             print(f"    {n}")
         bad += exact != total
+        if ecosystem == "mindir":
+            written = mindir_written(program, config)
+            print(f"{who(ecosystem):34} {config.stem:24} export-mindir: {'equal ops, loaded' if written else 'OTHER OPS'}", flush=True)
+            bad += not written
     return 1 if bad else 0
 
 

@@ -28,8 +28,9 @@ type Rewriter struct {
 // Rewrite appends to dst a sequential file with the coefficients of data. Its
 // only scan has a restart marker after each row of MCUs, so that a decoder can
 // skip rows and decode several at once, and Huffman tables for the image whose
-// codes are at most 8 bits (DC) and 10 bits (AC) long. All segments but those of
-// scans and of Huffman tables stay as they are, as do the bytes after the image.
+// codes are at most 8 bits (DC) and 10 bits (AC) long. All segments except
+// those of scans and of Huffman tables stay as they are, as do the bytes after
+// the image.
 //
 // It returns an error that matches [codec.ErrUnsupported] if the pixels could
 // change: for lossless files, progressive ones without their last bits,

@@ -41,9 +41,9 @@
 // Linux, Windows and macOS on amd64 and arm64 are supported. On other
 // platforms, on Android, and with the build tag noclib, opening a device fails
 // with [device.ErrUnavailable]. Android's provider, NNAPI, therefore has no
-// device: an app passes tensors to the ONNX Runtime of its own (mobile/README). On Linux, a program that links this package
-// needs the C library's loader, even without cgo. The tag noclib makes the
-// program static.
+// device: an app passes tensors to the ONNX Runtime of its own. On Linux, a
+// program that links this package needs the C library's loader, even without
+// cgo. The tag noclib makes the program static.
 //
 // # Classes
 //

@@ -26,6 +26,8 @@
 // overflows 16 bits. MindSpore rejects crops outside the image, for CenterCrop
 // only far outside; the graph pads them with 0.
 //
+// [Export] writes the field.
+//
 // The output has the name of the image's last column and no batch dimension:
 // batching is not a map step, so the file does not store it.
 package mindir
@@ -59,6 +61,7 @@ func init() {
 // These are the field numbers of MindIR's ModelProto, PreprocessorProto and
 // PreprocessOpProto, as MindSpore 2.10.0 writes them.
 const (
+	fieldGraph        = 7
 	fieldPreprocessor = 9
 	fieldOp           = 1
 

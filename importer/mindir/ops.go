@@ -521,10 +521,12 @@ func divisors(p *importer.Object) []float64 {
 	return std
 }
 
+// padModes are the modes by the data engine's numbers.
+var padModes = []transforms.PadMode{transforms.PadConstant, transforms.PadEdge, transforms.PadReflect, transforms.PadSymmetric}
+
 // padding reads the mode and fill.
 func padding(p *importer.Object) (transforms.PadMode, []float64) {
-	modes := []transforms.PadMode{transforms.PadConstant, transforms.PadEdge, transforms.PadReflect, transforms.PadSymmetric}
-	mode := modes[p.Int("padding_mode", 0, 0, len(modes)-1)]
+	mode := padModes[p.Int("padding_mode", 0, 0, len(padModes)-1)]
 	v, _ := p.Get("fill_value")
 	fill, ok := importer.Floats(v, 3)
 	if !ok {

@@ -27,7 +27,7 @@ func Command(a *command.App) *cobra.Command {
 		Args:  command.OneOfCommands,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(graphImportCmd(a), graphMakeCmd(a), graphShowCmd(a), graphPlanCmd(a), graphInferCmd(a), graphExportONNXCmd(a))
+	cmd.AddCommand(graphImportCmd(a), graphMakeCmd(a), graphShowCmd(a), graphPlanCmd(a), graphInferCmd(a), graphExportONNXCmd(a), graphExportMindIRCmd(a))
 	return cmd
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +85,7 @@ func (f *ModelFlags) Options(ctx context.Context, a *command.App, g *GraphFlags)
 		if f.Infer && f.model == "" {
 			m, err := b.Model("")
 			if err == nil && m.Format != "onnx" {
-				err = fmt.Errorf("the model's format is %s, want onnx", m.Format)
+				err = notONNX(m.Format)
 			}
 			if err != nil {
 				return o, command.UsageErr("--infer: %s: %w", g.Bundle, err)
@@ -92,6 +94,9 @@ func (f *ModelFlags) Options(ctx context.Context, a *command.App, g *GraphFlags)
 		}
 	}
 	if f.model != "" {
+		if format := strings.TrimPrefix(strings.ToLower(filepath.Ext(f.model)), "."); runtimes[format] != "" {
+			return o, command.UsageErr("--model %s: %w", f.model, notONNX(format))
+		}
 		if o.Model, err = ReadSmall(ctx, f.model, a.Stdin, math.MaxInt32); err != nil {
 			return o, command.UsageErr("--model %w", err)
 		}
@@ -101,6 +106,19 @@ func (f *ModelFlags) Options(ctx context.Context, a *command.App, g *GraphFlags)
 	}
 	o.Least, err = f.Class(bundled)
 	return o, err
+}
+
+// runtimes are the runtimes of models that are not ONNX, by the format's name.
+var runtimes = map[string]string{
+	"mindir": "MindSpore or MindSpore Lite", "ms": "MindSpore Lite", "tflite": "LiteRT", "pte": "ExecuTorch", "pt2": "PyTorch",
+}
+
+// notONNX returns the error of a model that no device runs.
+func notONNX(format string) error {
+	if r := runtimes[format]; r != "" {
+		return fmt.Errorf("the model's format is %s, which %s runs; run it there on the tensors. Devices here run onnx", format, r)
+	}
+	return fmt.Errorf("the model's format is %s, want onnx", format)
 }
 
 // ListDevices prints the drivers, for --device help.
