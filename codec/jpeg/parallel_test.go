@@ -437,11 +437,13 @@ func TestParallelPanics(t *testing.T) {
 	require.NoError(t, goleak.Find(before, goleak.IgnoreAnyFunction("runtime.handleEvent"))) // the second is the runtime's own on js
 }
 
-// BenchmarkDecodeWorkers decodes 24 megapixels.
+// BenchmarkDecodeWorkers decodes 24 megapixels with a restart marker in each
+// row, and without.
 func BenchmarkDecodeWorkers(b *testing.B) {
-	data := randomJPEG(6000, 4000, "22 11 11", 375, 6, 0)
-	for _, workers := range []int{1, 2, 4} {
-		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+	for i := range 6 {
+		workers, o := 1<<(i%3), EncodeOptions{Quality: 90, RestartRows: 1 - i/3}
+		data := encodeScene(b, 6000, 4000, 3, o)
+		b.Run(fmt.Sprintf("rows=%d/workers=%d", o.RestartRows, workers), func(b *testing.B) {
 			d := newDecoder()
 			o := codec.Options{}
 			o.Workers = workers

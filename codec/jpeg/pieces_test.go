@@ -14,7 +14,7 @@ import (
 )
 
 // encodeScene writes an image with flat, smooth and noisy parts.
-func encodeScene(t *testing.T, width, height, channels int, o EncodeOptions) []byte {
+func encodeScene(t testing.TB, width, height, channels int, o EncodeOptions) []byte {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(width), uint64(height)))
 	pix := make([]uint8, width*height*channels)
