@@ -5,7 +5,7 @@ It prints the path of the AAR. With --dry-run the libraries are Linux's.
 """
 import io, os, re, sys, zipfile
 
-from pack import VERSION, archive, jar, pom, read, tree
+from pack import VERSION, archive, jar, licences, pom, read, tree
 
 arguments = sys.argv[1:]
 dry = arguments[0] == "--dry-run"
@@ -20,7 +20,7 @@ android = jar(f"android/target/infer-prep-android-{VERSION}.jar", keep)
 twice = classes.keys() & android.keys()
 if twice:
     sys.exit(f"aar.py: two classes have the name {sorted(twice)[0]}")
-classes |= android
+classes |= android | licences()
 
 WARNING = b"<!-- A dry run: the native libraries are for Linux. This library does not load on Android. -->\n"
 manifest = read("android/AndroidManifest.xml")

@@ -5,7 +5,7 @@ It prints the path of the jar.
 """
 import os, re, sys
 
-from pack import VERSION, archive, jar, pom, read, tree
+from pack import VERSION, archive, jar, licences, pom, read, tree
 
 built = f"jvm/target/infer-prep-{VERSION}"
 folder = os.path.abspath("../dist")
@@ -19,6 +19,7 @@ if natives != want:
     sys.exit(f"jar.py: {built}.jar has the libraries {sorted(natives)}, want {sorted(want)}")
 module = re.search(rb"^Automatic-Module-Name: .*", files["META-INF/MANIFEST.MF"], re.M).group(0).strip()
 files["META-INF/MANIFEST.MF"] = b"Manifest-Version: 1.0\r\n" + module + b"\r\nImplementation-Version: " + VERSION.encode() + b"\r\n\r\n"
+files |= licences()
 text = re.search("<description>(.*?)</description>", read("jvm/pom.xml").decode()).group(1)
 made = {
     ".jar": archive(files),

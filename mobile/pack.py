@@ -27,6 +27,14 @@ def tree(root, suffixes):
     }
 
 
+def licences():
+    """The licences of the modules in the native libraries, at their places in a jar."""
+    files = tree("bind/_build/licences", "")
+    if "go/LICENSE" not in files:
+        raise SystemExit("pack.py: bind/_build/licences has no licence of Go")
+    return {f"META-INF/licenses/infer-prep/{n}": b for n, b in (files | {"LICENSE": read("../LICENSE")}).items()}
+
+
 def jar(path, keep):
     with zipfile.ZipFile(path) as z:
         return {n: z.read(n) for n in z.namelist() if keep(n)}

@@ -67,6 +67,22 @@ def library(target, folder):
     return out, tag
 
 
+def licences(target, folder):
+    """Returns the licences of the modules in the library, by their names in licenses/. A native wheel, which is not given away, has none."""
+    if target == "native":
+        return {}
+    goos, arch, *_ = TARGETS[target]
+    subprocess.run([os.path.join(ROOT, ".ci", "licences"), folder, "./python/lib"], cwd=ROOT, check=True,
+                   env=os.environ | {"GOOS": goos, "GOARCH": arch, "CGO_ENABLED": "1"})
+    found = {}
+    for at, _, names in os.walk(folder):
+        for n in names:
+            path = os.path.join(at, n)
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, folder).replace(os.sep, "/")] = f.read()
+    return dict(sorted(found.items()))
+
+
 def build(target, out):
     """Builds the wheel of a target in a folder and returns its file name."""
     with open(os.path.join(HERE, "pyproject.toml"), "rb") as f:
@@ -84,20 +100,21 @@ def build(target, out):
         files["infer_prep/_version.py"] = f'VERSION = "{version}"\n'.encode()
         with open(lib, "rb") as f:
             files[f"infer_prep/{os.path.basename(lib)}"] = f.read()
+        texts = licences(target, os.path.join(folder, "licences"))
     with open(os.path.join(HERE, "README.md"), encoding="utf-8") as f:
         readme = f.read()
     with open(os.path.join(ROOT, "LICENSE"), "rb") as f:
-        license = f.read()
+        texts["LICENSE"] = f.read()
     meta = [
         "Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version}", f"Summary: {project['description']}",
-        f"Requires-Python: {project['requires-python']}", f"License-Expression: {project['license']}", "License-File: LICENSE",
+        f"Requires-Python: {project['requires-python']}", f"License-Expression: {project['license']}", *(f"License-File: {n}" for n in texts),
         "Description-Content-Type: text/markdown",
         *(f"Requires-Dist: {d}" for d in project["dependencies"]), *(f"Classifier: {c}" for c in project["classifiers"]),
         *(f"Project-URL: {k}, {v}" for k, v in project["urls"].items()), "", readme,
     ]
     tag = f"py3-none-{platform}"
     info = f"infer_prep-{version}.dist-info"
-    files[f"{info}/licenses/LICENSE"] = license
+    files |= {f"{info}/licenses/{n}": b for n, b in texts.items()}
     files[f"{info}/METADATA"] = "\n".join(meta).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: infer-prep\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     record = [f"{n},sha256={base64.urlsafe_b64encode(hashlib.sha256(b).digest()).rstrip(b'=').decode()},{len(b)}" for n, b in files.items()]

@@ -12,6 +12,7 @@ go_arch() { "${GO:-go}" env GOHOSTARCH; }
 for target; do
   wheel=$("$py" python/backend.py "$target")
   echo "$wheel: $(stat -c %s "$wheel") bytes"
+  "$py" -m zipfile -l "$wheel" | grep 'licenses/go/LICENSE ' >/dev/null || { echo "wheels.sh: $wheel has no licences of its modules" >&2; exit 1; }
   case $target in
   linux-*)
     # auditwheel names the oldest platform that the symbols of the library allow.

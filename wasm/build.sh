@@ -6,7 +6,8 @@
 # nosizespecializedmalloc the runtime is larger, and no faster here.
 #
 # The small build links the ops of package transforms/classification. OPS=FILE names
-# another list: one op on each line; # starts a comment.
+# another list: one op on each line; # starts a comment. dist/licenses has the
+# licences of the modules in the files.
 set -euo pipefail
 cd "$(dirname "$0")"
 GO=${GO:-go}
@@ -56,4 +57,5 @@ build infer-prep.wasm '' -tags $tags "${small[@]}" -overlay "$work/small/overlay
 build infer-prep-simd.wasm simd -tags $tags "${small[@]}" -overlay "$work/smallsimd/overlay.json"
 build infer-prep-full.wasm '' -tags full
 build infer-prep-full-simd.wasm simd -tags full
+(cd .. && TAGS=full .ci/licences wasm/dist/licenses ./wasm)
 ls -l dist

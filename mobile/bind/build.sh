@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the bindings of package mobile: Java sources in _build/java, and the
-# native library of each TARGET in _build/lib/TARGET/libinferprep.so.
+# native library of each TARGET in _build/lib/TARGET/libinferprep.so. The licences
+# of their modules are in _build/licences.
 # usage: mobile/bind/build.sh TARGET...
 #   linux/{amd64,arm64,arm}    for a JVM; JAVA_HOME has the JDK
 #   android/{amd64,arm64,arm}  NDK has the Android NDK, API is the API level, 21 by default
@@ -94,3 +95,5 @@ for target; do
     { echo "mobile/bind: $target: a segment is not aligned to 16 KiB" >&2; exit 1; }
   printf 'mobile/bind: %s: %s bytes\n' "$target" "$(stat -c %s "_build/lib/$target/libinferprep.so")"
 done
+# The licences of what the last library is linked from; the others have the same modules.
+../../.ci/licences _build/licences ./_build/src

@@ -6,6 +6,7 @@ const { exports } = JSON.parse(await readFile(new URL('package.json', root), 'ut
 const files = new Set(Object.values(exports).flatMap((e) => (typeof e === 'string' ? e : Object.values(e))).filter((f) => !f.includes('*')));
 for (const simd of ['', '-simd']) for (const build of ['', '-full']) files.add(`./dist/infer-prep${build}${simd}.wasm`);
 files.add('./dist/browser-samples.bin');
+files.add('./dist/licenses/go/LICENSE');
 const missing = [];
 for (const f of files) await access(new URL(f, root)).catch(() => missing.push(f));
 if (missing.length > 0) {
