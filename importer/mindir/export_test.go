@@ -49,7 +49,7 @@ func TestExport(t *testing.T) {
 		var want any
 		require.NoError(t, json.NewDecoder(strings.NewReader(stored)).Decode(&want))
 		got := operationsOf(t, out)
-		// A file may have two maps, or no Decode, and one threshold is stored as two.
+		// A file may have two maps or no Decode; one threshold is stored twice.
 		if len(want.([]any)) == len(got.([]any)) && !strings.Contains(stored, "[99.5, 99.5]") {
 			require.Equal(t, want, got)
 		}
