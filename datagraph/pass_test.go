@@ -158,9 +158,13 @@ func TestLimitsWithPasses(t *testing.T) {
 	graphs := append(knownGraphs(t)[:6], wirings()...)
 	accepted, more := 0, 0
 	step := short.Step(t, 4)
+	factor := int64(7)
+	if short.On() {
+		factor = 10
+	}
 	for k := 0; k < len(graphs); k += step {
 		g := graphs[k]
-		for limit := int64(3000); limit < 9_000_000; limit = limit * 7 / 4 {
+		for limit := int64(3000); limit < 9_000_000; limit = limit * factor / 4 {
 			l := codec.DefaultLimits()
 			l.Bytes = limit
 			plain, plainErr := datagraph.Compile(g.graph, datagraph.CompileOptions{Limits: l, Disable: datagraph.Passes()})

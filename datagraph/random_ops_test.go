@@ -67,7 +67,7 @@ func TestRandomOps(test *testing.T) {
 			require.NoError(test, err)
 			fused, plain := p.NewRunner(), q.NewRunner()
 			differ := map[string]bool{}
-			n := short.Rounds(test, 90, 24)
+			n := short.Rounds(test, 90, 9)
 			for o := range uint64(n) {
 				image := images[o%uint64(len(images))]
 				fused.At = rng.Point{Seed: 9, Epoch: 1, Ordinal: o}

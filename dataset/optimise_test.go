@@ -282,7 +282,7 @@ func TestPassesChangeNothing(test *testing.T) {
 	did := map[dataset.Pass]int{}
 	errs, samples := 0, 0
 	dir := test.TempDir()
-	for seed := range graphs(test, 150) {
+	for seed := range graphs(test, 80) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		bad := seed%4 == 3
 		d := imageDefinition(r, bad, dir)
@@ -360,7 +360,7 @@ func TestPassesChangeNothing(test *testing.T) {
 	}
 	test.Logf("%v, %d samples, %d definitions with bad samples", did, samples, errs)
 	for _, p := range dataset.Passes() {
-		require.Greater(test, did[p], graphs(test, 150)/4, "%v", p)
+		require.Greater(test, did[p], graphs(test, 80)/4, "%v", p)
 	}
 }
 

@@ -269,7 +269,7 @@ func graphs(t *testing.T, full int) int {
 // any place on either engine.
 func TestSameSamples(t *testing.T) {
 	lengths := 0
-	for seed := range graphs(t, 2000) {
+	for seed := range graphs(t, 800) {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
 		d, b := built(t, r, dataset.Options{Seed: uint64(seed)})
 		what := fmt.Sprintf("definition %d: %s", seed, describe(d))

@@ -38,7 +38,7 @@ func outcome(t *testing.T, p runner, told *[]string, most int) (samples, reports
 // lengths are those of good data; and that every bad sample has a replacement.
 func TestReplacedAlike(t *testing.T) {
 	bad, failed, tried := 0, 0, 0
-	for seed := range graphs(t, 600) {
+	for seed := range graphs(t, 240) {
 		r := rand.New(rand.NewPCG(uint64(seed), 6))
 		d := spoil(definition(r, r.IntN(5)+1), int64(r.IntN(5)+2))
 		if r.IntN(3) == 0 {

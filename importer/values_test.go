@@ -6,6 +6,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,16 +33,20 @@ func TestValues(t *testing.T) {
 			plan, err := datagraph.Compile(g, datagraph.CompileOptions{})
 			require.NoError(t, err)
 			r := plan.NewRunner()
+			columns := plan.Outputs()
+			pixels := !slices.ContainsFunc(columns, func(c datagraph.Column) bool { return c.Desc.DType != tensor.Float32 })
 			for _, size := range []image.Point{{90, 60}, {300, 451}, {37, 23}} {
+				known, knownErr := plan.Values(size.Y, size.X)
+				if pixels && knownErr == nil && !slices.ContainsFunc(known, func(x *tensor.Tensor) bool { return x != nil }) {
+					continue // nothing to compare
+				}
 				var file bytes.Buffer
 				require.NoError(t, png.Encode(&file, image.NewRGBA(image.Rectangle{Max: size})))
 				out, err := r.Run(tensor.FromBytes(file.Bytes()))
 				if err != nil {
 					continue
 				}
-				known, err := plan.Values(size.Y, size.X)
-				require.NoError(t, err)
-				columns := plan.Outputs()
+				require.NoError(t, knownErr)
 				require.Len(t, known, len(columns))
 				for i, x := range out {
 					switch {

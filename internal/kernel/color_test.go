@@ -89,8 +89,9 @@ func TestColorRows(t *testing.T) { testColorIn(t, &guard{}) }
 
 func testRearrangeIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(21, 22))
+	rounds := short.Rounds(t, 20, 4)
 	for size := 1; size <= 20; size++ {
-		for range 20 {
+		for range rounds {
 			from := make([]int, 1+r.IntN(18))
 			for i := range from {
 				if from[i] = r.IntN(size); r.IntN(4) == 0 {

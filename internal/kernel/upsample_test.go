@@ -56,6 +56,7 @@ var upsamplers = []struct {
 // TestUpsampleWidths compares the assembly with the reference at every width
 // and many alignments, and checks that nothing outside the samples is written.
 func TestUpsampleWidths(t *testing.T) {
+	needsVectors(t)
 	r := rand.New(rand.NewPCG(3, 5))
 	src := make([]byte, 600)
 	for _, u := range upsamplers {
