@@ -404,7 +404,7 @@ func TestRegistryWrongInputs(t *testing.T) {
 				}
 			} else if hasGoldens(i.Name) {
 				g, _ := readGoldens(t, i.Name)
-				for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/10 {
+				for n := 0; n < len(g.Cases); n += 1 + len(g.Cases)/4 {
 					ops = append(ops, g.op(t, g.Cases[n]))
 				}
 			}
@@ -416,15 +416,20 @@ func TestRegistryWrongInputs(t *testing.T) {
 					for k := range in {
 						in[k] = d
 					}
-					err := op.Infer(out, in)
-					if err != nil {
-						refused++
-						require.ErrorIs(t, err, ErrInput, "%v", d)
+					// The functions of require take longer than Infer.
+					if err := op.Infer(out, in); err != nil {
+						if refused++; !errors.Is(err, ErrInput) {
+							t.Fatalf("%v: %v", d, err)
+						}
 						continue
 					}
-					require.NoError(t, d.Validate(), "accepted")
+					if err := d.Validate(); err != nil {
+						t.Fatalf("accepted: %v", err)
+					}
 					for _, o := range out {
-						require.NoError(t, o.Validate(), "inferred from %v", d)
+						if err := o.Validate(); err != nil {
+							t.Fatalf("inferred from %v: %v", d, err)
+						}
 					}
 				}
 			}

@@ -10,10 +10,10 @@ const read = async (path) => {
 };
 
 /** run runs the goldens with one of the package's files. */
-export async function run({ build, simd, all }) {
+export async function run({ build, simd, all, every }) {
   const prep = await init({ build, simd });
   try {
-    return await goldens({ prep, read, digest, all });
+    return await goldens({ prep, read, digest, all, every });
   } finally {
     prep.dispose();
   }
