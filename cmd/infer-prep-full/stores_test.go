@@ -486,7 +486,7 @@ func TestCommands(t *testing.T) {
 	// The environment's store is that of the first test, so the program is
 	// another process.
 	program := filepath.Join(t.TempDir(), "infer-prep-full")
-	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-w", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	srv.Setenv(t)
 	call := func(args ...string) (string, error) {

@@ -32,7 +32,7 @@ func TestNewOp(t *testing.T) {
 	// The picture of the sheet takes the whole command line.
 	require.NoError(t, generate(dir, "op", `tools/(msgpgen|opdoc)$|tools/oplist -all`))
 
-	goTest(t, dir, nil, "./tools/opdoc", "./tools/tsops", "./internal/coverage")
+	goTest(t, dir, nil, "-vet=off", "./tools/opdoc", "./tools/tsops", "./internal/coverage")
 	goTest(t, dir, []string{"TestGoldens", "TestGoldens/soften_edges", "TestSoftenEdges"},
 		"-short", "-run", "Registry|Goldens|Example|Lint|NoInexact|SoftenEdges", "./transforms")
 	out, err := command(dir, "go", "run", "./tools/width", "transforms/soften_edges.go", "transforms/soften_edges_test.go", "docs/ops.md").CombinedOutput()
@@ -78,9 +78,9 @@ func TestNewPackages(t *testing.T) {
 		out, err := command(dir, "go", "run", "./tools/width", pkg+"/soft"+c.what+".go", pkg+"/soft"+c.what+"_test.go").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	goTest(t, dir, nil, "./tools/arch", "./tools/opdoc")
+	goTest(t, dir, nil, "-vet=off", "./tools/arch", "./tools/opdoc")
 	// The registries know them.
-	goTest(t, dir, nil, "-run", "Registry|Detect", "./importer", "./codec", "./dataset/all", ".")
+	goTest(t, dir, nil, "-vet=off", "-run", "Registry|Detect", "./importer", "./codec", "./dataset/all", ".")
 	out, err := command(dir, "go", "run", "./cmd/infer-prep", "importers").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "--soft_importer")
@@ -116,7 +116,13 @@ func TestNames(t *testing.T) {
 func command(dir, name string, args ...string) *exec.Cmd {
 	c := exec.Command(name, args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false -trimpath", "GOWORK=off")
+	flags := "GOFLAGS=-buildvcs=false -trimpath -ldflags=-w"
+	for _, f := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if strings.HasPrefix(f, "-toolexec=") { // that of .ci/run
+			flags += " " + f
+		}
+	}
+	c.Env = append(os.Environ(), flags, "GOWORK=off")
 	return c
 }
 

@@ -618,11 +618,7 @@ func TestSignal(t *testing.T) {
 		t.Log("this system has no signals to send")
 		return
 	}
-	bin := filepath.Join(t.TempDir(), "infer-prep")
-	build := exec.Command("go", "build", "-o", bin, "github.com/infer-prep/infer-prep/cmd/infer-prep")
-	if b, err := build.CombinedOutput(); err != nil {
-		require.NoError(t, err, "%s", b)
-	}
+	bin := buildProgram(t)
 	files := map[string][]byte{}
 	img := pngBytes(t, 250, 250, 1)
 	for i := range 3000 {

@@ -189,7 +189,7 @@ func TestServeEverywhere(t *testing.T) {
 func buildProgram(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "infer-prep")
-	build := exec.Command("go", "build", "-o", bin, "github.com/infer-prep/infer-prep/cmd/infer-prep")
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", bin, "github.com/infer-prep/infer-prep/cmd/infer-prep")
 	if b, err := build.CombinedOutput(); err != nil {
 		require.NoError(t, err, "%s", b)
 	}
