@@ -125,8 +125,7 @@ types() { GO=$GO "$GO" run ./tools/typecheck windows/amd64 darwin/arm64 wasip1/w
 jpegli() { GO=$GO testdata/nested.sh codec/jpegli "$PWD/testdata/jpegli.sh" "$wasm" || fail 'codec/jpegli: FAILED'; }
 
 # The platforms that take longest come first, so that neither core waits at the end.
-# The linker takes half the time without what debuggers read.
-more=(-short -v -timeout 30m -ldflags=-w)
+more=(-short -v -timeout 30m)
 [ "${1-}" != --times ] || more+=(-count=1)
 beside emulated linux/s390x s390x "$numbers $bytes" GOARCH=s390x
 beside emulated linux/arm64 aarch64 "$numbers" GOARCH=arm64
@@ -134,9 +133,13 @@ beside emulated linux/arm arm "$goldens" GOARCH=arm GOARM=7
 # Package plugin says on 386 and wasm that the platform cannot load libraries.
 beside platform linux/386 "$numbers $bytes $words" '' GOARCH=386 CGO_ENABLED=0 -- "${more[@]}"
 beside platform 'js/wasm (node)' "$goldens ./transforms/plugin" "$wasm" GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}"
+beside jpegli
 beside platform 'js/wasm SIMD (node)' "$vectors" "$wasmSIMD" $go127 GOOS=js GOARCH=wasm CGO_ENABLED=0 -- "${more[@]}"
 beside platform 'amd64 GOAMD64=v3' "$numbers" '' GOARCH=amd64 GOAMD64=v3 -- "${more[@]}"
 beside platform 'amd64 -tags purego' "$numbers" '' GOARCH=amd64 GOAMD64=v1 -- "${more[@]}" -tags purego
+beside types
+beside builds windows/amd64
+beside builds darwin/arm64
 # These are the flags of "make test", so that its results are not computed
 # again. The other platforms repeat fewer rounds of the same work.
 if [ "${1-}" = --times ]; then
@@ -144,9 +147,6 @@ if [ "${1-}" = --times ]; then
 else
   beside platform amd64 "$numbers $bytes $words" cached GOARCH=amd64 GOAMD64=v1 --
 fi
-beside jpegli
-beside builds windows/amd64 darwin/arm64
-beside types
 wait
 
 for f in "$dir"/digest/*; do

@@ -24,7 +24,8 @@ on 'linux/arm64 (qemu)' GOARCH=arm64 CGO_ENABLED=0 -- -exec qemu-aarch64-static
 on 'linux/arm (qemu)' GOARCH=arm GOARM=7 CGO_ENABLED=0 -- -exec qemu-arm-static
 on 'linux/s390x (qemu)' GOARCH=s390x CGO_ENABLED=0 -- -exec qemu-s390x-static
 on 'js/wasm (node)' GOOS=js GOARCH=wasm CGO_ENABLED=0 -- -exec "$1"
+# Not optimized: cross.sh builds the program so, for two of them.
 for p in windows/amd64 darwin/arm64 wasip1/wasm; do
-  GOOS=${p%/*} GOARCH=${p#*/} CGO_ENABLED=0 "$GO" build . || { echo "codec/jpegli: $p: BUILD FAILED"; failed=1; }
+  GOOS=${p%/*} GOARCH=${p#*/} CGO_ENABLED=0 "$GO" build -gcflags='all=-N -l' . || { echo "codec/jpegli: $p: BUILD FAILED"; failed=1; }
 done
 exit $failed
