@@ -211,6 +211,9 @@ func TestMixAll(t *testing.T) {
 // TestColorRowsReference runs the same tests without assembly.
 func TestColorRowsReference(t *testing.T) {
 	needsVectors(t)
+	if short.On() {
+		t.Skip("short: platforms without vectors test Go's code")
+	}
 	defer cpu.DisableAll()()
 	testColorIn(t, &guard{})
 	testRearrangeIn(t, &guard{})

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/internal/cpu"
+	"github.com/infer-prep/infer-prep/internal/short"
 )
 
 // sizesCV calls do with many pairs of input and output sizes.
-func sizesCV(r *rand.Rand, do func(inH, inW, outH, outW int)) {
-	for outW := 1; outW <= 70; outW++ {
+func sizesCV(t *testing.T, r *rand.Rand, do func(inH, inW, outH, outW int)) {
+	for outW, step := 1, short.Step(t, 5); outW <= 70; outW += step {
 		outH := 1 + r.IntN(6)
 		do(outH*2, outW*2, outH, outW)
 		do(outH*3, outW*5, outH, outW)
@@ -45,7 +46,7 @@ func testCVIn(t *testing.T, f fence) {
 	var x, y CVTaps
 	var ax, ay AreaTab
 	for ch := 1; ch <= 5; ch++ {
-		sizesCV(r, func(inH, inW, outH, outW int) {
+		sizesCV(t, r, func(inH, inW, outH, outW int) {
 			src := f.bytes(0, inH*inW*ch)
 			copy(src, bytesOf(r, len(src)))
 			if outW%3 == 0 { // the largest sums
@@ -137,7 +138,7 @@ func TestCVRows(t *testing.T) { testCVRowsIn(t, &guard{}) }
 func testPickIn(t *testing.T, f fence) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for _, size := range []int{1, 2, 3, 4, 5, 12} {
-		sizesCV(r, func(inH, inW, outH, outW int) {
+		sizesCV(t, r, func(inH, inW, outH, outW int) {
 			xs, ys := fenced[int32](f, 2, outW), make([]int32, outH)
 			NearestCV(xs, inW, outW)
 			NearestCV(ys, inH, outH)

@@ -216,6 +216,9 @@ func TestNoChannels(t *testing.T) {
 // TestPixelsReference runs the same tests without assembly.
 func TestPixelsReference(t *testing.T) {
 	needsVectors(t)
+	if short.On() {
+		t.Skip("short: platforms without vectors test Go's code")
+	}
 	defer cpu.DisableAll()()
 	testPixelsIn(t, &guard{})
 	testFlipIn(t, &guard{})
