@@ -36,7 +36,10 @@ func testPixels[T Word](t *testing.T, f fence) {
 	for ch := 1; ch <= 5; ch++ {
 		tables := fenced[T](f, 0, ch*256)
 		copy(tables, wordsOf[T](r, len(tables)))
-		for i := 0; i < 107; i += step {
+		for i := range 107 {
+			if i < 100 && i%step != 0 {
+				continue
+			}
 			n := i
 			if i >= 100 {
 				n = []int{172, 192, 256, 511, 1100, 641, 4099}[i-100] // whole images and long rows

@@ -43,7 +43,7 @@ func testYUVIn(t *testing.T, f fence) {
 		}
 		f.check(t, "yuv420ToRGB")
 	}
-	few := short.Step(t, 4)
+	few := short.Step(t, 5)
 	for step := 1; step <= 3; step++ {
 		for n := 1; n <= 100; n += few {
 			check(n, step, func(y, u, v []byte) {
