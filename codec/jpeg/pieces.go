@@ -36,7 +36,6 @@ const (
 // pieces is the state of decoding a scan in pieces. Its fields change under
 // the mutex of bands, or by the worker whose turn it is.
 type pieces struct {
-	on     bool
 	size   int   // length of a piece in bytes, for tests; 0 for the default
 	starts []int // offset in the file of each piece, then the end of the last one
 	bounds []int // the first row of MCUs of each band, then the end of the last one
