@@ -548,8 +548,7 @@ func ip_pipeline_restore(h C.int64_t, state unsafe.Pointer, n C.int64_t, e **C.c
 }
 
 // ip_pipeline_weights sets *weights to the weights of a feedback policy, a list
-// in JSON. If set is a list in JSON, and not NULL, they become those of the next
-// epoch first.
+// in JSON, if set is NULL. Else it makes the list set those of the next epoch.
 //
 //export ip_pipeline_weights
 func ip_pipeline_weights(h C.int64_t, name, set *C.char, weights, e **C.char) C.int32_t {

@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -124,27 +125,40 @@ class Log(Callback):
         self.events.append(("end", at.epoch, at.step))
 
 
+FACTOR = [1]
+
+
+def scale(n):
+    return n * FACTOR[0]
+
+
+class Scales(Callback):
+    def step_begin(self, at):
+        FACTOR[0] = at.answer or 1
+
+
 def test_callbacks():
     log = Log()
     p = Pipeline(SQUARES.batch(4).watch(log, every=2))
     assert len(values(p)) == 3
     assert log.events == [("begin", 0, 0), ("step", 1, None), ("step", 3, None), ("end", 0, 3)]
 
-    log, factor = Log(), [1]
-
-    class Waits(Callback):
-        def step_begin(self, at):
-            factor[0] = at.answer or 1
-
-    def times(n):
-        return n * factor[0]
-
-    p = Pipeline(Dataset.from_generator(numbers, N).map(times, inputs=["n"], outputs=N).batch(5).watch(Waits(), waited=True), seed=1)
+    p = Pipeline(Dataset.from_generator(numbers, N).map(scale, inputs=["n"], outputs=N).batch(5).watch(Scales(), waited=True), seed=1)
     got = []
     for b in p:  # what is made depends on the loop
         got.append(b["n"].tolist())
         p.give(10)
     assert got == [[0, 1, 2, 3, 4], [50, 60, 70, 80, 90]]
+    p = Pipeline(pickle.loads(pickle.dumps(SQUARES.map(scale, inputs=["n"], outputs=N).batch(5).watch(Scales(), waited=True))))
+    next(iter(p))
+    state = p.state_dict()
+    p.load_state_dict(state)
+    p.give(3)  # the answer to the batch before the state
+    p.give(4)
+    assert values(p) == [[15, 18, 21, 24, 27]]
+    with pytest.raises(InferPrepError, match="closed"):
+        p.close()
+        p.give(1)
 
 
 def test_weights():
@@ -330,17 +344,19 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("work", ["time.sleep(30)", "while True: sum(range(1000))"])
 def test_interrupt(work):
-    """Ctrl-C ends a next() that waits for a function, which sleeps or computes, and the process ends."""
-    p = subprocess.Popen([sys.executable, "-c", INTERRUPTED % work], stdout=subprocess.PIPE, text=True)
-    assert p.stdout.readline() == "waits\n"
-    time.sleep(0.1)
-    begin = time.clock_gettime(time.CLOCK_MONOTONIC)
-    p.send_signal(signal.SIGINT)
-    out, _ = p.communicate(timeout=20)
-    assert p.returncode == 0
-    took = float(out) - begin
-    print(f"{took:.3f} s")
-    assert took < 10  # 0.1 s on a machine with nothing else to do
+    """Ctrl-C ends a next() that waits for a function, which sleeps or computes, within 0.1 s, and the process ends."""
+    for last in [False] * 9 + [True]:  # the machine may be busy
+        p = subprocess.Popen([sys.executable, "-c", INTERRUPTED % work], stdout=subprocess.PIPE, text=True)
+        assert p.stdout.readline() == "waits\n"
+        time.sleep(0.1)
+        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=60)
+        assert p.returncode == 0
+        took = float(out) - begin
+        if took < 0.1:
+            break
+        assert not last, f"{took:.3f} s"
 
 
 def test_methods(folder):
@@ -362,6 +378,9 @@ d.tkae(3)
 Dataset("image_folder", drr="train")
 d.take("3")
 Pipeline(d)["x"]
+Graph.from_ops("decode").run(b"", as_dict=True)["image"].shape
+Graph.from_ops("decode").run(b"", as_dict=False).shape
+Graph.from_ops("decode").run(b"").shape
 """
 
 
@@ -370,7 +389,7 @@ def test_types(tmp_path):
     (tmp_path / "typed.py").write_text(TYPED)
     p = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.environ.get("MYPY_CACHE", tmp_path / "cache"), "typed.py"], cwd=tmp_path, capture_output=True, text=True)
     lines = [int(l.split(":")[1]) for l in p.stdout.splitlines() if ": error:" in l]
-    assert lines == [5, 6, 7, 8], p.stdout
+    assert lines == [5, 6, 7, 8, 11], p.stdout
 
 
 def test_example(folder, tmp_path):
