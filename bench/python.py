@@ -222,6 +222,7 @@ class Python(Run):
                     self.goal(text, f"{figure / unit:.0f} {'MB' if unit > 1 else 'ms'}, 1/{of / figure:.1f}", figure * want <= of)
                 else:
                     self.goal(text)
+        self.at_least(f"a function of Python: at least {FASTER}x DataLoader with equal tensors", FASTER, self.results.get(("a function of Python", "torch"), (None,))[0])
         self.at_least(f"single images: at least {LATENCY}x Pillow and torchvision with equal tensors", LATENCY, self.results.get(("single images", "torchvision"), (None,))[0])
 
     def test(self):
