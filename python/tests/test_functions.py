@@ -107,6 +107,8 @@ def test_filter_and_batch():
     def double(square):
         return [np.concatenate([s, s]) for s in square]
 
+    with pytest.raises(InferPrepError, match="ints returned int64 .*: outputs= allows others"):
+        list(Pipeline(SQUARES.batch(5, per_batch=lambda square: [s.astype(np.int64) for s in square], inputs=["square"], name="ints")))
     (b,) = Pipeline(SQUARES.batch(10, per_batch=double, inputs=["square"]))
     assert b["square"].shape == (10, 4) and b["n"].tolist() == [*range(10)]
 
@@ -246,6 +248,10 @@ def test_returned():
         (lambda n: {"m": n}, N, r"f returned the columns \['m'\], want \['n'\]"),
         (lambda n: n, {"n": "int64", "m": "int64"}, r"want a dict or a tuple of \['n', 'm'\]"),
         (lambda n: np.zeros((1,) * 9, np.int64), N, "9 axes, want at most 8"),
+        (lambda n: [300], {"n": ("uint8", (1,))}, r"f returned \[300\], want numbers of uint8"),
+        (lambda n: [2, 0], {"n": ("bool", (-1,))}, r"returned int64 \(2,\), want bool"),
+        (lambda n: np.zeros(3), {"n": bytes}, "f returned an array of float64, want bytes"),
+        (lambda n: 5, {"n": bytes}, "memoryview: a bytes-like object is required"),
     ]:
         with pytest.raises(InferPrepError, match=text):
             values(Pipeline(SQUARES.map(f, inputs=["n"], outputs=columns, name="f")))
@@ -259,6 +265,8 @@ def test_returned():
         (lambda: Dataset.from_sequence(5, N), "want a sequence"),
         (lambda: Dataset.from_generator(5, N), "want a function"),
         (lambda: Dataset.from_generator(numbers, ["n"]), "the columns are list"),
+        (lambda: Dataset.from_generator(numbers, {"n": None}), "dtype None, want one of"),
+        (lambda: Pipeline(Dataset.from_generator(numbers, {"n": ("uint8", 3, "HWX")})), "HWX"),
         (lambda: Dataset.from_generator(numbers, {"n": "int46"}), "dtype 'int46', want one of"),
         (lambda: SQUARES.map(add), "a function needs its columns"),
         (lambda: SQUARES.filter(add, inputs="n"), "a list of columns"),

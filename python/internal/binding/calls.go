@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -54,8 +55,8 @@ type RaisedError struct {
 func (e *RaisedError) Error() string { return e.Text }
 
 // calls passes calls from the goroutines of a run to threads of Python. The
-// thread that waits since the shortest time gets the next call, so that few
-// threads work where few are needed.
+// thread that began to wait last gets the next call, so that few threads work
+// where few are needed.
 type calls struct {
 	mu      sync.Mutex
 	last    int64
@@ -298,6 +299,9 @@ func (f *function) batch(in []string, out []dataset.OutColumn) dataset.BatchFunc
 				if len(out) == 0 {
 					for i, name := range in {
 						v, x := s.Column(name), &values[i*len(samples)+k]
+						if x.DType != v.DType || x.Shape.Rank() != v.Shape.Rank() {
+							return fmt.Errorf("%w: column %q: %s returned %v, want its dtype and axes (%v): outputs= allows others", dataset.ErrData, name, f.name, x.Desc, v.Desc)
+						}
 						x.Layout = v.Layout
 						if err := set(v, x); err != nil {
 							return err
@@ -325,7 +329,10 @@ func (f *function) start(ctx context.Context, epoch uint64) (dataset.Reader, err
 	f.last++
 	r.number = f.last
 	f.mu.Unlock()
-	return r, f.do(ctx, &Call{Function: f.place, Kind: callStart, Epoch: epoch, Reader: r.number})
+	if err := f.do(ctx, &Call{Function: f.place, Kind: callStart, Epoch: epoch, Reader: r.number}); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
 // reader reads an epoch of a generator of Python.

@@ -73,6 +73,9 @@ type jsonDefinition struct {
 	Top     jsonNode `json:"top"`
 }
 
+// maxDepth bounds the depth of a definition, as package dataset does.
+const maxDepth = 200
+
 // withFunctions parses a definition with functions of Python, whose calls go to
 // q. A watch takes its answers from the map that it puts them in, by its name.
 func withFunctions(b []byte, functions []Function, q *calls, answers map[string]*dataset.Answers) (*dataset.Dataset, error) {
@@ -84,14 +87,17 @@ func withFunctions(b []byte, functions []Function, q *calls, answers map[string]
 	for i := range functions {
 		m[functions[i].Name] = &function{calls: q, place: i, name: labelOf(functions[i].Name), Function: &functions[i]}
 	}
-	return j.Top.dataset(m, j.Version, answers)
+	return j.Top.dataset(m, j.Version, 0, answers)
 }
 
 // dataset returns the dataset of a node and its inputs.
-func (j *jsonNode) dataset(m map[string]*function, version int, answers map[string]*dataset.Answers) (*dataset.Dataset, error) {
+func (j *jsonNode) dataset(m map[string]*function, version, depth int, answers map[string]*dataset.Answers) (*dataset.Dataset, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("infer_prep: %s: %w: nodes %d deep, want at most %d", j.Node, dataset.ErrDefinition, depth, maxDepth)
+	}
 	var in []*dataset.Dataset
 	for i := range j.In {
-		d, err := j.In[i].dataset(m, version, answers)
+		d, err := j.In[i].dataset(m, version, depth+1, answers)
 		if err != nil {
 			return nil, err
 		}

@@ -116,7 +116,9 @@ def described(what: str, columns: Columns) -> list[dict[str, Any]]:
         dtype, shape, layout = ((*spec, (), "none")[:3] if len(spec) < 2 else (*spec, "none")[:3]) if isinstance(spec, tuple) else (spec, (), "none")
         if dtype is bytes:
             dtype = "bytes"
-        if dtype not in ("bytes", "bfloat16"):
+        if isinstance(shape, int):
+            shape = (shape,)
+        if dtype not in ("bytes", "bfloat16", None):
             try:
                 dtype = np.dtype(dtype).name
             except TypeError:
@@ -131,14 +133,19 @@ def described(what: str, columns: Columns) -> list[dict[str, Any]]:
 def value(what: str, x: Any, dtype: str | None) -> tuple[Array, str]:
     """The array in C order of a value that a function returned, and its dtype."""
     if dtype == "bytes":
-        if isinstance(x, str):
-            x = x.encode()
-        return np.frombuffer(x, np.uint8) if not isinstance(x, np.ndarray) else np.ascontiguousarray(x, np.uint8), "bytes"
+        if isinstance(x, np.ndarray):
+            if x.dtype != np.uint8:
+                raise TypeError(f"infer_prep: {what} returned an array of {x.dtype}, want bytes")
+            return np.ascontiguousarray(x), "bytes"
+        m = memoryview(x.encode() if isinstance(x, str) else x)
+        return np.frombuffer(m, np.uint8) if m.nbytes else np.empty(0, np.uint8), "bytes"
     if dtype is not None and not hasattr(x, "dtype"):  # a number or a list, which has no dtype of its own
         a = np.asarray(x)
         want = _native.NUMPY[dtype]
-        if a.dtype != want and a.dtype.kind in "biuf" and (a.dtype.kind != "f" or want.kind == "f"):
-            a = np.asarray(x, want)
+        if a.dtype != want and a.dtype.kind in "biuf" and "biuf".index(a.dtype.kind) <= "biuf".index(want.kind):
+            given, a = a, a.astype(want)
+            if want.kind in "iu" and np.any(a != given):
+                raise OverflowError(f"infer_prep: {what} returned {x}, want numbers of {dtype}")
     else:
         a = np.asarray(x)
     if dtype == "bfloat16" and a.dtype == np.uint16:
