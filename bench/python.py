@@ -33,6 +33,8 @@ LOOPS = {
     "ffcv": Loop("ffcv", "ffcv_loop.py", False),
 }
 ALONE = Loop("goldens", "torch_alone.py", False)
+# With the same function of Python on every sample.
+FUNCTIONS = {OURS: Loop("goldens", "ours_function.py", True), "torch": Loop("goldens", "torch_function.py", True)}
 SINGLE = {OURS: Loop("goldens", "ours_single.py", True), "torchvision": Loop("goldens", "torchvision_single.py", True)}
 # The goals: times as fast, parts of the memory and of the time to the first batch.
 FASTER, MEMORY, SOONER, LATENCY = 2, 3, 10, 2.5
@@ -64,6 +66,7 @@ class Python(Run):
         names = chosen("PEERS", [n for n in known if n != NUMPY])
         self.loops = [n for n in LOOPS if n in names or n == NUMPY and OURS in names]
         self.single = [n for n in SINGLE if n in names]
+        self.functions = [n for n in FUNCTIONS if n in names]
         self.rounds = max(1, number("ROUNDS", 7))
         self.first = max(1, number("FIRST", 5))
         self.count = number("COUNT", 1920)
@@ -82,11 +85,14 @@ class Python(Run):
             wanted.setdefault(LOOPS[n].environment, []).append(n)
         for n in self.single:
             wanted.setdefault(SINGLE[n].environment, []).append(n)
+        for n in self.functions:
+            wanted.setdefault(FUNCTIONS[n].environment, []).append(n)
         without = set(self.install_environments(wanted))
         self.loops = [n for n in self.loops if n not in without]
         self.single = [n for n in self.single if n not in without]
+        self.functions = [n for n in self.functions if n not in without]
         out = fresh("python-wheel")
-        wheel = command([sys.executable, os.path.join(ROOT, "python", "backend.py"), "--out", out, "native"], env=os.environ | {"GO": GO}).partition(":")[0]
+        wheel = command([sys.executable, os.path.join(ROOT, "python", "backend.py"), "--out", out, "native"], env=os.environ | {"GO": GO}).strip()
         self.site = fresh("python-site")
         with zipfile.ZipFile(os.path.join(out, wheel)) as z:
             z.extractall(self.site)
@@ -175,14 +181,13 @@ class Python(Run):
                 "version": p.version, "wall_s": [r[1] for r in p.rounds], "cpu_s": [r[2] for r in p.rounds], "ours_times_as_fast": x,
                 "peak_bytes": peaks[n], "first_batch_s": firsts[n]}
 
-    def singles(self):
-        """Single images, on one core with one thread each."""
-        what, core = "single images", self.cores.split(",")[-1]
-        self.equal(what, {n: SINGLE[n] for n in self.single}, self.photos)
+    def compare(self, what, programs, names, cores, environ, *args):
+        """Compares the tensors of programs and then their speed, and returns rows of a table."""
+        self.equal(what, {n: programs[n] for n in names}, *args)
         ps = {}
         try:
-            for n in self.single:
-                ps[n] = Process(n, "python-single", self.program(SINGLE[n], self.photos), core, self.environ(ONE_THREAD))
+            for n in names:
+                ps[n] = Process(n, "python-" + what.replace(" ", "-"), self.program(programs[n], *args), cores, environ)
                 if n not in self.each(what, [n], lambda n: ps[n].ready() or True):
                     ps.pop(n).quit()
             self.turns(what, ps)
@@ -193,9 +198,9 @@ class Python(Run):
         rows = []
         for n, p in ps.items():
             x = ratio(ours, p, 1) if ours else None
-            rows.append((n, p.version, f"{1e3 / p.rate(1):.2f}", f"{x:.2f}" if x else ""))
-            self.results["single", n] = (x,)
-            self.raw[f"{n}, {what}"] = {"version": p.version, "wall_s": [r[1] for r in p.rounds], "ours_times_as_fast": x}
+            rows.append((what, n, p.version, f"{p.rate(1):,.0f}", f"{1e3 / p.rate(1):.2f}", f"{x:.2f}" if x else ""))
+            self.results[what, n] = (x,)
+            self.raw[f"{n}, {what}"] = {"version": p.version, "wall_s": [r[1] for r in p.rounds], "cpu_s": [r[2] for r in p.rounds], "ours_times_as_fast": x}
         return rows
 
     def judge(self):
@@ -217,7 +222,8 @@ class Python(Run):
                     self.goal(text, f"{figure / unit:.0f} {'MB' if unit > 1 else 'ms'}, 1/{of / figure:.1f}", figure * want <= of)
                 else:
                     self.goal(text)
-        self.at_least(f"single images: at least {LATENCY}x Pillow and torchvision with equal tensors", LATENCY, self.results.get(("single", "torchvision"), (None,))[0])
+        self.at_least(f"a function of Python: at least {FASTER}x DataLoader with equal tensors", FASTER, self.results.get(("a function of Python", "torch"), (None,))[0])
+        self.at_least(f"single images: at least {LATENCY}x Pillow and torchvision with equal tensors", LATENCY, self.results.get(("single images", "torchvision"), (None,))[0])
 
     def test(self):
         """The tests that need torch."""
@@ -245,12 +251,15 @@ class Python(Run):
         for w in WORKERS:
             say(f"{at(w)} ...")
             self.measure(w)
+        say("a function of Python ...")
+        rows = self.compare("a function of Python", FUNCTIONS, self.functions, self.cores, self.environ(), self.folder, str(max(WORKERS)))
         say("single images ...")
-        rows = self.singles()
+        # On one core with one thread each.
+        rows += self.compare("single images", SINGLE, self.single, self.cores.split(",")[-1], self.environ(ONE_THREAD), self.photos)
         self.judge()
         self.save("bench-python.json", {"results": self.raw, "machine": machine, "images": images, "rounds": self.rounds, "memory": Memory.what, "torch_alone_bytes": self.alone})
         table("workers | library | version | images/s by the clock | speed-up | CPU ms an image | peak MB | MB above import torch | s to the first batch, process | loader", self.rows)
-        table("single images | version | ms an image by the clock | speed-up", rows)
+        table("task | library | version | images/s by the clock | ms an image | speed-up", rows)
         what = f"{images}. Cores {self.cores} for all, {self.rounds} rounds in turn, medians; memory: {Memory.what} of all its processes"
         if self.alone:
             what += f", of which torch alone has {self.alone / 1e6:.0f} MB"

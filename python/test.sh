@@ -22,4 +22,4 @@ py=$work/venv/bin/python
 cd "$work" # so that the package is the installed one
 "$py" -c 'import infer_prep, sys; assert infer_prep.__file__.startswith(sys.prefix), infer_prep.__file__'
 [ "${1:-}" = -m ] || "$py" -m mypy --config-file "$OLDPWD/pyproject.toml" --cache-dir "$work/mypy" -p infer_prep --exclude '/(torch|transformers)\.py$'
-INFER_PREP=$OLDPWD/../bin/infer-prep "$py" -m pytest -q -rs -c "$OLDPWD/pyproject.toml" --rootdir "$OLDPWD" "$OLDPWD/tests" "$@"
+MYPY_CACHE=$work/mypy INFER_PREP=$OLDPWD/../bin/infer-prep "$py" -m pytest -q -rs -c "$OLDPWD/pyproject.toml" --rootdir "$OLDPWD" "$OLDPWD/tests" "$@"

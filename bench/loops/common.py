@@ -21,6 +21,11 @@ COMPOSE = b"""Compose(
 )"""
 
 
+def function(image):
+    """The function of Python of ours_function.py and torch_function.py: a soft clip of the values."""
+    return image / (1 + abs(image))
+
+
 def answers():
     """The file for answers; what libraries print goes to standard error."""
     out = os.fdopen(os.dup(1), "w", buffering=1)

@@ -4,7 +4,8 @@
 //
 // Handles are positive numbers. A function that returns a handle returns 0 for
 // an error. A function with a status returns 0, or -1 for an error. *e then is
-// a JSON object with the texts code and error, which ip_free frees. All
+// a JSON object with the texts code and error, which ip_free frees. The number
+// call is that of an exception of a Python function. All
 // functions are safe for concurrent use. None may be called in a process that
 // was forked after the library was loaded: Go's threads do not survive fork.
 package main
@@ -45,6 +46,22 @@ typedef struct {
 	int32_t tensors;
 	int32_t notes; // 1 if ip_pipeline_notes has messages
 } ip_batch;
+
+// A call of a function of Python; see binding.Call.
+typedef struct {
+	int64_t id;
+	int64_t lease; // of its values; 0 if there are none, else ip_release ends it
+	int64_t epoch;
+	uint64_t ordinal;
+	uint64_t seed;
+	int64_t reader;
+	char *key; // ip_free frees it
+	int32_t function;
+	int32_t kind;
+	int32_t samples;
+	int32_t tensors; // of the lease
+	int32_t more;    // 1 if another thread should wait for calls
+} ip_call;
 */
 import "C"
 
@@ -63,7 +80,7 @@ import (
 )
 
 // abiVersion is the version of the declarations above.
-const abiVersion = 6
+const abiVersion = 7
 
 // maxOutputs is the most outputs of a video processor.
 const maxOutputs = 16
@@ -108,7 +125,11 @@ func fail(to **C.char, err error) bool {
 	if err == nil {
 		return false
 	}
-	b, _ := json.Marshal(map[string]string{"code": binding.Code(err), "error": binding.Text(err)}) // strings have a JSON form
+	fields := map[string]any{"code": binding.Code(err), "error": binding.Text(err)}
+	if r := (*binding.RaisedError)(nil); errors.As(err, &r) {
+		fields["call"] = r.Call // of the exception that Python keeps
+	}
+	b, _ := json.Marshal(fields) // texts and numbers have a JSON form
 	*to = C.CString(string(b))
 	return true
 }
@@ -524,6 +545,105 @@ func ip_pipeline_state(h C.int64_t, before C.int32_t, state *unsafe.Pointer, n *
 //export ip_pipeline_restore
 func ip_pipeline_restore(h C.int64_t, state unsafe.Pointer, n C.int64_t, e **C.char) C.int32_t {
 	return call(h, e, func(p *binding.Pipeline) error { return p.Restore(bytesOf(state, n)) })
+}
+
+// ip_pipeline_weights sets *weights to the weights of a feedback policy, a list
+// in JSON, if set is NULL. Else it makes the list set those of the next epoch.
+//
+//export ip_pipeline_weights
+func ip_pipeline_weights(h C.int64_t, name, set *C.char, weights, e **C.char) C.int32_t {
+	return call(h, e, func(p *binding.Pipeline) error {
+		if set != nil {
+			var w []float64
+			if err := fromJSON(set, &w); err != nil {
+				return err
+			}
+			return p.SetWeights(C.GoString(name), w)
+		}
+		w, err := p.Weights(C.GoString(name))
+		if err == nil {
+			*weights, err = toJSON(w)
+		}
+		return err
+	})
+}
+
+// ip_pipeline_give gives the answer of a number to the waited callback of a
+// name.
+//
+//export ip_pipeline_give
+func ip_pipeline_give(h C.int64_t, name *C.char, number C.int64_t, e **C.char) C.int32_t {
+	return call(h, e, func(p *binding.Pipeline) error { return p.Give(C.GoString(name), int64(number)) })
+}
+
+// ip_call_next waits for a call of a function of Python, which ip_call_return
+// or ip_call_raise ends. first is 1 for the first call of a thread. It returns
+// 1 once the pipeline is closed.
+//
+//export ip_call_next
+func ip_call_next(h C.int64_t, first C.int32_t, to *C.ip_call) C.int32_t {
+	p, err := get[*binding.Pipeline](h)
+	if err != nil {
+		return 1
+	}
+	c := p.NextCall(first == 1)
+	if c == nil {
+		return 1
+	}
+	*to = C.ip_call{
+		id: C.int64_t(c.ID), epoch: C.int64_t(c.Epoch), ordinal: C.uint64_t(c.Ordinal), seed: C.uint64_t(c.Seed), reader: C.int64_t(c.Reader),
+		function: C.int32_t(c.Function), kind: C.int32_t(c.Kind), samples: C.int32_t(c.Samples), key: C.CString(c.Key),
+	}
+	if c.Tensors != nil {
+		to.tensors, to.lease = C.int32_t(len(c.Tensors.List())), put(c.Tensors)
+	}
+	if c.More {
+		to.more = 1
+	}
+	return 0
+}
+
+// ip_call_values describes the values of a call's lease in out, which has room
+// for all.
+//
+//export ip_call_values
+func ip_call_values(lease C.int64_t, out *C.ip_tensor) {
+	if t, err := get[*binding.Tensors](lease); err == nil {
+		describe(t, unsafe.Slice(out, len(t.List())))
+	}
+}
+
+// ip_call_return ends a call with ok, what a predicate returned or whether a
+// generator has a sample, and with count dense values, which are copied.
+//
+//export ip_call_return
+func ip_call_return(h, id C.int64_t, ok C.int32_t, values *C.ip_tensor, count C.int32_t) {
+	p, err := get[*binding.Pipeline](h)
+	if err != nil {
+		return // it is closed
+	}
+	list := make([]tensor.Tensor, max(count, 0))
+	for i, v := range unsafe.Slice(values, len(list)) {
+		shape := make([]int, min(max(v.rank, 0), tensor.MaxRank))
+		for j := range shape {
+			shape[j] = int(v.shape[j])
+		}
+		list[i], err = binding.Dense(int(v.dtype), shape, bytesOf(v.data, v.bytes))
+		if err != nil {
+			p.Raise(int64(id), err.Error())
+			return
+		}
+	}
+	p.Return(int64(id), ok == 1, list)
+}
+
+// ip_call_raise ends a call with an exception, whose text says which.
+//
+//export ip_call_raise
+func ip_call_raise(h, id C.int64_t, text *C.char) {
+	if p, err := get[*binding.Pipeline](h); err == nil {
+		p.Raise(int64(id), C.GoString(text))
+	}
 }
 
 // ip_pipeline_stats sets *stats to a binding.Stats in JSON, which ip_free

@@ -46,8 +46,13 @@ def test_documentation(tmp_path, jpeg, folder, monkeypatch):
             if "torch" not in block and "infer_prep.transformers" not in block:
                 block = re.sub(r"open\((.*?)\)\.read\(\)", r"__import__('pathlib').Path(\1).read_bytes()", block).replace('.Path("cat.jpg", "rb")', '.Path("cat.jpg")')
                 exec(compile(block, page, "exec"), names)
+                if "from_generator" in block:
+                    names["functions"] = list(names["pipeline"])
                 blocks += 1
         assert names["tensor"].shape == (3, 224, 224)
-        assert page != "docs/python.md" or sum(steps) == 60
-    assert blocks == 7
+        if page == "docs/python.md":
+            assert sum(steps) == 60
+            (b,) = names["functions"]
+            assert b["image"].shape == (2, 3, 8, 12) and b["odd"].tolist() == [False, True]
+    assert blocks == 8
     assert list((tmp_path / "tensors").rglob("*.npy"))

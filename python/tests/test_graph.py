@@ -109,6 +109,11 @@ def test_several_outputs(jpeg):
     g = Graph.from_json(d)
     out = g.run(jpeg)
     assert list(out) == ["image", "flipped"]
+    one = Graph.from_json(conftest.SMALL)
+    for f, x in (one.run, jpeg), (one.run_batch, [jpeg]):
+        assert np.array_equal(f(x, as_dict=True)["image"], f(x)) and np.array_equal(f(x, as_dict=False), f(x))
+    with pytest.raises(ValueError, match="as_dict=False: the graph has the outputs .*, want one"):
+        g.run(jpeg, as_dict=False)
     assert np.array_equal(out["flipped"], out["image"][:, ::-1])
     into = {k: np.empty_like(v) for k, v in out.items()}
     g.run_into(jpeg, into)

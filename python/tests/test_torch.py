@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -75,6 +76,16 @@ def test_training_step(definition):
         b["image"].zero_()
     again = Loader(definition, seed=1)
     assert all(b["image"].any() for b in again)
+
+
+def test_documentation(folder):
+    """The loop of docs/python.md: labels are int64, as cross_entropy needs them."""
+    (block,) = [b for b in re.findall(r"```python\n(.*?)```", (conftest.ROOT / "docs" / "python.md").read_text(), re.DOTALL) if "cross_entropy" in b]
+    graph = infer_prep.Graph.from_ops("decode", "to_tensor")
+    names = {"definition": infer_prep.Dataset("image_folder", dir=folder).map(graph).batch(4), "device": "cpu",
+             "model": torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 16 * 24, 2))}
+    exec(compile(block, "docs/python.md", "exec"), names)
+    assert names["loss"].item() > 0 and names["batch"]["label"].dtype == torch.int64 and names["batch"]["label"].tolist() == [1] * 4
 
 
 SPAWN = """

@@ -1,6 +1,7 @@
 // Command opdoc writes docs/ops.md and docs/nodes.md from the registries and
 // the doc comments of packages transforms, plugin and dataset, and
-// docs/coverage.md from the table of package coverage. It compresses the two
+// docs/coverage.md from the table of package coverage, and the methods of
+// Python's Dataset, python/src/infer_prep/_nodes.py. It compresses the two
 // pages that package docs embeds. Run it with go generate ./internal/opdoc.
 package main
 
@@ -70,10 +71,15 @@ func generate(root string) (map[string][]byte, error) {
 		return nil, err
 	}
 	nodes, err := writeNodes(s)
+	if err != nil {
+		return nil, err
+	}
+	python, err := writePython(s)
 	return map[string][]byte{
-		filepath.Join(root, "docs", "ops.md"):      ops,
-		filepath.Join(root, "docs", "nodes.md"):    nodes,
-		filepath.Join(root, "docs", "coverage.md"): classes(),
+		filepath.Join(root, "docs", "ops.md"):                           ops,
+		filepath.Join(root, "docs", "nodes.md"):                         nodes,
+		filepath.Join(root, "docs", "coverage.md"):                      classes(),
+		filepath.Join(root, "python", "src", "infer_prep", "_nodes.py"): python,
 	}, err
 }
 

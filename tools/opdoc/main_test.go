@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/infer-prep/infer-prep/dataset"
+	"github.com/infer-prep/infer-prep/dataset/fakeimage"
 	"github.com/infer-prep/infer-prep/docs"
 	"github.com/infer-prep/infer-prep/internal/opdoc"
 	"github.com/infer-prep/infer-prep/tools/opsource"
@@ -69,5 +72,23 @@ func TestPages(t *testing.T) {
 		d, ok := opdoc.LookupNode(i.Name)
 		same(i.Name, i.New(), d, ok)
 		require.Equal(t, i.Doc, d.Summary)
+	}
+}
+
+// TestJoining checks the list of nodes whose methods in Python take several
+// datasets.
+func TestJoining(t *testing.T) {
+	for _, i := range dataset.Nodes() {
+		n := i.New()
+		if _, ok := n.(dataset.Source); ok {
+			continue
+		}
+		two := dataset.From(fakeimage.New())
+		_, err := dataset.Build(t.Context(), dataset.Of(n, two, two), dataset.Options{})
+		if errors.Is(err, dataset.ErrParam) { // its defaults say nothing
+			continue
+		}
+		one := err != nil && strings.Contains(err.Error(), "2 inputs, want 1")
+		require.Equal(t, slices.Contains(joining, i.Name), !one, "%s: %v", i.Name, err)
 	}
 }

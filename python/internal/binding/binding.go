@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"strings"
 
 	_ "github.com/infer-prep/infer-prep/codec/all" // every image format
 	"github.com/infer-prep/infer-prep/datagraph"
+	"github.com/infer-prep/infer-prep/dataset"
 	"github.com/infer-prep/infer-prep/device"
 	"github.com/infer-prep/infer-prep/mobile"
 	"github.com/infer-prep/infer-prep/tensor"
@@ -21,6 +23,7 @@ var (
 	errClosed   = errors.New("is closed")
 	errInput    = errors.New("invalid argument")
 	errInternal = errors.New("internal error")
+	errNode     = errors.New("of a node")
 )
 
 // Code returns the kind of an error, as mobile.Code does for the bindings of
@@ -38,25 +41,65 @@ func Code(err error) string {
 		return "closed"
 	case errors.Is(err, errInput):
 		return "input"
+	case errors.As(err, new(*RaisedError)):
+		return "function"
 	}
-	return mobile.Code(err)
+	switch code := mobile.Code(err); {
+	case code == "io" && errors.Is(err, dataset.ErrUnknownNode):
+		return "node"
+	case code == "input" && errors.Is(err, dataset.ErrParam) && (errors.As(err, new(*dataset.NodeError)) || errors.Is(err, errNode)):
+		return "param"
+	default:
+		return code
+	}
 }
 
 // ofPython has Python's names of options that errors name.
 var ofPython = strings.NewReplacer("Options.AllDone", "all_done", "AllDone returned false", "all_done returned False",
 	"store.AllowOutside permits it", "allow_outside=True permits it", "StageWorkers", "workers", "StageQueue", "queue", "want Prefetch", "want prefetch",
-	"Sink.Dir", "out", "Sink.Format", "format", "Sink.BatchSize", "batch_size", "Sink.LastBatch", "last_batch", "Sink.Force", "force", "Existing \"", "existing \"")
+	"Sink.Dir", "out", "Sink.Format", "format", "Sink.BatchSize", "batch_size", "Sink.LastBatch", "last_batch", "Sink.Force", "force", "Existing \"", "existing \"",
+	"set Pad", "pad= pads them", "Options.AllowChanged resumes", "allow_changed=True resumes", "(Options.MaxSkips)", "(max_skips)", " (Options.MaxSkipShare)", "",
+	"Options.World", "world", "drop it with Project", "drop it with project()", " (a source needs an import of its package)", "")
 
 // Text returns an error's text, with the option that permits what it refuses.
 func Text(err error) string {
 	if errors.Is(err, device.ErrClass) {
 		return err.Error() + `; least="approximate" permits it`
 	}
-	text := ofPython.Replace(err.Error())
+	text := err.Error()
+	if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
+		text = strings.ReplaceAll(text, t.Error(), wrongType(t))
+	}
+	text = ofPython.Replace(text)
 	if errors.Is(err, device.ErrUnavailable) && strings.HasSuffix(text, "INFER_PREP_ORT") {
 		text += "; pip install onnxruntime brings it"
 	}
 	return text
+}
+
+// wrongType says in Python's words that a value has a wrong type.
+func wrongType(t *json.UnmarshalTypeError) string {
+	have := "a " + t.Value
+	if strings.HasPrefix(t.Value, "array") || strings.HasPrefix(t.Value, "object") {
+		have = "an " + t.Value
+	}
+	want := t.Type.String()
+	switch t.Type.Kind() {
+	case reflect.String:
+		want = "str"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		want = "int"
+	case reflect.Float32, reflect.Float64:
+		want = "float"
+	case reflect.Slice, reflect.Array:
+		want = "a list"
+	case reflect.Map, reflect.Struct:
+		want = "a dict"
+	}
+	if t.Field == "" {
+		return have + ", want " + want
+	}
+	return fmt.Sprintf("'%s' is %s, want %s", t.Field, have, want)
 }
 
 // Unmarshal parses JSON that Python passes.

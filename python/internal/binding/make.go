@@ -38,18 +38,34 @@ func opsGraph(b []byte) (*datagraph.Graph, error) {
 
 // Node returns a node of a definition in JSON, without inputs: an object with
 // node, version and params. Parameters that are left out have their defaults.
+// A function of Python is not looked up.
 func Node(name string, params []byte) ([]byte, error) {
-	n, err := dataset.MakeNode(name, params)
+	params, function, err := swap(name, params, standIn+"/"+name)
 	if err != nil {
 		return nil, err
+	}
+	n, err := dataset.MakeNode(name, params)
+	if err != nil {
+		return nil, nodeError{err}
 	}
 	d, err := json.Marshal(dataset.Of(n))
 	if err != nil {
 		return nil, err
 	}
-	var form struct {
-		Top json.RawMessage `json:"top"`
+	var form jsonDefinition
+	if err := json.Unmarshal(d, &form); err != nil {
+		return nil, err
 	}
-	err = json.Unmarshal(d, &form)
-	return form.Top, err
+	if function != "" {
+		if form.Top.Params, _, err = swap(name, form.Top.Params, function); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(form.Top)
 }
+
+// nodeError is an error of Node, which is errNode, too.
+type nodeError struct{ error }
+
+func (e nodeError) Unwrap() error      { return e.error }
+func (e nodeError) Is(kind error) bool { return kind == errNode }

@@ -44,6 +44,11 @@ type Options struct {
 	// step on it. Default: no device, exact.
 	Device string `json:"device"`
 	Least  string `json:"least"`
+	// AutoTune adapts workers and queues to the load.
+	AutoTune bool `json:"autotune"`
+	// Functions are the functions of Python in the definition. NextCall then
+	// returns their calls.
+	Functions []Function `json:"functions"`
 }
 
 var onErrors = map[string]dataset.ErrorPolicy{
@@ -67,6 +72,8 @@ type Pipeline struct {
 	asks    chan error         // from allDone
 	answers chan answer        // to allDone
 	device  device.Device      // nil without one
+	calls   *calls
+	gives   map[string]*dataset.Answers // of callbacks, by name
 
 	guard  sync.Mutex // of the fields below
 	end    context.CancelFunc
@@ -107,7 +114,13 @@ func ParseDefinition(b []byte) (*dataset.Dataset, error) {
 
 // OpenPipeline opens a definition at the start of epoch 0.
 func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
-	d, err := ParseDefinition(definition)
+	q, gives := newCalls(), map[string]*dataset.Answers{}
+	var d *dataset.Dataset
+	if len(o.Functions) > 0 {
+		d, err = withFunctions(definition, o.Functions, q, gives)
+	} else {
+		d, err = ParseDefinition(definition)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +129,8 @@ func OpenPipeline(definition []byte, o Options) (_ *Pipeline, err error) {
 		names := []string{"fail", "skip", "replace"}
 		return nil, fmt.Errorf("infer_prep: pipeline: %w: on_error %q, want one of %q%s", errInput, o.OnError, names, registry.DidYouMean(o.OnError, names))
 	}
-	p := &Pipeline{asks: make(chan error), answers: make(chan answer), o: pipeline.Options{
-		Workers: o.Workers, Prefetch: o.Prefetch, Queue: o.Queue, Bytes: o.Bytes, StageWorkers: o.StageWorkers, StageQueue: o.StageQueue,
+	p := &Pipeline{calls: q, gives: gives, asks: make(chan error), answers: make(chan answer), o: pipeline.Options{
+		Workers: o.Workers, Prefetch: o.Prefetch, Queue: o.Queue, Bytes: o.Bytes, StageWorkers: o.StageWorkers, StageQueue: o.StageQueue, AutoTune: o.AutoTune,
 	}}
 	build := dataset.Options{
 		Seed: o.Seed, Rank: o.Rank, World: o.World, DropUneven: o.DropUneven, OnError: policy, MaxSkips: o.MaxSkips, AllowChanged: o.AllowChanged,
@@ -418,6 +431,48 @@ func (p *Pipeline) Restore(state []byte) error {
 	return old.Close()
 }
 
+// open returns the run for calls that do not wait for others, so that functions
+// of Python may make them.
+func (p *Pipeline) open() (*pipeline.Pipeline, error) {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if p.closed {
+		return nil, fmt.Errorf("infer_prep: pipeline %w", errClosed)
+	}
+	return p.run, nil
+}
+
+// Weights returns the weights of a feedback policy in this epoch.
+func (p *Pipeline) Weights(name string) ([]float64, error) {
+	run, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	return run.Weights(name)
+}
+
+// SetWeights sets the weights of a feedback policy from the next epoch on.
+func (p *Pipeline) SetWeights(name string, weights []float64) error {
+	run, err := p.open()
+	if err != nil {
+		return err
+	}
+	return run.SetWeights(name, weights)
+}
+
+// Give gives an answer, which has a number above 0, to a waited callback.
+func (p *Pipeline) Give(name string, number int64) error {
+	if _, err := p.open(); err != nil {
+		return err
+	}
+	a := p.gives[name]
+	if a == nil {
+		return fmt.Errorf("infer_prep: pipeline: %w: %q is no waited callback", errInput, name)
+	}
+	a.Give(number)
+	return nil
+}
+
 // Stats are the figures of a pipeline.
 type Stats struct {
 	Epoch   uint64                `json:"epoch"`
@@ -461,6 +516,7 @@ func (p *Pipeline) Close() error {
 	run := p.run
 	p.guard.Unlock()
 	p.end()
+	p.calls.close() // what functions return now is dropped
 	err := run.Close()
 	p.mu.Lock() // a Next that was waiting has returned
 	defer p.mu.Unlock()

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -47,6 +48,24 @@ func (t *Tensors) Release() {
 		}
 		t.list = nil
 	})
+}
+
+// Dense returns a tensor of a shape in C order with the memory b. dtype is an
+// element type of package tensor.
+func Dense(dtype int, shape []int, b []byte) (t tensor.Tensor, err error) {
+	d := tensor.Desc{DType: tensor.DType(dtype)}
+	if d.DType == tensor.Bytes {
+		return tensor.Tensor{Desc: d, Data: b}, nil
+	}
+	d.Shape = tensor.Dims(shape...)
+	if err := d.Validate(); err != nil {
+		return t, err
+	}
+	if d.Size() != int64(len(b)) {
+		return t, fmt.Errorf("infer_prep: %w: %d bytes for %v, want %d", errInput, len(b), d, d.Size())
+	}
+	t.Data = b
+	return t, t.Reset(d)
 }
 
 // dense reports whether t's elements follow one another.

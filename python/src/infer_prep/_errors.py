@@ -5,7 +5,8 @@ class InferPrepError(RuntimeError):
     """An error of the library.
 
     code is its kind: "graph", "op", "param", "format" (a damaged image),
-    "unsupported", "limit", "input" (an invalid argument), "state", "closed",
+    "unsupported", "limit", "input" (an invalid argument), "node", "function" (an
+    exception of a function, which is the __cause__), "state", "closed",
     "canceled", "io", "bundle", "version", "digest" or "internal" (a bug; please
     report it). docs/python.md describes them.
     """
@@ -13,6 +14,7 @@ class InferPrepError(RuntimeError):
     def __init__(self, text: str, code: str) -> None:
         super().__init__(text)
         self.code = code
+        self._call = 0  # the number of the call of a function that raised
 
     def __reduce__(self) -> tuple[type["InferPrepError"], tuple[str, str]]:
         return type(self), (str(self), self.code)  # so that a worker process can pass it on

@@ -7,7 +7,7 @@ import operator
 import os
 import weakref
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Iterable, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterable, Literal, NamedTuple, Sequence, Union, overload
 
 import numpy as np
 
@@ -182,7 +182,16 @@ class Graph:
             _native.check(error)
         return {c.name: tuple(t.shape[: t.rank]) for c, t in zip(self.columns, out)}
 
-    def run(self, image: Image, *, input_data_format: str | None = None) -> Array | dict[str, Array]:
+    @overload
+    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: Literal[True]) -> dict[str, Array]: ...
+
+    @overload
+    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: Literal[False]) -> Array: ...
+
+    @overload
+    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
+
+    def run(self, image: Image, *, input_data_format: str | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
         """Runs the graph on an image: a JPEG, PNG, GIF, BMP, TIFF or WebP file, or pixels.
 
         A file is bytes or another buffer of bytes with one axis. Pixels are an array or
@@ -196,15 +205,25 @@ class Graph:
         rule decides: the channels are the first axis if it has 1, 3 or 4 elements, else
         the last. If both axes have, there is a warning.
 
-        Returns the array of the only output, or a dict of all outputs by name. The
-        arrays are memory of the library, without a copy; it is reused when no array
+        Returns the array of the only output, or a dict of all outputs by name. With
+        as_dict=True it is always a dict, and with as_dict=False always the array, or a
+        ValueError if there are several outputs: type checkers know which. The arrays are memory of the library, without a copy; it is reused when no array
         refers to it. They have no axis for a batch.
         """
         i = _native.Image()
         keep = _images.fill(i, image, input_data_format)
-        return self._lent(lambda out, error: _native.lib().ip_graph_run(self._live(), byref(i), out, byref(error)), keep)
+        return self._lent(lambda out, error: _native.lib().ip_graph_run(self._live(), byref(i), out, byref(error)), keep, as_dict)
 
-    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None) -> Array | dict[str, Array]:
+    @overload
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: Literal[True]) -> dict[str, Array]: ...
+
+    @overload
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: Literal[False]) -> Array: ...
+
+    @overload
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: None = None) -> Array | dict[str, Array]: ...
+
+    def run_batch(self, images: Sequence[Image] | Array, *, input_data_format: str | None = None, as_dict: bool | None = None) -> Array | dict[str, Array]:
         """Runs the graph on a list of images, each as in run, or on an array or a tensor of four axes.
 
         Returns what run returns, with the batch that the reference makes of the images:
@@ -214,10 +233,12 @@ class Graph:
         outputs make no batch.
         """
         l, n, keep = _images.images(images, input_data_format)
-        return self._lent(lambda out, error: _native.lib().ip_graph_run_batch(self._live(), l, n, out, byref(error)), keep)
+        return self._lent(lambda out, error: _native.lib().ip_graph_run_batch(self._live(), l, n, out, byref(error)), keep, as_dict)
 
-    def _lent(self, run: Callable[[Any, c_void_p], int], keep: Any) -> Array | dict[str, Array]:
+    def _lent(self, run: Callable[[Any, c_void_p], int], keep: Any, as_dict: bool | None) -> Array | dict[str, Array]:
         """The outputs of a call that lends them; keep is what the call reads."""
+        if as_dict is False and len(self.columns) != 1:
+            raise ValueError(f"infer_prep: as_dict=False: the graph has the outputs {[c.name for c in self.columns]}, want one")
         out = _native.tensors(len(self.columns))
         error = c_void_p()
         info = _native.BatchInfo()
@@ -226,7 +247,7 @@ class Graph:
         del keep
         if error.value:
             _native.check(error)
-        if len(self.columns) == 1:
+        if len(self.columns) == 1 and not as_dict:
             return _native.array(out[0], lease)
         return {c.name: _native.array(t, lease) for c, t in zip(self.columns, out)}
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ._errors import ForkError, InferPrepError
 
-ABI = 6
+ABI = 7
 MAX_RANK = 8
 MAX_OUTPUTS = 16  # of a video processor
 Array = npt.NDArray[Any]
@@ -77,6 +77,12 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "ip_pipeline_restore": (c_int32, [c_int64, c_char_p, c_int64, ERROR]),
     "ip_pipeline_stats": (c_int32, [c_int64, ERROR, ERROR]),
     "ip_pipeline_notes": (c_int32, [c_int64, ERROR, ERROR]),
+    "ip_pipeline_weights": (c_int32, [c_int64, c_char_p, c_char_p, ERROR, ERROR]),
+    "ip_pipeline_give": (c_int32, [c_int64, c_char_p, c_int64, ERROR]),
+    "ip_call_next": (c_int32, [c_int64, c_int32, c_void_p]),
+    "ip_call_values": (None, [c_int64, POINTER(Tensor)]),
+    "ip_call_return": (None, [c_int64, c_int64, c_int32, POINTER(Tensor), c_int32]),
+    "ip_call_raise": (None, [c_int64, c_int64, c_char_p]),
     "ip_close": (c_int32, [c_int64, ERROR]),
 }
 
@@ -157,7 +163,9 @@ def check(error: c_void_p) -> None:
     """Raises the error of a call, if there is one."""
     if error.value:
         e = json.loads(text(error))
-        raise InferPrepError(e["error"], e["code"])
+        raised = InferPrepError(e["error"], e["code"])
+        raised._call = e.get("call", 0)
+        raise raised
 
 
 def close(handle: int) -> None:

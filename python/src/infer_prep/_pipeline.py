@@ -10,11 +10,12 @@ import sys
 import weakref
 from ctypes import byref, c_int64, c_void_p, string_at
 from operator import index
-from typing import Any, Callable, Iterator, Mapping
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from . import _native
 from ._dataset import Dataset
 from ._errors import InferPrepError
+from ._functions import Caller, Function, calling
 from ._graph import Path, columns, path_of
 from ._native import Array
 
@@ -149,6 +150,7 @@ class Pipeline:
     device, least  a device for the last steps of the maps, such as "ort:cpu",
                    and the worst class of a step on it; see Graph.on. Default:
                    none
+    autotune       adapt workers and queues to the load
 
     Several threads may use a Pipeline: each batch goes to one of them. It cannot
     be pickled, nor used after a fork.
@@ -173,8 +175,11 @@ class Pipeline:
         allow_outside: bool = False,
         device: str | None = None,
         least: str = "exact",
+        autotune: bool = False,
     ) -> None:
+        functions: dict[str, Function] = {}
         if isinstance(definition, Dataset):
+            functions = definition.functions
             definition = definition.definition
         if isinstance(definition, Mapping):
             content = json.dumps(definition).encode()
@@ -195,6 +200,8 @@ class Pipeline:
         if all_done is not None and not callable(all_done):
             raise TypeError(f"infer_prep: pipeline: all_done is {type(all_done).__name__}, want a function of a bool, such as infer_prep.torch.all_done()")
         options["all_done"] = all_done is not None
+        options["autotune"] = bool(autotune)
+        options["functions"] = [f.describe() for f in functions.values()]
         self._all_done = all_done
         if device is not None:
             options |= {"device": _native.device(device), "least": least}
@@ -212,6 +219,9 @@ class Pipeline:
         self._handle = lib.ip_pipeline_open(content, len(content), json.dumps(options).encode(), byref(info), byref(error))
         _native.check(error)
         self._finish = weakref.finalize(self, _native.close, self._handle)
+        self._caller = Caller(self, self._handle, list(functions.values()), None if on_error == "fail" else 16)
+        if functions:
+            self._caller.start()
         d = json.loads(_native.text(info))
         self.columns = columns(d)
         self._len: int = d["len"]
@@ -227,7 +237,7 @@ class Pipeline:
         return self._len
 
     def __iter__(self) -> Iterator[Batch]:
-        handle = self._live()
+        handle = self._outside()
         if not self._fresh:
             self._undelivered = None
             error = c_void_p()
@@ -259,6 +269,7 @@ class Pipeline:
     def _wait(self, info: _native.BatchInfo, out: Any) -> bool:
         """Waits for the next batch; False at the end of the epoch."""
         error = c_void_p()
+        self._outside()
         while True:
             status = _native.lib().ip_pipeline_next(self._live(), WAIT, byref(info), out, byref(error))
             if status in (3, 4):
@@ -267,7 +278,7 @@ class Pipeline:
                 break
         if status != 0 or info.notes:
             self._warn()
-        _native.check(error)
+        self._caller.check(error)
         return bool(status == 0)
 
     def _ask(self, done: bool) -> None:
@@ -292,16 +303,17 @@ class Pipeline:
     def state_dict(self) -> dict[str, Any]:
         """The place after the last batch, for load_state_dict.
 
-        It is a dict of numbers and strings, so json, pickle and torch.save can write
+        It is a dict of numbers, strings and lists, so json, pickle and torch.save can write
         it. At the end of an epoch it is the start of the next one.
         """
         state, n, error = c_void_p(), c_int64(), c_void_p()
         lib = _native.lib()
-        lib.ip_pipeline_state(self._live(), self._undelivered is not None, byref(state), byref(n), byref(error))
+        lib.ip_pipeline_state(self._outside(), self._undelivered is not None, byref(state), byref(n), byref(error))
         _native.check(error)
         b = string_at(state, n.value)
         lib.ip_free(state)
-        return {"infer_prep_state": 1, "state": base64.b64encode(b).decode()}
+        out = {"infer_prep_state": 1, "state": base64.b64encode(b).decode()}
+        return out | {"functions": self._caller.names()} if self._caller.functions else out
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continues at a state of a Pipeline with the same definition, seed and data.
@@ -314,18 +326,47 @@ class Pipeline:
             b = base64.b64decode(state["state"], validate=True)
         except (KeyError, TypeError, ValueError):
             raise InferPrepError("infer_prep: load_state_dict: want a dict that state_dict of a Pipeline returned", "state") from None
+        was, now = list(state.get("functions", [])), self._caller.names()
+        if was != now:
+            raise InferPrepError(f"infer_prep: load_state_dict: the state is of the functions {', '.join(map(str, was)) or 'none'}, this pipeline has {', '.join(now) or 'none'}", "state")
         error = c_void_p()
-        _native.lib().ip_pipeline_restore(self._live(), b, len(b), byref(error))
+        _native.lib().ip_pipeline_restore(self._outside(), b, len(b), byref(error))
         _native.check(error)
         self._undelivered = None
         self._fresh = True
         self._iteration += 1
 
+    def weights(self, policy: str) -> list[float]:
+        """The weights of a feedback policy in this epoch."""
+        weights, error = c_void_p(), c_void_p()
+        _native.lib().ip_pipeline_weights(self._live(), _native.string("weights", policy), None, byref(weights), byref(error))
+        _native.check(error)
+        l: list[float] = json.loads(_native.text(weights))
+        return l
+
+    def set_weights(self, policy: str, weights: Sequence[float]) -> None:
+        """Sets the weights of a feedback policy for the epochs that begin afterwards.
+
+        Call it after the last batch of an epoch, or in epoch_end of a callback. The
+        weights are part of state_dict. Callbacks may call it.
+        """
+        error, text = c_void_p(), json.dumps([float(w) for w in weights]).encode()
+        _native.lib().ip_pipeline_weights(self._live(), _native.string("set_weights", policy), text, None, byref(error))
+        _native.check(error)
+
+    def give(self, answer: Any) -> None:
+        """Gives an answer of the loop to the waited callbacks: each gets it in a later step_begin, in order."""
+        for f in self._caller.functions:
+            if f.waited:
+                error = c_void_p()
+                _native.lib().ip_pipeline_give(self._live(), f.name.encode(), self._caller.keep_answer(answer), byref(error))
+                _native.check(error)
+
     def stats(self) -> dict[str, Any]:
         """Figures: epoch, step, skipped (bad samples), lent (batches that are in use),
         heap (bytes of the library's heap) and stages, which docs/datasets.md describes."""
         stats, error = c_void_p(), c_void_p()
-        _native.lib().ip_pipeline_stats(self._live(), byref(stats), byref(error))
+        _native.lib().ip_pipeline_stats(self._outside(), byref(stats), byref(error))
         _native.check(error)
         d: dict[str, Any] = json.loads(_native.text(stats))
         return d
@@ -348,6 +389,12 @@ class Pipeline:
         if not self._finish.alive:
             raise InferPrepError("infer_prep: the pipeline is closed", "closed")
         return int(self._handle)
+
+    def _outside(self) -> int:
+        """The handle, for calls that would wait for the functions of the pipeline."""
+        if calling() == self._handle:
+            raise InferPrepError("infer_prep: pipeline: a function of the pipeline may call only weights, set_weights, give and close", "input")
+        return self._live()
 
     def __repr__(self) -> str:
         return f"<infer_prep.Pipeline {', '.join(f'{c.name}: {c.dtype} {c.shape}' for c in self.columns)}>"

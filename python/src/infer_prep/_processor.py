@@ -133,9 +133,9 @@ class ImageProcessor:
         p = self._prepared(options)
         l = p.images(flat(images), input_data_format)
         if return_tensors is None:
-            each = [named(p.graph, p.graph.run(i, input_data_format=_images.LAST)) for i in l]
+            each = [p.graph.run(i, input_data_format=_images.LAST, as_dict=True) for i in l]
             return {c.name: [e[c.name] for e in each] for c in p.graph.columns}
-        out = named(p.graph, p.graph.run_batch(l, input_data_format=_images.LAST))
+        out = p.graph.run_batch(l, input_data_format=_images.LAST, as_dict=True)
         return out if return_tensors == "np" else tensors(p.graph, out)
 
     def __repr__(self) -> str:
@@ -147,11 +147,6 @@ class ImageProcessor:
 
 def _restored(config: dict[str, Any], backend: str | None, ignore_keys: tuple[str, ...]) -> ImageProcessor:
     return ImageProcessor(config, backend=backend, ignore_keys=ignore_keys)
-
-
-def named(graph: Graph, out: Array | dict[str, Array]) -> dict[str, Array]:
-    """The outputs by name."""
-    return out if isinstance(out, dict) else {graph.columns[0].name: out}
 
 
 def tensors(graph: Graph, out: dict[str, Array]) -> dict[str, Any]:

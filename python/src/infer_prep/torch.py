@@ -14,11 +14,19 @@ from ._pipeline import Batch, Pipeline, distributed, ranks
 
 
 def tensors(batch: Batch, pipeline: Pipeline) -> dict[str, torch.Tensor]:
-    """The arrays of a batch as tensors that share its memory."""
+    """The arrays of a batch as tensors that share its memory.
+
+    Labels of int32 are copied to int64, which torchvision's datasets give and
+    torch's losses need: columns named label, and those whose names end in _label.
+    """
     out = {}
     for c in pipeline.columns:
         t = torch.from_dlpack(batch[c.name])
-        out[c.name] = t.view(torch.bfloat16) if c.dtype == "bfloat16" else t
+        if c.dtype == "bfloat16":
+            t = t.view(torch.bfloat16)
+        elif c.dtype == "int32" and (c.name == "label" or c.name.endswith("_label")):
+            t = t.long()
+        out[c.name] = t
     return out
 
 
@@ -50,7 +58,7 @@ class Loader(IterableDataset[dict[str, torch.Tensor]]):
 
     It takes the arguments of Pipeline, and opens it at the first use, so that it
     can be pickled before. The tensors share the batch's memory, which is reused
-    when no tensor refers to it. Epochs, len, state_dict and load_state_dict are
+    when no tensor refers to it; labels are int64. Epochs, len, state_dict and load_state_dict are
     those of Pipeline.
 
     It needs no worker processes: its threads are in the library. In those of a

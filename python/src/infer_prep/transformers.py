@@ -234,7 +234,7 @@ def _process(self: Any, images: Any, arguments: dict[str, Any], options: dict[st
     if tensors == "np" and any(c.dtype == "bfloat16" for c in p.graph.columns):
         raise _Unsupported("NumPy has no bfloat16")
     if each:
-        data: dict[str, Any] = _processor.named(p.graph, p.graph.run_batch(flat, input_data_format="channels_last"))
+        data: dict[str, Any] = p.graph.run_batch(flat, input_data_format="channels_last", as_dict=True)
         if name in STACKED:
             data = {k: a[:, None] for k, a in data.items()}
     else:
@@ -315,7 +315,7 @@ def _lists(self: Any, p: _processor.Prepared, flat: list[Any]) -> Any:
     if not isinstance(self, TorchvisionBackend) or type(self)._preprocess is not TorchvisionBackend._preprocess or len(p.graph.columns) != 1:
         raise _Unsupported("return_tensors is None: want 'np' or 'pt'")
     name = p.graph.columns[0].name
-    runs = [_processor.named(p.graph, p.graph.run(i, input_data_format="channels_last")) for i in flat]
+    runs = [p.graph.run(i, input_data_format="channels_last", as_dict=True) for i in flat]
     if p.graph.columns[0].batch != "stack":
         raise _Unsupported("return_tensors is None, and the class pads: want 'np' or 'pt'")
     return _feature(self)({name: [_processor.tensors(p.graph, r)[name] for r in runs]})
@@ -323,7 +323,7 @@ def _lists(self: Any, p: _processor.Prepared, flat: list[Any]) -> Any:
 
 def _joined(p: _processor.Prepared, flat: list[Any], counts: list[int], join: bool) -> dict[str, Any]:
     """The batch of samples of several images."""
-    runs = [_processor.named(p.graph, p.graph.run(i, input_data_format="channels_last")) for i in flat]
+    runs = [p.graph.run(i, input_data_format="channels_last", as_dict=True) for i in flat]
     data = {}
     for c in p.graph.columns:
         parts, at = [r[c.name] for r in runs], 0
