@@ -2356,59 +2356,207 @@ DATA vp8_zigzag<>+14(SB)/1, $0x1c
 DATA vp8_zigzag<>+15(SB)/1, $0x1e
 GLOBL vp8_zigzag<>(SB), RODATA|NOPTR, $16
 
-DATA vp8_above<>+0(SB)/1, $0x08
-DATA vp8_above<>+1(SB)/1, $0x00
-DATA vp8_above<>+2(SB)/1, $0x01
-DATA vp8_above<>+3(SB)/1, $0x02
-DATA vp8_above<>+4(SB)/1, $0x03
-DATA vp8_above<>+5(SB)/1, $0x00
-DATA vp8_above<>+6(SB)/1, $0x01
-DATA vp8_above<>+7(SB)/1, $0x02
-DATA vp8_above<>+8(SB)/1, $0x03
-DATA vp8_above<>+9(SB)/1, $0x00
-DATA vp8_above<>+10(SB)/1, $0x01
-DATA vp8_above<>+11(SB)/1, $0x02
-DATA vp8_above<>+12(SB)/1, $0x03
-DATA vp8_above<>+13(SB)/1, $0x00
-DATA vp8_above<>+14(SB)/1, $0x01
-DATA vp8_above<>+15(SB)/1, $0x02
-DATA vp8_above<>+16(SB)/1, $0x03
-DATA vp8_above<>+17(SB)/1, $0x04
-DATA vp8_above<>+18(SB)/1, $0x05
-DATA vp8_above<>+19(SB)/1, $0x04
-DATA vp8_above<>+20(SB)/1, $0x05
-DATA vp8_above<>+21(SB)/1, $0x06
-DATA vp8_above<>+22(SB)/1, $0x07
-DATA vp8_above<>+23(SB)/1, $0x06
-DATA vp8_above<>+24(SB)/1, $0x07
-GLOBL vp8_above<>(SB), RODATA|NOPTR, $25
-
-DATA vp8_left<>+0(SB)/1, $0x08
-DATA vp8_left<>+1(SB)/1, $0x00
-DATA vp8_left<>+2(SB)/1, $0x00
-DATA vp8_left<>+3(SB)/1, $0x00
-DATA vp8_left<>+4(SB)/1, $0x00
-DATA vp8_left<>+5(SB)/1, $0x01
-DATA vp8_left<>+6(SB)/1, $0x01
-DATA vp8_left<>+7(SB)/1, $0x01
-DATA vp8_left<>+8(SB)/1, $0x01
-DATA vp8_left<>+9(SB)/1, $0x02
-DATA vp8_left<>+10(SB)/1, $0x02
-DATA vp8_left<>+11(SB)/1, $0x02
-DATA vp8_left<>+12(SB)/1, $0x02
-DATA vp8_left<>+13(SB)/1, $0x03
-DATA vp8_left<>+14(SB)/1, $0x03
-DATA vp8_left<>+15(SB)/1, $0x03
-DATA vp8_left<>+16(SB)/1, $0x03
-DATA vp8_left<>+17(SB)/1, $0x04
-DATA vp8_left<>+18(SB)/1, $0x04
-DATA vp8_left<>+19(SB)/1, $0x05
-DATA vp8_left<>+20(SB)/1, $0x05
-DATA vp8_left<>+21(SB)/1, $0x06
-DATA vp8_left<>+22(SB)/1, $0x06
-DATA vp8_left<>+23(SB)/1, $0x07
-DATA vp8_left<>+24(SB)/1, $0x07
-GLOBL vp8_left<>(SB), RODATA|NOPTR, $25
+DATA vp8_contexts<>+0(SB)/1, $0x08
+DATA vp8_contexts<>+1(SB)/1, $0x08
+DATA vp8_contexts<>+2(SB)/1, $0x00
+DATA vp8_contexts<>+3(SB)/1, $0x00
+DATA vp8_contexts<>+4(SB)/1, $0x00
+DATA vp8_contexts<>+5(SB)/1, $0x00
+DATA vp8_contexts<>+6(SB)/1, $0x00
+DATA vp8_contexts<>+7(SB)/1, $0x00
+DATA vp8_contexts<>+8(SB)/1, $0x00
+DATA vp8_contexts<>+9(SB)/1, $0x00
+DATA vp8_contexts<>+10(SB)/1, $0x01
+DATA vp8_contexts<>+11(SB)/1, $0x0f
+DATA vp8_contexts<>+12(SB)/1, $0x10
+DATA vp8_contexts<>+13(SB)/1, $0x00
+DATA vp8_contexts<>+14(SB)/1, $0x00
+DATA vp8_contexts<>+15(SB)/1, $0x00
+DATA vp8_contexts<>+16(SB)/1, $0x01
+DATA vp8_contexts<>+17(SB)/1, $0x00
+DATA vp8_contexts<>+18(SB)/1, $0x02
+DATA vp8_contexts<>+19(SB)/1, $0x0f
+DATA vp8_contexts<>+20(SB)/1, $0x10
+DATA vp8_contexts<>+21(SB)/1, $0x00
+DATA vp8_contexts<>+22(SB)/1, $0x00
+DATA vp8_contexts<>+23(SB)/1, $0x00
+DATA vp8_contexts<>+24(SB)/1, $0x02
+DATA vp8_contexts<>+25(SB)/1, $0x00
+DATA vp8_contexts<>+26(SB)/1, $0x03
+DATA vp8_contexts<>+27(SB)/1, $0x0f
+DATA vp8_contexts<>+28(SB)/1, $0x10
+DATA vp8_contexts<>+29(SB)/1, $0x00
+DATA vp8_contexts<>+30(SB)/1, $0x00
+DATA vp8_contexts<>+31(SB)/1, $0x00
+DATA vp8_contexts<>+32(SB)/1, $0x03
+DATA vp8_contexts<>+33(SB)/1, $0x00
+DATA vp8_contexts<>+34(SB)/1, $0x00
+DATA vp8_contexts<>+35(SB)/1, $0x01
+DATA vp8_contexts<>+36(SB)/1, $0x00
+DATA vp8_contexts<>+37(SB)/1, $0x00
+DATA vp8_contexts<>+38(SB)/1, $0x00
+DATA vp8_contexts<>+39(SB)/1, $0x00
+DATA vp8_contexts<>+40(SB)/1, $0x00
+DATA vp8_contexts<>+41(SB)/1, $0x01
+DATA vp8_contexts<>+42(SB)/1, $0x01
+DATA vp8_contexts<>+43(SB)/1, $0x0f
+DATA vp8_contexts<>+44(SB)/1, $0x10
+DATA vp8_contexts<>+45(SB)/1, $0x00
+DATA vp8_contexts<>+46(SB)/1, $0x00
+DATA vp8_contexts<>+47(SB)/1, $0x00
+DATA vp8_contexts<>+48(SB)/1, $0x01
+DATA vp8_contexts<>+49(SB)/1, $0x01
+DATA vp8_contexts<>+50(SB)/1, $0x02
+DATA vp8_contexts<>+51(SB)/1, $0x0f
+DATA vp8_contexts<>+52(SB)/1, $0x10
+DATA vp8_contexts<>+53(SB)/1, $0x00
+DATA vp8_contexts<>+54(SB)/1, $0x00
+DATA vp8_contexts<>+55(SB)/1, $0x00
+DATA vp8_contexts<>+56(SB)/1, $0x02
+DATA vp8_contexts<>+57(SB)/1, $0x01
+DATA vp8_contexts<>+58(SB)/1, $0x03
+DATA vp8_contexts<>+59(SB)/1, $0x0f
+DATA vp8_contexts<>+60(SB)/1, $0x10
+DATA vp8_contexts<>+61(SB)/1, $0x00
+DATA vp8_contexts<>+62(SB)/1, $0x00
+DATA vp8_contexts<>+63(SB)/1, $0x00
+DATA vp8_contexts<>+64(SB)/1, $0x03
+DATA vp8_contexts<>+65(SB)/1, $0x01
+DATA vp8_contexts<>+66(SB)/1, $0x00
+DATA vp8_contexts<>+67(SB)/1, $0x02
+DATA vp8_contexts<>+68(SB)/1, $0x00
+DATA vp8_contexts<>+69(SB)/1, $0x00
+DATA vp8_contexts<>+70(SB)/1, $0x00
+DATA vp8_contexts<>+71(SB)/1, $0x00
+DATA vp8_contexts<>+72(SB)/1, $0x00
+DATA vp8_contexts<>+73(SB)/1, $0x02
+DATA vp8_contexts<>+74(SB)/1, $0x01
+DATA vp8_contexts<>+75(SB)/1, $0x0f
+DATA vp8_contexts<>+76(SB)/1, $0x10
+DATA vp8_contexts<>+77(SB)/1, $0x00
+DATA vp8_contexts<>+78(SB)/1, $0x00
+DATA vp8_contexts<>+79(SB)/1, $0x00
+DATA vp8_contexts<>+80(SB)/1, $0x01
+DATA vp8_contexts<>+81(SB)/1, $0x02
+DATA vp8_contexts<>+82(SB)/1, $0x02
+DATA vp8_contexts<>+83(SB)/1, $0x0f
+DATA vp8_contexts<>+84(SB)/1, $0x10
+DATA vp8_contexts<>+85(SB)/1, $0x00
+DATA vp8_contexts<>+86(SB)/1, $0x00
+DATA vp8_contexts<>+87(SB)/1, $0x00
+DATA vp8_contexts<>+88(SB)/1, $0x02
+DATA vp8_contexts<>+89(SB)/1, $0x02
+DATA vp8_contexts<>+90(SB)/1, $0x03
+DATA vp8_contexts<>+91(SB)/1, $0x0f
+DATA vp8_contexts<>+92(SB)/1, $0x10
+DATA vp8_contexts<>+93(SB)/1, $0x00
+DATA vp8_contexts<>+94(SB)/1, $0x00
+DATA vp8_contexts<>+95(SB)/1, $0x00
+DATA vp8_contexts<>+96(SB)/1, $0x03
+DATA vp8_contexts<>+97(SB)/1, $0x02
+DATA vp8_contexts<>+98(SB)/1, $0x00
+DATA vp8_contexts<>+99(SB)/1, $0x03
+DATA vp8_contexts<>+100(SB)/1, $0x00
+DATA vp8_contexts<>+101(SB)/1, $0x00
+DATA vp8_contexts<>+102(SB)/1, $0x00
+DATA vp8_contexts<>+103(SB)/1, $0x00
+DATA vp8_contexts<>+104(SB)/1, $0x00
+DATA vp8_contexts<>+105(SB)/1, $0x03
+DATA vp8_contexts<>+106(SB)/1, $0x01
+DATA vp8_contexts<>+107(SB)/1, $0x0f
+DATA vp8_contexts<>+108(SB)/1, $0x10
+DATA vp8_contexts<>+109(SB)/1, $0x00
+DATA vp8_contexts<>+110(SB)/1, $0x00
+DATA vp8_contexts<>+111(SB)/1, $0x00
+DATA vp8_contexts<>+112(SB)/1, $0x01
+DATA vp8_contexts<>+113(SB)/1, $0x03
+DATA vp8_contexts<>+114(SB)/1, $0x02
+DATA vp8_contexts<>+115(SB)/1, $0x0f
+DATA vp8_contexts<>+116(SB)/1, $0x10
+DATA vp8_contexts<>+117(SB)/1, $0x00
+DATA vp8_contexts<>+118(SB)/1, $0x00
+DATA vp8_contexts<>+119(SB)/1, $0x00
+DATA vp8_contexts<>+120(SB)/1, $0x02
+DATA vp8_contexts<>+121(SB)/1, $0x03
+DATA vp8_contexts<>+122(SB)/1, $0x03
+DATA vp8_contexts<>+123(SB)/1, $0x0f
+DATA vp8_contexts<>+124(SB)/1, $0x10
+DATA vp8_contexts<>+125(SB)/1, $0x00
+DATA vp8_contexts<>+126(SB)/1, $0x00
+DATA vp8_contexts<>+127(SB)/1, $0x00
+DATA vp8_contexts<>+128(SB)/1, $0x03
+DATA vp8_contexts<>+129(SB)/1, $0x03
+DATA vp8_contexts<>+130(SB)/1, $0x04
+DATA vp8_contexts<>+131(SB)/1, $0x04
+DATA vp8_contexts<>+132(SB)/1, $0x00
+DATA vp8_contexts<>+133(SB)/1, $0x00
+DATA vp8_contexts<>+134(SB)/1, $0x00
+DATA vp8_contexts<>+135(SB)/1, $0x00
+DATA vp8_contexts<>+136(SB)/1, $0x04
+DATA vp8_contexts<>+137(SB)/1, $0x04
+DATA vp8_contexts<>+138(SB)/1, $0x05
+DATA vp8_contexts<>+139(SB)/1, $0x0f
+DATA vp8_contexts<>+140(SB)/1, $0x10
+DATA vp8_contexts<>+141(SB)/1, $0x00
+DATA vp8_contexts<>+142(SB)/1, $0x00
+DATA vp8_contexts<>+143(SB)/1, $0x00
+DATA vp8_contexts<>+144(SB)/1, $0x05
+DATA vp8_contexts<>+145(SB)/1, $0x04
+DATA vp8_contexts<>+146(SB)/1, $0x04
+DATA vp8_contexts<>+147(SB)/1, $0x05
+DATA vp8_contexts<>+148(SB)/1, $0x00
+DATA vp8_contexts<>+149(SB)/1, $0x00
+DATA vp8_contexts<>+150(SB)/1, $0x00
+DATA vp8_contexts<>+151(SB)/1, $0x00
+DATA vp8_contexts<>+152(SB)/1, $0x04
+DATA vp8_contexts<>+153(SB)/1, $0x05
+DATA vp8_contexts<>+154(SB)/1, $0x05
+DATA vp8_contexts<>+155(SB)/1, $0x0f
+DATA vp8_contexts<>+156(SB)/1, $0x10
+DATA vp8_contexts<>+157(SB)/1, $0x00
+DATA vp8_contexts<>+158(SB)/1, $0x00
+DATA vp8_contexts<>+159(SB)/1, $0x00
+DATA vp8_contexts<>+160(SB)/1, $0x05
+DATA vp8_contexts<>+161(SB)/1, $0x05
+DATA vp8_contexts<>+162(SB)/1, $0x06
+DATA vp8_contexts<>+163(SB)/1, $0x06
+DATA vp8_contexts<>+164(SB)/1, $0x00
+DATA vp8_contexts<>+165(SB)/1, $0x00
+DATA vp8_contexts<>+166(SB)/1, $0x00
+DATA vp8_contexts<>+167(SB)/1, $0x00
+DATA vp8_contexts<>+168(SB)/1, $0x06
+DATA vp8_contexts<>+169(SB)/1, $0x06
+DATA vp8_contexts<>+170(SB)/1, $0x07
+DATA vp8_contexts<>+171(SB)/1, $0x0f
+DATA vp8_contexts<>+172(SB)/1, $0x10
+DATA vp8_contexts<>+173(SB)/1, $0x00
+DATA vp8_contexts<>+174(SB)/1, $0x00
+DATA vp8_contexts<>+175(SB)/1, $0x00
+DATA vp8_contexts<>+176(SB)/1, $0x07
+DATA vp8_contexts<>+177(SB)/1, $0x06
+DATA vp8_contexts<>+178(SB)/1, $0x06
+DATA vp8_contexts<>+179(SB)/1, $0x07
+DATA vp8_contexts<>+180(SB)/1, $0x00
+DATA vp8_contexts<>+181(SB)/1, $0x00
+DATA vp8_contexts<>+182(SB)/1, $0x00
+DATA vp8_contexts<>+183(SB)/1, $0x00
+DATA vp8_contexts<>+184(SB)/1, $0x06
+DATA vp8_contexts<>+185(SB)/1, $0x07
+DATA vp8_contexts<>+186(SB)/1, $0x07
+DATA vp8_contexts<>+187(SB)/1, $0x0f
+DATA vp8_contexts<>+188(SB)/1, $0x10
+DATA vp8_contexts<>+189(SB)/1, $0x00
+DATA vp8_contexts<>+190(SB)/1, $0x00
+DATA vp8_contexts<>+191(SB)/1, $0x00
+DATA vp8_contexts<>+192(SB)/1, $0x07
+DATA vp8_contexts<>+193(SB)/1, $0x07
+DATA vp8_contexts<>+194(SB)/1, $0x00
+DATA vp8_contexts<>+195(SB)/1, $0x00
+DATA vp8_contexts<>+196(SB)/1, $0x00
+DATA vp8_contexts<>+197(SB)/1, $0x00
+DATA vp8_contexts<>+198(SB)/1, $0x00
+DATA vp8_contexts<>+199(SB)/1, $0x00
+GLOBL vp8_contexts<>(SB), RODATA|NOPTR, $200
 
 DATA vp8_extra<>+0(SB)/1, $0xad
 DATA vp8_extra<>+1(SB)/1, $0x94
@@ -2460,6 +2608,11 @@ DATA vp8_extra<>+46(SB)/1, $0x81
 DATA vp8_extra<>+47(SB)/1, $0x00
 GLOBL vp8_extra<>(SB), RODATA|NOPTR, $48
 
+DATA vp8_fixed<>+0(SB)/8, $0x0100000000000000
+DATA vp8_fixed<>+8(SB)/8, $0xff00000000000000
+DATA vp8_fixed<>+16(SB)/8, $0x00ff000000000000
+GLOBL vp8_fixed<>(SB), RODATA|NOPTR, $24
+
 // func vp8LeadingZeros(v uint32) uint32
 // Requires: LZCNT
 TEXT ·vp8LeadingZeros(SB), NOSPLIT, $0-12
@@ -2469,1789 +2622,1916 @@ TEXT ·vp8LeadingZeros(SB), NOSPLIT, $0-12
 
 // func vp8ReadBMI2(m *byte, r *byte)
 // Requires: BMI2, CMOV, LZCNT
-TEXT ·vp8ReadBMI2(SB), NOSPLIT, $96-16
-	MOVQ    r+8(FP), R14
-	MOVQ    R14, 56(SP)
-	MOVQ    (R14), R10
-	MOVQ    8(R14), R11
-	ADDQ    R10, R11
-	MOVQ    R11, 64(SP)
-	SUBQ    $0x08, R11
-	MOVQ    R11, 72(SP)
-	ADDQ    24(R14), R10
-	MOVQ    32(R14), DI
-	MOVQ    40(R14), R8
-	INCQ    R8
-	SHLQ    $0x18, R8
-	MOVQ    48(R14), R9
-	XORQ    R11, R11
-	BTSQ    $0x20, R11
-	MOVQ    R11, 80(SP)
-	DECQ    R11
-	MOVQ    R11, 88(SP)
-	MOVQ    m+0(FP), R11
-	MOVQ    R11, (SP)
-	XORQ    R11, R11
-	MOVQ    R11, 40(SP)
-	MOVQ    (SP), R11
-	XORQ    R15, R15
-	MOVQ    R15, 16(SP)
-	MOVB    $0x00, 56(R11)
-	MOVBQZX 40(R11), R12
-	TESTQ   R12, R12
-	JZ      luma
-	MOVQ    R15, 8(SP)
-	MOVQ    (R11), R12
-	ADDQ    $0x00000330, R12
-	MOVQ    R12, 24(SP)
-	MOVQ    8(R11), R12
-	MOVQ    R12, 32(SP)
-	JMP     block
+TEXT ·vp8ReadBMI2(SB), NOSPLIT, $128-16
+	MOVQ r+8(FP), R11
+	MOVQ R11, 96(SP)
+	MOVQ (R11), R10
+	MOVQ 8(R11), R9
+	ADDQ R10, R9
+	MOVQ R9, 112(SP)
+	SUBQ $0x08, R9
+	MOVQ R9, 120(SP)
+	ADDQ 24(R11), R10
+	MOVQ R10, 104(SP)
+	MOVQ 32(R11), SI
+	MOVQ 40(R11), DI
+	INCQ DI
+	MOVQ 48(R11), R8
+	MOVQ m+0(FP), R9
+	MOVQ R9, (SP)
+	XORQ R10, R10
+	MOVQ R10, 48(SP)
+	MOVB $0x00, 39(R9)
+	MOVB $0x00, 56(R9)
+	MOVQ R10, 8(SP)
+	MOVQ R10, 16(SP)
+	MOVQ 8(R9), R13
+	MOVQ (R9), AX
+	ADDQ $0x00000330, AX
+	CMPB 40(R9), $0x00
+	JNE  plane
 
 luma:
-	MOVQ    (SP), R11
-	MOVQ    $0x00000001, R12
-	MOVQ    R12, 8(SP)
-	MOVQ    (R11), R12
-	MOVBQZX 40(R11), R13
-	MOVQ    R13, 16(SP)
-	LEAQ    2448(R12), R14
-	TESTQ   R13, R13
-	CMOVQEQ R14, R12
-	MOVQ    R12, 24(SP)
-	MOVQ    8(R11), R12
-	ADDQ    $0x08, R12
-	MOVQ    R12, 32(SP)
+	MOVQ    (SP), R9
+	MOVQ    $0x00000001, R13
+	MOVQ    R13, 8(SP)
+	MOVQ    (R9), AX
+	MOVBQZX 40(R9), R10
+	MOVQ    R10, 16(SP)
+	LEAQ    2448(AX), R11
+	LEAQ    48(AX), AX
+	TESTQ   R10, R10
+	CMOVQEQ R11, AX
+	MOVQ    8(R9), R13
+	ADDQ    $0x08, R13
+
+plane:
+	MOVQ    AX, 32(SP)
+	MOVQ    R13, 40(SP)
+	MOVQ    8(SP), R12
+	LEAQ    vp8_contexts<>+0(SB), R11
+	LEAQ    (R11)(R12*8), R11
+	MOVQ    16(R9), R13
+	MOVBQZX (R11), R10
+	MOVBQZX (R13)(R10*1), R13
+	MOVBQZX 1(R11), R10
+	MOVBQZX 24(R9)(R10*1), R10
+	ADDQ    R10, R13
+	SHLQ    $0x04, R13
+	ADDQ    R13, AX
+	MOVBQZX (AX), R14
+	RORXQ   $0x10, R14, R14
 
 block:
-	MOVQ    (SP), R11
-	MOVQ    8(SP), R15
-	MOVQ    16(R11), R12
-	LEAQ    vp8_above<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVBQZX (R12)(R13*1), AX
-	LEAQ    vp8_left<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVBQZX 24(R11)(R13*1), R13
-	ADDQ    R13, AX
-	SHLQ    $0x04, AX
-	SHLQ    $0x05, R15
-	LEAQ    88(R11)(R15*1), BX
+	MOVQ    (SP), R9
+	MOVQ    8(SP), R12
+	LEAQ    vp8_contexts<>+0(SB), R11
+	LEAQ    (R11)(R12*8), R11
+	SHLQ    $0x05, R12
+	LEAQ    88(R9)(R12*1), R12
+	MOVQ    R12, 24(SP)
+	MOVQ    32(SP), CX
 	MOVQ    16(SP), DX
-	IMUL3Q  $0x30, DX, CX
-	ADDQ    24(SP), CX
-	ADDQ    CX, AX
-
-coefficient:
-	TESTQ R9, R9
-	JS    refill1
+	MOVQ    16(R9), R13
+	MOVBQZX 2(R11), R10
+	MOVBQZX (R13)(R10*1), R13
+	MOVBQZX 3(R11), R10
+	MOVBQZX 24(R9)(R10*1), R10
+	ADDQ    R10, R13
+	SHLQ    $0x04, R13
+	ADDQ    CX, R13
+	MOVQ    R13, 64(SP)
+	MOVBQZX (R13), R10
+	RORXQ   $0x10, R10, R10
+	MOVQ    R10, 72(SP)
+	MOVBQZX 4(R11), R10
+	ADDQ    R10, R13
+	MOVQ    R13, 80(SP)
+	MOVBQZX (R13), R10
+	RORXQ   $0x10, R10, R10
+	MOVQ    R10, 88(SP)
+	TESTQ   R8, R8
+	JS      refill1
 
 ready2:
-	MOVBQZX (AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      block_end
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
+	MOVQ    R14, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R14, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    72(SP), R14
+	MOVBQZX 1(AX), R15
+	RORXQ   $0x10, R15, R15
+	CMPQ    SI, R10
+	JB      block_empty
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	JMP     nonzero
 
-nonzero:
-	TESTQ R9, R9
+coefficient:
+	TESTQ R8, R8
 	JS    refill3
 
 ready4:
-	MOVBQZX 1(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      next_zero
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x30, CX
-	TESTQ   R9, R9
-	JS      refill5
+	MOVQ    R14, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R14, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    88(SP), R14
+	MOVBQZX 1(AX), R15
+	RORXQ   $0x10, R15, R15
+	CMPQ    SI, R10
+	JB      block_end
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+
+nonzero:
+	TESTQ R8, R8
+	JS    refill5
 
 ready6:
-	MOVBQZX 2(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      one
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	TESTQ   R9, R9
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVBQZX 49(CX), R15
+	RORXQ   $0x10, R15, R15
+	MOVBQZX 2(AX), R14
+	RORXQ   $0x10, R14, R14
+	CMPQ    SI, R10
+	JB      next_zero
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	ADDQ    $0x30, CX
+	TESTQ   R8, R8
 	JS      refill7
 
 ready8:
-	MOVBQZX 3(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      two_to_four
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	TESTQ   R9, R9
+	MOVQ    R14, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R14, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVBQZX 3(AX), R15
+	RORXQ   $0x10, R15, R15
+	CMPQ    SI, R10
+	JB      one
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	TESTQ   R8, R8
 	JS      refill9
 
 ready10:
-	MOVBQZX 6(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      five_to_ten
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	XORQ    SI, SI
-	TESTQ   R9, R9
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVBQZX 4(AX), R14
+	RORXQ   $0x10, R14, R14
+	MOVBQZX 6(AX), R15
+	RORXQ   $0x10, R15, R15
+	CMPQ    SI, R10
+	JB      two_to_four
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	TESTQ   R8, R8
 	JS      refill11
 
 ready12:
-	MOVBQZX 8(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    SI, AX
-	TESTQ   R9, R9
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVBQZX 7(AX), R14
+	RORXQ   $0x10, R14, R14
+	MOVBQZX 8(AX), R15
+	RORXQ   $0x10, R15, R15
+	CMPQ    SI, R10
+	JB      five_to_ten
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	XORQ    BX, BX
+	TESTQ   R8, R8
 	JS      refill13
 
 ready14:
-	MOVBQZX 9(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
 	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	MOVQ    SI, 48(SP)
-	LEAQ    (SI)(SI*2), R11
-	LEAQ    vp8_extra<>+0(SB), AX
-	LEAQ    (AX)(R11*4), AX
-	XORQ    SI, SI
-
-extra:
-	TESTQ R9, R9
-	JS    refill15
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	ADDQ    BX, AX
+	MOVBQZX 9(AX), R15
+	RORXQ   $0x10, R15, R15
+	TESTQ   R8, R8
+	JS      refill15
 
 ready16:
-	MOVBQZX (AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
 	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	MOVQ    BX, 56(SP)
+	LEAQ    (BX)(BX*2), R9
+	LEAQ    vp8_extra<>+0(SB), AX
+	LEAQ    (AX)(R9*4), AX
+	XORQ    BX, BX
+
+extra:
+	MOVBQZX (AX), R15
+	RORXQ   $0x10, R15, R15
+	TESTQ   R8, R8
+	JS      refill17
+
+ready18:
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
+	CMC
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
 	INCQ    AX
 	CMPB    (AX), $0x00
 	JNE     extra
-	MOVQ    48(SP), R15
-	MOVQ    $0x00000008, R11
-	SHLXQ   R15, R11, R11
-	LEAQ    3(SI)(R11*1), SI
+	MOVQ    56(SP), R12
+	MOVQ    $0x00000008, R9
+	SHLXQ   R12, R9, R9
+	LEAQ    3(BX)(R9*1), BX
 	JMP     large
 
 five_to_ten:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	TESTQ  R9, R9
-	JS     refill17
-
-ready18:
-	MOVBQZX 7(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      five_or_six
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	XORQ    SI, SI
-	TESTQ   R9, R9
-	JS      refill19
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
+	TESTQ R8, R8
+	JS    refill19
 
 ready20:
-	MOVQ    $0x000000a5, R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
-	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	TESTQ   R9, R9
-	JS      refill21
+	MOVQ   R14, R9
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+8(SB), R10
+	ANDQ   R9, R10
+	RORXQ  $0x08, DI, R11
+	ADDQ   vp8_fixed<>+16(SB), R11
+	SUBQ   R9, R11
+	LZCNTQ R9, R12
+	SHRQ   $0x38, R9
+	SHLXQ  R12, R9, R9
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	CMPQ   SI, R10
+	JB     five_or_six
+	SUBQ   R10, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	XORQ   BX, BX
+	MOVQ   $0x00a5000000000000, R15
+	TESTQ  R8, R8
+	JS     refill21
 
 ready22:
-	MOVQ    $0x00000091, R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
 	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x07, SI
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	MOVQ    $0x0091000000000000, R15
+	TESTQ   R8, R8
+	JS      refill23
+
+ready24:
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
+	CMC
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	ADDQ    $0x07, BX
 	JMP     large
 
 five_or_six:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	XORQ   SI, SI
-	TESTQ  R9, R9
-	JS     refill23
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
+	XORQ  BX, BX
+	MOVQ  $0x009f000000000000, R15
+	TESTQ R8, R8
+	JS    refill25
 
-ready24:
-	MOVQ    $0x0000009f, R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
+ready26:
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
 	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x05, SI
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	ADDQ    $0x05, BX
 	JMP     large
 
 two_to_four:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	TESTQ  R9, R9
-	JS     refill25
-
-ready26:
-	MOVBQZX 4(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	CMPQ    R13, R11
-	JB      two
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	SUBQ    R12, DI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	XORQ    SI, SI
-	TESTQ   R9, R9
-	JS      refill27
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
+	TESTQ R8, R8
+	JS    refill27
 
 ready28:
-	MOVBQZX 5(AX), R11
-	MOVQ    DI, R13
-	SHRQ    $0x18, R13
-	ORQ     88(SP), R13
-	RORXQ   $0x28, R11, R12
-	MOVQ    80(SP), R14
-	SUBQ    R12, R14
-	IMULQ   R8, R11
-	ADDQ    R14, R11
-	RORXQ   $0x20, R11, R12
-	MOVQ    R13, R15
-	RORXQ   $0x38, R8, R14
-	MOVL    $0xff000000, R13
-	ADDQ    R13, R14
-	SUBQ    R11, R14
-	SHLQ    $0x38, R12
-	MOVQ    DI, R13
-	SUBQ    R12, R13
-	CMPQ    R15, R11
-	CMOVQCC R13, DI
-	CMOVQCS R11, R14
+	MOVQ    R14, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R14, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVBQZX 5(AX), R15
+	RORXQ   $0x10, R15, R15
+	CMPQ    SI, R10
+	JB      two
+	SUBQ    R10, SI
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	XORQ    BX, BX
+	TESTQ   R8, R8
+	JS      refill29
+
+ready30:
+	MOVQ    R15, R9
+	MOVQ    vp8_fixed<>+0(SB), R11
+	SUBQ    R15, R11
+	IMULQ   DI, R9
+	ADDQ    R11, R9
+	MOVQ    vp8_fixed<>+8(SB), R10
+	ANDQ    R9, R10
+	RORXQ   $0x08, DI, R11
+	ADDQ    vp8_fixed<>+16(SB), R11
+	SUBQ    R9, R11
+	LZCNTQ  R9, R12
+	SHRQ    $0x38, R9
+	SHLXQ   R12, R9, R9
+	LZCNTQ  R11, R13
+	SHRQ    $0x38, R11
+	SHLXQ   R13, R11, R11
+	MOVQ    SI, R14
+	SUBQ    R10, R14
+	CMOVQCC R14, SI
+	CMOVQCS R9, R11
+	CMOVQCS R12, R13
 	CMC
-	ADCQ    SI, SI
-	RORXQ   $0x20, R14, R12
-	LZCNTQ  R14, R11
-	SHLXL   R11, R12, R8
-	SUBQ    $0x18, R11
-	SHLXQ   R11, DI, DI
-	SUBQ    R11, R9
-	ADDQ    $0x03, SI
+	ADCQ    BX, BX
+	MOVQ    R11, DI
+	SHLXQ   R13, SI, SI
+	SUBQ    R13, R8
+	ADDQ    $0x03, BX
 	JMP     large
 
 two:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	MOVQ   $0x00000002, SI
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
+	MOVQ  $0x00000002, BX
 
 large:
 	LEAQ 32(CX), AX
 	JMP  sign
 
 next_zero:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	INCQ   DX
-	ADDQ   $0x30, CX
-	MOVQ   CX, AX
-	CMPQ   DX, $0x10
-	JNE    nonzero
-	JMP    block_done
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
+	INCQ  DX
+	ADDQ  $0x30, CX
+	MOVQ  CX, AX
+	CMPQ  DX, $0x10
+	JNE   nonzero
+	MOVQ  88(SP), R14
+	JMP   block_done
 
 one:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
-	MOVQ   $0x00000001, SI
-	LEAQ   16(CX), AX
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
+	MOVQ  $0x00000001, BX
+	LEAQ  16(CX), AX
 
 sign:
-	MOVQ    32(SP), R15
-	XORQ    R11, R11
+	MOVBQZX (AX), R14
+	RORXQ   $0x10, R14, R14
+	MOVQ    40(SP), R12
+	XORQ    R9, R9
 	TESTQ   DX, DX
-	SETNE   R11
-	MOVLQSX (R15)(R11*4), R11
-	IMULQ   R11, SI
-	ORQ     SI, 40(SP)
-	TESTQ   R9, R9
-	JS      refill29
+	SETNE   R9
+	MOVLQSX (R12)(R9*4), R9
+	IMULQ   R9, BX
+	ORQ     BX, 48(SP)
+	TESTQ   R8, R8
+	JS      refill31
 
-ready30:
-	LEAQ    16777216(R8), R14
-	MOVQ    R14, R13
-	SHRQ    $0x19, R13
-	SHLQ    $0x38, R13
-	BTRQ    $0x18, R14
-	BTRQ    $0x18, R8
-	MOVQ    DI, R15
-	SUBQ    R13, R15
-	CMOVQCC R15, DI
-	CMOVQCS R14, R8
-	SBBQ    R12, R12
-	NOTQ    R12
-	ADDQ    DI, DI
-	DECQ    R9
-	XORQ    R12, SI
-	SUBQ    R12, SI
-	LEAQ    vp8_zigzag<>+0(SB), R15
-	MOVBQZX (R15)(DX*1), R11
-	MOVW    SI, (BX)(R11*1)
+ready32:
+	LEAQ    1(DI), R11
+	MOVQ    R11, R10
+	SHRQ    $0x01, R10
+	SHLQ    $0x38, R10
+	ANDQ    $-2, R11
+	ANDQ    $-2, DI
+	MOVQ    SI, R9
+	SUBQ    R10, R9
+	CMOVQCC R9, SI
+	CMOVQCS R11, DI
+	SBBQ    R13, R13
+	NOTQ    R13
+	ADDQ    SI, SI
+	DECQ    R8
+	XORQ    R13, BX
+	SUBQ    R13, BX
+	LEAQ    vp8_zigzag<>+0(SB), R12
+	MOVBQZX (R12)(DX*1), R9
+	MOVQ    24(SP), R12
+	MOVW    BX, (R12)(R9*1)
 	INCQ    DX
 	CMPQ    DX, $0x10
 	JNE     coefficient
+	MOVQ    88(SP), R14
 	JMP     block_done
 
+block_empty:
+	MOVQ    R9, DI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
+	MOVQ    (SP), R9
+	MOVQ    8(SP), R12
+	MOVB    DL, 56(R9)(R12*1)
+	LEAQ    vp8_contexts<>+0(SB), R11
+	MOVBQZX (R11)(R12*8), R10
+	MOVQ    16(R9), R13
+	MOVB    $0x00, (R13)(R10*1)
+	MOVBQZX 1(R11)(R12*8), R10
+	MOVB    $0x00, 24(R9)(R10*1)
+	MOVQ    64(SP), AX
+	INCQ    R12
+	MOVQ    R12, 8(SP)
+	JMP     block_next
+
 block_end:
-	LZCNTQ R11, R14
-	SHLXL  R14, R12, R8
-	SUBQ   $0x18, R14
-	SHLXQ  R14, DI, DI
-	SUBQ   R14, R9
+	MOVQ  R9, DI
+	SHLXQ R12, SI, SI
+	SUBQ  R12, R8
 
 block_done:
-	MOVQ    (SP), R11
-	MOVQ    8(SP), R15
-	MOVB    DL, 56(R11)(R15*1)
-	CMPQ    DX, 16(SP)
-	SETHI   R12
-	LEAQ    vp8_above<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVQ    16(R11), AX
-	MOVB    R12, (AX)(R13*1)
-	LEAQ    vp8_left<>+0(SB), R14
-	MOVBQZX (R14)(R15*1), R13
-	MOVB    R12, 24(R11)(R13*1)
-	INCQ    R15
-	MOVQ    R15, 8(SP)
-	CMPQ    R15, $0x01
-	JEQ     luma
-	CMPQ    R15, $0x11
-	JEQ     chroma
-	CMPQ    R15, $0x19
-	JNE     block
-	MOVQ    40(SP), R12
-	MOVQ    R12, 48(R11)
-	MOVQ    56(SP), R11
-	MOVQ    DI, 32(R11)
-	SHRQ    $0x18, R8
-	DECQ    R8
-	MOVQ    R8, 40(R11)
-	MOVQ    R9, 48(R11)
-	SUBQ    (R11), R10
-	MOVQ    R10, 24(R11)
+	MOVQ    (SP), R9
+	MOVQ    8(SP), R12
+	MOVB    DL, 56(R9)(R12*1)
+	LEAQ    vp8_contexts<>+0(SB), R11
+	MOVBQZX (R11)(R12*8), R10
+	MOVQ    16(R9), R13
+	MOVB    $0x01, (R13)(R10*1)
+	MOVBQZX 1(R11)(R12*8), R10
+	MOVB    $0x01, 24(R9)(R10*1)
+	MOVQ    80(SP), AX
+	INCQ    R12
+	MOVQ    R12, 8(SP)
+
+block_next:
+	CMPQ R12, $0x01
+	JEQ  luma
+	CMPQ R12, $0x11
+	JEQ  chroma
+	CMPQ R12, $0x19
+	JNE  block
+	MOVQ 48(SP), R13
+	MOVQ R13, 48(R9)
+	MOVQ 96(SP), R9
+	MOVQ SI, 32(R9)
+	DECQ DI
+	MOVQ DI, 40(R9)
+	MOVQ R8, 48(R9)
+	MOVQ 104(SP), R10
+	SUBQ (R9), R10
+	MOVQ R10, 24(R9)
 	RET
 
 chroma:
-	XORQ R12, R12
-	MOVQ R12, 16(SP)
-	MOVQ (R11), R12
-	ADDQ $0x00000660, R12
-	MOVQ R12, 24(SP)
-	MOVQ 8(R11), R12
-	ADDQ $0x10, R12
-	MOVQ R12, 32(SP)
-	JMP  block
+	XORQ R13, R13
+	MOVQ R13, 16(SP)
+	MOVQ (R9), AX
+	ADDQ $0x00000660, AX
+	MOVQ 8(R9), R13
+	ADDQ $0x10, R13
+	JMP  plane
 
 refill1:
-	CMPQ   R10, 72(SP)
-	JA     byte31
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte33
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready2
 
-byte31:
-	CMPQ    R10, 64(SP)
-	JAE     over32
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte33:
+	CMPQ    R10, 112(SP)
+	JAE     over34
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready2
 
-over32:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over34:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready2
 
 refill3:
-	CMPQ   R10, 72(SP)
-	JA     byte33
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte35
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready4
 
-byte33:
-	CMPQ    R10, 64(SP)
-	JAE     over34
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte35:
+	CMPQ    R10, 112(SP)
+	JAE     over36
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready4
 
-over34:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over36:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready4
 
 refill5:
-	CMPQ   R10, 72(SP)
-	JA     byte35
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte37
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready6
 
-byte35:
-	CMPQ    R10, 64(SP)
-	JAE     over36
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte37:
+	CMPQ    R10, 112(SP)
+	JAE     over38
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready6
 
-over36:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over38:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready6
 
 refill7:
-	CMPQ   R10, 72(SP)
-	JA     byte37
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte39
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready8
 
-byte37:
-	CMPQ    R10, 64(SP)
-	JAE     over38
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte39:
+	CMPQ    R10, 112(SP)
+	JAE     over40
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready8
 
-over38:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over40:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready8
 
 refill9:
-	CMPQ   R10, 72(SP)
-	JA     byte39
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte41
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready10
 
-byte39:
-	CMPQ    R10, 64(SP)
-	JAE     over40
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte41:
+	CMPQ    R10, 112(SP)
+	JAE     over42
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready10
 
-over40:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over42:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready10
 
 refill11:
-	CMPQ   R10, 72(SP)
-	JA     byte41
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte43
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready12
 
-byte41:
-	CMPQ    R10, 64(SP)
-	JAE     over42
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte43:
+	CMPQ    R10, 112(SP)
+	JAE     over44
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready12
 
-over42:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over44:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready12
 
 refill13:
-	CMPQ   R10, 72(SP)
-	JA     byte43
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte45
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready14
 
-byte43:
-	CMPQ    R10, 64(SP)
-	JAE     over44
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte45:
+	CMPQ    R10, 112(SP)
+	JAE     over46
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready14
 
-over44:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over46:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready14
 
 refill15:
-	CMPQ   R10, 72(SP)
-	JA     byte45
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte47
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready16
 
-byte45:
-	CMPQ    R10, 64(SP)
-	JAE     over46
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte47:
+	CMPQ    R10, 112(SP)
+	JAE     over48
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready16
 
-over46:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over48:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready16
 
 refill17:
-	CMPQ   R10, 72(SP)
-	JA     byte47
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte49
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready18
 
-byte47:
-	CMPQ    R10, 64(SP)
-	JAE     over48
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte49:
+	CMPQ    R10, 112(SP)
+	JAE     over50
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready18
 
-over48:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over50:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready18
 
 refill19:
-	CMPQ   R10, 72(SP)
-	JA     byte49
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte51
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready20
 
-byte49:
-	CMPQ    R10, 64(SP)
-	JAE     over50
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte51:
+	CMPQ    R10, 112(SP)
+	JAE     over52
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready20
 
-over50:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over52:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready20
 
 refill21:
-	CMPQ   R10, 72(SP)
-	JA     byte51
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte53
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready22
 
-byte51:
-	CMPQ    R10, 64(SP)
-	JAE     over52
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte53:
+	CMPQ    R10, 112(SP)
+	JAE     over54
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready22
 
-over52:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over54:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready22
 
 refill23:
-	CMPQ   R10, 72(SP)
-	JA     byte53
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte55
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready24
 
-byte53:
-	CMPQ    R10, 64(SP)
-	JAE     over54
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte55:
+	CMPQ    R10, 112(SP)
+	JAE     over56
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready24
 
-over54:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over56:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready24
 
 refill25:
-	CMPQ   R10, 72(SP)
-	JA     byte55
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte57
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready26
 
-byte55:
-	CMPQ    R10, 64(SP)
-	JAE     over56
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte57:
+	CMPQ    R10, 112(SP)
+	JAE     over58
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready26
 
-over56:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over58:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready26
 
 refill27:
-	CMPQ   R10, 72(SP)
-	JA     byte57
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte59
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready28
 
-byte57:
-	CMPQ    R10, 64(SP)
-	JAE     over58
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte59:
+	CMPQ    R10, 112(SP)
+	JAE     over60
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready28
 
-over58:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over60:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready28
 
 refill29:
-	CMPQ   R10, 72(SP)
-	JA     byte59
-	MOVQ   (R10), R11
-	BSWAPQ R11
-	LEAQ   8(R9), R12
-	SHRXQ  R12, R11, R11
-	ORQ    R11, DI
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte61
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
 	ADDQ   $0x07, R10
-	ADDQ   $0x38, R9
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
 	JMP    ready30
 
-byte59:
-	CMPQ    R10, 64(SP)
-	JAE     over60
-	MOVBQZX (R10), R11
-	MOVQ    $0x00000030, R12
-	SUBQ    R9, R12
-	SHLXQ   R12, R11, R11
-	ORQ     R11, DI
+byte61:
+	CMPQ    R10, 112(SP)
+	JAE     over62
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	INCQ    R10
-	ADDQ    $0x08, R9
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
 	JMP     ready30
 
-over60:
-	MOVQ 56(SP), R11
-	MOVB $0x01, 56(R11)
-	ADDQ $0x08, R9
+over62:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
 	JMP  ready30
+
+refill31:
+	MOVQ   104(SP), R10
+	CMPQ   R10, 120(SP)
+	JA     byte63
+	MOVQ   (R10), R9
+	BSWAPQ R9
+	LEAQ   8(R8), R11
+	SHRXQ  R11, R9, R9
+	ORQ    R9, SI
+	ADDQ   $0x07, R10
+	MOVQ   R10, 104(SP)
+	ADDQ   $0x38, R8
+	JMP    ready32
+
+byte63:
+	CMPQ    R10, 112(SP)
+	JAE     over64
+	MOVBQZX (R10), R9
+	MOVQ    $0x00000030, R11
+	SUBQ    R8, R11
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
+	INCQ    R10
+	MOVQ    R10, 104(SP)
+	ADDQ    $0x08, R8
+	JMP     ready32
+
+over64:
+	MOVQ 96(SP), R9
+	MOVB $0x01, 56(R9)
+	ADDQ $0x08, R8
+	JMP  ready32
 
 // func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)
 // Requires: BMI2, CMOV, LZCNT
-TEXT ·vp8ModesBMI2(SB), NOSPLIT, $48-40
-	MOVQ r+0(FP), R9
-	MOVQ R9, (SP)
-	MOVQ (R9), BX
-	MOVQ 8(R9), SI
-	ADDQ BX, SI
+TEXT ·vp8ModesBMI2(SB), NOSPLIT, $40-40
+	MOVQ r+0(FP), DI
+	MOVQ DI, (SP)
+	MOVQ (DI), SI
+	MOVQ 8(DI), BX
+	ADDQ SI, BX
+	MOVQ BX, 16(SP)
+	SUBQ $0x08, BX
+	MOVQ BX, 24(SP)
+	ADDQ 24(DI), SI
 	MOVQ SI, 8(SP)
-	SUBQ $0x08, SI
-	MOVQ SI, 16(SP)
-	ADDQ 24(R9), BX
-	MOVQ 32(R9), AX
-	MOVQ 40(R9), CX
+	MOVQ 32(DI), AX
+	MOVQ 40(DI), CX
 	INCQ CX
-	SHLQ $0x18, CX
-	MOVQ 48(R9), DX
-	XORQ SI, SI
-	BTSQ $0x20, SI
-	MOVQ SI, 24(SP)
-	DECQ SI
-	MOVQ SI, 32(SP)
-	MOVQ modes+32(FP), R11
-	XORQ SI, SI
-	MOVQ SI, 40(SP)
+	MOVQ 48(DI), DX
+	MOVQ modes+32(FP), BX
+	MOVQ BX, 32(SP)
+	XORQ R13, R13
 
 block:
-	MOVQ    40(SP), R10
-	MOVQ    R10, R8
-	ANDQ    $0x03, R10
-	SHRQ    $0x02, R8
-	MOVQ    above+16(FP), SI
-	MOVQ    left+24(FP), DI
-	MOVBQZX (SI)(R10*1), R10
-	MOVBQZX (DI)(R8*1), SI
-	LEAQ    (R10)(R10*4), R10
-	LEAQ    (SI)(R10*2), R10
-	LEAQ    (R10)(R10*8), R10
-	MOVQ    probs+8(FP), SI
-	ADDQ    SI, R10
-	TESTQ   DX, DX
-	JS      refill61
-
-ready62:
-	MOVBQZX (R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      dc
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	TESTQ   DX, DX
-	JS      refill63
-
-ready64:
-	MOVBQZX 1(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      true
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
+	MOVQ    R13, DI
+	MOVQ    R13, SI
+	ANDQ    $0x03, DI
+	SHRQ    $0x02, SI
+	MOVQ    above+16(FP), R8
+	MOVQ    left+24(FP), R9
+	MOVBQZX (R8)(DI*1), R12
+	MOVBQZX (R9)(SI*1), BX
+	LEAQ    (R12)(R12*4), R12
+	LEAQ    (BX)(R12*2), R12
+	LEAQ    (R12)(R12*8), R12
+	MOVQ    probs+8(FP), BX
+	ADDQ    BX, R12
+	MOVBQZX (R12), R11
+	RORXQ   $0x10, R11, R11
 	TESTQ   DX, DX
 	JS      refill65
 
 ready66:
-	MOVBQZX 2(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      vertical
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 1(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      dc
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
 	TESTQ   DX, DX
 	JS      refill67
 
 ready68:
-	MOVBQZX 3(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      first
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 2(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      true
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
 	TESTQ   DX, DX
 	JS      refill69
 
 ready70:
-	MOVBQZX 6(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      left_down
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 3(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      vertical
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
 	TESTQ   DX, DX
 	JS      refill71
 
 ready72:
-	MOVBQZX 7(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      vertical_left
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	XORQ    R12, R12
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 4(R12), R10
+	RORXQ   $0x10, R10, R10
+	MOVBQZX 6(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      first
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
 	TESTQ   DX, DX
 	JS      refill73
 
 ready74:
-	MOVBQZX 8(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	MOVQ    R8, R10
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	MOVQ    AX, R8
-	SUBQ    DI, R8
-	CMPQ    R10, SI
-	CMOVQCC R8, AX
-	CMOVQCS SI, R9
-	CMC
-	ADCQ    R12, R12
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
-	ADDQ    $0x08, R12
-	JMP     mode
-
-dc:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000000, R12
-	JMP    mode
-
-true:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000001, R12
-	JMP    mode
-
-vertical:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000002, R12
-	JMP    mode
-
-first:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	TESTQ  DX, DX
-	JS     refill75
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 7(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      left_down
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
+	TESTQ   DX, DX
+	JS      refill75
 
 ready76:
-	MOVBQZX 4(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	CMPQ    R8, SI
-	JB      horizontal
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	SUBQ    DI, AX
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 8(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      vertical_left
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
 	XORQ    R12, R12
 	TESTQ   DX, DX
 	JS      refill77
 
 ready78:
-	MOVBQZX 5(R10), SI
-	MOVQ    AX, R8
-	SHRQ    $0x18, R8
-	ORQ     32(SP), R8
-	RORXQ   $0x28, SI, DI
-	MOVQ    24(SP), R9
-	SUBQ    DI, R9
-	IMULQ   CX, SI
-	ADDQ    R9, SI
-	RORXQ   $0x20, SI, DI
-	MOVQ    R8, R10
-	RORXQ   $0x38, CX, R9
-	MOVL    $0xff000000, R8
-	ADDQ    R8, R9
-	SUBQ    SI, R9
-	SHLQ    $0x38, DI
-	MOVQ    AX, R8
-	SUBQ    DI, R8
-	CMPQ    R10, SI
-	CMOVQCC R8, AX
-	CMOVQCS SI, R9
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVQ    AX, R10
+	SUBQ    SI, R10
+	CMOVQCC R10, AX
+	CMOVQCS BX, DI
+	CMOVQCS R8, R9
 	CMC
 	ADCQ    R12, R12
-	RORXQ   $0x20, R9, DI
-	LZCNTQ  R9, SI
-	SHLXL   SI, DI, CX
-	SUBQ    $0x18, SI
-	SHLXQ   SI, AX, AX
-	SUBQ    SI, DX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
+	ADDQ    $0x08, R12
+	JMP     mode
+
+dc:
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	MOVQ  $0x00000000, R12
+	JMP   mode
+
+true:
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	MOVQ  $0x00000001, R12
+	JMP   mode
+
+vertical:
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	MOVQ  $0x00000002, R12
+	JMP   mode
+
+first:
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	TESTQ DX, DX
+	JS    refill79
+
+ready80:
+	MOVQ    R10, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R10, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVBQZX 5(R12), R11
+	RORXQ   $0x10, R11, R11
+	CMPQ    AX, SI
+	JB      horizontal
+	SUBQ    SI, AX
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
+	XORQ    R12, R12
+	TESTQ   DX, DX
+	JS      refill81
+
+ready82:
+	MOVQ    R11, BX
+	MOVQ    vp8_fixed<>+0(SB), DI
+	SUBQ    R11, DI
+	IMULQ   CX, BX
+	ADDQ    DI, BX
+	MOVQ    vp8_fixed<>+8(SB), SI
+	ANDQ    BX, SI
+	RORXQ   $0x08, CX, DI
+	ADDQ    vp8_fixed<>+16(SB), DI
+	SUBQ    BX, DI
+	LZCNTQ  BX, R8
+	SHRQ    $0x38, BX
+	SHLXQ   R8, BX, BX
+	LZCNTQ  DI, R9
+	SHRQ    $0x38, DI
+	SHLXQ   R9, DI, DI
+	MOVQ    AX, R10
+	SUBQ    SI, R10
+	CMOVQCC R10, AX
+	CMOVQCS BX, DI
+	CMOVQCS R8, R9
+	CMC
+	ADCQ    R12, R12
+	MOVQ    DI, CX
+	SHLXQ   R9, AX, AX
+	SUBQ    R9, DX
 	ADDQ    $0x04, R12
 	JMP     mode
 
 horizontal:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000003, R12
-	JMP    mode
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	MOVQ  $0x00000003, R12
+	JMP   mode
 
 left_down:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000006, R12
-	JMP    mode
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	MOVQ  $0x00000006, R12
+	JMP   mode
 
 vertical_left:
-	LZCNTQ SI, R9
-	SHLXL  R9, DI, CX
-	SUBQ   $0x18, R9
-	SHLXQ  R9, AX, AX
-	SUBQ   R9, DX
-	MOVQ   $0x00000007, R12
+	MOVQ  BX, CX
+	SHLXQ R8, AX, AX
+	SUBQ  R8, DX
+	MOVQ  $0x00000007, R12
 
 mode:
-	MOVQ 40(SP), R10
-	MOVQ R10, R8
-	ANDQ $0x03, R10
-	SHRQ $0x02, R8
-	MOVQ above+16(FP), SI
-	MOVQ left+24(FP), DI
-	MOVB R12, (SI)(R10*1)
-	MOVB R12, (DI)(R8*1)
-	MOVQ 40(SP), R10
-	MOVB R12, (R11)(R10*1)
-	INCQ R10
-	MOVQ R10, 40(SP)
-	CMPQ R10, $0x10
+	MOVQ R13, DI
+	MOVQ R13, SI
+	ANDQ $0x03, DI
+	SHRQ $0x02, SI
+	MOVQ above+16(FP), R8
+	MOVQ left+24(FP), R9
+	MOVB R12, (R8)(DI*1)
+	MOVB R12, (R9)(SI*1)
+	MOVQ 32(SP), BX
+	MOVB R12, (BX)(R13*1)
+	INCQ R13
+	CMPQ R13, $0x10
 	JNE  block
-	MOVQ (SP), SI
-	MOVQ AX, 32(SI)
-	SHRQ $0x18, CX
+	MOVQ (SP), BX
+	MOVQ AX, 32(BX)
 	DECQ CX
-	MOVQ CX, 40(SI)
-	MOVQ DX, 48(SI)
-	SUBQ (SI), BX
-	MOVQ BX, 24(SI)
+	MOVQ CX, 40(BX)
+	MOVQ DX, 48(BX)
+	MOVQ 8(SP), SI
+	SUBQ (BX), SI
+	MOVQ SI, 24(BX)
 	RET
 
-refill61:
-	CMPQ   BX, 16(SP)
-	JA     byte79
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
-	JMP    ready62
-
-byte79:
-	CMPQ    BX, 8(SP)
-	JAE     over80
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
-	JMP     ready62
-
-over80:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready62
-
-refill63:
-	CMPQ   BX, 16(SP)
-	JA     byte81
-	MOVQ   (BX), SI
-	BSWAPQ SI
-	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
-	ADDQ   $0x38, DX
-	JMP    ready64
-
-byte81:
-	CMPQ    BX, 8(SP)
-	JAE     over82
-	MOVBQZX (BX), SI
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
-	ADDQ    $0x08, DX
-	JMP     ready64
-
-over82:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
-	ADDQ $0x08, DX
-	JMP  ready64
-
 refill65:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte83
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready66
 
 byte83:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over84
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready66
 
 over84:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready66
 
 refill67:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte85
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready68
 
 byte85:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over86
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready68
 
 over86:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready68
 
 refill69:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte87
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready70
 
 byte87:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over88
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready70
 
 over88:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready70
 
 refill71:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte89
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready72
 
 byte89:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over90
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready72
 
 over90:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready72
 
 refill73:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte91
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready74
 
 byte91:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over92
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready74
 
 over92:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready74
 
 refill75:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte93
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready76
 
 byte93:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over94
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready76
 
 over94:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready76
 
 refill77:
-	CMPQ   BX, 16(SP)
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
 	JA     byte95
-	MOVQ   (BX), SI
-	BSWAPQ SI
+	MOVQ   (SI), BX
+	BSWAPQ BX
 	LEAQ   8(DX), DI
-	SHRXQ  DI, SI, SI
-	ORQ    SI, AX
-	ADDQ   $0x07, BX
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
 	ADDQ   $0x38, DX
 	JMP    ready78
 
 byte95:
-	CMPQ    BX, 8(SP)
+	CMPQ    SI, 16(SP)
 	JAE     over96
-	MOVBQZX (BX), SI
+	MOVBQZX (SI), BX
 	MOVQ    $0x00000030, DI
 	SUBQ    DX, DI
-	SHLXQ   DI, SI, SI
-	ORQ     SI, AX
-	INCQ    BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
 	ADDQ    $0x08, DX
 	JMP     ready78
 
 over96:
-	MOVQ (SP), SI
-	MOVB $0x01, 56(SI)
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
 	ADDQ $0x08, DX
 	JMP  ready78
+
+refill79:
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
+	JA     byte97
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	LEAQ   8(DX), DI
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
+	ADDQ   $0x38, DX
+	JMP    ready80
+
+byte97:
+	CMPQ    SI, 16(SP)
+	JAE     over98
+	MOVBQZX (SI), BX
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	ADDQ    $0x08, DX
+	JMP     ready80
+
+over98:
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
+	ADDQ $0x08, DX
+	JMP  ready80
+
+refill81:
+	MOVQ   8(SP), SI
+	CMPQ   SI, 24(SP)
+	JA     byte99
+	MOVQ   (SI), BX
+	BSWAPQ BX
+	LEAQ   8(DX), DI
+	SHRXQ  DI, BX, BX
+	ORQ    BX, AX
+	ADDQ   $0x07, SI
+	MOVQ   SI, 8(SP)
+	ADDQ   $0x38, DX
+	JMP    ready82
+
+byte99:
+	CMPQ    SI, 16(SP)
+	JAE     over100
+	MOVBQZX (SI), BX
+	MOVQ    $0x00000030, DI
+	SUBQ    DX, DI
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
+	INCQ    SI
+	MOVQ    SI, 8(SP)
+	ADDQ    $0x08, DX
+	JMP     ready82
+
+over100:
+	MOVQ (SP), BX
+	MOVB $0x01, 56(BX)
+	ADDQ $0x08, DX
+	JMP  ready82
