@@ -4,260 +4,6 @@
 
 #include "textflag.h"
 
-DATA vp8_k1<>+0(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+4(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+8(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+12(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+16(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+20(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+24(SB)/4, $0x4e7b4e7b
-DATA vp8_k1<>+28(SB)/4, $0x4e7b4e7b
-GLOBL vp8_k1<>(SB), RODATA|NOPTR, $32
-
-DATA vp8_k2<>+0(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+4(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+8(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+12(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+16(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+20(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+24(SB)/4, $0x8a8c8a8c
-DATA vp8_k2<>+28(SB)/4, $0x8a8c8a8c
-GLOBL vp8_k2<>(SB), RODATA|NOPTR, $32
-
-DATA vp8_4<>+0(SB)/4, $0x00040004
-DATA vp8_4<>+4(SB)/4, $0x00040004
-DATA vp8_4<>+8(SB)/4, $0x00040004
-DATA vp8_4<>+12(SB)/4, $0x00040004
-DATA vp8_4<>+16(SB)/4, $0x00040004
-DATA vp8_4<>+20(SB)/4, $0x00040004
-DATA vp8_4<>+24(SB)/4, $0x00040004
-DATA vp8_4<>+28(SB)/4, $0x00040004
-GLOBL vp8_4<>(SB), RODATA|NOPTR, $32
-
-// func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
-// Requires: AVX, AVX2
-TEXT ·vp8AddRowAVX2(SB), NOSPLIT, $0-40
-	MOVQ         a+0(FP), AX
-	MOVQ         b+8(FP), CX
-	MOVQ         stride+16(FP), DX
-	MOVQ         coefA+24(FP), BX
-	MOVQ         coefB+32(FP), SI
-	VMOVDQU      (BX), X0
-	VINSERTI128  $0x01, (SI), Y0, Y0
-	VMOVDQU      16(BX), X1
-	VINSERTI128  $0x01, 16(SI), Y1, Y1
-	VMOVDQU      32(BX), X2
-	VINSERTI128  $0x01, 32(SI), Y2, Y2
-	VMOVDQU      48(BX), X3
-	VINSERTI128  $0x01, 48(SI), Y3, Y3
-	VPUNPCKLQDQ  Y2, Y0, Y4
-	VPUNPCKHQDQ  Y2, Y0, Y0
-	VPUNPCKLQDQ  Y3, Y1, Y2
-	VPUNPCKHQDQ  Y3, Y1, Y1
-	VPADDW       Y2, Y4, Y3
-	VPSUBW       Y2, Y4, Y2
-	VPMULHW      vp8_k2<>+0(SB), Y0, Y4
-	VPADDW       Y0, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
-	VPSUBW       Y10, Y4, Y4
-	VPSUBW       Y1, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y0, Y9
-	VPADDW       Y0, Y9, Y9
-	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
-	VPADDW       Y10, Y9, Y9
-	VPADDW       Y1, Y9, Y9
-	VPADDW       Y9, Y3, Y0
-	VPADDW       Y4, Y2, Y1
-	VPSUBW       Y4, Y2, Y2
-	VPSUBW       Y9, Y3, Y3
-	VPUNPCKLWD   Y1, Y0, Y4
-	VPUNPCKHWD   Y1, Y0, Y0
-	VPUNPCKLWD   Y3, Y2, Y1
-	VPUNPCKHWD   Y3, Y2, Y3
-	VPUNPCKLDQ   Y1, Y4, Y2
-	VPUNPCKHDQ   Y1, Y4, Y1
-	VPUNPCKLDQ   Y3, Y0, Y4
-	VPUNPCKHDQ   Y3, Y0, Y3
-	VPUNPCKLQDQ  Y4, Y2, Y0
-	VPUNPCKHQDQ  Y4, Y2, Y2
-	VPUNPCKLQDQ  Y3, Y1, Y4
-	VPUNPCKHQDQ  Y3, Y1, Y1
-	VPADDW       vp8_4<>+0(SB), Y0, Y0
-	VPADDW       Y4, Y0, Y3
-	VPSUBW       Y4, Y0, Y0
-	VPMULHW      vp8_k2<>+0(SB), Y2, Y4
-	VPADDW       Y2, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
-	VPSUBW       Y10, Y4, Y4
-	VPSUBW       Y1, Y4, Y4
-	VPMULHW      vp8_k1<>+0(SB), Y2, Y9
-	VPADDW       Y2, Y9, Y9
-	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
-	VPADDW       Y10, Y9, Y9
-	VPADDW       Y1, Y9, Y9
-	VPADDW       Y9, Y3, Y1
-	VPADDW       Y4, Y0, Y2
-	VPSUBW       Y4, Y0, Y0
-	VPSUBW       Y9, Y3, Y3
-	VPSRAW       $0x03, Y1, Y1
-	VPSRAW       $0x03, Y2, Y2
-	VPSRAW       $0x03, Y0, Y0
-	VPSRAW       $0x03, Y3, Y3
-	VPUNPCKLWD   Y2, Y1, Y4
-	VPUNPCKHWD   Y2, Y1, Y1
-	VPUNPCKLWD   Y3, Y0, Y2
-	VPUNPCKHWD   Y3, Y0, Y3
-	VPUNPCKLDQ   Y2, Y4, Y0
-	VPUNPCKHDQ   Y2, Y4, Y2
-	VPUNPCKLDQ   Y3, Y1, Y4
-	VPUNPCKHDQ   Y3, Y1, Y3
-	VPUNPCKLQDQ  Y4, Y0, Y1
-	VPUNPCKHQDQ  Y4, Y0, Y0
-	VPUNPCKLQDQ  Y3, Y2, Y4
-	VPUNPCKHQDQ  Y3, Y2, Y2
-	VPXOR        Y3, Y3, Y3
-	VMOVQ        (AX), X5
-	VMOVQ        (CX), X6
-	VINSERTI128  $0x01, X6, Y5, Y5
-	VPUNPCKLBW   Y3, Y5, Y5
-	VPADDW       Y1, Y5, Y5
-	VPACKUSWB    Y5, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VMOVQ        X5, (AX)
-	VMOVQ        X6, (CX)
-	ADDQ         DX, AX
-	ADDQ         DX, CX
-	VMOVQ        (AX), X6
-	VMOVQ        (CX), X1
-	VINSERTI128  $0x01, X1, Y6, Y6
-	VPUNPCKLBW   Y3, Y6, Y6
-	VPADDW       Y0, Y6, Y6
-	VPACKUSWB    Y6, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X1
-	VMOVQ        X6, (AX)
-	VMOVQ        X1, (CX)
-	ADDQ         DX, AX
-	ADDQ         DX, CX
-	VMOVQ        (AX), X7
-	VMOVQ        (CX), X0
-	VINSERTI128  $0x01, X0, Y7, Y7
-	VPUNPCKLBW   Y3, Y7, Y7
-	VPADDW       Y4, Y7, Y7
-	VPACKUSWB    Y7, Y7, Y7
-	VEXTRACTI128 $0x01, Y7, X0
-	VMOVQ        X7, (AX)
-	VMOVQ        X0, (CX)
-	ADDQ         DX, AX
-	ADDQ         DX, CX
-	VMOVQ        (AX), X8
-	VMOVQ        (CX), X0
-	VINSERTI128  $0x01, X0, Y8, Y8
-	VPUNPCKLBW   Y3, Y8, Y8
-	VPADDW       Y2, Y8, Y8
-	VPACKUSWB    Y8, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X0
-	VMOVQ        X8, (AX)
-	VMOVQ        X0, (CX)
-	VZEROUPPER
-	RET
-
-// func vp8AddBlockAVX2(dst *byte, stride int, coef *[16]int16)
-// Requires: AVX
-TEXT ·vp8AddBlockAVX2(SB), NOSPLIT, $0-24
-	MOVQ        dst+0(FP), AX
-	MOVQ        stride+8(FP), CX
-	MOVQ        coef+16(FP), DX
-	VMOVQ       (DX), X0
-	VMOVQ       8(DX), X1
-	VMOVQ       16(DX), X2
-	VMOVQ       24(DX), X3
-	VPADDW      X2, X0, X4
-	VPSUBW      X2, X0, X0
-	VPMULHW     vp8_k2<>+0(SB), X1, X2
-	VPADDW      X1, X2, X2
-	VPMULHW     vp8_k1<>+0(SB), X3, X6
-	VPSUBW      X6, X2, X2
-	VPSUBW      X3, X2, X2
-	VPMULHW     vp8_k1<>+0(SB), X1, X5
-	VPADDW      X1, X5, X5
-	VPMULHW     vp8_k2<>+0(SB), X3, X6
-	VPADDW      X6, X5, X5
-	VPADDW      X3, X5, X5
-	VPADDW      X5, X4, X1
-	VPADDW      X2, X0, X3
-	VPSUBW      X2, X0, X0
-	VPSUBW      X5, X4, X2
-	VPUNPCKLWD  X3, X1, X4
-	VPUNPCKHWD  X3, X1, X1
-	VPUNPCKLWD  X2, X0, X3
-	VPUNPCKHWD  X2, X0, X2
-	VPUNPCKLDQ  X3, X4, X0
-	VPUNPCKHDQ  X3, X4, X3
-	VPUNPCKLDQ  X2, X1, X4
-	VPUNPCKHDQ  X2, X1, X2
-	VPUNPCKLQDQ X4, X0, X1
-	VPUNPCKHQDQ X4, X0, X0
-	VPUNPCKLQDQ X2, X3, X4
-	VPUNPCKHQDQ X2, X3, X2
-	VPADDW      vp8_4<>+0(SB), X1, X1
-	VPADDW      X4, X1, X3
-	VPSUBW      X4, X1, X1
-	VPMULHW     vp8_k2<>+0(SB), X0, X4
-	VPADDW      X0, X4, X4
-	VPMULHW     vp8_k1<>+0(SB), X2, X6
-	VPSUBW      X6, X4, X4
-	VPSUBW      X2, X4, X4
-	VPMULHW     vp8_k1<>+0(SB), X0, X5
-	VPADDW      X0, X5, X5
-	VPMULHW     vp8_k2<>+0(SB), X2, X6
-	VPADDW      X6, X5, X5
-	VPADDW      X2, X5, X5
-	VPADDW      X5, X3, X0
-	VPADDW      X4, X1, X2
-	VPSUBW      X4, X1, X1
-	VPSUBW      X5, X3, X3
-	VPSRAW      $0x03, X0, X0
-	VPSRAW      $0x03, X2, X2
-	VPSRAW      $0x03, X1, X1
-	VPSRAW      $0x03, X3, X3
-	VPUNPCKLWD  X2, X0, X4
-	VPUNPCKHWD  X2, X0, X0
-	VPUNPCKLWD  X3, X1, X2
-	VPUNPCKHWD  X3, X1, X3
-	VPUNPCKLDQ  X2, X4, X1
-	VPUNPCKHDQ  X2, X4, X2
-	VPUNPCKLDQ  X3, X0, X4
-	VPUNPCKHDQ  X3, X0, X3
-	VPUNPCKLQDQ X4, X1, X0
-	VPUNPCKHQDQ X4, X1, X1
-	VPUNPCKLQDQ X3, X2, X4
-	VPUNPCKHQDQ X3, X2, X2
-	VPXOR       X3, X3, X3
-	VMOVD       (AX), X5
-	VPUNPCKLBW  X3, X5, X5
-	VPADDW      X0, X5, X5
-	VPACKUSWB   X5, X5, X5
-	VMOVD       X5, (AX)
-	ADDQ        CX, AX
-	VMOVD       (AX), X0
-	VPUNPCKLBW  X3, X0, X0
-	VPADDW      X1, X0, X0
-	VPACKUSWB   X0, X0, X0
-	VMOVD       X0, (AX)
-	ADDQ        CX, AX
-	VMOVD       (AX), X0
-	VPUNPCKLBW  X3, X0, X0
-	VPADDW      X4, X0, X0
-	VPACKUSWB   X0, X0, X0
-	VMOVD       X0, (AX)
-	ADDQ        CX, AX
-	VMOVD       (AX), X0
-	VPUNPCKLBW  X3, X0, X0
-	VPADDW      X2, X0, X0
-	VPACKUSWB   X0, X0, X0
-	VMOVD       X0, (AX)
-	RET
-
 // func vp8TrueAVX2(dst *byte, stride int, n int)
 // Requires: AVX, AVX2
 TEXT ·vp8TrueAVX2(SB), NOSPLIT, $0-24
@@ -2335,6 +2081,1256 @@ loop:
 	ADDQ         $0x10, BX
 	DECQ         DX
 	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA vp8_k1<>+0(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+4(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+8(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+12(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+16(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+20(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+24(SB)/4, $0x4e7b4e7b
+DATA vp8_k1<>+28(SB)/4, $0x4e7b4e7b
+GLOBL vp8_k1<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_k2<>+0(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+4(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+8(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+12(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+16(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+20(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+24(SB)/4, $0x8a8c8a8c
+DATA vp8_k2<>+28(SB)/4, $0x8a8c8a8c
+GLOBL vp8_k2<>(SB), RODATA|NOPTR, $32
+
+DATA vp8_4<>+0(SB)/4, $0x00040004
+DATA vp8_4<>+4(SB)/4, $0x00040004
+DATA vp8_4<>+8(SB)/4, $0x00040004
+DATA vp8_4<>+12(SB)/4, $0x00040004
+DATA vp8_4<>+16(SB)/4, $0x00040004
+DATA vp8_4<>+20(SB)/4, $0x00040004
+DATA vp8_4<>+24(SB)/4, $0x00040004
+DATA vp8_4<>+28(SB)/4, $0x00040004
+GLOBL vp8_4<>(SB), RODATA|NOPTR, $32
+
+// func vp8AddRowAVX2(a *byte, b *byte, stride int, coefA *[16]int16, coefB *[16]int16)
+// Requires: AVX, AVX2
+TEXT ·vp8AddRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ         a+0(FP), AX
+	MOVQ         b+8(FP), CX
+	MOVQ         stride+16(FP), DX
+	MOVQ         coefA+24(FP), BX
+	MOVQ         coefB+32(FP), SI
+	VMOVDQU      (BX), X0
+	VINSERTI128  $0x01, (SI), Y0, Y0
+	VMOVDQU      16(BX), X1
+	VINSERTI128  $0x01, 16(SI), Y1, Y1
+	VMOVDQU      32(BX), X2
+	VINSERTI128  $0x01, 32(SI), Y2, Y2
+	VMOVDQU      48(BX), X3
+	VINSERTI128  $0x01, 48(SI), Y3, Y3
+	VPUNPCKLQDQ  Y2, Y0, Y4
+	VPUNPCKHQDQ  Y2, Y0, Y0
+	VPUNPCKLQDQ  Y3, Y1, Y2
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPADDW       Y2, Y4, Y3
+	VPSUBW       Y2, Y4, Y2
+	VPMULHW      vp8_k2<>+0(SB), Y0, Y4
+	VPADDW       Y0, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
+	VPSUBW       Y10, Y4, Y4
+	VPSUBW       Y1, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y0, Y9
+	VPADDW       Y0, Y9, Y9
+	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
+	VPADDW       Y10, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPADDW       Y9, Y3, Y0
+	VPADDW       Y4, Y2, Y1
+	VPSUBW       Y4, Y2, Y2
+	VPSUBW       Y9, Y3, Y3
+	VPUNPCKLWD   Y1, Y0, Y4
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y3, Y2, Y3
+	VPUNPCKLDQ   Y1, Y4, Y2
+	VPUNPCKHDQ   Y1, Y4, Y1
+	VPUNPCKLDQ   Y3, Y0, Y4
+	VPUNPCKHDQ   Y3, Y0, Y3
+	VPUNPCKLQDQ  Y4, Y2, Y0
+	VPUNPCKHQDQ  Y4, Y2, Y2
+	VPUNPCKLQDQ  Y3, Y1, Y4
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPADDW       vp8_4<>+0(SB), Y0, Y0
+	VPADDW       Y4, Y0, Y3
+	VPSUBW       Y4, Y0, Y0
+	VPMULHW      vp8_k2<>+0(SB), Y2, Y4
+	VPADDW       Y2, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y1, Y10
+	VPSUBW       Y10, Y4, Y4
+	VPSUBW       Y1, Y4, Y4
+	VPMULHW      vp8_k1<>+0(SB), Y2, Y9
+	VPADDW       Y2, Y9, Y9
+	VPMULHW      vp8_k2<>+0(SB), Y1, Y10
+	VPADDW       Y10, Y9, Y9
+	VPADDW       Y1, Y9, Y9
+	VPADDW       Y9, Y3, Y1
+	VPADDW       Y4, Y0, Y2
+	VPSUBW       Y4, Y0, Y0
+	VPSUBW       Y9, Y3, Y3
+	VPSRAW       $0x03, Y1, Y1
+	VPSRAW       $0x03, Y2, Y2
+	VPSRAW       $0x03, Y0, Y0
+	VPSRAW       $0x03, Y3, Y3
+	VPUNPCKLWD   Y2, Y1, Y4
+	VPUNPCKHWD   Y2, Y1, Y1
+	VPUNPCKLWD   Y3, Y0, Y2
+	VPUNPCKHWD   Y3, Y0, Y3
+	VPUNPCKLDQ   Y2, Y4, Y0
+	VPUNPCKHDQ   Y2, Y4, Y2
+	VPUNPCKLDQ   Y3, Y1, Y4
+	VPUNPCKHDQ   Y3, Y1, Y3
+	VPUNPCKLQDQ  Y4, Y0, Y1
+	VPUNPCKHQDQ  Y4, Y0, Y0
+	VPUNPCKLQDQ  Y3, Y2, Y4
+	VPUNPCKHQDQ  Y3, Y2, Y2
+	VPXOR        Y3, Y3, Y3
+	VMOVQ        (AX), X5
+	VMOVQ        (CX), X6
+	VINSERTI128  $0x01, X6, Y5, Y5
+	VPUNPCKLBW   Y3, Y5, Y5
+	VPADDW       Y1, Y5, Y5
+	VPACKUSWB    Y5, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VMOVQ        X5, (AX)
+	VMOVQ        X6, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X6
+	VMOVQ        (CX), X1
+	VINSERTI128  $0x01, X1, Y6, Y6
+	VPUNPCKLBW   Y3, Y6, Y6
+	VPADDW       Y0, Y6, Y6
+	VPACKUSWB    Y6, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X1
+	VMOVQ        X6, (AX)
+	VMOVQ        X1, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X7
+	VMOVQ        (CX), X0
+	VINSERTI128  $0x01, X0, Y7, Y7
+	VPUNPCKLBW   Y3, Y7, Y7
+	VPADDW       Y4, Y7, Y7
+	VPACKUSWB    Y7, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X0
+	VMOVQ        X7, (AX)
+	VMOVQ        X0, (CX)
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	VMOVQ        (AX), X8
+	VMOVQ        (CX), X0
+	VINSERTI128  $0x01, X0, Y8, Y8
+	VPUNPCKLBW   Y3, Y8, Y8
+	VPADDW       Y2, Y8, Y8
+	VPACKUSWB    Y8, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X0
+	VMOVQ        X8, (AX)
+	VMOVQ        X0, (CX)
+	VZEROUPPER
+	RET
+
+DATA vp8_edge_left<>+0(SB)/1, $0x0f
+DATA vp8_edge_left<>+1(SB)/1, $0x0f
+DATA vp8_edge_left<>+2(SB)/1, $0x0b
+DATA vp8_edge_left<>+3(SB)/1, $0x07
+DATA vp8_edge_left<>+4(SB)/1, $0x03
+DATA vp8_edge_left<>+5(SB)/1, $0x80
+DATA vp8_edge_left<>+6(SB)/1, $0x80
+DATA vp8_edge_left<>+7(SB)/1, $0x80
+DATA vp8_edge_left<>+8(SB)/1, $0x80
+DATA vp8_edge_left<>+9(SB)/1, $0x80
+DATA vp8_edge_left<>+10(SB)/1, $0x80
+DATA vp8_edge_left<>+11(SB)/1, $0x80
+DATA vp8_edge_left<>+12(SB)/1, $0x80
+DATA vp8_edge_left<>+13(SB)/1, $0x80
+DATA vp8_edge_left<>+14(SB)/1, $0x80
+DATA vp8_edge_left<>+15(SB)/1, $0x80
+GLOBL vp8_edge_left<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_edge_above<>+0(SB)/1, $0x80
+DATA vp8_edge_above<>+1(SB)/1, $0x80
+DATA vp8_edge_above<>+2(SB)/1, $0x80
+DATA vp8_edge_above<>+3(SB)/1, $0x80
+DATA vp8_edge_above<>+4(SB)/1, $0x80
+DATA vp8_edge_above<>+5(SB)/1, $0x00
+DATA vp8_edge_above<>+6(SB)/1, $0x01
+DATA vp8_edge_above<>+7(SB)/1, $0x02
+DATA vp8_edge_above<>+8(SB)/1, $0x03
+DATA vp8_edge_above<>+9(SB)/1, $0x04
+DATA vp8_edge_above<>+10(SB)/1, $0x05
+DATA vp8_edge_above<>+11(SB)/1, $0x06
+DATA vp8_edge_above<>+12(SB)/1, $0x07
+DATA vp8_edge_above<>+13(SB)/1, $0x08
+DATA vp8_edge_above<>+14(SB)/1, $0x08
+DATA vp8_edge_above<>+15(SB)/1, $0x80
+GLOBL vp8_edge_above<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_mean_left<>+0(SB)/1, $0x03
+DATA vp8_mean_left<>+1(SB)/1, $0x07
+DATA vp8_mean_left<>+2(SB)/1, $0x0b
+DATA vp8_mean_left<>+3(SB)/1, $0x0f
+DATA vp8_mean_left<>+4(SB)/1, $0x80
+DATA vp8_mean_left<>+5(SB)/1, $0x80
+DATA vp8_mean_left<>+6(SB)/1, $0x80
+DATA vp8_mean_left<>+7(SB)/1, $0x80
+DATA vp8_mean_left<>+8(SB)/1, $0x80
+DATA vp8_mean_left<>+9(SB)/1, $0x80
+DATA vp8_mean_left<>+10(SB)/1, $0x80
+DATA vp8_mean_left<>+11(SB)/1, $0x80
+DATA vp8_mean_left<>+12(SB)/1, $0x80
+DATA vp8_mean_left<>+13(SB)/1, $0x80
+DATA vp8_mean_left<>+14(SB)/1, $0x80
+DATA vp8_mean_left<>+15(SB)/1, $0x80
+GLOBL vp8_mean_left<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_mean_above<>+0(SB)/1, $0x80
+DATA vp8_mean_above<>+1(SB)/1, $0x80
+DATA vp8_mean_above<>+2(SB)/1, $0x80
+DATA vp8_mean_above<>+3(SB)/1, $0x80
+DATA vp8_mean_above<>+4(SB)/1, $0x01
+DATA vp8_mean_above<>+5(SB)/1, $0x02
+DATA vp8_mean_above<>+6(SB)/1, $0x03
+DATA vp8_mean_above<>+7(SB)/1, $0x04
+DATA vp8_mean_above<>+8(SB)/1, $0x80
+DATA vp8_mean_above<>+9(SB)/1, $0x80
+DATA vp8_mean_above<>+10(SB)/1, $0x80
+DATA vp8_mean_above<>+11(SB)/1, $0x80
+DATA vp8_mean_above<>+12(SB)/1, $0x80
+DATA vp8_mean_above<>+13(SB)/1, $0x80
+DATA vp8_mean_above<>+14(SB)/1, $0x80
+DATA vp8_mean_above<>+15(SB)/1, $0x80
+GLOBL vp8_mean_above<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_left01<>+0(SB)/1, $0x03
+DATA vp8_left01<>+1(SB)/1, $0x80
+DATA vp8_left01<>+2(SB)/1, $0x03
+DATA vp8_left01<>+3(SB)/1, $0x80
+DATA vp8_left01<>+4(SB)/1, $0x03
+DATA vp8_left01<>+5(SB)/1, $0x80
+DATA vp8_left01<>+6(SB)/1, $0x03
+DATA vp8_left01<>+7(SB)/1, $0x80
+DATA vp8_left01<>+8(SB)/1, $0x07
+DATA vp8_left01<>+9(SB)/1, $0x80
+DATA vp8_left01<>+10(SB)/1, $0x07
+DATA vp8_left01<>+11(SB)/1, $0x80
+DATA vp8_left01<>+12(SB)/1, $0x07
+DATA vp8_left01<>+13(SB)/1, $0x80
+DATA vp8_left01<>+14(SB)/1, $0x07
+DATA vp8_left01<>+15(SB)/1, $0x80
+GLOBL vp8_left01<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_left23<>+0(SB)/1, $0x0b
+DATA vp8_left23<>+1(SB)/1, $0x80
+DATA vp8_left23<>+2(SB)/1, $0x0b
+DATA vp8_left23<>+3(SB)/1, $0x80
+DATA vp8_left23<>+4(SB)/1, $0x0b
+DATA vp8_left23<>+5(SB)/1, $0x80
+DATA vp8_left23<>+6(SB)/1, $0x0b
+DATA vp8_left23<>+7(SB)/1, $0x80
+DATA vp8_left23<>+8(SB)/1, $0x0f
+DATA vp8_left23<>+9(SB)/1, $0x80
+DATA vp8_left23<>+10(SB)/1, $0x0f
+DATA vp8_left23<>+11(SB)/1, $0x80
+DATA vp8_left23<>+12(SB)/1, $0x0f
+DATA vp8_left23<>+13(SB)/1, $0x80
+DATA vp8_left23<>+14(SB)/1, $0x0f
+DATA vp8_left23<>+15(SB)/1, $0x80
+GLOBL vp8_left23<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_aboves<>+0(SB)/1, $0x01
+DATA vp8_aboves<>+1(SB)/1, $0x80
+DATA vp8_aboves<>+2(SB)/1, $0x02
+DATA vp8_aboves<>+3(SB)/1, $0x80
+DATA vp8_aboves<>+4(SB)/1, $0x03
+DATA vp8_aboves<>+5(SB)/1, $0x80
+DATA vp8_aboves<>+6(SB)/1, $0x04
+DATA vp8_aboves<>+7(SB)/1, $0x80
+DATA vp8_aboves<>+8(SB)/1, $0x01
+DATA vp8_aboves<>+9(SB)/1, $0x80
+DATA vp8_aboves<>+10(SB)/1, $0x02
+DATA vp8_aboves<>+11(SB)/1, $0x80
+DATA vp8_aboves<>+12(SB)/1, $0x03
+DATA vp8_aboves<>+13(SB)/1, $0x80
+DATA vp8_aboves<>+14(SB)/1, $0x04
+DATA vp8_aboves<>+15(SB)/1, $0x80
+GLOBL vp8_aboves<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_corners<>+0(SB)/1, $0x00
+DATA vp8_corners<>+1(SB)/1, $0x80
+DATA vp8_corners<>+2(SB)/1, $0x00
+DATA vp8_corners<>+3(SB)/1, $0x80
+DATA vp8_corners<>+4(SB)/1, $0x00
+DATA vp8_corners<>+5(SB)/1, $0x80
+DATA vp8_corners<>+6(SB)/1, $0x00
+DATA vp8_corners<>+7(SB)/1, $0x80
+DATA vp8_corners<>+8(SB)/1, $0x00
+DATA vp8_corners<>+9(SB)/1, $0x80
+DATA vp8_corners<>+10(SB)/1, $0x00
+DATA vp8_corners<>+11(SB)/1, $0x80
+DATA vp8_corners<>+12(SB)/1, $0x00
+DATA vp8_corners<>+13(SB)/1, $0x80
+DATA vp8_corners<>+14(SB)/1, $0x00
+DATA vp8_corners<>+15(SB)/1, $0x80
+GLOBL vp8_corners<>(SB), RODATA|NOPTR, $16
+
+DATA vp8_modes<>+0(SB)/1, $0x80
+DATA vp8_modes<>+1(SB)/1, $0x80
+DATA vp8_modes<>+2(SB)/1, $0x80
+DATA vp8_modes<>+3(SB)/1, $0x80
+DATA vp8_modes<>+4(SB)/1, $0x80
+DATA vp8_modes<>+5(SB)/1, $0x80
+DATA vp8_modes<>+6(SB)/1, $0x80
+DATA vp8_modes<>+7(SB)/1, $0x80
+DATA vp8_modes<>+8(SB)/1, $0x80
+DATA vp8_modes<>+9(SB)/1, $0x80
+DATA vp8_modes<>+10(SB)/1, $0x80
+DATA vp8_modes<>+11(SB)/1, $0x80
+DATA vp8_modes<>+12(SB)/1, $0x80
+DATA vp8_modes<>+13(SB)/1, $0x80
+DATA vp8_modes<>+14(SB)/1, $0x80
+DATA vp8_modes<>+15(SB)/1, $0x80
+DATA vp8_modes<>+16(SB)/1, $0x80
+DATA vp8_modes<>+17(SB)/1, $0x80
+DATA vp8_modes<>+18(SB)/1, $0x80
+DATA vp8_modes<>+19(SB)/1, $0x80
+DATA vp8_modes<>+20(SB)/1, $0x80
+DATA vp8_modes<>+21(SB)/1, $0x80
+DATA vp8_modes<>+22(SB)/1, $0x80
+DATA vp8_modes<>+23(SB)/1, $0x80
+DATA vp8_modes<>+24(SB)/1, $0x80
+DATA vp8_modes<>+25(SB)/1, $0x80
+DATA vp8_modes<>+26(SB)/1, $0x80
+DATA vp8_modes<>+27(SB)/1, $0x80
+DATA vp8_modes<>+28(SB)/1, $0x80
+DATA vp8_modes<>+29(SB)/1, $0x80
+DATA vp8_modes<>+30(SB)/1, $0x80
+DATA vp8_modes<>+31(SB)/1, $0x80
+DATA vp8_modes<>+32(SB)/1, $0x00
+DATA vp8_modes<>+33(SB)/1, $0x00
+DATA vp8_modes<>+34(SB)/1, $0x00
+DATA vp8_modes<>+35(SB)/1, $0x00
+DATA vp8_modes<>+36(SB)/1, $0x00
+DATA vp8_modes<>+37(SB)/1, $0x00
+DATA vp8_modes<>+38(SB)/1, $0x00
+DATA vp8_modes<>+39(SB)/1, $0x00
+DATA vp8_modes<>+40(SB)/1, $0x00
+DATA vp8_modes<>+41(SB)/1, $0x00
+DATA vp8_modes<>+42(SB)/1, $0x00
+DATA vp8_modes<>+43(SB)/1, $0x00
+DATA vp8_modes<>+44(SB)/1, $0x00
+DATA vp8_modes<>+45(SB)/1, $0x00
+DATA vp8_modes<>+46(SB)/1, $0x00
+DATA vp8_modes<>+47(SB)/1, $0x00
+DATA vp8_modes<>+48(SB)/1, $0x00
+DATA vp8_modes<>+49(SB)/1, $0x00
+DATA vp8_modes<>+50(SB)/1, $0x00
+DATA vp8_modes<>+51(SB)/1, $0x00
+DATA vp8_modes<>+52(SB)/1, $0x00
+DATA vp8_modes<>+53(SB)/1, $0x00
+DATA vp8_modes<>+54(SB)/1, $0x00
+DATA vp8_modes<>+55(SB)/1, $0x00
+DATA vp8_modes<>+56(SB)/1, $0x00
+DATA vp8_modes<>+57(SB)/1, $0x00
+DATA vp8_modes<>+58(SB)/1, $0x00
+DATA vp8_modes<>+59(SB)/1, $0x00
+DATA vp8_modes<>+60(SB)/1, $0x00
+DATA vp8_modes<>+61(SB)/1, $0x00
+DATA vp8_modes<>+62(SB)/1, $0x00
+DATA vp8_modes<>+63(SB)/1, $0x00
+DATA vp8_modes<>+64(SB)/1, $0x80
+DATA vp8_modes<>+65(SB)/1, $0x80
+DATA vp8_modes<>+66(SB)/1, $0x80
+DATA vp8_modes<>+67(SB)/1, $0x80
+DATA vp8_modes<>+68(SB)/1, $0x80
+DATA vp8_modes<>+69(SB)/1, $0x80
+DATA vp8_modes<>+70(SB)/1, $0x80
+DATA vp8_modes<>+71(SB)/1, $0x80
+DATA vp8_modes<>+72(SB)/1, $0x80
+DATA vp8_modes<>+73(SB)/1, $0x80
+DATA vp8_modes<>+74(SB)/1, $0x80
+DATA vp8_modes<>+75(SB)/1, $0x80
+DATA vp8_modes<>+76(SB)/1, $0x80
+DATA vp8_modes<>+77(SB)/1, $0x80
+DATA vp8_modes<>+78(SB)/1, $0x80
+DATA vp8_modes<>+79(SB)/1, $0x80
+DATA vp8_modes<>+80(SB)/1, $0x80
+DATA vp8_modes<>+81(SB)/1, $0x80
+DATA vp8_modes<>+82(SB)/1, $0x80
+DATA vp8_modes<>+83(SB)/1, $0x80
+DATA vp8_modes<>+84(SB)/1, $0x80
+DATA vp8_modes<>+85(SB)/1, $0x80
+DATA vp8_modes<>+86(SB)/1, $0x80
+DATA vp8_modes<>+87(SB)/1, $0x80
+DATA vp8_modes<>+88(SB)/1, $0x80
+DATA vp8_modes<>+89(SB)/1, $0x80
+DATA vp8_modes<>+90(SB)/1, $0x80
+DATA vp8_modes<>+91(SB)/1, $0x80
+DATA vp8_modes<>+92(SB)/1, $0x80
+DATA vp8_modes<>+93(SB)/1, $0x80
+DATA vp8_modes<>+94(SB)/1, $0x80
+DATA vp8_modes<>+95(SB)/1, $0x80
+DATA vp8_modes<>+96(SB)/1, $0x80
+DATA vp8_modes<>+97(SB)/1, $0x80
+DATA vp8_modes<>+98(SB)/1, $0x80
+DATA vp8_modes<>+99(SB)/1, $0x80
+DATA vp8_modes<>+100(SB)/1, $0x80
+DATA vp8_modes<>+101(SB)/1, $0x80
+DATA vp8_modes<>+102(SB)/1, $0x80
+DATA vp8_modes<>+103(SB)/1, $0x80
+DATA vp8_modes<>+104(SB)/1, $0x80
+DATA vp8_modes<>+105(SB)/1, $0x80
+DATA vp8_modes<>+106(SB)/1, $0x80
+DATA vp8_modes<>+107(SB)/1, $0x80
+DATA vp8_modes<>+108(SB)/1, $0x80
+DATA vp8_modes<>+109(SB)/1, $0x80
+DATA vp8_modes<>+110(SB)/1, $0x80
+DATA vp8_modes<>+111(SB)/1, $0x80
+DATA vp8_modes<>+112(SB)/1, $0xff
+DATA vp8_modes<>+113(SB)/1, $0xff
+DATA vp8_modes<>+114(SB)/1, $0xff
+DATA vp8_modes<>+115(SB)/1, $0xff
+DATA vp8_modes<>+116(SB)/1, $0xff
+DATA vp8_modes<>+117(SB)/1, $0xff
+DATA vp8_modes<>+118(SB)/1, $0xff
+DATA vp8_modes<>+119(SB)/1, $0xff
+DATA vp8_modes<>+120(SB)/1, $0xff
+DATA vp8_modes<>+121(SB)/1, $0xff
+DATA vp8_modes<>+122(SB)/1, $0xff
+DATA vp8_modes<>+123(SB)/1, $0xff
+DATA vp8_modes<>+124(SB)/1, $0xff
+DATA vp8_modes<>+125(SB)/1, $0xff
+DATA vp8_modes<>+126(SB)/1, $0xff
+DATA vp8_modes<>+127(SB)/1, $0xff
+DATA vp8_modes<>+128(SB)/1, $0x05
+DATA vp8_modes<>+129(SB)/1, $0x06
+DATA vp8_modes<>+130(SB)/1, $0x07
+DATA vp8_modes<>+131(SB)/1, $0x08
+DATA vp8_modes<>+132(SB)/1, $0x05
+DATA vp8_modes<>+133(SB)/1, $0x06
+DATA vp8_modes<>+134(SB)/1, $0x07
+DATA vp8_modes<>+135(SB)/1, $0x08
+DATA vp8_modes<>+136(SB)/1, $0x05
+DATA vp8_modes<>+137(SB)/1, $0x06
+DATA vp8_modes<>+138(SB)/1, $0x07
+DATA vp8_modes<>+139(SB)/1, $0x08
+DATA vp8_modes<>+140(SB)/1, $0x05
+DATA vp8_modes<>+141(SB)/1, $0x06
+DATA vp8_modes<>+142(SB)/1, $0x07
+DATA vp8_modes<>+143(SB)/1, $0x08
+DATA vp8_modes<>+144(SB)/1, $0x80
+DATA vp8_modes<>+145(SB)/1, $0x80
+DATA vp8_modes<>+146(SB)/1, $0x80
+DATA vp8_modes<>+147(SB)/1, $0x80
+DATA vp8_modes<>+148(SB)/1, $0x80
+DATA vp8_modes<>+149(SB)/1, $0x80
+DATA vp8_modes<>+150(SB)/1, $0x80
+DATA vp8_modes<>+151(SB)/1, $0x80
+DATA vp8_modes<>+152(SB)/1, $0x80
+DATA vp8_modes<>+153(SB)/1, $0x80
+DATA vp8_modes<>+154(SB)/1, $0x80
+DATA vp8_modes<>+155(SB)/1, $0x80
+DATA vp8_modes<>+156(SB)/1, $0x80
+DATA vp8_modes<>+157(SB)/1, $0x80
+DATA vp8_modes<>+158(SB)/1, $0x80
+DATA vp8_modes<>+159(SB)/1, $0x80
+DATA vp8_modes<>+160(SB)/1, $0x80
+DATA vp8_modes<>+161(SB)/1, $0x80
+DATA vp8_modes<>+162(SB)/1, $0x80
+DATA vp8_modes<>+163(SB)/1, $0x80
+DATA vp8_modes<>+164(SB)/1, $0x80
+DATA vp8_modes<>+165(SB)/1, $0x80
+DATA vp8_modes<>+166(SB)/1, $0x80
+DATA vp8_modes<>+167(SB)/1, $0x80
+DATA vp8_modes<>+168(SB)/1, $0x80
+DATA vp8_modes<>+169(SB)/1, $0x80
+DATA vp8_modes<>+170(SB)/1, $0x80
+DATA vp8_modes<>+171(SB)/1, $0x80
+DATA vp8_modes<>+172(SB)/1, $0x80
+DATA vp8_modes<>+173(SB)/1, $0x80
+DATA vp8_modes<>+174(SB)/1, $0x80
+DATA vp8_modes<>+175(SB)/1, $0x80
+DATA vp8_modes<>+176(SB)/1, $0x00
+DATA vp8_modes<>+177(SB)/1, $0x00
+DATA vp8_modes<>+178(SB)/1, $0x00
+DATA vp8_modes<>+179(SB)/1, $0x00
+DATA vp8_modes<>+180(SB)/1, $0x00
+DATA vp8_modes<>+181(SB)/1, $0x00
+DATA vp8_modes<>+182(SB)/1, $0x00
+DATA vp8_modes<>+183(SB)/1, $0x00
+DATA vp8_modes<>+184(SB)/1, $0x00
+DATA vp8_modes<>+185(SB)/1, $0x00
+DATA vp8_modes<>+186(SB)/1, $0x00
+DATA vp8_modes<>+187(SB)/1, $0x00
+DATA vp8_modes<>+188(SB)/1, $0x00
+DATA vp8_modes<>+189(SB)/1, $0x00
+DATA vp8_modes<>+190(SB)/1, $0x00
+DATA vp8_modes<>+191(SB)/1, $0x00
+DATA vp8_modes<>+192(SB)/1, $0x03
+DATA vp8_modes<>+193(SB)/1, $0x03
+DATA vp8_modes<>+194(SB)/1, $0x03
+DATA vp8_modes<>+195(SB)/1, $0x03
+DATA vp8_modes<>+196(SB)/1, $0x02
+DATA vp8_modes<>+197(SB)/1, $0x02
+DATA vp8_modes<>+198(SB)/1, $0x02
+DATA vp8_modes<>+199(SB)/1, $0x02
+DATA vp8_modes<>+200(SB)/1, $0x01
+DATA vp8_modes<>+201(SB)/1, $0x01
+DATA vp8_modes<>+202(SB)/1, $0x01
+DATA vp8_modes<>+203(SB)/1, $0x01
+DATA vp8_modes<>+204(SB)/1, $0x00
+DATA vp8_modes<>+205(SB)/1, $0x00
+DATA vp8_modes<>+206(SB)/1, $0x00
+DATA vp8_modes<>+207(SB)/1, $0x00
+DATA vp8_modes<>+208(SB)/1, $0x80
+DATA vp8_modes<>+209(SB)/1, $0x80
+DATA vp8_modes<>+210(SB)/1, $0x80
+DATA vp8_modes<>+211(SB)/1, $0x80
+DATA vp8_modes<>+212(SB)/1, $0x80
+DATA vp8_modes<>+213(SB)/1, $0x80
+DATA vp8_modes<>+214(SB)/1, $0x80
+DATA vp8_modes<>+215(SB)/1, $0x80
+DATA vp8_modes<>+216(SB)/1, $0x80
+DATA vp8_modes<>+217(SB)/1, $0x80
+DATA vp8_modes<>+218(SB)/1, $0x80
+DATA vp8_modes<>+219(SB)/1, $0x80
+DATA vp8_modes<>+220(SB)/1, $0x80
+DATA vp8_modes<>+221(SB)/1, $0x80
+DATA vp8_modes<>+222(SB)/1, $0x80
+DATA vp8_modes<>+223(SB)/1, $0x80
+DATA vp8_modes<>+224(SB)/1, $0x80
+DATA vp8_modes<>+225(SB)/1, $0x80
+DATA vp8_modes<>+226(SB)/1, $0x80
+DATA vp8_modes<>+227(SB)/1, $0x80
+DATA vp8_modes<>+228(SB)/1, $0x80
+DATA vp8_modes<>+229(SB)/1, $0x80
+DATA vp8_modes<>+230(SB)/1, $0x80
+DATA vp8_modes<>+231(SB)/1, $0x80
+DATA vp8_modes<>+232(SB)/1, $0x80
+DATA vp8_modes<>+233(SB)/1, $0x80
+DATA vp8_modes<>+234(SB)/1, $0x80
+DATA vp8_modes<>+235(SB)/1, $0x80
+DATA vp8_modes<>+236(SB)/1, $0x80
+DATA vp8_modes<>+237(SB)/1, $0x80
+DATA vp8_modes<>+238(SB)/1, $0x80
+DATA vp8_modes<>+239(SB)/1, $0x80
+DATA vp8_modes<>+240(SB)/1, $0x00
+DATA vp8_modes<>+241(SB)/1, $0x00
+DATA vp8_modes<>+242(SB)/1, $0x00
+DATA vp8_modes<>+243(SB)/1, $0x00
+DATA vp8_modes<>+244(SB)/1, $0x00
+DATA vp8_modes<>+245(SB)/1, $0x00
+DATA vp8_modes<>+246(SB)/1, $0x00
+DATA vp8_modes<>+247(SB)/1, $0x00
+DATA vp8_modes<>+248(SB)/1, $0x00
+DATA vp8_modes<>+249(SB)/1, $0x00
+DATA vp8_modes<>+250(SB)/1, $0x00
+DATA vp8_modes<>+251(SB)/1, $0x00
+DATA vp8_modes<>+252(SB)/1, $0x00
+DATA vp8_modes<>+253(SB)/1, $0x00
+DATA vp8_modes<>+254(SB)/1, $0x00
+DATA vp8_modes<>+255(SB)/1, $0x00
+DATA vp8_modes<>+256(SB)/1, $0x04
+DATA vp8_modes<>+257(SB)/1, $0x05
+DATA vp8_modes<>+258(SB)/1, $0x06
+DATA vp8_modes<>+259(SB)/1, $0x07
+DATA vp8_modes<>+260(SB)/1, $0x03
+DATA vp8_modes<>+261(SB)/1, $0x04
+DATA vp8_modes<>+262(SB)/1, $0x05
+DATA vp8_modes<>+263(SB)/1, $0x06
+DATA vp8_modes<>+264(SB)/1, $0x02
+DATA vp8_modes<>+265(SB)/1, $0x03
+DATA vp8_modes<>+266(SB)/1, $0x04
+DATA vp8_modes<>+267(SB)/1, $0x05
+DATA vp8_modes<>+268(SB)/1, $0x01
+DATA vp8_modes<>+269(SB)/1, $0x02
+DATA vp8_modes<>+270(SB)/1, $0x03
+DATA vp8_modes<>+271(SB)/1, $0x04
+DATA vp8_modes<>+272(SB)/1, $0x80
+DATA vp8_modes<>+273(SB)/1, $0x80
+DATA vp8_modes<>+274(SB)/1, $0x80
+DATA vp8_modes<>+275(SB)/1, $0x80
+DATA vp8_modes<>+276(SB)/1, $0x80
+DATA vp8_modes<>+277(SB)/1, $0x80
+DATA vp8_modes<>+278(SB)/1, $0x80
+DATA vp8_modes<>+279(SB)/1, $0x80
+DATA vp8_modes<>+280(SB)/1, $0x80
+DATA vp8_modes<>+281(SB)/1, $0x80
+DATA vp8_modes<>+282(SB)/1, $0x80
+DATA vp8_modes<>+283(SB)/1, $0x80
+DATA vp8_modes<>+284(SB)/1, $0x80
+DATA vp8_modes<>+285(SB)/1, $0x80
+DATA vp8_modes<>+286(SB)/1, $0x80
+DATA vp8_modes<>+287(SB)/1, $0x80
+DATA vp8_modes<>+288(SB)/1, $0x80
+DATA vp8_modes<>+289(SB)/1, $0x80
+DATA vp8_modes<>+290(SB)/1, $0x80
+DATA vp8_modes<>+291(SB)/1, $0x80
+DATA vp8_modes<>+292(SB)/1, $0x80
+DATA vp8_modes<>+293(SB)/1, $0x80
+DATA vp8_modes<>+294(SB)/1, $0x80
+DATA vp8_modes<>+295(SB)/1, $0x80
+DATA vp8_modes<>+296(SB)/1, $0x80
+DATA vp8_modes<>+297(SB)/1, $0x80
+DATA vp8_modes<>+298(SB)/1, $0x80
+DATA vp8_modes<>+299(SB)/1, $0x80
+DATA vp8_modes<>+300(SB)/1, $0x80
+DATA vp8_modes<>+301(SB)/1, $0x80
+DATA vp8_modes<>+302(SB)/1, $0x80
+DATA vp8_modes<>+303(SB)/1, $0x80
+DATA vp8_modes<>+304(SB)/1, $0x00
+DATA vp8_modes<>+305(SB)/1, $0x00
+DATA vp8_modes<>+306(SB)/1, $0x00
+DATA vp8_modes<>+307(SB)/1, $0x00
+DATA vp8_modes<>+308(SB)/1, $0x00
+DATA vp8_modes<>+309(SB)/1, $0x00
+DATA vp8_modes<>+310(SB)/1, $0x00
+DATA vp8_modes<>+311(SB)/1, $0x00
+DATA vp8_modes<>+312(SB)/1, $0x00
+DATA vp8_modes<>+313(SB)/1, $0x00
+DATA vp8_modes<>+314(SB)/1, $0x00
+DATA vp8_modes<>+315(SB)/1, $0x00
+DATA vp8_modes<>+316(SB)/1, $0x00
+DATA vp8_modes<>+317(SB)/1, $0x00
+DATA vp8_modes<>+318(SB)/1, $0x00
+DATA vp8_modes<>+319(SB)/1, $0x00
+DATA vp8_modes<>+320(SB)/1, $0x80
+DATA vp8_modes<>+321(SB)/1, $0x80
+DATA vp8_modes<>+322(SB)/1, $0x80
+DATA vp8_modes<>+323(SB)/1, $0x80
+DATA vp8_modes<>+324(SB)/1, $0x04
+DATA vp8_modes<>+325(SB)/1, $0x05
+DATA vp8_modes<>+326(SB)/1, $0x06
+DATA vp8_modes<>+327(SB)/1, $0x07
+DATA vp8_modes<>+328(SB)/1, $0x03
+DATA vp8_modes<>+329(SB)/1, $0x80
+DATA vp8_modes<>+330(SB)/1, $0x80
+DATA vp8_modes<>+331(SB)/1, $0x80
+DATA vp8_modes<>+332(SB)/1, $0x02
+DATA vp8_modes<>+333(SB)/1, $0x04
+DATA vp8_modes<>+334(SB)/1, $0x05
+DATA vp8_modes<>+335(SB)/1, $0x06
+DATA vp8_modes<>+336(SB)/1, $0x05
+DATA vp8_modes<>+337(SB)/1, $0x06
+DATA vp8_modes<>+338(SB)/1, $0x07
+DATA vp8_modes<>+339(SB)/1, $0x08
+DATA vp8_modes<>+340(SB)/1, $0x80
+DATA vp8_modes<>+341(SB)/1, $0x80
+DATA vp8_modes<>+342(SB)/1, $0x80
+DATA vp8_modes<>+343(SB)/1, $0x80
+DATA vp8_modes<>+344(SB)/1, $0x80
+DATA vp8_modes<>+345(SB)/1, $0x05
+DATA vp8_modes<>+346(SB)/1, $0x06
+DATA vp8_modes<>+347(SB)/1, $0x07
+DATA vp8_modes<>+348(SB)/1, $0x80
+DATA vp8_modes<>+349(SB)/1, $0x80
+DATA vp8_modes<>+350(SB)/1, $0x80
+DATA vp8_modes<>+351(SB)/1, $0x80
+DATA vp8_modes<>+352(SB)/1, $0x80
+DATA vp8_modes<>+353(SB)/1, $0x80
+DATA vp8_modes<>+354(SB)/1, $0x80
+DATA vp8_modes<>+355(SB)/1, $0x80
+DATA vp8_modes<>+356(SB)/1, $0x80
+DATA vp8_modes<>+357(SB)/1, $0x80
+DATA vp8_modes<>+358(SB)/1, $0x80
+DATA vp8_modes<>+359(SB)/1, $0x80
+DATA vp8_modes<>+360(SB)/1, $0x80
+DATA vp8_modes<>+361(SB)/1, $0x80
+DATA vp8_modes<>+362(SB)/1, $0x80
+DATA vp8_modes<>+363(SB)/1, $0x80
+DATA vp8_modes<>+364(SB)/1, $0x80
+DATA vp8_modes<>+365(SB)/1, $0x80
+DATA vp8_modes<>+366(SB)/1, $0x80
+DATA vp8_modes<>+367(SB)/1, $0x80
+DATA vp8_modes<>+368(SB)/1, $0x00
+DATA vp8_modes<>+369(SB)/1, $0x00
+DATA vp8_modes<>+370(SB)/1, $0x00
+DATA vp8_modes<>+371(SB)/1, $0x00
+DATA vp8_modes<>+372(SB)/1, $0x00
+DATA vp8_modes<>+373(SB)/1, $0x00
+DATA vp8_modes<>+374(SB)/1, $0x00
+DATA vp8_modes<>+375(SB)/1, $0x00
+DATA vp8_modes<>+376(SB)/1, $0x00
+DATA vp8_modes<>+377(SB)/1, $0x00
+DATA vp8_modes<>+378(SB)/1, $0x00
+DATA vp8_modes<>+379(SB)/1, $0x00
+DATA vp8_modes<>+380(SB)/1, $0x00
+DATA vp8_modes<>+381(SB)/1, $0x00
+DATA vp8_modes<>+382(SB)/1, $0x00
+DATA vp8_modes<>+383(SB)/1, $0x00
+DATA vp8_modes<>+384(SB)/1, $0x06
+DATA vp8_modes<>+385(SB)/1, $0x07
+DATA vp8_modes<>+386(SB)/1, $0x08
+DATA vp8_modes<>+387(SB)/1, $0x09
+DATA vp8_modes<>+388(SB)/1, $0x07
+DATA vp8_modes<>+389(SB)/1, $0x08
+DATA vp8_modes<>+390(SB)/1, $0x09
+DATA vp8_modes<>+391(SB)/1, $0x0a
+DATA vp8_modes<>+392(SB)/1, $0x08
+DATA vp8_modes<>+393(SB)/1, $0x09
+DATA vp8_modes<>+394(SB)/1, $0x0a
+DATA vp8_modes<>+395(SB)/1, $0x0b
+DATA vp8_modes<>+396(SB)/1, $0x09
+DATA vp8_modes<>+397(SB)/1, $0x0a
+DATA vp8_modes<>+398(SB)/1, $0x0b
+DATA vp8_modes<>+399(SB)/1, $0x0c
+DATA vp8_modes<>+400(SB)/1, $0x80
+DATA vp8_modes<>+401(SB)/1, $0x80
+DATA vp8_modes<>+402(SB)/1, $0x80
+DATA vp8_modes<>+403(SB)/1, $0x80
+DATA vp8_modes<>+404(SB)/1, $0x80
+DATA vp8_modes<>+405(SB)/1, $0x80
+DATA vp8_modes<>+406(SB)/1, $0x80
+DATA vp8_modes<>+407(SB)/1, $0x80
+DATA vp8_modes<>+408(SB)/1, $0x80
+DATA vp8_modes<>+409(SB)/1, $0x80
+DATA vp8_modes<>+410(SB)/1, $0x80
+DATA vp8_modes<>+411(SB)/1, $0x80
+DATA vp8_modes<>+412(SB)/1, $0x80
+DATA vp8_modes<>+413(SB)/1, $0x80
+DATA vp8_modes<>+414(SB)/1, $0x80
+DATA vp8_modes<>+415(SB)/1, $0x80
+DATA vp8_modes<>+416(SB)/1, $0x80
+DATA vp8_modes<>+417(SB)/1, $0x80
+DATA vp8_modes<>+418(SB)/1, $0x80
+DATA vp8_modes<>+419(SB)/1, $0x80
+DATA vp8_modes<>+420(SB)/1, $0x80
+DATA vp8_modes<>+421(SB)/1, $0x80
+DATA vp8_modes<>+422(SB)/1, $0x80
+DATA vp8_modes<>+423(SB)/1, $0x80
+DATA vp8_modes<>+424(SB)/1, $0x80
+DATA vp8_modes<>+425(SB)/1, $0x80
+DATA vp8_modes<>+426(SB)/1, $0x80
+DATA vp8_modes<>+427(SB)/1, $0x80
+DATA vp8_modes<>+428(SB)/1, $0x80
+DATA vp8_modes<>+429(SB)/1, $0x80
+DATA vp8_modes<>+430(SB)/1, $0x80
+DATA vp8_modes<>+431(SB)/1, $0x80
+DATA vp8_modes<>+432(SB)/1, $0x00
+DATA vp8_modes<>+433(SB)/1, $0x00
+DATA vp8_modes<>+434(SB)/1, $0x00
+DATA vp8_modes<>+435(SB)/1, $0x00
+DATA vp8_modes<>+436(SB)/1, $0x00
+DATA vp8_modes<>+437(SB)/1, $0x00
+DATA vp8_modes<>+438(SB)/1, $0x00
+DATA vp8_modes<>+439(SB)/1, $0x00
+DATA vp8_modes<>+440(SB)/1, $0x00
+DATA vp8_modes<>+441(SB)/1, $0x00
+DATA vp8_modes<>+442(SB)/1, $0x00
+DATA vp8_modes<>+443(SB)/1, $0x00
+DATA vp8_modes<>+444(SB)/1, $0x00
+DATA vp8_modes<>+445(SB)/1, $0x00
+DATA vp8_modes<>+446(SB)/1, $0x00
+DATA vp8_modes<>+447(SB)/1, $0x00
+DATA vp8_modes<>+448(SB)/1, $0x80
+DATA vp8_modes<>+449(SB)/1, $0x80
+DATA vp8_modes<>+450(SB)/1, $0x80
+DATA vp8_modes<>+451(SB)/1, $0x80
+DATA vp8_modes<>+452(SB)/1, $0x06
+DATA vp8_modes<>+453(SB)/1, $0x07
+DATA vp8_modes<>+454(SB)/1, $0x08
+DATA vp8_modes<>+455(SB)/1, $0x09
+DATA vp8_modes<>+456(SB)/1, $0x80
+DATA vp8_modes<>+457(SB)/1, $0x80
+DATA vp8_modes<>+458(SB)/1, $0x80
+DATA vp8_modes<>+459(SB)/1, $0x0a
+DATA vp8_modes<>+460(SB)/1, $0x07
+DATA vp8_modes<>+461(SB)/1, $0x08
+DATA vp8_modes<>+462(SB)/1, $0x09
+DATA vp8_modes<>+463(SB)/1, $0x0b
+DATA vp8_modes<>+464(SB)/1, $0x06
+DATA vp8_modes<>+465(SB)/1, $0x07
+DATA vp8_modes<>+466(SB)/1, $0x08
+DATA vp8_modes<>+467(SB)/1, $0x09
+DATA vp8_modes<>+468(SB)/1, $0x80
+DATA vp8_modes<>+469(SB)/1, $0x80
+DATA vp8_modes<>+470(SB)/1, $0x80
+DATA vp8_modes<>+471(SB)/1, $0x80
+DATA vp8_modes<>+472(SB)/1, $0x07
+DATA vp8_modes<>+473(SB)/1, $0x08
+DATA vp8_modes<>+474(SB)/1, $0x09
+DATA vp8_modes<>+475(SB)/1, $0x80
+DATA vp8_modes<>+476(SB)/1, $0x80
+DATA vp8_modes<>+477(SB)/1, $0x80
+DATA vp8_modes<>+478(SB)/1, $0x80
+DATA vp8_modes<>+479(SB)/1, $0x80
+DATA vp8_modes<>+480(SB)/1, $0x80
+DATA vp8_modes<>+481(SB)/1, $0x80
+DATA vp8_modes<>+482(SB)/1, $0x80
+DATA vp8_modes<>+483(SB)/1, $0x80
+DATA vp8_modes<>+484(SB)/1, $0x80
+DATA vp8_modes<>+485(SB)/1, $0x80
+DATA vp8_modes<>+486(SB)/1, $0x80
+DATA vp8_modes<>+487(SB)/1, $0x80
+DATA vp8_modes<>+488(SB)/1, $0x80
+DATA vp8_modes<>+489(SB)/1, $0x80
+DATA vp8_modes<>+490(SB)/1, $0x80
+DATA vp8_modes<>+491(SB)/1, $0x80
+DATA vp8_modes<>+492(SB)/1, $0x80
+DATA vp8_modes<>+493(SB)/1, $0x80
+DATA vp8_modes<>+494(SB)/1, $0x80
+DATA vp8_modes<>+495(SB)/1, $0x80
+DATA vp8_modes<>+496(SB)/1, $0x00
+DATA vp8_modes<>+497(SB)/1, $0x00
+DATA vp8_modes<>+498(SB)/1, $0x00
+DATA vp8_modes<>+499(SB)/1, $0x00
+DATA vp8_modes<>+500(SB)/1, $0x00
+DATA vp8_modes<>+501(SB)/1, $0x00
+DATA vp8_modes<>+502(SB)/1, $0x00
+DATA vp8_modes<>+503(SB)/1, $0x00
+DATA vp8_modes<>+504(SB)/1, $0x00
+DATA vp8_modes<>+505(SB)/1, $0x00
+DATA vp8_modes<>+506(SB)/1, $0x00
+DATA vp8_modes<>+507(SB)/1, $0x00
+DATA vp8_modes<>+508(SB)/1, $0x00
+DATA vp8_modes<>+509(SB)/1, $0x00
+DATA vp8_modes<>+510(SB)/1, $0x00
+DATA vp8_modes<>+511(SB)/1, $0x00
+DATA vp8_modes<>+512(SB)/1, $0x80
+DATA vp8_modes<>+513(SB)/1, $0x04
+DATA vp8_modes<>+514(SB)/1, $0x05
+DATA vp8_modes<>+515(SB)/1, $0x06
+DATA vp8_modes<>+516(SB)/1, $0x80
+DATA vp8_modes<>+517(SB)/1, $0x03
+DATA vp8_modes<>+518(SB)/1, $0x80
+DATA vp8_modes<>+519(SB)/1, $0x04
+DATA vp8_modes<>+520(SB)/1, $0x80
+DATA vp8_modes<>+521(SB)/1, $0x02
+DATA vp8_modes<>+522(SB)/1, $0x80
+DATA vp8_modes<>+523(SB)/1, $0x03
+DATA vp8_modes<>+524(SB)/1, $0x80
+DATA vp8_modes<>+525(SB)/1, $0x01
+DATA vp8_modes<>+526(SB)/1, $0x80
+DATA vp8_modes<>+527(SB)/1, $0x02
+DATA vp8_modes<>+528(SB)/1, $0x04
+DATA vp8_modes<>+529(SB)/1, $0x80
+DATA vp8_modes<>+530(SB)/1, $0x80
+DATA vp8_modes<>+531(SB)/1, $0x80
+DATA vp8_modes<>+532(SB)/1, $0x03
+DATA vp8_modes<>+533(SB)/1, $0x80
+DATA vp8_modes<>+534(SB)/1, $0x04
+DATA vp8_modes<>+535(SB)/1, $0x80
+DATA vp8_modes<>+536(SB)/1, $0x02
+DATA vp8_modes<>+537(SB)/1, $0x80
+DATA vp8_modes<>+538(SB)/1, $0x03
+DATA vp8_modes<>+539(SB)/1, $0x80
+DATA vp8_modes<>+540(SB)/1, $0x01
+DATA vp8_modes<>+541(SB)/1, $0x80
+DATA vp8_modes<>+542(SB)/1, $0x02
+DATA vp8_modes<>+543(SB)/1, $0x80
+DATA vp8_modes<>+544(SB)/1, $0x80
+DATA vp8_modes<>+545(SB)/1, $0x80
+DATA vp8_modes<>+546(SB)/1, $0x80
+DATA vp8_modes<>+547(SB)/1, $0x80
+DATA vp8_modes<>+548(SB)/1, $0x80
+DATA vp8_modes<>+549(SB)/1, $0x80
+DATA vp8_modes<>+550(SB)/1, $0x80
+DATA vp8_modes<>+551(SB)/1, $0x80
+DATA vp8_modes<>+552(SB)/1, $0x80
+DATA vp8_modes<>+553(SB)/1, $0x80
+DATA vp8_modes<>+554(SB)/1, $0x80
+DATA vp8_modes<>+555(SB)/1, $0x80
+DATA vp8_modes<>+556(SB)/1, $0x80
+DATA vp8_modes<>+557(SB)/1, $0x80
+DATA vp8_modes<>+558(SB)/1, $0x80
+DATA vp8_modes<>+559(SB)/1, $0x80
+DATA vp8_modes<>+560(SB)/1, $0x00
+DATA vp8_modes<>+561(SB)/1, $0x00
+DATA vp8_modes<>+562(SB)/1, $0x00
+DATA vp8_modes<>+563(SB)/1, $0x00
+DATA vp8_modes<>+564(SB)/1, $0x00
+DATA vp8_modes<>+565(SB)/1, $0x00
+DATA vp8_modes<>+566(SB)/1, $0x00
+DATA vp8_modes<>+567(SB)/1, $0x00
+DATA vp8_modes<>+568(SB)/1, $0x00
+DATA vp8_modes<>+569(SB)/1, $0x00
+DATA vp8_modes<>+570(SB)/1, $0x00
+DATA vp8_modes<>+571(SB)/1, $0x00
+DATA vp8_modes<>+572(SB)/1, $0x00
+DATA vp8_modes<>+573(SB)/1, $0x00
+DATA vp8_modes<>+574(SB)/1, $0x00
+DATA vp8_modes<>+575(SB)/1, $0x00
+DATA vp8_modes<>+576(SB)/1, $0x80
+DATA vp8_modes<>+577(SB)/1, $0x02
+DATA vp8_modes<>+578(SB)/1, $0x80
+DATA vp8_modes<>+579(SB)/1, $0x01
+DATA vp8_modes<>+580(SB)/1, $0x80
+DATA vp8_modes<>+581(SB)/1, $0x01
+DATA vp8_modes<>+582(SB)/1, $0x80
+DATA vp8_modes<>+583(SB)/1, $0x00
+DATA vp8_modes<>+584(SB)/1, $0x80
+DATA vp8_modes<>+585(SB)/1, $0x00
+DATA vp8_modes<>+586(SB)/1, $0x80
+DATA vp8_modes<>+587(SB)/1, $0x80
+DATA vp8_modes<>+588(SB)/1, $0x80
+DATA vp8_modes<>+589(SB)/1, $0x80
+DATA vp8_modes<>+590(SB)/1, $0x80
+DATA vp8_modes<>+591(SB)/1, $0x80
+DATA vp8_modes<>+592(SB)/1, $0x03
+DATA vp8_modes<>+593(SB)/1, $0x80
+DATA vp8_modes<>+594(SB)/1, $0x02
+DATA vp8_modes<>+595(SB)/1, $0x80
+DATA vp8_modes<>+596(SB)/1, $0x02
+DATA vp8_modes<>+597(SB)/1, $0x80
+DATA vp8_modes<>+598(SB)/1, $0x01
+DATA vp8_modes<>+599(SB)/1, $0x80
+DATA vp8_modes<>+600(SB)/1, $0x01
+DATA vp8_modes<>+601(SB)/1, $0x80
+DATA vp8_modes<>+602(SB)/1, $0x00
+DATA vp8_modes<>+603(SB)/1, $0x00
+DATA vp8_modes<>+604(SB)/1, $0x00
+DATA vp8_modes<>+605(SB)/1, $0x00
+DATA vp8_modes<>+606(SB)/1, $0x00
+DATA vp8_modes<>+607(SB)/1, $0x00
+DATA vp8_modes<>+608(SB)/1, $0x80
+DATA vp8_modes<>+609(SB)/1, $0x80
+DATA vp8_modes<>+610(SB)/1, $0x80
+DATA vp8_modes<>+611(SB)/1, $0x80
+DATA vp8_modes<>+612(SB)/1, $0x80
+DATA vp8_modes<>+613(SB)/1, $0x80
+DATA vp8_modes<>+614(SB)/1, $0x80
+DATA vp8_modes<>+615(SB)/1, $0x80
+DATA vp8_modes<>+616(SB)/1, $0x80
+DATA vp8_modes<>+617(SB)/1, $0x80
+DATA vp8_modes<>+618(SB)/1, $0x80
+DATA vp8_modes<>+619(SB)/1, $0x80
+DATA vp8_modes<>+620(SB)/1, $0x80
+DATA vp8_modes<>+621(SB)/1, $0x80
+DATA vp8_modes<>+622(SB)/1, $0x80
+DATA vp8_modes<>+623(SB)/1, $0x80
+DATA vp8_modes<>+624(SB)/1, $0x00
+DATA vp8_modes<>+625(SB)/1, $0x00
+DATA vp8_modes<>+626(SB)/1, $0x00
+DATA vp8_modes<>+627(SB)/1, $0x00
+DATA vp8_modes<>+628(SB)/1, $0x00
+DATA vp8_modes<>+629(SB)/1, $0x00
+DATA vp8_modes<>+630(SB)/1, $0x00
+DATA vp8_modes<>+631(SB)/1, $0x00
+DATA vp8_modes<>+632(SB)/1, $0x00
+DATA vp8_modes<>+633(SB)/1, $0x00
+DATA vp8_modes<>+634(SB)/1, $0x00
+DATA vp8_modes<>+635(SB)/1, $0x00
+DATA vp8_modes<>+636(SB)/1, $0x00
+DATA vp8_modes<>+637(SB)/1, $0x00
+DATA vp8_modes<>+638(SB)/1, $0x00
+DATA vp8_modes<>+639(SB)/1, $0x00
+GLOBL vp8_modes<>(SB), RODATA|NOPTR, $640
+
+DATA vp8_ones<>+0(SB)/2, $0x0101
+DATA vp8_ones<>+2(SB)/2, $0x0101
+DATA vp8_ones<>+4(SB)/2, $0x0101
+DATA vp8_ones<>+6(SB)/2, $0x0101
+DATA vp8_ones<>+8(SB)/2, $0x0101
+DATA vp8_ones<>+10(SB)/2, $0x0101
+DATA vp8_ones<>+12(SB)/2, $0x0101
+DATA vp8_ones<>+14(SB)/2, $0x0101
+DATA vp8_ones<>+16(SB)/2, $0x0101
+DATA vp8_ones<>+18(SB)/2, $0x0101
+DATA vp8_ones<>+20(SB)/2, $0x0101
+DATA vp8_ones<>+22(SB)/2, $0x0101
+DATA vp8_ones<>+24(SB)/2, $0x0101
+DATA vp8_ones<>+26(SB)/2, $0x0101
+DATA vp8_ones<>+28(SB)/2, $0x0101
+DATA vp8_ones<>+30(SB)/2, $0x0101
+GLOBL vp8_ones<>(SB), RODATA|NOPTR, $32
+
+// func vp8PredictBlocksAVX2(dst *byte, stride int, modes *[16]uint8, coef *[16][16]int16)
+// Requires: AVX, AVX2
+TEXT ·vp8PredictBlocksAVX2(SB), $128-32
+	MOVQ    dst+0(FP), AX
+	MOVQ    stride+8(FP), CX
+	MOVQ    modes+16(FP), DX
+	MOVQ    coef+24(FP), BX
+	LEAQ    (CX)(CX*2), SI
+	LEAQ    vp8_modes<>+0(SB), DI
+	MOVQ    AX, R8
+	SUBQ    CX, R8
+	VMOVDQU (R8), X0
+	VMOVD   16(R8), X1
+	VPINSRB $0x0f, -1(R8), X2, X2
+	MOVQ    $0x00000004, R8
+
+row:
+	VMOVDQU      (BX), X3
+	VINSERTI128  $0x01, 64(BX), Y3, Y3
+	VMOVDQU      16(BX), X5
+	VINSERTI128  $0x01, 80(BX), Y5, Y5
+	VMOVDQU      32(BX), X7
+	VINSERTI128  $0x01, 96(BX), Y7, Y7
+	VMOVDQU      48(BX), X9
+	VINSERTI128  $0x01, 112(BX), Y9, Y9
+	VPUNPCKLQDQ  Y7, Y3, Y4
+	VPUNPCKHQDQ  Y7, Y3, Y6
+	VPUNPCKLQDQ  Y9, Y5, Y8
+	VPUNPCKHQDQ  Y9, Y5, Y10
+	VPADDW       Y8, Y4, Y11
+	VPSUBW       Y8, Y4, Y4
+	VPMULHW      vp8_k2<>+0(SB), Y6, Y8
+	VPADDW       Y6, Y8, Y8
+	VPMULHW      vp8_k1<>+0(SB), Y10, Y13
+	VPSUBW       Y13, Y8, Y8
+	VPSUBW       Y10, Y8, Y8
+	VPMULHW      vp8_k1<>+0(SB), Y6, Y12
+	VPADDW       Y6, Y12, Y12
+	VPMULHW      vp8_k2<>+0(SB), Y10, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDW       Y10, Y12, Y12
+	VPADDW       Y12, Y11, Y6
+	VPADDW       Y8, Y4, Y10
+	VPSUBW       Y8, Y4, Y4
+	VPSUBW       Y12, Y11, Y8
+	VPUNPCKLWD   Y10, Y6, Y11
+	VPUNPCKHWD   Y10, Y6, Y6
+	VPUNPCKLWD   Y8, Y4, Y10
+	VPUNPCKHWD   Y8, Y4, Y8
+	VPUNPCKLDQ   Y10, Y11, Y4
+	VPUNPCKHDQ   Y10, Y11, Y10
+	VPUNPCKLDQ   Y8, Y6, Y11
+	VPUNPCKHDQ   Y8, Y6, Y8
+	VPUNPCKLQDQ  Y11, Y4, Y6
+	VPUNPCKHQDQ  Y11, Y4, Y4
+	VPUNPCKLQDQ  Y8, Y10, Y11
+	VPUNPCKHQDQ  Y8, Y10, Y8
+	VPADDW       vp8_4<>+0(SB), Y6, Y6
+	VPADDW       Y11, Y6, Y10
+	VPSUBW       Y11, Y6, Y6
+	VPMULHW      vp8_k2<>+0(SB), Y4, Y11
+	VPADDW       Y4, Y11, Y11
+	VPMULHW      vp8_k1<>+0(SB), Y8, Y13
+	VPSUBW       Y13, Y11, Y11
+	VPSUBW       Y8, Y11, Y11
+	VPMULHW      vp8_k1<>+0(SB), Y4, Y12
+	VPADDW       Y4, Y12, Y12
+	VPMULHW      vp8_k2<>+0(SB), Y8, Y13
+	VPADDW       Y13, Y12, Y12
+	VPADDW       Y8, Y12, Y12
+	VPADDW       Y12, Y10, Y4
+	VPADDW       Y11, Y6, Y8
+	VPSUBW       Y11, Y6, Y6
+	VPSUBW       Y12, Y10, Y10
+	VPSRAW       $0x03, Y4, Y4
+	VPSRAW       $0x03, Y8, Y8
+	VPSRAW       $0x03, Y6, Y6
+	VPSRAW       $0x03, Y10, Y10
+	VPUNPCKLWD   Y8, Y4, Y11
+	VPUNPCKHWD   Y8, Y4, Y4
+	VPUNPCKLWD   Y10, Y6, Y8
+	VPUNPCKHWD   Y10, Y6, Y10
+	VPUNPCKLDQ   Y8, Y11, Y6
+	VPUNPCKHDQ   Y8, Y11, Y8
+	VPUNPCKLDQ   Y10, Y4, Y11
+	VPUNPCKHDQ   Y10, Y4, Y10
+	VPUNPCKLQDQ  Y11, Y6, Y4
+	VPUNPCKHQDQ  Y11, Y6, Y6
+	VPUNPCKLQDQ  Y10, Y8, Y11
+	VPUNPCKHQDQ  Y10, Y8, Y8
+	VPUNPCKLQDQ  Y6, Y4, Y10
+	VPUNPCKHQDQ  Y6, Y4, Y4
+	VMOVDQU      X10, (SP)
+	VMOVDQU      X4, 32(SP)
+	VEXTRACTI128 $0x01, Y10, 64(SP)
+	VEXTRACTI128 $0x01, Y4, 96(SP)
+	VPUNPCKLQDQ  Y8, Y11, Y4
+	VPUNPCKHQDQ  Y8, Y11, Y6
+	VMOVDQU      X4, 16(SP)
+	VMOVDQU      X6, 48(SP)
+	VEXTRACTI128 $0x01, Y4, 80(SP)
+	VEXTRACTI128 $0x01, Y6, 112(SP)
+	VPALIGNR     $0x0f, X2, X0, X3
+	VPALIGNR     $0x0f, X0, X1, X4
+	VMOVD        -4(AX), X5
+	VPINSRD      $0x01, -4(AX)(CX*1), X5, X5
+	VPINSRD      $0x02, -4(AX)(CX*2), X5, X5
+	VPINSRD      $0x03, -4(AX)(SI*1), X5, X5
+	VMOVDQA      X5, X2
+	VPXOR        X0, X0, X0
+	MOVBQZX      (DX), R9
+	SHLQ         $0x06, R9
+	VPSHUFB      vp8_edge_above<>+0(SB), X3, X6
+	VPSHUFB      vp8_edge_left<>+0(SB), X5, X7
+	VPOR         X7, X6, X6
+	VPSRLDQ      $0x01, X6, X7
+	VPSRLDQ      $0x02, X6, X8
+	VPAVGB       X7, X6, X9
+	VPXOR        X8, X6, X10
+	VPAND        vp8_ones<>+0(SB), X10, X10
+	VPAVGB       X8, X6, X8
+	VPSUBB       X10, X8, X8
+	VPAVGB       X8, X7, X7
+	VPSHUFB      vp8_mean_above<>+0(SB), X3, X8
+	VPSHUFB      vp8_mean_left<>+0(SB), X5, X6
+	VPOR         X8, X6, X6
+	VPSADBW      X0, X6, X6
+	VPADDW       vp8_4<>+0(SB), X6, X6
+	VPSRLW       $0x03, X6, X6
+	VPSHUFB      vp8_aboves<>+0(SB), X3, X8
+	VPSHUFB      vp8_corners<>+0(SB), X3, X10
+	VPSUBW       X10, X8, X8
+	VPSHUFB      vp8_left01<>+0(SB), X5, X10
+	VPSHUFB      vp8_left23<>+0(SB), X5, X5
+	VPADDW       X8, X10, X10
+	VPADDW       X8, X5, X5
+	VPACKUSWB    X5, X10, X10
+	VPSHUFB      (DI)(R9*1), X7, X5
+	VPSHUFB      16(DI)(R9*1), X9, X9
+	VPSHUFB      32(DI)(R9*1), X6, X6
+	VPAND        48(DI)(R9*1), X10, X10
+	VPOR         X10, X9, X9
+	VPOR         X9, X5, X5
+	VPOR         X6, X5, X5
+	VPUNPCKHBW   X0, X5, X6
+	VPUNPCKLBW   X0, X5, X5
+	VPADDW       (SP), X5, X5
+	VPADDW       16(SP), X6, X6
+	VPACKUSWB    X6, X5, X5
+	MOVBQZX      1(DX), R9
+	SHLQ         $0x06, R9
+	VPALIGNR     $0x04, X3, X4, X6
+	VPSHUFB      vp8_edge_above<>+0(SB), X6, X7
+	VPSHUFB      vp8_edge_left<>+0(SB), X5, X8
+	VPOR         X8, X7, X7
+	VPSRLDQ      $0x01, X7, X8
+	VPSRLDQ      $0x02, X7, X9
+	VPAVGB       X8, X7, X10
+	VPXOR        X9, X7, X11
+	VPAND        vp8_ones<>+0(SB), X11, X11
+	VPAVGB       X9, X7, X9
+	VPSUBB       X11, X9, X9
+	VPAVGB       X9, X8, X8
+	VPSHUFB      vp8_mean_above<>+0(SB), X6, X9
+	VPSHUFB      vp8_mean_left<>+0(SB), X5, X7
+	VPOR         X9, X7, X7
+	VPSADBW      X0, X7, X7
+	VPADDW       vp8_4<>+0(SB), X7, X7
+	VPSRLW       $0x03, X7, X7
+	VPSHUFB      vp8_aboves<>+0(SB), X6, X9
+	VPSHUFB      vp8_corners<>+0(SB), X6, X6
+	VPSUBW       X6, X9, X9
+	VPSHUFB      vp8_left01<>+0(SB), X5, X6
+	VPSHUFB      vp8_left23<>+0(SB), X5, X11
+	VPADDW       X9, X6, X6
+	VPADDW       X9, X11, X11
+	VPACKUSWB    X11, X6, X6
+	VPSHUFB      (DI)(R9*1), X8, X8
+	VPSHUFB      16(DI)(R9*1), X10, X10
+	VPSHUFB      32(DI)(R9*1), X7, X7
+	VPAND        48(DI)(R9*1), X6, X6
+	VPOR         X6, X10, X10
+	VPOR         X10, X8, X8
+	VPOR         X7, X8, X8
+	VPUNPCKHBW   X0, X8, X6
+	VPUNPCKLBW   X0, X8, X8
+	VPADDW       32(SP), X8, X8
+	VPADDW       48(SP), X6, X6
+	VPACKUSWB    X6, X8, X8
+	MOVBQZX      2(DX), R9
+	SHLQ         $0x06, R9
+	VPALIGNR     $0x08, X3, X4, X6
+	VPSHUFB      vp8_edge_above<>+0(SB), X6, X7
+	VPSHUFB      vp8_edge_left<>+0(SB), X8, X9
+	VPOR         X9, X7, X7
+	VPSRLDQ      $0x01, X7, X9
+	VPSRLDQ      $0x02, X7, X10
+	VPAVGB       X9, X7, X11
+	VPXOR        X10, X7, X12
+	VPAND        vp8_ones<>+0(SB), X12, X12
+	VPAVGB       X10, X7, X10
+	VPSUBB       X12, X10, X10
+	VPAVGB       X10, X9, X9
+	VPSHUFB      vp8_mean_above<>+0(SB), X6, X10
+	VPSHUFB      vp8_mean_left<>+0(SB), X8, X7
+	VPOR         X10, X7, X7
+	VPSADBW      X0, X7, X7
+	VPADDW       vp8_4<>+0(SB), X7, X7
+	VPSRLW       $0x03, X7, X7
+	VPSHUFB      vp8_aboves<>+0(SB), X6, X10
+	VPSHUFB      vp8_corners<>+0(SB), X6, X6
+	VPSUBW       X6, X10, X10
+	VPSHUFB      vp8_left01<>+0(SB), X8, X6
+	VPSHUFB      vp8_left23<>+0(SB), X8, X12
+	VPADDW       X10, X6, X6
+	VPADDW       X10, X12, X12
+	VPACKUSWB    X12, X6, X6
+	VPSHUFB      (DI)(R9*1), X9, X9
+	VPSHUFB      16(DI)(R9*1), X11, X11
+	VPSHUFB      32(DI)(R9*1), X7, X7
+	VPAND        48(DI)(R9*1), X6, X6
+	VPOR         X6, X11, X11
+	VPOR         X11, X9, X9
+	VPOR         X7, X9, X9
+	VPUNPCKHBW   X0, X9, X6
+	VPUNPCKLBW   X0, X9, X9
+	VPADDW       64(SP), X9, X9
+	VPADDW       80(SP), X6, X6
+	VPACKUSWB    X6, X9, X9
+	MOVBQZX      3(DX), R9
+	SHLQ         $0x06, R9
+	VPALIGNR     $0x0c, X3, X4, X3
+	VPSHUFB      vp8_edge_above<>+0(SB), X3, X4
+	VPSHUFB      vp8_edge_left<>+0(SB), X9, X6
+	VPOR         X6, X4, X4
+	VPSRLDQ      $0x01, X4, X6
+	VPSRLDQ      $0x02, X4, X7
+	VPAVGB       X6, X4, X10
+	VPXOR        X7, X4, X11
+	VPAND        vp8_ones<>+0(SB), X11, X11
+	VPAVGB       X7, X4, X7
+	VPSUBB       X11, X7, X7
+	VPAVGB       X7, X6, X6
+	VPSHUFB      vp8_mean_above<>+0(SB), X3, X7
+	VPSHUFB      vp8_mean_left<>+0(SB), X9, X4
+	VPOR         X7, X4, X4
+	VPSADBW      X0, X4, X4
+	VPADDW       vp8_4<>+0(SB), X4, X4
+	VPSRLW       $0x03, X4, X4
+	VPSHUFB      vp8_aboves<>+0(SB), X3, X7
+	VPSHUFB      vp8_corners<>+0(SB), X3, X3
+	VPSUBW       X3, X7, X7
+	VPSHUFB      vp8_left01<>+0(SB), X9, X3
+	VPSHUFB      vp8_left23<>+0(SB), X9, X11
+	VPADDW       X7, X3, X3
+	VPADDW       X7, X11, X11
+	VPACKUSWB    X11, X3, X3
+	VPSHUFB      (DI)(R9*1), X6, X6
+	VPSHUFB      16(DI)(R9*1), X10, X10
+	VPSHUFB      32(DI)(R9*1), X4, X4
+	VPAND        48(DI)(R9*1), X3, X3
+	VPOR         X3, X10, X10
+	VPOR         X10, X6, X6
+	VPOR         X4, X6, X6
+	VPUNPCKHBW   X0, X6, X3
+	VPUNPCKLBW   X0, X6, X6
+	VPADDW       96(SP), X6, X6
+	VPADDW       112(SP), X3, X3
+	VPACKUSWB    X3, X6, X6
+	VPUNPCKLDQ   X8, X5, X0
+	VPUNPCKLDQ   X6, X9, X3
+	VPUNPCKHDQ   X8, X5, X4
+	VPUNPCKHDQ   X6, X9, X5
+	VPUNPCKLQDQ  X3, X0, X6
+	VMOVDQU      X6, (AX)
+	VPUNPCKHQDQ  X3, X0, X0
+	VMOVDQU      X0, (AX)(CX*1)
+	VPUNPCKLQDQ  X5, X4, X0
+	VMOVDQU      X0, (AX)(CX*2)
+	VPUNPCKHQDQ  X5, X4, X0
+	VMOVDQU      X0, (AX)(SI*1)
+	LEAQ         (AX)(CX*4), AX
+	ADDQ         $0x04, DX
+	ADDQ         $0x00000080, BX
+	DECQ         R8
+	JNZ          row
 	VZEROUPPER
 	RET
 
