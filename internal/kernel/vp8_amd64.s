@@ -3364,7 +3364,7 @@ DATA vp8_contexts<>+8(SB)/1, $0x00
 DATA vp8_contexts<>+9(SB)/1, $0x00
 DATA vp8_contexts<>+10(SB)/1, $0x01
 DATA vp8_contexts<>+11(SB)/1, $0x0f
-DATA vp8_contexts<>+12(SB)/1, $0x10
+DATA vp8_contexts<>+12(SB)/1, $0x60
 DATA vp8_contexts<>+13(SB)/1, $0x00
 DATA vp8_contexts<>+14(SB)/1, $0x00
 DATA vp8_contexts<>+15(SB)/1, $0x00
@@ -3372,7 +3372,7 @@ DATA vp8_contexts<>+16(SB)/1, $0x01
 DATA vp8_contexts<>+17(SB)/1, $0x00
 DATA vp8_contexts<>+18(SB)/1, $0x02
 DATA vp8_contexts<>+19(SB)/1, $0x0f
-DATA vp8_contexts<>+20(SB)/1, $0x10
+DATA vp8_contexts<>+20(SB)/1, $0x60
 DATA vp8_contexts<>+21(SB)/1, $0x00
 DATA vp8_contexts<>+22(SB)/1, $0x00
 DATA vp8_contexts<>+23(SB)/1, $0x00
@@ -3380,7 +3380,7 @@ DATA vp8_contexts<>+24(SB)/1, $0x02
 DATA vp8_contexts<>+25(SB)/1, $0x00
 DATA vp8_contexts<>+26(SB)/1, $0x03
 DATA vp8_contexts<>+27(SB)/1, $0x0f
-DATA vp8_contexts<>+28(SB)/1, $0x10
+DATA vp8_contexts<>+28(SB)/1, $0x60
 DATA vp8_contexts<>+29(SB)/1, $0x00
 DATA vp8_contexts<>+30(SB)/1, $0x00
 DATA vp8_contexts<>+31(SB)/1, $0x00
@@ -3396,7 +3396,7 @@ DATA vp8_contexts<>+40(SB)/1, $0x00
 DATA vp8_contexts<>+41(SB)/1, $0x01
 DATA vp8_contexts<>+42(SB)/1, $0x01
 DATA vp8_contexts<>+43(SB)/1, $0x0f
-DATA vp8_contexts<>+44(SB)/1, $0x10
+DATA vp8_contexts<>+44(SB)/1, $0x60
 DATA vp8_contexts<>+45(SB)/1, $0x00
 DATA vp8_contexts<>+46(SB)/1, $0x00
 DATA vp8_contexts<>+47(SB)/1, $0x00
@@ -3404,7 +3404,7 @@ DATA vp8_contexts<>+48(SB)/1, $0x01
 DATA vp8_contexts<>+49(SB)/1, $0x01
 DATA vp8_contexts<>+50(SB)/1, $0x02
 DATA vp8_contexts<>+51(SB)/1, $0x0f
-DATA vp8_contexts<>+52(SB)/1, $0x10
+DATA vp8_contexts<>+52(SB)/1, $0x60
 DATA vp8_contexts<>+53(SB)/1, $0x00
 DATA vp8_contexts<>+54(SB)/1, $0x00
 DATA vp8_contexts<>+55(SB)/1, $0x00
@@ -3412,7 +3412,7 @@ DATA vp8_contexts<>+56(SB)/1, $0x02
 DATA vp8_contexts<>+57(SB)/1, $0x01
 DATA vp8_contexts<>+58(SB)/1, $0x03
 DATA vp8_contexts<>+59(SB)/1, $0x0f
-DATA vp8_contexts<>+60(SB)/1, $0x10
+DATA vp8_contexts<>+60(SB)/1, $0x60
 DATA vp8_contexts<>+61(SB)/1, $0x00
 DATA vp8_contexts<>+62(SB)/1, $0x00
 DATA vp8_contexts<>+63(SB)/1, $0x00
@@ -3428,7 +3428,7 @@ DATA vp8_contexts<>+72(SB)/1, $0x00
 DATA vp8_contexts<>+73(SB)/1, $0x02
 DATA vp8_contexts<>+74(SB)/1, $0x01
 DATA vp8_contexts<>+75(SB)/1, $0x0f
-DATA vp8_contexts<>+76(SB)/1, $0x10
+DATA vp8_contexts<>+76(SB)/1, $0x60
 DATA vp8_contexts<>+77(SB)/1, $0x00
 DATA vp8_contexts<>+78(SB)/1, $0x00
 DATA vp8_contexts<>+79(SB)/1, $0x00
@@ -3436,7 +3436,7 @@ DATA vp8_contexts<>+80(SB)/1, $0x01
 DATA vp8_contexts<>+81(SB)/1, $0x02
 DATA vp8_contexts<>+82(SB)/1, $0x02
 DATA vp8_contexts<>+83(SB)/1, $0x0f
-DATA vp8_contexts<>+84(SB)/1, $0x10
+DATA vp8_contexts<>+84(SB)/1, $0x60
 DATA vp8_contexts<>+85(SB)/1, $0x00
 DATA vp8_contexts<>+86(SB)/1, $0x00
 DATA vp8_contexts<>+87(SB)/1, $0x00
@@ -3444,7 +3444,7 @@ DATA vp8_contexts<>+88(SB)/1, $0x02
 DATA vp8_contexts<>+89(SB)/1, $0x02
 DATA vp8_contexts<>+90(SB)/1, $0x03
 DATA vp8_contexts<>+91(SB)/1, $0x0f
-DATA vp8_contexts<>+92(SB)/1, $0x10
+DATA vp8_contexts<>+92(SB)/1, $0x60
 DATA vp8_contexts<>+93(SB)/1, $0x00
 DATA vp8_contexts<>+94(SB)/1, $0x00
 DATA vp8_contexts<>+95(SB)/1, $0x00
@@ -3460,7 +3460,7 @@ DATA vp8_contexts<>+104(SB)/1, $0x00
 DATA vp8_contexts<>+105(SB)/1, $0x03
 DATA vp8_contexts<>+106(SB)/1, $0x01
 DATA vp8_contexts<>+107(SB)/1, $0x0f
-DATA vp8_contexts<>+108(SB)/1, $0x10
+DATA vp8_contexts<>+108(SB)/1, $0x60
 DATA vp8_contexts<>+109(SB)/1, $0x00
 DATA vp8_contexts<>+110(SB)/1, $0x00
 DATA vp8_contexts<>+111(SB)/1, $0x00
@@ -3468,7 +3468,7 @@ DATA vp8_contexts<>+112(SB)/1, $0x01
 DATA vp8_contexts<>+113(SB)/1, $0x03
 DATA vp8_contexts<>+114(SB)/1, $0x02
 DATA vp8_contexts<>+115(SB)/1, $0x0f
-DATA vp8_contexts<>+116(SB)/1, $0x10
+DATA vp8_contexts<>+116(SB)/1, $0x60
 DATA vp8_contexts<>+117(SB)/1, $0x00
 DATA vp8_contexts<>+118(SB)/1, $0x00
 DATA vp8_contexts<>+119(SB)/1, $0x00
@@ -3476,7 +3476,7 @@ DATA vp8_contexts<>+120(SB)/1, $0x02
 DATA vp8_contexts<>+121(SB)/1, $0x03
 DATA vp8_contexts<>+122(SB)/1, $0x03
 DATA vp8_contexts<>+123(SB)/1, $0x0f
-DATA vp8_contexts<>+124(SB)/1, $0x10
+DATA vp8_contexts<>+124(SB)/1, $0x60
 DATA vp8_contexts<>+125(SB)/1, $0x00
 DATA vp8_contexts<>+126(SB)/1, $0x00
 DATA vp8_contexts<>+127(SB)/1, $0x00
@@ -3492,7 +3492,7 @@ DATA vp8_contexts<>+136(SB)/1, $0x04
 DATA vp8_contexts<>+137(SB)/1, $0x04
 DATA vp8_contexts<>+138(SB)/1, $0x05
 DATA vp8_contexts<>+139(SB)/1, $0x0f
-DATA vp8_contexts<>+140(SB)/1, $0x10
+DATA vp8_contexts<>+140(SB)/1, $0x60
 DATA vp8_contexts<>+141(SB)/1, $0x00
 DATA vp8_contexts<>+142(SB)/1, $0x00
 DATA vp8_contexts<>+143(SB)/1, $0x00
@@ -3508,7 +3508,7 @@ DATA vp8_contexts<>+152(SB)/1, $0x04
 DATA vp8_contexts<>+153(SB)/1, $0x05
 DATA vp8_contexts<>+154(SB)/1, $0x05
 DATA vp8_contexts<>+155(SB)/1, $0x0f
-DATA vp8_contexts<>+156(SB)/1, $0x10
+DATA vp8_contexts<>+156(SB)/1, $0x60
 DATA vp8_contexts<>+157(SB)/1, $0x00
 DATA vp8_contexts<>+158(SB)/1, $0x00
 DATA vp8_contexts<>+159(SB)/1, $0x00
@@ -3524,7 +3524,7 @@ DATA vp8_contexts<>+168(SB)/1, $0x06
 DATA vp8_contexts<>+169(SB)/1, $0x06
 DATA vp8_contexts<>+170(SB)/1, $0x07
 DATA vp8_contexts<>+171(SB)/1, $0x0f
-DATA vp8_contexts<>+172(SB)/1, $0x10
+DATA vp8_contexts<>+172(SB)/1, $0x60
 DATA vp8_contexts<>+173(SB)/1, $0x00
 DATA vp8_contexts<>+174(SB)/1, $0x00
 DATA vp8_contexts<>+175(SB)/1, $0x00
@@ -3540,7 +3540,7 @@ DATA vp8_contexts<>+184(SB)/1, $0x06
 DATA vp8_contexts<>+185(SB)/1, $0x07
 DATA vp8_contexts<>+186(SB)/1, $0x07
 DATA vp8_contexts<>+187(SB)/1, $0x0f
-DATA vp8_contexts<>+188(SB)/1, $0x10
+DATA vp8_contexts<>+188(SB)/1, $0x60
 DATA vp8_contexts<>+189(SB)/1, $0x00
 DATA vp8_contexts<>+190(SB)/1, $0x00
 DATA vp8_contexts<>+191(SB)/1, $0x00
@@ -3554,60 +3554,61 @@ DATA vp8_contexts<>+198(SB)/1, $0x00
 DATA vp8_contexts<>+199(SB)/1, $0x00
 GLOBL vp8_contexts<>(SB), RODATA|NOPTR, $200
 
-DATA vp8_extra<>+0(SB)/1, $0xad
-DATA vp8_extra<>+1(SB)/1, $0x94
-DATA vp8_extra<>+2(SB)/1, $0x8c
-DATA vp8_extra<>+3(SB)/1, $0x00
-DATA vp8_extra<>+4(SB)/1, $0x00
-DATA vp8_extra<>+5(SB)/1, $0x00
-DATA vp8_extra<>+6(SB)/1, $0x00
-DATA vp8_extra<>+7(SB)/1, $0x00
-DATA vp8_extra<>+8(SB)/1, $0x00
-DATA vp8_extra<>+9(SB)/1, $0x00
-DATA vp8_extra<>+10(SB)/1, $0x00
-DATA vp8_extra<>+11(SB)/1, $0x00
-DATA vp8_extra<>+12(SB)/1, $0xb0
-DATA vp8_extra<>+13(SB)/1, $0x9b
-DATA vp8_extra<>+14(SB)/1, $0x8c
-DATA vp8_extra<>+15(SB)/1, $0x87
-DATA vp8_extra<>+16(SB)/1, $0x00
-DATA vp8_extra<>+17(SB)/1, $0x00
-DATA vp8_extra<>+18(SB)/1, $0x00
-DATA vp8_extra<>+19(SB)/1, $0x00
-DATA vp8_extra<>+20(SB)/1, $0x00
-DATA vp8_extra<>+21(SB)/1, $0x00
-DATA vp8_extra<>+22(SB)/1, $0x00
-DATA vp8_extra<>+23(SB)/1, $0x00
-DATA vp8_extra<>+24(SB)/1, $0xb4
-DATA vp8_extra<>+25(SB)/1, $0x9d
-DATA vp8_extra<>+26(SB)/1, $0x8d
-DATA vp8_extra<>+27(SB)/1, $0x86
-DATA vp8_extra<>+28(SB)/1, $0x82
-DATA vp8_extra<>+29(SB)/1, $0x00
-DATA vp8_extra<>+30(SB)/1, $0x00
-DATA vp8_extra<>+31(SB)/1, $0x00
-DATA vp8_extra<>+32(SB)/1, $0x00
-DATA vp8_extra<>+33(SB)/1, $0x00
-DATA vp8_extra<>+34(SB)/1, $0x00
-DATA vp8_extra<>+35(SB)/1, $0x00
-DATA vp8_extra<>+36(SB)/1, $0xfe
-DATA vp8_extra<>+37(SB)/1, $0xfe
-DATA vp8_extra<>+38(SB)/1, $0xf3
-DATA vp8_extra<>+39(SB)/1, $0xe6
-DATA vp8_extra<>+40(SB)/1, $0xc4
-DATA vp8_extra<>+41(SB)/1, $0xb1
-DATA vp8_extra<>+42(SB)/1, $0x99
-DATA vp8_extra<>+43(SB)/1, $0x8c
-DATA vp8_extra<>+44(SB)/1, $0x85
-DATA vp8_extra<>+45(SB)/1, $0x82
-DATA vp8_extra<>+46(SB)/1, $0x81
-DATA vp8_extra<>+47(SB)/1, $0x00
-GLOBL vp8_extra<>(SB), RODATA|NOPTR, $48
+DATA vp8_extra<>+0(SB)/8, $0x00ad000000000000
+DATA vp8_extra<>+8(SB)/8, $0x0094000000000000
+DATA vp8_extra<>+16(SB)/8, $0x008c000000000000
+DATA vp8_extra<>+24(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+32(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+40(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+48(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+56(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+64(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+72(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+80(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+88(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+96(SB)/8, $0x00b0000000000000
+DATA vp8_extra<>+104(SB)/8, $0x009b000000000000
+DATA vp8_extra<>+112(SB)/8, $0x008c000000000000
+DATA vp8_extra<>+120(SB)/8, $0x0087000000000000
+DATA vp8_extra<>+128(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+136(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+144(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+152(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+160(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+168(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+176(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+184(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+192(SB)/8, $0x00b4000000000000
+DATA vp8_extra<>+200(SB)/8, $0x009d000000000000
+DATA vp8_extra<>+208(SB)/8, $0x008d000000000000
+DATA vp8_extra<>+216(SB)/8, $0x0086000000000000
+DATA vp8_extra<>+224(SB)/8, $0x0082000000000000
+DATA vp8_extra<>+232(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+240(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+248(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+256(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+264(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+272(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+280(SB)/8, $0x0000000000000000
+DATA vp8_extra<>+288(SB)/8, $0x00fe000000000000
+DATA vp8_extra<>+296(SB)/8, $0x00fe000000000000
+DATA vp8_extra<>+304(SB)/8, $0x00f3000000000000
+DATA vp8_extra<>+312(SB)/8, $0x00e6000000000000
+DATA vp8_extra<>+320(SB)/8, $0x00c4000000000000
+DATA vp8_extra<>+328(SB)/8, $0x00b1000000000000
+DATA vp8_extra<>+336(SB)/8, $0x0099000000000000
+DATA vp8_extra<>+344(SB)/8, $0x008c000000000000
+DATA vp8_extra<>+352(SB)/8, $0x0085000000000000
+DATA vp8_extra<>+360(SB)/8, $0x0082000000000000
+DATA vp8_extra<>+368(SB)/8, $0x0081000000000000
+DATA vp8_extra<>+376(SB)/8, $0x0000000000000000
+GLOBL vp8_extra<>(SB), RODATA|NOPTR, $384
 
 DATA vp8_fixed<>+0(SB)/8, $0x0100000000000000
 DATA vp8_fixed<>+8(SB)/8, $0xff00000000000000
-DATA vp8_fixed<>+16(SB)/8, $0x00ff000000000000
-GLOBL vp8_fixed<>(SB), RODATA|NOPTR, $24
+DATA vp8_fixed<>+16(SB)/8, $0x00ffffffffffffff
+DATA vp8_fixed<>+24(SB)/8, $0x00ff000000000000
+GLOBL vp8_fixed<>(SB), RODATA|NOPTR, $32
 
 // func vp8LeadingZeros(v uint32) uint32
 // Requires: LZCNT
@@ -3617,7 +3618,7 @@ TEXT ·vp8LeadingZeros(SB), NOSPLIT, $0-12
 	RET
 
 // func vp8ReadBMI2(m *byte, r *byte)
-// Requires: BMI2, CMOV, LZCNT
+// Requires: BMI, BMI2, CMOV, LZCNT
 TEXT ·vp8ReadBMI2(SB), NOSPLIT, $128-16
 	MOVQ r+8(FP), R11
 	MOVQ R11, 96(SP)
@@ -3643,7 +3644,7 @@ TEXT ·vp8ReadBMI2(SB), NOSPLIT, $128-16
 	MOVQ R10, 16(SP)
 	MOVQ 8(R9), R13
 	MOVQ (R9), AX
-	ADDQ $0x00000330, AX
+	ADDQ $0x00001320, AX
 	CMPB 40(R9), $0x00
 	JNE  plane
 
@@ -3654,8 +3655,8 @@ luma:
 	MOVQ    (R9), AX
 	MOVBQZX 40(R9), R10
 	MOVQ    R10, 16(SP)
-	LEAQ    2448(AX), R11
-	LEAQ    48(AX), AX
+	LEAQ    14688(AX), R11
+	LEAQ    288(AX), AX
 	TESTQ   R10, R10
 	CMOVQEQ R11, AX
 	MOVQ    8(R9), R13
@@ -3673,10 +3674,10 @@ plane:
 	MOVBQZX 1(R11), R10
 	MOVBQZX 24(R9)(R10*1), R10
 	ADDQ    R10, R13
-	SHLQ    $0x04, R13
+	LEAQ    (R13)(R13*2), R13
+	SHLQ    $0x05, R13
 	ADDQ    R13, AX
-	MOVBQZX (AX), R14
-	RORXQ   $0x10, R14, R14
+	MOVQ    (AX), R14
 
 block:
 	MOVQ    (SP), R9
@@ -3694,305 +3695,321 @@ block:
 	MOVBQZX 3(R11), R10
 	MOVBQZX 24(R9)(R10*1), R10
 	ADDQ    R10, R13
-	SHLQ    $0x04, R13
+	LEAQ    (R13)(R13*2), R13
+	SHLQ    $0x05, R13
 	ADDQ    CX, R13
 	MOVQ    R13, 64(SP)
-	MOVBQZX (R13), R10
-	RORXQ   $0x10, R10, R10
+	MOVQ    (R13), R10
 	MOVQ    R10, 72(SP)
 	MOVBQZX 4(R11), R10
 	ADDQ    R10, R13
 	MOVQ    R13, 80(SP)
-	MOVBQZX (R13), R10
-	RORXQ   $0x10, R10, R10
+	MOVQ    (R13), R10
 	MOVQ    R10, 88(SP)
 	TESTQ   R8, R8
 	JS      refill1
 
 ready2:
-	MOVQ    R14, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R14, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVQ    72(SP), R14
-	MOVBQZX 1(AX), R15
-	RORXQ   $0x10, R15, R15
-	CMPQ    SI, R10
-	JB      block_empty
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	JMP     nonzero
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   72(SP), R14
+	MOVQ   8(AX), R15
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     block_empty
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	JMP    nonzero
 
 coefficient:
 	TESTQ R8, R8
 	JS    refill3
 
 ready4:
-	MOVQ    R14, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R14, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVQ    88(SP), R14
-	MOVBQZX 1(AX), R15
-	RORXQ   $0x10, R15, R15
-	CMPQ    SI, R10
-	JB      block_end
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   88(SP), R14
+	MOVQ   8(AX), R15
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     block_end
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
 
 nonzero:
 	TESTQ R8, R8
 	JS    refill5
 
 ready6:
-	MOVQ    R15, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R15, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVBQZX 49(CX), R15
-	RORXQ   $0x10, R15, R15
-	MOVBQZX 2(AX), R14
-	RORXQ   $0x10, R14, R14
-	CMPQ    SI, R10
-	JB      next_zero
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	ADDQ    $0x30, CX
-	TESTQ   R8, R8
-	JS      refill7
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R15, R11
+	MOVQ   R15, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   296(CX), R15
+	MOVQ   16(AX), R14
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     next_zero
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	ADDQ   $0x00000120, CX
+	TESTQ  R8, R8
+	JS     refill7
 
 ready8:
-	MOVQ    R14, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R14, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVBQZX 3(AX), R15
-	RORXQ   $0x10, R15, R15
-	CMPQ    SI, R10
-	JB      one
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	TESTQ   R8, R8
-	JS      refill9
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   24(AX), R15
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     one
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	TESTQ  R8, R8
+	JS     refill9
 
 ready10:
-	MOVQ    R15, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R15, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVBQZX 4(AX), R14
-	RORXQ   $0x10, R14, R14
-	MOVBQZX 6(AX), R15
-	RORXQ   $0x10, R15, R15
-	CMPQ    SI, R10
-	JB      two_to_four
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	TESTQ   R8, R8
-	JS      refill11
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R15, R11
+	MOVQ   R15, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   32(AX), R14
+	MOVQ   48(AX), R15
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     two_to_four
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	TESTQ  R8, R8
+	JS     refill11
 
 ready12:
-	MOVQ    R15, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R15, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVBQZX 7(AX), R14
-	RORXQ   $0x10, R14, R14
-	MOVBQZX 8(AX), R15
-	RORXQ   $0x10, R15, R15
-	CMPQ    SI, R10
-	JB      five_to_ten
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	XORQ    BX, BX
-	TESTQ   R8, R8
-	JS      refill13
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R15, R11
+	MOVQ   R15, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   56(AX), R14
+	MOVQ   64(AX), R15
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     five_to_ten
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	XORQ   BX, BX
+	TESTQ  R8, R8
+	JS     refill13
 
 ready14:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	ADDQ    BX, AX
-	MOVBQZX 9(AX), R15
-	RORXQ   $0x10, R15, R15
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
+	LEAQ    (AX)(BX*8), AX
+	MOVQ    72(AX), R15
 	TESTQ   R8, R8
 	JS      refill15
 
 ready16:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
 	MOVQ    BX, 56(SP)
 	LEAQ    (BX)(BX*2), R9
 	LEAQ    vp8_extra<>+0(SB), AX
-	LEAQ    (AX)(R9*4), AX
+	SHLQ    $0x05, R9
+	ADDQ    R9, AX
 	XORQ    BX, BX
 
 extra:
-	MOVBQZX (AX), R15
-	RORXQ   $0x10, R15, R15
-	TESTQ   R8, R8
-	JS      refill17
+	MOVQ  (AX), R15
+	TESTQ R8, R8
+	JS    refill17
 
 ready18:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	INCQ    AX
-	CMPB    (AX), $0x00
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
+	ADDQ    $0x08, AX
+	CMPQ    (AX), $0x00
 	JNE     extra
 	MOVQ    56(SP), R12
 	MOVQ    $0x00000008, R9
@@ -4001,32 +4018,34 @@ ready18:
 	JMP     large
 
 five_to_ten:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 	TESTQ R8, R8
 	JS    refill19
 
 ready20:
-	MOVQ   R14, R9
 	MOVQ   vp8_fixed<>+0(SB), R11
 	SUBQ   R14, R11
+	MOVQ   R14, R9
 	IMULQ  DI, R9
 	ADDQ   R11, R9
-	MOVQ   vp8_fixed<>+8(SB), R10
-	ANDQ   R9, R10
-	RORXQ  $0x08, DI, R11
-	ADDQ   vp8_fixed<>+16(SB), R11
-	SUBQ   R9, R11
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
 	LZCNTQ R9, R12
-	SHRQ   $0x38, R9
-	SHLXQ  R12, R9, R9
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
 	LZCNTQ R11, R13
 	SHRQ   $0x38, R11
 	SHLXQ  R13, R11, R11
-	CMPQ   SI, R10
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
 	JB     five_or_six
-	SUBQ   R10, SI
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
 	SUBQ   R13, R8
@@ -4036,68 +4055,73 @@ ready20:
 	JS     refill21
 
 ready22:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
 	MOVQ    $0x0091000000000000, R15
 	TESTQ   R8, R8
 	JS      refill23
 
 ready24:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
 	ADDQ    $0x07, BX
 	JMP     large
 
 five_or_six:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 	XORQ  BX, BX
@@ -4106,117 +4130,122 @@ five_or_six:
 	JS    refill25
 
 ready26:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
 	ADDQ    $0x05, BX
 	JMP     large
 
 two_to_four:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 	TESTQ R8, R8
 	JS    refill27
 
 ready28:
-	MOVQ    R14, R9
-	MOVQ    vp8_fixed<>+0(SB), R11
-	SUBQ    R14, R11
-	IMULQ   DI, R9
-	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
-	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
-	LZCNTQ  R11, R13
-	SHRQ    $0x38, R11
-	SHLXQ   R13, R11, R11
-	MOVBQZX 5(AX), R15
-	RORXQ   $0x10, R15, R15
-	CMPQ    SI, R10
-	JB      two
-	SUBQ    R10, SI
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
-	XORQ    BX, BX
-	TESTQ   R8, R8
-	JS      refill29
+	MOVQ   vp8_fixed<>+0(SB), R11
+	SUBQ   R14, R11
+	MOVQ   R14, R9
+	IMULQ  DI, R9
+	ADDQ   R11, R9
+	MOVQ   vp8_fixed<>+24(SB), R10
+	SUBQ   R11, R10
+	IMULQ  DI, R11
+	ADDQ   R10, R11
+	LZCNTQ R9, R12
+	MOVQ   R9, R10
+	SHRQ   $0x38, R10
+	SHLXQ  R12, R10, DI
+	LZCNTQ R11, R13
+	SHRQ   $0x38, R11
+	SHLXQ  R13, R11, R11
+	MOVQ   40(AX), R15
+	MOVQ   SI, R10
+	ORQ    vp8_fixed<>+16(SB), R10
+	CMPQ   R10, R9
+	JB     two
+	ANDQ   vp8_fixed<>+8(SB), R9
+	SUBQ   R9, SI
+	MOVQ   R11, DI
+	SHLXQ  R13, SI, SI
+	SUBQ   R13, R8
+	XORQ   BX, BX
+	TESTQ  R8, R8
+	JS     refill29
 
 ready30:
-	MOVQ    R15, R9
 	MOVQ    vp8_fixed<>+0(SB), R11
 	SUBQ    R15, R11
+	MOVQ    R15, R9
 	IMULQ   DI, R9
 	ADDQ    R11, R9
-	MOVQ    vp8_fixed<>+8(SB), R10
-	ANDQ    R9, R10
-	RORXQ   $0x08, DI, R11
-	ADDQ    vp8_fixed<>+16(SB), R11
-	SUBQ    R9, R11
+	MOVQ    vp8_fixed<>+24(SB), R10
+	SUBQ    R11, R10
+	IMULQ   DI, R11
+	ADDQ    R10, R11
 	LZCNTQ  R9, R12
-	SHRQ    $0x38, R9
-	SHLXQ   R12, R9, R9
+	MOVQ    R9, R10
+	SHRQ    $0x38, R10
+	SHLXQ   R12, R10, DI
 	LZCNTQ  R11, R13
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
-	MOVQ    SI, R14
-	SUBQ    R10, R14
-	CMOVQCC R14, SI
-	CMOVQCS R9, R11
-	CMOVQCS R12, R13
-	CMC
-	ADCQ    BX, BX
-	MOVQ    R11, DI
-	SHLXQ   R13, SI, SI
-	SUBQ    R13, R8
+	MOVQ    SI, R10
+	ORQ     vp8_fixed<>+16(SB), R10
+	CMPQ    R10, R9
+	CMOVQCC R11, DI
+	CMOVQCC R13, R12
+	SBBQ    R11, R11
+	LEAQ    1(BX)(BX*1), BX
+	ADDQ    R11, BX
+	ANDNQ   vp8_fixed<>+8(SB), R11, R11
+	ANDQ    R9, R11
+	SUBQ    R11, SI
+	SHLXQ   R12, SI, SI
+	SUBQ    R12, R8
 	ADDQ    $0x03, BX
 	JMP     large
 
 two:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 	MOVQ  $0x00000002, BX
 
 large:
-	LEAQ 32(CX), AX
+	LEAQ 192(CX), AX
 	JMP  sign
 
 next_zero:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 	INCQ  DX
-	ADDQ  $0x30, CX
+	ADDQ  $0x00000120, CX
 	MOVQ  CX, AX
 	CMPQ  DX, $0x10
 	JNE   nonzero
@@ -4224,15 +4253,13 @@ next_zero:
 	JMP   block_done
 
 one:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 	MOVQ  $0x00000001, BX
-	LEAQ  16(CX), AX
+	LEAQ  96(CX), AX
 
 sign:
-	MOVBQZX (AX), R14
-	RORXQ   $0x10, R14, R14
+	MOVQ    (AX), R14
 	MOVQ    40(SP), R12
 	XORQ    R9, R9
 	TESTQ   DX, DX
@@ -4271,7 +4298,6 @@ ready32:
 	JMP     block_done
 
 block_empty:
-	MOVQ    R9, DI
 	SHLXQ   R12, SI, SI
 	SUBQ    R12, R8
 	MOVQ    (SP), R9
@@ -4289,7 +4315,6 @@ block_empty:
 	JMP     block_next
 
 block_end:
-	MOVQ  R9, DI
 	SHLXQ R12, SI, SI
 	SUBQ  R12, R8
 
@@ -4330,7 +4355,7 @@ chroma:
 	XORQ R13, R13
 	MOVQ R13, 16(SP)
 	MOVQ (R9), AX
-	ADDQ $0x00000660, AX
+	ADDQ $0x00002640, AX
 	MOVQ 8(R9), R13
 	ADDQ $0x10, R13
 	JMP  plane
@@ -4864,7 +4889,7 @@ over64:
 	JMP  ready32
 
 // func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)
-// Requires: BMI2, CMOV, LZCNT
+// Requires: BMI, BMI2, CMOV, LZCNT
 TEXT ·vp8ModesBMI2(SB), NOSPLIT, $40-40
 	MOVQ r+0(FP), DI
 	MOVQ DI, (SP)
@@ -4904,27 +4929,30 @@ block:
 	JS      refill65
 
 ready66:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVBQZX 1(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      dc
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
@@ -4932,27 +4960,30 @@ ready66:
 	JS      refill67
 
 ready68:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVBQZX 2(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      true
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
@@ -4960,27 +4991,30 @@ ready68:
 	JS      refill69
 
 ready70:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVBQZX 3(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      vertical
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
@@ -4988,19 +5022,19 @@ ready70:
 	JS      refill71
 
 ready72:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
@@ -5008,9 +5042,12 @@ ready72:
 	RORXQ   $0x10, R10, R10
 	MOVBQZX 6(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      first
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
@@ -5018,27 +5055,30 @@ ready72:
 	JS      refill73
 
 ready74:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVBQZX 7(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      left_down
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
@@ -5046,170 +5086,175 @@ ready74:
 	JS      refill75
 
 ready76:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVBQZX 8(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      vertical_left
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
-	XORQ    R12, R12
+	XORQ    R10, R10
 	TESTQ   DX, DX
 	JS      refill77
 
 ready78:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
-	MOVQ    AX, R10
-	SUBQ    SI, R10
-	CMOVQCC R10, AX
-	CMOVQCS BX, DI
-	CMOVQCS R8, R9
-	CMC
-	ADCQ    R12, R12
-	MOVQ    DI, CX
-	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	ADDQ    $0x08, R12
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
+	CMOVQCC DI, CX
+	CMOVQCC R9, R8
+	SBBQ    DI, DI
+	LEAQ    1(R10)(R10*1), R10
+	ADDQ    DI, R10
+	ANDNQ   vp8_fixed<>+8(SB), DI, DI
+	ANDQ    BX, DI
+	SUBQ    DI, AX
+	SHLXQ   R8, AX, AX
+	SUBQ    R8, DX
+	ADDQ    $0x08, R10
 	JMP     mode
 
 dc:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
-	MOVQ  $0x00000000, R12
+	MOVQ  $0x00000000, R10
 	JMP   mode
 
 true:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
-	MOVQ  $0x00000001, R12
+	MOVQ  $0x00000001, R10
 	JMP   mode
 
 vertical:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
-	MOVQ  $0x00000002, R12
+	MOVQ  $0x00000002, R10
 	JMP   mode
 
 first:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
 	TESTQ DX, DX
 	JS    refill79
 
 ready80:
-	MOVQ    R10, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R10, DI
+	MOVQ    R10, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVBQZX 5(R12), R11
 	RORXQ   $0x10, R11, R11
-	CMPQ    AX, SI
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
 	JB      horizontal
-	SUBQ    SI, AX
+	ANDQ    vp8_fixed<>+8(SB), BX
+	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
 	SUBQ    R9, DX
-	XORQ    R12, R12
+	XORQ    R10, R10
 	TESTQ   DX, DX
 	JS      refill81
 
 ready82:
-	MOVQ    R11, BX
 	MOVQ    vp8_fixed<>+0(SB), DI
 	SUBQ    R11, DI
+	MOVQ    R11, BX
 	IMULQ   CX, BX
 	ADDQ    DI, BX
-	MOVQ    vp8_fixed<>+8(SB), SI
-	ANDQ    BX, SI
-	RORXQ   $0x08, CX, DI
-	ADDQ    vp8_fixed<>+16(SB), DI
-	SUBQ    BX, DI
+	MOVQ    vp8_fixed<>+24(SB), SI
+	SUBQ    DI, SI
+	IMULQ   CX, DI
+	ADDQ    SI, DI
 	LZCNTQ  BX, R8
-	SHRQ    $0x38, BX
-	SHLXQ   R8, BX, BX
+	MOVQ    BX, SI
+	SHRQ    $0x38, SI
+	SHLXQ   R8, SI, CX
 	LZCNTQ  DI, R9
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
-	MOVQ    AX, R10
-	SUBQ    SI, R10
-	CMOVQCC R10, AX
-	CMOVQCS BX, DI
-	CMOVQCS R8, R9
-	CMC
-	ADCQ    R12, R12
-	MOVQ    DI, CX
-	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	ADDQ    $0x04, R12
+	MOVQ    AX, SI
+	ORQ     vp8_fixed<>+16(SB), SI
+	CMPQ    SI, BX
+	CMOVQCC DI, CX
+	CMOVQCC R9, R8
+	SBBQ    DI, DI
+	LEAQ    1(R10)(R10*1), R10
+	ADDQ    DI, R10
+	ANDNQ   vp8_fixed<>+8(SB), DI, DI
+	ANDQ    BX, DI
+	SUBQ    DI, AX
+	SHLXQ   R8, AX, AX
+	SUBQ    R8, DX
+	ADDQ    $0x04, R10
 	JMP     mode
 
 horizontal:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
-	MOVQ  $0x00000003, R12
+	MOVQ  $0x00000003, R10
 	JMP   mode
 
 left_down:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
-	MOVQ  $0x00000006, R12
+	MOVQ  $0x00000006, R10
 	JMP   mode
 
 vertical_left:
-	MOVQ  BX, CX
 	SHLXQ R8, AX, AX
 	SUBQ  R8, DX
-	MOVQ  $0x00000007, R12
+	MOVQ  $0x00000007, R10
 
 mode:
 	MOVQ R13, DI
@@ -5218,10 +5263,10 @@ mode:
 	SHRQ $0x02, SI
 	MOVQ above+16(FP), R8
 	MOVQ left+24(FP), R9
-	MOVB R12, (R8)(DI*1)
-	MOVB R12, (R9)(SI*1)
+	MOVB R10, (R8)(DI*1)
+	MOVB R10, (R9)(SI*1)
 	MOVQ 32(SP), BX
-	MOVB R12, (BX)(R13*1)
+	MOVB R10, (BX)(R13*1)
 	INCQ R13
 	CMPQ R13, $0x10
 	JNE  block

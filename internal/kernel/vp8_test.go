@@ -23,10 +23,11 @@ func TestVP8Read(t *testing.T) {
 			for n := range probs[i] {
 				for c := range probs[i][n] {
 					for k := range 11 {
-						probs[i][n][c][k] = uint8(rnd.IntN(most))
+						prob := uint8(rnd.IntN(most))
 						if round%5 == 0 && rnd.IntN(2) == 0 {
-							probs[i][n][c][k] = 255
+							prob = 255
 						}
+						probs[i].Set(n, c, k, prob)
 					}
 				}
 			}

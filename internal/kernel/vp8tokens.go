@@ -83,8 +83,14 @@ func (r *VP8Reader) Int(n int) int {
 }
 
 // VP8Probs holds the probabilities of a plane's tokens by the position of a
-// coefficient and the context. Those of position 16 are never read.
-type VP8Probs [17][3][16]uint8
+// coefficient and the context. Those of position 16 are never read. They are in
+// the highest 16 bits, where the assembly multiplies them.
+type VP8Probs [17][3][12]uint64
+
+// Set sets a probability.
+func (p *VP8Probs) Set(position, context, i int, prob uint8) {
+	p[position][context][i] = uint64(prob) << 48
+}
 
 // The order of the blocks of a macroblock.
 const (
@@ -176,8 +182,8 @@ func (m *VP8Macroblock) read(r *VP8Reader) {
 
 // vp8Step reads a bit. The caller has checked that there are enough. It is
 // small enough to be inlined.
-func vp8Step(value, span uint64, prob uint8) (uint64, uint64, int, bool) {
-	part := span*uint64(prob)>>8 + 1
+func vp8Step(value, span, prob uint64) (uint64, uint64, int, bool) {
+	part := span*(prob>>48)>>8 + 1
 	one := value >= part<<56
 	if one {
 		value -= part << 56
@@ -242,7 +248,7 @@ coefficients:
 		if left < 0 {
 			value, left = r.more(value, left)
 		}
-		value, span, shift, one = vp8Step(value, span, 128)
+		value, span, shift, one = vp8Step(value, span, 128<<48)
 		left -= shift
 		if one {
 			v = -v
@@ -262,22 +268,23 @@ func (r *VP8Reader) more(value uint64, left int) (uint64, int) {
 }
 
 // large reads a value of at least 2.
-func (r *VP8Reader) large(p *[16]uint8) int {
-	if r.Bit(p[3]) == 0 {
-		if r.Bit(p[4]) == 0 {
+func (r *VP8Reader) large(p *[12]uint64) int {
+	bit := func(i int) int { return r.Bit(uint8(p[i] >> 48)) }
+	if bit(3) == 0 {
+		if bit(4) == 0 {
 			return 2
 		}
-		return 3 + r.Bit(p[5])
+		return 3 + bit(5)
 	}
-	if r.Bit(p[6]) == 0 {
-		if r.Bit(p[7]) == 0 {
+	if bit(6) == 0 {
+		if bit(7) == 0 {
 			return 5 + r.Bit(159)
 		}
 		v := 7 + 2*r.Bit(165)
 		return v + r.Bit(145)
 	}
-	kind := r.Bit(p[8])
-	kind = 2*kind + r.Bit(p[9+kind])
+	kind := bit(8)
+	kind = 2*kind + bit(9+kind)
 	v := 0
 	for _, prob := range vp8Extra[kind] {
 		if prob == 0 {

@@ -12,7 +12,7 @@ const (
 
 	vp8Probs, vp8Quant, vp8Above, vp8Left, vp8Y2, vp8Or, vp8Count, vp8Coef = 0, 8, 16, 24, 40, 48, 56, 88
 
-	vp8PlaneSize = 17 * 48
+	vp8RowSize, vp8BandSize, vp8PlaneSize = 12 * 8, 3 * vp8RowSize, 17 * vp8BandSize
 )
 
 var _ = add("vp8", vp8Tokens)
@@ -36,9 +36,9 @@ func vp8Tokens() {
 	// The positions of the blocks' contexts above and to the left.
 	aboveAt := []uint8{8, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7}
 	leftAt := []uint8{8, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7}
-	// For each block: these positions, those of the next block, and 16 if the
-	// block is to the left of the next one, whose context to the left is then
-	// one that is always 0.
+	// For each block: these positions, those of the next block, and the size of
+	// a row if the block is to the left of the next one, whose context to the
+	// left is then one that is always 0.
 	const none = 15
 	var contexts []uint8
 	for i := range aboveAt {
@@ -46,21 +46,24 @@ func vp8Tokens() {
 		if next := i + 1; next < len(aboveAt) {
 			row[2], row[3] = aboveAt[next], leftAt[next]
 			if leftAt[i] == leftAt[next] {
-				row[3], row[4] = none, 16
+				row[3], row[4] = none, vp8RowSize
 			}
 		}
 		contexts = append(contexts, row[:]...)
 	}
 	places := table("vp8_contexts", contexts)
-	// The probabilities of the bits of large values, 12 bytes each.
-	extra := table("vp8_extra", []uint8{
+	// The probabilities of the bits of large values, as VP8Probs has them.
+	extra := GLOBL("vp8_extra", 8|16)
+	for i, p := range []uint64{
 		173, 148, 140, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		176, 155, 140, 135, 0, 0, 0, 0, 0, 0, 0, 0,
 		180, 157, 141, 134, 130, 0, 0, 0, 0, 0, 0, 0,
 		254, 254, 243, 230, 196, 177, 153, 140, 133, 130, 129, 0,
-	})
+	} {
+		DATA(8*i, U64(p<<48))
+	}
 	vp8Fixed = GLOBL("vp8_fixed", 8|16)
-	for i, v := range []uint64{1 << 56, 0xFF << 56, 0xFF << 48} {
+	for i, v := range []uint64{1 << 56, 0xFF << 56, 1<<56 - 1, 0xFF << 48} {
 		DATA(8*i, U64(v))
 	}
 
@@ -91,7 +94,14 @@ func vp8Tokens() {
 	z0, z1, zero, one := b.z0, b.z1, b.zero, b.one
 	// The registers that are free between bits.
 	k, s := z0, z1
-	bit, load := b.bit, b.load
+	prob := func(base Register, k int) Mem { return Mem{Base: base, Disp: 8 * k} }
+	bit, load := b.bit, func(from Mem, to reg64) { MOVQ(from, to) }
+	// row returns the row of the context in s, in the band that base has.
+	row := func(base Op, to reg64) {
+		LEAQ(Mem{Base: s, Index: s, Scale: 2}, s)
+		SHLQ(U8(5), s)
+		ADDQ(base, to)
+	}
 	Load(Param("m"), t)
 	MOVQ(t, mp)
 	XORQ(x, x)
@@ -114,7 +124,7 @@ func vp8Tokens() {
 	MOVBQZX(at(t, vp8Y2), x)
 	MOVQ(x, first)
 	LEAQ(at(p, 3*vp8PlaneSize), r)
-	LEAQ(at(p, 48), p) // without the first coefficient
+	LEAQ(at(p, vp8BandSize), p) // without the first coefficient
 	TESTQ(x, x)
 	CMOVQEQ(r, p)
 	MOVQ(at(t, vp8Quant), s)
@@ -133,9 +143,8 @@ func vp8Tokens() {
 	MOVBQZX(at(r, 1), x)
 	MOVBQZX(Mem{Base: t, Index: x, Scale: 1, Disp: vp8Left}, x)
 	ADDQ(x, s)
-	SHLQ(U8(4), s)
-	ADDQ(s, p)
-	load(at(p, 0), zero)
+	row(s, p)
+	load(prob(p, 0), zero)
 
 	// p has the probabilities of the block, zero the first one.
 	Label("block")
@@ -154,52 +163,52 @@ func vp8Tokens() {
 	MOVBQZX(at(r, 3), x)
 	MOVBQZX(Mem{Base: t, Index: x, Scale: 1, Disp: vp8Left}, x)
 	ADDQ(x, s)
-	SHLQ(U8(4), s)
-	ADDQ(band, s)
+	row(band, s)
 	MOVQ(s, nextProbs[0])
-	load(at(s, 0), x)
+	load(prob(s, 0), x)
 	MOVQ(x, nextProb[0])
 	MOVBQZX(at(r, 4), x)
 	ADDQ(x, s)
 	MOVQ(s, nextProbs[1])
-	load(at(s, 0), x)
+	load(prob(s, 0), x)
 	MOVQ(x, nextProb[1])
 	b.read(zero, "block_empty", func() {
 		MOVQ(nextProb[0], zero)
-		load(at(p, 1), one)
+		load(prob(p, 1), one)
 	})
 	JMP(LabelRef("nonzero"))
 
 	Label("coefficient")
 	b.read(zero, "block_end", func() {
 		MOVQ(nextProb[1], zero)
-		load(at(p, 1), one)
+		load(prob(p, 1), one)
 	})
 	Label("nonzero")
 	b.read(one, "next_zero", func() {
-		load(at(band, 48+1), one)
-		load(at(p, 2), zero)
+		load(prob(band, vp8BandSize/8+1), one)
+		load(prob(p, 2), zero)
 	})
-	ADDQ(U8(48), band)
-	b.read(zero, "one", func() { load(at(p, 3), one) })
+	ADDQ(U32(vp8BandSize), band)
+	b.read(zero, "one", func() { load(prob(p, 3), one) })
 	// A larger value.
-	bit(one, "two_to_four", at(p, 4), at(p, 6))
-	bit(one, "five_to_ten", at(p, 7), at(p, 8))
+	bit(one, "two_to_four", prob(p, 4), prob(p, 6))
+	bit(one, "five_to_ten", prob(p, 7), prob(p, 8))
 	XORQ(v, v)
 	b.number(v, one)
-	ADDQ(v, p)
-	load(at(p, 9), one)
+	LEAQ(Mem{Base: p, Index: v, Scale: 8}, p)
+	load(prob(p, 9), one)
 	b.number(v, one)
 	MOVQ(v, kind)
 	LEAQ(Mem{Base: v, Index: v, Scale: 2}, t)
 	LEAQ(extra, p)
-	LEAQ(Mem{Base: p, Index: t, Scale: 4}, p)
+	SHLQ(U8(5), t)
+	ADDQ(t, p)
 	XORQ(v, v)
 	Label("extra")
-	load(at(p, 0), one)
+	load(prob(p, 0), one)
 	b.number(v, one)
-	INCQ(p)
-	CMPB(at(p, 0), U8(0))
+	ADDQ(U8(8), p)
+	CMPQ(at(p, 0), U8(0))
 	JNE(LabelRef("extra"))
 	MOVQ(kind, k)
 	MOVQ(U32(8), t)
@@ -223,7 +232,7 @@ func vp8Tokens() {
 	ADDQ(U8(5), v)
 	JMP(LabelRef("large"))
 	b.isZero("two_to_four")
-	b.read(zero, "two", func() { load(at(p, 5), one) })
+	b.read(zero, "two", func() { load(prob(p, 5), one) })
 	XORQ(v, v)
 	b.number(v, one)
 	ADDQ(U8(3), v)
@@ -231,12 +240,12 @@ func vp8Tokens() {
 	b.isZero("two")
 	MOVQ(U32(2), v)
 	Label("large")
-	LEAQ(at(band, 32), p)
+	LEAQ(at(band, 2*vp8RowSize), p)
 	JMP(LabelRef("sign"))
 
 	b.isZero("next_zero")
 	INCQ(n)
-	ADDQ(U8(48), band)
+	ADDQ(U32(vp8BandSize), band)
 	MOVQ(band, p)
 	CMPQ(n, U8(16))
 	JNE(LabelRef("nonzero"))
@@ -245,10 +254,10 @@ func vp8Tokens() {
 
 	b.isZero("one")
 	MOVQ(U32(1), v)
-	LEAQ(at(band, 16), p)
+	LEAQ(at(band, vp8RowSize), p)
 
 	Label("sign")
-	load(at(p, 0), zero)
+	load(prob(p, 0), zero)
 	MOVQ(steps, k)
 	XORQ(t, t)
 	TESTQ(n, n)
@@ -330,18 +339,20 @@ func vp8Tokens() {
 	b.finish()
 }
 
-// vp8Fixed holds 1, and the bits before and behind the point of a part.
+// vp8Fixed holds numbers with 56 bits behind the point: 1, the masks of the bits
+// before and behind the point, and the first 8 of the latter.
 var vp8Fixed Mem
 
 // vp8Bits writes the reading of bits. The registers t, x, r, z0 and z1 are free
 // between the bits.
 type vp8Bits struct {
-	value, span, left   reg64
-	t, x, r, z0, z1     reg64
-	zero, one           reg64 // the next probability after a bit that is 0 or 1
-	reader, src         Mem
-	unit, whole, behind Mem // vp8Fixed
-	end, stop           Mem
+	value, span, left reg64
+	t, x, r, z0, z1   reg64
+	zero, one         reg64 // the next probability after a bit that is 0 or 1
+	reader, src       Mem
+	end, stop         Mem
+
+	unit, whole, fraction, behind Mem // vp8Fixed
 
 	later []func() // code that is rarely run
 }
@@ -353,7 +364,7 @@ func newVP8Bits() *vp8Bits {
 	b := &vp8Bits{
 		value: GP64(), span: GP64(), left: GP64(), t: GP64(), x: GP64(), r: GP64(), z0: GP64(), z1: GP64(),
 		zero: GP64(), one: GP64(), reader: AllocLocal(8), src: AllocLocal(8), end: AllocLocal(8), stop: AllocLocal(8),
-		unit: vp8Fixed, whole: vp8Fixed.Offset(8), behind: vp8Fixed.Offset(16),
+		unit: vp8Fixed, whole: vp8Fixed.Offset(8), fraction: vp8Fixed.Offset(16), behind: vp8Fixed.Offset(24),
 	}
 	t, r := b.t, b.r
 	at := func(disp int) Mem { return Mem{Base: r, Disp: disp} }
@@ -416,7 +427,7 @@ func (b *vp8Bits) ready() {
 	})
 }
 
-// load loads a probability, as divide takes it.
+// load loads a probability of 8 bits, as divide takes it.
 func (b *vp8Bits) load(from Mem, to reg64) {
 	MOVBQZX(from, to)
 	RORXQ(U8(64-48), to, to)
@@ -426,41 +437,45 @@ func (b *vp8Bits) load(from Mem, to reg64) {
 func (b *vp8Bits) constant(prob int, to reg64) { MOVQ(U64(uint64(prob)<<48), to) }
 
 // divide divides the range. t becomes the part that means 0, which is
-// (range-1)*prob/256 + 1, and r the other one. Both are shifted until they have
-// 8 bits; z0 and z1 are the shifts. x is the first part at the place of the
-// first bits of the value.
-func (b *vp8Bits) divide(prob reg64) {
+// (range-1)*prob/256 + 1, with a fraction. z0 and z1 become the shifts after
+// which t and the other part have 8 bits, x and r these parts after it. The bit
+// is 0 if the carry flag is set.
+func (b *vp8Bits) divide(prob reg64, before func()) {
 	t, r, x := b.t, b.r, b.x
 	b.ready()
-	MOVQ(prob, t)
+	// The other part is the range times 256-prob. Its fraction is such that
+	// both have the sum of the range and the largest fraction.
 	MOVQ(b.unit, r)
 	SUBQ(prob, r)
+	MOVQ(prob, t)
 	IMULQ(b.span, t)
 	ADDQ(r, t)
-	MOVQ(b.whole, x)
-	ANDQ(t, x)
-	RORXQ(U8(64-56), b.span, r)
-	ADDQ(b.behind, r) // the fraction is rounded down
-	SUBQ(t, r)
+	MOVQ(b.behind, x)
+	SUBQ(r, x)
+	IMULQ(b.span, r)
+	ADDQ(x, r)
 	LZCNTQ(t, b.z0)
-	SHRQ(U8(56), t)
-	SHLXQ(b.z0, t, t)
+	MOVQ(t, x)
+	SHRQ(U8(56), x)
+	SHLXQ(b.z0, x, b.span)
 	LZCNTQ(r, b.z1)
 	SHRQ(U8(56), r)
 	SHLXQ(b.z1, r, r)
-}
-
-// read reads a bit and jumps if it is 0; the code there starts with isZero.
-// before runs before the branch and must not change the flags' or the bits'
-// registers.
-func (b *vp8Bits) read(prob reg64, to string, before func()) {
-	b.divide(prob)
 	if before != nil {
 		before()
 	}
-	CMPQ(b.value, b.x)
+	MOVQ(b.value, x)
+	ORQ(b.fraction, x)
+	CMPQ(x, t)
+}
+
+// read reads a bit and jumps if it is 0; the code there starts with isZero.
+// before runs before the branch. It must not change the bits' registers.
+func (b *vp8Bits) read(prob reg64, to string, before func()) {
+	b.divide(prob, before)
 	JB(LabelRef(to))
-	SUBQ(b.x, b.value)
+	ANDQ(b.whole, b.t)
+	SUBQ(b.t, b.value)
 	MOVQ(b.r, b.span)
 	SHLXQ(b.z1, b.value, b.value)
 	SUBQ(b.z1, b.left)
@@ -469,32 +484,31 @@ func (b *vp8Bits) read(prob reg64, to string, before func()) {
 // isZero begins the code to which read jumps.
 func (b *vp8Bits) isZero(name string) {
 	Label(name)
-	MOVQ(b.t, b.span)
 	SHLXQ(b.z0, b.value, b.value)
 	SUBQ(b.z0, b.left)
 }
 
-// bit is read with the next probability of both outcomes.
+// bit is read with the next probability of both outcomes, as VP8Probs has them.
 func (b *vp8Bits) bit(prob reg64, to string, zero, one Mem) {
 	b.read(prob, to, func() {
-		b.load(zero, b.zero)
-		b.load(one, b.one)
+		MOVQ(zero, b.zero)
+		MOVQ(one, b.one)
 	})
 }
 
-// number reads a bit to v's end, without a branch. It changes zero.
+// number reads a bit to v's end, without a branch.
 func (b *vp8Bits) number(v Register, prob reg64) {
-	b.divide(prob)
-	MOVQ(b.value, b.zero)
-	SUBQ(b.x, b.zero) // carries if the bit is 0
-	CMOVQCC(b.zero, b.value)
-	CMOVQCS(b.t, b.r)
-	CMOVQCS(b.z0, b.z1)
-	CMC()
-	ADCQ(v, v)
-	MOVQ(b.r, b.span)
-	SHLXQ(b.z1, b.value, b.value)
-	SUBQ(b.z1, b.left)
+	b.divide(prob, nil)
+	CMOVQCC(b.r, b.span)
+	CMOVQCC(b.z1, b.z0)
+	SBBQ(b.r, b.r) // -1 if the bit is 0
+	LEAQ(Mem{Base: v, Index: v, Scale: 1, Disp: 1}, v)
+	ADDQ(b.r, v)
+	ANDNQ(b.whole, b.r, b.r)
+	ANDQ(b.t, b.r)
+	SUBQ(b.r, b.value)
+	SHLXQ(b.z0, b.value, b.value)
+	SUBQ(b.z0, b.left)
 }
 
 // save stores the state.
@@ -555,7 +569,10 @@ func vp8Modes() {
 	b.read(b.one, "dc", func() { b.load(prob(1), b.one) })
 	b.read(b.one, "true", func() { b.load(prob(2), b.one) })
 	b.read(b.one, "vertical", func() { b.load(prob(3), b.one) })
-	b.bit(b.one, "first", prob(4), prob(6))
+	b.read(b.one, "first", func() {
+		b.load(prob(4), b.zero)
+		b.load(prob(6), b.one)
+	})
 	b.read(b.one, "left_down", func() { b.load(prob(7), b.one) })
 	b.read(b.one, "vertical_left", func() { b.load(prob(8), b.one) })
 	XORQ(v, v)
