@@ -3633,7 +3633,10 @@ TEXT ·vp8ReadBMI2(SB), NOSPLIT, $128-16
 	MOVQ 32(R11), SI
 	MOVQ 40(R11), DI
 	INCQ DI
-	MOVQ 48(R11), R8
+	MOVQ $0x00000037, R9
+	SUBQ 48(R11), R9
+	BTSQ R9, SI
+	MOVQ vp8_fixed<>+16(SB), R8
 	MOVQ m+0(FP), R9
 	MOVQ R9, (SP)
 	XORQ R10, R10
@@ -3706,8 +3709,8 @@ block:
 	MOVQ    R13, 80(SP)
 	MOVQ    (R13), R10
 	MOVQ    R10, 88(SP)
-	TESTQ   R8, R8
-	JS      refill1
+	TESTQ   SI, R8
+	JZ      refill1
 
 ready2:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -3729,19 +3732,18 @@ ready2:
 	MOVQ   72(SP), R14
 	MOVQ   8(AX), R15
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     block_empty
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
 	JMP    nonzero
 
 coefficient:
-	TESTQ R8, R8
-	JS    refill3
+	TESTQ SI, R8
+	JZ    refill3
 
 ready4:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -3763,18 +3765,17 @@ ready4:
 	MOVQ   88(SP), R14
 	MOVQ   8(AX), R15
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     block_end
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
 
 nonzero:
-	TESTQ R8, R8
-	JS    refill5
+	TESTQ SI, R8
+	JZ    refill5
 
 ready6:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -3796,17 +3797,16 @@ ready6:
 	MOVQ   296(CX), R15
 	MOVQ   16(AX), R14
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     next_zero
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
 	ADDQ   $0x00000120, CX
-	TESTQ  R8, R8
-	JS     refill7
+	TESTQ  SI, R8
+	JZ     refill7
 
 ready8:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -3827,16 +3827,15 @@ ready8:
 	SHLXQ  R13, R11, R11
 	MOVQ   24(AX), R15
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     one
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
-	TESTQ  R8, R8
-	JS     refill9
+	TESTQ  SI, R8
+	JZ     refill9
 
 ready10:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -3858,16 +3857,15 @@ ready10:
 	MOVQ   32(AX), R14
 	MOVQ   48(AX), R15
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     two_to_four
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
-	TESTQ  R8, R8
-	JS     refill11
+	TESTQ  SI, R8
+	JZ     refill11
 
 ready12:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -3889,17 +3887,16 @@ ready12:
 	MOVQ   56(AX), R14
 	MOVQ   64(AX), R15
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     five_to_ten
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
 	XORQ   BX, BX
-	TESTQ  R8, R8
-	JS     refill13
+	TESTQ  SI, R8
+	JZ     refill13
 
 ready14:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -3919,7 +3916,7 @@ ready14:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -3930,11 +3927,10 @@ ready14:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	LEAQ    (AX)(BX*8), AX
 	MOVQ    72(AX), R15
-	TESTQ   R8, R8
-	JS      refill15
+	TESTQ   SI, R8
+	JZ      refill15
 
 ready16:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -3954,7 +3950,7 @@ ready16:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -3965,7 +3961,6 @@ ready16:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	MOVQ    BX, 56(SP)
 	LEAQ    (BX)(BX*2), R9
 	LEAQ    vp8_extra<>+0(SB), AX
@@ -3975,8 +3970,8 @@ ready16:
 
 extra:
 	MOVQ  (AX), R15
-	TESTQ R8, R8
-	JS    refill17
+	TESTQ SI, R8
+	JZ    refill17
 
 ready18:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -3996,7 +3991,7 @@ ready18:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -4007,7 +4002,6 @@ ready18:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	ADDQ    $0x08, AX
 	CMPQ    (AX), $0x00
 	JNE     extra
@@ -4019,9 +4013,8 @@ ready18:
 
 five_to_ten:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
-	TESTQ R8, R8
-	JS    refill19
+	TESTQ SI, R8
+	JZ    refill19
 
 ready20:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -4041,18 +4034,17 @@ ready20:
 	SHRQ   $0x38, R11
 	SHLXQ  R13, R11, R11
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     five_or_six
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
 	XORQ   BX, BX
 	MOVQ   $0x00a5000000000000, R15
-	TESTQ  R8, R8
-	JS     refill21
+	TESTQ  SI, R8
+	JZ     refill21
 
 ready22:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -4072,7 +4064,7 @@ ready22:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -4083,10 +4075,9 @@ ready22:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	MOVQ    $0x0091000000000000, R15
-	TESTQ   R8, R8
-	JS      refill23
+	TESTQ   SI, R8
+	JZ      refill23
 
 ready24:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -4106,7 +4097,7 @@ ready24:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -4117,17 +4108,15 @@ ready24:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	ADDQ    $0x07, BX
 	JMP     large
 
 five_or_six:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
 	XORQ  BX, BX
 	MOVQ  $0x009f000000000000, R15
-	TESTQ R8, R8
-	JS    refill25
+	TESTQ SI, R8
+	JZ    refill25
 
 ready26:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -4147,7 +4136,7 @@ ready26:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -4158,15 +4147,13 @@ ready26:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	ADDQ    $0x05, BX
 	JMP     large
 
 two_to_four:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
-	TESTQ R8, R8
-	JS    refill27
+	TESTQ SI, R8
+	JZ    refill27
 
 ready28:
 	MOVQ   vp8_fixed<>+0(SB), R11
@@ -4187,17 +4174,16 @@ ready28:
 	SHLXQ  R13, R11, R11
 	MOVQ   40(AX), R15
 	MOVQ   SI, R10
-	ORQ    vp8_fixed<>+16(SB), R10
+	ORQ    R8, R10
 	CMPQ   R10, R9
 	JB     two
 	ANDQ   vp8_fixed<>+8(SB), R9
 	SUBQ   R9, SI
 	MOVQ   R11, DI
 	SHLXQ  R13, SI, SI
-	SUBQ   R13, R8
 	XORQ   BX, BX
-	TESTQ  R8, R8
-	JS     refill29
+	TESTQ  SI, R8
+	JZ     refill29
 
 ready30:
 	MOVQ    vp8_fixed<>+0(SB), R11
@@ -4217,7 +4203,7 @@ ready30:
 	SHRQ    $0x38, R11
 	SHLXQ   R13, R11, R11
 	MOVQ    SI, R10
-	ORQ     vp8_fixed<>+16(SB), R10
+	ORQ     R8, R10
 	CMPQ    R10, R9
 	CMOVQCC R11, DI
 	CMOVQCC R13, R12
@@ -4228,13 +4214,11 @@ ready30:
 	ANDQ    R9, R11
 	SUBQ    R11, SI
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	ADDQ    $0x03, BX
 	JMP     large
 
 two:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
 	MOVQ  $0x00000002, BX
 
 large:
@@ -4243,7 +4227,6 @@ large:
 
 next_zero:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
 	INCQ  DX
 	ADDQ  $0x00000120, CX
 	MOVQ  CX, AX
@@ -4254,7 +4237,6 @@ next_zero:
 
 one:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
 	MOVQ  $0x00000001, BX
 	LEAQ  96(CX), AX
 
@@ -4267,8 +4249,8 @@ sign:
 	MOVLQSX (R12)(R9*4), R9
 	IMULQ   R9, BX
 	ORQ     BX, 48(SP)
-	TESTQ   R8, R8
-	JS      refill31
+	TESTQ   SI, R8
+	JZ      refill31
 
 ready32:
 	LEAQ    1(DI), R11
@@ -4284,7 +4266,6 @@ ready32:
 	SBBQ    R13, R13
 	NOTQ    R13
 	ADDQ    SI, SI
-	DECQ    R8
 	XORQ    R13, BX
 	SUBQ    R13, BX
 	LEAQ    vp8_zigzag<>+0(SB), R12
@@ -4299,7 +4280,6 @@ ready32:
 
 block_empty:
 	SHLXQ   R12, SI, SI
-	SUBQ    R12, R8
 	MOVQ    (SP), R9
 	MOVQ    8(SP), R12
 	MOVB    DL, 56(R9)(R12*1)
@@ -4316,7 +4296,6 @@ block_empty:
 
 block_end:
 	SHLXQ R12, SI, SI
-	SUBQ  R12, R8
 
 block_done:
 	MOVQ    (SP), R9
@@ -4333,22 +4312,26 @@ block_done:
 	MOVQ    R12, 8(SP)
 
 block_next:
-	CMPQ R12, $0x01
-	JEQ  luma
-	CMPQ R12, $0x11
-	JEQ  chroma
-	CMPQ R12, $0x19
-	JNE  block
-	MOVQ 48(SP), R13
-	MOVQ R13, 48(R9)
-	MOVQ 96(SP), R9
-	MOVQ SI, 32(R9)
-	DECQ DI
-	MOVQ DI, 40(R9)
-	MOVQ R8, 48(R9)
-	MOVQ 104(SP), R10
-	SUBQ (R9), R10
-	MOVQ R10, 24(R9)
+	CMPQ   R12, $0x01
+	JEQ    luma
+	CMPQ   R12, $0x11
+	JEQ    chroma
+	CMPQ   R12, $0x19
+	JNE    block
+	MOVQ   48(SP), R13
+	MOVQ   R13, 48(R9)
+	MOVQ   96(SP), R9
+	BLSRQ  SI, R10
+	MOVQ   R10, 32(R9)
+	TZCNTQ SI, SI
+	MOVQ   $0x00000037, R10
+	SUBQ   SI, R10
+	MOVQ   R10, 48(R9)
+	DECQ   DI
+	MOVQ   DI, 40(R9)
+	MOVQ   104(SP), R10
+	SUBQ   (R9), R10
+	MOVQ   R10, 24(R9)
 	RET
 
 chroma:
@@ -4361,532 +4344,612 @@ chroma:
 	JMP  plane
 
 refill1:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte33
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready2
 
 byte33:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over34
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready2
 
 over34:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready2
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready2
 
 refill3:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte35
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready4
 
 byte35:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over36
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready4
 
 over36:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready4
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready4
 
 refill5:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte37
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready6
 
 byte37:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over38
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready6
 
 over38:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready6
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready6
 
 refill7:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte39
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready8
 
 byte39:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over40
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready8
 
 over40:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready8
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready8
 
 refill9:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte41
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready10
 
 byte41:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over42
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready10
 
 over42:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready10
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready10
 
 refill11:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte43
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready12
 
 byte43:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over44
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready12
 
 over44:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready12
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready12
 
 refill13:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte45
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready14
 
 byte45:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over46
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready14
 
 over46:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready14
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready14
 
 refill15:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte47
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready16
 
 byte47:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over48
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready16
 
 over48:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready16
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready16
 
 refill17:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte49
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready18
 
 byte49:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over50
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready18
 
 over50:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready18
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready18
 
 refill19:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte51
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready20
 
 byte51:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over52
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready20
 
 over52:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready20
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready20
 
 refill21:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte53
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready22
 
 byte53:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over54
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready22
 
 over54:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready22
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready22
 
 refill23:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte55
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready24
 
 byte55:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over56
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready24
 
 over56:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready24
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready24
 
 refill25:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte57
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready26
 
 byte57:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over58
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready26
 
 over58:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready26
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready26
 
 refill27:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte59
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready28
 
 byte59:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over60
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready28
 
 over60:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready28
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready28
 
 refill29:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte61
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready30
 
 byte61:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over62
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready30
 
 over62:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready30
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready30
 
 refill31:
+	TZCNTQ SI, R11
+	BLSRQ  SI, SI
 	MOVQ   104(SP), R10
 	CMPQ   R10, 120(SP)
 	JA     byte63
+	SUBQ   $0x38, R11
 	MOVQ   (R10), R9
 	BSWAPQ R9
-	LEAQ   8(R8), R11
-	SHRXQ  R11, R9, R9
+	SHRQ   $0x07, R9
+	ORQ    $0x01, R9
+	SHLXQ  R11, R9, R9
 	ORQ    R9, SI
 	ADDQ   $0x07, R10
 	MOVQ   R10, 104(SP)
-	ADDQ   $0x38, R8
 	JMP    ready32
 
 byte63:
+	SUBQ    $0x08, R11
+	XORQ    R9, R9
 	CMPQ    R10, 112(SP)
 	JAE     over64
 	MOVBQZX (R10), R9
-	MOVQ    $0x00000030, R11
-	SUBQ    R8, R11
-	SHLXQ   R11, R9, R9
-	ORQ     R9, SI
 	INCQ    R10
 	MOVQ    R10, 104(SP)
-	ADDQ    $0x08, R8
+	LEAQ    1(R9)(R9*1), R9
+	SHLXQ   R11, R9, R9
+	ORQ     R9, SI
 	JMP     ready32
 
 over64:
-	MOVQ 96(SP), R9
-	MOVB $0x01, 56(R9)
-	ADDQ $0x08, R8
-	JMP  ready32
+	MOVQ  96(SP), R10
+	MOVB  $0x01, 56(R10)
+	INCQ  R9
+	SHLXQ R11, R9, R9
+	ORQ   R9, SI
+	JMP   ready32
 
 // func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)
 // Requires: BMI, BMI2, CMOV, LZCNT
@@ -4904,7 +4967,10 @@ TEXT ·vp8ModesBMI2(SB), NOSPLIT, $40-40
 	MOVQ 32(DI), AX
 	MOVQ 40(DI), CX
 	INCQ CX
-	MOVQ 48(DI), DX
+	MOVQ $0x00000037, BX
+	SUBQ 48(DI), BX
+	BTSQ BX, AX
+	MOVQ vp8_fixed<>+16(SB), DX
 	MOVQ modes+32(FP), BX
 	MOVQ BX, 32(SP)
 	XORQ R13, R13
@@ -4925,8 +4991,8 @@ block:
 	ADDQ    BX, R12
 	MOVBQZX (R12), R11
 	RORXQ   $0x10, R11, R11
-	TESTQ   DX, DX
-	JS      refill65
+	TESTQ   AX, DX
+	JZ      refill65
 
 ready66:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -4948,16 +5014,15 @@ ready66:
 	MOVBQZX 1(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      dc
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	TESTQ   DX, DX
-	JS      refill67
+	TESTQ   AX, DX
+	JZ      refill67
 
 ready68:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -4979,16 +5044,15 @@ ready68:
 	MOVBQZX 2(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      true
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	TESTQ   DX, DX
-	JS      refill69
+	TESTQ   AX, DX
+	JZ      refill69
 
 ready70:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5010,16 +5074,15 @@ ready70:
 	MOVBQZX 3(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      vertical
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	TESTQ   DX, DX
-	JS      refill71
+	TESTQ   AX, DX
+	JZ      refill71
 
 ready72:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5043,16 +5106,15 @@ ready72:
 	MOVBQZX 6(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      first
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	TESTQ   DX, DX
-	JS      refill73
+	TESTQ   AX, DX
+	JZ      refill73
 
 ready74:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5074,16 +5136,15 @@ ready74:
 	MOVBQZX 7(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      left_down
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
-	TESTQ   DX, DX
-	JS      refill75
+	TESTQ   AX, DX
+	JZ      refill75
 
 ready76:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5105,17 +5166,16 @@ ready76:
 	MOVBQZX 8(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      vertical_left
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
 	XORQ    R10, R10
-	TESTQ   DX, DX
-	JS      refill77
+	TESTQ   AX, DX
+	JZ      refill77
 
 ready78:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5135,7 +5195,7 @@ ready78:
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	CMOVQCC DI, CX
 	CMOVQCC R9, R8
@@ -5146,33 +5206,28 @@ ready78:
 	ANDQ    BX, DI
 	SUBQ    DI, AX
 	SHLXQ   R8, AX, AX
-	SUBQ    R8, DX
 	ADDQ    $0x08, R10
 	JMP     mode
 
 dc:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
 	MOVQ  $0x00000000, R10
 	JMP   mode
 
 true:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
 	MOVQ  $0x00000001, R10
 	JMP   mode
 
 vertical:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
 	MOVQ  $0x00000002, R10
 	JMP   mode
 
 first:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
-	TESTQ DX, DX
-	JS    refill79
+	TESTQ AX, DX
+	JZ    refill79
 
 ready80:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5194,17 +5249,16 @@ ready80:
 	MOVBQZX 5(R12), R11
 	RORXQ   $0x10, R11, R11
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	JB      horizontal
 	ANDQ    vp8_fixed<>+8(SB), BX
 	SUBQ    BX, AX
 	MOVQ    DI, CX
 	SHLXQ   R9, AX, AX
-	SUBQ    R9, DX
 	XORQ    R10, R10
-	TESTQ   DX, DX
-	JS      refill81
+	TESTQ   AX, DX
+	JZ      refill81
 
 ready82:
 	MOVQ    vp8_fixed<>+0(SB), DI
@@ -5224,7 +5278,7 @@ ready82:
 	SHRQ    $0x38, DI
 	SHLXQ   R9, DI, DI
 	MOVQ    AX, SI
-	ORQ     vp8_fixed<>+16(SB), SI
+	ORQ     DX, SI
 	CMPQ    SI, BX
 	CMOVQCC DI, CX
 	CMOVQCC R9, R8
@@ -5235,344 +5289,389 @@ ready82:
 	ANDQ    BX, DI
 	SUBQ    DI, AX
 	SHLXQ   R8, AX, AX
-	SUBQ    R8, DX
 	ADDQ    $0x04, R10
 	JMP     mode
 
 horizontal:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
 	MOVQ  $0x00000003, R10
 	JMP   mode
 
 left_down:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
 	MOVQ  $0x00000006, R10
 	JMP   mode
 
 vertical_left:
 	SHLXQ R8, AX, AX
-	SUBQ  R8, DX
 	MOVQ  $0x00000007, R10
 
 mode:
-	MOVQ R13, DI
-	MOVQ R13, SI
-	ANDQ $0x03, DI
-	SHRQ $0x02, SI
-	MOVQ above+16(FP), R8
-	MOVQ left+24(FP), R9
-	MOVB R10, (R8)(DI*1)
-	MOVB R10, (R9)(SI*1)
-	MOVQ 32(SP), BX
-	MOVB R10, (BX)(R13*1)
-	INCQ R13
-	CMPQ R13, $0x10
-	JNE  block
-	MOVQ (SP), BX
-	MOVQ AX, 32(BX)
-	DECQ CX
-	MOVQ CX, 40(BX)
-	MOVQ DX, 48(BX)
-	MOVQ 8(SP), SI
-	SUBQ (BX), SI
-	MOVQ SI, 24(BX)
+	MOVQ   R13, DI
+	MOVQ   R13, SI
+	ANDQ   $0x03, DI
+	SHRQ   $0x02, SI
+	MOVQ   above+16(FP), R8
+	MOVQ   left+24(FP), R9
+	MOVB   R10, (R8)(DI*1)
+	MOVB   R10, (R9)(SI*1)
+	MOVQ   32(SP), BX
+	MOVB   R10, (BX)(R13*1)
+	INCQ   R13
+	CMPQ   R13, $0x10
+	JNE    block
+	MOVQ   (SP), BX
+	BLSRQ  AX, SI
+	MOVQ   SI, 32(BX)
+	TZCNTQ AX, AX
+	MOVQ   $0x00000037, SI
+	SUBQ   AX, SI
+	MOVQ   SI, 48(BX)
+	DECQ   CX
+	MOVQ   CX, 40(BX)
+	MOVQ   8(SP), SI
+	SUBQ   (BX), SI
+	MOVQ   SI, 24(BX)
 	RET
 
 refill65:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte83
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready66
 
 byte83:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over84
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready66
 
 over84:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready66
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready66
 
 refill67:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte85
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready68
 
 byte85:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over86
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready68
 
 over86:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready68
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready68
 
 refill69:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte87
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready70
 
 byte87:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over88
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready70
 
 over88:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready70
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready70
 
 refill71:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte89
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready72
 
 byte89:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over90
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready72
 
 over90:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready72
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready72
 
 refill73:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte91
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready74
 
 byte91:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over92
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready74
 
 over92:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready74
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready74
 
 refill75:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte93
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready76
 
 byte93:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over94
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready76
 
 over94:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready76
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready76
 
 refill77:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte95
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready78
 
 byte95:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over96
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready78
 
 over96:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready78
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready78
 
 refill79:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte97
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready80
 
 byte97:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over98
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready80
 
 over98:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready80
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready80
 
 refill81:
+	TZCNTQ AX, DI
+	BLSRQ  AX, AX
 	MOVQ   8(SP), SI
 	CMPQ   SI, 24(SP)
 	JA     byte99
+	SUBQ   $0x38, DI
 	MOVQ   (SI), BX
 	BSWAPQ BX
-	LEAQ   8(DX), DI
-	SHRXQ  DI, BX, BX
+	SHRQ   $0x07, BX
+	ORQ    $0x01, BX
+	SHLXQ  DI, BX, BX
 	ORQ    BX, AX
 	ADDQ   $0x07, SI
 	MOVQ   SI, 8(SP)
-	ADDQ   $0x38, DX
 	JMP    ready82
 
 byte99:
+	SUBQ    $0x08, DI
+	XORQ    BX, BX
 	CMPQ    SI, 16(SP)
 	JAE     over100
 	MOVBQZX (SI), BX
-	MOVQ    $0x00000030, DI
-	SUBQ    DX, DI
-	SHLXQ   DI, BX, BX
-	ORQ     BX, AX
 	INCQ    SI
 	MOVQ    SI, 8(SP)
-	ADDQ    $0x08, DX
+	LEAQ    1(BX)(BX*1), BX
+	SHLXQ   DI, BX, BX
+	ORQ     BX, AX
 	JMP     ready82
 
 over100:
-	MOVQ (SP), BX
-	MOVB $0x01, 56(BX)
-	ADDQ $0x08, DX
-	JMP  ready82
+	MOVQ  (SP), SI
+	MOVB  $0x01, 56(SI)
+	INCQ  BX
+	SHLXQ DI, BX, BX
+	ORQ   BX, AX
+	JMP   ready82

@@ -9,7 +9,7 @@ import (
 type VP8Reader struct {
 	Buf   []byte
 	Pos   int
-	Value uint64 // the next bits of Buf, the first one highest
+	Value uint64 // the next bits of Buf, the first one highest; zeros after them
 	Range uint64 // the range minus 1
 	Bits  int    // the number of valid bits in Value, minus 8
 	// Ended reports that a bit was read when fewer than 8 bits were left, which
@@ -26,7 +26,7 @@ func (r *VP8Reader) Init(buf []byte) {
 // fill adds bits; Bits is negative.
 func (r *VP8Reader) fill() {
 	if n := len(r.Buf); r.Pos <= n-8 {
-		r.Value |= binary.BigEndian.Uint64(r.Buf[r.Pos:]) >> (uint(r.Bits+8) & 63)
+		r.Value |= binary.BigEndian.Uint64(r.Buf[r.Pos:]) >> 8 << (uint(-r.Bits) & 63)
 		r.Pos += 7
 		r.Bits += 56
 		return

@@ -90,7 +90,7 @@ func vp8Tokens() {
 	}
 	p, band, n, v := GP64(), GP64(), GP64(), GP64()
 	b := newVP8Bits()
-	value, span, left, t, x, r := b.value, b.span, b.left, b.t, b.x, b.r
+	value, span, t, x, r := b.value, b.span, b.t, b.x, b.r
 	z0, z1, zero, one := b.z0, b.z1, b.zero, b.one
 	// The registers that are free between bits.
 	k, s := z0, z1
@@ -280,7 +280,6 @@ func vp8Tokens() {
 	SBBQ(s, s)
 	NOTQ(s) // -1 if the value is negative
 	ADDQ(value, value)
-	DECQ(left)
 	XORQ(s, v)
 	SUBQ(s, v)
 	LEAQ(zigzag, k)
@@ -346,11 +345,11 @@ var vp8Fixed Mem
 // vp8Bits writes the reading of bits. The registers t, x, r, z0 and z1 are free
 // between the bits.
 type vp8Bits struct {
-	value, span, left reg64
-	t, x, r, z0, z1   reg64
-	zero, one         reg64 // the next probability after a bit that is 0 or 1
-	reader, src       Mem
-	end, stop         Mem
+	value, span, low reg64
+	t, x, r, z0, z1  reg64
+	zero, one        reg64 // the next probability after a bit that is 0 or 1
+	reader, src      Mem
+	end, stop        Mem
 
 	unit, whole, fraction, behind Mem // vp8Fixed
 
@@ -362,7 +361,7 @@ type reg64 = GPVirtual
 // newVP8Bits loads the state of the VP8Reader that parameter r points to.
 func newVP8Bits() *vp8Bits {
 	b := &vp8Bits{
-		value: GP64(), span: GP64(), left: GP64(), t: GP64(), x: GP64(), r: GP64(), z0: GP64(), z1: GP64(),
+		value: GP64(), span: GP64(), low: GP64(), t: GP64(), x: GP64(), r: GP64(), z0: GP64(), z1: GP64(),
 		zero: GP64(), one: GP64(), reader: AllocLocal(8), src: AllocLocal(8), end: AllocLocal(8), stop: AllocLocal(8),
 		unit: vp8Fixed, whole: vp8Fixed.Offset(8), fraction: vp8Fixed.Offset(16), behind: vp8Fixed.Offset(24),
 	}
@@ -381,48 +380,56 @@ func newVP8Bits() *vp8Bits {
 	MOVQ(at(vp8Value), b.value)
 	MOVQ(at(vp8Range), b.span)
 	INCQ(b.span)
-	MOVQ(at(vp8Left64), b.left)
+	MOVQ(U32(55), t)
+	SUBQ(at(vp8Left64), t)
+	BTSQ(t, b.value)
+	MOVQ(b.fraction, b.low)
 	return b
 }
 
-// ready makes sure that there are 8 bits.
+// ready makes sure that there are 8 bits: more than the mark and 7 above it.
 func (b *vp8Bits) ready() {
-	value, left, t, r, x := b.value, b.left, b.t, b.r, b.x
+	value, t, r, x := b.value, b.t, b.r, b.x
 	name, back := label("refill"), label("ready")
-	TESTQ(left, left)
-	JS(LabelRef(name))
+	TESTQ(value, b.low)
+	JZ(LabelRef(name))
 	Label(back)
 	b.later = append(b.later, func() {
 		slow, over := label("byte"), label("over")
 		Label(name)
+		TZCNTQ(value, r)
+		BLSRQ(value, value)
 		MOVQ(b.src, x)
 		CMPQ(x, b.stop)
 		JA(LabelRef(slow))
+		SUBQ(U8(56), r)
 		MOVQ(Mem{Base: x}, t)
 		BSWAPQ(t)
-		LEAQ(Mem{Base: left, Disp: 8}, r)
-		SHRXQ(r, t, t)
+		SHRQ(U8(7), t) // 7 bytes, and the mark
+		ORQ(U8(1), t)
+		SHLXQ(r, t, t)
 		ORQ(t, value)
 		ADDQ(U8(7), x)
 		MOVQ(x, b.src)
-		ADDQ(U8(56), left)
 		JMP(LabelRef(back))
 		Label(slow)
+		SUBQ(U8(8), r)
+		XORQ(t, t)
 		CMPQ(x, b.end)
 		JAE(LabelRef(over))
 		MOVBQZX(Mem{Base: x}, t)
-		MOVQ(U32(48), r)
-		SUBQ(left, r)
-		SHLXQ(r, t, t)
-		ORQ(t, value)
 		INCQ(x)
 		MOVQ(x, b.src)
-		ADDQ(U8(8), left)
+		LEAQ(Mem{Base: t, Index: t, Scale: 1, Disp: 1}, t)
+		SHLXQ(r, t, t)
+		ORQ(t, value)
 		JMP(LabelRef(back))
 		Label(over)
-		MOVQ(b.reader, t)
-		MOVB(U8(1), Mem{Base: t, Disp: vp8Ended})
-		ADDQ(U8(8), left)
+		MOVQ(b.reader, x)
+		MOVB(U8(1), Mem{Base: x, Disp: vp8Ended})
+		INCQ(t)
+		SHLXQ(r, t, t)
+		ORQ(t, value)
 		JMP(LabelRef(back))
 	})
 }
@@ -465,7 +472,7 @@ func (b *vp8Bits) divide(prob reg64, before func()) {
 		before()
 	}
 	MOVQ(b.value, x)
-	ORQ(b.fraction, x)
+	ORQ(b.low, x)
 	CMPQ(x, t)
 }
 
@@ -478,14 +485,12 @@ func (b *vp8Bits) read(prob reg64, to string, before func()) {
 	SUBQ(b.t, b.value)
 	MOVQ(b.r, b.span)
 	SHLXQ(b.z1, b.value, b.value)
-	SUBQ(b.z1, b.left)
 }
 
 // isZero begins the code to which read jumps.
 func (b *vp8Bits) isZero(name string) {
 	Label(name)
 	SHLXQ(b.z0, b.value, b.value)
-	SUBQ(b.z0, b.left)
 }
 
 // bit is read with the next probability of both outcomes, as VP8Probs has them.
@@ -508,17 +513,20 @@ func (b *vp8Bits) number(v Register, prob reg64) {
 	ANDQ(b.t, b.r)
 	SUBQ(b.r, b.value)
 	SHLXQ(b.z0, b.value, b.value)
-	SUBQ(b.z0, b.left)
 }
 
 // save stores the state.
 func (b *vp8Bits) save() {
 	at := func(disp int) Mem { return Mem{Base: b.t, Disp: disp} }
 	MOVQ(b.reader, b.t)
-	MOVQ(b.value, at(vp8Value))
+	BLSRQ(b.value, b.x)
+	MOVQ(b.x, at(vp8Value))
+	TZCNTQ(b.value, b.value)
+	MOVQ(U32(55), b.x)
+	SUBQ(b.value, b.x)
+	MOVQ(b.x, at(vp8Left64))
 	DECQ(b.span)
 	MOVQ(b.span, at(vp8Range))
-	MOVQ(b.left, at(vp8Left64))
 	MOVQ(b.src, b.x)
 	SUBQ(at(vp8Buf), b.x)
 	MOVQ(b.x, at(vp8Pos))
