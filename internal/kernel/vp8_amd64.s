@@ -4953,42 +4953,47 @@ over64:
 
 // func vp8ModesBMI2(r *byte, probs *[9]uint8, above *[4]uint8, left *[4]uint8, modes *[16]uint8)
 // Requires: BMI, BMI2, CMOV, LZCNT
-TEXT ·vp8ModesBMI2(SB), NOSPLIT, $40-40
-	MOVQ r+0(FP), DI
-	MOVQ DI, (SP)
-	MOVQ (DI), SI
-	MOVQ 8(DI), BX
-	ADDQ SI, BX
-	MOVQ BX, 16(SP)
-	SUBQ $0x08, BX
-	MOVQ BX, 24(SP)
-	ADDQ 24(DI), SI
-	MOVQ SI, 8(SP)
-	MOVQ 32(DI), AX
-	MOVQ 40(DI), CX
-	INCQ CX
-	MOVQ $0x00000037, BX
-	SUBQ 48(DI), BX
-	BTSQ BX, AX
-	MOVQ vp8_fixed<>+16(SB), DX
-	MOVQ modes+32(FP), BX
-	MOVQ BX, 32(SP)
-	XORQ R13, R13
+TEXT ·vp8ModesBMI2(SB), NOSPLIT, $32-40
+	MOVQ    r+0(FP), DI
+	MOVQ    DI, (SP)
+	MOVQ    (DI), SI
+	MOVQ    8(DI), BX
+	ADDQ    SI, BX
+	MOVQ    BX, 16(SP)
+	SUBQ    $0x08, BX
+	MOVQ    BX, 24(SP)
+	ADDQ    24(DI), SI
+	MOVQ    SI, 8(SP)
+	MOVQ    32(DI), AX
+	MOVQ    40(DI), CX
+	INCQ    CX
+	MOVQ    $0x00000037, BX
+	SUBQ    48(DI), BX
+	BTSQ    BX, AX
+	MOVQ    vp8_fixed<>+16(SB), DX
+	XORQ    R14, R14
+	MOVQ    probs+8(FP), R12
+	MOVQ    above+16(FP), SI
+	MOVBQZX (SI), BX
+	LEAQ    (BX)(BX*4), BX
+	SHLQ    $0x01, BX
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R12
+	MOVQ    left+24(FP), SI
+	MOVBQZX (SI), BX
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R12
 
 block:
-	MOVQ    R13, DI
-	MOVQ    R13, SI
-	ANDQ    $0x03, DI
-	SHRQ    $0x02, SI
-	MOVQ    above+16(FP), R8
-	MOVQ    left+24(FP), R9
-	MOVBQZX (R8)(DI*1), R12
-	MOVBQZX (R9)(SI*1), BX
-	LEAQ    (R12)(R12*4), R12
-	LEAQ    (BX)(R12*2), R12
-	LEAQ    (R12)(R12*8), R12
-	MOVQ    probs+8(FP), BX
-	ADDQ    BX, R12
+	MOVQ    probs+8(FP), R13
+	MOVQ    above+16(FP), SI
+	LEAQ    1(R14), BX
+	ANDQ    $0x03, BX
+	MOVBQZX (SI)(BX*1), BX
+	LEAQ    (BX)(BX*4), BX
+	SHLQ    $0x01, BX
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R13
 	MOVBQZX (R12), R11
 	RORXQ   $0x10, R11, R11
 	TESTQ   AX, DX
@@ -5207,20 +5212,25 @@ ready78:
 	SUBQ    DI, AX
 	SHLXQ   R8, AX, AX
 	ADDQ    $0x08, R10
+	LEAQ    (R10)(R10*8), R12
+	ADDQ    R13, R12
 	JMP     mode
 
 dc:
 	SHLXQ R8, AX, AX
+	LEAQ  (R13), R12
 	MOVQ  $0x00000000, R10
 	JMP   mode
 
 true:
 	SHLXQ R8, AX, AX
+	LEAQ  9(R13), R12
 	MOVQ  $0x00000001, R10
 	JMP   mode
 
 vertical:
 	SHLXQ R8, AX, AX
+	LEAQ  18(R13), R12
 	MOVQ  $0x00000002, R10
 	JMP   mode
 
@@ -5290,36 +5300,50 @@ ready82:
 	SUBQ    DI, AX
 	SHLXQ   R8, AX, AX
 	ADDQ    $0x04, R10
+	LEAQ    (R10)(R10*8), R12
+	ADDQ    R13, R12
 	JMP     mode
 
 horizontal:
 	SHLXQ R8, AX, AX
+	LEAQ  27(R13), R12
 	MOVQ  $0x00000003, R10
 	JMP   mode
 
 left_down:
 	SHLXQ R8, AX, AX
+	LEAQ  54(R13), R12
 	MOVQ  $0x00000006, R10
 	JMP   mode
 
 vertical_left:
 	SHLXQ R8, AX, AX
+	LEAQ  63(R13), R12
 	MOVQ  $0x00000007, R10
 
 mode:
-	MOVQ   R13, DI
-	MOVQ   R13, SI
-	ANDQ   $0x03, DI
-	SHRQ   $0x02, SI
-	MOVQ   above+16(FP), R8
-	MOVQ   left+24(FP), R9
-	MOVB   R10, (R8)(DI*1)
-	MOVB   R10, (R9)(SI*1)
-	MOVQ   32(SP), BX
-	MOVB   R10, (BX)(R13*1)
-	INCQ   R13
-	CMPQ   R13, $0x10
-	JNE    block
+	MOVQ    modes+32(FP), BX
+	MOVB    R10, (BX)(R14*1)
+	MOVQ    R14, BX
+	ANDQ    $0x03, BX
+	MOVQ    above+16(FP), SI
+	MOVB    R10, (SI)(BX*1)
+	INCQ    R14
+	TESTQ   $0x00000003, R14
+	JNZ     block
+	MOVQ    R14, BX
+	SHRQ    $0x02, BX
+	MOVQ    left+24(FP), SI
+	MOVB    R10, -1(SI)(BX*1)
+	CMPQ    R14, $0x10
+	JEQ     done
+	MOVBQZX (SI)(BX*1), BX
+	MOVQ    R13, R12
+	LEAQ    (BX)(BX*8), BX
+	ADDQ    BX, R12
+	JMP     block
+
+done:
 	MOVQ   (SP), BX
 	BLSRQ  AX, SI
 	MOVQ   SI, 32(BX)
