@@ -3755,10 +3755,6 @@ ready4:
 	SUBQ   R11, R10
 	IMULQ  DI, R11
 	ADDQ   R10, R11
-	LZCNTQ R9, R12
-	MOVQ   R9, R10
-	SHRQ   $0x38, R10
-	SHLXQ  R12, R10, DI
 	LZCNTQ R11, R13
 	SHRQ   $0x38, R11
 	SHLXQ  R13, R11, R11
@@ -4295,7 +4291,10 @@ block_empty:
 	JMP     block_next
 
 block_end:
-	SHLXQ R12, SI, SI
+	LZCNTQ R9, R12
+	SHRQ   $0x38, R9
+	SHLXQ  R12, R9, DI
+	SHLXQ  R12, SI, SI
 
 block_done:
 	MOVQ    (SP), R9

@@ -180,6 +180,21 @@ func (m *VP8Macroblock) read(r *VP8Reader) {
 	}
 }
 
+// Empty reports whether no block but that of means has residuals.
+func (m *VP8Macroblock) Empty() bool {
+	const more = 0xFEFEFEFEFEFEFEFE // bits of counts above 1
+	c := m.Count[VP8Luma:VP8Blocks]
+	if (binary.LittleEndian.Uint64(c)|binary.LittleEndian.Uint64(c[8:])|binary.LittleEndian.Uint64(c[16:]))&more != 0 {
+		return false
+	}
+	for i := VP8Luma; i < VP8Blocks; i++ {
+		if m.Coef[i][0] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // vp8Step reads a bit. The caller has checked that there are enough. It is
 // small enough to be inlined.
 func vp8Step(value, span, prob uint64) (uint64, uint64, int, bool) {

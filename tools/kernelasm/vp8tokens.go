@@ -179,10 +179,12 @@ func vp8Tokens() {
 	JMP(LabelRef("nonzero"))
 
 	Label("coefficient")
+	b.lazy = true
 	b.read(zero, "block_end", func() {
 		MOVQ(nextProb[1], zero)
 		load(prob(p, 1), one)
 	})
+	b.lazy = false
 	Label("nonzero")
 	b.read(one, "next_zero", func() {
 		load(prob(band, vp8BandSize/8+1), one)
@@ -310,7 +312,9 @@ func vp8Tokens() {
 	b.isZero("block_empty")
 	done(0)
 	JMP(LabelRef("block_next"))
+	b.lazy = true
 	b.isZero("block_end")
+	b.lazy = false
 	Label("block_done")
 	done(1)
 	Label("block_next")
@@ -353,6 +357,7 @@ type vp8Bits struct {
 
 	unit, whole, fraction, behind Mem // vp8Fixed
 
+	lazy bool
 	later []func() // code that is rarely run
 }
 
@@ -461,10 +466,12 @@ func (b *vp8Bits) divide(prob reg64, before func()) {
 	SUBQ(r, x)
 	IMULQ(b.span, r)
 	ADDQ(x, r)
-	LZCNTQ(t, b.z0)
-	MOVQ(t, x)
-	SHRQ(U8(56), x)
-	SHLXQ(b.z0, x, b.span)
+	if !b.lazy {
+		LZCNTQ(t, b.z0)
+		MOVQ(t, x)
+		SHRQ(U8(56), x)
+		SHLXQ(b.z0, x, b.span)
+	}
 	LZCNTQ(r, b.z1)
 	SHRQ(U8(56), r)
 	SHLXQ(b.z1, r, r)
@@ -490,6 +497,11 @@ func (b *vp8Bits) read(prob reg64, to string, before func()) {
 // isZero begins the code to which read jumps.
 func (b *vp8Bits) isZero(name string) {
 	Label(name)
+	if b.lazy {
+		LZCNTQ(b.t, b.z0)
+		SHRQ(U8(56), b.t)
+		SHLXQ(b.z0, b.t, b.span)
+	}
 	SHLXQ(b.z0, b.value, b.value)
 }
 

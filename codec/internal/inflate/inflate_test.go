@@ -10,8 +10,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/infer-prep/infer-prep/internal/cpu"
 	"github.com/stretchr/testify/require"
+
+	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
 // pieces returns a source that cuts data into pieces of k bytes.

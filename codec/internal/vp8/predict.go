@@ -40,9 +40,7 @@ func (d *Decoder) macroblock(x, y int, tokens *kernel.VP8Reader) {
 		if b.Y2 && b.Count[kernel.VP8Y2] > 0 {
 			kernel.VP8Means(b)
 		}
-		for i := kernel.VP8Luma; i < kernel.VP8Blocks && empty; i++ {
-			empty = b.Count[i] <= 1 && b.Coef[i][0] == 0
-		}
+		empty = b.Empty()
 	}
 	if b.Y2 {
 		d.predictLuma(luma, x, y, empty)
