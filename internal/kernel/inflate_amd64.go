@@ -8,9 +8,9 @@ import (
 	"github.com/infer-prep/infer-prep/internal/cpu"
 )
 
-// Run decodes symbols from in[pos:] to out[w:] and returns the new pos and w. It
-// stops before a symbol that is not a literal or a match within out, near the
-// end of in, and InflateSlack bytes before that of out. It may do nothing.
+// Run decodes symbols from in[pos:] to out[w:] and returns the new pos and w.
+// It stops before a symbol that is not a literal or a match within out, near
+// the end of in, and InflateSlack bytes before that of out. It may do nothing.
 func (z *Inflate) Run(lit *InflateLit, dist *InflateDist, in []byte, pos int, out []byte, w int) (int, int) {
 	if !hasSIMD() || !cpu.Has(cpu.BMI2) || pos < 0 || pos > len(in)-8 || w < 0 || w >= len(out)-InflateSlack || z.N > 63 {
 		return pos, w

@@ -112,7 +112,7 @@ type VP8Macroblock struct {
 	// and for the others.
 	Quant *[3][2]int32
 	// Above and Left are 1 for neighbouring blocks with coefficients: 4 of
-	// luma, 2 of each chroma plane, and the means.
+	// luma, 2 of each chroma plane, and the means. The rest is 0.
 	Above *[16]uint8
 	Left  [16]uint8
 	Y2    bool // whether the means are stored apart

@@ -8,10 +8,10 @@ import (
 
 var _ = add("vp8", vp8Blocks)
 
-// vp8Blocks writes VP8PredictBlocks. Each block waits for the one before it, so a
-// block has no branch and few instructions from the samples to the left to the
-// result. All modes are computed: means of two and of three neighbours of the
-// edge, the mean of all, and TM_PRED. Shuffles choose the samples of the mode.
+// vp8Blocks writes VP8PredictBlocks. Each block waits for the one before it, so
+// it has no branch, and few instructions lead from the samples to its left to
+// the result. All modes are computed: means of two and of three neighbours of
+// the edge, the mean of all, and TM_PRED. Shuffles select those of the mode.
 func vp8Blocks() {
 	raw := func(name string, v ...int) Mem {
 		m := GLOBL(name, 8|16)
@@ -35,8 +35,8 @@ func vp8Blocks() {
 	aboves := raw("vp8_aboves", 1, no, 2, no, 3, no, 4, no, 1, no, 2, no, 3, no, 4, no)
 	corners := raw("vp8_corners", 0, no, 0, no, 0, no, 0, no, 0, no, 0, no, 0, no, 0, no)
 
-	// For each mode 64 bytes: the shuffles of the means of three, of two, and of
-	// all, and the mask of TM_PRED.
+	// For each mode 64 bytes: the shuffles of the means of three, of two, and
+	// of all, and the mask of TM_PRED.
 	const of3, of2 = 0, 16
 	sample := func(mode, x, y int) int { // of3 or of2 plus a position
 		// pick chooses among the means along the edge, which begins with a mean

@@ -342,8 +342,8 @@ func vp8Tokens() {
 	b.finish()
 }
 
-// vp8Fixed holds numbers with 56 bits behind the point: 1, the masks of the bits
-// before and behind the point, and the first 8 of the latter.
+// vp8Fixed holds numbers with 56 bits behind the point: 1, the masks of the
+// bits before and behind the point, and the first 8 of the latter.
 var vp8Fixed Mem
 
 // vp8Bits writes the reading of bits. The registers t, x, r, z0 and z1 are free

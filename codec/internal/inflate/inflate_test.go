@@ -120,8 +120,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// both returns the output of compress/zlib and of a Reader, with their errors. It
-// compares the Reader's with that of Go alone.
+// both returns the output of compress/zlib and of a Reader, with their errors.
+// It compares the Reader's with that of Go alone.
 func both(t testing.TB, packed []byte, k int) (want, got []byte, wantErr, gotErr error) {
 	const most = 1 << 20
 	z, wantErr := zlib.NewReader(bytes.NewReader(packed))
