@@ -357,7 +357,7 @@ type vp8Bits struct {
 
 	unit, whole, fraction, behind Mem // vp8Fixed
 
-	lazy bool
+	lazy  bool
 	later []func() // code that is rarely run
 }
 
