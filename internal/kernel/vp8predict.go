@@ -18,8 +18,9 @@ const (
 )
 
 // VP8PredictBlocks predicts the 16 luma blocks of a macroblock and adds their
-// residuals, one after the other. p[at] is the first sample. It reads 16
-// samples to the left, and above the macroblock 16 more and 4 to its right.
+// residuals, one after the other. p[at] is the first sample. It reads up to 4
+// samples to the left of each row, one above these, and 20 above the
+// macroblock. It may change 4 samples to the right of rows 3, 7 and 11.
 func VP8PredictBlocks(p []byte, at, stride int, modes *[16]uint8, m *VP8Macroblock) {
 	large := m.Bits >= VP8Large
 	if !large && vp8PredictBlocks(p, at, stride, modes, m) {

@@ -45,6 +45,7 @@ func (d *Decoder) macroblock(x, y int, tokens *kernel.VP8Reader) {
 	if b.Y2 {
 		d.predictLuma(luma, x, y, empty)
 	} else {
+		// Without coefficients all of them are 0, whatever their counts say.
 		p := &d.planes[0]
 		kernel.VP8PredictBlocks(p.pix, p.at(x), p.stride, &d.modes, b)
 	}
